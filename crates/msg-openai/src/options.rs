@@ -2,9 +2,11 @@
 
 use std::borrow::Cow;
 
-use msg_core::{Message, turns::ReasoningPolicy};
+use msg_core::{Message, Part, turns::ReasoningPolicy};
 use msg_wire::{Error, Layout, option_word};
 use serde::Deserialize;
+
+use crate::chat::text_of;
 
 /// The `content` of an assistant message that has calls and no content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Deserialize)]
@@ -120,6 +122,11 @@ impl WriteOptions {
             ReasoningPolicy::WithCalls => message.tool_calls().next().is_some(),
             ReasoningPolicy::None => false,
         }
+    }
+
+    /// Whether these parts are written as one string.
+    pub(crate) fn joins(&self, parts: &[(usize, &Part)]) -> bool {
+        self.text_parts == TextParts::Join && parts.iter().all(|(_, it)| text_of(it).is_some())
     }
 
     /// Whether the shape that a source had comes back.

@@ -1,11 +1,11 @@
 //! A block of a stream that is rewritten while it arrives: what it is, and what of it is not written yet.
 
-use msg_core::RawJson;
+use msg_core::{Extra, RawJson};
 use msg_wire::{Json, stream::Brackets};
 
 use super::{
     frame,
-    message::{INPUT, SIGNATURE, TEXT, THINKING, call_head, text_head, thinking_head},
+    message::{INPUT, SIGNATURE, TEXT, THINKING, call_head, text_head, thinking_head, unknown},
 };
 
 #[derive(Debug, Clone)]
@@ -19,6 +19,8 @@ pub(super) struct Block {
     pub(super) pending: String,
     /// What comes behind the last of its deltas.
     pub(super) end: BlockEnd,
+    /// The unknown members that it begins with.
+    pub(super) extra: Extra,
 }
 
 /// What a block says only when it ends.
@@ -48,7 +50,19 @@ pub(super) enum Kind {
 
 impl Block {
     pub(super) fn new(kind: Kind) -> Self {
-        Self { kind, begun: false, ended: false, pending: String::new(), end: BlockEnd::Plain }
+        Self {
+            kind,
+            begun: false,
+            ended: false,
+            pending: String::new(),
+            end: BlockEnd::Plain,
+            extra: Extra::default(),
+        }
+    }
+
+    /// A block that says this, and begins with such unknown members.
+    pub(super) fn of(kind: Kind, text: String, extra: &Extra) -> Self {
+        Self { pending: text, extra: extra.clone(), ..Self::new(kind) }
     }
 
     /// Whether it is a thought of so many bytes that goes on.
@@ -69,11 +83,14 @@ impl Block {
             return frame::block_start(out, index, |it| frame::compact(it, json));
         }
         frame::block_start(out, index, |it| {
-            it.object(|it| match &self.kind {
-                Kind::Text => text_head(it),
-                Kind::Thinking { .. } => thinking_head(it),
-                Kind::Call { id, name, .. } => call_head(it, id, name),
-                Kind::Whole(_) => {}
+            it.object(|it| {
+                match &self.kind {
+                    Kind::Text => text_head(it),
+                    Kind::Thinking { .. } => thinking_head(it),
+                    Kind::Call { id, name, .. } => call_head(it, id, name),
+                    Kind::Whole(_) => {}
+                }
+                unknown(it, &self.extra);
             });
         });
     }

@@ -11,7 +11,7 @@ use super::{
     EventOptions,
     block::{Block, BlockEnd, Kind},
     frame,
-    message::{is_block, sealed_members},
+    message::is_block,
 };
 use crate::{shape::ANTHROPIC, thought::Thought};
 
@@ -195,9 +195,7 @@ impl EventWriter {
         }
         match thought {
             Thought::Sealed(data) => {
-                let text =
-                    msg_json::to_text(|out| out.object(|out| sealed_members(out, data, &it.extra)));
-                self.blocks.push_back(Block::new(Kind::Whole(text)));
+                self.blocks.push_back(Block::sealed(data, &it.extra));
             }
             Thought::Open { signature: Some(signature), text } => self.sign(&text, signature),
             Thought::Open { .. } => {}

@@ -1,12 +1,16 @@
 //! A whole message as the stream that the provider would have sent (AN-18).
 
 use msg_core::{
-    CallKind, Extra, Message, Origin, Part, Reasoning, Report, Severity, Text, ToolCall,
+    CallKind, Extra, Message, Origin, Part, RawJson, Reasoning, Report, Severity, Text, ToolCall,
+    json::{self, Writer},
 };
-use msg_json::Writer;
-use msg_wire::{Json, codec::Losses};
+use msg_wire::{Json, codec::Losses, stream::Brackets};
 
-use super::{EventOptions, finish_of, frame};
+use super::{
+    EventOptions,
+    block::{Block, BlockEnd, Kind},
+    finish_of, frame,
+};
 use crate::{shape::ANTHROPIC, thought::Thought};
 
 const CITATIONS: &str = "citations";
@@ -58,95 +62,67 @@ struct Blocks<'a> {
 
 impl Blocks<'_> {
     fn part(&mut self, at: usize, part: &Part) {
-        match part {
-            Part::Text(it) => self.text(at, it),
+        let block = match part {
+            Part::Text(it) => Some(self.text(at, it)),
             Part::Refusal(it) => {
                 let text = "a refusal is written as text";
                 self.losses.note(Severity::Info, "convert::refusal-as-text", Some(at), text);
-                self.text(at, it);
+                Some(self.text(at, it))
             }
             Part::Reasoning(it) => self.reasoning(at, it),
-            Part::ToolCall(it) => self.call(at, it),
+            Part::ToolCall(it) => Some(self.call(at, it)),
             Part::Other(it) if it.format == ANTHROPIC && is_block(it.value.text()) => {
-                self.whole(|out| frame::compact(out, it.value.text()));
+                Some(Block::new(Kind::Whole(it.value.text().to_owned())))
             }
             Part::Other(it) if it.format == Origin::Json => {
                 let text = "a JSON part is written as its text";
                 self.losses.warn("convert::json-as-text", Some(at), text);
-                self.text(at, &Text::new(it.value.text()));
+                Some(self.text(at, &Text::new(it.value.text())))
             }
-            _ => self.losses.part(at, part.kind()),
+            _ => None,
+        };
+        match block {
+            Some(mut block) => {
+                block.write(self.next, self.out);
+                frame::block_stop(self.out, self.next);
+                self.next += 1;
+            }
+            None => self.losses.part(at, part.kind()),
         }
     }
 
-    /// A block of one piece.
-    fn whole(&mut self, fill: impl FnOnce(&mut Writer<'_>)) {
-        let index = self.begin(fill);
-        frame::block_stop(self.out, index);
-    }
-
-    fn begin(&mut self, fill: impl FnOnce(&mut Writer<'_>)) -> u64 {
-        let index = self.next;
-        self.next += 1;
-        frame::block_start(self.out, index, fill);
-        index
-    }
-
-    fn delta(&mut self, index: u64, kind: (&str, &str), text: &str) {
-        if !text.is_empty() {
-            frame::block_delta(self.out, index, kind, text);
-        }
-    }
-
-    fn text(&mut self, at: usize, it: &Text) {
+    fn text(&mut self, at: usize, it: &Text) -> Block {
         self.losses.foreign(&it.extra, Some(&ANTHROPIC), Some(at));
-        let cited = it.extra.get(&ANTHROPIC, CITATIONS).map(|it| Json::from_valid(it.text()));
-        let cited = cited.filter(|it| it.is_array());
-        let index = self.begin(|out| {
-            out.object(|out| {
-                text_head(out);
-                unknown(out, &it.extra, cited.is_some().then_some(CITATIONS));
-                if cited.is_some() {
-                    out.key(CITATIONS).raw("[]");
-                }
-            });
-        });
-        self.delta(index, TEXT, &it.text);
-        for citation in cited.into_iter().flat_map(Json::elements) {
-            frame::citation(self.out, index, citation);
+        let mut block = Block::of(Kind::Text, it.text.clone(), &it.extra);
+        let is_list = |it: &RawJson| Json::from_valid(it.text()).is_array();
+        if let Some(list) = it.extra.get(&ANTHROPIC, CITATIONS).filter(|it| is_list(it)) {
+            block.end = BlockEnd::Citations(list.clone());
+            block.extra.remove(&ANTHROPIC, CITATIONS);
+            let none = RawJson::new("[]").expect("an empty list is JSON");
+            block.extra.insert(ANTHROPIC, CITATIONS, none);
         }
-        frame::block_stop(self.out, index);
+        block
     }
 
-    fn reasoning(&mut self, at: usize, it: &Reasoning) {
+    /// The block of a thought; none of one that says nothing.
+    fn reasoning(&mut self, at: usize, it: &Reasoning) -> Option<Block> {
         let thought = Thought::of(it);
         if !thought.is_signed() && it.text.is_none() && it.display_text().is_empty() {
-            return self.losses.part(at, "reasoning");
+            return None;
         }
         self.losses.foreign(&it.extra, Some(&ANTHROPIC), Some(at));
         thought.lost(it).for_each(|name| self.losses.member(Some(at), name));
-        match thought {
-            Thought::Sealed(data) => self.sealed(data, &it.extra),
-            Thought::Open { text, signature } => {
-                let signature = signature.unwrap_or_default();
-                let index = self.begin(|out| {
-                    out.object(|out| {
-                        thinking_head(out);
-                        unknown(out, &it.extra, Some("signature"));
-                    });
-                });
-                self.delta(index, THINKING, &text);
-                self.delta(index, SIGNATURE, signature);
-                frame::block_stop(self.out, index);
-            }
-        }
+        let (text, signature) = match thought {
+            Thought::Sealed(data) => return Some(Block::sealed(data, &it.extra)),
+            Thought::Open { text, signature } => (text.into_owned(), signature),
+        };
+        let mut block = Block::of(Kind::Thinking { len: text.len() }, text, &it.extra);
+        block.extra.remove(&ANTHROPIC, "signature");
+        block.end = signature.map_or(BlockEnd::Plain, |it| BlockEnd::Signature(it.to_owned()));
+        Some(block)
     }
 
-    fn sealed(&mut self, data: &str, extra: &Extra) {
-        self.whole(|out| out.object(|out| sealed_members(out, data, extra)));
-    }
-
-    fn call(&mut self, at: usize, it: &ToolCall) {
+    fn call(&mut self, at: usize, it: &ToolCall) -> Block {
         self.losses.foreign(&it.extra, Some(&ANTHROPIC), Some(at));
         if it.signature.is_some() {
             self.losses.member(Some(at), "signature");
@@ -155,23 +131,26 @@ impl Blocks<'_> {
         if is_custom || matches!(it.kind, CallKind::Other(_)) {
             self.losses.member(Some(at), "kind");
         }
-        let index = self.begin(|out| {
-            out.object(|out| {
-                call_head(out, &it.id, &it.name);
-                unknown(out, &it.extra, None);
+        let text = match it.arguments.text() {
+            text if is_custom => json::to_text(|out| out.object(|it| it.key("input").str(text))),
+            text => text.to_owned(),
+        };
+        let (id, name) = (it.id.clone(), it.name.clone());
+        let kind = Kind::Call { id, name, brackets: Brackets::default() };
+        Block::of(kind, text, &it.extra)
+    }
+}
+
+impl Block {
+    /// Redacted thinking, with its unknown members.
+    pub(super) fn sealed(data: &str, extra: &Extra) -> Self {
+        Self::new(Kind::Whole(json::to_text(|it| {
+            it.object(|it| {
+                it.key("type").str("redacted_thinking");
+                it.key("data").str(data);
+                unknown(it, extra);
             });
-        });
-        let text = it.arguments.text();
-        if is_custom {
-            self.delta(
-                index,
-                INPUT,
-                &msg_json::to_text(|out| out.object(|it| it.key("input").str(text))),
-            );
-        } else {
-            self.delta(index, INPUT, text);
-        }
-        frame::block_stop(self.out, index);
+        })))
     }
 }
 
@@ -180,13 +159,6 @@ pub(super) const THINKING: (&str, &str) = ("thinking_delta", "thinking");
 pub(super) const INPUT: (&str, &str) = ("input_json_delta", "partial_json");
 
 pub(super) const SIGNATURE: (&str, &str) = ("signature_delta", "signature");
-
-/// The members of redacted thinking.
-pub(super) fn sealed_members(out: &mut Writer<'_>, data: &str, extra: &Extra) {
-    out.key("type").str("redacted_thinking");
-    out.key("data").str(data);
-    unknown(out, extra, None);
-}
 
 /// The members that a text begins with.
 pub(super) fn text_head(out: &mut Writer<'_>) {
@@ -209,9 +181,9 @@ pub(super) fn call_head(out: &mut Writer<'_>, id: &str, name: &str) {
     out.key("input").object(|_| {});
 }
 
-/// The unknown members of a part, but one.
-fn unknown(out: &mut Writer<'_>, extra: &Extra, skip: Option<&str>) {
-    for (name, value) in extra.iter(&ANTHROPIC).filter(|it| Some(it.0) != skip) {
+/// The unknown members of a part.
+pub(super) fn unknown(out: &mut Writer<'_>, extra: &Extra) {
+    for (name, value) in extra.iter(&ANTHROPIC) {
         frame::compact(out.key(name), value.text());
     }
 }

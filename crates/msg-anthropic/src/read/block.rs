@@ -1,10 +1,10 @@
 //! The content blocks of a message or of a tool result (AN-3).
 
-use msg_core::{Extra, Other, Part, RawJson, Reasoning, Text, ToolCall, ToolResult};
-use msg_json::{JsonError, Kind, Reader};
-use msg_wire::codec::{
-    Context, Fields, Shape, argument_text, bit, is_plain_text, mask, text_of, type_of,
+use msg_core::{
+    Part, Reasoning, Text, ToolCall, ToolResult,
+    json::{JsonError, Reader},
 };
+use msg_wire::codec::{Build, Content, Context, Fields, Shape, argument_text, bit, mask, text_of};
 
 use super::media;
 use crate::shape::{ANTHROPIC, block, call, result};
@@ -24,12 +24,15 @@ pub(super) fn read_list<'a>(
     cx: &mut Context<'a, '_>,
     depth: Depth,
 ) -> Result<Vec<Part>, JsonError> {
-    let mut res = Vec::new();
-    reader.begin_array()?;
-    while reader.next_element()? {
-        res.push(read(reader, cx, depth)?);
-    }
-    Ok(res)
+    Content::read_parts(reader, cx, |reader, cx| read(reader, cx, depth))
+}
+
+/// Reads the value of a message's `content`, the reader standing before it.
+pub(super) fn read_content<'a>(
+    reader: &mut Reader<'a>,
+    cx: &mut Context<'a, '_>,
+) -> Result<Content, JsonError> {
+    Content::read(reader, cx, |reader, cx| read(reader, cx, Depth::Message))
 }
 
 fn read<'a>(
@@ -37,38 +40,9 @@ fn read<'a>(
     cx: &mut Context<'a, '_>,
     depth: Depth,
 ) -> Result<Part, JsonError> {
-    match reader.peek()? {
-        Kind::String => {
-            let mut extra = Extra::default();
-            extra.set_layout(ANTHROPIC, [block::TYPE_BARE << 5 | block::TYPE]);
-            let text = cx.string(reader.string()?, "content");
-            return Ok(Part::Text(Text { text, extra }));
-        }
-        Kind::Object => {}
-        _ => return reader.raw().map(other),
-    }
-    let kind = type_of(reader.clone())?;
-    let kind = kind.as_deref().filter(|it| depth == Depth::Message || *it != "tool_result");
-    let Some((shape, build)) = kind.and_then(known) else {
-        return reader.raw().map(other);
-    };
-    let start = reader.next_offset();
-    let mark = cx.mark();
-    let mut fields = Fields::read(shape, cx, reader)?;
-    // A second `type` may have come behind the one that chose the kind.
-    let type_is = fields.raw(block::TYPE).and_then(text_of);
-    if type_is.is_some_and(|it| Some(&*it.0) == kind) {
-        fields.set_raw(block::TYPE, None);
-        if let Some(part) = build(&mut fields, cx) {
-            return Ok(part);
-        }
-    }
-    cx.back_to(mark);
-    Ok(other(reader.source(start, reader.offset())))
+    let known = |it: &str| known(it).filter(|_| depth == Depth::Message || it != "tool_result");
+    Content::read_typed(reader, cx, ANTHROPIC, known)
 }
-
-/// Builds a part of the members of its block; none if they are of a shape that it does not have.
-type Build = for<'a> fn(&mut Fields<'a>, &mut Context<'a, '_>) -> Option<Part>;
 
 fn known(kind: &str) -> Option<(&'static Shape, Build)> {
     Some(match kind {
@@ -81,12 +55,6 @@ fn known(kind: &str) -> Option<(&'static Shape, Build)> {
         "tool_result" => (&result::SHAPE, tool_result),
         _ => return None,
     })
-}
-
-/// A block that the model has no kind for, verbatim (AN-12).
-fn other(source: &str) -> Part {
-    let value = RawJson::new(source).expect("because the reader has walked over this value");
-    Part::Other(Other::new(ANTHROPIC, value))
 }
 
 fn text<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Part> {
@@ -170,7 +138,7 @@ fn content<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Vec<
         let parts = read_list(&mut Reader::from_text(source), cx, Depth::Result).ok()?;
         let is_short = match &*parts {
             [] => true,
-            [one] => is_plain_text(one, &ANTHROPIC),
+            [one] => Content::is_plain_text(one, &ANTHROPIC),
             _ => false,
         };
         (parts, if is_short { result::CONTENT_ARRAY } else { 0 })

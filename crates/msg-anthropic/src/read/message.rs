@@ -2,9 +2,11 @@
 
 use std::borrow::Cow;
 
-use msg_core::{Error, Extra, Message, Part, Role};
-use msg_json::{JsonError, Kind, Reader};
-use msg_wire::codec::{Context, Fields, Placement, bit, is_plain_text, mask};
+use msg_core::{
+    Error, Extra, Message, Part, Role,
+    json::{JsonError, Kind, Reader},
+};
+use msg_wire::codec::{Content, Context, Fields, Placement, bit, mask};
 
 use super::block;
 use crate::shape::{ANTHROPIC, message};
@@ -40,36 +42,13 @@ pub(crate) fn read<'a>(
     cx: &mut Context<'a, '_>,
 ) -> Result<Vec<Message>, JsonError> {
     let mut draft = Draft::new(cx);
-    draft.content = Content::read(&mut Reader::from_text(content), cx)?;
+    draft.content = block::read_content(&mut Reader::from_text(content), cx)?;
     let mut messages = draft.into_messages(role, false, cx);
     for message in &mut messages {
         message.extra.clear_layout();
         cx.next_message();
     }
     Ok(messages)
-}
-
-/// What a `content` member held.
-#[derive(Default)]
-enum Content {
-    #[default]
-    Absent,
-    Null,
-    Text(String),
-    Parts(Vec<Part>),
-    /// Of a type that no content has.
-    Raw,
-}
-
-impl Content {
-    fn read<'a>(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Self, JsonError> {
-        match reader.peek()? {
-            Kind::String => Ok(Self::Text(cx.string(reader.string()?, "content"))),
-            Kind::Array => Ok(Self::Parts(block::read_list(reader, cx, block::Depth::Message)?)),
-            Kind::Null => reader.raw().map(|_| Self::Null),
-            _ => reader.raw().map(|_| Self::Raw),
-        }
-    }
 }
 
 /// The members of a message as they came.
@@ -91,7 +70,7 @@ impl<'a> Draft<'a> {
             let start = reader.next_offset();
             match code {
                 message::ROLE => res.role = cx.role_word(reader)?,
-                _ => res.content = Content::read(reader, cx)?,
+                _ => res.content = block::read_content(reader, cx)?,
             }
             res.fields.set_raw(code, Some(reader.source(start, reader.offset())));
         }
@@ -123,7 +102,8 @@ impl<'a> Draft<'a> {
             _ => 0,
         };
         let rest = parts.split_off(results);
-        let is_plain = results == 0 && matches!(&*rest, [it] if is_plain_text(it, &ANTHROPIC));
+        let is_plain =
+            results == 0 && matches!(&*rest, [it] if Content::is_plain_text(it, &ANTHROPIC));
         if is_array && is_plain {
             self.fields.vary(message::CONTENT, message::CONTENT_ARRAY);
         }

@@ -1,8 +1,10 @@
 //! The `system` of a request: a string or blocks, the first message (AN-4).
 
-use msg_core::{Extra, Message, Part, Role};
-use msg_json::{JsonError, Reader};
-use msg_wire::codec::{Context, Placement, is_plain_text, text_of};
+use msg_core::{
+    Extra, Message, Part, Role,
+    json::{JsonError, Reader},
+};
+use msg_wire::codec::{Content, Context, Placement, text_of};
 
 use super::block::{self, Depth};
 use crate::shape::{ANTHROPIC, message};
@@ -35,7 +37,7 @@ pub(crate) fn read<'a>(
 /// The layout of an array that would be written as a string.
 fn array(parts: &[Part]) -> Extra {
     match parts {
-        [one] if is_plain_text(one, &ANTHROPIC) => Placement::default()
+        [one] if Content::is_plain_text(one, &ANTHROPIC) => Placement::default()
             .keep(&ANTHROPIC, &[message::ROLE, message::CONTENT_ARRAY << 5 | message::CONTENT]),
         _ => Extra::default(),
     }

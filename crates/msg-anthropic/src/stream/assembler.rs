@@ -275,7 +275,7 @@ impl Assembler for AnthropicAssembler {
         let ending = head.ending(state, (!is_over).then_some("without a stop reason"));
         for block in &mut self.blocks {
             let step = &mut head.step(0, sink);
-            block.flush(&mut self.shared, step);
+            block.flush(&mut self.shared.calls, step);
             if ending == Ending::Whole {
                 block.announce(step);
             }

@@ -239,15 +239,14 @@ impl Block {
     }
 
     /// The stream is over: ends the texts.
-    pub(crate) fn flush(&mut self, shared: &mut Shared, step: &mut Step<'_, '_>) {
+    pub(crate) fn flush(&mut self, calls: &mut Calls, step: &mut Step<'_, '_>) {
         match &mut self.kind {
             BlockKind::Text(text) => TextKind::Text.end(text, step),
             BlockKind::Thinking { text, signature } => {
                 TextKind::Reasoning.end(text, step);
                 signature.end(&mut step.text_gauge());
-                shared.has_reasoning |= !text.is_empty();
             }
-            BlockKind::Call { slot, input } => use_input(*slot, input, &mut shared.calls, step),
+            BlockKind::Call { slot, input } => use_input(*slot, input, calls, step),
             BlockKind::Other { input, .. } => {
                 input.end(&mut step.argument_gauge());
             }

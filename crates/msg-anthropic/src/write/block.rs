@@ -29,11 +29,7 @@ impl Writer<'_> {
         match it {
             _ if fits => {}
             Part::Reasoning(_) if self.options.thinking == Thinking::None => {
-                self.objects.losses.warn(
-                    "convert::lost-part",
-                    Some(at),
-                    "thinking is left out as asked",
-                );
+                self.objects.losses.as_asked(at, "thinking is");
             }
             Part::Reasoning(_) => {
                 let text = "reasoning without a signature is refused and left out";
@@ -151,7 +147,7 @@ impl Writer<'_> {
             _ => ArgumentForm::Object,
         };
         let input = self.objects.arguments(at, it, form);
-        let input = Value::Json(&input).when(has_input);
+        let input = has_input.then_some(&input).into();
         let values = ["tool_use".into(), (&it.id).into(), (&it.name).into(), input];
         self.object(at, (&it.extra, None), &call::SHAPE, &values, out);
     }
@@ -171,8 +167,8 @@ impl Writer<'_> {
         let values = [
             "tool_result".into(),
             (&it.call_id).into(),
-            Value::Json(&content).when(has_content),
-            Value::Json(is_error.as_bytes()).when(has_error),
+            has_content.then_some(&content).into(),
+            has_error.then_some(is_error).map_or(Value::Absent, |it| Value::Json(it.as_bytes())),
         ];
         self.object(at, (&it.extra, None), &result::SHAPE, &values, out);
     }

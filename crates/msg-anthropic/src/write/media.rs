@@ -122,8 +122,8 @@ impl Writer<'_> {
         let has_type = !has_own && (!is_text || plan.may_have(source::MEDIA_TYPE));
         let values = [
             kind.into(),
-            Value::from(first).when(!is_inline || has_type),
-            Value::from(source.data()).when(is_inline),
+            (!is_inline || has_type).then_some(first).into(),
+            is_inline.then_some(source.data()).into(),
         ];
         self.objects.inner_object(at, (&raw, plan), shape, &values)
     }

@@ -44,8 +44,7 @@ impl Writer<'_> {
         let is_left_out = empty.len() == group.len();
         for at in empty {
             self.objects.losses.at_message(at);
-            let text = "a tool message without a result is left out";
-            self.objects.losses.warn("convert::lost-message", None, text);
+            self.objects.losses.no_result();
         }
         !is_left_out
     }
@@ -121,8 +120,7 @@ impl Writer<'_> {
         let behind = parts.iter().skip_while(|it| it.is_result()).find(|it| it.is_result());
         let Some(moved) = behind else { return };
         self.objects.losses.at_message(moved.message);
-        let text = "results behind other parts of a message are moved to its front";
-        self.objects.losses.warn("convert::order-lost", Some(moved.part), text);
+        self.objects.losses.result_moved(moved.part);
         parts.sort_by_key(|it| !it.is_result());
     }
 

@@ -17,8 +17,7 @@ impl Writer<'_> {
                 self.objects.losses.at_message(at);
                 self.instructions(at, it, &mut parts);
                 if is_hoisted {
-                    let text = "a later system message is moved to the front";
-                    self.objects.losses.warn("convert::order-lost", None, text);
+                    self.objects.losses.system_moved();
                 }
             }
         }

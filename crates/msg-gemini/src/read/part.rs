@@ -1,8 +1,10 @@
 //! The parts of a content or of a function response (GE-4, GE-5).
 
-use msg_core::{Error, Extra, Other, Part, RawJson, Reasoning, Text};
-use msg_json::{JsonError, Kind, Reader};
-use msg_wire::codec::{Context, Fields, Shape, bit, mask};
+use msg_core::{
+    Error, Part, Reasoning, Text,
+    json::{JsonError, Kind, Reader},
+};
+use msg_wire::codec::{Build, Content, Context, Fields, Shape, bit, mask};
 
 use super::{call, media};
 use crate::shape::{GEMINI, part};
@@ -46,17 +48,14 @@ pub(super) fn read<'a>(
 ) -> Result<Part, JsonError> {
     match reader.peek()? {
         Kind::String if depth == Depth::Content => {
-            let mut extra = Extra::default();
-            extra.set_layout(GEMINI, [part::DATA_BARE << 5 | part::DATA]);
-            let text = cx.string(reader.string()?, "parts");
-            return Ok(Part::Text(Text { text, extra }));
+            return Ok(Content::bare_text(GEMINI, cx.string(reader.string()?, "parts")));
         }
         Kind::Object => {}
-        _ => return reader.raw().map(other),
+        _ => return reader.raw().map(|it| Content::carried(GEMINI, None, it)),
     }
     let kind = kind_of(reader.clone())?;
     let Some((shape, build)) = kind.and_then(|it| known(it, depth)) else {
-        return reader.raw().map(other);
+        return reader.raw().map(|it| Content::carried(GEMINI, None, it));
     };
     let start = reader.next_offset();
     let mark = cx.mark();
@@ -65,7 +64,7 @@ pub(super) fn read<'a>(
         return Ok(part);
     }
     cx.back_to(mark);
-    Ok(other(reader.source(start, reader.offset())))
+    Ok(Content::carried(GEMINI, None, reader.source(start, reader.offset())))
 }
 
 /// The one member of an object that says what it is; none if there are several, or none.
@@ -85,9 +84,6 @@ fn kind_of(mut reader: Reader<'_>) -> Result<Option<&'static str>, JsonError> {
     Ok(found)
 }
 
-/// Builds a part of the members of its object; none if they are of a shape that it does not have.
-type Build = for<'a> fn(&mut Fields<'a>, &mut Context<'a, '_>) -> Option<Part>;
-
 fn known(kind: &str, depth: Depth) -> Option<(&'static Shape, Build)> {
     Some(match (kind, depth) {
         ("inlineData", _) => (&part::INLINE, media::inline),
@@ -97,12 +93,6 @@ fn known(kind: &str, depth: Depth) -> Option<(&'static Shape, Build)> {
         ("functionResponse", Depth::Content) => (&part::RESPONSE, call::response),
         _ => return None,
     })
-}
-
-/// A part that the model has no kind for, verbatim (GE-11).
-fn other(source: &str) -> Part {
-    let value = RawJson::new(source).expect("because the reader has walked over this value");
-    Part::Other(Other::new(GEMINI, value))
 }
 
 fn text<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Part> {

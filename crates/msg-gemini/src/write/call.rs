@@ -1,7 +1,7 @@
 //! Calls and their results (GE-6, GE-8, GE-13).
 
-use msg_core::{Origin, Part, RawJson, ToolCall, ToolResult};
-use msg_wire::codec::{ArgumentForm, Plan, Value, text_of_part, wrap};
+use msg_core::{Origin, Part, RawJson, ToolCall, ToolResult, json};
+use msg_wire::codec::{ArgumentForm, Plan, Value, text_of_part};
 
 use super::Writer;
 use crate::{
@@ -28,11 +28,8 @@ impl<'a> Writer<'a, '_> {
         let args = self.objects.arguments(at, it, form);
         let has_raw = |name| inner.iter().any(|it| it.name == name);
         let has_id = self.has_id(&it.id, plan, call::ID) && !has_raw("id");
-        let values = [
-            Value::from(&it.id).when(has_id),
-            (&it.name).into(),
-            Value::Json(&args).when(has_args),
-        ];
+        let values =
+            [has_id.then_some(&*it.id).into(), (&it.name).into(), has_args.then_some(&args).into()];
         let object = self.objects.inner_object(at, (&inner, plan), &call::SHAPE, &values);
         let raw = self.members(&it.extra, at, Some(CALL));
         let values = [Value::Json(&object), Value::Absent, it.signature.as_deref().into()];
@@ -62,10 +59,10 @@ impl<'a> Writer<'a, '_> {
             out.value(|out| self.part(at, one, out));
         });
         let values = [
-            Value::from(&it.call_id).when(has_id),
+            has_id.then_some(&*it.call_id).into(),
             name.into(),
-            Value::Json(&output).when(has_output),
-            Value::Json(&parts).when(has_parts),
+            has_output.then_some(&output).into(),
+            has_parts.then_some(&parts).into(),
         ];
         let object = self.objects.inner_object(at, (&inner, plan), &response::SHAPE, &values);
         let raw = self.members(&it.extra, at, Some(RESPONSE));
@@ -151,7 +148,8 @@ impl<'a> Writer<'a, '_> {
                     self.objects.losses.warn("convert::merged-parts", Some(at), text);
                 }
                 let texts: Vec<_> = all.iter().filter_map(|it| text_of_part(it)).collect();
-                wrap(if it.is_error { "error" } else { "output" }, &texts.join("\n"), &mut out);
+                let member = if it.is_error { "error" } else { "output" };
+                json::Writer::new(&mut out).object(|it| it.key(member).str(&texts.join("\n")));
             }
         }
         out

@@ -84,13 +84,11 @@ impl<'a> Writer<'a, '_> {
         place: Placement,
     ) {
         if parts.is_empty() {
-            let text = "a tool message without a result is left out";
-            return self.objects.losses.warn("convert::lost-message", None, text);
+            return self.objects.losses.no_result();
         }
         let behind = parts.iter().skip_while(|it| it.is_result()).find(|it| it.is_result());
         if let Some(moved) = behind {
-            let text = "results behind other parts of a message are moved to its front";
-            self.objects.losses.warn("convert::order-lost", Some(moved.part), text);
+            self.objects.losses.result_moved(moved.part);
         }
         let (results, rest): (Vec<_>, Vec<_>) = parts.into_iter().partition(Placed::is_result);
         let has_results = !results.is_empty();

@@ -103,7 +103,7 @@ impl<'a> Writer<'a, '_> {
             Source::Uri { media_type, uri } => (&media::FILE, media_type.as_deref(), *uri),
         };
         let has_raw = raw.iter().any(|it| it.name == "mimeType");
-        let values = [Value::from(media_type).when(!has_raw), data.into(), name.into()];
+        let values = [media_type.filter(|_| !has_raw).into(), data.into(), name.into()];
         self.objects.inner_object(at, (raw, plan), shape, &values)
     }
 

@@ -35,11 +35,7 @@ impl<'a> Writer<'a, '_> {
         match it {
             _ if fits => {}
             Part::Reasoning(_) if self.options.thoughts == Thoughts::None => {
-                self.objects.losses.warn(
-                    "convert::lost-part",
-                    Some(at),
-                    "thoughts are left out as asked",
-                );
+                self.objects.losses.as_asked(at, "thoughts are");
             }
             Part::Reasoning(_) => {
                 let text = "a thought without text is sealed for another provider and left out";

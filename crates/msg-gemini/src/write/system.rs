@@ -17,8 +17,7 @@ impl<'a> Writer<'a, '_> {
                 self.instructions(at, it, &mut parts);
                 sources.push((at, it));
                 if is_hoisted {
-                    let text = "a later system message is moved to the front";
-                    self.objects.losses.warn("convert::order-lost", None, text);
+                    self.objects.losses.system_moved();
                 }
             }
         }

@@ -9,7 +9,7 @@
 
 use msg_core::{Extra, Origin, RawJson};
 
-use super::{Context, Fields, layout::filled, sections};
+use super::{Context, Fields, Plan, layout::filled};
 
 /// What the object inside of another leaves.
 #[derive(Default)]
@@ -55,7 +55,7 @@ impl Inner {
         self.move_members(origin, &mut extra);
         let mut layout = vec![filled(slots)];
         layout.extend(self.slots.as_deref().map(filled));
-        extra.set_layout(origin.clone(), sections(&layout));
+        extra.set_layout(origin.clone(), Plan::sections(&layout));
         extra
     }
 }
@@ -84,7 +84,7 @@ impl<'a> Fields<'a> {
             let layout =
                 [self.section(), slots.unwrap_or_default(), raw.unwrap_or_default().as_bytes()];
             let n_sections = if raw.is_some() { 3 } else { 1 + usize::from(slots.is_some()) };
-            extra.set_layout(origin.clone(), sections(&layout[..n_sections]));
+            extra.set_layout(origin.clone(), Plan::sections(&layout[..n_sections]));
         }
         extra
     }

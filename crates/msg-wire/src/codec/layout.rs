@@ -147,6 +147,12 @@ impl<'a> Plan<'a> {
         Self::new(section(layout, number))
     }
 
+    /// The layout that has these sections.
+    #[must_use]
+    pub fn sections(list: &[&[u8]]) -> Vec<u8> {
+        list.join(&SECTION)
+    }
+
     /// The slots, if an order was recorded.
     pub fn slots(&self) -> Option<&'a [u8]> {
         self.slots
@@ -172,11 +178,6 @@ impl<'a> Plan<'a> {
     pub fn variant_of_any(&self, code: u8) -> u8 {
         self.variant(code) & !ALIASED
     }
-}
-
-/// The layout that has these sections.
-pub fn sections(list: &[&[u8]]) -> Vec<u8> {
-    list.join(&SECTION)
 }
 
 /// Slots as a section.

@@ -49,11 +49,30 @@ impl<'r> Losses<'r> {
 
     /// A whole part has no place.
     pub fn part(&mut self, part: usize, kind: &str) {
-        self.warn(
-            "convert::lost-part",
-            Some(part),
-            format!("the format has no place for this {kind} part"),
-        );
+        let text = format!("the format has no place for this {kind} part");
+        self.warn("convert::lost-part", Some(part), text);
+    }
+
+    /// A part is left out because an option says so; `what` it is, with its verb.
+    pub fn as_asked(&mut self, part: usize, what: &str) {
+        self.warn("convert::lost-part", Some(part), format!("{what} left out as asked"));
+    }
+
+    /// A tool message has nothing that goes out.
+    pub fn no_result(&mut self) {
+        let text = "a tool message without a result is left out";
+        self.warn("convert::lost-message", None, text);
+    }
+
+    /// A result stood behind other parts of its message, before which results go.
+    pub fn result_moved(&mut self, part: usize) {
+        let text = "results behind other parts of a message are moved to its front";
+        self.warn("convert::order-lost", Some(part), text);
+    }
+
+    /// A system message stood behind others, and goes out before them.
+    pub fn system_moved(&mut self) {
+        self.warn("convert::order-lost", None, "a later system message is moved to the front");
     }
 
     /// A member of the model has no place.

@@ -195,6 +195,19 @@ impl<'r> PartWriter<'r> {
         }
     }
 
+    /// Writes parts that are texts as one string.
+    pub fn joined(&mut self, parts: &[(usize, &Part)], separator: &str, out: &mut Vec<u8>) {
+        for (at, part) in parts {
+            self.losses.foreign(part.extra(), None, Some(*at));
+            self.text_losses(*at, part);
+        }
+        if let [(_, one)] = parts {
+            return json::write_str(out, text_of_part(one).unwrap_or_default());
+        }
+        let texts: Vec<_> = parts.iter().filter_map(|it| text_of_part(it.1)).collect();
+        json::write_str(out, &texts.join(separator));
+    }
+
     /// Notes that the kind of a call or a result is not that of a function.
     pub fn kind_losses(&mut self, at: usize, kind: &CallKind) {
         if !matches!(kind, CallKind::Function | CallKind::Unspecified) {
@@ -238,13 +251,7 @@ pub fn text_of_part(it: &Part) -> Option<&str> {
     }
 }
 
-/// Whether a part was read as nothing but a text, as a string is.
-#[must_use]
-pub fn is_plain_text(it: &Part, origin: &Origin) -> bool {
-    matches!(it, Part::Text(it) if it.extra.is_empty() && it.extra.layout(origin).is_none())
-}
-
 /// Writes an object of one text.
-pub fn wrap(name: &str, text: &str, out: &mut Vec<u8>) {
-    msg_json::Writer::new(out).object(|it| it.key(name).str(text));
+fn wrap(name: &str, text: &str, out: &mut Vec<u8>) {
+    json::Writer::new(out).object(|it| it.key(name).str(text));
 }

@@ -6,9 +6,8 @@ use std::ops::BitOr;
 use msg_core::{Extra, Origin};
 
 use super::{
-    Context, Fields,
+    Context, Fields, Plan,
     layout::{filled, section},
-    sections,
 };
 
 /// Marks of a message: one byte, the second section of its layout.
@@ -57,7 +56,7 @@ impl Placement {
     fn layout(self, slots: &[u8]) -> Vec<u8> {
         match self.0 {
             0 => slots.to_vec(),
-            marks => sections(&[slots, &[BASE | marks]]),
+            marks => Plan::sections(&[slots, &[BASE | marks]]),
         }
     }
 }

@@ -38,13 +38,7 @@ pub enum Value<'v> {
     Json(&'v [u8]),
 }
 
-impl<'v> Value<'v> {
-    /// The value if the condition holds.
-    #[must_use]
-    pub fn when(self, condition: bool) -> Self {
-        if condition { self } else { Self::Absent }
-    }
-
+impl Value<'_> {
     fn write(self, out: &mut Vec<u8>) {
         match self {
             Self::Absent => {}
@@ -57,6 +51,12 @@ impl<'v> Value<'v> {
 impl<'v, T: AsRef<str> + ?Sized> From<&'v T> for Value<'v> {
     fn from(text: &'v T) -> Self {
         Self::Text(text.as_ref())
+    }
+}
+
+impl<'v> From<Option<&'v Vec<u8>>> for Value<'v> {
+    fn from(json: Option<&'v Vec<u8>>) -> Self {
+        json.map_or(Self::Absent, |it| Self::Json(it))
     }
 }
 

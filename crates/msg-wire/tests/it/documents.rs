@@ -8,7 +8,7 @@ mod same_value;
 
 use std::fmt::Debug;
 
-use msg_core::{Message, Part, Report, Role, native};
+use msg_core::{Message, Origin, Part, Report, Role, native};
 use msg_wire::ReadOptions;
 use msg_wire::codec::{Document, RequestBody};
 
@@ -42,13 +42,21 @@ where
     assert_eq!(read(back.as_bytes()).as_ref(), Some(&document), "written {back}");
 }
 
-/// Writing canonically, reading and writing again changes nothing.
+/// Writing canonically, reading and writing again changes nothing, and reading leaves no layout on plain parts.
 pub(crate) fn canonical_is_a_fixpoint<Q: RequestBody>(bytes: &[u8], canonical: &Q::Options) {
     let Some(document) = read::<Q>(bytes) else { return };
     let (once, _) = written(&document, canonical);
     let again = read::<Q>(once.as_bytes()).expect("what was written is a document");
     let (twice, _) = written(&again, canonical);
     assert!(same_value(&once, &twice), "once  {once}\ntwice {twice}");
+    for part in again.messages().flat_map(|it| &it.parts).filter(|it| it.extra().is_empty()) {
+        let is_plain = part.is_media() || part.as_text().is_some();
+        let has_layout = |it: &Origin| part.extra().layout(it).is_some();
+        if is_plain || matches!(part, Part::ToolCall(_) | Part::ToolResult(_)) {
+            let of = [Origin::OpenAi, Origin::Anthropic, Origin::Gemini];
+            assert_eq!(of.into_iter().find(has_layout), None, "{part:?} in {once}");
+        }
+    }
 }
 
 /// The messages, stored in the model's own form and read again.

@@ -3,12 +3,12 @@
 use msg_core::{CallKind, Part, Place, ToolCall};
 use msg_json::{JsonError, Kind, Reader};
 
-use super::{OPENAI, other};
+use super::OPENAI;
 use crate::chat::{
     shape::{call, function},
     signature,
 };
-use msg_wire::codec::{Context, Fields, Inner, NULL, Shape, bit, mask, text_of};
+use msg_wire::codec::{Content, Context, Fields, Inner, NULL, Shape, bit, mask, text_of};
 
 /// Reads the array of calls.
 pub(super) fn calls<'a>(
@@ -41,7 +41,7 @@ pub(super) fn legacy<'a>(source: &'a str, cx: &mut Context<'a, '_>) -> Option<Pa
 fn read<'a>(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Part, JsonError> {
     let start = reader.next_offset();
     if reader.peek()? != Kind::Object {
-        return Ok(other(Some(Place::ToolCalls), reader.raw()?));
+        return Ok(Content::carried(OPENAI, Some(Place::ToolCalls), reader.raw()?));
     }
     let mark = cx.mark();
     let draft = Draft::read(reader, cx)?;
@@ -49,7 +49,7 @@ fn read<'a>(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Part, J
         return Ok(Part::ToolCall(res));
     }
     cx.back_to(mark);
-    Ok(other(Some(Place::ToolCalls), reader.source(start, reader.offset())))
+    Ok(Content::carried(OPENAI, Some(Place::ToolCalls), reader.source(start, reader.offset())))
 }
 
 /// The members of a call as they came.

@@ -1,77 +1,22 @@
 //! The `content` of a message or of a tool result, and its parts.
 
-use msg_core::{Audio, Extra, File, Image, Part, Reasoning, Text};
-use msg_json::{JsonError, Kind, Reader};
+use msg_core::{
+    Audio, Extra, File, Image, Part, Reasoning, Text,
+    json::{JsonError, Reader},
+};
 
-use super::{OPENAI, other};
+use super::OPENAI;
 use crate::chat::shape::{body, part};
 use crate::text_blocks::TextBlocks;
-use msg_wire::codec::{Context, Fields, Inner, Shape, bit, mask, text_of, type_of};
+use msg_wire::codec::{Build, Content, Context, Fields, Inner, Shape, bit, mask};
 
-/// What a `content` member held.
-#[derive(Default)]
-pub(super) enum Content {
-    #[default]
-    Absent,
-    Null,
-    Text(String),
-    Parts(Vec<Part>),
-    /// Of a type that no content has.
-    Raw,
+/// Reads the value of `content` before which the reader stands.
+pub(super) fn read<'a>(
+    reader: &mut Reader<'a>,
+    cx: &mut Context<'a, '_>,
+) -> Result<Content, JsonError> {
+    Content::read(reader, cx, |reader, cx| Content::read_typed(reader, cx, OPENAI, kind))
 }
-
-impl Content {
-    pub(super) fn read<'a>(
-        reader: &mut Reader<'a>,
-        cx: &mut Context<'a, '_>,
-    ) -> Result<Self, JsonError> {
-        match reader.peek()? {
-            Kind::String => Ok(Content::Text(cx.string(reader.string()?, "content"))),
-            Kind::Array => {
-                let mut parts = Vec::new();
-                reader.begin_array()?;
-                while reader.next_element()? {
-                    parts.push(read_part(reader, cx)?);
-                }
-                Ok(Content::Parts(parts))
-            }
-            Kind::Null => reader.raw().map(|_| Content::Null),
-            _ => reader.raw().map(|_| Content::Raw),
-        }
-    }
-}
-
-fn read_part<'a>(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Part, JsonError> {
-    match reader.peek()? {
-        Kind::String => {
-            let text = cx.string(reader.string()?, "content");
-            let mut extra = Extra::default();
-            extra.set_layout(OPENAI, [part::TYPE_BARE << 5 | part::TYPE]);
-            return Ok(Part::Text(Text { text, extra }));
-        }
-        Kind::Object => {}
-        _ => return Ok(other(None, reader.raw()?)),
-    }
-    let Some((shape, build)) = type_of(reader.clone())?.and_then(|it| kind(&it)) else {
-        return Ok(other(None, reader.raw()?));
-    };
-    let start = reader.next_offset();
-    let mark = cx.mark();
-    let mut fields = Fields::read(shape, cx, reader)?;
-    let source = reader.source(start, reader.offset());
-    // A second `type` may have come behind the one that chose the kind.
-    let type_is = fields.raw(part::TYPE).and_then(text_of).and_then(|it| kind(&it.0));
-    if type_is.is_some_and(|it| std::ptr::eq(it.0, shape)) {
-        fields.set_raw(part::TYPE, None);
-        if let Some(res) = build(&mut fields, cx) {
-            return Ok(res);
-        }
-    }
-    cx.back_to(mark);
-    Ok(other(None, source))
-}
-
-type Build = for<'a> fn(&mut Fields<'a>, &mut Context<'a, '_>) -> Option<Part>;
 
 fn kind(name: &str) -> Option<(&'static Shape, Build)> {
     Some(match name {

@@ -5,13 +5,13 @@ use std::borrow::Cow;
 use msg_core::{Audio, Error, Extra, Message, Part, Reasoning, Role, Text, ToolResult};
 use msg_json::{JsonError, Kind, Reader};
 
-use super::{OPENAI, call, content::Content, reasoning};
+use super::{OPENAI, call, content, reasoning};
 use crate::chat::{
     is_tool,
     shape::{body, message, part},
     spells_tool,
 };
-use msg_wire::codec::{Context, Fields, bit, is_plain_text, mask, text_of};
+use msg_wire::codec::{Content, Context, Fields, bit, mask, text_of};
 
 /// Reads the message before which the reader stands.
 pub(super) fn read<'a>(
@@ -56,7 +56,7 @@ impl<'a> Draft<'a> {
             let start = reader.next_offset();
             match code {
                 message::ROLE => res.role = cx.role_word(reader)?,
-                message::CONTENT => res.content = Content::read(reader, cx)?,
+                message::CONTENT => res.content = content::read(reader, cx)?,
                 message::CALLS if res.may_call() && reader.peek()? == Kind::Array => {
                     res.calls = call::calls(reader, cx)?;
                 }
@@ -87,7 +87,7 @@ impl<'a> Draft<'a> {
         parts.reserve_exact(1 + self.calls.len());
         self.move_content(&mut parts, cx);
         let contents = parts.len() - content_at;
-        let is_plain = contents == 1 && is_plain_text(&parts[content_at], &OPENAI);
+        let is_plain = contents == 1 && Content::is_plain_text(&parts[content_at], &OPENAI);
         let shows_reasoning = parts.iter().filter_map(Part::as_reasoning);
         let shows_reasoning =
             shows_reasoning.filter(|it| !it.display_text().is_empty()).count() > 0;
@@ -126,7 +126,10 @@ impl<'a> Draft<'a> {
         }
         let mut parts = Vec::with_capacity(1);
         self.move_content(&mut parts, cx);
-        self.vary_content(parts.len(), parts.len() == 1 && is_plain_text(&parts[0], &OPENAI));
+        self.vary_content(
+            parts.len(),
+            parts.len() == 1 && Content::is_plain_text(&parts[0], &OPENAI),
+        );
         self.fields.set_raw(message::CALLS, calls);
         let canonical = bit(message::ROLE)
             | mask(self.fields.raw(message::CALL_ID).is_none(), message::CALL_ID)

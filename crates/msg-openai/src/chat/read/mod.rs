@@ -11,8 +11,7 @@ mod content;
 mod message;
 mod reasoning;
 
-use msg_core::{Message, Origin, Part, Place, RawJson};
-use msg_json::Reader;
+use msg_core::{Message, Origin, json::Reader};
 
 use msg_wire::codec::Context;
 
@@ -39,9 +38,4 @@ pub(crate) fn one_message<'a>(
     let res = message::read(reader, cx).map_err(|it| it.in_message(cx.message))?;
     cx.next_message();
     Ok(res)
-}
-
-fn other(place: Option<Place>, source: &str) -> Part {
-    let value = RawJson::new(source).expect("the reader has walked over this value");
-    Part::Other(msg_core::Other { place, ..msg_core::Other::new(OPENAI, value) })
 }

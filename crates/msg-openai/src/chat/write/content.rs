@@ -1,21 +1,17 @@
 //! The `content` of a message or of a tool result.
 
-use msg_core::{Audio, Extra, File, Image, Origin, Other, Part, Place, Text};
+use msg_core::{Audio, Extra, File, Image, Origin, Part, Place, Text, json};
 
 use super::{OPENAI, Writer};
 use crate::{
-    TextParts,
     chat::shape::{body, message, part},
     text_blocks::write_block,
 };
 use msg_wire::codec::{Shape, Value, members_of};
 
-/// The parts that go into a `content`, with their places in the message or result.
-pub(super) struct Contents<'m> {
-    pub(super) parts: Vec<(usize, &'m Part)>,
-    /// The part that findings name, where the parts are those of a result.
-    pub(super) at: Option<usize>,
-}
+/// The parts that go into a `content`, each with the part of the message that findings name: its own, or the
+/// result that it is in.
+pub(super) type Contents<'m> = [(usize, &'m Part)];
 
 /// Whether the format has a place for this part among the contents.
 pub(super) fn fits(it: &Part) -> bool {
@@ -51,25 +47,20 @@ pub(crate) fn text_of(it: &Part) -> Option<&str> {
 impl Writer<'_> {
     /// Writes the value of `content`; the variant is the one that the source had.
     pub(super) fn content(&mut self, contents: &Contents<'_>, variant: u8, out: &mut Vec<u8>) {
-        match contents.parts.as_slice() {
+        match contents {
             [] if variant == message::CONTENT_NULL => out.extend_from_slice(b"null"),
             [] if variant == message::CONTENT_ARRAY => out.extend_from_slice(b"[]"),
             [] => out.extend_from_slice(b"\"\""),
             [one] if variant != message::CONTENT_ARRAY && self.is_plain(one.1) => {
-                self.joined(contents, out);
+                self.objects.joined(contents, "", out);
             }
-            all if self.joins(all) => self.joined(contents, out),
-            all => {
-                msg_json::Writer::new(out).array(all, |it, &(at, part)| {
-                    it.value(|out| self.content_part(contents.at.unwrap_or(at), part, out));
-                });
+            all if self.options.joins(all) => {
+                self.objects.joined(all, &self.options.text_separator, out);
             }
+            all => json::Writer::new(out).array(all, |it, &(at, part)| {
+                it.value(|out| self.content_part(at, part, out));
+            }),
         }
-    }
-
-    fn joins(&self, parts: &[(usize, &Part)]) -> bool {
-        self.options.text_parts == TextParts::Join
-            && parts.iter().all(|(_, it)| text_of(it).is_some())
     }
 
     /// Whether a part that is the only one is written as a string.
@@ -77,29 +68,6 @@ impl Writer<'_> {
         text_of(it).is_some()
             && self.objects.layout(it.extra()).is_none()
             && it.extra().iter(&OPENAI).next().is_none()
-    }
-
-    fn joined(&mut self, contents: &Contents<'_>, out: &mut Vec<u8>) {
-        for &(at, part) in &contents.parts {
-            let at = contents.at.unwrap_or(at);
-            self.objects.losses.foreign(part.extra(), None, Some(at));
-            if let Part::Other(_) = part {
-                self.json_as_text(at);
-            }
-        }
-        if let [(_, one)] = contents.parts.as_slice() {
-            return msg_json::write_str(out, text_of(one).unwrap_or_default());
-        }
-        let texts: Vec<_> = contents.parts.iter().filter_map(|it| text_of(it.1)).collect();
-        msg_json::write_str(out, &texts.join(&self.options.text_separator));
-    }
-
-    fn json_as_text(&mut self, at: usize) {
-        self.objects.losses.warn(
-            "convert::json-as-text",
-            Some(at),
-            "a JSON part is written as its text",
-        );
     }
 
     fn content_part(&mut self, at: usize, it: &Part, out: &mut Vec<u8>) {
@@ -111,7 +79,13 @@ impl Writer<'_> {
             Part::Audio(it) => self.input_audio(at, it, out),
             Part::File(it) => self.file(at, it, out),
             Part::Reasoning(it) => self.thinking(at, it, out),
-            Part::Other(it) => self.other(at, it, out),
+            Part::Other(other) if other.format == OPENAI => {
+                out.extend_from_slice(other.value.text().as_bytes());
+            }
+            Part::Other(json) => {
+                self.objects.text_losses(at, it);
+                write_block(&mut json::Writer::new(out), "text", json.value.text());
+            }
             _ => self.objects.losses.part(at, it.kind()),
         }
     }
@@ -122,21 +96,7 @@ impl Writer<'_> {
         if plan.variant(part::TYPE) == part::TYPE_BARE && raw.is_empty() && name == "text" {
             return msg_json::write_str(out, &it.text);
         }
-        self.objects.object(
-            at,
-            (&raw, self.plan(&it.extra)),
-            shape,
-            &[name.into(), (&it.text).into()],
-            out,
-        );
-    }
-
-    fn other(&mut self, at: usize, it: &Other, out: &mut Vec<u8>) {
-        if it.format == OPENAI {
-            return out.extend_from_slice(it.value.text().as_bytes());
-        }
-        self.json_as_text(at);
-        write_block(&mut msg_json::Writer::new(out), "text", it.value.text());
+        self.objects.object(at, (&raw, plan), shape, &[name.into(), (&it.text).into()], out);
     }
 
     fn image(&mut self, at: usize, it: &Image, out: &mut Vec<u8>) {

@@ -1,10 +1,10 @@
 //! Messages of every role but tool.
 
-use msg_core::{Message, Part, Place, Role};
+use msg_core::{Audio, Message, Part, Place, Role, ToolCall, json};
 
 use super::{
     OPENAI, Writer,
-    content::{Contents, fits, is_reply},
+    content::{fits, is_reply},
     reasoning,
 };
 use crate::{
@@ -21,10 +21,10 @@ use msg_wire::codec::{Plan, bit, mask, members_of};
 struct Sorted<'m> {
     contents: Vec<(usize, &'m Part)>,
     refusals: Vec<(usize, &'m Part)>,
-    audio: Option<usize>,
+    audio: Option<(usize, &'m Audio)>,
     /// Calls, and raw elements that stood among them.
     calls: Vec<(usize, &'m Part)>,
-    legacy: Option<usize>,
+    legacy: Option<(usize, &'m ToolCall)>,
     results: usize,
     /// The first part that stands behind one which is written behind it.
     order_lost: Option<usize>,
@@ -78,11 +78,10 @@ impl Writer<'_> {
         let refusal = self.refusal_text(&sorted);
         let name = it.name.as_deref().filter(|it| !it.is_empty());
         let has_calls = sorted.has_calls();
-        let contents = Contents { parts: sorted.contents, at: None };
         let beside = has_calls || !refusal.is_empty() || sorted.audio.is_some();
         let beside = beside && it.role == Role::Assistant;
         let has_raw_content = raw.iter().any(|it| it.name == "content");
-        let content = match contents.parts.is_empty() {
+        let content = match sorted.contents.is_empty() {
             false => Some(plan.variant(message::CONTENT)),
             true if has_raw_content => None,
             true => self.empty_content(plan, beside, has_calls),
@@ -97,15 +96,21 @@ impl Writer<'_> {
             | mask(sorted.legacy.is_some(), message::FUNCTION_CALL);
         let lost = list.value(|out| {
             message::SHAPE.write(out, plan, want, &raw, |out, code| match code {
-                message::ROLE => msg_json::write_str(out, role),
-                message::NAME => msg_json::write_str(out, name.unwrap_or_default()),
-                message::CONTENT => self.content(&contents, content.unwrap_or_default(), out),
-                message::REFUSAL => msg_json::write_str(out, &refusal),
-                message::AUDIO => self.audio_at(it, sorted.audio, out),
+                message::ROLE => json::write_str(out, role),
+                message::NAME => json::write_str(out, name.unwrap_or_default()),
+                message::CONTENT => {
+                    self.content(&sorted.contents, content.unwrap_or_default(), out)
+                }
+                message::REFUSAL => json::write_str(out, &refusal),
+                message::AUDIO => {
+                    sorted.audio.iter().for_each(|(at, it)| self.audio(*at, it, out));
+                }
                 message::CALLS => self.calls(&sorted.calls, out),
                 message::THINKING_BLOCKS => self.blocks(&thoughts.blocks, out),
-                message::FUNCTION_CALL => self.legacy_at(it, sorted.legacy, out),
-                _ => msg_json::write_str(out, &thoughts.text),
+                message::FUNCTION_CALL => {
+                    sorted.legacy.iter().for_each(|(at, it)| self.legacy_call(*at, it, out));
+                }
+                _ => json::write_str(out, &thoughts.text),
             })
         });
         self.objects.losses.taken(None, lost);
@@ -142,14 +147,14 @@ impl Writer<'_> {
                 Part::Audio(audio)
                     if is_reply(audio) && res.audio.is_none() && it.role == Role::Assistant =>
                 {
-                    res.audio = Some(at);
+                    res.audio = Some((at, audio));
                 }
                 Part::ToolCall(call)
                     if res.legacy.is_none()
                         && plan.has(message::FUNCTION_CALL)
                         && self.is_legacy(call) =>
                 {
-                    res.legacy = Some(at);
+                    res.legacy = Some((at, call));
                 }
                 Part::ToolCall(_) => res.calls.push((at, part)),
                 Part::Other(other)
@@ -188,11 +193,8 @@ impl Writer<'_> {
     fn refusal_text(&mut self, sorted: &Sorted<'_>) -> String {
         let mut res = String::new();
         if let Some((at, _)) = sorted.refusals.get(1) {
-            self.objects.losses.warn(
-                "convert::merged-parts",
-                Some(*at),
-                "several refusals become one",
-            );
+            let text = "several refusals become one";
+            self.objects.losses.warn("convert::merged-parts", Some(*at), text);
         }
         for (at, it) in &sorted.refusals {
             self.objects.losses.foreign(it.extra(), None, Some(*at));
@@ -223,17 +225,5 @@ impl Writer<'_> {
             Part::Other(it) => list.raw(it.value.text()),
             _ => {}
         });
-    }
-
-    fn audio_at(&mut self, it: &Message, at: Option<usize>, out: &mut Vec<u8>) {
-        if let Some((at, Part::Audio(audio))) = at.and_then(|at| Some((at, it.parts.get(at)?))) {
-            self.audio(at, audio, out);
-        }
-    }
-
-    fn legacy_at(&mut self, it: &Message, at: Option<usize>, out: &mut Vec<u8>) {
-        if let Some((at, Part::ToolCall(call))) = at.and_then(|at| Some((at, it.parts.get(at)?))) {
-            self.legacy_call(at, call, out);
-        }
     }
 }

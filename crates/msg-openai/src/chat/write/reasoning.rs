@@ -153,11 +153,7 @@ impl Writer<'_> {
     pub(super) fn drop_reasoning(&mut self, message: &Message) {
         for (at, it) in message.parts.iter().enumerate() {
             if let Part::Reasoning(_) = it {
-                self.objects.losses.warn(
-                    "convert::lost-part",
-                    Some(at),
-                    "reasoning is left out as asked",
-                );
+                self.objects.losses.as_asked(at, "reasoning is");
             }
         }
         for (name, _) in message.extra.iter(&OPENAI).filter(|it| MEMBERS.contains(&it.0)) {

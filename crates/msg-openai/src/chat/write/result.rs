@@ -2,10 +2,7 @@
 
 use msg_core::{Message, Part, ToolResult};
 
-use super::{
-    OPENAI, Writer,
-    content::{Contents, fits},
-};
+use super::{OPENAI, Writer, content::fits};
 use crate::chat::shape::message;
 use msg_wire::codec::{Plan, RawMember, bit, mask, members_of};
 
@@ -22,12 +19,7 @@ impl Writer<'_> {
     pub(super) fn tool_message(&mut self, it: &Message, list: &mut msg_json::Writer<'_>) {
         let count = it.tool_results().count();
         if count == 0 {
-            self.objects.losses.warn(
-                "convert::lost-message",
-                None,
-                "a tool message without a result is left out",
-            );
-            return;
+            return self.objects.losses.no_result();
         }
         if count > 1 {
             self.split();
@@ -83,8 +75,8 @@ impl Writer<'_> {
         raw.extend(members_of(&it.extra, &OPENAI, &[]));
         let contents = self.result_contents(at, it);
         // Without a word, a result leaves the place to a content that is carried raw.
-        let is_empty = contents.parts.iter().all(|it| it.1.as_text() == Some(""))
-            && (contents.parts.is_empty() || raw.iter().any(|it| it.name == "content"));
+        let is_empty = contents.iter().all(|it| it.1.as_text() == Some(""))
+            && (contents.is_empty() || raw.iter().any(|it| it.name == "content"));
         let name = it.name.as_deref().or(envelope.name).filter(|it| !it.is_empty());
         let want = bit(message::ROLE)
             | mask(wants(&raw, plan, message::CALL_ID, it.call_id.is_empty()), message::CALL_ID)
@@ -101,7 +93,7 @@ impl Writer<'_> {
         self.objects.losses.taken(Some(at), lost);
     }
 
-    fn result_contents<'m>(&mut self, at: usize, it: &'m ToolResult) -> Contents<'m> {
+    fn result_contents<'m>(&mut self, at: usize, it: &'m ToolResult) -> Vec<(usize, &'m Part)> {
         let mut parts = Vec::with_capacity(it.content.parts().len());
         for part in it.content.parts() {
             let is_thought = matches!(part, Part::Reasoning(it) if self.is_in_content(it));
@@ -111,7 +103,7 @@ impl Writer<'_> {
                 self.objects.losses.part(at, part.kind());
             }
         }
-        Contents { parts, at: Some(at) }
+        parts
     }
 }
 

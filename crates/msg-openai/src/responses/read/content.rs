@@ -3,9 +3,8 @@
 use msg_core::{Audio, Extra, File, Image, Part, Text};
 use msg_json::{JsonError, Kind, Reader};
 
-use super::other;
 use crate::responses::shape::{RESPONSES, part, text_type};
-use msg_wire::codec::{Context, Fields, Inner, bit, mask, sections, text_of, type_of};
+use msg_wire::codec::{Content, Context, Fields, Inner, Plan, bit, mask, text_of, type_of};
 
 /// Reads an array of parts.
 pub(super) fn parts<'a>(
@@ -23,7 +22,7 @@ pub(super) fn parts<'a>(
         let read = if kind == Kind::Object { read(source, cx, is_assistant) } else { None };
         res.push(read.unwrap_or_else(|| {
             cx.back_to(mark);
-            other(None, source)
+            Content::carried(RESPONSES, None, source)
         }));
     }
     Ok(res)
@@ -93,7 +92,7 @@ fn keep<'a>(mut fields: Fields<'a>, cx: &mut Context<'a, '_>, inner: Inner) -> E
     let canonical = fields.in_model() | bit(part::TYPE);
     let mut extra = fields.keep_with(canonical, inner, None, (&RESPONSES, cx));
     if let Some(own) = extra.layout(&RESPONSES) {
-        let layout = sections(&[&[], own]);
+        let layout = Plan::sections(&[&[], own]);
         extra.set_layout(RESPONSES, layout);
     }
     extra

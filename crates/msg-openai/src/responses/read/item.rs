@@ -3,9 +3,9 @@
 use msg_core::{CallKind, Error, Part, Place, Role, ToolCall, ToolResult};
 use msg_json::{JsonError, Reader};
 
-use super::{ItemKept, content, other, reasoning};
+use super::{ItemKept, content, reasoning};
 use crate::responses::shape::{RESPONSES, item};
-use msg_wire::codec::{Context, Fields, NULL, bit, is_plain_text, text_of};
+use msg_wire::codec::{Content, Context, Fields, NULL, bit, text_of};
 
 /// What an item becomes: parts of a message of this role.
 pub(super) struct Item {
@@ -57,7 +57,11 @@ pub(super) fn read<'a>(
         _ if kind.ends_with("_output") || kind == "mcp_approval_response" => Role::Tool,
         _ => Role::Assistant,
     };
-    Ok(Item { role, parts: vec![other(Some(Place::Item), source)], is_message: false })
+    Ok(Item {
+        role,
+        parts: vec![Content::carried(RESPONSES, Some(Place::Item), source)],
+        is_message: false,
+    })
 }
 
 /// A message; none if it has no content.
@@ -131,7 +135,9 @@ fn output<'a>(
         Some("null") => fields.vary(item::OUTPUT, NULL),
         Some(source) if source.starts_with('[') => {
             parts = content::parts(source, cx, false)?;
-            if parts.is_empty() || (parts.len() == 1 && is_plain_text(&parts[0], &RESPONSES)) {
+            if parts.is_empty()
+                || (parts.len() == 1 && Content::is_plain_text(&parts[0], &RESPONSES))
+            {
                 fields.vary(item::OUTPUT, item::OUTPUT_ARRAY);
             }
         }

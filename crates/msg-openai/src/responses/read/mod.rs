@@ -9,12 +9,14 @@ mod content;
 mod item;
 mod reasoning;
 
-use msg_core::{Error, Extra, Message, Part, Place, RawJson, Role};
-use msg_json::{Kind, Reader};
+use msg_core::{
+    Error, Extra, Message, Role,
+    json::{Kind, Reader},
+};
 
 use super::shape::{ITEM, RESPONSES};
 use item::Item;
-use msg_wire::codec::{Context, Fields, sections};
+use msg_wire::codec::{Context, Fields, Plan};
 
 /// Reads an array of items, the reader standing before it.
 pub(crate) fn items<'a>(
@@ -65,11 +67,6 @@ impl Messages {
     }
 }
 
-fn other(place: Option<Place>, source: &str) -> Part {
-    let value = RawJson::new(source).expect("the reader has walked over this value");
-    Part::Other(msg_core::Other { place, ..msg_core::Other::new(RESPONSES, value) })
-}
-
 /// What an item keeps on its first part.
 struct ItemKept<'f, 'a> {
     fields: &'f mut Fields<'a>,
@@ -94,7 +91,7 @@ impl<'a> ItemKept<'_, 'a> {
             if self.raw.iter().any(Option::is_some) {
                 layout.extend(self.raw.map(|it| it.unwrap_or_default().as_bytes()));
             }
-            let layout = sections(&layout);
+            let layout = Plan::sections(&layout);
             extra.set_layout(RESPONSES, layout);
         }
     }

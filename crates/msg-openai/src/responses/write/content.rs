@@ -34,19 +34,6 @@ impl Writer<'_> {
             && it.extra().iter(&RESPONSES).all(|(name, _)| name == ITEM)
     }
 
-    /// The texts of parts as one string.
-    pub(super) fn joined(&mut self, parts: &[(usize, &Part)], out: &mut Vec<u8>) {
-        for (at, part) in parts {
-            self.objects.losses.foreign(part.extra(), None, Some(*at));
-            self.note_json(*at, part);
-        }
-        if let [(_, one)] = parts {
-            return msg_json::write_str(out, text_of(one).unwrap_or_default());
-        }
-        let texts: Vec<_> = parts.iter().filter_map(|it| text_of(it.1)).collect();
-        msg_json::write_str(out, &texts.join(&self.options.text_separator));
-    }
-
     /// Parts as an array.
     pub(super) fn parts<'m>(
         &mut self,
@@ -57,13 +44,6 @@ impl Writer<'_> {
         msg_json::Writer::new(out).array(parts, |it, (at, part)| {
             it.value(|out| self.content_part(at, part, is_assistant, out));
         });
-    }
-
-    fn note_json(&mut self, at: usize, it: &Part) {
-        if let Part::Other(_) = it {
-            let text = "a JSON part is written as its text";
-            self.objects.losses.warn("convert::json-as-text", Some(at), text);
-        }
     }
 
     fn content_part(&mut self, at: usize, it: &Part, is_assistant: bool, out: &mut Vec<u8>) {
@@ -86,7 +66,7 @@ impl Writer<'_> {
                 out.extend_from_slice(other.value.text().as_bytes());
             }
             _ => {
-                self.note_json(at, it);
+                self.objects.text_losses(at, it);
                 let text = text_of(it).unwrap_or_default();
                 let kind = part::TEXT_TYPES[text_type(is_assistant)];
                 write_block(&mut msg_json::Writer::new(out), kind, text);

@@ -5,11 +5,7 @@ use std::ops::Range;
 use msg_core::{CallKind, Message, Role, ToolCall, ToolResult};
 
 use super::{Writer, content};
-use crate::{
-    TextParts,
-    chat::text_of,
-    responses::shape::{RESPONSES, item},
-};
+use crate::responses::shape::{RESPONSES, item};
 use msg_wire::codec::{NULL, bit, mask};
 
 impl Writer<'_> {
@@ -112,13 +108,10 @@ impl Writer<'_> {
                     (_, []) if variant == item::OUTPUT_ARRAY => out.extend_from_slice(b"[]"),
                     (_, []) => out.extend_from_slice(b"\"\""),
                     (_, [one]) if variant != item::OUTPUT_ARRAY && self.is_plain(one.1) => {
-                        self.joined(&parts, out);
+                        self.objects.joined(&parts, "", out);
                     }
-                    (_, all)
-                        if self.options.text_parts == TextParts::Join
-                            && all.iter().all(|it| text_of(it.1).is_some()) =>
-                    {
-                        self.joined(&parts, out);
+                    (_, all) if self.options.joins(all) => {
+                        self.objects.joined(all, &self.options.text_separator, out);
                     }
                     (_, all) => self.parts(all.iter().copied(), false, out),
                 }

@@ -55,8 +55,7 @@ impl Writer<'_> {
                 Part::ToolResult(result) => self.output(at, result, list),
                 Part::Reasoning(thought) if keeps_reasoning => self.reasoning(at, thought, list),
                 Part::Reasoning(_) => {
-                    let text = "reasoning is left out as asked";
-                    self.objects.losses.warn("convert::lost-part", Some(at), text);
+                    self.objects.losses.as_asked(at, "reasoning is");
                 }
                 Part::Other(other) => self.verbatim(at, other, list),
                 _ => {}
@@ -141,8 +140,7 @@ impl Writer<'_> {
         };
         let kind = members.iter().find(|it| it.name == "type").map(|it| it.value);
         if matches!(kind, None | Some("null" | r#""item_reference""#)) {
-            let text = "a reference to a stored item is left out as asked";
-            return self.objects.losses.warn("convert::lost-part", Some(at), text);
+            return self.objects.losses.as_asked(at, "a reference to a stored item is");
         }
         self.n_items += 1;
         let members = self.without_ids(at, members);
