@@ -156,6 +156,14 @@ impl RequestHead {
         head
     }
 
+    /// The schema of the answer, if one is asked for.
+    pub fn schema(&self) -> Option<&ResponseSchema> {
+        match &self.response_format {
+            Some(ResponseFormat::Schema(it)) => Some(it),
+            _ => None,
+        }
+    }
+
     /// The functions among the tools. What `target` has no place for is reported: other tools, and of functions
     /// their members without a word and those that `unsaid` names.
     pub fn functions(
@@ -192,7 +200,36 @@ fn lost(target: &str, name: &str) -> Diagnostic {
     Diagnostic::warning("convert::lost-member".into(), text)
 }
 
+impl Function {
+    /// The function that these members say, none of them null; its parameters are the member of this name, and what has
+    /// no word is its rest. None if one is of another type, or there is no name.
+    pub fn of_members(members: Vec<(String, RawJson)>, parameters: &str) -> Option<Self> {
+        let (mut res, mut has_name) = (Self::default(), false);
+        for (name, raw) in members {
+            match name.as_str() {
+                "name" => {
+                    res.name = raw.parse().ok()?;
+                    has_name = true;
+                }
+                "description" => res.description = Some(raw.parse().ok()?),
+                "strict" => res.strict = Some(raw.parse().ok()?),
+                name if name == parameters => res.parameters = Some(raw),
+                _ => res.rest.push((name, raw)),
+            }
+        }
+        has_name.then_some(res)
+    }
+}
+
 impl Tool {
+    /// A function, if `read` finds one; else a tool of the provider's own.
+    pub fn of(raw: RawJson, read: impl FnOnce(&RawJson) -> Option<Function>) -> Self {
+        match read(&raw) {
+            Some(function) => Self::Function(function),
+            None => Self::Other(raw),
+        }
+    }
+
     /// The function, if it is one.
     pub fn function(&self) -> Option<&Function> {
         if let Tool::Function(it) = self { Some(it) } else { None }

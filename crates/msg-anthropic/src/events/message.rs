@@ -2,8 +2,8 @@
 
 use msg_core::{
     CallKind, Extra, Message, Origin, Part, RawJson, Reasoning, Report, Severity, Text, ToolCall,
-    json::{self, Writer},
 };
+use msg_json::Writer;
 use msg_wire::{Json, codec::Losses, stream::Brackets};
 
 use super::{
@@ -132,7 +132,9 @@ impl Blocks<'_> {
             self.losses.member(Some(at), "kind");
         }
         let text = match it.arguments.text() {
-            text if is_custom => json::to_text(|out| out.object(|it| it.key("input").str(text))),
+            text if is_custom => {
+                msg_json::to_text(|out| out.object(|it| it.key("input").str(text)))
+            }
             text => text.to_owned(),
         };
         let (id, name) = (it.id.clone(), it.name.clone());
@@ -144,7 +146,7 @@ impl Blocks<'_> {
 impl Block {
     /// Redacted thinking, with its unknown members.
     pub(super) fn sealed(data: &str, extra: &Extra) -> Self {
-        Self::new(Kind::Whole(json::to_text(|it| {
+        Self::new(Kind::Whole(msg_json::to_text(|it| {
             it.object(|it| {
                 it.key("type").str("redacted_thinking");
                 it.key("data").str(data);

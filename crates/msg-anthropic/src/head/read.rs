@@ -24,7 +24,7 @@ fn member(head: &mut RequestHead, name: &str, raw: &RawJson) -> Option<()> {
         "stream" => head.stream = Some(raw.parse().ok()?),
         "tools" => {
             let tools: Vec<RawJson> = raw.parse().ok()?;
-            head.tools.extend(tools.into_iter().map(tool));
+            head.tools.extend(tools.into_iter().map(|it| Tool::of(it, function)));
         }
         "tool_choice" => choice(head, raw)?,
         "thinking" => thinking(head, raw)?,
@@ -35,31 +35,13 @@ fn member(head: &mut RequestHead, name: &str, raw: &RawJson) -> Option<()> {
     Some(())
 }
 
-fn tool(raw: RawJson) -> Tool {
-    match function(&raw) {
-        Some(function) => Tool::Function(function),
-        None => Tool::Other(raw),
-    }
-}
-
 /// A function: a tool of no type, or of type `custom`; the others are the provider's own.
 fn function(raw: &RawJson) -> Option<Function> {
-    let mut res = Function::default();
-    let mut has_name = false;
-    for (name, raw) in raw.present_members()? {
-        match name.as_str() {
-            "type" => (raw.parse::<String>().ok()? == "custom").then_some(())?,
-            "name" => {
-                res.name = raw.parse().ok()?;
-                has_name = true;
-            }
-            "description" => res.description = Some(raw.parse().ok()?),
-            "input_schema" => res.parameters = Some(raw),
-            "strict" => res.strict = Some(raw.parse().ok()?),
-            _ => res.rest.push((name, raw)),
-        }
+    let mut members = raw.present_members()?;
+    if let Some(at) = members.iter().position(|it| it.0 == "type") {
+        (members.remove(at).1.parse::<String>().ok()? == "custom").then_some(())?;
     }
-    has_name.then_some(res)
+    Function::of_members(members, "input_schema")
 }
 
 /// The choice, and in it whether several calls may come at once.

@@ -94,50 +94,32 @@ fn thinking(budget: u64) -> String {
 }
 
 fn output_config(head: &RequestHead) -> Option<String> {
-    let schema = match &head.response_format {
-        Some(ResponseFormat::Schema(it)) => Some(&it.schema),
-        _ => None,
-    };
-    let effort = match &head.reasoning {
-        Some(ReasoningSetting::Effort(it)) => Some(it),
-        _ => None,
-    };
-    if schema.is_none() && effort.is_none() {
-        return None;
-    }
-    Some(msg_json::to_text(|it| {
+    let text = msg_json::to_text(|it| {
         it.object(|it| {
-            if let Some(schema) = schema {
+            if let Some(format) = head.schema() {
                 it.key("format").object(|it| {
                     it.key("type").str("json_schema");
-                    it.key("schema").raw(schema.text());
+                    it.key("schema").raw(format.schema.text());
                 });
             }
-            if let Some(effort) = effort {
+            if let Some(ReasoningSetting::Effort(effort)) = &head.reasoning {
                 it.key("effort").str(effort);
             }
         });
-    }))
+    });
+    (text != "{}").then_some(text)
 }
 
 /// The members of the head that have no place.
 fn unsaid(head: &RequestHead) -> Vec<&'static str> {
-    let mut res = Vec::new();
-    let mut unless = |said: bool, name| {
-        if !said {
-            res.push(name);
-        }
-    };
     let is_none = head.tool_choice == Some(ToolChoice::None);
-    unless(!is_none || head.parallel_tool_calls.is_none(), "parallel_tool_calls");
-    match &head.response_format {
-        None => {}
-        Some(ResponseFormat::Json) => unless(false, "response_format"),
-        Some(ResponseFormat::Schema(it)) => {
-            unless(it.name.is_none(), "response_format.name");
-            unless(it.description.is_none(), "response_format.description");
-            unless(it.strict.is_none(), "response_format.strict");
-        }
-    }
-    res
+    let schema = head.schema();
+    let all = [
+        ("parallel_tool_calls", is_none && head.parallel_tool_calls.is_some()),
+        ("response_format", head.response_format == Some(ResponseFormat::Json)),
+        ("response_format.name", schema.is_some_and(|it| it.name.is_some())),
+        ("response_format.description", schema.is_some_and(|it| it.description.is_some())),
+        ("response_format.strict", schema.is_some_and(|it| it.strict.is_some())),
+    ];
+    all.into_iter().filter(|it| it.1).map(|it| it.0).collect()
 }

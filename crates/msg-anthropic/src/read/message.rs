@@ -2,10 +2,8 @@
 
 use std::borrow::Cow;
 
-use msg_core::{
-    Error, Extra, Message, Part, Role,
-    json::{JsonError, Kind, Reader},
-};
+use msg_core::{Error, Extra, Message, Part, Role};
+use msg_json::{JsonError, Kind, Reader};
 use msg_wire::codec::{Content, Context, Fields, Placement, bit, mask};
 
 use super::block;

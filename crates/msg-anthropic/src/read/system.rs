@@ -1,9 +1,7 @@
 //! The `system` of a request: a string or blocks, the first message (AN-4).
 
-use msg_core::{
-    Extra, Message, Part, Role,
-    json::{JsonError, Reader},
-};
+use msg_core::{Extra, Message, Part, Role};
+use msg_json::{JsonError, Reader};
 use msg_wire::codec::{Content, Context, Placement, text_of};
 
 use super::block::{self, Depth};

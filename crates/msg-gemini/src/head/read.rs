@@ -27,7 +27,9 @@ fn tools(head: &mut RequestHead, raw: &RawJson) -> Option<()> {
         for (name, raw) in &members {
             let is_list = matches!(name.as_str(), "functionDeclarations" | "function_declarations");
             match raw.parse::<Vec<RawJson>>() {
-                Ok(list) if is_list => head.tools.extend(list.into_iter().map(declaration)),
+                Ok(list) if is_list => {
+                    head.tools.extend(list.into_iter().map(|it| Tool::of(it, function)))
+                }
                 _ => head.tools.push(Tool::Other(tool.clone())),
             }
         }
@@ -36,13 +38,6 @@ fn tools(head: &mut RequestHead, raw: &RawJson) -> Option<()> {
         }
     }
     Some(())
-}
-
-fn declaration(raw: RawJson) -> Tool {
-    match function(&raw) {
-        Some(function) => Tool::Function(function),
-        None => Tool::Other(raw),
-    }
 }
 
 fn function(raw: &RawJson) -> Option<Function> {

@@ -106,10 +106,7 @@ fn settings(head: &RequestHead, it: &mut Writer<'_>) {
 
 /// The members of the head that have no place.
 fn unsaid(head: &RequestHead) -> Vec<&'static str> {
-    let schema = match &head.response_format {
-        Some(ResponseFormat::Schema(it)) => Some(it),
-        _ => None,
-    };
+    let schema = head.schema();
     let all = [
         ("parallel_tool_calls", head.parallel_tool_calls.is_some()),
         // Streaming is another method, not a member.

@@ -1,6 +1,6 @@
 //! Calls and their results (GE-6, GE-8, GE-13).
 
-use msg_core::{Origin, Part, RawJson, ToolCall, ToolResult, json};
+use msg_core::{Origin, Part, RawJson, ToolCall, ToolResult};
 use msg_wire::codec::{ArgumentForm, Plan, Value, text_of_part};
 
 use super::Writer;
@@ -149,7 +149,7 @@ impl<'a> Writer<'a, '_> {
                 }
                 let texts: Vec<_> = all.iter().filter_map(|it| text_of_part(it)).collect();
                 let member = if it.is_error { "error" } else { "output" };
-                json::Writer::new(&mut out).object(|it| it.key(member).str(&texts.join("\n")));
+                msg_json::Writer::new(&mut out).object(|it| it.key(member).str(&texts.join("\n")));
             }
         }
         out

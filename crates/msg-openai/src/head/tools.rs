@@ -9,20 +9,13 @@ use super::Spelling;
 /// A list of tools, functions in either spelling.
 pub(super) fn read(raw: &RawJson) -> Option<Vec<Tool>> {
     let tools: Vec<RawJson> = raw.parse().ok()?;
-    Some(tools.into_iter().map(tool).collect())
+    Some(tools.into_iter().map(|it| Tool::of(it, read_tool)).collect())
 }
 
 /// The older list of functions.
 pub(super) fn read_functions(raw: &RawJson) -> Option<Vec<Tool>> {
     let tools: Vec<RawJson> = raw.parse().ok()?;
     tools.iter().map(|it| function(it.members()?).map(Tool::Function)).collect()
-}
-
-fn tool(raw: RawJson) -> Tool {
-    match read_tool(&raw) {
-        Some(function) => Tool::Function(function),
-        None => Tool::Other(raw),
-    }
 }
 
 /// `{"type":"function","function":{…}}`, or the members of the function beside the type.
@@ -38,22 +31,9 @@ fn read_tool(raw: &RawJson) -> Option<Function> {
     Some(res)
 }
 
-fn function(members: Vec<(String, RawJson)>) -> Option<Function> {
-    let mut res = Function::default();
-    let mut has_name = false;
-    for (name, raw) in members.into_iter().filter(|it| it.1.text() != "null") {
-        match name.as_str() {
-            "name" => {
-                res.name = raw.parse().ok()?;
-                has_name = true;
-            }
-            "description" => res.description = Some(raw.parse().ok()?),
-            "parameters" => res.parameters = Some(raw),
-            "strict" => res.strict = Some(raw.parse().ok()?),
-            _ => res.rest.push((name, raw)),
-        }
-    }
-    has_name.then_some(res)
+fn function(mut members: Vec<(String, RawJson)>) -> Option<Function> {
+    members.retain(|it| it.1.text() != "null");
+    Function::of_members(members, "parameters")
 }
 
 /// The functions as the member `tools`; none if there are none. All else is reported.

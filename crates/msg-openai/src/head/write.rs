@@ -48,16 +48,12 @@ pub(crate) fn write(
 
 /// The members of the head that have no place.
 fn unsaid(head: &RequestHead, spelling: Spelling) -> Vec<&'static str> {
-    let mut res = Vec::new();
-    let mut unless = |said: bool, name| {
-        if !said {
-            res.push(name);
-        }
-    };
-    unless(head.sampling.top_k.is_none(), "top_k");
-    unless(head.stop.is_empty() || spelling == Spelling::Chat, "stop");
-    unless(!matches!(head.reasoning, Some(ReasoningSetting::Budget(_))), "reasoning budget");
-    res
+    let all = [
+        ("top_k", head.sampling.top_k.is_some()),
+        ("stop", spelling == Spelling::Responses && !head.stop.is_empty()),
+        ("reasoning budget", matches!(head.reasoning, Some(ReasoningSetting::Budget(_)))),
+    ];
+    all.into_iter().filter(|it| it.1).map(|it| it.0).collect()
 }
 
 fn effort(head: &RequestHead) -> Option<&str> {

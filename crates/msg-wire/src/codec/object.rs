@@ -202,10 +202,10 @@ impl<'r> PartWriter<'r> {
             self.text_losses(*at, part);
         }
         if let [(_, one)] = parts {
-            return json::write_str(out, text_of_part(one).unwrap_or_default());
+            return msg_json::write_str(out, text_of_part(one).unwrap_or_default());
         }
         let texts: Vec<_> = parts.iter().filter_map(|it| text_of_part(it.1)).collect();
-        json::write_str(out, &texts.join(separator));
+        msg_json::write_str(out, &texts.join(separator));
     }
 
     /// Notes that the kind of a call or a result is not that of a function.
@@ -253,5 +253,5 @@ pub fn text_of_part(it: &Part) -> Option<&str> {
 
 /// Writes an object of one text.
 fn wrap(name: &str, text: &str, out: &mut Vec<u8>) {
-    json::Writer::new(out).object(|it| it.key(name).str(text));
+    msg_json::Writer::new(out).object(|it| it.key(name).str(text));
 }

@@ -6,10 +6,8 @@
 //! {"type":"new","x":1}          known("new") -> none               -> Other, verbatim
 //! ```
 
-use msg_core::{
-    Extra, Origin, Other, Part, Place, RawJson, Text,
-    json::{JsonError, Kind, Reader},
-};
+use msg_core::{Extra, Origin, Other, Part, Place, RawJson, Text};
+use msg_json::{JsonError, Kind, Reader};
 
 use super::{Context, Fields, Shape, text_of, type_of};
 

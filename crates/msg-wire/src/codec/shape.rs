@@ -156,23 +156,20 @@ impl Shape {
         raw: &[RawMember<'_>],
         value: impl FnMut(&mut Vec<u8>, u8),
     ) -> usize {
-        out.push(b'{');
-        let mut it =
-            Writer { shape: self, start: out.len(), out, want, raw, next: 0, done: 0, value };
-        for &slot in plan.slots().unwrap_or_default() {
-            it.slot(slot);
-        }
-        let lost = it.rest();
-        out.push(b'}');
+        let mut lost = 0;
+        msg_json::Writer::new(out).object(|out| {
+            let mut it = Members { shape: self, out, want, raw, next: 0, done: 0, value };
+            plan.slots().unwrap_or_default().iter().for_each(|slot| it.slot(*slot));
+            lost = it.rest();
+        });
         lost
     }
 }
 
-struct Writer<'a, 'b, F> {
+/// An object while it is written.
+struct Members<'a, 'b, 'o, F> {
     shape: &'a Shape,
-    out: &'a mut Vec<u8>,
-    /// Where the first member begins.
-    start: usize,
+    out: &'a mut msg_json::Writer<'o>,
     want: u32,
     raw: &'a [RawMember<'b>],
     /// The next raw member that has no slot of its own.
@@ -182,7 +179,7 @@ struct Writer<'a, 'b, F> {
     value: F,
 }
 
-impl<F: FnMut(&mut Vec<u8>, u8)> Writer<'_, '_, F> {
+impl<F: FnMut(&mut Vec<u8>, u8)> Members<'_, '_, '_, F> {
     fn slot(&mut self, slot: u8) {
         let code = slot & 0x1f;
         if code == 0 {
@@ -199,19 +196,14 @@ impl<F: FnMut(&mut Vec<u8>, u8)> Writer<'_, '_, F> {
 
     fn member(&mut self, code: u8, name: &str) {
         self.done |= bit(code);
-        separate(self.out, self.start);
-        // A known name has nothing to escape.
-        self.out.push(b'"');
-        self.out.extend_from_slice(name.as_bytes());
-        self.out.extend_from_slice(b"\":");
-        (self.value)(self.out, code);
+        self.out.key(name).value(|out| (self.value)(out, code));
     }
 
     fn raw_named(&mut self, code: u8, spelled: &str) {
         let name = self.shape.name(code);
         if let Some(it) = self.raw.iter().find(|it| it.name == name) {
             self.done |= bit(code);
-            write_raw(self.out, self.start, spelled, it.value);
+            self.out.key(spelled).raw(it.value);
         }
     }
 
@@ -220,8 +212,7 @@ impl<F: FnMut(&mut Vec<u8>, u8)> Writer<'_, '_, F> {
         while let Some(it) = self.raw.get(self.next) {
             self.next += 1;
             if self.shape.code(&it.name) == 0 {
-                write_raw(self.out, self.start, &it.name, it.value);
-                return;
+                return self.out.key(&it.name).raw(it.value);
             }
         }
     }
@@ -242,24 +233,11 @@ impl<F: FnMut(&mut Vec<u8>, u8)> Writer<'_, '_, F> {
                 _ => before & bit(code) == 0,
             };
             if is_open {
-                write_raw(self.out, self.start, &it.name, it.value);
+                self.out.key(&it.name).raw(it.value);
             } else if self.want & !1 & bit(code) != 0 {
                 lost += 1;
             }
         }
         lost
     }
-}
-
-fn separate(out: &mut Vec<u8>, start: usize) {
-    if out.len() > start {
-        out.push(b',');
-    }
-}
-
-fn write_raw(out: &mut Vec<u8>, start: usize, name: &str, value: &str) {
-    separate(out, start);
-    msg_json::write_str(out, name);
-    out.push(b':');
-    out.extend_from_slice(value.as_bytes());
 }

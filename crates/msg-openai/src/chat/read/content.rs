@@ -1,9 +1,7 @@
 //! The `content` of a message or of a tool result, and its parts.
 
-use msg_core::{
-    Audio, Extra, File, Image, Part, Reasoning, Text,
-    json::{JsonError, Reader},
-};
+use msg_core::{Audio, Extra, File, Image, Part, Reasoning, Text};
+use msg_json::{JsonError, Reader};
 
 use super::OPENAI;
 use crate::chat::shape::{body, part};

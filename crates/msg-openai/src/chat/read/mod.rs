@@ -11,7 +11,8 @@ mod content;
 mod message;
 mod reasoning;
 
-use msg_core::{Message, Origin, json::Reader};
+use msg_core::{Message, Origin};
+use msg_json::Reader;
 
 use msg_wire::codec::Context;
 

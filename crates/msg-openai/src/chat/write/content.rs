@@ -1,6 +1,6 @@
 //! The `content` of a message or of a tool result.
 
-use msg_core::{Audio, Extra, File, Image, Origin, Part, Place, Text, json};
+use msg_core::{Audio, Extra, File, Image, Origin, Part, Place, Text};
 
 use super::{OPENAI, Writer};
 use crate::{
@@ -57,7 +57,7 @@ impl Writer<'_> {
             all if self.options.joins(all) => {
                 self.objects.joined(all, &self.options.text_separator, out);
             }
-            all => json::Writer::new(out).array(all, |it, &(at, part)| {
+            all => msg_json::Writer::new(out).array(all, |it, &(at, part)| {
                 it.value(|out| self.content_part(at, part, out));
             }),
         }
@@ -84,7 +84,7 @@ impl Writer<'_> {
             }
             Part::Other(json) => {
                 self.objects.text_losses(at, it);
-                write_block(&mut json::Writer::new(out), "text", json.value.text());
+                write_block(&mut msg_json::Writer::new(out), "text", json.value.text());
             }
             _ => self.objects.losses.part(at, it.kind()),
         }

@@ -1,6 +1,6 @@
 //! Messages of every role but tool.
 
-use msg_core::{Audio, Message, Part, Place, Role, ToolCall, json};
+use msg_core::{Audio, Message, Part, Place, Role, ToolCall};
 
 use super::{
     OPENAI, Writer,
@@ -96,12 +96,12 @@ impl Writer<'_> {
             | mask(sorted.legacy.is_some(), message::FUNCTION_CALL);
         let lost = list.value(|out| {
             message::SHAPE.write(out, plan, want, &raw, |out, code| match code {
-                message::ROLE => json::write_str(out, role),
-                message::NAME => json::write_str(out, name.unwrap_or_default()),
+                message::ROLE => msg_json::write_str(out, role),
+                message::NAME => msg_json::write_str(out, name.unwrap_or_default()),
                 message::CONTENT => {
                     self.content(&sorted.contents, content.unwrap_or_default(), out)
                 }
-                message::REFUSAL => json::write_str(out, &refusal),
+                message::REFUSAL => msg_json::write_str(out, &refusal),
                 message::AUDIO => {
                     sorted.audio.iter().for_each(|(at, it)| self.audio(*at, it, out));
                 }
@@ -110,7 +110,7 @@ impl Writer<'_> {
                 message::FUNCTION_CALL => {
                     sorted.legacy.iter().for_each(|(at, it)| self.legacy_call(*at, it, out));
                 }
-                _ => json::write_str(out, &thoughts.text),
+                _ => msg_json::write_str(out, &thoughts.text),
             })
         });
         self.objects.losses.taken(None, lost);

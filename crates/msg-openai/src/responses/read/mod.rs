@@ -9,10 +9,8 @@ mod content;
 mod item;
 mod reasoning;
 
-use msg_core::{
-    Error, Extra, Message, Role,
-    json::{Kind, Reader},
-};
+use msg_core::{Error, Extra, Message, Role};
+use msg_json::{Kind, Reader};
 
 use super::shape::{ITEM, RESPONSES};
 use item::Item;
