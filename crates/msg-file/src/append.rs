@@ -17,7 +17,7 @@ use crate::error::Error;
 use crate::history::record_end::{self, HEADINGS};
 use crate::index::{Class, Index};
 use crate::nonce::Nonce;
-use crate::render::{NewCell, Place};
+use crate::render::{NewCell, Place, check_id};
 use crate::span::Span;
 use crate::syntax::grammar::{self, Kind};
 use crate::syntax::line::BOM;
@@ -28,7 +28,7 @@ pub use entry::Entry;
 use msg_core::Message;
 pub use options::{AppendOptions, Force};
 use std::path::Path;
-pub(crate) use verify::{last_strong, verify};
+pub(crate) use verify::verify;
 use writer::Writer;
 
 /// Where an appended cell stands.
@@ -227,12 +227,7 @@ pub(crate) fn resolve(
             }
         }
     };
-    if !grammar::id_text(&id) {
-        return Err(Error::refused(
-            "msgfile::bad-id",
-            format!("{id:?} is no id: blanks, controls, brackets and ^ are not allowed"),
-        ));
-    }
+    check_id(&id)?;
     if force == Force::No && index.has_id(&id) {
         return Err(Error::refused(
             "msgfile::duplicate-id",
@@ -276,73 +271,4 @@ fn with_nonce(
         "msgfile::nonce-exhausted",
         format!("no free id below {parent} in {NONCE_TRIES} tries"),
     ))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::document::CellRef;
-    use crate::limits::Limits;
-
-    fn appended(old: &str, mode: Mode, cells: &[NewCell]) -> String {
-        let mut nonce = || Nonce::from_random(4);
-        let options = AppendOptions::default();
-        let (bytes, _) =
-            append(old.as_bytes(), mode, cells.to_vec(), &options, &mut nonce).unwrap();
-        assert!(bytes.starts_with(old.as_bytes()));
-        String::from_utf8(bytes).unwrap()
-    }
-
-    /// Wherever a file ends, a cell can follow.
-    #[test]
-    fn a_structure_without_a_newline_is_ended() {
-        let hi = [NewCell::message("hi")];
-        let cell = "# %% [^1]\n\n[^1]: [markdown]\n\nhi\n";
-        for old in ["---\nx: 1\n---", "---\nx: 1\n...", "\u{feff}---\nx: 1\n---  "] {
-            assert_eq!(appended(old, Mode::MessageFile, &hi), format!("{old}\n\n{cell}"));
-        }
-        assert_eq!(appended("\u{feff}", Mode::MessageFile, &hi), format!("\u{feff}{cell}"));
-        let old = "---\nmessage_section: true\n---\n# Discussion";
-        assert_eq!(appended(old, Mode::Markdown, &hi), format!("{old}\n\n#{cell}"));
-    }
-
-    /// A CR before the CRLF that a line gets is text: a fence that it follows does not close.
-    #[test]
-    fn carriage_returns_in_fences_forge_nothing() {
-        let body = "```\r\n# %% q\r\n```\r\n";
-        let cells = [NewCell { exact: true, ..NewCell::message(body) }];
-        let text = appended("# %% a\r\n\r\nb\r\n", Mode::MessageFile, &cells);
-        let doc = Document::read(text.as_bytes(), Mode::MessageFile, &Limits::default()).unwrap();
-        assert_eq!((doc.cells().len(), &*doc.cells()[1].content()), (2, body));
-    }
-
-    /// The next n is above all that are there, also with repeated and late parents.
-    #[test]
-    fn numbers_below_repeated_parents() {
-        let cell = |id: &str, ty: &str| format!("# %% [^{id}]\n\n[^{id}]: [{ty}]\n\n");
-        let of = || NewCell { place: Place::Of(CellRef::from("1")), ..NewCell::output("sh", "x") };
-        for ids in [["1", "1.1", "1"], ["1.1", "1", "2"]] {
-            let ty = |id: &str| if id.contains('.') { "sh" } else { "code" };
-            let old: String = ids.iter().map(|it| cell(it, ty(it))).collect();
-            assert!(appended(&old, Mode::MessageFile, &[of()]).contains("[^1.2]: [sh]"), "{old}");
-        }
-    }
-
-    #[test]
-    fn joints() {
-        for (old, want) in [
-            ("", ""),
-            ("\u{feff}", ""),
-            ("a\n", "\n"),
-            ("a\n\n", ""),
-            ("a\n \t\n", ""),
-            ("a", "\n\n"),
-            ("a\n  ", "\n"),
-            ("a\r\nb", "\n\r\n"),
-            ("a\r\n", "\r\n"),
-            ("\n", ""),
-        ] {
-            assert_eq!(joint(old.as_bytes()), want.as_bytes(), "{old:?}");
-        }
-    }
 }

@@ -3,8 +3,9 @@
 //! A hostile file has more of them than bytes to spare: of each code no more are kept than a report takes,
 //! the others are counted.
 
+use crate::codes::CODES;
 use memchr::{memchr, memchr_iter};
-use msg_core::{Code, Diagnostic, Report, Severity};
+use msg_core::{Code, CodeInfo, Diagnostic, Report, Severity};
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
@@ -24,15 +25,14 @@ pub(crate) struct Findings {
 #[derive(Debug)]
 struct Finding {
     at: usize,
-    severity: Severity,
-    code: &'static str,
+    info: &'static CodeInfo,
     message: Cow<'static, str>,
 }
 
 /// What is known of the findings of a code.
 #[derive(Debug)]
 struct OfCode {
-    code: &'static str,
+    info: &'static CodeInfo,
     count: usize,
     /// From the last one to the end of its line: there is one of a code a line.
     line: Range<usize>,
@@ -50,70 +50,47 @@ impl Findings {
         Self::of(&Arc::from([]), 0)
     }
 
-    pub(crate) fn error(
+    /// Adds what was found at an offset; how bad it is, the table of codes says.
+    pub(crate) fn add(
         &mut self,
         at: usize,
         code: &'static str,
         message: impl Into<Cow<'static, str>>,
-    ) {
-        self.push(Severity::Error, at, code, message.into());
-    }
-
-    pub(crate) fn warning(
-        &mut self,
-        at: usize,
-        code: &'static str,
-        message: impl Into<Cow<'static, str>>,
-    ) {
-        self.push(Severity::Warning, at, code, message.into());
-    }
-
-    pub(crate) fn info(
-        &mut self,
-        at: usize,
-        code: &'static str,
-        message: impl Into<Cow<'static, str>>,
-    ) {
-        self.push(Severity::Info, at, code, message.into());
-    }
-
-    fn push(
-        &mut self,
-        severity: Severity,
-        at: usize,
-        code: &'static str,
-        message: Cow<'static, str>,
     ) {
         if self.source.is_empty() && self.cap == 0 {
             return;
         }
-        let known = self.codes.iter_mut().find(|it| it.code == code);
+        let known = self.codes.iter_mut().find(|it| it.info.code == code);
         if known.as_ref().is_some_and(|it| it.line.contains(&at)) {
             return;
         }
         let end = memchr(b'\n', &self.source[at..]).map_or(self.source.len(), |n| at + n);
         // The last line of a file may be empty.
         let line = at..end.max(at + 1);
-        let count = match known {
+        let (info, count) = match known {
             Some(it) => {
                 (it.count, it.line) = (it.count + 1, line);
-                it.count
+                (it.info, it.count)
             }
             None => {
-                self.codes.push(OfCode { code, count: 1, line });
-                1
+                let info = CODES
+                    .iter()
+                    .find(|it| it.code == code)
+                    .expect("because every code is in the table");
+                self.codes.push(OfCode { info, count: 1, line });
+                (info, 1)
             }
         };
         if count > self.cap {
-            self.over.push(Diagnostic::new(severity, Code::new(code), ""));
+            self.over.push(Diagnostic::new(info.severity, Code::new(code), ""));
         } else {
-            self.kept.push(Finding { at, severity, code, message });
+            self.kept.push(Finding { at, info, message: message.into() });
         }
     }
 
     /// Drops everything but the errors found so far.
     pub(crate) fn keep_errors(&mut self) {
-        self.kept.retain(|f| f.severity == Severity::Error);
+        self.kept.retain(|f| f.info.severity == Severity::Error);
     }
 
     /// Sorted by line and code, one of a code a line, the first ones kept (MF-48, MF-59).
@@ -133,7 +110,7 @@ impl Findings {
             }
             let before = &self.source[line_start..f.at.min(line_start + 4096)];
             let column = String::from_utf8_lossy(before).chars().count() + 1;
-            let found = Diagnostic::new(f.severity, Code::new(f.code), f.message);
+            let found = Diagnostic::new(f.info.severity, Code::new(f.info.code), f.message);
             same.push(found.at_line(line, column).at_span(f.at..f.at));
         }
         flush(&mut same, &mut report);

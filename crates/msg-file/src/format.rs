@@ -2,9 +2,7 @@
 //!
 //! Bodies, frontmatter, document and preamble keep their bytes; no definition and no marker is made.
 
-use crate::diag::Findings;
 use crate::document::Document;
-use crate::limits::Limits;
 use crate::model::cell::Cell;
 use crate::render::quote;
 use crate::span::Span;
@@ -171,9 +169,7 @@ fn definition(cell: &RawCell, source: &[u8]) -> Vec<u8> {
 /// kind, level, title, id, type, attributes and body of each (MF-13 to MF-22), so that these are compared and
 /// nothing is worked out anew.
 fn means_the_same(doc: &Document, bytes: &[u8]) -> bool {
-    // Nobody asks what is odd about these bytes.
-    let (limits, found) = (Limits::of_piece(), &mut Findings::nobodys());
-    let other = syntax::read(&bytes.into(), doc.mode(), &limits, found);
+    let other = syntax::piece(bytes, doc.mode());
     doc.frontmatter() == other.frontmatter.as_ref()
         && doc.cells().len() == other.cells.len()
         && doc.cells().iter().zip(&other.cells).all(|(a, b)| same(&a.raw, b))

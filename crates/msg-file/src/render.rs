@@ -114,12 +114,7 @@ pub(crate) fn render_to(
     eol: Eol,
     out: &mut Vec<u8>,
 ) -> Result<(), Error> {
-    if !grammar::id_text(id) {
-        return Err(Error::refused(
-            "msgfile::bad-id",
-            format!("{id:?} is no id: blanks, controls, brackets and ^ are not allowed"),
-        ));
-    }
+    check_id(id)?;
     if !(1..=5).contains(&level) {
         return Err(Error::refused(
             "msgfile::bad-cell",
@@ -155,6 +150,14 @@ pub(crate) fn render_to(
         escaped(body, eol, out);
     }
     Ok(())
+}
+
+pub(crate) fn check_id(id: &str) -> Result<(), Error> {
+    if grammar::id_text(id) {
+        return Ok(());
+    }
+    let what = format!("{id:?} is no id: blanks, controls, brackets and ^ are not allowed");
+    Err(Error::refused("msgfile::bad-id", what))
 }
 
 pub(crate) fn check_type(ty: &str) -> Result<(), Error> {
@@ -274,45 +277,5 @@ fn needs_escape(
         None => false,
         Some(_) if !within(fences, start) => true,
         Some(marker) => marker.id.is_some_and(|id| has_definition(body, next, id.of(text))),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn edges_join_to_the_body() {
-        for body in ["", "a", "a\n", "\n \n  a \n\n", " \n\n", "\r\na\r\n\r\n", "a\n "] {
-            let (lead, text, trail) = edges(body.as_bytes());
-            assert_eq!([lead, text, trail].concat(), body.as_bytes());
-        }
-        assert_eq!(edges(b"a\n").2, b"\n");
-    }
-
-    #[test]
-    fn values_are_quoted() {
-        let mut out = Vec::new();
-        quote("a\"\\&#10;&amp;\n\u{2028}", &mut out);
-        assert_eq!(out, br#"a\"\\&#38;#10;&amp;&#10;&#8232;"#);
-    }
-
-    #[test]
-    fn what_cannot_be_read_back_is_refused() {
-        let code = |cell: &NewCell, id| {
-            render(cell, id, 1, Eol::Lf).map_err(|e| e.code().as_str().to_owned())
-        };
-        let plain = NewCell::message("x");
-        assert_eq!(code(&plain, "a b"), Err("msgfile::bad-id".to_owned()));
-        assert_eq!(code(&NewCell::output("a=b", ""), "1"), Err("msgfile::bad-type".to_owned()));
-        assert_eq!(
-            code(&plain.clone().with_attr("", ""), "1"),
-            Err("msgfile::bad-attribute".to_owned())
-        );
-        assert_eq!(
-            code(&plain.clone().with_attr("k", "\0"), "1"),
-            Err("msgfile::bad-attribute".to_owned())
-        );
-        assert!(render(&plain, "1", 6, Eol::Lf).is_err());
     }
 }

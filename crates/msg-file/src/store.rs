@@ -27,9 +27,6 @@ mod replace;
 mod sidecar;
 mod tail;
 
-#[cfg(test)]
-mod tests;
-
 pub use appender::{Appender, Growing};
 pub use replace::{remove_temporary_files, replace};
 pub use tail::{Tail, tail};

@@ -1,15 +1,13 @@
 //! Before anything is written: reading old and new together must give the old cells and the new one
 //! (MF-36). Only the tail from the last strong heading is read, since nothing before it can change.
 
-use crate::diag::Findings;
 use crate::document::{Document, Mode};
 use crate::error::Error;
-use crate::limits::Limits;
 use crate::syntax::line::BOM;
 use crate::syntax::parts::PartKind;
+use crate::syntax::piece as read;
 use crate::syntax::raw::RawCell;
 use crate::syntax::scan;
-use crate::syntax::{self, Syntax};
 
 /// Offset of the last strong heading of a document.
 pub(crate) fn last_strong(doc: &Document) -> Option<usize> {
@@ -99,10 +97,6 @@ impl Proof {
         self.starts.clear();
         if proved { Ok(()) } else { Err(misread()) }
     }
-}
-
-fn read(bytes: &[u8], mode: Mode) -> Syntax {
-    syntax::read(&bytes.into(), mode, &Limits::of_piece(), &mut Findings::nobodys())
 }
 
 fn same_cell(a: &RawCell, b: &RawCell) -> bool {

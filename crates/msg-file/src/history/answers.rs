@@ -70,12 +70,8 @@ impl Projection<'_> {
         }
         let mut result = ToolResult::new(call_id, content);
         result.is_error = used.iter().any(|r| r.status() == Some(Status::Failure));
-        result.name = used
-            .iter()
-            .rev()
-            .find_map(|r| r.attr("name"))
-            .filter(|n| !n.is_empty())
-            .map(|n| n.into_owned());
+        let name = used.iter().rev().find_map(|r| r.attr("name"));
+        result.name = name.filter(|n| !n.is_empty()).map(|n| n.into_owned());
         let sources = used.iter().map(|r| r.ordinal()).collect();
         Answer { missing: empty_pending, ..Answer::new(result, (0, first), sources) }
     }

@@ -10,12 +10,9 @@ use std::sync::LazyLock;
 /// Name and argument text of a call cell.
 pub(crate) fn of(cell: &Cell) -> (String, String) {
     let payload = cell.payload();
-    let name = cell.attr("name").filter(|n| !n.is_empty()).map(|n| n.into_owned());
+    let name = cell.raw.said("name");
     if cell.attr("payload").as_deref() == Some("json") {
-        let edge = |key| {
-            let blank = |v: &str| v.chars().all(|c| matches!(c, ' ' | '\t' | '\r' | '\n'));
-            cell.attr(key).filter(|v| blank(v)).unwrap_or_default()
-        };
+        let edge = |key| cell.edge(key).unwrap_or_default();
         let text = format!("{}{payload}{}", edge("lead"), edge("trail"));
         return (name.unwrap_or_else(|| UNKNOWN.to_owned()), text);
     }

@@ -186,12 +186,12 @@ impl<'a> Projection<'a> {
             _ => Role::User,
         };
         let mut message = Message::new(role).with_text(self.text(cell));
-        message.name = cell.attr("from").filter(|n| !n.is_empty()).map(|n| n.into_owned());
+        message.name = cell.raw.said("from");
         self.push(message, vec![cell.ordinal()]);
     }
 
     fn code(&mut self, cell: &Cell) {
-        let from = cell.attr("from").filter(|n| !n.is_empty());
+        let from = cell.raw.said("from");
         let registered = from.as_deref().is_some_and(|name| {
             self.doc
                 .agents()
@@ -210,15 +210,14 @@ impl<'a> Projection<'a> {
         message = message.with_text(text);
         message.name = match registered {
             true => self.name_of(cell, from.as_deref()),
-            false => from.map(|n| n.into_owned()),
+            false => from,
         };
         self.push(message, vec![cell.ordinal()]);
     }
 
     /// `name`, else the agent if somebody else was chosen to answer.
     fn name_of(&self, cell: &Cell, agent: Option<&str>) -> Option<String> {
-        let by_attr = cell.attr("name").filter(|n| !n.is_empty()).map(|n| n.into_owned());
-        by_attr.or_else(|| {
+        cell.raw.said("name").or_else(|| {
             agent.filter(|a| self.answering.is_some_and(|it| it != *a)).map(str::to_owned)
         })
     }
@@ -322,8 +321,7 @@ impl<'a> Projection<'a> {
     }
 
     fn call_id(&mut self, cell: &Cell) -> String {
-        let base = cell.attr("call_id").filter(|c| !c.is_empty());
-        let base = base.map_or_else(|| cell.reference(), |c| c.into_owned());
+        let base = cell.raw.said("call_id").unwrap_or_else(|| cell.reference());
         let mut id = base.clone();
         let mut n = *self.call_ids.get(&base).unwrap_or(&0);
         while self.call_ids.contains_key(&id) {
@@ -343,14 +341,14 @@ impl<'a> Projection<'a> {
 
 fn reasoning(cell: &Cell) -> Part {
     let mut it = Reasoning::new(cell.content().into_owned());
-    it.signature = cell.attr("signature").filter(|s| !s.is_empty()).map(|s| s.into_owned());
+    it.signature = cell.raw.said("signature");
     Part::Reasoning(it)
 }
 
 /// A turn's cell says which model gave it, to which a signature is bound (MS-1).
 fn note_model(message: &mut Message, cell: &Cell) {
-    if let Some(model) = cell.attr("model").filter(|it| !it.is_empty()) {
-        let model = Some(model.into_owned());
+    let model = cell.raw.said("model");
+    if model.is_some() {
         message.set_provenance(Provenance { model, ..Provenance::default() });
     }
 }

@@ -120,25 +120,3 @@ fn decimal(text: &str) -> Option<f64> {
         && bare.bytes().any(|b| b.is_ascii_digit());
     ok.then(|| text.parse().ok()).flatten()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn values_are_typed_by_their_key() {
-        let mut c = AgentConfig::default();
-        assert_eq!(c.take("context_window", "200_000"), Taken::Yes);
-        assert_eq!(c.take("max_output_tokens", "-1"), Taken::BadValue);
-        assert_eq!(c.take("temperature", ".5"), Taken::Yes);
-        assert_eq!(c.take("temperature", "1.2.3"), Taken::BadValue);
-        assert_eq!(c.take("models", "a, b,"), Taken::Yes);
-        assert_eq!(c.take("reasoning", "T"), Taken::Yes);
-        assert_eq!(c.take("top_p", "1"), Taken::UnknownKey);
-        assert_eq!(
-            (c.context_window, c.temperature, c.reasoning),
-            (Some(200_000), Some(0.5), Some(true))
-        );
-        assert_eq!(c.models, Some(vec!["a".to_owned(), "b".to_owned()]));
-    }
-}

@@ -1,6 +1,5 @@
 //! The table of categories (MF-14): the first row that fits counts.
 
-use super::agents::boolean;
 use super::kinds::{Ask, Call, CellKind, Code, Execution, Output, Turn};
 use super::{Pass, Sorted};
 use crate::diag::Findings;
@@ -12,48 +11,10 @@ use std::sync::Arc;
 
 /// Whether a type, in lower case, is one of the languages of MF-14.
 pub(crate) fn is_language(lower: &str) -> bool {
-    const LANGUAGES: &[&str] = &[
-        "py",
-        "python",
-        "python3",
-        "ipython",
-        "bash",
-        "sh",
-        "shell",
-        "zsh",
-        "fish",
-        "powershell",
-        "javascript",
-        "js",
-        "typescript",
-        "ts",
-        "node",
-        "rust",
-        "go",
-        "c",
-        "cpp",
-        "c++",
-        "java",
-        "kotlin",
-        "ruby",
-        "perl",
-        "php",
-        "lua",
-        "r",
-        "julia",
-        "sql",
-        "sqlite",
-        "html",
-        "json",
-        "swift",
-        "scala",
-        "haskell",
-        "ocaml",
-        "elixir",
-        "tcl",
-        "lang",
-    ];
-    LANGUAGES.contains(&lower)
+    const LANGUAGES: &str = "py python python3 ipython bash sh shell zsh fish powershell javascript js \
+        typescript ts node rust go c cpp c++ java kotlin ruby perl php lua r julia sql sqlite html json \
+        swift scala haskell ocaml elixir tcl lang";
+    LANGUAGES.split(' ').any(|it| it == lower)
 }
 
 /// A text in ASCII lower case.
@@ -91,7 +52,7 @@ impl<'a> Pass<'a> {
             Some(_) => {
                 let named = ty.as_deref().and_then(|t| self.registry.registered(t));
                 if named.is_none() {
-                    found.warning(
+                    found.add(
                         cell.span().start,
                         "msgfile::unknown-message-type",
                         "the type of the message is not known; it is read as markdown",
@@ -113,8 +74,7 @@ impl<'a> Pass<'a> {
 
     /// Who should answer: the addressee, else the default here.
     fn ask(&self, cell: &RawCell, named: Option<Arc<str>>) -> Ask {
-        let by_attr =
-            || cell.attr("agent").filter(|a| !a.is_empty()).map(|a| self.registry.name(&a));
+        let by_attr = || cell.said("agent").map(|a| self.registry.name(&a));
         let addressee = named.or_else(by_attr);
         let addressed = addressee.is_some();
         Ask { agent: addressee.or_else(|| self.registry.current()), addressed, calls: Vec::new() }
@@ -168,7 +128,7 @@ impl<'a> Pass<'a> {
         let at = cell.span().start;
         let named = ty.filter(|it| !matches!(&*lower_case(it), "output" | "markdown" | "md"));
         let Some(name) = named else {
-            found.info(
+            found.add(
                 at,
                 "msgfile::agent-implicit",
                 "the output names no agent; the default agent's it is",
@@ -177,7 +137,7 @@ impl<'a> Pass<'a> {
         };
         let (name, new) = self.registry.implicit(name, cell.ordinal());
         if new {
-            found.info(
+            found.add(
                 at,
                 "msgfile::unregistered-agent",
                 format!("the agent `{name}` is not registered"),
@@ -199,10 +159,10 @@ impl<'a> Pass<'a> {
         }
         let at = cell.span().start;
         if cell.has_attr("status") && !cell.has_attr("name") {
-            found.warning(at, "msgfile::orphan-tool-result", "the result belongs to no call");
+            found.add(at, "msgfile::orphan-tool-result", "the result belongs to no call");
             return (CellKind::ToolResult(Output::default()), None);
         }
-        found.warning(at, "msgfile::orphan-tool-call", "the call belongs to no turn");
+        found.add(at, "msgfile::orphan-tool-call", "the call belongs to no turn");
         (CellKind::ToolCall(Call::default()), None)
     }
 
@@ -211,7 +171,7 @@ impl<'a> Pass<'a> {
         let at = cell.span().start;
         let dotted = cell.id_span().is_some_and(|s| s.of(self.source).contains(&b'.'));
         if let Some(code) = self.answering.filter(|_| !dotted) {
-            found.info(
+            found.add(
                 at,
                 "msgfile::bound-by-position",
                 "the output belongs to the code cell before it",
@@ -221,13 +181,13 @@ impl<'a> Pass<'a> {
         }
         let parent = self.parent_of(cell);
         if parent.is_some_and(|(_, last)| grammar::integer(last).is_some()) {
-            found.info(
+            found.add(
                 at,
                 "msgfile::exec-of-non-code-cell",
                 "the output hangs below a cell that holds no code",
             );
         } else {
-            found.warning(at, "msgfile::orphan-exec-output", "the output belongs to no code cell");
+            found.add(at, "msgfile::orphan-exec-output", "the output belongs to no code cell");
         }
         (CellKind::ExecOutput(Execution::default()), None)
     }
@@ -243,21 +203,19 @@ impl<'a> Pass<'a> {
 
     fn turn(&self, cell: &RawCell, agent: Option<Arc<str>>, found: &mut Findings) -> Sorted {
         let at = cell.span().start;
-        let is_reasoning = cell
-            .raw_attr("reasoning")
-            .is_some_and(|a| cell.value(a).is_none_or(|v| boolean(&v) == Some(true)));
+        let is_reasoning = cell.is_flagged("reasoning");
         // An answer with a dotted id belongs to the cell that the id names (MF-15).
         let parent = self.parent_of(cell).map(|(p, _)| p);
         let reply_to = match cell.attr("reply_to") {
             Some(text) => {
                 let to = self.refer(text.trim(), cell.ordinal());
                 if to.is_none() {
-                    found.warning(at, "msgfile::orphan-reply", "`reply_to` names no earlier cell");
+                    found.add(at, "msgfile::orphan-reply", "`reply_to` names no earlier cell");
                 }
                 to
             }
             None => parent.or(self.last_message).or_else(|| {
-                found.warning(
+                found.add(
                     at,
                     "msgfile::output-before-message",
                     "there is nothing earlier that this could answer",
@@ -266,16 +224,5 @@ impl<'a> Pass<'a> {
             }),
         };
         (CellKind::Agent(Turn { agent, is_reasoning, reply_to, calls: Vec::new() }), parent)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_language;
-
-    #[test]
-    fn languages() {
-        assert!(is_language("py") && is_language("c++") && is_language("lang"));
-        assert!(!is_language("") && !is_language("pyth") && !is_language("c cpp"));
     }
 }

@@ -145,10 +145,7 @@ impl Cell {
     /// The content: `lead`, body and `trail` (MF-26).
     #[must_use]
     pub fn content(&self) -> Cow<'_, str> {
-        let edge = |key| {
-            self.attr(key).filter(|v| v.chars().all(|c| matches!(c, ' ' | '\t' | '\r' | '\n')))
-        };
-        match (edge("lead"), edge("trail")) {
+        match (self.edge("lead"), self.edge("trail")) {
             (None, None) => self.body_text(),
             (lead, trail) => {
                 let mut out = lead.unwrap_or_default().into_owned();
@@ -157,6 +154,11 @@ impl Cell {
                 Cow::Owned(out)
             }
         }
+    }
+
+    /// `lead` or `trail`, where it holds white space alone.
+    pub(crate) fn edge(&self, key: &str) -> Option<Cow<'_, str>> {
+        self.attr(key).filter(|v| v.chars().all(|c| matches!(c, ' ' | '\t' | '\r' | '\n')))
     }
 
     /// The value of an attribute: the last of that key; `""` for a flag.

@@ -12,7 +12,7 @@ pub(super) fn checks(cells: &[Cell], found: &mut Findings) {
         match &cell.kind {
             CellKind::Code(_) => code(cell, found),
             CellKind::ToolCall(call) if call.results.is_empty() => {
-                found.info(at, "msgfile::tool-call-without-result", "the call has no result");
+                found.add(at, "msgfile::tool-call-without-result", "the call has no result");
             }
             CellKind::ToolResult(_) | CellKind::ExecOutput(_) | CellKind::ExecDisplay(_) => {
                 output(cell, found);
@@ -30,14 +30,14 @@ fn code(cell: &Cell, found: &mut Findings) {
     match cell.code_fence() {
         FenceState::Closed => {}
         FenceState::Absent => {
-            found.info(
+            found.add(
                 at,
                 "msgfile::code-cell-without-fence",
                 "the code cell has no fence; all of it is code",
             );
         }
         FenceState::Open => {
-            found.warning(
+            found.add(
                 at,
                 "msgfile::code-fence-unclosed",
                 "the fence of the code cell is not closed; it goes to the end",
@@ -49,23 +49,23 @@ fn code(cell: &Cell, found: &mut Findings) {
 fn output(cell: &Cell, found: &mut Findings) {
     let at = cell.span().start;
     if cell.attr("output_file").is_some_and(|p| !stays_in_folder(&p)) {
-        found.error(
+        found.add(
             at,
             "msgfile::output-file-escapes-directory",
             "`output_file` does not stay in the file's folder",
         );
     }
     if cell.encoding() == Encoding::Base64 && cell.data().is_none() {
-        found.error(at, "msgfile::base64-invalid", "the body is no base64");
+        found.add(at, "msgfile::base64-invalid", "the body is no base64");
     }
 }
 
 fn times(cell: &Cell, found: &mut Findings) {
     let at = cell.span().start;
     if cell.has_attr("duration") && cell.duration().is_none() {
-        found.warning(at, "msgfile::duration-unparseable", "`duration` is no duration");
+        found.add(at, "msgfile::duration-unparseable", "`duration` is no duration");
     }
     if cell.time().is_some_and(|t| !is_rfc3339(&t)) {
-        found.info(at, "msgfile::time-not-rfc3339", "`time` is no date and time of RFC 3339");
+        found.add(at, "msgfile::time-not-rfc3339", "`time` is no date and time of RFC 3339");
     }
 }

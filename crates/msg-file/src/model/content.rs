@@ -148,7 +148,7 @@ impl Cell {
         let body = self.body();
         let mut block = code_block(&body);
         if block.lang.is_none() {
-            block.lang = self.attr("lang").filter(|l| !l.is_empty()).map(Cow::into_owned);
+            block.lang = self.raw.said("lang");
         }
         block
     }
@@ -165,9 +165,7 @@ impl Cell {
     /// The payload of a call: the body, or the content of the one fence that is the body (MF-21).
     #[must_use]
     pub fn payload(&self) -> String {
-        let body = self.body();
-        let inner = fences::whole_fence(&body).map_or(&*body, |(_, inner)| inner);
-        String::from_utf8_lossy(inner).into_owned()
+        String::from_utf8_lossy(unfenced(&self.body())).into_owned()
     }
 
     /// The media type, lower case; `text/plain` if none is given (MF-24).
@@ -194,9 +192,11 @@ impl Cell {
     #[must_use]
     pub fn data(&self) -> Option<Vec<u8>> {
         let body = self.body();
-        let inner = fences::whole_fence(&body).map_or(&*body, |(_, inner)| inner);
-        let tight: Vec<u8> =
-            inner.iter().copied().filter(|b| !b.is_ascii_whitespace() && *b != 0x0B).collect();
+        let tight: Vec<u8> = unfenced(&body)
+            .iter()
+            .copied()
+            .filter(|b| !b.is_ascii_whitespace() && *b != 0x0B)
+            .collect();
         BASE64.decode(&tight).ok()
     }
 
@@ -204,11 +204,15 @@ impl Cell {
     #[must_use]
     pub fn streams(&self) -> Streams {
         let body = self.body();
-        let inner = fences::whole_fence(&body).map_or(&*body, |(_, inner)| inner);
         let no_eol = self.attr("no_eol").unwrap_or_default();
         let open = |name: &str| no_eol.split([',', ' ']).any(|n| n.trim() == name);
-        streams(inner, open("stdout"), open("stderr"))
+        streams(unfenced(&body), open("stdout"), open("stderr"))
     }
+}
+
+/// The content of the one fence that is a body, or the body.
+fn unfenced(body: &[u8]) -> &[u8] {
+    fences::whole_fence(body).map_or(body, |(_, inner)| inner)
 }
 
 /// Whether bodies of this media type are text (MF-24).
@@ -321,30 +325,4 @@ pub(crate) fn stays_in_folder(path: &str) -> bool {
         && !drive
         && !path.contains('\0')
         && path.split(['/', '\\']).all(|part| part != "..")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn code_is_the_first_fence() {
-        let b = code_block(b"why\n\n```{.python .x}\na\n```\n\nafter\n");
-        assert_eq!(
-            (b.lang.as_deref(), b.code.as_str(), b.reasoning.as_str()),
-            (Some("python"), "a", "why\n\nafter")
-        );
-        assert_eq!(b.fenced, "```{.python .x}\na\n```");
-        assert_eq!(code_block(b"a\nb").code, "a\nb");
-        let open = code_block(b"```sh\nls");
-        assert_eq!((open.code.as_str(), open.fence), ("ls", FenceState::Open));
-    }
-
-    #[test]
-    fn paths_that_leave() {
-        assert!(stays_in_folder("a..b/c.png") && stays_in_folder("./a"));
-        for p in ["", "/etc", "..\\x", "a/../b", "C:x", "~/x"] {
-            assert!(!stays_in_folder(p), "{p}");
-        }
-    }
 }

@@ -25,7 +25,7 @@ use crate::diag::Findings;
 use crate::syntax::frontmatter::Frontmatter;
 use crate::syntax::grammar::{self, Kind};
 use crate::syntax::raw::RawCell;
-use agents::{Agent, boolean};
+use agents::Agent;
 pub(crate) use categories::{is_language, lower_case};
 use cell::{Cell, HistoryMode, Sent};
 use kinds::{AgentDef, CellKind, Directive, Summary};
@@ -60,7 +60,7 @@ pub(crate) fn model(raw: Vec<RawCell>, front: Option<&Frontmatter>, found: &mut 
     let mut pass = Pass {
         source: &source,
         cells: Vec::with_capacity(raw.len()),
-        registry: Registry::new(front, found),
+        registry: Registry::new(front),
         ids: HashMap::with_capacity(raw.len()),
         levels: [None; 6],
         last_message: None,
@@ -164,35 +164,31 @@ impl<'a> Pass<'a> {
 
     fn agent_def(&mut self, cell: &RawCell, found: &mut Findings) -> CellKind {
         let at = cell.span().start;
-        let text = |key| cell.attr(key).filter(|v| !v.is_empty()).map(|v| v.into_owned());
         let title = || cell.head().title.map(|t| cell.text(t).into_owned());
-        let name = text("name").or_else(title).or_else(|| cell.id().map(|id| id.into_owned()));
+        let name = cell.said("name").or_else(title).or_else(|| cell.id().map(|id| id.into_owned()));
         let config = Arc::new(registry::temporary_config(cell, name.as_deref(), found));
         let Some(name) = name else {
-            found.warning(at, "msgfile::agent-unnamed", "the agent has neither name, title nor id");
+            found.add(at, "msgfile::agent-unnamed", "the agent has neither name, title nor id");
             return CellKind::AgentDef(AgentDef { agent: None, config });
         };
         let name: Arc<str> = name.into();
         if !self.registry.introduce(&name, &config, cell.ordinal()) {
-            found.warning(
+            found.add(
                 at,
                 "msgfile::agent-name-shadows-preset",
                 format!("`{name}` is a preset agent and stays as it is"),
             );
         }
-        if cell
-            .raw_attr("default")
-            .is_some_and(|a| cell.value(a).is_none_or(|v| boolean(&v) == Some(true)))
-        {
+        if cell.is_flagged("default") {
             self.registry.set_default(&name);
         }
         CellKind::AgentDef(AgentDef { agent: Some(name), config })
     }
 
     fn directive(&mut self, cell: &RawCell, found: &mut Findings) -> CellKind {
-        let name = cell.attr("default").filter(|n| !n.is_empty()).map(|n| n.into_owned());
+        let name = cell.said("default");
         if name.as_deref().is_none_or(|n| !self.registry.set_default(n)) {
-            found.warning(
+            found.add(
                 cell.span().start,
                 "msgfile::default-agent-unknown",
                 "no agent of that name is known here",
@@ -208,14 +204,10 @@ impl<'a> Pass<'a> {
         let at = cell.span().start;
         match &covers {
             Some(ranges) if ranges.is_empty() => {
-                found.warning(
-                    at,
-                    "msgfile::summary-covers-nothing",
-                    "`covers` names no earlier cell",
-                );
+                found.add(at, "msgfile::summary-covers-nothing", "`covers` names no earlier cell");
             }
             None if of.is_none() => {
-                found.warning(
+                found.add(
                     at,
                     "msgfile::orphan-summary",
                     "the summary neither belongs to a cell nor covers any",
@@ -251,11 +243,7 @@ impl<'a> Pass<'a> {
         if let Some(id) = cell.id_span()
             && self.ids.insert(id.of(self.source), ordinal).is_some()
         {
-            found.warning(
-                cell.span().start,
-                "msgfile::duplicate-id",
-                "an earlier cell has this id",
-            );
+            found.add(cell.span().start, "msgfile::duplicate-id", "an earlier cell has this id");
         }
         match kind {
             kind if kind.ask().is_some() => {
@@ -279,7 +267,7 @@ fn history(cell: &RawCell, found: &mut Findings) -> HistoryMode {
         "summary" => HistoryMode::Summary,
         _ => {
             let at = cell.span().start;
-            found.error(
+            found.add(
                 at,
                 "msgfile::history-unknown-value",
                 "`history` has an unknown value and is read as `exclude`",

@@ -24,7 +24,7 @@ pub(super) struct Registry {
 }
 
 impl Registry {
-    pub(super) fn new(front: Option<&Frontmatter>, _found: &mut Findings) -> Self {
+    pub(super) fn new(front: Option<&Frontmatter>) -> Self {
         let mut registry = Self::default();
         let Some(front) = front else { return registry };
         for (name, config) in &front.agents {
@@ -119,7 +119,7 @@ impl Registry {
         if let Some(wanted) = &self.wanted
             && self.registered(wanted).is_none()
         {
-            found.warning(
+            found.add(
                 0,
                 "msgfile::default-agent-unknown",
                 format!("`default_agent` names `{wanted}`, which is not known"),
@@ -140,13 +140,13 @@ pub(super) fn temporary_config(
     for attr in cell.attrs() {
         let key = if attr.key == "model" { "models" } else { &*attr.key };
         if key == "system_prompt" {
-            found.warning(
+            found.add(
                 at,
                 "msgfile::temp-agent-system-prompt-ignored",
                 "only preset agents have a system prompt",
             );
         } else if config.take(key, attr.value.as_deref().unwrap_or("true")) == Taken::BadValue {
-            found.warning(at, "msgfile::agent-bad-value", format!("`{key}` has a wrong value"));
+            found.add(at, "msgfile::agent-bad-value", format!("`{key}` has a wrong value"));
         }
     }
     if config.models.is_none() {

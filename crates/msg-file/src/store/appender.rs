@@ -5,7 +5,7 @@
 //!                     └ another wrote or saved: reconcile
 //! ```
 
-pub(super) mod commit;
+mod commit;
 mod grow;
 mod journal;
 mod reconcile;
@@ -16,7 +16,7 @@ use super::disk::{self, Seen, at, hash, read_range};
 use super::keep::{Keep, Kept, recovered};
 use super::lock::Lock;
 use super::{Appended, Mended, Options, absolute};
-use crate::append::{Force, joint, last_strong, refuse_other_kinds, resolve, verify, writable};
+use crate::append::{Force, joint, refuse_other_kinds, resolve, verify, writable};
 use crate::document::{Document, Mode};
 use crate::error::Error;
 use crate::index::Index;
@@ -307,17 +307,18 @@ impl Appender {
 
     fn learn_all(&mut self, doc: &Document, file: &File) -> Result<(), Error> {
         let known = Seen::of(&file.metadata().map_err(at("examine", &self.real))?);
-        let mut state =
-            State { index: Index::of(doc), known, tail: None, tail_cells: 0, tail_hash: 0 };
-        if last_strong(doc).is_some() {
-            state.set_tail(doc.cells().iter().map(|it| &it.raw), doc.bytes(), 0);
-        }
-        self.state = Some(state);
+        self.state = Some(State::of(doc, known));
         Ok(())
     }
 }
 
 impl State {
+    fn of(doc: &Document, known: Seen) -> Self {
+        let mut it = Self { index: Index::of(doc), known, tail: None, tail_cells: 0, tail_hash: 0 };
+        it.set_tail(doc.cells().iter().map(|it| &it.raw), doc.bytes(), 0);
+        it
+    }
+
     /// The tail after reading `bytes` that begin at `base`.
     fn set_tail<'a>(
         &mut self,

@@ -1,14 +1,12 @@
 //! The cells that an appender wrote and remembers, to notice when a save has removed them (MF-45).
 
 use super::disk::{hash, read_range};
-use crate::limits::Limits;
 use crate::syntax;
 use crate::{document::Mode, render};
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io;
 use std::ops::Range;
-use std::sync::Arc;
 
 /// Cells kept at most.
 const MAX_CELLS: usize = 64;
@@ -74,13 +72,7 @@ impl Keep {
 
 /// The text of a cell with `recovered="1"` at the end of its definition.
 pub(super) fn recovered(text: &[u8]) -> Vec<u8> {
-    let source: Arc<[u8]> = text.into();
-    let it = syntax::read(
-        &source,
-        Mode::MessageFile,
-        &Limits::of_piece(),
-        &mut crate::diag::Findings::nobodys(),
-    );
+    let it = syntax::piece(text, Mode::MessageFile);
     let end = it.cells.first().and_then(|c| c.definition()).map_or(0, |d| d.end);
     let at = text[..end].iter().rposition(|b| !matches!(b, b'\n' | b'\r')).map_or(0, |n| n + 1);
     let mut out = text[..at].to_vec();

@@ -191,21 +191,3 @@ fn parse(bytes: &[u8]) -> Option<(Holder, Content)> {
     };
     Some((holder, Content { largest: largest.parse().ok()?, last, journal }))
 }
-
-#[cfg(test)]
-mod unit {
-    use super::*;
-
-    #[test]
-    fn what_is_written_is_read_and_what_is_torn_is_not() {
-        let last = Some(Last { id: "问题.1".to_owned(), offset: 3, len: 4, hash: 5 });
-        let journal = Some(Journal { offset: 7, before: 8, record: b"a\nb".to_vec() });
-        let content = Content { largest: 7, last, journal };
-        let bytes = print(&content);
-        assert_eq!(parse(&bytes).map(|p| p.1), Some(content.clone()));
-        for cut in 0..bytes.len() {
-            let read = parse(&bytes[..cut]).map(|p| p.1);
-            assert!(read.is_none_or(|c| c.journal.is_none() && c.last == content.last), "{cut}");
-        }
-    }
-}

@@ -41,7 +41,7 @@ pub(super) fn cells(
             && cell.defined_id().is_none()
             && cell.head().id.is_some()
         {
-            found.warning(
+            found.add(
                 cell.head().line.start,
                 "msgfile::definition-missing",
                 "the cell has an id but no definition",
@@ -136,13 +136,13 @@ impl<'a> Draft<'a> {
             let same = self.head.id.is_some_and(|h| h.of(self.source) == id.of(self.source));
             if same || def.ty.is_some() {
                 if self.head.id.is_none() {
-                    found.warning(
+                    found.add(
                         self.head.line.start,
                         "msgfile::heading-missing-ref",
                         "the heading has no id; its definition's is taken",
                     );
                 } else if !same {
-                    found.warning(
+                    found.add(
                         at,
                         "msgfile::id-mismatch",
                         "heading and definition have different ids; the heading's counts",
@@ -151,7 +151,7 @@ impl<'a> Draft<'a> {
                 self.take(line, def, found);
                 let below = self.definition.map_or(line.next, |d| d.end);
                 if below < self.end && skip_empty(self.source, below, self.end) == below {
-                    found.info(
+                    found.add(
                         at,
                         "msgfile::definition-not-followed-by-blank",
                         "the body begins directly below the definition",
@@ -184,7 +184,7 @@ impl<'a> Draft<'a> {
             if let Some(def) =
                 grammar::definition(line.text(self.source)).filter(|d| d.ty.is_some())
             {
-                found.warning(
+                found.add(
                     line.start,
                     "msgfile::definition-detached",
                     "the definition does not follow its heading",
@@ -265,27 +265,20 @@ pub(super) fn attributes(
     lexed.codes.clear();
     grammar::attributes(line.text(source), from, line.start, lexed);
     for code in &lexed.codes {
-        match *code {
-            "msgfile::unterminated-quote" => found.error(
-                line.start,
-                code,
-                "a quote is not closed; the value ends at the next white space",
-            ),
-            "msgfile::smart-quotes" => {
-                found.warning(line.start, code, "typographic quotes are read like straight ones");
-            }
-            "msgfile::attribute-junk" => {
-                found.warning(line.start, code, "something between the attributes is no attribute");
-            }
-            "msgfile::ellipsis-ignored" => {
-                found.info(line.start, code, "an ellipsis between the attributes is ignored");
-            }
-            _ => found.info(
-                line.start,
-                code,
-                "attributes are separated by white space, not by commas",
-            ),
+        found.add(line.start, code, oddity(code));
+    }
+}
+
+/// What is said of a line of attributes in which something is odd.
+fn oddity(code: &str) -> &'static str {
+    match code {
+        "msgfile::unterminated-quote" => {
+            "a quote is not closed; the value ends at the next white space"
         }
+        "msgfile::smart-quotes" => "typographic quotes are read like straight ones",
+        "msgfile::attribute-junk" => "something between the attributes is no attribute",
+        "msgfile::ellipsis-ignored" => "an ellipsis between the attributes is ignored",
+        _ => "attributes are separated by white space, not by commas",
     }
 }
 
@@ -301,7 +294,7 @@ pub(super) fn duplicates(source: &[u8], at: usize, lexed: &Lexed, found: &mut Fi
         order.windows(2).any(|two| key(two[0]) == key(two[1]))
     };
     if repeated {
-        found.warning(
+        found.add(
             at,
             "msgfile::duplicate-attribute",
             "an attribute is there twice; the last one counts",

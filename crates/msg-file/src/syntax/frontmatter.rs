@@ -51,7 +51,7 @@ pub(crate) fn find(
         }
         at = line.next;
     }
-    found.warning(
+    found.add(
         from,
         "msgfile::frontmatter-unclosed",
         "the frontmatter has no closing line and is read as text",
@@ -78,7 +78,7 @@ pub(crate) fn read(
         Ok(entries) => keys::interpret(&entries, &mut front, found),
         Err((code, message)) => {
             front.broken = true;
-            found.error(0, code, message);
+            found.add(0, code, message);
         }
     }
     front
@@ -86,59 +86,3 @@ pub(crate) fn read(
 
 /// The keys that are interpreted.
 const KEYS: [&str; 4] = ["agents", "default_agent", "message_section", "message_format"];
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn front(inner: &str) -> (Frontmatter, Vec<String>) {
-        let text = format!("---\n{inner}---\n");
-        let mut found = Findings::of(&text.as_bytes().into(), 100);
-        let (span, body) = find(text.as_bytes(), 0, text.len(), &mut found)
-            .unwrap_or_else(|| panic!("no frontmatter"));
-        let front = read(text.as_bytes(), span, body, &Limits::default(), &mut found);
-        let codes = found.finish().iter().map(|d| d.code.to_string()).collect();
-        (front, codes)
-    }
-
-    #[test]
-    fn interpreted_keys() {
-        let (f, codes) =
-            front("title: {a: [1]}\nmessage_section: true\nmessage_format: 1\ndefault_agent: x\n");
-        assert_eq!(f.message_section.as_deref(), Some("Discussion"));
-        assert_eq!((f.default_agent.as_deref(), f.message_format), (Some("x"), Some(1)));
-        assert!(codes.is_empty());
-        assert_eq!(front("message_section: 'true'\n").0.message_section.as_deref(), Some("true"));
-        assert!(front("message_section: false\n").0.switched_off);
-        assert_eq!(front("message_section: ~\n").0.message_section, None);
-    }
-
-    #[test]
-    fn agents_are_mapping_or_list() {
-        let (f, codes) = front("agents: [a, {name: b, models: [m]}, {models: x}]\n");
-        assert_eq!(f.agents.iter().map(|a| a.0.as_str()).collect::<Vec<_>>(), ["a", "b"]);
-        assert_eq!(codes, ["msgfile::agents-bad-shape"]);
-    }
-
-    #[test]
-    fn refusals() {
-        assert_eq!(front("agents: &x {a: {}}\n").1, ["msgfile::yaml-refused"]);
-        assert_eq!(front("x: &x 1\ndefault_agent: *x\n").1, ["msgfile::yaml-refused"]);
-        assert_eq!(
-            front("x: &x [1, *x]\ndefault_agent: a\n").0.default_agent.as_deref(),
-            Some("a")
-        );
-        assert_eq!(front("- a\n").1, ["msgfile::frontmatter-not-mapping"]);
-        assert_eq!(front("text\n").1, ["msgfile::frontmatter-not-mapping"]);
-        assert_eq!(front("a: b: c\n").1, ["msgfile::frontmatter-invalid-yaml"]);
-        assert_eq!(front("a: \u{1}\n").1, ["msgfile::frontmatter-invalid-yaml"]);
-        assert_eq!(front("message_format: x\n").1, ["msgfile::frontmatter-bad-value"]);
-        assert_eq!(front("message_format: 2\n").1, ["msgfile::newer-format"]);
-        assert_eq!(
-            front(&format!("a: {}\n", "[".repeat(5000))).1,
-            ["msgfile::frontmatter-too-deep"]
-        );
-        assert_eq!(front("agents: {a: {}}\nagents: {b: {}}\n").1, ["msgfile::yaml-duplicate-key"]);
-        assert!(front("").1.is_empty());
-    }
-}

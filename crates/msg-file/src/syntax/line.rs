@@ -163,27 +163,3 @@ impl Eol {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn empty_lines_are_skipped_from_both_ends() {
-        let s = b"  \n\t\r\nx\n\n \n";
-        let at = skip_empty(s, 0, s.len());
-        assert_eq!(at, 6);
-        assert_eq!(trim_empty_end(s, at, s.len()), 8);
-        assert_eq!(skip_empty(b" \n ", 0, 3), 3);
-    }
-
-    #[test]
-    fn white_space_is_unicode() {
-        for c in (0..=0x10FFFF).filter_map(char::from_u32) {
-            let mut b = [0; 4];
-            let s = c.encode_utf8(&mut b).as_bytes();
-            assert_eq!(white_len(s) == s.len(), c.is_whitespace(), "{c:?}");
-        }
-        assert_eq!(trim_white("\u{3000}a b\u{a0}\n".as_bytes()), Span::new(3, 6));
-    }
-}

@@ -60,7 +60,7 @@ pub(crate) fn read(
 ) -> Syntax {
     let end = source.len();
     if scan::is_utf16(source) {
-        found.error(0, "msgfile::utf16-unsupported", "the file is UTF-16; only UTF-8 is read");
+        found.add(0, "msgfile::utf16-unsupported", "the file is UTF-16; only UTF-8 is read");
         return Syntax { preamble: Span::new(0, end), ..empty(mode == Mode::MessageFile) };
     }
     let most = limits.cells_of(end);
@@ -106,6 +106,11 @@ pub(crate) fn read(
     end_of_file(source, &syntax, found);
     syntax.fences = segments.closed;
     syntax
+}
+
+/// The structure of a piece of a file that was read within its own limits; nobody asks what is odd in it.
+pub(crate) fn piece(bytes: &[u8], mode: Mode) -> Syntax {
+    read(&bytes.into(), mode, &Limits::of_piece(), &mut Findings::nobodys())
 }
 
 fn empty(active: bool) -> Syntax {
@@ -156,7 +161,7 @@ fn boundaries(mut heads: Vec<Head>, closed: &[Span], found: &mut Findings) -> Ve
         let begins = head.strong || n == 0 || head.start >= closed[n - 1].end;
         if !begins && reported != Some(n) {
             reported = Some(n);
-            found.info(head.start, "msgfile::marker-in-fence", "a marker inside a fence is text");
+            found.add(head.start, "msgfile::marker-in-fence", "a marker inside a fence is text");
         }
         begins
     });
@@ -172,7 +177,7 @@ fn report_lines(
 ) {
     for &at in near {
         if !fences::within(&segments.closed, at) {
-            found.info(at, "msgfile::near-marker", "the line looks like a cell marker but is text");
+            found.add(at, "msgfile::near-marker", "the line looks like a cell marker but is text");
         }
     }
     let mut last = None;
@@ -180,7 +185,7 @@ fn report_lines(
         let cell = heads.partition_point(|h| h.start <= at);
         if last != Some(cell) {
             last = Some(cell);
-            found.warning(
+            found.add(
                 at,
                 "msgfile::unclosed-fence",
                 "the fence is not closed before the next complete heading and protects nothing",
@@ -197,7 +202,7 @@ fn bad_bytes(source: &[u8], found: &mut Findings) {
             let bad = at + chunk.valid().len();
             if !chunk.invalid().is_empty() {
                 if bad_until != Some(bad) {
-                    found.warning(bad, "msgfile::invalid-utf8", "the bytes are no UTF-8");
+                    found.add(bad, "msgfile::invalid-utf8", "the bytes are no UTF-8");
                 }
                 bad_until = Some(bad + chunk.invalid().len());
             }
@@ -207,7 +212,7 @@ fn bad_bytes(source: &[u8], found: &mut Findings) {
     let mut end = None;
     for at in memchr::memchr_iter(0, source) {
         if end != Some(at) {
-            found.warning(at, "msgfile::nul-bytes", "there are NUL bytes");
+            found.add(at, "msgfile::nul-bytes", "there are NUL bytes");
         }
         end = Some(at + 1);
     }
@@ -224,12 +229,12 @@ fn end_of_file(source: &[u8], syntax: &Syntax, found: &mut Findings) {
         in_heading || c.definition().is_some_and(|d| d.end == source.len())
     });
     if torn {
-        found.warning(
+        found.add(
             line,
             "msgfile::torn-tail",
             "the file ends inside the last cell's heading or definition",
         );
     } else {
-        found.info(line, "msgfile::no-final-newline", "the file does not end with a newline");
+        found.add(line, "msgfile::no-final-newline", "the file does not end with a newline");
     }
 }

@@ -13,6 +13,7 @@
 use super::grammar::{self, Kind, RawAttr, RawValue};
 use super::line::{chomp, lines};
 pub(crate) use super::places::{Ordinal, Place, Places};
+use crate::model::agents::boolean;
 use crate::span::Span;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -125,6 +126,17 @@ impl RawCell {
 
     pub(crate) fn has_attr(&self, key: &str) -> bool {
         self.raw_attr(key).is_some()
+    }
+
+    /// The value of an attribute, where it is not empty.
+    pub(crate) fn said(&self, key: &str) -> Option<String> {
+        self.attr(key).filter(|it| !it.is_empty()).map(Cow::into_owned)
+    }
+
+    /// Whether an attribute is a flag, or says yes.
+    pub(crate) fn is_flagged(&self, key: &str) -> bool {
+        self.raw_attr(key)
+            .is_some_and(|it| self.value(it).is_none_or(|it| boolean(&it) == Some(true)))
     }
 
     pub(crate) fn raw_attr(&self, key: &str) -> Option<&RawAttr> {

@@ -119,23 +119,3 @@ pub(crate) fn has_definition(bytes: &[u8], at: usize, id: &[u8]) -> bool {
 pub(crate) fn bom_len(bytes: &[u8]) -> usize {
     if bytes.starts_with(BOM) { BOM.len() } else { 0 }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lines_are_found_once() {
-        let text = "\u{feff}# %% long title[^1]\n\n[^1]: [code]\n\n%%\n# %%%\n＃ ％％ %%\n## %% y %% z\n\n# %%";
-        let found = survey(text.as_bytes(), usize::MAX);
-        assert_eq!((found.heads.len(), found.near.len()), (4, 1));
-        assert_eq!(survey(text.as_bytes(), 1).heads.len(), 2);
-    }
-
-    #[test]
-    fn near_markers_are_not_markers() {
-        let Survey { heads, near } =
-            survey("# %%\n#%% x\n＃ ％％\n50%% off\n# %%".as_bytes(), usize::MAX);
-        assert_eq!((heads.len(), near), (2, vec![5, 11]));
-    }
-}

@@ -62,14 +62,14 @@ pub(super) fn find(
     let Some((at, section)) = section else {
         // It says all: where nothing is the section, no marker stands before it.
         let what = "the section that the frontmatter names is not in the file";
-        found.error(0, "msgfile::section-not-found", what);
+        found.add(0, "msgfile::section-not-found", what);
         return None;
     };
     for at in before {
-        found.warning(at, "msgfile::marker-before-section", "a marker before the section is text");
+        found.add(at, "msgfile::marker-before-section", "a marker before the section is text");
     }
     if repeated {
-        found.warning(
+        found.add(
             at,
             "msgfile::section-title-repeated",
             "several headings have the name of the section; this one counts",

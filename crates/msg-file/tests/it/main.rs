@@ -4,8 +4,11 @@
 mod cases;
 mod crash;
 mod edits;
+mod forms;
 mod laws;
 mod mutated;
 mod random;
 mod rendered;
 mod scale;
+mod store;
+mod written;

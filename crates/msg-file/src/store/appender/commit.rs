@@ -84,6 +84,6 @@ pub(super) fn write_record(file: &mut impl Write, record: &[u8]) -> io::Result<(
 }
 
 /// Checksum of what stands before an offset, 4 KiB of it at most.
-pub(in crate::store) fn before(file: &mut File, offset: u64) -> io::Result<u64> {
+pub(super) fn before(file: &mut File, offset: u64) -> io::Result<u64> {
     Ok(hash(&read_range(file, offset.saturating_sub(4096), offset)?))
 }

@@ -212,14 +212,7 @@ impl Appender {
         let (start, end) =
             (done.first().map_or(0, |it| it.span.start), done.last().map_or(0, |it| it.span.end));
         let before = Document::read(&new[..start as usize], self.mode, &Limits::default())?;
-        let mut state = State {
-            index: Index::of(&before),
-            known: self.seen()?,
-            tail: None,
-            tail_cells: 0,
-            tail_hash: 0,
-        };
-        state.set_tail(before.cells().iter().map(|it| &it.raw), before.bytes(), 0);
+        let state = State::of(&before, self.seen()?);
         let record = Span::new(start as usize, end as usize).of(new).to_vec();
         Ok(Written {
             before: state,

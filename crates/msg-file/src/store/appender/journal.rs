@@ -4,7 +4,6 @@
 use super::Appender;
 use super::commit::{before, write_record};
 use crate::append::joint;
-use crate::diag::Findings;
 use crate::document::{Document, Mode};
 use crate::error::Error;
 use crate::index::Index;
@@ -102,9 +101,7 @@ impl Appender {
 
 /// The last cell of a record, for the sidecar.
 fn last_of(journal: &Journal) -> Option<Last> {
-    let source: std::sync::Arc<[u8]> = journal.record.as_slice().into();
-    let it =
-        syntax::read(&source, Mode::MessageFile, &Limits::of_piece(), &mut Findings::nobodys());
+    let it = syntax::piece(&journal.record, Mode::MessageFile);
     let cell = it.cells.last()?;
     let text = cell.span().of(&journal.record);
     let offset = journal.offset + cell.span().start as u64;

@@ -1,7 +1,6 @@
 //! What others did to the file in between: appended, saved over it, removed cells (MF-45).
 
 use super::Appender;
-use crate::diag::Findings;
 use crate::document::{CellRef, Document, Mode};
 use crate::error::Error;
 use crate::limits::Limits;
@@ -50,12 +49,7 @@ impl Appender {
         if hash(&bytes[..old]) != state.tail_hash {
             return Ok(false);
         }
-        let it = syntax::read(
-            &bytes.as_slice().into(),
-            Mode::MessageFile,
-            &Limits::of_piece(),
-            &mut Findings::nobodys(),
-        );
+        let it = syntax::piece(&bytes, Mode::MessageFile);
         let first_new = it.cells.partition_point(|c| c.span().start < old);
         if first_new != state.tail_cells {
             return Ok(false);

@@ -123,32 +123,3 @@ fn begins_with_attribute(mut i: &[u8]) -> bool {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn read(line: &str) -> Option<(&str, Option<&str>, &str)> {
-        let d = definition(line.as_bytes())?;
-        Some((&line[d.id.range()], d.ty.map(|s| &line[s.range()]), &line[d.attrs..]))
-    }
-
-    #[test]
-    fn definitions() {
-        assert_eq!(read("[^1]: [markdown]"), Some(("1", Some("markdown"), "")));
-        assert_eq!(read("   [^a.b]:[ b c ]k=1"), Some(("a.b", Some("b c"), "k=1")));
-        assert_eq!(read("[^1]: [k=v] o=1"), Some(("1", None, "[k=v] o=1")));
-        assert_eq!(read("[^1]: [ ] k=1"), Some(("1", None, "[ ] k=1")));
-        assert_eq!(read("[^1]:  "), Some(("1", None, "")));
-        for text in [
-            "[^1]: [see](http://x)",
-            "[^1]: [x][y]",
-            "[^1]: Smith 2020",
-            "    [^1]: [a]",
-            "[1]: [a]",
-            "[^a b]: [x]",
-        ] {
-            assert_eq!(read(text), None, "{text}");
-        }
-    }
-}

@@ -46,19 +46,3 @@ pub(crate) fn fence(line: &[u8]) -> Option<Fence> {
     let end = rest.iter().rposition(|&b| !is_blank(b)).map_or(start, |n| n + 1);
     Some(Fence { sign: run[0], len: run.len(), info: Span::new(from + start, from + end) })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn fences() {
-        let f = fence(b"  ```` rust x ").unwrap_or_else(|| panic!("no fence"));
-        assert_eq!((f.sign, f.len, f.info), (b'`', 4, Span::new(7, 13)));
-        assert!(fence(b"~~~  ").is_some_and(|f| f.can_close()));
-        assert!(fence(b"~~~ a`b").is_some());
-        for text in [&b"``"[..], b"    ```", b"``` a`b", b"\t```", b"``~~"] {
-            assert_eq!(fence(text), None);
-        }
-    }
-}

@@ -1,0 +1,132 @@
+//! What is written reads back, or is refused: cells, values, ids, and what joins them to a file (MF-34 to MF-37).
+
+use crate::laws::{nonces, read, write_then_read};
+use msg_file::{AppendOptions, CellRef, Eol, Mode, NewCell, Place, append, render, rfc3339};
+
+fn appended(old: &str, mode: Mode, cells: &[NewCell]) -> String {
+    let options = AppendOptions::default();
+    let (bytes, _) = append(old.as_bytes(), mode, cells.to_vec(), &options, &mut nonces()).unwrap();
+    assert!(bytes.starts_with(old.as_bytes()));
+    String::from_utf8(bytes).unwrap()
+}
+
+/// Wherever a file ends, a cell can follow.
+#[test]
+fn a_structure_without_a_newline_is_ended() {
+    let hi = [NewCell::message("hi")];
+    let cell = "# %% [^1]\n\n[^1]: [markdown]\n\nhi\n";
+    for old in ["---\nx: 1\n---", "---\nx: 1\n...", "\u{feff}---\nx: 1\n---  "] {
+        assert_eq!(appended(old, Mode::MessageFile, &hi), format!("{old}\n\n{cell}"));
+    }
+    assert_eq!(appended("\u{feff}", Mode::MessageFile, &hi), format!("\u{feff}{cell}"));
+    let old = "---\nmessage_section: true\n---\n# Discussion";
+    assert_eq!(appended(old, Mode::Markdown, &hi), format!("{old}\n\n#{cell}"));
+}
+
+/// What joins a cell to a file: a line end where there is none, and an empty line.
+#[test]
+fn joints() {
+    for (old, want) in [
+        ("", ""),
+        ("\u{feff}", ""),
+        ("a\n", "\n"),
+        ("a\n\n", ""),
+        ("a\n \t\n", ""),
+        ("a", "\n\n"),
+        ("a\n  ", "\n"),
+        ("a\r\nb", "\n\r\n"),
+        ("a\r\n", "\r\n"),
+        ("\n", ""),
+    ] {
+        let new = appended(old, Mode::MessageFile, &[NewCell::message("hi")]);
+        let behind = &new[old.len()..];
+        assert_eq!(behind.split_once("# %% [^1]").unwrap().0, want, "{old:?}");
+    }
+}
+
+/// A CR before the CRLF that a line gets is text: a fence that it follows does not close.
+#[test]
+fn carriage_returns_in_fences_forge_nothing() {
+    let body = "```\r\n# %% q\r\n```\r\n";
+    let cells = [NewCell { exact: true, ..NewCell::message(body) }];
+    let text = appended("# %% a\r\n\r\nb\r\n", Mode::MessageFile, &cells);
+    let doc = read(text.as_bytes(), Mode::MessageFile);
+    assert_eq!((doc.cells().len(), &*doc.cells()[1].content()), (2, body));
+}
+
+/// The next n is above all that are there, also with repeated and late parents.
+#[test]
+fn numbers_below_repeated_parents() {
+    let cell = |id: &str, ty: &str| format!("# %% [^{id}]\n\n[^{id}]: [{ty}]\n\n");
+    let of = || NewCell { place: Place::Of(CellRef::from("1")), ..NewCell::output("sh", "x") };
+    for ids in [["1", "1.1", "1"], ["1.1", "1", "2"]] {
+        let ty = |id: &str| if id.contains('.') { "sh" } else { "code" };
+        let old: String = ids.iter().map(|it| cell(it, ty(it))).collect();
+        assert!(appended(&old, Mode::MessageFile, &[of()]).contains("[^1.2]: [sh]"), "{old}");
+    }
+}
+
+/// The next id is above every number that an id begins with.
+#[test]
+fn numbers_of_ids() {
+    for (id, next) in [("12.1", 13), ("007", 8), ("12a", 1), ("a.9", 1), ("3.x", 4)] {
+        let new = appended(&format!("# %% [^{id}]\n"), Mode::MessageFile, &[NewCell::message("")]);
+        assert!(new.contains(&format!("# %% [^{next}]\n")), "{new}");
+    }
+}
+
+#[test]
+fn edges_of_exact_bodies_come_back() {
+    for body in ["", "a", "a\n", "\n \n  a \n\n", " \n\n", "\r\na\r\n\r\n", "a\n "] {
+        write_then_read(&NewCell { exact: true, ..NewCell::message(body) });
+        write_then_read(&NewCell::message(body));
+    }
+}
+
+#[test]
+fn values_are_quoted() {
+    let cell = NewCell::message("").with_attr("k", "a\"\\&#10;&amp;\n\u{2028}");
+    let text = String::from_utf8(render(&cell, "1", 1, Eol::Lf).unwrap()).unwrap();
+    assert!(text.ends_with("[markdown] k=\"a\\\"\\\\&#38;#10;&amp;&#10;&#8232;\"\n"), "{text}");
+}
+
+#[test]
+fn what_cannot_be_read_back_is_refused() {
+    let code = |cell: &NewCell, id| {
+        let refused = render(cell, id, 1, Eol::Lf).err();
+        refused.map(|it| it.code().as_str().replace("msgfile::", ""))
+    };
+    let plain = NewCell::message("x");
+    assert_eq!(code(&plain, "a b").as_deref(), Some("bad-id"));
+    assert_eq!(code(&NewCell::output("a=b", ""), "1").as_deref(), Some("bad-type"));
+    let with = |key: &str, value: Option<&str>| {
+        let attrs = vec![(key.to_owned(), value.map(str::to_owned))];
+        code(&NewCell { attrs, ..plain.clone() }, "1")
+    };
+    for key in ["", "a b", "a=b", ",x", "...a", "…a", "a\"", "a[", "\u{1}"] {
+        assert_eq!(with(key, Some("")).as_deref(), Some("bad-attribute"), "{key}");
+    }
+    assert_eq!(with("k", Some("\0")).as_deref(), Some("bad-attribute"));
+    assert_eq!(
+        (with("a.b,", Some("")), with("a,", None).as_deref()),
+        (None, Some("bad-attribute"))
+    );
+    assert_eq!(
+        [0, 1, 5, 6].map(|it| render(&plain, "1", it, Eol::Lf).is_ok()),
+        [false, true, true, false]
+    );
+}
+
+#[test]
+fn days_around_leap_days_and_centuries() {
+    for (seconds, text) in [
+        (0, "1970-01-01T00:00:00Z"),
+        (951_782_399, "2000-02-28T23:59:59Z"),
+        (951_782_400, "2000-02-29T00:00:00Z"),
+        (951_868_800, "2000-03-01T00:00:00Z"),
+        (1_767_225_599, "2025-12-31T23:59:59Z"),
+        (4_107_542_400, "2100-03-01T00:00:00Z"),
+    ] {
+        assert_eq!(rfc3339(seconds), text);
+    }
+}
