@@ -46,7 +46,7 @@ fn id_case(doc: &Document, found: &mut Findings) {
         let Some(id) = cell.id() else { continue };
         match seen.get(&id.to_lowercase()) {
             Some(other) if *other != *id => {
-                let at = cell.raw.head().line.start;
+                let at = cell.raw.heading_line().start;
                 found.add(
                     at,
                     "msgfile::id-case-collision",

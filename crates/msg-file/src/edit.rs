@@ -90,12 +90,12 @@ impl Edit<'_> {
         let title = render::title(title);
         let it = self.cell(cell)?;
         let bytes = self.doc().bytes();
-        let line = it.raw.head().line.of(bytes);
+        let line = it.raw.heading_line().of(bytes);
         let ended = line.strip_suffix(b"\n").unwrap_or(line);
         let text = crate::syntax::line::chomp(ended);
         let mark = crate::syntax::grammar::marker(text).map_or(text.len(), |m| m.mark_end);
         let mut new = text[..mark].to_vec();
-        let id = it.raw.head().id.map(|s| s.of(bytes));
+        let id = it.raw.at.id.get().map(|s| s.of(bytes));
         if !title.is_empty() || id.is_some() {
             new.push(b' ');
         }
@@ -105,7 +105,7 @@ impl Edit<'_> {
             new.extend_from_slice(id);
             new.push(b']');
         }
-        let span = Span::new(it.raw.head().line.start, it.raw.head().line.start + text.len());
+        let span = Span::new(it.raw.heading_line().start, it.raw.heading_line().start + text.len());
         let kept = it.type_name().map(|t| t.into_owned());
         let new = self.spliced(span, &new, Edited::Changed(cell))?;
         let it = &new.cells()[cell - 1];
@@ -138,7 +138,7 @@ impl Edit<'_> {
             .raw
             .definition()
             .filter(|d| d.end <= it.raw.bodies()[0].start || it.raw.bodies()[0].is_empty())
-            .map_or(it.raw.head().line.end, |d| d.end);
+            .map_or(it.raw.heading_line().end, |d| d.end);
         if !self.doc().bytes()[..from].ends_with(b"\n") {
             new.extend_from_slice(eol.as_str().as_bytes());
         }

@@ -116,16 +116,16 @@ fn canonical(cell: &RawCell, source: &[u8], eol: &str, last: bool) -> Vec<u8> {
 }
 
 fn heading(cell: &RawCell, source: &[u8]) -> Vec<u8> {
-    let line = chomped(cell.head().line, source);
+    let line = chomped(cell.heading_line(), source);
     let mut out = Vec::with_capacity(line.len() + 8);
     // The mark of the file stays, one before another heading goes.
-    if cell.head().line.start == 0 && line.starts_with(crate::syntax::line::BOM) {
+    if cell.heading_line().start == 0 && line.starts_with(crate::syntax::line::BOM) {
         out.extend_from_slice(crate::syntax::line::BOM);
     }
     out.extend(std::iter::repeat_n(b'#', cell.at.level.into()));
     out.extend_from_slice(if cell.at.kind == grammar::Kind::Message { b" %%" } else { b" %%%" });
     // The title as the heading has it, a type in it included.
-    let title = cell.head().title.map_or(&b""[..], |s| s.of(source));
+    let title = cell.title().map_or(&b""[..], |s| s.of(source));
     if !title.is_empty() || cell.id_span().is_some() {
         out.push(b' ');
     }
@@ -184,7 +184,7 @@ fn same(a: &RawCell, b: &RawCell) -> bool {
 
 /// Title, id and type as heading and definition have them, whatever the title says of a type.
 fn said(cell: &RawCell) -> [Option<&[u8]>; 3] {
-    [cell.head().title, cell.id_span(), cell.ty()].map(|it| it.map(|it| it.of(&cell.source)))
+    [cell.title(), cell.id_span(), cell.ty()].map(|it| it.map(|it| it.of(&cell.source)))
 }
 
 /// A line without its end.

@@ -11,6 +11,7 @@ pub(crate) mod arguments;
 mod blocks;
 mod project;
 pub(crate) mod record_end;
+mod turns;
 
 use crate::model::cell::Cell;
 use crate::model::content::{self, Encoding};

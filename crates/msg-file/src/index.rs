@@ -116,7 +116,7 @@ impl Index {
     /// The same of a cell that has a definition, so that its title says nothing of a type (MF-13).
     pub(crate) fn learn_raw(&mut self, cell: &RawCell) {
         let ty = cell.ty().map(|it| cell.text(it)).unwrap_or_default();
-        self.learn_as(cell, ty, cell.head().title.map(|it| cell.text(it)));
+        self.learn_as(cell, ty, cell.title().map(|it| cell.text(it)));
     }
 
     fn learn_as<'a>(&mut self, cell: &'a RawCell, ty: Cow<'a, str>, title: Option<Cow<'a, str>>) {

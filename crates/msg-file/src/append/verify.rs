@@ -106,7 +106,7 @@ fn same_cell(a: &RawCell, b: &RawCell) -> bool {
     let ended = |c: &RawCell| parts(c).iter().map(|(k, s)| (*k, s.start)).collect::<Vec<_>>();
     a.at.strong == b.at.strong
         && a.id() == b.id()
-        && a.head().title == b.head().title
+        && a.title() == b.title()
         && a.ty() == b.ty()
         && a.attrs == b.attrs
         && ended(a) == ended(b)

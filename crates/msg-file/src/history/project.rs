@@ -1,4 +1,5 @@
-//! One message a cell, calls with their turn, results behind it (MF-28 to MF-30, MF-33).
+//! One message a cell, calls with their turn, results behind it (MF-28 to MF-30, MF-33). What an agent said is
+//! read in `turns`.
 
 use super::answers::Answer;
 use super::{History, HistoryOptions, arguments, blocks, record_end};
@@ -7,8 +8,8 @@ use crate::error::Error;
 use crate::model::View;
 use crate::model::cell::Cell;
 use crate::model::content::FenceState;
-use crate::model::kinds::{CellKind, Turn};
-use msg_core::{Message, Part, Provenance, Reasoning, Role, ToolCall, native};
+use crate::model::kinds::CellKind;
+use msg_core::{Message, Part, Reasoning, Role, ToolCall, native};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -100,13 +101,13 @@ fn summaries_by_place(doc: &Document) -> HashMap<usize, Vec<usize>> {
 
 pub(super) struct Projection<'a> {
     pub(super) doc: &'a Document,
-    answering: Option<&'a str>,
+    pub(super) answering: Option<&'a str>,
     messages: Vec<Message>,
     sources: Sources,
     /// How often a call id was used.
-    call_ids: HashMap<String, usize>,
+    pub(super) call_ids: HashMap<String, usize>,
     /// The calls that cells with JSON messages answer.
-    native_results: HashSet<String>,
+    pub(super) native_results: HashSet<String>,
     /// Index of the message behind the last one that is no result.
     open_from: usize,
     /// Indices of results that stand for nothing.
@@ -162,11 +163,11 @@ impl<'a> Projection<'a> {
     }
 
     /// Content of a cell, or its summary.
-    fn text(&self, cell: &Cell) -> String {
+    pub(super) fn text(&self, cell: &Cell) -> String {
         self.doc.summary_text(cell).unwrap_or_else(|| cell.content().into_owned())
     }
 
-    fn sent_calls(&self, cell: &Cell) -> Vec<&'a Cell> {
+    pub(super) fn sent_calls(&self, cell: &Cell) -> Vec<&'a Cell> {
         let cells = self.doc.cells();
         cell.kind()
             .calls()
@@ -215,76 +216,17 @@ impl<'a> Projection<'a> {
         self.push(message, vec![cell.ordinal()]);
     }
 
-    /// `name`, else the agent if somebody else was chosen to answer.
-    fn name_of(&self, cell: &Cell, agent: Option<&str>) -> Option<String> {
-        cell.raw.said("name").or_else(|| {
-            agent.filter(|a| self.answering.is_some_and(|it| it != *a)).map(str::to_owned)
-        })
-    }
-
-    fn turn(&mut self, cell: &'a Cell, turn: &Turn, waiting: &mut Option<&'a Cell>) {
-        if let Some(mut message) = native(cell) {
-            note_model(&mut message, cell);
-            return self.native_turn(message, cell);
-        }
-        let calls = self.sent_calls(cell);
-        let thought = turn.is_reasoning && cell.view() == View::Full;
-        if thought && calls.is_empty() && self.next_takes_reasoning(cell, turn) {
-            *waiting = Some(cell);
-            return;
-        }
-        let mut message = Message::new(Role::Assistant);
-        note_model(&mut message, cell);
-        let before = waiting.take();
-        let sources = before.into_iter().chain([cell]).map(Cell::ordinal).collect();
-        if let Some(before) = before {
-            message = message.with_part(reasoning(before));
-        }
-        message.name = self.name_of(cell, turn.agent.as_deref());
-        if thought && !calls.is_empty() {
-            message = message.with_part(reasoning(cell));
-        } else {
-            let text = self.text(cell);
-            if !text.is_empty() || calls.is_empty() {
-                message = message.with_text(text);
-            }
-        }
-        self.with_calls(message, sources, &calls);
-    }
-
-    /// A turn that is there as JSON: its calls are answered like those of cells, by native results
-    /// wherever they stand, and cells below it are calls of it too.
-    fn native_turn(&mut self, message: Message, cell: &'a Cell) {
-        let mut answers = Vec::new();
-        for call in message.tool_calls() {
-            self.call_ids.entry(call.id.clone()).or_insert(0);
-            if !self.native_results.contains(&call.id) {
-                answers.push(self.missing(call.id.clone(), answers.len()));
-            }
-        }
-        let calls = self.sent_calls(cell);
-        self.with_answers(message, vec![cell.ordinal()], &calls, answers);
-    }
-
-    /// Whether the next cell is an answer of the same agent to which this thought belongs.
-    fn next_takes_reasoning(&self, cell: &Cell, turn: &Turn) -> bool {
-        let Some(next) = self.doc.cells().get(cell.ordinal()) else { return false };
-        matches!(next.kind(), CellKind::Agent(it) if it.agent == turn.agent && !it.is_reasoning)
-            && next.view() == View::Full
-            && next.attr("format").as_deref() != Some("native")
-    }
-
     fn calls_alone(&mut self, calls: &[&'a Cell]) {
         self.with_calls(Message::new(Role::Assistant), Vec::new(), calls);
     }
 
-    fn with_calls(&mut self, message: Message, sources: Vec<usize>, calls: &[&'a Cell]) {
+    pub(super) fn with_calls(&mut self, message: Message, sources: Vec<usize>, calls: &[&'a Cell]) {
         self.with_answers(message, sources, calls, Vec::new());
     }
 
     /// A message with its calls, and the results directly behind it; `answers` are those of calls
     /// that it has already.
-    fn with_answers(
+    pub(super) fn with_answers(
         &mut self,
         mut message: Message,
         mut sources: Vec<usize>,
@@ -336,20 +278,6 @@ impl<'a> Projection<'a> {
     fn summary(&mut self, cell: &Cell) {
         let text = History::SUMMARY_PREFIX.to_owned() + &self.text(cell);
         self.push(Message::user(text), vec![cell.ordinal()]);
-    }
-}
-
-fn reasoning(cell: &Cell) -> Part {
-    let mut it = Reasoning::new(cell.content().into_owned());
-    it.signature = cell.raw.said("signature");
-    Part::Reasoning(it)
-}
-
-/// A turn's cell says which model gave it, to which a signature is bound (MS-1).
-fn note_model(message: &mut Message, cell: &Cell) {
-    let model = cell.raw.said("model");
-    if model.is_some() {
-        message.set_provenance(Provenance { model, ..Provenance::default() });
     }
 }
 

@@ -129,7 +129,7 @@ impl<'a> Pass<'a> {
 
     /// Whether the title ends in a type, where there is no definition (MF-13).
     fn is_titled(&self, raw: &RawCell) -> bool {
-        let title = raw.head().title.filter(|_| raw.defined_id().is_none());
+        let title = raw.title().filter(|_| raw.defined_id().is_none());
         let Some(title) = title.map(|it| it.of(self.source)) else { return false };
         let name = grammar::title_type(title).map(|it| it.0.of(title));
         let Some(text) = name.and_then(|it| std::str::from_utf8(it).ok()) else { return false };
@@ -164,7 +164,7 @@ impl<'a> Pass<'a> {
 
     fn agent_def(&mut self, cell: &RawCell, found: &mut Findings) -> CellKind {
         let at = cell.span().start;
-        let title = || cell.head().title.map(|t| cell.text(t).into_owned());
+        let title = || cell.title().map(|t| cell.text(t).into_owned());
         let name = cell.said("name").or_else(title).or_else(|| cell.id().map(|id| id.into_owned()));
         let config = Arc::new(registry::temporary_config(cell, name.as_deref(), found));
         let Some(name) = name else {

@@ -4,7 +4,7 @@ use super::fences::within;
 use super::footnotes;
 use super::grammar::{self, Definition, Lexed};
 use super::line::{Line, is_empty_line, lines, skip_empty, trim_empty_end};
-use super::raw::{Head as CellHead, Place, Places, RawCell};
+use super::raw::{Places, RawCell};
 use super::scan::Head;
 use crate::diag::Findings;
 use crate::span::Span;
@@ -26,23 +26,23 @@ pub(super) fn cells(
         line += memchr::memchr_iter(b'\n', &source[counted..head.start]).count();
         counted = head.start;
         let end = heads.get(i + 1).map_or(source.len(), |h| h.start);
-        let mut draft = Draft::new(source, *head, end, closed);
+        let mut draft = Draft::new(source, places(source, head, end, (i + 1, line)), closed);
         if head.start < first_strong {
             draft.footnotes();
             blocks.extend(draft.footnote_block.map(|block| (i, block)));
         }
         draft.define(found);
-        out.push(draft.finish(source, i + 1, line));
+        out.push(draft.finish(source));
     }
     footnotes::bind(source, &mut out, &blocks, found);
     for cell in &out {
         if cell.definition().is_none()
             && cell.attrs.is_empty()
             && cell.defined_id().is_none()
-            && cell.head().id.is_some()
+            && cell.at.id.get().is_some()
         {
             found.add(
-                cell.head().line.start,
+                cell.span().start,
                 "msgfile::definition-missing",
                 "the cell has an id but no definition",
             );
@@ -54,54 +54,30 @@ pub(super) fn cells(
 /// What older writers put before definitions at the end of a cell (MF-10).
 const FOOTNOTES: &[u8] = b"<!-- Footnotes -->";
 
+/// A cell whose definition and body are being found.
 struct Draft<'a> {
     source: &'a [u8],
     closed: &'a [Span],
-    head: CellHead,
+    at: Places,
     /// End of what is left for definition, gaps and body.
     end: usize,
-    cell_end: usize,
     footnote_block: Option<Span>,
-    definition: Option<Span>,
-    defined_id: Option<Span>,
-    ty: Option<Span>,
     lexed: Lexed,
 }
 
 impl<'a> Draft<'a> {
-    fn new(source: &'a [u8], head: Head, end: usize, closed: &'a [Span]) -> Self {
-        let line = Line::at(source, head.start, end);
-        let marker = grammar::marker(line.text(source));
-        let shift = |s: Span| Span::new(s.start + line.start, s.end + line.start);
-        let head = CellHead {
-            line: line.span(),
-            level: head.level,
-            kind: head.kind,
-            strong: head.strong,
-            title: marker.and_then(|m| m.title).map(shift),
-            id: marker.and_then(|m| m.id).map(shift),
-        };
-        Self {
-            source,
-            closed,
-            head,
-            end,
-            cell_end: end,
-            footnote_block: None,
-            definition: None,
-            defined_id: None,
-            ty: None,
-            lexed: Lexed::default(),
-        }
+    fn new(source: &'a [u8], at: Places, closed: &'a [Span]) -> Self {
+        let end = at.whole.span().end;
+        Self { source, closed, at, end, footnote_block: None, lexed: Lexed::default() }
     }
 
     /// `<!-- Footnotes -->` and then only definitions, to the end of the cell (MF-10). Of several blocks
     /// in a row the first begins it.
     fn footnotes(&mut self) {
-        let text = &self.source[self.head.line.end..self.end];
+        let text = &self.source[self.heading_end()..self.end];
         let (mut begin, mut some) = (self.end, false);
         for hit in memmem::rfind_iter(text, FOOTNOTES) {
-            let start = self.head.line.end + hit;
+            let start = self.heading_end() + hit;
             let line = Line::at(self.source, start, self.end);
             let own_line = self.source[start - 1] == b'\n'
                 && is_empty_line(&line.text(self.source)[FOOTNOTES.len()..]);
@@ -126,18 +102,18 @@ impl<'a> Draft<'a> {
 
     /// Finds the definition: the first line that is not empty, or a later one of the same id.
     fn define(&mut self, found: &mut Findings) {
-        let at = skip_empty(self.source, self.head.line.end, self.end);
+        let at = skip_empty(self.source, self.heading_end(), self.end);
         if at == self.end {
             return;
         }
         let line = Line::at(self.source, at, self.end);
         if let Some(def) = grammar::definition(line.text(self.source)) {
             let id = Span::new(at + def.id.start, at + def.id.end);
-            let same = self.head.id.is_some_and(|h| h.of(self.source) == id.of(self.source));
+            let same = self.at.id.get().is_some_and(|h| h.of(self.source) == id.of(self.source));
             if same || def.ty.is_some() {
-                if self.head.id.is_none() {
+                if self.at.id.get().is_none() {
                     found.add(
-                        self.head.line.start,
+                        self.at.whole.span().start,
                         "msgfile::heading-missing-ref",
                         "the heading has no id; its definition's is taken",
                     );
@@ -149,7 +125,7 @@ impl<'a> Draft<'a> {
                     );
                 }
                 self.take(line, def, found);
-                let below = self.definition.map_or(line.next, |d| d.end);
+                let below = self.at.definition.get().map_or(line.next, |d| d.end);
                 if below < self.end && skip_empty(self.source, below, self.end) == below {
                     found.add(
                         at,
@@ -165,7 +141,7 @@ impl<'a> Draft<'a> {
 
     /// A typed definition of the cell's id further down (MF-10).
     fn detached(&mut self, first: Line, found: &mut Findings) {
-        let Some(id) = self.head.id else { return };
+        let Some(id) = self.at.id.get() else { return };
         let mut needle = b"[^".to_vec();
         needle.extend_from_slice(id.of(self.source));
         needle.extend_from_slice(b"]:");
@@ -197,8 +173,8 @@ impl<'a> Draft<'a> {
 
     fn take(&mut self, line: Line, def: Definition, found: &mut Findings) {
         let shift = |s: Span| Span::new(s.start + line.start, s.end + line.start);
-        self.defined_id = Some(shift(def.id));
-        self.ty = def.ty.map(shift);
+        self.at.defined_id = shift(def.id).into();
+        self.at.ty = def.ty.map(shift).into();
         attributes(self.source, line, def.attrs, &mut self.lexed, found);
         let mut end = line.next;
         for more in lines(self.source, line.next, self.end) {
@@ -209,49 +185,59 @@ impl<'a> Draft<'a> {
             end = more.next;
         }
         duplicates(self.source, line.start, &self.lexed, found);
-        self.definition = Some(Span::new(line.start, end));
+        self.at.definition = Span::new(line.start, end).into();
     }
 
     /// The body around the definition.
-    fn finish(self, source: &Arc<[u8]>, ordinal: usize, line: usize) -> RawCell {
-        let from = self.head.line.end;
+    fn finish(mut self, source: &Arc<[u8]>) -> RawCell {
+        let (from, definition) = (self.heading_end(), self.at.definition.get());
         let first = skip_empty(source, from, self.end);
-        let attached = self.definition.filter(|d| d.start == first);
+        let attached = definition.filter(|d| d.start == first);
         let start = attached.map_or(from, |d| d.end);
         let body = skip_empty(source, start, self.end);
         let cut =
-            self.definition.filter(|_| attached.is_none()).unwrap_or(Span::new(self.end, self.end));
+            definition.filter(|_| attached.is_none()).unwrap_or(Span::new(self.end, self.end));
         let more = skip_empty(source, cut.end, self.end) < self.end;
         let body_end = if more { cut.start } else { trim_empty_end(source, body, cut.start) };
         let rest_end = if more { trim_empty_end(source, cut.end, self.end) } else { cut.end };
-        let body =
+        self.at.body =
             (Span::new(body, body_end.max(body)).into(), Span::new(cut.end, rest_end).into());
+        self.at.end = self.end as u32;
         RawCell {
             source: Arc::clone(source),
-            at: self.places(ordinal, line, body),
+            at: self.at,
             crlf: source[..from].ends_with(b"\r\n"),
             attrs: self.lexed.attrs.into(),
         }
     }
 
-    fn places(&self, ordinal: usize, line: usize, body: (Place, Place)) -> Places {
-        let CellHead { line: heading, level, kind, strong, title, id } = self.head;
-        Places {
-            ordinal: ordinal as u32,
-            line: line as u32,
-            whole: Span::new(heading.start, self.cell_end).into(),
-            end: self.end as u32,
-            heading_end: heading.end as u32,
-            title: title.into(),
-            id: id.into(),
-            level,
-            kind,
-            strong,
-            definition: self.definition.into(),
-            defined_id: self.defined_id.into(),
-            ty: self.ty.into(),
-            body,
-        }
+    fn heading_end(&self) -> usize {
+        self.at.heading_end as usize
+    }
+}
+
+/// What a heading says of the cell that it begins and that goes up to `end`; `counted` are its ordinal and
+/// its line.
+fn places(source: &[u8], head: &Head, end: usize, counted: (usize, usize)) -> Places {
+    let line = Line::at(source, head.start, end);
+    let marker = grammar::marker(line.text(source));
+    let shift = |s: Span| Span::new(s.start + line.start, s.end + line.start);
+    let nothing = Span::new(end, end).into();
+    Places {
+        ordinal: counted.0 as u32,
+        line: counted.1 as u32,
+        whole: Span::new(head.start, end).into(),
+        end: end as u32,
+        heading_end: line.next as u32,
+        title: marker.and_then(|m| m.title).map(shift).into(),
+        id: marker.and_then(|m| m.id).map(shift).into(),
+        level: head.level,
+        kind: head.kind,
+        strong: head.strong,
+        definition: None.into(),
+        defined_id: None.into(),
+        ty: None.into(),
+        body: (nothing, nothing),
     }
 }
 

@@ -51,7 +51,8 @@ impl<'a> Waiting<'a> {
     fn add(&mut self, source: &'a [u8], cells: &[RawCell], end: usize) -> usize {
         let new = cells.get(self.seen..end).unwrap_or_default();
         for (i, cell) in new.iter().enumerate() {
-            if let (None, None, Some(id)) = (cell.definition(), cell.defined_id(), cell.head().id) {
+            if let (None, None, Some(id)) = (cell.definition(), cell.defined_id(), cell.at.id.get())
+            {
                 self.by_id.insert(id.of(source), self.seen + i);
             }
         }

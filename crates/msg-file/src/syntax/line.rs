@@ -32,11 +32,6 @@ impl Line {
     pub(crate) fn text<'a>(&self, source: &'a [u8]) -> &'a [u8] {
         chomp(&source[self.start..self.end])
     }
-
-    /// The whole line with its terminator.
-    pub(crate) fn span(&self) -> Span {
-        Span::new(self.start, self.next)
-    }
 }
 
 /// The lines of `source[from..to]`, in order.

@@ -225,7 +225,7 @@ fn end_of_file(source: &[u8], syntax: &Syntax, found: &mut Findings) {
     }
     let line = memchr::memrchr(b'\n', source).map_or(0, |n| n + 1);
     let torn = syntax.cells.last().is_some_and(|c| {
-        let in_heading = c.head().line.end == source.len() && c.head().id.is_some();
+        let in_heading = c.heading_line().end == source.len() && c.at.id.get().is_some();
         in_heading || c.definition().is_some_and(|d| d.end == source.len())
     });
     if torn {

@@ -42,7 +42,7 @@ impl RawCell {
     /// The parts, tiling the cell.
     pub(crate) fn parts(&self) -> Vec<(PartKind, Span)> {
         let span = self.span();
-        let heading = (PartKind::Heading, self.head().line);
+        let heading = (PartKind::Heading, self.heading_line());
         let bodies = self.bodies().map(|it| (PartKind::Body, it));
         let definition = self.definition().map(|it| (PartKind::Definition, it));
         let footnotes = (PartKind::Footnotes, Span::new(self.at.end as usize, span.end));

@@ -10,9 +10,9 @@
 //!
 //! What a cell means (category, parent, view) is worked out in `model`; nothing here changes for it.
 
-use super::grammar::{self, Kind, RawAttr, RawValue};
+use super::grammar::{self, RawAttr, RawValue};
 use super::line::{chomp, lines};
-pub(crate) use super::places::{Ordinal, Place, Places};
+pub(crate) use super::places::{Ordinal, Places};
 use crate::model::agents::boolean;
 use crate::span::Span;
 use std::borrow::Cow;
@@ -26,19 +26,6 @@ pub(crate) struct RawCell {
     /// The heading line ends in CRLF, so CRs at line ends are no content (MF-2).
     pub(crate) crlf: bool,
     pub(crate) attrs: Box<[RawAttr]>,
-}
-
-/// Spans of a heading line.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Head {
-    /// The whole line.
-    pub(crate) line: Span,
-    pub(crate) level: u8,
-    pub(crate) kind: Kind,
-    pub(crate) strong: bool,
-    pub(crate) title: Option<Span>,
-    /// In the heading; a cell may also get its id from its definition.
-    pub(crate) id: Option<Span>,
 }
 
 /// An attribute, decoded (MF-11).
@@ -59,17 +46,14 @@ impl RawCell {
         self.at.whole.span()
     }
 
-    /// The heading line, taken apart.
-    pub(crate) fn head(&self) -> Head {
-        let at = &self.at;
-        Head {
-            line: Span::new(self.span().start, at.heading_end as usize),
-            level: at.level,
-            kind: at.kind,
-            strong: at.strong,
-            title: at.title.get(),
-            id: at.id.get(),
-        }
+    /// The heading line.
+    pub(crate) fn heading_line(&self) -> Span {
+        Span::new(self.span().start, self.at.heading_end as usize)
+    }
+
+    /// The title as the heading has it, a type in it included.
+    pub(crate) fn title(&self) -> Option<Span> {
+        self.at.title.get()
     }
 
     pub(crate) fn definition(&self) -> Option<Span> {

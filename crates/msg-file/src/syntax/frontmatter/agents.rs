@@ -27,7 +27,7 @@ pub(super) fn agents(value: &Node, front: &mut Frontmatter, found: &mut Findings
             items.iter().for_each(|item| listed_agent(item, &mut names, front, found));
         }
         Node::Scalar { .. } => {
-            found.add(0, "msgfile::agents-bad-shape", "`agents` is neither a mapping nor a list")
+            found.add(0, "msgfile::agents-bad-shape", "`agents` is neither a mapping nor a list");
         }
     }
 }
