@@ -20,33 +20,40 @@ pub(crate) struct Room {
 /// Packages that are never published and stand outside the house.
 pub(crate) const OUTSIDE: u8 = u8::MAX;
 
-const WIRES: &str = "msg-anthropic msg-core msg-gemini msg-json msg-openai msg-xml";
-const DOCUMENT: &str = "msg-anthropic msg-chainast msg-compact msg-core msg-file? msg-gemini msg-json \
-                        msg-openai msg-session msg-wire msg-xml";
+const WIRES: &str = "msg-anthropic msg-core msg-forms msg-gemini msg-json msg-openai msg-xml";
+const DOCUMENT: &str = "msg-anthropic msg-chainast msg-compact msg-core msg-file? msg-forms msg-gemini \
+                        msg-json msg-openai msg-session msg-wire msg-xml";
 const EXAMPLES: &str = "msg-anthropic msg-chainast msg-compact msg-core msg-document msg-file \
-                        msg-gemini msg-openai msg-wire msg-xml";
-const PROGRAM: &str = "msg-anthropic msg-chainast msg-compact msg-core msg-document msg-file \
+                        msg-forms msg-gemini msg-openai msg-wire msg-xml";
+const PROGRAM: &str = "msg-anthropic msg-chainast msg-compact msg-core msg-document msg-file msg-forms \
                        msg-gemini msg-json msg-openai msg-session msg-wire msg-xml";
 const BENCHES: &str = "msg-anthropic msg-arrow msg-chainast msg-compact msg-core msg-document msg-file \
-                       msg-gemini msg-openai msg-session msg-wire msg-xml";
+                       msg-forms msg-gemini msg-openai msg-session msg-wire msg-xml";
 const FUZZ: &str = "msg-anthropic msg-arrow msg-chainast msg-compact msg-core msg-document msg-file \
-                    msg-gemini msg-json msg-openai msg-session msg-wire msg-xml testkit";
+                    msg-forms msg-gemini msg-json msg-openai msg-session msg-wire msg-xml testkit";
 
 pub(crate) const LAYERS: &[Room] = &[
     room("msg-json", 0, "", "", 8),
     room("msg-core", 1, "msg-json", "testkit", 10),
+    room("msg-forms", 2, "msg-core msg-json", "testkit", 11),
     room("msg-xml", 2, "msg-core msg-json", "testkit", 17),
     room("msg-chainast", 2, "msg-core msg-json", "testkit", 16),
-    room("msg-wire", 2, "msg-core msg-json", "", 15),
-    room("msg-anthropic", 3, "msg-core msg-json msg-wire", "msg-openai testkit", 16),
-    room("msg-gemini", 3, "msg-core msg-json msg-wire", "msg-anthropic msg-openai testkit", 16),
-    room("msg-openai", 3, "msg-core msg-json msg-wire", "testkit", 16),
+    room("msg-wire", 3, "msg-core msg-forms msg-json", "", 16),
+    room("msg-anthropic", 4, "msg-core msg-json msg-wire", "msg-forms msg-openai testkit", 17),
+    room(
+        "msg-gemini",
+        4,
+        "msg-core msg-json msg-wire",
+        "msg-anthropic msg-forms msg-openai testkit",
+        17,
+    ),
+    room("msg-openai", 4, "msg-core msg-forms msg-json msg-wire", "testkit", 17),
     room("msg-file", 3, "msg-core msg-json msg-xml", "testkit", 0),
-    room("msg-compact", 3, "msg-chainast msg-core msg-json", "msg-openai testkit", 0),
-    room("msg-session", 4, WIRES, "testkit", 0),
-    room("msg-document", 5, DOCUMENT, "testkit", 0),
-    room("msg-cli", 6, PROGRAM, "testkit", 0),
-    room("msg-arrow", 6, "msg-core msg-document msg-json", "testkit", 0),
+    room("msg-compact", 3, "msg-chainast msg-core msg-forms msg-json", "msg-openai testkit", 0),
+    room("msg-session", 5, WIRES, "testkit", 0),
+    room("msg-document", 6, DOCUMENT, "testkit", 0),
+    room("msg-cli", 7, PROGRAM, "testkit", 0),
+    room("msg-arrow", 7, "msg-core msg-document msg-json", "testkit", 0),
     room("testkit", OUTSIDE, "", "", 1),
     room("doc-examples", OUTSIDE, "", EXAMPLES, 0),
     room("xtask", OUTSIDE, "", "", 0),

@@ -1,7 +1,7 @@
 //! Requests read and written, recorded conversations as one request of about a megabyte; the native form; turns.
 
-use msg_core::turns::{self, LowerOptions, lower};
 use msg_core::{Message, native};
+use msg_forms::turns::{self, LowerOptions, lower};
 use msg_openai::{ReadOptions, WriteOptions, chat};
 use serde_json::Value;
 
@@ -53,7 +53,7 @@ pub(super) const ROWS: &[Row] = &[
     Row::new("json/lower", "1 000 turns lowered", &[], |data| {
         let (history, _) = turns::from_messages(chains::mixed(data.n(5_000)));
         let size = Size::Items(history.len());
-        let run = |it: &Vec<msg_core::Turn>| {
+        let run = |it: &Vec<msg_forms::Turn>| {
             vec![lower(it, &LowerOptions::strict()).messages.len() as u64]
         };
         On::new(history, size).timed("msg-core", run).done()

@@ -84,7 +84,7 @@ impl Error {
     }
 
     /// Something that the format has in this message, and that is not there.
-    pub(crate) fn missing(message: usize, offset: usize, expected: &'static str) -> Self {
+    pub fn missing(message: usize, offset: usize, expected: &'static str) -> Self {
         Error::Shape { message: Some(message), expected, offset }
     }
 

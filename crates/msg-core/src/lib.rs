@@ -45,36 +45,12 @@ mod provenance;
 mod size;
 mod truncate;
 
-pub mod agent;
 pub mod native;
-pub mod plain;
+pub mod reading;
 pub mod request;
-pub mod schema;
 
-mod turn;
-
-mod lower;
-
-/// Turns as they are stored: read, written (MS-19), made of messages (MS-22) and made messages again
-/// (OA-6). [`Turn`] and its parts stand at the root.
-pub mod turns {
-    pub use crate::{
-        lower::{
-            ArgumentSpelling, EmptyOutput, FailedTools, InvalidArguments, LowerCache, LowerOptions,
-            LowerRules, Lowered, ReasoningPolicy, SystemRole, lower,
-        },
-        turn::{
-            ToolAction, TurnAction, TurnBuilder, TurnError, from_messages, read, read_document,
-            write, write_messages,
-        },
-    };
-}
-
-mod layout;
 mod layouts;
-mod losses;
 mod raw_serde;
-mod reading;
 
 pub use arguments::{Arguments, ArgumentsError};
 pub use check::check_all;
@@ -100,7 +76,6 @@ pub use provenance::Provenance;
 pub use report::Report;
 pub use role::Role;
 pub use truncate::truncate;
-pub use turn::{TextPart, ToolPart, ToolStatus, Turn, TurnPart, TurnRole};
 pub use usage::Usage;
 
 /// The examples of the README run as tests.

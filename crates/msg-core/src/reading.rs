@@ -1,25 +1,42 @@
 //! What the readers of all forms share: a JSON reader that knows which message and part it is in,
 //! and turns what it finds into errors and diagnostics (MS-8, MS-9).
 //!
-//! It knows no form. The wire formats of other crates have their own.
+//! It knows no form; `native` is built on it here, the forms of applications in `msg-forms`. The wire formats
+//! have a reader of their own, which remembers layouts.
+//!
+//! ```
+//! use msg_core::{Message, reading};
+//!
+//! // A form of one's own: each message is a text of its user.
+//! let (messages, _) = reading::list(br#"["Hi", "There?"]"#, |it| Ok(Message::user(it.string()?)))?;
+//! assert_eq!(messages, [Message::user("Hi"), Message::user("There?")]);
+//! # Ok::<(), msg_core::Error>(())
+//! ```
 
 use std::borrow::Cow;
 
 use crate::{Diagnostic, Error, Extra, Message, Origin, RawJson, Report, Role};
 use msg_json::{JsonError, JsonStr, Kind, Reader, string_member};
 
-/// A reader with a place in the document and a report.
-pub(crate) struct Source<'a, 'r> {
-    pub(crate) reader: Reader<'a>,
-    pub(crate) report: &'r mut Report,
+/// A reader with a place in the document and a report. All that it reads gives an [`Error`] with the message
+/// and the byte where something else stands.
+#[derive(Debug)]
+pub struct Source<'a, 'r> {
+    /// The JSON reader.
+    pub reader: Reader<'a>,
+    /// What was odd so far.
+    pub report: &'r mut Report,
     /// Index of the message that is being read.
-    pub(crate) message: usize,
+    pub message: usize,
     /// Index of its part that is being read.
-    pub(crate) part: Option<usize>,
+    pub part: Option<usize>,
 }
 
-/// Reads a document that is a list, an element a message.
-pub(crate) fn list(
+/// Reads a document that is a list, an element a message. Linear.
+///
+/// # Errors
+/// The document is no list, or what `read` says of an element.
+pub fn list(
     json: &[u8],
     read: impl Fn(&mut Source<'_, '_>) -> Result<Message, Error>,
 ) -> Result<(Vec<Message>, Report), Error> {
@@ -43,75 +60,105 @@ pub(crate) fn list(
 }
 
 impl<'a, 'r> Source<'a, 'r> {
-    pub(crate) fn new(reader: Reader<'a>, report: &'r mut Report) -> Self {
+    /// A reader of message 0.
+    pub fn new(reader: Reader<'a>, report: &'r mut Report) -> Self {
         Self { reader, report, message: 0, part: None }
     }
 
-    pub(crate) fn fail(&self, error: JsonError) -> Error {
+    /// An error of the JSON reader, in this message.
+    pub fn fail(&self, error: JsonError) -> Error {
         Error::from_json(error, Some(self.message))
     }
 
     /// Steps into an object and returns where it begins.
-    pub(crate) fn begin_object(&mut self) -> Result<usize, Error> {
+    ///
+    /// # Errors
+    /// Something else stands here.
+    pub fn begin_object(&mut self) -> Result<usize, Error> {
         let start = self.reader.next_offset();
         self.reader.begin_object().map_err(|it| self.fail(it))?;
         Ok(start)
     }
 
-    pub(crate) fn begin_array(&mut self) -> Result<(), Error> {
+    /// Steps into an array.
+    ///
+    /// # Errors
+    /// Something else stands here.
+    pub fn begin_array(&mut self) -> Result<(), Error> {
         self.reader.begin_array().map_err(|it| self.fail(it))
     }
 
-    pub(crate) fn next_element(&mut self) -> Result<bool, Error> {
+    /// Whether another element follows.
+    ///
+    /// # Errors
+    /// Something else stands here.
+    pub fn next_element(&mut self) -> Result<bool, Error> {
         self.reader.next_element().map_err(|it| self.fail(it))
     }
 
     /// The name of the next member: half a surrogate pair is reported, as in a text.
-    pub(crate) fn next_key(&mut self) -> Result<Option<Cow<'a, str>>, Error> {
+    ///
+    /// # Errors
+    /// Something else stands here.
+    pub fn next_key(&mut self) -> Result<Option<Cow<'a, str>>, Error> {
         let start = self.reader.offset();
-        let key = self.look_key()?;
-        if let Some(it) = &key {
-            self.note_surrogate(it.lone_surrogate, start);
-        }
-        Ok(key.map(|it| it.text))
+        let key = self.key_again()?;
+        Ok(key.map(|it| self.text_of(it, start)))
     }
 
     /// As [`Source::next_key`], of an object that is read again: nothing is reported.
-    pub(crate) fn look_key(&mut self) -> Result<Option<JsonStr<'a>>, Error> {
+    fn key_again(&mut self) -> Result<Option<JsonStr<'a>>, Error> {
         self.reader.next_key().map_err(|it| self.fail(it))
     }
 
-    pub(crate) fn peek(&mut self) -> Result<Kind, Error> {
+    /// The kind of the next value.
+    ///
+    /// # Errors
+    /// Something else stands here.
+    pub fn peek(&mut self) -> Result<Kind, Error> {
         self.reader.peek().map_err(|it| self.fail(it))
     }
 
     /// The source text of any value.
-    pub(crate) fn raw_text(&mut self) -> Result<&'a str, Error> {
+    ///
+    /// # Errors
+    /// Something else stands here.
+    pub fn raw_text(&mut self) -> Result<&'a str, Error> {
         self.reader.raw().map_err(|it| self.fail(it))
     }
 
-    pub(crate) fn raw(&mut self) -> Result<RawJson, Error> {
+    /// Any value, as it is written.
+    ///
+    /// # Errors
+    /// Something else stands here.
+    pub fn raw(&mut self) -> Result<RawJson, Error> {
         self.reader.raw_json().map_err(|it| self.fail(it))
     }
 
     /// A string of a known member: half a surrogate pair is reported (MS-8).
-    pub(crate) fn string(&mut self) -> Result<Cow<'a, str>, Error> {
+    ///
+    /// # Errors
+    /// Something else stands here.
+    pub fn string(&mut self) -> Result<Cow<'a, str>, Error> {
         let start = self.reader.next_offset();
         let it = self.reader.string().map_err(|it| self.fail(it))?;
-        self.note_surrogate(it.lone_surrogate, start);
-        Ok(it.text)
+        Ok(self.text_of(it, start))
     }
 
-    /// Notes half a surrogate pair in a text that was read from `start` on.
-    pub(crate) fn note_surrogate(&mut self, is_lone: bool, start: usize) {
-        if is_lone {
+    /// The text of a string that was read from `start` on: half a surrogate pair is reported (MS-8).
+    pub fn text_of<'t>(&mut self, it: JsonStr<'t>, start: usize) -> Cow<'t, str> {
+        if it.lone_surrogate {
             let span = start..self.reader.offset();
             self.warn("message::lone-surrogate", "lone surrogate escape read as U+FFFD", span);
         }
+        it.text
     }
 
     /// Takes a null, if one is next.
-    pub(crate) fn is_null(&mut self) -> Result<bool, Error> {
+    ///
+    /// # Errors
+    /// Something else stands here.
+    pub fn is_null(&mut self) -> Result<bool, Error> {
         let res = self.peek()? == Kind::Null;
         if res {
             self.raw_text()?;
@@ -120,24 +167,28 @@ impl<'a, 'r> Source<'a, 'r> {
     }
 
     /// A string or null.
-    pub(crate) fn optional_string(&mut self) -> Result<Option<Cow<'a, str>>, Error> {
+    ///
+    /// # Errors
+    /// Something else stands here.
+    pub fn optional_string(&mut self) -> Result<Option<Cow<'a, str>>, Error> {
         if self.is_null()? { Ok(None) } else { self.string().map(Some) }
     }
 
     /// Reads a string member, or null as an absent one; the last of duplicates wins (MS-8).
-    pub(crate) fn text_into(&mut self, slot: &mut Option<String>, key: &str) -> Result<(), Error> {
-        self.note_duplicate(slot.is_some(), key);
+    ///
+    /// # Errors
+    /// Something else stands here.
+    pub fn text_into(&mut self, slot: &mut Option<String>, key: &str) -> Result<(), Error> {
+        self.note_duplicate(slot, key);
         *slot = self.optional_string()?.map(Cow::into_owned);
         Ok(())
     }
 
     /// Keeps a member that the form does not know (MS-6).
-    pub(crate) fn unknown(
-        &mut self,
-        key: &str,
-        origin: Origin,
-        extra: &mut Extra,
-    ) -> Result<(), Error> {
+    ///
+    /// # Errors
+    /// Something else stands here.
+    pub fn unknown(&mut self, key: &str, origin: Origin, extra: &mut Extra) -> Result<(), Error> {
         let value = self.raw()?;
         extra.insert(origin, key, value);
         Ok(())
@@ -145,11 +196,11 @@ impl<'a, 'r> Source<'a, 'r> {
 
     /// The error of a message whose role is missing or no string, where there is one: it goes before
     /// what is wrong with other members. `start` is a bookmark of the message.
-    pub(crate) fn role_error(&mut self, start: &Reader<'a>) -> Option<Error> {
+    pub fn role_error(&mut self, start: &Reader<'a>) -> Option<Error> {
         self.reader = start.clone();
         let offset = self.begin_object().ok()?;
         let mut error = Some(offset);
-        while let Some(key) = self.look_key().ok()? {
+        while let Some(key) = self.key_again().ok()? {
             if key.text == "role" {
                 let at = self.reader.next_offset();
                 error = (self.peek().ok()? != Kind::String).then_some(at);
@@ -160,7 +211,10 @@ impl<'a, 'r> Source<'a, 'r> {
     }
 
     /// The role of a message: any text, other spellings of known roles reported (MS-2).
-    pub(crate) fn role(&mut self) -> Result<Role, Error> {
+    ///
+    /// # Errors
+    /// Something else stands here.
+    pub fn role(&mut self) -> Result<Role, Error> {
         let kind = self.peek()?;
         let offset = self.reader.next_offset();
         if kind != Kind::String {
@@ -175,15 +229,17 @@ impl<'a, 'r> Source<'a, 'r> {
         Ok(Role::from(&*word))
     }
 
-    pub(crate) fn note_duplicate(&mut self, is_duplicate: bool, key: &str) {
-        if is_duplicate {
+    /// Notes that a member is there a second time, if it was read before: the last value wins (MS-8).
+    pub fn note_duplicate<T>(&mut self, before: &Option<T>, key: &str) {
+        if before.is_some() {
             let at = self.reader.offset();
             let text = format!("member `{key}` occurs again, the last value is taken");
             self.warn("message::duplicate-member", text, at..at);
         }
     }
 
-    pub(crate) fn warn(
+    /// Reports a warning about these bytes.
+    pub fn warn(
         &mut self,
         code: &'static str,
         text: impl Into<Cow<'static, str>>,
@@ -199,7 +255,10 @@ impl<'a, 'r> Source<'a, 'r> {
     /// type turned up; it gives nothing for a type that it does not know, whose object goes to
     /// `foreign` whole. Of several types the last one counts (MS-8), and what was read under the first
     /// is then read again.
-    pub(crate) fn typed<T>(
+    ///
+    /// # Errors
+    /// Something else stands here.
+    pub fn typed<T>(
         &mut self,
         known: impl Fn(&mut Self, Option<&str>) -> Option<(Result<T, Error>, bool)>,
         foreign: impl Fn(RawJson) -> T,
@@ -245,7 +304,7 @@ impl<'a, 'r> Source<'a, 'r> {
     /// The type, if it stands first, as in every document that this crate wrote.
     fn first_type(&mut self) -> Result<Option<Cow<'a, str>>, Error> {
         self.begin_object()?;
-        match self.look_key()? {
+        match self.key_again()? {
             Some(key) if key.text == "type" && self.peek()? == Kind::String => {
                 self.string().map(Some)
             }
@@ -257,7 +316,7 @@ impl<'a, 'r> Source<'a, 'r> {
     fn last_type(&mut self) -> Result<Option<Cow<'a, str>>, Error> {
         self.begin_object()?;
         let mut res = None;
-        while let Some(key) = self.look_key()? {
+        while let Some(key) = self.key_again()? {
             let is_type = key.text == "type";
             if is_type && self.peek()? == Kind::String {
                 res = Some(self.string()?);

@@ -4,7 +4,8 @@
 
 use msg_compact::Plan;
 use msg_core::request::RequestHead;
-use msg_core::{Diagnostic, Message, RawJson, Report, agent::AgentForm, turns::LowerOptions};
+use msg_core::{Diagnostic, Message, RawJson, Report};
+use msg_forms::{agent::AgentForm, turns::LowerOptions};
 
 use crate::outline::Outline;
 use crate::refusal::Refusal;

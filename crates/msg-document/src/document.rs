@@ -6,9 +6,8 @@ use std::borrow::Cow;
 
 use msg_compact::Plan;
 use msg_core::request::RequestHead;
-use msg_core::{
-    Code, Diagnostic, Message, Provenance, RawJson, Role, SeededIds, Severity, turns::LowerOptions,
-};
+use msg_core::{Code, Diagnostic, Message, Provenance, RawJson, Role, SeededIds, Severity};
+use msg_forms::turns::LowerOptions;
 
 use crate::codec::{Content, Side};
 use crate::format::Format;

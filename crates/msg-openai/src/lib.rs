@@ -30,7 +30,7 @@ pub use events::{ChunkWriter, ResponseEventWriter, write_chunks, write_response_
 pub use headers::ClientHeaders;
 pub use llm::{LlmMessages, to_llm_messages, to_llm_messages_with};
 pub use msg_core::request::{Function, ToolChoice};
-pub use msg_core::turns::{LowerCache, LowerOptions, LowerRules, Lowered, ReasoningPolicy, lower};
+pub use msg_forms::turns::{LowerCache, LowerOptions, LowerRules, Lowered, ReasoningPolicy, lower};
 pub use msg_wire::{
     Assembled, AssembledChoice, Assembler, Error, EventOptions, Family, Layout, ProviderError,
     ReadOptions, SseDecoder, SseEvent, StreamLimits, StreamOptions, StreamReader, StreamState,

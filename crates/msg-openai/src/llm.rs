@@ -1,7 +1,8 @@
 //! From stored turns to the bytes of a request's `messages`: lowering, then canonical writing.
 
-use msg_core::{
-    Diagnostic, Turn,
+use msg_core::Diagnostic;
+use msg_forms::{
+    Turn,
     turns::{LowerOptions, lower},
 };
 
@@ -26,7 +27,7 @@ impl LlmMessages {
 /// Makes the `messages` of a request from turns: [`lower`] and the canonical form of OA-2. Linear.
 ///
 /// ```
-/// use msg_core::{Turn, TurnPart, turns::LowerOptions};
+/// use msg_forms::{Turn, TurnPart, turns::LowerOptions};
 ///
 /// let mut turn = Turn::new("m1", "user");
 /// turn.parts.push(TurnPart::text("t1", "Hello"));

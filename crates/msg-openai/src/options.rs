@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use msg_core::{Message, Part, turns::ReasoningPolicy};
+use msg_core::{Message, Part};
+use msg_forms::turns::ReasoningPolicy;
 use msg_wire::{Error, Layout, option_word};
 use serde::Deserialize;
 

@@ -3,7 +3,8 @@
 
 use std::collections::HashMap;
 
-use msg_core::{Part, Report, Role, Turn, turns};
+use msg_core::{Part, Report, Role};
+use msg_forms::{Turn, turns};
 
 use crate::dialects::only;
 use crate::frame::{read_array, read_lines};

@@ -1,12 +1,13 @@
-//! Fuzzes the readers and writers of `msg-core`: bytes in all its forms, and the laws over whatever
+//! Fuzzes the readers and writers of `msg-core` and `msg-forms`: bytes in all its forms, and the laws over whatever
 //! they hold.
 #![no_main]
 
-#[path = "../../../crates/msg-core/tests/it/laws.rs"]
+#[path = "../../../crates/msg-forms/tests/it/laws.rs"]
 #[allow(dead_code, reason = "the other target has the other laws")]
 mod laws;
 
-use msg_core::{native, turns::{self, LowerOptions}};
+use msg_core::native;
+use msg_forms::turns::{self, LowerOptions};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     laws::reading_is_total(bytes);

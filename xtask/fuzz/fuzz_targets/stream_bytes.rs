@@ -7,7 +7,7 @@ mod laws;
 mod again;
 
 use msg_anthropic::ANTHROPIC;
-use msg_core::turns::TurnBuilder;
+use msg_forms::turns::TurnBuilder;
 use msg_gemini::GEMINI;
 use msg_openai::{CHAT, RESPONSES};
 use msg_wire::Family;

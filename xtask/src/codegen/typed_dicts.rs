@@ -49,7 +49,7 @@ else:
 pub(crate) fn generate(workspace: &Workspace) -> Res<Vec<Output>> {
     let mut file = File::default();
     for (name, prefix, root) in SCHEMAS {
-        let text = workspace.read(&format!("crates/msg-core/schemas/{name}.schema.json"))?;
+        let text = workspace.read(&format!("crates/msg-forms/schemas/{name}.schema.json"))?;
         let schema: Value = serde_json::from_str(&text)?;
         file.prefix = prefix;
         let items = schema.get("items").unwrap_or(&schema);

@@ -40,7 +40,7 @@ impl Command for Args {
             Form::Event => "event",
             Form::Diagnostic => "diagnostic",
         };
-        let text = msg_core::schema::by_name(name).expect("because each of these has a schema");
+        let text = msg_forms::schema::by_name(name).expect("because each of these has a schema");
         let mut out = Output::stdout();
         out.write(text.as_bytes())?;
         out.finish()?;

@@ -78,6 +78,7 @@ pub(crate) fn explain(code: &str) -> Result<String, Failure> {
 pub(crate) fn all() -> impl Iterator<Item = &'static CodeInfo> {
     let crates: [&'static [CodeInfo]; 12] = [
         msg_core::CODES,
+        msg_forms::CODES,
         msg_chainast::CODES,
         msg_xml::CODES,
         msg_wire::CODES,

@@ -2,10 +2,10 @@
 //! the shipped conversation, the case data and seeded random conversations.
 
 use msg_chainast::ChainAst;
-use msg_core::{
-    Message, Part, Role, ToolCall, ToolStatus, Turn,
+use msg_core::{Message, Part, Role, ToolCall, native};
+use msg_forms::{
+    ToolStatus, Turn,
     agent::{self, AgentForm},
-    native,
     turns::{self, LowerOptions, lower},
 };
 use msg_openai::{ReadOptions, WriteOptions, chat, responses};

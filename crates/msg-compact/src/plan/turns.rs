@@ -3,8 +3,9 @@
 
 use std::ops::Range;
 
-use msg_core::{
-    Message, RawJson, Role, ToolPart, Turn,
+use msg_core::{Message, RawJson, Role};
+use msg_forms::{
+    ToolPart, Turn,
     turns::{self, LowerCache, LowerOptions},
 };
 use serde_json::json;

@@ -9,8 +9,9 @@ use msg_compact::{
         TruncateToolOutput,
     },
 };
-use msg_core::{
-    Message, Part, ToolCall, ToolPart, Turn, TurnPart,
+use msg_core::{Message, Part, ToolCall};
+use msg_forms::{
+    ToolPart, Turn, TurnPart,
     turns::{LowerOptions, lower},
 };
 

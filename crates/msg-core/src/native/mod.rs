@@ -12,6 +12,5 @@ mod read;
 mod serde_impl;
 mod write;
 
-pub(crate) use part::{is_known_type, read as read_part_from};
 pub use read::{read, read_part};
 pub use write::{write, write_message, write_part};

@@ -1,18 +1,16 @@
 //! Native JSON to parts (MS-3, MS-7), one function a kind.
 
-pub(super) use crate::reading::Source;
-
 use std::borrow::Cow;
 
 use super::read::read_extra;
 use crate::{
     Arguments, Audio, CallKind, Content, Error, Extra, File, Image, Origin, Other, Part, Place,
-    Reasoning, Text, ToolCall, ToolResult,
+    Reasoning, Text, ToolCall, ToolResult, reading::Source,
 };
 use msg_json::Kind;
 
 /// Whether the native form has a part of this type of its own.
-pub(crate) fn is_known_type(name: &str) -> bool {
+pub(super) fn is_known_type(name: &str) -> bool {
     matches!(
         name,
         "text"
@@ -46,8 +44,18 @@ pub(super) fn read_content(source: &mut Source<'_, '_>, count: bool) -> Result<V
     Ok(res)
 }
 
+impl Source<'_, '_> {
+    /// Reads one part in native form (MS-7), for forms that have such parts in them.
+    ///
+    /// # Errors
+    /// The part has not the shape of its type.
+    pub fn native_part(&mut self) -> Result<Part, Error> {
+        read(self)
+    }
+}
+
 /// Reads one part.
-pub(crate) fn read(source: &mut Source<'_, '_>) -> Result<Part, Error> {
+pub(super) fn read(source: &mut Source<'_, '_>) -> Result<Part, Error> {
     let start = source.reader.next_offset();
     source.typed(
         |source, type_name| match type_name {
@@ -206,7 +214,7 @@ impl<'a> Members<'_, 'a, '_> {
                 "call_id" => self.source.text_into(&mut call_id, &key)?,
                 "name" => self.source.text_into(&mut name, &key)?,
                 "content" => {
-                    self.source.note_duplicate(content.is_some(), &key);
+                    self.source.note_duplicate(&content, &key);
                     content = Some(self.content()?);
                 }
                 "is_error" => is_error = self.flag()?,

@@ -1,7 +1,10 @@
 //! Native JSON to messages (MS-7): the list and the members of a message. Parts are in `part`.
 
-use super::part::{Source, read_content};
-use crate::{Error, Extra, Message, Origin, Part, Provenance, RawJson, Report, Role, reading};
+use super::part::read_content;
+use crate::{
+    Error, Extra, Message, Origin, Part, Provenance, RawJson, Report, Role,
+    reading::{self, Source},
+};
 use msg_json::Reader;
 
 /// Reads a list of messages in native form (MS-7). Linear; nesting beyond 128 is refused.
@@ -72,12 +75,12 @@ impl Draft {
     fn member(&mut self, key: &str, source: &mut Source<'_, '_>) -> Result<(), Error> {
         match key {
             "role" => {
-                source.note_duplicate(self.role.is_some(), key);
+                source.note_duplicate(&self.role, key);
                 self.role = Some(source.role()?);
             }
             "name" => source.text_into(&mut self.name, key)?,
             "parts" => {
-                source.note_duplicate(self.parts.is_some(), key);
+                source.note_duplicate(&self.parts, key);
                 self.parts = Some(read_content(source, true)?);
             }
             "extra" => read_extra(source, &mut self.extra)?,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
 use super::{part, read, write};
 use crate::{
-    CallKind, FinishReason, Message, Part, Role, ToolCall, ToolResult, ToolStatus,
+    CallKind, FinishReason, Message, Part, Role, ToolCall, ToolResult,
     raw_serde::{deserialize, serialize},
     with_article,
 };
@@ -68,7 +68,7 @@ macro_rules! as_word {
     };
 }
 
-as_word!(Role, CallKind, FinishReason, ToolStatus);
+as_word!(Role, CallKind, FinishReason);
 
 impl<'de> Deserialize<'de> for Message {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -1,6 +1,6 @@
 //! Messages to native JSON (MS-7): canonical, straight into the bytes.
 
-use super::is_known_type;
+use super::part::is_known_type;
 use crate::{
     CallKind, Extra, Message, Origin, Other, Part, Place, Reasoning, ToolCall, ToolResult,
 };

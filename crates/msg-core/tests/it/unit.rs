@@ -2,16 +2,9 @@
 
 use msg_core::{
     Arguments, Diagnostic, FinishReason, Image, InputRules, Message, Part, RawJson, Role,
-    StreamEvent, ToolCall, ToolPart, ToolResult, ToolStatus, Turn, Usage,
-    agent::{self, AgentMessage, AgentStateSnapshot, MessageContent},
-    check_id,
-    plain::PlainMessage,
-    truncate,
-    turns::TurnBuilder,
+    StreamEvent, ToolCall, ToolResult, Usage, check_id, truncate,
 };
 use serde_json::{Value, json};
-
-use crate::convert::normal;
 
 #[test]
 fn unit() {
@@ -22,18 +15,12 @@ fn unit() {
             "truncate" => {
                 truncate(text(&case, "text"), case["max_chars"].as_u64().unwrap() as usize).into()
             }
-            "transition" => transition(&case),
             "check_id" => match check_id(text(&case, "text")) {
                 Ok(()) => json!("ok"),
                 Err(error) => json!({"error": error.to_string()}),
             },
-            "display" => display(&case),
-            "snapshot" => return snapshot(&row.text),
             "event_roundtrip" => return round_trip::<StreamEvent<'_>>(&row.text),
             "diagnostic_roundtrip" => return round_trip::<Diagnostic>(&row.text),
-            "constructor" => constructor(&case),
-            "agent_messages" => agent_messages(&row.text),
-            "turn_of_events" => turn_of_events(&row.text),
             "arguments" => format!("{:?}", Arguments::from(text(&case, "text")).state()).into(),
             "pixels" => json!({"pixels": Image::from_url(text(&case, "url")).pixels()}),
             "size" => {
@@ -56,97 +43,6 @@ fn validate_message(case: &Value) -> Value {
         Ok(it) => json!({"text": it}),
         Err(error) => json!({"error": error.to_string()}),
     }
-}
-
-fn transition(case: &Value) -> Value {
-    let before = ToolPart {
-        status: ToolStatus::from(text(case, "status")),
-        output: "so far".to_owned(),
-        start_time: 1.0,
-        ..ToolPart::new("call_1", "read")
-    };
-    let mut tool = before.clone();
-    let step = match text(case, "action") {
-        "start" => tool.start(2.0),
-        "complete" => tool.complete("all", 2.0),
-        "fail" => tool.fail("all", 2.0),
-        "partial" => tool.partial("all", 2.0),
-        "interrupt" => tool.interrupt(2.0),
-        other => panic!("no action {other}"),
-    };
-    match step {
-        Err(error) => {
-            assert_eq!(tool, before);
-            json!({"code": error.code(), "error": error.to_string()})
-        }
-        Ok(()) => json!({
-            "status": tool.status.as_str(),
-            "output": tool.output,
-            "times": [tool.start_time, tool.end_time],
-        }),
-    }
-}
-
-fn display(case: &Value) -> Value {
-    let content: MessageContent = serde_json::from_value(case["content"].clone()).unwrap();
-    json!({"text": content.to_string(), "as_text": content.as_text()})
-}
-
-fn agent_messages(row: &str) -> Value {
-    let message: Message = serde_json::from_str(&member(row, "message")).unwrap();
-    let (messages, report) = AgentMessage::from_message(message);
-    json!({"messages": messages, "report": report})
-}
-
-/// What the builder and the turn itself make of events, and which of these they refuse.
-fn turn_of_events(row: &str) -> Value {
-    let events: Vec<StreamEvent<'_>> = serde_json::from_str(&member(row, "events")).unwrap();
-    let mut turn = Turn::new("turn_1", "assistant");
-    let mut builder = TurnBuilder::new(turn.clone());
-    let mut refused = Vec::new();
-    for (at, event) in events.iter().enumerate() {
-        let error = turn.apply(event).err().map(|it| it.to_string());
-        assert_eq!(builder.push(event).err().map(|it| it.to_string()), error);
-        refused.extend(error.map(|it| json!([at, it])));
-    }
-    json!({"turn": turn, "finished": builder.finish(), "refused": refused})
-}
-
-fn snapshot(row: &str) -> String {
-    let state: AgentStateSnapshot = serde_json::from_str(&member(row, "input")).unwrap();
-    serde_json::to_string(&state).unwrap()
-}
-
-/// What the types cannot hold is refused by its name (MS-12); `agent::read` takes it.
-#[test]
-fn agent_types_refuse_members_that_they_have_no_place_for() {
-    let cases = [
-        (r#"{"role":"User","content":{"Text":"a"},"seen":true}"#, "`seen`"),
-        (
-            r#"{"role":"User","content":"a","metadata":{"cache_control":{}}}"#,
-            "`metadata.cache_control`",
-        ),
-        (r#"{"role":"Tool","content":{"ToolResult":{"content":"x","cost":2}}}"#, "`cost`"),
-        (r#"{"role":"AI","content":{"ToolCalls":[{"name":"f","index":0}]}}"#, "`index`"),
-        (r#"{"role":"AI","content":{"Json":{"tool_calls":[{"name":"f","x":0}]}}}"#, "`x`"),
-        (r#"{"role":"User","content":{"MultiPart":[{"Image":{"url":"u","w":3}}]}}"#, "`w`"),
-    ];
-    for (json, name) in cases {
-        let refused = serde_json::from_str::<AgentMessage>(json).unwrap_err().to_string();
-        assert!(refused.contains(name) && refused.contains("agent::read"), "{refused}");
-        agent::read(format!("[{json}]").as_bytes()).unwrap();
-    }
-}
-
-/// Changing a message gives up what was kept of it, and of no other.
-#[test]
-fn a_changed_message_of_a_snapshot_is_written_as_it_is() {
-    let json = r#"{"messages":[{"role":"User","content":{"Text":"a"},"n":1},{"role":"User","content":{"Text":"b"},"n":2}]}"#;
-    let mut state: AgentStateSnapshot = serde_json::from_str(json).unwrap();
-    state.messages[0].content = MessageContent::Text("c".to_owned());
-    let out = serde_json::to_string(&state).unwrap();
-    let expected = r#"{"messages":[{"role":"User","content":{"Text":"c"}},{"role":"User","content":{"Text":"b"},"n":2}]}"#;
-    assert_eq!(out, expected);
 }
 
 /// The small types by themselves: read and written as they stand in the native form.
@@ -181,22 +77,6 @@ fn round_trip<T: serde::Serialize + for<'de> serde::Deserialize<'de>>(row: &str)
     out
 }
 
-fn constructor(case: &Value) -> Value {
-    let args: Vec<&str> =
-        case["args"].as_array().unwrap().iter().map(|it| it.as_str().unwrap()).collect();
-    let made = match (text(case, "f"), args.as_slice()) {
-        ("user", [it]) => PlainMessage::user(*it),
-        ("assistant", [it]) => PlainMessage::assistant(*it),
-        ("system", [it]) => PlainMessage::system(*it),
-        ("tool", [name, it]) => PlainMessage::tool(name, it),
-        ("tool_error", [name, it]) => PlainMessage::tool_error(name, it),
-        (other, _) => panic!("no constructor {other}"),
-    };
-    let json = json!(made);
-    assert_eq!(serde_json::from_value::<PlainMessage>(json.clone()).unwrap(), made);
-    json
-}
-
 /// The source text of a member: numbers and the order of members are part of the case.
 fn member(row: &str, name: &str) -> String {
     let members: std::collections::BTreeMap<String, msg_core::RawJson> =
@@ -215,4 +95,18 @@ fn an_escape_may_stand_anywhere() {
             crate::laws::strings_are_read_back(&text.replace('y', "\n\""));
         }
     }
+}
+
+/// The tokens of a JSON text with strings in one spelling: order and numbers count, escapes do not.
+fn normal(text: &str) -> String {
+    msg_json::validate(text).unwrap();
+    let mut out = Vec::new();
+    for token in msg_json::tokens(text) {
+        match token.strip_prefix('"').and_then(|it| it.strip_suffix('"')) {
+            Some(source) => msg_json::write_str(&mut out, &msg_json::unescape(source).text),
+            None => out.extend_from_slice(token.as_bytes()),
+        }
+        out.push(b'\n');
+    }
+    String::from_utf8(out).unwrap()
 }

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use msg_core::{agent::AgentForm, turns::LowerOptions};
+use msg_forms::{agent::AgentForm, turns::LowerOptions};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;

@@ -1,7 +1,8 @@
 //! The formats of this workspace that are a list of messages, each a row: the native form (MS-7), `AgentMessage`
 //! (MS-11) and plain messages (MS-10). Reading and writing are `msg_core`'s.
 
-use msg_core::{Message, Report, agent, native, plain};
+use msg_core::{Message, Report, native};
+use msg_forms::{agent, plain};
 
 use super::is_of_a_turn;
 use crate::codec::{Codec, Content, Likelihood, WriteOptions};

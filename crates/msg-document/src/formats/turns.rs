@@ -2,8 +2,9 @@
 //! messages. Reading, writing and lowering are `msg_core`'s.
 
 use msg_compact::Plan;
-use msg_core::{
-    Diagnostic, Message, RawJson, Report, Turn,
+use msg_core::{Diagnostic, Message, RawJson, Report};
+use msg_forms::{
+    Turn,
     turns::{self, LowerOptions, lower},
 };
 

@@ -1,7 +1,8 @@
 //! Responses of the Chat Completions API: the messages of their choices, everything else raw and in
 //! place (OA-3).
 
-use msg_core::{Error, FinishReason, IdSource, Message, RawJson, Report, Turn, Usage};
+use msg_core::{Error, FinishReason, IdSource, Message, RawJson, Report, Usage};
+use msg_forms::Turn;
 use msg_json::{Kind, Reader};
 use serde::{Serialize, Serializer};
 

@@ -1,7 +1,8 @@
 //! Streams: the case file, recorded streams of providers, hostile bodies, and the laws over all of it
 //! and over random streams.
 
-use msg_core::{Diagnostic, StreamEvent, turns::TurnBuilder};
+use msg_core::{Diagnostic, StreamEvent};
+use msg_forms::turns::TurnBuilder;
 use msg_openai::{
     Assembled, CHAT, Family, MessageForm, RESPONSES, StreamLimits, StreamOptions, StreamReader,
 };

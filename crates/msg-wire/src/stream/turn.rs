@@ -1,7 +1,8 @@
 //! A stream's result as the turn that an application stores (OA-25). Nothing here is ever executed:
 //! calls are pending, or failed if they may have been cut off.
 
-use msg_core::{IdSource, Part, RawJson, ToolCall, ToolPart, Turn, TurnPart, TurnRole};
+use msg_core::{IdSource, Part, RawJson, ToolCall};
+use msg_forms::{ToolPart, Turn, TurnPart, TurnRole};
 
 use super::assembled::{Assembled, AssembledChoice};
 use super::finish::StreamState;

@@ -3,8 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use msg_core::{
-    CallKind, FinishReason, Message, StreamEvent, Turn, TurnRole, native,
+use msg_core::{CallKind, FinishReason, Message, StreamEvent, native};
+use msg_forms::{
+    Turn, TurnRole,
     turns::{self, TurnBuilder},
 };
 use msg_json::{TextState, classify};

@@ -1,0 +1,248 @@
+//! Agent messages in all their spellings to messages (MS-12, MS-13).
+
+use super::{MessageRole, body::Body, call, convert::assemble, metadata};
+use msg_core::{
+    Error, Extra, Image, Message, Origin, Part, Report, ToolCall,
+    reading::{Source, list},
+};
+use msg_json::{Kind, Reader};
+
+/// Reads a list of agent messages, in the documented form or the released SDK's (MS-12), and reports what
+/// was not as written.
+///
+/// # Errors
+/// [`Error`]: no JSON, no list, a message that is no object, a content of no known shape
+/// (`agent::bad-shape`), a role that is none of the four (`agent::unknown-role`).
+///
+/// ```
+/// use msg_core::Message;
+/// use msg_forms::agent;
+/// let json = br#"[{"role":"User","content":{"Text":"Hello"}},
+///                 {"role":"Agent","content":{"value":"Hi","type":"Text"}}]"#;
+/// let (messages, _) = agent::read(json)?;
+/// assert_eq!(messages, [Message::user("Hello"), Message::assistant("Hi")]);
+/// # Ok::<(), msg_core::Error>(())
+/// ```
+pub fn read(json: &[u8]) -> Result<(Vec<Message>, Report), Error> {
+    list(json, |source| {
+        let bookmark = source.reader.clone();
+        let start = source.begin_object()?;
+        read_members(source, start).map_err(|it| match it {
+            Error::Shape { .. } => role_error(source, &bookmark).unwrap_or(as_agent(it)),
+            it => it,
+        })
+    })
+}
+
+/// The error of a role that is none: it goes before what is wrong with other members.
+fn role_error<'a>(source: &mut Source<'a, '_>, start: &Reader<'a>) -> Option<Error> {
+    if let Some(it) = source.role_error(start) {
+        return Some(no_role(source, it.offset(), "none"));
+    }
+    source.reader = start.clone();
+    source.begin_object().ok()?;
+    while let Some(key) = source.next_key().ok()? {
+        if key == "role" {
+            return read_role(source).err();
+        }
+        source.raw_text().ok()?;
+    }
+    None
+}
+
+/// What does not fit inside a message is this form's failure, not the document's.
+fn as_agent(error: Error) -> Error {
+    match error {
+        Error::Shape { message, offset, expected } => {
+            let found = "content of another shape".to_owned();
+            Error::Agent { message, role: false, found, expected, offset }
+        }
+        it => it,
+    }
+}
+
+fn read_members(source: &mut Source<'_, '_>, start: usize) -> Result<Message, Error> {
+    let (mut role, mut content) = (None, None);
+    let (mut name, mut tool_call_id) = (None, None);
+    let mut extra = Extra::default();
+    while let Some(key) = source.next_key()? {
+        match &*key {
+            "role" => {
+                source.note_duplicate(&role, &key);
+                role = Some(read_role(source)?);
+            }
+            "content" => {
+                source.note_duplicate(&content, &key);
+                content = Some(read_content(source)?);
+            }
+            "name" => source.text_into(&mut name, &key)?,
+            "tool_call_id" => source.text_into(&mut tool_call_id, &key)?,
+            "metadata" if source.is_null()? => {}
+            _ => source.unknown(&key, Origin::Agent, &mut extra)?,
+        }
+    }
+    let role = role.ok_or_else(|| no_role(source, start, "no role"))?;
+    let content = content.ok_or(Error::missing(source.message, start, "`content`"))?;
+    if tool_call_id.is_none() {
+        tool_call_id = take_call_id(&mut extra);
+    }
+    Ok(assemble(role, content, name, tool_call_id, extra))
+}
+
+/// Moves `metadata.tool_call_id` to the message; the rest of the metadata stays where it was.
+fn take_call_id(extra: &mut Extra) -> Option<String> {
+    let (id, rest) = metadata::split(extra.get(&Origin::Agent, "metadata")?)?;
+    match rest {
+        Some(rest) => extra.insert(Origin::Agent, "metadata", rest),
+        None => extra.remove(&Origin::Agent, "metadata"),
+    };
+    Some(id)
+}
+
+fn read_role(source: &mut Source<'_, '_>) -> Result<MessageRole, Error> {
+    let kind = source.peek()?;
+    let offset = source.reader.next_offset();
+    if kind != Kind::String {
+        return Err(no_role(source, offset, kind.name()));
+    }
+    let word = source.string()?;
+    MessageRole::from_word(&word).ok_or_else(|| no_role(source, offset, &format!("{word:?}")))
+}
+
+fn no_role(source: &Source<'_, '_>, offset: usize, found: &str) -> Error {
+    let expected = "`role` to be System, User, Assistant or Tool";
+    let (message, found) = (Some(source.message), found.to_owned());
+    Error::Agent { message, role: true, found, expected, offset }
+}
+
+fn read_content(source: &mut Source<'_, '_>) -> Result<Body, Error> {
+    if source.peek()? == Kind::String {
+        return Ok(Body::Text(source.string()?.into_owned()));
+    }
+    let start = source.begin_object()?;
+    let mut found: Option<(String, Body)> = None;
+    let (mut kind, mut value) = (None, None);
+    while let Some(key) = source.next_key()? {
+        match &*key {
+            "type" => source.text_into(&mut kind, &key)?,
+            "value" => value = Some(source.raw()?),
+            _ => {
+                let body = read_variant(source, &key)?;
+                let is_same = found.as_ref().is_none_or(|it| it.0 == key);
+                source.note_duplicate(&found, &key);
+                if !is_same {
+                    return Err(unknown_content(source, start));
+                }
+                found = Some((key.into_owned(), body));
+            }
+        }
+    }
+    match (found, kind.as_deref(), value) {
+        (Some((_, body)), None, None) => Ok(body),
+        (None, Some("Json"), Some(value)) => Ok(Body::Json(value)),
+        (None, Some("Text"), Some(value)) if value.text().starts_with('"') => {
+            // The value may stand before the type, so that it was read as a raw one.
+            let it = msg_json::unescape(&value.text()[1..value.text().len() - 1]);
+            Ok(Body::Text(source.text_of(it, start).into_owned()))
+        }
+        _ => Err(unknown_content(source, start)),
+    }
+}
+
+fn unknown_content(source: &Source<'_, '_>, start: usize) -> Error {
+    Error::missing(source.message, start, "one content of a known shape")
+}
+
+/// Reads the value of the only member of a content.
+fn read_variant(source: &mut Source<'_, '_>, name: &str) -> Result<Body, Error> {
+    Ok(match name {
+        "Text" => Body::Text(source.string()?.into_owned()),
+        "ToolCalls" => Body::ToolCalls(read_calls(source)?),
+        "ToolResult" => {
+            let (text, extra) = read_result(source)?;
+            Body::ToolResult(text, extra)
+        }
+        "MultiPart" => Body::MultiPart(read_parts(source)?),
+        "Json" => Body::Json(source.raw()?),
+        _ => {
+            let start = source.reader.offset();
+            return Err(unknown_content(source, start));
+        }
+    })
+}
+
+pub(super) fn read_calls(source: &mut Source<'_, '_>) -> Result<Vec<ToolCall>, Error> {
+    let mut res = Vec::new();
+    source.begin_array()?;
+    while source.next_element()? {
+        res.push(call::read(source)?);
+    }
+    Ok(res)
+}
+
+fn read_result(source: &mut Source<'_, '_>) -> Result<(String, Extra), Error> {
+    let start = source.begin_object()?;
+    let mut text = None;
+    let mut extra = Extra::default();
+    while let Some(key) = source.next_key()? {
+        match &*key {
+            "content" => source.text_into(&mut text, &key)?,
+            _ => source.unknown(&key, Origin::Agent, &mut extra)?,
+        }
+    }
+    let text = text.ok_or(Error::missing(source.message, start, "a result with `content`"))?;
+    Ok((text, extra))
+}
+
+fn read_parts(source: &mut Source<'_, '_>) -> Result<Vec<Part>, Error> {
+    let mut res = Vec::new();
+    source.begin_array()?;
+    while source.next_element()? {
+        source.part = Some(res.len());
+        res.push(read_part(source)?);
+    }
+    source.part = None;
+    Ok(res)
+}
+
+fn read_part(source: &mut Source<'_, '_>) -> Result<Part, Error> {
+    let start = source.begin_object()?;
+    let mut res = None;
+    while let Some(key) = source.next_key()? {
+        if res.is_some() {
+            return Err(Error::missing(source.message, start, "one part of a known shape"));
+        }
+        res = Some(match &*key {
+            "Text" => Part::text(source.string()?.into_owned()),
+            "Image" => Part::Image(read_image(source)?),
+            "ToolCall" => Part::ToolCall(call::read(source)?),
+            "ToolResult" => {
+                let (text, extra) = read_result(source)?;
+                Part::ToolResult(msg_core::ToolResult {
+                    extra,
+                    ..msg_core::ToolResult::new("", text)
+                })
+            }
+            "Json" => Part::Other(msg_core::Other::new(Origin::Json, source.raw()?)),
+            "Other" => source.native_part()?,
+            _ => return Err(Error::missing(source.message, start, "one part of a known shape")),
+        });
+    }
+    res.ok_or(Error::missing(source.message, start, "one part of a known shape"))
+}
+
+fn read_image(source: &mut Source<'_, '_>) -> Result<Image, Error> {
+    let start = source.begin_object()?;
+    let mut res = Image::default();
+    while let Some(key) = source.next_key()? {
+        match &*key {
+            "url" => source.text_into(&mut res.url, &key)?,
+            "detail" => source.text_into(&mut res.detail, &key)?,
+            _ => source.unknown(&key, Origin::Agent, &mut res.extra)?,
+        }
+    }
+    if res.url.is_none() {
+        return Err(Error::missing(source.message, start, "an image with `url`"));
+    }
+    Ok(res)
+}

@@ -1,0 +1,60 @@
+//! The forms in which applications keep conversations: turns, agent messages and plain messages, each with
+//! types of its own, read to and written from the messages of `msg-core`.
+//!
+//! It knows no provider's wire format, no clock, no file and no network. The form that loses nothing is
+//! `msg_core::native`.
+//!
+//! ```text
+//! turns   {"id":"m1","role":"user","parts":[{"type":"text","id":"t1","text":"hi"}],"timestamp":0.0,…}
+//! agent   {"role":"User","content":{"Text":"hi"}}
+//! plain   {"role":"user","content":"hi"}
+//! ```
+//!
+//! ```
+//! use msg_core::Message;
+//! use msg_forms::{Turn, TurnPart, plain, turns::{LowerOptions, lower}};
+//!
+//! let mut turn = Turn::new("m1", "user");
+//! turn.parts.push(TurnPart::text("t1", "hi"));
+//! let lowered = lower(&[turn], &LowerOptions::strict());
+//! assert_eq!(lowered.messages, [Message::user("hi")]);
+//!
+//! let mut json = Vec::new();
+//! let report = plain::write(&lowered.messages, &mut json);
+//! assert_eq!((json.as_slice(), report.len()), (&br#"[{"role":"user","content":"hi"}]"#[..], 0));
+//! ```
+
+pub mod agent;
+pub mod plain;
+
+mod lower;
+mod turn;
+
+/// Turns as they are stored: read, written (MS-19), made of messages (MS-22) and made messages again
+/// (OA-6). [`Turn`] and its parts stand at the root.
+pub mod turns {
+    pub use crate::{
+        lower::{
+            ArgumentSpelling, EmptyOutput, FailedTools, InvalidArguments, LowerCache, LowerOptions,
+            LowerRules, Lowered, ReasoningPolicy, SystemRole, lower,
+        },
+        turn::{
+            ToolAction, TurnAction, TurnBuilder, TurnError, from_messages, read, read_document,
+            write, write_messages,
+        },
+    };
+}
+
+pub mod schema;
+
+mod codes;
+mod layout;
+mod losses;
+
+pub use codes::CODES;
+pub use turn::{TextPart, ToolPart, ToolStatus, Turn, TurnPart, TurnRole};
+
+/// The examples of the README run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

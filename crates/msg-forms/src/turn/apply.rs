@@ -1,0 +1,201 @@
+//! Stream events become parts of a turn (MS-21, OA-25).
+//!
+//! Nothing that arrives is executed: a call stays pending until the application starts it.
+
+use std::collections::BTreeMap;
+
+use super::{ToolAction, ToolPart, ToolStatus, Turn, TurnAction, TurnError, TurnPart};
+use msg_core::{FinishReason, RawJson, StreamEvent, ToolCall};
+
+/// What is known of the events before, beside what the turn itself says.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Progress {
+    /// Which channel wrote the last text part.
+    channel: Channel,
+    /// The parts of the calls that are open, by their number. Without it they are looked for.
+    open: Option<BTreeMap<u32, usize>>,
+}
+
+impl Progress {
+    /// Of a stream that is followed from this turn on: finding a call costs no look at the parts.
+    pub(super) fn following(turn: &Turn) -> Self {
+        let numbers = turn.parts.iter().enumerate().filter_map(|(at, it)| match it {
+            TurnPart::Tool(it) => it.stream_index.map(|number| (number, at)),
+            _ => None,
+        });
+        Self { channel: Channel::Text, open: Some(numbers.collect()) }
+    }
+}
+
+/// Text and refusals do not mix in one part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Channel {
+    #[default]
+    Text,
+    Refusal,
+}
+
+impl Turn {
+    /// Takes one event of choice 0 in; those of other choices are ignored (OA-25). Text goes to the
+    /// last text part or a new one, reasoning to `reasoning_content`, a call becomes a pending tool
+    /// part, usage becomes `metadata.usage`.
+    ///
+    /// A [`TurnBuilder`](crate::turns::TurnBuilder) does the same for any choice, and closes a stream that
+    /// broke off.
+    ///
+    /// # Errors
+    /// [`TurnError`]: text, reasoning or a call behind the finish, a call that begins twice, or an
+    /// event for a call that is not open. Nothing is changed then.
+    ///
+    /// ```
+    /// use msg_core::{FinishReason, StreamEvent};
+    /// use msg_forms::Turn;
+    /// let mut turn = Turn::new("m1", "assistant");
+    /// turn.apply(&StreamEvent::TextDelta { choice: 0, text: "Hel".into() })?;
+    /// turn.apply(&StreamEvent::TextDelta { choice: 0, text: "lo".into() })?;
+    /// turn.apply(&StreamEvent::Finish { choice: 0, reason: FinishReason::Stop })?;
+    /// assert_eq!(turn.text("\n"), "Hello");
+    /// assert!(turn.apply(&StreamEvent::TextDelta { choice: 0, text: "!".into() }).is_err());
+    /// # Ok::<(), msg_forms::turns::TurnError>(())
+    /// ```
+    pub fn apply(&mut self, event: &StreamEvent<'_>) -> Result<(), TurnError> {
+        if event.choice() != 0 {
+            return Ok(());
+        }
+        self.apply_after(event, &mut Progress::default())
+    }
+
+    /// Takes an event of any choice in, given what is known of those before.
+    pub(super) fn apply_after(
+        &mut self,
+        event: &StreamEvent<'_>,
+        progress: &mut Progress,
+    ) -> Result<(), TurnError> {
+        match event {
+            StreamEvent::TextDelta { text, .. } => {
+                self.extend_text(text, Channel::Text, &mut progress.channel)
+            }
+            StreamEvent::RefusalDelta { text, .. } => {
+                self.extend_text(text, Channel::Refusal, &mut progress.channel)
+            }
+            StreamEvent::ReasoningDelta { text, .. } => self.append_reasoning(text),
+            StreamEvent::ToolCallBegin { index, id, name, .. } => {
+                self.begin_call(*index, id.as_deref().unwrap_or_default(), name, progress)
+            }
+            StreamEvent::ToolCallDelta { index, arguments, .. } => {
+                let tool = self.open_call(*index, progress)?;
+                tool.input_text.get_or_insert_default().push_str(arguments);
+                Ok(())
+            }
+            StreamEvent::ToolCall { index, call, complete, .. } => {
+                self.end_call(*index, call, *complete, progress)
+            }
+            StreamEvent::Usage { usage, .. } => {
+                self.metadata.insert("usage", usage.to_raw());
+                Ok(())
+            }
+            StreamEvent::Finish { reason, .. } => self.finish(reason.clone()),
+            StreamEvent::Error { message, .. } => {
+                self.metadata.insert("error", RawJson::string(message));
+                Ok(())
+            }
+            // A turn holds neither signatures nor parts without deltas, which are what a `PartEnd` has.
+            _ => Ok(()),
+        }
+    }
+
+    fn extend_text(
+        &mut self,
+        text: &str,
+        from: Channel,
+        last: &mut Channel,
+    ) -> Result<(), TurnError> {
+        self.expect_open(TurnAction::Text)?;
+        let is_last = matches!(self.parts.last(), Some(TurnPart::Text(_)));
+        if is_last && from == *last {
+            return self.append_text(text);
+        }
+        *last = from;
+        self.push_text_part(text);
+        Ok(())
+    }
+
+    fn begin_call(
+        &mut self,
+        index: u32,
+        id: &str,
+        name: &str,
+        progress: &mut Progress,
+    ) -> Result<(), TurnError> {
+        self.expect_open(TurnAction::Part)?;
+        if self.open_call(index, progress).is_ok() {
+            return Err(TurnError::CallOpen { index });
+        }
+        if let Some(open) = &mut progress.open {
+            open.insert(index, self.parts.len());
+        }
+        let tool = ToolPart { stream_index: Some(index), ..ToolPart::new(id, name) };
+        self.push_part(TurnPart::Tool(tool))
+    }
+
+    /// Ends a call that is open, or takes a whole one in of which no beginning was seen.
+    fn end_call(
+        &mut self,
+        index: u32,
+        call: &ToolCall,
+        complete: bool,
+        progress: &mut Progress,
+    ) -> Result<(), TurnError> {
+        if self.open_call(index, progress).is_err() {
+            self.begin_call(index, &call.id, &call.name, progress)?;
+        }
+        let tool = self.open_call(index, progress)?;
+        if !complete {
+            // Looked at first, so that a refused event changes nothing.
+            tool.expect(ToolAction::CutOff, &[ToolStatus::Pending])?;
+        }
+        tool.id.clone_from(&call.id);
+        tool.tool.clone_from(&call.name);
+        tool.set_arguments(call.arguments.text());
+        tool.stream_index = None;
+        if !complete {
+            tool.cut_off()?;
+        }
+        if let Some(open) = &mut progress.open {
+            open.remove(&index);
+        }
+        Ok(())
+    }
+
+    /// The part of the open call of this number; where nothing is known of the events before, it is
+    /// looked for from the end, where it mostly is.
+    fn open_call(&mut self, index: u32, progress: &Progress) -> Result<&mut ToolPart, TurnError> {
+        let is_it = |it: &&mut ToolPart| it.stream_index == Some(index);
+        let found = match &progress.open {
+            Some(open) => open.get(&index).and_then(|at| tool_of(self.parts.get_mut(*at)?)),
+            None => self.parts.iter_mut().rev().filter_map(tool_of).find(is_it),
+        };
+        found.filter(is_it).ok_or(TurnError::NoOpenCall { index })
+    }
+
+    /// Cuts off the calls that are still open and closes the turn, if it is not closed.
+    pub(super) fn close(&mut self, reason: &FinishReason) {
+        for tool in self.tools_mut().filter(|it| it.stream_index.is_some()) {
+            let text = tool.input_text.take().unwrap_or_default();
+            tool.set_arguments(text);
+            tool.stream_index = None;
+            // An application that started the call before it was whole sees to its end itself.
+            if tool.status.is_open() {
+                let _ = tool.cut_off();
+            }
+        }
+        if !self.finished {
+            self.finished = true;
+            self.finish_reason = reason.as_str().to_owned();
+        }
+    }
+}
+
+fn tool_of(part: &mut TurnPart) -> Option<&mut ToolPart> {
+    if let TurnPart::Tool(it) = part { Some(it) } else { None }
+}

@@ -1,0 +1,302 @@
+//! The steps that a turn and its tools may take (MS-21).
+//!
+//! Every time is the caller's: nothing here reads a clock, executes a tool or starts again what a
+//! crash left behind.
+
+use std::fmt;
+
+use super::{ToolPart, ToolStatus, Turn, TurnPart};
+use msg_core::{Code, FinishReason, RawJson};
+
+/// The output of a call whose arguments never became whole.
+const CUT_OFF: &str = "[Tool call was cut off before its arguments were complete]";
+
+impl ToolPart {
+    /// pending → running.
+    ///
+    /// # Errors
+    /// [`TurnError::IllegalTransition`] from any other state; nothing is changed then.
+    ///
+    /// ```
+    /// use msg_forms::{ToolPart, ToolStatus};
+    /// let mut tool = ToolPart::new("call_1", "shell");
+    /// tool.start(10.0)?;
+    /// tool.append_output("Hello")?;
+    /// tool.complete("Hello, World!", 12.5)?;
+    /// assert_eq!((tool.start_time, tool.end_time), (10.0, 12.5));
+    /// assert_eq!(tool.output, "Hello, World!");
+    /// assert!(tool.start(13.0).is_err());
+    /// # Ok::<(), msg_forms::turns::TurnError>(())
+    /// ```
+    pub fn start(&mut self, now: f64) -> Result<(), TurnError> {
+        self.expect(ToolAction::Start, &[ToolStatus::Pending])?;
+        self.status = ToolStatus::Running;
+        self.start_time = now;
+        Ok(())
+    }
+
+    /// running → completed, with the whole output.
+    ///
+    /// # Errors
+    /// As [`start`](Self::start).
+    pub fn complete(&mut self, output: impl Into<String>, now: f64) -> Result<(), TurnError> {
+        self.expect(ToolAction::Complete, &[ToolStatus::Running])?;
+        self.end(ToolStatus::Completed, output.into(), now);
+        Ok(())
+    }
+
+    /// running → failed, or pending → failed when it was refused before it ran. The output is the
+    /// text of the error.
+    ///
+    /// # Errors
+    /// As [`start`](Self::start).
+    pub fn fail(&mut self, error: impl Into<String>, now: f64) -> Result<(), TurnError> {
+        self.expect(ToolAction::Fail, &[ToolStatus::Pending, ToolStatus::Running])?;
+        self.end(ToolStatus::Failed, error.into(), now);
+        Ok(())
+    }
+
+    /// running → partial: it ended, and only some of the work is done.
+    ///
+    /// # Errors
+    /// As [`start`](Self::start).
+    pub fn partial(&mut self, output: impl Into<String>, now: f64) -> Result<(), TurnError> {
+        self.expect(ToolAction::Partial, &[ToolStatus::Running])?;
+        self.end(ToolStatus::Partial, output.into(), now);
+        Ok(())
+    }
+
+    /// pending or running → interrupted; the output so far stays.
+    ///
+    /// # Errors
+    /// As [`start`](Self::start).
+    pub fn interrupt(&mut self, now: f64) -> Result<(), TurnError> {
+        self.expect(ToolAction::Interrupt, &[ToolStatus::Pending, ToolStatus::Running])?;
+        self.status = ToolStatus::Interrupted;
+        self.end_time = now;
+        Ok(())
+    }
+
+    /// pending → failed, for a call that was cut off while the model spoke: it must not run (OA-25).
+    /// Says so in the output and in `metadata.incomplete`; no time is known.
+    ///
+    /// # Errors
+    /// As [`start`](Self::start).
+    pub fn cut_off(&mut self) -> Result<(), TurnError> {
+        self.expect(ToolAction::CutOff, &[ToolStatus::Pending])?;
+        self.status = ToolStatus::Failed;
+        self.output = CUT_OFF.to_owned();
+        self.metadata.insert("incomplete", RawJson::from(serde_json::Value::Bool(true)));
+        Ok(())
+    }
+
+    /// Adds to the output while it runs.
+    ///
+    /// # Errors
+    /// As [`start`](Self::start).
+    pub fn append_output(&mut self, text: &str) -> Result<(), TurnError> {
+        self.expect(ToolAction::AppendOutput, &[ToolStatus::Running])?;
+        self.output.push_str(text);
+        Ok(())
+    }
+
+    /// Refuses a step that does not exist from the state that it is in.
+    pub(super) fn expect(&self, action: ToolAction, from: &[ToolStatus]) -> Result<(), TurnError> {
+        if from.contains(&self.status) {
+            return Ok(());
+        }
+        Err(TurnError::IllegalTransition {
+            part: self.id.clone(),
+            state: self.status.clone(),
+            action,
+        })
+    }
+
+    fn end(&mut self, status: ToolStatus, output: String, now: f64) {
+        self.status = status;
+        self.output = output;
+        self.end_time = now;
+    }
+}
+
+impl Turn {
+    /// Closes the turn. Tools may still take their steps; text, reasoning and parts may not follow.
+    ///
+    /// # Errors
+    /// [`TurnError::Finished`] the second time.
+    pub fn finish(&mut self, reason: FinishReason) -> Result<(), TurnError> {
+        self.expect_open(TurnAction::Finish)?;
+        self.finished = true;
+        self.finish_reason = reason.as_str().to_owned();
+        Ok(())
+    }
+
+    /// Adds text to the last part if that is text, else as a new text part with the next free id
+    /// `text_N`.
+    ///
+    /// # Errors
+    /// [`TurnError::Finished`] behind [`finish`](Self::finish).
+    pub fn append_text(&mut self, text: &str) -> Result<(), TurnError> {
+        self.expect_open(TurnAction::Text)?;
+        if let Some(TurnPart::Text(last)) = self.parts.last_mut() {
+            last.text.push_str(text);
+        } else {
+            self.push_text_part(text);
+        }
+        Ok(())
+    }
+
+    /// Adds to the reasoning.
+    ///
+    /// # Errors
+    /// [`TurnError::Finished`] behind [`finish`](Self::finish).
+    pub fn append_reasoning(&mut self, text: &str) -> Result<(), TurnError> {
+        self.expect_open(TurnAction::Reasoning)?;
+        self.reasoning_content.push_str(text);
+        Ok(())
+    }
+
+    /// Adds a part at the end.
+    ///
+    /// # Errors
+    /// [`TurnError::Finished`] behind [`finish`](Self::finish).
+    pub fn push_part(&mut self, part: TurnPart) -> Result<(), TurnError> {
+        self.expect_open(TurnAction::Part)?;
+        self.parts.push(part);
+        Ok(())
+    }
+
+    /// The tools that nobody answered: pending ones, and running ones that a crash left. Loading
+    /// a turn starts none of them again.
+    pub fn pending_tools(&self) -> impl Iterator<Item = &ToolPart> {
+        self.tools().filter(|it| it.status.is_open())
+    }
+
+    pub(crate) fn expect_open(&self, action: TurnAction) -> Result<(), TurnError> {
+        if !self.finished {
+            return Ok(());
+        }
+        Err(TurnError::Finished { turn: self.id.clone(), action })
+    }
+
+    /// Text parts are numbered, so that their ids depend neither on a clock nor on chance.
+    pub(crate) fn push_text_part(&mut self, text: impl Into<String>) {
+        let number = self.next_text_number();
+        self.parts.push(TurnPart::text(format!("text_{number}"), text));
+    }
+
+    /// One more than the number of the last text part, or than their count if it has none.
+    fn next_text_number(&self) -> usize {
+        let last = self.parts.iter().rev().find_map(|it| match it {
+            TurnPart::Text(it) => Some(&it.id),
+            _ => None,
+        });
+        let number = last.and_then(|it| it.strip_prefix("text_")?.parse::<usize>().ok());
+        number.unwrap_or_else(|| self.texts().count()).saturating_add(1)
+    }
+}
+
+/// What was asked of a tool part (MS-21).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ToolAction {
+    /// [`ToolPart::start`].
+    Start,
+    /// [`ToolPart::complete`].
+    Complete,
+    /// [`ToolPart::fail`].
+    Fail,
+    /// [`ToolPart::partial`].
+    Partial,
+    /// [`ToolPart::interrupt`].
+    Interrupt,
+    /// [`ToolPart::cut_off`].
+    CutOff,
+    /// [`ToolPart::append_output`].
+    AppendOutput,
+}
+
+impl fmt::Display for ToolAction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Start => "start",
+            Self::Complete => "complete",
+            Self::Fail => "fail",
+            Self::Partial => "partial",
+            Self::Interrupt => "interrupt",
+            Self::CutOff => "cut off",
+            Self::AppendOutput => "append output to",
+        })
+    }
+}
+
+/// What was asked of a turn (MS-21).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum TurnAction {
+    /// [`Turn::finish`].
+    Finish,
+    /// [`Turn::append_text`], or a text event.
+    Text,
+    /// [`Turn::append_reasoning`], or a reasoning event.
+    Reasoning,
+    /// [`Turn::push_part`], or the event that begins a call.
+    Part,
+}
+
+impl fmt::Display for TurnAction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Finish => "finish again",
+            Self::Text => "take more text",
+            Self::Reasoning => "take more reasoning",
+            Self::Part => "take another part",
+        })
+    }
+}
+
+/// A step that is not allowed (MS-21). Whatever was asked, nothing was changed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TurnError {
+    /// The tool part is in a state from which this step does not exist.
+    #[error("cannot {action} tool part {part:?}: it is {state}")]
+    IllegalTransition {
+        /// Id of the tool part.
+        part: String,
+        /// The state that it is in, and stays in.
+        state: ToolStatus,
+        /// The step that was asked for.
+        action: ToolAction,
+    },
+    /// The turn was finished.
+    #[error("turn {turn:?} is finished and cannot {action}")]
+    Finished {
+        /// Id of the turn.
+        turn: String,
+        /// What was asked of it.
+        action: TurnAction,
+    },
+    /// An event for a call that did not begin, or that ended before.
+    #[error("event for call {index}, which is not open")]
+    NoOpenCall {
+        /// The number that the event gives.
+        index: u32,
+    },
+    /// An event begins a call under the number of one that is still open.
+    #[error("call {index} begins again before it ended")]
+    CallOpen {
+        /// The number that the event gives.
+        index: u32,
+    },
+}
+
+impl TurnError {
+    /// The stable code: `turn::illegal-transition` for every step that the lifecycle refuses.
+    pub fn code(&self) -> Code {
+        Code::new(match self {
+            Self::IllegalTransition { .. } | Self::Finished { .. } => "turn::illegal-transition",
+            Self::NoOpenCall { .. } | Self::CallOpen { .. } => "turn::unexpected-event",
+        })
+    }
+}
