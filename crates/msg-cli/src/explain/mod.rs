@@ -76,7 +76,7 @@ pub(crate) fn explain(code: &str) -> Result<String, Failure> {
 
 /// The codes of all crates.
 pub(crate) fn all() -> impl Iterator<Item = &'static CodeInfo> {
-    let crates: [&'static [CodeInfo]; 12] = [
+    let crates: [&'static [CodeInfo]; 13] = [
         msg_core::CODES,
         msg_forms::CODES,
         msg_chainast::CODES,
