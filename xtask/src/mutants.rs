@@ -32,10 +32,13 @@ const MOVES_CONTENT: &[(&str, &[&str])] = &[
 ];
 
 /// Crates whose tests see the code of another one: the laws of JSON are asked over messages, `msg-wire` has no format of
-/// its own, and compaction reads documents.
+/// its own, heads of requests are converted and compaction is asked for by `msg-document`.
 const TESTED_BY: &[(&str, &[&str])] = &[
     ("msg-json", &["msg-json", "msg-core"]),
     ("msg-wire", &["msg-wire", "msg-openai", "msg-anthropic", "msg-gemini"]),
+    ("msg-openai", &["msg-openai", "msg-document"]),
+    ("msg-anthropic", &["msg-anthropic", "msg-document"]),
+    ("msg-gemini", &["msg-gemini", "msg-document"]),
     ("msg-compact", &["msg-compact", "msg-document"]),
 ];
 
