@@ -92,6 +92,15 @@ pub(super) struct Inside {
     pub(super) named_param: Option<usize>,
 }
 
+impl Inside {
+    /// A section more.
+    pub(super) fn add(&mut self, ended: &Ended) {
+        let section = ended.section;
+        self.reports.extend(ended.codes().map(|code| (section.start, section.end, code)));
+        self.sections.push(section);
+    }
+}
+
 /// Own close tags that did not end the value, each the last of its kind.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Own {
@@ -184,10 +193,11 @@ impl<'a> Search<'a> {
         self.cut |= self.rewinds > self.rewinds_max;
         let end = self.tokens.w.end();
         let cut = Section { start: marker.start, from: marker.end, to: end, end };
+        match &ended {
+            Some(ended) => scan.inside.add(ended),
+            None => scan.inside.sections.push(cut),
+        }
         let section = ended.map_or(cut, |ended| ended.section);
-        let codes = ended.iter().flat_map(Ended::codes);
-        scan.inside.reports.extend(codes.map(|code| (section.start, section.end, code)));
-        scan.inside.sections.push(section);
         Ok(self.tokens.index(section.end))
     }
 

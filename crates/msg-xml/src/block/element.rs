@@ -200,11 +200,11 @@ impl<'a> Grammar<'a> {
     }
 
     /// The value of a text that ends at `to`, reported on.
-    fn text_value(&mut self, from: usize, to: usize, inside: &Inside) -> String {
+    pub(super) fn text_value(&mut self, from: usize, to: usize, inside: &Inside) -> String {
         let ended = inside.sections.iter().filter(|s| s.end <= to);
         let sections: Vec<Section> = ended.map(|s| s.relative(from)).collect();
         let (text, notes) = value::value(self.search.tokens.w.str(from, to), &sections);
-        self.value_notes(notes, from, to);
+        notes.codes().for_each(|code| self.calls.note(code, from, to));
         for &(start, end, code) in inside.reports.iter().filter(|(_, end, _)| *end <= to) {
             self.calls.note(code, start, end);
         }

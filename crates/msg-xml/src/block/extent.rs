@@ -9,9 +9,10 @@
 //! ```
 
 use super::draft::{Done, Outcome};
-use super::grammar::{Head, TEXT_MAX, read};
+use super::grammar::{Head, read};
 use super::opener::{OPENER_REACH, opener};
 use super::preview::Preview;
+use super::text::TEXT_MAX;
 use crate::code::Code;
 use crate::event::Queue;
 use crate::input::{Incomplete, Input, MORE, is_blank};

@@ -1,9 +1,10 @@
 //! One reading of a block, from its opener to its end: the level of `<tool>` itself (XT-12, XT-14) and that of
 //! `<arguments>` (XT-18). It goes over the tokens once and keeps nothing for another reading.
 
-use super::close::Search;
-use super::draft::{Calls, Done, Params};
+use super::close::{Parent, Search};
+use super::draft::{Arguments, Calls, Done, Params};
 use super::names::{Name, opener_attributes, read_name};
+use super::text::ArgsText;
 use super::tokens::{Kind, Pending, Stand, Token, Tokens};
 use crate::call;
 use crate::code::Code;
@@ -12,8 +13,6 @@ use crate::lex::{self, ARGS, NAME, SERVER};
 use crate::options::Options;
 use crate::value;
 
-/// How far text after the arguments is followed.
-pub(super) const TEXT_MAX: usize = 256;
 /// A block for which so many bytes behind it were read counts as read twice.
 pub(crate) const REACH_MAX: usize = 4096;
 
@@ -224,56 +223,85 @@ impl<'a> Grammar<'a> {
         Ok(())
     }
 
-    /// CDATA where nothing should be, up to the first `]]>`.
-    fn stray_section(&mut self, marker: &Token<'_>) -> Result<(), Halt> {
-        let tokens = &self.search.tokens;
-        match tokens.terminator(marker.end) {
-            Some(at) => self.skip_stray(marker.start, at + 3),
-            None if tokens.w.eof => return Err(Halt::Eof),
-            None => return Err(Halt::Pending),
+    /// The ARGS element of this open tag.
+    pub(super) fn args(&mut self, t: &Token<'a>) -> Result<(), Halt> {
+        if !t.is("arguments") {
+            self.calls.note(Code::FieldAlias, t.start, t.end);
         }
-        Ok(())
-    }
-
-    /// Text at the top is skipped; whether it ends a block whose call is whole.
-    fn stray(&mut self, p: usize) -> Result<bool, Halt> {
-        if self.calls.cur.args_closed && !self.envelope_follows(p)? {
-            return Ok(true);
+        if self.calls.cur.args.is_some() {
+            self.calls.note(Code::DuplicateArguments, t.start, t.end);
         }
-        let end = self.text_end(p)?;
-        self.skip_stray(p, end);
-        Ok(false)
-    }
-
-    /// Where the text that begins at `p` ends: at the next `<`.
-    pub(super) fn text_end(&self, p: usize) -> Result<usize, Halt> {
-        let tokens = &self.search.tokens;
-        match tokens.next(p + 1) {
-            Some(token) => Ok(token.start),
-            None if tokens.w.eof => Ok(tokens.w.end()),
-            None => Err(Halt::Pending),
+        self.at = t.end;
+        if matches!(t.kind, Kind::Open { empty: true, .. }) {
+            self.close_args(Arguments::Params(Vec::new()), t.end);
+            return Ok(());
         }
+        self.content_of_args(t.name)
     }
 
-    fn skip_stray(&mut self, from: usize, to: usize) {
-        self.calls.note_once(Code::StrayTextInTool, from, to);
-        self.calls.cur.stray_after_name |= self.calls.cur.name.is_some();
-        self.at = to;
-    }
-
-    /// Whether `</tool>` or an envelope open tag follows within 256 bytes.
-    fn envelope_follows(&self, p: usize) -> Result<bool, Pending> {
-        let tokens = &self.search.tokens;
-        for token in tokens.iter_from(p).take_while(|t| t.start - p <= TEXT_MAX) {
+    /// What stands in the ARGS element of that name, up to its end.
+    pub(super) fn content_of_args(&mut self, own: &str) -> Result<(), Halt> {
+        self.args = Some(Vec::new());
+        let from = self.at;
+        if self.json_args()? {
+            return Ok(());
+        }
+        let mut args_text = ArgsText::default();
+        while let Some(token) = self.args_token(&mut args_text)? {
+            let Token { start, end, .. } = token;
             match token.kind {
-                Kind::Undecided => return Err(Pending),
-                Kind::Opener => return Ok(false),
-                Kind::Close { tool: true } => return Ok(true),
-                Kind::Open { .. } if lex::is_envelope(token.name) => return Ok(true),
-                _ => {}
+                Kind::Close { .. } if Parent::Args.closed_by(token.name) => {
+                    self.end_args(from, &args_text, start, end);
+                    return Ok(());
+                }
+                Kind::Opener | Kind::Close { tool: true } => {
+                    self.end_args(from, &args_text, start, start);
+                    return Ok(());
+                }
+                Kind::Close { .. } => self.skip(Code::MismatchedCloseTag, &token),
+                Kind::Open { .. } => self.param(&token)?,
+                Kind::Marker => self.args_section(own, &token, &mut args_text)?,
+                _ => return Err(Halt::Eof),
             }
         }
-        if tokens.w.eof || tokens.w.end() > p + TEXT_MAX { Ok(false) } else { Err(Pending) }
+        Err(Halt::Eof)
+    }
+
+    /// The next token that is no text; `None` at the end of input.
+    fn args_token(&mut self, args_text: &mut ArgsText) -> Result<Option<Token<'a>>, Halt> {
+        loop {
+            let at = match self.peek()? {
+                Stand::End => return Ok(None),
+                Stand::Token(token) if token.kind != Kind::Other => return Ok(Some(token)),
+                Stand::Token(token) => token.start,
+                Stand::Text(at, _) => at,
+            };
+            args_text.from.get_or_insert(at);
+            self.at = self.text_end(at)?;
+        }
+    }
+
+    pub(super) fn close_args(&mut self, args: Arguments, end: usize) {
+        self.calls.cur.add_args(args);
+        self.calls.cur.args_closed = true;
+        (self.last_end, self.at, self.args) = (end, end, None);
+    }
+
+    /// ARGS ends: its content goes from `from` to `to`, reading goes on at `end`.
+    fn end_args(&mut self, from: usize, args_text: &ArgsText, to: usize, end: usize) {
+        let params = self.args.take().unwrap_or_default();
+        if end == to {
+            self.calls.note(Code::MissingCloseTag, to, to);
+        }
+        let value = match args_text.from {
+            Some(_) if params.is_empty() => self.text_args(from, args_text, to),
+            Some(at) => {
+                self.calls.note(Code::StrayTextInArguments, at, to);
+                Arguments::Params(params)
+            }
+            None => Arguments::Params(params),
+        };
+        self.close_args(value, end);
     }
 
     /// XT-28: whether the block is too large if it goes on up to `pos`.

@@ -1,5 +1,6 @@
 //! JSON in a block: as its body (XT-27), beside the name (XT-12), and as the content of `<arguments>` (XT-18).
 
+use super::close::Parent;
 use super::draft::{Arguments, Done, Draft};
 use super::grammar::{Grammar, Halt};
 use super::json_calls::{JsonCalls, partial_name, read_calls};
@@ -172,6 +173,29 @@ impl Grammar<'_> {
         }
         self.calls.cur.typed = true;
         value.into()
+    }
+
+    /// A JSON value that stands first in ARGS counts if the close tag follows; whether it does.
+    pub(super) fn json_args(&mut self) -> Result<bool, Halt> {
+        let Stand::Text(from, b'{') = self.search.tokens.behind_blanks(self.at)? else {
+            return Ok(false);
+        };
+        let w = self.search.tokens.w;
+        let read = match json::read(w.str(from, w.end()), self.opts.limits.json_depth()) {
+            Ok(read) => read,
+            Err(Stop::More(_)) if !w.eof => return Err(Halt::Pending),
+            Err(Stop::More(_) | Stop::Error(_)) => return Ok(false),
+            Err(Stop::Depth(at)) => return Err(Halt::Deep(from + at)),
+        };
+        let to = from + read.end;
+        match self.search.tokens.behind_blanks(to)? {
+            Stand::Token(t) if t.is_close() && Parent::Args.closed_by(t.name) => {
+                let value = self.json_value(read.value, read.repaired, from, to);
+                self.close_args(value, t.end);
+                Ok(true)
+            }
+            _ => Ok(false),
+        }
     }
 
     /// JSON that stands beside the name: `</tool>` or the end of input make it the arguments.

@@ -13,7 +13,6 @@
 //!
 //! `preview` sends what it sees of the open value meanwhile (XT-42); it decides nothing.
 
-mod args;
 mod close;
 mod draft;
 mod element;
@@ -29,6 +28,7 @@ mod preview;
 mod recover;
 mod section;
 mod sent;
+mod text;
 mod tokens;
 
 pub(crate) use draft::{Done, Draft, Note, Outcome, truncate};
