@@ -32,7 +32,8 @@ pub(super) fn check(
 ) -> Mends {
     let mut plan = crate::link::check(sent, rules);
     crate::link::check_content(&mut plan);
-    findings.append(&mut plan.findings);
+    plan.findings.append(&mut findings);
+    let mut findings = std::mem::take(&mut plan.findings);
     let mut edits = plan.take_edits();
     for it in sent {
         let found = file.value(it.record).map(|it| surrogate::mend(it, rules.has_marks));

@@ -101,11 +101,12 @@ fn finish(
     options: &RepairOptions,
 ) -> Mends {
     let chains = mend::chains_gathered(&plan, path, options.all);
-    let mut findings = nodes.lines.findings.clone();
+    // There may be as many as records, so that these are taken and the others added.
+    let mut findings = std::mem::take(&mut plan.findings);
+    findings.extend_from_slice(&nodes.lines.findings);
     findings.extend_from_slice(&tree.findings);
     findings.extend(tree::unknown_records(nodes));
     findings.extend(split_results(nodes, path, chains));
-    findings.append(&mut plan.findings);
     let mut edits = plan.take_edits();
     for it in plan.sent {
         let found = surrogates(nodes, it.record);
