@@ -114,8 +114,8 @@ impl<'s> LargeSession<'s> {
     /// # Errors
     /// It cannot be read, or has not the leaf that was asked for.
     pub fn check(&self, options: &RepairOptions) -> Result<Diagnosis<'s>, Error> {
-        let settled = self.rules.outline(options).filter(|_| is_about_all(options));
-        let (mut lines, mut mends) = match settled {
+        let outlines = self.rules.outline(options).filter(|_| is_about_all(options));
+        let (mut lines, mut mends) = match outlines {
             Some(mut describe) => {
                 let lines = excerpt::read_unsound(self.source, options.max_record, &mut *describe)?;
                 let mends = self.rules.check_lines(&lines, &self.name, options)?;
