@@ -18,7 +18,8 @@ use crate::{Res, sh};
 
 /// The code of which nothing may get lost unseen, by crate.
 const MOVES_CONTENT: &[(&str, &[&str])] = &[
-    ("msg-core", &["agent", "json", "lower", "native", "part", "plain", "turn", "truncate.rs"]),
+    ("msg-core", &["native", "part", "truncate.rs"]),
+    ("msg-forms", &["agent", "lower", "plain", "turn"]),
     ("msg-wire", &["codec", "stream"]),
     ("msg-openai", &["chat", "responses", "stream", "events", "head"]),
     ("msg-anthropic", &["read", "write", "stream", "events", "head"]),
@@ -31,10 +32,11 @@ const MOVES_CONTENT: &[(&str, &[&str])] = &[
     ("msg-file", &["syntax", "model", "history", "append", "edit", "store", "render.rs"]),
 ];
 
-/// Crates whose tests see the code of another one: the laws of JSON are asked over messages, `msg-wire` has no format of
-/// its own, heads of requests are converted and compaction is asked for by `msg-document`.
+/// Crates whose tests see the code of another one: the laws of JSON and of messages are asked over forms and chains,
+/// `msg-wire` has no format of its own, heads of requests are converted and compaction is asked for by `msg-document`.
 const TESTED_BY: &[(&str, &[&str])] = &[
-    ("msg-json", &["msg-json", "msg-core"]),
+    ("msg-json", &["msg-json", "msg-core", "msg-forms"]),
+    ("msg-core", &["msg-core", "msg-forms", "msg-chainast"]),
     ("msg-wire", &["msg-wire", "msg-openai", "msg-anthropic", "msg-gemini"]),
     ("msg-openai", &["msg-openai", "msg-document"]),
     ("msg-anthropic", &["msg-anthropic", "msg-document"]),
