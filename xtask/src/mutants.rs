@@ -18,6 +18,10 @@ use crate::{Res, sh};
 
 /// The code of which nothing may get lost unseen, by crate.
 const MOVES_CONTENT: &[(&str, &[&str])] = &[
+    (
+        "msg-json",
+        &["raw.rs", "reader.rs", "scan.rs", "string.rs", "tokens.rs", "write.rs", "writer.rs"],
+    ),
     ("msg-core", &["native", "part", "truncate.rs"]),
     ("msg-forms", &["agent", "lower", "plain", "turn"]),
     ("msg-wire", &["codec", "stream"]),
