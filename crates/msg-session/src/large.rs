@@ -116,8 +116,8 @@ impl<'s> LargeSession<'s> {
     pub fn check(&self, options: &RepairOptions) -> Result<Diagnosis<'s>, Error> {
         let outlines = self.rules.outline(options).filter(|_| is_about_all(options));
         let (mut lines, mut mends) = match outlines {
-            Some(mut describe) => {
-                let lines = excerpt::read_unsound(self.source, options.max_record, &mut *describe)?;
+            Some(mut outlines) => {
+                let lines = excerpt::read_unsound(self.source, options.max_record, &mut *outlines)?;
                 let mends = self.rules.check_lines(&lines, &self.name, options)?;
                 (lines, mends)
             }
