@@ -1,8 +1,8 @@
 //! Single functions, by data: each row of `unit.jsonl` names the function and what it gives.
 
 use msg_core::{
-    Arguments, Diagnostic, FinishReason, Image, InputRules, Message, Part, RawJson, Role,
-    StreamEvent, ToolCall, ToolResult, Usage, check_id, truncate,
+    Arguments, Diagnostic, FinishReason, Image, InputRules, Message, Origin, Other, Pairing, Part,
+    Place, RawJson, Role, StreamEvent, ToolCall, ToolResult, Usage, check_id, truncate,
 };
 use serde_json::{Value, json};
 
@@ -22,6 +22,8 @@ fn unit() {
             "event_roundtrip" => return round_trip::<StreamEvent<'_>>(&row.text),
             "diagnostic_roundtrip" => return round_trip::<Diagnostic>(&row.text),
             "arguments" => format!("{:?}", Arguments::from(text(&case, "text")).state()).into(),
+            "native" => return native(&row.text),
+            "item" => item(&row.text),
             "pixels" => json!({"pixels": Image::from_url(text(&case, "url")).pixels()}),
             "size" => {
                 let part: Part = serde_json::from_value(case["part"].clone()).unwrap();
@@ -43,6 +45,29 @@ fn validate_message(case: &Value) -> Value {
         Ok(it) => json!({"text": it}),
         Err(error) => json!({"error": error.to_string()}),
     }
+}
+
+/// A list as it is written when it was read.
+fn native(row: &str) -> String {
+    let (messages, _) = msg_core::native::read(member(row, "messages").as_bytes()).unwrap();
+    let mut out = Vec::new();
+    msg_core::native::write(&messages, &mut out);
+    assert_eq!(msg_core::native::read(&out).unwrap().0, messages);
+    String::from_utf8(out).unwrap()
+}
+
+/// What an item of a list is to others, what it is with another id, and the result that would answer it.
+fn item(row: &str) -> Value {
+    let value = RawJson::new(member(row, "item")).unwrap();
+    let item = Other { place: Some(Place::Item), ..Other::new(Origin::Responses, value) };
+    let pairing = item.pairing();
+    let result = pairing.as_ref().and_then(|it| Pairing::text_result(&it.family, &it.id, "t"));
+    json!({
+        "pairing": pairing.map(|it| format!("{:?} {:?} {} {}", it.side, it.id, it.family, it.is_hosted)),
+        "leads": item.may_lead(),
+        "renamed": item.with_pair_id("n").value.text(),
+        "result": result.map(|it| it.value.text().to_owned()),
+    })
 }
 
 /// The small types by themselves: read and written as they stand in the native form.
