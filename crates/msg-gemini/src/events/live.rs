@@ -68,7 +68,10 @@ impl End {
         let own = choice.raw_finish.as_deref().filter(|raw| {
             let meant = meaning(raw);
             let is_call = choice.finish == Some(FinishReason::ToolCalls);
-            Some(&meant) == choice.finish.as_ref() || (is_call && meant == FinishReason::Stop)
+            // `stop` means the same, but is another provider's word.
+            let is_word = raw.bytes().all(|it| it.is_ascii_uppercase() || it == b'_');
+            let is_same = Some(&meant) == choice.finish.as_ref();
+            is_word && (is_same || (is_call && meant == FinishReason::Stop))
         });
         let own = own.map(str::to_owned);
         let reason = own.or_else(|| choice.finish.as_ref().and_then(word));

@@ -2,11 +2,13 @@
 #![allow(clippy::unwrap_used)]
 
 mod convert;
+mod events;
 mod hostile;
 mod laws;
 mod random;
 #[path = "../../../msg-wire/tests/it/random_json.rs"]
 mod random_json;
+mod requests;
 mod stream;
 #[path = "../../../msg-openai/tests/it/stream_cases.rs"]
 mod stream_cases;
