@@ -5,6 +5,8 @@ use std::{borrow::Cow, fmt, ops::Range, sync::Arc};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::{Code, Severity};
+
 /// One finding about a conversation, or one change that was made to it.
 ///
 /// The JSON form is the serde form: members that do not apply are absent. A sentence that only names the
@@ -39,30 +41,12 @@ pub struct Diagnostic {
 enum Sentence {
     /// This.
     Text(Cow<'static, str>),
-    /// This, with the id of the call in the place of [`HOLE`].
+    /// This, with the id of the call in the place of [`CALL_ID`].
     OfCall(&'static str),
 }
 
 /// Where the sentence of [`Diagnostic::about_call`] names the call.
-const HOLE: &str = "{id}";
-
-/// The stable name of a kind of finding: `area::kebab-case`. Codes of a later version survive a
-/// round trip.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Code(Cow<'static, str>);
-
-/// How bad a finding is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Severity {
-    /// Worth knowing; nothing is wrong.
-    Info,
-    /// Probably not meant, but accepted.
-    Warning,
-    /// Not well formed, or refused by the provider.
-    Error,
-}
+const CALL_ID: &str = "{id}";
 
 /// Where a finding is: the members that apply. Indices are 0-based and count in the input; lines
 /// and columns are 1-based; `start` and `end` are byte offsets.
@@ -198,7 +182,7 @@ impl Diagnostic {
         match &self.sentence {
             Sentence::Text(it) => Cow::Borrowed(it),
             Sentence::OfCall(it) => {
-                Cow::Owned(it.replace(HOLE, self.at.tool_call_id.as_deref().unwrap_or_default()))
+                Cow::Owned(it.replace(CALL_ID, self.at.tool_call_id.as_deref().unwrap_or_default()))
             }
         }
     }
@@ -283,69 +267,5 @@ impl<'de> Deserialize<'de> for Diagnostic {
             answer: form.answer.map(|it| it.into()),
             sentence: Sentence::Text(owned(form.message)),
         })
-    }
-}
-
-impl Code {
-    /// A code that the program knows: `area::kebab-case`.
-    pub const fn new(code: &'static str) -> Self {
-        Self(Cow::Borrowed(code))
-    }
-
-    /// The code as text.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-
-    /// What stands before `::`: `chain`, `message` …
-    pub fn area(&self) -> &str {
-        self.0.split_once("::").map_or("", |it| it.0)
-    }
-}
-
-impl From<String> for Code {
-    fn from(code: String) -> Self {
-        Self(Cow::Owned(code))
-    }
-}
-
-impl From<&'static str> for Code {
-    fn from(code: &'static str) -> Self {
-        Self::new(code)
-    }
-}
-
-impl PartialEq<str> for Code {
-    fn eq(&self, other: &str) -> bool {
-        self.0 == other
-    }
-}
-
-impl PartialEq<&str> for Code {
-    fn eq(&self, other: &&str) -> bool {
-        self.0 == *other
-    }
-}
-
-impl fmt::Display for Code {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl Severity {
-    /// The word: `error`, `warning`, `info`.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Severity::Error => "error",
-            Severity::Warning => "warning",
-            Severity::Info => "info",
-        }
-    }
-}
-
-impl fmt::Display for Severity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
     }
 }

@@ -1,6 +1,6 @@
 //! What a model sends, as the events that every reader of this workspace gives, collected into a turn.
 //!
-//! `cargo run -p msg-core --example stream_events`
+//! `cargo run -p msg-forms --example stream_events`
 #![allow(
     clippy::disallowed_macros,
     clippy::disallowed_methods,
