@@ -75,7 +75,7 @@ pub use refusal::Refusal;
 pub use repair::{RepairOptions, Repaired, repair};
 pub use row::answer_row;
 pub use select::{FilterOptions, Strategy, TrimOptions};
-pub use skeleton::{Skeleton, Source};
+pub use skeleton::{MendedMessage, Skeleton, Source};
 pub use stats::{PartTotals, SectionTotals, Stats, ToolTotals, stats, tokens};
 pub use stream::{Provider, StreamForm, StreamOptions, StreamRow, StreamRun, Streamed, stream};
 pub use text_calls::Calls;

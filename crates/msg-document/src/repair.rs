@@ -101,12 +101,7 @@ impl Document {
 
     /// Mends the messages in place and returns what was changed.
     pub fn repair(&mut self, options: &RepairOptions) -> Vec<Diagnostic> {
-        let side = self.side();
-        let (check, profile) = self.rules(options.chain.check, options.chain.profile.as_deref());
-        let mut chain = options.chain.clone().with_check(check);
-        if let Some(Cow::Owned(of_model)) = profile {
-            chain = chain.with_profile(&of_model);
-        }
+        let (side, chain) = (self.side(), self.chain_options(options));
         let messages = self.take_messages();
         let (messages, mut found) = mend(messages, side, &chain);
         found.retain(|it| it.fix.is_some());
@@ -117,6 +112,16 @@ impl Document {
             found.extend(self.format().written_anew());
         }
         found
+    }
+
+    /// What is mended of this document, and how.
+    pub(crate) fn chain_options(&self, options: &RepairOptions) -> msg_chainast::RepairOptions {
+        let (check, profile) = self.rules(options.chain.check, options.chain.profile.as_deref());
+        let chain = options.chain.clone().with_check(check);
+        match profile {
+            Some(Cow::Owned(of_model)) => chain.with_profile(&of_model),
+            _ => chain,
+        }
     }
 }
 

@@ -96,7 +96,7 @@ fn repair(
     if !it.changed {
         return Ok(Repaired::unchanged(document));
     }
-    Ok(Repaired::mended(output::like(py, &input, &it.document)?, it))
+    Ok(Repaired::mended(output::like(py, &input, &it.document)?, it.edits))
 }
 
 /// As [`repair`], without a text of the objects, if that can be done.
@@ -104,16 +104,15 @@ fn repair_in_place(
     document: &Bound<'_, PyAny>,
     options: &RepairOptions,
 ) -> PyResult<Option<Repaired>> {
-    let skeleton = || objects::skeleton(document, &options.read);
-    match skeleton().and_then(|it| it.needs_repair(options)) {
-        None => return Ok(None),
-        Some(false) => return Ok(Some(Repaired::unchanged(document))),
-        Some(true) => {}
-    }
+    let Some(it) = objects::skeleton(document, &options.read) else { return Ok(None) };
     let own = objects::messages(document)?;
     let whole = |ats: &[usize]| input::list_of(&own, ats).ok();
-    let Some(it) = skeleton().and_then(|it| it.repair(options, whole)) else { return Ok(None) };
-    Ok(Some(Repaired::mended(objects::mended(document, &own, &it.document)?, it)))
+    let Some((messages, edits)) = it.repair(options, whole) else { return Ok(None) };
+    if edits.is_empty() {
+        return Ok(Some(Repaired::unchanged(document)));
+    }
+    let document = objects::mended(document, &own, &messages)?;
+    Ok(Some(Repaired::mended(document, edits)))
 }
 
 /// `(document, line)` in another format.

@@ -9,8 +9,8 @@
 
 use std::borrow::Cow;
 
+use msg_document::{MendedMessage, ReadOptions, Skeleton, Source};
 use msg_json::Kind;
-use msg_document::{ReadOptions, Skeleton, Source};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString};
 
@@ -41,23 +41,61 @@ pub(crate) fn messages<'py>(document: &Bound<'py, PyAny>) -> PyResult<Bound<'py,
     }
 }
 
-/// The document with the messages of a mended list, in which numbers stand for those of `own`.
+/// The document with the messages of a mended list; `own` are those that it has.
 pub(crate) fn mended<'py>(
     document: &Bound<'py, PyAny>,
     own: &Bound<'py, PyAny>,
-    list: &[u8],
+    messages: &[MendedMessage],
 ) -> PyResult<Bound<'py, PyAny>> {
-    let list = output::objects(document.py(), list, None)?;
-    for (at, message) in list.try_iter()?.enumerate() {
-        let message = message?;
-        if message.is_exact_instance_of::<PyInt>() {
-            list.set_item(at, own.get_item(message)?)?;
+    let list = PyList::empty(document.py());
+    for it in messages {
+        match it {
+            MendedMessage::Kept(at) => list.append(own.get_item(at)?)?,
+            MendedMessage::Changed(at, changes) => {
+                list.append(changed(own.get_item(at)?, changes)?)?;
+            }
+            MendedMessage::New(json) => {
+                for new in output::objects(document.py(), json, None)?.try_iter()? {
+                    list.append(new?)?;
+                }
+            }
         }
     }
-    let Ok(request) = document.cast::<PyDict>() else { return Ok(list) };
+    let Ok(request) = document.cast::<PyDict>() else { return Ok(list.into_any()) };
     let request = request.copy()?;
     request.set_item(MESSAGES, list)?;
     Ok(request.into_any())
+}
+
+/// A message with texts at some places; all that they are not in is the caller's.
+fn changed<'py>(
+    message: Bound<'py, PyAny>,
+    changes: &[(String, String)],
+) -> PyResult<Bound<'py, PyAny>> {
+    changes.iter().try_fold(message, |message, (place, text)| {
+        let steps: Vec<&str> = place.split('/').skip(1).collect();
+        with_text(&message, &steps, text)
+    })
+}
+
+/// A copy of a value with a text at a place in it; steps lead into members and items.
+fn with_text<'py>(
+    value: &Bound<'py, PyAny>,
+    steps: &[&str],
+    text: &str,
+) -> PyResult<Bound<'py, PyAny>> {
+    let Some((step, rest)) = steps.split_first() else {
+        return Ok(PyString::new(value.py(), text).into_any());
+    };
+    if let Ok(list) = value.cast::<PyList>() {
+        let (list, at) = (list.get_slice(0, list.len()), step.parse::<usize>()?);
+        list.set_item(at, with_text(&list.get_item(at)?, rest, text)?)?;
+        return Ok(list.into_any());
+    }
+    let object = value.cast::<PyDict>()?.copy()?;
+    let member = object.get_item(step)?.unwrap_or_else(|| value.py().None().into_bound(value.py()));
+    object.set_item(step, with_text(&member, rest, text)?)?;
+    Ok(object.into_any())
 }
 
 /// The member of a request that holds its messages.
@@ -88,7 +126,7 @@ impl Source for Objects<'_> {
         for (name, value) in dict.iter() {
             let name = name.cast_exact::<PyString>().ok()?;
             let name = name.to_str().ok()?;
-            self.take_room(name.len())?;
+            take_room(&mut self.room, name.len())?;
             self.value = value;
             member(self, name)?;
         }
@@ -98,7 +136,7 @@ impl Source for Objects<'_> {
     fn list(&mut self, mut item: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
         let list = self.value.cast_exact::<PyList>().ok()?.clone();
         for value in list.iter() {
-            self.take_room(0)?;
+            take_room(&mut self.room, 0)?;
             self.value = value;
             item(self)?;
         }
@@ -106,9 +144,10 @@ impl Source for Objects<'_> {
     }
 
     fn text(&mut self) -> Option<Cow<'_, str>> {
-        let len = self.value.cast_exact::<PyString>().ok()?.to_str().ok()?.len();
-        self.take_room(len)?;
-        self.value.cast_exact::<PyString>().ok()?.to_str().ok().map(Cow::Borrowed)
+        let Objects { value, room } = self;
+        let text = value.cast_exact::<PyString>().ok()?.to_str().ok()?;
+        take_room(room, text.len())?;
+        Some(Cow::Borrowed(text))
     }
 
     fn brief(&mut self) -> Option<Cow<'_, str>> {
@@ -121,12 +160,6 @@ impl Source for Objects<'_> {
 }
 
 impl Objects<'_> {
-    /// Takes the room of a value: a byte of a text is at most six of JSON.
-    fn take_room(&mut self, text: usize) -> Option<()> {
-        self.room = self.room.checked_sub(6 * text as u64 + 32)?;
-        Some(())
-    }
-
     fn skip_nested(&mut self, depth: usize) -> Option<()> {
         match self.kind().filter(|_| depth < MAX_DEPTH)? {
             Kind::Object => self.object(|it, _| it.skip_nested(depth + 1)),
@@ -144,4 +177,10 @@ impl Objects<'_> {
             Err(_) => self.value.extract::<i64>().is_ok(),
         }
     }
+}
+
+/// Takes the room of a value: a byte of a text is at most six of JSON.
+fn take_room(room: &mut u64, text: usize) -> Option<()> {
+    *room = room.checked_sub(6 * text as u64 + 32)?;
+    Some(())
 }

@@ -7,6 +7,7 @@
 
 use std::borrow::Cow;
 
+use msg_core::Diagnostic;
 use pyo3::PyTypeInfo;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
@@ -80,6 +81,12 @@ impl From<msg_document::Checked> for Checked {
 
 #[pymethods]
 impl Checked {
+    /// What `case Checked(…)` compares, in order.
+    #[classattr]
+    fn __match_args__() -> (&'static str, &'static str, &'static str) {
+        ("ok", "format", "messages")
+    }
+
     #[new]
     #[pyo3(signature = (ok, format, messages, line=None))]
     fn new(ok: bool, format: String, messages: usize, line: Option<String>) -> Self {
@@ -158,15 +165,22 @@ impl Repaired {
     }
 
     /// A document that was mended so.
-    pub(crate) fn mended(document: Bound<'_, PyAny>, mut it: msg_document::Repaired) -> Self {
-        it.document = Vec::new();
-        let findings = Findings::of(Report::Repair(it));
+    pub(crate) fn mended(document: Bound<'_, PyAny>, edits: Vec<Diagnostic>) -> Self {
+        let report =
+            msg_document::Repaired { document: Vec::new(), changed: true, messages: 0, edits };
+        let findings = Findings::of(Report::Repair(report));
         Repaired { document: document.unbind(), changed: true, findings }
     }
 }
 
 #[pymethods]
 impl Repaired {
+    /// What `case Repaired(…)` compares, in order.
+    #[classattr]
+    fn __match_args__() -> (&'static str, &'static str) {
+        ("document", "changed")
+    }
+
     #[new]
     #[pyo3(signature = (document, changed, line=None))]
     fn new(document: Py<PyAny>, changed: bool, line: Option<String>) -> Self {

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import pickle
+import subprocess
+import sys
 from typing import Any
 
 import msg
@@ -33,6 +35,50 @@ def test_unchanged_messages_are_shared() -> None:
     assert repaired.document[3] is BROKEN[2]
     again = msg.repair(repaired.document)
     assert not again.changed and again.document is repaired.document
+
+
+def test_a_message_that_gets_an_id_shares_the_rest() -> None:
+    arguments = {"name": "read", "arguments": "{}"}
+    messages: list[dict[str, Any]] = [
+        {"role": "user", "content": "read a"},
+        {"role": "assistant", "tool_calls": [{"function": arguments}]},
+        {"role": "tool", "content": "a"},
+    ]
+    before = json.dumps(messages)
+    mended = msg.repair(messages).document
+    assert json.dumps(messages) == before and mended[0] is messages[0]
+    [call] = mended[1]["tool_calls"]
+    assert call["id"] == mended[2]["tool_call_id"] != "" and call["type"] == "function"
+    assert call["function"] is arguments
+    assert mended == json.loads(msg.repair(before).document)
+
+
+def test_answers_are_values() -> None:
+    checked, repaired = msg.check(BROKEN), msg.repair(BROKEN)
+    for it in (checked, repaired):
+        again = pickle.loads(pickle.dumps(it))
+        assert again == it and again is not it and repr(again) == repr(it) and it != "other"
+    assert repr(checked) == "Checked(ok=False, format='openai', messages=3)"
+    assert repr(repaired).startswith("Repaired(document=[{'role': 'user'") and repr(repaired).endswith("changed=True)")
+    assert hash(checked) == hash(msg.check(BROKEN)) and checked != msg.check(repaired.document)
+    with pytest.raises(AttributeError):
+        checked.ok = True  # type: ignore[misc]
+    match checked:
+        case msg.Checked(False, "openai", messages=3):
+            pass
+        case _:
+            raise AssertionError(checked)
+    match repaired:
+        case msg.Repaired(document, True):
+            assert document is repaired.document
+        case _:
+            raise AssertionError(repaired)
+
+
+def test_the_import_is_light() -> None:
+    heavy = "sorted(it for it in ('asyncio', 'dataclasses', 'json', 'pyarrow', 'pydantic', 'typing') if it in sys.modules)"
+    script = f"import sys; before = {heavy}; import msg; assert {heavy} == before, {heavy}"
+    subprocess.run([sys.executable, "-S", "-c", f"import sys; sys.path[:] = {sys.path!r}; {script}"], check=True)
 
 
 def test_a_request_stays_a_request() -> None:

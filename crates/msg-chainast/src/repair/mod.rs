@@ -72,6 +72,44 @@ pub fn repair(
     (items.into_iter().map(|it| it.message.into_owned()).collect(), report)
 }
 
+impl RepairOptions {
+    /// As [`repair`], of messages that stay: mended copies, each with where it came from, or none where nothing is to
+    /// be mended. Copies nothing then, if there is no profile.
+    ///
+    /// ```
+    /// use msg_chainast::{Message, RepairOptions, SeededIds};
+    ///
+    /// let (options, messages) = (RepairOptions::new(), [Message::assistant("hi")]);
+    /// let (mended, _) = options.repaired(&messages, &mut SeededIds::new(1));
+    /// let mended = mended.ok_or("nothing is mended")?;
+    /// assert_eq!((mended.len(), mended[0].1.inserted), (2, true));
+    /// assert_eq!((&mended[1].0, mended[1].1.message), (&messages[0], 0));
+    /// # Ok::<(), &str>(())
+    /// ```
+    pub fn repaired(
+        &self,
+        messages: &[Message],
+        ids: &mut dyn IdSource,
+    ) -> (Option<Vec<(Message, MessageOrigin)>>, Vec<Diagnostic>) {
+        let rules = Rules::of_list(self);
+        let stand_ins = pairing::stand_ins_of(messages.iter());
+        let given = stand_ins.as_deref().unwrap_or(messages);
+        let (plan, mut report) = judged(given, stand_ins.is_some(), rules);
+        if rules.profile.is_none() && !plan.mends {
+            return (None, report);
+        }
+        let items = mended(given.to_vec(), plan, rules, ids, &mut report).into_iter();
+        let copies = items.map(|it| (it.message.into_owned(), MessageOrigin::of(&it.origin)));
+        (Some(copies.collect()), report)
+    }
+}
+
+impl MessageOrigin {
+    fn of(origin: &Origin) -> Self {
+        MessageOrigin { message: origin.message, inserted: origin.inserted }
+    }
+}
+
 impl ChainAst {
     /// A valid chain of any list of messages (CA-24). It never fails, and mends again nothing that it
     /// has mended.
@@ -93,7 +131,7 @@ impl ChainAst {
         options: &RepairOptions,
         ids: &mut dyn IdSource,
     ) -> (Self, Vec<Diagnostic>) {
-        let (chain, report, _) = repaired(messages, options, ids, |_| ());
+        let (chain, report, _) = tree(messages, options, ids, |_| ());
         (chain, report)
     }
 
@@ -118,19 +156,15 @@ impl ChainAst {
         options: &RepairOptions,
         ids: &mut dyn IdSource,
     ) -> (Self, Vec<Diagnostic>, Vec<MessageOrigin>) {
-        repaired(messages, options, ids, |items| {
-            let origin = |it: &Item<'_>| {
-                let Origin { message, inserted, .. } = it.origin;
-                MessageOrigin { message, inserted }
-            };
-            items.iter().map(origin).collect()
+        tree(messages, options, ids, |items| {
+            items.iter().map(|it| MessageOrigin::of(&it.origin)).collect()
         })
     }
 }
 
 /// The repaired tree, what was found and mended, and what the caller reads from the items before the tree takes
 /// them.
-fn repaired<T>(
+fn tree<T>(
     mut messages: Vec<Message>,
     options: &RepairOptions,
     ids: &mut dyn IdSource,
@@ -160,6 +194,11 @@ fn repaired<T>(
 /// The plan for a list of messages, in which stand-ins for raw items are put, and what is wrong with it.
 fn analyzed(messages: &mut [Message], rules: Rules<'_>) -> (Plan, Vec<Diagnostic>) {
     let paired = pairing::put_into(messages);
+    judged(messages, paired, rules)
+}
+
+/// As [`analyzed`], of messages in which stand-ins are already, if they are wanted.
+fn judged(messages: &[Message], paired: bool, rules: Rules<'_>) -> (Plan, Vec<Diagnostic>) {
     let (mut plan, defects) = analyze(Chain::Messages(messages), rules);
     plan.stand_ins = paired;
     let mut report = diagnostics(defects, Chain::Messages(messages));

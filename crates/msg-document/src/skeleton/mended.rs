@@ -1,73 +1,150 @@
-//! The repair of a skeleton: which messages stay, and those that an edit touches, read whole.
+//! The repair of a skeleton: which messages stay, what becomes other in some, and those that are new. What says
+//! something else than before is read whole.
 //!
 //! ```text
-//! user 0 · assistant 1 (a call without an id) · tool 2 (no id)     skeletons, numbered
-//!   ─ repair ─▶  1 and 2 are others now
-//! user 0 · assistant, whole · tool, whole                          read from the JSON of the two
-//!   ─ repair ─▶  [0,{"role":"assistant",…},{"role":"tool",…}]
+//! user 0 · assistant 1 (a call without an id) · tool 2 (no id) · user 3 · user 4        skeletons
+//!   ─ repair ─▶  user 0 · assistant 1, other id · tool 2, other id · user, of 3 and 4
+//! 1 and 2 have another member each; 3 and 4 are read from the JSON of the two, and all is repaired again
+//!   ─ repair ─▶  Kept(0) · Changed(1, /tool_calls/0/id) · Changed(2, /tool_call_id) · New({"role":"user",…})
 //! ```
 
-use msg_core::{Message, Origin};
+use msg_chainast::{MessageOrigin, RepairOptions as ChainOptions};
+use msg_core::{Diagnostic, Message, Part, ToolCall, ToolResult};
 
 use super::{MARK, needs_texts};
 use crate::codec::WriteOptions;
 use crate::document::Document;
 use crate::format::Format;
-use crate::repair::{RepairOptions, Repaired};
+use crate::repair::RepairOptions;
 
-/// The mended list, with numbers for messages that stay; nothing where it depends on more than there is.
+/// A message of a mended list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MendedMessage {
+    /// The message of this index, as it was.
+    Kept(usize),
+    /// The message of this index, with texts at some places of its JSON, each named by its JSON Pointer (RFC 6901).
+    Changed(usize, Vec<(String, String)>),
+    /// Another one, as a JSON array: of several where one object cannot hold it, or of none.
+    New(Vec<u8>),
+}
+
+/// The mended list; nothing where it depends on more than there is.
 pub(super) fn repair(
     document: &mut Document,
     options: &RepairOptions,
     whole: impl FnOnce(&[usize]) -> Option<Vec<u8>>,
-) -> Option<Repaired> {
+) -> Option<(Vec<MendedMessage>, Vec<Diagnostic>)> {
+    let chain = document.chain_options(options);
+    let (after, mut edits) = repaired(document.messages(), &chain);
+    if edits.is_empty() {
+        return Some((Vec::new(), edits));
+    }
     let before = document.take_messages();
-    document.put_messages(before.iter().enumerate().map(numbered).collect());
-    let mut edits = document.repair(options);
-    let touched = touched(&before, document.messages());
+    let mut messages = mended(after?, &before, &[]);
+    let touched = touched(&messages, before.len());
     if !touched.is_empty() {
-        let mut given: Vec<Message> = before.iter().enumerate().map(numbered).collect();
+        let mut given = before.clone();
         for (at, message) in touched.iter().zip(read(&whole(&touched)?, touched.len())?) {
             given[*at] = message;
         }
-        document.put_messages(given);
-        edits = document.repair(options);
+        let (after, found) = repaired(&given, &chain);
+        messages = mended(after?, &before, &touched);
+        edits = found;
     }
-    let mut list = Vec::new();
-    for message in document.take_messages() {
-        let json = written(message, &before)?;
-        if !json.is_empty() {
-            list.push(if list.is_empty() { b'[' } else { b',' });
-            list.extend_from_slice(&json);
+    let messages: Option<Vec<_>> = messages.into_iter().collect();
+    messages.filter(|_| !needs_texts(&edits)).map(|messages| (messages, edits))
+}
+
+type Copies = Vec<(Message, MessageOrigin)>;
+
+/// Mended copies, and what was changed.
+fn repaired(messages: &[Message], options: &ChainOptions) -> (Option<Copies>, Vec<Diagnostic>) {
+    let (copies, mut found) = options.repaired(messages, &mut Document::ids());
+    found.retain(|it| it.fix.is_some());
+    (copies, found)
+}
+
+/// What each message is beside those that were there; nothing where only a message that is read whole tells.
+fn mended(after: Copies, before: &[Message], whole: &[usize]) -> Vec<Option<MendedMessage>> {
+    let of = |(message, origin): (Message, MessageOrigin)| {
+        let at = origin.message;
+        if origin.inserted {
+            return written(message);
+        }
+        match changes(before.get(at)?, &message) {
+            Some(none) if none.is_empty() => Some(MendedMessage::Kept(at)),
+            Some(changes) => Some(MendedMessage::Changed(at, changes)),
+            None if whole.binary_search(&at).is_ok() => written(message),
+            None => None,
+        }
+    };
+    after.into_iter().map(of).collect()
+}
+
+/// The messages that say something else than they did, and those that went, perhaps into others.
+fn touched(messages: &[Option<MendedMessage>], n_before: usize) -> Vec<usize> {
+    let mut is_own = vec![false; n_before];
+    for message in messages.iter().flatten() {
+        if let MendedMessage::Kept(at) | MendedMessage::Changed(at, _) = message {
+            is_own[*at] = true;
         }
     }
-    list.extend_from_slice(if list.is_empty() { b"[]" } else { b"]" });
-    let messages = before.len();
-    (!needs_texts(&edits)).then_some(Repaired { document: list, changed: true, messages, edits })
+    (0..n_before).filter(|at| !is_own[*at]).collect()
 }
 
-/// Whose layout the number of a message is: it takes no part in equality and goes where the message goes.
-const NUMBERED: Origin = Origin::Json;
-
-fn numbered((at, message): (usize, &Message)) -> Message {
-    let mut message = message.clone();
-    message.extra.set_layout(NUMBERED, at.to_le_bytes());
-    message
-}
-
-fn number(message: &Message) -> Option<usize> {
-    Some(usize::from_le_bytes(message.extra.layout(&NUMBERED)?.try_into().ok()?))
-}
-
-/// The messages that are not what they were, and those that went, perhaps into others.
-fn touched(before: &[Message], after: &[Message]) -> Vec<usize> {
-    let mut is_kept = vec![false; before.len()];
-    for message in after {
-        if let Some(at) = number(message) {
-            is_kept[at] = before[at] == *message;
+/// The places where a message has other texts, if it is the same but for them.
+fn changes(before: &Message, after: &Message) -> Option<Vec<(String, String)>> {
+    let is_same = before.role == after.role && before.name == after.name;
+    if !is_same || before.extra != after.extra || before.parts.len() != after.parts.len() {
+        return None;
+    }
+    let (mut changes, mut n_calls) = (Vec::new(), 0);
+    for parts in before.parts.iter().zip(&after.parts) {
+        match parts {
+            (Part::ToolCall(before), Part::ToolCall(after)) => {
+                call_changes(before, after, n_calls, &mut changes)?;
+                n_calls += 1;
+            }
+            (Part::ToolResult(before), Part::ToolResult(after)) => {
+                result_changes(before, after, &mut changes)?;
+            }
+            (before, after) => (before == after).then_some(())?,
         }
     }
-    (0..before.len()).filter(|at| !is_kept[*at]).collect()
+    Some(changes)
+}
+
+fn call_changes(
+    before: &ToolCall,
+    after: &ToolCall,
+    call: usize,
+    changes: &mut Vec<(String, String)>,
+) -> Option<()> {
+    let mut compare = |place, before: &str, after: &str| {
+        if before != after {
+            changes.push((format!("/tool_calls/{call}/{place}"), after.to_owned()));
+        }
+    };
+    compare("id", &before.id, &after.id);
+    compare("type", before.kind.as_str(), after.kind.as_str());
+    compare("function/arguments", before.arguments.text(), after.arguments.text());
+    let is_same = before.name == after.name && before.signature == after.signature;
+    (is_same && before.extra == after.extra).then_some(())
+}
+
+fn result_changes(
+    before: &ToolResult,
+    after: &ToolResult,
+    changes: &mut Vec<(String, String)>,
+) -> Option<()> {
+    let is_same = before.is_error == after.is_error
+        && before.kind == after.kind
+        && before.name == after.name
+        && before.extra == after.extra;
+    if before.call_id != after.call_id {
+        changes.push(("/tool_call_id".to_owned(), after.call_id.clone()));
+    }
+    (is_same && before.content == after.content).then_some(())
 }
 
 /// So many messages in a JSON array.
@@ -76,17 +153,12 @@ fn read(json: &[u8], n: usize) -> Option<Vec<Message>> {
     (content.messages.len() == n && content.notes.is_empty()).then_some(content.messages)
 }
 
-/// The number of a message if it is what it was, or else its JSON if it is whole: several objects where one cannot
-/// hold it, or none.
-fn written(message: Message, before: &[Message]) -> Option<Vec<u8>> {
-    if let Some(at) = number(&message) {
-        return (before[at] == message).then(|| at.to_string().into_bytes());
-    }
+/// The JSON of a message that is whole.
+fn written(message: Message) -> Option<MendedMessage> {
     let mut json = Vec::new();
     let options = WriteOptions::default();
     Format::default().codec().write(&mut vec![message], &options, &mut json);
     // Something of a message that is not whole may have come into it.
     let is_whole = memchr::memmem::find(&json, MARK.encode_utf8(&mut [0; 4]).as_bytes()).is_none();
-    let list = json.strip_prefix(b"[")?.strip_suffix(b"]")?;
-    is_whole.then(|| list.to_vec())
+    is_whole.then_some(MendedMessage::New(json))
 }

@@ -70,7 +70,7 @@ struct Draft {
     content: Vec<Part>,
     calls: Vec<Part>,
     call_id: Option<String>,
-    reasoning: Option<Part>,
+    reasoning: Option<String>,
     has_more: bool,
 }
 
@@ -103,7 +103,7 @@ impl Draft {
                 let text = kept(source.brief()?, *texts);
                 *texts += 1;
                 (!text.is_empty()).then_some(())?;
-                self.reasoning = Some(Part::Reasoning(Reasoning::new(text)));
+                self.reasoning = Some(text);
             }
             _ => self.other_member(source, name)?,
         }
@@ -226,7 +226,7 @@ impl Draft {
         }
         message.parts = content;
         if let Some(reasoning) = reasoning {
-            message.parts.insert(0, reasoning);
+            message.parts.insert(0, Part::Reasoning(Reasoning::new(reasoning)));
         }
         message.parts.append(&mut calls);
         message.name = name;

@@ -17,6 +17,7 @@ mod text;
 
 use msg_core::{Diagnostic, Message, Report};
 
+pub use self::mended::MendedMessage;
 pub use self::source::Source;
 use self::text::JsonText;
 use crate::check::{CheckOptions, Checked};
@@ -24,7 +25,7 @@ use crate::codec::{Around, Content, WriteOptions};
 use crate::document::Document;
 use crate::format::Format;
 use crate::read_options::ReadOptions;
-use crate::repair::{RepairOptions, Repaired};
+use crate::repair::RepairOptions;
 use crate::text_calls::Calls;
 
 /// Stands before the number of a long text. That a document has it itself does no harm: what quotes it is read whole.
@@ -86,14 +87,13 @@ impl Skeleton {
         self.can_mend(options).then(|| !self.document.repair(options).is_empty())
     }
 
-    /// The list of mended messages as JSON, and what was changed; nothing where only the whole document tells. In the
-    /// list a number stands for the message of this index, which stays as it was. `whole` gives the JSON array
-    /// of those messages of the document that an edit touches.
+    /// The mended messages, and what was changed: no messages where that is nothing. None where only the whole document
+    /// tells. `whole` gives the JSON array of those messages of the document that an edit makes say something else.
     pub fn repair(
         mut self,
         options: &RepairOptions,
         whole: impl FnOnce(&[usize]) -> Option<Vec<u8>>,
-    ) -> Option<Repaired> {
+    ) -> Option<(Vec<MendedMessage>, Vec<Diagnostic>)> {
         self.can_mend(options).then(|| mended::repair(&mut self.document, options, whole))?
     }
 

@@ -11,14 +11,19 @@ as a ``dict``, models with ``model_dump``), and answers in kind.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, TypeVar
-
 from . import _msg
-from ._msg import formats, recognise
+from ._msg import Checked, Repaired, formats, recognise
 from .errors import CannotFit, InternalError, MsgError, OptionError, ParseError
 from .stream import StreamAssembler, ToolParser, stream, tools
-from .types import Checked, Converted, Diagnostic, Fitted, Position, Repaired, Stats
+
+TYPE_CHECKING = False  # as that of `typing`, which costs half of the time that an import may take (PY-1)
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any, TypeVar
+
+    from .types import Converted, Diagnostic, Fitted, Position, Stats
+
+    D = TypeVar("D")
 
 __all__ = [
     "CannotFit", "Checked", "Checker", "Converted", "Diagnostic", "Fitted", "InternalError", "MsgError", "OptionError",
@@ -28,7 +33,14 @@ __all__ = [
 
 __version__ = _msg.version
 
-D = TypeVar("D")
+
+def __getattr__(name: str) -> Any:
+    """The classes of :mod:`msg.types`, made when somebody asks for one."""
+    if name not in ("Converted", "Diagnostic", "Fitted", "Position", "Stats"):
+        raise AttributeError(f"module 'msg' has no attribute {name!r}")
+    from . import types
+
+    return getattr(types, name)
 
 
 def check(document: Any, /, **options: Any) -> Checked:
@@ -68,11 +80,15 @@ def convert(document: D, to: str, /, **options: Any) -> Converted[D]:
     >>> convert([{"role": "user", "content": "hi"}], "gemini").document
     {'contents': [{'role': 'user', 'parts': [{'text': 'hi'}]}]}
     """
+    from .types import Converted
+
     return Converted(*_msg.convert(document, to, _named(options)))
 
 
 def stats(document: Any, /, **options: Any) -> Stats:
     """Messages, bytes and tokens, by role, section and tool."""
+    from .types import Stats
+
     return Stats(_msg.stats(document, _named(options)))
 
 
@@ -86,6 +102,8 @@ def fit(document: D, /, *, budget: int | None = None, **options: Any) -> Fitted[
 
     Raises :class:`CannotFit` where nothing that may be cut is enough.
     """
+    from .types import Fitted
+
     if budget is not None:
         options["budget"] = budget
     fitted, fits, line = _msg.fit(document, _named(options))

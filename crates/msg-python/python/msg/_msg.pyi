@@ -1,4 +1,4 @@
-from typing import Any, Generic, TypeVar, final
+from typing import Any, Final, Generic, TypeVar, final
 
 from .types import Diagnostic
 
@@ -33,6 +33,7 @@ version: str
 
 @final
 class Checked:
+    __match_args__: Final = ("ok", "format", "messages")
     def __new__(cls, ok: bool, format: str, messages: int, line: str | None = None) -> Checked: ...
     @property
     def ok(self) -> bool: ...
@@ -50,6 +51,7 @@ class Checked:
 
 @final
 class Repaired(Generic[_D]):
+    __match_args__: Final = ("document", "changed")
     def __class_getitem__(cls, key: Any) -> Any: ...
     def __new__(cls, document: _D, changed: bool, line: str | None = None) -> Repaired[_D]: ...
     @property

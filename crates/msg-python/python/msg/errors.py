@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from .types import Diagnostic, Fitted
 
 
@@ -23,6 +23,8 @@ class ParseError(MsgError, ValueError):
     @property
     def diagnostic(self) -> Diagnostic | None:
         """What is wrong, with its place; none where objects are no JSON."""
+        import json
+
         from .types import Diagnostic
 
         return Diagnostic.read(json.loads(self._line)["error"]) if self._line else None

@@ -7,10 +7,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
-from typing import Any
-
 from . import _msg
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+    from typing import Any
 
 __all__ = ["StreamAssembler", "ToolParser", "stream", "tools"]
 

@@ -2,7 +2,9 @@
 //! documents and by the fuzz target of the same name.
 
 use msg_chainast::Profile;
-use msg_document::{CheckOptions, Document, ReadOptions, RepairOptions, Skeleton, WriteOptions};
+use msg_document::{
+    CheckOptions, Document, MendedMessage, ReadOptions, RepairOptions, Skeleton, WriteOptions,
+};
 use serde_json::Value;
 
 /// A document has the answers that it would have if it were read whole, by the chain rules and by a profile. Gives
@@ -30,12 +32,14 @@ pub(crate) fn a_skeleton_answers_as_the_document(json: &[u8], profile: Option<&P
         let chosen: Vec<_> = ats.iter().map(|it| &all[*it]).collect();
         serde_json::to_vec(&chosen).ok()
     };
-    if let Some(mended) = skeleton().and_then(|it| it.repair(&options, some)) {
-        let found = format!("{:?}", mended.edits);
-        assert_eq!(found, format!("{edits:?}"), "{}", text(json.to_vec()));
+    if let Some((mended, found)) = skeleton().and_then(|it| it.repair(&options, some)) {
+        assert_eq!(format!("{found:?}"), format!("{edits:?}"), "{}", text(json.to_vec()));
         let mut written = Vec::new();
         document.write(&WriteOptions::default(), &mut written);
-        let assembled = assembled(json, &mended.document);
+        let assembled = match found.is_empty() {
+            true => messages(json),
+            false => assembled(json, mended),
+        };
         assert_eq!(assembled, messages(&written), "{}", text(json.to_vec()));
     }
     true
@@ -50,11 +54,23 @@ fn text(json: Vec<u8>) -> String {
     String::from_utf8_lossy(&json).into_owned()
 }
 
-/// The mended list, in which numbers stand for messages of the document.
-fn assembled(json: &[u8], mended: &[u8]) -> Vec<Value> {
+/// The mended list with the messages of the document.
+fn assembled(json: &[u8], mended: Vec<MendedMessage>) -> Vec<Value> {
     let before = messages(json);
-    let of = |it: Value| it.as_u64().map_or(it, |at| before[at as usize].clone());
-    messages(mended).into_iter().map(of).collect()
+    let of = |it| match it {
+        MendedMessage::Kept(at) => vec![before[at].clone()],
+        MendedMessage::Changed(at, changes) => vec![changed(before[at].clone(), changes)],
+        MendedMessage::New(json) => messages(&json),
+    };
+    mended.into_iter().flat_map(of).collect()
+}
+
+fn changed(mut message: Value, changes: Vec<(String, String)>) -> Value {
+    for (place, text) in changes {
+        let (object, name) = place.rsplit_once('/').expect("because it is a JSON Pointer");
+        message.pointer_mut(object).expect("because it was read")[name] = text.into();
+    }
+    message
 }
 
 fn messages(json: &[u8]) -> Vec<Value> {
