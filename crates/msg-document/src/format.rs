@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::codec::Codec;
 use crate::formats::FORMATS;
-use crate::layout::{keep_layout, keep_layout_of_json};
+use crate::layout::keep_layout_of_json;
 use crate::refusal::Refusal;
 
 /// A format of a conversation, by its name.
@@ -64,7 +64,7 @@ impl Format {
             // Before all else, since a session may hold bytes of which no layout can be kept.
             _ if source.strip_prefix("\u{feff}".as_bytes()) == Some(&written) => source.to_vec(),
             // Readers of sessions are content with less than JSON.
-            (true, true) => keep_layout(source, &written),
+            (true, true) => Format::keep_layout(source, &written),
             (true, false) => keep_layout_of_json(source, written),
         }
     }

@@ -67,7 +67,7 @@ pub use format::Format;
 pub use join::join;
 pub use json::{ObjectWriter, to_json};
 pub use key::{Key, KeyOptions, key, prefix_keys};
-pub use layout::{keep_layout, pretty};
+pub use layout::pretty;
 pub use messages::{CallRow, MessageRow, messages};
 pub use options::options_from_json;
 pub use read_options::{Accept, ReadOptions};

@@ -11,7 +11,7 @@ use crate::refusal::Refusal;
 
 impl Document {
     /// Writes it as `source`, which it was read from, is laid out: what was not edited keeps its text
-    /// ([`keep_layout`](crate::keep_layout)). Nothing for what is no JSON.
+    /// ([`Format::keep_layout`](crate::Format::keep_layout)). Nothing for what is no JSON.
     pub fn set_source(&mut self, source: Vec<u8>) {
         self.source = Some(source).filter(|_| self.format.is_json());
     }

@@ -1,7 +1,7 @@
 //! `test_data/layout/NAME.in`: a source, a line `=====`, and the same document as it was written after an
 //! edit. The expectation is the edited document in the layout of the source.
 
-use msg_document::{RepairOptions, keep_layout, pretty, repair};
+use msg_document::{Format, RepairOptions, pretty, repair};
 use proptest::prelude::*;
 
 use crate::laws;
@@ -13,7 +13,7 @@ fn documents_keep_their_layout() {
         let (source, written) =
             text.split_once("=====\n").expect("because a case has two documents");
         laws::layout::layout_keeps_the_value(source, written);
-        let kept = keep_layout(source.as_bytes(), written.as_bytes());
+        let kept = Format::keep_layout(source.as_bytes(), written.as_bytes());
         String::from_utf8(kept).expect("because both documents are UTF-8").replace('\r', "\\r")
     });
 }

@@ -1,12 +1,12 @@
 //! What holds for every document. Shared by the cases, by random input and by the fuzz targets of the same
 //! names.
 
-use msg_document::keep_layout;
+use msg_document::Format;
 use msg_json::{tokens, unescape, validate, write_compact};
 
 /// A layout changes no value: its tokens are those of what was written, strings by their texts.
 pub(crate) fn layout_keeps_the_value(source: &str, written: &str) {
-    let kept = keep_layout(source.as_bytes(), written.as_bytes());
+    let kept = Format::keep_layout(source.as_bytes(), written.as_bytes());
     let kept = String::from_utf8(kept).expect("because both documents are UTF-8");
     if validate(source.trim_start_matches('\u{feff}')).is_err() || validate(written).is_err() {
         assert_eq!(kept, written);
@@ -24,7 +24,7 @@ pub(crate) fn layout_of_the_unedited(source: &str) {
     }
     let mut compact = Vec::new();
     write_compact(&mut compact, source);
-    assert_eq!(keep_layout(source.as_bytes(), &compact), source.as_bytes());
+    assert_eq!(Format::keep_layout(source.as_bytes(), &compact), source.as_bytes());
 }
 
 /// The tokens of a document, strings by their texts; half a surrogate pair is none.
