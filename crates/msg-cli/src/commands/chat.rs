@@ -12,6 +12,7 @@ mod client;
 mod draft;
 mod record;
 mod reply;
+mod report;
 mod request;
 mod saved;
 mod sending;
@@ -24,7 +25,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use msg_core::Diagnostic;
 use msg_file::store::{Appended, Appender, Options};
 use msg_file::{Document, Force, HistoryOptions, Limits, Mode, refuse_other_kinds};
 use msg_openai::Assembled;
@@ -43,7 +43,6 @@ use crate::endpoint::{Api, Endpoint, Patience};
 use crate::exit::{Failure, Status};
 use crate::input::{Input, MAX_DOCUMENT};
 use crate::output::Output;
-use crate::render::{self, Quotes};
 
 /// The longest answer that is taken, in bytes, unless `--max-answer-bytes` says otherwise: far beyond
 /// what any model says at once.
@@ -261,25 +260,6 @@ impl Args {
         Ok(asking)
     }
 
-    /// What the model is not told as the file has it.
-    fn tell_edits(&self, edits: &[Diagnostic], cx: &Context) {
-        if edits.is_empty() || cx.quiet {
-            return;
-        }
-        if cx.verbose {
-            cx.note(&cx.list(&self.name(), &Quotes::default()).edits(edits));
-        }
-        let n = render::plural(edits.len(), "edit");
-        let hint = if cx.verbose { "" } else { "; -v shows them" };
-        cx.say(&format!("{n} made for the model, the file keeps its history{hint}"));
-    }
-
-    fn note(&self, done: &[Appended], cx: &Context) {
-        for warning in done.iter().flat_map(|it| &it.warnings) {
-            cx.say(&warning.to_string());
-        }
-    }
-
     /// Appends the question, and what makes its agent known.
     fn append_cells(
         &self,
@@ -314,54 +294,5 @@ impl Args {
         })?;
         self.note(&done, cx);
         Ok(Some(done))
-    }
-
-    fn no_answer(&self, reply: &Assembled, ended: &Ended, cx: &Context) -> Result<(), Failure> {
-        let name = self.name();
-        let why = match ended {
-            Ended::Interrupted => {
-                cx.say(&format!(
-                    "{name}: interrupted before an answer came; the question is in the file"
-                ));
-                return Ok(());
-            }
-            Ended::Whole => record::why_empty(reply),
-            _ if reply.error.is_some() => record::why_empty(reply),
-            other => other.to_string().into(),
-        };
-        Err(self.refused(&format!("there is no answer, nothing is appended: {why}")))
-    }
-
-    fn tell(
-        &self,
-        asking: &Asking,
-        asked: &[Appended],
-        answered: &[Appended],
-        reply: &Assembled,
-        cx: &Context,
-    ) -> Result<(), Failure> {
-        if self.json {
-            let mut out = Output::stdout();
-            out.write(&record::outcome(asking, asked, answered, reply))?;
-            return out.finish();
-        }
-        if !cx.quiet {
-            let found = cx.list(&self.name(), &Quotes::default()).findings(&reply.diagnostics);
-            cx.note(&found);
-        }
-        Ok(())
-    }
-
-    /// Says why the answer ended where it did not end by itself.
-    fn tell_end(&self, reply: &Assembled, ended: &Ended, cx: &Context) -> Status {
-        let name = self.name();
-        if *ended != Ended::Whole {
-            cx.say(&format!("{name}: {ended}; what had come is in the file"));
-        } else if let Some(error) = &reply.error {
-            cx.say(&format!("{name}: the endpoint reported an error: {}", error.message));
-        } else if let Some(why) = record::cut_off(reply).filter(|_| !cx.quiet) {
-            cx.say(&format!("{name}: {why}"));
-        }
-        if *ended == Ended::Interrupted { Status::Interrupted } else { Status::of(reply.complete) }
     }
 }

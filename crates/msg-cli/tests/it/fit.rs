@@ -47,9 +47,9 @@ fn serve(manner: Manner) -> (String, Arc<AtomicUsize>) {
     (url, seen)
 }
 
-/// Holds the first request back until a second one is there, or two seconds have passed.
+/// Holds the first request back until a second one is there, or a minute has passed.
 fn wait_for_company(most: &AtomicUsize) {
-    for _ in 0..400 {
+    for _ in 0..12_000 {
         if most.load(Ordering::SeqCst) > 1 {
             return;
         }

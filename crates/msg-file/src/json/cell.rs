@@ -57,18 +57,10 @@ fn by_attribute(doc: &Document, cell: &Cell, out: &mut Out<'_>) {
         out.key("status").str(status.as_str());
     }
     if cell.has_attr("duration") {
-        match cell.duration() {
-            None => out.key("duration_ms").raw("null"),
-            Some(d) => {
-                let ms = d.as_secs_f64() * 1e3;
-                let whole = d.subsec_nanos() % 1_000_000 == 0;
-                out.key("duration_ms").raw(&if whole {
-                    d.as_millis().to_string()
-                } else {
-                    ms.to_string()
-                });
-            }
-        }
+        out.key("duration_ms").opt(cell.duration(), |out, d| match d.subsec_nanos() % 1_000_000 {
+            0 => out.raw(&d.as_millis().to_string()),
+            _ => out.raw(&(d.as_secs_f64() * 1e3).to_string()),
+        });
     }
     if cell.view() == View::Summary
         && let (Some(source), Some(text)) = (cell.summarised(), doc.summary_text(cell))
@@ -120,12 +112,9 @@ fn by_category(cell: &Cell, out: &mut Out<'_>) {
             data(cell, false, out);
         }
         CellKind::Summary(it) => {
-            match &it.covers {
-                None => out.key("covers").raw("null"),
-                Some(ranges) => {
-                    out.key("covers").array(ranges.iter().cloned().flatten(), Out::number);
-                }
-            }
+            out.key("covers").opt(it.covers.as_ref(), |out, ranges| {
+                out.array(ranges.iter().cloned().flatten(), Out::number);
+            });
             out.key("summary_of").opt_number(it.of);
         }
         CellKind::AgentDef(it) => {

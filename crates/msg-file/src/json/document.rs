@@ -75,27 +75,22 @@ fn members(doc: &Document, name: &str, out: &mut Out<'_>) {
         Eol::CrLf => "crlf",
     });
     out.key("final_newline").bool(doc.bytes().ends_with(b"\n"));
-    match doc.frontmatter() {
-        None => out.key("frontmatter").raw("null"),
-        Some(front) => out.key("frontmatter").object(|out| {
+    out.key("frontmatter").opt(doc.frontmatter(), |out, front| {
+        out.object(|out| {
             out.key("bytes").span(front.span);
             out.key("message_section").opt_str(front.message_section.as_deref());
             out.key("default_agent").opt_str(front.default_agent.as_deref());
             out.key("message_format").opt_number(front.message_format.map(|n| n as usize));
-        }),
-    }
-    match doc.document() {
-        None => out.key("document").raw("null"),
-        Some(span) => out.key("document").span(span),
-    }
-    match doc.section() {
-        None => out.key("section").raw("null"),
-        Some(section) => out.key("section").object(|out| {
+        });
+    });
+    out.key("document").opt(doc.document(), Out::span);
+    out.key("section").opt(doc.section(), |out, section| {
+        out.object(|out| {
             out.key("title").str(&section.title);
             out.key("level").number(section.level.into());
             out.key("line").number(section.line);
-        }),
-    }
+        });
+    });
     out.key("preamble").object(|out| {
         out.key("bytes").span(doc.preamble());
         out.key("text").str(&doc.preamble_text());

@@ -77,10 +77,7 @@ impl<'w> Out<'w> {
     }
 
     pub(crate) fn opt_str(&mut self, text: Option<&str>) {
-        match text {
-            Some(text) => self.str(text),
-            None => self.raw("null"),
-        }
+        self.opt(text, Self::str);
     }
 
     pub(crate) fn number(&mut self, n: usize) {
@@ -88,8 +85,13 @@ impl<'w> Out<'w> {
     }
 
     pub(crate) fn opt_number(&mut self, n: Option<usize>) {
-        match n {
-            Some(n) => self.number(n),
+        self.opt(n, Self::number);
+    }
+
+    /// What is there, or `null`.
+    pub(crate) fn opt<T>(&mut self, it: Option<T>, write: impl FnOnce(&mut Self, T)) {
+        match it {
+            Some(it) => write(self, it),
             None => self.raw("null"),
         }
     }
