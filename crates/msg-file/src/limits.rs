@@ -41,8 +41,8 @@ impl Default for Limits {
 }
 
 /// Bytes of a file for each of its cells, where there are many: what a message of two words takes that a
-/// program writes. What a cell and its message take in memory, times the copies that a repair and a compaction
-/// make, stays below 24 of these.
+/// program writes. A cell with its message takes about ten times as much in memory, and up to thirty times while
+/// a compaction that repairs first is under way.
 const BYTES_A_CELL: usize = 48;
 
 impl Limits {
