@@ -28,7 +28,7 @@ fn tools(head: &mut RequestHead, raw: &RawJson) -> Option<()> {
             let is_list = matches!(name.as_str(), "functionDeclarations" | "function_declarations");
             match raw.parse::<Vec<RawJson>>() {
                 Ok(list) if is_list => {
-                    head.tools.extend(list.into_iter().map(|it| Tool::of(it, function)))
+                    head.tools.extend(list.into_iter().map(|it| Tool::of(it, function)));
                 }
                 _ => head.tools.push(Tool::Other(tool.clone())),
             }

@@ -93,7 +93,7 @@ impl<'a> Writer<'a, '_> {
         let variant = plan.variant(content::PARTS);
         let lost = content::SHAPE.write(out, plan, want, &raw, |out, code| match (code, &word) {
             (content::ROLE, Spelled::Word(word)) => {
-                msg_json::write_str(out, word.unwrap_or_default())
+                msg_json::write_str(out, word.unwrap_or_default());
             }
             (content::ROLE, Spelled::Null) => out.extend_from_slice(b"null"),
             _ => self.parts(&parts, variant, out),

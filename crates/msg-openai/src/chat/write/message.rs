@@ -99,7 +99,7 @@ impl Writer<'_> {
                 message::ROLE => msg_json::write_str(out, role),
                 message::NAME => msg_json::write_str(out, name.unwrap_or_default()),
                 message::CONTENT => {
-                    self.content(&sorted.contents, content.unwrap_or_default(), out)
+                    self.content(&sorted.contents, content.unwrap_or_default(), out);
                 }
                 message::REFUSAL => msg_json::write_str(out, &refusal),
                 message::AUDIO => {
