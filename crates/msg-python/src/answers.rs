@@ -197,8 +197,7 @@ fn join<'py>(
     input: Option<&Bound<'py, PyAny>>,
     answer: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
-    let (first, second) =
-        (input.map(|it| Input::of(it)).transpose()?, answer.map(|it| Input::of(it)).transpose()?);
+    let (first, second) = (input.map(Input::of).transpose()?, answer.map(Input::of).transpose()?);
     let (a, b) = (first.as_ref().map(|it| it.json()), second.as_ref().map(|it| it.json()));
     let joined = guarded(py, || Ok(msg_document::join(a, b, &ReadOptions::default())))?;
     let joined = joined.map_err(|it| refused(py, &it))?;
