@@ -3,6 +3,11 @@
 //! Nothing is compared part by part. A copy is kept only where a plan is made of it: a hostile document has so
 //! many messages that two of each would be most of the memory.
 
+#![allow(
+    clippy::disallowed_types,
+    reason = "the hashes are compared by the process that made them"
+)]
+
 use std::hash::{DefaultHasher, Hasher};
 
 use msg_compact::count::ToolSpec;
