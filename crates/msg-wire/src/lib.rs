@@ -163,7 +163,7 @@ pub use json::{Json, Str};
 pub use link::link_ids;
 pub use options::{Layout, ReadOptions, option_word};
 pub use stream::assembled::{Assembled, AssembledChoice};
-pub use stream::assembler::{Assembler, Family, Sink};
+pub use stream::assembler::{Assembler, Family};
 pub use stream::event_options::EventOptions;
 pub use stream::finish::StreamState;
 pub use stream::limits::StreamLimits;
@@ -171,6 +171,7 @@ pub use stream::options::StreamOptions;
 pub use stream::provider_error::ProviderError;
 pub use stream::reader::StreamReader;
 pub use stream::sse::{SseDecoder, SseEvent};
+pub use stream::step::Sink;
 
 /// The examples of the README run as tests.
 #[cfg(doctest)]

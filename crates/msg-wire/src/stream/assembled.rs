@@ -3,11 +3,11 @@
 
 use msg_core::{Diagnostic, FinishReason, Message, Role, StreamEvent, Usage};
 
-use super::assembler::Sink;
 use super::close::Parts;
 use super::finish::{Ending, StreamState};
 use super::head::Head;
 use super::provider_error::ProviderError;
+use super::step::Sink;
 use crate::codec::note_model;
 
 /// The result of a stream, or of as much of it as came.

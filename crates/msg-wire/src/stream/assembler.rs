@@ -3,14 +3,10 @@
 
 use std::fmt;
 
-use msg_core::StreamEvent;
-
 use super::head::{Data, Head};
+use super::step::Sink;
 use super::{Assembled, SseEvent, StreamOptions, StreamState};
 use crate::Json;
-
-/// Where events go.
-pub type Sink<'a> = dyn FnMut(StreamEvent<'_>) + 'a;
 
 /// A family of streams: what one wire format sends.
 ///

@@ -2,10 +2,10 @@
 
 use msg_json::validate;
 
-use super::assembler::Sink;
 use super::notes::Note;
 use super::recognition::{Form, Recognition};
 use super::sse::SseEvent;
+use super::step::Sink;
 use crate::Json;
 
 /// What kind of body it is, as far as it is known.

@@ -6,13 +6,13 @@ use std::borrow::Cow;
 use msg_core::{FinishReason, RawJson, StreamEvent, Usage};
 use msg_json::{JsonError, Reader};
 
-use super::assembler::Sink;
 use super::close::Closing;
 use super::finish::{Ending, StreamState};
 use super::limits::StreamLimits;
 use super::notes::{Note, Notes};
 use super::options::StreamOptions;
 use super::provider_error::ProviderError;
+use super::step::Sink;
 use super::step::Step;
 use crate::json::{Json, put, read_members};
 

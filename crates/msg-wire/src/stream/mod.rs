@@ -39,7 +39,7 @@ mod merged;
 mod notes;
 mod output;
 mod slot;
-mod step;
+pub(crate) mod step;
 mod template;
 
 pub(crate) use assembled::Assembled;

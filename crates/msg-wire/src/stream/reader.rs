@@ -4,13 +4,14 @@
 use msg_core::StreamEvent;
 
 use super::assembled::Assembled;
-use super::assembler::{Family, Sink};
+use super::assembler::Family;
 use super::document::Body;
 use super::finish::StreamState;
 use super::limits::StreamLimits;
 use super::options::StreamOptions;
 use super::recognition::{Form, Recognition};
 use super::sse::SseDecoder;
+use super::step::Sink;
 
 /// Reads the bytes of a response, in chunks of any size, and assembles the message.
 ///

@@ -2,13 +2,14 @@
 //! that the caller registered. Events that tell nothing wait, in bounded memory.
 
 use super::assembled::Assembled;
-use super::assembler::{Assembler, Family, Sink};
+use super::assembler::{Assembler, Family};
 use super::finish::{Ending, StreamState};
 use super::head::{Data, Head};
 use super::notes::{Note, Notes};
 use super::options::StreamOptions;
 use super::provider_error::ProviderError;
 use super::sse::SseEvent;
+use super::step::Sink;
 use crate::Json;
 use crate::json::check_object;
 

@@ -1,9 +1,13 @@
 //! What every step of an assembler needs besides its own state: the caller's limits, and where events and
 //! findings go.
 
-use super::assembler::Sink;
+use msg_core::StreamEvent;
+
 use super::limits::StreamLimits;
 use super::notes::{Note, Notes};
+
+/// Where events go.
+pub type Sink<'a> = dyn FnMut(StreamEvent<'_>) + 'a;
 
 /// What every step of an assembler needs besides its own state.
 pub struct Step<'a, 's> {
