@@ -282,8 +282,11 @@ impl Analyzer<'_, '_> {
             if !pair[0].2 {
                 return;
             }
-            match self.plan.splits_summaries {
-                true => self.find(pair[1].0, Some(pair[1].1), What::SurplusCall),
+            match self.rules.enforced.lone_summary {
+                true => {
+                    self.plan.splits_summaries = true;
+                    self.find(pair[1].0, Some(pair[1].1), What::SurplusCall);
+                }
                 false => self.find_accepted(pair[1].0, Some(pair[1].1), What::SurplusCall),
             }
         }

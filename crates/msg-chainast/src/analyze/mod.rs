@@ -100,7 +100,7 @@ impl<'m, 'r> Analyzer<'m, 'r> {
         let mut it = Analyzer {
             chain,
             rules,
-            plan: Plan::new(rules.enforced),
+            plan: Plan::default(),
             defects: Vec::new(),
             index: Index::default(),
             start: Start {

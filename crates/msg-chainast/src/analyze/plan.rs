@@ -8,7 +8,6 @@
 //! calls      a ─▶ slot of message 4, moved here     b ─▶ slot of message 2
 //! ```
 
-use super::rules::Enforced;
 use crate::idx::Idx;
 
 /// The decisions about one list of messages.
@@ -36,7 +35,7 @@ pub(crate) struct Plan {
     pub(crate) insert_first: bool,
     /// Whether the calls of the last pair may stay without results.
     pub(crate) open_tail: bool,
-    /// Whether a summarization pair with several calls is split.
+    /// Whether a summarization pair with several calls has to be split.
     pub(crate) splits_summaries: bool,
     /// Whether anything has to be mended at all.
     pub(crate) mends: bool,
@@ -127,11 +126,6 @@ impl Unit {
 }
 
 impl Plan {
-    /// A plan for a chain of which nothing is known.
-    pub(crate) fn new(enforced: Enforced) -> Self {
-        Plan { splits_summaries: enforced.lone_summary, ..Plan::default() }
-    }
-
     /// Whether nothing but results that stay away from their pair follows a unit.
     pub(crate) fn is_last(&self, unit: Idx<Unit>) -> bool {
         self.units[unit.index() + 1..].iter().all(|it| it.kind == UnitKind::Results)
@@ -145,11 +139,6 @@ impl Plan {
         let it = &self.units[unit];
         let first = it.first_call as usize;
         (first..first + it.n_calls as usize).map(Idx::at)
-    }
-
-    /// The slots of a unit.
-    pub(crate) fn slots_of(&self, unit: Idx<Unit>) -> impl Iterator<Item = Idx<Slot>> + '_ {
-        std::iter::successors(self.units[unit].first_slot, |it| self.slots[*it].next)
     }
 
     /// The message that a call stands in.

@@ -12,7 +12,7 @@ use super::{
 use crate::{
     constants::EMPTY_CONTENT,
     profile::Acceptance,
-    repair::{Item, without_members},
+    repair::{Item, is_answered, pairs, without_members},
 };
 
 /// Parts on their way into a user message, with their places in the input.
@@ -61,8 +61,8 @@ impl Conform<'_, '_> {
     /// Whether a user message may follow each message, or its results: not while a call is pending.
     fn answered(&self) -> Vec<bool> {
         let mut answered = vec![true; self.items.len()];
-        for (assistant, tools) in self.pairs() {
-            if self.results(tools.clone()).len() < self.calls(assistant).len() {
+        for (assistant, tools) in pairs(&self.items) {
+            if !is_answered(&self.items, assistant, tools.clone()) {
                 answered[assistant..tools.end].fill(false);
             }
         }

@@ -8,8 +8,9 @@ use super::{
 };
 use crate::{
     options::Thinking,
-    profile::{Acceptance, ReasoningKept, ReasoningRequired},
+    profile::{Acceptance, Profile, ReasoningKept, ReasoningRequired},
     reasoning::{has_reasoning, has_tool_calls},
+    repair::Item,
 };
 
 /// Members in which a message can bear reasoning beside its reasoning part. One that stayed when the part
@@ -177,7 +178,7 @@ impl Conform<'_, '_> {
         let breach =
             Breach::warning("profile::reasoning-missing", sentence, "inserted a placeholder");
         self.at_message(at, breach.mended_if(mended));
-        self.put_fallback(at);
+        put_fallback(self.profile, &mut self.items[at]);
     }
 
     fn require_signature(&mut self, at: usize) {
@@ -196,37 +197,7 @@ impl Conform<'_, '_> {
         };
         self.at_part(at, part, breach.mended_if(mended));
         if mended {
-            self.put_fallback(at);
-        }
-    }
-
-    /// Puts what stands for missing reasoning into a message that calls tools.
-    pub(super) fn put_fallback(&mut self, at: usize) {
-        let fallback = &self.profile.reasoning_fallback;
-        if fallback.is_empty() {
-            return;
-        }
-        let item = &mut self.items[at];
-        match self.profile.reasoning_require {
-            ReasoningRequired::Calls | ReasoningRequired::Messages
-                if !has_reasoning(&item.message) =>
-            {
-                let place = (item.origin.message, 0);
-                item.insert_first(Part::Reasoning(Reasoning::new(fallback.as_str())), place);
-            }
-            ReasoningRequired::CallSignature => {
-                let mut calls = item.message.to_mut().parts.iter_mut();
-                let first = calls.find_map(|it| match it {
-                    Part::ToolCall(it) => Some(it),
-                    _ => None,
-                });
-                if let Some(call) = first
-                    && call.signature.as_ref().is_none_or(String::is_empty)
-                {
-                    call.signature = Some(fallback.clone());
-                }
-            }
-            _ => {}
+            put_fallback(self.profile, &mut self.items[at]);
         }
     }
 
@@ -249,6 +220,33 @@ impl Conform<'_, '_> {
             let is_text = matches!(it, Part::Text(it) if !it.text.is_empty());
             is_text && !(drops && is_empty_text(it, self.profile.blank))
         })
+    }
+}
+
+/// Puts what stands for missing reasoning into a message that calls tools.
+pub(super) fn put_fallback(profile: &Profile, item: &mut Item<'_>) {
+    let fallback = &profile.reasoning_fallback;
+    if fallback.is_empty() {
+        return;
+    }
+    match profile.reasoning_require {
+        ReasoningRequired::Calls | ReasoningRequired::Messages if !has_reasoning(&item.message) => {
+            let place = (item.origin.message, 0);
+            item.insert_first(Part::Reasoning(Reasoning::new(fallback.as_str())), place);
+        }
+        ReasoningRequired::CallSignature => {
+            let mut calls = item.message.to_mut().parts.iter_mut();
+            let first = calls.find_map(|it| match it {
+                Part::ToolCall(it) => Some(it),
+                _ => None,
+            });
+            if let Some(call) = first
+                && call.signature.as_ref().is_none_or(String::is_empty)
+            {
+                call.signature = Some(fallback.clone());
+            }
+        }
+        _ => {}
     }
 }
 

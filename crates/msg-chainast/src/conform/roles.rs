@@ -7,7 +7,7 @@ use crate::{
     constants::{BRIDGE_CONTENT, FIRST_USER_CONTENT},
     profile::{Acceptance, SystemPlace, UserMessage},
     reasoning::has_tool_calls,
-    repair::{Dropped, Item, without_members},
+    repair::{Dropped, Item, pairs, without_members},
 };
 
 fn system_refused(item: &Item<'_>, mended: bool) -> Diagnostic {
@@ -138,7 +138,7 @@ impl Conform<'_, '_> {
         if self.profile.split_results == Acceptance::Accept {
             return;
         }
-        for at in self.pairs().into_iter().flat_map(|it| it.1.skip(1)) {
+        for at in pairs(&self.items).into_iter().flat_map(|it| it.1.skip(1)) {
             if self.items[at].message.extra.layout(&Origin::Gemini).is_some() {
                 let sentence = "results of a pair in several contents";
                 let fix = "joined with those before";

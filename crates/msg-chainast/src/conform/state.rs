@@ -5,7 +5,7 @@ use std::{borrow::Cow, ops::Range};
 
 use std::collections::{HashMap, HashSet};
 
-use msg_core::{Code, Diagnostic, Part, Role, Severity, ToolCall, ToolResult, with_article};
+use msg_core::{Code, Diagnostic, Part, Severity, ToolCall, ToolResult, with_article};
 
 use crate::{analyze::Enforced, profile::Profile, repair::Item};
 
@@ -116,23 +116,6 @@ impl Conform<'_, '_> {
                 self.report.push(it.at_message(item.origin.message));
             }
         }
-    }
-
-    /// The assistant messages with the tool messages directly behind each.
-    pub(super) fn pairs(&self) -> Vec<(usize, Range<usize>)> {
-        let mut pairs: Vec<(usize, Range<usize>)> = Vec::new();
-        for (at, item) in self.items.iter().enumerate() {
-            match item.message.role {
-                Role::Assistant => pairs.push((at, at + 1..at + 1)),
-                Role::Tool => {
-                    if let Some((_, tools)) = pairs.last_mut().filter(|it| it.1.end == at) {
-                        tools.end = at + 1;
-                    }
-                }
-                _ => {}
-            }
-        }
-        pairs
     }
 
     /// The places of all calls: (item, part).

@@ -2,7 +2,10 @@
 
 use msg_core::{CallKind, Part, ToolCall};
 
-use super::{carry::Repairer, item::Item};
+use super::{
+    carry::Repairer,
+    item::{Item, Place},
+};
 use crate::{
     analyze::{Naming, Slot, Unit},
     arguments::sanitized,
@@ -36,26 +39,30 @@ impl Repairer<'_> {
             mend_arguments(it, self.rules.options.arguments);
             if fresh {
                 let fresh = fresh_like(&it.id, self.fresh_id(&it.name, place));
-                self.fresh_ids.insert(call, fresh.clone());
                 let old = std::mem::replace(&mut it.id, fresh);
                 self.out.replaced_ids.insert(place, old);
+            }
+            if let Some(slot) = slot
+                && self.peek(slot).is_some_and(|result| result.call_id != it.id)
+            {
+                self.result_ids.insert(slot, it.id.clone());
             }
             self.n_calls += 1;
         }
     }
 
-    /// A call for a result that no call bears.
-    pub(super) fn call_for(&mut self, slot: Idx<Slot>) -> ToolCall {
+    /// A call for a result that no call bears, and the place of that result.
+    pub(super) fn call_for(&mut self, slot: Idx<Slot>) -> (Part, Place) {
         let name = self.result_name(slot).unwrap_or_else(|| FALLBACK_TOOL_NAME.to_owned());
         let it = &self.plan.slots[slot];
         let place = (it.message as usize, it.part as usize);
-        let mut id = self.result_id(slot);
+        let mut id = self.peek(slot).map_or_else(String::new, |it| it.call_id.clone());
         if id.is_empty() {
-            self.out.replaced_ids.insert(place, id);
             id = self.fresh_id(&name, place);
+            self.result_ids.insert(slot, id.clone());
         }
         self.n_calls += 1;
-        ToolCall::new(id, name, FALLBACK_REQUEST_ARGS)
+        (Part::ToolCall(ToolCall::new(id, name, FALLBACK_REQUEST_ARGS)), place)
     }
 }
 

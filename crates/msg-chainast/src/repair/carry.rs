@@ -9,10 +9,10 @@ use msg_core::{Extra, IdSource, Message, Part, Role, ToolResult};
 
 use super::{
     item::{Dropped, Item, Place},
-    pair::Written,
+    split::split_summaries,
 };
 use crate::{
-    analyze::{Call, Plan, Reading, RolePart, Rules, Slot, Unit, UnitKind, canonical, read_role},
+    analyze::{Plan, Reading, RolePart, Rules, Slot, Unit, UnitKind, canonical, read_role},
     ids::FreshIds,
     idx::Idx,
 };
@@ -38,6 +38,9 @@ pub(crate) fn carry_out<'a>(
 ) -> Mended {
     let mut it = Repairer::new(messages, plan, rules, ids);
     it.run();
+    if it.plan.splits_summaries {
+        split_summaries(&mut it.out.items);
+    }
     it.out
 }
 
@@ -49,12 +52,8 @@ pub(super) struct Repairer<'a> {
     pub(super) apart: TakenApart,
     /// How many calls were written.
     pub(super) n_calls: usize,
-    /// The slots of a pair, while it is written.
-    pub(super) slots: Vec<Idx<Slot>>,
-    /// The calls of a pair, while it is written.
-    pub(super) written: Vec<Written>,
-    /// The fresh ids of calls, for results that stand apart from them.
-    pub(super) fresh_ids: HashMap<Idx<Call>, String>,
+    /// The ids of results that bear another one than their call.
+    pub(super) result_ids: HashMap<Idx<Slot>, String>,
     pub(super) out: Mended,
 }
 
@@ -86,9 +85,7 @@ impl<'a> Repairer<'a> {
             fresh,
             apart: TakenApart::default(),
             n_calls: 0,
-            slots: Vec::new(),
-            written: Vec::new(),
-            fresh_ids: HashMap::new(),
+            result_ids: HashMap::new(),
             out: Mended { items, ..Mended::default() },
         }
     }
@@ -119,7 +116,7 @@ impl<'a> Repairer<'a> {
                     let item = self.take(message, RolePart::System);
                     self.out.items.push(item);
                 }
-                UnitKind::Results => self.results_apart(unit),
+                UnitKind::Results => self.results(unit),
             }
             self.own_pairs(unit.index() + 1, &mut own);
         }

@@ -9,6 +9,7 @@ mod carry;
 mod item;
 mod pair;
 mod results;
+mod split;
 
 use std::collections::HashMap;
 
@@ -16,6 +17,7 @@ use msg_core::{Diagnostic, IdSource, Message, SeededIds, Severity};
 
 use carry::{Mended, carry_out};
 pub(crate) use item::{Dropped, Item, Origin, Place, without_members};
+pub(crate) use split::{Split, is_answered, pairs, put_behind};
 
 use crate::{
     ChainAst,
@@ -131,7 +133,7 @@ impl ChainAst {
         options: &RepairOptions,
         ids: &mut dyn IdSource,
     ) -> (Self, Vec<Diagnostic>) {
-        let (chain, report, _) = tree(messages, options, ids, |_| ());
+        let (chain, report, _) = ChainAst::repair_with_origins(messages, options, ids);
         (chain, report)
     }
 
@@ -152,43 +154,30 @@ impl ChainAst {
     /// assert!(origins.iter().all(|it| !it.inserted));
     /// ```
     pub fn repair_with_origins(
-        messages: Vec<Message>,
+        mut messages: Vec<Message>,
         options: &RepairOptions,
         ids: &mut dyn IdSource,
     ) -> (Self, Vec<Diagnostic>, Vec<MessageOrigin>) {
-        tree(messages, options, ids, |items| {
-            items.iter().map(|it| MessageOrigin::of(&it.origin)).collect()
-        })
+        let span = tracing::debug_span!(
+            "chain_repair",
+            messages = messages.len(),
+            sections = tracing::field::Empty,
+            pairs = tracing::field::Empty,
+            calls = tracing::field::Empty,
+            edits = tracing::field::Empty,
+        );
+        let _entered = span.enter();
+        let rules = Rules::strict(options);
+        let (plan, mut report) = analyzed(&mut messages, rules);
+        span.record("pairs", plan.units.iter().filter(|it| it.is_pair()).count());
+        span.record("calls", plan.calls.len());
+        let items = mended(messages, plan, rules, ids, &mut report);
+        let origins = items.iter().map(|it| MessageOrigin::of(&it.origin)).collect();
+        let chain = ChainAst::build(items);
+        span.record("sections", chain.sections().len());
+        span.record("edits", report.iter().filter(|it| it.fix.is_some()).count());
+        (chain, report, origins)
     }
-}
-
-/// The repaired tree, what was found and mended, and what the caller reads from the items before the tree takes
-/// them.
-fn tree<T>(
-    mut messages: Vec<Message>,
-    options: &RepairOptions,
-    ids: &mut dyn IdSource,
-    read: impl FnOnce(&[Item<'_>]) -> T,
-) -> (ChainAst, Vec<Diagnostic>, T) {
-    let span = tracing::debug_span!(
-        "chain_repair",
-        messages = messages.len(),
-        sections = tracing::field::Empty,
-        pairs = tracing::field::Empty,
-        calls = tracing::field::Empty,
-        edits = tracing::field::Empty,
-    );
-    let _entered = span.enter();
-    let rules = Rules::strict(options);
-    let (plan, mut report) = analyzed(&mut messages, rules);
-    span.record("pairs", plan.units.iter().filter(|it| it.is_pair()).count());
-    span.record("calls", plan.calls.len());
-    let items = mended(messages, plan, rules, ids, &mut report);
-    let read = read(&items);
-    let chain = ChainAst::build(items);
-    span.record("sections", chain.sections().len());
-    span.record("edits", report.iter().filter(|it| it.fix.is_some()).count());
-    (chain, report, read)
 }
 
 /// The plan for a list of messages, in which stand-ins for raw items are put, and what is wrong with it.

@@ -43,7 +43,8 @@ impl Repairer<'_> {
     }
 
     /// Writes the result of a slot, bearing the id of its call.
-    pub(super) fn result(&mut self, slot: Idx<Slot>, call_id: &str) {
+    pub(super) fn result(&mut self, slot: Idx<Slot>) {
+        let id = self.result_ids.remove(&slot);
         let slot = &self.plan.slots[slot];
         let (message, part, place) = (slot.message, slot.part, slot.place);
         let at = (message as usize, part as usize);
@@ -54,13 +55,13 @@ impl Repairer<'_> {
         if !into_shell && !self.apart.results.contains_key(&message) {
             let mut item = self.take(message, RolePart::Tool);
             if let Some(Part::ToolResult(it)) = item.message.to_mut().parts.first_mut() {
-                set_id(it, call_id, at, &mut self.out.replaced_ids);
+                set_id(it, id, at, &mut self.out.replaced_ids);
             }
             self.out.items.push(item);
             return;
         }
         let mut result = self.take_result(message, part);
-        set_id(&mut result, call_id, at, &mut self.out.replaced_ids);
+        set_id(&mut result, id, at, &mut self.out.replaced_ids);
         let part = Part::ToolResult(result);
         match self.apart.open {
             Some((open, item))
@@ -87,12 +88,8 @@ impl Repairer<'_> {
         self.peek(slot)?.name.clone().filter(|it| !it.is_empty())
     }
 
-    /// The id that the result of a slot bears.
-    pub(super) fn result_id(&self, slot: Idx<Slot>) -> String {
-        self.peek(slot).map_or_else(String::new, |it| it.call_id.clone())
-    }
-
-    fn peek(&self, slot: Idx<Slot>) -> Option<&ToolResult> {
+    /// The result of a slot that is not written yet.
+    pub(super) fn peek(&self, slot: Idx<Slot>) -> Option<&ToolResult> {
         let it = &self.plan.slots[slot];
         match self.apart.results.get(&it.message) {
             Some(results) => results.get(it.part as usize)?.as_ref(),
@@ -157,13 +154,11 @@ fn tool_results(message: &mut Message) -> Vec<Option<ToolResult>> {
 
 fn set_id(
     result: &mut ToolResult,
-    call_id: &str,
+    id: Option<String>,
     place: Place,
     replaced: &mut HashMap<Place, String>,
 ) {
-    if result.call_id != call_id {
-        let old = std::mem::replace(&mut result.call_id, call_id.to_owned());
-        // A call that was added for the result stands at the same place, and was asked first.
-        replaced.entry(place).or_insert(old);
+    if let Some(id) = id {
+        replaced.insert(place, std::mem::replace(&mut result.call_id, id));
     }
 }
