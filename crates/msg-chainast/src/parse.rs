@@ -11,7 +11,7 @@ use crate::{
     analyze::{Chain, Rules, analyze, diagnostics},
     options::{CheckOptions, RepairOptions},
     pairing,
-    tree::Plain,
+    tree::is_plainly_valid,
 };
 
 /// Why a list of messages is no valid chain, with the messages themselves (CA-13).
@@ -89,47 +89,41 @@ impl ChainAst {
     }
 }
 
-fn parse_with(messages: Vec<Message>, open: bool) -> Result<ChainAst, ParseError> {
+fn parse_with(mut messages: Vec<Message>, open: bool) -> Result<ChainAst, ParseError> {
     let span = tracing::debug_span!(
         "chain_parse",
         messages = messages.len(),
         sections = tracing::field::Empty,
-        pairs = tracing::field::Empty,
-        calls = tracing::field::Empty,
         errors = tracing::field::Empty,
     );
     let _entered = span.enter();
-    let messages = match Plain::build(messages, open) {
-        Err(messages) => messages,
-        Ok(Plain { chain, n_calls }) => {
-            let sections = chain.sections();
-            span.record("sections", sections.len());
-            span.record("pairs", sections.iter().map(|it| it.body().len()).sum::<usize>());
-            span.record("calls", n_calls);
-            span.record("errors", 0);
-            return Ok(chain);
-        }
+    let found = match is_plainly_valid(&messages, open) {
+        true => Vec::new(),
+        false => refusals(&mut messages, open),
     };
+    span.record("errors", found.len());
+    if !found.is_empty() {
+        return Err(ParseError::new(found, messages));
+    }
+    let chain = ChainAst::build(messages);
+    span.record("sections", chain.sections().len());
+    Ok(chain)
+}
+
+/// What is wrong with messages that are no valid chain; nothing of others. The messages stay as they are.
+fn refusals(messages: &mut [Message], open: bool) -> Vec<Diagnostic> {
     let rules = Rules::strict(RepairOptions::standard());
     let rules = Rules { check: CheckOptions { open, ..rules.check }, ..rules };
-    let mut messages = messages;
-    let paired = pairing::put_into(&mut messages);
-    let (plan, found) = analyze(Chain::Messages(&messages), rules.errors_only());
-    span.record("pairs", plan.units.iter().filter(|it| it.is_pair()).count());
-    span.record("calls", plan.calls.len());
-    span.record("errors", found.len());
-    if found.is_empty() {
-        pairing::restore(&mut messages);
-        let chain = ChainAst::build(messages);
-        span.record("sections", chain.sections().len());
-        return Ok(chain);
+    let paired = pairing::put_into(messages);
+    let (_, mut defects) = analyze(Chain::Messages(messages), rules.errors_only());
+    if !defects.is_empty() {
+        // Analyzed again for its warnings, which nobody reads of a valid chain.
+        (_, defects) = analyze(Chain::Messages(messages), rules);
     }
-    // A chain that is refused is analyzed again for its warnings, which nobody reads of a valid one.
-    let (_, found) = analyze(Chain::Messages(&messages), rules);
-    let mut diagnostics = diagnostics(found, Chain::Messages(&messages));
+    let mut found = diagnostics(defects, Chain::Messages(messages));
     if paired {
-        pairing::name_items(&mut diagnostics);
-        pairing::restore(&mut messages);
+        pairing::name_items(&mut found);
+        pairing::restore(messages);
     }
-    Err(ParseError::new(diagnostics, messages))
+    found
 }

@@ -31,7 +31,12 @@ pub(crate) use reasoning::remove_twins;
 use state::Conform;
 pub(crate) use unmendable::unmendable;
 
-use crate::{analyze::Enforced, profile::Profile, repair::Item, tree::ChainAst};
+use crate::{
+    analyze::Enforced,
+    profile::Profile,
+    repair::{Item, messages_of},
+    tree::ChainAst,
+};
 
 impl ChainAst {
     /// Makes a valid chain one that this provider accepts, and says what was changed, in the order of the
@@ -59,7 +64,7 @@ impl ChainAst {
         let items = messages.into_iter().enumerate().map(|(at, it)| Item::whole(it, at)).collect();
         let (items, mut report) = conform(items, profile, Enforced::STRICT, ids, &HashMap::new());
         report.sort_by_key(position);
-        *self = ChainAst::build(items);
+        *self = ChainAst::build(messages_of(items));
         span.record("sections", self.sections().len());
         span.record("edits", report.iter().filter(|it| it.fix.is_some()).count());
         report

@@ -107,10 +107,8 @@ impl ChainAst {
     #[doc(alias = "AddBodyPair")]
     pub fn add_body_pair(&mut self, section: SectionId, pair: BodyPair) -> PairId {
         let SectionId(at) = section;
-        let body = &mut self.sections[at];
-        let id = PairId { section: at, pair: body.body.len() };
-        self.sizes += pair.sizes;
-        body.add_body_pair(pair);
+        let id = PairId { section: at, pair: self.sections[at].body.len() };
+        self.in_section(at, |it| it.add_body_pair(pair));
         self.index.add_pair(&self.sections, at, id.pair);
         self.assert_sizes();
         id
@@ -122,12 +120,7 @@ impl ChainAst {
     /// # Panics
     /// If the id is that of another tree and this one has fewer sections.
     pub fn set_header(&mut self, section: SectionId, header: Header) -> Header {
-        let section = &mut self.sections[section.0];
-        self.sizes -= section.header.sizes;
-        self.sizes += header.sizes;
-        section.sizes -= section.header.sizes;
-        section.sizes += header.sizes;
-        let old = std::mem::replace(&mut section.header, header);
+        let old = self.in_section(section.0, |it| it.set_header(header));
         self.assert_sizes();
         old
     }
@@ -147,35 +140,43 @@ impl ChainAst {
     /// ```
     #[doc(alias = "AppendHumanMessage")]
     pub fn append_user(&mut self, text: impl Into<String>) -> Change {
-        let text = text.into();
-        let part = Sizes { bytes: text.len(), reasoning: 0, messages: 0 };
-        let message = Sizes { messages: 1, ..part };
-        let last = SectionId(self.sections.len().saturating_sub(1));
-        let open = self.sections.last_mut().filter(|it| it.body.is_empty());
-        let (change, added) = match open {
+        let last = self.sections.len().checked_sub(1);
+        let change = match last.filter(|it| self.sections[*it].body.is_empty()) {
             None => {
-                let id = SectionId(self.sections.len());
                 let header = Header::new(None, Some(Message::user(text)));
-                self.sections.push(Section::new(header, Vec::new()));
-                self.sizes += message;
-                self.assert_sizes();
-                return Change::Section(id);
+                return Change::Section(self.add_section(Section::new(header, Vec::new())));
             }
-            Some(Section { header: Header { user: Some(user), .. }, .. }) => {
-                user.parts.push(Part::text(text));
-                (Change::Part(last), part)
+            Some(at) if self.sections[at].header.user.is_some() => {
+                self.in_section(at, |it| it.add_user_part(Part::text(text)));
+                Change::Part(SectionId(at))
             }
-            Some(section) => {
-                section.header.user = Some(Message::user(text));
-                (Change::User(last), message)
+            Some(at) => {
+                self.in_section(at, |it| it.put_user(Message::user(text)));
+                Change::User(SectionId(at))
             }
         };
-        let section = &mut self.sections[last.0];
-        section.header.sizes += added;
-        section.sizes += added;
-        self.sizes += added;
         self.assert_sizes();
         change
+    }
+
+    /// Changes a section, which keeps its own sizes; those of the chain follow.
+    fn in_section<T>(&mut self, at: usize, change: impl FnOnce(&mut Section) -> T) -> T {
+        let section = &mut self.sections[at];
+        self.sizes -= section.sizes;
+        let res = change(section);
+        self.sizes += section.sizes;
+        res
+    }
+
+    /// Puts a tool message at the end of a pair.
+    fn push_tool(&mut self, pair: PairId, message: Message) {
+        let sizes = Sizes::of(&message);
+        self.in_section(pair.section, |it| {
+            it.in_pair(pair.pair, |it| {
+                it.sizes += sizes;
+                it.tools.push(message);
+            });
+        });
     }
 
     /// Counts pairs, sections and the tree again after messages were changed in place.

@@ -4,7 +4,10 @@ use std::{collections::HashSet, sync::LazyLock};
 
 use msg_core::{Message, Part, ToolResult};
 
-use super::index::{ResultPlace, Target};
+use super::{
+    PairId,
+    index::{ResultPlace, Target},
+};
 use crate::{
     CheckOptions, ParseError,
     analyze::{Chain, Reading, RolePart, read_role},
@@ -65,10 +68,9 @@ impl ChainAst {
     /// # Ok::<(), msg_chainast::ParseError>(())
     /// ```
     pub fn pop(&mut self) -> Option<Message> {
-        let section = self.sections.last_mut()?;
-        let message = section.pop()?;
-        self.sizes -= Sizes::of(&message);
-        if section.sizes.messages == 0 {
+        let last = self.sections.len().checked_sub(1)?;
+        let message = self.in_section(last, Section::pop)?;
+        if self.sections[last].sizes.messages == 0 {
             self.sections.pop();
         }
         if message.parts.iter().any(|it| matches!(it, Part::ToolCall(_) | Part::ToolResult(_))) {
@@ -81,14 +83,14 @@ impl ChainAst {
     /// Whether the message has results, and each answers another pending call of the last pair. A summarization
     /// pair is left to the slow way: it has one call.
     fn answers(&self, message: &Message) -> bool {
-        let Some((section, pair)) = self.last_pair() else { return false };
-        if self.sections[section as usize].body[pair as usize].kind() == BodyPairKind::Summarization
-        {
+        let Some(last) = self.last_pair() else { return false };
+        if self.sections[last.section].body[last.pair].kind() == BodyPairKind::Summarization {
             return false;
         }
+        let last = (last.section as u32, last.pair as u32);
         let ids = self.index.of(&self.sections);
         let is_pending = |it: &ToolResult| match ids.target(&self.sections, &it.call_id) {
-            Some(Target::Pending(call, _)) => (call.section, call.pair) == (section, pair),
+            Some(Target::Pending(call, _)) => (call.section, call.pair) == last,
             _ => false,
         };
         let mut seen = HashSet::new();
@@ -99,11 +101,11 @@ impl ChainAst {
             })
     }
 
-    /// Section and pair of the last pair, if the chain ends with one.
-    fn last_pair(&self) -> Option<(u32, u32)> {
+    /// The last pair, if the chain ends with one.
+    fn last_pair(&self) -> Option<PairId> {
         let section = self.sections.len().checked_sub(1)?;
         let pair = self.sections[section].body.len().checked_sub(1)?;
-        Some((section as u32, pair as u32))
+        Some(PairId { section, pair })
     }
 
     /// Whether the end of the chain is valid with the message; what is before that does not matter to it.
@@ -125,8 +127,9 @@ impl ChainAst {
 
     /// Puts results behind those of the last pair, and into the index.
     fn push_results(&mut self, message: Message) {
-        let Some((section, pair)) = self.last_pair() else { return };
-        let at = self.sections[section as usize].body[pair as usize].tools.len() as u32;
+        let Some(last) = self.last_pair() else { return };
+        let at = self.sections[last.section].body[last.pair].tools.len() as u32;
+        let (section, pair) = (last.section as u32, last.pair as u32);
         for (part, it) in message.tool_results().enumerate() {
             let target = self.index.of(&self.sections).target(&self.sections, &it.call_id);
             if let Some(Target::Pending(_, entry)) = target {
@@ -134,21 +137,7 @@ impl ChainAst {
                 self.index.of_mut(&self.sections).answer(entry, place);
             }
         }
-        self.push_tool(message);
-    }
-
-    fn push_tool(&mut self, message: Message) {
-        let sizes = Sizes::of(&message);
-        let section = self.sections.last_mut();
-        let Some((section, pair)) =
-            section.and_then(|it| Some((&mut it.sizes, it.body.last_mut()?)))
-        else {
-            return;
-        };
-        pair.tools.push(message);
-        for kept in [&mut pair.sizes, section, &mut self.sizes] {
-            *kept += sizes;
-        }
+        self.push_tool(last, message);
     }
 
     /// Puts a message that may follow where its role belongs.
@@ -160,17 +149,15 @@ impl ChainAst {
             }
             (Reading::Known(RolePart::Tool), Some(_)) => {
                 self.index.reset();
-                self.push_tool(message);
+                if let Some(last) = self.last_pair() {
+                    self.push_tool(last, message);
+                }
             }
             (Reading::Known(RolePart::System), _) => {
                 self.add_section(Section::new(Header::new(Some(message), None), Vec::new()));
             }
             (_, Some(last)) if self.sections[last.0].is_system_alone() => {
-                let system = self.sections[last.0].header.take_system();
-                self.sections[last.0].sum();
-                let header = Header::new(system, Some(message));
-                self.sections[last.0].set_header(header);
-                self.sizes = self.sections[last.0].sizes;
+                self.in_section(last.0, |it| it.put_user(message));
             }
             _ => {
                 self.add_section(Section::new(Header::new(None, Some(message)), Vec::new()));

@@ -33,9 +33,7 @@ impl ChainAst {
     /// # Panics
     /// If the id is that of another tree and this one has fewer sections.
     pub fn replace_section(&mut self, section: SectionId, new: Section) -> Section {
-        self.sizes += new.sizes;
-        let old = std::mem::replace(&mut self.sections[section.0], new);
-        self.sizes -= old.sizes;
+        let old = self.in_section(section.0, |it| std::mem::replace(it, new));
         self.calls_moved();
         old
     }
@@ -57,12 +55,8 @@ impl ChainAst {
     /// # Panics
     /// If the id is that of another tree, and this one has no such pair.
     pub fn replace_body_pair(&mut self, pair: PairId, new: BodyPair) -> BodyPair {
-        let section = &mut self.sections[pair.section];
-        self.sizes += new.sizes;
-        section.sizes += new.sizes;
-        let old = std::mem::replace(&mut section.body[pair.pair], new);
-        section.sizes -= old.sizes;
-        self.sizes -= old.sizes;
+        let old = self
+            .in_section(pair.section, |it| it.in_pair(pair.pair, |it| std::mem::replace(it, new)));
         self.calls_moved();
         old
     }
@@ -85,10 +79,11 @@ impl ChainAst {
     /// # Panics
     /// If the id is that of another tree, and this one has no such pair.
     pub fn remove_body_pair(&mut self, pair: PairId) -> BodyPair {
-        let section = &mut self.sections[pair.section];
-        let old = section.body.remove(pair.pair);
-        section.sizes -= old.sizes;
-        self.sizes -= old.sizes;
+        let old = self.in_section(pair.section, |it| {
+            let old = it.body.remove(pair.pair);
+            it.sizes -= old.sizes;
+            old
+        });
         self.calls_moved();
         old
     }

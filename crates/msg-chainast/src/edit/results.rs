@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     Error,
-    tree::{ChainAst, sizes::Sizes},
+    tree::{BodyPair, ChainAst, sizes::Sizes},
 };
 
 /// For up to so many results room is made with the first one.
@@ -75,47 +75,38 @@ impl ChainAst {
         content: Content,
     ) -> (Change, ResultPlace) {
         let CallPlace { section, pair, part } = call;
-        let body = &mut self.sections[section as usize];
-        let it = &mut body.body[pair as usize];
+        let it = &mut self.sections[section as usize].body[pair as usize];
         let mut result = ToolResult::new(id, content);
         let name = match it.assistant.parts.get(part as usize) {
             Some(Part::ToolCall(call)) if name.is_empty() => call.name.as_str(),
             _ => name,
         };
         result.name = Some(name.to_owned());
-        let message = Message::new(Role::Tool).with_part(Part::ToolResult(result));
-        let sizes = Sizes::of(&message);
         let place = ResultPlace { section, pair, message: it.tools.len() as u32, part: 0 };
         if it.tools.is_empty() {
             it.tools.reserve_exact(it.assistant.tool_calls().take(RESERVED).count());
         }
-        it.tools.push(message);
-        it.sizes += sizes;
-        body.sizes += sizes;
-        self.sizes += sizes;
         let pair = PairId { section: section as usize, pair: pair as usize };
+        self.push_tool(pair, Message::new(Role::Tool).with_part(Part::ToolResult(result)));
         (Change::Result(pair), place)
     }
 
     fn replace(&mut self, at: ResultPlace, name: &str, content: Content) -> Change {
         let pair = PairId { section: at.section as usize, pair: at.pair as usize };
-        let body = &mut self.sections[pair.section];
-        let it = &mut body.body[pair.pair];
-        let part = &mut it.tools[at.message as usize].parts[at.part as usize];
-        let old_sizes = Sizes { bytes: part.size(), reasoning: part.reasoning_size(), messages: 0 };
-        let Part::ToolResult(result) = part else {
-            unreachable!("because the index holds places of results")
+        let put = |it: &mut BodyPair| {
+            let part = &mut it.tools[at.message as usize].parts[at.part as usize];
+            it.sizes -= Sizes::of_part(part);
+            let Part::ToolResult(result) = part else {
+                unreachable!("because the index holds places of results")
+            };
+            let content = std::mem::replace(&mut result.content, content);
+            let old_name = result.name.clone();
+            if !name.is_empty() {
+                result.name = Some(name.to_owned());
+            }
+            it.sizes += Sizes::of_part(part);
+            Change::Replaced { pair, content, name: old_name }
         };
-        let content = std::mem::replace(&mut result.content, content);
-        let old_name = result.name.clone();
-        if !name.is_empty() {
-            result.name = Some(name.to_owned());
-        }
-        let sizes = Sizes { bytes: part.size(), reasoning: part.reasoning_size(), messages: 0 };
-        for kept in [&mut it.sizes, &mut body.sizes, &mut self.sizes] {
-            *kept += sizes;
-            *kept -= old_sizes;
-        }
-        Change::Replaced { pair, content, name: old_name }
+        self.in_section(pair.section, |it| it.in_pair(pair.pair, put))
     }
 }

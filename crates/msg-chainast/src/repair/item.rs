@@ -4,8 +4,6 @@ use std::borrow::Cow;
 
 use msg_core::{Message, Part};
 
-use crate::tree::Carrier;
-
 /// A part of the input: the index of its message, and its own there.
 pub(crate) type Place = (usize, usize);
 
@@ -171,15 +169,5 @@ pub(crate) fn without_members(names: &[String]) -> String {
         [] => String::new(),
         [one] => format!(", without the member {one}"),
         all => format!(", without the members {}", all.join(", ")),
-    }
-}
-
-impl Carrier for Item<'_> {
-    fn message(&self) -> &Message {
-        &self.message
-    }
-
-    fn into_message(self) -> Message {
-        self.message.into_owned()
     }
 }

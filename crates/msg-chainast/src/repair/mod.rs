@@ -71,7 +71,7 @@ pub fn repair(
         return (messages, report);
     }
     let items = mended(messages, plan, rules, ids, &mut report);
-    (items.into_iter().map(|it| it.message.into_owned()).collect(), report)
+    (messages_of(items), report)
 }
 
 impl RepairOptions {
@@ -162,22 +162,22 @@ impl ChainAst {
             "chain_repair",
             messages = messages.len(),
             sections = tracing::field::Empty,
-            pairs = tracing::field::Empty,
-            calls = tracing::field::Empty,
             edits = tracing::field::Empty,
         );
         let _entered = span.enter();
         let rules = Rules::strict(options);
         let (plan, mut report) = analyzed(&mut messages, rules);
-        span.record("pairs", plan.units.iter().filter(|it| it.is_pair()).count());
-        span.record("calls", plan.calls.len());
         let items = mended(messages, plan, rules, ids, &mut report);
         let origins = items.iter().map(|it| MessageOrigin::of(&it.origin)).collect();
-        let chain = ChainAst::build(items);
+        let chain = ChainAst::build(messages_of(items));
         span.record("sections", chain.sections().len());
         span.record("edits", report.iter().filter(|it| it.fix.is_some()).count());
         (chain, report, origins)
     }
+}
+
+pub(crate) fn messages_of(items: Vec<Item<'_>>) -> Vec<Message> {
+    items.into_iter().map(|it| it.message.into_owned()).collect()
 }
 
 /// The plan for a list of messages, in which stand-ins for raw items are put, and what is wrong with it.

@@ -8,27 +8,11 @@ use msg_core::Message;
 use super::{ChainAst, Header, Section, pair::BodyPair};
 use crate::analyze::{Reading, RolePart, read_role};
 
-/// What a tree is built of: messages, or what carries one.
-pub(crate) trait Carrier {
-    fn message(&self) -> &Message;
-    fn into_message(self) -> Message;
-}
-
-impl Carrier for Message {
-    fn message(&self) -> &Message {
-        self
-    }
-
-    fn into_message(self) -> Message {
-        self
-    }
-}
-
 impl ChainAst {
     /// Sorts the messages of a valid chain into sections; they are moved, not copied. Each list of the tree
     /// is allocated once, for what it will hold.
-    pub(crate) fn build<C: Carrier>(messages: Vec<C>) -> Self {
-        let users = messages.iter().filter(|it| role_of::<C>(it) == RolePart::User).count();
+    pub(crate) fn build(messages: Vec<Message>) -> Self {
+        let users = messages.iter().filter(|it| role_of(it) == RolePart::User).count();
         let mut chain = ChainAst::new();
         chain.sections.reserve_exact(users.max(1));
         let mut rest = messages.into_iter();
@@ -42,42 +26,38 @@ impl ChainAst {
 }
 
 /// Takes the messages up to the next user message that begins a section; at least one.
-fn take_section<C: Carrier>(rest: &mut IntoIter<C>) -> Section {
+fn take_section(rest: &mut IntoIter<Message>) -> Section {
     let system = next_if(rest, RolePart::System);
     let user = next_if(rest, RolePart::User);
     let mut header = Header::new(system, user);
-    let is_assistant = |it: &&C| role_of::<C>(it) == RolePart::Assistant;
-    let until_user = rest.as_slice().iter().take_while(|it| role_of::<C>(it) != RolePart::User);
-    let mut body = Vec::with_capacity(until_user.filter(is_assistant).count());
+    let until_user = rest.as_slice().iter().take_while(|it| role_of(it) != RolePart::User);
+    let pairs = until_user.filter(|it| role_of(it) == RolePart::Assistant).count();
+    let mut body = Vec::with_capacity(pairs);
     while let Some(assistant) = next_if(rest, RolePart::Assistant) {
-        let tools =
-            rest.as_slice().iter().take_while(|it| role_of::<C>(it) == RolePart::Tool).count();
+        let tools = rest.as_slice().iter().take_while(|it| role_of(it) == RolePart::Tool).count();
         body.push(BodyPair::new(assistant, take_exactly(tools, rest)));
     }
     if header.sizes.messages == 0 && body.is_empty() {
         // The analysis leaves no such message; one message a section is what keeps this loop moving.
-        header = Header::new(None, rest.next().map(C::into_message));
+        header = Header::new(None, rest.next());
     }
     Section::new(header, body)
 }
 
 /// The next messages, in a list with room for no more of them: collecting makes room for four.
-pub(super) fn take_exactly<C: Carrier>(
-    n: usize,
-    rest: &mut impl Iterator<Item = C>,
-) -> Vec<Message> {
+fn take_exactly(n: usize, rest: &mut IntoIter<Message>) -> Vec<Message> {
     let mut messages = Vec::with_capacity(n);
-    messages.extend(rest.take(n).map(C::into_message));
+    messages.extend(rest.take(n));
     messages
 }
 
-fn next_if<C: Carrier>(rest: &mut IntoIter<C>, role: RolePart) -> Option<Message> {
-    let fits = rest.as_slice().first().is_some_and(|it| role_of::<C>(it) == role);
-    if fits { rest.next().map(C::into_message) } else { None }
+fn next_if(rest: &mut IntoIter<Message>, role: RolePart) -> Option<Message> {
+    let fits = rest.as_slice().first().is_some_and(|it| role_of(it) == role);
+    if fits { rest.next() } else { None }
 }
 
-pub(super) fn role_of<C: Carrier>(it: &C) -> RolePart {
-    match read_role(it.message()) {
+fn role_of(message: &Message) -> RolePart {
+    match read_role(message) {
         Reading::Known(role) => role,
         // The analysis leaves no other message in a chain.
         _ => RolePart::User,

@@ -24,13 +24,12 @@ mod view;
 
 use msg_core::Message;
 
-pub(crate) use build::Carrier;
 pub(crate) use calls::Links;
 pub use calls::{CallRef, ToolCallsInfo};
 pub use header::Header;
 pub use messages::Messages;
 pub use pair::{BodyPair, BodyPairKind};
-pub(crate) use plain::Plain;
+pub(crate) use plain::is_plainly_valid;
 pub use section::Section;
 pub use view::TreeView;
 

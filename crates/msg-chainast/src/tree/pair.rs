@@ -48,9 +48,9 @@ impl BodyPair {
     /// A pair of these messages; nothing is checked (CA-60).
     #[doc(alias = "NewBodyPair")]
     pub fn new(assistant: Message, tool_messages: Vec<Message>) -> Self {
-        let mut sizes = Sizes::of(&assistant);
-        tool_messages.iter().for_each(|it| sizes += Sizes::of(it));
-        BodyPair { assistant, tools: tool_messages, sizes }
+        let mut pair = BodyPair { assistant, tools: tool_messages, sizes: Sizes::default() };
+        pair.recount();
+        pair
     }
 
     /// A pair of an assistant message and the tool messages behind it; calls and results are not

@@ -1,6 +1,6 @@
 //! A section: a header and the body pairs up to the next user message (CA-1, CA-3).
 
-use msg_core::Message;
+use msg_core::{Message, Part};
 
 use super::{Messages, header::Header, pair::BodyPair, sizes::Sizes};
 
@@ -59,11 +59,38 @@ impl Section {
         self.body.push(pair);
     }
 
-    /// Puts another header in the place of this section's.
-    pub fn set_header(&mut self, header: Header) {
-        self.sizes -= self.header.sizes;
-        self.sizes += header.sizes;
-        self.header = header;
+    /// Puts another header in the place of this section's, and gives that back.
+    pub fn set_header(&mut self, header: Header) -> Header {
+        let old = std::mem::replace(&mut self.header, header);
+        self.sizes -= old.sizes;
+        self.sizes += self.header.sizes;
+        old
+    }
+
+    /// Puts a user message into a header that has none.
+    pub(crate) fn put_user(&mut self, user: Message) {
+        let sizes = Sizes::of(&user);
+        self.header.user = Some(user);
+        self.header.sizes += sizes;
+        self.sizes += sizes;
+    }
+
+    /// Adds a part to the user message, if there is one.
+    pub(crate) fn add_user_part(&mut self, part: Part) {
+        let Some(user) = &mut self.header.user else { return };
+        let sizes = Sizes::of_part(&part);
+        user.parts.push(part);
+        self.header.sizes += sizes;
+        self.sizes += sizes;
+    }
+
+    /// Changes a pair, which keeps its own sizes; those of the section follow.
+    pub(crate) fn in_pair<T>(&mut self, at: usize, change: impl FnOnce(&mut BodyPair) -> T) -> T {
+        let pair = &mut self.body[at];
+        self.sizes -= pair.sizes;
+        let res = change(pair);
+        self.sizes += pair.sizes;
+        res
     }
 
     pub(crate) fn into_messages(self) -> impl Iterator<Item = Message> {

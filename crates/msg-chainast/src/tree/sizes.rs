@@ -2,7 +2,7 @@
 
 use std::ops::{AddAssign, SubAssign};
 
-use msg_core::Message;
+use msg_core::{Message, Part};
 
 /// What a part of the tree holds: bytes, bytes of reasoning, messages.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -15,12 +15,12 @@ pub(crate) struct Sizes {
 impl Sizes {
     /// The size of one message.
     pub(crate) fn of(message: &Message) -> Self {
-        let (mut bytes, mut reasoning) = (0, 0);
-        for part in &message.parts {
-            bytes += part.size();
-            reasoning += part.reasoning_size();
-        }
-        Sizes { bytes, reasoning, messages: 1 }
+        Sizes { messages: 1, ..message.parts.iter().map(Sizes::of_part).sum() }
+    }
+
+    /// The size of one part.
+    pub(crate) fn of_part(part: &Part) -> Self {
+        Sizes { bytes: part.size(), reasoning: part.reasoning_size(), messages: 0 }
     }
 }
 

@@ -1,6 +1,6 @@
 //! The tree without its texts, in the JSON form of `msg ast`. Its messages are not in it.
 
-use serde::{Serialize, Serializer, ser::SerializeStruct};
+use serde::Serialize;
 
 use super::{BodyPair, ChainAst, Header, Section};
 
@@ -14,65 +14,39 @@ use super::{BodyPair, ChainAst, Header, Section};
 /// assert_eq!(json["sections"][0]["header"]["human_parts"], 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Serialize)]
 pub struct TreeView<'a> {
-    chain: &'a ChainAst,
+    size: usize,
+    sections: Vec<SectionView<'a>>,
 }
 
 impl<'a> TreeView<'a> {
     pub(crate) fn of(chain: &'a ChainAst) -> Self {
-        TreeView { chain }
-    }
-
-    /// Size in bytes of the chain.
-    pub fn size(&self) -> usize {
-        self.chain.size()
-    }
-
-    /// The sections, to be serialized on their own.
-    pub fn sections(&self) -> impl Serialize + 'a {
-        Sections(&self.chain.sections)
+        TreeView {
+            size: chain.size(),
+            sections: chain.sections.iter().map(SectionView::of).collect(),
+        }
     }
 }
 
-impl Serialize for TreeView<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut out = serializer.serialize_struct("TreeView", 2)?;
-        out.serialize_field("size", &self.size())?;
-        out.serialize_field("sections", &self.sections())?;
-        out.end()
-    }
-}
-
-struct Sections<'a>(&'a [Section]);
-struct Body<'a>(&'a [BodyPair]);
-
-impl Serialize for Sections<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.iter().map(SectionView::of))
-    }
-}
-
-impl Serialize for Body<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.iter().map(PairView::of))
-    }
-}
-
-#[derive(Serialize)]
+#[derive(Debug, Clone, Serialize)]
 struct SectionView<'a> {
     size: usize,
     header: HeaderView,
-    body: Body<'a>,
+    body: Vec<PairView<'a>>,
 }
 
 impl<'a> SectionView<'a> {
     fn of(it: &'a Section) -> Self {
-        SectionView { size: it.size(), header: HeaderView::of(it.header()), body: Body(it.body()) }
+        SectionView {
+            size: it.size(),
+            header: HeaderView::of(it.header()),
+            body: it.body.iter().map(PairView::of).collect(),
+        }
     }
 }
 
-#[derive(Serialize)]
+#[derive(Debug, Clone, Serialize)]
 struct HeaderView {
     system: bool,
     human: bool,
@@ -91,7 +65,7 @@ impl HeaderView {
     }
 }
 
-#[derive(Serialize)]
+#[derive(Debug, Clone, Serialize)]
 struct PairView<'a> {
     kind: &'static str,
     size: usize,
