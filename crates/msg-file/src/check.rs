@@ -24,11 +24,7 @@ impl Document {
             let body = cell.raw.bodies()[0].of(self.bytes());
             if body.starts_with(b"    ") || body.starts_with(b"\t") {
                 let at = cell.raw.bodies()[0].start;
-                found.add(
-                    at,
-                    "msgfile::body-indented-code",
-                    "the body begins indented and is shown as code",
-                );
+                found.add(at, "msgfile::body-indented-code");
             }
         }
         text_after_section(self, &mut found);
@@ -47,11 +43,7 @@ fn id_case(doc: &Document, found: &mut Findings) {
         match seen.get(&id.to_lowercase()) {
             Some(other) if *other != *id => {
                 let at = cell.raw.heading_line().start;
-                found.add(
-                    at,
-                    "msgfile::id-case-collision",
-                    "another cell's id differs in case only",
-                );
+                found.add(at, "msgfile::id-case-collision");
             }
             Some(_) => {}
             None => drop(seen.insert(id.to_lowercase(), id.into_owned())),
@@ -63,16 +55,12 @@ fn id_case(doc: &Document, found: &mut Findings) {
 fn text_after_section(doc: &Document, found: &mut Findings) {
     const CODE: &str = "msgfile::text-after-section";
     for at in doc.cells().iter().filter_map(|it| end_in(doc, it)) {
-        found.add(
-            at,
-            CODE,
-            "the heading ends the section: from here on nothing is sent to a model",
-        );
+        found.add(at, CODE);
     }
     let (Some(section), Some(last)) = (doc.section(), doc.cells().last()) else { return };
     let spans = last.raw.bodies();
     for (at, _) in headings(doc.bytes(), spans, section.level, &doc.syntax.fences) {
-        found.add(
+        found.tell(
             at,
             CODE,
             "the heading ends the section for a reader, but is text of the last cell",

@@ -26,7 +26,8 @@ pub(crate) struct Findings {
 struct Finding {
     at: usize,
     info: &'static CodeInfo,
-    message: Cow<'static, str>,
+    /// More than the table of codes says.
+    message: Option<Cow<'static, str>>,
 }
 
 /// What is known of the findings of a code.
@@ -50,13 +51,22 @@ impl Findings {
         Self::of(&Arc::from([]), 0)
     }
 
-    /// Adds what was found at an offset; how bad it is, the table of codes says.
-    pub(crate) fn add(
+    /// Adds what was found at an offset; how bad it is and what is said of it, the table of codes says.
+    pub(crate) fn add(&mut self, at: usize, code: &'static str) {
+        self.note(at, code, None);
+    }
+
+    /// The same with a sentence that names what was found.
+    pub(crate) fn tell(
         &mut self,
         at: usize,
         code: &'static str,
         message: impl Into<Cow<'static, str>>,
     ) {
+        self.note(at, code, Some(message.into()));
+    }
+
+    fn note(&mut self, at: usize, code: &'static str, message: Option<Cow<'static, str>>) {
         if self.source.is_empty() && self.cap == 0 {
             return;
         }
@@ -84,7 +94,7 @@ impl Findings {
         if count > self.cap {
             self.over.push(Diagnostic::new(info.severity, Code::new(code), ""));
         } else {
-            self.kept.push(Finding { at, info, message: message.into() });
+            self.kept.push(Finding { at, info, message });
         }
     }
 
@@ -110,7 +120,8 @@ impl Findings {
             }
             let before = &self.source[line_start..f.at.min(line_start + 4096)];
             let column = String::from_utf8_lossy(before).chars().count() + 1;
-            let found = Diagnostic::new(f.info.severity, Code::new(f.info.code), f.message);
+            let message = f.message.unwrap_or(Cow::Borrowed(f.info.summary));
+            let found = Diagnostic::new(f.info.severity, Code::new(f.info.code), message);
             same.push(found.at_line(line, column).at_span(f.at..f.at));
         }
         flush(&mut same, &mut report);

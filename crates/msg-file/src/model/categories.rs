@@ -2,7 +2,6 @@
 
 use super::kinds::{Ask, Call, CellKind, Code, Execution, Output, Turn};
 use super::{Pass, Sorted};
-use crate::diag::Findings;
 use crate::span::Span;
 use crate::syntax::grammar;
 use crate::syntax::raw::RawCell;
@@ -32,12 +31,7 @@ impl<'a> Pass<'a> {
         span.map(|it| String::from_utf8_lossy(it.of(self.source)))
     }
 
-    pub(super) fn message(
-        &mut self,
-        cell: &RawCell,
-        ty: Option<Span>,
-        found: &mut Findings,
-    ) -> Sorted {
+    pub(super) fn message(&mut self, cell: &RawCell, ty: Option<Span>) -> Sorted {
         let ty = self.text(ty);
         let lower = ty.as_deref().map(lower_case);
         let kind = match lower.as_deref() {
@@ -46,17 +40,13 @@ impl<'a> Pass<'a> {
                 CellKind::Code(Code { ask: self.ask(cell, None), executions: Vec::new() })
             }
             Some("raw") => CellKind::Raw(self.ask(cell, None)),
-            Some("agent") => self.agent_def(cell, found),
-            Some("set") => self.directive(cell, found),
+            Some("agent") => self.agent_def(cell),
+            Some("set") => self.directive(cell),
             Some("function_call") => return self.function_call(cell),
             Some(_) => {
                 let named = ty.as_deref().and_then(|t| self.registry.registered(t));
                 if named.is_none() {
-                    found.add(
-                        cell.span().start,
-                        "msgfile::unknown-message-type",
-                        "the type of the message is not known; it is read as markdown",
-                    );
+                    self.found.add(cell.span().start, "msgfile::unknown-message-type");
                 }
                 CellKind::User(self.ask(cell, named))
             }
@@ -80,30 +70,25 @@ impl<'a> Pass<'a> {
         Ask { agent: addressee.or_else(|| self.registry.current()), addressed, calls: Vec::new() }
     }
 
-    pub(super) fn output(
-        &mut self,
-        cell: &RawCell,
-        ty: Option<Span>,
-        found: &mut Findings,
-    ) -> Sorted {
+    pub(super) fn output(&mut self, cell: &RawCell, ty: Option<Span>) -> Sorted {
         let ty = self.text(ty);
         let lower = ty.as_deref().map(lower_case);
         match lower.as_deref() {
-            Some("tool") => return self.tool(cell, found),
-            Some("summary") => return self.summary(cell, found),
+            Some("tool") => return self.tool(cell),
+            Some("summary") => return self.summary(cell),
             _ => {}
         }
         if let Some(sorted) = self.numbered(cell) {
             return sorted;
         }
         if let Some(name) = ty.as_deref().and_then(|t| self.registry.registered(t)) {
-            return self.turn(cell, Some(name), found);
+            return self.turn(cell, Some(name));
         }
         if lower.as_deref().is_some_and(is_language) {
-            return self.execution(cell, found);
+            return self.execution(cell);
         }
-        let agent = self.unregistered(cell, ty.as_deref(), found);
-        self.turn(cell, agent, found)
+        let agent = self.unregistered(cell, ty.as_deref());
+        self.turn(cell, agent)
     }
 
     /// An execution of a code cell or a display of an execution, by its id `P.n`.
@@ -119,25 +104,16 @@ impl<'a> Pass<'a> {
     }
 
     /// Whose an output is of which nobody registered the agent.
-    fn unregistered(
-        &mut self,
-        cell: &RawCell,
-        ty: Option<&str>,
-        found: &mut Findings,
-    ) -> Option<Arc<str>> {
+    fn unregistered(&mut self, cell: &RawCell, ty: Option<&str>) -> Option<Arc<str>> {
         let at = cell.span().start;
         let named = ty.filter(|it| !matches!(&*lower_case(it), "output" | "markdown" | "md"));
         let Some(name) = named else {
-            found.add(
-                at,
-                "msgfile::agent-implicit",
-                "the output names no agent; the default agent's it is",
-            );
+            self.found.add(at, "msgfile::agent-implicit");
             return self.registry.current();
         };
         let (name, new) = self.registry.implicit(name, cell.ordinal());
         if new {
-            found.add(
+            self.found.tell(
                 at,
                 "msgfile::unregistered-agent",
                 format!("the agent `{name}` is not registered"),
@@ -146,7 +122,7 @@ impl<'a> Pass<'a> {
         Some(name)
     }
 
-    fn tool(&self, cell: &RawCell, found: &mut Findings) -> Sorted {
+    fn tool(&mut self, cell: &RawCell) -> Sorted {
         if let Some((p, last)) = self.parent_of(cell) {
             let parent = &self.cells[p - 1].kind;
             if let (CellKind::ToolCall(_), Some(n)) = (parent, grammar::integer(last)) {
@@ -159,35 +135,27 @@ impl<'a> Pass<'a> {
         }
         let at = cell.span().start;
         if cell.has_attr("status") && !cell.has_attr("name") {
-            found.add(at, "msgfile::orphan-tool-result", "the result belongs to no call");
+            self.found.add(at, "msgfile::orphan-tool-result");
             return (CellKind::ToolResult(Output::default()), None);
         }
-        found.add(at, "msgfile::orphan-tool-call", "the call belongs to no turn");
+        self.found.add(at, "msgfile::orphan-tool-call");
         (CellKind::ToolCall(Call::default()), None)
     }
 
     /// An output in a language that is no `P.n` of a code cell.
-    fn execution(&self, cell: &RawCell, found: &mut Findings) -> Sorted {
+    fn execution(&mut self, cell: &RawCell) -> Sorted {
         let at = cell.span().start;
         let dotted = cell.id_span().is_some_and(|s| s.of(self.source).contains(&b'.'));
         if let Some(code) = self.answering.filter(|_| !dotted) {
-            found.add(
-                at,
-                "msgfile::bound-by-position",
-                "the output belongs to the code cell before it",
-            );
+            self.found.add(at, "msgfile::bound-by-position");
             let n = Some(self.next_execution(code));
             return (CellKind::ExecOutput(Execution { n, displays: Vec::new() }), Some(code));
         }
         let parent = self.parent_of(cell);
         if parent.is_some_and(|(_, last)| grammar::integer(last).is_some()) {
-            found.add(
-                at,
-                "msgfile::exec-of-non-code-cell",
-                "the output hangs below a cell that holds no code",
-            );
+            self.found.add(at, "msgfile::exec-of-non-code-cell");
         } else {
-            found.add(at, "msgfile::orphan-exec-output", "the output belongs to no code cell");
+            self.found.add(at, "msgfile::orphan-exec-output");
         }
         (CellKind::ExecOutput(Execution::default()), None)
     }
@@ -201,7 +169,7 @@ impl<'a> Pass<'a> {
         it.executions.last().and_then(n).map_or(1, |n| n.saturating_add(1))
     }
 
-    fn turn(&self, cell: &RawCell, agent: Option<Arc<str>>, found: &mut Findings) -> Sorted {
+    fn turn(&mut self, cell: &RawCell, agent: Option<Arc<str>>) -> Sorted {
         let at = cell.span().start;
         let is_reasoning = cell.is_flagged("reasoning");
         // An answer with a dotted id belongs to the cell that the id names (MF-15).
@@ -210,16 +178,12 @@ impl<'a> Pass<'a> {
             Some(text) => {
                 let to = self.refer(text.trim(), cell.ordinal());
                 if to.is_none() {
-                    found.add(at, "msgfile::orphan-reply", "`reply_to` names no earlier cell");
+                    self.found.add(at, "msgfile::orphan-reply");
                 }
                 to
             }
             None => parent.or(self.last_message).or_else(|| {
-                found.add(
-                    at,
-                    "msgfile::output-before-message",
-                    "there is nothing earlier that this could answer",
-                );
+                self.found.add(at, "msgfile::output-before-message");
                 None
             }),
         };

@@ -12,7 +12,7 @@ pub(super) fn checks(cells: &[Cell], found: &mut Findings) {
         match &cell.kind {
             CellKind::Code(_) => code(cell, found),
             CellKind::ToolCall(call) if call.results.is_empty() => {
-                found.add(at, "msgfile::tool-call-without-result", "the call has no result");
+                found.add(at, "msgfile::tool-call-without-result");
             }
             CellKind::ToolResult(_) | CellKind::ExecOutput(_) | CellKind::ExecDisplay(_) => {
                 output(cell, found);
@@ -30,18 +30,10 @@ fn code(cell: &Cell, found: &mut Findings) {
     match cell.code_fence() {
         FenceState::Closed => {}
         FenceState::Absent => {
-            found.add(
-                at,
-                "msgfile::code-cell-without-fence",
-                "the code cell has no fence; all of it is code",
-            );
+            found.add(at, "msgfile::code-cell-without-fence");
         }
         FenceState::Open => {
-            found.add(
-                at,
-                "msgfile::code-fence-unclosed",
-                "the fence of the code cell is not closed; it goes to the end",
-            );
+            found.add(at, "msgfile::code-fence-unclosed");
         }
     }
 }
@@ -49,23 +41,19 @@ fn code(cell: &Cell, found: &mut Findings) {
 fn output(cell: &Cell, found: &mut Findings) {
     let at = cell.span().start;
     if cell.attr("output_file").is_some_and(|p| !stays_in_folder(&p)) {
-        found.add(
-            at,
-            "msgfile::output-file-escapes-directory",
-            "`output_file` does not stay in the file's folder",
-        );
+        found.add(at, "msgfile::output-file-escapes-directory");
     }
     if cell.encoding() == Encoding::Base64 && cell.data().is_none() {
-        found.add(at, "msgfile::base64-invalid", "the body is no base64");
+        found.add(at, "msgfile::base64-invalid");
     }
 }
 
 fn times(cell: &Cell, found: &mut Findings) {
     let at = cell.span().start;
     if cell.has_attr("duration") && cell.duration().is_none() {
-        found.add(at, "msgfile::duration-unparseable", "`duration` is no duration");
+        found.add(at, "msgfile::duration-unparseable");
     }
     if cell.time().is_some_and(|t| !is_rfc3339(&t)) {
-        found.add(at, "msgfile::time-not-rfc3339", "`time` is no date and time of RFC 3339");
+        found.add(at, "msgfile::time-not-rfc3339");
     }
 }

@@ -66,11 +66,12 @@ pub(crate) fn model(raw: Vec<RawCell>, front: Option<&Frontmatter>, found: &mut 
         last_message: None,
         answering: None,
         defaults: Vec::new(),
+        found,
     };
     for raw in raw {
-        pass.cell(raw, found);
+        pass.cell(raw);
     }
-    let Pass { mut cells, registry, defaults, .. } = pass;
+    let Pass { mut cells, registry, defaults, found, .. } = pass;
     summaries::cover(&mut cells);
     views::views(&mut cells);
     summaries::sources(&mut cells, found);
@@ -92,28 +93,29 @@ struct Pass<'a> {
     /// The code cell that an output here answers directly.
     answering: Option<usize>,
     defaults: Defaults,
+    found: &'a mut Findings,
 }
 
 /// What a cell is, and which cell it belongs to.
 type Sorted = (CellKind, Option<usize>);
 
 impl<'a> Pass<'a> {
-    fn cell(&mut self, raw: RawCell, found: &mut Findings) {
+    fn cell(&mut self, raw: RawCell) {
         let ordinal = raw.ordinal();
         let default = self.registry.current();
         if self.defaults.last().is_none_or(|(_, d)| *d != default) {
             self.defaults.push((ordinal, default));
         }
         let titled = self.is_titled(&raw);
-        let history = history(&raw, found);
+        let history = history(&raw, self.found);
         let outline_parent = self.outline(&raw);
         let ty = raw.named(titled).0;
         let (kind, parent) = match raw.at.kind {
-            Kind::Message => self.message(&raw, ty, found),
-            Kind::Output => self.output(&raw, ty, found),
+            Kind::Message => self.message(&raw, ty),
+            Kind::Output => self.output(&raw, ty),
         };
         self.link(ordinal, &kind, parent);
-        self.remember(&raw, &kind, parent, found);
+        self.remember(&raw, &kind, parent);
         let (parent, outline_parent) = (parent.into(), outline_parent.into());
         let sent = Sent::default();
         self.cells.push(Cell { raw, kind, history, titled, parent, outline_parent, sent });
@@ -162,18 +164,18 @@ impl<'a> Pass<'a> {
         Some((self.lookup(base.as_bytes())?, last))
     }
 
-    fn agent_def(&mut self, cell: &RawCell, found: &mut Findings) -> CellKind {
+    fn agent_def(&mut self, cell: &RawCell) -> CellKind {
         let at = cell.span().start;
         let title = || cell.title().map(|t| cell.text(t).into_owned());
         let name = cell.said("name").or_else(title).or_else(|| cell.id().map(|id| id.into_owned()));
-        let config = Arc::new(registry::temporary_config(cell, name.as_deref(), found));
+        let config = Arc::new(registry::temporary_config(cell, name.as_deref(), self.found));
         let Some(name) = name else {
-            found.add(at, "msgfile::agent-unnamed", "the agent has neither name, title nor id");
+            self.found.add(at, "msgfile::agent-unnamed");
             return CellKind::AgentDef(AgentDef { agent: None, config });
         };
         let name: Arc<str> = name.into();
         if !self.registry.introduce(&name, &config, cell.ordinal()) {
-            found.add(
+            self.found.tell(
                 at,
                 "msgfile::agent-name-shadows-preset",
                 format!("`{name}` is a preset agent and stays as it is"),
@@ -185,33 +187,25 @@ impl<'a> Pass<'a> {
         CellKind::AgentDef(AgentDef { agent: Some(name), config })
     }
 
-    fn directive(&mut self, cell: &RawCell, found: &mut Findings) -> CellKind {
+    fn directive(&mut self, cell: &RawCell) -> CellKind {
         let name = cell.said("default");
         if name.as_deref().is_none_or(|n| !self.registry.set_default(n)) {
-            found.add(
-                cell.span().start,
-                "msgfile::default-agent-unknown",
-                "no agent of that name is known here",
-            );
+            self.found.add(cell.span().start, "msgfile::default-agent-unknown");
         }
         CellKind::Directive(Directive { set_default: name })
     }
 
-    fn summary(&self, cell: &RawCell, found: &mut Findings) -> Sorted {
+    fn summary(&mut self, cell: &RawCell) -> Sorted {
         let of = self.parent_of(cell).filter(|(_, last)| *last == "summary").map(|(p, _)| p);
         let covers = cell.attr("covers");
         let covers = covers.map(|c| summaries::ranges(&c, |r| self.refer(r, cell.ordinal())));
         let at = cell.span().start;
         match &covers {
             Some(ranges) if ranges.is_empty() => {
-                found.add(at, "msgfile::summary-covers-nothing", "`covers` names no earlier cell");
+                self.found.add(at, "msgfile::summary-covers-nothing");
             }
             None if of.is_none() => {
-                found.add(
-                    at,
-                    "msgfile::orphan-summary",
-                    "the summary neither belongs to a cell nor covers any",
-                );
+                self.found.add(at, "msgfile::orphan-summary");
             }
             _ => {}
         }
@@ -232,18 +226,12 @@ impl<'a> Pass<'a> {
         }
     }
 
-    fn remember(
-        &mut self,
-        cell: &RawCell,
-        kind: &CellKind,
-        parent: Option<usize>,
-        found: &mut Findings,
-    ) {
+    fn remember(&mut self, cell: &RawCell, kind: &CellKind, parent: Option<usize>) {
         let ordinal = cell.ordinal();
         if let Some(id) = cell.id_span()
             && self.ids.insert(id.of(self.source), ordinal).is_some()
         {
-            found.add(cell.span().start, "msgfile::duplicate-id", "an earlier cell has this id");
+            self.found.add(cell.span().start, "msgfile::duplicate-id");
         }
         match kind {
             kind if kind.ask().is_some() => {
@@ -267,11 +255,7 @@ fn history(cell: &RawCell, found: &mut Findings) -> HistoryMode {
         "summary" => HistoryMode::Summary,
         _ => {
             let at = cell.span().start;
-            found.add(
-                at,
-                "msgfile::history-unknown-value",
-                "`history` has an unknown value and is read as `exclude`",
-            );
+            found.add(at, "msgfile::history-unknown-value");
             HistoryMode::Exclude
         }
     }

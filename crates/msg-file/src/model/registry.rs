@@ -119,7 +119,7 @@ impl Registry {
         if let Some(wanted) = &self.wanted
             && self.registered(wanted).is_none()
         {
-            found.add(
+            found.tell(
                 0,
                 "msgfile::default-agent-unknown",
                 format!("`default_agent` names `{wanted}`, which is not known"),
@@ -140,13 +140,9 @@ pub(super) fn temporary_config(
     for attr in cell.attrs() {
         let key = if attr.key == "model" { "models" } else { &*attr.key };
         if key == "system_prompt" {
-            found.add(
-                at,
-                "msgfile::temp-agent-system-prompt-ignored",
-                "only preset agents have a system prompt",
-            );
+            found.add(at, "msgfile::temp-agent-system-prompt-ignored");
         } else if config.take(key, attr.value.as_deref().unwrap_or("true")) == Taken::BadValue {
-            found.add(at, "msgfile::agent-bad-value", format!("`{key}` has a wrong value"));
+            found.tell(at, "msgfile::agent-bad-value", format!("`{key}` has a wrong value"));
         }
     }
     if config.models.is_none() {

@@ -79,10 +79,6 @@ pub(super) fn sources(cells: &mut [Cell], found: &mut Findings) {
         }
     }
     for cell in cells.iter().filter(|it| it.summarised() == Some(Summarised::FirstParagraph)) {
-        found.add(
-            cell.span().start,
-            "msgfile::summary-missing",
-            "the cell has no summary; its first paragraph stands in",
-        );
+        found.add(cell.span().start, "msgfile::summary-missing");
     }
 }

@@ -26,12 +26,12 @@ pub(super) fn cells(
         line += memchr::memchr_iter(b'\n', &source[counted..head.start]).count();
         counted = head.start;
         let end = heads.get(i + 1).map_or(source.len(), |h| h.start);
-        let mut draft = Draft::new(source, places(source, head, end, (i + 1, line)), closed);
+        let mut draft = Draft::new(source, places(source, head, end, (i + 1, line)), closed, found);
         if head.start < first_strong {
             draft.footnotes();
             blocks.extend(draft.footnote_block.map(|block| (i, block)));
         }
-        draft.define(found);
+        draft.define();
         out.push(draft.finish(source));
     }
     footnotes::bind(source, &mut out, &blocks, found);
@@ -41,11 +41,7 @@ pub(super) fn cells(
             && cell.defined_id().is_none()
             && cell.at.id.get().is_some()
         {
-            found.add(
-                cell.span().start,
-                "msgfile::definition-missing",
-                "the cell has an id but no definition",
-            );
+            found.add(cell.span().start, "msgfile::definition-missing");
         }
     }
     out
@@ -63,12 +59,13 @@ struct Draft<'a> {
     end: usize,
     footnote_block: Option<Span>,
     lexed: Lexed,
+    found: &'a mut Findings,
 }
 
 impl<'a> Draft<'a> {
-    fn new(source: &'a [u8], at: Places, closed: &'a [Span]) -> Self {
+    fn new(source: &'a [u8], at: Places, closed: &'a [Span], found: &'a mut Findings) -> Self {
         let end = at.whole.span().end;
-        Self { source, closed, at, end, footnote_block: None, lexed: Lexed::default() }
+        Self { source, closed, at, end, footnote_block: None, lexed: Lexed::default(), found }
     }
 
     /// `<!-- Footnotes -->` and then only definitions, to the end of the cell (MF-10). Of several blocks
@@ -101,7 +98,7 @@ impl<'a> Draft<'a> {
     }
 
     /// Finds the definition: the first line that is not empty, or a later one of the same id.
-    fn define(&mut self, found: &mut Findings) {
+    fn define(&mut self) {
         let at = skip_empty(self.source, self.heading_end(), self.end);
         if at == self.end {
             return;
@@ -112,35 +109,23 @@ impl<'a> Draft<'a> {
             let same = self.at.id.get().is_some_and(|h| h.of(self.source) == id.of(self.source));
             if same || def.ty.is_some() {
                 if self.at.id.get().is_none() {
-                    found.add(
-                        self.at.whole.span().start,
-                        "msgfile::heading-missing-ref",
-                        "the heading has no id; its definition's is taken",
-                    );
+                    self.found.add(self.at.whole.span().start, "msgfile::heading-missing-ref");
                 } else if !same {
-                    found.add(
-                        at,
-                        "msgfile::id-mismatch",
-                        "heading and definition have different ids; the heading's counts",
-                    );
+                    self.found.add(at, "msgfile::id-mismatch");
                 }
-                self.take(line, def, found);
+                self.take(line, def);
                 let below = self.at.definition.get().map_or(line.next, |d| d.end);
                 if below < self.end && skip_empty(self.source, below, self.end) == below {
-                    found.add(
-                        at,
-                        "msgfile::definition-not-followed-by-blank",
-                        "the body begins directly below the definition",
-                    );
+                    self.found.add(at, "msgfile::definition-not-followed-by-blank");
                 }
                 return;
             }
         }
-        self.detached(line, found);
+        self.detached(line);
     }
 
     /// A typed definition of the cell's id further down (MF-10).
-    fn detached(&mut self, first: Line, found: &mut Findings) {
+    fn detached(&mut self, first: Line) {
         let Some(id) = self.at.id.get() else { return };
         let mut needle = b"[^".to_vec();
         needle.extend_from_slice(id.of(self.source));
@@ -160,31 +145,27 @@ impl<'a> Draft<'a> {
             if let Some(def) =
                 grammar::definition(line.text(self.source)).filter(|d| d.ty.is_some())
             {
-                found.add(
-                    line.start,
-                    "msgfile::definition-detached",
-                    "the definition does not follow its heading",
-                );
-                self.take(line, def, found);
+                self.found.add(line.start, "msgfile::definition-detached");
+                self.take(line, def);
                 return;
             }
         }
     }
 
-    fn take(&mut self, line: Line, def: Definition, found: &mut Findings) {
+    fn take(&mut self, line: Line, def: Definition) {
         let shift = |s: Span| Span::new(s.start + line.start, s.end + line.start);
         self.at.defined_id = shift(def.id).into();
         self.at.ty = def.ty.map(shift).into();
-        attributes(self.source, line, def.attrs, &mut self.lexed, found);
+        attributes(self.source, line, def.attrs, &mut self.lexed, self.found);
         let mut end = line.next;
         for more in lines(self.source, line.next, self.end) {
             if !grammar::is_continuation(more.text(self.source)) {
                 break;
             }
-            attributes(self.source, more, 0, &mut self.lexed, found);
+            attributes(self.source, more, 0, &mut self.lexed, self.found);
             end = more.next;
         }
-        duplicates(self.source, line.start, &self.lexed, found);
+        duplicates(self.source, line.start, &self.lexed, self.found);
         self.at.definition = Span::new(line.start, end).into();
     }
 
@@ -251,20 +232,7 @@ pub(super) fn attributes(
     lexed.codes.clear();
     grammar::attributes(line.text(source), from, line.start, lexed);
     for code in &lexed.codes {
-        found.add(line.start, code, oddity(code));
-    }
-}
-
-/// What is said of a line of attributes in which something is odd.
-fn oddity(code: &str) -> &'static str {
-    match code {
-        "msgfile::unterminated-quote" => {
-            "a quote is not closed; the value ends at the next white space"
-        }
-        "msgfile::smart-quotes" => "typographic quotes are read like straight ones",
-        "msgfile::attribute-junk" => "something between the attributes is no attribute",
-        "msgfile::ellipsis-ignored" => "an ellipsis between the attributes is ignored",
-        _ => "attributes are separated by white space, not by commas",
+        found.add(line.start, code);
     }
 }
 
@@ -280,10 +248,6 @@ pub(super) fn duplicates(source: &[u8], at: usize, lexed: &Lexed, found: &mut Fi
         order.windows(2).any(|two| key(two[0]) == key(two[1]))
     };
     if repeated {
-        found.add(
-            at,
-            "msgfile::duplicate-attribute",
-            "an attribute is there twice; the last one counts",
-        );
+        found.add(at, "msgfile::duplicate-attribute");
     }
 }

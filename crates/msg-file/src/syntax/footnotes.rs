@@ -25,8 +25,7 @@ pub(super) fn bind(
             let text = line.text(source);
             let Some(def) = grammar::definition(text) else { continue };
             let Some(i) = waiting.by_id.remove(def.id.of(text)) else { continue };
-            let code = "msgfile::definition-in-footnote-block";
-            found.add(line.start, code, "the definition stands in a footnote block");
+            found.add(line.start, "msgfile::definition-in-footnote-block");
             let mut lexed = Lexed::default();
             attributes(source, line, def.attrs, &mut lexed, found);
             duplicates(source, line.start, &lexed, found);

@@ -51,11 +51,7 @@ pub(crate) fn find(
         }
         at = line.next;
     }
-    found.add(
-        from,
-        "msgfile::frontmatter-unclosed",
-        "the frontmatter has no closing line and is read as text",
-    );
+    found.add(from, "msgfile::frontmatter-unclosed");
     None
 }
 
@@ -76,9 +72,9 @@ pub(crate) fn read(
     let mut front = Frontmatter { span, close: inner.end, ..Frontmatter::default() };
     match yaml::entries(inner.of(bytes), limits) {
         Ok(entries) => keys::interpret(&entries, &mut front, found),
-        Err((code, message)) => {
+        Err(code) => {
             front.broken = true;
-            found.add(0, code, message);
+            found.add(0, code);
         }
     }
     front

@@ -60,7 +60,7 @@ pub(crate) fn read(
 ) -> Syntax {
     let end = source.len();
     if scan::is_utf16(source) {
-        found.add(0, "msgfile::utf16-unsupported", "the file is UTF-16; only UTF-8 is read");
+        found.add(0, "msgfile::utf16-unsupported");
         return Syntax { preamble: Span::new(0, end), ..empty(mode == Mode::MessageFile) };
     }
     let most = limits.cells_of(end);
@@ -161,7 +161,7 @@ fn boundaries(mut heads: Vec<Head>, closed: &[Span], found: &mut Findings) -> Ve
         let begins = head.strong || n == 0 || head.start >= closed[n - 1].end;
         if !begins && reported != Some(n) {
             reported = Some(n);
-            found.add(head.start, "msgfile::marker-in-fence", "a marker inside a fence is text");
+            found.add(head.start, "msgfile::marker-in-fence");
         }
         begins
     });
@@ -177,7 +177,7 @@ fn report_lines(
 ) {
     for &at in near {
         if !fences::within(&segments.closed, at) {
-            found.add(at, "msgfile::near-marker", "the line looks like a cell marker but is text");
+            found.add(at, "msgfile::near-marker");
         }
     }
     let mut last = None;
@@ -185,11 +185,7 @@ fn report_lines(
         let cell = heads.partition_point(|h| h.start <= at);
         if last != Some(cell) {
             last = Some(cell);
-            found.add(
-                at,
-                "msgfile::unclosed-fence",
-                "the fence is not closed before the next complete heading and protects nothing",
-            );
+            found.add(at, "msgfile::unclosed-fence");
         }
     }
 }
@@ -202,7 +198,7 @@ fn bad_bytes(source: &[u8], found: &mut Findings) {
             let bad = at + chunk.valid().len();
             if !chunk.invalid().is_empty() {
                 if bad_until != Some(bad) {
-                    found.add(bad, "msgfile::invalid-utf8", "the bytes are no UTF-8");
+                    found.add(bad, "msgfile::invalid-utf8");
                 }
                 bad_until = Some(bad + chunk.invalid().len());
             }
@@ -212,7 +208,7 @@ fn bad_bytes(source: &[u8], found: &mut Findings) {
     let mut end = None;
     for at in memchr::memchr_iter(0, source) {
         if end != Some(at) {
-            found.add(at, "msgfile::nul-bytes", "there are NUL bytes");
+            found.add(at, "msgfile::nul-bytes");
         }
         end = Some(at + 1);
     }
@@ -229,12 +225,8 @@ fn end_of_file(source: &[u8], syntax: &Syntax, found: &mut Findings) {
         in_heading || c.definition().is_some_and(|d| d.end == source.len())
     });
     if torn {
-        found.add(
-            line,
-            "msgfile::torn-tail",
-            "the file ends inside the last cell's heading or definition",
-        );
+        found.add(line, "msgfile::torn-tail");
     } else {
-        found.add(line, "msgfile::no-final-newline", "the file does not end with a newline");
+        found.add(line, "msgfile::no-final-newline");
     }
 }

@@ -61,19 +61,14 @@ pub(super) fn find(
     }
     let Some((at, section)) = section else {
         // It says all: where nothing is the section, no marker stands before it.
-        let what = "the section that the frontmatter names is not in the file";
-        found.add(0, "msgfile::section-not-found", what);
+        found.add(0, "msgfile::section-not-found");
         return None;
     };
     for at in before {
-        found.add(at, "msgfile::marker-before-section", "a marker before the section is text");
+        found.add(at, "msgfile::marker-before-section");
     }
     if repeated {
-        found.add(
-            at,
-            "msgfile::section-title-repeated",
-            "several headings have the name of the section; this one counts",
-        );
+        found.add(at, "msgfile::section-title-repeated");
     }
     Some(section)
 }

@@ -27,14 +27,14 @@ pub(super) fn agents(value: &Node, front: &mut Frontmatter, found: &mut Findings
             items.iter().for_each(|item| listed_agent(item, &mut names, front, found));
         }
         Node::Scalar { .. } => {
-            found.add(0, "msgfile::agents-bad-shape", "`agents` is neither a mapping nor a list");
+            found.add(0, "msgfile::agents-bad-shape");
         }
     }
 }
 
 fn twice(name: &str, found: &mut Findings) {
     let what = format!("agent `{name}` is there twice; the first one counts");
-    found.add(0, "msgfile::yaml-duplicate-key", what);
+    found.tell(0, "msgfile::yaml-duplicate-key", what);
 }
 
 fn listed_agent<'a>(
@@ -62,7 +62,7 @@ fn listed_agent<'a>(
             let attrs = if matches!(item, Node::Map(_)) { item } else { &empty };
             agent(name, attrs, Some("name"), front, found);
         }
-        None => found.add(0, "msgfile::agents-bad-shape", "an item of `agents` has no name"),
+        None => found.add(0, "msgfile::agents-bad-shape"),
     }
 }
 
@@ -83,7 +83,7 @@ fn agent(
                     continue;
                 }
                 if seen.contains(&key.as_str()) {
-                    found.add(
+                    found.tell(
                         0,
                         "msgfile::yaml-duplicate-key",
                         format!("agent `{name}` has `{key}` twice; the first one counts"),
@@ -98,7 +98,7 @@ fn agent(
             }
         }
         node if node.absent() => {}
-        _ => found.add(
+        _ => found.tell(
             0,
             "msgfile::agents-bad-shape",
             format!("the attributes of agent `{name}` are no mapping"),
@@ -133,12 +133,12 @@ fn attribute(name: &str, key: &str, value: &Node, config: &mut AgentConfig, foun
     };
     match taken {
         Taken::Yes => {}
-        Taken::BadValue => found.add(
+        Taken::BadValue => found.tell(
             0,
             "msgfile::agent-bad-value",
             format!("`{key}` of agent `{name}` has a wrong value"),
         ),
-        Taken::UnknownKey => found.add(
+        Taken::UnknownKey => found.tell(
             0,
             "msgfile::agent-unknown-key",
             format!("`{key}` of agent `{name}` is not known"),

@@ -10,7 +10,7 @@ pub(super) fn interpret(entries: &[Entry], front: &mut Frontmatter, found: &mut 
     let mut seen: Vec<&str> = Vec::new();
     for (key, value) in entries {
         if seen.contains(&key.as_str()) {
-            found.add(
+            found.tell(
                 0,
                 "msgfile::yaml-duplicate-key",
                 format!("the frontmatter has `{key}` twice; the first one counts"),
@@ -19,7 +19,7 @@ pub(super) fn interpret(entries: &[Entry], front: &mut Frontmatter, found: &mut 
         }
         seen.push(key);
         let Some(value) = value else {
-            found.add(
+            found.tell(
                 0,
                 "msgfile::yaml-refused",
                 format!("`{key}` holds an anchor, alias, tag or odd key and is not read"),
@@ -39,7 +39,7 @@ pub(super) fn interpret(entries: &[Entry], front: &mut Frontmatter, found: &mut 
 }
 
 fn bad_value(key: &str, found: &mut Findings) {
-    found.add(
+    found.tell(
         0,
         "msgfile::frontmatter-bad-value",
         format!("`{key}` of the frontmatter has a value of the wrong shape"),
@@ -80,7 +80,7 @@ fn message_format(value: &Node, front: &mut Frontmatter, found: &mut Findings) {
         Some(n) => {
             front.message_format = Some(n);
             if n > 1 {
-                found.add(
+                found.tell(
                     0,
                     "msgfile::newer-format",
                     format!("the file is of format {n}, this program knows format 1"),
