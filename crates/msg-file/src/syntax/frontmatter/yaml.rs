@@ -3,13 +3,24 @@
 //! No document is loaded: other keys are passed over event by event, nothing is expanded, and depth
 //! is counted, so anchors, aliases and nesting cannot make it costly.
 
-use saphyr_parser::{Event, Parser, ScalarStyle};
+use saphyr_parser::{Event, Parser, ScalarStyle, StrInput};
 
 use super::KEYS;
 use crate::limits::Limits;
 
-/// A code and its sentence: why nothing is interpreted.
-pub(super) type Refusal = (&'static str, &'static str);
+/// The code that says why nothing is interpreted.
+pub(super) type Refusal = &'static str;
+
+const INVALID: Refusal = "msgfile::frontmatter-invalid-yaml";
+const TOO_LARGE: Refusal = "msgfile::frontmatter-too-large";
+const TOO_DEEP: Refusal = "msgfile::frontmatter-too-deep";
+const NOT_MAPPING: Refusal = "msgfile::frontmatter-not-mapping";
+
+/// Values kept at most: each takes many times its bytes, and nobody has so many agents.
+const MAX_KEPT: usize = 10_000;
+
+/// Nesting that is read at most, whatever the limits say: a value is read by a function that calls itself.
+const MAX_DEPTH: usize = 255;
 
 /// A value of an interpreted key.
 #[derive(Debug)]
@@ -30,169 +41,130 @@ impl Node {
 /// odd key in it).
 pub(super) type Entry = (String, Option<Node>);
 
-/// A stack frame of the value that is being built.
-enum Frame {
-    Seq(Vec<Node>),
-    Map(Vec<(Node, Node)>, Option<Node>),
-}
-
-/// What is being read at the top level.
-struct Reader {
-    entries: Vec<Entry>,
-    depth: usize,
-    /// The top-level key whose value comes next or is being read.
-    key: Option<String>,
-    frames: Vec<Frame>,
-    /// The value being read may not be used.
-    refused: bool,
-    /// How many values were kept.
-    kept: usize,
-}
-
-/// Values kept at most: each takes many times its bytes, and nobody has so many agents.
-const MAX_KEPT: usize = 10_000;
-
 /// The interpreted keys with their values, in order.
 pub(super) fn entries(text: &[u8], limits: &Limits) -> Result<Vec<Entry>, Refusal> {
     if text.len() > limits.max_frontmatter {
         return Err(TOO_LARGE);
     }
-    const BAD: Refusal = (
-        "msgfile::frontmatter-invalid-yaml",
-        "the frontmatter is no valid YAML and is not interpreted",
-    );
-    let text = std::str::from_utf8(text).map_err(|_| BAD)?;
+    let text = std::str::from_utf8(text).map_err(|_| INVALID)?;
     if text.bytes().any(|b| (b < b' ' && !matches!(b, b'\t' | b'\n' | b'\r')) || b == 0x7F) {
-        return Err(BAD);
+        return Err(INVALID);
     }
-    let mut reader = Reader {
-        entries: Vec::new(),
-        depth: 0,
-        key: None,
-        frames: Vec::new(),
-        refused: false,
-        kept: 0,
-    };
-    let mut documents = 0;
-    let mut parser = Parser::new_from_str(text);
-    while let Some(event) = parser.next_event() {
-        // The parser looks ahead and counts flow nesting up to 255 before it gives the first event.
-        let (event, _) =
-            event.map_err(|e| if e.info().contains("recursion limit") { TOO_DEEP } else { BAD })?;
-        if matches!(event, Event::DocumentStart(_)) {
-            documents += 1;
-            if documents > 1 {
-                return Err(BAD);
+    let max_depth = limits.max_yaml_depth.min(MAX_DEPTH);
+    let mut reader = Reader { parser: Parser::new_from_str(text), max_depth, kept: 0 };
+    let (mut entries, mut documents) = (Vec::new(), 0);
+    loop {
+        match reader.next()? {
+            Event::StreamEnd => return Ok(entries),
+            Event::DocumentStart(_) if documents > 0 => return Err(INVALID),
+            Event::DocumentStart(_) => documents += 1,
+            Event::MappingStart(..) => reader.top(&mut entries)?,
+            Event::SequenceStart(..) | Event::Scalar(..) | Event::Alias(_) => {
+                return Err(NOT_MAPPING);
             }
+            _ => {}
         }
-        reader.event(event, limits.max_yaml_depth)?;
     }
-    Ok(reader.entries)
 }
 
-impl Reader {
-    fn event(&mut self, event: Event<'_>, max_depth: usize) -> Result<(), Refusal> {
-        match event {
-            Event::MappingStart(anchor, ref tag) => {
-                self.open(anchor > 0 || tag.is_some(), Frame::Map(Vec::new(), None), max_depth)
-            }
-            Event::SequenceStart(anchor, ref tag) => {
-                self.open(anchor > 0 || tag.is_some(), Frame::Seq(Vec::new()), max_depth)
-            }
-            Event::MappingEnd | Event::SequenceEnd => self.close(),
-            Event::Scalar(text, style, anchor, tag) => {
-                self.refused |= anchor > 0 || tag.is_some();
-                self.value(Node::Scalar {
-                    text: text.into_owned(),
-                    plain: style == ScalarStyle::Plain,
-                })
-            }
-            Event::Alias(_) => {
-                self.refused = true;
-                self.value(Node::Scalar { text: String::new(), plain: false })
-            }
-            _ => Ok(()),
+struct Reader<'a> {
+    parser: Parser<'a, StrInput<'a>>,
+    max_depth: usize,
+    /// How many values were kept.
+    kept: usize,
+}
+
+impl<'a> Reader<'a> {
+    fn next(&mut self) -> Result<Event<'a>, Refusal> {
+        match self.parser.next_event() {
+            Some(Ok((event, _))) => Ok(event),
+            // The parser looks ahead and counts flow nesting up to 255 before it gives the first event.
+            Some(Err(e)) if e.info().contains("recursion limit") => Err(TOO_DEEP),
+            _ => Err(INVALID),
         }
     }
 
-    fn open(&mut self, odd: bool, frame: Frame, max_depth: usize) -> Result<(), Refusal> {
-        self.depth += 1;
-        if self.depth > max_depth {
+    /// The keys and values of the whole frontmatter.
+    fn top(&mut self, entries: &mut Vec<Entry>) -> Result<(), Refusal> {
+        if self.max_depth == 0 {
             return Err(TOO_DEEP);
         }
-        if self.depth == 1 {
-            return match frame {
-                Frame::Map(..) => Ok(()),
-                Frame::Seq(_) => Err(NOT_MAPPING),
+        loop {
+            let (name, is_plain) = match self.next()? {
+                Event::MappingEnd => return Ok(()),
+                Event::Scalar(text, _, anchor, tag) => {
+                    (text.into_owned(), anchor == 0 && tag.is_none())
+                }
+                odd => {
+                    self.value(odd, 1, false)?;
+                    (String::new(), false)
+                }
             };
-        }
-        self.refused |= odd;
-        // Below keys that nobody reads nothing is built, only depth is counted.
-        self.frames.push(frame);
-        Ok(())
-    }
-
-    fn close(&mut self) -> Result<(), Refusal> {
-        self.depth -= 1;
-        // Depth is bounded, so dropping or placing a finished node is cheap.
-        match self.frames.pop() {
-            Some(Frame::Seq(items)) => self.place(Node::Seq(items)),
-            Some(Frame::Map(items, _)) => self.place(Node::Map(items)),
-            None => Ok(()),
+            let wanted = KEYS.contains(&name.as_str());
+            let event = self.next()?;
+            let value = self.value(event, 1, wanted)?;
+            if wanted {
+                // An anchor or tag on an interpreted key itself refuses that key.
+                entries.push((name, value.filter(|_| is_plain)));
+            }
         }
     }
 
-    fn value(&mut self, node: Node) -> Result<(), Refusal> {
-        if self.depth == 0 {
-            return Err(NOT_MAPPING);
-        }
-        self.place(node)
-    }
-
-    /// Puts a finished value where it belongs: into the frame above, or at the top level.
-    fn place(&mut self, node: Node) -> Result<(), Refusal> {
-        let wanted = self.key.as_deref().is_some_and(|k| KEYS.contains(&k));
-        self.kept += usize::from(wanted);
+    /// The value that begins with an event, `depth` levels down; none if it may not be used, or is not to
+    /// be kept.
+    fn value(
+        &mut self,
+        event: Event<'_>,
+        depth: usize,
+        keep: bool,
+    ) -> Result<Option<Node>, Refusal> {
+        self.kept += usize::from(keep);
         if self.kept > MAX_KEPT {
             return Err(TOO_LARGE);
         }
-        match self.frames.last_mut() {
-            Some(_) if self.key.is_some() && !wanted => {}
-            Some(Frame::Seq(items)) => items.push(node),
-            Some(Frame::Map(items, key)) => match key.take() {
-                Some(k) => items.push((k, node)),
-                None => {
-                    self.refused |= !matches!(node, Node::Scalar { .. });
-                    *key = Some(node);
-                }
-            },
-            None => match self.key.take() {
-                Some(key) => {
-                    let refused = std::mem::take(&mut self.refused);
-                    if KEYS.contains(&key.as_str()) {
-                        self.entries.push((key, (!refused).then_some(node)));
-                    }
-                }
-                None => {
-                    let odd = std::mem::take(&mut self.refused);
-                    self.key = Some(match node {
-                        Node::Scalar { text, .. } => text,
-                        _ => String::new(),
-                    });
-                    // An anchor or tag on an interpreted key itself refuses that key.
-                    self.refused = odd;
-                }
-            },
+        let (node, anchor, tag) = match event {
+            Event::Scalar(text, style, anchor, tag) => {
+                let (text, plain) = (text.into_owned(), style == ScalarStyle::Plain);
+                (Some(Node::Scalar { text, plain }), anchor, tag)
+            }
+            Event::SequenceStart(anchor, tag) => {
+                (self.items(depth + 1, keep)?.map(Node::Seq), anchor, tag)
+            }
+            Event::MappingStart(anchor, tag) => {
+                (self.items(depth + 1, keep)?.and_then(pairs), anchor, tag)
+            }
+            _ => return Ok(None),
+        };
+        Ok(node.filter(|_| anchor == 0 && tag.is_none()))
+    }
+
+    /// What a sequence holds, or the keys and values of a mapping in turns, up to its end.
+    fn items(&mut self, depth: usize, keep: bool) -> Result<Option<Vec<Node>>, Refusal> {
+        if depth > self.max_depth {
+            return Err(TOO_DEEP);
         }
-        Ok(())
+        let mut all = keep.then(Vec::new);
+        loop {
+            match self.next()? {
+                Event::MappingEnd | Event::SequenceEnd => return Ok(all),
+                event => match (self.value(event, depth, keep)?, &mut all) {
+                    (Some(it), Some(all)) => all.push(it),
+                    _ => all = None,
+                },
+            }
+        }
     }
 }
 
-const TOO_LARGE: Refusal =
-    ("msgfile::frontmatter-too-large", "the frontmatter is too large and is not interpreted");
-const TOO_DEEP: Refusal = (
-    "msgfile::frontmatter-too-deep",
-    "the frontmatter is nested too deeply and is not interpreted",
-);
-const NOT_MAPPING: Refusal =
-    ("msgfile::frontmatter-not-mapping", "the frontmatter is no mapping and is not interpreted");
+/// Keys and values, if all keys are scalars.
+fn pairs(items: Vec<Node>) -> Option<Node> {
+    let mut items = items.into_iter();
+    let mut all = Vec::with_capacity(items.len() / 2);
+    while let (Some(key), Some(value)) = (items.next(), items.next()) {
+        if !matches!(key, Node::Scalar { .. }) {
+            return None;
+        }
+        all.push((key, value));
+    }
+    Some(Node::Map(all))
+}
