@@ -1,27 +1,37 @@
 //! The sidecar `.NAME.lock`: who holds the lock, the journal of an append, the last cell (MF-41, MF-42).
 //!
-//! Its form is private. A header line with its own checksum stands before the journal's bytes; what
-//! does not check is as good as empty.
+//! Its form is private: a line of JSON and its checksum, then the journal's bytes. What does not check is
+//! as good as empty.
+//!
+//! ```text
+//! {"form":"msg-file-lock-3","holder":{"pid":7,…},"content":{"largest":4,…},"record":[120,…]}   8f3a…
+//! ## %%% [^4] …
+//! ```
 
 use super::disk::hash;
 use crate::time::rfc3339;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// What an append is about to write, or was writing when it died.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Journal {
     /// Length of the file before it.
     pub(super) offset: u64,
     /// Checksum of the bytes before it, 4 KiB of them at most.
     pub(super) before: u64,
+    /// Stands behind the header line.
+    #[serde(skip)]
     pub(super) record: Vec<u8>,
 }
 
 /// The last cell that was written.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Last {
     pub(super) id: String,
     pub(super) offset: u64,
@@ -30,7 +40,7 @@ pub(super) struct Last {
 }
 
 /// What a sidecar says.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Content {
     /// The largest number ever given as an id: one that a save has removed is not given again, so
     /// that nobody's cell is taken for another's.
@@ -40,11 +50,21 @@ pub(super) struct Content {
 }
 
 /// Who holds the lock.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Holder {
     pub(super) pid: u32,
     pub(super) host: String,
     pub(super) since: String,
+}
+
+/// The header line.
+#[derive(Debug, Serialize, Deserialize)]
+struct Head<'a> {
+    form: Cow<'a, str>,
+    holder: Holder,
+    content: Cow<'a, Content>,
+    /// Length and checksum of the journal's bytes.
+    record: (usize, u64),
 }
 
 /// An open sidecar, locked by us.
@@ -53,7 +73,7 @@ pub(super) struct Sidecar {
     pub(super) file: File,
 }
 
-const MAGIC: &str = "msg-file-lock-2";
+const FORM: &str = "msg-file-lock-3";
 
 pub(super) fn path_of(real: &Path) -> PathBuf {
     let mut name = std::ffi::OsString::from(".");
@@ -114,80 +134,45 @@ fn host() -> String {
     if name.is_empty() { "?".to_owned() } else { name }
 }
 
-fn print(content: &Content) -> Vec<u8> {
-    use std::sync::OnceLock;
-    static HOST: OnceLock<String> = OnceLock::new();
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
-    let (host, now) = (HOST.get_or_init(host), rfc3339(now));
-    let mut head = format!("{MAGIC}\t{}\t{host}\t{now}", std::process::id());
-    head.push_str(&format!("\t{}", content.largest));
-    match &content.last {
-        Some(last) => {
-            head.push_str(&format!(
-                "\t{}\t{}\t{}\t{:x}",
-                last.id, last.offset, last.len, last.hash
-            ));
-        }
-        None => head.push_str("\t\t0\t0\t0"),
+impl Holder {
+    /// This process, from now on.
+    fn ourselves() -> Self {
+        static HOST: OnceLock<String> = OnceLock::new();
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
+        let host = HOST.get_or_init(host).clone();
+        Self { pid: std::process::id(), host, since: rfc3339(now) }
     }
-    let record = match &content.journal {
-        Some(j) => {
-            head.push_str(&format!(
-                "\t{}\t{:x}\t{}\t{:x}",
-                j.offset,
-                j.before,
-                j.record.len(),
-                hash(&j.record)
-            ));
-            j.record.as_slice()
-        }
-        None => {
-            head.push_str("\t0\t0\t-\t0");
-            &[]
-        }
+}
+
+fn print(content: &Content) -> Vec<u8> {
+    let record = content.journal.as_ref().map_or(&[][..], |it| &it.record);
+    let head = Head {
+        form: FORM.into(),
+        holder: Holder::ourselves(),
+        content: Cow::Borrowed(content),
+        record: (record.len(), hash(record)),
     };
-    head.push_str(&format!("\t{:x}\n", hash(head.as_bytes())));
-    let mut bytes = head.into_bytes();
+    let mut bytes = serde_json::to_vec(&head).expect("because it holds text and numbers only");
+    let sum = format!("\t{:x}\n", hash(&bytes));
+    bytes.extend_from_slice(sum.as_bytes());
     bytes.extend_from_slice(record);
     bytes
 }
 
 fn parse(bytes: &[u8]) -> Option<(Holder, Content)> {
     let end = memchr::memchr(b'\n', bytes)?;
-    let head = std::str::from_utf8(&bytes[..end]).ok()?;
-    let (fields, sum) = head.rsplit_once('\t')?;
-    if u64::from_str_radix(sum, 16).ok()? != hash(fields.as_bytes()) {
+    let (line, record) = (std::str::from_utf8(&bytes[..end]).ok()?, &bytes[end + 1..]);
+    let (head, sum) = line.rsplit_once('\t')?;
+    if u64::from_str_radix(sum, 16).ok()? != hash(head.as_bytes()) {
         return None;
     }
-    let it: Vec<&str> = fields.split('\t').collect();
-    let [magic, pid, host, since, largest, id, offset, len, sum, at, before, size, record_sum] =
-        it.as_slice()
-    else {
-        return None;
-    };
-    if *magic != MAGIC {
-        return None;
-    }
-    let hex = |text: &str| u64::from_str_radix(text, 16).ok();
-    let holder =
-        Holder { pid: pid.parse().ok()?, host: (*host).to_owned(), since: (*since).to_owned() };
-    let last = match *id {
-        "" => None,
-        id => Some(Last {
-            id: id.to_owned(),
-            offset: offset.parse().ok()?,
-            len: len.parse().ok()?,
-            hash: hex(sum)?,
-        }),
-    };
-    let journal = match size.parse::<usize>() {
-        Err(_) => None,
-        Ok(size) => {
-            let record = bytes.get(end + 1..end + 1 + size).map(<[u8]>::to_vec);
-            let record = record.filter(|r| Some(hash(r)) == hex(record_sum));
-            let (offset, before) = (at.parse().ok()?, hex(before)?);
-            record.map(|record| Journal { offset, before, record })
-        }
-    };
-    Some((holder, Content { largest: largest.parse().ok()?, last, journal }))
+    let head: Head<'_> = serde_json::from_str(head).ok().filter(|it: &Head<'_>| it.form == FORM)?;
+    let mut content = head.content.into_owned();
+    let (len, sum) = head.record;
+    let record = record.get(..len).filter(|it| hash(it) == sum);
+    content.journal = content.journal.zip(record).map(|(mut journal, record)| {
+        journal.record = record.to_vec();
+        journal
+    });
+    Some((head.holder, content))
 }

@@ -22,9 +22,12 @@ fn hash(bytes: &[u8]) -> u64 {
 /// between finds it in this form.
 fn sidecar(old: &[u8], record: &[u8]) -> Vec<u8> {
     let (offset, before, len, sum) = (old.len(), hash(old), record.len(), hash(record));
-    let head = format!(
-        "msg-file-lock-2\t1\thost\t2026-01-01T00:00:00Z\t0\t\t0\t0\t0\t{offset}\t{before:x}\t{len}\t{sum:x}"
-    );
+    let holder = r#"{"pid":1,"host":"host","since":"2026-01-01T00:00:00Z"}"#;
+    let head = format!(r#"{{"form":"msg-file-lock-3","holder":{holder},"#)
+        + &format!(
+            r#""content":{{"largest":0,"last":null,"journal":{{"offset":{offset},"before":{before}}}}},"#
+        )
+        + &format!(r#""record":[{len},{sum}]}}"#);
     [format!("{head}\t{:x}\n", hash(head.as_bytes())).as_bytes(), record].concat()
 }
 
