@@ -16,6 +16,7 @@ use crate::document::{Document, Mode};
 use crate::error::Error;
 use crate::history::record_end::{self, HEADINGS};
 use crate::index::{Class, Index};
+use crate::limits::Limits;
 use crate::nonce::Nonce;
 use crate::render::{NewCell, Place, check_id};
 use crate::span::Span;
@@ -23,13 +24,13 @@ use crate::syntax::grammar::{self, Kind};
 use crate::syntax::line::BOM;
 use crate::syntax::line::Eol;
 use crate::syntax::scan::is_utf16;
+use crate::to_cells::cells_for;
 pub(crate) use activate::activated;
 pub use entry::Entry;
 use msg_core::Message;
 pub use options::{AppendOptions, Force};
 use std::path::Path;
-pub(crate) use verify::verify;
-use writer::Writer;
+pub(crate) use writer::Writer;
 
 /// Where an appended cell stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -109,11 +110,24 @@ fn append_with(
     nonce: &mut dyn FnMut() -> Nonce,
     mut placed: impl FnMut(Placed),
 ) -> Result<Vec<u8>, Error> {
-    let mut writer = Writer::behind(old, mode, options, nonce)?;
-    for entry in entries {
-        writer.entry(entry.into(), &mut placed)?;
+    let mut doc = Document::read(old, mode, &Limits::default())?;
+    if let Some(bytes) = writable(&doc, options.force)? {
+        doc = Document::read(bytes, mode, &Limits::default())?;
     }
-    writer.finish()
+    let mut index = Index::of(&doc);
+    let tail = doc.cells().iter().rev().find(|it| it.raw.at.strong).map(|it| it.span().start);
+    let mut writer = Writer::behind(doc.bytes().to_vec(), tail, mode);
+    drop(doc);
+    for entry in entries {
+        let cells = match entry.into() {
+            Entry::Cell(cell) => vec![cell],
+            Entry::Message(it) => cells_for(&it, &index, &options.messages),
+        };
+        for cell in cells {
+            placed(writer.add(cell, &mut index, nonce, options.force)?);
+        }
+    }
+    Ok(writer.bytes)
 }
 
 /// Refuses a file of another kind (MF-3): its name says neither `.msg.md` nor `.md`, it holds something,

@@ -172,19 +172,7 @@ fn means_the_same(doc: &Document, bytes: &[u8]) -> bool {
     let other = syntax::piece(bytes, doc.mode());
     doc.frontmatter() == other.frontmatter.as_ref()
         && doc.cells().len() == other.cells.len()
-        && doc.cells().iter().zip(&other.cells).all(|(a, b)| same(&a.raw, b))
-}
-
-fn same(a: &RawCell, b: &RawCell) -> bool {
-    (a.at.kind, a.at.level) == (b.at.kind, b.at.level)
-        && said(a) == said(b)
-        && a.attrs().eq(b.attrs())
-        && a.body() == b.body()
-}
-
-/// Title, id and type as heading and definition have them, whatever the title says of a type.
-fn said(cell: &RawCell) -> [Option<&[u8]>; 3] {
-    [cell.title(), cell.id_span(), cell.ty()].map(|it| it.map(|it| it.of(&cell.source)))
+        && doc.cells().iter().zip(&other.cells).all(|(a, b)| a.raw.says_the_same(b))
 }
 
 /// A line without its end.

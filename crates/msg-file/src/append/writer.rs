@@ -1,83 +1,74 @@
-//! Cells on their way to the end of a file in memory: numbered, rendered, and proved some at a time.
+//! Cells on their way to the end of a file: numbered, rendered, proved, one behind the other.
 //!
 //! ```text
 //! bytes   what was there | joint | cell | joint | cell | joint | cell …
-//! proof   `------------ the first with what stands before it ---'   the others by themselves
+//! proof   `-- the first with what stands before it ---'  `-- the others by themselves
 //! ```
 //!
-//! What a message becomes is decided in `to_cells`, how a cell is written in `render`.
+//! What a message becomes is decided in `to_cells`, how a cell is written in `render`, and whether the bytes
+//! stay in memory or go to a disk is the caller's business.
 
-use super::verify::Proof;
-use super::{AppendOptions, Entry, Placed, joint, resolve, writable};
-use crate::document::{Document, Mode};
+use super::verify::{stands_alone, verify};
+use super::{Force, Placed, joint, resolve};
+use crate::document::Mode;
 use crate::error::Error;
 use crate::index::Index;
-use crate::limits::Limits;
 use crate::nonce::Nonce;
 use crate::render::{NewCell, render_to};
 use crate::span::Span;
-use crate::syntax::line::BOM;
-use crate::syntax::line::Eol;
-use crate::to_cells::cells_for;
+use crate::syntax::line::{BOM, Eol};
 
-pub(crate) struct Writer<'a> {
-    bytes: Vec<u8>,
-    index: Index,
-    proof: Proof,
-    options: &'a AppendOptions,
-    nonce: &'a mut dyn FnMut() -> Nonce,
+/// A file or its end, and the cells that are added to it.
+pub(crate) struct Writer {
+    /// All of it.
+    pub(crate) bytes: Vec<u8>,
+    /// How much of it was there.
+    pub(crate) old: usize,
+    /// Where the first cell is read from for its proof, and how.
+    tail: usize,
+    mode: Mode,
 }
 
-impl<'a> Writer<'a> {
-    /// Behind what a file holds, which is changed first where the options insist on it.
-    pub(crate) fn behind(
-        old: &[u8],
-        mode: Mode,
-        options: &'a AppendOptions,
-        nonce: &'a mut dyn FnMut() -> Nonce,
-    ) -> Result<Self, Error> {
-        let doc = Document::read(old, mode, &Limits::default())?;
-        let (bytes, doc) = match writable(&doc, options.force)? {
-            None => (old.to_vec(), doc),
-            Some(bytes) => {
-                let doc = Document::read(bytes.as_slice(), mode, &Limits::default())?;
-                (bytes, doc)
-            }
-        };
-        Ok(Self { index: Index::of(&doc), proof: Proof::behind(&doc), bytes, options, nonce })
+impl Writer {
+    /// Behind these bytes, in which the last complete heading stands at `tail`.
+    pub(crate) fn behind(bytes: Vec<u8>, tail: Option<usize>, mode: Mode) -> Self {
+        // From a complete heading on, every file is read like a message file.
+        let mode = tail.map_or(mode, |_| Mode::MessageFile);
+        Self { old: bytes.len(), tail: tail.unwrap_or(0), mode, bytes }
     }
 
-    /// Writes what an entry becomes, given what the file holds by then.
-    pub(crate) fn entry(
+    /// Adds a cell under an id that is free.
+    pub(crate) fn add(
         &mut self,
-        entry: Entry,
-        mut placed: impl FnMut(Placed),
-    ) -> Result<(), Error> {
-        let cells = match entry {
-            Entry::Cell(cell) => vec![cell],
-            Entry::Message(it) => cells_for(&it, &self.index, &self.options.messages),
-        };
-        cells.into_iter().try_for_each(|cell| self.cell(cell).map(&mut placed))
+        cell: NewCell,
+        index: &mut Index,
+        nonce: &mut dyn FnMut() -> Nonce,
+        force: Force,
+    ) -> Result<Placed, Error> {
+        let (cell, id, level) = resolve(cell, index, nonce, force)?;
+        let eol = Eol::of(&self.bytes);
+        let span = self.write(|out| render_to(&cell, &id, level, eol, out))?;
+        index.learn_new(&cell, &id);
+        Ok(Placed { id, span })
     }
 
-    fn cell(&mut self, cell: NewCell) -> Result<Placed, Error> {
-        let (cell, id, level) = resolve(cell, &self.index, self.nonce, self.options.force)?;
-        let eol = Eol::of(&self.bytes);
-        let before = self.bytes.len();
+    /// Adds a cell as `write` writes it, and proves that it reads back.
+    pub(crate) fn write(
+        &mut self,
+        write: impl FnOnce(&mut Vec<u8>) -> Result<(), Error>,
+    ) -> Result<Span, Error> {
+        let end = self.bytes.len();
         let joint = joint(&self.bytes);
         self.bytes.extend_from_slice(&joint);
         let from = self.bytes.len();
-        render_to(&cell, &id, level, eol, &mut self.bytes)?;
-        self.index.learn_new(&cell, &id);
-        self.proof.wrote(&self.bytes, before, from)?;
+        write(&mut self.bytes)?;
+        if end == self.old {
+            verify(&self.bytes, self.tail, end, from, self.mode)?;
+        } else {
+            stands_alone(&self.bytes[from..])?;
+        }
         // A byte order mark belongs to the line that it stands before.
         let start = if self.bytes[..from] == *BOM { 0 } else { from };
-        Ok(Placed { id, span: Span::new(start, self.bytes.len()) })
-    }
-
-    /// The file, once the last cells are proved.
-    pub(crate) fn finish(mut self) -> Result<Vec<u8>, Error> {
-        self.proof.prove(&self.bytes)?;
-        Ok(self.bytes)
+        Ok(Span::new(start, self.bytes.len()))
     }
 }

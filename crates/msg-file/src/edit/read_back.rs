@@ -2,6 +2,7 @@
 
 use crate::document::Document;
 use crate::model::cell::Cell;
+use std::borrow::Cow;
 
 /// What an edit is to do to the list of cells; ordinals from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,21 +22,15 @@ pub(super) fn others_stay(old: &Document, new: &Document, edited: Edited) -> boo
         Edited::Deleted(at) => (Some(at), None),
         Edited::Inserted(at) => (None, Some(at)),
     };
-    let (before, after) = (others(old, gone), others(new, come));
-    let counts = old.cells().len() + usize::from(come.is_some())
-        == new.cells().len() + usize::from(gone.is_some());
-    counts
-        && before
-            .zip(after)
-            .all(|(a, b)| same_heading(a, b) && same_definition(a, b) && a.body() == b.body())
+    let others = |doc, but| Document::cells(doc).iter().filter(move |it| Some(it.ordinal()) != but);
+    others(old, gone).count() == others(new, come).count()
+        && others(old, gone).zip(others(new, come)).all(|(a, b)| same(a, b))
 }
 
-fn others(doc: &Document, but: Option<usize>) -> impl Iterator<Item = &Cell> {
-    doc.cells().iter().filter(move |it| Some(it.ordinal()) != but)
-}
-
-fn same_heading(a: &Cell, b: &Cell) -> bool {
-    a.heading() == b.heading()
+fn same(a: &Cell, b: &Cell) -> bool {
+    // What the title says of a type depends on the agents of other cells.
+    let strong_and_type = |it: &Cell| (it.raw.at.strong, it.type_name().map(Cow::into_owned));
+    strong_and_type(a) == strong_and_type(b) && a.raw.says_the_same(&b.raw)
 }
 
 /// Whether two cells have the same type and attributes.
@@ -45,14 +40,9 @@ pub(super) fn same_definition(a: &Cell, b: &Cell) -> bool {
 
 /// Whether two cells are the same but for the attributes of this key.
 pub(super) fn same_but(a: &Cell, b: &Cell, key: &str) -> bool {
-    let rest = |cell: &Cell| {
-        cell.attrs()
-            .filter(|it| it.key != key)
-            .map(|it| (it.key.into_owned(), it.value.map(|it| it.into_owned())))
-            .collect::<Vec<_>>()
-    };
-    same_heading(a, b)
+    let rest = |cell| Cell::attrs(cell).filter(|it| it.key != key);
+    a.heading() == b.heading()
         && a.type_name() == b.type_name()
-        && rest(a) == rest(b)
+        && rest(a).eq(rest(b))
         && a.body() == b.body()
 }

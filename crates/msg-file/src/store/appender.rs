@@ -12,23 +12,22 @@ mod reconcile;
 
 pub use grow::Growing;
 
-use super::disk::{self, Seen, at, hash, read_range};
+use super::disk::{self, Seen, at, hash};
 use super::keep::{Keep, Kept, recovered};
 use super::lock::Lock;
+use super::replace::{create, replace_locked};
 use super::{Appended, Mended, Options, absolute};
-use crate::append::{Force, joint, refuse_other_kinds, resolve, verify, writable};
+use crate::append::{Force, Placed, Writer, refuse_other_kinds, writable};
 use crate::document::{Document, Mode};
 use crate::error::Error;
 use crate::index::Index;
 use crate::limits::Limits;
 use crate::nonce::Nonce;
-use crate::render::{NewCell, render};
-use crate::span::Span;
-use crate::syntax::line::Eol;
+use crate::render::NewCell;
+use crate::syntax;
 use crate::syntax::raw::RawCell;
 use crate::to_cells::{ToCells, cells_for};
 use msg_core::{Diagnostic, Message};
-use std::fs::File;
 use std::path::{Path, PathBuf};
 
 /// Appends cells to one file. Several may work on the same file, in threads or processes.
@@ -64,11 +63,11 @@ struct State {
 
 /// What is about to be written.
 struct Draft {
-    /// From the last strong heading on: what is there and, from `old` on, the record.
-    bytes: Vec<u8>,
+    /// From the last strong heading on: what is there, and the record behind it.
+    writer: Writer,
+    /// Where that begins in the file.
     base: u64,
-    old: usize,
-    placed: Vec<(String, Span)>,
+    placed: Vec<Placed>,
     /// What the record is written over: an earlier state of a growing answer, at the end of the file.
     over: Vec<u8>,
 }
@@ -94,18 +93,15 @@ impl Appender {
         }
         let mut lock = Lock::take(&it.real, it.options.lock_timeout)?;
         it.finish_journal(&mut lock)?;
-        let bytes = it.read_all(&mut lock)?;
-        let doc = Document::read(bytes, mode, &Limits::default())?;
+        let mut doc = it.read_all(&mut lock)?;
         if let Some(new) = it.writable(&doc)? {
-            drop(lock);
-            super::replace(&it.real, doc.bytes(), &new, Force::Yes)?;
-            lock = Lock::take(&it.real, it.options.lock_timeout)?;
-            let bytes = it.read_all(&mut lock)?;
-            it.learn_all(&Document::read(bytes, mode, &Limits::default())?, &lock.file)?;
+            replace_locked(&lock, &new, Force::Yes)?;
+            doc = Document::read(new, mode, &Limits::default())?;
         } else {
             it.compare_last(&doc, &mut lock);
-            it.learn_all(&doc, &lock.file)?;
         }
+        let meta = std::fs::metadata(&it.real).map_err(at("examine", &it.real))?;
+        it.state = Some(State::of(&doc, Seen::of(&meta)));
         it.editors();
         Ok(it)
     }
@@ -129,7 +125,7 @@ impl Appender {
     fn make_markdown(&mut self) -> Result<(), Error> {
         let empty = Document::read(&b""[..], self.mode, &Limits::default())?;
         let bytes = writable(&empty, self.options.force)?.unwrap_or_default();
-        super::replace::create(&self.real, &bytes)?;
+        create(&self.real, &bytes)?;
         self.fresh = Some(bytes.len() as u64);
         Ok(())
     }
@@ -221,7 +217,7 @@ impl Appender {
         self.finish_journal(lock)?;
         let gone = self.catch_up(lock)?;
         let mut draft = self.draft(lock)?;
-        if draft.old > 0 && !draft.bytes.ends_with(b"\n") {
+        if draft.writer.old > 0 && !draft.writer.bytes.ends_with(b"\n") {
             self.mended.get_or_insert(Mended::Newline);
         }
         self.restore(&gone, &mut draft)?;
@@ -245,11 +241,8 @@ impl Appender {
         let Some(state) = self.state.as_mut() else { return Ok(()) };
         state.index.reserve(self.largest);
         for cell in cells {
-            let (cell, id, level) = resolve(cell, &state.index, nonce, self.options.force)?;
-            let text = render(&cell, &id, level, Eol::of(&draft.bytes))?;
-            let written = draft.push(&text, self.mode)?;
-            state.index.learn_raw(&written);
-            draft.placed.push((id, Span::new(draft.bytes.len() - text.len(), draft.bytes.len())));
+            let placed = draft.writer.add(cell, &mut state.index, nonce, self.options.force)?;
+            draft.placed.push(placed);
         }
         Ok(())
     }
@@ -258,57 +251,52 @@ impl Appender {
     fn answers(&mut self, draft: &Draft, from: usize, recovered: Vec<String>) -> Vec<Appended> {
         let warnings = std::mem::take(&mut self.warnings);
         let mut notes = Some((self.mended.take(), recovered, warnings));
-        let answer = |(id, span): &(String, Span)| {
+        let answer = |it: &Placed| {
             let (mended, recovered, warnings) = notes.take().unwrap_or_default();
-            let span = absolute(*span, draft.base);
-            Appended { id: id.clone(), span, mended, recovered, warnings }
+            let span = absolute(it.span, draft.base);
+            Appended { id: it.id.clone(), span, mended, recovered, warnings }
         };
         draft.placed[from..].iter().map(answer).collect()
     }
 
     /// What is there from the last strong heading on.
     fn draft(&mut self, lock: &mut Lock) -> Result<Draft, Error> {
-        let len = lock.file.metadata().map_err(at("examine", &self.real))?.len();
+        let len = lock.len()?;
         self.draft_up_to(lock, len)
     }
 
     fn draft_up_to(&mut self, lock: &mut Lock, end: u64) -> Result<Draft, Error> {
-        let base = self.state.as_ref().and_then(|s| s.tail).unwrap_or(0);
-        let bytes = read_range(&mut lock.file, base, end).map_err(at("read", &self.real))?;
-        let old = bytes.len();
-        Ok(Draft { bytes, base, old, placed: Vec::new(), over: Vec::new() })
+        let tail = self.state.as_ref().and_then(|s| s.tail);
+        let base = tail.unwrap_or(0);
+        let writer = Writer::behind(lock.read(base, end)?, tail.map(|_| 0), self.mode);
+        Ok(Draft { writer, base, placed: Vec::new(), over: Vec::new() })
     }
 
     /// Adds cells that are gone to the record, marked.
     fn restore(&mut self, gone: &[Kept], draft: &mut Draft) -> Result<(), Error> {
         for kept in gone {
             let text = recovered(&kept.text);
-            let written = draft.push(&text, self.mode)?;
+            let write = |out: &mut Vec<u8>| -> Result<(), Error> {
+                out.extend_from_slice(&text);
+                Ok(())
+            };
+            let span = draft.writer.write(write)?;
             if let Some(state) = self.state.as_mut() {
-                state.index.learn_raw(&written);
+                let read = syntax::piece(&text, Mode::MessageFile);
+                read.cells.iter().for_each(|it| state.index.learn_raw(it));
             }
             self.keep.forget(&kept.id);
-            draft.placed.push((
-                kept.id.clone(),
-                Span::new(draft.bytes.len() - text.len(), draft.bytes.len()),
-            ));
+            draft.placed.push(Placed { id: kept.id.clone(), span });
         }
         Ok(())
     }
 
-    fn read_all(&self, lock: &mut Lock) -> Result<Vec<u8>, Error> {
-        let len = lock.file.metadata().map_err(at("examine", &self.real))?.len();
-        let limit = self.options.max_bytes as u64;
-        if len > limit {
-            return Err(Error::Limit { found: len, limit });
+    fn read_all(&self, lock: &mut Lock) -> Result<Document, Error> {
+        let (found, limit) = (lock.len()?, self.options.max_bytes as u64);
+        if found > limit {
+            return Err(Error::Limit { found, limit });
         }
-        read_range(&mut lock.file, 0, len).map_err(at("read", &self.real))
-    }
-
-    fn learn_all(&mut self, doc: &Document, file: &File) -> Result<(), Error> {
-        let known = Seen::of(&file.metadata().map_err(at("examine", &self.real))?);
-        self.state = Some(State::of(doc, known));
-        Ok(())
+        Document::read(lock.read(0, found)?, self.mode, &Limits::default())
     }
 }
 
@@ -335,17 +323,13 @@ impl State {
 }
 
 impl Draft {
-    /// Adds a rendered cell and proves that it reads back (MF-36).
-    fn push(&mut self, text: &[u8], mode: Mode) -> Result<RawCell, Error> {
-        let start = self.bytes.len();
-        let join = joint(&self.bytes);
-        self.bytes.extend_from_slice(&join);
-        let from = self.bytes.len();
-        self.bytes.extend_from_slice(text);
-        // Behind a cell of ours, only that cell can be concerned.
-        let tail = self.placed.last().map_or(0, |(_, span)| span.start);
-        let strong = !self.placed.is_empty() || self.base > 0;
-        let mode = if strong { Mode::MessageFile } else { mode };
-        verify(&self.bytes, tail, start, from, mode)
+    /// The bytes that the file does not hold yet.
+    fn record(&self) -> &[u8] {
+        &self.writer.bytes[self.writer.old..]
+    }
+
+    /// Where they go.
+    fn offset(&self) -> u64 {
+        self.base + self.writer.old as u64
     }
 }

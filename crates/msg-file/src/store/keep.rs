@@ -1,11 +1,11 @@
 //! The cells that an appender wrote and remembers, to notice when a save has removed them (MF-45).
 
-use super::disk::{hash, read_range};
+use super::disk::hash;
+use super::lock::Lock;
+use crate::error::Error;
 use crate::syntax;
 use crate::{document::Mode, render};
 use std::collections::VecDeque;
-use std::fs::File;
-use std::io;
 use std::ops::Range;
 
 /// Cells kept at most.
@@ -51,11 +51,10 @@ impl Keep {
     }
 
     /// Whether the last cell, or all of them, stand where they were written.
-    pub(super) fn stand(&self, file: &mut File, len: u64, all: bool) -> io::Result<bool> {
+    pub(super) fn stand(&self, lock: &mut Lock, len: u64, all: bool) -> Result<bool, Error> {
         let count = if all { self.cells.len() } else { 1 };
         for kept in self.cells.iter().rev().take(count) {
-            if kept.span.end > len || read_range(file, kept.span.start, kept.span.end)? != kept.text
-            {
+            if kept.span.end > len || lock.read(kept.span.start, kept.span.end)? != kept.text {
                 return Ok(false);
             }
         }

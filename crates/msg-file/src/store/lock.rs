@@ -1,10 +1,11 @@
 //! Locks, always in this order: in the process, on the file itself, on its sidecar (MF-41).
 
-use super::disk::{at, identity};
+use super::disk::{at, identity, read_range, sync_folder};
 use super::sidecar::{self, Holder, Sidecar};
 use crate::error::Error;
 use std::collections::HashSet;
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, Metadata, OpenOptions, TryLockError};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -17,8 +18,8 @@ pub(super) struct Lock {
     /// Open for reading and appending.
     pub(super) file: File,
     /// The file is new.
-    pub(super) created: bool,
-    real: PathBuf,
+    created: bool,
+    pub(super) real: PathBuf,
     timeout: Duration,
     _held: Held,
 }
@@ -68,6 +69,37 @@ impl Lock {
             self.found = Some(Sidecar { file });
         }
         Ok(self.found.as_mut())
+    }
+
+    pub(super) fn meta(&self) -> Result<Metadata, Error> {
+        self.file.metadata().map_err(at("examine", &self.real))
+    }
+
+    pub(super) fn len(&self) -> Result<u64, Error> {
+        Ok(self.meta()?.len())
+    }
+
+    /// The bytes from `start` to `end`.
+    pub(super) fn read(&mut self, start: u64, end: u64) -> Result<Vec<u8>, Error> {
+        read_range(&mut self.file, start, end).map_err(at("read", &self.real))
+    }
+
+    /// Puts bytes to the end, which is at `len`: one write, and more only where the system takes less than
+    /// all of it. What was written before a failure is taken back.
+    pub(super) fn append(&mut self, bytes: &[u8], len: u64) -> Result<(), Error> {
+        self.file.write_all(bytes).map_err(|source| {
+            let _ = self.file.set_len(len);
+            Error::WriteFailed { at: len, source }
+        })
+    }
+
+    /// Makes what was written durable, the folder too when the file is new.
+    pub(super) fn sync(&self) -> Result<(), Error> {
+        self.file.sync_data().map_err(at("sync", &self.real))?;
+        if self.created {
+            sync_folder(&self.real);
+        }
+        Ok(())
     }
 
     /// Takes back a file that was made for nothing: it is empty, or holds the `fresh` bytes only.

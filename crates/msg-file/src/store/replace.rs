@@ -5,7 +5,7 @@ use super::lock::Lock;
 use crate::append::Force;
 use crate::error::Error;
 use std::fs::{File, Metadata};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -34,20 +34,21 @@ pub fn replace(path: &Path, seen: &[u8], new: &[u8], force: Force) -> Result<(),
         return Err(refused());
     }
     let mut lock = Lock::take(&real, Duration::from_secs(10))?;
-    let meta = lock.file.metadata().map_err(at("examine", &real)).unwrap_or(meta);
-    let mut now = Vec::with_capacity(seen.len());
-    lock.file.seek(SeekFrom::Start(0)).map_err(at("read", &real))?;
-    lock.file.read_to_end(&mut now).map_err(at("read", &real))?;
-    if now != seen {
+    let len = lock.len()?;
+    if lock.read(0, len)? != seen {
         return Err(Error::ChangedOnDisk);
     }
-    if names(&meta) > 1 {
-        return match force {
-            Force::Yes => in_place(&real, new),
-            Force::No => Err(refused()),
-        };
+    replace_locked(&lock, new, force)
+}
+
+/// The same under a lock under which the file was read.
+pub(super) fn replace_locked(lock: &Lock, new: &[u8], force: Force) -> Result<(), Error> {
+    let (real, meta) = (&lock.real, lock.meta()?);
+    match force {
+        _ if names(&meta) == 1 => temporary(real, new, Some((&lock.file, &meta))),
+        Force::Yes => in_place(real, new),
+        Force::No => Err(Error::NotReplaceable(real.clone())),
     }
-    temporary(&real, new, Some((&lock.file, &meta)))
 }
 
 /// Makes a new file that appears whole or not at all.

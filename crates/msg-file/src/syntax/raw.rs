@@ -10,7 +10,7 @@
 //!
 //! What a cell means (category, parent, view) is worked out in `model`; nothing here changes for it.
 
-use super::grammar::{self, RawAttr, RawValue};
+use super::grammar::{self, Kind, RawAttr, RawValue};
 use super::line::{chomp, lines};
 pub(crate) use super::places::{Ordinal, Places};
 use crate::model::agents::boolean;
@@ -143,6 +143,18 @@ impl RawCell {
                 Cow::Owned(b) => Cow::Owned(lossy(b)),
             }),
         }
+    }
+
+    /// Whether another cell has the same heading, type, attributes and body.
+    pub(crate) fn says_the_same(&self, other: &Self) -> bool {
+        // Title and type as they are written, whatever the title says of a type.
+        fn written(it: &RawCell) -> (u8, Kind, [Option<&[u8]>; 3]) {
+            let texts = [it.title(), it.id_span(), it.ty()];
+            (it.at.level, it.at.kind, texts.map(|span| span.map(|span| span.of(&it.source))))
+        }
+        written(self) == written(other)
+            && self.attrs().eq(other.attrs())
+            && self.body() == other.body()
     }
 
     pub(crate) fn text(&self, span: Span) -> Cow<'_, str> {

@@ -1,48 +1,43 @@
 //! One write, with the journal around it: cells that were proven in memory go to the disk (MF-42, MF-43).
 
 use super::{Appender, Draft};
+use crate::append::Placed;
 use crate::error::Error;
-use crate::store::disk::{self, Seen, at, hash, read_range};
+use crate::store::disk::{Seen, at, hash};
 use crate::store::keep::Kept;
 use crate::store::lock::Lock;
 use crate::store::sidecar::Journal;
 use crate::store::{Durability, absolute};
 use msg_core::{Code, Diagnostic};
-use std::fs::File;
-use std::io::{self, Write};
+use std::io::Write;
 
 impl Appender {
     /// Journal, one write, sync, journal cleared (MF-42).
     pub(super) fn commit(&mut self, lock: &mut Lock, draft: &Draft) -> Result<(), Error> {
-        let record = &draft.bytes[draft.old..];
-        let offset = draft.base + draft.old as u64;
-        self.note_journal(lock, draft, offset)?;
+        let offset = draft.offset();
+        self.note_journal(lock, draft)?;
         if !draft.over.is_empty() {
             lock.file.set_len(offset).map_err(at("write", &self.real))?;
         }
-        if let Err(source) = write_record(&mut lock.file, record) {
-            // What was written of it is taken back, and the journal with it.
-            let _ = lock.file.set_len(offset);
-            let _ = write_record(&mut lock.file, &draft.over);
+        if let Err(failed) = lock.append(draft.record(), offset) {
+            // What stood there is put back, and the journal is of no use.
+            let _ = lock.file.write_all(&draft.over);
             self.clear_journal(lock);
-            return Err(Error::WriteFailed { at: offset, source });
+            return Err(failed);
         }
         if self.options.durability == Durability::Sync {
-            lock.file.sync_data().map_err(at("sync", &self.real))?;
-            if lock.created {
-                disk::sync_folder(&self.real);
-            }
+            lock.sync()?;
         }
         self.remember(lock, draft)
     }
 
     /// Writes into the sidecar what is about to happen.
-    fn note_journal(&mut self, lock: &mut Lock, draft: &Draft, offset: u64) -> Result<(), Error> {
+    fn note_journal(&mut self, lock: &mut Lock, draft: &Draft) -> Result<(), Error> {
         if self.options.durability == Durability::None {
             return Ok(());
         }
-        let before = before(&mut lock.file, offset).map_err(at("read", &self.real))?;
-        let record = draft.bytes[draft.old..].to_vec();
+        let offset = draft.offset();
+        let (before, record) = (before(lock, offset)?, draft.record().to_vec());
         let content = self.content(Some(Journal { offset, before, record }));
         let Some(sidecar) = lock.sidecar()? else {
             let what = "no lock file can be made beside the file, so there is no journal";
@@ -61,29 +56,25 @@ impl Appender {
     /// Takes in what was written.
     fn remember(&mut self, lock: &mut Lock, draft: &Draft) -> Result<(), Error> {
         self.fresh = None;
-        for (id, span) in &draft.placed {
-            let text = span.of(&draft.bytes).to_vec();
-            let kept = Kept { id: id.clone(), span: absolute(*span, draft.base), text };
+        let bytes = &draft.writer.bytes;
+        for Placed { id, span } in &draft.placed {
+            let (id, text) = (id.clone(), span.of(bytes).to_vec());
+            let kept = Kept { id, span: absolute(*span, draft.base), text };
             self.keep.push(kept, self.options.keep_bytes);
         }
         self.clear_journal(lock);
-        let meta = lock.file.metadata().map_err(at("examine", &self.real))?;
-        if let (Some(state), Some((_, span))) = (self.state.as_mut(), draft.placed.last()) {
+        let meta = lock.meta()?;
+        if let (Some(state), Some(last)) = (self.state.as_mut(), draft.placed.last()) {
             state.known = Seen::of(&meta);
-            state.tail = Some(draft.base + span.start as u64);
+            state.tail = Some(draft.base + last.span.start as u64);
             state.tail_cells = 1;
-            state.tail_hash = hash(span.of(&draft.bytes));
+            state.tail_hash = hash(last.span.of(bytes));
         }
         Ok(())
     }
 }
 
-/// One write, and more only where the system takes less than all of it.
-pub(super) fn write_record(file: &mut impl Write, record: &[u8]) -> io::Result<()> {
-    file.write_all(record)
-}
-
 /// Checksum of what stands before an offset, 4 KiB of it at most.
-pub(super) fn before(file: &mut File, offset: u64) -> io::Result<u64> {
-    Ok(hash(&read_range(file, offset.saturating_sub(4096), offset)?))
+pub(super) fn before(lock: &mut Lock, offset: u64) -> Result<u64, Error> {
+    Ok(hash(&lock.read(offset.saturating_sub(4096), offset)?))
 }

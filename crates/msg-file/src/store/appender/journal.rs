@@ -2,14 +2,14 @@
 //! from it (MF-42, MF-44).
 
 use super::Appender;
-use super::commit::{before, write_record};
+use super::commit::before;
 use crate::append::joint;
 use crate::document::{Document, Mode};
 use crate::error::Error;
 use crate::index::Index;
 use crate::limits::Limits;
 use crate::model::cell::Cell;
-use crate::store::disk::{at, hash, read_range};
+use crate::store::disk::{at, hash};
 use crate::store::keep::recovered;
 use crate::store::lock::Lock;
 use crate::store::sidecar::{Content, Journal, Last, Sidecar};
@@ -36,13 +36,11 @@ impl Appender {
         let Some(content) = lock.found.as_mut().map(Sidecar::read) else { return Ok(()) };
         self.largest = self.largest.max(content.largest);
         let Content { largest, journal: Some(journal), last } = content else { return Ok(()) };
-        let len = lock.file.metadata().map_err(at("examine", &self.real))?.len();
+        let len = lock.len()?;
         let end = journal.offset + journal.record.len() as u64;
         let there = if (journal.offset..=end).contains(&len) {
-            let same = before(&mut lock.file, journal.offset).map_err(at("read", &self.real))?
-                == journal.before;
-            let part =
-                read_range(&mut lock.file, journal.offset, len).map_err(at("read", &self.real))?;
+            let same = before(lock, journal.offset)? == journal.before;
+            let part = lock.read(journal.offset, len)?;
             (same && journal.record.starts_with(&part)).then_some(part.len())
         } else {
             None
@@ -64,21 +62,14 @@ impl Appender {
         Ok(())
     }
 
-    pub(super) fn append_raw(&self, lock: &mut Lock, bytes: &[u8], len: u64) -> Result<(), Error> {
-        if let Err(source) = write_record(&mut lock.file, bytes) {
-            let _ = lock.file.set_len(len);
-            return Err(Error::WriteFailed { at: len, source });
-        }
-        if self.options.durability == Durability::Sync {
-            lock.file.sync_data().map_err(at("sync", &self.real))?;
-        }
-        Ok(())
+    fn append_raw(&self, lock: &mut Lock, bytes: &[u8], len: u64) -> Result<(), Error> {
+        lock.append(bytes, len)?;
+        if self.options.durability == Durability::Sync { lock.sync() } else { Ok(()) }
     }
 
     /// The file is not what the journal expects: cells that are in no place are appended again.
     pub(super) fn recover(&mut self, lock: &mut Lock, journal: &Journal) -> Result<(), Error> {
-        let bytes = self.read_all(lock)?;
-        let doc = Document::read(bytes, self.mode, &Limits::default())?;
+        let doc = self.read_all(lock)?;
         let index = Index::of(&doc);
         let record =
             Document::read(journal.record.as_slice(), Mode::MessageFile, &Limits::default())?;

@@ -1,12 +1,11 @@
 //! What others did to the file in between: appended, saved over it, removed cells (MF-45).
 
-use super::Appender;
+use super::{Appender, State};
 use crate::document::{CellRef, Document, Mode};
 use crate::error::Error;
-use crate::limits::Limits;
 use crate::model::cell::Cell;
 use crate::store::Reconcile;
-use crate::store::disk::{Seen, at, hash, read_range};
+use crate::store::disk::{Seen, hash};
 use crate::store::keep::Kept;
 use crate::store::lock::Lock;
 use crate::syntax;
@@ -16,23 +15,19 @@ use std::collections::HashMap;
 impl Appender {
     /// Brings the state up to what the file is now; gives the cells that are gone (MF-45).
     pub(super) fn catch_up(&mut self, lock: &mut Lock) -> Result<Vec<Kept>, Error> {
-        let meta = lock.file.metadata().map_err(at("examine", &self.real))?;
-        let seen = Seen::of(&meta);
+        let seen = Seen::of(&lock.meta()?);
         if let Some(state) = &self.state {
             let same = state.known == seen;
-            let stands =
-                self.keep.stand(&mut lock.file, seen.len, !same).map_err(at("read", &self.real))?;
-            if stands && (same || self.grown(lock, seen)?) {
+            if self.keep.stand(lock, seen.len, !same)? && (same || self.grown(lock, seen)?) {
                 return Ok(Vec::new());
             }
         }
-        let bytes = self.read_all(lock)?;
-        let doc = Document::read(bytes, self.mode, &Limits::default())?;
+        let doc = self.read_all(lock)?;
         if self.writable(&doc)?.is_some() {
             let what = "the file was changed so that it cannot be appended to; open it again";
             return Err(Error::refused("msgfile::not-activated", what));
         }
-        self.learn_all(&doc, &lock.file)?;
+        self.state = Some(State::of(&doc, seen));
         Ok(self.missing(&doc))
     }
 
@@ -44,7 +39,7 @@ impl Appender {
         else {
             return Ok(false);
         };
-        let bytes = read_range(&mut lock.file, tail, seen.len).map_err(at("read", &self.real))?;
+        let bytes = lock.read(tail, seen.len)?;
         let old = (state.known.len - tail) as usize;
         if hash(&bytes[..old]) != state.tail_hash {
             return Ok(false);
