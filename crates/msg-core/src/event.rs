@@ -187,7 +187,7 @@ impl Serialize for StreamEvent<'_> {
             StreamEvent::TextDelta { text, .. }
             | StreamEvent::ReasoningDelta { text, .. }
             | StreamEvent::RefusalDelta { text, .. } => map.serialize_entry("text", text)?,
-            StreamEvent::PartEnd { part, .. } => map.serialize_entry("part", &json_of(part))?,
+            StreamEvent::PartEnd { part, .. } => map.serialize_entry("part", &**part)?,
             StreamEvent::ToolCallBegin { index, id, name, .. } => {
                 map.serialize_entry("index", index)?;
                 if let Some(id) = id {
@@ -218,14 +218,6 @@ impl Serialize for StreamEvent<'_> {
         }
         map.end()
     }
-}
-
-/// A part in native form.
-fn json_of(part: &Part) -> RawJson {
-    let mut json = Vec::new();
-    native::write_part(part, &mut json);
-    let text = String::from_utf8(json).expect("because JSON is written as UTF-8");
-    RawJson::new(text).expect("because a part is written as JSON")
 }
 
 /// A usage without the provider's object, under the Responses API's names.

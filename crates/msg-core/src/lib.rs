@@ -51,7 +51,6 @@ pub mod reading;
 pub mod request;
 
 mod layouts;
-mod raw_serde;
 
 pub use arguments::{Arguments, ArgumentsError};
 pub use check::check_all;

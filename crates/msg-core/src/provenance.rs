@@ -41,7 +41,7 @@ impl Provenance {
 
     /// Makes it a member of a message in native form.
     pub(crate) fn keep_in(&self, extra: &mut Extra) {
-        let text = msg_json::to_text(|it| {
+        let value = RawJson::written(|it| {
             it.object(|it| {
                 for (name, text) in [
                     ("provider", &self.provider),
@@ -54,7 +54,6 @@ impl Provenance {
                 }
             });
         });
-        let value = RawJson::new(text).expect("because a writer makes JSON");
         extra.insert(Origin::Native, MEMBER, value);
     }
 }

@@ -15,8 +15,10 @@
 
 use std::borrow::Cow;
 
+use serde::{Deserialize, Deserializer, de::Error as _};
+
 use crate::{Diagnostic, Error, Extra, Message, Origin, RawJson, Report, Role};
-use msg_json::{JsonError, JsonStr, Kind, Reader, string_member};
+use msg_json::{JsonError, JsonStr, Kind, Reader, unescape};
 
 /// A reader with a place in the document and a report. All that it reads gives an [`Error`] with the message
 /// and the byte where something else stands.
@@ -57,6 +59,20 @@ pub fn list(
     }
     source.reader.finish().map_err(fail)?;
     Ok((res, report))
+}
+
+/// Reads a value for an impl of serde, which must be of `serde_json`: forms carry raw JSON, which other
+/// data formats cannot hold.
+///
+/// # Errors
+/// What `read` says of the value.
+pub fn deserialize<'de, D: Deserializer<'de>, T>(
+    deserializer: D,
+    read: impl FnOnce(&mut Source<'_, '_>) -> Result<T, Error>,
+) -> Result<T, D::Error> {
+    let raw = RawJson::deserialize(deserializer)?;
+    let mut report = Report::with_cap(0);
+    read(&mut Source::new(Reader::from_text(raw.text()), &mut report)).map_err(D::Error::custom)
 }
 
 impl<'a, 'r> Source<'a, 'r> {
@@ -264,37 +280,23 @@ impl<'a, 'r> Source<'a, 'r> {
         foreign: impl Fn(RawJson) -> T,
     ) -> Result<T, Error> {
         let bookmark = self.reader.clone();
-        let mut type_name = self.first_type()?;
-        if type_name.is_none() {
-            self.reader = bookmark.clone();
-            type_name = self.last_type()?;
-            self.reader = bookmark.clone();
-            self.begin_object()?;
+        let first = self.first_type()?;
+        let found = first.as_deref().and_then(|it| known(self, Some(it)));
+        if let Some((Ok(it), false)) = found {
+            return Ok(it);
         }
-        match known(self, type_name.as_deref()) {
-            Some((Ok(it), false)) => return Ok(it),
-            Some((res, _)) => {
-                let behind = std::mem::replace(&mut self.reader, bookmark.clone());
-                let last = self.last_type();
-                if !last.as_ref().is_ok_and(|it| *it != type_name) {
-                    self.reader = behind;
-                    return res;
-                }
-                type_name = last?;
-            }
-            None => {
-                self.reader = bookmark.clone();
-                let value = self.raw()?;
-                let last = string_member(value.text(), "type");
-                if last == type_name {
-                    return Ok(foreign(value));
-                }
-                type_name = last.map(|it| Cow::Owned(it.into_owned()));
-            }
+        let behind = std::mem::replace(&mut self.reader, bookmark.clone());
+        let last = self.last_type();
+        if let Some((res, _)) = found
+            && !last.as_ref().is_ok_and(|it| *it != first)
+        {
+            self.reader = behind;
+            return res;
         }
+        let last = last?;
         self.reader = bookmark.clone();
         self.begin_object()?;
-        if let Some((res, _)) = known(self, type_name.as_deref()) {
+        if let Some((res, _)) = known(self, last.as_deref()) {
             return res;
         }
         self.reader = bookmark;
@@ -317,15 +319,11 @@ impl<'a, 'r> Source<'a, 'r> {
         self.begin_object()?;
         let mut res = None;
         while let Some(key) = self.key_again()? {
-            let is_type = key.text == "type";
-            if is_type && self.peek()? == Kind::String {
-                res = Some(self.string()?);
-                continue;
+            let value = self.raw_text()?;
+            if key.text == "type" {
+                let text = value.strip_prefix('"').and_then(|it| it.strip_suffix('"'));
+                res = text.map(|it| unescape(it).text);
             }
-            if is_type {
-                res = None;
-            }
-            self.raw_text()?;
         }
         Ok(res)
     }

@@ -85,7 +85,7 @@ impl Usage {
             ("cache_write", self.cache_write),
             ("reasoning", self.reasoning),
         ];
-        let text = msg_json::to_text(|it| {
+        RawJson::written(|it| {
             it.object(|it| {
                 for (name, number) in numbers {
                     if let Some(number) = number {
@@ -93,8 +93,7 @@ impl Usage {
                     }
                 }
             });
-        });
-        RawJson::new(text).expect("because the writer writes JSON")
+        })
     }
 }
 

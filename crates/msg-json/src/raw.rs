@@ -7,7 +7,7 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
-use crate::{JsonError, Reader, tokens, validate, write_compact, write_str};
+use crate::{JsonError, Reader, Writer, to_text, tokens, validate, write_compact};
 
 /// One JSON value as its source text: numbers keep their spelling, members their order, and
 /// nesting may be of any depth (MS-8).
@@ -46,12 +46,21 @@ impl RawJson {
         Self(text.into())
     }
 
+    /// The value that `fill` writes. It is not looked at again: a writer writes JSON.
+    ///
+    /// ```
+    /// use msg_json::RawJson;
+    ///
+    /// let raw = RawJson::written(|it| it.object(|it| it.key("n").u64(1)));
+    /// assert_eq!(raw.text(), r#"{"n":1}"#);
+    /// ```
+    pub fn written(fill: impl FnOnce(&mut Writer<'_>)) -> Self {
+        Self(to_text(fill).into_boxed_str())
+    }
+
     /// The JSON string of this text.
     pub fn string(text: &str) -> Self {
-        let mut out = Vec::with_capacity(text.len() + 2);
-        write_str(&mut out, text);
-        let text = String::from_utf8(out).expect("an escaped text is UTF-8");
-        Self(text.into_boxed_str())
+        Self::written(|it| it.str(text))
     }
 
     /// The source text.

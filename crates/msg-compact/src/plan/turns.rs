@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use msg_core::{Message, RawJson, Role};
+use msg_core::{Message, Role};
 use msg_forms::{
     ToolPart, Turn,
     turns::{self, LowerCache, LowerOptions},
@@ -134,7 +134,7 @@ impl Editor {
                 "compacted_message_ids": ids,
                 "created_at": self.now,
             });
-            turn.metadata.insert("compaction", raw(&compaction));
+            turn.metadata.insert("compaction", compaction.into());
         }
         self.drop.push(first..last);
         self.insert.push((first, turns));
@@ -175,15 +175,11 @@ fn is_reduction(old: &Message, new: &Message) -> bool {
 fn prune(part: &mut ToolPart, output: String, now: Option<f64>) {
     let tokens = Script::new().text(&part.output);
     part.output = output;
-    part.metadata.insert("pruned", raw(&json!(true)));
-    part.metadata.insert("original_output_tokens", raw(&json!(tokens)));
+    part.metadata.insert("pruned", json!(true).into());
+    part.metadata.insert("original_output_tokens", json!(tokens).into());
     if let Some(now) = now {
-        part.metadata.insert("pruned_at", raw(&json!(now)));
+        part.metadata.insert("pruned_at", json!(now).into());
     }
-}
-
-fn raw(value: &serde_json::Value) -> RawJson {
-    RawJson::new(value.to_string()).expect("a value prints as JSON")
 }
 
 #[cfg(test)]

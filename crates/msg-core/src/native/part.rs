@@ -1,28 +1,28 @@
-//! Native JSON to parts (MS-3, MS-7), one function a kind.
-
-use std::borrow::Cow;
+//! Native JSON to parts (MS-3, MS-7). What members a type of part has is one table, for the writer too.
 
 use super::read::read_extra;
 use crate::{
     Arguments, Audio, CallKind, Content, Error, Extra, File, Image, Origin, Other, Part, Place,
-    Reasoning, Text, ToolCall, ToolResult, reading::Source,
+    RawJson, Reasoning, Text, ToolCall, ToolResult, reading::Source,
 };
 use msg_json::Kind;
 
-/// Whether the native form has a part of this type of its own.
-pub(super) fn is_known_type(name: &str) -> bool {
-    matches!(
-        name,
-        "text"
-            | "refusal"
-            | "reasoning"
-            | "image"
-            | "audio"
-            | "file"
-            | "tool_call"
-            | "tool_result"
-            | "other"
-    )
+/// The most members that a part has besides `type` and `extra`.
+const MOST: usize = 5;
+
+/// The members of a part of this type besides `type` and `extra` (MS-3); none for a type that is not known.
+pub(super) fn members_of(type_name: &str) -> Option<&'static [&'static str]> {
+    Some(match type_name {
+        "text" | "refusal" => &["text"],
+        "reasoning" => &["text", "summary", "signature", "redacted", "encrypted"],
+        "image" => &["url", "file_id", "media_type", "detail"],
+        "audio" => &["id", "data", "format", "transcript"],
+        "file" => &["file_id", "url", "data", "filename", "media_type"],
+        "tool_call" => &["kind", "id", "name", "arguments", "signature"],
+        "tool_result" => &["kind", "call_id", "name", "content", "is_error"],
+        "other" => &["format", "place", "value"],
+        _ => return None,
+    })
 }
 
 /// Reads a list of parts. In a message they are counted for the positions of diagnostics; those in
@@ -58,261 +58,184 @@ impl Source<'_, '_> {
 pub(super) fn read(source: &mut Source<'_, '_>) -> Result<Part, Error> {
     let start = source.reader.next_offset();
     source.typed(
-        |source, type_name| match type_name {
-            Some(it) if is_known_type(it) => Some(read_members(source, start, it)),
-            Some(_) => None,
-            None => {
+        |source, type_name| {
+            let Some(type_name) = type_name else {
                 let error = Error::missing(source.message, start, "a part with a `type`");
-                Some((Err(error), false))
-            }
+                return Some((Err(error), false));
+            };
+            let names = members_of(type_name)?;
+            let mut draft = Draft { type_name, names, ..Draft::default() };
+            let res = draft.read(source);
+            let retyped = draft.retyped;
+            Some((res.and_then(|()| draft.finish(source.message, start)), retyped))
         },
         |value| Part::Other(Other::new(Origin::Native, value)),
     )
 }
 
-/// Reads the members of a part of this type, and says whether another type turned up among them.
-fn read_members(
-    source: &mut Source<'_, '_>,
-    start: usize,
-    type_name: &str,
-) -> (Result<Part, Error>, bool) {
-    let extra = Extra::default();
-    let mut members = Members { source, start, type_name, retyped: false, extra };
-    let res = members.part();
-    (res, members.retyped)
-}
-
-/// The members of a part whose type is known.
-struct Members<'s, 'a, 'r> {
-    source: &'s mut Source<'a, 'r>,
-    start: usize,
-    type_name: &'s str,
-    retyped: bool,
+/// What was read of a part whose type is known.
+#[derive(Default)]
+struct Draft<'t> {
+    type_name: &'t str,
+    /// Its members; those that are texts are kept at the same places.
+    names: &'static [&'static str],
+    texts: [Option<String>; MOST],
+    summary: Option<Vec<String>>,
+    content: Option<Content>,
+    is_error: bool,
+    value: Option<RawJson>,
     extra: Extra,
+    /// Whether another type turned up among the members.
+    retyped: bool,
 }
 
-impl<'a> Members<'_, 'a, '_> {
-    fn part(&mut self) -> Result<Part, Error> {
-        Ok(match self.type_name {
-            "text" => Part::Text(self.text()?),
-            "refusal" => Part::Refusal(self.text()?),
-            "reasoning" => Part::Reasoning(self.reasoning()?),
-            "image" => Part::Image(self.image()?),
-            "audio" => Part::Audio(self.audio()?),
-            "file" => Part::File(self.file()?),
-            "tool_call" => Part::ToolCall(self.tool_call()?),
-            "tool_result" => Part::ToolResult(self.tool_result()?),
-            _ => Part::Other(self.other()?),
-        })
-    }
-
-    fn text(&mut self) -> Result<Text, Error> {
-        let mut text = None;
-        while let Some(key) = self.next()? {
-            match &*key {
-                "text" => self.source.text_into(&mut text, &key)?,
-                _ => self.common(&key)?,
-            }
-        }
-        Ok(Text { text: self.required(text, "`text`")?, extra: self.extra() })
-    }
-
-    fn reasoning(&mut self) -> Result<Reasoning, Error> {
-        let mut res = Reasoning::default();
-        while let Some(key) = self.next()? {
-            match &*key {
-                "text" => self.source.text_into(&mut res.text, &key)?,
-                "summary" => res.summary = self.texts()?,
-                "signature" => self.source.text_into(&mut res.signature, &key)?,
-                "redacted" => self.source.text_into(&mut res.redacted, &key)?,
-                "encrypted" => self.source.text_into(&mut res.encrypted, &key)?,
-                _ => self.common(&key)?,
-            }
-        }
-        res.extra = self.extra();
-        Ok(res)
-    }
-
-    fn image(&mut self) -> Result<Image, Error> {
-        let mut res = Image::default();
-        while let Some(key) = self.next()? {
-            match &*key {
-                "url" => self.source.text_into(&mut res.url, &key)?,
-                "file_id" => self.source.text_into(&mut res.file_id, &key)?,
-                "media_type" => self.source.text_into(&mut res.media_type, &key)?,
-                "detail" => self.source.text_into(&mut res.detail, &key)?,
-                _ => self.common(&key)?,
-            }
-        }
-        if res.url.is_none() && res.file_id.is_none() {
-            return Err(self.missing("an image with `url` or `file_id`"));
-        }
-        res.extra = self.extra();
-        Ok(res)
-    }
-
-    fn audio(&mut self) -> Result<Audio, Error> {
-        let mut res = Audio::default();
-        while let Some(key) = self.next()? {
-            match &*key {
-                "id" => self.source.text_into(&mut res.id, &key)?,
-                "data" => self.source.text_into(&mut res.data, &key)?,
-                "format" => self.source.text_into(&mut res.format, &key)?,
-                "transcript" => self.source.text_into(&mut res.transcript, &key)?,
-                _ => self.common(&key)?,
-            }
-        }
-        res.extra = self.extra();
-        Ok(res)
-    }
-
-    fn file(&mut self) -> Result<File, Error> {
-        let mut res = File::default();
-        while let Some(key) = self.next()? {
-            match &*key {
-                "file_id" => self.source.text_into(&mut res.file_id, &key)?,
-                "url" => self.source.text_into(&mut res.url, &key)?,
-                "data" => self.source.text_into(&mut res.data, &key)?,
-                "filename" => self.source.text_into(&mut res.filename, &key)?,
-                "media_type" => self.source.text_into(&mut res.media_type, &key)?,
-                _ => self.common(&key)?,
-            }
-        }
-        res.extra = self.extra();
-        Ok(res)
-    }
-
-    fn tool_call(&mut self) -> Result<ToolCall, Error> {
-        let (mut kind, mut id, mut name, mut arguments, mut signature) = Default::default();
-        while let Some(key) = self.next()? {
-            match &*key {
-                "kind" => self.source.text_into(&mut kind, &key)?,
-                "id" => self.source.text_into(&mut id, &key)?,
-                "name" => self.source.text_into(&mut name, &key)?,
-                "arguments" => self.source.text_into(&mut arguments, &key)?,
-                "signature" => self.source.text_into(&mut signature, &key)?,
-                _ => self.common(&key)?,
-            }
-        }
-        Ok(ToolCall {
-            id: self.required(id, "`id`")?,
-            kind: call_kind(kind),
-            name: self.required(name, "`name`")?,
-            arguments: Arguments::from(self.required(arguments, "`arguments`")?),
-            signature,
-            extra: self.extra(),
-        })
-    }
-
-    fn tool_result(&mut self) -> Result<ToolResult, Error> {
-        let (mut kind, mut call_id, mut name) = Default::default();
-        let mut content = None;
-        let mut is_error = false;
-        while let Some(key) = self.next()? {
-            match &*key {
-                "kind" => self.source.text_into(&mut kind, &key)?,
-                "call_id" => self.source.text_into(&mut call_id, &key)?,
-                "name" => self.source.text_into(&mut name, &key)?,
-                "content" => {
-                    self.source.note_duplicate(&content, &key);
-                    content = Some(self.content()?);
+impl Draft<'_> {
+    fn read(&mut self, source: &mut Source<'_, '_>) -> Result<(), Error> {
+        while let Some(key) = source.next_key()? {
+            match (self.type_name, &*key) {
+                (_, "type") => self.retyped |= source.string()? != self.type_name,
+                (_, "extra") => read_extra(source, &mut self.extra)?,
+                ("reasoning", "summary") => self.summary = read_texts(source)?,
+                ("tool_result", "content") => {
+                    source.note_duplicate(&self.content, &key);
+                    self.content = Some(read_result(source)?);
                 }
-                "is_error" => is_error = self.flag()?,
-                _ => self.common(&key)?,
+                ("tool_result", "is_error") => self.is_error = read_flag(source)?,
+                ("other", "value") => self.value = Some(source.raw()?),
+                (_, key) => match self.names.iter().position(|it| *it == key) {
+                    Some(at) => source.text_into(&mut self.texts[at], key)?,
+                    None => source.unknown(key, Origin::Native, &mut self.extra)?,
+                },
             }
         }
-        Ok(ToolResult {
-            call_id: self.required(call_id, "`call_id`")?,
-            kind: call_kind(kind),
-            name,
-            content: content.ok_or_else(|| self.missing("`content`"))?,
-            is_error,
-            extra: self.extra(),
-        })
+        Ok(())
     }
 
-    fn other(&mut self) -> Result<Other, Error> {
-        let (mut format, mut place) = Default::default();
-        let mut value = None;
-        while let Some(key) = self.next()? {
-            match &*key {
-                "format" => self.source.text_into(&mut format, &key)?,
-                "place" => self.source.text_into(&mut place, &key)?,
-                "value" => value = Some(self.source.raw()?),
-                _ => self.common(&key)?,
-            }
-        }
-        let place = match place.as_deref() {
-            None => None,
-            Some(it) => Some(Place::from_name(it).ok_or_else(|| self.wrong_place())?),
+    fn finish(mut self, message: usize, start: usize) -> Result<Part, Error> {
+        let part = match self.type_name {
+            "text" => self.text("text").map(|it| Part::Text(Text::new(it))).ok_or("`text`"),
+            "refusal" => self.text("text").map(|it| Part::Refusal(Text::new(it))).ok_or("`text`"),
+            "reasoning" => Ok(Part::Reasoning(self.reasoning())),
+            "image" => self.image().map(Part::Image),
+            "audio" => Ok(Part::Audio(self.audio())),
+            "file" => Ok(Part::File(self.file())),
+            "tool_call" => self.tool_call().map(Part::ToolCall),
+            "tool_result" => self.tool_result().map(Part::ToolResult),
+            _ => self.other().map(Part::Other),
         };
-        Ok(Other {
-            format: Origin::from(self.required(format, "`format`")?.as_str()),
-            place,
-            value: value.ok_or_else(|| self.missing("`value`"))?,
-            extra: self.extra(),
+        let mut part = part.map_err(|it| Error::missing(message, start, it))?;
+        *part.extra_mut() = self.extra;
+        Ok(part)
+    }
+
+    /// Takes a member that is a text.
+    fn text(&mut self, name: &str) -> Option<String> {
+        let at = self.names.iter().position(|it| *it == name)?;
+        self.texts[at].take()
+    }
+
+    fn reasoning(&mut self) -> Reasoning {
+        Reasoning {
+            text: self.text("text"),
+            summary: self.summary.take(),
+            signature: self.text("signature"),
+            redacted: self.text("redacted"),
+            encrypted: self.text("encrypted"),
+            extra: Extra::default(),
+        }
+    }
+
+    fn image(&mut self) -> Result<Image, &'static str> {
+        let res = Image {
+            url: self.text("url"),
+            file_id: self.text("file_id"),
+            media_type: self.text("media_type"),
+            detail: self.text("detail"),
+            extra: Extra::default(),
+        };
+        let has_source = res.url.is_some() || res.file_id.is_some();
+        has_source.then_some(res).ok_or("an image with `url` or `file_id`")
+    }
+
+    fn audio(&mut self) -> Audio {
+        Audio {
+            id: self.text("id"),
+            data: self.text("data"),
+            format: self.text("format"),
+            transcript: self.text("transcript"),
+            extra: Extra::default(),
+        }
+    }
+
+    fn file(&mut self) -> File {
+        File {
+            file_id: self.text("file_id"),
+            url: self.text("url"),
+            data: self.text("data"),
+            filename: self.text("filename"),
+            media_type: self.text("media_type"),
+            extra: Extra::default(),
+        }
+    }
+
+    fn tool_call(&mut self) -> Result<ToolCall, &'static str> {
+        Ok(ToolCall {
+            kind: self.call_kind(),
+            id: self.text("id").ok_or("`id`")?,
+            name: self.text("name").ok_or("`name`")?,
+            arguments: Arguments::from(self.text("arguments").ok_or("`arguments`")?),
+            signature: self.text("signature"),
+            extra: Extra::default(),
         })
     }
 
-    fn next(&mut self) -> Result<Option<Cow<'a, str>>, Error> {
-        self.source.next_key()
+    fn tool_result(&mut self) -> Result<ToolResult, &'static str> {
+        Ok(ToolResult {
+            kind: self.call_kind(),
+            call_id: self.text("call_id").ok_or("`call_id`")?,
+            name: self.text("name"),
+            content: self.content.take().ok_or("`content`")?,
+            is_error: self.is_error,
+            extra: Extra::default(),
+        })
     }
 
-    /// `type`, `extra`, or a member that no part has.
-    fn common(&mut self, key: &str) -> Result<(), Error> {
-        match key {
-            "type" => {
-                self.retyped |= self.source.string()? != self.type_name;
-                Ok(())
-            }
-            "extra" => read_extra(self.source, &mut self.extra),
-            _ => self.source.unknown(key, Origin::Native, &mut self.extra),
-        }
+    fn call_kind(&mut self) -> CallKind {
+        self.text("kind").map_or(CallKind::Function, |it| CallKind::from(it.as_str()))
     }
 
-    fn extra(&mut self) -> Extra {
-        std::mem::take(&mut self.extra)
-    }
-
-    fn required(&self, slot: Option<String>, name: &'static str) -> Result<String, Error> {
-        slot.ok_or_else(|| self.missing(name))
-    }
-
-    fn missing(&self, what: &'static str) -> Error {
-        Error::missing(self.source.message, self.start, what)
-    }
-
-    fn wrong_place(&self) -> Error {
-        self.missing("`place` to be content, tool_calls or item")
-    }
-
-    fn content(&mut self) -> Result<Content, Error> {
-        if self.source.peek()? == Kind::String {
-            return Ok(Content::from(self.source.string()?.into_owned()));
-        }
-        read_content(self.source, false).map(Content::from)
-    }
-
-    fn texts(&mut self) -> Result<Option<Vec<String>>, Error> {
-        if self.source.is_null()? {
-            return Ok(None);
-        }
-        let mut res = Vec::new();
-        self.source.begin_array()?;
-        while self.source.next_element()? {
-            res.push(self.source.string()?.into_owned());
-        }
-        Ok(Some(res))
-    }
-
-    fn flag(&mut self) -> Result<bool, Error> {
-        if self.source.is_null()? {
-            return Ok(false);
-        }
-        self.source.reader.boolean().map_err(|it| self.source.fail(it))
+    fn other(&mut self) -> Result<Other, &'static str> {
+        let known = |it: &str| Place::from_name(it);
+        let place = self.text("place").map(|it| known(&it).ok_or(WRONG_PLACE)).transpose()?;
+        let format = Origin::from(self.text("format").ok_or("`format`")?.as_str());
+        Ok(Other { place, ..Other::new(format, self.value.take().ok_or("`value`")?) })
     }
 }
 
-fn call_kind(word: Option<String>) -> CallKind {
-    word.map_or(CallKind::Function, |it| CallKind::from(it.as_str()))
+const WRONG_PLACE: &str = "`place` to be content, tool_calls or item";
+
+fn read_result(source: &mut Source<'_, '_>) -> Result<Content, Error> {
+    if source.peek()? == Kind::String {
+        return Ok(Content::from(source.string()?.into_owned()));
+    }
+    read_content(source, false).map(Content::from)
+}
+
+fn read_texts(source: &mut Source<'_, '_>) -> Result<Option<Vec<String>>, Error> {
+    if source.is_null()? {
+        return Ok(None);
+    }
+    let mut res = Vec::new();
+    source.begin_array()?;
+    while source.next_element()? {
+        res.push(source.string()?.into_owned());
+    }
+    Ok(Some(res))
+}
+
+fn read_flag(source: &mut Source<'_, '_>) -> Result<bool, Error> {
+    if source.is_null()? {
+        return Ok(false);
+    }
+    source.reader.boolean().map_err(|it| source.fail(it))
 }

@@ -7,20 +7,19 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
 use super::{part, read, write};
 use crate::{
-    CallKind, FinishReason, Message, Part, Role, ToolCall, ToolResult,
-    raw_serde::{deserialize, serialize},
-    with_article,
+    CallKind, FinishReason, Message, Part, RawJson, Role, ToolCall, ToolResult,
+    reading::deserialize, with_article,
 };
 
 impl Serialize for Message {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serialize(serializer, |out| write::write_message(self, out))
+        RawJson::written(|it| it.value(|out| write::write_message(self, out))).serialize(serializer)
     }
 }
 
 impl Serialize for Part {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serialize(serializer, |out| write::write_part(self, out))
+        RawJson::written(|it| it.value(|out| write::write_part(self, out))).serialize(serializer)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Messages to native JSON (MS-7): canonical, straight into the bytes.
 
-use super::part::is_known_type;
+use super::part::members_of;
 use crate::{
     CallKind, Extra, Message, Origin, Other, Part, Place, Reasoning, ToolCall, ToolResult,
 };
@@ -27,7 +27,7 @@ pub fn write_message(message: &Message, out: &mut Vec<u8>) {
         }
         it.key("parts");
         write_parts(&message.parts, it);
-        write_extra(&message.extra, &["role", "name", "parts", "extra"], it);
+        write_extra(&message.extra, |it| matches!(it, "role" | "name" | "parts" | "extra"), it);
     });
 }
 
@@ -41,8 +41,10 @@ pub fn write_part(part: &Part, out: &mut Vec<u8>) {
     }
     Writer::new(out).object(|it| {
         it.key("type").str(part.kind());
-        let known = write_members(part, it);
-        write_extra(part.extra(), known, it);
+        write_members(part, it);
+        let members = members_of(part.kind()).unwrap_or_default();
+        let is_known = |name: &str| matches!(name, "type" | "extra") || members.contains(&name);
+        write_extra(part.extra(), is_known, it);
     });
 }
 
@@ -52,30 +54,25 @@ fn is_foreign(other: &Other) -> bool {
     other.format == Origin::Native
         && other.place.is_none()
         && other.extra.is_empty()
-        && string_member(other.value.text(), "type").is_some_and(|it| !is_known_type(&it))
+        && string_member(other.value.text(), "type").is_some_and(|it| members_of(&it).is_none())
 }
 
-/// Writes what belongs to the kind of part, and says which names that kind has.
-fn write_members(part: &Part, out: &mut Writer<'_>) -> &'static [&'static str] {
+/// Writes what belongs to the kind of part.
+fn write_members(part: &Part, out: &mut Writer<'_>) {
     match part {
-        Part::Text(it) | Part::Refusal(it) => {
-            out.key("text").str(&it.text);
-            &["type", "text", "extra"]
-        }
+        Part::Text(it) | Part::Refusal(it) => out.key("text").str(&it.text),
         Part::Reasoning(it) => write_reasoning(it, out),
         Part::Image(it) => {
             write_text(out, "url", &it.url);
             write_text(out, "file_id", &it.file_id);
             write_text(out, "media_type", &it.media_type);
             write_text(out, "detail", &it.detail);
-            &["type", "url", "file_id", "media_type", "detail", "extra"]
         }
         Part::Audio(it) => {
             write_text(out, "id", &it.id);
             write_text(out, "data", &it.data);
             write_text(out, "format", &it.format);
             write_text(out, "transcript", &it.transcript);
-            &["type", "id", "data", "format", "transcript", "extra"]
         }
         Part::File(it) => {
             write_text(out, "file_id", &it.file_id);
@@ -83,7 +80,6 @@ fn write_members(part: &Part, out: &mut Writer<'_>) -> &'static [&'static str] {
             write_text(out, "data", &it.data);
             write_text(out, "filename", &it.filename);
             write_text(out, "media_type", &it.media_type);
-            &["type", "file_id", "url", "data", "filename", "media_type", "extra"]
         }
         Part::ToolCall(it) => write_call(it, out),
         Part::ToolResult(it) => write_result(it, out),
@@ -93,12 +89,11 @@ fn write_members(part: &Part, out: &mut Writer<'_>) -> &'static [&'static str] {
                 out.key("place").str(Place::as_str(place));
             }
             out.key("value").compact(it.value.text());
-            &["type", "format", "place", "value", "extra"]
         }
     }
 }
 
-fn write_reasoning(it: &Reasoning, out: &mut Writer<'_>) -> &'static [&'static str] {
+fn write_reasoning(it: &Reasoning, out: &mut Writer<'_>) {
     write_text(out, "text", &it.text);
     if let Some(summary) = &it.summary {
         out.key("summary").array(summary, |it, text| it.str(text));
@@ -106,19 +101,17 @@ fn write_reasoning(it: &Reasoning, out: &mut Writer<'_>) -> &'static [&'static s
     write_text(out, "signature", &it.signature);
     write_text(out, "redacted", &it.redacted);
     write_text(out, "encrypted", &it.encrypted);
-    &["type", "text", "summary", "signature", "redacted", "encrypted", "extra"]
 }
 
-fn write_call(it: &ToolCall, out: &mut Writer<'_>) -> &'static [&'static str] {
+fn write_call(it: &ToolCall, out: &mut Writer<'_>) {
     write_kind(out, &it.kind);
     out.key("id").str(&it.id);
     out.key("name").str(&it.name);
     out.key("arguments").str(it.arguments.text());
     write_text(out, "signature", &it.signature);
-    &["type", "kind", "id", "name", "arguments", "signature", "extra"]
 }
 
-fn write_result(it: &ToolResult, out: &mut Writer<'_>) -> &'static [&'static str] {
+fn write_result(it: &ToolResult, out: &mut Writer<'_>) {
     write_kind(out, &it.kind);
     out.key("call_id").str(&it.call_id);
     write_text(out, "name", &it.name);
@@ -131,7 +124,6 @@ fn write_result(it: &ToolResult, out: &mut Writer<'_>) -> &'static [&'static str
     if it.is_error {
         out.key("is_error").bool(true);
     }
-    &["type", "kind", "call_id", "name", "content", "is_error", "extra"]
 }
 
 fn write_parts(parts: &[Part], out: &mut Writer<'_>) {
@@ -152,11 +144,11 @@ fn write_text(out: &mut Writer<'_>, name: &str, text: &Option<String>) {
 
 /// `extra` with the members of all other formats, then those that were unknown on this level. One
 /// that has the name of a known member cannot stand there and stays in `extra`.
-fn write_extra(extra: &Extra, known: &[&str], out: &mut Writer<'_>) {
+fn write_extra(extra: &Extra, is_known: impl Fn(&str) -> bool, out: &mut Writer<'_>) {
     if extra.is_empty() {
         return;
     }
-    let stays = |origin: &Origin, name| *origin != Origin::Native || known.contains(&name);
+    let stays = |origin: &Origin, name: &str| *origin != Origin::Native || is_known(name);
     let mut origins: Vec<&Origin> = Vec::new();
     for (origin, name, _) in extra.all() {
         if stays(origin, name) && !origins.contains(&origin) {
@@ -171,7 +163,7 @@ fn write_extra(extra: &Extra, known: &[&str], out: &mut Writer<'_>) {
         out.key("extra")
             .object(|it| origins.iter().for_each(|origin| of(origin, it.key(origin.as_str()))));
     }
-    for (name, value) in extra.iter(&Origin::Native).filter(|it| !known.contains(&it.0)) {
+    for (name, value) in extra.iter(&Origin::Native).filter(|it| !is_known(it.0)) {
         out.key(name).compact(value.text());
     }
 }

@@ -12,7 +12,7 @@
 
 use super::{Other, Place};
 use crate::{Origin, RawJson};
-use msg_json::{Reader, to_text};
+use msg_json::Reader;
 
 /// What an item is to other items: a result answers the call of the same id and family.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -136,7 +136,7 @@ impl Pairing {
             "tool_search" => ("tool_search_output", Some("incomplete")),
             _ => return None,
         };
-        let json = to_text(|it| {
+        let value = RawJson::written(|it| {
             it.object(|it| {
                 it.key("type").str(kind);
                 it.key("call_id").str(id);
@@ -152,32 +152,25 @@ impl Pairing {
                 }
             });
         });
-        let value = RawJson::new(json).ok()?;
         Some(Other { place: Some(Place::Item), ..Other::new(Origin::Responses, value) })
     }
 }
 
 /// The object with a string in the place of a member's value, or behind the others.
 fn with_member(object: &RawJson, name: &str, text: &str) -> Option<RawJson> {
-    let mut reader = Reader::from_text(object.text());
-    reader.begin_object().ok()?;
-    let mut members = Vec::new();
-    while let Some(key) = reader.next_key().ok()? {
-        members.push((key.text, reader.raw().ok()?));
-    }
+    let members = object.members()?;
     let known = members.iter().any(|(key, _)| key == name);
-    let json = to_text(|it| {
+    Some(RawJson::written(|it| {
         it.object(|it| {
             for (key, value) in &members {
                 match key == name {
                     true => it.key(key).str(text),
-                    false => it.key(key).raw(value),
+                    false => it.key(key).raw(value.text()),
                 }
             }
             if !known {
                 it.key(name).str(text);
             }
         });
-    });
-    RawJson::new(json).ok()
+    }))
 }

@@ -79,9 +79,9 @@ impl From<ContentPart> for Part {
             }
             ContentPart::ToolCall(it) => Part::ToolCall(it.into()),
             ContentPart::ToolResult(it) => Part::ToolResult(ToolResult::new("", it.content)),
-            ContentPart::Json(it) => Part::Other(Other::new(Origin::Json, raw(&it))),
+            ContentPart::Json(it) => Part::Other(Other::new(Origin::Json, it.into())),
             ContentPart::Other(it) => native::read_part(it.to_string().as_bytes())
-                .unwrap_or_else(|_| Part::Other(Other::new(Origin::Json, raw(&it)))),
+                .unwrap_or_else(|_| Part::Other(Other::new(Origin::Json, it.into()))),
         }
     }
 }
@@ -157,16 +157,8 @@ fn content_part(part: &Part) -> ContentPart {
             detail: it.detail.clone(),
         },
         Part::Other(it) if is_json(part) => ContentPart::Json(value(&it.value)),
-        _ => {
-            let mut json = Vec::new();
-            native::write_part(part, &mut json);
-            ContentPart::Other(serde_json::from_slice(&json).unwrap_or_default())
-        }
+        _ => ContentPart::Other(serde_json::to_value(part).unwrap_or_default()),
     }
-}
-
-fn raw(value: &Value) -> RawJson {
-    RawJson::new(value.to_string()).expect("because serde_json writes JSON")
 }
 
 /// The value, or its text where it nests deeper than `Value` can be read.

@@ -1,30 +1,19 @@
 //! The `metadata` of the released SDK: the id of the answered call, and what else it held (MS-12).
 
 use msg_core::RawJson;
-use msg_json::{JsonError, Kind, Reader, Writer, to_text, tokens};
+use msg_json::{Writer, tokens, unescape};
 
 /// Takes `tool_call_id` out of a metadata object. Gives the id and what is left of the object,
 /// nothing where the id was all. None if there is no such id.
 pub(super) fn split(metadata: &RawJson) -> Option<(String, Option<RawJson>)> {
-    let (id, rest) = try_split(metadata.text()).ok()?;
-    let rest = rest.map(|it| RawJson::new(it).expect("because a writer makes JSON"));
-    id.map(|it| (it, rest))
-}
-
-fn try_split(text: &str) -> Result<(Option<String>, Option<String>), JsonError> {
-    let mut reader = Reader::from_text(text);
-    let (mut id, mut rest) = (None, Vec::new());
-    reader.begin_object()?;
-    while let Some(key) = reader.next_key()? {
-        if key.text == "tool_call_id" && reader.peek()? == Kind::String {
-            id = Some(reader.string()?.text.into_owned());
-        } else {
-            rest.push((key.text, reader.raw()?));
-        }
-    }
-    let object = |it: &mut Writer<'_>| rest.iter().for_each(|(name, raw)| it.key(name).raw(raw));
-    let text = (!rest.is_empty()).then(|| to_text(|it| it.object(object)));
-    Ok((id, text))
+    let is_id = |it: &(String, RawJson)| it.0 == "tool_call_id" && it.1.text().starts_with('"');
+    let (ids, rest): (Vec<_>, Vec<_>) = metadata.members()?.into_iter().partition(is_id);
+    let quoted = ids.last()?.1.text();
+    let id = unescape(&quoted[1..quoted.len() - 1]).text.into_owned();
+    let object = |it: &mut Writer<'_>| {
+        it.object(|it| rest.iter().for_each(|(name, raw)| it.key(name).raw(raw.text())));
+    };
+    Some((id, (!rest.is_empty()).then(|| RawJson::written(object))))
 }
 
 /// Writes the member `metadata` with the id first, if there is anything to write.

@@ -21,7 +21,7 @@ mod snapshot;
 mod text;
 mod write;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use read::read;
@@ -169,13 +169,21 @@ pub enum MessageContent {
 }
 
 /// One call of a tool (MS-11).
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ToolInvocation {
     /// Id of the call; `""` if the source had none.
+    #[serde(alias = "tool_call_id", default, deserialize_with = "serde_impl::or_empty")]
     pub id: String,
     /// Name of the tool.
+    #[serde(alias = "tool_name")]
     pub name: String,
     /// Its arguments; text that is no JSON is a string.
+    #[serde(
+        alias = "args",
+        default = "serde_impl::empty",
+        deserialize_with = "serde_impl::or_empty"
+    )]
     pub arguments: Value,
 }
 
@@ -196,14 +204,16 @@ pub struct ToolInvocation {
 /// let result = message.tool_results().next().unwrap();
 /// assert_eq!((&*result.call_id, result.name.as_deref()), ("call_123", Some("search")));
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ToolResultContent {
     /// The result as text.
     pub content: String,
 }
 
 /// One part of a [`MessageContent::MultiPart`] (MS-11).
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub enum ContentPart {
     /// Text.

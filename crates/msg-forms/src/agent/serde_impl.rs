@@ -1,4 +1,5 @@
-//! Reading the types of the agent form with serde, in all the spellings of MS-12.
+//! Reading the types of the agent form with serde: the spellings of MS-12 that a derived reader does not
+//! know.
 //!
 //! The types have no place for unknown members (MS-11), so that a document that has some is refused
 //! here, by the name of the first: nothing is lost in silence. [`read`](super::read) and
@@ -6,7 +7,7 @@
 //! `serde_json::Value` makes of it.
 
 use serde::{Deserialize, Deserializer, de::Error as _};
-use serde_json::{Map, Value};
+use serde_json::{Error, Map, Value};
 
 use super::{
     AgentMessage, ContentPart, MessageContent, MessageRole, ToolInvocation, ToolResultContent,
@@ -14,216 +15,114 @@ use super::{
 
 impl<'de> Deserialize<'de> for MessageRole {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        role(&String::deserialize(deserializer)?).map_err(D::Error::custom)
+        let word = String::deserialize(deserializer)?;
+        Self::from_word(&word).ok_or_else(|| D::Error::custom(format!("unknown role {word:?}")))
     }
 }
 
 impl<'de> Deserialize<'de> for AgentMessage {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        strictly(deserializer, message)
+        let stored = Stored::deserialize(deserializer).and_then(Stored::into_message);
+        stored.map_err(|it| {
+            D::Error::custom(format!(
+                "{it} (`agent::read` and `AgentStateSnapshot` keep members that the agent types have \
+                 no place for)"
+            ))
+        })
+    }
+}
+
+/// A message as it is stored.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Stored {
+    role: MessageRole,
+    content: MessageContent,
+    name: Option<String>,
+    tool_call_id: Option<String>,
+    metadata: Option<Map<String, Value>>,
+}
+
+impl Stored {
+    /// The message, with the id of its metadata and what it says as a result, if it is a tool's (MS-13).
+    fn into_message<E: serde::de::Error>(self) -> Result<AgentMessage, E> {
+        let Self { role, content, name, mut tool_call_id, metadata } = self;
+        let mut metadata = metadata.unwrap_or_default();
+        if tool_call_id.is_none() && metadata.get("tool_call_id").is_some_and(Value::is_string) {
+            let id = metadata.remove("tool_call_id");
+            tool_call_id = id.and_then(|it| it.as_str().map(str::to_owned));
+        }
+        if let Some(name) = metadata.keys().next() {
+            return Err(E::custom(format!("unknown member `metadata.{name}`")));
+        }
+        let content = match content {
+            MessageContent::Text(content) if role == MessageRole::Tool => {
+                MessageContent::ToolResult(ToolResultContent { content })
+            }
+            content => content,
+        };
+        Ok(AgentMessage { role, content, name, tool_call_id })
     }
 }
 
 impl<'de> Deserialize<'de> for MessageContent {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        strictly(deserializer, content)
+        content(Value::deserialize(deserializer)?).map_err(D::Error::custom)
     }
 }
 
-impl<'de> Deserialize<'de> for ContentPart {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        strictly(deserializer, part)
+/// A content that is an object of one member.
+#[derive(Deserialize)]
+enum Tagged {
+    Text(String),
+    ToolCalls(Vec<ToolInvocation>),
+    ToolResult(ToolResultContent),
+    MultiPart(Vec<ContentPart>),
+    Json(Value),
+}
+
+fn content(mut value: Value) -> Result<MessageContent, Error> {
+    if let Value::String(text) = value {
+        return Ok(MessageContent::Text(text));
     }
-}
-
-impl<'de> Deserialize<'de> for ToolResultContent {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        strictly(deserializer, result)
+    // The released SDK says `{"type":"Text","value":…}` for `{"Text":…}`.
+    if let Some(members) = value.as_object_mut().filter(|it| it.len() == 2)
+        && let Some(kind @ ("Text" | "Json")) = members.get("type").and_then(Value::as_str)
+        && let (kind, Some(it)) = (kind.to_owned(), members.remove("value"))
+    {
+        *members = Map::from_iter([(kind, it)]);
     }
+    Ok(match Tagged::deserialize(value)? {
+        Tagged::Text(it) => MessageContent::Text(it),
+        Tagged::ToolCalls(it) => MessageContent::ToolCalls(it),
+        Tagged::ToolResult(it) => MessageContent::ToolResult(it),
+        Tagged::MultiPart(it) => MessageContent::MultiPart(it),
+        Tagged::Json(it) => match calls_in(&it) {
+            Some(calls) => MessageContent::ToolCalls(Vec::deserialize(calls)?),
+            None => MessageContent::MultiPart(vec![ContentPart::Json(it)]),
+        },
+    })
 }
 
-impl<'de> Deserialize<'de> for ToolInvocation {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        strictly(deserializer, call)
-    }
+/// The calls of a value that is exactly `{"tool_calls":[…]}`, each with a name (MS-12).
+fn calls_in(value: &Value) -> Option<&Value> {
+    let members = value.as_object().filter(|it| it.len() == 1)?;
+    let calls = members.get("tool_calls")?;
+    let name = |it: &Value| it.get("name").or(it.get("tool_name")).is_some_and(Value::is_string);
+    let all_named = calls.as_array().is_some_and(|it| !it.is_empty() && it.iter().all(name));
+    all_named.then_some(calls)
 }
 
-/// Members that were found and have no place, by their paths.
-type Unknown = Vec<String>;
-
-/// Reads a value with one of the functions below; refuses members that have no place.
-fn strictly<'de, D: Deserializer<'de>, T>(
-    deserializer: D,
-    read: fn(Value, &mut Unknown) -> Result<T, String>,
-) -> Result<T, D::Error> {
-    let mut unknown = Unknown::new();
-    let res = read(Value::deserialize(deserializer)?, &mut unknown).map_err(D::Error::custom)?;
-    match unknown.first() {
-        None => Ok(res),
-        Some(name) => Err(D::Error::custom(format!(
-            "the agent types have no place for the member `{name}`; `agent::read` and \
-             `AgentStateSnapshot` keep it"
-        ))),
-    }
+/// A value, or the empty text for null.
+pub(super) fn or_empty<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de> + From<&'static str>,
+{
+    Option::deserialize(deserializer).map(|it| it.unwrap_or_else(empty))
 }
 
-/// An agent message, and the members that its type has no place for.
-pub(super) fn message(value: Value, unknown: &mut Unknown) -> Result<AgentMessage, String> {
-    let mut members = object(value, "an agent message")?;
-    let role = match required(&mut members, "role")? {
-        Value::String(it) => role(&it)?,
-        _ => return Err("`role` is no string".to_owned()),
-    };
-    let content = content(required(&mut members, "content")?, unknown)?;
-    let name = text(&mut members, "name")?;
-    let mut tool_call_id = text(&mut members, "tool_call_id")?;
-    if let Some(Value::Object(metadata)) = members.get_mut("metadata") {
-        if tool_call_id.is_none() && metadata.get("tool_call_id").is_some_and(Value::is_string) {
-            tool_call_id = text(metadata, "tool_call_id")?;
-        }
-        unknown.extend(metadata.keys().map(|it| format!("metadata.{it}")));
-        members.remove("metadata");
-    }
-    members.retain(|name, it| name != "metadata" || !it.is_null());
-    unknown.extend(members.into_iter().map(|it| it.0));
-    Ok(AgentMessage { content: by_role(role, content), role, name, tool_call_id })
-}
-
-/// What a tool says is its result, however it was spelled (MS-13).
-fn by_role(role: MessageRole, content: MessageContent) -> MessageContent {
-    match content {
-        MessageContent::Text(content) if role == MessageRole::Tool => {
-            MessageContent::ToolResult(ToolResultContent { content })
-        }
-        content => content,
-    }
-}
-
-fn role(word: &str) -> Result<MessageRole, String> {
-    MessageRole::from_word(word).ok_or_else(|| format!("unknown role {word:?}"))
-}
-
-fn content(value: Value, unknown: &mut Unknown) -> Result<MessageContent, String> {
-    let mut members = match value {
-        Value::String(it) => return Ok(MessageContent::Text(it)),
-        Value::Object(it) => it,
-        _ => return Err("content is neither a string nor an object".to_owned()),
-    };
-    if members.len() == 2 && members.contains_key("type") && members.contains_key("value") {
-        return match (members.remove("type"), members.remove("value")) {
-            (Some(Value::String(kind)), Some(Value::String(it))) if kind == "Text" => {
-                Ok(MessageContent::Text(it))
-            }
-            (Some(Value::String(kind)), Some(it)) if kind == "Json" => Ok(json(it, unknown)),
-            _ => Err("content has an unknown type".to_owned()),
-        };
-    }
-    let (name, value) = only_member(members)?;
-    match (name.as_str(), value) {
-        ("Text", Value::String(it)) => Ok(MessageContent::Text(it)),
-        ("ToolCalls", Value::Array(it)) => {
-            let calls = it.into_iter().map(|it| call(it, unknown));
-            calls.collect::<Result<_, _>>().map(MessageContent::ToolCalls)
-        }
-        ("ToolResult", it) => result(it, unknown).map(MessageContent::ToolResult),
-        ("MultiPart", Value::Array(it)) => {
-            let parts = it.into_iter().map(|it| part(it, unknown));
-            parts.collect::<Result<_, _>>().map(MessageContent::MultiPart)
-        }
-        ("Json", it) => Ok(json(it, unknown)),
-        _ => Err(format!("content {name:?} is unknown or of a wrong type")),
-    }
-}
-
-fn part(value: Value, unknown: &mut Unknown) -> Result<ContentPart, String> {
-    let (name, value) = only_member(object(value, "a part")?)?;
-    match (name.as_str(), value) {
-        ("Text", Value::String(it)) => Ok(ContentPart::Text(it)),
-        ("Image", it) => image(it, unknown),
-        ("ToolCall", it) => call(it, unknown).map(ContentPart::ToolCall),
-        ("ToolResult", it) => result(it, unknown).map(ContentPart::ToolResult),
-        ("Json", it) => Ok(ContentPart::Json(it)),
-        ("Other", it) => Ok(ContentPart::Other(it)),
-        _ => Err(format!("part {name:?} is unknown or of a wrong type")),
-    }
-}
-
-fn image(value: Value, unknown: &mut Unknown) -> Result<ContentPart, String> {
-    let mut members = object(value, "an image")?;
-    let url = text(&mut members, "url")?.ok_or("missing member `url`")?;
-    let detail = text(&mut members, "detail")?;
-    unknown.extend(members.into_iter().map(|it| it.0));
-    Ok(ContentPart::Image { url, detail })
-}
-
-fn result(value: Value, unknown: &mut Unknown) -> Result<ToolResultContent, String> {
-    let mut members = object(value, "a result")?;
-    let content = text(&mut members, "content")?.ok_or("missing member `content`")?;
-    unknown.extend(members.into_iter().map(|it| it.0));
-    Ok(ToolResultContent { content })
-}
-
-fn call(value: Value, unknown: &mut Unknown) -> Result<ToolInvocation, String> {
-    let mut members = object(value, "a call")?;
-    let id = either(&mut members, ["id", "tool_call_id"]);
-    let name = either(&mut members, ["name", "tool_name"]);
-    let arguments = either(&mut members, ["arguments", "args"]);
-    let Some(Value::String(name)) = name else { return Err("a call without a name".to_owned()) };
-    let id = match id {
-        None | Some(Value::Null) => String::new(),
-        Some(Value::String(it)) => it,
-        Some(_) => return Err("the id of a call is no string".to_owned()),
-    };
-    let arguments = arguments.filter(|it| !it.is_null()).unwrap_or_else(|| String::new().into());
-    unknown.extend(members.into_iter().map(|it| it.0));
-    Ok(ToolInvocation { id, name, arguments })
-}
-
-/// Calls, where the value is exactly `{"tool_calls":[…]}` with names; else JSON as such (MS-12).
-fn json(value: Value, unknown: &mut Unknown) -> MessageContent {
-    let calls = value.as_object().filter(|it| it.len() == 1).and_then(|it| it.get("tool_calls"));
-    let mut in_calls = Unknown::new();
-    let calls = calls.and_then(Value::as_array).map(|it| {
-        it.iter().map(|it| call(it.clone(), &mut in_calls)).collect::<Result<Vec<_>, _>>()
-    });
-    match calls {
-        Some(Ok(calls)) if !calls.is_empty() => {
-            unknown.append(&mut in_calls);
-            MessageContent::ToolCalls(calls)
-        }
-        _ => MessageContent::MultiPart(vec![ContentPart::Json(value)]),
-    }
-}
-
-fn object(value: Value, what: &str) -> Result<Map<String, Value>, String> {
-    match value {
-        Value::Object(it) => Ok(it),
-        _ => Err(format!("{what} is no object")),
-    }
-}
-
-fn required(members: &mut Map<String, Value>, name: &str) -> Result<Value, String> {
-    members.remove(name).ok_or_else(|| format!("missing member `{name}`"))
-}
-
-/// The member under the first of two names that is there.
-fn either(members: &mut Map<String, Value>, names: [&str; 2]) -> Option<Value> {
-    names.into_iter().find_map(|it| members.remove(it))
-}
-
-/// A text that may be absent or null.
-fn text(members: &mut Map<String, Value>, name: &str) -> Result<Option<String>, String> {
-    match members.remove(name) {
-        None | Some(Value::Null) => Ok(None),
-        Some(Value::String(it)) => Ok(Some(it)),
-        Some(_) => Err(format!("`{name}` is no string")),
-    }
-}
-
-fn only_member(members: Map<String, Value>) -> Result<(String, Value), String> {
-    let mut members = members.into_iter();
-    match (members.next(), members.next()) {
-        (Some(it), None) => Ok(it),
-        _ => Err("expected an object with one member".to_owned()),
-    }
+/// The empty text.
+pub(super) fn empty<T: From<&'static str>>() -> T {
+    T::from("")
 }

@@ -14,7 +14,7 @@ use std::{collections::BTreeMap, fmt};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser::SerializeMap};
 
-use super::{AgentForm, AgentMessage, read, serde_impl, write};
+use super::{AgentForm, AgentMessage, read, write};
 use msg_core::{Members, RawJson};
 
 /// The state of an agent, as it is stored between runs (MS-14): unknown members survive in order, those of
@@ -107,12 +107,12 @@ struct Form {
 fn read_one(source: &RawJson) -> Result<(AgentMessage, Form), String> {
     let json = format!("[{}]", source.text());
     let (messages, _) = read(json.as_bytes()).map_err(|it| it.to_string())?;
-    let value = source.parse().map_err(|it: serde_json::Error| it.to_string())?;
-    let message = serde_impl::message(value, &mut Vec::new())?;
     let mut list = Vec::new();
     write(&messages, AgentForm::Document, &mut list);
     let whole = String::from_utf8(list).map_err(|it| it.to_string())?;
     let whole = whole[1..whole.len() - 1].to_owned();
+    let mut typed = messages.into_iter().flat_map(|it| AgentMessage::from_message(it).0);
+    let message = typed.next().expect("because a list of one message was read");
     let typed = json_of(&message)?;
     Ok((message, Form { typed, whole }))
 }

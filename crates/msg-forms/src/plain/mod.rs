@@ -5,7 +5,7 @@
 mod read;
 mod write;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, ser::SerializeStruct};
+use serde::{Deserialize, Serialize};
 
 use msg_core::{Message, Part, Report, Role, Text, ToolResult};
 
@@ -25,7 +25,7 @@ pub use write::{write, write_previews};
 /// let result = message.tool_results().next().unwrap();
 /// assert_eq!((result.name.as_deref(), result.is_error), (Some("calculator"), true));
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlainMessage {
     /// Who speaks.
     pub role: Role,
@@ -120,27 +120,6 @@ impl TryFrom<Message> for PlainMessage {
 pub struct NotPlain {
     /// The first thing that would be lost.
     pub why: String,
-}
-
-impl Serialize for PlainMessage {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut it = serializer.serialize_struct("PlainMessage", 2)?;
-        it.serialize_field("role", self.role.as_str())?;
-        it.serialize_field("content", &self.content)?;
-        it.end()
-    }
-}
-
-impl<'de> Deserialize<'de> for PlainMessage {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        struct Members {
-            role: String,
-            content: String,
-        }
-        let it = Members::deserialize(deserializer)?;
-        Ok(Self { role: Role::from(it.role.as_str()), content: it.content })
-    }
 }
 
 /// The line break behind the header of a tool message.

@@ -240,8 +240,5 @@ fn output(content: Content, losses: &mut Losses<'_>) -> String {
 }
 
 fn native_json(part: &Part) -> RawJson {
-    let mut out = Vec::new();
-    native::write_part(part, &mut out);
-    let text = String::from_utf8(out).expect("the native form is UTF-8");
-    RawJson::new(text).expect("because a part is written as JSON")
+    RawJson::written(|it| it.value(|out| native::write_part(part, out)))
 }

@@ -1,26 +1,19 @@
 //! `Serialize` and `Deserialize` of turns: the stored form (MS-19), for `serde_json`.
 
-use msg_core::{RawJson, Report, reading::Source};
-use msg_json::Reader;
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _, ser::Error as _};
+use msg_core::{RawJson, reading::deserialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{ToolStatus, Turn, read, write};
 
 impl Serialize for Turn {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut out = Vec::new();
-        write::write_turn(self, &mut out);
-        let text = String::from_utf8(out).map_err(S::Error::custom)?;
-        RawJson::new(text).map_err(S::Error::custom)?.serialize(serializer)
+        RawJson::written(|it| it.value(|out| write::write_turn(self, out))).serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for Turn {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let raw = RawJson::deserialize(deserializer)?;
-        let mut report = Report::with_cap(0);
-        let mut source = Source::new(Reader::from_text(raw.text()), &mut report);
-        read::read_turn(&mut source).map_err(D::Error::custom)
+        deserialize(deserializer, read::read_turn)
     }
 }
 
