@@ -210,10 +210,24 @@ impl<'a, 'r> Source<'a, 'r> {
         Ok(())
     }
 
-    /// The error of a message whose role is missing or no string, where there is one: it goes before
-    /// what is wrong with other members. `start` is a bookmark of the message.
-    pub fn role_error(&mut self, start: &Reader<'a>) -> Option<Error> {
-        self.reader = start.clone();
+    /// Reads a message; what is wrong with its role goes before what is wrong with its other members.
+    ///
+    /// # Errors
+    /// The role is missing or no string, or what `read` says of the message.
+    pub fn message_of<T>(
+        &mut self,
+        read: impl FnOnce(&mut Self) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let start = self.reader.clone();
+        read(self).map_err(|it| match it {
+            Error::Shape { .. } => self.role_error(start).unwrap_or(it),
+            it => it,
+        })
+    }
+
+    /// The error of a message whose role is missing or no string, if it is so.
+    fn role_error(&mut self, start: Reader<'a>) -> Option<Error> {
+        self.reader = start;
         let offset = self.begin_object().ok()?;
         let mut error = Some(offset);
         while let Some(key) = self.key_again().ok()? {

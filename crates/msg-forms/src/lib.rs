@@ -38,10 +38,7 @@ pub mod turns {
             ArgumentSpelling, EmptyOutput, FailedTools, InvalidArguments, LowerCache, LowerOptions,
             LowerRules, Lowered, ReasoningPolicy, SystemRole, lower,
         },
-        turn::{
-            ToolAction, TurnAction, TurnBuilder, TurnError, from_messages, read, read_document,
-            write, write_messages,
-        },
+        turn::{TurnBuilder, TurnError, from_messages, read, read_document, write, write_messages},
     };
 }
 

@@ -37,6 +37,42 @@ impl<'r> Losses<'r> {
         self.warn("convert::lost-member", format!("{target} have no place for `{name}`"));
     }
 
+    /// Of these known members, which have no place, those that are set.
+    pub(crate) fn members(&mut self, target: &str, members: &[(&str, bool)]) {
+        members.iter().filter(|it| it.1).for_each(|it| self.member(it.0, target));
+    }
+
+    /// What a target that has nothing but text takes of a part.
+    pub(crate) fn text_of<'p>(&mut self, part: &'p Part, target: &str) -> Option<&'p str> {
+        match part {
+            Part::Text(it) | Part::Refusal(it) => {
+                self.extra(&it.extra, None);
+                Some(&it.text)
+            }
+            Part::Other(it) if it.format == Origin::Json => {
+                self.warn("convert::json-as-text", "JSON part written as its text");
+                self.extra(&it.extra, None);
+                Some(it.value.text())
+            }
+            _ => {
+                self.part(part, target);
+                None
+            }
+        }
+    }
+
+    /// Texts as one, joined with a line break.
+    pub(crate) fn join<'t>(&mut self, texts: &[&'t str]) -> Cow<'t, str> {
+        match texts {
+            [] => Cow::Borrowed(""),
+            [one] => Cow::Borrowed(one),
+            more => {
+                self.warn("convert::merged-parts", "texts joined with a line break");
+                Cow::Owned(more.join("\n"))
+            }
+        }
+    }
+
     /// Members of formats other than the target's.
     pub(crate) fn extra(&mut self, extra: &Extra, target: Option<&Origin>) {
         for (origin, name, _) in extra.all().filter(|it| Some(it.0) != target) {

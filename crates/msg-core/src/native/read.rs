@@ -47,11 +47,7 @@ pub fn read_part(json: &[u8]) -> Result<Part, Error> {
 
 /// Reads one message. The serde impls use it too.
 pub(super) fn read_message(source: &mut Source<'_, '_>) -> Result<Message, Error> {
-    let bookmark = source.reader.clone();
-    read_members(source).map_err(|it| match it {
-        Error::Shape { .. } => source.role_error(&bookmark).unwrap_or(it),
-        it => it,
-    })
+    source.message_of(read_members)
 }
 
 fn read_members(source: &mut Source<'_, '_>) -> Result<Message, Error> {

@@ -1,14 +1,14 @@
 //! The content of an agent message as it was read, before its role says what it means (MS-13).
 
 use msg_core::reading::Source;
-use msg_core::{Extra, Origin, Other, Part, RawJson, Report, ToolCall, ToolResult};
+use msg_core::{Origin, Other, Part, RawJson, Report, ToolCall, ToolResult};
 use msg_json::Reader;
 
 /// The content of an agent message, whichever way it was spelled.
 pub(super) enum Body {
     Text(String),
     ToolCalls(Vec<ToolCall>),
-    ToolResult(String, Extra),
+    ToolResult(ToolResult),
     MultiPart(Vec<Part>),
     Json(RawJson),
 }
@@ -19,9 +19,7 @@ impl Body {
         match self {
             Self::Text(it) => vec![Part::text(it)],
             Self::ToolCalls(it) => it.into_iter().map(Part::ToolCall).collect(),
-            Self::ToolResult(text, extra) => {
-                vec![Part::ToolResult(ToolResult { extra, ..ToolResult::new("", text) })]
-            }
+            Self::ToolResult(it) => vec![Part::ToolResult(it)],
             Self::MultiPart(it) => it,
             Self::Json(it) => match calls_in(&it) {
                 Some(calls) => calls.into_iter().map(Part::ToolCall).collect(),
@@ -32,13 +30,12 @@ impl Body {
 
     /// The one result of a tool message.
     pub(super) fn into_result(self) -> ToolResult {
-        let (content, extra) = match self {
-            Self::Text(it) => (it.into(), Extra::default()),
-            Self::ToolResult(text, extra) => (text.into(), extra),
-            Self::Json(it) => (it.text().into(), Extra::default()),
-            other => (other.into_parts().into(), Extra::default()),
-        };
-        ToolResult { content, extra, ..ToolResult::default() }
+        match self {
+            Self::Text(it) => ToolResult::new("", it),
+            Self::ToolResult(it) => it,
+            Self::Json(it) => ToolResult::new("", it.text()),
+            other => ToolResult::new("", other.into_parts()),
+        }
     }
 }
 

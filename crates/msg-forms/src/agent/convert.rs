@@ -51,7 +51,7 @@ impl From<AgentMessage> for Message {
             MessageContent::ToolCalls(it) => {
                 Body::ToolCalls(it.into_iter().map(ToolCall::from).collect())
             }
-            MessageContent::ToolResult(it) => Body::ToolResult(it.content, Extra::default()),
+            MessageContent::ToolResult(it) => Body::ToolResult(ToolResult::new("", it.content)),
             MessageContent::MultiPart(it) => {
                 Body::MultiPart(it.into_iter().map(Part::from).collect())
             }

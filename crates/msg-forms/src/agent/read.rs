@@ -2,7 +2,7 @@
 
 use super::{MessageRole, body::Body, call, convert::assemble, metadata};
 use msg_core::{
-    Error, Extra, Image, Message, Origin, Part, Report, ToolCall,
+    Error, Extra, Image, Message, Origin, Other, Part, Report, ToolCall, ToolResult,
     reading::{Source, list},
 };
 use msg_json::{Kind, Reader};
@@ -28,26 +28,28 @@ pub fn read(json: &[u8]) -> Result<(Vec<Message>, Report), Error> {
         let bookmark = source.reader.clone();
         let start = source.begin_object()?;
         read_members(source, start).map_err(|it| match it {
-            Error::Shape { .. } => role_error(source, &bookmark).unwrap_or(as_agent(it)),
+            Error::Shape { .. } => role_error(source, bookmark).unwrap_or(as_agent(it)),
             it => it,
         })
     })
 }
 
 /// The error of a role that is none: it goes before what is wrong with other members.
-fn role_error<'a>(source: &mut Source<'a, '_>, start: &Reader<'a>) -> Option<Error> {
-    if let Some(it) = source.role_error(start) {
-        return Some(no_role(source, it.offset(), "none"));
-    }
-    source.reader = start.clone();
-    source.begin_object().ok()?;
+fn role_error<'a>(source: &mut Source<'a, '_>, start: Reader<'a>) -> Option<Error> {
+    source.reader = start;
+    let offset = source.begin_object().ok()?;
+    let mut error = Some(no_role(source, offset, "no role"));
     while let Some(key) = source.next_key().ok()? {
-        if key == "role" {
-            return read_role(source).err();
+        if key != "role" {
+            source.raw_text().ok()?;
+            continue;
         }
-        source.raw_text().ok()?;
+        error = read_role(source).err();
+        if error.is_some() {
+            break;
+        }
     }
-    None
+    error
 }
 
 /// What does not fit inside a message is this form's failure, not the document's.
@@ -158,10 +160,7 @@ fn read_variant(source: &mut Source<'_, '_>, name: &str) -> Result<Body, Error> 
     Ok(match name {
         "Text" => Body::Text(source.string()?.into_owned()),
         "ToolCalls" => Body::ToolCalls(read_calls(source)?),
-        "ToolResult" => {
-            let (text, extra) = read_result(source)?;
-            Body::ToolResult(text, extra)
-        }
+        "ToolResult" => Body::ToolResult(read_result(source)?),
         "MultiPart" => Body::MultiPart(read_parts(source)?),
         "Json" => Body::Json(source.raw()?),
         _ => {
@@ -180,7 +179,7 @@ pub(super) fn read_calls(source: &mut Source<'_, '_>) -> Result<Vec<ToolCall>, E
     Ok(res)
 }
 
-fn read_result(source: &mut Source<'_, '_>) -> Result<(String, Extra), Error> {
+fn read_result(source: &mut Source<'_, '_>) -> Result<ToolResult, Error> {
     let start = source.begin_object()?;
     let mut text = None;
     let mut extra = Extra::default();
@@ -191,7 +190,7 @@ fn read_result(source: &mut Source<'_, '_>) -> Result<(String, Extra), Error> {
         }
     }
     let text = text.ok_or(Error::missing(source.message, start, "a result with `content`"))?;
-    Ok((text, extra))
+    Ok(ToolResult { extra, ..ToolResult::new("", text) })
 }
 
 fn read_parts(source: &mut Source<'_, '_>) -> Result<Vec<Part>, Error> {
@@ -216,14 +215,8 @@ fn read_part(source: &mut Source<'_, '_>) -> Result<Part, Error> {
             "Text" => Part::text(source.string()?.into_owned()),
             "Image" => Part::Image(read_image(source)?),
             "ToolCall" => Part::ToolCall(call::read(source)?),
-            "ToolResult" => {
-                let (text, extra) = read_result(source)?;
-                Part::ToolResult(msg_core::ToolResult {
-                    extra,
-                    ..msg_core::ToolResult::new("", text)
-                })
-            }
-            "Json" => Part::Other(msg_core::Other::new(Origin::Json, source.raw()?)),
+            "ToolResult" => Part::ToolResult(read_result(source)?),
+            "Json" => Part::Other(Other::new(Origin::Json, source.raw()?)),
             "Other" => source.native_part()?,
             _ => return Err(Error::missing(source.message, start, "one part of a known shape")),
         });

@@ -2,7 +2,7 @@
 
 use super::{
     MessageRole, call, metadata,
-    shape::{call_losses, is_json, join, message_role},
+    shape::{call_losses, is_json, message_role},
     write::write_unknown,
 };
 use crate::losses::Losses;
@@ -14,9 +14,7 @@ pub(super) fn write_message(message: &Message, losses: &mut Losses<'_>, list: &m
     let role = message_role(&message.role, losses);
     losses.extra(&message.extra, Some(&Origin::Agent));
     losses.taken(&message.extra, &Origin::Agent, &["role", "content"]);
-    if message.name.is_some() {
-        losses.member("name", "messages of the SDK");
-    }
+    losses.members("messages of the SDK", &[("name", message.name.is_some())]);
     if role == MessageRole::Tool {
         return write_results(message, losses, list);
     }
@@ -110,7 +108,7 @@ fn push_text<'a>(part: &'a Part, texts: &mut Vec<&'a str>, losses: &mut Losses<'
 }
 
 fn write_text(texts: &[&str], losses: &mut Losses<'_>, out: &mut Writer<'_>) {
-    let text = join(texts, losses);
+    let text = losses.join(texts);
     write_typed("Text", out, |it| it.str(&text));
 }
 
@@ -140,15 +138,10 @@ fn write_result(
     losses: &mut Losses<'_>,
     out: &mut Writer<'_>,
 ) {
-    if result.name.is_some() {
-        losses.member("name", "messages of the SDK");
-    }
-    if result.is_error {
-        losses.member("is_error", "messages of the SDK");
-    }
-    if result.kind != CallKind::Function {
-        losses.member("kind", "messages of the SDK");
-    }
+    let is_special = result.kind != CallKind::Function;
+    let members =
+        [("name", result.name.is_some()), ("is_error", result.is_error), ("kind", is_special)];
+    losses.members("messages of the SDK", &members);
     losses.extra(&result.extra, None);
     write_role(MessageRole::Tool, out);
     let mut texts = Vec::new();

@@ -69,9 +69,7 @@ fn body(parts: &[Part]) -> Body<'_> {
 }
 
 fn tool_shapes<'a>(message: &'a Message, losses: &mut Losses<'_>) -> Vec<Shape<'a>> {
-    if message.name.is_some() {
-        losses.member("name", "agent tool messages");
-    }
+    losses.members("agent tool messages", &[("name", message.name.is_some())]);
     let mut res = Vec::new();
     for (at, part) in message.parts.iter().enumerate() {
         losses.at_part(Some(at));
@@ -97,12 +95,8 @@ fn tool_shapes<'a>(message: &'a Message, losses: &mut Losses<'_>) -> Vec<Shape<'
 }
 
 fn result_shape<'a>(result: &'a ToolResult, losses: &mut Losses<'_>) -> Shape<'a> {
-    if result.is_error {
-        losses.member("is_error", "agent messages");
-    }
-    if result.kind != CallKind::Function {
-        losses.member("kind", "agent messages");
-    }
+    let is_special = result.kind != CallKind::Function;
+    losses.members("agent messages", &[("is_error", result.is_error), ("kind", is_special)]);
     Shape {
         role: MessageRole::Tool,
         content: result_body(result, losses),
@@ -124,19 +118,7 @@ fn result_body<'a>(result: &'a ToolResult, losses: &mut Losses<'_>) -> Body<'a> 
     }
     losses.extra(&result.extra, Some(&Origin::Agent));
     losses.taken(&result.extra, &Origin::Agent, &["content"]);
-    Body::ToolResult(join(&texts, losses), Some(&result.extra))
-}
-
-/// Texts as one, joined with a line break.
-pub(super) fn join<'a>(texts: &[&'a str], losses: &mut Losses<'_>) -> Cow<'a, str> {
-    match texts {
-        [] => Cow::Borrowed(""),
-        [one] => Cow::Borrowed(one),
-        more => {
-            losses.warn("convert::merged-parts", "texts joined with a line break");
-            Cow::Owned(more.join("\n"))
-        }
-    }
+    Body::ToolResult(losses.join(&texts), Some(&result.extra))
 }
 
 /// What a part loses that has a place of its own; all others go whole, as native JSON.
@@ -159,12 +141,9 @@ fn part_losses(part: &Part, losses: &mut Losses<'_>) {
 /// What a call loses: kind, signature, members of other formats, and the form of arguments that are
 /// no JSON.
 pub(super) fn call_losses(call: &ToolCall, losses: &mut Losses<'_>) {
-    if call.kind != CallKind::Function {
-        losses.member("kind", "agent messages");
-    }
-    if call.signature.is_some() {
-        losses.member("signature", "agent messages");
-    }
+    let is_special = call.kind != CallKind::Function;
+    let members = [("kind", is_special), ("signature", call.signature.is_some())];
+    losses.members("agent messages", &members);
     losses.extra(&call.extra, Some(&Origin::Agent));
     if msg_json::validate(call.arguments.text()).is_err() {
         losses.warn("convert::invalid-arguments", "arguments are no JSON and become a string");

@@ -1,6 +1,6 @@
 //! Lowering a conversation again after it grew, at the cost of what is new (OA-6).
 
-use super::{LowerOptions, emit, ids::Ids, prompt};
+use super::{LowerOptions, Lowered, emit, ids::Ids, prompt};
 use crate::Turn;
 use msg_core::{Diagnostic, Message, Part, Report};
 
@@ -85,6 +85,11 @@ impl LowerCache {
     /// What was left out or changed, for all turns of the last call.
     pub fn report(&self) -> &[Diagnostic] {
         &self.diagnostics
+    }
+
+    /// Gives messages and report away.
+    pub(super) fn into_lowered(self) -> Lowered {
+        Lowered { messages: self.messages, report: self.diagnostics }
     }
 
     /// Messages of turns: all but the prompt.

@@ -17,7 +17,7 @@ mod prompt;
 mod tool;
 
 use crate::Turn;
-use msg_core::{Diagnostic, Message, Report};
+use msg_core::{Diagnostic, Message};
 
 pub use cache::LowerCache;
 pub use options::{
@@ -48,16 +48,7 @@ pub struct Lowered {
 /// ```
 #[doc(alias = "to_llm_messages")]
 pub fn lower(turns: &[Turn], options: &LowerOptions) -> Lowered {
-    let mut ids = ids::Ids::default();
-    let mut report = Report::default();
-    let mut messages = Vec::with_capacity(turns.len() + 1);
-    for (at, turn) in turns.iter().enumerate() {
-        emit::turn(turn, at, options, &mut ids, &mut messages, &mut report);
-    }
-    if !prompt::has_system(&messages, options)
-        && let Some(prompt) = prompt::message(options)
-    {
-        messages.insert(0, prompt);
-    }
-    Lowered { messages, report: report.into_vec() }
+    let mut cache = LowerCache::new(options.clone());
+    cache.lower(turns, 0);
+    cache.into_lowered()
 }

@@ -2,7 +2,8 @@
 //!
 //! Options of the wire format, such as the content beside calls, belong to the wire crates.
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer, de::Error as _};
+use serde_json::{Map, Value};
 
 /// Which rules decide what goes out (OA-7).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Deserialize)]
@@ -101,7 +102,7 @@ pub enum SystemRole {
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(from = "Members")]
+#[serde(default, remote = "Self")]
 #[non_exhaustive]
 pub struct LowerOptions {
     /// Which rules decide what goes out.
@@ -208,45 +209,17 @@ impl LowerOptions {
     }
 }
 
-/// The JSON form: each member may be absent or null.
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct Members {
-    profile: Option<LowerRules>,
-    system_prompt: Option<String>,
-    system_role: Option<SystemRole>,
-    agent_display_name: Option<String>,
-    product_name: Option<String>,
-    include_reasoning: Option<bool>,
-    reasoning: Option<ReasoningPolicy>,
-    failed_tools: Option<FailedTools>,
-    empty_tool_output: Option<EmptyOutput>,
-    invalid_arguments: Option<InvalidArguments>,
-    arguments: Option<ArgumentSpelling>,
-    text_separator: Option<String>,
-    split_interleaved: Option<bool>,
-}
-
-impl From<Members> for LowerOptions {
-    fn from(it: Members) -> Self {
-        let base = Self::default();
-        let included = it.include_reasoning.map(|it| match it {
-            true => ReasoningPolicy::All,
-            false => ReasoningPolicy::None,
-        });
-        Self {
-            profile: it.profile.unwrap_or(base.profile),
-            system_prompt: it.system_prompt,
-            system_role: it.system_role.unwrap_or(base.system_role),
-            agent_display_name: it.agent_display_name,
-            product_name: it.product_name.unwrap_or(base.product_name),
-            reasoning: it.reasoning.or(included).unwrap_or(base.reasoning),
-            failed_tools: it.failed_tools.unwrap_or(base.failed_tools),
-            empty_tool_output: it.empty_tool_output.unwrap_or(base.empty_tool_output),
-            invalid_arguments: it.invalid_arguments.unwrap_or(base.invalid_arguments),
-            arguments: it.arguments.unwrap_or(base.arguments),
-            text_separator: it.text_separator.unwrap_or(base.text_separator),
-            split_interleaved: it.split_interleaved.unwrap_or(base.split_interleaved),
+impl<'de> Deserialize<'de> for LowerOptions {
+    /// Each member may be absent or null; `include_reasoning` says all or none in one word.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut members = Map::<String, Value>::deserialize(deserializer)?;
+        members.retain(|_, it| !it.is_null());
+        if let Some(it) = members.remove("include_reasoning") {
+            let included = bool::deserialize(it).map_err(D::Error::custom)?;
+            let policy = if included { "all" } else { "none" };
+            members.entry("reasoning").or_insert(policy.into());
         }
+        // The derived function, which `remote` leaves beside this one.
+        Self::deserialize(Value::Object(members)).map_err(D::Error::custom)
     }
 }

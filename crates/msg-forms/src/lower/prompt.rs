@@ -3,11 +3,7 @@
 use super::options::{LowerOptions, SystemRole};
 use msg_core::{Message, Role};
 
-/// Whether a system message was emitted, or one of the role that system turns get.
-pub(super) fn has_system(messages: &[Message], options: &LowerOptions) -> bool {
-    messages.iter().any(|it| is_system(it, options))
-}
-
+/// Whether it is a system message, or one of the role that system turns get.
 pub(super) fn is_system(message: &Message, options: &LowerOptions) -> bool {
     match message.role {
         Role::System => true,

@@ -25,15 +25,7 @@ use msg_json::Kind;
 /// # Ok::<(), msg_core::Error>(())
 /// ```
 pub fn read(json: &[u8]) -> Result<(Vec<Message>, Report), Error> {
-    list(json, read_message)
-}
-
-fn read_message(source: &mut Source<'_, '_>) -> Result<Message, Error> {
-    let bookmark = source.reader.clone();
-    read_members(source).map_err(|it| match it {
-        Error::Shape { .. } => source.role_error(&bookmark).unwrap_or(it),
-        it => it,
-    })
+    list(json, |source| source.message_of(read_members))
 }
 
 fn read_members(source: &mut Source<'_, '_>) -> Result<Message, Error> {

@@ -59,15 +59,13 @@ pub(super) struct Shape<'a> {
 /// before the message, those of an assistant behind it.
 pub(super) fn shapes<'a>(message: &'a Message, at: usize, report: &mut Report) -> Vec<Shape<'a>> {
     let mut losses = Losses::new(report, at);
-    if message.name.is_some() {
-        losses.member("name", "plain messages");
-    }
+    losses.members("plain messages", &[("name", message.name.is_some())]);
     losses.extra(&message.extra, Some(&Origin::Plain));
     losses.taken(&message.extra, &Origin::Plain, &KNOWN);
     let is_crlf = Order::of(&message.extra, &Origin::Plain, N_KNOWN).is_flagged();
     let line_break = if is_crlf { "\r\n" } else { "\n" };
     let mut results = Vec::new();
-    let mut texts = Texts::default();
+    let mut texts = Vec::new();
     for (n, part) in message.parts.iter().enumerate() {
         losses.at_part(Some(n));
         match part {
@@ -76,7 +74,7 @@ pub(super) fn shapes<'a>(message: &'a Message, at: usize, report: &mut Report) -
                 results.push(Shape { role: &Role::Tool, content, owner: None });
             }
             _ if message.role == Role::Tool => losses.part(part, "plain tool messages"),
-            _ => texts.push(part, &mut losses),
+            _ => texts.extend(losses.text_of(part, "plain messages")),
         }
     }
     let is_tool = message.role == Role::Tool;
@@ -86,9 +84,9 @@ pub(super) fn shapes<'a>(message: &'a Message, at: usize, report: &mut Report) -
     if is_tool && results.is_empty() {
         losses.message(message);
     }
-    if !is_tool && (results.is_empty() || !texts.pieces.is_empty()) {
+    if !is_tool && (results.is_empty() || !texts.is_empty()) {
         losses.at_part(None);
-        let own = Shape { role: &message.role, content: texts.join(&mut losses), owner: None };
+        let own = Shape { role: &message.role, content: losses.join(&texts), owner: None };
         let at = if message.role == Role::Assistant { 0 } else { results.len() };
         results.insert(at, Shape { owner: Some(message), ..own });
     } else if let Some(first) = results.first_mut() {
@@ -125,56 +123,19 @@ fn result_content<'a>(
     line_break: &str,
     losses: &mut Losses<'_>,
 ) -> Cow<'a, str> {
-    if !result.call_id.is_empty() {
-        losses.member("call_id", "plain messages");
-    }
-    if result.kind != CallKind::Function {
-        losses.member("kind", "plain messages");
-    }
+    let is_special = result.kind != CallKind::Function;
+    losses.members(
+        "plain messages",
+        &[("call_id", !result.call_id.is_empty()), ("kind", is_special)],
+    );
     losses.extra(&result.extra, None);
-    let mut texts = Texts::default();
-    for part in result.content.parts() {
-        texts.push(part, losses);
-    }
-    let text = texts.join(losses);
+    let parts = result.content.parts().iter();
+    let texts: Vec<_> = parts.filter_map(|it| losses.text_of(it, "plain messages")).collect();
+    let text = losses.join(&texts);
     let mark = if result.is_error && !text.starts_with("Error:") { "Error: " } else { "" };
     match &result.name {
         Some(name) => Cow::Owned(format!("Tool: {name}{line_break}{mark}{text}")),
         None if mark.is_empty() => text,
         None => Cow::Owned(format!("{mark}{text}")),
-    }
-}
-
-/// The texts that become one.
-#[derive(Default)]
-struct Texts<'a> {
-    pieces: Vec<&'a str>,
-}
-
-impl<'a> Texts<'a> {
-    fn push(&mut self, part: &'a Part, losses: &mut Losses<'_>) {
-        match part {
-            Part::Text(it) | Part::Refusal(it) => {
-                losses.extra(&it.extra, None);
-                self.pieces.push(&it.text);
-            }
-            Part::Other(it) if it.format == Origin::Json => {
-                losses.warn("convert::json-as-text", "JSON part written as its text");
-                losses.extra(&it.extra, None);
-                self.pieces.push(it.value.text());
-            }
-            _ => losses.part(part, "plain messages"),
-        }
-    }
-
-    fn join(self, losses: &mut Losses<'_>) -> Cow<'a, str> {
-        match self.pieces.as_slice() {
-            [] => Cow::Borrowed(""),
-            [one] => Cow::Borrowed(one),
-            more => {
-                losses.warn("convert::merged-parts", "texts joined with a line break");
-                Cow::Owned(more.join("\n"))
-            }
-        }
     }
 }

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{ToolAction, ToolPart, ToolStatus, Turn, TurnAction, TurnError, TurnPart};
+use super::{ToolPart, ToolStatus, Turn, TurnError, TurnPart};
 use msg_core::{FinishReason, RawJson, StreamEvent, ToolCall};
 
 /// What is known of the events before, beside what the turn itself says.
@@ -110,7 +110,7 @@ impl Turn {
         from: Channel,
         last: &mut Channel,
     ) -> Result<(), TurnError> {
-        self.expect_open(TurnAction::Text)?;
+        self.expect_open("take more text")?;
         let is_last = matches!(self.parts.last(), Some(TurnPart::Text(_)));
         if is_last && from == *last {
             return self.append_text(text);
@@ -127,7 +127,7 @@ impl Turn {
         name: &str,
         progress: &mut Progress,
     ) -> Result<(), TurnError> {
-        self.expect_open(TurnAction::Part)?;
+        self.expect_open("take another part")?;
         if self.open_call(index, progress).is_ok() {
             return Err(TurnError::CallOpen { index });
         }
@@ -152,7 +152,7 @@ impl Turn {
         let tool = self.open_call(index, progress)?;
         if !complete {
             // Looked at first, so that a refused event changes nothing.
-            tool.expect(ToolAction::CutOff, &[ToolStatus::Pending])?;
+            tool.expect("cut off", &[ToolStatus::Pending])?;
         }
         tool.id.clone_from(&call.id);
         tool.tool.clone_from(&call.name);

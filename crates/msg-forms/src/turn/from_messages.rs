@@ -6,8 +6,7 @@ use super::write::write_turn;
 use super::{ToolPart, ToolStatus, Turn, TurnPart, TurnRole};
 use crate::losses::Losses;
 use msg_core::{
-    CallKind, Content, Message, Origin, Part, RawJson, Reasoning, Report, Role, ToolCall,
-    ToolResult, native,
+    CallKind, Message, Part, RawJson, Reasoning, Report, Role, ToolCall, ToolResult, native,
 };
 
 /// Makes turns of messages (MS-22): one turn a message, with ids `turn_1` …; the results of tool
@@ -76,9 +75,7 @@ struct Builder {
 
 impl Builder {
     fn message(&mut self, message: Message, losses: &mut Losses<'_>) {
-        if message.name.is_some() {
-            losses.member("name", "turns");
-        }
+        losses.members("turns", &[("name", message.name.is_some())]);
         losses.extra(&message.extra, None);
         if message.role == Role::Tool {
             return self.tool_message(message, losses);
@@ -152,18 +149,14 @@ impl Builder {
             return losses.warn("convert::orphan-result", text);
         };
         tool.status = if result.is_error { ToolStatus::Failed } else { ToolStatus::Completed };
-        if result.name.is_some() {
-            losses.member("name", "turns");
-        }
-        if result.kind != CallKind::Function {
-            losses.member("kind", "turns");
-        }
+        let is_special = result.kind != CallKind::Function;
+        losses.members("turns", &[("name", result.name.is_some()), ("kind", is_special)]);
         losses.extra(&result.extra, None);
-        tool.output = output(result.content, losses);
+        let parts = result.content.parts();
+        let texts: Vec<_> = parts.iter().filter_map(|it| losses.text_of(it, "turns")).collect();
+        tool.output = losses.join(&texts).into_owned();
     }
-}
 
-impl Builder {
     fn write_first(&mut self, out: &mut Vec<u8>) {
         let Some(turn) = self.turns.pop_front() else { return };
         if self.written > 0 {
@@ -198,45 +191,17 @@ fn push_reasoning(turn: &mut Turn, it: &Reasoning, losses: &mut Losses<'_>) {
         ("encrypted", it.encrypted.is_some()),
         ("summary", it.text.is_some() && it.summary.as_ref().is_some_and(|it| !it.is_empty())),
     ];
-    for (name, _) in lost.iter().filter(|it| it.1) {
-        losses.member(name, "turns");
-    }
+    losses.members("turns", &lost);
     losses.extra(&it.extra, None);
 }
 
 fn tool_part(call: ToolCall, losses: &mut Losses<'_>) -> ToolPart {
-    if call.kind != CallKind::Function {
-        losses.member("kind", "turns");
-    }
-    if call.signature.is_some() {
-        losses.member("signature", "turns");
-    }
+    let is_special = call.kind != CallKind::Function;
+    losses.members("turns", &[("kind", is_special), ("signature", call.signature.is_some())]);
     losses.extra(&call.extra, None);
     let mut res = ToolPart::new(call.id, call.name);
     res.set_arguments(call.arguments.into_text());
     res
-}
-
-fn output(content: Content, losses: &mut Losses<'_>) -> String {
-    let mut texts = Vec::new();
-    for part in content.into_parts() {
-        match part {
-            Part::Text(it) | Part::Refusal(it) => {
-                losses.extra(&it.extra, None);
-                texts.push(it.text);
-            }
-            Part::Other(it) if it.format == Origin::Json => {
-                losses.warn("convert::json-as-text", "JSON part written as its text");
-                texts.push(it.value.text().to_owned());
-            }
-            _ => losses.part(&part, "turns"),
-        }
-    }
-    if texts.len() > 1 {
-        losses.warn("convert::merged-parts", "texts joined with a line break");
-        return texts.join("\n");
-    }
-    texts.pop().unwrap_or_default()
 }
 
 fn native_json(part: &Part) -> RawJson {

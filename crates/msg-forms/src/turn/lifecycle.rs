@@ -3,8 +3,6 @@
 //! Every time is the caller's: nothing here reads a clock, executes a tool or starts again what a
 //! crash left behind.
 
-use std::fmt;
-
 use super::{ToolPart, ToolStatus, Turn, TurnPart};
 use msg_core::{Code, FinishReason, RawJson};
 
@@ -29,7 +27,7 @@ impl ToolPart {
     /// # Ok::<(), msg_forms::turns::TurnError>(())
     /// ```
     pub fn start(&mut self, now: f64) -> Result<(), TurnError> {
-        self.expect(ToolAction::Start, &[ToolStatus::Pending])?;
+        self.expect("start", &[ToolStatus::Pending])?;
         self.status = ToolStatus::Running;
         self.start_time = now;
         Ok(())
@@ -40,7 +38,7 @@ impl ToolPart {
     /// # Errors
     /// As [`start`](Self::start).
     pub fn complete(&mut self, output: impl Into<String>, now: f64) -> Result<(), TurnError> {
-        self.expect(ToolAction::Complete, &[ToolStatus::Running])?;
+        self.expect("complete", &[ToolStatus::Running])?;
         self.end(ToolStatus::Completed, output.into(), now);
         Ok(())
     }
@@ -51,7 +49,7 @@ impl ToolPart {
     /// # Errors
     /// As [`start`](Self::start).
     pub fn fail(&mut self, error: impl Into<String>, now: f64) -> Result<(), TurnError> {
-        self.expect(ToolAction::Fail, &[ToolStatus::Pending, ToolStatus::Running])?;
+        self.expect("fail", &[ToolStatus::Pending, ToolStatus::Running])?;
         self.end(ToolStatus::Failed, error.into(), now);
         Ok(())
     }
@@ -61,7 +59,7 @@ impl ToolPart {
     /// # Errors
     /// As [`start`](Self::start).
     pub fn partial(&mut self, output: impl Into<String>, now: f64) -> Result<(), TurnError> {
-        self.expect(ToolAction::Partial, &[ToolStatus::Running])?;
+        self.expect("partial", &[ToolStatus::Running])?;
         self.end(ToolStatus::Partial, output.into(), now);
         Ok(())
     }
@@ -71,7 +69,7 @@ impl ToolPart {
     /// # Errors
     /// As [`start`](Self::start).
     pub fn interrupt(&mut self, now: f64) -> Result<(), TurnError> {
-        self.expect(ToolAction::Interrupt, &[ToolStatus::Pending, ToolStatus::Running])?;
+        self.expect("interrupt", &[ToolStatus::Pending, ToolStatus::Running])?;
         self.status = ToolStatus::Interrupted;
         self.end_time = now;
         Ok(())
@@ -83,7 +81,7 @@ impl ToolPart {
     /// # Errors
     /// As [`start`](Self::start).
     pub fn cut_off(&mut self) -> Result<(), TurnError> {
-        self.expect(ToolAction::CutOff, &[ToolStatus::Pending])?;
+        self.expect("cut off", &[ToolStatus::Pending])?;
         self.status = ToolStatus::Failed;
         self.output = CUT_OFF.to_owned();
         self.metadata.insert("incomplete", RawJson::from(serde_json::Value::Bool(true)));
@@ -95,13 +93,17 @@ impl ToolPart {
     /// # Errors
     /// As [`start`](Self::start).
     pub fn append_output(&mut self, text: &str) -> Result<(), TurnError> {
-        self.expect(ToolAction::AppendOutput, &[ToolStatus::Running])?;
+        self.expect("append output to", &[ToolStatus::Running])?;
         self.output.push_str(text);
         Ok(())
     }
 
     /// Refuses a step that does not exist from the state that it is in.
-    pub(super) fn expect(&self, action: ToolAction, from: &[ToolStatus]) -> Result<(), TurnError> {
+    pub(super) fn expect(
+        &self,
+        action: &'static str,
+        from: &[ToolStatus],
+    ) -> Result<(), TurnError> {
         if from.contains(&self.status) {
             return Ok(());
         }
@@ -125,7 +127,7 @@ impl Turn {
     /// # Errors
     /// [`TurnError::Finished`] the second time.
     pub fn finish(&mut self, reason: FinishReason) -> Result<(), TurnError> {
-        self.expect_open(TurnAction::Finish)?;
+        self.expect_open("finish again")?;
         self.finished = true;
         self.finish_reason = reason.as_str().to_owned();
         Ok(())
@@ -137,7 +139,7 @@ impl Turn {
     /// # Errors
     /// [`TurnError::Finished`] behind [`finish`](Self::finish).
     pub fn append_text(&mut self, text: &str) -> Result<(), TurnError> {
-        self.expect_open(TurnAction::Text)?;
+        self.expect_open("take more text")?;
         if let Some(TurnPart::Text(last)) = self.parts.last_mut() {
             last.text.push_str(text);
         } else {
@@ -151,7 +153,7 @@ impl Turn {
     /// # Errors
     /// [`TurnError::Finished`] behind [`finish`](Self::finish).
     pub fn append_reasoning(&mut self, text: &str) -> Result<(), TurnError> {
-        self.expect_open(TurnAction::Reasoning)?;
+        self.expect_open("take more reasoning")?;
         self.reasoning_content.push_str(text);
         Ok(())
     }
@@ -161,7 +163,7 @@ impl Turn {
     /// # Errors
     /// [`TurnError::Finished`] behind [`finish`](Self::finish).
     pub fn push_part(&mut self, part: TurnPart) -> Result<(), TurnError> {
-        self.expect_open(TurnAction::Part)?;
+        self.expect_open("take another part")?;
         self.parts.push(part);
         Ok(())
     }
@@ -172,7 +174,7 @@ impl Turn {
         self.tools().filter(|it| it.status.is_open())
     }
 
-    pub(crate) fn expect_open(&self, action: TurnAction) -> Result<(), TurnError> {
+    pub(crate) fn expect_open(&self, action: &'static str) -> Result<(), TurnError> {
         if !self.finished {
             return Ok(());
         }
@@ -196,65 +198,6 @@ impl Turn {
     }
 }
 
-/// What was asked of a tool part (MS-21).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum ToolAction {
-    /// [`ToolPart::start`].
-    Start,
-    /// [`ToolPart::complete`].
-    Complete,
-    /// [`ToolPart::fail`].
-    Fail,
-    /// [`ToolPart::partial`].
-    Partial,
-    /// [`ToolPart::interrupt`].
-    Interrupt,
-    /// [`ToolPart::cut_off`].
-    CutOff,
-    /// [`ToolPart::append_output`].
-    AppendOutput,
-}
-
-impl fmt::Display for ToolAction {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Start => "start",
-            Self::Complete => "complete",
-            Self::Fail => "fail",
-            Self::Partial => "partial",
-            Self::Interrupt => "interrupt",
-            Self::CutOff => "cut off",
-            Self::AppendOutput => "append output to",
-        })
-    }
-}
-
-/// What was asked of a turn (MS-21).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum TurnAction {
-    /// [`Turn::finish`].
-    Finish,
-    /// [`Turn::append_text`], or a text event.
-    Text,
-    /// [`Turn::append_reasoning`], or a reasoning event.
-    Reasoning,
-    /// [`Turn::push_part`], or the event that begins a call.
-    Part,
-}
-
-impl fmt::Display for TurnAction {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Finish => "finish again",
-            Self::Text => "take more text",
-            Self::Reasoning => "take more reasoning",
-            Self::Part => "take another part",
-        })
-    }
-}
-
 /// A step that is not allowed (MS-21). Whatever was asked, nothing was changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -266,16 +209,16 @@ pub enum TurnError {
         part: String,
         /// The state that it is in, and stays in.
         state: ToolStatus,
-        /// The step that was asked for.
-        action: ToolAction,
+        /// The step that was asked for, as a verb: `start`, `cut off` …
+        action: &'static str,
     },
     /// The turn was finished.
     #[error("turn {turn:?} is finished and cannot {action}")]
     Finished {
         /// Id of the turn.
         turn: String,
-        /// What was asked of it.
-        action: TurnAction,
+        /// What was asked of it, as a verb: `finish again`, `take more text` …
+        action: &'static str,
     },
     /// An event for a call that did not begin, or that ended before.
     #[error("event for call {index}, which is not open")]

@@ -23,7 +23,7 @@ use msg_core::{Extra, Members, RawJson};
 
 pub use builder::TurnBuilder;
 pub use from_messages::{from_messages, write_messages};
-pub use lifecycle::{ToolAction, TurnAction, TurnError};
+pub use lifecycle::TurnError;
 pub use read::{read, read_document};
 pub use status::ToolStatus;
 pub use write::write;

@@ -1,6 +1,6 @@
 //! Stored turns to [`Turn`]s (MS-19): what is missing is filled, what is unknown is kept.
 
-use super::{TextPart, ToolPart, ToolStatus, Turn, TurnPart, TurnRole, empty_object};
+use super::{TextPart, ToolPart, Turn, TurnPart, TurnRole, empty_object};
 use msg_core::{Error, Extra, Members, Origin, RawJson, Report, reading::Source};
 use msg_json::{Kind, Reader};
 
@@ -93,27 +93,25 @@ fn read_list(source: &mut Source<'_, '_>) -> Result<Vec<Turn>, Error> {
 pub(super) fn read_turn(source: &mut Source<'_, '_>) -> Result<Turn, Error> {
     expect(source, Kind::Object, "a turn to be an object")?;
     source.begin_object()?;
-    let mut members = Stored::default();
     let mut res = Turn { role: TurnRole::from(""), ..Turn::default() };
-    while let Some(key) = source.next_key()? {
-        members.begin(source, &key);
+    let mut it = Stored::new(source, None);
+    while let Some(key) = it.source.next_key()? {
         match &*key {
-            "id" => members.text(source, &key, &mut res.id)?,
-            "role" => {
-                let mut role = String::new();
-                members.text(source, &key, &mut role)?;
-                res.role = TurnRole::from(role.as_str());
+            "id" => it.text("id", &mut res.id)?,
+            "role" => it.word("role", "", &mut res.role)?,
+            "parts" => {
+                it.begin("parts");
+                res.parts = read_parts(it.source)?;
             }
-            "parts" => res.parts = read_parts(source)?,
-            "timestamp" => members.number(source, &key, &mut res.timestamp)?,
-            "finished" => members.flag(source, &key, &mut res.finished)?,
-            "finish_reason" => members.text(source, &key, &mut res.finish_reason)?,
-            "reasoning_content" => members.text(source, &key, &mut res.reasoning_content)?,
-            "metadata" => members.object(source, &key, &mut res.metadata)?,
-            _ => source.unknown(&key, Origin::Turns, &mut members.extra)?,
+            "timestamp" => it.number("timestamp", &mut res.timestamp)?,
+            "finished" => it.flag("finished", &mut res.finished)?,
+            "finish_reason" => it.text("finish_reason", &mut res.finish_reason)?,
+            "reasoning_content" => it.text("reasoning_content", &mut res.reasoning_content)?,
+            "metadata" => it.object("metadata", &mut res.metadata)?,
+            key => it.unknown(key)?,
         }
     }
-    res.extra = members.extra;
+    res.extra = it.extra;
     Ok(res)
 }
 
@@ -149,192 +147,171 @@ fn read_parts(source: &mut Source<'_, '_>) -> Result<Vec<TurnPart>, Error> {
 }
 
 fn read_text(source: &mut Source<'_, '_>) -> (Result<TurnPart, Error>, bool) {
-    let mut members = Stored { type_name: Some("text"), ..Stored::default() };
     let mut res = TextPart::default();
-    let walk = members.walk(source, |members, source, key| {
-        match key {
-            "id" => members.text(source, key, &mut res.id)?,
-            "text" => members.text(source, key, &mut res.text)?,
-            _ => source.unknown(key, Origin::Turns, &mut members.extra)?,
-        }
-        Ok(())
+    let mut members = Stored::new(source, Some("text"));
+    let read = members.each(|it, key| match key {
+        "id" => it.text("id", &mut res.id),
+        "text" => it.text("text", &mut res.text),
+        _ => it.unknown(key),
     });
-    res.extra = members.extra;
-    (walk.map(|()| TurnPart::Text(res)), members.retyped)
+    let Stored { extra, retyped, .. } = members;
+    res.extra = extra;
+    (read.map(|()| TurnPart::Text(res)), retyped)
 }
 
 fn read_tool(source: &mut Source<'_, '_>) -> (Result<TurnPart, Error>, bool) {
-    let mut members = Stored { type_name: Some("tool"), ..Stored::default() };
     let mut res = ToolPart::default();
-    let walk = members.walk(source, |members, source, key| {
-        match key {
-            "id" => members.text(source, key, &mut res.id)?,
-            "tool" => members.text(source, key, &mut res.tool)?,
-            "input" => {
-                res.input = if source.is_null()? { empty_object() } else { source.raw()? };
-            }
-            "output" => members.text(source, key, &mut res.output)?,
-            "status" => {
-                let mut status = "pending".to_owned();
-                members.text(source, key, &mut status)?;
-                res.status = ToolStatus::from(status.as_str());
-            }
-            "start_time" => members.number(source, key, &mut res.start_time)?,
-            "end_time" => members.number(source, key, &mut res.end_time)?,
-            "metadata" => members.object(source, key, &mut res.metadata)?,
-            "input_text" => {
-                let mut text = String::new();
-                let is_null = source.peek()? == Kind::Null;
-                members.text(source, key, &mut text)?;
-                res.input_text = (!is_null && !members.is_carried(key)).then_some(text);
-            }
-            _ => source.unknown(key, Origin::Turns, &mut members.extra)?,
-        }
-        Ok(())
+    let mut members = Stored::new(source, Some("tool"));
+    let read = members.each(|it, key| match key {
+        "id" => it.text("id", &mut res.id),
+        "tool" => it.text("tool", &mut res.tool),
+        "input" => it.input(&mut res.input),
+        "output" => it.text("output", &mut res.output),
+        "status" => it.word("status", "pending", &mut res.status),
+        "start_time" => it.number("start_time", &mut res.start_time),
+        "end_time" => it.number("end_time", &mut res.end_time),
+        "metadata" => it.object("metadata", &mut res.metadata),
+        "input_text" => it.optional_text("input_text", &mut res.input_text),
+        _ => it.unknown(key),
     });
-    res.extra = members.extra;
-    (walk.map(|()| TurnPart::Tool(res)), members.retyped)
+    let Stored { extra, retyped, .. } = members;
+    res.extra = extra;
+    (read.map(|()| TurnPart::Tool(res)), retyped)
 }
 
-/// Reads the members of one stored object. One of a wrong type is carried in `extra` under its own
-/// name, and goes out in its place while nobody has set another value (MS-6).
-#[derive(Default)]
-struct Stored {
+/// The members of one stored object while they are read. One of a wrong type is carried in `extra` under
+/// its own name, and goes out in its place while nobody has set another value (MS-6).
+struct Stored<'s, 'a, 'r> {
+    source: &'s mut Source<'a, 'r>,
     type_name: Option<&'static str>,
+    /// Whether another type turned up among the members.
     retyped: bool,
-    /// The known members that were seen, a bit each, to notice a second one.
+    /// The known members that were seen, to notice a second one.
     seen: Vec<&'static str>,
     extra: Extra,
 }
 
-/// All members that a turn or a part has.
-const KNOWN: &[&str] = &[
-    "id",
-    "role",
-    "parts",
-    "timestamp",
-    "finished",
-    "finish_reason",
-    "reasoning_content",
-    "metadata",
-    "type",
-    "text",
-    "tool",
-    "input",
-    "output",
-    "status",
-    "start_time",
-    "end_time",
-    "input_text",
-];
+impl<'s, 'a, 'r> Stored<'s, 'a, 'r> {
+    fn new(source: &'s mut Source<'a, 'r>, type_name: Option<&'static str>) -> Self {
+        Self { source, type_name, retyped: false, seen: Vec::new(), extra: Extra::default() }
+    }
 
-impl Stored {
-    /// Walks the members of a part that are left; its type is seen to here.
-    fn walk<'a, 'r>(
+    /// Reads the members of a part that are left; its type is seen to here.
+    fn each(
         &mut self,
-        source: &mut Source<'a, 'r>,
-        mut read: impl FnMut(&mut Self, &mut Source<'a, 'r>, &str) -> Result<(), Error>,
+        mut read: impl FnMut(&mut Self, &str) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        while let Some(key) = source.next_key()? {
-            self.begin(source, &key);
+        while let Some(key) = self.source.next_key()? {
             if key == "type" {
                 let mut found = self.type_name.unwrap_or_default().to_owned();
-                self.text(source, &key, &mut found)?;
+                self.text("type", &mut found)?;
                 self.retyped |= Some(found.as_str()) != self.type_name;
             } else {
-                read(self, source, &key)?;
+                read(self, &key)?;
             }
         }
         Ok(())
     }
 
     /// Notes a known member that is there twice; the last value wins (MS-8).
-    fn begin(&mut self, source: &mut Source<'_, '_>, key: &str) {
-        let Some(name) = KNOWN.iter().find(|it| **it == key) else { return };
-        if self.seen.contains(name) {
-            source.note_duplicate(&Some(()), key);
-            self.extra.remove(&Origin::Turns, key);
+    fn begin(&mut self, name: &'static str) {
+        if self.seen.contains(&name) {
+            self.source.note_duplicate(&Some(()), name);
+            self.extra.remove(&Origin::Turns, name);
         } else {
             self.seen.push(name);
         }
     }
 
-    fn is_carried(&self, key: &str) -> bool {
-        self.extra.get(&Origin::Turns, key).is_some()
+    fn unknown(&mut self, key: &str) -> Result<(), Error> {
+        self.source.unknown(key, Origin::Turns, &mut self.extra)
     }
 
-    fn text(
-        &mut self,
-        source: &mut Source<'_, '_>,
-        key: &str,
-        slot: &mut String,
-    ) -> Result<(), Error> {
-        match source.peek()? {
-            Kind::String => *slot = source.string()?.into_owned(),
-            _ => self.carry(source, key)?,
+    fn text(&mut self, name: &'static str, slot: &mut String) -> Result<(), Error> {
+        self.begin(name);
+        match self.source.peek()? {
+            Kind::String => *slot = self.source.string()?.into_owned(),
+            _ => self.carry(name)?,
         }
         Ok(())
     }
 
-    fn number(
+    /// A text that may say nothing, which is not the same as being absent.
+    fn optional_text(
         &mut self,
-        source: &mut Source<'_, '_>,
-        key: &str,
-        slot: &mut f64,
+        name: &'static str,
+        slot: &mut Option<String>,
     ) -> Result<(), Error> {
-        if source.peek()? == Kind::Number {
-            let text = source.reader.clone().number().map_err(|it| source.fail(it))?;
-            // A number too large for a time is carried like a wrong type.
+        let is_text = self.source.peek()? == Kind::String;
+        let mut text = String::new();
+        self.text(name, &mut text)?;
+        *slot = is_text.then_some(text);
+        Ok(())
+    }
+
+    /// One of some words; `default` where it is missing.
+    fn word<T>(&mut self, name: &'static str, default: &str, slot: &mut T) -> Result<(), Error>
+    where
+        T: for<'w> From<&'w str>,
+    {
+        let mut word = default.to_owned();
+        self.text(name, &mut word)?;
+        *slot = T::from(&word);
+        Ok(())
+    }
+
+    fn input(&mut self, slot: &mut RawJson) -> Result<(), Error> {
+        self.begin("input");
+        *slot = if self.source.is_null()? { empty_object() } else { self.source.raw()? };
+        Ok(())
+    }
+
+    fn number(&mut self, name: &'static str, slot: &mut f64) -> Result<(), Error> {
+        self.begin(name);
+        if self.source.peek()? == Kind::Number {
+            let reader = self.source.reader.clone();
+            let text = self.source.reader.number().map_err(|it| self.source.fail(it))?;
             if let Some(it) = text.parse().ok().filter(|it: &f64| it.is_finite()) {
                 *slot = it;
-                source.raw_text()?;
                 return Ok(());
             }
+            // A number too large for a time is carried like a wrong type.
+            self.source.reader = reader;
         }
-        self.carry(source, key)
+        self.carry(name)
     }
 
-    fn flag(
-        &mut self,
-        source: &mut Source<'_, '_>,
-        key: &str,
-        slot: &mut bool,
-    ) -> Result<(), Error> {
-        if source.peek()? == Kind::Bool {
-            *slot = source.raw_text()? == "true";
+    fn flag(&mut self, name: &'static str, slot: &mut bool) -> Result<(), Error> {
+        self.begin(name);
+        if self.source.peek()? == Kind::Bool {
+            *slot = self.source.raw_text()? == "true";
             return Ok(());
         }
-        self.carry(source, key)
+        self.carry(name)
     }
 
-    fn object(
-        &mut self,
-        source: &mut Source<'_, '_>,
-        key: &str,
-        slot: &mut Members,
-    ) -> Result<(), Error> {
-        if source.peek()? != Kind::Object {
-            return self.carry(source, key);
+    fn object(&mut self, name: &'static str, slot: &mut Members) -> Result<(), Error> {
+        self.begin(name);
+        if self.source.peek()? != Kind::Object {
+            return self.carry(name);
         }
-        source.begin_object()?;
-        let mut res = Members::default();
-        while let Some(name) = source.next_key()? {
-            let value = source.raw()?;
-            res.insert(name, value);
+        self.source.begin_object()?;
+        *slot = Members::default();
+        while let Some(name) = self.source.next_key()? {
+            slot.insert(name, self.source.raw()?);
         }
-        *slot = res;
         Ok(())
     }
 
     /// Keeps a value of a wrong type; null is a missing one.
-    fn carry(&mut self, source: &mut Source<'_, '_>, key: &str) -> Result<(), Error> {
-        if source.is_null()? {
+    fn carry(&mut self, name: &str) -> Result<(), Error> {
+        if self.source.is_null()? {
             return Ok(());
         }
-        let start = source.reader.next_offset();
-        source.unknown(key, Origin::Turns, &mut self.extra)?;
-        let span = start..source.reader.offset();
-        source.warn("message::wrong-type", format!("`{key}` has a value of a wrong type"), span);
+        let start = self.source.reader.next_offset();
+        self.unknown(name)?;
+        let text = format!("`{name}` has a value of a wrong type");
+        self.source.warn("message::wrong-type", text, start..self.source.reader.offset());
         Ok(())
     }
 }
