@@ -5,12 +5,17 @@
 //! cargo xtask mutants --sample 30               every crate of the table, 30 mutants each
 //! cargo xtask mutants msg-chainast --sample 60  one crate
 //! cargo xtask mutants --sample 30 --offset 7    other mutants: those that begin with the eighth
+//! cargo xtask mutants msg-chainast --again      those that survived the crate's last sample, by the tests of today
 //! cargo xtask mutants --changed main            what differs from a branch, in any file
-//! cargo xtask mutants table                     docs/mutants.md from the runs under target/mutants
+//! cargo xtask mutants table                     docs/mutants.md from the samples under target/mutants
 //! ```
+//!
+//! What is tested is what is committed: mutants are written into checkouts of it under `target/mutants`, which stay for the
+//! next run, so that a mutant costs one crate's compilation.
 
 use std::path::PathBuf;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::workspace::Workspace;
@@ -57,7 +62,21 @@ struct Order<'a> {
     krate: Option<&'a str>,
     sample: Option<usize>,
     offset: usize,
+    again: bool,
     changed: Option<&'a str>,
+}
+
+/// What became of the sampled mutants of a crate, by their names; kept as `target/mutants/CRATE.json`.
+#[derive(Default, Serialize, Deserialize)]
+struct Sample {
+    killed: Vec<String>,
+    unviable: Vec<String>,
+    survived: Vec<String>,
+    /// Those of `survived` that still do, or are no longer there, by the last run with `--again`.
+    #[serde(default)]
+    left: Option<Vec<String>>,
+    #[serde(default)]
+    gone: Vec<String>,
 }
 
 pub(crate) fn run(workspace: &Workspace, args: &[&str]) -> Res {
@@ -71,7 +90,13 @@ pub(crate) fn run(workspace: &Workspace, args: &[&str]) -> Res {
     }
     for (krate, files) in MOVES_CONTENT {
         if order.krate.is_none_or(|it| it == *krate) {
-            sampled(workspace, krate, files, &order)?;
+            let what = what(krate, files);
+            let what: Vec<&str> = what.iter().map(String::as_str).collect();
+            if order.again {
+                again(workspace, krate, &what)
+            } else {
+                sampled(workspace, krate, &what, &order)
+            }?;
         }
     }
     table(workspace)
@@ -84,6 +109,7 @@ fn parse<'a>(args: &[&'a str]) -> Res<Order<'a>> {
         match *arg {
             "--sample" => res.sample = Some(number(arg, args.next())?),
             "--offset" => res.offset = number(arg, args.next())?,
+            "--again" => res.again = true,
             "--changed" => res.changed = Some(args.next().ok_or("--changed needs a branch")?),
             name if MOVES_CONTENT.iter().any(|it| it.0 == name) => res.krate = Some(name),
             other => crate::no_more(&[other])?,
@@ -109,33 +135,20 @@ fn install(workspace: &Workspace) -> Res {
     if sh::succeeds(&workspace.root, &program()?, &["mutants", "--version"]) {
         return Ok(());
     }
-    sh::run(
-        &workspace.root,
-        &sh::cargo(),
-        &["install", "--locked", "--root", &root, "cargo-mutants"],
-        &[],
-    )
+    let args = ["install", "--locked", "--root", &root, "cargo-mutants"];
+    sh::run(&workspace.root, &sh::cargo(), &args, &[])
 }
 
 fn program() -> Res<String> {
     Ok(folder()?.join("tool/bin/cargo-mutants").display().to_string())
 }
 
-/// All mutants of a crate's files, or every so manieth of them.
-fn sampled(workspace: &Workspace, krate: &str, files: &[&str], order: &Order<'_>) -> Res {
-    let files: Vec<String> = files.iter().map(|it| pattern(krate, it)).collect();
-    let mut what = vec!["--package", krate];
-    files.iter().for_each(|it| what.extend(["--file", it]));
-    LEFT_OUT.iter().for_each(|it| what.extend(["--exclude-re", it]));
-    let total = list(workspace, &what)?.lines().count();
-    let every = (total / order.sample.unwrap_or(total).max(1)).max(1);
-    let shard = format!("{}/{every}", order.offset % every);
-    let sample = ["--shard", &shard, "--sharding", "round-robin", "--no-shuffle"];
-    mutate(workspace, krate, &what, &sample)
-}
-
-fn list(workspace: &Workspace, what: &[&str]) -> Res<String> {
-    sh::read(&workspace.root, &program()?, &[&["mutants", "--list"], what].concat())
+/// The arguments that name the mutants of a crate's files.
+fn what(krate: &str, files: &[&str]) -> Vec<String> {
+    let mut res = vec!["--package".to_owned(), krate.to_owned()];
+    files.iter().for_each(|it| res.extend(["--file".to_owned(), pattern(krate, it)]));
+    LEFT_OUT.iter().for_each(|it| res.extend(["--exclude-re".to_owned(), (*it).to_owned()]));
+    res
 }
 
 /// What cargo-mutants calls a file, or a folder and the file of the same name that opens it.
@@ -144,106 +157,224 @@ fn pattern(krate: &str, name: &str) -> String {
     format!("crates/{krate}/src/{name}{rest}")
 }
 
-fn changed(workspace: &Workspace, base: &str) -> Res {
-    let diff = sh::read(&workspace.root, "git", &["diff", base])?;
-    let path = folder()?.join("changed.diff");
-    std::fs::create_dir_all(folder()?)?;
-    std::fs::write(&path, diff)?;
-    mutate(workspace, "changed", &["--in-diff", &path.display().to_string()], &[])
+/// The names of mutants, in the order of files and lines.
+fn list(workspace: &Workspace, what: &[&str]) -> Res<Vec<String>> {
+    let tree = checkout(workspace, 0)?;
+    let text = sh::read(&tree, &program()?, &[&["mutants", "--list"], what].concat())?;
+    Ok(text.lines().map(str::to_owned).collect())
 }
 
-/// Asks the tests of each mutant, and of those that survive the examples in the documentation and the crates of `TESTED_BY`
-/// too, which take longer to build than all the rest. Mutants that survive are no failure of the task: the table says them.
-fn mutate(workspace: &Workspace, name: &str, what: &[&str], sample: &[&str]) -> Res {
-    let output = folder()?.join(name);
-    let _ = std::fs::remove_dir_all(&output);
-    std::fs::create_dir_all(&output)?;
-    let place = output.display().to_string();
-    let how =
-        ["mutants", "--output", &place, "--baseline", "skip", "--timeout", "60", "--jobs", "2"];
-    let quick = ["--cargo-test-arg=--lib", "--cargo-test-arg=--tests"];
-    let first = sh::run(&workspace.root, &program()?, &[&how, what, sample, &quick].concat(), &[]);
-    let Some(found) = read(name, LAST)? else { return first };
-    if found.missed.is_empty() {
-        return Ok(());
-    }
-    // What is called caught is not tried again.
+/// All mutants of a crate's files, or every so manieth of them.
+fn sampled(workspace: &Workspace, krate: &str, what: &[&str], order: &Order<'_>) -> Res {
     let all = list(workspace, what)?;
-    let others = all.lines().filter(|it| found.missed.iter().all(|missed| missed != it));
-    let others: String = others.flat_map(|it| [it, "\n"]).collect();
-    std::fs::write(output.join(LAST).join("previously_caught.txt"), others)?;
-    let by = TESTED_BY.iter().find(|it| it.0 == name).map_or(&[][..], |it| it.1);
-    let by: Vec<&str> = by.iter().flat_map(|it| ["--test-package", *it]).collect();
-    // It fails where some survive once more.
-    let _ = sh::run(&workspace.root, &program()?, &[&how, what, &["--iterate"], &by].concat(), &[]);
+    let every = (all.len() / order.sample.unwrap_or(all.len()).max(1)).max(1);
+    let chosen: Vec<String> =
+        all.iter().skip(order.offset % every).step_by(every).cloned().collect();
+    write(krate, &ask(workspace, krate, what, &all, chosen)?)
+}
+
+/// Those that survived the last sample.
+fn again(workspace: &Workspace, krate: &str, what: &[&str]) -> Res {
+    let Some(mut sample) = read(krate)? else { return Ok(()) };
+    let all = list(workspace, what)?;
+    let (found, gone): (Vec<_>, Vec<_>) = sample
+        .survived
+        .iter()
+        .map(|it| (it.clone(), today(&all, it)))
+        .partition(|it| it.1.is_some());
+    let found: Vec<String> = found.into_iter().filter_map(|it| it.1).collect();
+    sample.gone = gone.into_iter().map(|it| it.0).collect();
+    sample.left = Some(ask(workspace, krate, what, &all, found)?.survived);
+    write(krate, &sample)
+}
+
+/// The mutant of this name whose line is nearest, since lines move.
+fn today(all: &[String], name: &str) -> Option<String> {
+    let (line, rest) = place(name)?;
+    let same =
+        all.iter().filter_map(|it| place(it).filter(|it| it.1 == rest).map(|place| (place.0, it)));
+    same.min_by_key(|it| it.0.abs_diff(line)).map(|it| it.1.clone())
+}
+
+/// A name's line, and the name without line and column.
+fn place(name: &str) -> Option<(usize, (&str, &str))> {
+    let (file, rest) = name.split_once(':')?;
+    let (line, rest) = rest.split_once(':')?;
+    Some((line.parse().ok()?, (file, rest.split_once(": ")?.1)))
+}
+
+fn changed(workspace: &Workspace, base: &str) -> Res {
+    let diff = sh::read(&workspace.root, "git", &["diff", base, "HEAD"])?;
+    std::fs::create_dir_all(folder()?)?;
+    let path = folder()?.join("changed.diff");
+    std::fs::write(&path, diff)?;
+    let what = ["--in-diff", &path.display().to_string()];
+    let all = list(workspace, &what)?;
+    let sample = ask(workspace, "changed", &what, &all, all.clone())?;
+    sample.survived.iter().for_each(|it| println!("survived: {it}"));
     Ok(())
 }
 
-/// The folders that cargo-mutants leaves of the run before the last one, and of the last one.
-const FIRST: &str = "mutants.out.old";
-const LAST: &str = "mutants.out";
-
-fn outcomes(name: &str, run: &str) -> Res<PathBuf> {
-    Ok(folder()?.join(name).join(run).join("outcomes.json"))
+/// Asks the crate's integration tests of each mutant, and of those that survive all its tests, the examples in the documentation
+/// and the crates of `TESTED_BY`, which take longer to build than all the rest.
+fn ask(
+    workspace: &Workspace,
+    krate: &str,
+    what: &[&str],
+    all: &[String],
+    chosen: Vec<String>,
+) -> Res<Sample> {
+    let mut res = run_lanes(workspace, &[what, &["--cargo-arg=--test=it"]].concat(), all, &chosen)?;
+    let by = TESTED_BY.iter().find(|it| it.0 == krate).map_or(&[][..], |it| it.1);
+    let by = by.iter().flat_map(|it| ["--test-package", *it]);
+    let wide: Vec<&str> = what.iter().copied().chain(by).collect();
+    let first = std::mem::take(&mut res.survived);
+    let last = run_lanes(workspace, &wide, all, &first)?;
+    res.killed.extend(last.killed);
+    res.survived = last.survived;
+    Ok(res)
 }
 
-/// What became of the mutants of a crate.
-#[derive(Default)]
-struct Tally {
-    killed: usize,
-    missed: Vec<String>,
-    unviable: usize,
+/// How many checkouts are tested at once.
+const LANES: usize = 2;
+
+fn run_lanes(
+    workspace: &Workspace,
+    what: &[&str],
+    all: &[String],
+    chosen: &[String],
+) -> Res<Sample> {
+    let lanes = std::thread::scope(|scope| {
+        let lane = |number: usize| {
+            let own: Vec<&String> = chosen.iter().skip(number).step_by(LANES).collect();
+            scope.spawn(move || {
+                run_lane(workspace, number, what, all, &own).map_err(|it| it.to_string())
+            })
+        };
+        let started: Vec<_> = (0..LANES).map(lane).collect();
+        started.into_iter().map(|it| it.join()).collect::<Vec<_>>()
+    });
+    let mut res = Sample::default();
+    for lane in lanes {
+        let found = lane.map_err(|_| "a thread that runs mutants has panicked")??;
+        res.killed.extend(found.killed);
+        res.unviable.extend(found.unviable);
+        res.survived.extend(found.survived);
+    }
+    Ok(res)
+}
+
+/// Runs some mutants in one checkout. Mutants that survive are no failure of the task: the table says them.
+fn run_lane(
+    workspace: &Workspace,
+    number: usize,
+    what: &[&str],
+    all: &[String],
+    own: &[&String],
+) -> Res<Sample> {
+    if own.is_empty() {
+        return Ok(Sample::default());
+    }
+    let tree = checkout(workspace, number)?;
+    let output = folder()?.join(format!("out-{number}"));
+    let _ = std::fs::remove_dir_all(&output);
+    std::fs::create_dir_all(output.join("mutants.out"))?;
+    // What is called caught is not tried.
+    let others = all.iter().filter(|it| !own.contains(it));
+    let others: String = others.flat_map(|it| [it, "\n"]).collect();
+    std::fs::write(output.join("mutants.out/previously_caught.txt"), others)?;
+    let place = output.display().to_string();
+    let how = [
+        "mutants",
+        "--in-place",
+        "--iterate",
+        "--output",
+        &place,
+        "--baseline",
+        "skip",
+        "--timeout",
+        "60",
+    ];
+    let ran = sh::run(&tree, &program()?, &[&how, what].concat(), &[]);
+    let outcomes = output.join("mutants.out/outcomes.json");
+    if !outcomes.is_file() {
+        return ran.map(|()| Sample::default());
+    }
+    Ok(tally(&serde_json::from_str(&std::fs::read_to_string(outcomes)?)?))
+}
+
+/// A checkout of what is committed, which keeps what it has compiled.
+fn checkout(workspace: &Workspace, number: usize) -> Res<PathBuf> {
+    let tree = folder()?.join(format!("tree-{number}"));
+    let head = sh::read(&workspace.root, "git", &["rev-parse", "HEAD"])?;
+    if tree.join(".git").is_file() {
+        sh::run(&tree, "git", &["checkout", "--quiet", "--force", "--detach", head.trim()], &[])?;
+    } else {
+        let place = tree.display().to_string();
+        sh::run(&workspace.root, "git", &["worktree", "prune"], &[])?;
+        sh::run(
+            &workspace.root,
+            "git",
+            &["worktree", "add", "--quiet", "--detach", &place, head.trim()],
+            &[],
+        )?;
+    }
+    Ok(tree)
+}
+
+fn file(krate: &str) -> Res<PathBuf> {
+    Ok(folder()?.join(format!("{krate}.json")))
+}
+
+fn write(krate: &str, sample: &Sample) -> Res {
+    Ok(std::fs::write(file(krate)?, serde_json::to_string_pretty(sample)?)?)
+}
+
+fn read(krate: &str) -> Res<Option<Sample>> {
+    let path = file(krate)?;
+    if !path.is_file() {
+        return Ok(None);
+    }
+    Ok(Some(serde_json::from_str(&std::fs::read_to_string(path)?)?))
 }
 
 fn table(workspace: &Workspace) -> Res {
     let mut page = String::from(TABLE);
     let mut missed = String::new();
     for (krate, files) in MOVES_CONTENT {
-        let Some(it) = result(krate)? else { continue };
-        let viable = it.killed + it.missed.len();
-        let share = 100.0 * it.killed as f64 / viable.max(1) as f64;
-        let files = files.join("`, `");
+        let Some(it) = read(krate)? else { continue };
+        let left = it.left.as_ref().unwrap_or(&it.survived);
+        let viable = it.killed.len() + it.survived.len();
+        let share = |survived: usize| 100.0 * (viable - survived) as f64 / viable.max(1) as f64;
         page.push_str(&format!(
-            "| {krate} | `{files}` | {viable} | {} | {share:.0} % | {} |\n",
-            it.killed, it.unviable
+            "| {krate} | `{}` | {viable} | {} ({:.0} %) | {} ({:.0} %) | {} |\n",
+            files.join("`, `"),
+            it.killed.len(),
+            share(it.survived.len()),
+            viable - left.len(),
+            share(left.len()),
+            it.unviable.len()
         ));
-        it.missed.iter().for_each(|it| missed.push_str(&format!("- `{}`\n", it.replace('`', "'"))));
+        left.iter().for_each(|it| missed.push_str(&format!("- `{}`\n", it.replace('`', "'"))));
     }
-    page.push_str("\nThose that survived:\n\n");
+    page.push_str("\nThose that still survive:\n\n");
     page.push_str(if missed.is_empty() { "none.\n" } else { &missed });
     workspace.write_measured("docs/mutants.md", &page)
 }
 
-/// What the runs over a crate found: the first one's killed, and what became of its survivors in the second.
-fn result(krate: &str) -> Res<Option<Tally>> {
-    let Some(last) = read(krate, LAST)? else { return Ok(None) };
-    let Some(first) = read(krate, FIRST)? else { return Ok(Some(last)) };
-    Ok(Some(Tally { killed: first.killed + last.killed, unviable: first.unviable, ..last }))
-}
-
-fn read(krate: &str, run: &str) -> Res<Option<Tally>> {
-    let path = outcomes(krate, run)?;
-    if !path.is_file() {
-        return Ok(None);
-    }
-    Ok(Some(tally(&serde_json::from_str(&std::fs::read_to_string(path)?)?)))
-}
-
 const TABLE: &str = "\
-| crate | files and folders of `src` | mutants | killed | share | not compiled |
+| crate | files and folders of `src` | mutants | killed at first | killed since | not compiled |
 |---|---|---:|---:|---:|---:|
 ";
 
-fn tally(outcomes: &Value) -> Tally {
-    let mut res = Tally::default();
+fn tally(outcomes: &Value) -> Sample {
+    let mut res = Sample::default();
     for outcome in outcomes["outcomes"].as_array().into_iter().flatten() {
+        let name = outcome["scenario"]["Mutant"]["name"].as_str().unwrap_or("?").to_owned();
         match outcome["summary"].as_str() {
-            Some("CaughtMutant" | "Timeout") => res.killed += 1,
-            Some("Unviable") => res.unviable += 1,
-            Some("MissedMutant") => {
-                let name = outcome["scenario"]["Mutant"]["name"].as_str().unwrap_or("?");
-                res.missed.push(name.to_owned());
-            }
+            Some("CaughtMutant" | "Timeout") => res.killed.push(name),
+            Some("Unviable") => res.unviable.push(name),
+            Some("MissedMutant") => res.survived.push(name),
             _ => {}
         }
     }
