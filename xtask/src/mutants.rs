@@ -215,8 +215,12 @@ fn changed(workspace: &Workspace, base: &str) -> Res {
     Ok(())
 }
 
-/// Asks the crate's integration tests of each mutant, and of those that survive all its tests, the examples in the documentation
-/// and the crates of `TESTED_BY`, which take longer to build than all the rest.
+/// Tests over random and large inputs, which take longer than all others together: they are asked of what those let live.
+const SLOW: &[&str] =
+    &["broken", "crash", "growth", "hostile", "laws_hold", "memory", "mutated", "random", "scale"];
+
+/// Asks the quick integration tests of the crate of each mutant, and of those that survive all its tests, the examples in the
+/// documentation and the crates of `TESTED_BY`, which take longer to build than all the rest.
 fn ask(
     workspace: &Workspace,
     krate: &str,
@@ -224,7 +228,9 @@ fn ask(
     all: &[String],
     chosen: Vec<String>,
 ) -> Res<Sample> {
-    let mut res = run_lanes(workspace, &[what, &["--cargo-arg=--test=it"]].concat(), all, &chosen)?;
+    let mut quick = [what, &["--cargo-arg=--test=it", "--", "--"]].concat();
+    SLOW.iter().for_each(|it| quick.extend(["--skip", it]));
+    let mut res = run_lanes(workspace, &quick, all, &chosen)?;
     let by = TESTED_BY.iter().find(|it| it.0 == krate).map_or(&[][..], |it| it.1);
     let by = by.iter().flat_map(|it| ["--test-package", *it]);
     let wide: Vec<&str> = what.iter().copied().chain(by).collect();

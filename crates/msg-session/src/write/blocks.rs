@@ -25,10 +25,22 @@ pub(super) fn in_a_line(json: &str) -> Cow<'_, str> {
     Cow::Owned(String::from_utf8(line).expect("because tokens of a text are text"))
 }
 
-/// The results that answer the calls of an answer: those of the tool messages right behind it.
+/// The results that answer the calls of an answer: those of the messages right behind it that hold some.
 pub(super) fn results_behind(messages: &[Message], at: usize) -> impl Iterator<Item = &ToolResult> {
-    let behind = messages[at + 1..].iter().take_while(|it| it.role == Role::Tool);
+    let holds = |it: &&Message| it.role == Role::Tool || it.tool_results().next().is_some();
+    let behind = messages[at + 1..].iter().take_while(holds);
     behind.flat_map(Message::tool_results)
+}
+
+/// The parts of a message whose results stand with their calls.
+pub(super) fn parts_but_results(message: &Message) -> impl Iterator<Item = &Part> {
+    message.parts.iter().filter(|it| it.as_tool_result().is_none())
+}
+
+/// The numbers of the messages that say something besides results.
+pub(super) fn spoken(messages: &[Message]) -> impl Iterator<Item = usize> {
+    let says = |it: &Message| it.role != Role::Tool && parts_but_results(it).next().is_some();
+    (0..messages.len()).filter(move |at| says(&messages[*at]))
 }
 
 /// A part as a block of Anthropic's; none has no place there.

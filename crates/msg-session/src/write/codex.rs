@@ -19,14 +19,19 @@ pub(super) fn write(messages: &[Message], options: &WriteOptions, report: &mut R
         it.key("cli_version").str(&options.version);
     });
     let mut in_turn = false;
-    for message in messages {
+    for (at, message) in messages.iter().enumerate() {
         if message.role == Role::User {
             lines.end_turn(&mut in_turn);
             lines.event("task_started", None);
             in_turn = true;
         }
-        for item in items(std::slice::from_ref(message), report) {
+        let mut found = Report::new();
+        for item in items(std::slice::from_ref(message), &mut found) {
             lines.raw("response_item", &item);
+        }
+        for mut it in found.into_vec() {
+            it.at.message = Some(at);
+            report.push(it);
         }
         let text = message.text();
         match message.role {

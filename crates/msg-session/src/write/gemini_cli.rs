@@ -3,7 +3,7 @@
 use msg_core::{Message, Part, Report, Role, ToolResult};
 use msg_json::{Writer, to_text};
 
-use super::blocks::{data_url, results_behind, write_arguments};
+use super::blocks::{data_url, parts_but_results, results_behind, spoken, write_arguments};
 use super::options::WriteOptions;
 
 pub(super) fn write(messages: &[Message], options: &WriteOptions, _: &mut Report) -> Vec<u8> {
@@ -25,9 +25,7 @@ pub(super) fn write(messages: &[Message], options: &WriteOptions, _: &mut Report
 
 /// The messages as JSON, each a line.
 pub(crate) fn lines(messages: &[Message], options: &WriteOptions) -> Vec<String> {
-    let is_line = |it: &usize| messages[*it].role != Role::Tool;
-    (0..messages.len())
-        .filter(is_line)
+    spoken(messages)
         .map(|at| to_text(|it| it.object(|it| message(it, messages, at, options))))
         .collect()
 }
@@ -38,7 +36,7 @@ fn message(it: &mut Writer<'_>, messages: &[Message], at: usize, options: &Write
     it.key("timestamp").str(&options.now);
     if message.role != Role::Assistant {
         it.key("type").str("user");
-        it.key("content").array(&message.parts, user_part);
+        it.key("content").array(parts_but_results(message), user_part);
         return;
     }
     it.key("type").str("gemini");

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
 
-use msg_core::{Code, Diagnostic, Message, Part, Report};
+use msg_core::{Code, Diagnostic, Message, Part, Report, Role};
 
 use super::prepare::Prepared;
 use crate::{Blob, Dialect, RepairOptions, Session};
@@ -60,8 +60,10 @@ impl Found {
                 format!("call {} {} {arguments}", self.id(&it.id), it.name)
             }
             Part::ToolResult(it) => {
+                // Who says it is the tool, whichever message holds it.
+                let tool = Message::new(Role::Tool);
                 let texts: Vec<_> =
-                    it.content.parts().iter().map(|it| self.key(message, it)).collect();
+                    it.content.parts().iter().map(|it| self.key(&tool, it)).collect();
                 format!("result {} {} {}", self.id(&it.call_id), it.is_error, texts.join(" "))
             }
             Part::Image(it) => format!("image {}", it.url.as_deref().unwrap_or_default()),

@@ -80,7 +80,9 @@ pub fn write(
     let writer = writer(dialect).ok_or(Error::NoWriter { dialect })?;
     let mut report = Report::new();
     let prepared = prepare::prepare(dialect, messages, options, &mut report);
-    let bytes = writer(&prepared.messages, options, &mut report);
+    let mut own = Report::new();
+    let bytes = writer(&prepared.messages, options, &mut own);
+    report.append(prepared.named_as_given(own));
     // The writer of chat messages says itself what it loses, and where more exactly.
     if dialect != Dialect::OpenAiJsonl {
         losses::report(dialect, &prepared, &bytes, &mut report);

@@ -3,7 +3,7 @@
 use msg_core::{Message, Part, Report, Role, ToolCall, ToolResult};
 use msg_json::{Writer, to_text};
 
-use super::blocks::{results_behind, write_arguments, write_ui_part};
+use super::blocks::{parts_but_results, results_behind, spoken, write_arguments, write_ui_part};
 use super::options::WriteOptions;
 
 pub(super) fn write(messages: &[Message], options: &WriteOptions, _: &mut Report) -> Vec<u8> {
@@ -20,8 +20,7 @@ pub(super) fn write(messages: &[Message], options: &WriteOptions, _: &mut Report
                     it.key("updated").u64(0);
                 });
             });
-            let sent = (0..messages.len()).filter(|it| messages[*it].role != Role::Tool);
-            it.key("messages").array(sent, |it, at| {
+            it.key("messages").array(spoken(messages), |it, at| {
                 it.object(|it| Entry { session: &session, messages, at }.write(it));
             });
         });
@@ -52,7 +51,7 @@ impl Entry<'_> {
             });
         });
         let results: Vec<_> = results_behind(self.messages, self.at).collect();
-        it.key("parts").array(message.parts.iter().enumerate(), |it, (n, part)| {
+        it.key("parts").array(parts_but_results(message).enumerate(), |it, (n, part)| {
             it.object(|it| {
                 it.key("id").str(&format!("prt_{:08}_{n:06}", self.at));
                 it.key("sessionID").str(self.session);

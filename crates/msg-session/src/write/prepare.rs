@@ -15,6 +15,23 @@ pub(super) struct Prepared {
     pub(super) places: Vec<Vec<(usize, usize)>>,
 }
 
+impl Prepared {
+    /// What was found in these messages, with the places that the caller's messages have.
+    pub(super) fn named_as_given(&self, found: Report) -> Report {
+        let mut res = Report::new();
+        for mut it in found.into_vec() {
+            let places = it.at.message.and_then(|at| self.places.get(at));
+            let part = places.and_then(|places| places.get(it.at.part.unwrap_or(0)));
+            if let Some((message, part)) = part {
+                it.at.message = Some(*message);
+                it.at.part = it.at.part.map(|_| *part);
+            }
+            res.push(it);
+        }
+        res
+    }
+}
+
 pub(super) fn prepare(
     dialect: Dialect,
     messages: &[Message],
@@ -34,7 +51,7 @@ pub(super) fn prepare(
             match why_lost(dialect, &part, options) {
                 Some(why) => report.push(lost(at, n, why)),
                 None => {
-                    message.parts.push(part);
+                    message.parts.push(as_said(dialect, part));
                     places.push((at, n));
                 }
             }
@@ -45,6 +62,18 @@ pub(super) fn prepare(
         }
     }
     res
+}
+
+/// A refusal is a text but where OpenAI's messages and items are kept.
+fn as_said(dialect: Dialect, part: Part) -> Part {
+    match part {
+        Part::Refusal(it)
+            if !matches!(dialect, Dialect::Codex | Dialect::AgentsSdk | Dialect::OpenAiJsonl) =>
+        {
+            Part::Text(it)
+        }
+        it => it,
+    }
 }
 
 /// Whether the dialect is of an agent, which has a system text of its own.

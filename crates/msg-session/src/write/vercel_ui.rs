@@ -1,16 +1,15 @@
 //! UI messages of the Vercel AI SDK: the steps of an answer are one message, and a tool part is call and
 //! result in one.
 
-use msg_core::{Message, Part, Report, Role, ToolCall, ToolResult};
+use msg_core::{Message, Part, Report, ToolCall, ToolResult};
 use msg_json::{Writer, to_text};
 
-use super::blocks::{results_behind, write_arguments, write_ui_part};
+use super::blocks::{parts_but_results, results_behind, spoken, write_arguments, write_ui_part};
 use super::options::WriteOptions;
 
 pub(super) fn write(messages: &[Message], _: &WriteOptions, _: &mut Report) -> Vec<u8> {
-    let sent = (0..messages.len()).filter(|it| messages[*it].role != Role::Tool);
     let text = to_text(|it| {
-        it.array(sent, |it, at| it.object(|it| message(it, messages, at)));
+        it.array(spoken(messages), |it, at| it.object(|it| message(it, messages, at)));
     });
     text.into_bytes()
 }
@@ -20,7 +19,7 @@ fn message(it: &mut Writer<'_>, messages: &[Message], at: usize) {
     it.key("id").str(&format!("msg-{at}"));
     it.key("role").str(message.role.as_str());
     let results: Vec<_> = results_behind(messages, at).collect();
-    it.key("parts").array(&message.parts, |it, part| {
+    it.key("parts").array(parts_but_results(message), |it, part| {
         it.object(|it| match part {
             Part::ToolCall(call) => tool(it, call, &results),
             part => write_ui_part(it, part, "mediaType"),

@@ -8,3 +8,4 @@ mod hostile;
 mod laws;
 mod moved;
 mod secrets;
+mod written;

@@ -66,48 +66,6 @@ fn what_is_written_is_read_again() {
     }
 }
 
-/// What only some dialects have a place for.
-fn rich() -> Vec<Message> {
-    use msg_core::{File, Image};
-    let image = || Part::Image(Image::from_url("data:image/png;base64,iVBORw0KGgo="));
-    let far = Part::Image(Image::from_url("https://example.org/a.png"));
-    let file = File { url: Some("https://example.org/a.pdf".to_owned()), ..File::default() };
-    let call = Part::ToolCall(ToolCall::new("c1", "read", "{}"));
-    let content = vec![Part::text("one"), Part::text("two"), image()];
-    vec![
-        Message::user("look").with_part(image()).with_part(far).with_part(Part::File(file)),
-        Message::assistant("before").with_part(call).with_part(Part::text("behind")),
-        Message::new(Role::Tool).with_part(Part::ToolResult(ToolResult::new("c1", content))),
-        Message::assistant("done"),
-    ]
-}
-
-/// Each part that a dialect cannot hold is named, and nothing is that it can (MS-24).
-#[test]
-fn what_a_dialect_cannot_hold_is_reported() {
-    let report = |dialect, messages: &[Message]| {
-        let (_, report) = write(dialect, messages, &WriteOptions::default()).unwrap();
-        let show = |it: &msg_core::Diagnostic| {
-            let place = (it.at.message.unwrap_or(0), it.at.part.unwrap_or(0));
-            format!("{}.{} {}", place.0, place.1, it.code.as_str().trim_start_matches("convert::"))
-        };
-        report.iter().map(show).collect::<Vec<_>>().join("; ")
-    };
-    let all = Dialect::ALL.iter().copied().filter(|it| has_writer(*it));
-    all.for_each(|it| assert_eq!(report(it, &conversation()[1..2]), "", "{it}: a plain text"));
-    testkit::rows!("losses.jsonl").check_expect(|row| {
-        let row: serde_json::Value = serde_json::from_str(&row.text).unwrap();
-        let dialect = row["dialect"].as_str().unwrap().parse().unwrap();
-        let (bytes, _) = write(dialect, &rich(), &WriteOptions::default()).unwrap();
-        let found = Session::new(dialect, vec![Blob::new("", bytes)]);
-        let found = found.check(&RepairOptions::default()).unwrap();
-        // A text and calls in one answer are more than the turns of ShareGPT have room for.
-        let is_sound = !found.iter().any(Finding::is_error) || dialect == Dialect::ShareGpt;
-        assert!(is_sound, "{dialect}: {found:?}");
-        serde_json::Value::from(report(dialect, &rich())).to_string()
-    });
-}
-
 /// A record is a line: what a model wrote over several must not end it.
 #[test]
 fn arguments_over_several_lines_stay_in_their_record() {
