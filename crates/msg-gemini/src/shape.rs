@@ -27,6 +27,8 @@ pub(crate) mod content {
     pub(crate) const ROLE_MODEL: u8 = 5;
     /// `role` was `function`.
     pub(crate) const ROLE_FUNCTION: u8 = 6;
+    /// `human` or `ai`.
+    pub(crate) const ROLE_SPELLED: u8 = 7;
 
     /// `parts` was null.
     pub(crate) const PARTS_NULL: u8 = 1;

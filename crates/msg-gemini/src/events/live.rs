@@ -238,13 +238,21 @@ impl ChunkWriter {
         }
     }
 
-    /// Writes what waits for calls that never ended.
+    /// Writes what waits for calls that never ended, and says that those are left out.
     fn write_rest(&mut self, out: &mut Vec<u8>) {
-        let rest = |(choice, it): (&u32, &mut End)| (*choice, it.order.rest().collect::<Vec<_>>());
+        let rest = |(choice, it): (&u32, &mut End)| (*choice, it.order.rest());
         let rest: Vec<_> = self.choices.iter_mut().map(rest).collect();
         for (choice, parts) in rest {
             for part in parts {
-                self.message(choice, &Message::new(Role::Assistant).with_part(part), out);
+                match part {
+                    Some(part) => {
+                        self.message(choice, &Message::new(Role::Assistant).with_part(part), out);
+                    }
+                    None => {
+                        let note = "a call that never ended is left out";
+                        self.note(Severity::Warning, "convert::lost-part", note);
+                    }
+                }
             }
         }
     }

@@ -55,8 +55,8 @@ impl Order {
         Some(part)
     }
 
-    /// All that is left, without the calls that never ended.
-    pub(super) fn rest(&mut self) -> impl Iterator<Item = Part> + use<> {
-        std::mem::take(&mut self.waiting).into_iter().flatten()
+    /// All that is left; none for a call that never ended.
+    pub(super) fn rest(&mut self) -> VecDeque<Option<Part>> {
+        std::mem::take(&mut self.waiting)
     }
 }

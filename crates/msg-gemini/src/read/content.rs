@@ -17,7 +17,7 @@ pub(super) fn read_into<'a>(
     cx: &mut Context<'a, '_>,
 ) -> Result<(), Error> {
     let mut draft = Draft::read(reader, cx)?;
-    let role = draft.role();
+    let role = draft.role(cx);
     let follows_results = list.last().is_some_and(|it| it.role == Role::Tool);
     for message in draft.into_messages(role, follows_results, cx) {
         list.push(message);
@@ -132,12 +132,12 @@ impl<'a> Draft<'a> {
     }
 
     /// The role, whose spelling stays in the layout (GE-2).
-    fn role(&mut self) -> Role {
+    fn role(&mut self, cx: &mut Context<'a, '_>) -> Role {
         let role = match self.role.as_deref() {
             None | Some("" | "user") => Role::User,
             Some("model") => Role::Assistant,
             Some("function") => Role::Tool,
-            Some(word) => Role::from(word),
+            Some(word) => cx.role(word),
         };
         self.role_of(&role);
         role
@@ -162,6 +162,7 @@ impl<'a> Draft<'a> {
             (_, Some("user")) => content::ROLE_USER,
             (_, Some("model")) => content::ROLE_MODEL,
             (_, Some("function")) => content::ROLE_FUNCTION,
+            (_, Some(word)) if Role::spelling(word).is_some() => content::ROLE_SPELLED,
             _ => content::ROLE_OWN,
         };
         self.fields.vary(content::ROLE, variant);

@@ -111,7 +111,7 @@ impl<'a> Writer<'a, '_> {
         for part in it.content.parts() {
             let is_ours = matches!(part, Part::Other(it) if it.format == GEMINI);
             if text_of_part(part).is_some() {
-                if media.len() == 1 && said.is_empty() || !media.is_empty() {
+                if !media.is_empty() {
                     let text = "text behind media of a result is moved before it";
                     self.objects.losses.warn("convert::order-lost", Some(at), text);
                 }

@@ -133,6 +133,8 @@ impl<'a> Writer<'a, '_> {
             content::ROLE_FUNCTION if message.role == Role::Tool || stand == Stand::Alone => {
                 "function"
             }
+            content::ROLE_SPELLED if is_user => "human",
+            content::ROLE_SPELLED if message.role == Role::Assistant => "ai",
             content::ROLE_OWN => message.role.as_str(),
             _ => return Spelled::Word(role),
         };
