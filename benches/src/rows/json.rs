@@ -20,12 +20,22 @@ pub(super) const ROWS: &[Row] = &[
         "a request of 1 MB read, unknown members kept",
         &[Goal::Of("serde_json, flatten", 1.5), Goal::Of("serde_json, Value", 1.3)],
         read,
+    )
+    .note(
+        "of 24 instructions a byte 33 % find and copy strings (24 escapes a kilobyte), 15 % allocate (a message owns its \
+         parts, its texts and, where it is not written as we write it, the order of its members), 11 % tell members by \
+         name, 10 % put a message together; texts that stay in the buffer they were read from would save most of it, \
+         at the price of a lifetime in every message",
     ),
     Row::new(
         "json/write",
         "the same request written",
         &[Goal::Of("sonic-rs, Value", 0.8), Goal::Of("serde_json, Value", 1.5)],
         write,
+    )
+    .note(
+        "of 11 instructions a byte (7 of sonic-rs) half escape, eight bytes in a step where an escape is near: without \
+         `unsafe` there is no bit mask of 32 bytes; the rest is a message's, which is asked for its layout and for what has no place",
     ),
     Row::new(
         "json/native",

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use crate::{
     error::{JsonError, Problem},
     scan::{end, skip_escape, string_end},
-    words::{BLOCK, WORD, block_at, has_special, next_special, special_in, word_at},
+    words::{WORD, next_special, special_in, word_or_rest},
 };
 
 /// A string that was read.
@@ -118,22 +118,18 @@ fn take_escaped(
 /// Appends the bytes from `at` up to the next special, and gives its place. Runs between escapes are
 /// short: a word is copied at once and the surplus taken back.
 #[inline]
-pub(crate) fn copy_plain(bytes: &[u8], mut at: usize, out: &mut Vec<u8>) -> usize {
-    while let Some(block) = block_at(bytes, at).filter(|it| !has_special(it)) {
-        out.extend_from_slice(block);
-        at += BLOCK;
+pub(crate) fn copy_plain(bytes: &[u8], at: usize, out: &mut Vec<u8>) -> usize {
+    let (word, len) = word_or_rest(bytes, at);
+    let plain = special_in(&word).unwrap_or(WORD).min(len);
+    out.extend_from_slice(&word);
+    if plain < WORD {
+        out.truncate(out.len() - WORD + plain);
+        return at + plain;
     }
-    while let Some(word) = word_at(bytes, at) {
-        out.extend_from_slice(word);
-        if let Some(special) = special_in(word) {
-            out.truncate(out.len() - WORD + special);
-            return at + special;
-        }
-        at += WORD;
-    }
-    let end = next_special(bytes, at);
-    out.extend_from_slice(bytes.get(at..end).unwrap_or_default());
-    end.max(at)
+    let start = at + WORD;
+    let end = next_special(bytes, start);
+    out.extend_from_slice(&bytes[start..end]);
+    end
 }
 
 /// What an escape of one character stands for, by that character; 0 for all others.

@@ -28,33 +28,46 @@ pub(crate) fn next_special(bytes: &[u8], mut at: usize) -> usize {
 /// As many bytes are looked at in one step where one of them may be special.
 pub(crate) const WORD: usize = 8;
 /// As many bytes are looked at in one step where most likely none is.
-pub(crate) const BLOCK: usize = 16;
+const BLOCK: usize = 32;
 
 const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGHS: u64 = 0x8080_8080_8080_8080;
 
 /// The word at this offset, if there are so many bytes.
 #[inline]
-pub(crate) fn word_at(bytes: &[u8], at: usize) -> Option<&[u8; WORD]> {
+fn word_at(bytes: &[u8], at: usize) -> Option<&[u8; WORD]> {
     bytes.get(at..)?.first_chunk()
+}
+
+/// The word at this offset and its length; what the text has no bytes for is zero.
+#[inline]
+pub(crate) fn word_or_rest(bytes: &[u8], at: usize) -> ([u8; WORD], usize) {
+    let rest = bytes.get(at..).unwrap_or_default();
+    if let Some(word) = rest.first_chunk() {
+        return (*word, WORD);
+    }
+    let mut word = [0; WORD];
+    word.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
+    (word, rest.len())
 }
 
 /// The block at this offset, if there are so many bytes.
 #[inline]
-pub(crate) fn block_at(bytes: &[u8], at: usize) -> Option<&[u8; BLOCK]> {
+fn block_at(bytes: &[u8], at: usize) -> Option<&[u8; BLOCK]> {
     bytes.get(at..)?.first_chunk()
 }
 
-/// Without `||`, which is a branch, so that the compiler can make vectors of it.
 #[inline]
 fn is_special(byte: u8) -> bool {
-    (byte == b'"') | (byte == b'\\') | (byte < 0x20)
+    byte == b'"' || byte == b'\\' || byte < 0x20
 }
 
-/// Whether a block has a special byte.
+/// Whether a block has a special byte. The greatest of numbers and not "any", of which the compiler makes half as
+/// good vectors.
 #[inline]
-pub(crate) fn has_special(block: &[u8; BLOCK]) -> bool {
-    block.iter().fold(false, |any, it| any | is_special(*it))
+fn has_special(block: &[u8; BLOCK]) -> bool {
+    let flag = |it: u8| u8::from(it == b'"') | u8::from(it == b'\\') | u8::from(it < 0x20);
+    block.iter().fold(0, |most: u8, it| most.max(flag(*it))) > 0
 }
 
 /// The place of the first quote, backslash or control character in a word.

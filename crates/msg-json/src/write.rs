@@ -15,10 +15,12 @@ pub fn write_str(out: &mut Vec<u8>, text: &str) {
     // Room for the quotes and some escapes, and for the surplus of a copied word.
     out.reserve(bytes.len() + bytes.len() / 16 + 16);
     out.push(b'"');
-    let mut at = copy_plain(bytes, 0, out);
-    while let Some(&special) = bytes.get(at) {
+    let mut at = 0;
+    loop {
+        at = copy_plain(bytes, at, out);
+        let Some(&special) = bytes.get(at) else { break };
         write_escape(out, special);
-        at = copy_plain(bytes, at + 1, out);
+        at += 1;
     }
     out.push(b'"');
 }
@@ -28,8 +30,8 @@ pub(crate) fn write_u64(out: &mut Vec<u8>, number: u64) {
     out.extend_from_slice(number.to_string().as_bytes());
 }
 
+#[inline]
 fn write_escape(out: &mut Vec<u8>, byte: u8) {
-    const HEX: &[u8; 16] = b"0123456789abcdef";
     let short = match byte {
         b'"' | b'\\' => byte,
         b'\n' => b'n',
@@ -37,12 +39,13 @@ fn write_escape(out: &mut Vec<u8>, byte: u8) {
         b'\t' => b't',
         0x08 => b'b',
         0x0c => b'f',
-        _ => {
-            out.extend_from_slice(b"\\u00");
-            out.push(HEX[usize::from(byte >> 4)]);
-            out.push(HEX[usize::from(byte & 15)]);
-            return;
-        }
+        _ => 0,
     };
+    if short == 0 {
+        const HEX: &[u8; 16] = b"0123456789abcdef";
+        let digits = [HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]];
+        out.extend_from_slice(b"\\u00");
+        return out.extend_from_slice(&digits);
+    }
     out.extend_from_slice(&[b'\\', short]);
 }

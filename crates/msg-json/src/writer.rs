@@ -63,6 +63,18 @@ impl<'o> Writer<'o> {
         self
     }
 
+    /// As [`Writer::key`], of a name that has nothing to escape.
+    #[inline]
+    pub fn plain_key(&mut self, name: &'static str) -> &mut Self {
+        debug_assert!(name.bytes().all(|it| it >= b' ' && it != b'"' && it != b'\\'), "{name}");
+        self.separate();
+        self.out.push(b'"');
+        self.out.extend_from_slice(name.as_bytes());
+        self.out.extend_from_slice(b"\":");
+        self.comma = false;
+        self
+    }
+
     /// Writes a string.
     #[inline]
     pub fn str(&mut self, text: &str) {

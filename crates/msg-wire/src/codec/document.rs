@@ -109,6 +109,8 @@ impl<Q: RequestBody> Document<Q> {
     /// Appends the document as JSON; unedited it is the same value as what was read, the order of members and the
     /// spelling of numbers included.
     pub fn write(&self, options: &Q::Options, out: &mut Vec<u8>) -> Report {
+        // A buffer that grows is copied again and again, which is a fifth of the time.
+        out.reserve(self.messages().map(room_of).sum());
         match self {
             Self::List(it) => Q::write_list(it, options, out),
             Self::Request(it) => it.write_body(options, out),
@@ -155,6 +157,12 @@ impl<Q: RequestBody> Document<Q> {
     pub fn head(&self) -> Option<RequestHead> {
         if let Self::Request(it) = self { Some(it.head()) } else { None }
     }
+}
+
+/// What a message takes about, the names and escapes around its texts included.
+fn room_of(it: &Message) -> usize {
+    let size = it.size();
+    size + size / 16 + 64 * (1 + it.parts.len())
 }
 
 /// What a document is.

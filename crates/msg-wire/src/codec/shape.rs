@@ -194,9 +194,9 @@ impl<F: FnMut(&mut Vec<u8>, u8)> Members<'_, '_, '_, F> {
         }
     }
 
-    fn member(&mut self, code: u8, name: &str) {
+    fn member(&mut self, code: u8, name: &'static str) {
         self.done |= bit(code);
-        self.out.key(name).value(|out| (self.value)(out, code));
+        self.out.plain_key(name).value(|out| (self.value)(out, code));
     }
 
     fn raw_named(&mut self, code: u8, spelled: &str) {
