@@ -15,8 +15,9 @@ mod writer;
 use crate::document::{Document, Mode};
 use crate::error::Error;
 use crate::history::record_end::{self, HEADINGS};
-use crate::index::{Class, Index};
+use crate::index::Index;
 use crate::limits::Limits;
+use crate::model::kinds::Class;
 use crate::nonce::Nonce;
 use crate::render::{NewCell, Place, check_id};
 use crate::span::Span;
@@ -211,15 +212,13 @@ pub(crate) fn resolve(
     if cell.ty.as_deref().is_none_or(str::is_empty) {
         cell.ty = Some(match cell.kind {
             Kind::Message => "markdown".to_owned(),
-            Kind::Output => index
-                .default_agent()
-                .ok_or_else(|| {
-                    Error::refused(
-                        "msgfile::no-agent",
-                        "the output names no agent and there is no default",
-                    )
-                })?
-                .to_owned(),
+            Kind::Output => match index.agents.current() {
+                Some(name) => name.to_string(),
+                None => {
+                    let what = "the output names no agent and there is no default";
+                    return Err(Error::refused("msgfile::no-agent", what));
+                }
+            },
         });
     }
     let ty = cell.ty.as_deref().unwrap_or_default().to_ascii_lowercase();

@@ -6,29 +6,15 @@
 use crate::document::{CellRef, Document, Mode};
 use crate::model::agents::boolean;
 use crate::model::cell::Cell;
-use crate::model::{is_language, lower_case};
+use crate::model::kinds::Class;
+use crate::model::{OutputRow, Registry, lower_case};
 use crate::render::{self, NewCell};
 use crate::syntax::grammar::{self, Kind};
 use crate::syntax::raw::RawCell;
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-
-/// What may hang below a cell.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Class {
-    /// User, raw and agent cells: calls.
-    Speaker,
-    /// Code: calls and executions.
-    Code,
-    /// A call: results.
-    Call,
-    /// An execution: displays.
-    Execution,
-    /// Nothing but a summary.
-    Other,
-}
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Index {
@@ -36,12 +22,8 @@ pub(crate) struct Index {
     /// The id of each cell, for `#n`.
     by_ordinal: Vec<Option<Arc<str>>>,
     largest: u128,
-    presets: Vec<Box<str>>,
-    wanted: Option<Box<str>>,
-    temporary: Vec<Box<str>>,
-    known: HashSet<Box<str>>,
-    implicit: HashSet<Box<str>>,
-    directed: Option<Box<str>>,
+    /// Who takes part.
+    pub(crate) agents: Registry,
     /// By `call_id`.
     calls: HashMap<Arc<str>, Calls>,
     /// The level of messages.
@@ -98,11 +80,7 @@ impl Index {
             index.section = doc.section().map(|s| s.level);
             index.level = index.section.map_or(2, |level| level + 1).min(5);
         }
-        if let Some(front) = doc.frontmatter() {
-            index.presets = front.agents.iter().map(|(n, _)| n.as_str().into()).collect();
-            index.known.extend(index.presets.iter().cloned());
-            index.wanted = front.default_agent.as_deref().map(Into::into);
-        }
+        index.agents = Registry::new(doc.frontmatter());
         doc.cells().iter().for_each(|c| index.learn(c));
         index
     }
@@ -208,40 +186,38 @@ impl Index {
     }
 
     fn class(&mut self, cell: &Facts<'_>) -> Class {
-        let ty = &*cell.ty;
-        let lower = lower_case(ty);
-        let lower = &*lower;
         if cell.kind == Kind::Message {
-            match lower {
-                "code" => return Class::Code,
-                "agent" => self.introduce(cell),
-                "set" => self.direct(&cell.text("default").unwrap_or_default()),
-                "function_call" => return Class::Call,
-                _ => return Class::Speaker,
-            }
-            return Class::Other;
+            return self.class_of_message(cell);
         }
-        let parent = cell
-            .id
-            .as_deref()
-            .unwrap_or_default()
-            .rsplit_once('.')
-            .and_then(|(base, n)| Some((self.ids.get(base)?.class?, grammar::integer(n))));
-        match (lower, parent) {
-            ("tool", Some((Class::Call, Some(_)))) => Class::Other,
-            ("tool", Some((Class::Speaker | Class::Code, _))) => Class::Call,
-            ("tool", _) if cell.has("status") && !cell.has("name") => Class::Other,
-            ("tool", _) => Class::Call,
-            ("summary", _) => Class::Other,
-            (_, Some((Class::Code, Some(_)))) => Class::Execution,
-            (_, Some((Class::Execution, Some(_)))) => Class::Other,
-            _ if self.known.contains(ty) => Class::Speaker,
-            (lang, _) if is_language(lang) => Class::Execution,
-            ("" | "output" | "markdown" | "md", _) => Class::Speaker,
-            _ => {
-                self.implicit.insert(ty.into());
+        let last = cell.id.as_deref().unwrap_or_default().rsplit_once('.');
+        let parent =
+            last.and_then(|(base, n)| Some((self.ids.get(base)?.class?, grammar::integer(n))));
+        let is_result = || cell.has("status") && !cell.has("name");
+        match OutputRow::of(&cell.ty, parent, is_result, &self.agents) {
+            OutputRow::Call | OutputRow::LooseCall => Class::Call,
+            OutputRow::Execution | OutputRow::LooseExecution => Class::Execution,
+            OutputRow::Agent(_) | OutputRow::Default => Class::Speaker,
+            OutputRow::Unregistered => {
+                self.agents.implicit(&cell.ty, self.len() + 1);
                 Class::Speaker
             }
+            _ => Class::Other,
+        }
+    }
+
+    fn class_of_message(&mut self, cell: &Facts<'_>) -> Class {
+        match &*lower_case(&cell.ty) {
+            "code" => Class::Code,
+            "function_call" => Class::Call,
+            "agent" => {
+                self.introduce(cell);
+                Class::Other
+            }
+            "set" => {
+                self.agents.set_default(&cell.text("default").unwrap_or_default());
+                Class::Other
+            }
+            _ => Class::Speaker,
         }
     }
 
@@ -249,37 +225,12 @@ impl Index {
         let title = || cell.title.as_deref().map(Cow::Borrowed);
         let id = || cell.id.as_deref().map(Cow::Borrowed);
         let Some(name) = cell.text("name").or_else(title).or_else(id) else { return };
-        if self.known.insert((&*name).into()) {
-            self.temporary.push((&*name).into());
-        }
+        self.agents.introduce(&Arc::from(&*name), &Arc::default(), self.len() + 1);
         let is_default =
             |value: Option<Cow<'_, str>>| value.is_none_or(|v| boolean(&v) == Some(true));
         if (cell.attr)("default").is_some_and(is_default) {
-            self.direct(&name);
+            self.agents.set_default(&name);
         }
-    }
-
-    fn direct(&mut self, name: &str) {
-        if self.knows_agent(name) {
-            self.directed = Some(name.into());
-        }
-    }
-
-    /// Whether an agent of that name takes part.
-    pub(crate) fn knows_agent(&self, name: &str) -> bool {
-        self.known.contains(name) || self.implicit.contains(name)
-    }
-
-    /// Whether the name is a preset's or a temporary agent's.
-    pub(crate) fn is_registered(&self, name: &str) -> bool {
-        self.known.contains(name)
-    }
-
-    /// The default agent at the end of the file.
-    pub(crate) fn default_agent(&self) -> Option<&str> {
-        let wanted = self.wanted.as_deref().filter(|w| self.known.contains(*w));
-        let first = self.presets.first().or(self.temporary.first()).map(|a| &**a);
-        self.directed.as_deref().or(wanted).or(first)
     }
 
     pub(crate) fn has_id(&self, id: &str) -> bool {

@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::model::cell::Cell;
 use crate::model::content::{BASE64, Status, is_text_type};
 use crate::model::kinds::CellKind;
-use crate::render::{NewCell, Place};
+use crate::render::{NewCell, Place, check_type};
 use crate::syntax::fences::whole_fence;
 use crate::syntax::grammar;
 use base64::Engine as _;
@@ -110,6 +110,45 @@ impl RunResult {
     }
 }
 
+/// Text or data as the body of a cell holds it.
+struct Value<'a> {
+    mime: &'a str,
+    /// Said where the type would be read otherwise.
+    encoding: Option<&'static str>,
+    body: Vec<u8>,
+    /// White space at the edges is content.
+    exact: bool,
+}
+
+impl<'a> Value<'a> {
+    fn text(mime: &'a str, text: &str) -> Self {
+        Self { mime, encoding: None, body: text.as_bytes().to_vec(), exact: true }
+    }
+
+    /// In base64, in lines of 76 characters.
+    fn data(mime: &'a str, data: &[u8]) -> Self {
+        let text = BASE64.encode(data).into_bytes();
+        let body = text.chunks(76).collect::<Vec<_>>().join(&b'\n');
+        let encoding = is_text_type(&mime.to_ascii_lowercase()).then_some("base64");
+        Self { mime, encoding, body, exact: false }
+    }
+
+    fn in_cell(self, cell: NewCell) -> NewCell {
+        NewCell { body: self.body, exact: self.exact, ..cell }
+    }
+
+    /// A display below an execution.
+    fn display(self, lang: &str, execution: usize) -> NewCell {
+        let place = Place::Of(CellRef::Ordinal(execution));
+        let mut cell =
+            NewCell::output(lang, "").with_place(place).with_attr("mime_type", self.mime);
+        if let Some(encoding) = self.encoding {
+            cell = cell.with_attr("encoding", encoding);
+        }
+        self.in_cell(cell)
+    }
+}
+
 /// The result of a call.
 fn called(of: CellRef, result: &RunResult) -> NewCell {
     let mime = result.mime();
@@ -118,32 +157,14 @@ fn called(of: CellRef, result: &RunResult) -> NewCell {
         .clone()
         .unwrap_or_else(|| result.streams.iter().map(|s| s.1.as_str()).collect());
     let fenced = whole_fence(text.as_bytes()).is_some();
-    let as_text = result.data.is_none() && !fenced && is_text_type(&mime.to_ascii_lowercase());
+    let value = match &result.data {
+        None if !fenced && is_text_type(&mime.to_ascii_lowercase()) => Value::text(mime, &text),
+        None => Value::data(mime, text.as_bytes()),
+        Some(data) => Value::data(mime, data),
+    };
     let said = Some(mime).filter(|m| *m != PLAIN);
-    if as_text {
-        return NewCell {
-            body: text.into_bytes(),
-            exact: true,
-            ..result.cell("tool", of, said, None, "")
-        };
-    }
-    let data = result.data.clone().unwrap_or_else(|| text.into_bytes());
-    NewCell {
-        body: wrapped(&data),
-        exact: true,
-        ..result.cell("tool", of, said, base64_of(mime), "")
-    }
-}
-
-/// `encoding` is said where the type would be read as text.
-fn base64_of(mime: &str) -> Option<&'static str> {
-    is_text_type(&mime.to_ascii_lowercase()).then_some("base64")
-}
-
-/// Base64 in lines of 76 characters.
-fn wrapped(data: &[u8]) -> Vec<u8> {
-    let text = BASE64.encode(data).into_bytes();
-    text.chunks(76).collect::<Vec<_>>().join(&b'\n')
+    let cell = result.cell("tool", of, said, value.encoding, "");
+    value.in_cell(cell)
 }
 
 /// The execution of a code cell, and displays below it for what its body cannot hold.
@@ -154,72 +175,42 @@ fn executed(
     result: &RunResult,
 ) -> Result<Vec<NewCell>, Error> {
     let lang = result.lang.clone().filter(|l| !l.is_empty()).or_else(|| parent.code_block().lang);
-    let lang =
-        lang.filter(|l| crate::render::check_type(l).is_ok()).unwrap_or_else(|| "lang".to_owned());
-    let (body, no_eol) = stream_lines(&result.streams)?;
-    let mime = result.mime();
-    let alone = body.is_empty();
-    // The streams stand in the execution; data and other types beside them in a display below it.
-    let displays = |cell: NewCell| {
-        let first = result.cell(&lang, of.clone(), Some(PLAIN), None, &no_eol);
-        let below = NewCell { place: Place::Of(CellRef::Ordinal(cells + 1)), ..cell };
-        vec![NewCell { body: body.clone(), ..first }, below]
-    };
-    let display = |mime: &str, encoding| {
-        let cell = NewCell::output(lang.clone(), "").with_attr("mime_type", mime);
-        match encoding {
-            Some(encoding) => cell.with_attr("encoding", encoding),
-            None => cell,
-        }
-    };
-    let text_type = is_text_type(&mime.to_ascii_lowercase());
-    let data = match (&result.data, &result.text) {
-        (Some(data), None) => Some(data.clone()),
-        (None, Some(text)) if !text_type => Some(text.clone().into_bytes()),
-        _ => None,
-    };
-    if let Some(data) = data {
-        let (body, encoding) = (wrapped(&data), base64_of(mime));
-        return Ok(if alone {
-            vec![NewCell { body, ..result.cell(&lang, of.clone(), Some(mime), encoding, "") }]
-        } else {
-            displays(NewCell { body, ..display(mime, encoding) })
-        });
+    let lang = lang.filter(|l| check_type(l).is_ok()).unwrap_or_else(|| "lang".to_owned());
+    let (mut body, no_eol) = stream_lines(&result.streams)?;
+    let mut values = values(result, &mut body);
+    // A value that is alone stands in the execution itself, where it would not be read as streams.
+    let is_alone = body.is_empty() && values.len() == 1;
+    if let Some(it) = values.pop_if(|it| is_alone && (it.mime != PLAIN || it.encoding.is_some())) {
+        let cell = result.cell(&lang, of, Some(it.mime), it.encoding, "");
+        return Ok(vec![it.in_cell(cell)]);
     }
-    let Some(text) = result.text.as_deref().filter(|t| !t.is_empty()) else {
-        let plain = result.cell(&lang, of, Some(if alone { mime } else { PLAIN }), None, &no_eol);
-        return Ok(vec![NewCell { body, ..plain }]);
-    };
+    let is_empty = body.is_empty() && values.is_empty();
+    let mime = if is_empty { result.mime() } else { PLAIN };
+    let execution = NewCell { body, ..result.cell(&lang, of, Some(mime), None, &no_eol) };
+    let displays = values.into_iter().map(|it| it.display(&lang, cells + 1));
+    Ok([execution].into_iter().chain(displays).collect())
+}
+
+/// What the lines of the streams cannot hold; a plain text is put behind them.
+fn values<'a>(result: &'a RunResult, lines: &mut Vec<u8>) -> Vec<Value<'a>> {
+    let (mime, data) = (result.mime(), result.data.as_deref());
     // Where both are given, the media type is that of the data.
-    let mime_of_text = if result.data.is_some() { PLAIN } else { mime };
-    let mut all = if mime_of_text != PLAIN && alone {
-        vec![NewCell {
-            body: text.as_bytes().to_vec(),
-            exact: true,
-            ..result.cell(&lang, of.clone(), Some(mime), None, "")
-        }]
-    } else if mime_of_text != PLAIN
-        || looks_like_stream(text)
-        || (alone && whole_fence(text.as_bytes()).is_some())
-    {
-        displays(NewCell {
-            body: text.as_bytes().to_vec(),
-            exact: true,
-            ..display(mime_of_text, None)
-        })
-    } else {
-        let mut both = body.clone();
-        if !both.is_empty() {
-            both.extend_from_slice(b"\n\n");
+    let mime_of_text = if data.is_some() { PLAIN } else { mime };
+    let text = result.text.as_deref().filter(|it| !it.is_empty()).and_then(|text| {
+        let fenced = lines.is_empty() && whole_fence(text.as_bytes()).is_some();
+        if !is_text_type(&mime_of_text.to_ascii_lowercase()) {
+            return Some(Value::data(mime, text.as_bytes()));
         }
-        both.extend_from_slice(text.as_bytes());
-        vec![NewCell { body: both, ..result.cell(&lang, of.clone(), Some(PLAIN), None, &no_eol) }]
-    };
-    if let Some(data) = &result.data {
-        let below = Place::Of(CellRef::Ordinal(cells + 1));
-        all.push(NewCell { body: wrapped(data), place: below, ..display(mime, base64_of(mime)) });
-    }
-    Ok(all)
+        if mime_of_text != PLAIN || fenced || looks_like_stream(text) {
+            return Some(Value::text(mime_of_text, text));
+        }
+        if !lines.is_empty() {
+            lines.extend_from_slice(b"\n\n");
+        }
+        lines.extend_from_slice(text.as_bytes());
+        None
+    });
+    text.into_iter().chain(data.map(|it| Value::data(mime, it))).collect()
 }
 
 fn looks_like_stream(text: &str) -> bool {

@@ -129,9 +129,11 @@ fn agent_type(name: Option<&str>, index: &Index, options: &ToCells) -> String {
             || is_language(&lower);
         check_type(name).is_ok()
             && (!taken
-                || (index.is_registered(name) && !matches!(lower.as_str(), "tool" | "summary")))
+                || (index.agents.registered(name).is_some()
+                    && !matches!(lower.as_str(), "tool" | "summary")))
     };
-    let candidates = [name, options.agent.as_deref(), index.default_agent()];
+    let default = index.agents.current();
+    let candidates = [name, options.agent.as_deref(), default.as_deref()];
     candidates.into_iter().flatten().find(|n| readable(n)).unwrap_or("assistant").to_owned()
 }
 

@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::model::cell::{Cell, HistoryMode};
 use crate::render;
 use crate::span::Span;
-use crate::syntax::grammar::RawValue;
+use crate::syntax::grammar::Form;
 
 impl Edit<'_> {
     /// Sets an attribute, or makes it a flag with `None`. All bytes but the value stay; a new one goes to
@@ -57,7 +57,7 @@ impl Edit<'_> {
         let it = self.cell(cell)?;
         own_definition(it)?;
         Ok(match it.raw.raw_attr(key) {
-            Some(attr) if attr.value() != RawValue::Flag && value.is_some() => {
+            Some(attr) if attr.form != Form::Flag && value.is_some() => {
                 // The key and its equals sign stay as they are.
                 let whole = attr.whole().of(self.doc().bytes());
                 let equals = memchr::memchr(b'=', whole).map_or(whole.len(), |n| n + 1);

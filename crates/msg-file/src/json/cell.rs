@@ -1,7 +1,7 @@
 //! One cell: the members that every cell has and those of its category (MF-58).
 
-use super::Out;
 use super::document::config;
+use super::{number, optional, span};
 use crate::document::Document;
 use crate::model::View;
 use crate::model::cell::Cell;
@@ -9,26 +9,27 @@ use crate::model::content::{BASE64, Encoding};
 use crate::model::kinds::{Ask, CellKind};
 use crate::syntax::grammar::Kind;
 use base64::Engine as _;
+use msg_json::Writer;
 
-pub(super) fn cell(doc: &Document, cell: &Cell, out: &mut Out<'_>) {
+pub(super) fn cell(doc: &Document, cell: &Cell, out: &mut Writer<'_>) {
     let heading = cell.heading();
-    out.key("ordinal").number(cell.ordinal());
+    out.key("ordinal").u64(cell.ordinal() as u64);
     out.key("kind").str(match heading.kind {
         Kind::Message => "message",
         Kind::Output => "output",
     });
-    out.key("level").number(heading.level.into());
+    out.key("level").u64(heading.level.into());
     out.key("heading").str(if heading.strong { "strong" } else { "weak" });
     out.key("title").opt_str(heading.title.as_deref());
     out.key("id").opt_str(heading.id.as_deref());
     out.key("type").opt_str(cell.type_name().as_deref());
-    out.key("line").number(cell.line());
-    out.key("bytes").span(cell.span());
+    out.key("line").u64(cell.line() as u64);
+    span(out.key("bytes"), cell.span());
     out.key("parts").array(cell.parts(), |out, (kind, span)| {
-        out.array([0, 1, 2], |out, i| match i {
-            0 => out.str(kind.as_str()),
-            1 => out.number(span.start),
-            _ => out.number(span.end),
+        out.list(|out| {
+            out.str(kind.as_str());
+            number(out, span.start);
+            number(out, span.end);
         });
     });
     out.key("attributes").array(cell.attrs(), |out, attr| {
@@ -43,23 +44,25 @@ pub(super) fn cell(doc: &Document, cell: &Cell, out: &mut Out<'_>) {
         out.key("body_base64").str(&BASE64.encode(&body));
     }
     out.key("category").str(cell.kind().category());
-    out.key("parent").opt_number(cell.parent());
-    out.key("outline_parent").opt_number(cell.outline_parent());
+    optional(out.key("parent"), cell.parent(), number);
+    optional(out.key("outline_parent"), cell.outline_parent(), number);
     out.key("history").str(cell.history().as_str());
     out.key("view").str(cell.view().as_str());
-    out.key("covered_by").opt_number(cell.covered_by());
+    optional(out.key("covered_by"), cell.covered_by(), number);
     by_attribute(doc, cell, out);
     by_category(cell, out);
 }
 
-fn by_attribute(doc: &Document, cell: &Cell, out: &mut Out<'_>) {
+fn by_attribute(doc: &Document, cell: &Cell, out: &mut Writer<'_>) {
     if let Some(status) = cell.status() {
         out.key("status").str(status.as_str());
     }
     if cell.has_attr("duration") {
-        out.key("duration_ms").opt(cell.duration(), |out, d| match d.subsec_nanos() % 1_000_000 {
-            0 => out.raw(&d.as_millis().to_string()),
-            _ => out.raw(&(d.as_secs_f64() * 1e3).to_string()),
+        optional(out.key("duration_ms"), cell.duration(), |out, d| {
+            match d.subsec_nanos() % 1_000_000 {
+                0 => out.raw(&d.as_millis().to_string()),
+                _ => out.raw(&(d.as_secs_f64() * 1e3).to_string()),
+            }
         });
     }
     if cell.view() == View::Summary
@@ -70,9 +73,9 @@ fn by_attribute(doc: &Document, cell: &Cell, out: &mut Out<'_>) {
     }
 }
 
-fn by_category(cell: &Cell, out: &mut Out<'_>) {
-    let ordinals = |out: &mut Out<'_>, key: &str, list: &[usize]| {
-        out.key(key).array(list, |out, &n| out.number(n));
+fn by_category(cell: &Cell, out: &mut Writer<'_>) {
+    let ordinals = |out: &mut Writer<'_>, key: &str, list: &[usize]| {
+        out.key(key).array(list, |out, &n| number(out, n));
     };
     match cell.kind() {
         CellKind::User(it) | CellKind::Raw(it) => ask(it, out),
@@ -87,7 +90,7 @@ fn by_category(cell: &Cell, out: &mut Out<'_>) {
         CellKind::Agent(it) => {
             out.key("agent").opt_str(it.agent.as_deref());
             out.key("is_reasoning").bool(it.is_reasoning);
-            out.key("reply_to").opt_number(it.reply_to);
+            optional(out.key("reply_to"), it.reply_to, number);
             ordinals(out, "calls", &it.calls);
         }
         CellKind::ToolCall(it) => {
@@ -97,25 +100,25 @@ fn by_category(cell: &Cell, out: &mut Out<'_>) {
             ordinals(out, "results", &it.results);
         }
         CellKind::ToolResult(it) => {
-            out.key("n").opt_number(it.n.map(|n| n as usize));
+            optional(out.key("n"), it.n.map(|n| n as usize), number);
             data(cell, false, out);
         }
         CellKind::ExecOutput(it) => {
             out.key("lang").opt_str(cell.type_name().as_deref());
-            out.key("n").opt_number(it.n.map(|n| n as usize));
+            optional(out.key("n"), it.n.map(|n| n as usize), number);
             ordinals(out, "displays", &it.displays);
             data(cell, true, out);
         }
         CellKind::ExecDisplay(it) => {
             out.key("lang").opt_str(cell.type_name().as_deref());
-            out.key("n").opt_number(it.n.map(|n| n as usize));
+            optional(out.key("n"), it.n.map(|n| n as usize), number);
             data(cell, false, out);
         }
         CellKind::Summary(it) => {
-            out.key("covers").opt(it.covers.as_ref(), |out, ranges| {
-                out.array(ranges.iter().cloned().flatten(), Out::number);
+            optional(out.key("covers"), it.covers.as_ref(), |out, ranges| {
+                out.array(ranges.iter().cloned().flatten(), number);
             });
-            out.key("summary_of").opt_number(it.of);
+            optional(out.key("summary_of"), it.of, number);
         }
         CellKind::AgentDef(it) => {
             out.key("agent").opt_str(it.agent.as_deref());
@@ -125,13 +128,13 @@ fn by_category(cell: &Cell, out: &mut Out<'_>) {
     }
 }
 
-fn ask(it: &Ask, out: &mut Out<'_>) {
+fn ask(it: &Ask, out: &mut Writer<'_>) {
     out.key("agent").opt_str(it.agent.as_deref());
     out.key("addressed").bool(it.addressed);
-    out.key("calls").array(&it.calls, |out, &n| out.number(n));
+    out.key("calls").array(&it.calls, |out, &n| number(out, n));
 }
 
-fn data(cell: &Cell, streams: bool, out: &mut Out<'_>) {
+fn data(cell: &Cell, streams: bool, out: &mut Writer<'_>) {
     let mime = cell.mime_type();
     let encoding = cell.encoding();
     out.key("mime_type").str(&mime);

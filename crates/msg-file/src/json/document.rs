@@ -1,10 +1,11 @@
 //! The document as a whole: members of MF-58, agents, diagnostics.
 
-use super::Out;
 use super::cell::cell;
+use super::{number, optional, span};
 use crate::document::{Document, Mode};
 use crate::model::agents::AgentConfig;
 use crate::syntax::line::Eol;
+use msg_json::{Writer, to_text};
 use std::io;
 
 impl Document {
@@ -19,7 +20,9 @@ impl Document {
     /// ```
     #[must_use]
     pub fn to_json(&self, name: &str) -> String {
-        text_of(|out| out.object(|out| members(self, name, out)))
+        let mut text = Vec::new();
+        self.write_json(name, &mut text).expect("because a Vec takes everything");
+        String::from_utf8(text).expect("because only strings are written")
     }
 
     /// Writes the JSON form piece by piece, in whole characters: it is not in memory as a whole.
@@ -36,16 +39,23 @@ impl Document {
     /// # Ok::<(), msg_file::Error>(())
     /// ```
     pub fn write_json(&self, name: &str, out: &mut impl io::Write) -> io::Result<()> {
-        let mut json = Out::to(out);
-        json.object(|out| members(self, name, out));
-        json.finish()
+        let (mut text, mut written) = (Vec::new(), Ok(()));
+        let hand_on = |text: &mut Vec<u8>| {
+            // Nothing is written behind an error.
+            if written.is_ok() {
+                written = out.write_all(text);
+            }
+            text.clear();
+        };
+        Writer::new(&mut text).object(|out| members(self, name, out, hand_on));
+        written.and_then(|()| out.write_all(&text))
     }
 
     /// `{"default","agents"}`: who takes part (MF-54).
     #[must_use]
     pub fn agents_json(&self) -> String {
         let default = self.default_agent_at(usize::MAX);
-        text_of(|out| {
+        to_text(|out| {
             out.object(|out| {
                 out.key("default").opt_str(default);
                 agents(self, out, Some(default));
@@ -54,15 +64,17 @@ impl Document {
     }
 }
 
-fn text_of(fill: impl FnOnce(&mut Out<'_>)) -> String {
-    let mut text = Vec::new();
-    let mut out = Out::to(&mut text);
-    fill(&mut out);
-    out.finish().expect("because a Vec takes everything");
-    String::from_utf8(text).expect("because only strings are written")
-}
+/// How much is handed on at once.
+const PIECE: usize = 1 << 16;
 
-fn members(doc: &Document, name: &str, out: &mut Out<'_>) {
+/// The members of a document; `hand_on` takes what is done, since the JSON of the shortest cell is many times
+/// longer than the cell.
+fn members(
+    doc: &Document,
+    name: &str,
+    out: &mut Writer<'_>,
+    mut hand_on: impl FnMut(&mut Vec<u8>),
+) {
     out.key("name").str(name);
     out.key("mode").str(match doc.mode() {
         Mode::MessageFile => "msg",
@@ -75,29 +87,36 @@ fn members(doc: &Document, name: &str, out: &mut Out<'_>) {
         Eol::CrLf => "crlf",
     });
     out.key("final_newline").bool(doc.bytes().ends_with(b"\n"));
-    out.key("frontmatter").opt(doc.frontmatter(), |out, front| {
+    optional(out.key("frontmatter"), doc.frontmatter(), |out, front| {
         out.object(|out| {
-            out.key("bytes").span(front.span);
+            span(out.key("bytes"), front.span);
             out.key("message_section").opt_str(front.message_section.as_deref());
             out.key("default_agent").opt_str(front.default_agent.as_deref());
-            out.key("message_format").opt_number(front.message_format.map(|n| n as usize));
+            optional(out.key("message_format"), front.message_format, |out, n| out.u64(n));
         });
     });
-    out.key("document").opt(doc.document(), Out::span);
-    out.key("section").opt(doc.section(), |out, section| {
+    optional(out.key("document"), doc.document(), span);
+    optional(out.key("section"), doc.section(), |out, section| {
         out.object(|out| {
             out.key("title").str(&section.title);
-            out.key("level").number(section.level.into());
-            out.key("line").number(section.line);
+            out.key("level").u64(section.level.into());
+            number(out.key("line"), section.line);
         });
     });
     out.key("preamble").object(|out| {
-        out.key("bytes").span(doc.preamble());
+        span(out.key("bytes"), doc.preamble());
         out.key("text").str(&doc.preamble_text());
     });
     agents(doc, out, None);
     out.key("default_agent").opt_str(doc.default_agent_at(usize::MAX));
-    out.key("cells").array(doc.cells(), |out, it| out.object(|out| cell(doc, it, out)));
+    out.key("cells").array(doc.cells(), |out, it| {
+        out.value(|text| {
+            if text.len() >= PIECE {
+                hand_on(text);
+            }
+            Writer::new(text).object(|out| cell(doc, it, out));
+        });
+    });
     out.key("diagnostics").array(doc.diagnostics(), |out, it| {
         out.raw(
             &serde_json::to_string(it).expect("because a diagnostic holds only text and numbers"),
@@ -105,13 +124,13 @@ fn members(doc: &Document, name: &str, out: &mut Out<'_>) {
     });
 }
 
-fn agents(doc: &Document, out: &mut Out<'_>, default: Option<Option<&str>>) {
+fn agents(doc: &Document, out: &mut Writer<'_>, default: Option<Option<&str>>) {
     out.key("agents").array(doc.agents(), |out, agent| {
         out.object(|out| {
             out.key("name").str(&agent.name);
             out.key("kind").str(agent.kind.as_str());
             out.key("config").object(|out| config(&agent.config, out));
-            out.key("cell").opt_number(agent.cell);
+            optional(out.key("cell"), agent.cell, number);
             if let Some(default) = default {
                 out.key("is_default").bool(default == Some(&*agent.name));
             }
@@ -120,7 +139,7 @@ fn agents(doc: &Document, out: &mut Out<'_>, default: Option<Option<&str>>) {
 }
 
 /// The attributes that are there (MF-16).
-pub(super) fn config(config: &AgentConfig, out: &mut Out<'_>) {
+pub(super) fn config(config: &AgentConfig, out: &mut Writer<'_>) {
     if let Some(models) = &config.models {
         out.key("models").array(models, |out, m| out.str(m));
     }
@@ -128,7 +147,7 @@ pub(super) fn config(config: &AgentConfig, out: &mut Out<'_>) {
         [("context_window", config.context_window), ("max_output_tokens", config.max_output_tokens)]
     {
         if let Some(n) = value {
-            out.key(key).raw(&n.to_string());
+            out.key(key).u64(n);
         }
     }
     for (key, value) in

@@ -8,6 +8,22 @@
 
 mod cell;
 mod document;
-mod out;
 
-pub(crate) use out::Out;
+use crate::span::Span;
+use msg_json::Writer;
+
+fn number(out: &mut Writer<'_>, number: usize) {
+    out.u64(number as u64);
+}
+
+fn span(out: &mut Writer<'_>, span: Span) {
+    out.array([span.start, span.end], number);
+}
+
+/// What is there, or `null`.
+fn optional<T>(out: &mut Writer<'_>, it: Option<T>, write: impl FnOnce(&mut Writer<'_>, T)) {
+    match it {
+        Some(it) => write(out, it),
+        None => out.null(),
+    }
+}

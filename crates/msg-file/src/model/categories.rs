@@ -1,6 +1,7 @@
 //! The table of categories (MF-14): the first row that fits counts.
 
-use super::kinds::{Ask, Call, CellKind, Code, Execution, Output, Turn};
+use super::kinds::{Ask, Call, CellKind, Class, Code, Execution, Output, Turn};
+use super::registry::Registry;
 use super::{Pass, Sorted};
 use crate::span::Span;
 use crate::syntax::grammar;
@@ -22,6 +23,53 @@ pub(crate) fn lower_case(text: &str) -> Cow<'_, str> {
         Cow::Owned(text.to_ascii_lowercase())
     } else {
         Cow::Borrowed(text)
+    }
+}
+
+/// The rows of the table for outputs: the first that fits counts.
+pub(crate) enum OutputRow {
+    /// Results and calls below their cells, and such as belong to none.
+    Result,
+    Call,
+    LooseResult,
+    LooseCall,
+    Summary,
+    /// Below a code cell, by the id `P.n`, and in a language without that.
+    Execution,
+    LooseExecution,
+    /// Below an execution.
+    Display,
+    /// Whose answer it is: an agent's that is registered, the default agent's, somebody else's.
+    Agent(Arc<str>),
+    Default,
+    Unregistered,
+}
+
+impl OutputRow {
+    /// `parent` is the class of the cell that the id names before its last dot, and the number behind that.
+    pub(crate) fn of(
+        ty: &str,
+        parent: Option<(Class, Option<u32>)>,
+        is_result: impl FnOnce() -> bool,
+        agents: &Registry,
+    ) -> Self {
+        let lower = lower_case(ty);
+        match (&*lower, parent) {
+            ("tool", Some((Class::Call, Some(_)))) => Self::Result,
+            ("tool", Some((Class::Speaker | Class::Code, _))) => Self::Call,
+            ("tool", _) if is_result() => Self::LooseResult,
+            ("tool", _) => Self::LooseCall,
+            ("summary", _) => Self::Summary,
+            (_, Some((Class::Code, Some(_)))) => Self::Execution,
+            (_, Some((Class::Execution, Some(_)))) => Self::Display,
+            ("", _) => Self::Default,
+            (lower, _) => match agents.registered(ty) {
+                Some(name) => Self::Agent(name),
+                None if is_language(lower) => Self::LooseExecution,
+                None if matches!(lower, "output" | "markdown" | "md") => Self::Default,
+                None => Self::Unregistered,
+            },
+        }
     }
 }
 
@@ -56,7 +104,9 @@ impl<'a> Pass<'a> {
 
     /// A call as older files have it.
     fn function_call(&self, cell: &RawCell) -> Sorted {
-        let parent = self.parent_of(cell).filter(|(p, _)| self.cells[p - 1].kind.may_call());
+        let may_call =
+            |p: usize| matches!(self.cells[p - 1].kind.class(), Class::Speaker | Class::Code);
+        let parent = self.parent_of(cell).filter(|it| may_call(it.0));
         let nonce = parent.map(|(_, nonce)| nonce.to_owned());
         let call = Call { nonce, results: Vec::new() };
         (CellKind::ToolCall(call), parent.map(|(p, _)| p))
@@ -71,79 +121,50 @@ impl<'a> Pass<'a> {
     }
 
     pub(super) fn output(&mut self, cell: &RawCell, ty: Option<Span>) -> Sorted {
-        let ty = self.text(ty);
-        let lower = ty.as_deref().map(lower_case);
-        match lower.as_deref() {
-            Some("tool") => return self.tool(cell),
-            Some("summary") => return self.summary(cell),
-            _ => {}
-        }
-        if let Some(sorted) = self.numbered(cell) {
-            return sorted;
-        }
-        if let Some(name) = ty.as_deref().and_then(|t| self.registry.registered(t)) {
-            return self.turn(cell, Some(name));
-        }
-        if lower.as_deref().is_some_and(is_language) {
-            return self.execution(cell);
-        }
-        let agent = self.unregistered(cell, ty.as_deref());
-        self.turn(cell, agent)
-    }
-
-    /// An execution of a code cell or a display of an execution, by its id `P.n`.
-    fn numbered(&self, cell: &RawCell) -> Option<Sorted> {
-        let (p, last) = self.parent_of(cell)?;
-        let n = Some(grammar::integer(last)?);
-        let kind = match self.cells[p - 1].kind {
-            CellKind::Code(_) => CellKind::ExecOutput(Execution { n, displays: Vec::new() }),
-            CellKind::ExecOutput(_) => CellKind::ExecDisplay(Output { n }),
-            _ => return None,
-        };
-        Some((kind, Some(p)))
-    }
-
-    /// Whose an output is of which nobody registered the agent.
-    fn unregistered(&mut self, cell: &RawCell, ty: Option<&str>) -> Option<Arc<str>> {
+        let ty = self.text(ty).unwrap_or_default();
+        let (parent, last) = self.parent_of(cell).unzip();
+        let n = last.and_then(grammar::integer);
+        let class = parent.map(|it| (self.cells[it - 1].kind.class(), n));
+        let is_result = || cell.has_attr("status") && !cell.has_attr("name");
         let at = cell.span().start;
-        let named = ty.filter(|it| !matches!(&*lower_case(it), "output" | "markdown" | "md"));
-        let Some(name) = named else {
-            self.found.add(at, "msgfile::agent-implicit");
-            return self.registry.current();
-        };
-        let (name, new) = self.registry.implicit(name, cell.ordinal());
-        if new {
-            self.found.tell(
-                at,
-                "msgfile::unregistered-agent",
-                format!("the agent `{name}` is not registered"),
-            );
-        }
-        Some(name)
-    }
-
-    fn tool(&mut self, cell: &RawCell) -> Sorted {
-        if let Some((p, last)) = self.parent_of(cell) {
-            let parent = &self.cells[p - 1].kind;
-            if let (CellKind::ToolCall(_), Some(n)) = (parent, grammar::integer(last)) {
-                return (CellKind::ToolResult(Output { n: Some(n) }), Some(p));
+        match OutputRow::of(&ty, class, is_result, &self.registry) {
+            OutputRow::Result => (CellKind::ToolResult(Output { n }), parent),
+            OutputRow::LooseResult => {
+                self.found.add(at, "msgfile::orphan-tool-result");
+                (CellKind::ToolResult(Output::default()), None)
             }
-            if parent.may_call() {
-                let call = Call { nonce: Some(last.to_owned()), results: Vec::new() };
-                return (CellKind::ToolCall(call), Some(p));
+            OutputRow::Call => {
+                let call = Call { nonce: last.map(str::to_owned), results: Vec::new() };
+                (CellKind::ToolCall(call), parent)
+            }
+            OutputRow::LooseCall => {
+                self.found.add(at, "msgfile::orphan-tool-call");
+                (CellKind::ToolCall(Call::default()), None)
+            }
+            OutputRow::Summary => self.summary(cell),
+            OutputRow::Execution => {
+                (CellKind::ExecOutput(Execution { n, displays: Vec::new() }), parent)
+            }
+            OutputRow::LooseExecution => self.loose_execution(cell, parent, n),
+            OutputRow::Display => (CellKind::ExecDisplay(Output { n }), parent),
+            OutputRow::Agent(name) => self.turn(cell, Some(name), parent),
+            OutputRow::Default => {
+                self.found.add(at, "msgfile::agent-implicit");
+                self.turn(cell, self.registry.current(), parent)
+            }
+            OutputRow::Unregistered => {
+                let (name, is_new) = self.registry.implicit(&ty, cell.ordinal());
+                if is_new {
+                    let what = format!("the agent `{name}` is not registered");
+                    self.found.tell(at, "msgfile::unregistered-agent", what);
+                }
+                self.turn(cell, Some(name), parent)
             }
         }
-        let at = cell.span().start;
-        if cell.has_attr("status") && !cell.has_attr("name") {
-            self.found.add(at, "msgfile::orphan-tool-result");
-            return (CellKind::ToolResult(Output::default()), None);
-        }
-        self.found.add(at, "msgfile::orphan-tool-call");
-        (CellKind::ToolCall(Call::default()), None)
     }
 
     /// An output in a language that is no `P.n` of a code cell.
-    fn execution(&mut self, cell: &RawCell) -> Sorted {
+    fn loose_execution(&mut self, cell: &RawCell, parent: Option<usize>, n: Option<u32>) -> Sorted {
         let at = cell.span().start;
         let dotted = cell.id_span().is_some_and(|s| s.of(self.source).contains(&b'.'));
         if let Some(code) = self.answering.filter(|_| !dotted) {
@@ -151,8 +172,7 @@ impl<'a> Pass<'a> {
             let n = Some(self.next_execution(code));
             return (CellKind::ExecOutput(Execution { n, displays: Vec::new() }), Some(code));
         }
-        let parent = self.parent_of(cell);
-        if parent.is_some_and(|(_, last)| grammar::integer(last).is_some()) {
+        if parent.is_some() && n.is_some() {
             self.found.add(at, "msgfile::exec-of-non-code-cell");
         } else {
             self.found.add(at, "msgfile::orphan-exec-output");
@@ -169,11 +189,10 @@ impl<'a> Pass<'a> {
         it.executions.last().and_then(n).map_or(1, |n| n.saturating_add(1))
     }
 
-    fn turn(&mut self, cell: &RawCell, agent: Option<Arc<str>>) -> Sorted {
+    /// An answer; one with a dotted id belongs to the cell that the id names (MF-15).
+    fn turn(&mut self, cell: &RawCell, agent: Option<Arc<str>>, parent: Option<usize>) -> Sorted {
         let at = cell.span().start;
         let is_reasoning = cell.is_flagged("reasoning");
-        // An answer with a dotted id belongs to the cell that the id names (MF-15).
-        let parent = self.parent_of(cell).map(|(p, _)| p);
         let reply_to = match cell.attr("reply_to") {
             Some(text) => {
                 let to = self.refer(text.trim(), cell.ordinal());

@@ -136,10 +136,7 @@ impl Cell {
     /// The same as text; ill-formed parts become U+FFFD.
     #[must_use]
     pub fn body_text(&self) -> Cow<'_, str> {
-        match self.body() {
-            Cow::Borrowed(b) => String::from_utf8_lossy(b),
-            Cow::Owned(b) => Cow::Owned(lossy(b)),
-        }
+        lossy(self.body())
     }
 
     /// The content: `lead`, body and `trail` (MF-26).

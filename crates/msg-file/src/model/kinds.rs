@@ -89,10 +89,31 @@ impl CellKind {
         }
     }
 
-    /// Whether a call may hang below it.
-    pub(crate) fn may_call(&self) -> bool {
-        matches!(self, Self::User(_) | Self::Raw(_) | Self::Code(_) | Self::Agent(_))
+    /// What may hang below it.
+    pub(super) fn class(&self) -> Class {
+        match self {
+            Self::User(_) | Self::Raw(_) | Self::Agent(_) => Class::Speaker,
+            Self::Code(_) => Class::Code,
+            Self::ToolCall(_) => Class::Call,
+            Self::ExecOutput(_) => Class::Execution,
+            _ => Class::Other,
+        }
     }
+}
+
+/// What may hang below a cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Class {
+    /// User, raw and agent cells: calls.
+    Speaker,
+    /// Code: calls and executions.
+    Code,
+    /// A call: results.
+    Call,
+    /// An execution: displays.
+    Execution,
+    /// Nothing but a summary.
+    Other,
 }
 
 /// What is asked and who should answer.

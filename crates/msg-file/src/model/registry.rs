@@ -8,8 +8,9 @@ use crate::syntax::raw::RawCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-#[derive(Debug, Default)]
-pub(super) struct Registry {
+/// The agents that are known so far, and who answers by default.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Registry {
     agents: Vec<Agent>,
     index: HashMap<Arc<str>, usize>,
     /// The first temporary agent, by index.
@@ -24,7 +25,7 @@ pub(super) struct Registry {
 }
 
 impl Registry {
-    pub(super) fn new(front: Option<&Frontmatter>) -> Self {
+    pub(crate) fn new(front: Option<&Frontmatter>) -> Self {
         let mut registry = Self::default();
         let Some(front) = front else { return registry };
         for (name, config) in &front.agents {
@@ -47,7 +48,7 @@ impl Registry {
     }
 
     /// The name of a registered agent: preset or temporary, known so far.
-    pub(super) fn registered(&self, name: &str) -> Option<Arc<str>> {
+    pub(crate) fn registered(&self, name: &str) -> Option<Arc<str>> {
         let agent = &self.agents[*self.index.get(name)?];
         (agent.kind != AgentKind::Implicit).then(|| Arc::clone(&agent.name))
     }
@@ -58,7 +59,7 @@ impl Registry {
     }
 
     /// An agent of which only the name is known; says whether it is new.
-    pub(super) fn implicit(&mut self, name: &str, cell: usize) -> (Arc<str>, bool) {
+    pub(crate) fn implicit(&mut self, name: &str, cell: usize) -> (Arc<str>, bool) {
         if let Some(&i) = self.index.get(name) {
             return (Arc::clone(&self.agents[i].name), false);
         }
@@ -68,7 +69,7 @@ impl Registry {
     }
 
     /// Introduces or redefines a temporary agent; presets refuse.
-    pub(super) fn introduce(
+    pub(crate) fn introduce(
         &mut self,
         name: &Arc<str>,
         config: &Arc<AgentConfig>,
@@ -90,14 +91,14 @@ impl Registry {
     }
 
     /// Makes a known agent the default; says whether it is known.
-    pub(super) fn set_default(&mut self, name: &str) -> bool {
+    pub(crate) fn set_default(&mut self, name: &str) -> bool {
         let Some(&i) = self.index.get(name) else { return false };
         self.directed = Some(Arc::clone(&self.agents[i].name));
         true
     }
 
     /// The default here: directive, frontmatter, first preset, first temporary.
-    pub(super) fn current(&self) -> Option<Arc<str>> {
+    pub(crate) fn current(&self) -> Option<Arc<str>> {
         let wanted = || self.wanted.as_deref().and_then(|w| self.registered(w));
         let first = if self.presets > 0 { Some(0) } else { self.first_temporary };
         self.directed

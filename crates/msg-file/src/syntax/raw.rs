@@ -10,7 +10,7 @@
 //!
 //! What a cell means (category, parent, view) is worked out in `model`; nothing here changes for it.
 
-use super::grammar::{self, Kind, RawAttr, RawValue};
+use super::grammar::{self, Form, Kind, RawAttr};
 use super::line::{chomp, lines};
 pub(crate) use super::places::{Ordinal, Places};
 use crate::model::agents::boolean;
@@ -135,13 +135,11 @@ impl RawCell {
     }
 
     pub(crate) fn value(&self, attr: &RawAttr) -> Option<Cow<'_, str>> {
-        match attr.value() {
-            RawValue::Flag => None,
-            RawValue::Plain(s) => Some(self.text(s)),
-            RawValue::Escaped(s) => Some(match grammar::decode_double(s.of(&self.source)) {
-                Cow::Borrowed(b) => String::from_utf8_lossy(b),
-                Cow::Owned(b) => Cow::Owned(lossy(b)),
-            }),
+        let text = attr.value().of(&self.source);
+        match attr.form {
+            Form::Flag => None,
+            Form::Plain => Some(String::from_utf8_lossy(text)),
+            Form::Escaped => Some(lossy(grammar::decode_double(text))),
         }
     }
 
@@ -163,8 +161,14 @@ impl RawCell {
 }
 
 /// Text of bytes; ill-formed parts become U+FFFD.
-pub(crate) fn lossy(bytes: Vec<u8>) -> String {
-    String::from_utf8(bytes).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned())
+pub(crate) fn lossy(bytes: Cow<'_, [u8]>) -> Cow<'_, str> {
+    match bytes {
+        Cow::Borrowed(it) => String::from_utf8_lossy(it),
+        Cow::Owned(it) => Cow::Owned(
+            String::from_utf8(it)
+                .unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned()),
+        ),
+    }
 }
 
 /// Lines joined by LF, without terminators at the end; a line of backslashes and a marker loses one

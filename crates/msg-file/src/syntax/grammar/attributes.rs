@@ -25,27 +25,26 @@ pub(crate) struct RawAttr {
     to: u32,
     /// Bytes of the closing quote, or of the comma behind it.
     close: u8,
-    form: Form,
+    pub(crate) form: Form,
 }
 
+/// How a value is quoted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
+pub(crate) enum Form {
+    /// No equals sign, so there is none.
     Flag,
+    /// Bare, or in quotes that hold no escapes: `'…'`, `“…”`.
     Plain,
+    /// In `"…"`: `\"`, `\\` and numeric references are to be decoded.
     Escaped,
 }
 
 impl RawAttr {
     /// `whole` is key, equals sign and value with its quotes. Offsets are below 4 GiB, as those of every
     /// file that is read.
-    pub(super) fn new(value: RawValue, whole: Span) -> Self {
-        let (form, span) = match value {
-            RawValue::Flag => (Form::Flag, Span::new(whole.end, whole.end)),
-            RawValue::Plain(it) => (Form::Plain, it),
-            RawValue::Escaped(it) => (Form::Escaped, it),
-        };
-        let [start, from, to] = [whole.start, span.start, span.end].map(|it| it as u32);
-        Self { start, from, to, close: (whole.end - span.end) as u8, form }
+    fn new(form: Form, value: Span, whole: Span) -> Self {
+        let [start, from, to] = [whole.start, value.start, value.end].map(|it| it as u32);
+        Self { start, from, to, close: (whole.end - value.end) as u8, form }
     }
 
     /// The key, which ends where the equals sign or a blank before it stands.
@@ -60,25 +59,10 @@ impl RawAttr {
         Span::new(self.start as usize, self.to as usize + usize::from(self.close))
     }
 
-    pub(crate) fn value(&self) -> RawValue {
-        let inner = Span::new(self.from as usize, self.to as usize);
-        match self.form {
-            Form::Flag => RawValue::Flag,
-            Form::Plain => RawValue::Plain(inner),
-            Form::Escaped => RawValue::Escaped(inner),
-        }
+    /// The value without its quotes.
+    pub(crate) fn value(&self) -> Span {
+        Span::new(self.from as usize, self.to as usize)
     }
-}
-
-/// A value and how it is quoted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum RawValue {
-    /// No equals sign.
-    Flag,
-    /// Bare, or in quotes that hold no escapes: `'…'`, `“…”`.
-    Plain(Span),
-    /// In `"…"`: `\"`, `\\` and numeric references are to be decoded.
-    Escaped(Span),
 }
 
 /// What was read from one line of attributes.
@@ -100,19 +84,22 @@ impl Lexed {
 struct Lexer<'a> {
     line: &'a [u8],
     at: usize,
+    /// Where the line begins in the file.
+    base: usize,
     /// Open `[`s.
     depth: usize,
     /// No `”` from here on: looked for once.
     no_smart_end: bool,
+    out: &'a mut Lexed,
 }
 
 /// Reads the attributes of `line[from..]`; `base` is the offset of `line` in the file.
 ///
 /// Cost: linear in the line.
 pub(crate) fn attributes(line: &[u8], from: usize, base: usize, out: &mut Lexed) {
-    let mut lexer = Lexer { line, at: from, depth: 0, no_smart_end: false };
+    let mut lexer = Lexer { line, at: from, base, depth: 0, no_smart_end: false, out };
     while lexer.at < line.len() {
-        lexer.item(base, out);
+        lexer.item();
     }
 }
 
@@ -134,14 +121,16 @@ pub(crate) fn is_continuation(line: &[u8]) -> bool {
         let Ok((rest, _)) = key(&line[at..]) else { return false };
         let Ok((rest, _)) = equals(rest) else { return false };
         at = line.len() - rest.len();
-        let mut lexer = Lexer { line, at, depth: 0, no_smart_end: false };
         let mut odd = Lexed::default();
-        if lexer.value(&mut odd).is_none()
-            || odd.codes.iter().any(|&c| c != "msgfile::smart-quotes")
-        {
+        let out = &mut odd;
+        let mut lexer = Lexer { line, at, base: 0, depth: 0, no_smart_end: false, out };
+        if lexer.value().is_none() {
             return false;
         }
         at = lexer.at;
+        if odd.codes.iter().any(|&c| c != "msgfile::smart-quotes") {
+            return false;
+        }
         if at < line.len() && white_len(&line[at..]) == 0 {
             return false;
         }
@@ -153,13 +142,13 @@ fn equals(i: &[u8]) -> IResult<&[u8], &[u8]> {
     tag("=").parse(i)
 }
 
-impl Lexer<'_> {
-    fn rest(&self) -> &[u8] {
+impl<'a> Lexer<'a> {
+    fn rest(&self) -> &'a [u8] {
         &self.line[self.at..]
     }
 
     /// One attribute, or one thing to be skipped; always advances.
-    fn item(&mut self, base: usize, out: &mut Lexed) {
+    fn item(&mut self) {
         let rest = self.rest();
         let skip: IResult<&[u8], (usize, &'static str)> = alt((
             map(tag("..."), |_| (3, "msgfile::ellipsis-ignored")),
@@ -171,7 +160,7 @@ impl Lexer<'_> {
             self.at += n;
         } else if let Ok((_, (n, code))) = skip {
             self.at += n;
-            out.note(code);
+            self.out.note(code);
         } else if rest[0] == b'[' {
             self.depth += 1;
             self.at += 1;
@@ -180,88 +169,77 @@ impl Lexer<'_> {
             self.at += 1;
         } else if let Ok((_, key)) = key(rest) {
             let len = key.len();
-            self.attribute(len, base, out);
+            self.attribute(len);
         } else {
-            out.note("msgfile::attribute-junk");
             self.at += if rest[0] == 0xE2 { "“".len() } else { 1 };
+            self.out.note("msgfile::attribute-junk");
         }
     }
 
-    fn attribute(&mut self, key_len: usize, base: usize, out: &mut Lexed) {
+    fn attribute(&mut self, key_len: usize) {
         let start = self.at;
-        let mut key = Span::new(start, start + key_len);
-        self.at = key.end;
-        let blanks = self.rest().iter().take_while(|&&b| is_blank(b)).count();
+        self.at += key_len;
+        let blanks = self.blanks();
         if self.line.get(self.at + blanks) != Some(&b'=') {
-            if self.line[key.end - 1] == b',' {
+            let mut end = self.at;
+            if self.line[end - 1] == b',' {
                 // A flag may be followed by a comma like any other attribute.
-                out.note("msgfile::comma-separator");
-                key.end -= 1;
+                self.out.note("msgfile::comma-separator");
+                end -= 1;
             }
-            let whole = shift(key, base);
-            out.attrs.push(RawAttr::new(RawValue::Flag, whole));
-            return;
+            return self.put(Form::Flag, Span::new(end, end), Span::new(start, end));
         }
         self.at += blanks + 1;
-        self.at += self.rest().iter().take_while(|&&b| is_blank(b)).count();
-        let value = match self.value(out) {
-            Some(RawValue::Plain(s)) => RawValue::Plain(shift(s, base)),
-            Some(RawValue::Escaped(s)) => RawValue::Escaped(shift(s, base)),
-            _ => RawValue::Plain(shift(Span::new(self.at, self.at), base)),
-        };
-        let whole = shift(Span::new(start, self.at), base);
-        out.attrs.push(RawAttr::new(value, whole));
+        self.at += self.blanks();
+        let nothing = (Form::Plain, Span::new(self.at, self.at));
+        let (form, value) = self.value().unwrap_or(nothing);
+        self.put(form, value, Span::new(start, self.at));
+    }
+
+    fn blanks(&self) -> usize {
+        self.rest().iter().take_while(|&&b| is_blank(b)).count()
+    }
+
+    fn put(&mut self, form: Form, value: Span, whole: Span) {
+        let shift = |it: Span| Span::new(it.start + self.base, it.end + self.base);
+        let attr = RawAttr::new(form, shift(value), shift(whole));
+        self.out.attrs.push(attr);
     }
 
     /// The value at the current position; nothing if the line ends here.
-    fn value(&mut self, out: &mut Lexed) -> Option<RawValue> {
+    fn value(&mut self) -> Option<(Form, Span)> {
         let rest = self.rest();
-        match rest.first()? {
-            b'"' => Some(self.quoted(1, double_end(&rest[1..]), 1, RawValue::Escaped, out)),
-            b'\'' => {
-                let end = memchr::memchr(b'\'', &rest[1..]);
-                Some(self.quoted(1, end, 1, RawValue::Plain, out))
-            }
+        Some(match rest.first()? {
+            b'"' => self.quoted(1, double_end(&rest[1..]), Form::Escaped),
+            b'\'' => self.quoted(1, memchr::memchr(b'\'', &rest[1..]), Form::Plain),
             _ if rest.starts_with("“".as_bytes()) => {
-                out.note("msgfile::smart-quotes");
-                let end = if self.no_smart_end {
-                    None
-                } else {
-                    memchr::memmem::find(&rest[3..], "”".as_bytes())
-                };
+                let text = &rest["“".len()..];
+                let end = (!self.no_smart_end)
+                    .then(|| memchr::memmem::find(text, "”".as_bytes()))
+                    .flatten();
                 self.no_smart_end |= end.is_none();
-                Some(self.quoted(3, end, 3, RawValue::Plain, out))
+                self.out.note("msgfile::smart-quotes");
+                self.quoted("“".len(), end, Form::Plain)
             }
-            _ => Some(RawValue::Plain(self.bare(out))),
-        }
+            _ => (Form::Plain, self.bare()),
+        })
     }
 
-    /// A quoted value whose text ends `end` bytes behind the opening quote; without an end the quote
-    /// is dropped and the value is bare, so that what follows still counts (MF-11).
-    fn quoted(
-        &mut self,
-        open: usize,
-        end: Option<usize>,
-        close: usize,
-        make: fn(Span) -> RawValue,
-        out: &mut Lexed,
-    ) -> RawValue {
-        self.at += open;
-        match end {
-            Some(len) => {
-                let span = Span::new(self.at, self.at + len);
-                self.at = span.end + close;
-                make(span)
-            }
-            None => {
-                out.note("msgfile::unterminated-quote");
-                RawValue::Plain(self.bare(out))
-            }
-        }
+    /// A value whose text ends `len` bytes behind the opening quote; both quotes are as long. Without an end
+    /// the quote is dropped and the value is bare, so that what follows still counts (MF-11).
+    fn quoted(&mut self, quote: usize, len: Option<usize>, form: Form) -> (Form, Span) {
+        self.at += quote;
+        let Some(len) = len else {
+            self.out.note("msgfile::unterminated-quote");
+            return (Form::Plain, self.bare());
+        };
+        let span = Span::new(self.at, self.at + len);
+        self.at = span.end + quote;
+        (form, span)
     }
 
     /// Up to the next white space, in brackets also to `]`; one trailing comma is dropped.
-    fn bare(&mut self, out: &mut Lexed) -> Span {
+    fn bare(&mut self) -> Span {
         let start = self.at;
         while self.at < self.line.len() {
             let rest = self.rest();
@@ -272,15 +250,11 @@ impl Lexer<'_> {
         }
         let mut end = self.at;
         if end > start && self.line[end - 1] == b',' {
-            out.note("msgfile::comma-separator");
+            self.out.note("msgfile::comma-separator");
             end -= 1;
         }
         Span::new(start, end)
     }
-}
-
-fn shift(s: Span, base: usize) -> Span {
-    Span::new(s.start + base, s.end + base)
 }
 
 /// Where `"…"` ends: the first quote that no backslash takes.

@@ -15,9 +15,7 @@ mod heading;
 mod quoted;
 mod small;
 
-pub(crate) use attributes::{
-    Lexed, RawAttr, RawValue, attributes, is_continuation, key_reads_back,
-};
+pub(crate) use attributes::{Form, Lexed, RawAttr, attributes, is_continuation, key_reads_back};
 pub(crate) use definition::{Definition, definition, id_text};
 pub(crate) use fence::{Fence, fence};
 pub use heading::Kind;
