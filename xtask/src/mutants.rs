@@ -291,17 +291,7 @@ fn run_lane(
     let others: String = others.flat_map(|it| [it, "\n"]).collect();
     std::fs::write(output.join("mutants.out/previously_caught.txt"), others)?;
     let place = output.display().to_string();
-    let how = [
-        "mutants",
-        "--in-place",
-        "--iterate",
-        "--output",
-        &place,
-        "--baseline",
-        "skip",
-        "--timeout",
-        "60",
-    ];
+    let how = ["mutants", "--in-place", "--iterate", "--output", &place, "--timeout", "60"];
     let ran = sh::run(&tree, &program()?, &[&how, what].concat(), &[]);
     let outcomes = output.join("mutants.out/outcomes.json");
     if !outcomes.is_file() {

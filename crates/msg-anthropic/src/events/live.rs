@@ -197,24 +197,24 @@ impl EventWriter {
             Thought::Sealed(data) => {
                 self.blocks.push_back(Block::sealed(data, &it.extra));
             }
-            Thought::Open { signature: Some(signature), text } => self.sign(&text, signature),
-            Thought::Open { .. } => {}
+            Thought::Open { signature, text } => self.end_open(&text, signature),
         }
         self.thought_ended = true;
     }
 
-    /// Signs the thought that went out last, if it is the one that was signed: one without text has no
-    /// delta.
-    fn sign(&mut self, text: &str, signature: &str) {
-        if text.is_empty() {
+    /// Ends the thought that went out last, if it is this one, with its signature: one without text has no delta.
+    fn end_open(&mut self, text: &str, signature: Option<&str>) {
+        if text.is_empty() && signature.is_some() {
             self.blocks.push_back(Block::new(Kind::Thinking { len: 0 }));
         }
         match self.blocks.back_mut() {
             Some(block) if block.is_thought(text.len()) => {
-                block.end = BlockEnd::Signature(signature.to_owned());
+                block.end =
+                    signature.map_or(BlockEnd::Plain, |it| BlockEnd::Signature(it.to_owned()));
                 block.ended = true;
             }
-            _ => self.lose_members(),
+            _ if signature.is_some() => self.lose_members(),
+            _ => {}
         }
     }
 
@@ -261,7 +261,8 @@ impl EventWriter {
             it.len += text.len();
             it.place
         });
-        let Some(block) = place.and_then(|it| self.block_at(it)) else {
+        let open = place.and_then(|it| self.block_at(it)).filter(|it| !it.ended);
+        let Some(block) = open else {
             return self.lose_of_call("arguments behind the end of a call have no place");
         };
         if let Kind::Call { brackets, .. } = &mut block.kind {
