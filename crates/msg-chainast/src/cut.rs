@@ -51,16 +51,17 @@ impl ChainAst {
     /// The current turn is looked at first; then O(1) each.
     ///
     /// ```
-    /// use msg_chainast::{ChainAst, testing::Sample};
+    /// use msg_chainast::{ChainAst, testing};
     ///
-    /// let mut chain = ChainAst::parse(Sample::MultipleSections.messages())?;
+    /// let messages = testing::chain("chain_with_multiple_sections").ok_or("no such chain")?;
+    /// let mut chain = ChainAst::parse(messages)?;
     /// let points: Vec<_> = chain.cut_points(None).collect();
     /// assert_eq!(points.iter().map(|it| it.message_index()).collect::<Vec<_>>(), [3, 6]);
     ///
     /// let front = chain.cut_before(points[0]);
     /// assert_eq!(front.len(), 2);
     /// assert!(chain.validate().is_empty());
-    /// # Ok::<(), msg_chainast::ParseError>(())
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn cut_points<'a>(
         &'a self,

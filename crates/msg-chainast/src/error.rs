@@ -42,39 +42,18 @@ pub enum Error {
         offset: usize,
     },
     /// A text is no character class.
-    #[error("a character class is `any` or `[...]` of ASCII characters and ranges")]
+    #[error("a character class is `any`, `none` or `[...]` of ASCII characters and ranges")]
     CharClass,
-    /// A profile file is not TOML. Lines and columns count from 1, columns in characters.
+    /// A profile file is not TOML, or a field of it is unknown or holds something else. Lines and columns count from 1,
+    /// columns in characters.
     #[error("line {line}, column {column}: {problem}")]
-    ProfileSyntax {
+    ProfileFile {
         /// The line.
         line: usize,
         /// The column.
         column: usize,
-        /// What the parser found.
+        /// What is wrong, and in which profile.
         problem: String,
-    },
-    /// A field of a profile is unknown, or holds something else.
-    #[error("line {line}, column {column}: {problem} in profile `{profile}`")]
-    ProfileField {
-        /// The profile.
-        profile: String,
-        /// The line.
-        line: usize,
-        /// The column.
-        column: usize,
-        /// What is wrong.
-        problem: String,
-    },
-    /// A field of a profile file stands outside every profile.
-    #[error("line {line}, column {column}: `{field}` stands in no profile; begin one with [NAME]")]
-    OutsideProfile {
-        /// The field.
-        field: String,
-        /// The line.
-        line: usize,
-        /// The column.
-        column: usize,
     },
     /// A profile file has not exactly one profile.
     #[error("one profile was expected, found {found}")]

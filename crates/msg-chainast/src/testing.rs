@@ -1,175 +1,45 @@
 //! Chains for tests: the predefined ones, and two generators (CA-62 to CA-64).
 //!
 //! They are for the tests of whoever uses the crate; nothing in the crate depends on them.
+//!
+//! ```text
+//! testing.json   {"chain_with_tool": [{"role": "user", "parts": [{"type": "text", "text": "What is …"}]}, …], …}
+//! ```
+
+use std::{collections::BTreeMap, sync::LazyLock};
 
 use msg_core::{Message, Part, Role, ToolCall, ToolResult};
+use serde::Deserialize;
 
-use crate::constants::{SUMMARIZATION_TOOL_ARGS, SUMMARIZATION_TOOL_NAME};
+static CHAINS: LazyLock<BTreeMap<String, Vec<Message>>> = LazyLock::new(|| {
+    serde_json::from_str(include_str!("testing.json")).expect("because it is a part of the crate")
+});
 
-const SYSTEM: &str = "You are a helpful assistant.";
-const GREETING: &str = "Hello, how are you?";
-const WEATHER: &str = "What is the weather in New York?";
+/// The names of the predefined chains, as the reference document has them.
+pub fn names() -> impl ExactSizeIterator<Item = &'static str> {
+    CHAINS.keys().map(String::as_str)
+}
 
-/// A predefined chain, by the name that the reference document gives it.
+/// A predefined chain; none for an unknown name.
 ///
 /// ```
-/// use msg_chainast::{ChainAst, testing::Sample};
+/// use msg_chainast::{ChainAst, testing};
 ///
-/// assert!(ChainAst::parse(Sample::BasicConversation.messages()).is_ok());
-/// assert_eq!(Sample::Tool.name(), "chain_with_tool");
+/// let chain = testing::chain("basic_conversation_chain").ok_or("no such chain")?;
+/// assert!(ChainAst::parse(chain).is_ok());
+/// assert_eq!(testing::names().len(), 15);
+/// # Ok::<(), &str>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Sample {
-    /// No message.
-    #[doc(alias = "empty_chain")]
-    Empty,
-    /// A system message.
-    #[doc(alias = "system_only_chain")]
-    SystemOnly,
-    /// A user message.
-    #[doc(alias = "human_only_chain")]
-    HumanOnly,
-    /// A system and a user message.
-    #[doc(alias = "system_human_chain")]
-    SystemHuman,
-    /// A question and its answer.
-    #[doc(alias = "basic_conversation_chain")]
-    BasicConversation,
-    /// A tool call without a result.
-    #[doc(alias = "chain_with_tool")]
-    Tool,
-    /// A tool call and its result.
-    #[doc(alias = "chain_with_single_tool_response")]
-    SingleToolResponse,
-    /// Two tool calls without results.
-    #[doc(alias = "chain_with_multiple_tools")]
-    MultipleTools,
-    /// Two tool calls and their results.
-    #[doc(alias = "chain_with_multiple_tool_responses")]
-    MultipleToolResponses,
-    /// Two turns, the second with a tool call.
-    #[doc(alias = "chain_with_multiple_sections")]
-    MultipleSections,
-    /// Two user messages in a row, which is an error.
-    #[doc(alias = "chain_with_consecutive_humans")]
-    ConsecutiveHumans,
-    /// Two tool calls of which one has a result, which is an error.
-    #[doc(alias = "chain_with_missing_tool_response")]
-    MissingToolResponse,
-    /// A tool result without a call, which is an error.
-    #[doc(alias = "chain_with_unexpected_tool")]
-    UnexpectedTool,
-    /// A summarization pair alone.
-    #[doc(alias = "chain_with_summarization")]
-    Summarization,
-    /// A summarization pair, then other pairs.
-    #[doc(alias = "chain_with_summarization_and_other_pairs")]
-    SummarizationAndOtherPairs,
-}
-
-impl Sample {
-    /// All of them.
-    pub const ALL: [Sample; 15] = [
-        Sample::Empty,
-        Sample::SystemOnly,
-        Sample::HumanOnly,
-        Sample::SystemHuman,
-        Sample::BasicConversation,
-        Sample::Tool,
-        Sample::SingleToolResponse,
-        Sample::MultipleTools,
-        Sample::MultipleToolResponses,
-        Sample::MultipleSections,
-        Sample::ConsecutiveHumans,
-        Sample::MissingToolResponse,
-        Sample::UnexpectedTool,
-        Sample::Summarization,
-        Sample::SummarizationAndOtherPairs,
-    ];
-
-    /// Its name in the reference document.
-    pub fn name(self) -> &'static str {
-        match self {
-            Sample::Empty => "empty_chain",
-            Sample::SystemOnly => "system_only_chain",
-            Sample::HumanOnly => "human_only_chain",
-            Sample::SystemHuman => "system_human_chain",
-            Sample::BasicConversation => "basic_conversation_chain",
-            Sample::Tool => "chain_with_tool",
-            Sample::SingleToolResponse => "chain_with_single_tool_response",
-            Sample::MultipleTools => "chain_with_multiple_tools",
-            Sample::MultipleToolResponses => "chain_with_multiple_tool_responses",
-            Sample::MultipleSections => "chain_with_multiple_sections",
-            Sample::ConsecutiveHumans => "chain_with_consecutive_humans",
-            Sample::MissingToolResponse => "chain_with_missing_tool_response",
-            Sample::UnexpectedTool => "chain_with_unexpected_tool",
-            Sample::Summarization => "chain_with_summarization",
-            Sample::SummarizationAndOtherPairs => "chain_with_summarization_and_other_pairs",
-        }
-    }
-
-    /// The messages.
-    pub fn messages(self) -> Vec<Message> {
-        match self {
-            Sample::Empty => Vec::new(),
-            Sample::SystemOnly => vec![Message::system(SYSTEM)],
-            Sample::HumanOnly => vec![Message::user(GREETING)],
-            Sample::SystemHuman => vec![Message::system(SYSTEM), Message::user(GREETING)],
-            Sample::BasicConversation => {
-                let answer = "I am well, thank you. How can I help you?";
-                Sample::SystemHuman.and([Message::assistant(answer)])
-            }
-            Sample::Tool => extended(weather_question(), [calling([weather_call()])]),
-            Sample::SingleToolResponse => Sample::Tool.and([weather_result()]),
-            Sample::MultipleTools => {
-                extended(weather_question(), [calling([weather_call(), time_call()])])
-            }
-            Sample::MultipleToolResponses => {
-                let time = result("tool-2", "get_time", "It is 3:45 pm.");
-                Sample::MultipleTools.and([weather_result(), time])
-            }
-            Sample::MultipleSections => Sample::SystemHuman.and(second_section()),
-            Sample::ConsecutiveHumans => Sample::SystemHuman.and([Message::user(WEATHER)]),
-            Sample::MissingToolResponse => Sample::MultipleTools.and([weather_result()]),
-            Sample::UnexpectedTool => {
-                Sample::SystemHuman.and([Message::assistant("I am well."), weather_result()])
-            }
-            Sample::Summarization => extended(weather_question(), summarization()),
-            Sample::SummarizationAndOtherPairs => {
-                let others = [calling([weather_call()]), weather_result()];
-                let asked = Message::assistant("Shall I go on?");
-                extended(Sample::Summarization.and([asked]), others)
-            }
-        }
-    }
-
-    fn and<const N: usize>(self, more: [Message; N]) -> Vec<Message> {
-        extended(self.messages(), more)
-    }
-}
-
-fn second_section() -> [Message; 5] {
-    [
-        Message::assistant("I am well."),
-        Message::user(WEATHER),
-        calling([weather_call()]),
-        weather_result(),
-        Message::assistant("It is sunny."),
-    ]
-}
-
-fn summarization() -> [Message; 2] {
-    let call = ToolCall::new("summary-1", SUMMARIZATION_TOOL_NAME, SUMMARIZATION_TOOL_ARGS);
-    let text = "This is a summary of the earlier conversation.";
-    [calling([call]), result("summary-1", SUMMARIZATION_TOOL_NAME, text)]
+pub fn chain(name: &str) -> Option<Vec<Message>> {
+    CHAINS.get(name).cloned()
 }
 
 /// What [`generate_chain`] makes (CA-63).
 ///
 /// The lists are read at the index of the section, and of the pair in its section; behind their end the
 /// default counts: one pair, no tools, one call.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 #[doc(alias = "DefaultChainConfig")]
 pub struct ChainConfig {
     /// Whether a system message comes first.
@@ -211,7 +81,7 @@ impl Default for ChainConfig {
 pub fn generate_chain(config: &ChainConfig) -> Vec<Message> {
     let mut chain = Vec::new();
     if config.include_system {
-        chain.push(Message::system(SYSTEM));
+        chain.push(Message::system("You are a helpful assistant."));
     }
     let mut n_calls = 0;
     for section in 0..config.sections {
@@ -261,48 +131,17 @@ pub fn generate_complex_chain(sections: usize, calls: usize, missing: usize) -> 
 }
 
 fn push_tool_pair(chain: &mut Vec<Message>, before: usize, n_calls: usize, answered: bool) {
+    let id = |nth: usize| format!("tool-{}", before + nth);
     let calls = (1..=n_calls).map(|nth| {
         let arguments = format!(r#"{{"query": "Test query {nth}"}}"#);
-        ToolCall::new(format!("tool-{}", before + nth), format!("get_data_{nth}"), arguments)
+        Part::ToolCall(ToolCall::new(id(nth), format!("get_data_{nth}"), arguments))
     });
-    chain.push(calling(calls));
+    chain.push(calls.fold(Message::new(Role::Assistant), Message::with_part));
     if answered {
         chain.extend((1..=n_calls).map(|nth| {
-            let id = format!("tool-{}", before + nth);
-            result(&id, &format!("get_data_{nth}"), &format!("Response for {id}"))
+            let mut result = ToolResult::new(id(nth), format!("Response for {}", id(nth)));
+            result.name = Some(format!("get_data_{nth}"));
+            Message::new(Role::Tool).with_part(Part::ToolResult(result))
         }));
     }
-}
-
-fn weather_question() -> Vec<Message> {
-    vec![Message::system(SYSTEM), Message::user(WEATHER)]
-}
-
-fn weather_call() -> ToolCall {
-    ToolCall::new("tool-1", "get_weather", r#"{"location": "New York"}"#)
-}
-
-fn time_call() -> ToolCall {
-    ToolCall::new("tool-2", "get_time", r#"{"timezone": "EST"}"#)
-}
-
-fn weather_result() -> Message {
-    result("tool-1", "get_weather", "The weather in New York is sunny.")
-}
-
-fn calling(calls: impl IntoIterator<Item = ToolCall>) -> Message {
-    let mut message = Message::new(Role::Assistant);
-    message.parts.extend(calls.into_iter().map(Part::ToolCall));
-    message
-}
-
-fn result(id: &str, name: &str, content: &str) -> Message {
-    let mut it = ToolResult::new(id, content);
-    it.name = Some(name.to_owned());
-    Message::new(Role::Tool).with_part(Part::ToolResult(it))
-}
-
-fn extended(mut chain: Vec<Message>, more: impl IntoIterator<Item = Message>) -> Vec<Message> {
-    chain.extend(more);
-    chain
 }

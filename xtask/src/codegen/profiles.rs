@@ -2,7 +2,6 @@
 //!
 //! It knows the file's shape and no field's meaning: the crate's own tests fill each profile from the table.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde_json::json;
@@ -53,21 +52,10 @@ fn names_in_order(text: &str) -> Vec<&str> {
 /// What the crate reads: the file's tables as a list, since their order counts.
 fn json(profiles: &[(&str, &Table)]) -> Res<String> {
     let default = profiles.iter().find(|it| it.0 == "default").map(|it| it.1);
-    let rows = profiles.iter().filter(|it| it.0 != "default");
-    let rows: Vec<_> = rows.map(|(name, fields)| row(name, fields)).collect::<Res<_>>()?;
+    let rows: Vec<_> = profiles.iter().filter(|it| it.0 != "default").collect();
+    rows.iter().flat_map(|it| rules(it.1)).try_for_each(|it| it.map(drop))?;
     let text = serde_json::to_string_pretty(&json!({ "default": default, "profiles": rows }))?;
     Ok(text + "\n")
-}
-
-fn row(name: &str, fields: &Table) -> Res<serde_json::Value> {
-    rules(fields).try_for_each(|it| it.map(drop))?;
-    let mut row = json!({ "name": name });
-    for part in PARTS.into_iter().filter(|it| fields.contains_key(*it)) {
-        row[part] = serde_json::to_value(&fields[part])?;
-    }
-    let own = fields.iter().filter(|it| !PARTS.contains(&it.0.as_str()));
-    row["fields"] = serde_json::to_value(own.collect::<BTreeMap<_, _>>())?;
-    Ok(row)
 }
 
 fn page(profiles: &[(&str, &Table)]) -> Res<String> {

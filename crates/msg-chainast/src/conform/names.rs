@@ -131,12 +131,13 @@ impl Conform<'_, '_> {
     pub(super) fn message_names(&mut self) {
         for at in 0..self.items.len() {
             let Some(name) = &self.items[at].message.name else { continue };
-            let (breach, new) = match &self.profile.message_name {
-                None => {
+            let class = &self.profile.message_name;
+            let (breach, new) = match class.is_none() {
+                true => {
                     let sentence = format!("the name `{name}`, where messages have none");
                     (Breach::warning("profile::message-name", sentence, "removed"), None)
                 }
-                Some(class) => {
+                false => {
                     let max = limit(self.profile.message_name_max);
                     if !name.is_empty() && class.accepts(name) && name.len() <= max {
                         continue;

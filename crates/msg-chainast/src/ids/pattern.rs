@@ -5,7 +5,7 @@
 use std::{fmt, str::FromStr};
 
 use msg_core::IdSource;
-use serde::{Deserialize, Deserializer, de};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::Error;
 
@@ -138,8 +138,14 @@ impl fmt::Display for IdPattern {
 /// From its text.
 impl<'de> Deserialize<'de> for IdPattern {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        text.parse().map_err(de::Error::custom)
+        String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
+    }
+}
+
+/// As its text.
+impl Serialize for IdPattern {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.text)
     }
 }
 

@@ -1,11 +1,13 @@
-//! Character classes of ids and names: `any`, or `[a-zA-Z0-9_-]`. Classes are ASCII; no other grammar of
+//! Character classes of ids and names: `any`, `none`, or `[a-zA-Z0-9_-]`. Classes are ASCII; no other grammar of
 //! regular expressions is read.
 
 use std::{fmt, str::FromStr};
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
 use crate::Error;
 
-/// A set of ASCII characters, or every character.
+/// A set of ASCII characters, or every character, or no character.
 ///
 /// ```
 /// use msg_chainast::CharClass;
@@ -27,6 +29,11 @@ impl CharClass {
     /// The class of every character.
     pub fn any() -> Self {
         CharClass { text: "any".to_owned(), set: None }
+    }
+
+    /// The class of no character.
+    pub fn none() -> Self {
+        CharClass { text: "none".to_owned(), set: Some(0) }
     }
 
     /// The class as it was written.
@@ -51,14 +58,21 @@ impl CharClass {
     pub fn is_any(&self) -> bool {
         self.set.is_none()
     }
+
+    /// Whether no character belongs to the class.
+    pub fn is_none(&self) -> bool {
+        self.set == Some(0)
+    }
 }
 
 impl FromStr for CharClass {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        if text == "any" {
-            return Ok(CharClass::any());
+        match text {
+            "any" => return Ok(CharClass::any()),
+            "none" => return Ok(CharClass::none()),
+            _ => {}
         }
         let inner =
             text.strip_prefix('[').and_then(|it| it.strip_suffix(']')).ok_or(Error::CharClass)?;
@@ -87,5 +101,19 @@ impl FromStr for CharClass {
 impl fmt::Display for CharClass {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
+    }
+}
+
+/// From its text.
+impl<'de> Deserialize<'de> for CharClass {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
+    }
+}
+
+/// As its text.
+impl Serialize for CharClass {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.text)
     }
 }

@@ -4,11 +4,12 @@
 use std::sync::Arc;
 
 use msg_core::Severity;
+use serde_json::Value;
 
 use super::{
     Acceptance, ArgumentsRule, CharClass, LaterResults, ProviderRule, ReasoningBound,
     ReasoningKept, ReasoningRequired, ServerTools, SystemPlace, UserMessage, table,
-    value::{FieldError, FieldValue, Value, word},
+    value::{FieldError, read, read_word, written},
 };
 use crate::ids::IdPattern;
 
@@ -25,20 +26,20 @@ macro_rules! name {
 /// Reads a value, which may be one of two words for a `bool`.
 macro_rules! read {
     ($value:expr) => {
-        FieldValue::read($value)
+        read($value)
     };
     ($value:expr, $no:literal, $yes:literal) => {
-        word($value, &[($no, false), ($yes, true)])
+        read_word($value, $no, $yes)
     };
 }
 
-/// The text of a value.
-macro_rules! print {
+/// What a file has for a value.
+macro_rules! written {
     ($value:expr) => {
-        $value.print()
+        written(&$value)
     };
     ($value:expr, $no:literal, $yes:literal) => {
-        if $value { $yes } else { $no }.to_owned()
+        written(&if $value { $yes } else { $no })
     };
 }
 
@@ -70,8 +71,7 @@ macro_rules! profile {
         }
 
         /// The names of the fields, in the order in which they are printed.
-        #[cfg(feature = "toml")]
-        pub(crate) const FIELDS: &[&str] = &[$(name!($member $(, $name)?)),+];
+        pub(super) const FIELDS: &[&str] = &[$(name!($member $(, $name)?)),+];
 
         /// A profile of the values that the table gives to all.
         pub(super) fn base() -> Profile {
@@ -96,14 +96,14 @@ macro_rules! profile {
                 $(name!($member $(, $name)?) => {
                     read!(value $(, $no, $yes)?).map(|it| profile.$member = it)
                 })+
-                _ => return Err(FieldError::Unknown { field: field.to_owned() }),
+                _ => return Err(FieldError::unknown(field)),
             };
-            read.map_err(|expected| FieldError::Value { field: field.to_owned(), expected })
+            read.map_err(|problem| FieldError::wrong(field, &problem))
         }
 
-        /// The text of each field, in order.
-        pub(super) fn all(profile: &Profile) -> Vec<(&'static str, String)> {
-            vec![$((name!($member $(, $name)?), print!(profile.$member $(, $no, $yes)?))),+]
+        /// Each field as a file has it, in order.
+        pub(super) fn all(profile: &Profile) -> Vec<(&'static str, Value)> {
+            vec![$((name!($member $(, $name)?), written!(profile.$member $(, $no, $yes)?))),+]
         }
     };
 }
@@ -180,8 +180,8 @@ profile! {
     results_named: bool = "result_name" ["any", "call"],
     /// Whether the results of a pair may stand in several contents of the provider's own format.
     split_results: Acceptance,
-    /// The characters of a message's name; none if messages have no name.
-    message_name: Option<CharClass>,
+    /// The characters of a message's name; of no character if messages have no name.
+    message_name: CharClass,
     /// The greatest length of a message's name in bytes; 0 for no limit.
     message_name_max: usize,
     /// How many calls a message may hold; 0 for no limit.

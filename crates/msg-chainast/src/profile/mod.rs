@@ -22,10 +22,9 @@ mod value;
 use std::sync::{Arc, LazyLock};
 
 use msg_core::Diagnostic;
+use serde_json::Value;
 
 pub use class::CharClass;
-#[cfg(feature = "toml")]
-pub(crate) use fields::FIELDS;
 pub use fields::Profile;
 pub(crate) use model::undated;
 pub use provider_rule::ProviderRule;
@@ -33,7 +32,6 @@ pub use rules::{
     Acceptance, ArgumentsRule, LaterResults, ReasoningBound, ReasoningKept, ReasoningRequired,
     ServerTools, SystemPlace, UserMessage,
 };
-pub(crate) use value::{FieldError, Value};
 
 impl Profile {
     /// A profile that accepts what the default of the table accepts.
@@ -78,24 +76,16 @@ impl Profile {
         tells.rev().max_by_key(|it| it.says.len()).map(|it| &it.answer)
     }
 
-    /// Sets a field from its text in a profile file.
-    ///
-    /// # Errors
-    /// If there is no such field, or it holds something else.
-    pub(crate) fn set(&mut self, field: &str, value: &Value) -> Result<(), FieldError> {
-        fields::set(self, field, value)
-    }
-
-    /// The text of each field, in the order of the table; for printing.
+    /// Each field as a profile file has it, in the order of the table; for printing.
     ///
     /// ```
     /// use msg_chainast::Profile;
     ///
     /// let mistral = Profile::named("mistral").ok_or("no such profile")?;
-    /// assert!(mistral.fields().any(|it| it == ("id_pattern", "{r:9:b}".to_owned())));
+    /// assert!(mistral.fields().any(|it| it.0 == "id_pattern" && it.1 == "{r:9:b}"));
     /// # Ok::<(), &str>(())
     /// ```
-    pub fn fields(&self) -> impl Iterator<Item = (&'static str, String)> + '_ {
+    pub fn fields(&self) -> impl Iterator<Item = (&'static str, Value)> + '_ {
         fields::all(self).into_iter()
     }
 }

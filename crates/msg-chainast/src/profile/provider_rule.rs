@@ -31,7 +31,6 @@ pub struct ProviderRule {
 
 impl ProviderRule {
     /// Whether it has all that a rule needs: a finding tells of it, or there is a reason why none does.
-    #[cfg(feature = "toml")]
     pub(super) fn is_whole(&self) -> bool {
         let is_said = ![&*self.number, &self.answer, &self.source].contains(&"");
         is_said && self.codes.is_empty() != self.why_not.is_empty()

@@ -3,37 +3,24 @@
 
 use std::fmt;
 
-use super::value::{FieldValue, Value, word};
+use serde::{Deserialize, Serialize};
 
 /// An enum whose values are words of a profile file.
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident { $($(#[$value_doc:meta])* $value:ident = $word:literal,)+ }) => {
         $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
         #[non_exhaustive]
         pub enum $name {
-            $($(#[$value_doc])* $value,)+
+            $($(#[$value_doc])* #[serde(rename = $word)] $value,)+
         }
 
         impl $name {
-            /// The words of a profile file.
-            pub(crate) const WORDS: &'static [(&'static str, $name)] = &[$(($word, $name::$value)),+];
-
             /// The word of a profile file.
             pub fn as_str(self) -> &'static str {
                 match self {
                     $($name::$value => $word,)+
                 }
-            }
-        }
-
-        impl FieldValue for $name {
-            fn read(value: &Value) -> Result<Self, String> {
-                word(value, Self::WORDS)
-            }
-
-            fn print(&self) -> String {
-                self.as_str().to_owned()
             }
         }
 

@@ -1,20 +1,25 @@
 //! The built-in profiles: `table.json`, which `cargo xtask codegen` writes from `profiles.toml`.
 //!
 //! ```text
-//! {"name": "mistral", "fields": {"last": "user", …}, "sources": {…}, "rules": [{"rule": "PM-121", …}], "models": {…}}
+//! {"default": {"id_max": 0, …}, "profiles": [["mistral", {"last": "user", …, "sources": {…}, "rules": [{…}]}], …]}
 //! ```
 
 use std::{collections::BTreeMap, sync::LazyLock};
 
+use msg_core::Role;
 use serde::Deserialize;
+use serde_json::Value;
 
-use super::{Profile, ProviderRule, Value};
+use super::{
+    Profile, ProviderRule,
+    fields::{self, FIELDS},
+    value::FieldError,
+};
 
-/// A profile: the fields in which it differs from the default.
-#[derive(Deserialize)]
-struct Row {
-    name: String,
-    fields: Fields,
+/// A profile of the table or of a file: the fields in which it differs from the default.
+#[derive(Debug, Default, Deserialize)]
+#[serde(expecting = "a table of fields; begin one with [NAME]")]
+pub(super) struct Row {
     /// Where the fields come from.
     #[serde(default)]
     sources: BTreeMap<String, String>,
@@ -23,6 +28,8 @@ struct Row {
     /// What holds for some models besides, by their names.
     #[serde(default)]
     models: BTreeMap<String, Fields>,
+    #[serde(flatten)]
+    fields: Fields,
 }
 
 type Fields = BTreeMap<String, Value>;
@@ -31,7 +38,7 @@ type Fields = BTreeMap<String, Value>;
 #[derive(Deserialize)]
 struct Table {
     default: Fields,
-    profiles: Vec<Row>,
+    profiles: Vec<(String, Row)>,
 }
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
@@ -44,23 +51,40 @@ pub(super) fn default() -> &'static Fields {
 
 /// The profiles, in the order of the file.
 pub(super) fn profiles() -> impl Iterator<Item = Profile> {
-    TABLE.profiles.iter().map(|row| {
-        let mut profile = Profile::new(&row.name);
-        fill(&mut profile, &row.fields);
-        profile.sources = row.sources.clone().into_iter().collect();
-        profile.rules.clone_from(&row.rules);
-        let of_model = |(model, fields): (&String, &Fields)| {
-            let mut profile = profile.clone();
-            fill(&mut profile, fields);
-            (model.clone(), profile)
-        };
-        profile.models = row.models.iter().map(of_model).collect();
-        profile
-    })
+    const WHY: &str = "because the generator reads each value as this does";
+    let base = Profile::new("");
+    TABLE.profiles.iter().map(move |(name, row)| base.with_row(name, row).expect(WHY))
 }
 
-fn fill(profile: &mut Profile, fields: &Fields) {
-    for (field, value) in fields {
-        profile.set(field, value).expect("because the generator reads each value as this does");
+impl Profile {
+    /// A copy of another name, with the fields of a row.
+    pub(super) fn with_row(&self, name: &str, row: &Row) -> Result<Self, FieldError> {
+        let mut profile = Profile { name: name.to_owned(), ..self.clone() };
+        profile.fill(&row.fields)?;
+        if let Some(field) = row.sources.keys().find(|it| !FIELDS.contains(&it.as_str())) {
+            return Err(FieldError::unknown(field).within("sources"));
+        }
+        profile.sources.extend(row.sources.clone());
+        if let Some(rule) = row.rules.iter().find(|it| !it.is_whole()) {
+            let problem =
+                format!("{:?} must have `answer`, `source` and `code` or `why_not`", rule.number);
+            return Err(FieldError::wrong("rules", &problem));
+        }
+        profile.rules.extend_from_slice(&row.rules);
+        let of_model = |(model, fields): (&String, &Fields)| {
+            let mut of_model = profile.clone();
+            of_model.fill(fields).map_err(|err| err.within(model).within("models"))?;
+            Ok((model.clone(), of_model))
+        };
+        profile.models = row.models.iter().map(of_model).collect::<Result<_, _>>()?;
+        Ok(profile)
+    }
+
+    fn fill(&mut self, fields: &Fields) -> Result<(), FieldError> {
+        fields.iter().try_for_each(|(field, value)| fields::set(self, field, value))?;
+        match self.empty.iter().find(|it| Role::known(it.as_str()).is_none()) {
+            Some(role) => Err(FieldError::wrong("empty", &format!("unknown role `{role}`"))),
+            None => Ok(()),
+        }
     }
 }

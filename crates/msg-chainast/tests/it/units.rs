@@ -4,7 +4,7 @@ use msg_chainast::{
     ChainAst, CheckOptions, IdPattern, Message, Orphans, Part, Profile, ReasoningKept,
     ReasoningRequired, RepairOptions, SeededIds, SystemPlace, ToolCall, UnknownRole, check, repair,
     sanitize_json_control_chars,
-    testing::{ChainConfig, Sample, generate_chain, generate_complex_chain},
+    testing::{self, generate_chain, generate_complex_chain},
 };
 use msg_core::{Image, Origin, RawJson, Reasoning, Role, ToolResult};
 use serde_json::{Value, json};
@@ -48,30 +48,20 @@ fn chains_for_tests() {
         let case: Value = serde_json::from_str(&row.text).unwrap();
         let name = case["name"].as_str().unwrap();
         let chain = match name.split_once('/').map(|it| it.0) {
-            Some("generate_chain") => generate_chain(&config(&case["config"])),
+            Some("generate_chain") => {
+                generate_chain(&serde_json::from_value(case["config"].clone()).unwrap())
+            }
             Some(_) => {
                 let args = numbers(&case["args"]);
                 let chain = generate_complex_chain(args[0], args[1], args[2]);
                 laws::only_missing_results_are_mended(&chain, args[2].min(args[0] * args[1]));
                 chain
             }
-            None => Sample::ALL.into_iter().find(|it| it.name() == name).unwrap().messages(),
+            None => testing::chain(name).unwrap(),
         };
         let refused = ChainAst::parse(chain.clone()).err().map(|it| it.to_string());
         json!({"messages": chain, "refused": refused}).to_string()
     });
-}
-
-fn config(json: &Value) -> ChainConfig {
-    let flags = json["tools_for_body_pairs"].as_array().unwrap();
-    ChainConfig {
-        include_system: json["include_system"].as_bool().unwrap(),
-        sections: json["sections"].as_u64().unwrap() as usize,
-        body_pairs_per_section: numbers(&json["body_pairs_per_section"]),
-        tools_for_body_pairs: flags.iter().map(|it| it.as_bool().unwrap()).collect(),
-        tool_calls_per_body_pair: numbers(&json["tool_calls_per_body_pair"]),
-        include_all_tool_responses: json["include_all_tool_responses"].as_bool().unwrap(),
-    }
 }
 
 fn numbers(json: &Value) -> Vec<usize> {
@@ -87,46 +77,25 @@ fn the_table_is_the_file() {
     assert_eq!(Profile::all_from_toml(text).unwrap(), Profile::all());
 }
 
+/// What is wrong with a profile file and where, or the fields in which its profile differs from the default.
 #[cfg(feature = "toml")]
 #[test]
-fn profile_files_fail_with_a_position() {
-    let message = |it: &str| Profile::from_toml(it).unwrap_err().to_string();
-    let cases = [
-        ("id_max = 3", "line 1, column 1: `id_max` stands in no profile; begin one with [NAME]"),
-        (
-            "[a]\nid_max = -3",
-            "line 2, column 10: `id_max` must be a number from 0 on in profile `a`",
-        ),
-        (
-            "[a]\n\nuser = 'last'",
-            "line 3, column 8: `user` must be `any` or `some` or `first` in profile `a`",
-        ),
-        ("[a]\n[b]", "one profile was expected, found 2"),
-        (
-            "[a]\nid_pattern = '{r:999:d}'",
-            "line 2, column 14: `id_pattern` must be an id pattern (field longer than 256 at byte 0) in profile `a`",
-        ),
-        (
-            "[a.sources]\nid_maximum = 'x'",
-            "line 2, column 1: unknown field `id_maximum` in profile `a`",
-        ),
-        (
-            "[a]\n[[a.rules]]\nrule = 'X-1'\n",
-            "line 2, column 1: `rules` must be tables of `rule`, `answer`, `source` and `code` or `why_not`, all texts in profile `a`",
-        ),
-        (
-            "[a]\nempty = ['nobody']",
-            "line 2, column 9: `empty` must be a list of roles in profile `a`",
-        ),
-        (
-            "[a]\nid_class = '[z-a]'",
-            "line 2, column 12: `id_class` must be `any` or a class such as [a-z] in profile `a`",
-        ),
-    ];
-    for (text, wanted) in cases {
-        assert_eq!(message(text), wanted);
-    }
-    assert!(message("[a]\nuser =").starts_with("line 2, column 7: "));
+fn profile_files() {
+    testkit::rows!("profile_files.jsonl").check_expect(|row| {
+        let case: Value = serde_json::from_str(&row.text).unwrap();
+        match Profile::from_toml(case["text"].as_str().unwrap()) {
+            Err(it) => json!({"error": it.to_string()}).to_string(),
+            Ok(it) => {
+                let default = Profile::new("");
+                let own = it.fields().zip(default.fields()).filter(|it| it.0 != it.1);
+                let fields: Vec<_> = own.map(|it| it.0).collect();
+                let models: Vec<_> = it.models.iter().map(|it| &it.0).collect();
+                let sources = &it.sources;
+                json!({"name": it.name, "fields": fields, "models": models, "sources": sources})
+                    .to_string()
+            }
+        }
+    });
 }
 
 #[test]

@@ -66,41 +66,32 @@ impl Command for Args {
 fn object(profile: &Profile) -> Value {
     let mut res = Map::new();
     res.insert("name".to_owned(), profile.name.clone().into());
-    for (field, text) in profile.fields() {
-        res.insert(field.to_owned(), value(field, text));
-    }
+    res.extend(profile.fields().map(|(field, value)| (field.to_owned(), value)));
     let sources = profile.sources.iter().map(|(field, it)| (field.clone(), it.clone().into()));
     res.insert("sources".to_owned(), Value::Object(sources.collect()));
     Value::Object(res)
 }
 
-fn value(field: &str, text: String) -> Value {
-    match field {
-        "aliases" | "empty" | "doubt" => {
-            let items = text.split(", ").filter(|it| !it.is_empty());
-            items.map(|it| Value::from(it.to_owned())).collect()
-        }
-        _ if field.ends_with("_min") || field.ends_with("_max") || field == "max_calls" => {
-            text.parse::<u64>().map_or(Value::Null, Value::from)
-        }
-        _ => match text.as_str() {
-            "true" => Value::Bool(true),
-            "false" => Value::Bool(false),
-            _ => Value::String(text),
-        },
+/// A value as a person reads it: a list without brackets.
+fn text(value: &Value) -> String {
+    match value {
+        Value::String(it) => it.clone(),
+        Value::Array(all) => all.iter().map(text).collect::<Vec<_>>().join(", "),
+        other => other.to_string(),
     }
 }
 
 fn in_full(profile: &Profile) -> String {
     let mut res = format!("{}\n", profile.name);
-    for (field, text) in profile.fields().filter(|it| !it.1.is_empty()) {
+    let fields = profile.fields().map(|(field, value)| (field, text(&value)));
+    for (field, text) in fields.filter(|it| !it.1.is_empty()) {
         let doubt = if profile.doubt.iter().any(|it| it == field) { " (doubtful)" } else { "" };
         let _ = writeln!(res, "  {field:<18} {}{doubt}", text.escape_debug());
     }
     for (model, of_model) in profile.models.iter() {
         let own = of_model.fields().zip(profile.fields()).filter(|it| it.0 != it.1);
-        for ((field, text), _) in own {
-            let _ = writeln!(res, "  {field:<18} {} (of {model})", text.escape_debug());
+        for ((field, value), _) in own {
+            let _ = writeln!(res, "  {field:<18} {} (of {model})", text(&value).escape_debug());
         }
     }
     for (field, source) in &profile.sources {
@@ -134,7 +125,7 @@ fn table(profiles: &[&Profile]) -> String {
 
 /// What a field says; limits that are none and empty lists are a dash.
 fn cell(profile: &Profile, field: &str) -> String {
-    let text = profile.fields().find(|it| it.0 == field).map(|it| it.1).unwrap_or_default();
+    let text = profile.fields().find(|it| it.0 == field).map(|it| text(&it.1)).unwrap_or_default();
     let is_none = text.is_empty() || (text == "0" && field.ends_with("_max"));
     let text = if is_none { "-" } else { &text };
     let doubt = if profile.doubt.iter().any(|it| it == field) { "?" } else { "" };
