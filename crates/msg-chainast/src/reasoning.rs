@@ -19,22 +19,10 @@ use crate::conform::remove_twins;
 /// let message = Message::assistant("").with_part(Part::ToolCall(call));
 /// assert!(contains_tool_call_reasoning(&[message]));
 /// ```
+#[doc(alias = "ContainsReasoning")]
 #[doc(alias = "ContainsToolCallReasoning")]
 pub fn contains_tool_call_reasoning<M: Borrow<Message>>(messages: &[M]) -> bool {
     messages.iter().any(|it| has_signed_call(it.borrow()))
-}
-
-/// As [`contains_tool_call_reasoning`], under the name that it first had: whether a summary of these messages
-/// needs a fake signature.
-///
-/// ```
-/// use msg_chainast::{Message, reasoning::contains_reasoning};
-///
-/// assert!(!contains_reasoning(&[Message::assistant("Hello.")]));
-/// ```
-#[doc(alias = "ContainsReasoning")]
-pub fn contains_reasoning<M: Borrow<Message>>(messages: &[M]) -> bool {
-    contains_tool_call_reasoning(messages)
 }
 
 /// The reasoning of the first assistant message that has some, as a message of its own (CA-57).
