@@ -23,7 +23,7 @@ impl<'m> Analyzer<'m, '_> {
                         part: part as u32,
                         unit,
                         slot: None,
-                        next_same: None,
+                        below: None,
                         naming: Naming::Own,
                         removed: false,
                         fresh_id: false,

@@ -1,8 +1,7 @@
 //! Which calls bear an id: built only when a result does not answer a call of a small open pair.
 //!
-//! Calls of one id in one pair form a group; the groups of an id form a stack with the newest pair on
-//! top. Groups whose calls are all answered are popped when they are met, so that every lookup is O(1)
-//! amortised.
+//! The calls of an id form a stack: the newest pair on top, of one pair the first call. Those that are answered are
+//! popped when they are met, so that every lookup is O(1) amortised.
 
 use msg_core::Part;
 
@@ -16,7 +15,6 @@ use crate::{by_id::ById, idx::Idx};
 #[derive(Default)]
 pub(crate) struct Index<'m> {
     ids: ById<Entry<'m>>,
-    groups: Vec<Group>,
     /// How many units are in the index, and how many calls.
     indexed: (usize, usize),
 }
@@ -26,20 +24,10 @@ pub(crate) struct Entry<'m> {
     id: &'m str,
     first_call: Option<Idx<Call>>,
     last_call: Option<Idx<Call>>,
-    /// The newest group that may have a pending call.
-    top: Option<Idx<Group>>,
+    /// The top of the stack of those that may be pending.
+    top: Option<Idx<Call>>,
     /// The newest result of this id that no call bears.
     unlinked: Option<Idx<Slot>>,
-}
-
-/// The calls of one id in one pair.
-struct Group {
-    unit: Idx<Unit>,
-    /// The first call that may be pending.
-    head: Option<Idx<Call>>,
-    tail: Idx<Call>,
-    /// The next older group.
-    older: Option<Idx<Group>>,
 }
 
 impl<'m> Index<'m> {
@@ -52,7 +40,7 @@ impl<'m> Index<'m> {
         self.ids.reserve(plan.calls.len() - calls);
         for unit in (units..plan.units.len()).map(Idx::at) {
             let parts = &chain.message(plan.units[unit].message).parts;
-            for call in plan.calls_of(unit) {
+            for call in plan.calls_of(unit).rev() {
                 if let Part::ToolCall(it) = &parts[plan.calls[call].part as usize] {
                     self.add(plan, &it.id, unit, call);
                 }
@@ -73,17 +61,10 @@ impl<'m> Index<'m> {
     /// The pending call that a result of this id answers: in the newest pair that has one, the first.
     pub(crate) fn pending(&mut self, plan: &Plan, entry: Idx<Entry<'m>>) -> Option<Idx<Call>> {
         let entry = &mut self.ids[entry];
-        while let Some(top) = entry.top {
-            let group = &mut self.groups[top];
-            while let Some(head) = group.head {
-                if plan.calls[head].slot.is_none() {
-                    return Some(head);
-                }
-                group.head = plan.calls[head].next_same;
-            }
-            entry.top = group.older;
+        while let Some(top) = entry.top.filter(|it| plan.calls[*it].slot.is_some()) {
+            entry.top = plan.calls[top].below;
         }
-        None
+        entry.top
     }
 
     /// The newest call of this id.
@@ -106,21 +87,18 @@ impl<'m> Index<'m> {
         self.ids[entry].unlinked = Some(slot);
     }
 
+    /// Takes in a call; those of a pair from the last on.
     fn add(&mut self, plan: &mut Plan, id: &'m str, unit: Idx<Unit>, call: Idx<Call>) {
         let entry = self.entry(id);
         let entry = &mut self.ids[entry];
-        entry.first_call.get_or_insert(call);
-        entry.last_call = Some(call);
-        if let Some(top) = entry.top
-            && self.groups[top].unit == unit
-        {
-            let group = &mut self.groups[top];
-            plan.calls[group.tail].next_same = Some(call);
-            group.tail = call;
-            return;
+        let is_of_unit = |it: Idx<Call>| plan.calls[it].unit == unit;
+        if entry.first_call.is_none_or(is_of_unit) {
+            entry.first_call = Some(call);
         }
-        let older = entry.top.replace(Idx::next_of(&self.groups));
-        self.groups.push(Group { unit, head: Some(call), tail: call, older });
+        if !entry.last_call.is_some_and(is_of_unit) {
+            entry.last_call = Some(call);
+        }
+        plan.calls[call].below = entry.top.replace(call);
     }
 }
 

@@ -17,14 +17,8 @@ pub(super) struct OpenPair<'m> {
     pub(super) unit: Idx<Unit>,
     /// How many calls from the first on are answered.
     answered: usize,
-    /// Built when a result without an id asks for a name.
-    names: Option<ByName<'m>>,
-}
-
-/// The calls of a pair by name: the first that may be pending, and for each call the next one of its name.
-struct ByName<'m> {
-    heads: HashMap<&'m str, Option<Idx<Call>>>,
-    next: Vec<Option<Idx<Call>>>,
+    /// The calls that may be pending by name, the first one last; built when a result without an id asks for a name.
+    names: Option<HashMap<&'m str, Vec<Idx<Call>>>>,
 }
 
 impl OpenPair<'_> {
@@ -121,17 +115,11 @@ impl<'m> Analyzer<'m, '_> {
     fn pending_of_name(&mut self, unit: Idx<Unit>, name: &str) -> Option<Idx<Call>> {
         let message = self.chain.message(self.plan.units[unit].message);
         let plan = &self.plan;
-        let first = plan.units[unit].first_call as usize;
         let names = &mut self.links.open.as_mut()?.names;
-        let names = names.get_or_insert_with(|| ByName::of(plan, unit, message));
-        let head = names.heads.get_mut(name)?;
-        while let Some(call) = *head {
-            if plan.calls[call].slot.is_none() {
-                return Some(call);
-            }
-            *head = names.next[call.index() - first];
-        }
-        None
+        let names = names.get_or_insert_with(|| by_name(plan, unit, message));
+        let calls = names.get_mut(name)?;
+        while calls.pop_if(|it| plan.calls[*it].slot.is_some()).is_some() {}
+        calls.last().copied()
     }
 
     /// Lets a result answer a call, at its own place or at the end of that pair's results.
@@ -291,16 +279,17 @@ pub(super) fn has_repeated_id(plan: &Plan, unit: Idx<Unit>, message: &Message) -
     ids.filter(|it| !it.is_empty()).any(|it| !seen.insert(it))
 }
 
-impl<'m> ByName<'m> {
-    fn of(plan: &Plan, unit: Idx<Unit>, message: &'m Message) -> Self {
-        let calls = plan.calls_of(unit);
-        let mut heads = HashMap::new();
-        let mut next = vec![None; calls.len()];
-        for (nth, call) in calls.enumerate().rev() {
-            if let Part::ToolCall(it) = &message.parts[plan.calls[call].part as usize] {
-                next[nth] = heads.insert(it.name.as_str(), Some(call)).flatten();
-            }
+/// The calls of a pair by name, the last one first.
+fn by_name<'m>(
+    plan: &Plan,
+    unit: Idx<Unit>,
+    message: &'m Message,
+) -> HashMap<&'m str, Vec<Idx<Call>>> {
+    let mut names: HashMap<_, Vec<_>> = HashMap::new();
+    for call in plan.calls_of(unit).rev() {
+        if let Part::ToolCall(it) = &message.parts[plan.calls[call].part as usize] {
+            names.entry(it.name.as_str()).or_default().push(call);
         }
-        ByName { heads, next }
     }
+    names
 }

@@ -77,8 +77,8 @@ pub(crate) struct Call {
     pub(crate) unit: Idx<Unit>,
     /// Its result.
     pub(crate) slot: Option<Idx<Slot>>,
-    /// The next call of the same id in the same pair, once the pair is in the index.
-    pub(crate) next_same: Option<Idx<Call>>,
+    /// The call below it in the stack of those of its id, once its pair is in the index.
+    pub(crate) below: Option<Idx<Call>>,
     pub(crate) naming: Naming,
     pub(crate) removed: bool,
     pub(crate) fresh_id: bool,
