@@ -25,7 +25,6 @@ impl<'m> Analyzer<'m, '_> {
                         slot: None,
                         below: None,
                         naming: Naming::Own,
-                        removed: false,
                         fresh_id: false,
                     });
                 }
@@ -40,7 +39,7 @@ impl<'m> Analyzer<'m, '_> {
             self.judge_calls(unit, message);
         }
         if !content && n_calls == 0 && self.rules.warnings {
-            self.find(at, None, What::EmptyMessage);
+            self.note(at, None, What::EmptyMessage);
         }
     }
 
@@ -71,16 +70,19 @@ impl<'m> Analyzer<'m, '_> {
         let Some(it) = self.chain.call(message, part) else { return };
         let kind = it.kind.as_str();
         if kind.is_empty() {
-            self.find(message, Some(part), What::MissingKind);
+            self.find(message, Some(part), What::MissingKind, "set to function");
         }
         if !kind.is_empty() && kind != "function" {
             return;
         }
         if it.arguments.text().is_empty() {
-            self.find(message, Some(part), What::EmptyArguments);
+            self.find(message, Some(part), What::EmptyArguments, "set to {}");
         } else if !is_json(it.arguments.text()) {
-            let sanitized = self.rules.options.arguments == BadArguments::Sanitize;
-            self.find(message, Some(part), What::InvalidArguments { sanitized });
+            let what = What::InvalidArguments;
+            match self.rules.options.arguments {
+                BadArguments::Sanitize => self.find(message, Some(part), what, "made valid JSON"),
+                BadArguments::Keep => self.note(message, Some(part), what),
+            }
         }
     }
 }

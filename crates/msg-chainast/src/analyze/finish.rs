@@ -3,8 +3,7 @@
 use std::collections::HashSet;
 
 use super::{
-    Analyzer, Call, Defect, Naming, Plan, Slot, Unit, UnitKind,
-    defect::{NameEdit, OrphanEdit, What},
+    Analyzer, Call, Defect, Naming, Plan, Slot, Unit, UnitKind, defect::What, link::MOVED,
     says_nothing,
 };
 use crate::{constants::SUMMARIZATION_TOOL_NAME, idx::Idx, options::Orphans, pairing};
@@ -16,18 +15,18 @@ impl Analyzer<'_, '_> {
         if let Some(at) = self.start.empty_lead
             && self.rules.warnings
         {
-            self.find(at, None, What::EmptyMessage);
+            self.note(at, None, What::EmptyMessage);
         }
         if !self.links.unlinked.is_empty() {
             self.index.catch_up(&mut self.plan, self.chain);
             self.link_early();
-            self.settle_orphans();
+            self.place_orphans();
         }
-        self.settle_joined();
+        self.place_joined();
         self.judge_first();
         self.judge_pairs();
         self.compare_final_names();
-        self.plan.mends = self.defects.iter().any(|it| it.fix().is_some());
+        self.plan.mends = self.defects.iter().any(|it| it.fix.is_some());
         (self.plan, self.defects)
     }
 
@@ -48,13 +47,13 @@ impl Analyzer<'_, '_> {
             let it = &mut self.plan.slots[slot];
             let (message, part) = (it.message, it.part);
             it.dead = true;
-            self.find(message, Some(part), What::EarlyResult);
+            self.find(message, Some(part), What::EarlyResult, MOVED);
             self.answer(call, message, part, false);
         }
     }
 
     /// What becomes of results that no call bears.
-    fn settle_orphans(&mut self) {
+    fn place_orphans(&mut self) {
         for (slot, _) in std::mem::take(&mut self.links.unlinked) {
             let it = &self.plan.slots[slot];
             if it.dead {
@@ -62,14 +61,12 @@ impl Analyzer<'_, '_> {
             }
             let (message, part, at_start) = (it.message, it.part, it.at_start);
             if self.is_leading(slot) {
-                self.find_accepted(message, Some(part), What::OrphanResult(OrphanEdit::Dropped));
+                self.find_accepted(message, Some(part), What::OrphanResult);
                 continue;
             }
-            let edit = self.settle_orphan(slot);
-            // The list of the pair writes only what answers a call of the pair.
-            self.plan.slots[slot].dead = matches!(edit, OrphanEdit::Dropped | OrphanEdit::OwnPair);
-            let what = if at_start { What::FirstResult(edit) } else { What::OrphanResult(edit) };
-            self.find(message, Some(part), what);
+            let what = if at_start { What::FirstResult } else { What::OrphanResult };
+            let fix = self.place_orphan(slot);
+            self.find(message, Some(part), what, fix);
         }
     }
 
@@ -79,34 +76,33 @@ impl Analyzer<'_, '_> {
         unit.is_some_and(|it| self.plan.units[it].kind == UnitKind::Results)
     }
 
-    fn settle_orphan(&mut self, slot: Idx<Slot>) -> OrphanEdit {
+    /// Gives a result that no call bears one, or drops it; the edit that does.
+    fn place_orphan(&mut self, slot: Idx<Slot>) -> &'static str {
         let it = &self.plan.slots[slot];
-        let (unit, before) = (it.unit, it.units_before);
-        let options = self.rules.options;
-        if self.chain.result(it.message, it.part).is_some_and(pairing::is_stand_in) {
-            return OrphanEdit::Dropped;
-        }
-        let Some(unit) = unit else {
-            if options.orphans != Orphans::Keep {
-                return OrphanEdit::Dropped;
-            }
-            self.plan.own_pairs.push((before as usize, slot));
-            return OrphanEdit::OwnPair;
-        };
-        let summarization = self.is_summarization(unit);
-        if summarization && let Some(call) = self.answered_summarization(unit, slot) {
+        let (unit, before) = (it.unit, it.units_before as usize);
+        let is_stand_in = self.chain.result(it.message, it.part).is_some_and(pairing::is_stand_in);
+        let summarization = unit.filter(|it| self.is_summarization(*it));
+        let answered = summarization.and_then(|it| self.answered_summarization(it, slot));
+        if let Some(call) = answered.filter(|_| !is_stand_in) {
             self.plan.link(call, slot);
-            return OrphanEdit::Answers;
+            return "answers the summarization call";
         }
-        if options.orphans == Orphans::Drop {
-            return OrphanEdit::Dropped;
-        }
-        if summarization {
-            self.plan.own_pairs.push((unit.index() + 1, slot));
-            return OrphanEdit::OwnPair;
-        }
-        self.plan.made_calls.push((unit, slot));
-        OrphanEdit::CallAdded
+        let (fix, dead) = match (self.rules.options.orphans, unit) {
+            _ if is_stand_in => ("dropped the result", true),
+            (Orphans::Drop, _) | (Orphans::Fabricate, None) => ("dropped the result", true),
+            (_, Some(unit)) if summarization.is_none() => {
+                self.plan.made_calls.push((unit, slot));
+                ("added a call for it", false)
+            }
+            _ => {
+                let before = unit.map_or(before, |it| it.index() + 1);
+                self.plan.own_pairs.push((before, slot));
+                ("added a call for it in a message of its own", true)
+            }
+        };
+        // The list of the pair writes only what answers a call of the pair.
+        self.plan.slots[slot].dead = dead;
+        fix
     }
 
     fn name_of(&self, call: Idx<Call>) -> &str {
@@ -135,13 +131,13 @@ impl Analyzer<'_, '_> {
         if !self.rules.enforced.first_role {
             if self.start.first_unled && !own_first {
                 let message = self.plan.units[0].message;
-                self.find_accepted(message, None, What::FirstAssistant { dropped: false });
+                self.find_accepted(message, None, What::FirstAssistant);
             }
             return;
         }
         if self.start.first_unled && !own_first {
             let message = self.plan.units[0].message;
-            self.find(message, None, What::FirstAssistant { dropped: false });
+            self.find(message, None, What::FirstAssistant, "inserted a user message before it");
             self.plan.insert_first = true;
         } else if own_first && self.plan.lead.is_none() {
             self.plan.insert_first = true;
@@ -175,21 +171,21 @@ impl Analyzer<'_, '_> {
         self.judge_ids(unit);
         for call in self.plan.calls_of(unit) {
             let it = &self.plan.calls[call];
-            if it.removed || it.slot.is_some() {
+            if it.is_removed() || it.slot.is_some() {
                 continue;
             }
             if may_stay_open {
                 self.plan.open_tail = true;
                 return;
             }
-            self.find_call(call, What::MissingResult);
+            self.find_call(call, What::MissingResult, "inserted a placeholder result");
         }
         self.judge_kind(unit, made);
     }
 
-    fn find_call(&mut self, call: Idx<Call>, what: What) {
+    fn find_call(&mut self, call: Idx<Call>, what: What, fix: &'static str) {
         let message = self.plan.message_of(call);
-        self.find(message, Some(self.plan.calls[call].part), what);
+        self.find(message, Some(self.plan.calls[call].part), what, fix);
     }
 
     /// A call without a name takes that of its result; without a result it goes.
@@ -199,20 +195,17 @@ impl Analyzer<'_, '_> {
                 continue;
             }
             let slot = self.plan.calls[call].slot.map(|it| &self.plan.slots[it]);
-            let (naming, edit) = match slot {
-                None => (Naming::Own, NameEdit::Removed),
-                Some(it) => match self.chain.result(it.message, it.part) {
-                    Some(it) if it.name.as_ref().is_some_and(|it| !it.is_empty()) => {
-                        (Naming::Result, NameEdit::Result)
-                    }
-                    _ => (Naming::Unknown, NameEdit::Unknown),
-                },
+            let name = slot
+                .and_then(|it| self.chain.result(it.message, it.part))
+                .and_then(|it| it.name.as_deref());
+            let (naming, fix) = match name {
+                _ if slot.is_none() => (Naming::Removed, "removed the call"),
+                None | Some("") => (Naming::Unknown, "named unknown_tool"),
+                Some(_) => (Naming::Result, "named after its result"),
             };
-            let it = &mut self.plan.calls[call];
-            it.naming = naming;
-            it.removed = edit == NameEdit::Removed;
-            self.find_call(call, What::NamelessCall(edit));
-            if edit != NameEdit::Removed && self.rules.warnings {
+            self.plan.calls[call].naming = naming;
+            self.find_call(call, What::NamelessCall, fix);
+            if naming != Naming::Removed && self.rules.warnings {
                 self.judge_arguments(call);
             }
         }
@@ -224,10 +217,10 @@ impl Analyzer<'_, '_> {
         let message = self.plan.units[unit].message;
         let parts = &self.chain.message(message).parts;
         if calls.len() > 0
-            && calls.all(|it| self.plan.calls[it].removed)
+            && calls.all(|it| self.plan.calls[it].is_removed())
             && parts.iter().all(|it| says_nothing(it) || it.as_tool_call().is_some())
         {
-            self.find(message, None, What::EmptyMessage);
+            self.note(message, None, What::EmptyMessage);
         }
     }
 
@@ -240,7 +233,7 @@ impl Analyzer<'_, '_> {
         let mut seen = HashSet::new();
         for call in self.plan.calls_of(unit) {
             let it = &self.plan.calls[call];
-            if it.removed {
+            if it.is_removed() {
                 continue;
             }
             let Some(id) = chain.call(self.plan.message_of(call), it.part).map(|it| &it.id) else {
@@ -252,7 +245,7 @@ impl Analyzer<'_, '_> {
                 false => What::DuplicateCallId,
             };
             self.plan.calls[call].fresh_id = true;
-            self.find_call(call, what);
+            self.find_call(call, what, "given a fresh id");
         }
     }
 
@@ -261,14 +254,14 @@ impl Analyzer<'_, '_> {
         if self.plan.units[unit].n_calls as usize + made.len() < 2 {
             return;
         }
-        let mut stays = self.plan.calls_of(unit).filter(|it| !self.plan.calls[*it].removed);
+        let mut stays = self.plan.calls_of(unit).filter(|it| !self.plan.calls[*it].is_removed());
         if stays.next().is_some_and(|it| self.final_name(it) != SUMMARIZATION_TOOL_NAME) {
             return;
         }
         let mut calls = Vec::new();
         for call in self.plan.calls_of(unit) {
             let it = &self.plan.calls[call];
-            if !it.removed {
+            if !it.is_removed() {
                 let summarization = self.final_name(call) == SUMMARIZATION_TOOL_NAME;
                 calls.push((self.plan.message_of(call), it.part, summarization));
             }
@@ -282,12 +275,14 @@ impl Analyzer<'_, '_> {
             if !pair[0].2 {
                 return;
             }
+            let (message, part) = (pair[1].0, Some(pair[1].1));
             match self.rules.enforced.lone_summary {
                 true => {
+                    let fix = "moved the other calls to a message of their own";
+                    self.find(message, part, What::SurplusCall, fix);
                     self.plan.splits_summaries = true;
-                    self.find(pair[1].0, Some(pair[1].1), What::SurplusCall);
                 }
-                false => self.find_accepted(pair[1].0, Some(pair[1].1), What::SurplusCall),
+                false => self.find_accepted(message, part, What::SurplusCall),
             }
         }
     }
@@ -315,7 +310,7 @@ impl Analyzer<'_, '_> {
             let call = &self.plan.calls[answered];
             if stands && call.naming == Naming::Own {
                 let call = (self.plan.message_of(answered), call.part);
-                self.find(message, Some(part), What::NameMismatch { call });
+                self.note(message, Some(part), What::NameMismatch { call });
             }
         }
     }

@@ -12,6 +12,10 @@ use super::{
 };
 use crate::{idx::Idx, profile::LaterResults};
 
+/// The edit of a result that stands elsewhere than its call.
+pub(super) const MOVED: &str = "moved behind its call";
+const OTHER_STAYS: &str = "dropped, the other one stays";
+
 /// The last pair while results may follow it.
 pub(super) struct OpenPair<'m> {
     pub(super) unit: Idx<Unit>,
@@ -34,7 +38,7 @@ impl<'m> Analyzer<'m, '_> {
         if id.is_empty()
             && let Some(call) = self.nearest_pending(message, part)
         {
-            self.find(message, Some(part), What::EmptyResultId);
+            self.find(message, Some(part), What::EmptyResultId, "answers a call of its pair");
             return self.answer(call, message, part, natural);
         }
         if let Some(call) = self.pending_in_open(id) {
@@ -46,7 +50,7 @@ impl<'m> Analyzer<'m, '_> {
                 if self.may_come_late(call) {
                     return self.stay_late(call, message, part, natural);
                 }
-                self.find(message, Some(part), What::LateResult);
+                self.find(message, Some(part), What::LateResult, MOVED);
                 return self.answer(call, message, part, false);
             }
             return self.answer(call, message, part, natural);
@@ -160,7 +164,7 @@ impl<'m> Analyzer<'m, '_> {
 
     /// Results behind a run of assistant messages stay there if all calls of the run are answered behind it;
     /// else each moves behind its call, since what is put behind the others would part the run.
-    pub(super) fn settle_joined(&mut self) {
+    pub(super) fn place_joined(&mut self) {
         let mut judged = (None, false);
         for (slot, first) in std::mem::take(&mut self.links.joined) {
             let it = &self.plan.slots[slot];
@@ -174,7 +178,7 @@ impl<'m> Analyzer<'m, '_> {
                 continue;
             }
             self.plan.slots[slot].dead = true;
-            self.find(message, Some(part), What::LateResult);
+            self.find(message, Some(part), What::LateResult, MOVED);
             let own = self.push_slot(message, part, false);
             self.plan.append_slot(self.plan.calls[call].unit, own);
             self.plan.slots[own].call = Some(call);
@@ -196,10 +200,10 @@ impl<'m> Analyzer<'m, '_> {
         let it = &self.plan.slots[slot];
         let old = (it.message, it.part);
         if self.is_placeholder(message, part) && !self.is_placeholder(old.0, old.1) {
-            self.find(message, Some(part), What::DuplicateResult { other: old.0 });
+            self.find(message, Some(part), What::DuplicateResult { other: old.0 }, OTHER_STAYS);
             return;
         }
-        self.find(old.0, Some(old.1), What::DuplicateResult { other: message });
+        self.find(old.0, Some(old.1), What::DuplicateResult { other: message }, OTHER_STAYS);
         let it = &mut self.plan.slots[slot];
         (it.message, it.part) = (message, part);
         self.compare_names(slot);

@@ -31,7 +31,7 @@ use crate::{
     options::{First, Orphans, UnknownRole},
     pairing,
 };
-use defect::{PartEdit, RoleEdit, What};
+use defect::What;
 use index::{Entry, Index};
 use link::OpenPair;
 
@@ -143,28 +143,37 @@ impl<'m, 'r> Analyzer<'m, 'r> {
         }
     }
 
-    fn find(&mut self, message: u32, part: Option<u32>, what: What) {
-        self.defects.push(Defect { message, part, what, accepted: false });
+    /// Reports a defect, and the edit that mends it.
+    fn find(&mut self, message: u32, part: Option<u32>, what: What, fix: &'static str) {
+        self.defects.push(Defect { message, part, what, fix: Some(fix), accepted: false });
+    }
+
+    /// Reports a defect that nothing mends.
+    fn note(&mut self, message: u32, part: Option<u32>, what: What) {
+        self.defects.push(Defect { message, part, what, fix: None, accepted: false });
     }
 
     /// Reports a rule of the strict chain that is not enforced here (CA-70a).
     fn find_accepted(&mut self, message: u32, part: Option<u32>, what: What) {
         if self.rules.warnings {
-            self.defects.push(Defect { message, part, what, accepted: true });
+            self.defects.push(Defect { message, part, what, fix: None, accepted: true });
         }
     }
 
     #[cold]
     fn mended_role(&mut self, at: u32, reading: Reading) -> Option<RolePart> {
-        let (edit, part) = match reading {
+        let as_user = self.rules.options.unknown_role == UnknownRole::AsUser;
+        let (part, what, fix) = match reading {
             Reading::Known(part) => return Some(part),
-            Reading::Spelled(part, word) => (RoleEdit::Spelled(word), Some(part)),
-            Reading::Unknown if self.rules.options.unknown_role == UnknownRole::AsUser => {
-                (RoleEdit::AsUser, Some(RolePart::User))
+            Reading::Spelled(part, meant) => {
+                (Some(part), What::MisspelledRole { meant }, "read as the role that it spells")
             }
-            Reading::Unknown => (RoleEdit::Dropped, None),
+            Reading::Unknown if as_user => {
+                (Some(RolePart::User), What::UnknownRole, "read as user")
+            }
+            Reading::Unknown => (None, What::UnknownRole, "dropped the message"),
         };
-        self.find(at, None, What::UnknownRole(edit));
+        self.find(at, None, what, fix);
         part
     }
 
@@ -176,7 +185,7 @@ impl<'m, 'r> Analyzer<'m, 'r> {
         let at_start = self.start.only_systems;
         if !at_start && self.rules.enforced.system_place && self.rules.enforced.later_system_as_user
         {
-            self.find(at, None, What::LaterSystem);
+            self.find(at, None, What::LaterSystem, "made a user message");
             return self.user(at, message);
         }
         if self.moves_parts(at, message) {
@@ -188,14 +197,21 @@ impl<'m, 'r> Analyzer<'m, 'r> {
             self.start.empty_lead = is_empty(message).then_some(at);
             return;
         }
-        let (what, enforced) = match at_start {
-            true => (What::RepeatedSystem, self.merges_repeated_system()),
-            false => (What::MisplacedSystem { leads }, self.rules.enforced.system_place),
+        let (what, enforced, fix) = match at_start {
+            true => (What::RepeatedSystem, self.merges_repeated_system(), "merged into the first"),
+            false => {
+                let fix = match leads {
+                    true => "moved to the front",
+                    false => "merged into the system message at the front",
+                };
+                (What::MisplacedSystem, self.rules.enforced.system_place, fix)
+            }
         };
-        match enforced {
-            true => self.hoist(at, message, what),
-            false => self.keep_system(at, message, what),
+        if !enforced {
+            return self.keep_system(at, message, what);
         }
+        self.find(at, None, what, fix);
+        self.hoist(at, message);
     }
 
     /// Whether a further system message at the start joins the first. One that is accepted does where a
@@ -207,8 +223,7 @@ impl<'m, 'r> Analyzer<'m, 'r> {
     }
 
     /// Moves a system message to the front, where it joins the one that stands there.
-    fn hoist(&mut self, at: u32, message: &'m Message, what: What) {
-        self.find(at, None, what);
+    fn hoist(&mut self, at: u32, message: &'m Message) {
         let empty = is_empty(message);
         if self.plan.lead.is_none() {
             self.plan.lead = Some(at);
@@ -227,7 +242,7 @@ impl<'m, 'r> Analyzer<'m, 'r> {
         self.push_unit(at, UnitKind::System);
         self.links.open = None;
         if is_empty(message) && self.rules.warnings {
-            self.find(at, None, What::EmptyMessage);
+            self.note(at, None, What::EmptyMessage);
         }
     }
 
@@ -238,7 +253,7 @@ impl<'m, 'r> Analyzer<'m, 'r> {
         let empty = is_empty(message);
         if self.plan.units.last().is_some_and(|it| it.kind == UnitKind::User) {
             if self.rules.enforced.consecutive_user {
-                self.find(at, None, What::ConsecutiveUser);
+                self.find(at, None, What::ConsecutiveUser, "merged into the one before");
                 let unit = Idx::at(self.plan.units.len() - 1);
                 self.plan.user_merges.push((unit, at));
                 if !empty {
@@ -262,7 +277,7 @@ impl<'m, 'r> Analyzer<'m, 'r> {
         {
             if !(self.start.strays_stay && self.links.floating && options.orphans == Orphans::Keep)
             {
-                self.find(at, None, What::FirstAssistant { dropped: true });
+                self.find(at, None, What::FirstAssistant, "dropped the message");
                 return;
             }
             self.start.spared_first = true;
@@ -272,7 +287,7 @@ impl<'m, 'r> Analyzer<'m, 'r> {
             self.pair(at, message);
         }
         if results > 0 {
-            self.misplaced_results(at, message, PartEdit::ResultBehind);
+            self.misplaced_results(at, message, "moved to a tool message behind it");
         }
     }
 
@@ -304,7 +319,7 @@ impl<'m, 'r> Analyzer<'m, 'r> {
         if let Some(at) = self.empty_user.take()
             && self.rules.warnings
         {
-            self.find(at, None, What::EmptyMessage);
+            self.note(at, None, What::EmptyMessage);
         }
     }
 }

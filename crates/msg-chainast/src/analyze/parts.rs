@@ -3,10 +3,7 @@
 
 use msg_core::{Message, Part};
 
-use super::{
-    Analyzer,
-    defect::{PartEdit, What},
-};
+use super::{Analyzer, defect::What};
 
 impl<'m> Analyzer<'m, '_> {
     pub(super) fn tool(&mut self, at: u32, message: &'m Message) {
@@ -26,19 +23,20 @@ impl<'m> Analyzer<'m, '_> {
             match it {
                 Part::ToolResult(it) => self.result(at, part as u32, &it.call_id, true),
                 Part::ToolCall(_) => {
-                    self.find(at, Some(part as u32), What::MisplacedPart(PartEdit::CallRemoved));
+                    self.find(at, Some(part as u32), What::MisplacedPart, "removed the call");
                 }
                 _ if has_results => {
-                    self.find(at, Some(part as u32), What::MisplacedPart(PartEdit::Joined));
+                    let fix = "joined to the content of the result";
+                    self.find(at, Some(part as u32), What::MisplacedPart, fix);
                 }
                 _ => others = true,
             }
         }
         if others {
-            self.find(at, None, What::EmptyToolMessage { read: true });
+            self.find(at, None, What::EmptyToolMessage, "read as a result without an id");
             self.result(at, 0, "", true);
         } else if message.parts.is_empty() {
-            self.find(at, None, What::EmptyToolMessage { read: false });
+            self.find(at, None, What::EmptyToolMessage, "dropped the message");
         }
     }
 
@@ -50,22 +48,22 @@ impl<'m> Analyzer<'m, '_> {
             return false;
         }
         if message.tool_results().next().is_some() {
-            self.misplaced_results(at, message, PartEdit::ResultBefore);
+            self.misplaced_results(at, message, "moved to a tool message before it");
         }
         for (part, it) in message.parts.iter().enumerate() {
             if it.as_tool_call().is_some() {
-                self.find(at, Some(part as u32), What::MisplacedPart(PartEdit::CallRemoved));
+                self.find(at, Some(part as u32), What::MisplacedPart, "removed the call");
             }
         }
         moved == message.parts.len()
     }
 
     /// Moves the results out of a message that is no tool message and has some.
-    pub(super) fn misplaced_results(&mut self, at: u32, message: &'m Message, edit: PartEdit) {
+    pub(super) fn misplaced_results(&mut self, at: u32, message: &'m Message, fix: &'static str) {
         self.plan.taken_apart.push(at);
         for (part, it) in message.parts.iter().enumerate() {
             if let Part::ToolResult(it) = it {
-                self.find(at, Some(part as u32), What::MisplacedPart(edit));
+                self.find(at, Some(part as u32), What::MisplacedPart, fix);
                 self.result(at, part as u32, &it.call_id, false);
             }
         }

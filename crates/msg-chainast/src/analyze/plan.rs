@@ -80,7 +80,6 @@ pub(crate) struct Call {
     /// The call below it in the stack of those of its id, once its pair is in the index.
     pub(crate) below: Option<Idx<Call>>,
     pub(crate) naming: Naming,
-    pub(crate) removed: bool,
     pub(crate) fresh_id: bool,
 }
 
@@ -93,6 +92,8 @@ pub(crate) enum Naming {
     Result,
     /// Nobody knows it.
     Unknown,
+    /// Nobody asks for it: the call goes.
+    Removed,
 }
 
 /// A place for a result in the list of its pair.
@@ -117,6 +118,13 @@ pub(crate) struct Slot {
     pub(crate) dead: bool,
     /// The next slot of its pair.
     pub(crate) next: Option<Idx<Slot>>,
+}
+
+impl Call {
+    /// Whether the call goes.
+    pub(crate) fn is_removed(&self) -> bool {
+        self.naming == Naming::Removed
+    }
 }
 
 impl Unit {

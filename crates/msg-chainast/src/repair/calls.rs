@@ -22,7 +22,7 @@ impl Repairer<'_> {
             let planned = &self.plan.calls[call];
             let (part, slot, naming, fresh) =
                 (planned.part as usize, planned.slot, planned.naming, planned.fresh_id);
-            if planned.removed {
+            if planned.is_removed() {
                 continue;
             }
             let place = item.place(part);

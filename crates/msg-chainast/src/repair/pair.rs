@@ -51,7 +51,7 @@ impl Repairer<'_> {
     fn placeholders(&mut self, unit: Idx<Unit>, at: usize) {
         for call in self.plan.calls_of(unit) {
             let it = &self.plan.calls[call];
-            if !it.removed && it.slot.is_none() {
+            if !it.is_removed() && it.slot.is_none() {
                 self.placeholder(at, it.part as usize);
             }
         }
@@ -73,7 +73,7 @@ impl Repairer<'_> {
     /// Takes removed calls, and results that were moved, out of the assistant message.
     fn clean(&mut self, unit: Idx<Unit>, at: usize) {
         let calls = self.plan.calls_of(unit).map(|it| &self.plan.calls[it]);
-        let mut removed = calls.filter(|it| it.removed).map(|it| it.part as usize).peekable();
+        let mut removed = calls.filter(|it| it.is_removed()).map(|it| it.part as usize).peekable();
         self.out.items[at].retain_parts(|index, part| {
             let goes = removed.next_if_eq(&index).is_some();
             !goes && part.as_tool_result().is_none()
