@@ -115,12 +115,17 @@ impl Document {
     }
 
     /// What is mended of this document, and how.
-    pub(crate) fn chain_options(&self, options: &RepairOptions) -> msg_chainast::RepairOptions {
-        let (check, profile) = self.rules(options.chain.check, options.chain.profile.as_deref());
-        let chain = options.chain.clone().with_check(check);
+    pub(crate) fn chain_options<'o>(
+        &self,
+        options: &'o RepairOptions,
+    ) -> Cow<'o, msg_chainast::RepairOptions> {
+        let given = &options.chain;
+        let (check, profile) = self.rules(given.check, given.profile.as_deref());
+        let chain = || given.clone().with_check(check);
         match profile {
-            Some(Cow::Owned(of_model)) => chain.with_profile(&of_model),
-            _ => chain,
+            Some(Cow::Owned(of_model)) => Cow::Owned(chain().with_profile(&of_model)),
+            _ if check == given.check => Cow::Borrowed(given),
+            _ => Cow::Owned(chain()),
         }
     }
 }

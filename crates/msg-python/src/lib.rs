@@ -19,7 +19,12 @@ mod output;
 mod reports;
 mod stream;
 
+use mimalloc::MiMalloc;
 use pyo3::prelude::*;
+
+/// For what is not an object of Python.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 /// The private module `msg._msg`.
 #[pymodule(gil_used = false)]

@@ -11,6 +11,7 @@ use std::borrow::Cow;
 
 use msg_document::{MendedMessage, ReadOptions, Skeleton, Source};
 use msg_json::Kind;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString};
 
@@ -35,7 +36,7 @@ pub(crate) fn skeleton(document: &Bound<'_, PyAny>, options: &ReadOptions) -> Op
 /// The messages of a document that has a skeleton.
 pub(crate) fn messages<'py>(document: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     if document.is_instance_of::<PyDict>() {
-        document.get_item(MESSAGES)
+        document.get_item(intern!(document.py(), "messages"))
     } else {
         Ok(document.clone())
     }
@@ -54,6 +55,7 @@ pub(crate) fn mended<'py>(
             MendedMessage::Changed(at, changes) => {
                 list.append(changed(own.get_item(at)?, changes)?)?;
             }
+            MendedMessage::Texts(texts) => list.append(of_texts(document.py(), texts)?)?,
             MendedMessage::New(json) => {
                 for new in output::objects(document.py(), json, None)?.try_iter()? {
                     list.append(new?)?;
@@ -63,8 +65,15 @@ pub(crate) fn mended<'py>(
     }
     let Ok(request) = document.cast::<PyDict>() else { return Ok(list.into_any()) };
     let request = request.copy()?;
-    request.set_item(MESSAGES, list)?;
+    request.set_item(intern!(request.py(), "messages"), list)?;
     Ok(request.into_any())
+}
+
+/// A message all of whose members are texts.
+fn of_texts<'py>(py: Python<'py>, texts: &[(&str, String)]) -> PyResult<Bound<'py, PyDict>> {
+    let message = PyDict::new(py);
+    texts.iter().try_for_each(|(name, text)| message.set_item(PyString::intern(py, name), text))?;
+    Ok(message)
 }
 
 /// A message with texts at some places; all that they are not in is the caller's.
@@ -97,9 +106,6 @@ fn with_text<'py>(
     object.set_item(step, with_text(&member, rest, text)?)?;
     Ok(object.into_any())
 }
-
-/// The member of a request that holds its messages.
-const MESSAGES: &str = "messages";
 
 impl Source for Objects<'_> {
     fn kind(&mut self) -> Option<Kind> {

@@ -1,8 +1,8 @@
 //! Options from keyword arguments (PY-8), understood once and kept (PY-11).
 
-use std::any::Any;
+use std::any::{Any, TypeId};
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use msg_document::{
     CheckOptions, ConvertOptions, FitOptions, Fitter, KeyOptions, Refusal, RepairOptions,
@@ -17,6 +17,9 @@ use crate::input::Input;
 /// What an act understands its options as.
 pub(crate) trait Understood: Any + Send + Sync + Sized {
     fn of(json: &[u8]) -> Result<Self, Refusal>;
+
+    /// Those of a call without options.
+    fn unset() -> &'static OnceLock<Arc<Self>>;
 }
 
 macro_rules! understood {
@@ -24,6 +27,11 @@ macro_rules! understood {
         impl Understood for $options {
             fn of(json: &[u8]) -> Result<Self, Refusal> {
                 options_from_json(json)
+            }
+
+            fn unset() -> &'static OnceLock<Arc<Self>> {
+                static UNSET: OnceLock<Arc<$options>> = OnceLock::new();
+                &UNSET
             }
         }
     )*};
@@ -43,23 +51,36 @@ impl Understood for Fitter {
     fn of(json: &[u8]) -> Result<Self, Refusal> {
         Fitter::new(options_from_json(json)?)
     }
+
+    fn unset() -> &'static OnceLock<Arc<Self>> {
+        static UNSET: OnceLock<Arc<Fitter>> = OnceLock::new();
+        &UNSET
+    }
 }
 
 /// Compiled options by their text, for a program that uses a handful again and again.
-type Kept = HashMap<(std::any::TypeId, Vec<u8>), Arc<dyn Any + Send + Sync>>;
+type Kept = HashMap<(TypeId, Vec<u8>), Arc<dyn Any + Send + Sync>>;
 static KEPT: Mutex<Option<Kept>> = Mutex::new(None);
 const MAX_KEPT: usize = 64;
 
-/// The options of a call, from the cache where they were understood before.
+/// The options of a call, understood before if they can be.
 pub(crate) fn of<T: Understood>(
     options: Option<&Bound<'_, PyDict>>,
     py: Python<'_>,
 ) -> PyResult<Arc<T>> {
-    let json = match options.filter(|it| !it.is_empty()) {
-        None => b"{}".to_vec(),
-        Some(options) => Input::of(options.as_any())?.json().to_vec(),
-    };
-    let key = (std::any::TypeId::of::<T>(), json);
+    if let Some(options) = options.filter(|it| !it.is_empty()) {
+        return kept(Input::of(options.as_any())?.json().to_vec(), py);
+    }
+    if let Some(unset) = T::unset().get() {
+        return Ok(Arc::clone(unset));
+    }
+    let options = Arc::new(T::of(b"{}").map_err(|it| refused(py, &it))?);
+    Ok(Arc::clone(T::unset().get_or_init(|| options)))
+}
+
+/// Options from the cache.
+fn kept<T: Understood>(json: Vec<u8>, py: Python<'_>) -> PyResult<Arc<T>> {
+    let key = (TypeId::of::<T>(), json);
     // A poisoned lock holds nothing that a panic could have left half done.
     let mut kept = KEPT.lock().unwrap_or_else(|it| it.into_inner());
     let kept = kept.get_or_insert_default();

@@ -9,7 +9,7 @@
 //! ```
 
 use msg_chainast::{MessageOrigin, RepairOptions as ChainOptions};
-use msg_core::{Diagnostic, Message, Part, ToolCall, ToolResult};
+use msg_core::{Diagnostic, Message, Part, Role, ToolCall, ToolResult};
 
 use super::{MARK, needs_texts};
 use crate::codec::WriteOptions;
@@ -24,6 +24,8 @@ pub enum MendedMessage {
     Kept(usize),
     /// The message of this index, with texts at some places of its JSON, each named by its JSON Pointer (RFC 6901).
     Changed(usize, Vec<(String, String)>),
+    /// Another one, all of whose members are texts: these, in their order.
+    Texts(Vec<(&'static str, String)>),
     /// Another one, as a JSON array: of several where one object cannot hold it, or of none.
     New(Vec<u8>),
 }
@@ -69,7 +71,7 @@ fn mended(after: Copies, before: &[Message], whole: &[usize]) -> Vec<Option<Mend
     let of = |(message, origin): (Message, MessageOrigin)| {
         let at = origin.message;
         if origin.inserted {
-            return written(message);
+            return texts(&message).map(MendedMessage::Texts).or_else(|| written(message));
         }
         match changes(before.get(at)?, &message) {
             Some(none) if none.is_empty() => Some(MendedMessage::Kept(at)),
@@ -120,6 +122,7 @@ fn call_changes(
     call: usize,
     changes: &mut Vec<(String, String)>,
 ) -> Option<()> {
+    let n_changes = changes.len();
     let mut compare = |place, before: &str, after: &str| {
         if before != after {
             changes.push((format!("/tool_calls/{call}/{place}"), after.to_owned()));
@@ -129,7 +132,9 @@ fn call_changes(
     compare("type", before.kind.as_str(), after.kind.as_str());
     compare("function/arguments", before.arguments.text(), after.arguments.text());
     let is_same = before.name == after.name && before.signature == after.signature;
-    (is_same && before.extra == after.extra).then_some(())
+    // One of the old form becomes one of the new.
+    let has_place = before.extra.is_empty() || changes.len() == n_changes;
+    (is_same && has_place && before.extra == after.extra).then_some(())
 }
 
 fn result_changes(
@@ -161,4 +166,21 @@ fn written(message: Message) -> Option<MendedMessage> {
     // Something of a message that is not whole may have come into it.
     let is_whole = memchr::memmem::find(&json, MARK.encode_utf8(&mut [0; 4]).as_bytes()).is_none();
     is_whole.then_some(MendedMessage::New(json))
+}
+
+/// The members of a message that was inserted, as they are written: a text of the user, or the result of a call.
+fn texts(message: &Message) -> Option<Vec<(&'static str, String)>> {
+    let [part] = message.parts.as_slice() else { return None };
+    let (role, call_id, name, text) = match (&message.role, part) {
+        (Role::User, Part::Text(it)) => ("user", None, None, &*it.text),
+        (Role::Tool, Part::ToolResult(it)) if !it.is_error => {
+            ("tool", Some(&*it.call_id), it.name.as_deref(), it.content.as_text()?)
+        }
+        _ => return None,
+    };
+    let members =
+        [("role", Some(role)), ("tool_call_id", call_id), ("name", name), ("content", Some(text))];
+    let texts = members.into_iter().filter_map(|(member, text)| Some((member, text?)));
+    let is_plain = |text: &str| !text.is_empty() && !text.contains(MARK);
+    texts.map(|(member, text)| is_plain(text).then(|| (member, text.to_owned()))).collect()
 }

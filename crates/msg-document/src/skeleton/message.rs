@@ -3,10 +3,16 @@
 //! What it makes of them is what the reader of chat messages makes (OA-1), but for layouts and members that nothing
 //! is judged by. Anything else gives nothing.
 
-use msg_core::{CallKind, Image, Message, Part, Reasoning, Role, ToolCall, ToolResult};
+use msg_core::{
+    CallKind, Image, Message, Origin, Part, RawJson, Reasoning, Role, ToolCall, ToolResult,
+};
 use msg_json::Kind;
 
+use super::shape::{Shape, Shapes};
 use super::source::{HEAD, Source, kept};
+
+/// Room for so many messages is taken at once.
+const MANY: usize = 16;
 
 /// What was found in a document.
 #[derive(Default)]
@@ -16,26 +22,20 @@ pub(super) struct Conversation {
     pub(super) has_more_members: bool,
     /// So many contents were read.
     texts: usize,
+    shapes: Shapes,
 }
 
 /// A list of messages, or a request with one.
 pub(super) fn conversation(source: &mut impl Source) -> Option<Conversation> {
     let mut res = Conversation::default();
-    if source.kind()? == Kind::Array {
+    let is_list = source.kind()? == Kind::Array;
+    if is_list {
         res.list(source)?;
-        return Some(res);
+    } else {
+        source.object(|source, name| res.member(source, name))?;
     }
-    source.object(|source, name| match name {
-        "messages" if res.messages.is_empty() => res.list(source),
-        "model" if source.kind()? == Kind::String => source.skip(),
-        "tools" if source.kind()? == Kind::Array => source.list(tool),
-        "max_tokens" | "n" | "seed" | "temperature" | "top_p" if source.kind()? == Kind::Number => {
-            source.skip()
-        }
-        "stream" if source.kind()? == Kind::Bool => source.skip(),
-        _ => None,
-    })?;
-    Some(res)
+    let shapes = std::mem::take(&mut res.shapes);
+    shapes.are_of_chat(is_list).then_some(res)
 }
 
 /// A tool that is no tool of Anthropic, whose requests are recognised by them.
@@ -44,7 +44,29 @@ fn tool<S: Source>(source: &mut S) -> Option<()> {
 }
 
 impl Conversation {
+    /// A member of a request.
+    fn member(&mut self, source: &mut impl Source, name: &str) -> Option<()> {
+        match name {
+            "messages" if self.messages.is_empty() => self.list(source),
+            "messages" => None,
+            "model" if source.kind()? == Kind::String => source.skip(),
+            "tools" if source.kind()? == Kind::Array => source.list(tool),
+            "max_tokens" | "n" | "seed" | "temperature" | "top_p"
+                if source.kind()? == Kind::Number =>
+            {
+                source.skip()
+            }
+            "stream" if source.kind()? == Kind::Bool => source.skip(),
+            _ => {
+                self.has_more_members = true;
+                self.shapes.request.of_request(source, name)
+            }
+        }
+    }
+
     fn list(&mut self, source: &mut impl Source) -> Option<()> {
+        // Most conversations have fewer: growing step by step would move each message twice.
+        self.messages.reserve(MANY);
         source.list(|source| {
             let message = self.message(source)?;
             self.messages.push(message);
@@ -56,6 +78,9 @@ impl Conversation {
         let mut draft = Draft::default();
         source.object(|source, name| draft.member(source, name, &mut self.texts))?;
         self.has_more_members |= draft.has_more;
+        if let Some(unusual) = draft.shape.take() {
+            self.shapes.push(draft.whole_shape(*unusual))?;
+        }
         draft.into_message()
     }
 }
@@ -68,10 +93,13 @@ struct Draft {
     role: Option<Role>,
     name: Option<String>,
     content: Vec<Part>,
+    content_kind: Option<Kind>,
     calls: Vec<Part>,
     call_id: Option<String>,
     reasoning: Option<String>,
     has_more: bool,
+    /// Its unusual members. Few messages have one, and all are moved.
+    shape: Option<Box<Shape>>,
 }
 
 impl Draft {
@@ -79,10 +107,11 @@ impl Draft {
         match name {
             "role" => {
                 self.once(1)?;
-                self.role = Some(Role::known(&source.text()?)?);
+                self.role = Some(self.role(&source.text()?)?);
             }
             "content" => {
                 self.once(2)?;
+                self.content_kind = source.kind();
                 self.content = self.content(source, texts)?;
             }
             "name" => {
@@ -110,6 +139,13 @@ impl Draft {
         Some(())
     }
 
+    /// The role that a word means; that of results before `tool` is one.
+    fn role(&mut self, word: &str) -> Option<Role> {
+        let is_old = word == "function";
+        self.has_more |= is_old;
+        if is_old { Some(Role::Tool) } else { Role::known(word) }
+    }
+
     /// Of a member that stands twice the last counts, which is not tried here.
     fn once(&mut self, member: u8) -> Option<()> {
         let is_first = self.seen & member == 0;
@@ -129,11 +165,30 @@ impl Draft {
             | "provider_specific_fields"
             | "reasoning_details"
             | "weight" => source.skip(),
+            "function_call" if source.kind()? == Kind::Object => {
+                self.once(8)?;
+                self.calls = vec![old_call(source)?];
+                Some(())
+            }
             "audio" | "function_call" | "reasoning" | "reasoning_content" | "refusal" => {
                 (source.kind()? == Kind::Null).then(|| source.skip())?
             }
-            _ => None,
+            _ => self.shape.get_or_insert_default().of_message(source, name),
         }
+    }
+
+    /// Its unusual members, with those of the others that formats are told apart by.
+    fn whole_shape(&self, mut shape: Shape) -> Shape {
+        shape.text("role", self.role.as_ref().map_or("", Role::as_str));
+        if let Some(kind) = self.content_kind {
+            shape.known("content", kind);
+        }
+        for (member, name) in [(4, "name"), (8, "tool_calls"), (16, "tool_call_id")] {
+            if self.seen & member != 0 {
+                shape.known(name, if member == 8 { Kind::Array } else { Kind::String });
+            }
+        }
+        shape
     }
 
     /// A text, parts, or nothing.
@@ -158,7 +213,7 @@ impl Draft {
             "type" if is_text.is_none() => {
                 is_text = match &*source.text()? {
                     "text" => Some(true),
-                    "image_url" | "input_audio" => Some(false),
+                    "file" | "image_url" | "input_audio" => Some(false),
                     _ => None,
                 };
                 is_text.map(|_| ())
@@ -167,7 +222,7 @@ impl Draft {
                 part = Some(text(source, texts)?);
                 Some(())
             }
-            "cache_control" | "image_url" | "input_audio" => {
+            "cache_control" | "file" | "image_url" | "input_audio" => {
                 self.has_more = true;
                 source.skip()
             }
@@ -200,11 +255,11 @@ impl Draft {
                 "id" if id.is_none() => id = Some(source.text()?.into_owned()),
                 "type" if kind.is_none() => kind = Some(CallKind::from(&*source.text()?)),
                 "function" if function.is_none() => function = Some(named(source)?),
-                "index" if source.kind()? == Kind::Number => {
+                "custom" | "extra_content" | "function" | "id" | "type" => return None,
+                _ => {
                     self.has_more = true;
                     source.skip()?;
                 }
-                _ => return None,
             }
             Some(())
         })?;
@@ -239,6 +294,14 @@ fn text(source: &mut impl Source, texts: &mut usize) -> Option<Part> {
     *texts += 1;
     // Another format is recognised by it.
     (!text.starts_with(HEAD)).then(|| Part::text(text))
+}
+
+/// A call of the form before `tool_calls`. It has a mark, for in that form it can have nothing else than it has.
+fn old_call(source: &mut impl Source) -> Option<Part> {
+    let (name, arguments) = named(source)?;
+    let mut call = ToolCall::new("", name, arguments);
+    call.extra.insert(Origin::OpenAi, "function_call", RawJson::string(""));
+    Some(Part::ToolCall(call))
 }
 
 /// The name and the arguments of a function.

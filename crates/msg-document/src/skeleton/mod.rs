@@ -6,12 +6,14 @@
 //! ```
 //!
 //! Most documents are chat messages of OpenAI with a handful of members, and most of them are sound. Of a text it
-//! matters then whether it is blank and how it ends, so that nothing has to be recognised, decoded or copied. It
-//! knows this form alone: for any other member, type or spelling, for what is no JSON, and wherever an answer would
-//! quote a long text or name a byte, it gives nothing, and the document is read whole. No answer differs by it.
+//! matters then whether it is blank and how it ends, so that nothing has to be decoded or copied. Members that no rule
+//! looks at are stepped over; if they are unusual, recognition says by their names whether this is another format.
+//! It knows this form alone: for any other type or spelling, for what is no JSON, and wherever an answer would quote a
+//! long text or name a byte, it gives nothing, and the document is read whole. No answer differs by it.
 
 mod mended;
 mod message;
+mod shape;
 mod source;
 mod text;
 
@@ -41,7 +43,7 @@ const MARK: char = '\u{e000}';
 /// let checked = skeleton.check(&CheckOptions::default()).ok_or("needs the texts")?;
 /// assert_eq!(checked.diagnostics[0].code.as_str(), "chain::unexpected-first-role");
 ///
-/// let other = br#"[{"role":"assistant","content":"hello","vendor":1}]"#;
+/// let other = br#"[{"role":"assistant","parts":[{"text":"hello"}]}]"#;
 /// assert!(Skeleton::of_json(other, &ReadOptions::default()).is_none());
 /// # Ok::<(), &str>(())
 /// ```

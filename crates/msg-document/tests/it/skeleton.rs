@@ -20,6 +20,11 @@ const BODIES: &[&str] = &[
     r#""tools":[{"name":"f","input_schema":{}}],"#,
     r#""tools":[],"max_tokens":null,"#,
     r#""system":"s","#,
+    r#""system":[{"text":"s"}],"#,
+    r#""tool_choice":"auto","stream_options":{"include_usage":true},"user":null,"#,
+    r#""modelId":"m","#,
+    r#""session_id":"s","message_count":1,"#,
+    r#""choices":[],"#,
     r#""messages":[],"#,
 ];
 /// Members of messages beside role and content.
@@ -37,6 +42,16 @@ const MEMBERS: &[&str] = &[
     r#","prefix":true"#,
     r#","reasoning_details":[{"type":"reasoning.text","text":"a"}],"metadata":{},"weight":1"#,
     r#","vendor":1"#,
+    r#","agent":"main","usage":{"a":[1]},"vendor":null"#,
+    r#","vendor":1,"vendor":2"#,
+    r#","parts":[]"#,
+    r#","type":"message","id":"m""#,
+    r#","from":"human","value":"a""#,
+    r#","time":{},"id":"a","created":1"#,
+    r#","function_call":{"name":"f","arguments":"{}"}"#,
+    r#","function_call":{"name":"f","arguments":""}"#,
+    r#","function_call":{"name":"f"}"#,
+    r#","thinking_blocks":[]"#,
     r#","name":"ann""#,
     r#","name":"""#,
     r#","tool_calls":null"#,
@@ -60,8 +75,15 @@ fn text() -> impl Strategy<Value = String> {
 
 fn content() -> impl Strategy<Value = String> {
     let part = |(kind, text, more)| format!(r#"{{"type":"{kind}","text":{text}{more}}}"#);
-    let more = ["", "", r#","cache_control":{}"#, r#","image_url":{"url":"https://x/a"}"#];
-    let kind = select(&["text", "text", "image_url", "input_audio", "image", "tool_use"][..]);
+    let more = [
+        "",
+        "",
+        r#","file":{"file_id":"f"}"#,
+        r#","cache_control":{}"#,
+        r#","image_url":{"url":"https://x/a"}"#,
+    ];
+    let kind =
+        select(&["text", "text", "image_url", "input_audio", "file", "image", "tool_use"][..]);
     let part = (kind, text(), select(more.to_vec())).prop_map(part);
     let list = prop::collection::vec(part, 0..3).prop_map(|it| format!("[{}]", it.join(",")));
     prop_oneof![4 => text(), 1 => Just("null".to_owned()), 1 => list]
@@ -79,6 +101,8 @@ fn call() -> impl Strategy<Value = String> {
             r#""type":"function","#,
             "",
             r#""index":0,"#,
+            r#""vendor":{},"#,
+            r#""extra_content":{},"#,
             r#""type":"custom","#,
         ][..],
     );
@@ -100,8 +124,9 @@ fn message() -> impl Strategy<Value = String> {
     let result = (id(), content()).prop_map(|(id, content)| {
         format!(r#""role":"tool","tool_call_id":"{id}","content":{content}"#)
     });
+    let old = content().prop_map(|it| format!(r#""role":"function","name":"f","content":{it}"#));
     let lone = content().prop_map(|it| format!(r#""content":{it},"role":"tool""#));
-    let message = prop_oneof![4 => plain, 3 => calling, 4 => result, 1 => lone];
+    let message = prop_oneof![4 => plain, 3 => calling, 4 => result, 1 => old, 1 => lone];
     (message, select(MEMBERS)).prop_map(|(message, more)| format!("{{{message}{more}}}"))
 }
 
