@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import logging
 import os
 import shutil
 import signal
@@ -213,7 +214,7 @@ def spark(master: str) -> Callable[[Path, Path, Marked], None]:
 
         os.environ["PYSPARK_PYTHON"] = sys.executable
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-        options = {
+        options: dict[str, Any] = {
             "spark.ui.enabled": "false",
             "spark.sql.execution.arrow.maxRecordsPerBatch": str(BATCH),
             "spark.executorEnv.PYTHONPATH": os.pathsep.join(sys.path),
@@ -245,7 +246,7 @@ def spark(master: str) -> Callable[[Path, Path, Marked], None]:
 def ray(source: Path, out: Path, work: Marked) -> None:
     import ray as engine
 
-    engine.init(num_cpus=3, include_dashboard=False, log_to_driver=False, configure_logging=False, logging_level="ERROR")
+    engine.init(num_cpus=3, include_dashboard=False, log_to_driver=False, configure_logging=False, logging_level=logging.ERROR)
     engine.data.DataContext.get_current().enable_progress_bars = False
     try:
         table = engine.data.read_parquet(str(source), override_num_blocks=FILES)

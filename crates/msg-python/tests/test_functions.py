@@ -133,7 +133,7 @@ def test_join() -> None:
 def test_errors() -> None:
     with pytest.raises(msg.ParseError) as raised:
         msg.check('[{"role":"user",]')
-    assert isinstance(raised.value, ValueError) and raised.value.start == 16
+    assert issubclass(msg.ParseError, ValueError) and raised.value.start == 16
     assert pickle.loads(pickle.dumps(raised.value)).start == 16
     with pytest.raises(msg.OptionError, match="openia"):
         msg.check([], profile="openia")

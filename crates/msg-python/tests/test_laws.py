@@ -12,6 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+settings.register_profile("unhurried", deadline=None)  # neighbours on the machine take time too
+settings.load_profile("unhurried")
+
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
@@ -69,7 +72,15 @@ LONG_MESSAGE = st.fixed_dictionaries(
         "role": st.sampled_from(["user", "assistant", "system", "tool"]),
         "content": LONG | st.none() | st.lists(st.fixed_dictionaries({"type": st.just("text"), "text": LONG}), max_size=2),
     },
-    optional={"tool_call_id": st.sampled_from(["a", "b"]), "tool_calls": st.lists(CALL, max_size=2)},
+    optional={
+        "tool_call_id": st.sampled_from(["a", "b"]),
+        "tool_calls": st.lists(CALL, max_size=2),
+        "function_call": CALL.map(lambda it: it["function"]),
+        "vendor": JSON,
+        "source": st.text(max_size=5),
+        "action": st.none() | st.text(max_size=5),
+        "type": st.sampled_from(["message", "function_call", "text"]),
+    },
 )
 
 
