@@ -14,5 +14,10 @@ pub const CODES: &[CodeInfo] = &[
         "MS-9",
         "a part of a type that only another provider's messages have",
     ),
+    CodeInfo::error(
+        "profile::role-spelling",
+        "MS-2",
+        "a word for a role that is understood here, and that the provider refuses",
+    ),
     CodeInfo::error("document::too-large", "SC-16", "the document has more bytes than `max_bytes`"),
 ];

@@ -52,6 +52,7 @@ mod lead;
 mod line;
 mod members;
 mod refusal;
+mod respelled;
 mod row;
 mod text_calls;
 
