@@ -13,7 +13,9 @@ mod stored;
 mod text;
 mod turns;
 
-use msg_core::Message;
+use std::ops::Range;
+
+use msg_core::{Layouts, Message};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
@@ -41,8 +43,8 @@ pub struct Plan {
 }
 
 /// One replacement of neighbouring messages.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(from = "stored::Stored")]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct PlanEdit {
     /// Index of the first message that is replaced.
     start: usize,
@@ -51,7 +53,22 @@ struct PlanEdit {
     /// What takes their place.
     insert: Vec<Message>,
     /// What was there; absent when it was dropped from the plan.
+    #[serde(skip_serializing_if = "Option::is_none")]
     removed: Option<Vec<Message>>,
+    /// The layouts of what is inserted and then of what was removed, which native JSON does not have.
+    #[serde(default, skip_serializing_if = "Layouts::is_empty")]
+    layouts: Layouts,
+}
+
+impl PlanEdit {
+    fn new(range: Range<usize>, insert: Vec<Message>, removed: Option<Vec<Message>>) -> Self {
+        let layouts = Layouts::of(insert.iter().chain(removed.iter().flatten()));
+        Self { start: range.start, end: range.end, insert, removed, layouts }
+    }
+
+    fn restore_layouts(&mut self) {
+        self.layouts.restore(self.insert.iter_mut().chain(self.removed.iter_mut().flatten()));
+    }
 }
 
 impl Plan {
@@ -68,7 +85,8 @@ impl Plan {
     /// The plan without the messages that it removes: smaller, and not to be undone.
     #[must_use]
     pub fn without_removed(mut self) -> Self {
-        self.edits.iter_mut().for_each(|it| it.removed = None);
+        let edits = self.edits.into_iter();
+        self.edits = edits.map(|it| PlanEdit::new(it.start..it.end, it.insert, None)).collect();
         self.text = None;
         self
     }
@@ -123,7 +141,7 @@ impl Plan {
             let end = start + edit.insert.len();
             added += edit.insert.len();
             removed += edit.end - edit.start;
-            edits.push(PlanEdit { start, end, insert, removed: None });
+            edits.push(PlanEdit::new(start..end, insert, None));
         }
         Ok(Plan { edits, before: self.after.clone(), after: self.before.clone(), text: None })
     }

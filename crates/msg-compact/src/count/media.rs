@@ -1,8 +1,6 @@
 //! What images, sound and files cost (CP-55).
 
-use msg_core::{Audio, File, Image, Part};
-
-use super::{Detail, image};
+use msg_core::{Image, Part};
 
 /// Prices of media in tokens. The defaults are OpenAI's published rule for images, and estimates
 /// for sound and files (CP-55). A counter of your own may have others ([`TokenCounter::media`](crate::TokenCounter::media)).
@@ -39,29 +37,52 @@ impl Default for MediaRates {
 /// Tokens of a media part; 0 for any other.
 pub(super) fn tokens(rates: &MediaRates, part: &Part) -> u64 {
     match part {
-        Part::Image(it) => image_part(rates, it),
-        Part::Audio(it) => audio(rates, it),
-        Part::File(it) => file(rates, it),
+        Part::Image(it) => image(rates, it),
+        Part::Audio(it) => data(&it.data, rates.audio_per_kib, rates),
+        Part::File(it) => data(&it.data, rates.file_per_kib, rates),
         _ => 0,
     }
 }
 
-fn image_part(rates: &MediaRates, it: &Image) -> u64 {
-    let detail = if it.detail.as_deref() == Some("low") { Detail::Low } else { Detail::High };
-    image::tokens_by(rates, detail, it.pixels())
+/// At the default rates: 85 in low detail; else (`auto` and no detail too) 85 + 170 for each 512-pixel tile
+/// after scaling down to fit 2048 × 2048 and then the short side to 768; 765 if the size is not known.
+fn image(rates: &MediaRates, it: &Image) -> u64 {
+    match it.pixels() {
+        _ if it.detail.as_deref() == Some("low") => rates.image_base,
+        None | Some((0, _) | (_, 0)) => rates.image_unknown,
+        Some(size) => rates.image_base + rates.image_tile * tiles(size),
+    }
 }
 
-fn audio(rates: &MediaRates, it: &Audio) -> u64 {
-    it.data.as_deref().map_or(rates.by_reference, |it| data_tokens(it, rates.audio_per_kib))
+fn tiles((width, height): (u32, u32)) -> u64 {
+    let (mut width, mut height) = (u64::from(width), u64::from(height));
+    let long = width.max(height);
+    if long > 2048 {
+        (width, height) = (width * 2048 / long, height * 2048 / long);
+    }
+    let short = width.min(height);
+    if short > 768 {
+        (width, height) = (width * 768 / short, height * 768 / short);
+    }
+    width.div_ceil(512).max(1) * height.div_ceil(512).max(1)
 }
 
-fn file(rates: &MediaRates, it: &File) -> u64 {
-    it.data.as_deref().map_or(rates.by_reference, |it| data_tokens(it, rates.file_per_kib))
-}
-
-fn data_tokens(base64: &str, per_kib: u64) -> u64 {
-    let text = base64.split_once(";base64,").map_or(base64, |it| it.1);
+fn data(base64: &Option<String>, per_kib: u64, rates: &MediaRates) -> u64 {
+    let Some(base64) = base64 else { return rates.by_reference };
+    let text = base64.split_once(";base64,").map_or(base64.as_str(), |it| it.1);
     let digits = text.bytes().filter(|it| *it != b'=' && !it.is_ascii_whitespace()).count();
     let bytes = digits as u64 * 3 / 4;
     bytes.div_ceil(1024) * per_kib
+}
+
+#[cfg(test)]
+mod tests {
+    use super::tiles;
+
+    #[test]
+    fn images_cost_by_tiles() {
+        assert_eq!(tiles((1024, 1024)), 4);
+        assert_eq!(tiles((2048, 4096)), 6);
+        assert_eq!(tiles((1, 1)), 1);
+    }
 }

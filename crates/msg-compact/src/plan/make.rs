@@ -96,7 +96,7 @@ impl Maker<'_> {
         }
         let removed = self.inputs[self.next..input].iter().map(|it| (*it).clone()).collect();
         let insert = std::mem::take(&mut self.insert);
-        self.edits.push(PlanEdit { start: self.next, end: input, insert, removed: Some(removed) });
+        self.edits.push(PlanEdit::new(self.next..input, insert, Some(removed)));
         self.next = input;
     }
 

@@ -37,7 +37,7 @@ impl<'a> ChainState<'a> {
         }
         let base = index.base_cost();
         let default_prompt = limits.map_or(DEFAULT_MAX_PROMPT, |it| it.usable);
-        let rules = pipeline.profile.as_ref().map(FormRules::of).unwrap_or_default();
+        let rules = FormRules::new(pipeline.profile.as_ref());
         let mut chain = ChainState {
             input: Input {
                 messages: Vec::with_capacity(messages),

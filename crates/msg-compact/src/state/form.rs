@@ -22,24 +22,10 @@ pub enum Form {
     Auto,
 }
 
-/// What a profile says about the form of summaries.
+/// What a profile says about the form of summaries; without one everything goes.
 #[derive(Debug, Clone)]
 pub(crate) struct FormRules {
-    /// Two assistant messages in a row are refused.
-    pub(crate) alternate: bool,
-    /// No user message directly after tool results.
-    pub(crate) assistant_after_tool: bool,
-    /// Messages with calls must carry reasoning.
-    pub(crate) require_reasoning: bool,
-    pub(crate) reasoning_fallback: String,
-    /// Calls of the current turn must bear a signature.
-    pub(crate) require_signature: bool,
-    /// A text without content is refused beside other content.
-    pub(crate) rejects_empty_text: bool,
-    /// A tool result without content is refused.
-    pub(crate) rejects_empty_result: bool,
-    /// White space is no content.
-    pub(crate) blank: bool,
+    profile: Option<Profile>,
     pub(crate) id_pattern: IdPattern,
 }
 
@@ -62,57 +48,41 @@ enum Carried {
     Fallback,
 }
 
-impl Default for FormRules {
-    /// Without a profile: everything goes.
-    fn default() -> Self {
-        Self {
-            alternate: false,
-            assistant_after_tool: false,
-            require_reasoning: false,
-            reasoning_fallback: String::new(),
-            require_signature: false,
-            rejects_empty_text: false,
-            rejects_empty_result: false,
-            blank: false,
-            id_pattern: default_pattern(),
-        }
-    }
-}
-
 impl FormRules {
     /// What a provider's profile says.
-    pub(crate) fn of(profile: &Profile) -> Self {
-        Self {
-            alternate: profile.alternate,
-            assistant_after_tool: profile.assistant_after_tool,
-            require_reasoning: profile.reasoning_require == ReasoningRequired::Calls,
-            reasoning_fallback: profile.reasoning_fallback.clone(),
-            require_signature: profile.reasoning_require == ReasoningRequired::CallSignature,
-            rejects_empty_text: profile.empty_text == Acceptance::Reject,
-            rejects_empty_result: profile.empty_result == Acceptance::Reject,
-            blank: profile.blank,
-            id_pattern: id_pattern(profile),
-        }
+    pub(crate) fn new(profile: Option<&Profile>) -> Self {
+        let id_pattern = profile.map_or_else(default_pattern, id_pattern);
+        Self { profile: profile.cloned(), id_pattern }
+    }
+
+    fn says(&self, rule: impl FnOnce(&Profile) -> bool) -> bool {
+        self.profile.as_ref().is_some_and(rule)
+    }
+
+    /// Whether calls of the current turn must bear a signature.
+    pub(crate) fn require_signature(&self) -> bool {
+        self.says(|it| it.reasoning_require == ReasoningRequired::CallSignature)
     }
 
     /// Whether a tool result may say this (CP-2).
     pub(crate) fn accepts_output(&self, text: &str) -> bool {
-        let said = if self.blank { text.trim() } else { text };
-        !self.rejects_empty_result || !said.is_empty()
+        !self.says(|it| it.empty_result == Acceptance::Reject && is_empty(it, text))
     }
 
     /// Takes the empty texts out of a message that got other content, where they are refused beside it
     /// (CP-2). A message that says nothing stays.
     pub(crate) fn drop_empty_texts(&self, message: &mut Message) {
-        let is_empty = |it: &Part| match it {
-            Part::Text(it) if self.blank => it.text.trim().is_empty(),
-            Part::Text(it) => it.text.is_empty(),
-            _ => false,
-        };
-        if self.rejects_empty_text && !message.parts.iter().all(is_empty) {
+        let Some(profile) = &self.profile else { return };
+        let is_empty = |it: &Part| it.as_text().is_some_and(|it| is_empty(profile, it));
+        if profile.empty_text == Acceptance::Reject && !message.parts.iter().all(is_empty) {
             message.parts.retain(|it| !is_empty(it));
         }
     }
+}
+
+/// Whether a text has no content for a provider: white space may be some.
+fn is_empty(profile: &Profile, text: &str) -> bool {
+    if profile.blank { text.trim().is_empty() } else { text.is_empty() }
 }
 
 /// The pattern of fresh ids: the usual one, or the profile's own where the provider refuses that.
@@ -152,13 +122,14 @@ impl ChainState<'_> {
             Form::Call => true,
             Form::Auto => replaced.has_calls,
         };
-        let wanted = wanted || rules.alternate && followed;
-        let call = wanted && (followed || !rules.assistant_after_tool);
+        let wanted = wanted || followed && rules.says(|it| it.alternate);
+        let call = wanted && (followed || !rules.says(|it| it.assistant_after_tool));
         let signed = call && (current && replaced.is_signed || self.forms.signed_from <= last);
+        let required = rules.says(|it| it.reasoning_require == ReasoningRequired::Calls);
         let reasoning = match replaced.reasoning {
-            _ if !call || !current && !rules.require_reasoning => Carried::None,
+            _ if !call || !current && !required => Carried::None,
             Some(item) => Carried::Item(item),
-            None if rules.require_reasoning => Carried::Fallback,
+            None if required => Carried::Fallback,
             None => Carried::None,
         };
         Shape { call, signed, reasoning, prefix: kind.prefix.into() }
@@ -167,7 +138,7 @@ impl ChainState<'_> {
     /// The first section of the turn whose calls the profile wants signed: a user message without text,
     /// such as an image alone, begins none (CA-58). Behind all sections where the profile wants none.
     pub(crate) fn signed_turn(&self) -> usize {
-        if !self.forms.rules.require_signature {
+        if !self.forms.rules.require_signature() {
             return usize::MAX;
         }
         let has_text = |it: &Part| matches!(it, Part::Text(it) if !it.text.is_empty());
@@ -202,7 +173,10 @@ impl ChainState<'_> {
     fn carried(&self, reasoning: Carried) -> Vec<Reasoning> {
         match reasoning {
             Carried::None => Vec::new(),
-            Carried::Fallback => vec![Reasoning::new(self.forms.rules.reasoning_fallback.clone())],
+            Carried::Fallback => {
+                let profile = self.forms.rules.profile.iter();
+                profile.map(|it| Reasoning::new(it.reasoning_fallback.as_str())).collect()
+            }
             Carried::Item(place) => {
                 let parts = self.unreduced(self.item(place)).reasoning();
                 parts.filter(|it| says_something(it)).cloned().collect()

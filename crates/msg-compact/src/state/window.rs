@@ -14,18 +14,15 @@ use crate::{
 /// What a history costs at least, by the terms of CP-14, in the unit in use.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Floor {
-    tools: u64,
-    system: u64,
-    last_user: u64,
-    last_pair: u64,
-    pinned: u64,
-    /// The part of `pinned` that is the note of a window.
+    /// In the order in which the first of equal ones is the largest.
+    terms: [(u64, FloorPart); 5],
+    /// The part of what is pinned that is the note of a window.
     note: u64,
 }
 
 impl Floor {
     pub(crate) fn total(&self) -> u64 {
-        self.tools + self.system + self.last_user + self.last_pair + self.pinned
+        self.terms.iter().map(|it| it.0).sum()
     }
 
     pub(crate) fn without_note(&self) -> u64 {
@@ -34,15 +31,8 @@ impl Floor {
 
     /// The largest term; the first of equal ones.
     pub(crate) fn largest(&self) -> FloorPart {
-        let terms = [
-            (self.tools, FloorPart::Tools),
-            (self.system, FloorPart::System),
-            (self.last_user, FloorPart::LastUser),
-            (self.last_pair, FloorPart::LastPair),
-            (self.pinned, FloorPart::Pinned),
-        ];
-        let most = terms.iter().map(|it| it.0).max().unwrap_or_default();
-        terms.into_iter().find(|it| it.0 == most).map_or(FloorPart::Tools, |it| it.1)
+        let most = self.terms.iter().rev().max_by_key(|it| it.0);
+        most.map_or(FloorPart::Tools, |it| it.1)
     }
 }
 
@@ -65,27 +55,27 @@ impl ChainState<'_> {
     }
 
     pub(crate) fn floor(&self) -> Floor {
-        let cost = |it: Option<u32>| self.measure.unit.of(self.cost_at(it));
-        let tools = self.measure.unit.of(self.measure.base);
-        let Some((last, earlier)) = self.sections.split_last() else {
-            return Floor { tools, system: 0, last_user: 0, last_pair: 0, pinned: 0, note: 0 };
-        };
-        let pairs = self.pairs_of(last);
+        let of = |it: Cost| self.measure.unit.of(it);
+        let sections = self.sections.split_last();
+        let (last, earlier) = sections.map_or((None, &[][..]), |(last, it)| (Some(last), it));
+        let pairs = last.map_or(&[][..], |it| self.pairs_of(it));
         let pinned_pairs = pairs.iter().rev().skip(1).filter(|it| it.pinned);
-        let sections = earlier.iter().filter(|it| it.pinned);
-        let pinned: Cost = pinned_pairs.map(|it| it.cost).sum();
-        let pinned = pinned + sections.map(|it| self.cost_without_system(it)).sum();
+        let pinned_sections = earlier.iter().filter(|it| it.pinned);
+        let pinned = pinned_pairs.map(|it| it.cost).sum::<Cost>()
+            + pinned_sections.map(|it| self.cost_without_system(it)).sum();
         let goal = self.open_goal();
-        let goal_user = goal.and_then(|it| self.sections[it].user);
-        let note = if goal.is_some() { self.measure.unit.of(self.note_cost()) } else { 0 };
-        Floor {
-            tools,
-            system: cost(self.sections.iter().find_map(|it| it.system)),
-            last_user: cost(last.user),
-            last_pair: pairs.last().map_or(0, |it| self.measure.unit.of(it.cost)),
-            pinned: self.measure.unit.of(pinned) + cost(goal_user) + note,
-            note,
-        }
+        let goal_user = self.cost_at(goal.and_then(|it| self.sections[it].user));
+        let note = if goal.is_some() { of(self.note_cost()) } else { 0 };
+        let system = self.cost_at(self.sections.iter().find_map(|it| it.system));
+        let last_pair = pairs.last().map_or(Cost::default(), |it| it.cost);
+        let terms = [
+            (of(self.measure.base), FloorPart::Tools),
+            (of(system), FloorPart::System),
+            (of(self.cost_at(last.and_then(|it| it.user))), FloorPart::LastUser),
+            (of(last_pair), FloorPart::LastPair),
+            (of(pinned) + of(goal_user) + note, FloorPart::Pinned),
+        ];
+        Floor { terms, note }
     }
 
     /// The section of the pinned first user message, unless it is pinned as a whole.
@@ -98,7 +88,7 @@ impl ChainState<'_> {
         let Some(target) = self.target() else { return };
         let kept = self.newest_that_fit(target);
         // The note may cost more than the short body that it takes the place of, where no such body stays.
-        let may_grow = self.forms.rules.require_signature;
+        let may_grow = self.forms.rules.require_signature();
         if !may_grow || self.cost_of_kept(&kept) < self.total() {
             self.drop_all_but(&kept);
         }
@@ -172,7 +162,7 @@ impl ChainState<'_> {
     /// Never where calls of the current turn are signed: the question between may go, and these calls would
     /// be of that turn.
     fn keeps_goal_body(&self, section: &SectionState) -> bool {
-        if self.forms.rules.require_signature {
+        if self.forms.rules.require_signature() {
             return false;
         }
         let least = self.cost_at(self.goal_user(section)) + self.note_cost();
