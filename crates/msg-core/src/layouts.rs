@@ -27,7 +27,7 @@ const VERSION: u32 = 2;
 /// assert_eq!(stored[0].extra.layout(&Origin::Plain), Some(&[1][..]));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Layouts {
     version: u32,
@@ -43,6 +43,13 @@ struct Layout(usize, String, String);
 /// What stands in the place of a form where a result has no content at all. Native JSON writes an empty
 /// text there, which some forms write otherwise than nothing.
 const NO_CONTENT: &str = "";
+
+impl Default for Layouts {
+    /// None.
+    fn default() -> Self {
+        Layouts { version: VERSION, layouts: Vec::new() }
+    }
+}
 
 impl Layouts {
     /// The layouts that readers left on these messages. Linear in the parts.
