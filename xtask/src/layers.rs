@@ -33,7 +33,7 @@ const FUZZ: &str = "msg-anthropic msg-arrow msg-chainast msg-compact msg-core ms
                     msg-forms msg-gemini msg-json msg-openai msg-session msg-wire msg-xml testkit";
 
 pub(crate) const LAYERS: &[Room] = &[
-    room("msg-json", 0, "", "", 8),
+    room("msg-json", 0, "", "testkit", 8),
     room("msg-core", 1, "msg-json", "testkit", 10),
     room("msg-forms", 2, "msg-core msg-json", "testkit", 11),
     room("msg-xml", 2, "msg-core msg-json", "testkit", 17),

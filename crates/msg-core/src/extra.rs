@@ -160,15 +160,6 @@ impl Extra {
         Some(member.value)
     }
 
-    /// Takes all members of an origin out.
-    pub fn remove_origin(&mut self, origin: &Origin) {
-        if let Some(inner) = self.0.as_mut() {
-            inner.members.retain(|it| it.origin != *origin);
-            inner.reindex();
-            self.shrink();
-        }
-    }
-
     /// The members of an origin, in source order.
     pub fn iter<'a>(&'a self, origin: &'a Origin) -> impl Iterator<Item = (&'a str, &'a RawJson)> {
         self.all().filter(move |(it, ..)| *it == origin).map(|(_, name, value)| (name, value))

@@ -50,13 +50,6 @@ pub struct CountingIds {
     next: u64,
 }
 
-impl CountingIds {
-    /// A source that begins with this number.
-    pub fn starting_at(next: u64) -> Self {
-        Self { next }
-    }
-}
-
 impl IdSource for CountingIds {
     fn next_u64(&mut self) -> u64 {
         let it = self.next;

@@ -44,27 +44,28 @@ impl Usage {
     /// Reads the numbers out of a provider's object (Chat Completions, Responses, Anthropic or
     /// Gemini names) and keeps the object. Members of another type count as absent.
     pub fn from_raw(raw: RawJson) -> Self {
-        let it: Names = raw.parse().unwrap_or_default();
-        let details = it.prompt_tokens_details.or(it.input_tokens_details).unwrap_or_default();
-        let thoughts =
-            it.completion_tokens_details.or(it.output_tokens_details).unwrap_or_default();
+        let members = raw.members().unwrap_or_default();
+        let first = |names: &[&str]| first_of(&members, names);
+        let within = |names: &[&str], name| {
+            let details = names.iter().find_map(|it| value(&members, it)?.members());
+            details.and_then(|it| first_of(&it, &[name]))
+        };
         Self {
-            input: first(&[&it.prompt_tokens, &it.input_tokens, &it.prompt_token_count]),
-            output: first(&[&it.completion_tokens, &it.output_tokens, &it.candidates_token_count]),
-            total: first(&[&it.total_tokens, &it.total_token_count]),
-            cached: first(&[
-                &details.cached_tokens,
-                &it.cache_read_input_tokens,
-                &it.cached_content_token_count,
-            ]),
-            cache_write: number(&it.cache_creation_input_tokens),
-            reasoning: first(&[&thoughts.reasoning_tokens, &it.thoughts_token_count]),
+            input: first(&["prompt_tokens", "input_tokens", "promptTokenCount"]),
+            output: first(&["completion_tokens", "output_tokens", "candidatesTokenCount"]),
+            total: first(&["total_tokens", "totalTokenCount"]),
+            cached: within(&["prompt_tokens_details", "input_tokens_details"], "cached_tokens")
+                .or_else(|| first(&["cache_read_input_tokens", "cachedContentTokenCount"])),
+            cache_write: first(&["cache_creation_input_tokens"]),
+            reasoning: within(
+                &["completion_tokens_details", "output_tokens_details"],
+                "reasoning_tokens",
+            )
+            .or_else(|| first(&["thoughtsTokenCount"])),
             raw: Some(raw),
         }
     }
-}
 
-impl Usage {
     /// The provider's object, else the numbers as a JSON object under the names of the fields.
     ///
     /// ```
@@ -97,52 +98,12 @@ impl Usage {
     }
 }
 
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct Names {
-    prompt_tokens: Option<RawJson>,
-    input_tokens: Option<RawJson>,
-    completion_tokens: Option<RawJson>,
-    output_tokens: Option<RawJson>,
-    total_tokens: Option<RawJson>,
-    cache_read_input_tokens: Option<RawJson>,
-    cache_creation_input_tokens: Option<RawJson>,
-    #[serde(rename = "promptTokenCount")]
-    prompt_token_count: Option<RawJson>,
-    #[serde(rename = "candidatesTokenCount")]
-    candidates_token_count: Option<RawJson>,
-    #[serde(rename = "totalTokenCount")]
-    total_token_count: Option<RawJson>,
-    #[serde(rename = "cachedContentTokenCount")]
-    cached_content_token_count: Option<RawJson>,
-    #[serde(rename = "thoughtsTokenCount")]
-    thoughts_token_count: Option<RawJson>,
-    #[serde(deserialize_with = "lenient")]
-    prompt_tokens_details: Option<Details>,
-    #[serde(deserialize_with = "lenient")]
-    input_tokens_details: Option<Details>,
-    #[serde(deserialize_with = "lenient")]
-    completion_tokens_details: Option<Details>,
-    #[serde(deserialize_with = "lenient")]
-    output_tokens_details: Option<Details>,
+/// The last member of this name.
+fn value<'m>(members: &'m [(String, RawJson)], name: &str) -> Option<&'m RawJson> {
+    members.iter().rev().find(|it| it.0 == name).map(|it| &it.1)
 }
 
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct Details {
-    cached_tokens: Option<RawJson>,
-    reasoning_tokens: Option<RawJson>,
-}
-
-/// The first of these that is a number.
-fn first(all: &[&Option<RawJson>]) -> Option<u64> {
-    all.iter().find_map(|it| number(it))
-}
-
-fn number(raw: &Option<RawJson>) -> Option<u64> {
-    raw.as_ref()?.text().parse().ok()
-}
-
-fn lenient<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Details>, D::Error> {
-    RawJson::deserialize(deserializer).map(|it| it.parse().ok())
+/// The first of these members that is a number.
+fn first_of(members: &[(String, RawJson)], names: &[&str]) -> Option<u64> {
+    names.iter().find_map(|it| value(members, it)?.text().parse().ok())
 }

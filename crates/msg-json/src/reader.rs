@@ -51,7 +51,6 @@ pub struct Reader<'a> {
     /// Whether a container was just opened, so that no comma stands before its next element.
     fresh: bool,
     depth: usize,
-    max_depth: usize,
 }
 
 /// How deep known positions may nest (MS-8).
@@ -72,14 +71,7 @@ impl<'a> Reader<'a> {
     /// A reader of this text; a byte order mark at the start is skipped.
     pub fn from_text(text: &'a str) -> Self {
         let at = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-        Self { text, at, fresh: false, depth: 0, max_depth: MAX_DEPTH }
-    }
-
-    /// Sets how deep the containers that the caller walks may nest; 128 if not set.
-    #[must_use]
-    pub fn with_max_depth(mut self, max_depth: usize) -> Self {
-        self.max_depth = max_depth;
-        self
+        Self { text, at, fresh: false, depth: 0 }
     }
 
     /// The byte offset of what is read next, white space before it not yet skipped.
@@ -256,8 +248,8 @@ impl<'a> Reader<'a> {
 
     fn begin(&mut self, kind: Kind, expected: &'static str) -> Result<(), JsonError> {
         self.expect(kind, expected)?;
-        if self.depth >= self.max_depth {
-            return Err(JsonError::new(self.at, Problem::Depth(self.max_depth)));
+        if self.depth >= MAX_DEPTH {
+            return Err(JsonError::new(self.at, Problem::Depth(MAX_DEPTH)));
         }
         self.depth += 1;
         self.at += 1;

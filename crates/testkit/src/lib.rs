@@ -6,11 +6,13 @@
 //!   that ends it, or the line of the file beside it.
 //! * [`Console`] runs the `console` examples of a Markdown page and compares what they print.
 //! * [`split`] cuts an input in every way that a stream may arrive in.
+//! * `random` (a feature) tries a law on made-up values.
 //!
 //! A failure names the file and shows what differs, all failures of a suite are shown at once, and a
 //! suite that finds no case fails, so that a renamed folder cannot pass in silence.
 //!
-//! It knows none of the crates that it tests, reads no more of JSON than where a row's last member begins, and has no dependencies.
+//! It knows none of the crates that it tests, reads no more of JSON than where a row's last member begins, and has no dependencies
+//! but proptest, behind that feature.
 //!
 //! ```no_run
 //! // In tests/it/parse.rs, with test_data/parse/{ok,err}/*.in beside the crate's Cargo.toml:
@@ -28,6 +30,8 @@ mod console;
 mod diff;
 mod folder;
 mod json;
+#[cfg(feature = "random")]
+pub mod random;
 mod report;
 mod rows;
 pub mod split;

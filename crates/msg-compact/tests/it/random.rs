@@ -3,29 +3,12 @@
 use msg_chainast::Profile;
 use msg_compact::{Budget, Pin, Pipeline, SummaryError, SummaryRequest, TokenCounter, When};
 use msg_core::Message;
-use proptest::{
-    collection::vec,
-    prelude::any,
-    test_runner::{Config, RngAlgorithm, TestRng, TestRunner},
-};
+use testkit::random::over_bytes;
 
 use crate::{
     hostile::{Choices, Vandal},
     laws::{self, Case},
 };
-
-fn over_bytes(cases: u32, length: usize, test: impl Fn(&[u8])) {
-    let config = Config { cases, failure_persistence: None, ..Config::default() };
-    let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
-    let mut runner = TestRunner::new_with_rng(config, rng);
-    let tested = runner.run(&vec(any::<u8>(), 0..length), |bytes| {
-        test(&bytes);
-        Ok(())
-    });
-    if let Err(err) = tested {
-        panic!("{err}");
-    }
-}
 
 /// What answers the requests for summaries.
 type Answer = Box<dyn Fn(&SummaryRequest<'_>) -> Result<String, SummaryError>>;

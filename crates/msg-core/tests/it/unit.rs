@@ -109,19 +109,6 @@ fn member(row: &str, name: &str) -> String {
     members[name].text().to_owned()
 }
 
-/// Every character that may need an escape, and some that need none, in every place of a text that is written
-/// in chunks.
-#[test]
-fn an_escape_may_stand_anywhere() {
-    for character in ('\0'..='\u{a0}').chain(['é', '🦀']) {
-        for at in 0..70 {
-            let text = ["x".repeat(at), character.to_string(), "y".repeat(69 - at)].concat();
-            crate::laws::strings_are_read_back(&text);
-            crate::laws::strings_are_read_back(&text.replace('y', "\n\""));
-        }
-    }
-}
-
 /// The tokens of a JSON text with strings in one spelling: order and numbers count, escapes do not.
 fn normal(text: &str) -> String {
     msg_json::validate(text).unwrap();

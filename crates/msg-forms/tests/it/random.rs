@@ -5,34 +5,13 @@ use msg_core::{
     Reasoning, Role, StreamEvent, ToolCall, ToolResult, native,
 };
 use msg_forms::{ToolPart, ToolStatus, Turn, TurnPart, turns::LowerOptions};
-use proptest::{
-    collection::vec,
-    option,
-    prelude::*,
-    test_runner::{Config, RngAlgorithm, TestRng, TestRunner},
-};
+use proptest::{collection::vec, option, prelude::*};
+use testkit::random::{for_all, text};
 
 use crate::laws::{self, Step};
 
-fn run<T: std::fmt::Debug>(strategy: impl Strategy<Value = T>, law: impl Fn(T)) {
-    let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
-    let config = Config { cases: 256, failure_persistence: None, ..Config::default() };
-    let res = TestRunner::new_with_rng(config, rng).run(&strategy, |it| {
-        law(it);
-        Ok(())
-    });
-    res.unwrap();
-}
-
-fn text() -> BoxedStrategy<String> {
-    prop_oneof![
-        Just(String::new()),
-        "[a-c \n]{0,6}",
-        "\\PC{0,8}",
-        Just("Tool: x\ny".to_owned()),
-        Just("Error: \u{0}\"\\".to_owned()),
-    ]
-    .boxed()
+fn run<T: std::fmt::Debug>(values: impl Strategy<Value = T>, law: impl Fn(T)) {
+    for_all(256, values, law);
 }
 
 fn raw() -> impl Strategy<Value = RawJson> {

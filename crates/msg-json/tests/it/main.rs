@@ -3,7 +3,31 @@
 
 #![allow(clippy::unwrap_used)]
 
+#[allow(unreachable_pub, reason = "the fuzz target takes the file in as a module of its own")]
+mod laws;
+
 use msg_json::{RawJson, Reader, unescape, validate};
+use proptest::collection::vec;
+use testkit::random::{for_all, text};
+
+/// Strings of made-up pieces are read back.
+#[test]
+fn strings_are_read_back() {
+    for_all(256, vec(text(), 0..9), |it| laws::strings_are_read_back(&it.concat()));
+}
+
+/// Every character that may need an escape, and some that need none, in every place of a text that is written
+/// in chunks.
+#[test]
+fn an_escape_may_stand_anywhere() {
+    for character in ('\0'..='\u{a0}').chain(['é', '🦀']) {
+        for at in 0..70 {
+            let text = ["x".repeat(at), character.to_string(), "y".repeat(69 - at)].concat();
+            laws::strings_are_read_back(&text);
+            laws::strings_are_read_back(&text.replace('y', "\n\""));
+        }
+    }
+}
 
 /// The reader finds the end of a string wherever it falls in a word, and reads what is in between.
 #[test]
