@@ -156,10 +156,11 @@ impl Draft {
 }
 
 /// What is known of the calls of a block.
-pub(super) struct Calls {
+#[derive(Debug)]
+pub(crate) struct Calls {
     /// The calls before the one that is being read.
-    pub(super) before: Vec<Draft>,
-    pub(super) cur: Draft,
+    pub(crate) before: Vec<Draft>,
+    pub(crate) cur: Draft,
     notes: Vec<Note>,
     reject: Option<Code>,
     /// A server behind a call that is whole: of the next call if a name follows.
@@ -199,6 +200,11 @@ impl Calls {
 
     pub(super) fn refuse(&mut self, code: Code) {
         self.reject.get_or_insert(code);
+    }
+
+    /// Whether it is known that the block is no call.
+    pub(super) fn is_refused(&self) -> bool {
+        self.reject.is_some()
     }
 
     /// A NAME element's content, trimmed; a blank one begins a call too: what follows was not meant for the one before.
@@ -268,12 +274,16 @@ impl Calls {
         let mut calls = std::mem::take(&mut self.before);
         calls.push(std::mem::replace(&mut self.cur, Draft::new(end)));
         (calls[last].end, calls[last].complete) = (end, whole);
+        calls.iter_mut().for_each(|call| call.complete &= !call.too_large);
         self.judge(&calls);
         let mut notes = std::mem::take(&mut self.notes);
-        if !whole {
+        if !whole && !calls[last].too_large {
             truncate(&mut notes, last, start, end);
         }
-        let outcome = match too_large {
+        // What is too large cannot become text.
+        let large = calls.iter().filter(|call| call.too_large).count();
+        let is_lost = large == calls.len() || large > 0 && self.is_refused();
+        let outcome = match too_large || is_lost {
             true => Outcome::Dropped(Code::ToolTooLarge),
             false => Outcome::new(calls, self.reject),
         };

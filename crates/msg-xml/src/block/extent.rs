@@ -9,19 +9,19 @@
 //! ```
 
 use super::draft::{Done, Outcome};
-use super::grammar::{Head, read};
-use super::opener::{OPENER_REACH, opener};
+use super::form::Form;
+use super::grammar::Head;
+use super::opener::OPENER_REACH;
 use super::preview::Preview;
 use super::text::TEXT_MAX;
 use crate::code::Code;
 use crate::event::Queue;
 use crate::input::{Incomplete, Input, MORE, is_blank};
-use crate::lex::{self, ARGS, Tag};
 use crate::options::Options;
 use crate::passthrough::{FastPath, Kind};
 
 /// How many bytes behind the size limit are stored: what follows a block may decide where it ends.
-const BEHIND: usize = 8 << 10;
+pub(crate) const BEHIND: usize = 8 << 10;
 
 /// So many readings of all that is stored are made, and this many bytes of them in any case; fewer in unit tests, which
 /// count steps, so that growth shows early.
@@ -31,6 +31,7 @@ const BYTES: usize = if cfg!(test) { 1 << 10 } else { 64 << 10 };
 /// A block that is open.
 #[derive(Debug)]
 pub(crate) struct Block {
+    form: Form,
     head: Head,
     /// The number of its first call.
     call: u32,
@@ -42,9 +43,9 @@ pub(crate) struct Block {
 
 impl Block {
     /// The block whose opener is `head`.
-    pub(crate) fn new(w: &Input<'_>, head: Head, call: u32, queue: &Queue) -> Self {
-        let preview = queue.on().then(|| Preview::new(w, head.start, head.body, call));
-        Block { head, call, extent: Extent::new(head.start, head.body), preview, skip: None }
+    pub(crate) fn new(form: Form, head: Head, call: u32, preview: Option<Preview>) -> Self {
+        let extent = Extent::new(head.start, head.body);
+        Block { form, head, call, extent, preview, skip: None }
     }
 
     /// The first byte that may still be needed.
@@ -81,17 +82,17 @@ impl Block {
 
     /// The block, if what is stored shows its end; `last` if nothing more will be.
     fn read(&mut self, w: &Input<'_>, opts: &Options, cut: bool, last: bool) -> Option<Done> {
-        while let Some(end) = self.extent.next(w) {
-            if let Some(done) = self.read_upto(w, end, opts, cut) {
+        while let Some(end) = self.extent.next(w, &self.form) {
+            if let Some(done) = self.read_upto(w, end, Some(end), opts, cut) {
                 return Some(done);
             }
         }
-        if !w.eof && !last {
+        if !w.eof && (!last || self.form.is_exact()) {
             return None;
         }
         loop {
-            let end = self.extent.next_at_eof(w);
-            let done = self.read_upto(w, end, opts, cut);
+            let end = self.extent.next_at_eof(w, &self.form);
+            let done = self.read_upto(w, end, None, opts, cut);
             if done.is_some() || end == w.end() {
                 debug_assert!(done.is_some() || last, "nothing waits at the end of input");
                 return done.or_else(|| w.eof.then(|| self.failed(end, Code::InvalidToolBody)));
@@ -99,8 +100,16 @@ impl Block {
         }
     }
 
-    fn read_upto(&mut self, w: &Input<'_>, end: usize, opts: &Options, cut: bool) -> Option<Done> {
-        let (res, readings) = read(w.upto(end), self.head, opts, cut);
+    /// The block, if what stands before `end` shows it; a close tag that may be its own ends at `close`.
+    fn read_upto(
+        &mut self,
+        w: &Input<'_>,
+        end: usize,
+        close: Option<usize>,
+        opts: &Options,
+        cut: bool,
+    ) -> Option<Done> {
+        let (res, readings) = self.form.read(w.upto(end), self.head, close, opts, cut);
         if res.is_err() {
             self.extent.too_early(end, readings);
         }
@@ -136,15 +145,13 @@ impl Block {
         done
     }
 
-    /// Past the first `</tool>` beyond the size limit.
+    /// Past the first close tag beyond the size limit.
     fn skip(&mut self, w: &Input<'_>) -> Result<Done, Incomplete> {
         let mut at = self.skip.unwrap_or(w.end());
         while let Some(p) = w.find(b'<', at) {
             self.skip = Some(p);
-            if let Tag::Close(c) = lex::tag(w, p)?
-                && c.is_tool()
-            {
-                return Ok(self.failed(c.end, Code::ToolTooLarge));
+            if let Some(end) = self.form.close_tag(w, p)? {
+                return Ok(self.failed(end, Code::ToolTooLarge));
             }
             at = p + 1;
         }
@@ -172,7 +179,7 @@ impl Block {
 
 /// The search for the end of one block.
 #[derive(Debug, Default)]
-struct Extent {
+pub(crate) struct Extent {
     start: usize,
     /// Bytes before have been looked through.
     at: usize,
@@ -190,31 +197,41 @@ struct Extent {
 }
 
 /// What stands at a `<`.
-enum Mark {
-    /// `</tool>`.
+pub(crate) enum Mark {
+    /// What may end the block: one past it.
     Close(usize),
-    /// A real opener: up to where it shows.
+    /// What may begin a block in it: up to where that shows.
     Opener(usize),
     /// A close tag of ARGS, or an empty element: one past its name.
     Args(usize),
     Section,
     Other,
-    Cut,
+}
+
+/// What may end the blocks of a form.
+pub(crate) trait Marks {
+    /// What stands at the `<` at `p`.
+    fn mark(&self, w: &Input<'_>, p: usize) -> Result<Mark, Incomplete>;
+
+    /// Whether a mark that balances those before it surely ends the block.
+    fn is_exact(&self) -> bool {
+        false
+    }
 }
 
 impl Extent {
-    fn new(start: usize, body: usize) -> Self {
+    pub(crate) fn new(start: usize, body: usize) -> Self {
         Extent { start, at: body, ..Extent::default() }
     }
 
     /// Up to where the block is to be read next.
-    fn next(&mut self, w: &Input<'_>) -> Option<usize> {
+    pub(crate) fn next(&mut self, w: &Input<'_>, marks: &impl Marks) -> Option<usize> {
         loop {
-            let (end, is_likely) = self.end(w)?;
+            let (end, is_likely) = self.end(w, marks)?;
             let len = end - self.start;
             let due = match is_likely {
                 true => self.work <= READINGS * len + BYTES,
-                false => len >= 2 * self.last,
+                false => !marks.is_exact() && len >= 2 * self.last,
             };
             if due {
                 return Some(end);
@@ -223,18 +240,21 @@ impl Extent {
     }
 
     /// The same at the end of input, where marks may have been passed: ever more, up to all.
-    fn next_at_eof(&self, w: &Input<'_>) -> usize {
-        w.end().min(self.start + (4 * self.last).max(BYTES))
+    fn next_at_eof(&self, w: &Input<'_>, marks: &impl Marks) -> usize {
+        match marks.is_exact() {
+            true => w.end(),
+            false => w.end().min(self.start + (4 * self.last).max(BYTES)),
+        }
     }
 
     /// A reading up to `end` was too early, and cost so many readings of that.
-    fn too_early(&mut self, end: usize, readings: usize) {
+    pub(crate) fn too_early(&mut self, end: usize, readings: usize) {
         self.last = end - self.start;
         self.work += readings * self.last;
     }
 
     /// Where the block may have ended, marks in sections included, and whether that is likely.
-    fn end(&mut self, w: &Input<'_>) -> Option<(usize, bool)> {
+    fn end(&mut self, w: &Input<'_>, marks: &impl Marks) -> Option<(usize, bool)> {
         loop {
             if let Some((end, last)) = self.text.take_if(|(end, _)| *end <= w.end()) {
                 self.text = (end < last).then_some((last, last));
@@ -242,10 +262,9 @@ impl Extent {
             }
             let found = w.find(b'<', self.at);
             self.pass(w, found.unwrap_or(w.end()));
-            let mark = mark(w, found?);
-            self.at += usize::from(!matches!(mark, Mark::Cut));
+            let mark = marks.mark(w, found?).ok()?;
+            self.at += 1;
             match mark {
-                Mark::Cut => return None,
                 Mark::Section => self.in_section = true,
                 Mark::Args(end) => self.after_args = Some(end),
                 Mark::Other => {}
@@ -294,42 +313,4 @@ impl Extent {
     fn pass_on(&mut self, end: usize) {
         self.at = end;
     }
-}
-
-/// `</tool`, or `<tool`, at `p`.
-fn tool_mark(w: &Input<'_>, p: usize) -> Mark {
-    let mark = match lex::tag(w, p) {
-        Ok(Tag::Close(c)) if c.is_tool() => Ok(Mark::Close(c.end)),
-        Ok(Tag::Open(t)) if t.is_tool() => opener(w, p).map(|body| match body {
-            Some(_) => Mark::Opener(w.end().min(p + OPENER_REACH)),
-            None => Mark::Other,
-        }),
-        tag => tag.map(|_| Mark::Other),
-    };
-    mark.unwrap_or(Mark::Cut)
-}
-
-fn mark(w: &Input<'_>, p: usize) -> Mark {
-    let close = usize::from(w.at(p + 1) == Some(b'/'));
-    // Most tags differ in their first letter.
-    match w.at(p + 1 + close).map(|b| b.to_ascii_lowercase()) {
-        None => return Mark::Cut,
-        Some(b'!') => return lex::marker(w, p).map_or(Mark::Cut, section_mark),
-        Some(b't' | b'a' | b'p' | b'i') => {}
-        Some(_) => return Mark::Other,
-    }
-    let rest = w.str(p + 1 + close, w.end());
-    let len = lex::name_len(rest);
-    let Some(&next) = rest.as_bytes().get(len) else { return Mark::Cut };
-    match &rest[..len] {
-        name if lex::same(name, "tool") => tool_mark(w, p),
-        name if (close == 1 || next == b'/') && lex::is_word(name, &ARGS) => {
-            Mark::Args(p + 1 + close + len)
-        }
-        _ => Mark::Other,
-    }
-}
-
-fn section_mark(is_marker: bool) -> Mark {
-    if is_marker { Mark::Section } else { Mark::Other }
 }

@@ -1,15 +1,15 @@
 //! JSON in a block: as its body (XT-27), beside the name (XT-12), and as the content of `<arguments>` (XT-18).
 
 use super::close::Parent;
-use super::draft::{Arguments, Done, Draft};
+use super::draft::{Arguments, Calls, Done};
 use super::grammar::{Grammar, Halt};
-use super::json_calls::{JsonCalls, partial_name, read_calls};
+use super::json_calls::partial_name;
 use super::opener::json_fence;
 use super::tokens::{Kind, Stand, Token};
 use crate::call::Server;
 use crate::code::Code;
 use crate::input::{Input, is_blank};
-use crate::json::{self, Json, Members, Read, Stop};
+use crate::json::{self, Json, Read, Stop};
 use crate::lex::ARGS;
 
 /// The members that may have the name; the first is the expected one.
@@ -27,7 +27,7 @@ impl Grammar<'_> {
         let Some(start) = start else { return self.top() };
         self.peek()?;
         self.is_json = true;
-        match self.json(start)? {
+        match self.calls.json(&w, start, self.opts)? {
             Ok(read) => self.json_tail(start, read, fence),
             Err(members) => {
                 if let Some(name) = partial_name(&members, &NAMES) {
@@ -35,25 +35,6 @@ impl Grammar<'_> {
                 }
                 Err(Halt::Eof)
             }
-        }
-    }
-
-    /// The JSON value at `from`, its end as a position of the window; what there is of its members if the input ends
-    /// in it.
-    fn json(&mut self, from: usize) -> Result<Result<Read, Members>, Halt> {
-        let w = self.search.tokens.w;
-        match json::read(w.str(from, w.end()), self.opts.limits.json_depth()) {
-            Ok(read) => {
-                let end = from + read.end;
-                if read.repaired {
-                    self.calls.note(Code::JsonRepaired, from, end);
-                }
-                Ok(Ok(Read { end, ..read }))
-            }
-            Err(Stop::More(_)) if !w.eof => Err(Halt::Pending),
-            Err(Stop::More(members)) => Ok(Err(members)),
-            Err(Stop::Error(at)) => Err(Halt::NoJson(from + at)),
-            Err(Stop::Depth(at)) => Err(Halt::Deep(from + at)),
         }
     }
 
@@ -77,26 +58,22 @@ impl Grammar<'_> {
                 Ok(self.json_done(value, from, to, (t.end, true)))
             }
             Stand::Token(t) if t.kind == Kind::Opener => {
-                self.json_unclosed(&value, to);
-                Ok(self.json_done(value, from, to, (to, true)))
+                Ok(self.json_unclosed(value, from, to, to))
             }
             Stand::Token(t) if !(is_cut(&w, &t, "</tool") || is_cut(&w, &t, "<tool")) => {
                 Err(Halt::NoJson(to))
             }
             Stand::Text(..) if !cut_fence => Err(Halt::NoJson(to)),
-            _ => {
-                if !self.search.cut {
-                    self.json_unclosed(&value, w.end());
-                }
-                Ok(self.json_done(value, from, to, (w.end(), !self.search.cut)))
-            }
+            _ if self.search.cut => Ok(self.json_done(value, from, to, (w.end(), false))),
+            _ => Ok(self.json_unclosed(value, from, to, w.end())),
         }
     }
 
-    /// The close tag is missing at `at`: of the last call.
-    fn json_unclosed(&mut self, value: &Json, at: usize) {
-        let calls = if let Json::Array(items) = value { items.len() } else { 1 };
-        self.calls.note_of(calls.saturating_sub(1), Code::MissingCloseTag, at, at);
+    /// The close tag is missing at `end`: of the last call.
+    fn json_unclosed(&mut self, value: Json, from: usize, to: usize, end: usize) -> Done {
+        let last = value.as_array().map_or(0, |items| items.len().saturating_sub(1));
+        self.calls.note_of(last, Code::MissingCloseTag, end, end);
+        self.json_done(value, from, to, (end, true))
     }
 
     /// The body is a whole value: its calls. The block ends at `end`, and says whether its last call may be complete.
@@ -107,56 +84,31 @@ impl Grammar<'_> {
         to: usize,
         (end, whole): (usize, bool),
     ) -> Done {
-        let several = matches!(value, Json::Array(_));
+        let is_list = matches!(value, Json::Array(_));
         let attributes = (self.calls.cur.name.take(), self.calls.cur.server.take());
         if let Some(name) = &attributes.0 {
             complement(&mut value, name);
         }
-        match read_calls(value, &NAMES, self.head.start, self.opts.limits.json_depth()) {
-            Err(code) => self.calls.refuse(code),
-            Ok(mut read) => {
-                if several && !whole {
-                    read.calls.truncate(1);
-                    read.calls.iter_mut().for_each(|call| (call.name, call.args) = (None, None));
-                }
-                self.take_calls(read, attributes, from, to);
-            }
+        self.calls.add_json(value, &NAMES, (from, to), self.opts);
+        if is_list && !whole {
+            self.calls.cut_list();
         }
+        self.join_attributes(attributes);
         self.finish(end, whole)
     }
 
-    fn take_calls(
-        &mut self,
-        mut read: JsonCalls,
-        attributes: (Option<String>, Option<Server>),
-        start: usize,
-        end: usize,
-    ) {
-        for (code, call) in read.notes {
-            self.calls.note_of(call, code, start, end);
-        }
-        if let Some(first) = read.calls.first_mut() {
-            self.join_attributes(first, attributes);
-        }
-        if let Some(last) = read.calls.pop() {
-            self.calls.before = read.calls;
-            self.calls.cur = last;
-        }
-    }
-
     /// XT-13: what the opener's attributes gave is the first call's; two different values reject the block.
-    fn join_attributes(
-        &mut self,
-        call: &mut Draft,
-        (name, server): (Option<String>, Option<Server>),
-    ) {
+    fn join_attributes(&mut self, (name, server): (Option<String>, Option<Server>)) {
         fn differ<T: PartialEq>(a: &Option<T>, b: &Option<T>) -> bool {
             a.is_some() && b.is_some() && a != b
         }
-        if differ(&call.name, &name) || differ(&call.server, &server) {
+        let Calls { before, cur, .. } = &mut self.calls;
+        let call = before.first_mut().unwrap_or(cur);
+        let is_other = differ(&call.name, &name) || differ(&call.server, &server);
+        call.server = call.server.take().or(server);
+        if is_other {
             self.calls.refuse(Code::DuplicateToolName);
         }
-        call.server = call.server.take().or(server);
     }
 
     /// JSON that was written for arguments.
@@ -200,7 +152,8 @@ impl Grammar<'_> {
 
     /// JSON that stands beside the name: `</tool>` or the end of input make it the arguments.
     pub(super) fn json_beside(&mut self, from: usize) -> Result<(), Halt> {
-        let Ok(Read { value, end: to, .. }) = self.json(from)? else {
+        let w = self.search.tokens.w;
+        let Ok(Read { value, end: to, .. }) = self.calls.json(&w, from, self.opts)? else {
             self.calls.cur.args_closed = false;
             return Err(Halt::Eof);
         };

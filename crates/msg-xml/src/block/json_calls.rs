@@ -1,26 +1,86 @@
 //! What a JSON value means as calls (XT-27). Where the value ends is the business of whoever finds one.
 
-use super::draft::{Arguments, Draft};
+use super::draft::{Arguments, Calls, Draft};
+use super::grammar::Halt;
 use crate::call;
 use crate::code::Code;
-use crate::json::{self, Json, Members};
+use crate::input::Input;
+use crate::json::{self, Json, Members, Read, Stop};
 use crate::lex::{self, ARGS, SERVER};
+use crate::options::Options;
+
+impl Calls {
+    /// The JSON value at `from`, its end as a position of the window; what there is of its members if the input ends
+    /// in it.
+    pub(super) fn json(
+        &mut self,
+        w: &Input<'_>,
+        from: usize,
+        opts: &Options,
+    ) -> Result<Result<Read, Members>, Halt> {
+        match json::read(w.str(from, w.end()), opts.limits.json_depth()) {
+            Ok(read) => {
+                let end = from + read.end;
+                if read.repaired {
+                    self.note(Code::JsonRepaired, from, end);
+                }
+                Ok(Ok(Read { end, ..read }))
+            }
+            Err(Stop::More(_)) if !w.eof => Err(Halt::Pending),
+            Err(Stop::More(members)) => Ok(Err(members)),
+            Err(Stop::Error(at)) => Err(Halt::NoJson(from + at)),
+            Err(Stop::Depth(at)) => Err(Halt::Deep(from + at)),
+        }
+    }
+
+    /// The calls of a value that stands in the place of the call that is being read. Those of a list share their
+    /// source: it is that of the last.
+    pub(super) fn add_json(
+        &mut self,
+        value: Json,
+        names: &[&str],
+        (from, to): (usize, usize),
+        opts: &Options,
+    ) {
+        match read_calls(value, names, self.cur.start, opts.limits.json_depth()) {
+            Err(code) => self.refuse(code),
+            Ok(read) => {
+                let base = self.before.len();
+                for (code, call) in read.notes {
+                    self.note_of(base + call, code, from, to);
+                }
+                self.before.extend(read.calls);
+                self.cur = self.before.pop().unwrap_or_default();
+                self.cur.end = to;
+            }
+        }
+    }
+
+    /// Another value follows at `from`.
+    pub(super) fn next_value(&mut self, from: usize) {
+        let call = std::mem::replace(&mut self.cur, Draft::new(from));
+        self.before.push(call);
+    }
+
+    /// Of a list at the end of a message that was cut, one call is left, without name.
+    pub(super) fn cut_list(&mut self) {
+        if let Some(first) = self.before.drain(..).next() {
+            self.cur = first;
+        }
+        (self.cur.name, self.cur.args) = (None, None);
+    }
+}
 
 /// The calls of a JSON value.
 #[derive(Debug, Default)]
-pub(crate) struct JsonCalls {
-    pub(crate) calls: Vec<Draft>,
+struct JsonCalls {
+    calls: Vec<Draft>,
     /// Code and index of the call.
-    pub(crate) notes: Vec<(Code, usize)>,
+    notes: Vec<(Code, usize)>,
 }
 
 /// XT-27: the calls that a JSON value names; `names` are the members for the name, the expected one first.
-pub(crate) fn read_calls(
-    value: Json,
-    names: &[&str],
-    start: usize,
-    depth: usize,
-) -> Result<JsonCalls, Code> {
+fn read_calls(value: Json, names: &[&str], start: usize, depth: usize) -> Result<JsonCalls, Code> {
     let items = match value {
         Json::Object(_) => vec![value],
         Json::Array(items) if !items.is_empty() => items,
@@ -126,7 +186,7 @@ pub(crate) fn read_arguments(args: Json, depth: usize) -> (Arguments, Vec<Code>)
 }
 
 /// The name in an object that is not whole, if its member is and the name is valid.
-pub(crate) fn partial_name(members: &Members, names: &[&str]) -> Option<String> {
+pub(super) fn partial_name(members: &Members, names: &[&str]) -> Option<String> {
     let named = |key: &&str| match members.word(key) {
         Some(Json::String(name)) => Some(lex::trim(name).to_owned()),
         _ => None,

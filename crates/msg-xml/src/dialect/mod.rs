@@ -7,33 +7,28 @@
 //! <ls><p>.</p></ls>                                                                               cline
 //! ```
 
-mod awaited;
-mod cline;
 mod gather;
 mod glm;
-mod json;
+mod stored;
 mod tag_json;
 mod tag_value;
 mod tags;
 
-use crate::block::{Block, Done, Head, opener};
+use crate::block::{Block, Done, Form, Head, Preview, opener};
 use crate::dialects::Dialect;
 use crate::event::Queue;
 use crate::input::{Incomplete, Input};
 use crate::options::Options;
-use crate::passthrough::{FastPath, Kind};
-use cline::Cline;
+use crate::passthrough::FastPath;
 use gather::Cx;
-use json::JsonReader;
 use tags::TagReader;
 
 /// Whatever reads a block; boxed where it is kept.
 #[derive(Debug)]
 pub(crate) enum Reader {
-    Native(Block),
+    /// What is stored until its end has come.
+    Stored(Block),
     Tags(Box<TagReader>),
-    Json(JsonReader),
-    Cline(Cline),
 }
 
 impl Reader {
@@ -48,17 +43,18 @@ impl Reader {
     ) -> Result<Option<Self>, Incomplete> {
         if let Some(body) = opener::opener(w, p)? {
             let head = Head { start: p, body };
-            return Ok(Some(Reader::Native(Block::new(w, head, call, queue))));
+            let preview = queue.on().then(|| Preview::new(w, p, body, call));
+            return Ok(Some(Reader::Stored(Block::new(Form::Native, head, call, preview))));
         }
         for dialect in dialects {
             let reader = match dialect {
-                Dialect::Tags(grammar) => match json::begin_list(w, p, grammar, call)? {
-                    Some(reader) => Some(Reader::Json(reader)),
+                Dialect::Tags(grammar) => match stored::json_list(w, p, grammar, call)? {
+                    Some(block) => Some(Reader::Stored(block)),
                     None => tags::begin(w, p, grammar, call)?.map(Reader::tags),
                 },
                 Dialect::Glm(grammar) => glm::begin(w, p, grammar, call)?.map(Reader::tags),
-                Dialect::Hermes => json::begin_hermes(w, p, call)?.map(Reader::Json),
-                Dialect::Cline => cline::begin(w, p, opts, call)?.map(Reader::Cline),
+                Dialect::Hermes => stored::hermes(w, p, call)?.map(Reader::Stored),
+                Dialect::Cline => stored::cline(w, p, opts, call)?.map(Reader::Stored),
             };
             if reader.is_some() {
                 return Ok(reader);
@@ -74,30 +70,24 @@ impl Reader {
     /// The first byte that may still be needed.
     pub(crate) fn keep(&self, opts: &Options) -> usize {
         match self {
-            Reader::Native(block) => block.keep(),
+            Reader::Stored(block) => block.keep(),
             Reader::Tags(reader) => reader.out.keep(reader.cursor(), opts),
-            Reader::Json(reader) => reader.keep(),
-            Reader::Cline(reader) => reader.keep(opts),
         }
     }
 
     /// The fast path for the bytes from `end` on.
     pub(crate) fn fast_path(&self, end: usize, opts: &Options) -> FastPath {
         match self {
-            Reader::Native(block) => block.fast_path(end, opts),
+            Reader::Stored(block) => block.fast_path(end, opts),
             Reader::Tags(reader) => reader.fast_path(end, opts),
-            Reader::Cline(reader) => reader.fast_path(end, opts),
-            Reader::Json(_) => FastPath::new(Kind::Closed),
         }
     }
 
     /// Moves to `end` over a value of which everything up to `to` has been sent.
     pub(crate) fn pass_on(&mut self, to: usize, end: usize) {
         match self {
-            Reader::Native(block) => block.pass_on(to, end),
+            Reader::Stored(block) => block.pass_on(to, end),
             Reader::Tags(reader) => reader.pass_on(to, end),
-            Reader::Cline(reader) => reader.pass_on(to, end),
-            Reader::Json(_) => {}
         }
     }
 
@@ -109,12 +99,9 @@ impl Reader {
         opts: &Options,
         cut: bool,
     ) -> Result<Done, Incomplete> {
-        let mut cx = Cx { w, queue, opts, cut };
         match self {
-            Reader::Native(block) => block.run(w, cx.queue, opts, cut),
-            Reader::Tags(reader) => reader.run(&mut cx),
-            Reader::Json(reader) => reader.run(&mut cx),
-            Reader::Cline(reader) => reader.run(&mut cx),
+            Reader::Stored(block) => block.run(w, queue, opts, cut),
+            Reader::Tags(reader) => reader.run(&mut Cx { w, queue, opts, cut }),
         }
     }
 }

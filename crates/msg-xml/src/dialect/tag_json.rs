@@ -3,33 +3,52 @@
 //! ```text
 //! <function=ls>{"path": "."}</function>
 //!              |            the close tag makes it the arguments
-//!              read once a tag that may follow has come
+//!              read once a tag that may follow has come, and again where that stood in a text
 //! ```
 
 use super::gather::Cx;
 use super::tags::{State, TagReader};
-use crate::block::{Done, read_arguments};
+use crate::block::{BEHIND, Done, Mark, Marks, read_arguments};
 use crate::code::Code;
-use crate::input::{Incomplete, MORE};
+use crate::input::{Incomplete, Input, MORE};
 use crate::json::{self, Read, Stop};
-use crate::shape::close_any;
+use crate::shape::{TagShape, close_any, open_any};
+
+/// What may follow JSON: the close tag of the call, or the next call.
+struct CallTags<'g>(&'g [TagShape]);
+
+impl Marks for CallTags<'_> {
+    fn mark(&self, w: &Input<'_>, p: usize) -> Result<Mark, Incomplete> {
+        Ok(match close_any(self.0, w, p)? {
+            Some(end) => Mark::Close(end),
+            None => open_any(self.0, w, p)?.map_or(Mark::Other, |opened| Mark::Close(opened.end)),
+        })
+    }
+}
 
 impl TagReader {
     /// A JSON value right after a call's open tag: it counts if the close tag follows.
     pub(super) fn json(&mut self, cx: &mut Cx<'_, '_>) -> Result<Option<Done>, Incomplete> {
-        let State::Json(value) = &mut self.state else { return Ok(None) };
-        let start = value.start;
-        if value.is_lost(cx.w, cx.opts) {
+        let State::Json(start, extent) = &mut self.state else { return Ok(None) };
+        let (start, w) = (*start, cx.w);
+        if w.end() - start > cx.opts.limits.max_tool_bytes.saturating_add(BEHIND) {
             self.out.reject = Some(Code::ToolTooLarge);
             self.state = State::Skip(start);
             return Ok(None);
         }
-        let text = value.text(cx.w, &self.grammar.call)?;
-        match json::read(text, cx.opts.limits.json_depth()) {
-            Err(Stop::More(_)) if !cx.w.eof => return Err(MORE),
+        let tags = CallTags(&self.grammar.call);
+        let due = std::iter::from_fn(|| extent.next(w, &tags)).count();
+        if due == 0 && !w.eof {
+            return Err(MORE);
+        }
+        match json::read(w.str(start, w.end()), cx.opts.limits.json_depth()) {
+            Err(Stop::More(_)) if !w.eof => {
+                extent.too_early(w.end(), 1);
+                return Err(MORE);
+            }
             // A quote that is never closed is text.
-            Err(Stop::More(_)) if cx.w.at(start) != Some(b'"') => {
-                return Ok(Some(self.incomplete(cx, cx.w.end())));
+            Err(Stop::More(_)) if w.at(start) != Some(b'"') => {
+                return Ok(Some(self.incomplete(cx, w.end())));
             }
             Err(Stop::More(_) | Stop::Error(_)) => self.state = State::Call,
             Err(Stop::Depth(at)) => {

@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use super::awaited::Awaited;
 use super::gather::{Cx, Gathered};
 use super::tag_value::Value;
-use crate::block::{Counts, Done, Draft};
+use crate::block::{Counts, Done, Draft, Extent};
 use crate::code::Code;
 use crate::input::{Incomplete, Input, MORE, Need};
 use crate::json::{self, Json};
@@ -19,7 +18,8 @@ pub(super) enum State {
     Wrapper,
     /// Right after a call's open tag.
     Begun,
-    Json(Awaited),
+    /// JSON from here on, as far as it has come.
+    Json(usize, Extent),
     Call,
     Value(Value),
     /// After a call.
@@ -106,7 +106,7 @@ impl TagReader {
     pub(super) fn cursor(&self) -> usize {
         match &self.state {
             State::Value(value) => value.at,
-            State::Json(value) => value.start,
+            State::Json(start, _) => *start,
             State::Skip(at) => *at,
             _ => self.at,
         }
@@ -128,7 +128,7 @@ impl TagReader {
         match &mut self.state {
             State::Wrapper => self.first_call(cx),
             State::Begun => self.begun(cx),
-            State::Json(_) => self.json(cx),
+            State::Json(..) => self.json(cx),
             State::Call => self.call(cx),
             State::Value(_) => self.value(cx),
             State::After => self.after(cx),
@@ -177,7 +177,7 @@ impl TagReader {
     fn begun(&mut self, cx: &mut Cx<'_, '_>) -> Result<Option<Done>, Incomplete> {
         let (q, next) = cx.w.after_blanks(self.at)?;
         self.state = match next {
-            Some(b) if json::begins(b) => State::Json(Awaited::new(q)),
+            Some(b) if json::begins(b) => State::Json(q, Extent::new(q, q)),
             _ => State::Call,
         };
         Ok(None)

@@ -1,0 +1,111 @@
+//! What is different between the blocks that are stored until their end has come: the native one, JSON in the tags of a
+//! dialect (XT-34, XT-35, XT-40), and the element of a tool (XT-38). What they have in common is `extent`.
+
+use super::draft::Done;
+use super::extent::{Mark, Marks};
+use super::grammar::{self, Head};
+use super::opener::{OPENER_REACH, opener};
+use super::tagged_json::JsonTags;
+use super::tokens::Pending;
+use super::tool_element;
+use crate::input::{Incomplete, Input, MORE};
+use crate::lex::{self, ARGS, Tag};
+use crate::options::Options;
+use crate::shape::{close_any, open_any};
+
+/// The form of a block.
+#[derive(Debug)]
+pub(crate) enum Form {
+    Native,
+    Json(JsonTags),
+    /// The element of this tool.
+    Element(String),
+}
+
+impl Form {
+    /// The block as far as the window shows it, and what that has cost, in readings of the window; `close` is the end of
+    /// a close tag that balances its opener.
+    pub(super) fn read(
+        &self,
+        w: Input<'_>,
+        head: Head,
+        close: Option<usize>,
+        opts: &Options,
+        cut: bool,
+    ) -> (Result<Done, Pending>, usize) {
+        match self {
+            Form::Native => grammar::read(w, head, opts, cut),
+            Form::Json(tags) => (tags.read(w, head, opts, cut), 1),
+            Form::Element(tool) => (tool_element::read(tool, w, head, close, opts), 1),
+        }
+    }
+
+    /// One past the close tag at the `<` at `p`.
+    pub(super) fn close_tag(&self, w: &Input<'_>, p: usize) -> Result<Option<usize>, Incomplete> {
+        if let Form::Json(tags) = self {
+            return close_any(&tags.shapes, w, p);
+        }
+        let Tag::Close(c) = lex::tag(w, p)? else { return Ok(None) };
+        let is_own = match self {
+            Form::Element(tool) => c.name == tool,
+            _ => c.is_tool(),
+        };
+        Ok(is_own.then_some(c.end))
+    }
+}
+
+impl Marks for Form {
+    fn mark(&self, w: &Input<'_>, p: usize) -> Result<Mark, Incomplete> {
+        match self {
+            Form::Native => native_mark(w, p),
+            Form::Json(tags) => Ok(match close_any(&tags.shapes, w, p)? {
+                Some(end) => Mark::Close(end),
+                // The next block shows that this one is over.
+                None => open_any(&tags.shapes, w, p)?.map_or(Mark::Other, |it| Mark::Close(it.end)),
+            }),
+            Form::Element(_) if lex::marker(w, p)? => Ok(Mark::Section),
+            Form::Element(tool) => Ok(match lex::tag(w, p)? {
+                Tag::Open(t) if t.name == tool && !t.self_closing => Mark::Opener(t.end),
+                Tag::Close(c) if c.name == tool => Mark::Close(c.end),
+                _ => Mark::Other,
+            }),
+        }
+    }
+
+    fn is_exact(&self) -> bool {
+        matches!(self, Form::Element(_))
+    }
+}
+
+fn native_mark(w: &Input<'_>, p: usize) -> Result<Mark, Incomplete> {
+    let close = usize::from(w.at(p + 1) == Some(b'/'));
+    // Most tags differ in their first letter.
+    match w.at(p + 1 + close).map(|b| b.to_ascii_lowercase()) {
+        None => return Err(MORE),
+        Some(b'!') => return Ok(if lex::marker(w, p)? { Mark::Section } else { Mark::Other }),
+        Some(b't' | b'a' | b'p' | b'i') => {}
+        Some(_) => return Ok(Mark::Other),
+    }
+    let rest = w.str(p + 1 + close, w.end());
+    let len = lex::name_len(rest);
+    let Some(&next) = rest.as_bytes().get(len) else { return Err(MORE) };
+    match &rest[..len] {
+        name if lex::same(name, "tool") => tool_mark(w, p),
+        name if (close == 1 || next == b'/') && lex::is_word(name, &ARGS) => {
+            Ok(Mark::Args(p + 1 + close + len))
+        }
+        _ => Ok(Mark::Other),
+    }
+}
+
+/// `</tool`, or `<tool`, at `p`.
+fn tool_mark(w: &Input<'_>, p: usize) -> Result<Mark, Incomplete> {
+    Ok(match lex::tag(w, p)? {
+        Tag::Close(c) if c.is_tool() => Mark::Close(c.end),
+        Tag::Open(t) if t.is_tool() => match opener(w, p)? {
+            Some(_) => Mark::Opener(w.end().min(p + OPENER_REACH)),
+            None => Mark::Other,
+        },
+        _ => Mark::Other,
+    })
+}
