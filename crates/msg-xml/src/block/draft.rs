@@ -43,7 +43,7 @@ impl Outcome {
 }
 
 /// The only report about a call that the message cut off (XT-16) is that.
-pub(crate) fn truncate(notes: &mut Vec<Note>, call: usize, start: usize, end: usize) {
+fn truncate(notes: &mut Vec<Note>, call: usize, start: usize, end: usize) {
     notes.retain(|note| note.call != call);
     notes.push(Note { code: Code::TruncatedToolCall, start, end, call });
 }
@@ -168,47 +168,47 @@ pub(crate) struct Calls {
 }
 
 impl Calls {
-    pub(super) fn new(start: usize) -> Self {
+    pub(crate) fn new(start: usize) -> Self {
         let cur = Draft::new(start);
         Calls { before: Vec::new(), cur, notes: Vec::new(), reject: None, server: None }
     }
 
-    pub(super) fn note(&mut self, code: Code, start: usize, end: usize) {
+    pub(crate) fn note(&mut self, code: Code, start: usize, end: usize) {
         self.note_of(self.before.len(), code, start, end);
     }
 
     /// A report about another call than the one that is being read.
-    pub(super) fn note_of(&mut self, call: usize, code: Code, start: usize, end: usize) {
+    pub(crate) fn note_of(&mut self, call: usize, code: Code, start: usize, end: usize) {
         self.notes.push(Note { code, start, end, call });
     }
 
     /// The same, unless there is one already.
-    pub(super) fn note_once(&mut self, code: Code, start: usize, end: usize) {
+    pub(crate) fn note_once(&mut self, code: Code, start: usize, end: usize) {
         if !self.notes.iter().any(|note| note.code == code) {
             self.note(code, start, end);
         }
     }
 
     /// So many reports, to which [`Calls::forget`] goes back.
-    pub(super) fn mark(&self) -> usize {
+    pub(crate) fn mark(&self) -> usize {
         self.notes.len()
     }
 
-    pub(super) fn forget(&mut self, mark: usize) {
+    pub(crate) fn forget(&mut self, mark: usize) {
         self.notes.truncate(mark);
     }
 
-    pub(super) fn refuse(&mut self, code: Code) {
+    pub(crate) fn refuse(&mut self, code: Code) {
         self.reject.get_or_insert(code);
     }
 
     /// Whether it is known that the block is no call.
-    pub(super) fn is_refused(&self) -> bool {
+    pub(crate) fn is_refused(&self) -> bool {
         self.reject.is_some()
     }
 
     /// A NAME element's content, trimmed; a blank one begins a call too: what follows was not meant for the one before.
-    pub(super) fn set_name(&mut self, name: &str, at: usize) {
+    pub(crate) fn set_name(&mut self, name: &str, at: usize) {
         if (self.cur.name.is_some() || self.cur.unnamed) && self.cur.has_params() {
             self.note(Code::MissingToolBoundary, at, at);
             self.next_call(at);
@@ -236,7 +236,7 @@ impl Calls {
     }
 
     /// A SERVER element's content.
-    pub(super) fn set_server(&mut self, server: Server, at: usize) {
+    pub(crate) fn set_server(&mut self, server: Server, at: usize) {
         if !(self.cur.name.is_some() && self.cur.args_closed) {
             return self.join_server(server);
         }
@@ -249,7 +249,7 @@ impl Calls {
     }
 
     /// A server for the current call.
-    pub(super) fn join_server(&mut self, server: Server) {
+    pub(crate) fn join_server(&mut self, server: Server) {
         if server.is_empty() {
             return;
         }
@@ -260,7 +260,7 @@ impl Calls {
     }
 
     /// The block, which goes from `start` to `end`; `whole` says whether its last call may be complete.
-    pub(super) fn finish(
+    pub(crate) fn finish(
         &mut self,
         start: usize,
         end: usize,

@@ -57,7 +57,7 @@ impl Calls {
     }
 
     /// Another value follows at `from`.
-    pub(super) fn next_value(&mut self, from: usize) {
+    pub(crate) fn next_value(&mut self, from: usize) {
         let call = std::mem::replace(&mut self.cur, Draft::new(from));
         self.before.push(call);
     }

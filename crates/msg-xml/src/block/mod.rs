@@ -34,7 +34,7 @@ mod text;
 mod tokens;
 mod tool_element;
 
-pub(crate) use draft::{Done, Draft, Note, Outcome, truncate};
+pub(crate) use draft::{Calls, Done, Draft, Note, Outcome};
 pub(crate) use extent::{BEHIND, Block, Extent, Mark, Marks};
 pub(crate) use form::Form;
 pub(crate) use grammar::{Head, REACH_MAX};

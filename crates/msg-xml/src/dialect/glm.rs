@@ -8,8 +8,7 @@
 
 use std::sync::Arc;
 
-use super::gather::Cx;
-use super::tags::{State, TagReader};
+use super::tags::{Cx, State, TagReader};
 use crate::code::Code;
 use crate::input::{Incomplete, Input, MORE, Need};
 use crate::json::Json;
@@ -33,7 +32,7 @@ pub(super) fn begin(
     let reader = |at, name: Option<&str>| {
         let mut reader = TagReader::new(p, at, grammar, false, first_call);
         (reader.glm, reader.state) = (true, State::Call);
-        reader.cur.name = name.map(str::to_owned);
+        reader.calls.cur.name = name.map(str::to_owned);
         Ok(Some(reader))
     };
     let q = w.after_blanks(open.end)?.0;
@@ -76,9 +75,9 @@ fn goes_on(w: &Input<'_>, from: usize, grammar: &Grammar) -> Result<bool, Incomp
 impl TagReader {
     /// Says the name that came with the opener.
     pub(super) fn announce_glm(&mut self, cx: &mut Cx<'_, '_>) {
-        match self.cur.name.clone() {
-            Some(name) if lex::valid_tool_name(&name) => self.out.announce(cx.queue, Some(&name)),
-            Some(_) => self.out.reject = Some(Code::InvalidToolName),
+        match self.calls.cur.name.clone() {
+            Some(name) if lex::valid_tool_name(&name) => self.announce(cx.queue, Some(&name)),
+            Some(_) => self.calls.refuse(Code::InvalidToolName),
             None => {}
         }
     }
@@ -108,9 +107,9 @@ impl TagReader {
         if next.is_none() || lex::cut_markup(w, q) {
             return Ok(None);
         }
-        self.out.note(Code::MissingCloseTag, end, end);
+        self.calls.note(Code::MissingCloseTag, end, end);
         self.counts.add(key);
-        self.add(key.to_owned(), Json::String(String::new()));
+        self.calls.cur.unwrapped.push((key.to_owned(), Json::String(String::new())));
         self.at = end;
         Ok(None)
     }

@@ -7,7 +7,6 @@
 //! <ls><p>.</p></ls>                                                                               cline
 //! ```
 
-mod gather;
 mod glm;
 mod stored;
 mod tag_json;
@@ -20,8 +19,7 @@ use crate::event::Queue;
 use crate::input::{Incomplete, Input};
 use crate::options::Options;
 use crate::passthrough::FastPath;
-use gather::Cx;
-use tags::TagReader;
+use tags::{Cx, TagReader};
 
 /// Whatever reads a block; boxed where it is kept.
 #[derive(Debug)]
@@ -71,7 +69,7 @@ impl Reader {
     pub(crate) fn keep(&self, opts: &Options) -> usize {
         match self {
             Reader::Stored(block) => block.keep(),
-            Reader::Tags(reader) => reader.out.keep(reader.cursor(), opts),
+            Reader::Tags(reader) => reader.keep(opts),
         }
     }
 

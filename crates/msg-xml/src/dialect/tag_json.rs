@@ -6,8 +6,7 @@
 //!              read once a tag that may follow has come, and again where that stood in a text
 //! ```
 
-use super::gather::Cx;
-use super::tags::{State, TagReader};
+use super::tags::{Cx, State, TagReader};
 use crate::block::{BEHIND, Done, Mark, Marks, read_arguments};
 use crate::code::Code;
 use crate::input::{Incomplete, Input, MORE};
@@ -32,7 +31,7 @@ impl TagReader {
         let State::Json(start, extent) = &mut self.state else { return Ok(None) };
         let (start, w) = (*start, cx.w);
         if w.end() - start > cx.opts.limits.max_tool_bytes.saturating_add(BEHIND) {
-            self.out.reject = Some(Code::ToolTooLarge);
+            self.calls.refuse(Code::ToolTooLarge);
             self.state = State::Skip(start);
             return Ok(None);
         }
@@ -52,7 +51,7 @@ impl TagReader {
             }
             Err(Stop::More(_) | Stop::Error(_)) => self.state = State::Call,
             Err(Stop::Depth(at)) => {
-                self.out.reject = Some(Code::DepthLimit);
+                self.calls.refuse(Code::DepthLimit);
                 self.state = State::Skip(start + at);
             }
             Ok(read) => return self.json_value(cx, start, read),
@@ -78,15 +77,15 @@ impl TagReader {
             return Ok(None);
         }
         if read.repaired {
-            self.out.note(Code::JsonRepaired, from, to);
+            self.calls.note(Code::JsonRepaired, from, to);
         }
-        self.cur.typed = true;
+        self.calls.cur.typed = true;
         let (args, mut notes) = read_arguments(read.value, cx.opts.limits.json_depth());
-        self.cur.args = Some(args);
+        self.calls.cur.args = Some(args);
         if notes.first() != Some(&Code::JsonArguments) {
             notes.insert(0, Code::JsonArguments);
         }
-        notes.into_iter().for_each(|code| self.out.note(code, from, to));
+        notes.into_iter().for_each(|code| self.calls.note(code, from, to));
         self.at = q;
         Ok(None)
     }

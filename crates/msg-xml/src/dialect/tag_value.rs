@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use super::gather::Cx;
-use super::tags::{State, TagReader, open_block};
+use super::tags::{Cx, State, TagReader, open_block};
 use crate::block::Done;
 use crate::code::Code;
 use crate::input::{Incomplete, Input, MORE, is_blank};
@@ -76,8 +75,8 @@ impl TagReader {
     /// The value of the parameter `opened` begins.
     pub(super) fn begin_value(&mut self, cx: &mut Cx<'_, '_>, opened: &Opened<'_>) {
         let nth = self.counts.add(opened.name);
-        self.cur.sent.open(cx.queue.paths.child(&ArgPath::root(), opened.name, nth));
-        let (key, scans) = (opened.name.to_owned(), self.out.vain.scans);
+        self.calls.cur.sent.open(cx.queue.paths.child(&ArgPath::root(), opened.name, nth));
+        let (key, scans) = (opened.name.to_owned(), self.vain.scans);
         self.state = State::Value(Value::new(key, opened.end, opened.text, scans));
     }
 
@@ -86,10 +85,10 @@ impl TagReader {
         let State::Value(Value { at, first: None, sent: Some(sent), .. }) = &self.state else {
             return FastPath::new(Kind::Closed);
         };
-        match self.cur.sent.path().filter(|_| *at == end) {
+        match self.calls.cur.sent.path().filter(|_| *at == end) {
             Some(path) => {
-                let until = self.out.call_start.saturating_add(opts.limits.max_tool_bytes);
-                FastPath::value(Kind::Raw, self.out.call(), path.clone(), *sent, until)
+                let until = self.call_start.saturating_add(opts.limits.max_tool_bytes);
+                FastPath::value(Kind::Raw, self.call_number(), path.clone(), *sent, until)
             }
             None => FastPath::new(Kind::Closed),
         }
@@ -98,7 +97,7 @@ impl TagReader {
     /// Moves to `end` over a value of which everything up to `to` has been sent.
     pub(super) fn pass_on(&mut self, to: usize, end: usize) {
         if let State::Value(value) = &mut self.state {
-            self.cur.sent.note(value.sent.unwrap_or(to), to);
+            self.calls.cur.sent.note(value.sent.unwrap_or(to), to);
             (value.at, value.sent) = (end, Some(to));
         }
     }
@@ -120,7 +119,7 @@ impl TagReader {
                 Ok(None) => {}
                 Ok(Some(ends)) => {
                     if ends.report.is_some() {
-                        self.out.scanned(p);
+                        self.vain.scanned(p);
                     }
                     self.end_value(cx, &value, ends);
                     return Ok(None);
@@ -138,8 +137,9 @@ impl TagReader {
             let lead = || value::block_lead(cx.w.str(value.from, value.blank));
             value.sent = (value.text && value.blank < to).then(|| value.from + lead());
         }
+        let call = self.call_number();
         if let Some(sent) = &mut value.sent {
-            *sent = self.cur.sent.send_text(cx.w, cx.queue, self.out.call(), (*sent, to));
+            *sent = self.calls.cur.sent.send_text(cx.w, cx.queue, call, (*sent, to));
         }
         self.state = State::Value(value);
         wait
@@ -223,13 +223,13 @@ impl TagReader {
     fn end_of_input(&mut self, cx: &mut Cx<'_, '_>, value: Value) -> Option<Done> {
         match (value.bare, value.block) {
             (Some((stop, inside)), _) if !cx.cut => {
-                self.out.vain.at_eof = true;
-                self.out.scanned(cx.w.end());
+                self.vain.at_eof = true;
+                self.vain.scanned(cx.w.end());
                 self.end_value(cx, &value, unclosed(inside, stop));
                 None
             }
             (None, Some(block)) if !cx.cut => {
-                self.out.vain.at_eof = true;
+                self.vain.at_eof = true;
                 self.store(cx, &value, block);
                 Some(self.incomplete(cx, block))
             }
@@ -261,7 +261,7 @@ impl TagReader {
             to -= 1;
         }
         if let Some(code) = ends.report {
-            self.out.note(code, to, ends.end);
+            self.calls.note(code, to, ends.end);
         }
         self.store(cx, value, to);
         self.at = ends.end;
@@ -274,16 +274,17 @@ impl TagReader {
             Some((item, _)) => item,
             None => {
                 if !value.text {
-                    self.out.note(Code::ValueNotJson, value.from, to);
+                    self.calls.note(Code::ValueNotJson, value.from, to);
                 }
                 Json::String(text.to_owned())
             }
         };
         if let Json::String(text) = &item {
-            self.cur.sent.send_rest(cx.queue, self.out.call(), text);
+            let call = self.call_number();
+            self.calls.cur.sent.send_rest(cx.queue, call, text);
         }
-        self.cur.raws.push((value.key.as_str().into(), value.from, to));
-        self.add(value.key.clone(), item);
+        self.calls.cur.raws.push((value.key.as_str().into(), value.from, to));
+        self.calls.cur.unwrapped.push((value.key.clone(), item));
     }
 
     /// The input ends in a value: what is there, without an unfinished tag and what seems to close the block.

@@ -2,15 +2,25 @@
 
 use std::sync::Arc;
 
-use super::gather::{Cx, Gathered};
 use super::tag_value::Value;
-use crate::block::{Counts, Done, Draft, Extent};
+use crate::block::{Calls, Counts, Done, Extent, REACH_MAX};
 use crate::code::Code;
+use crate::event::Queue;
 use crate::input::{Incomplete, Input, MORE, Need};
-use crate::json::{self, Json};
+use crate::json;
 use crate::lex;
+use crate::options::Options;
 use crate::shape::{Opened, close_any, open_any};
 use crate::tag_grammar::Grammar;
+
+/// What a reader may look at and write to.
+pub(crate) struct Cx<'a, 'w> {
+    pub(crate) w: &'a Input<'w>,
+    pub(crate) queue: &'a mut Queue,
+    pub(crate) opts: &'a Options,
+    /// The finish reason says that the message was cut; meaningful at the end of input only.
+    pub(crate) cut: bool,
+}
 
 #[derive(Debug)]
 pub(super) enum State {
@@ -33,16 +43,38 @@ pub(super) enum State {
 pub(crate) struct TagReader {
     pub(super) grammar: Arc<Grammar>,
     pub(super) glm: bool,
-    pub(super) wrapped: bool,
-    pub(super) out: Gathered,
+    wrapped: bool,
+    start: usize,
+    /// The number of the first call, and how many have been announced.
+    first_call: u32,
+    begun: u32,
+    pub(super) calls: Calls,
+    /// Where the call begins that is being read, for its size (XT-28).
+    pub(super) call_start: usize,
+    pub(super) vain: Vain,
     pub(super) at: usize,
-    pub(super) last_end: usize,
-    pub(super) cur: Draft,
-    /// Of the parameters of that call.
+    /// Of the parameters of the call that is being read.
     pub(super) counts: Counts,
-    pub(super) stray: bool,
-    pub(super) announced: bool,
+    announced: bool,
     pub(super) state: State,
+}
+
+/// What was read in vain (XT-29).
+#[derive(Debug, Default)]
+pub(super) struct Vain {
+    /// Only the end of input decided where something ends.
+    pub(super) at_eof: bool,
+    /// So many values were, as far as this.
+    pub(super) scans: usize,
+    reach: usize,
+}
+
+impl Vain {
+    /// A value was read up to `to` in vain.
+    pub(super) fn scanned(&mut self, to: usize) {
+        self.scans += 1;
+        self.reach = self.reach.max(to);
+    }
 }
 
 /// XT-33: a wrapper or a call at `p`.
@@ -89,26 +121,52 @@ impl TagReader {
         first_call: u32,
     ) -> Self {
         TagReader {
-            out: Gathered::new(start, first_call, &grammar.name),
             grammar: Arc::clone(grammar),
             glm: false,
             wrapped,
+            start,
+            first_call,
+            begun: 1,
+            calls: Calls::new(start),
+            call_start: start,
+            vain: Vain::default(),
             at,
-            last_end: at,
-            cur: Draft::new(start),
             counts: Counts::default(),
-            stray: false,
             announced: false,
             state: State::Wrapper,
         }
     }
 
-    pub(super) fn cursor(&self) -> usize {
-        match &self.state {
+    /// The first byte that may still be needed: a block that is rejected becomes text, but nothing that is too large.
+    pub(super) fn keep(&self, opts: &Options) -> usize {
+        let at = match &self.state {
             State::Value(value) => value.at,
             State::Json(start, _) => *start,
             State::Skip(at) => *at,
             _ => self.at,
+        };
+        if self.is_large(at, opts) { at } else { self.start }
+    }
+
+    /// XT-28: whether the call that is being read is too large once it goes up to `pos`.
+    fn is_large(&self, pos: usize, opts: &Options) -> bool {
+        pos - self.call_start > opts.limits.max_tool_bytes
+    }
+
+    /// The number of the call that is being read.
+    pub(super) fn call_number(&self) -> u32 {
+        self.first_call + self.calls.before.len() as u32
+    }
+
+    /// Announces the call that is being read, and its name.
+    pub(super) fn announce(&mut self, queue: &mut Queue, name: Option<&str>) {
+        let call = self.call_number();
+        if call >= self.first_call + self.begun {
+            queue.begin(call);
+            self.begun += 1;
+        }
+        if let Some(name) = name {
+            queue.name(call, name);
         }
     }
 
@@ -152,12 +210,14 @@ impl TagReader {
     }
 
     fn open_call(&mut self, cx: &mut Cx<'_, '_>, start: usize, opened: &Opened<'_>) {
-        if !self.out.calls.is_empty() {
-            self.cur = Draft::new(start);
+        if let State::After = self.state {
+            // If this one is too large, nothing is kept.
+            let last = &mut self.calls.cur;
+            cx.w.str(last.start, last.end).clone_into(&mut last.source);
+            self.calls.next_value(start);
         }
-        (self.stray, self.counts) = (false, Counts::default());
-        self.out.begin_call(cx.w, start);
-        self.cur.name = Some(opened.name.to_owned());
+        (self.counts, self.call_start) = (Counts::default(), start);
+        self.calls.cur.name = Some(opened.name.to_owned());
         let code = if opened.name.is_empty() {
             Some(Code::MissingToolName)
         } else {
@@ -165,10 +225,10 @@ impl TagReader {
         };
         match code {
             Some(code) => {
-                self.out.reject.get_or_insert(code);
-                self.out.announce(cx.queue, None);
+                self.calls.refuse(code);
+                self.announce(cx.queue, None);
             }
-            None => self.out.announce(cx.queue, Some(opened.name)),
+            None => self.announce(cx.queue, Some(opened.name)),
         }
         self.at = opened.end;
         self.state = State::Begun;
@@ -201,7 +261,7 @@ impl TagReader {
             || open_any(&grammar.call, cx.w, p)?.is_some()
             || open_block(&grammar, cx.w, p)?.is_some()
         {
-            self.out.note(Code::MissingCloseTag, p, p);
+            self.calls.note(Code::MissingCloseTag, p, p);
             self.end_call(cx, p);
             return Ok(None);
         }
@@ -214,7 +274,7 @@ impl TagReader {
             return Ok(None);
         }
         if let Some(end) = self.close_param(cx.w, p)? {
-            self.out.note(Code::MismatchedCloseTag, p, end);
+            self.calls.note(Code::MismatchedCloseTag, p, end);
             self.at = end;
             return Ok(None);
         }
@@ -224,39 +284,28 @@ impl TagReader {
         self.stray(cx, p)
     }
 
-    pub(super) fn add(&mut self, key: String, value: Json) {
-        self.cur.unwrapped.push((key, value));
-    }
-
     fn stray(&mut self, cx: &mut Cx<'_, '_>, p: usize) -> Result<Option<Done>, Incomplete> {
         let end = match cx.w.find(b'<', p + 1) {
             Some(q) => q,
             None if cx.w.eof => cx.w.end(),
             None => return Err(Incomplete::on(Need::Byte(b'<'))),
         };
-        if !self.stray {
-            self.out.note(Code::StrayTextInTool, p, end);
+        if !std::mem::replace(&mut self.calls.cur.stray_after_name, true) {
+            self.calls.note(Code::StrayTextInTool, p, end);
         }
-        self.stray = true;
         self.at = end;
         Ok(None)
     }
 
     fn end_call(&mut self, cx: &Cx<'_, '_>, end: usize) {
-        if self.stray && !self.cur.has_params() {
-            self.out.reject.get_or_insert(Code::InvalidToolBody);
-        }
-        let next = Draft::new(end);
-        let call = std::mem::replace(&mut self.cur, next);
-        self.out.push(call, cx.opts, end);
-        self.at = end;
-        self.last_end = end;
-        self.state = State::After;
+        let too_large = self.is_large(end, cx.opts);
+        (self.calls.cur.end, self.calls.cur.too_large) = (end, too_large);
+        (self.at, self.call_start, self.state) = (end, end, State::After);
     }
 
     fn after(&mut self, cx: &mut Cx<'_, '_>) -> Result<Option<Done>, Incomplete> {
         if self.glm {
-            return Ok(Some(self.out.done(cx, self.at)));
+            return Ok(Some(self.done(cx, self.at, true)));
         }
         let (p, next) = cx.w.after_blanks(self.at)?;
         let grammar = Arc::clone(&self.grammar);
@@ -266,12 +315,12 @@ impl TagReader {
                 return Ok(None);
             }
             if let Some(end) = close_any(&grammar.wrapper, cx.w, p)? {
-                return Ok(Some(self.finish(cx, end)));
+                return Ok(Some(self.done(cx, end, true)));
             }
         }
-        let mut end = self.last_end;
+        let mut end = self.at;
         if self.wrapped {
-            self.out.note_last(Code::MissingCloseTag, end, end);
+            self.calls.note(Code::MissingCloseTag, end, end);
             if next.is_none()
                 || cx.w.str(p, cx.w.end()).starts_with("</")
                     && grammar.wrapper.iter().any(|s| s.cut(cx.w, p))
@@ -279,20 +328,23 @@ impl TagReader {
                 end = cx.w.end();
             }
         }
-        Ok(Some(self.finish(cx, end)))
-    }
-
-    fn finish(&mut self, cx: &Cx<'_, '_>, end: usize) -> Done {
-        self.out.extend_last(end);
-        self.out.done(cx, end)
+        Ok(Some(self.done(cx, end, true)))
     }
 
     /// The block breaks off at `end`: the input ends there, or the next block begins.
     pub(super) fn incomplete(&mut self, cx: &mut Cx<'_, '_>, end: usize) -> Done {
-        let mut call = std::mem::replace(&mut self.cur, Draft::new(end));
-        call.complete = false;
-        self.out.push(call, cx.opts, end);
-        self.out.done(cx, end)
+        self.calls.cur.too_large = self.is_large(end, cx.opts);
+        self.done(cx, end, false)
+    }
+
+    /// The block ends at `end`; `whole` says whether its last call may be complete.
+    fn done(&mut self, cx: &Cx<'_, '_>, end: usize, whole: bool) -> Done {
+        let is_lost = self.calls.is_refused() && self.is_large(end, cx.opts);
+        let mut done = self.calls.finish(self.start, end, whole, is_lost);
+        done.at_eof = self.vain.at_eof || self.vain.reach > end + REACH_MAX;
+        done.begun = self.begun;
+        done.format = Some(self.grammar.name.as_str().into());
+        done
     }
 
     fn skip(&mut self, cx: &mut Cx<'_, '_>, from: usize) -> Result<Option<Done>, Incomplete> {
@@ -301,7 +353,7 @@ impl TagReader {
             if self.wrapped { self.grammar.wrapper.clone() } else { self.grammar.call.clone() };
         while let Some(p) = cx.w.find(b'<', at) {
             match close_any(&shapes, cx.w, p) {
-                Ok(Some(end)) => return Ok(Some(self.out.done(cx, end))),
+                Ok(Some(end)) => return Ok(Some(self.done(cx, end, true))),
                 Ok(None) => at = p + 1,
                 Err(wait) => {
                     self.state = State::Skip(p);
@@ -310,6 +362,6 @@ impl TagReader {
             }
         }
         self.state = State::Skip(cx.w.end());
-        if cx.w.eof { Ok(Some(self.out.done(cx, cx.w.end()))) } else { Err(MORE) }
+        if cx.w.eof { Ok(Some(self.done(cx, cx.w.end(), true))) } else { Err(MORE) }
     }
 }
