@@ -9,6 +9,7 @@
 use std::sync::Arc;
 
 use super::tags::{Cx, State, TagReader};
+use crate::block::Done;
 use crate::code::Code;
 use crate::input::{Incomplete, Input, MORE, Need};
 use crate::json::Json;
@@ -31,7 +32,7 @@ pub(super) fn begin(
     let Some(open) = open_any(&grammar.call, w, p)? else { return Ok(None) };
     let reader = |at, name: Option<&str>| {
         let mut reader = TagReader::new(p, at, grammar, false, first_call);
-        (reader.glm, reader.state) = (true, State::Call);
+        (reader.glm, reader.state) = (true, State::Glm);
         reader.calls.cur.name = name.map(str::to_owned);
         Ok(Some(reader))
     };
@@ -74,12 +75,14 @@ fn goes_on(w: &Input<'_>, from: usize, grammar: &Grammar) -> Result<bool, Incomp
 
 impl TagReader {
     /// Says the name that came with the opener.
-    pub(super) fn announce_glm(&mut self, cx: &mut Cx<'_, '_>) {
+    pub(super) fn announce_glm(&mut self, cx: &mut Cx<'_, '_>) -> Result<Option<Done>, Incomplete> {
+        self.state = State::Call;
         match self.calls.cur.name.clone() {
             Some(name) if lex::valid_tool_name(&name) => self.announce(cx.queue, Some(&name)),
             Some(_) => self.calls.refuse(Code::InvalidToolName),
             None => {}
         }
+        Ok(None)
     }
 
     /// A parameter's open tag; of GLM the key, its close tag and the value's open tag. A key without value is stored.

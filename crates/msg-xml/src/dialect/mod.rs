@@ -21,11 +21,11 @@ use crate::options::Options;
 use crate::passthrough::FastPath;
 use tags::{Cx, TagReader};
 
-/// Whatever reads a block; boxed where it is kept.
+/// Whatever reads a block.
 #[derive(Debug)]
 pub(crate) enum Reader {
     /// What is stored until its end has come.
-    Stored(Block),
+    Stored(Box<Block>),
     Tags(Box<TagReader>),
 }
 
@@ -42,23 +42,27 @@ impl Reader {
         if let Some(body) = opener::opener(w, p)? {
             let head = Head { start: p, body };
             let preview = queue.on().then(|| Preview::new(w, p, body, call));
-            return Ok(Some(Reader::Stored(Block::new(Form::Native, head, call, preview))));
+            return Ok(Some(Reader::stored(Block::new(Form::Native, head, call, preview))));
         }
         for dialect in dialects {
             let reader = match dialect {
                 Dialect::Tags(grammar) => match stored::json_list(w, p, grammar, call)? {
-                    Some(block) => Some(Reader::Stored(block)),
+                    Some(block) => Some(Reader::stored(block)),
                     None => tags::begin(w, p, grammar, call)?.map(Reader::tags),
                 },
                 Dialect::Glm(grammar) => glm::begin(w, p, grammar, call)?.map(Reader::tags),
-                Dialect::Hermes => stored::hermes(w, p, call)?.map(Reader::Stored),
-                Dialect::Cline => stored::cline(w, p, opts, call)?.map(Reader::Stored),
+                Dialect::Hermes => stored::hermes(w, p, call)?.map(Reader::stored),
+                Dialect::Cline => stored::cline(w, p, opts, call)?.map(Reader::stored),
             };
             if reader.is_some() {
                 return Ok(reader);
             }
         }
         Ok(None)
+    }
+
+    fn stored(block: Block) -> Self {
+        Reader::Stored(Box::new(block))
     }
 
     fn tags(reader: TagReader) -> Self {

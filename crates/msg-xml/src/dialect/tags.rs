@@ -24,6 +24,8 @@ pub(crate) struct Cx<'a, 'w> {
 
 #[derive(Debug)]
 pub(super) enum State {
+    /// Behind the opener and name of GLM.
+    Glm,
     /// After the wrapper: the first call.
     Wrapper,
     /// Right after a call's open tag.
@@ -55,7 +57,6 @@ pub(crate) struct TagReader {
     pub(super) at: usize,
     /// Of the parameters of the call that is being read.
     pub(super) counts: Counts,
-    announced: bool,
     pub(super) state: State,
 }
 
@@ -132,7 +133,6 @@ impl TagReader {
             vain: Vain::default(),
             at,
             counts: Counts::default(),
-            announced: false,
             state: State::Wrapper,
         }
     }
@@ -171,10 +171,6 @@ impl TagReader {
     }
 
     pub(super) fn run(&mut self, cx: &mut Cx<'_, '_>) -> Result<Done, Incomplete> {
-        if self.glm && !std::mem::replace(&mut self.announced, true) {
-            // The name came with the opener.
-            self.announce_glm(cx);
-        }
         loop {
             if let Some(done) = self.step(cx)? {
                 return Ok(done);
@@ -184,6 +180,7 @@ impl TagReader {
 
     fn step(&mut self, cx: &mut Cx<'_, '_>) -> Result<Option<Done>, Incomplete> {
         match &mut self.state {
+            State::Glm => self.announce_glm(cx),
             State::Wrapper => self.first_call(cx),
             State::Begun => self.begun(cx),
             State::Json(..) => self.json(cx),

@@ -14,7 +14,7 @@ use crate::passthrough::{FastPath, Kind};
 enum Reading {
     /// Blanks before the first block.
     Seek(usize),
-    Block(Box<Reader>),
+    Block(Reader),
     /// After a block that ended here.
     After(usize),
     /// Text; whether a block had been read.
@@ -189,7 +189,7 @@ impl Machine {
                 Reading::Seek(at) => {
                     let (p, next) = w.after_blanks(*at)?;
                     let reader = if next == Some(b'<') { self.silent_begin(w, p)? } else { None };
-                    self.set_reading(reader.map_or(Reading::Text, |r| Reading::Block(Box::new(r))));
+                    self.set_reading(reader.map_or(Reading::Text, Reading::Block));
                 }
                 Reading::Block(reader) => {
                     self.queue.mute(true);
@@ -215,7 +215,7 @@ impl Machine {
                     }
                     let reader = if next == Some(b'<') { self.silent_begin(w, p)? } else { None };
                     match reader {
-                        Some(reader) => self.set_reading(Reading::Block(Box::new(reader))),
+                        Some(reader) => self.set_reading(Reading::Block(reader)),
                         None => {
                             let undecided = self.message.cut && w.eof && may_go_on(w, p);
                             self.spoiled(undecided);

@@ -39,7 +39,7 @@ enum Mode {
     Implicit,
     Text,
     Bracket(Bracket),
-    Block(Box<Reader>),
+    Block(Reader),
     Thinking(Thought),
     Fence(Box<Fence>),
     /// The rest is text (XT-29).

@@ -132,7 +132,7 @@ impl Machine {
         } else if let Some(reader) = Reader::begin(w, p, &self.opts, dialects, call, &self.queue)? {
             self.text_upto(p);
             self.queue.begin(call);
-            self.mode = Mode::Block(Box::new(reader));
+            self.mode = Mode::Block(reader);
         } else if let Some(end) = self.tool_tag(w, p)? {
             self.pos = end;
         } else if self.opts.thinking == Thinking::Off || !self.thinking_tag(w, p)? {
