@@ -41,16 +41,12 @@ const MOVES_CONTENT: &[(&str, &[&str])] = &[
     ("msg-file", &["syntax", "model", "history", "append", "edit", "store", "render.rs"]),
 ];
 
-/// Crates whose tests see the code of another one: the laws of JSON and of messages are asked over forms and chains,
-/// `msg-wire` has no format of its own, heads of requests are converted and compaction is asked for by `msg-document`.
+/// Crates whose tests are those of another one: the laws of JSON and of messages are asked over forms and chains, and
+/// `msg-wire` has no format of its own.
 const TESTED_BY: &[(&str, &[&str])] = &[
     ("msg-json", &["msg-json", "msg-core", "msg-forms"]),
     ("msg-core", &["msg-core", "msg-forms", "msg-chainast"]),
     ("msg-wire", &["msg-wire", "msg-openai", "msg-anthropic", "msg-gemini"]),
-    ("msg-openai", &["msg-openai", "msg-document"]),
-    ("msg-anthropic", &["msg-anthropic", "msg-document"]),
-    ("msg-gemini", &["msg-gemini", "msg-document"]),
-    ("msg-compact", &["msg-compact", "msg-document"]),
 ];
 
 /// What no test can see: checks that are compiled for tests only, what is printed for a person, and another way of joining
