@@ -190,6 +190,10 @@ impl Edit<'_> {
             ));
         };
         let doc = self.doc();
+        if doc.cells().iter().any(|it| it.id().as_deref() == Some(id)) {
+            let what = format!("another cell has the id {id:?}");
+            return Err(Error::refused("msgfile::bad-id", what));
+        }
         let at = if cell == 0 { doc.preamble().end } else { self.cell(cell)?.span().end };
         let eol = doc.eol();
         let before = &doc.bytes()[..at];

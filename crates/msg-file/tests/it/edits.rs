@@ -1,7 +1,9 @@
 //! Edits of definitions that somebody left unfinished: what is written reads back, or nothing is (MF-39).
 
 use crate::laws::read;
-use msg_file::{HistoryMode, Mode};
+use msg_file::{Edit, Error, HistoryMode, Mode, NewCell, Place};
+use serde::Deserialize;
+use serde_json::{Map, json};
 
 /// The file with cell 1 made private; the code of the refusal where that cannot be.
 fn excluded(text: &str) -> Result<String, String> {
@@ -56,4 +58,62 @@ fn an_edit_that_would_change_another_cell_is_refused() {
     let mut edit = doc.edit();
     assert!(edit.set_body(1, b"```\nopen").is_err());
     assert_eq!(edit.finish(), doc.bytes());
+}
+
+/// A file and the edits that are made to it, one after the other; what is refused changes nothing.
+#[derive(Deserialize)]
+struct Row {
+    text: String,
+    #[serde(default)]
+    is_document: bool,
+    edits: Vec<Change>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Change {
+    Title(usize, String),
+    Body(usize, String),
+    Attr(usize, String, Option<String>),
+    RemoveAttr(usize, String),
+    Delete(usize),
+    Insert(usize, Option<String>, String, String),
+    Activate(String),
+}
+
+impl Change {
+    fn make<'e, 'd>(&self, edit: &'e mut Edit<'d>) -> Result<&'e mut Edit<'d>, Error> {
+        match self {
+            Self::Title(cell, title) => edit.set_title(*cell, title),
+            Self::Body(cell, body) => edit.set_body(*cell, body.as_bytes()),
+            Self::Attr(cell, key, value) => edit.set_attr(*cell, key, value.as_deref()),
+            Self::RemoveAttr(cell, key) => edit.remove_attr(*cell, key),
+            Self::Delete(cell) => edit.delete(*cell),
+            Self::Insert(cell, id, agent, body) => {
+                let mut new = NewCell::output(agent.as_str(), body.as_str());
+                new.place = id.clone().map_or(Place::Next, Place::Id);
+                edit.insert_after(*cell, &new)
+            }
+            Self::Activate(section) => edit.activate(section),
+        }
+    }
+}
+
+/// The file after all of them, and of those that were refused the number and the reason.
+#[test]
+fn rows() {
+    testkit::rows!("edits.jsonl").check_expect(|row| {
+        let row: Row = serde_json::from_str(&row.text).unwrap();
+        let mode = if row.is_document { Mode::Markdown } else { Mode::MessageFile };
+        let doc = read(row.text.as_bytes(), mode);
+        let mut edit = doc.edit();
+        let mut refused = Map::new();
+        for (at, change) in row.edits.iter().enumerate() {
+            if let Err(error) = change.make(&mut edit) {
+                refused.insert(at.to_string(), format!("{}: {error}", error.code()).into());
+            }
+        }
+        let text = String::from_utf8(edit.finish()).unwrap();
+        json!({ "text": text, "refused": refused }).to_string()
+    });
 }
