@@ -3,6 +3,7 @@
 
 mod conversions;
 mod convert;
+mod events;
 mod hostile;
 mod laws;
 mod random;
