@@ -1,7 +1,10 @@
 //! What is written reads back, or is refused: cells, values, ids, and what joins them to a file (MF-34 to MF-37).
 
 use crate::laws::{nonces, read, write_then_read};
-use msg_file::{AppendOptions, CellRef, Eol, Mode, NewCell, Place, append, render, rfc3339};
+use msg_file::{
+    AppendOptions, CellRef, Eol, Mode, NewCell, Place, RunResult, append, render, rfc3339,
+    run_cells,
+};
 
 fn appended(old: &str, mode: Mode, cells: &[NewCell]) -> String {
     let options = AppendOptions::default();
@@ -128,5 +131,38 @@ fn days_around_leap_days_and_centuries() {
         (4_107_542_400, "2100-03-01T00:00:00Z"),
     ] {
         assert_eq!(rfc3339(seconds), text);
+    }
+}
+
+/// Where streams, text and data of a run go: into the execution, or into displays below it (MF-56).
+#[test]
+fn what_a_run_gives_stands_where_it_reads_back() {
+    let old = "# %% [^1]\n\n[^1]: [code]\n\n```sh\nls\n```\n";
+    let doc = read(old.as_bytes(), Mode::MessageFile);
+    let png = || (Some(vec![0, 1]), Some("image/png".to_owned()));
+    let said = |streams: &str, text: Option<&str>, (data, mime_type)| RunResult {
+        streams: [("stdout".to_owned(), streams.to_owned())].into(),
+        text: text.map(str::to_owned),
+        data,
+        mime_type,
+        ..RunResult::default()
+    };
+    let html = || (None, Some("text/html".to_owned()));
+    for (result, want) in [
+        (said("", None, (None, None)), &["text/plain "][..]),
+        (said("a", Some("b"), (None, None)), &["text/plain stdout> a\n\nb"]),
+        (said("", Some("stdout> x"), (None, None)), &["text/plain ", "text/plain stdout> x"]),
+        (said("", Some("b"), html()), &["text/html b"]),
+        (said("a", Some("b"), html()), &["text/plain stdout> a", "text/html b"]),
+        (said("", None, png()), &["image/png AAE="]),
+        (said("", Some(""), png()), &["image/png AAE="]),
+        (said("", Some("b"), png()), &["text/plain b", "image/png AAE="]),
+    ] {
+        let cells = run_cells(&doc, &CellRef::from("1"), &result).unwrap();
+        let text = appended(old, Mode::MessageFile, &cells);
+        let doc = read(text.as_bytes(), Mode::MessageFile);
+        let show = |it: &msg_file::Cell| format!("{} {}", it.mime_type(), it.content());
+        let shown: Vec<_> = doc.cells()[1..].iter().map(show).collect();
+        assert_eq!(shown, want, "{result:?}");
     }
 }
