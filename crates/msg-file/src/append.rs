@@ -13,7 +13,7 @@ mod verify;
 mod writer;
 
 use crate::document::{Document, Mode};
-use crate::error::Error;
+use crate::error::{Error, refuse};
 use crate::history::record_end::{self, HEADINGS};
 use crate::index::Index;
 use crate::limits::Limits;
@@ -153,19 +153,16 @@ pub fn refuse_other_kinds(name: &Path, doc: &Document) -> Result<(), Error> {
     }
     let what =
         "it is not a message file: no .md, and no cell in it (--force writes to it all the same)";
-    Err(Error::refused("msgfile::not-a-message-file", what))
+    refuse("msgfile::not-a-message-file", what)
 }
 
 /// Whether a document may be appended to (MF-36); new bytes if `force` had to change it for that.
 pub(crate) fn writable(doc: &Document, force: Force) -> Result<Option<Vec<u8>>, Error> {
     if is_utf16(doc.bytes()) {
-        return Err(Error::refused(
-            "msgfile::utf16-unsupported",
-            "the file is UTF-16; only UTF-8 is written",
-        ));
+        return refuse("msgfile::utf16-unsupported", "the file is UTF-16; only UTF-8 is written");
     }
     if force == Force::No && doc.is_newer() {
-        return Err(Error::refused("msgfile::newer-format", "the file is of a newer format"));
+        return refuse("msgfile::newer-format", "the file is of a newer format");
     }
     if doc.mode() == Mode::MessageFile || doc.section().is_some() {
         return Ok(None);
@@ -177,7 +174,7 @@ pub(crate) fn writable(doc: &Document, force: Force) -> Result<Option<Vec<u8>>, 
     };
     match force {
         Force::Yes => activated(doc, None).map(Some),
-        Force::No => Err(Error::refused(code, what)),
+        Force::No => refuse(code, what),
     }
 }
 
@@ -216,7 +213,7 @@ pub(crate) fn resolve(
                 Some(name) => name.to_string(),
                 None => {
                     let what = "the output names no agent and there is no default";
-                    return Err(Error::refused("msgfile::no-agent", what));
+                    return refuse("msgfile::no-agent", what);
                 }
             },
         });
@@ -242,10 +239,7 @@ pub(crate) fn resolve(
     };
     check_id(&id)?;
     if force == Force::No && index.has_id(&id) {
-        return Err(Error::refused(
-            "msgfile::duplicate-id",
-            format!("the id {id} is there already"),
-        ));
+        return refuse("msgfile::duplicate-id", format!("the id {id} is there already"));
     }
     let level = match (cell.kind, ty.as_str()) {
         (Kind::Message, _) => index.level,
@@ -280,8 +274,5 @@ fn with_nonce(
             return Ok(id);
         }
     }
-    Err(Error::refused(
-        "msgfile::nonce-exhausted",
-        format!("no free id below {parent} in {NONCE_TRIES} tries"),
-    ))
+    refuse("msgfile::nonce-exhausted", format!("no free id below {parent} in {NONCE_TRIES} tries"))
 }

@@ -6,7 +6,7 @@ use crate::diag::Findings;
 use crate::error::Error;
 use crate::history::{self, History, HistoryOptions};
 use crate::limits::Limits;
-use crate::model::agents::{Agent, AgentKind};
+use crate::model::agents::Agent;
 use crate::model::cell::Cell;
 use crate::model::kinds::Summarised;
 use crate::model::{self, Model};
@@ -104,10 +104,8 @@ impl Document {
         }
         let front = syntax.frontmatter.as_ref().filter(|_| syntax.active);
         let model = model::model(std::mem::take(&mut syntax.cells), front, &mut found);
-        // A call that nobody answered makes two messages, and a cell may make an agent beside its own.
         let limit = limits.cells_of(source.len());
-        let made = model.agents.iter().filter(|it| it.kind != AgentKind::Preset).count();
-        if model.cells.len() + model.unanswered() + made > limit {
+        if model.weight() > limit {
             return Err(Error::Cells { limit });
         }
         let report = found.finish();
@@ -237,6 +235,13 @@ impl Document {
     #[must_use]
     pub fn agents(&self) -> &[Agent] {
         &self.model.agents
+    }
+
+    /// The agent of this name.
+    pub(crate) fn agent(&self, name: &str) -> Result<&Agent, Error> {
+        let unknown =
+            || Error::refused("msgfile::agent-unknown", format!("no agent is called `{name}`"));
+        self.agents().iter().find(|it| *it.name == *name).ok_or_else(unknown)
     }
 
     /// The agent that answers by default at the cell of this ordinal; a number past the end asks for

@@ -16,7 +16,7 @@ mod read_back;
 
 use crate::append::activated;
 use crate::document::Document;
-use crate::error::Error;
+use crate::error::{Error, refuse};
 use crate::limits::Limits;
 use crate::model::cell::Cell;
 use crate::render::{self, NewCell, Place};
@@ -79,7 +79,7 @@ impl Edit<'_> {
         if read_back::others_stay(doc, &new, edited) {
             return Ok(new);
         }
-        Err(Error::refused("msgfile::bad-cell", "the edit would change what other cells say"))
+        refuse("msgfile::bad-cell", "the edit would change what other cells say")
     }
 
     /// Sets or, with an empty text, removes the title.
@@ -112,10 +112,7 @@ impl Edit<'_> {
         if it.heading().title.unwrap_or_default() != title
             || it.type_name().as_deref() != kept.as_deref()
         {
-            return Err(Error::refused(
-                "msgfile::bad-cell",
-                "the title would not read back as it was meant",
-            ));
+            return refuse("msgfile::bad-cell", "the title would not read back as it was meant");
         }
         self.now = Some(new);
         Ok(self)
@@ -150,19 +147,16 @@ impl Edit<'_> {
             new.extend_from_slice(eol.as_str().as_bytes());
         }
         if it.raw.definition().is_some_and(|d| d.start >= from) {
-            return Err(Error::refused(
+            return refuse(
                 "msgfile::bad-cell",
                 "the definition stands inside the body; format the file first",
-            ));
+            );
         }
         let new = self.spliced(Span::new(from, end), &new, Edited::Changed(cell))?;
         let read = &new.cells()[cell - 1];
         // A CR of the body before the CRLF that ends its line is content only where lines end in LF.
         if (*read.body() != *text && !it.raw.crlf) || !read_back::same_definition(it, read) {
-            return Err(Error::refused(
-                "msgfile::bad-cell",
-                "the body would not read back as it was meant",
-            ));
+            return refuse("msgfile::bad-cell", "the body would not read back as it was meant");
         }
         self.now = Some(new);
         Ok(self)
@@ -184,10 +178,7 @@ impl Edit<'_> {
     /// `no-such-cell`, `bad-id`, and those of [`render`](crate::render()).
     pub fn insert_after(&mut self, cell: usize, new: &NewCell) -> Result<&mut Self, Error> {
         let Place::Id(id) = &new.place else {
-            return Err(Error::refused(
-                "msgfile::bad-id",
-                "an inserted cell needs an id of its own",
-            ));
+            return refuse("msgfile::bad-id", "an inserted cell needs an id of its own");
         };
         let doc = self.doc();
         if doc.cells().iter().any(|it| it.id().as_deref() == Some(id)) {

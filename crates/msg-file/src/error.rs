@@ -28,7 +28,8 @@ pub enum Error {
         limit: u64,
     },
     /// The file has more cells than its size lets expect ([`Limits::max_cells`](crate::Limits::max_cells)).
-    /// A call without a result counts twice, since a model is sent two messages for it, and so does an agent.
+    /// A call without a result counts twice, since a model is sent two messages for it, and so do a picture
+    /// and an agent.
     #[error("the file has more than {limit} cells, which is too many for its size")]
     Cells {
         /// Cells allowed.
@@ -79,6 +80,11 @@ pub enum Error {
         /// What the system said.
         source: io::Error,
     },
+}
+
+/// What a function gives that refuses something.
+pub(crate) fn refuse<T>(code: &'static str, what: impl Into<String>) -> Result<T, Error> {
+    Err(Error::refused(code, what))
 }
 
 impl Error {

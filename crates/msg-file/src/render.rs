@@ -3,7 +3,7 @@
 //! Where it goes and which id it gets is decided in `append`.
 
 use crate::document::CellRef;
-use crate::error::Error;
+use crate::error::{Error, refuse};
 use crate::syntax::fences::{closed_fences, within};
 use crate::syntax::grammar::{self, Kind};
 use crate::syntax::line::Eol;
@@ -116,10 +116,10 @@ pub(crate) fn render_to(
 ) -> Result<(), Error> {
     check_id(id)?;
     if !(1..=5).contains(&level) {
-        return Err(Error::refused(
+        return refuse(
             "msgfile::bad-cell",
             format!("{level} is no level of a cell, only 1 to 5 are"),
-        ));
+        );
     }
     let ty = cell.ty.as_deref().filter(|t| !t.is_empty()).unwrap_or("markdown");
     check_type(ty)?;
@@ -157,18 +157,18 @@ pub(crate) fn check_id(id: &str) -> Result<(), Error> {
         return Ok(());
     }
     let what = format!("{id:?} is no id: blanks, controls, brackets and ^ are not allowed");
-    Err(Error::refused("msgfile::bad-id", what))
+    refuse("msgfile::bad-id", what)
 }
 
 pub(crate) fn check_type(ty: &str) -> Result<(), Error> {
     let odd = ty.contains(|c: char| matches!(c, '[' | ']' | '=') || c.is_control());
     if odd || ty.is_empty() || ty.trim() != ty {
-        return Err(Error::refused(
+        return refuse(
             "msgfile::bad-type",
             format!(
                 "{ty:?} is no type: brackets, =, controls and outer white space are not allowed"
             ),
-        ));
+        );
     }
     Ok(())
 }
@@ -189,19 +189,13 @@ pub(crate) fn title(text: &str) -> String {
 /// One attribute with the space before it.
 pub(crate) fn attribute(key: &str, value: Option<&str>, out: &mut Vec<u8>) -> Result<(), Error> {
     if !grammar::key_reads_back(key, value.is_none()) {
-        return Err(Error::refused(
-            "msgfile::bad-attribute",
-            format!("the key {key:?} could not be read back"),
-        ));
+        return refuse("msgfile::bad-attribute", format!("the key {key:?} could not be read back"));
     }
     out.push(b' ');
     out.extend_from_slice(key.as_bytes());
     if let Some(value) = value {
         if value.contains('\0') {
-            return Err(Error::refused(
-                "msgfile::bad-attribute",
-                format!("the value of {key:?} holds a NUL"),
-            ));
+            return refuse("msgfile::bad-attribute", format!("the value of {key:?} holds a NUL"));
         }
         out.extend_from_slice(b"=\"");
         quote(value, out);

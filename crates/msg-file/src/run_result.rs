@@ -1,7 +1,7 @@
 //! What running a code cell or a call gave, as cells (MF-56). Nothing is run here.
 
 use crate::document::{CellRef, Document};
-use crate::error::Error;
+use crate::error::{Error, refuse};
 use crate::model::cell::Cell;
 use crate::model::content::{BASE64, Status, is_text_type};
 use crate::model::kinds::CellKind;
@@ -224,10 +224,10 @@ fn stream_lines(streams: &[(String, String)]) -> Result<(Vec<u8>, String), Error
     let mut lines: Vec<String> = Vec::new();
     for (name, chunk) in streams {
         let Some((name, rest)) = open.iter_mut().find(|(n, _)| n == name) else {
-            return Err(Error::refused(
+            return refuse(
                 "msgfile::bad-cell",
                 format!("{name:?} is no stream, only stdout and stderr are"),
-            ));
+            );
         };
         for piece in chunk.split_inclusive('\n') {
             rest.push_str(piece);

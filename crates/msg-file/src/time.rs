@@ -2,6 +2,12 @@
 //!
 //! It does not know what time it is.
 
+use nom::branch::alt;
+use nom::bytes::complete::{take_while_m_n, take_while1};
+use nom::character::complete::one_of;
+use nom::combinator::{all_consuming, map, map_res, opt};
+use nom::{IResult, Parser};
+
 /// Seconds since 1970 as the `time` of a cell has them: RFC 3339, in UTC.
 ///
 /// ```
@@ -30,48 +36,34 @@ fn date(day: u64) -> (u64, u64, u64) {
 
 /// Whether `text` is a date and time of RFC 3339 (MF-25).
 pub(crate) fn is_rfc3339(text: &str) -> bool {
-    let b = text.as_bytes();
-    let number = |range: std::ops::Range<usize>| -> Option<u32> {
-        let digits = b.get(range)?;
-        digits
-            .iter()
-            .all(u8::is_ascii_digit)
-            .then(|| digits.iter().fold(0, |n, d| n * 10 + u32::from(d - b'0')))
-    };
-    let fields = (|| {
-        let (year, month, day) = (number(0..4)?, number(5..7)?, number(8..10)?);
-        let (hour, minute, second) = (number(11..13)?, number(14..16)?, number(17..19)?);
-        let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-        let days = match month {
-            2 => 28 + u32::from(leap),
-            4 | 6 | 9 | 11 => 30,
-            1..=12 => 31,
-            _ => 0,
-        };
-        let marks = b[4] == b'-'
-            && b[7] == b'-'
-            && matches!(b[10], b'T' | b't' | b' ')
-            && b[13] == b':'
-            && b[16] == b':';
-        Some(marks && (1..=days).contains(&day) && hour < 24 && minute < 60 && second < 61)
-    })();
-    if fields != Some(true) {
-        return false;
-    }
-    let mut at = 19;
-    if b.get(at) == Some(&b'.') {
-        let n = b[at + 1..].iter().take_while(|c| c.is_ascii_digit()).count();
-        if n == 0 {
-            return false;
-        }
-        at += 1 + n;
-    }
-    match &b[at..] {
-        [b'Z' | b'z'] => true,
-        [b'+' | b'-', _, _, b':', _, _] => {
-            number(at + 1..at + 3).is_some_and(|h| h < 24)
-                && number(at + 4..at + 6).is_some_and(|m| m < 60)
-        }
-        _ => false,
+    let two = || digits(2);
+    let date = (digits(4), one_of("-"), two(), one_of("-"), two());
+    let time = (two(), one_of(":"), two(), one_of(":"), two());
+    let fraction = opt((one_of("."), take_while1(|c: char| c.is_ascii_digit())));
+    let offset = map((one_of("+-"), two(), one_of(":"), two()), |(_, h, _, m)| h < 24 && m < 60);
+    let zone = alt((map(one_of("Zz"), |_| true), offset));
+    let mut parse = all_consuming((date, one_of("Tt "), time, fraction, zone));
+    let parsed: IResult<&str, _> = parse.parse(text);
+    parsed.is_ok_and(|(_, ((year, _, month, _, day), _, (hour, _, minute, _, second), _, zone))| {
+        let days = days_of(year, month);
+        (1..=days).contains(&day) && hour < 24 && minute < 60 && second < 61 && zone
+    })
+}
+
+/// A number of so many digits.
+fn digits<'a>(
+    count: usize,
+) -> impl Parser<&'a str, Output = u32, Error = nom::error::Error<&'a str>> {
+    map_res(take_while_m_n(count, count, |c: char| c.is_ascii_digit()), str::parse)
+}
+
+/// The days of a month, none of one that is no month.
+fn days_of(year: u32, month: u32) -> u32 {
+    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    match month {
+        2 => 28 + u32::from(is_leap),
+        4 | 6 | 9 | 11 => 30,
+        1..=12 => 31,
+        _ => 0,
     }
 }

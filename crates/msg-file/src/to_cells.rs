@@ -73,12 +73,7 @@ pub fn cells_of(
 /// # Ok::<(), msg_file::Error>(())
 /// ```
 pub fn set_default_cell(doc: &Document, name: &str) -> Result<NewCell, Error> {
-    if !doc.agents().iter().any(|a| *a.name == *name) {
-        return Err(Error::refused(
-            "msgfile::agent-unknown",
-            format!("no agent is called `{name}`"),
-        ));
-    }
+    doc.agent(name)?;
     let cell = NewCell { ty: Some("set".to_owned()), ..NewCell::message("") };
     Ok(cell.with_attr("default", name))
 }

@@ -3,7 +3,7 @@
 use super::Edit;
 use super::read_back::{Edited, same_but};
 use crate::document::Document;
-use crate::error::Error;
+use crate::error::{Error, refuse};
 use crate::model::cell::{Cell, HistoryMode};
 use crate::render;
 use crate::span::Span;
@@ -131,7 +131,7 @@ fn own_definition(cell: &Cell) -> Result<(), Error> {
     if cell.raw.definition().is_none() && cell.raw.defined_id().is_some() {
         let what =
             "the definition stands in the footnote block of another cell; format the file first";
-        return Err(Error::refused("msgfile::bad-attribute", what));
+        return refuse("msgfile::bad-attribute", what);
     }
     Ok(())
 }

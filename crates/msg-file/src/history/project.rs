@@ -6,6 +6,7 @@ use super::{History, HistoryOptions, arguments, blocks, record_end};
 use crate::document::Document;
 use crate::error::Error;
 use crate::model::View;
+use crate::model::agents::AgentKind;
 use crate::model::cell::Cell;
 use crate::model::content::FenceState;
 use crate::model::kinds::CellKind;
@@ -48,10 +49,8 @@ fn projected(
         missing: Vec::new(),
         unanswered: Arc::new([Part::text(MISSING_RESULT)]),
     };
-    let system = agent.as_deref().and_then(|name| {
-        let agent = doc.agents().iter().find(|a| &*a.name == name)?;
-        agent.config.system_prompt.clone()
-    });
+    let system =
+        agent.as_deref().and_then(|name| doc.agent(name).ok()?.config.system_prompt.clone());
     if let Some(prompt) = system {
         out.push(Message::system(prompt), Vec::new());
     }
@@ -72,13 +71,7 @@ fn projected(
 
 fn who_answers(doc: &Document, options: &HistoryOptions) -> Result<Option<String>, Error> {
     if let Some(name) = &options.agent {
-        if doc.agents().iter().any(|a| *a.name == **name) {
-            return Ok(Some(name.clone()));
-        }
-        return Err(Error::refused(
-            "msgfile::agent-unknown",
-            format!("no agent is called `{name}`"),
-        ));
+        return doc.agent(name).map(|it| Some(it.name.to_string()));
     }
     let last = doc.cells().iter().rev().find_map(|c| c.kind().ask());
     let addressed = last.filter(|ask| ask.addressed).and_then(|ask| ask.agent.as_deref());
@@ -193,12 +186,8 @@ impl<'a> Projection<'a> {
 
     fn code(&mut self, cell: &Cell) {
         let from = cell.raw.said("from");
-        let registered = from.as_deref().is_some_and(|name| {
-            self.doc
-                .agents()
-                .iter()
-                .any(|a| *a.name == *name && a.kind != crate::model::agents::AgentKind::Implicit)
-        });
+        let agent = from.as_deref().and_then(|name| self.doc.agent(name).ok());
+        let registered = agent.is_some_and(|it| it.kind != AgentKind::Implicit);
         let whole = cell.view() == View::Full;
         let block = cell.code_block();
         let mut message = Message::new(if registered { Role::Assistant } else { Role::User });

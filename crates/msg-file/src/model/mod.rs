@@ -25,7 +25,7 @@ use crate::diag::Findings;
 use crate::syntax::frontmatter::Frontmatter;
 use crate::syntax::grammar::{self, Kind};
 use crate::syntax::raw::RawCell;
-use agents::Agent;
+use agents::{Agent, AgentKind};
 pub(crate) use categories::{OutputRow, is_language, lower_case};
 use cell::{Cell, HistoryMode, Sent};
 use kinds::{AgentDef, CellKind, Directive, Summary};
@@ -46,11 +46,18 @@ pub(crate) struct Model {
 type Defaults = Vec<(usize, Option<Arc<str>>)>;
 
 impl Model {
-    /// How many calls have no result.
-    pub(crate) fn unanswered(&self) -> usize {
-        let is_unanswered =
-            |it: &&Cell| matches!(&it.kind, CellKind::ToolCall(call) if call.results.is_empty());
-        self.cells.iter().filter(is_unanswered).count()
+    /// How many cells the file takes room for: a call that nobody answered makes two messages, a picture two
+    /// parts, and a cell may make an agent beside its own.
+    pub(crate) fn weight(&self) -> usize {
+        let is_double = |it: &&Cell| match &it.kind {
+            CellKind::ToolCall(call) => call.results.is_empty(),
+            CellKind::ExecOutput(_) | CellKind::ExecDisplay(_) => {
+                it.mime_type().starts_with("image/")
+            }
+            _ => false,
+        };
+        let made = self.agents.iter().filter(|it| it.kind != AgentKind::Preset).count();
+        self.cells.len() + self.cells.iter().filter(is_double).count() + made
     }
 }
 

@@ -109,23 +109,9 @@ pub(crate) fn trim_white(text: &[u8]) -> Span {
         start += n;
     }
     let mut end = text.len();
-    'end: while end > start {
-        // The last byte alone decides unless it is one of several.
-        match text[end - 1] {
-            b'\t'..=b'\r' | b' ' => {
-                end -= 1;
-                continue 'end;
-            }
-            b if b.is_ascii() => break,
-            _ => {}
-        }
-        for n in 2..=3.min(end - start) {
-            if white_len(&text[end - n..end]) == n {
-                end -= n;
-                continue 'end;
-            }
-        }
-        break;
+    let last = |end: usize| (1..=3.min(end - start)).find(|&n| white_len(&text[end - n..end]) == n);
+    while let Some(n) = last(end) {
+        end -= n;
     }
     Span::new(start, end)
 }

@@ -34,6 +34,19 @@ fn hostile_shapes_are_read() {
     }
 }
 
+/// Each cell waits once for its definition, however many blocks of definitions there are.
+#[test]
+fn footnote_blocks_in_every_cell_are_read() {
+    let n = 19_000;
+    let cell = |i| format!("# %% [^{i}]\n\nhi\n\n<!-- Footnotes -->\n[^z{i}]: k=0\n\n");
+    let mut text: String = (0..n).map(cell).collect();
+    text.push_str("# %%\n\n<!-- Footnotes -->\n");
+    text.extend((0..n).map(|i| format!("[^{i}]: k={i}\n")));
+    let doc = laws::read(text.as_bytes(), Mode::MessageFile);
+    let bound = |it: &&Cell| it.attr("k").as_deref() == it.id().as_deref();
+    assert_eq!(doc.cells().iter().take(n).filter(bound).count(), n);
+}
+
 #[test]
 fn lines_of_ten_megabytes_come_back() {
     let long = "x".repeat(10 << 20);
@@ -54,6 +67,13 @@ fn cells_of_a_few_bytes_are_bounded() {
     assert_eq!(refused.code().as_str(), "msgfile::too-many-cells");
     let small = "# %% [^12345]\n\n[^12345]: [markdown]\n\nthank you\n\n";
     assert_eq!(read(small, 60_000).unwrap().cells().len(), 60_000);
+    // A picture is two parts of a message.
+    let code = format!("# %% [^1]\n[^1]: [code]\n{}\n", "x".repeat(40));
+    let output = |mime: &str| {
+        read(&format!("{code}## %%% [^1.1]\n[^1.1]: [py] mime_type={mime}\nAA==\n\n"), 10_000)
+    };
+    assert_eq!(output("audio/ogg").unwrap().cells().len(), 20_000);
+    assert_eq!(output("image/png").unwrap_err().code().as_str(), "msgfile::too-many-cells");
 }
 
 /// Values of the frontmatter take many times their bytes: of too many none is kept.

@@ -2,7 +2,7 @@
 
 use super::{Appender, State};
 use crate::document::{CellRef, Document, Mode};
-use crate::error::Error;
+use crate::error::{Error, refuse};
 use crate::model::cell::Cell;
 use crate::store::Reconcile;
 use crate::store::disk::{Seen, hash};
@@ -25,7 +25,7 @@ impl Appender {
         let doc = self.read_all(lock)?;
         if self.writable(&doc)?.is_some() {
             let what = "the file was changed so that it cannot be appended to; open it again";
-            return Err(Error::refused("msgfile::not-activated", what));
+            return refuse("msgfile::not-activated", what);
         }
         self.state = Some(State::of(&doc, seen));
         Ok(self.missing(&doc))
