@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
-use msg_core::{CallKind, Extra, Message, Part, Role, ToolCall, with_article};
+use msg_core::{CallKind, Diagnostic, Extra, Message, Part, Role, ToolCall, with_article};
 use msg_json::TextState;
 
 use super::{
     roles::merge_told,
-    state::{Breach, Conform, is_empty, is_empty_text},
+    state::{Conform, error, is_empty, is_empty_text},
 };
 use crate::{
     arguments::sanitized,
@@ -25,19 +25,20 @@ impl Conform<'_, '_> {
         if rule == ArgumentsRule::Any {
             return;
         }
-        for (at, part) in self.all_calls() {
-            let Some(call) = self.call(at, part) else { continue };
-            let Some(new) = accepted_arguments(call, rule) else { continue };
-            let sentence = match rule {
-                ArgumentsRule::Object => "arguments must be a JSON object",
-                _ => "arguments must be JSON",
-            };
+        let sentence = match rule {
+            ArgumentsRule::Object => "arguments must be a JSON object",
+            _ => "arguments must be JSON",
+        };
+        let judge = |part: &Part| {
+            let new = accepted_arguments(part.as_tool_call()?, rule)?;
             let fix = if new == FALLBACK_REQUEST_ARGS { "set to {}" } else { "made valid JSON" };
-            self.at_part(at, part, Breach::error("profile::arguments", sentence, fix));
-            if let Some(call) = self.call_mut(at, part) {
-                call.arguments = new.into();
+            Some((error("profile::arguments", sentence, fix), Some(new)))
+        };
+        self.mend_parts(judge, |part, new| {
+            if let Part::ToolCall(it) = part {
+                it.arguments = new.into();
             }
-        }
+        });
     }
 
     /// A message without content, which a request in the provider's own format has as `null` (PM-80). Writers of
@@ -100,7 +101,7 @@ impl Conform<'_, '_> {
                     let sentence = "two user messages in a row, once the system message is removed";
                     let at = item.origin.message;
                     let fix = merge_told("merged into the one before", last.merge(item));
-                    self.at_input(at, Breach::error("chain::consecutive-user", sentence, fix));
+                    self.at_input(at, error("chain::consecutive-user", sentence, fix));
                 }
                 None => kept.push(item),
             }
@@ -115,7 +116,7 @@ impl Conform<'_, '_> {
         if self.enforced.first_role && self.items.first().is_some_and(assistant_first) {
             let sentence = "an assistant message first, once the system message is removed";
             let fix = "inserted a user message";
-            self.at_message(0, Breach::error("profile::user-message", sentence, fix));
+            self.at_message(0, error("profile::user-message", sentence, fix));
             self.insert_first_user();
         }
     }
@@ -153,7 +154,7 @@ impl Conform<'_, '_> {
     }
 
     fn tell_empty_text(&mut self, message: usize, fix: String) {
-        self.at_input(message, Breach::error("profile::empty-text", "an empty text part", fix));
+        self.at_input(message, error("profile::empty-text", "an empty text part", fix));
     }
 
     /// Whether a message holds more than empty texts, reasoning and refusals, of which most providers know
@@ -262,7 +263,7 @@ fn has_content(parts: &[Part], blank: bool) -> bool {
     })
 }
 
-fn empty_message(role: &Role, fix: impl Into<Cow<'static, str>>) -> Breach {
+fn empty_message(role: &Role, fix: impl Into<Cow<'static, str>>) -> Diagnostic {
     let sentence = format!("{} message without content", with_article(role.as_str()));
-    Breach::error("profile::empty-message", sentence, fix)
+    error("profile::empty-message", sentence, fix)
 }

@@ -1,8 +1,11 @@
 //! Names of documents, and the text beside them (PM-107 to PM-109).
 
-use msg_core::{Part, Role};
+use msg_core::{File, Part, Role};
 
-use super::state::{Breach, Conform};
+use super::{
+    names::{cut, limit},
+    state::{Conform, error},
+};
 use crate::{constants::EMPTY_CONTENT, profile::CharClass};
 
 /// What a document is called of whose name nothing stays.
@@ -10,28 +13,22 @@ const NAMELESS: &str = "document";
 
 impl Conform<'_, '_> {
     pub(super) fn file_names(&mut self) {
-        if self.profile.file_name_class.is_any() && self.profile.file_name_max == 0 {
+        let class = &self.profile.file_name_class;
+        let max = limit(self.profile.file_name_max);
+        if class.is_any() && max == usize::MAX {
             return;
         }
-        let max = match self.profile.file_name_max {
-            0 => usize::MAX,
-            max => max,
+        let judge = |part: &Part| {
+            let Part::File(File { filename: Some(name), .. }) = part else { return None };
+            let new = accepted_name(name, class, max);
+            let sentence = || format!("the document name `{name}` is not accepted");
+            (new != *name).then(|| (error("profile::file-name", sentence(), "renamed"), Some(new)))
         };
-        for at in 0..self.items.len() {
-            for part in 0..self.items[at].message.parts.len() {
-                let Part::File(file) = &self.items[at].message.parts[part] else { continue };
-                let Some(name) = &file.filename else { continue };
-                let new = accepted_name(name, &self.profile.file_name_class, max);
-                if new == *name {
-                    continue;
-                }
-                let sentence = format!("the document name `{name}` is not accepted");
-                self.at_part(at, part, Breach::error("profile::file-name", sentence, "renamed"));
-                if let Part::File(file) = &mut self.items[at].message.to_mut().parts[part] {
-                    file.filename = Some(new);
-                }
+        self.mend_parts(judge, |part, new| {
+            if let Part::File(it) = part {
+                it.filename = Some(new);
             }
-        }
+        });
     }
 
     pub(super) fn file_texts(&mut self) {
@@ -49,7 +46,7 @@ impl Conform<'_, '_> {
             }
             let sentence = "a document without a text beside it";
             let fix = "inserted a placeholder text";
-            self.at_part(at, file, Breach::error("profile::file-without-text", sentence, fix));
+            self.at_part(at, file, error("profile::file-without-text", sentence, fix));
             let place = (self.items[at].origin.message, 0);
             self.items[at].push_part(Part::text(EMPTY_CONTENT), place);
         }
@@ -73,10 +70,7 @@ fn accepted_name(name: &str, class: &CharClass, max: usize) -> String {
         _ => name,
     };
     let words: String = stem.chars().map(|it| if class.contains(it) { it } else { ' ' }).collect();
-    let mut new = words.split_whitespace().collect::<Vec<_>>().join(" ");
-    // Every character is ASCII where a class is given; else cut at a boundary.
-    let end = (0..=max.min(new.len())).rev().find(|it| new.is_char_boundary(*it)).unwrap_or(0);
-    new.truncate(end);
-    let new = new.trim_end();
+    let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    let new = cut(&words, max).trim_end();
     if new.is_empty() { NAMELESS.to_owned() } else { new.to_owned() }
 }

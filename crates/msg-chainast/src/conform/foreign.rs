@@ -5,7 +5,7 @@ use msg_core::{Part, Provenance};
 
 use super::{
     reasoning::drop_signature,
-    state::{Breach, Conform},
+    state::{Conform, error},
 };
 use crate::profile::{Profile, ReasoningBound, undated};
 
@@ -24,7 +24,7 @@ impl Conform<'_, '_> {
             let Some(sentence) = other_maker(maker, self.profile) else { continue };
             for message in self.sources(at, &bound) {
                 let code = "profile::foreign-reasoning";
-                self.at_input(message, Breach::error(code, sentence.clone(), "removed"));
+                self.at_input(message, error(code, sentence.clone(), "removed"));
             }
             self.items[at].message.to_mut().parts.iter_mut().for_each(drop_signature);
             let parts = &self.items[at].message.parts;

@@ -6,7 +6,7 @@
 use msg_core::{Extra, Origin, Part, RawJson, Role};
 use serde::Deserialize;
 
-use super::state::{Breach, Conform};
+use super::state::{Conform, error};
 use crate::profile::Acceptance;
 
 /// The member that holds what an item has beside its content.
@@ -17,20 +17,19 @@ impl Conform<'_, '_> {
     pub(super) fn item_ids(&mut self) {
         let rules = &self.profile.item_ids;
         let rules: Vec<(&str, &str)> = rules.iter().filter_map(|it| it.split_once(':')).collect();
-        for at in 0..if rules.is_empty() { 0 } else { self.items.len() } {
-            for part in 0..self.items[at].message.parts.len() {
-                let it = &self.items[at].message.parts[part];
-                let of_kind = rules.iter().filter(|rule| rule.0 == it.kind());
-                let begins: Vec<&str> = of_kind.map(|rule| rule.1).collect();
-                let is_wrong = |id: &String| !begins.iter().any(|it| id.starts_with(it));
-                let wrong = item_id(it).filter(|it| !begins.is_empty() && is_wrong(it));
-                let Some(id) = wrong else { continue };
-                let begins = begins.join("` or `");
-                let sentence = format!("the item id `{id}` does not begin with `{begins}`");
-                self.at_part(at, part, Breach::error("profile::item-id", sentence, "left out"));
-                leave_id_out(self.items[at].message.to_mut().parts[part].extra_mut());
-            }
+        if rules.is_empty() {
+            return;
         }
+        let judge = |part: &Part| {
+            let of_kind = rules.iter().filter(|rule| rule.0 == part.kind());
+            let begins: Vec<&str> = of_kind.map(|rule| rule.1).collect();
+            let is_wrong = |id: &String| !begins.iter().any(|it| id.starts_with(it));
+            let id = item_id(part).filter(|it| !begins.is_empty() && is_wrong(it))?;
+            let begins = begins.join("` or `");
+            let sentence = format!("the item id `{id}` does not begin with `{begins}`");
+            Some((error("profile::item-id", sentence, "left out"), Some(())))
+        };
+        self.mend_parts(judge, |part, ()| leave_id_out(part.extra_mut()));
     }
 
     /// A reasoning item that is named by its id is followed by the item that it was made for (PM-87): a part
@@ -47,11 +46,7 @@ impl Conform<'_, '_> {
             }
             for part in &lone {
                 let sentence = "a reasoning item without the item that it was made for";
-                self.at_part(
-                    at,
-                    *part,
-                    Breach::error("profile::lone-reasoning", sentence, "removed"),
-                );
+                self.at_part(at, *part, error("profile::lone-reasoning", sentence, "removed"));
             }
             self.remove_reasoning(at, |part| lone.binary_search(&part).is_ok());
         }

@@ -7,7 +7,7 @@ use msg_core::{Content, Message, Part, Role, with_article};
 
 use super::{
     opaque::Facts,
-    state::{Breach, Conform, is_empty_text},
+    state::{Conform, error, is_empty_text, mended_if},
 };
 use crate::{
     constants::EMPTY_CONTENT,
@@ -128,10 +128,9 @@ impl Conform<'_, '_> {
             "profile::error-result" => format!("{} in a failed result", with_article(kind)),
             _ => format!("{} in {} message", with_article(kind), with_article(role)),
         };
-        let breach = Breach::error(code, sentence, "moved into a user message behind it");
-        let breach = self.doubting("media_roles", breach.mended_if(mended));
+        let it = mended_if(mended, error(code, sentence, "moved into a user message behind it"));
         let id = id.map(|id| self.ids_in_input.get(&place).map_or(id, String::as_str));
-        let mut it = breach.diagnostic().at_part(place.0, place.1);
+        let mut it = self.doubting("media_roles", it).at_part(place.0, place.1);
         it.at.tool_call_id = id.map(str::to_owned);
         self.report.push(it);
     }
@@ -149,38 +148,37 @@ impl Conform<'_, '_> {
         if self.profile.empty_result == Acceptance::Accept {
             return;
         }
-        for at in 0..self.items.len() {
-            for (item, part) in self.results(at..at + 1) {
-                let blank = |it: &Part| it.as_text().is_some_and(|it| it.trim().is_empty());
-                let Some(it) = self.result(item, part) else { continue };
-                if !it.content.parts().iter().all(blank) {
-                    continue;
-                }
-                let sentence = "a tool result without content";
-                let lost = self.result_mut(item, part).map(|it| put_placeholder(&mut it.content));
-                let lost = without_members(&lost.unwrap_or_default());
-                let fix = format!("inserted a placeholder text{lost}");
-                self.at_part(item, part, Breach::error("profile::empty-result", sentence, fix));
+        let blank = |it: &Part| it.as_text().is_some_and(|it| it.trim().is_empty());
+        let judge = |part: &Part| {
+            let content = &part.as_tool_result()?.content;
+            if !content.parts().iter().all(blank) {
+                return None;
             }
-        }
+            let (content, lost) = placeholder(content.parts());
+            let fix = format!("inserted a placeholder text{}", without_members(&lost));
+            let it = error("profile::empty-result", "a tool result without content", fix);
+            Some((it, Some(content)))
+        };
+        self.mend_parts(judge, |part, content| {
+            if let Part::ToolResult(it) = part {
+                it.content = content;
+            }
+        });
     }
 }
 
-/// Puts a placeholder in the place of empty texts; the members of these are its own. The names of those that
-/// find no gap.
-fn put_placeholder(content: &mut Content) -> Vec<String> {
+/// What stands in the place of empty texts, whose members are its own; and the names of those that find no gap.
+fn placeholder(parts: &[Part]) -> (Content, Vec<String>) {
     let mut text = Part::text(EMPTY_CONTENT);
     let mut lost = Vec::new();
-    for mut part in std::mem::take(content.parts_mut()) {
-        let extra = std::mem::take(part.extra_mut());
-        let clashes = extra.all().filter(|(origin, name, value)| {
+    for part in parts {
+        let clashes = part.extra().all().filter(|(origin, name, value)| {
             text.extra().get(origin, name).is_some_and(|kept| kept != *value)
         });
         lost.extend(clashes.map(|it| it.1.to_owned()));
-        text.extra_mut().merge(extra);
+        text.extra_mut().merge(part.extra().clone());
     }
-    *content = vec![text].into();
-    lost
+    (vec![text].into(), lost)
 }
 
 /// What says where a medium was.

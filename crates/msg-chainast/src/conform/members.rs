@@ -4,11 +4,11 @@
 
 use std::collections::BTreeMap;
 
-use msg_core::{Extra, Origin, RawJson};
+use msg_core::{Diagnostic, Extra, Origin, RawJson};
 
 use super::{
     content::CACHE_MARKER,
-    state::{Breach, Conform},
+    state::{Conform, error},
 };
 use crate::profile::Profile;
 
@@ -52,9 +52,8 @@ impl Conform<'_, '_> {
     }
 
     fn remove_marker(&mut self, spot: Spot, sentence: &str) {
-        let breach =
-            Breach::error("profile::cache-markers", sentence.to_owned(), "removed `cache_control`");
-        self.at_spot(spot, breach);
+        let it = error("profile::cache-markers", sentence.to_owned(), "removed `cache_control`");
+        self.at_spot(spot, it);
         let extra = self.extra_mut(spot);
         for origin in marked_origins(extra) {
             extra.remove(&origin, CACHE_MARKER);
@@ -78,12 +77,12 @@ impl Conform<'_, '_> {
                 .map(|(name, it)| format!("{}:{}", RawJson::string(name).text(), it.text()))
                 .collect();
             let trimmed = RawJson::new(format!("{{{}}}", kept.join(",")));
-            let breach = Breach::error(
+            let it = error(
                 "profile::cache-markers",
                 sentence,
                 "removed the unknown members of `cache_control`",
             );
-            self.at_spot(spot, breach);
+            self.at_spot(spot, it);
             if let Ok(trimmed) = trimmed {
                 self.extra_mut(spot).insert(origin, CACHE_MARKER, trimmed);
             }
@@ -118,8 +117,8 @@ impl Conform<'_, '_> {
                 n => format!("the member `{first}` and {} more are not known", n - 1),
             };
             let fix = format!("removed {}", names.join(", "));
-            let breach = Breach::error("profile::unknown-member", sentence, fix);
-            self.at_spot(spot, self.doubting("members", breach));
+            let it = error("profile::unknown-member", sentence, fix);
+            self.at_spot(spot, self.doubting("members", it));
             let extra = self.extra_mut(spot);
             for (origin, name) in &gone {
                 extra.remove(origin, name);
@@ -152,10 +151,10 @@ impl Conform<'_, '_> {
         }
     }
 
-    fn at_spot(&mut self, (item, part): Spot, breach: Breach) {
+    fn at_spot(&mut self, (item, part): Spot, it: Diagnostic) {
         match part {
-            None => self.at_message(item, breach),
-            Some(part) => self.at_part(item, part, breach),
+            None => self.at_message(item, it),
+            Some(part) => self.at_part(item, part, it),
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use msg_core::Part;
+use msg_core::{Diagnostic, Part};
 
-use super::state::{Breach, Conform};
+use super::state::{Conform, error, mended_if, warning};
 use crate::{
     constants::SUMMARIZATION_TOOL_NAME,
     profile::{CharClass, Profile},
@@ -12,95 +12,53 @@ use crate::{
 
 impl Conform<'_, '_> {
     pub(super) fn tool_names(&mut self) {
-        let mut renames: Option<Renames> = None;
-        // The names that calls had, by id, where one is not accepted; of the same id the last one.
+        let profile = self.profile;
+        let mut names = self.items.iter().flat_map(|it| &it.message.parts).filter_map(tool_name);
+        if names.all(|it| accepts_name(profile, it)) {
+            return;
+        }
+        let mut renames = self.renames();
+        // The names that calls had, by id; of the same id the last one.
         let mut had: HashMap<String, String> = HashMap::new();
         for at in 0..self.items.len() {
-            for part in self.calls(at) {
-                self.call_name(at, part, &mut had, &mut renames);
+            for part in 0..self.items[at].message.parts.len() {
+                let it = &self.items[at].message.parts[part];
+                let Some(old) = tool_name(it).map(str::to_owned) else { continue };
+                let of_call = it.as_tool_result().and_then(|it| had.get(&it.call_id));
+                // The next step gives it the name of its call.
+                if of_call.is_some_and(|it| profile.results_named && *it != old) {
+                    continue;
+                }
+                let follows = of_call == Some(&old);
+                if let Part::ToolCall(it) = it {
+                    had.insert(it.id.clone(), old.clone());
+                }
+                if accepts_name(profile, &old) {
+                    continue;
+                }
+                let new = renames.of(profile, &old);
+                if !follows {
+                    self.at_part(at, part, mended_if(new.is_some(), bad_name(&old)));
+                }
+                if let Some(new) = new {
+                    set_tool_name(&mut self.items[at].message.to_mut().parts[part], new);
+                }
             }
-            for (item, part) in self.results(at..at + 1) {
-                self.result_name(item, part, &had, &mut renames);
-            }
         }
     }
 
-    fn call_name(
-        &mut self,
-        item: usize,
-        part: usize,
-        had: &mut HashMap<String, String>,
-        renames: &mut Option<Renames>,
-    ) {
-        let profile = self.profile;
-        let Some(call) = self.call(item, part) else { return };
-        if accepts_name(profile, &call.name) {
-            had.remove(&call.id);
-            return;
-        }
-        let (id, old) = (call.id.clone(), call.name.clone());
-        let new = renames.get_or_insert_with(|| self.renames()).of(profile, &old);
-        self.at_part(item, part, bad_name(&old).mended_if(new.is_some()));
-        if let Some((new, call)) = new.zip(self.call_mut(item, part)) {
-            call.name = new;
-        }
-        had.insert(id, old);
-    }
-
-    /// A result follows its call; another bad name is judged on its own.
-    fn result_name(
-        &mut self,
-        item: usize,
-        part: usize,
-        had: &HashMap<String, String>,
-        renames: &mut Option<Renames>,
-    ) {
-        let profile = self.profile;
-        let Some(result) = self.result(item, part) else { return };
-        let Some(old) = result.name.clone().filter(|it| !it.is_empty()) else { return };
-        let follows = had.get(&result.call_id) == Some(&old);
-        if accepts_name(profile, &old) {
-            return;
-        }
-        let renames = renames.get_or_insert_with(|| self.renames());
-        let new = match follows || renames.results_hold {
-            true => renames.of(profile, &old),
-            false => None,
-        };
-        if !follows {
-            let mended = new.is_some() || !renames.results_hold;
-            self.at_part(item, part, bad_name(&old).mended_if(mended));
-        }
-        if let Some((new, result)) = new.zip(self.result_mut(item, part)) {
-            result.name = Some(new);
-        }
-    }
-
-    /// Whether the names of results hold none back from calls, as they must not where one of all bad names
-    /// finds no new one because of them: the next step replaces the names of results, so that the clash
-    /// would be one no more when the chain is judged again.
-    fn lets_results_go(&self) -> bool {
-        if !self.profile.results_named {
-            return false;
-        }
-        let mut renames = self.renames_beside(true);
-        let parts = self.items.iter().flat_map(|it| &it.message.parts);
-        let mut bad = parts.filter_map(tool_name).filter(|it| !accepts_name(self.profile, it));
-        bad.any(|it| renames.of(self.profile, it).is_none())
-    }
-
+    /// New names beside those in use that stay as they are. Those of results do not where the next step gives these
+    /// the names of their calls.
     fn renames(&self) -> Renames {
-        self.renames_beside(!self.lets_results_go())
-    }
-
-    /// New names beside those in use that stay as they are; of results where they hold theirs.
-    fn renames_beside(&self, results_hold: bool) -> Renames {
+        let parts = || self.items.iter().flat_map(|it| &it.message.parts);
+        let calls = parts().filter_map(Part::as_tool_call).map(|it| it.id.as_str());
+        let called: HashSet<&str> = calls.filter(|_| self.profile.results_named).collect();
+        let holds =
+            |it: &&Part| it.as_tool_result().is_none_or(|it| !called.contains(&*it.call_id));
+        let names = parts().filter(holds).filter_map(tool_name);
         let mut used = HashSet::from([SUMMARIZATION_TOOL_NAME.to_owned()]);
-        let parts = self.items.iter().flat_map(|it| &it.message.parts);
-        let holders = parts.filter(|it| results_hold || it.as_tool_call().is_some());
-        let names = holders.filter_map(tool_name).filter(|it| accepts_name(self.profile, it));
-        used.extend(names.map(str::to_owned));
-        Renames { used, results_hold, new: HashMap::new(), numbers: HashMap::new() }
+        used.extend(names.filter(|it| accepts_name(self.profile, it)).map(str::to_owned));
+        Renames { used, new: HashMap::new(), numbers: HashMap::new() }
     }
 
     pub(super) fn result_names(&mut self) {
@@ -109,33 +67,27 @@ impl Conform<'_, '_> {
         }
         // The names of calls by id; of the same id the last one before a result.
         let mut names: HashMap<String, String> = HashMap::new();
-        for at in 0..self.items.len() {
-            let calls = self.items[at].message.tool_calls();
-            names.extend(calls.map(|it| (it.id.clone(), it.name.clone())));
-            for (item, part) in self.results(at..at + 1) {
-                let Some(it) = self.result(item, part) else { continue };
-                let Some(name) = names.get(&it.call_id) else { continue };
-                if it.name.as_ref() == Some(name) {
-                    continue;
-                }
-                let sentence = "a result must carry the name of its call";
-                let fix = "set to the name of the call";
-                self.at_part(item, part, Breach::error("profile::result-name", sentence, fix));
-                if let Some(it) = self.result_mut(item, part) {
-                    it.name = Some(name.clone());
-                }
+        let judge = |part: &Part| {
+            if let Part::ToolCall(it) = part {
+                names.insert(it.id.clone(), it.name.clone());
             }
-        }
+            let result = part.as_tool_result()?;
+            let name = names.get(&result.call_id).filter(|it| result.name.as_ref() != Some(it))?;
+            let sentence = "a result must carry the name of its call";
+            let it = error("profile::result-name", sentence, "set to the name of the call");
+            Some((it, Some(name.clone())))
+        };
+        self.mend_parts(judge, set_tool_name);
     }
 
     pub(super) fn message_names(&mut self) {
         for at in 0..self.items.len() {
             let Some(name) = &self.items[at].message.name else { continue };
             let class = &self.profile.message_name;
-            let (breach, new) = match class.is_none() {
+            let (it, new) = match class.is_none() {
                 true => {
                     let sentence = format!("the name `{name}`, where messages have none");
-                    (Breach::warning("profile::message-name", sentence, "removed"), None)
+                    (warning("profile::message-name", sentence, "removed"), None)
                 }
                 false => {
                     let max = limit(self.profile.message_name_max);
@@ -146,10 +98,10 @@ impl Conform<'_, '_> {
                     let sentence = format!("the message name `{name}` is not accepted");
                     let new = Some(new).filter(|it| !it.is_empty());
                     let fix = if new.is_some() { "renamed" } else { "removed" };
-                    (Breach::error("profile::message-name", sentence, fix), new)
+                    (error("profile::message-name", sentence, fix), new)
                 }
             };
-            self.at_message(at, breach);
+            self.at_message(at, it);
             self.items[at].message.to_mut().name = new;
         }
     }
@@ -158,8 +110,6 @@ impl Conform<'_, '_> {
 /// New names of tools: the same for the same old one, and none that is in use.
 struct Renames {
     used: HashSet<String>,
-    /// Whether those of results are among them.
-    results_hold: bool,
     new: HashMap<String, Option<String>>,
     /// The number that was last appended to a name.
     numbers: HashMap<String, usize>,
@@ -210,12 +160,16 @@ fn tool_name(part: &Part) -> Option<&str> {
     }
 }
 
-fn bad_name(name: &str) -> Breach {
-    Breach::error(
-        "profile::tool-name",
-        format!("the tool name `{name}` is not accepted"),
-        "renamed",
-    )
+fn set_tool_name(part: &mut Part, name: String) {
+    match part {
+        Part::ToolCall(it) => it.name = name,
+        Part::ToolResult(it) => it.name = Some(name),
+        _ => {}
+    }
+}
+
+fn bad_name(name: &str) -> Diagnostic {
+    error("profile::tool-name", format!("the tool name `{name}` is not accepted"), "renamed")
 }
 
 fn accepts_name(profile: &Profile, name: &str) -> bool {
@@ -233,7 +187,7 @@ fn replaced(name: &str, class: &CharClass) -> String {
 }
 
 /// The beginning of a name that has at most so many bytes.
-fn cut(name: &str, max: usize) -> &str {
+pub(super) fn cut(name: &str, max: usize) -> &str {
     let mut end = name.len().min(max);
     while !name.is_char_boundary(end) {
         end -= 1;
@@ -241,6 +195,7 @@ fn cut(name: &str, max: usize) -> &str {
     &name[..end]
 }
 
-fn limit(max: usize) -> usize {
+/// A greatest length, of which 0 is none.
+pub(super) fn limit(max: usize) -> usize {
     if max == 0 { usize::MAX } else { max }
 }

@@ -5,10 +5,10 @@
 
 use std::collections::HashSet;
 
-use msg_core::{Origin, Other, Part};
+use msg_core::{Code, Diagnostic, Origin, Other, Part};
 use serde::Deserialize;
 
-use super::state::{Breach, Conform};
+use super::state::{Conform, error};
 use crate::profile::{Acceptance, ServerTools};
 
 /// What a rule may ask of an opaque part.
@@ -50,7 +50,7 @@ impl Conform<'_, '_> {
                     ServerTools::None => "a block of a server tool, which is not known here",
                     _ => "a block of a server tool without its call or result",
                 };
-                self.at_part(at, *part, Breach::error("profile::server-tool", sentence, "removed"));
+                self.at_part(at, *part, error("profile::server-tool", sentence, "removed"));
             }
             if !wrong.is_empty() {
                 self.remove_reasoning(at, |part| wrong.binary_search(&part).is_ok());
@@ -63,15 +63,12 @@ impl Conform<'_, '_> {
         if self.profile.untyped_parts == Acceptance::Accept {
             return;
         }
-        for at in 0..self.items.len() {
-            for part in 0..self.items[at].message.parts.len() {
-                let Part::Other(it) = &self.items[at].message.parts[part] else { continue };
-                if let Some(sentence) = unread(it) {
-                    let breach = Breach::error("profile::part-without-type", sentence, "");
-                    self.at_part(at, part, breach.mended_if(false));
-                }
-            }
-        }
+        let judge = |part: &Part| {
+            let Part::Other(it) = part else { return None };
+            let code = Code::new("profile::part-without-type");
+            Some((Diagnostic::error(code, unread(it)?), None))
+        };
+        self.mend_parts(judge, |_, ()| {});
     }
 }
 

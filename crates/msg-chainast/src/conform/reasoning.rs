@@ -4,7 +4,7 @@ use msg_core::{Message, Origin, Part, RawJson, Reasoning, Role};
 
 use super::{
     items::has_item_id,
-    state::{Breach, Conform, is_empty_text},
+    state::{Conform, error, is_empty_text, mended_if, warning},
 };
 use crate::{
     options::Thinking,
@@ -61,11 +61,11 @@ impl Conform<'_, '_> {
             let twin = all_go && twins(message).next().is_some();
             let fix = if twin { "removed, with the member that repeats it" } else { "removed" };
             for message in self.sources(at, &goes) {
-                let breach = match unsigned {
-                    true => Breach::error(code, sentence, fix),
-                    false => Breach::warning(code, sentence, fix),
+                let it = match unsigned {
+                    true => error(code, sentence, fix),
+                    false => warning(code, sentence, fix),
                 };
-                self.at_input(message, breach);
+                self.at_input(message, it);
             }
             self.remove_reasoning(at, |part| goes[part]);
             let item = &mut self.items[at];
@@ -175,9 +175,8 @@ impl Conform<'_, '_> {
             }
             _ => "a message with tool calls must carry its reasoning",
         };
-        let breach =
-            Breach::warning("profile::reasoning-missing", sentence, "inserted a placeholder");
-        self.at_message(at, breach.mended_if(mended));
+        let it = warning("profile::reasoning-missing", sentence, "inserted a placeholder");
+        self.at_message(at, mended_if(mended, it));
         put_fallback(self.profile, &mut self.items[at]);
     }
 
@@ -191,11 +190,11 @@ impl Conform<'_, '_> {
         let sentence = "the first call of a step in the current turn must carry its signature";
         let fix = "set the placeholder signature";
         let code = "profile::thought-signature-missing";
-        let breach = match certain {
-            true => Breach::error(code, sentence, fix),
-            false => Breach::warning(code, sentence, fix),
+        let it = match certain {
+            true => error(code, sentence, fix),
+            false => warning(code, sentence, fix),
         };
-        self.at_part(at, part, breach.mended_if(mended));
+        self.at_part(at, part, mended_if(mended, it));
         if mended {
             put_fallback(self.profile, &mut self.items[at]);
         }

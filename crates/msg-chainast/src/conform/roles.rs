@@ -2,7 +2,7 @@
 
 use msg_core::{Diagnostic, Message, Origin, Part, Role};
 
-use super::state::{Breach, Conform};
+use super::state::{Conform, error, mended_if};
 use crate::{
     constants::{BRIDGE_CONTENT, FIRST_USER_CONTENT},
     profile::{Acceptance, SystemPlace, UserMessage},
@@ -15,8 +15,8 @@ fn system_refused(item: &Item<'_>, mended: bool) -> Diagnostic {
     let name = item.message.name.as_ref().map(|it| format!(", without the name `{it}`"));
     let lost = format!("{}{}", name.unwrap_or_default(), without_members(&members));
     let fix = format!("put before the user's text{lost}");
-    let breach = Breach::error("profile::system-role", "the role system is not accepted", fix);
-    breach.mended_if(mended).diagnostic().at_message(item.origin.message)
+    let it = error("profile::system-role", "the role system is not accepted", fix);
+    mended_if(mended, it).at_message(item.origin.message)
 }
 
 /// The edit of a merge, with what it drops.
@@ -33,7 +33,7 @@ impl Conform<'_, '_> {
             if self.items[at].message.role == Role::Developer {
                 let sentence = "the role developer is not accepted";
                 let fix = "renamed to system";
-                self.at_message(at, Breach::error("profile::developer-role", sentence, fix));
+                self.at_message(at, error("profile::developer-role", sentence, fix));
                 self.items[at].message.to_mut().role = Role::System;
             }
         }
@@ -86,11 +86,11 @@ impl Conform<'_, '_> {
             return;
         }
         let (sentence, fix) = ("a user message is required first", "inserted a user message");
-        let breach = Breach::error("profile::user-message", sentence, fix);
+        let it = error("profile::user-message", sentence, fix);
         if begin < self.items.len() {
-            self.at_message(begin, breach);
+            self.at_message(begin, it);
         } else {
-            self.report.push(breach.diagnostic());
+            self.report.push(it);
         }
         self.insert_first_user();
     }
@@ -123,8 +123,8 @@ impl Conform<'_, '_> {
                     let at = item.origin.message;
                     let sentence = "two assistant messages in a row";
                     let fix = merge_told("merged with the one before", last.merge(item));
-                    let breach = Breach::error("profile::consecutive-assistant", sentence, fix);
-                    self.at_input(at, breach);
+                    let it = error("profile::consecutive-assistant", sentence, fix);
+                    self.at_input(at, it);
                 }
                 _ => merged.push(item),
             }
@@ -142,7 +142,7 @@ impl Conform<'_, '_> {
             if self.items[at].message.extra.layout(&Origin::Gemini).is_some() {
                 let sentence = "results of a pair in several contents";
                 let fix = "joined with those before";
-                self.at_message(at, Breach::error("profile::split-results", sentence, fix));
+                self.at_message(at, error("profile::split-results", sentence, fix));
                 self.items[at].message.to_mut().extra.clear_layout();
             }
         }
@@ -159,7 +159,7 @@ impl Conform<'_, '_> {
                 let sentence = "a user message directly after tool results";
                 let fix = "inserted an assistant message between";
                 let at = item.origin.message;
-                self.at_input(at, Breach::error("profile::user-after-tool", sentence, fix));
+                self.at_input(at, error("profile::user-after-tool", sentence, fix));
                 let bridge = Item::whole(Message::assistant(BRIDGE_CONTENT), at);
                 bridged.push(bridge.inserted());
             }

@@ -4,7 +4,7 @@ use msg_core::Role;
 
 use super::{
     reasoning::put_fallback,
-    state::{Breach, Conform},
+    state::{Conform, error, mended_if},
 };
 use crate::{
     profile::ReasoningRequired,
@@ -28,8 +28,8 @@ impl Conform<'_, '_> {
             let mended = is_answered(&self.items, assistant, tools.clone());
             let sentence = format!("{} calls in one message, {max} are accepted", calls.len());
             let fix = "split into several messages";
-            let breach = Breach::error("profile::too-many-tool-calls", sentence, fix);
-            self.at_part(assistant, *first, breach.mended_if(mended));
+            let it = error("profile::too-many-tool-calls", sentence, fix);
+            self.at_part(assistant, *first, mended_if(mended, it));
             if !mended {
                 continue;
             }

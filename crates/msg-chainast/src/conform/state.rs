@@ -1,11 +1,12 @@
 //! The state that the steps share: the messages on their way, what is reported of them, and how a breach is
 //! reported. No rule of a provider stands here.
 
-use std::{borrow::Cow, ops::Range};
+use std::{
+    borrow::Cow,
+    collections::{HashMap, HashSet},
+};
 
-use std::collections::{HashMap, HashSet};
-
-use msg_core::{Code, Diagnostic, Part, Severity, ToolCall, ToolResult, with_article};
+use msg_core::{Code, Diagnostic, Part, Severity, with_article};
 
 use crate::{analyze::Enforced, profile::Profile, repair::Item};
 
@@ -21,76 +22,80 @@ pub(super) struct Conform<'a, 'm> {
     pub(super) emptied: Vec<usize>,
 }
 
-/// A rule of a profile that a message or part breaks.
-pub(super) struct Breach {
-    pub(super) code: &'static str,
-    pub(super) severity: Severity,
-    pub(super) sentence: Cow<'static, str>,
-    pub(super) fix: Option<Cow<'static, str>>,
+/// A finding that is an error, with the edit that mends it.
+pub(super) fn error(
+    code: &'static str,
+    sentence: impl Into<Cow<'static, str>>,
+    fix: impl Into<Cow<'static, str>>,
+) -> Diagnostic {
+    Diagnostic::error(Code::new(code), sentence).with_fix(fix)
 }
 
-impl Breach {
-    pub(super) fn error(
-        code: &'static str,
-        sentence: impl Into<Cow<'static, str>>,
-        fix: impl Into<Cow<'static, str>>,
-    ) -> Self {
-        Breach { code, severity: Severity::Error, sentence: sentence.into(), fix: Some(fix.into()) }
-    }
+/// As [`error`], of what is accepted, but probably not meant or not read.
+pub(super) fn warning(
+    code: &'static str,
+    sentence: impl Into<Cow<'static, str>>,
+    fix: impl Into<Cow<'static, str>>,
+) -> Diagnostic {
+    Diagnostic::warning(Code::new(code), sentence).with_fix(fix)
+}
 
-    pub(super) fn warning(
-        code: &'static str,
-        sentence: impl Into<Cow<'static, str>>,
-        fix: impl Into<Cow<'static, str>>,
-    ) -> Self {
-        Breach { severity: Severity::Warning, ..Breach::error(code, sentence, fix) }
-    }
-
-    /// Says that nothing was done if that is so.
-    pub(super) fn mended_if(mut self, mended: bool) -> Self {
-        self.fix = self.fix.filter(|_| mended);
-        self
-    }
-
-    pub(super) fn diagnostic(self) -> Diagnostic {
-        let mut it = Diagnostic::new(self.severity, Code::new(self.code), self.sentence);
-        it.fix = self.fix;
-        it
-    }
+/// Says that nothing was done if that is so.
+pub(super) fn mended_if(mended: bool, mut it: Diagnostic) -> Diagnostic {
+    it.fix = it.fix.filter(|_| mended);
+    it
 }
 
 impl Conform<'_, '_> {
     /// A breach of a field of which the profile is not certain is a warning.
-    pub(super) fn doubting(&self, field: &str, breach: Breach) -> Breach {
-        match self.profile.doubts(field) {
-            true => Breach { severity: Severity::Warning, ..breach },
-            false => breach,
+    pub(super) fn doubting(&self, field: &str, mut it: Diagnostic) -> Diagnostic {
+        if self.profile.doubts(field) {
+            it.severity = Severity::Warning;
         }
+        it
     }
 
-    /// Reports a breach at a message.
-    pub(super) fn at_message(&mut self, item: usize, breach: Breach) {
-        self.at_input(self.items[item].origin.message, breach);
+    /// Reports a finding at a message.
+    pub(super) fn at_message(&mut self, item: usize, it: Diagnostic) {
+        self.at_input(self.items[item].origin.message, it);
     }
 
-    /// Reports a breach at a message of the input.
-    pub(super) fn at_input(&mut self, message: usize, breach: Breach) {
-        self.report.push(breach.diagnostic().at_message(message));
+    /// Reports a finding at a message of the input.
+    pub(super) fn at_input(&mut self, message: usize, it: Diagnostic) {
+        self.report.push(it.at_message(message));
     }
 
-    /// Reports a breach at a part, with the id of its call in the input.
-    pub(super) fn at_part(&mut self, item: usize, part: usize, breach: Breach) {
+    /// Reports a finding at a part, with the id of its call in the input.
+    pub(super) fn at_part(&mut self, item: usize, part: usize, it: Diagnostic) {
         let place = self.items[item].place(part);
         let id = match self.items[item].message.parts.get(part) {
             Some(Part::ToolCall(it)) => Some(it.id.as_str()),
             Some(Part::ToolResult(it)) => Some(it.call_id.as_str()),
             _ => None,
         };
-        let mut it = breach.diagnostic().at_part(place.0, place.1);
+        let mut it = it.at_part(place.0, place.1);
         it.at.tool_call_id = id
             .map(|id| self.ids_in_input.get(&place).map_or(id, String::as_str))
             .map(str::to_owned);
         self.report.push(it);
+    }
+
+    /// Reports the parts that break a rule, and mends them: `judge` says what is wrong, and what `mend` has to put
+    /// there; nothing where it stays as it is.
+    pub(super) fn mend_parts<T>(
+        &mut self,
+        mut judge: impl FnMut(&Part) -> Option<(Diagnostic, Option<T>)>,
+        mend: impl Fn(&mut Part, T),
+    ) {
+        for at in 0..self.items.len() {
+            for part in 0..self.items[at].message.parts.len() {
+                let Some((it, new)) = judge(&self.items[at].message.parts[part]) else { continue };
+                self.at_part(at, part, mended_if(new.is_some(), it));
+                if let Some(new) = new {
+                    mend(&mut self.items[at].message.to_mut().parts[part], new);
+                }
+            }
+        }
     }
 
     /// Removes parts of reasoning, and remembers a message that has nothing left.
@@ -118,52 +123,10 @@ impl Conform<'_, '_> {
         }
     }
 
-    /// The places of all calls: (item, part).
-    pub(super) fn all_calls(&self) -> Vec<(usize, usize)> {
-        (0..self.items.len())
-            .flat_map(|at| self.calls(at).into_iter().map(move |part| (at, part)))
-            .collect()
-    }
-
-    pub(super) fn call(&self, item: usize, part: usize) -> Option<&ToolCall> {
-        self.items[item].message.parts.get(part)?.as_tool_call()
-    }
-
-    /// A call, to be changed.
-    pub(super) fn call_mut(&mut self, item: usize, part: usize) -> Option<&mut ToolCall> {
-        match self.items[item].message.to_mut().parts.get_mut(part)? {
-            Part::ToolCall(it) => Some(it),
-            _ => None,
-        }
-    }
-
-    pub(super) fn result(&self, item: usize, part: usize) -> Option<&ToolResult> {
-        self.items[item].message.parts.get(part)?.as_tool_result()
-    }
-
-    /// A result, to be changed.
-    pub(super) fn result_mut(&mut self, item: usize, part: usize) -> Option<&mut ToolResult> {
-        match self.items[item].message.to_mut().parts.get_mut(part)? {
-            Part::ToolResult(it) => Some(it),
-            _ => None,
-        }
-    }
-
     /// The places of an item's calls.
     pub(super) fn calls(&self, item: usize) -> Vec<usize> {
         let parts = self.items[item].message.parts.iter().enumerate();
         parts.filter(|it| it.1.as_tool_call().is_some()).map(|it| it.0).collect()
-    }
-
-    /// The results of some tool messages: (item, part).
-    pub(super) fn results(&self, tools: Range<usize>) -> Vec<(usize, usize)> {
-        let mut places = Vec::new();
-        for item in tools {
-            let parts = self.items[item].message.parts.iter().enumerate();
-            let results = parts.filter(|it| it.1.as_tool_result().is_some());
-            places.extend(results.map(|(part, _)| (item, part)));
-        }
-        places
     }
 }
 
