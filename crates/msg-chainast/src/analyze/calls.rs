@@ -2,7 +2,7 @@
 
 use msg_core::{Message, Part};
 
-use super::{Analyzer, Call, Naming, OpenPair, Unit, UnitKind, defect::What, link, says_nothing};
+use super::{Analyzer, Call, Naming, OpenPair, Unit, UnitKind, defect::What, link};
 use crate::{
     arguments::is_json, constants::SUMMARIZATION_TOOL_NAME, idx::Idx, options::BadArguments,
     pairing,
@@ -15,20 +15,16 @@ impl<'m> Analyzer<'m, '_> {
             self.start.first_unled = !pairing::may_come_first(message);
         }
         let unit = self.push_unit(at, UnitKind::Pair);
-        let mut content = false;
         for (part, it) in message.parts.iter().enumerate() {
-            match it {
-                Part::ToolCall(_) => {
-                    self.plan.calls.push(Call {
-                        part: part as u32,
-                        unit,
-                        slot: None,
-                        below: None,
-                        naming: Naming::Own,
-                        fresh_id: false,
-                    });
-                }
-                it => content |= !says_nothing(it),
+            if it.as_tool_call().is_some() {
+                self.plan.calls.push(Call {
+                    part: part as u32,
+                    unit,
+                    slot: None,
+                    below: None,
+                    naming: Naming::Own,
+                    fresh_id: false,
+                });
             }
         }
         let it = &mut self.plan.units[unit];
@@ -37,9 +33,6 @@ impl<'m> Analyzer<'m, '_> {
         self.links.open = (n_calls > 0).then(|| OpenPair::new(unit));
         if n_calls > 0 {
             self.judge_calls(unit, message);
-        }
-        if !content && n_calls == 0 && self.rules.warnings {
-            self.note(at, None, What::EmptyMessage);
         }
     }
 

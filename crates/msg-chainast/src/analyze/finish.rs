@@ -2,30 +2,28 @@
 
 use std::collections::HashSet;
 
+use msg_core::{Message, Part, ToolCall};
+
 use super::{
     Analyzer, Call, Defect, Naming, Plan, Slot, Unit, UnitKind, defect::What, link::MOVED,
-    says_nothing,
 };
 use crate::{constants::SUMMARIZATION_TOOL_NAME, idx::Idx, options::Orphans, pairing};
 
 impl Analyzer<'_, '_> {
     /// Decides what the end of the chain decides.
     pub(super) fn finish(mut self) -> (Plan, Vec<Defect>) {
-        self.flush_empty_user();
-        if let Some(at) = self.start.empty_lead
-            && self.rules.warnings
-        {
-            self.note(at, None, What::EmptyMessage);
-        }
         if !self.links.unlinked.is_empty() {
             self.index.catch_up(&mut self.plan, self.chain);
             self.link_early();
             self.place_orphans();
         }
         self.place_joined();
-        self.judge_first();
         self.judge_pairs();
-        self.compare_final_names();
+        if self.rules.warnings {
+            self.note_empty_messages();
+            self.note_other_names();
+        }
+        self.judge_first();
         self.plan.mends = self.defects.iter().any(|it| it.fix.is_some());
         (self.plan, self.defects)
     }
@@ -165,9 +163,6 @@ impl Analyzer<'_, '_> {
     /// A pair with a pending call, or with calls that want mending.
     fn judge_pair(&mut self, unit: Idx<Unit>, may_stay_open: bool, made: std::ops::Range<usize>) {
         self.judge_names(unit);
-        if made.is_empty() && self.rules.warnings {
-            self.judge_emptied(unit);
-        }
         self.judge_ids(unit);
         for call in self.plan.calls_of(unit) {
             let it = &self.plan.calls[call];
@@ -208,19 +203,6 @@ impl Analyzer<'_, '_> {
             if naming != Naming::Removed && self.rules.warnings {
                 self.judge_arguments(call);
             }
-        }
-    }
-
-    /// A message of which only calls that are removed were left is empty then.
-    fn judge_emptied(&mut self, unit: Idx<Unit>) {
-        let mut calls = self.plan.calls_of(unit);
-        let message = self.plan.units[unit].message;
-        let parts = &self.chain.message(message).parts;
-        if calls.len() > 0
-            && calls.all(|it| self.plan.calls[it].is_removed())
-            && parts.iter().all(|it| says_nothing(it) || it.as_tool_call().is_some())
-        {
-            self.note(message, None, What::EmptyMessage);
         }
     }
 
@@ -301,17 +283,55 @@ impl Analyzer<'_, '_> {
         }
     }
 
-    /// Warns of results that are named otherwise than their call is in the end.
-    fn compare_final_names(&mut self) {
-        for (slot, message, part) in std::mem::take(&mut self.links.unnamed) {
-            let it = &self.plan.slots[slot];
-            let stands = !it.dead && (it.message, it.part) == (message, part);
-            let Some(answered) = it.call else { continue };
-            let call = &self.plan.calls[answered];
-            if stands && call.naming == Naming::Own {
-                let call = (self.plan.message_of(answered), call.part);
-                self.note(message, Some(part), What::NameMismatch { call });
+    /// Warns of messages that have nothing to say, with those that join them.
+    fn note_empty_messages(&mut self) {
+        let empty = |at: u32| is_empty(self.chain.message(at));
+        let Plan { lead, lead_merges, user_merges, made_calls, .. } = &self.plan;
+        let lead = lead.filter(|it| empty(*it) && lead_merges.iter().all(|it| empty(*it)));
+        let mut found: Vec<u32> = lead.into_iter().collect();
+        let mut merges = user_merges.iter().peekable();
+        let mut made = made_calls.iter().peekable();
+        for (at, unit) in self.plan.units.iter().enumerate() {
+            let mut says_nothing = unit.kind != UnitKind::Results && empty(unit.message);
+            while let Some((_, message)) = merges.next_if(|it| it.0.index() == at) {
+                says_nothing &= empty(*message);
+            }
+            while made.next_if(|it| it.0.index() == at).is_some() {
+                says_nothing = false;
+            }
+            let mut calls = self.plan.calls_of(Idx::at(at));
+            if says_nothing && calls.all(|it| self.plan.calls[it].is_removed()) {
+                found.push(unit.message);
             }
         }
+        found.into_iter().for_each(|it| self.note(it, None, What::EmptyMessage));
     }
+
+    /// Warns of results that are named otherwise than their call.
+    fn note_other_names(&mut self) {
+        let mut found = Vec::new();
+        for slot in self.plan.slots.iter().filter(|it| !it.dead) {
+            let Some(call) = slot.call.map(|it| &self.plan.calls[it]) else { continue };
+            let place = (self.plan.units[call.unit].message, call.part);
+            let name = self.chain.result(slot.message, slot.part).and_then(|it| it.name.as_deref());
+            let other =
+                |it: &ToolCall| name.is_some_and(|name| !name.is_empty() && name != it.name);
+            let is_named = call.naming == Naming::Own;
+            if is_named && self.chain.call(place.0, place.1).is_some_and(other) {
+                found.push((slot.message, slot.part, place));
+            }
+        }
+        for (message, part, call) in found {
+            self.note(message, Some(part), What::NameMismatch { call });
+        }
+    }
+}
+
+/// Whether nothing is left of a message but empty texts, once what may not stay in it is taken out.
+fn is_empty(message: &Message) -> bool {
+    message.parts.iter().all(|it| match it {
+        Part::Text(it) => it.text.is_empty(),
+        Part::ToolResult(_) | Part::ToolCall(_) => true,
+        _ => false,
+    })
 }

@@ -132,7 +132,6 @@ impl<'m> Analyzer<'m, '_> {
         let unit = self.plan.calls[call].unit;
         self.plan.append_slot(unit, slot);
         self.plan.link(call, slot);
-        self.compare_names(slot);
     }
 
     /// Whether a result may answer a call of an earlier pair from where it stands.
@@ -159,7 +158,6 @@ impl<'m> Analyzer<'m, '_> {
         };
         self.plan.append_slot(unit, slot);
         self.plan.link(call, slot);
-        self.compare_names(slot);
     }
 
     /// Results behind a run of assistant messages stay there if all calls of the run are answered behind it;
@@ -183,7 +181,6 @@ impl<'m> Analyzer<'m, '_> {
             self.plan.append_slot(self.plan.calls[call].unit, own);
             self.plan.slots[own].call = Some(call);
             self.plan.calls[call].slot = Some(own);
-            self.compare_names(own);
         }
     }
 
@@ -206,7 +203,6 @@ impl<'m> Analyzer<'m, '_> {
         self.find(old.0, Some(old.1), What::DuplicateResult { other: message }, OTHER_STAYS);
         let it = &mut self.plan.slots[slot];
         (it.message, it.part) = (message, part);
-        self.compare_names(slot);
     }
 
     fn is_placeholder(&self, message: u32, part: u32) -> bool {
@@ -250,19 +246,6 @@ impl<'m> Analyzer<'m, '_> {
             next: None,
         });
         slot
-    }
-
-    /// Remembers a result that is named otherwise than its call.
-    pub(super) fn compare_names(&mut self, slot: Idx<Slot>) {
-        let it = &self.plan.slots[slot];
-        let Some(answered) = it.call.filter(|_| self.rules.warnings) else { return };
-        let Some(result) = self.chain.result(it.message, it.part) else { return };
-        let Some(name) = result.name.as_deref().filter(|it| !it.is_empty()) else { return };
-        let call = self.plan.message_of(answered);
-        let part = self.plan.calls[answered].part;
-        if self.chain.call(call, part).is_some_and(|it| it.name != name) {
-            self.links.unnamed.push((slot, it.message, it.part));
-        }
     }
 }
 

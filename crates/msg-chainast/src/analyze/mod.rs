@@ -18,7 +18,7 @@ mod plan;
 mod role;
 mod rules;
 
-use msg_core::{Message, Part};
+use msg_core::Message;
 
 pub(crate) use chain::Chain;
 pub(crate) use defect::{Defect, diagnostics};
@@ -58,8 +58,6 @@ struct Analyzer<'m, 'r> {
     index: Index<'m>,
     start: Start,
     links: Links<'m>,
-    /// The last user message, if it is without content so far.
-    empty_user: Option<u32>,
 }
 
 /// What is known of the beginning of the chain.
@@ -71,8 +69,6 @@ struct Start {
     spared_first: bool,
     /// Whether there were only system messages so far.
     only_systems: bool,
-    /// A leading system message without content so far.
-    empty_lead: Option<u32>,
     /// Whether the chain begins with a pair, without even a system message before it.
     first_unled: bool,
 }
@@ -85,8 +81,6 @@ struct Links<'m> {
     unlinked: Vec<(Idx<Slot>, Idx<Entry<'m>>)>,
     /// Whether one of them stands outside every pair.
     floating: bool,
-    /// Slots whose result is named otherwise than its call, with the result: (slot, message, part).
-    unnamed: Vec<(Idx<Slot>, u32, u32)>,
     /// The first of the assistant messages in a row to which the last pair belongs: none of them has results
     /// behind it but the last.
     run_of_pairs: Idx<Unit>,
@@ -107,18 +101,15 @@ impl<'m, 'r> Analyzer<'m, 'r> {
                 strays_stay,
                 spared_first: false,
                 only_systems: true,
-                empty_lead: None,
                 first_unled: false,
             },
             links: Links {
                 open: None,
                 unlinked: Vec::new(),
                 floating: false,
-                unnamed: Vec::new(),
                 run_of_pairs: Idx::at(0),
                 joined: Vec::new(),
             },
-            empty_user: None,
         };
         for at in 0..chain.len() as u32 {
             it.message(at, chain.message(at));
@@ -194,7 +185,6 @@ impl<'m, 'r> Analyzer<'m, 'r> {
         let leads = self.plan.lead.is_none();
         if leads && at_start {
             self.plan.lead = Some(at);
-            self.start.empty_lead = is_empty(message).then_some(at);
             return;
         }
         let (what, enforced, fix) = match at_start {
@@ -208,10 +198,14 @@ impl<'m, 'r> Analyzer<'m, 'r> {
             }
         };
         if !enforced {
-            return self.keep_system(at, message, what);
+            return self.keep_system(at, what);
         }
+        // It joins the system message at the front, or is that one.
         self.find(at, None, what, fix);
-        self.hoist(at, message);
+        match leads {
+            true => self.plan.lead = Some(at),
+            false => self.plan.lead_merges.push(at),
+        }
     }
 
     /// Whether a further system message at the start joins the first. One that is accepted does where a
@@ -222,50 +216,28 @@ impl<'m, 'r> Analyzer<'m, 'r> {
         enforced.repeated_system || behind_a_pair && enforced.system_place
     }
 
-    /// Moves a system message to the front, where it joins the one that stands there.
-    fn hoist(&mut self, at: u32, message: &'m Message) {
-        let empty = is_empty(message);
-        if self.plan.lead.is_none() {
-            self.plan.lead = Some(at);
-            self.start.empty_lead = empty.then_some(at);
-            return;
-        }
-        self.plan.lead_merges.push(at);
-        if !empty {
-            self.start.empty_lead = None;
-        }
-    }
-
     /// Leaves a system message where it stands.
-    fn keep_system(&mut self, at: u32, message: &'m Message, what: What) {
+    fn keep_system(&mut self, at: u32, what: What) {
         self.find_accepted(at, None, what);
         self.push_unit(at, UnitKind::System);
         self.links.open = None;
-        if is_empty(message) && self.rules.warnings {
-            self.note(at, None, What::EmptyMessage);
-        }
     }
 
     fn user(&mut self, at: u32, message: &'m Message) {
         if self.moves_parts(at, message) {
             return;
         }
-        let empty = is_empty(message);
         if self.plan.units.last().is_some_and(|it| it.kind == UnitKind::User) {
             if self.rules.enforced.consecutive_user {
                 self.find(at, None, What::ConsecutiveUser, "merged into the one before");
                 let unit = Idx::at(self.plan.units.len() - 1);
                 self.plan.user_merges.push((unit, at));
-                if !empty {
-                    self.empty_user = None;
-                }
                 return;
             }
             self.find_accepted(at, None, What::ConsecutiveUser);
         }
         self.push_unit(at, UnitKind::User);
         self.links.open = None;
-        self.empty_user = empty.then_some(at);
     }
 
     fn assistant(&mut self, at: u32, message: &'m Message) {
@@ -293,7 +265,6 @@ impl<'m, 'r> Analyzer<'m, 'r> {
 
     /// Begins a message or a pair in the plan.
     fn push_unit(&mut self, message: u32, kind: UnitKind) -> Idx<Unit> {
-        self.flush_empty_user();
         self.start.only_systems &= kind == UnitKind::System;
         let continues =
             self.plan.units.last().is_some_and(|it| it.is_pair() && it.first_slot.is_none());
@@ -312,30 +283,5 @@ impl<'m, 'r> Analyzer<'m, 'r> {
             last_slot: None,
         });
         unit
-    }
-
-    /// Says that a user message has no content, once nothing can be merged into it any more.
-    fn flush_empty_user(&mut self) {
-        if let Some(at) = self.empty_user.take()
-            && self.rules.warnings
-        {
-            self.note(at, None, What::EmptyMessage);
-        }
-    }
-}
-
-/// Whether nothing is left of a message but empty texts, once what may not stay in it is taken out.
-#[inline]
-fn is_empty(message: &Message) -> bool {
-    message.parts.iter().all(|it| says_nothing(it) || it.as_tool_call().is_some())
-}
-
-/// Whether a part is an empty text, or a result, which does not stay in a message of another role.
-#[inline]
-fn says_nothing(part: &Part) -> bool {
-    match part {
-        Part::Text(it) => it.text.is_empty(),
-        Part::ToolResult(_) => true,
-        _ => false,
     }
 }
