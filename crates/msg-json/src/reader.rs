@@ -6,6 +6,7 @@ use crate::{
     error::{JsonError, Problem},
     scan::{self, skip_blanks, unexpected},
     string::{self, JsonStr},
+    words::next_special,
 };
 
 /// What kind of value comes next.
@@ -279,9 +280,15 @@ impl<'a> Reader<'a> {
 
     #[inline]
     fn take_string(&mut self) -> Result<JsonStr<'a>, JsonError> {
-        let (res, end) = string::take(self.text, self.at)?;
-        self.at = end;
         self.fresh = false;
+        let start = self.at + 1;
+        let end = next_special(self.bytes(), start);
+        if self.bytes().get(end) == Some(&b'"') {
+            self.at = end + 1;
+            return Ok(JsonStr::plain(&self.text[start..end]));
+        }
+        let (res, behind) = string::take_escaped(self.text, start, end)?;
+        self.at = behind;
         Ok(res)
     }
 }

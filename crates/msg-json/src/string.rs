@@ -18,6 +18,14 @@ pub struct JsonStr<'a> {
     pub lone_surrogate: bool,
 }
 
+impl<'a> JsonStr<'a> {
+    /// A string without escapes.
+    #[inline]
+    pub(crate) fn plain(text: &'a str) -> Self {
+        Self { text: Cow::Borrowed(text), lone_surrogate: false }
+    }
+}
+
 /// Turns what stands between the quotes of a JSON string, already known to be well formed, into
 /// its text.
 ///
@@ -30,7 +38,7 @@ pub struct JsonStr<'a> {
 /// ```
 pub fn unescape(source: &str) -> JsonStr<'_> {
     if next_special(source.as_bytes(), 0) >= source.len() {
-        return JsonStr { text: Cow::Borrowed(source), lone_surrogate: false };
+        return JsonStr::plain(source);
     }
     let mut text = String::with_capacity(source.len());
     let lone_surrogate = unescape_into(source, &mut text);
@@ -62,19 +70,9 @@ pub fn unescape_into(source: &str, text: &mut String) -> bool {
     }
 }
 
-/// Reads the string whose opening quote is at `open`, in one walk, and gives the offset behind it.
-pub(crate) fn take(source: &str, open: usize) -> Result<(JsonStr<'_>, usize), JsonError> {
-    let start = open + 1;
-    let at = next_special(source.as_bytes(), start);
-    if source.as_bytes().get(at) == Some(&b'"') {
-        let text = Cow::Borrowed(&source[start..at]);
-        return Ok((JsonStr { text, lone_surrogate: false }, at + 1));
-    }
-    take_escaped(source, start, at)
-}
-
-/// As [`take`], for a string with a first special at `at` that does not end it.
-fn take_escaped(
+/// Reads the string whose text begins at `start` and has its first special at `at`, which does not end it; gives the
+/// offset behind it.
+pub(crate) fn take_escaped(
     source: &str,
     start: usize,
     mut at: usize,

@@ -1,4 +1,4 @@
-//! Where the next quote, backslash or control character stands: eight or sixteen bytes in one step, since
+//! Where the next quote, backslash or control character stands: 8 or 32 bytes in one step, since
 //! nearly all of a conversation is text between quotes. It knows nothing of JSON beside these bytes.
 
 /// The first offset from `at` on of a quote, a backslash or a control character, or the length.

@@ -37,17 +37,17 @@ impl<'a> Fields<'a> {
         reader: &mut Reader<'a>,
     ) -> Result<Option<u8>, JsonError> {
         while let Some(key) = reader.next_key()? {
-            match self.shape.code(&key.text) {
-                0 => {
+            match self.shape.find(&key.text) {
+                (0, _) => {
                     if key.lone_surrogate {
                         cx.lone_surrogate_in_name();
                     }
                     let value = reader.raw_json()?;
                     self.unknown(cx, key.text, value);
                 }
-                code => {
+                (code, spelling) => {
                     self.known(cx, code);
-                    self.order.spell(code, self.shape.spelling(code, &key.text));
+                    self.order.spell(code, spelling);
                     return Ok(Some(code));
                 }
             }

@@ -150,7 +150,7 @@ impl<'a> Plan<'a> {
     /// The layout that has these sections.
     #[must_use]
     pub fn sections(list: &[&[u8]]) -> Vec<u8> {
-        list.join(&SECTION)
+        if let [one] = list { one.to_vec() } else { list.join(&SECTION) }
     }
 
     /// The slots, if an order was recorded.

@@ -104,9 +104,21 @@ impl Shape {
 
     /// The code of a name in either spelling, 0 for an unknown one.
     pub fn code(&self, name: &str) -> u8 {
+        self.find(name).0
+    }
+
+    /// The code of a name, and the variant bits that say how it is spelled.
+    #[inline]
+    pub(super) fn find(&self, name: &str) -> (u8, u8) {
         let place = |list: &[&str]| list.iter().position(|it| *it == name);
-        let alias = || place(self.aliases).filter(|_| !name.is_empty());
-        place(self.names).or_else(alias).map_or(0, |it| it as u8 + 1)
+        match (place(self.names), self.aliases) {
+            (Some(at), _) => (at as u8 + 1, 0),
+            (None, []) => (0, 0),
+            (None, aliases) => {
+                let alias = place(aliases).filter(|_| !name.is_empty());
+                alias.map_or((0, 0), |at| (at as u8 + 1, ALIASED))
+            }
+        }
     }
 
     /// The name of a code.
@@ -117,11 +129,6 @@ impl Shape {
     /// The second spelling of a code, if it has one.
     fn alias(&self, code: u8) -> Option<&'static str> {
         self.aliases.get(usize::from(code) - 1).copied().filter(|it| !it.is_empty())
-    }
-
-    /// The variant bits that say that a member came with this name.
-    pub(super) fn spelling(&self, code: u8, name: &str) -> u8 {
-        if self.name(code) == name { 0 } else { ALIASED }
     }
 
     /// The name of a member as the slot says that it was spelled.
