@@ -117,23 +117,25 @@ impl Output {
             None => id.and_then(|id| self.by_id.get(id.source()).copied()).or(last),
         };
         let place = match found {
-            Some(place) => match in_ring(&self.items, place, |it| self.items[it].takes(class)) {
-                Some(place) => place,
-                None => self.open_beside(place, step)?,
-            },
+            Some(place) if self.items[place].takes(class) => place,
+            Some(_) => self.place_beside(output_index, class, step)?,
             None => self.open(output_index, step)?,
         };
         self.set_id(place, id, step);
         Some(place)
     }
 
-    /// A new item under the index or id of one that is of another kind: neither takes what is the other's.
-    fn open_beside(&mut self, place: usize, step: &mut Step<'_, '_>) -> Option<usize> {
-        let new = self.open(self.items[place].output_index, step)?;
-        self.items[new].next_kind = self.items[place].next_kind;
-        self.items[place].next_kind = new;
+    /// The last item of this kind under an index where one of another kind stands, or a new one: neither takes what
+    /// is the other's. There are no more items than the caller's limit.
+    fn place_beside(
+        &mut self,
+        output_index: Option<u64>,
+        class: Option<Class>,
+        step: &mut Step<'_, '_>,
+    ) -> Option<usize> {
         step.note(Note::INDEX_REUSED, || "items of two kinds have one output index or id".into());
-        Some(new)
+        let will_do = |it: &Item| it.output_index == output_index && it.takes(class);
+        self.items.iter().rposition(will_do).or_else(|| self.open(output_index, step))
     }
 
     fn open(&mut self, output_index: Option<u64>, step: &mut Step<'_, '_>) -> Option<usize> {
@@ -142,7 +144,7 @@ impl Output {
             return None;
         }
         let place = self.items.len();
-        self.items.push(Item::new(output_index, place));
+        self.items.push(Item::new(output_index));
         if let Some(index) = output_index {
             self.by_index.insert(index, place);
         }
@@ -204,8 +206,7 @@ impl<'i> Matching<'i> {
     /// Matches a listed item with one that shares index or id with the item at this place.
     fn claim(&mut self, at: usize, place: Option<usize>) {
         let (None, Some(place)) = (self.found[at], place) else { return };
-        let fits = |it: usize| self.free[it] && self.items[it].takes(self.classes[at]);
-        if let Some(place) = in_ring(self.items, place, fits) {
+        if self.free[place] && self.items[place].takes(self.classes[at]) {
             self.free[place] = false;
             self.found[at] = Some(place);
         }
@@ -223,16 +224,4 @@ impl<'i> Matching<'i> {
             }
         }
     }
-}
-
-/// The first item that will do of those that share an index or id: there are no more of them than kinds.
-fn in_ring(items: &[Item], place: usize, will_do: impl Fn(usize) -> bool) -> Option<usize> {
-    let mut at = place;
-    while !will_do(at) {
-        at = items[at].next_kind;
-        if at == place {
-            return None;
-        }
-    }
-    Some(at)
 }

@@ -70,7 +70,7 @@ impl Content {
         Ok(res)
     }
 
-    /// Reads the part before which the reader stands: a bare string, or an object of a type that is known.
+    /// As [`Content::read_known`], where a bare string is a text.
     ///
     /// # Errors
     /// What is no JSON.
@@ -80,10 +80,23 @@ impl Content {
         origin: Origin,
         known: impl Fn(&str) -> Option<(&'static Shape, Build)>,
     ) -> Result<Part, JsonError> {
+        if reader.peek()? == Kind::String {
+            return Ok(Self::bare_text(origin, cx.string(reader.string()?, "content")));
+        }
+        Self::read_known(reader, cx, origin, known)
+    }
+
+    /// Reads the part before which the reader stands: an object of a type that is known, or something that is carried.
+    ///
+    /// # Errors
+    /// What is no JSON.
+    pub fn read_known<'a>(
+        reader: &mut Reader<'a>,
+        cx: &mut Context<'a, '_>,
+        origin: Origin,
+        known: impl Fn(&str) -> Option<(&'static Shape, Build)>,
+    ) -> Result<Part, JsonError> {
         let kind = match reader.peek()? {
-            Kind::String => {
-                return Ok(Self::bare_text(origin, cx.string(reader.string()?, "content")));
-            }
             Kind::Object => type_of(reader.clone())?,
             _ => None,
         };

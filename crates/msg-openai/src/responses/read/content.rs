@@ -1,64 +1,50 @@
 //! The content parts of message items and of tool outputs.
 
 use msg_core::{Audio, Extra, File, Image, Part, Text};
-use msg_json::{JsonError, Kind, Reader};
+use msg_json::{JsonError, Reader};
 
 use crate::responses::shape::{RESPONSES, part, text_type};
-use msg_wire::codec::{Content, Context, Fields, Inner, Plan, bit, mask, text_of, type_of};
+use msg_wire::codec::{Build, Content, Context, Fields, Inner, Plan, Shape, bit, mask};
 
-/// Reads an array of parts.
+/// Reads the array of content parts; `is_assistant` says whose, which decides on the type of text that is canonical.
 pub(super) fn parts<'a>(
     source: &'a str,
     cx: &mut Context<'a, '_>,
     is_assistant: bool,
 ) -> Result<Vec<Part>, JsonError> {
-    let mut reader = Reader::from_text(source);
-    let mut res = Vec::new();
-    reader.begin_array()?;
-    while reader.next_element()? {
-        let kind = reader.peek()?;
-        let source = reader.raw()?;
-        let mark = cx.mark();
-        let read = if kind == Kind::Object { read(source, cx, is_assistant) } else { None };
-        res.push(read.unwrap_or_else(|| {
-            cx.back_to(mark);
-            Content::carried(RESPONSES, None, source)
-        }));
-    }
-    Ok(res)
+    Content::read_parts(&mut Reader::from_text(source), cx, |reader, cx| {
+        Content::read_known(reader, cx, RESPONSES, |it| known(it, is_assistant))
+    })
 }
 
-fn read<'a>(source: &'a str, cx: &mut Context<'a, '_>, is_assistant: bool) -> Option<Part> {
-    let kind = type_of(Reader::from_text(source)).ok()??;
-    let fields = |shape, cx: &mut Context<'a, '_>| {
-        let mut res = Fields::read(shape, cx, &mut Reader::from_text(source)).ok()?;
-        // A second `type` may have come behind the one that chose the kind.
-        let is_kind = res.raw(part::TYPE).and_then(text_of).is_some_and(|it| it.0 == kind);
-        res.set_raw(part::TYPE, None);
-        is_kind.then_some(res)
-    };
+fn known(kind: &str, is_assistant: bool) -> Option<(&'static Shape, Build)> {
     if let Some(place) = part::TEXT_TYPES.iter().position(|it| *it == kind) {
-        let mut fields = fields(&part::TEXT, cx)?;
-        let text = fields.text(cx, part::BODY)?;
-        if place != text_type(is_assistant) {
-            fields.vary(part::TYPE, place as u8 + 1);
-        }
-        return Some(Part::Text(Text { text, extra: keep(fields, cx, Inner::default()) }));
+        let variant = if place == text_type(is_assistant) { 0 } else { place + 1 };
+        let builds: [Build; 4] = [text::<0>, text::<1>, text::<2>, text::<3>];
+        return Some((&part::TEXT, builds[variant]));
     }
-    Some(match &*kind {
-        "refusal" => {
-            let mut fields = fields(&part::REFUSAL, cx)?;
-            let text = fields.text(cx, part::BODY)?;
-            Part::Refusal(Text { text, extra: keep(fields, cx, Inner::default()) })
-        }
-        "input_image" => image(fields(&part::IMAGE, cx)?, cx)?,
-        "input_file" => file(fields(&part::FILE, cx)?, cx)?,
-        "input_audio" => audio(fields(&part::AUDIO, cx)?, cx)?,
+    Some(match kind {
+        "refusal" => (&part::REFUSAL, refusal),
+        "input_image" => (&part::IMAGE, image),
+        "input_file" => (&part::FILE, file),
+        "input_audio" => (&part::AUDIO, audio),
         _ => return None,
     })
 }
 
-fn image<'a>(mut fields: Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Part> {
+/// A text; its variant is the place of its type, from 1, where that is not the canonical one.
+fn text<'a, const VARIANT: u8>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Part> {
+    let text = fields.text(cx, part::BODY)?;
+    fields.vary(part::TYPE, VARIANT);
+    Some(Part::Text(Text { text, extra: keep(fields, cx, Inner::default()) }))
+}
+
+fn refusal<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Part> {
+    let text = fields.text(cx, part::BODY)?;
+    Some(Part::Refusal(Text { text, extra: keep(fields, cx, Inner::default()) }))
+}
+
+fn image<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Part> {
     let [url, file_id, detail] = [2, 3, 4].map(|code| fields.text(cx, code));
     if url.is_none() && file_id.is_none() {
         return None;
@@ -67,7 +53,7 @@ fn image<'a>(mut fields: Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Part> {
     Some(Part::Image(Image { url, file_id, detail, extra, ..Image::default() }))
 }
 
-fn file<'a>(mut fields: Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Part> {
+fn file<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Part> {
     let [file_id, url, data, filename] = [2, 3, 4, 5].map(|code| fields.text(cx, code));
     if [&file_id, &url, &data, &filename].into_iter().all(Option::is_none) {
         return None;
@@ -76,7 +62,7 @@ fn file<'a>(mut fields: Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Part> {
     Some(Part::File(File { file_id, url, data, filename, extra, ..File::default() }))
 }
 
-fn audio<'a>(mut fields: Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Part> {
+fn audio<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Part> {
     let source = fields.raw(part::BODY)?;
     let mut it = Fields::read(&part::AUDIO_BODY, cx, &mut Reader::from_text(source)).ok()?;
     let data = Some(it.text(cx, 1)?);
@@ -88,7 +74,7 @@ fn audio<'a>(mut fields: Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Part> {
 }
 
 /// The unknown members of a part and its layout, behind the empty section of its item.
-fn keep<'a>(mut fields: Fields<'a>, cx: &mut Context<'a, '_>, inner: Inner) -> Extra {
+fn keep<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>, inner: Inner) -> Extra {
     let canonical = fields.in_model() | bit(part::TYPE);
     let mut extra = fields.keep_with(canonical, inner, None, (&RESPONSES, cx));
     if let Some(own) = extra.layout(&RESPONSES) {

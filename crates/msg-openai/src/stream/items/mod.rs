@@ -27,8 +27,6 @@ pub(crate) struct Item {
     pub(crate) output_index: Option<u64>,
     /// The id as it stood last, as JSON source.
     pub(crate) id: String,
-    /// The next item of another kind under the same index or id, itself if there is none: a ring.
-    pub(crate) next_kind: usize,
     kind: ItemKind,
     /// Members that the model does not know, of the last event that carries the item: JSON.
     rest: String,
@@ -78,9 +76,9 @@ pub(crate) struct Shared {
 }
 
 impl Item {
-    /// The item at a place, of which nothing is known but its output index.
-    pub(crate) fn new(output_index: Option<u64>, place: usize) -> Self {
-        Self { output_index, next_kind: place, ..Self::default() }
+    /// An item of which nothing is known but its output index.
+    pub(crate) fn new(output_index: Option<u64>) -> Self {
+        Self { output_index, ..Self::default() }
     }
 
     /// Text or refusal of a message.
