@@ -1,7 +1,7 @@
 //! Requests of the Messages API: the messages, `system` first among them, and every other member raw and
 //! in its place (AN-1).
 
-use msg_core::{Error, Message, RawJson, Report, request::RequestHead};
+use msg_core::{Error, Message, Report, request::RequestHead};
 use msg_json::{Kind, Reader};
 use msg_wire::codec::{Body, Context, MessageBody, Purpose, RequestBody};
 
@@ -80,17 +80,11 @@ impl MessagesRequest {
         let missing =
             crate::Error::Missing { code: "convert::missing-max-tokens", member: "max_tokens" };
         let max_tokens = head.max_tokens.or(options.max_tokens).ok_or(missing)?;
-        let mut report = Report::new();
         let mut body = Body::new(HELD);
-        if let Some(model) = &head.model {
-            body.set("model", RawJson::string(model));
-        }
-        let number = max_tokens.to_string();
-        body.set("max_tokens", RawJson::new(number).expect("because a number is JSON"));
+        body.write_optional("model", head.model.as_ref(), |it, text| it.str(text));
+        body.write_member("max_tokens", |it| it.u64(max_tokens));
         body.hold(MESSAGES);
-        for (name, raw) in head::write(head, &mut report) {
-            body.set(name, raw);
-        }
+        let report = head::write(head, &mut body);
         Ok((Self { messages, body, has_system: false, is_new: true }, report))
     }
 

@@ -75,9 +75,8 @@ impl MessagesResponse {
         }
         body.hold("content");
         body.set("stop_reason", RawJson::string(events::stop_reason(options, &message)));
-        body.set("stop_sequence", RawJson::new("null").expect("because null is JSON"));
-        let usage = events::usage_text(options);
-        body.set("usage", RawJson::new(usage).expect("because a writer makes JSON"));
+        body.write_member("stop_sequence", |it| it.null());
+        body.write_member("usage", |it| it.raw(&events::usage_text(options)));
         Self { messages: vec![message], body }
     }
 

@@ -48,9 +48,7 @@ impl Provenance {
                     ("model", &self.model),
                     ("account", &self.account),
                 ] {
-                    if let Some(text) = text {
-                        it.key(name).str(text);
-                    }
+                    it.optional(name, text.as_ref(), |it, text| it.str(text));
                 }
             });
         });

@@ -20,7 +20,7 @@ use crate::{Diagnostic, RawJson, Report};
 ///
 /// let head = RequestHead { max_tokens: Some(512), stop: vec!["END".into()], ..RequestHead::default() };
 /// let mut report = Report::new();
-/// head.lose("responses requests", &["stop"], &mut report);
+/// head.lose("responses requests", &[("stop", true)], &mut report);
 /// let codes: Vec<_> = report.iter().map(|it| it.code.as_str()).collect();
 /// assert_eq!(codes, ["convert::lost-member"]);
 /// ```
@@ -184,11 +184,12 @@ impl RequestHead {
         self.tools.iter().filter_map(Tool::function).collect()
     }
 
-    /// Reports each of `unsaid`, the members of this head that `target` has no place for, and all of
-    /// the rest.
-    pub fn lose(&self, target: &str, unsaid: &[&str], report: &mut Report) {
+    /// Reports those of the members of this head that are said and that `target` has no place for, and all of the
+    /// rest.
+    pub fn lose(&self, target: &str, placeless: &[(&str, bool)], report: &mut Report) {
         let rest = self.rest.iter().map(|it| it.0.as_str());
-        for name in unsaid.iter().copied().chain(rest) {
+        let lost_ones = placeless.iter().filter(|it| it.1).map(|it| it.0);
+        for name in lost_ones.chain(rest) {
             report.push(lost(target, name));
         }
     }

@@ -89,9 +89,7 @@ impl Usage {
         RawJson::written(|it| {
             it.object(|it| {
                 for (name, number) in numbers {
-                    if let Some(number) = number {
-                        it.key(name).u64(number);
-                    }
+                    it.optional(name, number, |it, n| it.u64(n));
                 }
             });
         })

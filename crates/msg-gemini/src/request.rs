@@ -69,11 +69,9 @@ impl GenerateRequest {
     /// ```
     #[must_use]
     pub fn from_head(head: &RequestHead, messages: Vec<Message>) -> (Self, Report) {
-        let (mut body, mut report) = (Body::new(HELD), Report::new());
+        let mut body = Body::new(HELD);
         body.hold(CONTENTS);
-        for (name, raw) in head::write(head, &mut report) {
-            body.set(name, raw);
-        }
+        let report = head::write(head, &mut body);
         let purpose = Purpose::Convert;
         (Self { messages, body, has_system: false, is_single: false, purpose }, report)
     }

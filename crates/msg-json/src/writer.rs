@@ -75,6 +75,28 @@ impl<'o> Writer<'o> {
         self
     }
 
+    /// Writes a member, unless it has no value.
+    ///
+    /// ```
+    /// let json = msg_json::to_text(|it| {
+    ///     it.object(|it| {
+    ///         it.optional("a", Some(1), |it, n| it.u64(n));
+    ///         it.optional("b", None::<u64>, |it, n| it.u64(n));
+    ///     });
+    /// });
+    /// assert_eq!(json, r#"{"a":1}"#);
+    /// ```
+    pub fn optional<T>(
+        &mut self,
+        name: &str,
+        value: Option<T>,
+        write: impl FnOnce(&mut Writer<'_>, T),
+    ) {
+        if let Some(value) = value {
+            write(self.key(name), value);
+        }
+    }
+
     /// Writes a string.
     #[inline]
     pub fn str(&mut self, text: &str) {

@@ -174,8 +174,6 @@ fn tokens(it: &mut Writer<'_>, usage: Option<&Usage>) {
     for (name, number) in
         [("cache_read_input_tokens", cached), ("cache_creation_input_tokens", written)]
     {
-        if let Some(number) = number {
-            it.key(name).u64(number);
-        }
+        it.optional(name, number, |it, n| it.u64(n));
     }
 }

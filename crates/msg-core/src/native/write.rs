@@ -22,9 +22,8 @@ pub fn write(messages: &[Message], out: &mut Vec<u8>) {
 pub fn write_message(message: &Message, out: &mut Vec<u8>) {
     Writer::new(out).object(|it| {
         it.key("role").str(message.role.as_str());
-        if let Some(name) = message.name.as_deref().filter(|it| !it.is_empty()) {
-            it.key("name").str(name);
-        }
+        let name = message.name.as_deref().filter(|it| !it.is_empty());
+        it.optional("name", name, |it, text| it.str(text));
         it.key("parts");
         write_parts(&message.parts, it);
         write_extra(&message.extra, |it| matches!(it, "role" | "name" | "parts" | "extra"), it);

@@ -140,9 +140,7 @@ impl Pairing {
             it.object(|it| {
                 it.key("type").str(kind);
                 it.key("call_id").str(id);
-                if let Some(status) = status {
-                    it.key("status").str(status);
-                }
+                it.optional("status", status, |it, text| it.str(text));
                 match family {
                     "tool_search" => {
                         it.key("execution").str("client");

@@ -204,9 +204,7 @@ impl ChunkWriter {
             self.chunk(out, |it| {
                 it.key("candidates").array(&choices, |it, (index, end)| {
                     it.object(|it| {
-                        if let Some(reason) = &end.reason {
-                            it.key("finishReason").str(reason);
-                        }
+                        it.optional("finishReason", end.reason.as_ref(), |it, text| it.str(text));
                         it.key("index").u64(u64::from(*index));
                         end.members.iter().for_each(|(name, value)| it.key(name).raw(value));
                     });

@@ -35,9 +35,7 @@ pub(super) fn usage_metadata(usage: &Usage, it: &mut JsonWriter<'_>) {
             ("cachedContentTokenCount", usage.cached),
             ("thoughtsTokenCount", usage.reasoning),
         ] {
-            if let Some(count) = count {
-                it.key(name).u64(count);
-            }
+            it.optional(name, count, |it, n| it.u64(n));
         }
     });
 }

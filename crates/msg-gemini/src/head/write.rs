@@ -1,76 +1,66 @@
 //! A head into the members of a request; what they have no place for is reported.
 
 use msg_core::{
-    RawJson, Report,
+    Report,
     request::{Function, ReasoningSetting, RequestHead, ResponseFormat, ToolChoice},
 };
 use msg_json::Writer;
+use msg_wire::codec::Body;
 
 /// What documents of this format are called in a report.
 const TARGET: &str = "gemini requests";
 
-/// The members in their order, but the contents.
-pub(crate) fn write(head: &RequestHead, report: &mut Report) -> Vec<(&'static str, RawJson)> {
-    let mut res = Vec::new();
-    let mut set = |name, json: Option<String>| {
-        let raw = json.map(|it| RawJson::new(it).expect("because a writer makes JSON"));
-        res.extend(raw.map(|it| (name, it)));
-    };
-    set("model", head.model.as_ref().map(|it| msg_json::to_text(|out| out.str(it))));
-    set("tools", tools(head, report));
-    set("toolConfig", head.tool_choice.as_ref().map(tool_config));
-    set("generationConfig", generation_config(head));
-    head.lose(TARGET, &unsaid(head), report);
-    res
-}
-
-/// The functions; none if there are none. All else is reported.
-fn tools(head: &RequestHead, report: &mut Report) -> Option<String> {
-    let functions = head.functions(TARGET, |it| it.strict.map(|_| "strict"), report);
-    if functions.is_empty() {
-        return None;
-    }
-    Some(msg_json::to_text(|it| {
+/// Puts the members of a head into a body that has `contents`.
+pub(crate) fn write(head: &RequestHead, body: &mut Body) -> Report {
+    let mut report = Report::new();
+    body.write_optional("model", head.model.as_ref(), |it, text| it.str(text));
+    let functions = head.functions(TARGET, |it| it.strict.map(|_| "strict"), &mut report);
+    let functions = Some(functions).filter(|it| !it.is_empty());
+    body.write_optional("tools", functions, |it, functions| {
         it.array([functions], |it, functions| {
             it.object(|it| it.key("functionDeclarations").array(functions, declaration));
         });
-    }))
+    });
+    body.write_optional("toolConfig", head.tool_choice.as_ref(), tool_config);
+    let settings = Some(msg_json::to_text(|it| it.object(|it| settings(head, it))));
+    let settings = settings.filter(|it| it != "{}");
+    body.write_optional("generationConfig", settings, |it, json| it.raw(&json));
+    let schema = head.schema();
+    let placeless = [
+        ("parallel_tool_calls", head.parallel_tool_calls.is_some()),
+        // Streaming is another method, not a member.
+        ("stream", head.stream.is_some()),
+        ("response_format.name", schema.is_some_and(|it| it.name.is_some())),
+        ("response_format.description", schema.is_some_and(|it| it.description.is_some())),
+        ("response_format.strict", schema.is_some_and(|it| it.strict.is_some())),
+    ];
+    head.lose(TARGET, &placeless, &mut report);
+    report
 }
 
 fn declaration(it: &mut Writer<'_>, tool: &Function) {
     it.object(|it| {
         it.key("name").str(&tool.name);
-        if let Some(description) = &tool.description {
-            it.key("description").str(description);
-        }
-        if let Some(parameters) = &tool.parameters {
-            it.key("parametersJsonSchema").raw(parameters.text());
-        }
+        it.optional("description", tool.description.as_ref(), |it, text| it.str(text));
+        it.optional("parametersJsonSchema", tool.parameters.as_ref(), |it, raw| it.raw(raw.text()));
     });
 }
 
-fn tool_config(choice: &ToolChoice) -> String {
-    let mode = match choice {
-        ToolChoice::Auto => "AUTO",
-        ToolChoice::None => "NONE",
-        ToolChoice::Required | ToolChoice::Tool(_) => "ANY",
+fn tool_config(it: &mut Writer<'_>, choice: &ToolChoice) {
+    let (mode, name) = match choice {
+        ToolChoice::Auto => ("AUTO", None),
+        ToolChoice::None => ("NONE", None),
+        ToolChoice::Required => ("ANY", None),
+        ToolChoice::Tool(name) => ("ANY", Some(name)),
     };
-    msg_json::to_text(|it| {
-        it.object(|it| {
-            it.key("functionCallingConfig").object(|it| {
-                it.key("mode").str(mode);
-                if let ToolChoice::Tool(name) = choice {
-                    it.key("allowedFunctionNames").array([name], |it, name| it.str(name));
-                }
+    it.object(|it| {
+        it.key("functionCallingConfig").object(|it| {
+            it.key("mode").str(mode);
+            it.optional("allowedFunctionNames", name, |it, name| {
+                it.array([name], |it, text| it.str(text));
             });
         });
-    })
-}
-
-/// The settings; none if nothing is set.
-fn generation_config(head: &RequestHead) -> Option<String> {
-    let text = msg_json::to_text(|it| it.object(|it| settings(head, it)));
-    (text != "{}").then_some(text)
+    });
 }
 
 fn settings(head: &RequestHead, it: &mut Writer<'_>) {
@@ -80,13 +70,9 @@ fn settings(head: &RequestHead, it: &mut Writer<'_>) {
         ("topP", &sampling.top_p),
         ("topK", &sampling.top_k),
     ] {
-        if let Some(value) = value {
-            it.key(name).raw(value.text());
-        }
+        it.optional(name, value.as_ref(), |it, raw| it.raw(raw.text()));
     }
-    if let Some(tokens) = head.max_tokens {
-        it.key("maxOutputTokens").u64(tokens);
-    }
+    it.optional("maxOutputTokens", head.max_tokens, |it, n| it.u64(n));
     if !head.stop.is_empty() {
         it.key("stopSequences").array(&head.stop, |it, text| it.str(text));
     }
@@ -102,18 +88,4 @@ fn settings(head: &RequestHead, it: &mut Writer<'_>) {
             ReasoningSetting::Budget(tokens) => it.key("thinkingBudget").u64(*tokens),
         });
     }
-}
-
-/// The members of the head that have no place.
-fn unsaid(head: &RequestHead) -> Vec<&'static str> {
-    let schema = head.schema();
-    let all = [
-        ("parallel_tool_calls", head.parallel_tool_calls.is_some()),
-        // Streaming is another method, not a member.
-        ("stream", head.stream.is_some()),
-        ("response_format.name", schema.is_some_and(|it| it.name.is_some())),
-        ("response_format.description", schema.is_some_and(|it| it.description.is_some())),
-        ("response_format.strict", schema.is_some_and(|it| it.strict.is_some())),
-    ];
-    all.iter().filter(|it| it.1).map(|it| it.0).collect()
 }

@@ -8,7 +8,6 @@ use msg_json::{Kind, Reader, Writer};
 use serde::{Serialize, Serializer};
 
 use super::{ChatResponse, read_messages};
-use crate::events::json;
 use crate::head::{self, Spelling};
 use crate::{ReadOptions, WriteOptions};
 use msg_wire::codec::{Body, Context, MessageBody, RequestBody};
@@ -111,14 +110,8 @@ impl ChatRequest {
     /// # Ok::<(), serde_json::Error>(())
     /// ```
     pub fn from_head(head: &RequestHead, messages: Vec<Message>) -> (Self, Report) {
-        let mut report = Report::new();
         let mut res = Self::new(head.model.as_deref().unwrap_or_default(), messages);
-        if head.model.is_none() {
-            res.body.remove("model");
-        }
-        for (name, raw) in head::write(head, Spelling::Chat, &mut report) {
-            res.body.set(name, raw);
-        }
+        let report = head::write(head, Spelling::Chat, &mut res.body);
         (res, report)
     }
 
@@ -144,19 +137,19 @@ impl ChatRequest {
     /// The tools that the model may call.
     #[must_use]
     pub fn tools<'t>(self, tools: impl IntoIterator<Item = &'t Function>) -> Self {
-        self.set("tools", json(|it| head::write_tools(tools, Spelling::Chat, it)))
+        self.written("tools", |it| head::write_tools(tools, Spelling::Chat, it))
     }
 
     /// Which tool the model calls.
     #[must_use]
     pub fn tool_choice(self, choice: &ToolChoice) -> Self {
-        self.set("tool_choice", json(|it| head::write_choice(choice, Spelling::Chat, it)))
+        self.written("tool_choice", |it| head::write_choice(choice, Spelling::Chat, it))
     }
 
     /// Whether the model may make several calls at once.
     #[must_use]
     pub fn parallel_tool_calls(self, parallel: bool) -> Self {
-        self.set("parallel_tool_calls", json(|it| it.bool(parallel)))
+        self.written("parallel_tool_calls", |it| it.bool(parallel))
     }
 
     /// How random the answer is; 0.0 is sent as `0.0`. A number that JSON does not have is not set.
@@ -175,26 +168,25 @@ impl ChatRequest {
     /// The most tokens of the answer, in the older member.
     #[must_use]
     pub fn max_tokens(self, tokens: u64) -> Self {
-        self.set("max_tokens", json(|it| it.u64(tokens)))
+        self.written("max_tokens", |it| it.u64(tokens))
     }
 
     /// The most tokens of the answer, reasoning included.
     #[must_use]
     pub fn max_completion_tokens(self, tokens: u64) -> Self {
-        self.set("max_completion_tokens", json(|it| it.u64(tokens)))
+        self.written("max_completion_tokens", |it| it.u64(tokens))
     }
 
     /// Whether the answer is streamed.
     #[must_use]
     pub fn stream(self, stream: bool) -> Self {
-        self.set("stream", json(|it| it.bool(stream)))
+        self.written("stream", |it| it.bool(stream))
     }
 
     /// Whether a stream ends with the usage: `stream_options`.
     #[must_use]
     pub fn include_usage(self, include: bool) -> Self {
-        let include = |it: &mut Writer<'_>| it.object(|it| it.key("include_usage").bool(include));
-        self.set("stream_options", json(include))
+        self.written("stream_options", |it| it.object(|it| it.key("include_usage").bool(include)))
     }
 
     /// The shape of the answer, raw.
@@ -206,13 +198,13 @@ impl ChatRequest {
     /// Texts at which the model stops.
     #[must_use]
     pub fn stop<S: AsRef<str>>(self, stop: impl IntoIterator<Item = S>) -> Self {
-        self.set("stop", json(|it| it.array(stop, |it, text| it.str(text.as_ref()))))
+        self.written("stop", |it| it.array(stop, |it, text| it.str(text.as_ref())))
     }
 
     /// The seed of the sampling.
     #[must_use]
     pub fn seed(self, seed: i64) -> Self {
-        self.set("seed", RawJson::new(seed.to_string()).expect("a whole number is JSON"))
+        self.written("seed", |it| it.raw(&seed.to_string()))
     }
 
     /// A member of its own, written behind all others in the order of the calls. If one of this
@@ -243,6 +235,11 @@ impl ChatRequest {
             }
         }
         Cow::Owned(res)
+    }
+
+    fn written(mut self, name: &str, value: impl FnOnce(&mut Writer<'_>)) -> Self {
+        self.body.write_member(name, value);
+        self
     }
 
     fn set_number(self, name: &str, number: f64) -> Self {

@@ -7,7 +7,7 @@ use msg_json::{Kind, Reader};
 use serde::{Serialize, Serializer};
 
 use super::{Writer, read_message};
-use crate::events::{CHAT_USAGE, json, write_usage};
+use crate::events::{CHAT_USAGE, write_usage};
 use crate::{
     Assembled, AssembledChoice, CHAT, EventOptions, StreamOptions, StreamReader, WriteOptions,
 };
@@ -52,10 +52,10 @@ enum Choice {
 impl Choice {
     fn of(choice: &AssembledChoice) -> Self {
         let mut body = Body::new(HELD_OF_CHOICE);
-        body.set("index", json(|it| it.u64(u64::from(choice.index))));
+        body.write_member("index", |it| it.u64(u64::from(choice.index)));
         body.hold("message");
         let reason = choice.finish.as_ref().map(|it| it.as_str());
-        body.set("finish_reason", json(|it| it.opt_str(reason)));
+        body.write_member("finish_reason", |it| it.opt_str(reason));
         Self::Members(body)
     }
 
@@ -104,12 +104,11 @@ impl ChatResponse {
         let mut body = Body::new(HELD);
         body.set("id", RawJson::string(&options.id));
         body.set("object", RawJson::string("chat.completion"));
-        body.set("created", json(|it| it.u64(options.created)));
+        body.write_member("created", |it| it.u64(options.created));
         body.set("model", RawJson::string(&options.model));
         body.hold("choices");
-        if let Some(usage) = &options.usage {
-            body.set("usage", json(|it| write_usage(it, usage, &CHAT_USAGE)));
-        }
+        let usage = options.usage.as_ref();
+        body.write_optional("usage", usage, |it, usage| write_usage(it, usage, &CHAT_USAGE));
         let messages = res.choices.iter().map(|it| it.message.clone()).collect();
         Self { messages, body, choices: res.choices.iter().map(Choice::of).collect() }
     }

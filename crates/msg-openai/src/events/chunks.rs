@@ -182,9 +182,7 @@ impl ChunkWriter {
 
     fn begin(&mut self, choice: u32, index: u32, id: Option<&str>, name: &str, out: &mut Vec<u8>) {
         self.call(choice, index, out, |it| {
-            if let Some(id) = id {
-                it.key("id").str(id);
-            }
+            it.optional("id", id, |it, text| it.str(text));
             it.key("type").str("function");
             it.key("function").object(|it| {
                 it.key("name").str(name);

@@ -24,13 +24,7 @@ pub(crate) use end::End;
 pub(crate) use usage::{CHAT as CHAT_USAGE, RESPONSES as RESPONSES_USAGE, write as write_usage};
 pub(crate) use whole::with_reasoning_ids;
 
-use msg_core::{Code, Diagnostic, FinishReason, Part, RawJson, Report};
-use msg_json::{Writer, to_text};
-
-/// A value that is written here.
-pub(crate) fn json(fill: impl FnOnce(&mut Writer<'_>)) -> RawJson {
-    RawJson::new(to_text(fill)).expect("because a writer writes JSON")
-}
+use msg_core::{Code, Diagnostic, FinishReason, Part, Report};
 
 /// Reports, once for each kind, what a part has that no delta says: these streams have no place for it.
 fn lose_part(part: &Part, report: &mut Report) {

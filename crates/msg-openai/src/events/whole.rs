@@ -1,11 +1,11 @@
 //! A result that is whole as events of the Responses API: item by item, texts and arguments in one delta
 //! each, so that a client that shows deltas shows all of it. Every item goes out as it would be sent whole.
 
-use msg_core::{Code, Diagnostic, Message, Origin, Part, Report};
+use msg_core::{Code, Diagnostic, Message, Origin, Part, RawJson, Report};
 use msg_json::{Writer, to_text};
 use msg_wire::{Assembled, EventOptions, Json};
 
-use super::{item::id_of, json, responses::ResponseEventWriter};
+use super::{item::id_of, responses::ResponseEventWriter};
 use crate::{WriteOptions, responses};
 
 /// Appends the stream that would give this result: an item behind the other, each as a whole. What the
@@ -110,9 +110,7 @@ impl ResponseEventWriter {
         for (event, key) in [("delta", "delta"), ("done", member)] {
             self.event(&format!("response.{name}.{event}"), out, |_, it| {
                 it.key("output_index").u64(place as u64);
-                if let Some(part) = part {
-                    it.key("content_index").u64(part as u64);
-                }
+                it.optional("content_index", part, |it, n| it.u64(n as u64));
                 it.key(key).raw(text.source());
             });
         }
@@ -127,7 +125,7 @@ pub(crate) fn with_reasoning_ids(mut message: Message) -> Message {
             && it.encrypted.is_none()
             && it.extra.get(&Origin::Responses, "item").is_none()
         {
-            let item = json(|it| it.object(|it| it.key("id").str(&id_of("rs", at))));
+            let item = RawJson::written(|it| it.object(|it| it.key("id").str(&id_of("rs", at))));
             it.extra.insert(Origin::Responses, "item", item);
         }
     }

@@ -1,7 +1,7 @@
 //! The tools of a request, both ways.
 
-use msg_core::request::{Function, RequestHead, Tool, ToolChoice};
-use msg_core::{RawJson, Report};
+use msg_core::RawJson;
+use msg_core::request::{Function, Tool, ToolChoice};
 use msg_json::Writer;
 
 use super::Spelling;
@@ -36,12 +36,6 @@ fn function(mut members: Vec<(String, RawJson)>) -> Option<Function> {
     Function::of_members(members, "parameters")
 }
 
-/// The functions as the member `tools`; none if there are none. All else is reported.
-pub(super) fn write(head: &RequestHead, spelling: Spelling, report: &mut Report) -> Option<String> {
-    let functions = head.functions(spelling.target(), |_| None, report);
-    (!functions.is_empty()).then(|| msg_json::to_text(|it| write_tools(functions, spelling, it)))
-}
-
 /// The value of `tools`.
 pub(crate) fn write_tools<'t>(
     functions: impl IntoIterator<Item = &'t Function>,
@@ -63,15 +57,9 @@ fn element(tool: &Function, spelling: Spelling, it: &mut Writer<'_>) {
 
 fn members(tool: &Function, it: &mut Writer<'_>) {
     it.key("name").str(&tool.name);
-    if let Some(description) = &tool.description {
-        it.key("description").str(description);
-    }
-    if let Some(parameters) = &tool.parameters {
-        it.key("parameters").raw(parameters.text());
-    }
-    if let Some(strict) = tool.strict {
-        it.key("strict").bool(strict);
-    }
+    it.optional("description", tool.description.as_ref(), |it, text| it.str(text));
+    it.optional("parameters", tool.parameters.as_ref(), |it, raw| it.raw(raw.text()));
+    it.optional("strict", tool.strict, |it, is| it.bool(is));
 }
 
 /// The value of `tool_choice`.

@@ -73,14 +73,8 @@ impl ResponsesRequest {
     /// assert_eq!(report.len(), 1);
     /// ```
     pub fn from_head(head: &RequestHead, messages: Vec<Message>) -> (Self, Report) {
-        let mut report = Report::new();
         let mut res = Self::new(head.model.as_deref().unwrap_or_default(), messages);
-        if head.model.is_none() {
-            res.body.remove("model");
-        }
-        for (name, raw) in crate::head::write(head, Spelling::Responses, &mut report) {
-            res.body.set(name, raw);
-        }
+        let report = crate::head::write(head, Spelling::Responses, &mut res.body);
         (res, report)
     }
 

@@ -5,7 +5,7 @@ use msg_json::Reader;
 use serde::{Serialize, Serializer};
 
 use super::read::items;
-use crate::events::{End, RESPONSES_USAGE, json, with_reasoning_ids, write_usage};
+use crate::events::{End, RESPONSES_USAGE, with_reasoning_ids, write_usage};
 use crate::{Assembled, EventOptions, WriteOptions, chat::serialize_raw};
 use msg_wire::codec::{Body, Context, MessageBody};
 
@@ -55,15 +55,14 @@ impl ResponsesResponse {
         let mut body = Body::new(HELD);
         body.set("id", RawJson::string(&options.id));
         body.set("object", RawJson::string("response"));
-        body.set("created_at", json(|it| it.u64(options.created)));
+        body.write_member("created_at", |it| it.u64(options.created));
         body.set("status", RawJson::string(end.status().unwrap_or("in_progress")));
-        body.set("error", json(|it| end.write_error(it)));
-        body.set("incomplete_details", json(|it| end.write_details(it)));
+        body.write_member("error", |it| end.write_error(it));
+        body.write_member("incomplete_details", |it| end.write_details(it));
         body.set("model", RawJson::string(&options.model));
         body.hold("output");
-        if let Some(usage) = &options.usage {
-            body.set("usage", json(|it| write_usage(it, usage, &RESPONSES_USAGE)));
-        }
+        let usage = options.usage.as_ref();
+        body.write_optional("usage", usage, |it, usage| write_usage(it, usage, &RESPONSES_USAGE));
         let first = res.choices.first().map(|it| with_reasoning_ids(it.message.clone()));
         Self { messages: first.into_iter().collect(), body }
     }

@@ -64,8 +64,7 @@ impl Body {
 
     /// Makes a place for a member that is held elsewhere, where it stands or last.
     pub fn hold(&mut self, name: &str) {
-        let nothing = RawJson::new("null").expect("null is JSON");
-        self.members.insert(JSON, name, nothing);
+        self.members.insert(JSON, name, RawJson::written(|it| it.null()));
     }
 
     /// Says anew which members are held elsewhere.
@@ -109,6 +108,23 @@ impl Body {
     pub fn set(&mut self, name: &str, value: RawJson) {
         if !self.held.contains(&name) {
             self.members.insert(JSON, name, value);
+        }
+    }
+
+    /// As [`Body::set`], of a value that is written.
+    pub fn write_member(&mut self, name: &str, value: impl FnOnce(&mut Writer<'_>)) {
+        self.set(name, RawJson::written(value));
+    }
+
+    /// As [`Body::write_member`], unless there is no value.
+    pub fn write_optional<T>(
+        &mut self,
+        name: &str,
+        value: Option<T>,
+        write: impl FnOnce(&mut Writer<'_>, T),
+    ) {
+        if let Some(value) = value {
+            self.write_member(name, |it| write(it, value));
         }
     }
 

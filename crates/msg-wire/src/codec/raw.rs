@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use msg_core::{Extra, Origin, RawJson};
-use msg_json::{JsonError, Reader, Writer, to_text};
+use msg_json::{JsonError, Reader};
 
 /// One member whose value is written as it is.
 pub struct RawMember<'a> {
@@ -35,8 +35,7 @@ pub fn object_members(raw: &RawJson) -> Option<Vec<RawMember<'_>>> {
 
 /// The object that has these members.
 pub fn object_of<'a>(members: impl Iterator<Item = (&'a str, &'a str)>) -> RawJson {
-    let write = |it: &mut Writer<'_>| members.for_each(|(name, value)| it.key(name).raw(value));
-    RawJson::new(to_text(|it| it.object(write))).expect("the values were read as JSON")
+    RawJson::written(|it| it.object(|it| members.for_each(|(name, value)| it.key(name).raw(value))))
 }
 
 /// The text of a raw value that is a string, and whether half a surrogate pair was replaced in it.
