@@ -14,7 +14,15 @@ fn histories_are_made_to_fit() {
         let input = input_of(&row.text);
         match answer(input.to_string().as_bytes()) {
             Err(refusal) => refused(&refusal),
-            Ok(line) => shown(&line, &input).to_string(),
+            Ok((line, document)) => {
+                let mut shown = shown(&line, &input);
+                // What is no list of messages is edited where they stand in it.
+                if input.get("turns").is_some() {
+                    shown["document"] =
+                        serde_json::from_slice(&document).expect("because it is JSON");
+                }
+                shown.to_string()
+            }
         }
     });
 }
@@ -42,23 +50,26 @@ fn input_of(row: &str) -> Value {
     row["input"].take()
 }
 
-/// The answer of `msg fit --jsonl` to a line.
-fn answer(line: &[u8]) -> Result<Vec<u8>, Refusal> {
+/// The answer of `msg fit --jsonl` to a line, and the document.
+fn answer(line: &[u8]) -> Result<(Vec<u8>, Vec<u8>), Refusal> {
     let mut answer = Fitter::of_lines(FitOptions::default())?.answer(line, &Digest)?;
     let json = answer.to_json();
-    agrees(&mut answer, &json);
-    Ok(json)
+    let document = agreeing(&mut answer, &json);
+    Ok((json, document))
 }
 
-/// What is asked of an answer is what its line says.
-fn agrees(answer: &mut FitAnswer, json: &[u8]) {
+/// The document of an answer; what is asked of it is what its line says.
+fn agreeing(answer: &mut FitAnswer, json: &[u8]) -> Vec<u8> {
     let line: Value = serde_json::from_slice(json).expect("because an answer is an object");
     let floor = answer.fitted().and_then(Fitted::floor);
     assert_eq!(floor, line["cannot_fit"]["floor"].as_u64());
-    let Some(document) = answer.take_document() else { return };
-    let document = Document::read(&document, &ReadOptions::default()).expect("because it is one");
     let says_nothing = line["messages"].as_array().is_none_or(Vec::is_empty);
+    let fits = line["cannot_fit"].is_null() && !says_nothing;
+    assert_eq!(answer.is_clean(), fits || answer.fitted().is_none());
+    let Some(bytes) = answer.take_document() else { return Vec::new() };
+    let document = Document::read(&bytes, &ReadOptions::default()).expect("because it is one");
     assert_eq!(document.messages().is_empty(), says_nothing);
+    bytes
 }
 
 /// The answer with its unchanged messages by their numbers and its edits as lines.

@@ -6,22 +6,20 @@ use serde_json::{Map, Value};
 use std::path::Path;
 
 /// Members that the documents of the case folder show, and those that no row is about.
-const LEFT_OUT: [&str; 15] = [
+const LEFT_OUT: [&str; 13] = [
     "ordinal",
     "line",
     "bytes",
     "parts",
-    "outline_parent",
-    "parent",
     "view",
     "covered_by",
     "history",
     "agent",
     "addressed",
-    "calls",
     "mime_type",
     "encoding",
     "reply_to",
+    "calls",
 ];
 
 /// Of each cell, the frontmatter and the agents what the JSON form says; and the findings.
