@@ -266,7 +266,7 @@ fn with_nonce(
 ) -> Result<String, Error> {
     for _ in 0..NONCE_TRIES {
         let nonce = nonce();
-        if !grammar::id_text(nonce.as_str()) || nonce.as_str().contains('.') {
+        if !grammar::is_id(nonce.as_str().as_bytes()) || nonce.as_str().contains('.') {
             continue;
         }
         let id = format!("{parent}.{}", nonce.as_str());

@@ -23,8 +23,6 @@ pub struct Limits {
     pub max_cells: usize,
     /// Diagnostics kept; more are counted. 10 000.
     pub max_diagnostics: usize,
-    /// Bytes of the first window that an append reads from the end of the file. 64 KiB.
-    pub tail_window: usize,
 }
 
 impl Default for Limits {
@@ -35,7 +33,6 @@ impl Default for Limits {
             max_yaml_depth: 16,
             max_cells: 20_000,
             max_diagnostics: 10_000,
-            tail_window: 64 << 10,
         }
     }
 }

@@ -153,7 +153,7 @@ pub(crate) fn render_to(
 }
 
 pub(crate) fn check_id(id: &str) -> Result<(), Error> {
-    if grammar::id_text(id) {
+    if grammar::is_id(id.as_bytes()) {
         return Ok(());
     }
     let what = format!("{id:?} is no id: blanks, controls, brackets and ^ are not allowed");

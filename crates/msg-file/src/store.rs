@@ -1,4 +1,4 @@
-//! Message files on disk: durable append, tail, replace. The only module with files, locks and a clock.
+//! Message files on disk: durable append and replace. The only module with files, locks and a clock.
 //!
 //! An append locks the file, finishes what a crash left, notices what a person saved in between,
 //! proves in memory that nothing above changes, and writes whole cells by one write (MF-41 to MF-47).
@@ -25,11 +25,9 @@ mod keep;
 mod lock;
 mod replace;
 mod sidecar;
-mod tail;
 
 pub use appender::{Appender, Growing};
 pub use replace::{remove_temporary_files, replace};
-pub use tail::{Tail, tail};
 
 use crate::append::Force;
 use crate::span::Span;

@@ -83,16 +83,16 @@ impl Edit<'_> {
         let it = self.cell(cell)?;
         own_definition(it)?;
         let bytes = self.doc().bytes();
-        let holes: Vec<Span> = it
+        let places: Vec<Span> = it
             .raw
             .attrs
             .iter()
             .filter(|a| a.key(bytes) == key.as_bytes())
             .map(|a| with_blanks(a.whole(), bytes))
             .collect();
-        let (Some(first), Some(last)) = (holes.first(), holes.last()) else { return Ok(self) };
+        let (Some(first), Some(last)) = (places.first(), places.last()) else { return Ok(self) };
         let all = Span::new(first.start, last.end);
-        let kept = holes
+        let kept = places
             .windows(2)
             .flat_map(|it| &bytes[it[0].end..it[1].start])
             .copied()

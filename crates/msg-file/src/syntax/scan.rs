@@ -8,13 +8,11 @@ use super::line::{BOM, Line, skip_empty};
 use crate::span::Span;
 use memchr::memmem;
 
-/// A cell heading as the structural scan finds it: 40 bytes, the title left in the file.
+/// A cell heading as the structural scan finds it: 16 bytes, title and id left in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Head {
     /// Offset of the heading line.
     pub start: usize,
-    /// The id, if there is one.
-    pub id: Option<(usize, u32)>,
     /// Number of `#`s, 1 to 5.
     pub level: u8,
     /// Message or output.
@@ -95,12 +93,11 @@ fn lines_with<'a>(bytes: &'a [u8], needle: &'a [u8]) -> impl Iterator<Item = Lin
 
 fn head(bytes: &[u8], line: Line) -> Option<Head> {
     let marker = grammar::marker(line.text(bytes))?;
-    let id = marker.id.map(|s| (line.start + s.start, s.len() as u32));
     let strong = marker.id.is_some_and(|s| {
         let id = Span::new(line.start + s.start, line.start + s.end).of(bytes);
         has_definition(bytes, line.next, id)
     });
-    Some(Head { start: line.start, id, level: marker.level, kind: marker.kind, strong })
+    Some(Head { start: line.start, level: marker.level, kind: marker.kind, strong })
 }
 
 /// Whether the next line that is not empty is a typed definition of this id.

@@ -9,7 +9,6 @@ use msg_file::{
     write,
 };
 use std::collections::HashSet;
-use std::io::Cursor;
 
 pub(crate) fn read(bytes: &[u8], mode: Mode) -> Document {
     Document::read(bytes, mode, &Limits::default())
@@ -57,7 +56,7 @@ fn form(cell: &Cell, base: usize) -> Form {
     (moved(cell.span()), it.strong, it.level, it.kind, id, cell.body().into_owned(), parts)
 }
 
-/// Reading from a strong heading to the end gives the cells of the full read; so does the tail (law 3).
+/// Reading from a strong heading to the end gives the cells of the full read (law 3).
 pub(crate) fn any_tail(bytes: &[u8]) {
     let doc = read(bytes, Mode::MessageFile);
     let strong: Vec<usize> =
@@ -70,17 +69,6 @@ pub(crate) fn any_tail(bytes: &[u8]) {
             assert_eq!(form(a, start), form(b, 0));
         }
     }
-    // The store's tail is found in a file without frontmatter at any window.
-    let tail =
-        msg_file::store::tail(&mut Cursor::new(bytes), 7).expect("because a Cursor can be read");
-    let from = doc.frontmatter().map_or(0, |f| f.span.end);
-    match strong.last() {
-        Some(&i) => {
-            assert_eq!((tail.start as usize, tail.strong), (doc.cells()[i].span().start, true));
-        }
-        None => assert!(!tail.strong || (tail.start as usize) < from),
-    }
-    assert_eq!(tail.bytes, &bytes[tail.start as usize..]);
 }
 
 /// Appending keeps every byte and every cell above, and the new cell reads back (law 2).

@@ -52,7 +52,8 @@ impl Appender {
     /// them, the file is replaced as a whole, and if somebody changed or removed them, what they did
     /// stands, and the message is appended again, as a new one.
     ///
-    /// Cost: the size of the message; where others have written behind it, that of the file.
+    /// Cost: the size of the message, and a copy of the ids of the file; where others have written behind it, the
+    /// size of the file.
     ///
     /// # Errors
     /// As [`Self::append`]; what was written before is in the file then.

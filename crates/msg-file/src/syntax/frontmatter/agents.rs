@@ -8,140 +8,96 @@ use crate::diag::Findings;
 use crate::model::agents::{AgentConfig, Taken};
 
 /// Takes the value of `agents`.
-pub(super) fn agents(value: &Node, front: &mut Frontmatter, found: &mut Findings) {
+pub(super) fn agents<'a>(value: &'a Node, front: &'a mut Frontmatter, found: &'a mut Findings) {
+    let mut all = Agents { names: HashSet::new(), front, found };
     match value {
         Node::Map(items) => {
-            let mut names = HashSet::new();
-            for (key, attrs) in items {
-                if let Node::Scalar { text, .. } = key {
-                    if !names.insert(text) {
-                        twice(text, found);
-                    } else {
-                        agent(text, attrs, None, front, found);
-                    }
-                }
+            for (name, attrs) in items.iter().filter_map(|it| Some((it.0.text()?, &it.1))) {
+                all.add(name, attrs, None);
             }
         }
-        Node::Seq(items) => {
-            let mut names = HashSet::new();
-            items.iter().for_each(|item| listed_agent(item, &mut names, front, found));
-        }
-        Node::Scalar { .. } => {
-            found.add(0, "msgfile::agents-bad-shape");
-        }
+        Node::Seq(items) => items.iter().for_each(|it| all.listed(it)),
+        Node::Scalar { .. } => all.found.add(0, "msgfile::agents-bad-shape"),
     }
 }
 
-fn twice(name: &str, found: &mut Findings) {
-    let what = format!("agent `{name}` is there twice; the first one counts");
-    found.tell(0, "msgfile::yaml-duplicate-key", what);
+struct Agents<'a> {
+    names: HashSet<&'a str>,
+    front: &'a mut Frontmatter,
+    found: &'a mut Findings,
 }
 
-fn listed_agent<'a>(
-    item: &'a Node,
-    names: &mut HashSet<&'a str>,
-    front: &mut Frontmatter,
-    found: &mut Findings,
-) {
-    let name = match item {
-        Node::Scalar { text, .. } => Some(text),
-        Node::Map(items) => items.iter().find_map(|(k, v)| match (k, v) {
-            (Node::Scalar { text: key, .. }, Node::Scalar { text, .. }) if key == "name" => {
-                Some(text)
-            }
-            _ => None,
-        }),
-        Node::Seq(_) => None,
-    };
-    match name.filter(|n| !n.is_empty() && !item.absent()) {
-        Some(name) if !names.insert(name) => {
-            twice(name, found);
+impl<'a> Agents<'a> {
+    /// An item of a list: a name, or attributes with a name among them.
+    fn listed(&mut self, item: &'a Node) {
+        let name = match item {
+            Node::Map(items) => items.iter().find(|it| it.0.text() == Some("name")).map(|it| &it.1),
+            _ => Some(item),
+        };
+        let name = name.and_then(Node::text).filter(|it| !it.is_empty() && !item.absent());
+        match name {
+            Some(name) => self.add(name, item, Some("name")),
+            None => self.found.add(0, "msgfile::agents-bad-shape"),
         }
-        Some(name) => {
-            let empty = Node::Map(Vec::new());
-            let attrs = if matches!(item, Node::Map(_)) { item } else { &empty };
-            agent(name, attrs, Some("name"), front, found);
-        }
-        None => found.add(0, "msgfile::agents-bad-shape"),
     }
-}
 
-fn agent(
-    name: &str,
-    attrs: &Node,
-    skip: Option<&str>,
-    front: &mut Frontmatter,
-    found: &mut Findings,
-) {
-    let mut config = AgentConfig::default();
-    match attrs {
-        Node::Map(items) => {
-            let mut seen: Vec<&str> = Vec::new();
-            for (key, value) in items {
-                let Node::Scalar { text: key, .. } = key else { continue };
-                if Some(key.as_str()) == skip {
+    /// Adds an agent, of whose attributes `skip` is none.
+    fn add(&mut self, name: &'a str, attrs: &Node, skip: Option<&str>) {
+        if !self.names.insert(name) {
+            let what = format!("agent `{name}` is there twice; the first one counts");
+            return self.found.tell(0, "msgfile::yaml-duplicate-key", what);
+        }
+        let mut config = AgentConfig::default();
+        match attrs {
+            Node::Map(items) => {
+                let known = items.iter().filter_map(|it| Some((it.0.text()?, &it.1)));
+                self.attributes(name, known.filter(|it| Some(it.0) != skip), &mut config);
+            }
+            // A list may hold names alone.
+            Node::Scalar { .. } if skip.is_some() || attrs.absent() => {}
+            _ => {
+                let what = format!("the attributes of agent `{name}` are no mapping");
+                self.found.tell(0, "msgfile::agents-bad-shape", what);
+            }
+        }
+        self.front.agents.push((name.to_owned(), config));
+    }
+
+    fn attributes<'n>(
+        &mut self,
+        name: &str,
+        attrs: impl Iterator<Item = (&'n str, &'n Node)>,
+        config: &mut AgentConfig,
+    ) {
+        let mut seen: Vec<&str> = Vec::new();
+        for (key, value) in attrs {
+            // Only keys that mean something are remembered, so that this stays linear.
+            let is_known = AgentConfig::default().take(key, "") != Taken::UnknownKey;
+            let (code, what) = if seen.contains(&key) {
+                let what = format!("agent `{name}` has `{key}` twice; the first one counts");
+                ("msgfile::yaml-duplicate-key", what)
+            } else if !is_known {
+                ("msgfile::agent-unknown-key", format!("`{key}` of agent `{name}` is not known"))
+            } else {
+                seen.push(key);
+                if value.absent() || take(config, key, value) == Taken::Yes {
                     continue;
                 }
-                if seen.contains(&key.as_str()) {
-                    found.tell(
-                        0,
-                        "msgfile::yaml-duplicate-key",
-                        format!("agent `{name}` has `{key}` twice; the first one counts"),
-                    );
-                    continue;
-                }
-                // Only keys that mean something are remembered, so that this stays linear.
-                if config_key(key) {
-                    seen.push(key);
-                }
-                attribute(name, key, value, &mut config, found);
-            }
+                ("msgfile::agent-bad-value", format!("`{key}` of agent `{name}` has a wrong value"))
+            };
+            self.found.tell(0, code, what);
         }
-        node if node.absent() => {}
-        _ => found.tell(
-            0,
-            "msgfile::agents-bad-shape",
-            format!("the attributes of agent `{name}` are no mapping"),
-        ),
     }
-    front.agents.push((name.to_owned(), config));
 }
 
-fn config_key(key: &str) -> bool {
-    AgentConfig::default().take(key, "") != Taken::UnknownKey
-}
-
-fn attribute(name: &str, key: &str, value: &Node, config: &mut AgentConfig, found: &mut Findings) {
-    if config_key(key) && value.absent() {
-        return;
-    }
-    let taken = match value {
+/// Takes the value of a key that is known.
+fn take(config: &mut AgentConfig, key: &str, value: &Node) -> Taken {
+    match value {
         Node::Scalar { text, .. } => config.take(key, text),
         Node::Seq(items) if key == "models" => {
-            let names: Option<Vec<String>> = items
-                .iter()
-                .map(|n| match n {
-                    Node::Scalar { text, .. } => Some(text.clone()),
-                    _ => None,
-                })
-                .collect();
-            config.models.clone_from(&names);
-            if names.is_some() { Taken::Yes } else { Taken::BadValue }
+            config.models = items.iter().map(|it| it.text().map(str::to_owned)).collect();
+            if config.models.is_some() { Taken::Yes } else { Taken::BadValue }
         }
-        _ if config_key(key) => Taken::BadValue,
-        _ => Taken::UnknownKey,
-    };
-    match taken {
-        Taken::Yes => {}
-        Taken::BadValue => found.tell(
-            0,
-            "msgfile::agent-bad-value",
-            format!("`{key}` of agent `{name}` has a wrong value"),
-        ),
-        Taken::UnknownKey => found.tell(
-            0,
-            "msgfile::agent-unknown-key",
-            format!("`{key}` of agent `{name}` is not known"),
-        ),
+        _ => Taken::BadValue,
     }
 }

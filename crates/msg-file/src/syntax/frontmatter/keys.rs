@@ -10,20 +10,14 @@ pub(super) fn interpret(entries: &[Entry], front: &mut Frontmatter, found: &mut 
     let mut seen: Vec<&str> = Vec::new();
     for (key, value) in entries {
         if seen.contains(&key.as_str()) {
-            found.tell(
-                0,
-                "msgfile::yaml-duplicate-key",
-                format!("the frontmatter has `{key}` twice; the first one counts"),
-            );
+            let what = format!("the frontmatter has `{key}` twice; the first one counts");
+            found.tell(0, "msgfile::yaml-duplicate-key", what);
             continue;
         }
         seen.push(key);
         let Some(value) = value else {
-            found.tell(
-                0,
-                "msgfile::yaml-refused",
-                format!("`{key}` holds an anchor, alias, tag or odd key and is not read"),
-            );
+            let what = format!("`{key}` holds an anchor, alias, tag or odd key and is not read");
+            found.tell(0, "msgfile::yaml-refused", what);
             continue;
         };
         if value.absent() {
@@ -39,17 +33,14 @@ pub(super) fn interpret(entries: &[Entry], front: &mut Frontmatter, found: &mut 
 }
 
 fn bad_value(key: &str, found: &mut Findings) {
-    found.tell(
-        0,
-        "msgfile::frontmatter-bad-value",
-        format!("`{key}` of the frontmatter has a value of the wrong shape"),
-    );
+    let what = format!("`{key}` of the frontmatter has a value of the wrong shape");
+    found.tell(0, "msgfile::frontmatter-bad-value", what);
 }
 
 fn default_agent(value: &Node, front: &mut Frontmatter, found: &mut Findings) {
-    match value {
-        Node::Scalar { text, .. } if !text.is_empty() => front.default_agent = Some(text.clone()),
-        _ => bad_value("default_agent", found),
+    match value.text().filter(|it| !it.is_empty()) {
+        Some(text) => front.default_agent = Some(text.to_owned()),
+        None => bad_value("default_agent", found),
     }
 }
 
@@ -71,20 +62,14 @@ fn message_section(value: &Node, front: &mut Frontmatter, found: &mut Findings) 
 }
 
 fn message_format(value: &Node, front: &mut Frontmatter, found: &mut Findings) {
-    let number = match value {
-        Node::Scalar { text, .. } if text.bytes().all(|b| b.is_ascii_digit()) => text.parse().ok(),
-        _ => None,
-    };
-    match number {
+    let digits = value.text().filter(|it| it.bytes().all(|b| b.is_ascii_digit()));
+    match digits.and_then(|it| it.parse().ok()) {
         Some(0) | None => bad_value("message_format", found),
         Some(n) => {
             front.message_format = Some(n);
             if n > 1 {
-                found.tell(
-                    0,
-                    "msgfile::newer-format",
-                    format!("the file is of format {n}, this program knows format 1"),
-                );
+                let what = format!("the file is of format {n}, this program knows format 1");
+                found.tell(0, "msgfile::newer-format", what);
             }
         }
     }

@@ -31,6 +31,14 @@ pub(super) enum Node {
 }
 
 impl Node {
+    /// The text of a scalar.
+    pub(super) fn text(&self) -> Option<&str> {
+        match self {
+            Self::Scalar { text, .. } => Some(text),
+            _ => None,
+        }
+    }
+
     /// Nothing, `~` or `null`.
     pub(super) fn absent(&self) -> bool {
         matches!(self, Node::Scalar { text, plain: true } if matches!(text.as_str(), "" | "~" | "null" | "Null" | "NULL"))

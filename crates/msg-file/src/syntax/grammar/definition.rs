@@ -33,11 +33,6 @@ pub(crate) fn is_id(bytes: &[u8]) -> bool {
     })
 }
 
-/// The same for text of a caller.
-pub(crate) fn id_text(id: &str) -> bool {
-    is_id(id.as_bytes())
-}
-
 fn reference(i: &[u8]) -> IResult<&[u8], &[u8]> {
     let id = verify(take_while1(|b| b != b']' && b != b'['), is_id);
     preceded(take_while_m_n(0, 3, |b| b == b' '), delimited(tag("[^"), id, tag("]:"))).parse(i)

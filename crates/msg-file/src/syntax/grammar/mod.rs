@@ -16,7 +16,7 @@ mod quoted;
 mod small;
 
 pub(crate) use attributes::{Form, Lexed, RawAttr, attributes, is_continuation, key_reads_back};
-pub(crate) use definition::{Definition, definition, id_text};
+pub(crate) use definition::{Definition, definition, is_id};
 pub(crate) use fence::{Fence, fence};
 pub use heading::Kind;
 pub(crate) use heading::{escaped_marker, marker, near_marker, section_heading, title_type};
