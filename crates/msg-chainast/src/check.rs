@@ -6,12 +6,12 @@ use msg_core::{Diagnostic, Message, SeededIds};
 
 use crate::{
     ChainAst,
-    analyze::{Chain, Plan, Rules, analyze, diagnostics},
+    analyze::{Chain, Plan, Rules},
     conform::unmendable,
     options::CheckOptions,
     pairing,
     profile::Profile,
-    repair::{Item, add_answers, add_in_order, conformed, structured},
+    repair::{Item, conformed, judged, structured},
 };
 
 /// Everything that is wrong with a list of messages, in the order of the input (CA-11); with a profile
@@ -57,29 +57,17 @@ pub(crate) fn check_chain(
     let rules = Rules::of_check(*options, profile);
     let stand_ins = pairing::stand_ins_of(chain.iter());
     let chain = stand_ins.as_deref().map_or(chain, Chain::Messages);
-    let (mut plan, found) = analyze(chain, rules);
-    let mut report = diagnostics(found, chain);
-    if stand_ins.is_some() {
-        pairing::name_items(&mut report);
-    }
-    if let Some(profile) = profile {
-        plan.stand_ins = stand_ins.is_some();
-        check_profile(chain, profile, plan, rules, &mut report);
-        add_in_order(&mut report, unmendable(chain, profile));
-        add_answers(&mut report, profile);
+    let (plan, mut report) = judged(chain, stand_ins.is_some(), rules);
+    if profile.is_some() {
+        check_profile(chain, plan, rules, &mut report);
     }
     report
 }
 
 /// Profile rules judge the mended chain (CA-71): a valid one as it is, a copy of another.
-fn check_profile(
-    chain: Chain<'_>,
-    profile: &Profile,
-    plan: Plan,
-    rules: Rules<'_>,
-    report: &mut Vec<Diagnostic>,
-) {
+fn check_profile(chain: Chain<'_>, plan: Plan, rules: Rules<'_>, report: &mut Vec<Diagnostic>) {
     let mut ids = SeededIds::new(0);
+    let refused = unmendable(chain, rules.profile);
     let (items, replaced) = if plan.mends || plan.stand_ins {
         let messages = chain.iter().cloned().collect();
         structured(messages, plan, rules, &mut ids, report)
@@ -87,5 +75,5 @@ fn check_profile(
         let lent = chain.iter().enumerate().map(|(at, it)| Item::of(Cow::Borrowed(it), at));
         (lent.collect(), HashMap::new())
     };
-    conformed(items, &replaced, rules, profile, &mut ids, report);
+    conformed(items, &replaced, rules, refused, &mut ids, report);
 }

@@ -77,18 +77,6 @@ impl<T> PartialEq for Idx<T> {
 
 impl<T> Eq for Idx<T> {}
 
-impl<T> PartialOrd for Idx<T> {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl<T> Ord for Idx<T> {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.behind.cmp(&other.behind)
-    }
-}
-
 impl<T> std::hash::Hash for Idx<T> {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
         self.behind.hash(state);

@@ -8,43 +8,39 @@ use msg_core::{Diagnostic, Message};
 
 use crate::{
     ChainAst,
-    analyze::{Chain, Rules, analyze, diagnostics},
+    analyze::{Chain, Rules},
     options::{CheckOptions, RepairOptions},
     pairing,
+    repair::judged,
     tree::is_plainly_valid,
 };
 
 /// Why a list of messages is no valid chain, with the messages themselves (CA-13).
 #[derive(Debug, Clone)]
 pub struct ParseError {
-    inner: Box<Refused>,
-}
-
-#[derive(Debug, Clone)]
-struct Refused {
     diagnostics: Vec<Diagnostic>,
     messages: Vec<Message>,
 }
 
 impl ParseError {
     pub(crate) fn new(diagnostics: Vec<Diagnostic>, messages: Vec<Message>) -> Self {
-        ParseError { inner: Box::new(Refused { diagnostics, messages }) }
+        ParseError { diagnostics, messages }
     }
 
     /// Everything that is wrong, warnings included, in the order of the input.
     pub fn diagnostics(&self) -> &[Diagnostic] {
-        &self.inner.diagnostics
+        &self.diagnostics
     }
 
     /// The messages, unchanged, to be mended without a copy.
     pub fn into_messages(self) -> Vec<Message> {
-        self.inner.messages
+        self.messages
     }
 }
 
 impl fmt::Display for ParseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let errors = || self.inner.diagnostics.iter().filter(|it| it.is_error());
+        let errors = || self.diagnostics.iter().filter(|it| it.is_error());
         let Some(first) = errors().next() else { return f.write_str("invalid chain") };
         match first.at.message {
             Some(at) => write!(f, "message {at}: {}", first.message())?,
@@ -90,24 +86,16 @@ impl ChainAst {
 }
 
 fn parse_with(mut messages: Vec<Message>, open: bool) -> Result<ChainAst, ParseError> {
-    let span = tracing::debug_span!(
-        "chain_parse",
-        messages = messages.len(),
-        sections = tracing::field::Empty,
-        errors = tracing::field::Empty,
-    );
-    let _entered = span.enter();
+    let _span = tracing::debug_span!("chain_parse", messages = messages.len()).entered();
     let found = match is_plainly_valid(&messages, open) {
         true => Vec::new(),
         false => refusals(&mut messages, open),
     };
-    span.record("errors", found.len());
     if !found.is_empty() {
+        tracing::debug!(found = found.len());
         return Err(ParseError::new(found, messages));
     }
-    let chain = ChainAst::build(messages);
-    span.record("sections", chain.sections().len());
-    Ok(chain)
+    Ok(ChainAst::build(messages))
 }
 
 /// What is wrong with messages that are no valid chain; nothing of others. The messages stay as they are.
@@ -115,14 +103,12 @@ fn refusals(messages: &mut [Message], open: bool) -> Vec<Diagnostic> {
     let rules = Rules::strict(RepairOptions::standard());
     let rules = Rules { check: CheckOptions { open, ..rules.check }, ..rules };
     let paired = pairing::put_into(messages);
-    let (_, mut defects) = analyze(Chain::Messages(messages), rules.errors_only());
-    if !defects.is_empty() {
+    let (_, mut found) = judged(Chain::Messages(messages), paired, rules.errors_only());
+    if !found.is_empty() {
         // Analyzed again for its warnings, which nobody reads of a valid chain.
-        (_, defects) = analyze(Chain::Messages(messages), rules);
+        (_, found) = judged(Chain::Messages(messages), paired, rules);
     }
-    let mut found = diagnostics(defects, Chain::Messages(messages));
     if paired {
-        pairing::name_items(&mut found);
         pairing::restore(messages);
     }
     found

@@ -139,7 +139,8 @@ impl<'m> Analyzer<'m, '_> {
         match self.rules.enforced.later_results {
             LaterResults::Accept => true,
             LaterResults::Joined => {
-                self.links.open.is_some() && self.plan.calls[call].unit >= self.links.run_of_pairs
+                self.links.open.is_some()
+                    && self.plan.calls[call].unit.index() >= self.links.run_of_pairs
             }
             LaterResults::Reject => false,
         }
@@ -185,8 +186,8 @@ impl<'m> Analyzer<'m, '_> {
     }
 
     /// Whether the calls of these pairs are all answered behind the last of them.
-    fn is_answered_as_one(&self, first: Idx<Unit>, last: Idx<Unit>) -> bool {
-        let (first, last) = (first.index(), last.index());
+    fn is_answered_as_one(&self, first: usize, last: Idx<Unit>) -> bool {
+        let last = last.index();
         let mut calls = (first..=last).flat_map(|it| self.plan.calls_of(Idx::at(it)));
         self.plan.units[first..last].iter().all(|it| it.first_slot.is_none())
             && calls.all(|it| self.plan.calls[it].slot.is_some())

@@ -23,7 +23,7 @@ use msg_core::Message;
 pub(crate) use chain::Chain;
 pub(crate) use defect::{Defect, diagnostics};
 pub(crate) use plan::{Call, Naming, Plan, Slot, Unit, UnitKind};
-pub(crate) use role::{Part as RolePart, Reading, canonical, read as read_role};
+pub(crate) use role::{Part as RolePart, Reading, read as read_role};
 pub(crate) use rules::{Enforced, Rules};
 
 use crate::{
@@ -61,19 +61,21 @@ struct Analyzer<'m, 'r> {
 }
 
 /// What is known of the beginning of the chain.
+#[derive(Default)]
 struct Start {
     /// Whether a stray result there is taken for one that will be kept in a pair of its own, so that
     /// the assistant message behind it is not the first.
     strays_stay: bool,
     /// Whether an assistant message was not dropped for that reason.
     spared_first: bool,
-    /// Whether there were only system messages so far.
-    only_systems: bool,
+    /// Whether there was another than a system message.
+    conversation_began: bool,
     /// Whether the chain begins with a pair, without even a system message before it.
     first_unled: bool,
 }
 
 /// Results between which and their calls something stands, or which have no call so far.
+#[derive(Default)]
 struct Links<'m> {
     /// The last pair, if it has calls and no user message follows.
     open: Option<OpenPair<'m>>,
@@ -83,9 +85,9 @@ struct Links<'m> {
     floating: bool,
     /// The first of the assistant messages in a row to which the last pair belongs: none of them has results
     /// behind it but the last.
-    run_of_pairs: Idx<Unit>,
+    run_of_pairs: usize,
     /// Results that may answer earlier ones of such a run from behind it: (slot, first pair of the run).
-    joined: Vec<(Idx<Slot>, Idx<Unit>)>,
+    joined: Vec<(Idx<Slot>, usize)>,
 }
 
 impl<'m, 'r> Analyzer<'m, 'r> {
@@ -97,19 +99,8 @@ impl<'m, 'r> Analyzer<'m, 'r> {
             plan: Plan::default(),
             defects: Vec::new(),
             index: Index::default(),
-            start: Start {
-                strays_stay,
-                spared_first: false,
-                only_systems: true,
-                first_unled: false,
-            },
-            links: Links {
-                open: None,
-                unlinked: Vec::new(),
-                floating: false,
-                run_of_pairs: Idx::at(0),
-                joined: Vec::new(),
-            },
+            start: Start { strays_stay, ..Start::default() },
+            links: Links::default(),
         };
         for at in 0..chain.len() as u32 {
             it.message(at, chain.message(at));
@@ -173,7 +164,7 @@ impl<'m, 'r> Analyzer<'m, 'r> {
     }
 
     fn system(&mut self, at: u32, message: &'m Message) {
-        let at_start = self.start.only_systems;
+        let at_start = !self.start.conversation_began;
         if !at_start && self.rules.enforced.system_place && self.rules.enforced.later_system_as_user
         {
             self.find(at, None, What::LaterSystem, "made a user message");
@@ -265,11 +256,11 @@ impl<'m, 'r> Analyzer<'m, 'r> {
 
     /// Begins a message or a pair in the plan.
     fn push_unit(&mut self, message: u32, kind: UnitKind) -> Idx<Unit> {
-        self.start.only_systems &= kind == UnitKind::System;
+        self.start.conversation_began |= kind != UnitKind::System;
         let continues =
             self.plan.units.last().is_some_and(|it| it.is_pair() && it.first_slot.is_none());
         if !(continues && kind == UnitKind::Pair) {
-            self.links.run_of_pairs = Idx::next_of(&self.plan.units);
+            self.links.run_of_pairs = self.plan.units.len();
         }
         let unit = Idx::next_of(&self.plan.units);
         self.plan.units.push(Unit {

@@ -11,7 +11,7 @@
 use crate::idx::Idx;
 
 /// The decisions about one list of messages.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Plan {
     /// The system message at the front.
     pub(crate) lead: Option<u32>,
@@ -57,7 +57,6 @@ pub(crate) enum UnitKind {
 }
 
 /// A message that is in no pair, or a body pair.
-#[derive(Debug)]
 pub(crate) struct Unit {
     pub(crate) message: u32,
     pub(crate) kind: UnitKind,
@@ -71,7 +70,6 @@ pub(crate) struct Unit {
 }
 
 /// A call of an assistant message.
-#[derive(Debug)]
 pub(crate) struct Call {
     pub(crate) part: u32,
     pub(crate) unit: Idx<Unit>,
@@ -97,7 +95,6 @@ pub(crate) enum Naming {
 }
 
 /// A place for a result in the list of its pair.
-#[derive(Debug)]
 pub(crate) struct Slot {
     /// The result that holds it: the last one that came for it.
     pub(crate) message: u32,

@@ -34,11 +34,6 @@ pub(crate) fn read(message: &Message) -> Reading {
     }
 }
 
-/// The role that a word of this page stands for.
-pub(crate) fn canonical(word: &str) -> Role {
-    Role::from(word)
-}
-
 #[cold]
 fn read_text(text: &str) -> Reading {
     if let Some((part, _)) = known(text) {

@@ -122,12 +122,9 @@ impl Enforced {
             system_place: rejects(profile.system_place),
             repeated_system: rejects(profile.repeated_system),
             later_results: profile.interleaved_calls,
-            leading_results: true,
             lone_summary: false,
-            call_signatures: true,
-            thinking: Thinking::Unknown,
-            null_content: false,
             later_system_as_user: profile.later_system_as_user,
+            ..Enforced::STRICT
         }
     }
 }

@@ -53,20 +53,13 @@ impl ChainAst {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn conform(&mut self, profile: &Profile, ids: &mut dyn IdSource) -> Vec<Diagnostic> {
-        let span = tracing::debug_span!(
-            "chain_conform",
-            messages = self.sizes.messages,
-            sections = tracing::field::Empty,
-            edits = tracing::field::Empty,
-        );
-        let _entered = span.enter();
+        let _span = tracing::debug_span!("chain_conform", messages = self.sizes.messages).entered();
         let messages = std::mem::take(self).into_messages();
         let items = messages.into_iter().enumerate().map(|(at, it)| Item::whole(it, at)).collect();
         let (items, mut report) = conform(items, profile, Enforced::STRICT, ids, &HashMap::new());
         report.sort_by_key(position);
         *self = ChainAst::build(messages_of(items));
-        span.record("sections", self.sections().len());
-        span.record("edits", report.iter().filter(|it| it.fix.is_some()).count());
+        tracing::debug!(sections = self.sections().len(), found = report.len());
         report
     }
 }

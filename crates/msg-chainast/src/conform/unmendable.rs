@@ -9,11 +9,9 @@ use crate::{
 };
 
 /// All of it, in the order of the input. Linear; payloads are measured, and of images the header is read.
-pub(crate) fn unmendable(chain: Chain<'_>, profile: &Profile) -> Vec<Diagnostic> {
+pub(crate) fn unmendable(chain: Chain<'_>, profile: Option<&Profile>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
-    if !judges(profile) {
-        return found;
-    }
+    let Some(profile) = profile.filter(|it| judges(it)) else { return found };
     let side_max = side_max(chain, profile);
     for at in 0..chain.len() {
         for (part, it) in chain.message(at as u32).parts.iter().enumerate() {

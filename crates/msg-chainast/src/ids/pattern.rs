@@ -42,20 +42,9 @@ pub struct IdPattern {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Piece {
     Literal(String),
-    Random { len: usize, set: Set },
+    Random { len: usize, alphabet: &'static [u8] },
     Name,
     Counter,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Set {
-    Digit,
-    Lower,
-    Upper,
-    Alpha,
-    Alnum,
-    Hex,
-    HexUpper,
 }
 
 impl IdPattern {
@@ -82,7 +71,7 @@ impl IdPattern {
         for piece in &self.pieces {
             match piece {
                 Piece::Literal(text) => out.push_str(text),
-                Piece::Random { len, set } => push_random(&mut out, *len, *set, ids),
+                Piece::Random { len, alphabet } => push_random(&mut out, *len, alphabet, ids),
                 Piece::Name => out.push_str(name_or_default(name)),
                 Piece::Counter => out.push_str(&counter.to_string()),
             }
@@ -160,12 +149,12 @@ impl Piece {
         let Some((len, set)) = inner.strip_prefix("r:").and_then(|it| it.split_once(':')) else {
             return Ok(None);
         };
-        let Some(set) = Set::named(set) else { return Ok(None) };
+        let Some(alphabet) = alphabet(set) else { return Ok(None) };
         if len.is_empty() || !len.bytes().all(|it| it.is_ascii_digit()) {
             return Ok(None);
         }
         match len.parse::<usize>() {
-            Ok(len) if len <= MAX_FIELD => Ok(Some(Piece::Random { len, set })),
+            Ok(len) if len <= MAX_FIELD => Ok(Some(Piece::Random { len, alphabet })),
             _ => Err(Error::LongField { offset }),
         }
     }
@@ -201,8 +190,8 @@ impl Piece {
     fn accepts(&self, bytes: &[u8], name: &str) -> bool {
         match self {
             Piece::Literal(text) => text.as_bytes() == bytes,
-            Piece::Random { len, set } => {
-                bytes.len() == *len && bytes.iter().all(|it| set.alphabet().contains(it))
+            Piece::Random { len, alphabet } => {
+                bytes.len() == *len && bytes.iter().all(|it| alphabet.contains(it))
             }
             Piece::Name => name_or_default(name).as_bytes() == bytes,
             Piece::Counter => !bytes.is_empty() && bytes.iter().all(u8::is_ascii_digit),
@@ -210,32 +199,19 @@ impl Piece {
     }
 }
 
-impl Set {
-    fn named(name: &str) -> Option<Set> {
-        Some(match name {
-            "d" | "digit" => Set::Digit,
-            "l" | "lower" => Set::Lower,
-            "u" | "upper" => Set::Upper,
-            "a" | "alpha" => Set::Alpha,
-            "x" | "alnum" | "b" | "base62" => Set::Alnum,
-            "h" | "hex" => Set::Hex,
-            "H" | "HEX" => Set::HexUpper,
-            _ => return None,
-        })
-    }
-
-    fn alphabet(self) -> &'static [u8] {
-        const ALNUM: &[u8] = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-        match self {
-            Set::Digit => &ALNUM[..10],
-            Set::Lower => &ALNUM[10..36],
-            Set::Upper => &ALNUM[36..],
-            Set::Alpha => &ALNUM[10..],
-            Set::Alnum => ALNUM,
-            Set::Hex => &ALNUM[..16],
-            Set::HexUpper => b"0123456789ABCDEF",
-        }
-    }
+/// The characters of a set, by its short or long name.
+fn alphabet(set: &str) -> Option<&'static [u8]> {
+    const ALNUM: &[u8] = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    Some(match set {
+        "d" | "digit" => &ALNUM[..10],
+        "l" | "lower" => &ALNUM[10..36],
+        "u" | "upper" => &ALNUM[36..],
+        "a" | "alpha" => &ALNUM[10..],
+        "x" | "alnum" | "b" | "base62" => ALNUM,
+        "h" | "hex" => &ALNUM[..16],
+        "H" | "HEX" => b"0123456789ABCDEF",
+        _ => return None,
+    })
 }
 
 fn name_or_default(name: &str) -> &str {
@@ -249,8 +225,7 @@ fn push_literal(pieces: &mut Vec<Piece>, text: &str) {
 }
 
 /// One number of the source gives as many characters as it has entropy for.
-fn push_random(out: &mut String, len: usize, set: Set, ids: &mut dyn IdSource) {
-    let alphabet = set.alphabet();
+fn push_random(out: &mut String, len: usize, alphabet: &[u8], ids: &mut dyn IdSource) {
     let base = alphabet.len() as u64;
     let mut left = 0_u64;
     let mut number = 0;

@@ -12,7 +12,7 @@ use super::{
     split::split_summaries,
 };
 use crate::{
-    analyze::{Plan, Reading, RolePart, Rules, Slot, Unit, UnitKind, canonical, read_role},
+    analyze::{Plan, Reading, RolePart, Rules, Slot, Unit, UnitKind, read_role},
     ids::FreshIds,
     idx::Idx,
 };
@@ -164,7 +164,7 @@ impl<'a> Repairer<'a> {
                 item.message.to_mut().role = Role::User;
             }
             Reading::Known(_) => {}
-            Reading::Spelled(_, word) => item.message.to_mut().role = canonical(word),
+            Reading::Spelled(_, word) => item.message.to_mut().role = Role::from(word),
             Reading::Unknown => item.message.to_mut().role = Role::User,
         }
         if matches!(role, RolePart::System | RolePart::User) {

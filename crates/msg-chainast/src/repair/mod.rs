@@ -25,7 +25,6 @@ use crate::{
     conform::{conform, last_message, missing_thinking, position, trim_last, unmendable},
     options::{RepairOptions, Thinking},
     pairing,
-    profile::Profile,
 };
 
 /// Where a message of a repaired chain came from.
@@ -96,7 +95,7 @@ impl RepairOptions {
         let rules = Rules::of_list(self);
         let stand_ins = pairing::stand_ins_of(messages.iter());
         let given = stand_ins.as_deref().unwrap_or(messages);
-        let (plan, mut report) = judged(given, stand_ins.is_some(), rules);
+        let (plan, mut report) = judged(Chain::Messages(given), stand_ins.is_some(), rules);
         if rules.profile.is_none() && !plan.mends {
             return (None, report);
         }
@@ -158,20 +157,13 @@ impl ChainAst {
         options: &RepairOptions,
         ids: &mut dyn IdSource,
     ) -> (Self, Vec<Diagnostic>, Vec<MessageOrigin>) {
-        let span = tracing::debug_span!(
-            "chain_repair",
-            messages = messages.len(),
-            sections = tracing::field::Empty,
-            edits = tracing::field::Empty,
-        );
-        let _entered = span.enter();
+        let _span = tracing::debug_span!("chain_repair", messages = messages.len()).entered();
         let rules = Rules::strict(options);
         let (plan, mut report) = analyzed(&mut messages, rules);
         let items = mended(messages, plan, rules, ids, &mut report);
         let origins = items.iter().map(|it| MessageOrigin::of(&it.origin)).collect();
         let chain = ChainAst::build(messages_of(items));
-        span.record("sections", chain.sections().len());
-        span.record("edits", report.iter().filter(|it| it.fix.is_some()).count());
+        tracing::debug!(sections = chain.sections().len(), found = report.len());
         (chain, report, origins)
     }
 }
@@ -183,14 +175,14 @@ pub(crate) fn messages_of(items: Vec<Item<'_>>) -> Vec<Message> {
 /// The plan for a list of messages, in which stand-ins for raw items are put, and what is wrong with it.
 fn analyzed(messages: &mut [Message], rules: Rules<'_>) -> (Plan, Vec<Diagnostic>) {
     let paired = pairing::put_into(messages);
-    judged(messages, paired, rules)
+    judged(Chain::Messages(messages), paired, rules)
 }
 
 /// As [`analyzed`], of messages in which stand-ins are already, if they are wanted.
-fn judged(messages: &[Message], paired: bool, rules: Rules<'_>) -> (Plan, Vec<Diagnostic>) {
-    let (mut plan, defects) = analyze(Chain::Messages(messages), rules);
+pub(crate) fn judged(chain: Chain<'_>, paired: bool, rules: Rules<'_>) -> (Plan, Vec<Diagnostic>) {
+    let (mut plan, defects) = analyze(chain, rules);
     plan.stand_ins = paired;
-    let mut report = diagnostics(defects, Chain::Messages(messages));
+    let mut report = diagnostics(defects, chain);
     if paired {
         pairing::name_items(&mut report);
     }
@@ -205,18 +197,15 @@ fn mended(
     ids: &mut dyn IdSource,
     report: &mut Vec<Diagnostic>,
 ) -> Vec<Item<'static>> {
-    let Some(profile) = rules.profile else {
+    if rules.profile.is_none() {
         return structured(messages, plan, rules, ids, report).0;
-    };
+    }
     // Drawn before all others: the ids that a profile gives must not depend on how many a repair gave
     // before, or a chain that grows would not keep those of its beginning (CA-52).
     let mut ids_of_profile = SeededIds::new(ids.next_u64());
-    let refused = unmendable(Chain::Messages(&messages), profile);
+    let refused = unmendable(Chain::Messages(&messages), rules.profile);
     let (items, replaced) = structured(messages, plan, rules, ids, report);
-    let items = conformed(items, &replaced, rules, profile, &mut ids_of_profile, report);
-    add_in_order(report, refused);
-    add_answers(report, profile);
-    items
+    conformed(items, &replaced, rules, refused, &mut ids_of_profile, report)
 }
 
 /// Mends the messages as planned, if anything is to be mended; the ids that were replaced, by place.
@@ -242,39 +231,31 @@ pub(crate) fn structured(
     (items, replaced_ids)
 }
 
-/// Says of each finding what the provider answers to it, where that is known.
-pub(crate) fn add_answers(report: &mut [Diagnostic], profile: &Profile) {
-    for it in report.iter_mut().filter(|it| it.severity > Severity::Info) {
-        it.answer = profile.answer(it).cloned();
-    }
-}
-
-/// Makes the messages of a valid chain what a profile accepts; adds what that reports.
+/// Makes the messages of a valid chain what the profile accepts, if there is one; adds what that reports and what was
+/// refused before, and says of each finding what the provider answers to it, where that is known.
 pub(crate) fn conformed<'m>(
     items: Vec<Item<'m>>,
     replaced_ids: &HashMap<Place, String>,
     rules: Rules<'_>,
-    profile: &Profile,
+    refused: Vec<Diagnostic>,
     ids: &mut dyn IdSource,
     report: &mut Vec<Diagnostic>,
 ) -> Vec<Item<'m>> {
-    let (mut items, mut refused) = conform(items, profile, rules.enforced, ids, replaced_ids);
+    let Some(profile) = rules.profile else { return items };
+    let (mut items, found) = conform(items, profile, rules.enforced, ids, replaced_ids);
+    report.extend(found);
     if rules.check.request {
-        refused.extend(trim_last(&mut items, profile));
-        refused.extend(last_message(&items, profile));
+        report.extend(trim_last(&mut items, profile));
+        report.extend(last_message(&items, profile));
         let thinks = rules.check.thinking == Thinking::On;
-        refused.extend(missing_thinking(&items, profile).filter(|_| thinks));
+        report.extend(missing_thinking(&items, profile).filter(|_| thinks));
     }
-    add_in_order(report, refused);
+    report.extend(refused);
+    report.sort_by_key(position);
+    for it in report.iter_mut().filter(|it| it.severity > Severity::Info) {
+        it.answer = profile.answer(it).cloned();
+    }
     items
-}
-
-/// Adds findings to a report in the order of the input.
-pub(crate) fn add_in_order(report: &mut Vec<Diagnostic>, found: Vec<Diagnostic>) {
-    if !found.is_empty() {
-        report.extend(found);
-        report.sort_by_key(position);
-    }
 }
 
 /// Adds to the edits what is known of them only when they are made.
