@@ -12,7 +12,7 @@ mod options;
 mod verify;
 mod writer;
 
-use crate::document::{Document, Mode};
+use crate::document::{CellRef, Document, Mode};
 use crate::error::{Error, refuse};
 use crate::history::record_end::{self, HEADINGS};
 use crate::index::Index;
@@ -206,49 +206,59 @@ pub(crate) fn resolve(
     nonce: &mut dyn FnMut() -> Nonce,
     force: Force,
 ) -> Result<(NewCell, String, u8), Error> {
-    if cell.ty.as_deref().is_none_or(str::is_empty) {
-        cell.ty = Some(match cell.kind {
-            Kind::Message => "markdown".to_owned(),
-            Kind::Output => match index.agents.current() {
-                Some(name) => name.to_string(),
-                None => {
-                    let what = "the output names no agent and there is no default";
-                    return refuse("msgfile::no-agent", what);
-                }
-            },
-        });
-    }
-    let ty = cell.ty.as_deref().unwrap_or_default().to_ascii_lowercase();
+    let ty = match cell.ty.take().filter(|it| !it.is_empty()) {
+        Some(ty) => ty,
+        None => default_type(cell.kind, index)?,
+    };
+    let lower = ty.to_ascii_lowercase();
     let id = match &cell.place {
         Place::Next => index.next_id().to_string(),
         Place::Id(id) => id.clone(),
-        Place::Of(reference) => {
-            let none = || {
-                Error::refused("msgfile::no-such-cell", "there is no cell that it could hang below")
-            };
-            let (parent, class, n) = index.parent(reference).ok_or_else(none)?;
-            match (ty.as_str(), class) {
-                ("summary", _) => format!("{parent}.summary"),
-                ("tool", Class::Speaker | Class::Code) => with_nonce(parent, index, nonce)?,
-                ("tool", Class::Call) | (_, Class::Code | Class::Call | Class::Execution) => {
-                    format!("{parent}.{n}")
-                }
-                _ => return Err(none()),
-            }
-        }
+        Place::Of(reference) => id_below(reference, &lower, index, nonce)?,
     };
     check_id(&id)?;
     if force == Force::No && index.has_id(&id) {
         return refuse("msgfile::duplicate-id", format!("the id {id} is there already"));
     }
-    let level = match (cell.kind, ty.as_str()) {
+    let level = match (cell.kind, lower.as_str()) {
         (Kind::Message, _) => index.level,
         (Kind::Output, "tool") => index.level + 2,
         (Kind::Output, _) => index.level + 1,
     };
     let level = cell.level.unwrap_or(level.min(5));
+    cell.ty = Some(ty);
     own_headings(&mut cell, index);
     Ok((cell, id, level))
+}
+
+/// The type of a cell that says none.
+fn default_type(kind: Kind, index: &Index) -> Result<String, Error> {
+    let unknown =
+        || Error::refused("msgfile::no-agent", "the output names no agent and there is no default");
+    match kind {
+        Kind::Message => Ok("markdown".to_owned()),
+        Kind::Output => index.agents.current().map(|it| it.to_string()).ok_or_else(unknown),
+    }
+}
+
+/// An id below that of another cell, for a cell of a type.
+fn id_below(
+    reference: &CellRef,
+    ty: &str,
+    index: &Index,
+    nonce: &mut dyn FnMut() -> Nonce,
+) -> Result<String, Error> {
+    match (ty, index.parent(reference)) {
+        ("summary", Some((parent, ..))) => Ok(format!("{parent}.summary")),
+        ("tool", Some((parent, Class::Speaker | Class::Code, _))) => {
+            with_nonce(parent, index, nonce)
+        }
+        ("tool", Some((parent, Class::Call, n)))
+        | (_, Some((parent, Class::Code | Class::Call | Class::Execution, n))) => {
+            Ok(format!("{parent}.{n}"))
+        }
+        _ => refuse("msgfile::no-such-cell", "there is no cell that it could hang below"),
+    }
 }
 
 /// Says how many headings of a body are its own, where they would end the section of a Markdown file.

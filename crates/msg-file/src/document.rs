@@ -8,11 +8,12 @@ use crate::history::{self, History, HistoryOptions};
 use crate::limits::Limits;
 use crate::model::agents::Agent;
 use crate::model::cell::Cell;
+use crate::model::content::without_edges;
 use crate::model::kinds::Summarised;
 use crate::model::{self, Model};
 use crate::span::Span;
 use crate::syntax::frontmatter::Frontmatter;
-use crate::syntax::line::Eol;
+use crate::syntax::line::{BOM, Eol, chomp};
 use crate::syntax::{self, Section, Syntax, grammar};
 use msg_core::{Diagnostic, Message, Report};
 use std::borrow::Cow;
@@ -278,20 +279,12 @@ impl Document {
     pub fn preamble_text(&self) -> Cow<'_, str> {
         let raw = self.syntax.preamble.of(&self.source);
         let raw = if self.syntax.preamble.start == 0 {
-            raw.strip_prefix(crate::syntax::line::BOM).unwrap_or(raw)
+            raw.strip_prefix(BOM).unwrap_or(raw)
         } else {
             raw
         };
-        let start = crate::syntax::line::skip_empty(raw, 0, raw.len());
-        let end = crate::syntax::line::trim_empty_end(raw, start, raw.len());
-        let text = &raw[start..end];
-        if memchr::memchr(b'\r', text).is_none() {
-            return String::from_utf8_lossy(text.strip_suffix(b"\n").unwrap_or(text));
-        }
-        let lines: Vec<_> = crate::syntax::line::lines(text, 0, text.len())
-            .map(|l| String::from_utf8_lossy(l.text(text)))
-            .collect();
-        Cow::Owned(lines.join("\n"))
+        let text = String::from_utf8_lossy(chomp(without_edges(raw)));
+        if text.contains('\r') { Cow::Owned(text.replace("\r\n", "\n")) } else { text }
     }
 
     /// The summary of a cell whose view is `summary` (MF-20).

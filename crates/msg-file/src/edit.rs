@@ -94,17 +94,8 @@ impl Edit<'_> {
         let ended = line.strip_suffix(b"\n").unwrap_or(line);
         let text = crate::syntax::line::chomp(ended);
         let mark = crate::syntax::grammar::marker(text).map_or(text.len(), |m| m.mark_end);
-        let mut new = text[..mark].to_vec();
         let id = it.raw.at.id.get().map(|s| s.of(bytes));
-        if !title.is_empty() || id.is_some() {
-            new.push(b' ');
-        }
-        new.extend_from_slice(title.as_bytes());
-        if let Some(id) = id {
-            new.extend_from_slice(b"[^");
-            new.extend_from_slice(id);
-            new.push(b']');
-        }
+        let new = render::heading(&text[..mark], title.as_bytes(), id);
         let span = Span::new(it.raw.heading_line().start, it.raw.heading_line().start + text.len());
         let kept = it.type_name().map(|t| t.into_owned());
         let new = self.spliced(span, &new, Edited::Changed(cell))?;

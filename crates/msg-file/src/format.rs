@@ -4,11 +4,11 @@
 
 use crate::document::Document;
 use crate::model::cell::Cell;
-use crate::render::quote;
+use crate::render::{self, quote};
 use crate::span::Span;
 use crate::syntax;
 use crate::syntax::grammar;
-use crate::syntax::line::Eol;
+use crate::syntax::line::{BOM, Eol};
 use crate::syntax::parts::PartKind;
 use crate::syntax::raw::RawCell;
 use std::collections::HashSet;
@@ -117,24 +117,16 @@ fn canonical(cell: &RawCell, source: &[u8], eol: &str, last: bool) -> Vec<u8> {
 
 fn heading(cell: &RawCell, source: &[u8]) -> Vec<u8> {
     let line = chomped(cell.heading_line(), source);
-    let mut out = Vec::with_capacity(line.len() + 8);
+    let mut mark = Vec::new();
     // The mark of the file stays, one before another heading goes.
-    if cell.heading_line().start == 0 && line.starts_with(crate::syntax::line::BOM) {
-        out.extend_from_slice(crate::syntax::line::BOM);
+    if cell.heading_line().start == 0 && line.starts_with(BOM) {
+        mark.extend_from_slice(BOM);
     }
-    out.extend(std::iter::repeat_n(b'#', cell.at.level.into()));
-    out.extend_from_slice(if cell.at.kind == grammar::Kind::Message { b" %%" } else { b" %%%" });
+    mark.extend(std::iter::repeat_n(b'#', cell.at.level.into()));
+    mark.extend_from_slice(if cell.at.kind == grammar::Kind::Message { b" %%" } else { b" %%%" });
     // The title as the heading has it, a type in it included.
     let title = cell.title().map_or(&b""[..], |s| s.of(source));
-    if !title.is_empty() || cell.id_span().is_some() {
-        out.push(b' ');
-    }
-    out.extend_from_slice(title);
-    if let Some(id) = cell.id_span() {
-        out.extend_from_slice(b"[^");
-        out.extend_from_slice(id.of(source));
-        out.push(b']');
-    }
+    let out = render::heading(&mark, title, cell.id_span().map(|s| s.of(source)));
     let again = grammar::marker(&out);
     let same = again.is_some_and(|m| {
         m.title.map_or(&b""[..], |s| s.of(&out)) == title

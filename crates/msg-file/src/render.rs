@@ -173,6 +173,21 @@ pub(crate) fn check_type(ty: &str) -> Result<(), Error> {
     Ok(())
 }
 
+/// A heading line: title and id behind the mark.
+pub(crate) fn heading(mark: &[u8], title: &[u8], id: Option<&[u8]>) -> Vec<u8> {
+    let mut out = mark.to_vec();
+    if !title.is_empty() || id.is_some() {
+        out.push(b' ');
+    }
+    out.extend_from_slice(title);
+    if let Some(id) = id {
+        out.extend_from_slice(b"[^");
+        out.extend_from_slice(id);
+        out.push(b']');
+    }
+    out
+}
+
 /// White space and control runs as one space, trimmed.
 pub(crate) fn title(text: &str) -> String {
     let mut out = String::new();

@@ -143,29 +143,15 @@ fn turn_cell(message: &Message, index: &Index, options: &ToCells, body: &str) ->
 
 /// An answer: a thought, a text, calls, in this order and each as plain as a cell can hold it.
 fn answered(message: &Message, index: &Index, options: &ToCells) -> Option<Vec<NewCell>> {
-    let mut parts = message.parts.as_slice();
-    let thought = match parts {
-        [Part::Reasoning(it), rest @ ..] => {
-            parts = rest;
-            Some(it)
-        }
-        _ => None,
+    let (thought, parts) = match message.parts.as_slice() {
+        [Part::Reasoning(it), rest @ ..] => (Some(it), rest),
+        all => (None, all),
     };
-    let text = match parts {
-        [Part::Text(it), rest @ ..] => {
-            parts = rest;
-            Some(plain(it)?)
-        }
-        _ => None,
+    let (text, parts) = match parts {
+        [Part::Text(it), rest @ ..] => (Some(plain(it)?), rest),
+        all => (None, all),
     };
-    let calls: Option<Vec<&ToolCall>> = parts
-        .iter()
-        .map(|p| match p {
-            Part::ToolCall(call) if holdable(call) => Some(call),
-            _ => None,
-        })
-        .collect();
-    let calls = calls?;
+    let calls = parts.iter().map(plain_call).collect::<Option<Vec<&ToolCall>>>()?;
     let mut cells = Vec::new();
     match (thought, text) {
         (thought, Some(text)) if !text.is_empty() || calls.is_empty() => {
@@ -210,10 +196,12 @@ fn thought_cell(
     Some(cell)
 }
 
-fn holdable(call: &ToolCall) -> bool {
+/// A call of which a cell can hold everything.
+fn plain_call(part: &Part) -> Option<&ToolCall> {
+    let Part::ToolCall(call) = part else { return None };
     let plain =
         call.kind == CallKind::Function && call.signature.is_none() && call.extra.is_empty();
-    plain && fits(&call.id) && fits(&call.name)
+    (plain && fits(&call.id) && fits(&call.name)).then_some(call)
 }
 
 fn call_cell(call: &ToolCall, turn: CellRef) -> NewCell {

@@ -288,32 +288,23 @@ pub(crate) fn first_paragraph(body: &[u8]) -> &[u8] {
 }
 
 fn streams(body: &[u8], stdout_open: bool, stderr_open: bool) -> Streams {
-    let mut all = [Vec::new(), Vec::new(), Vec::new()];
-    let mut seen = [false, false];
-    let mut text_lines = 0;
+    let (mut stdout, mut stderr, mut text) = (Vec::new(), Vec::new(), Vec::new());
     for line in lines(body, 0, body.len()) {
         let raw = &body[line.start..line.end];
-        let (slot, content) = match grammar::stream_line(raw) {
-            Some((Stream::Out, rest)) => (0, rest),
-            Some((Stream::Err, rest)) => (1, rest),
-            None => (2, raw),
+        let (lines, content) = match grammar::stream_line(raw) {
+            Some((Stream::Out, rest)) => (&mut stdout, rest),
+            Some((Stream::Err, rest)) => (&mut stderr, rest),
+            None => (&mut text, raw),
         };
-        let first =
-            if slot < 2 { !std::mem::replace(&mut seen[slot], true) } else { text_lines == 0 };
-        text_lines += usize::from(slot == 2);
-        if !first {
-            all[slot].push(b'\n');
-        }
-        all[slot].extend_from_slice(content);
+        lines.extend_from_slice(content);
+        lines.push(b'\n');
     }
-    if seen[0] && !stdout_open {
-        all[0].push(b'\n');
-    }
-    if seen[1] && !stderr_open {
-        all[1].push(b'\n');
-    }
-    let text = |b: &[u8]| String::from_utf8_lossy(b).into_owned();
-    Streams { stdout: text(&all[0]), stderr: text(&all[1]), text: text(without_edges(&all[2])) }
+    let stream = |lines: &[u8], open: bool| {
+        let end = lines.len() - usize::from(open && !lines.is_empty());
+        String::from_utf8_lossy(&lines[..end]).into_owned()
+    };
+    let text = String::from_utf8_lossy(without_edges(&text)).into_owned();
+    Streams { stdout: stream(&stdout, stdout_open), stderr: stream(&stderr, stderr_open), text }
 }
 
 /// Whether an `output_file` stays in its folder (MF-24): relative, no `..`, no `~`, no drive, not empty.
