@@ -85,11 +85,28 @@ impl Conversation {
     }
 }
 
+/// Members that are read seldom or passed over: behind those that have bits of their own, each has one too.
+const OTHERS: [&str; 13] = [
+    "annotations",
+    "audio",
+    "cache_control",
+    "function_call",
+    "metadata",
+    "prefix",
+    "provider_metadata",
+    "provider_specific_fields",
+    "reasoning",
+    "reasoning_content",
+    "reasoning_details",
+    "refusal",
+    "weight",
+];
+
 /// The members of a message as they came.
 #[derive(Default)]
 struct Draft {
     /// A bit for each member that was read.
-    seen: u8,
+    seen: u32,
     role: Option<Role>,
     name: Option<String>,
     content: Vec<Part>,
@@ -128,6 +145,7 @@ impl Draft {
                 self.call_id = Some(source.text()?.into_owned());
             }
             "reasoning_content" | "reasoning" if source.kind()? == Kind::String => {
+                self.other_once(name)?;
                 self.once(32)?;
                 let text = kept(source.brief()?, *texts);
                 *texts += 1;
@@ -147,15 +165,23 @@ impl Draft {
     }
 
     /// Of a member that stands twice the last counts, which is not tried here.
-    fn once(&mut self, member: u8) -> Option<()> {
+    fn once(&mut self, member: u32) -> Option<()> {
         let is_first = self.seen & member == 0;
         self.seen |= member;
         is_first.then_some(())
     }
 
+    fn other_once(&mut self, name: &str) -> Option<()> {
+        match OTHERS.iter().position(|it| *it == name) {
+            Some(at) => self.once(64 << at),
+            None => Some(()),
+        }
+    }
+
     /// Members that answers of OpenAI and of those who speak like it have, and that no rule of the chain looks at.
     fn other_member(&mut self, source: &mut impl Source, name: &str) -> Option<()> {
         self.has_more = true;
+        self.other_once(name)?;
         match name {
             "annotations"
             | "cache_control"
@@ -208,7 +234,7 @@ impl Draft {
 
     /// A text, or media of some kind: they count as content, whatever they hold.
     fn part<S: Source>(&mut self, source: &mut S, texts: &mut usize) -> Option<Part> {
-        let (mut is_text, mut part) = (None, None);
+        let (mut is_text, mut part, mut has_passed) = (None, None, false);
         source.object(|source, name| match name {
             "type" if is_text.is_none() => {
                 is_text = match &*source.text()? {
@@ -222,7 +248,9 @@ impl Draft {
                 part = Some(text(source, texts)?);
                 Some(())
             }
-            "cache_control" | "file" | "image_url" | "input_audio" => {
+            // Of more than one, or one that stands twice, the reader of documents says more.
+            "cache_control" | "file" | "image_url" | "input_audio" if !has_passed => {
+                has_passed = true;
                 self.has_more = true;
                 source.skip()
             }

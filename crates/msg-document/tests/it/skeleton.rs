@@ -56,6 +56,10 @@ const MEMBERS: &[&str] = &[
     r#","name":"""#,
     r#","tool_calls":null"#,
     r#","content":"twice""#,
+    r#","refusal":null,"refusal":null"#,
+    r#","reasoning":null,"reasoning":"a""#,
+    r#","weight":1,"weight":2"#,
+    r#","function_call":null,"function_call":{"name":"f","arguments":"{}"}"#,
 ];
 
 #[test]
