@@ -26,11 +26,11 @@ const DOCUMENT: &str = "msg-anthropic msg-chainast msg-compact msg-core msg-file
 const EXAMPLES: &str = "msg-anthropic msg-chainast msg-compact msg-core msg-document msg-file \
                         msg-forms msg-gemini msg-openai msg-wire msg-xml";
 const PROGRAM: &str = "msg-anthropic msg-chainast msg-compact msg-core msg-document msg-file msg-forms \
-                       msg-gemini msg-json msg-openai msg-session msg-wire msg-xml";
+                       msg-gemini msg-json msg-openai msg-session msg-view msg-wire msg-xml";
 const BENCHES: &str = "msg-anthropic msg-arrow msg-chainast msg-compact msg-core msg-document msg-file \
                        msg-forms msg-gemini msg-openai msg-session msg-wire msg-xml";
 const FUZZ: &str = "msg-anthropic msg-arrow msg-chainast msg-compact msg-core msg-document msg-file \
-                    msg-forms msg-gemini msg-json msg-openai msg-session msg-wire msg-xml testkit";
+                    msg-forms msg-gemini msg-json msg-openai msg-session msg-view msg-wire msg-xml testkit";
 
 pub(crate) const LAYERS: &[Room] = &[
     room("msg-json", 0, "", "testkit", 8),
@@ -52,7 +52,8 @@ pub(crate) const LAYERS: &[Room] = &[
     room("msg-compact", 3, "msg-chainast msg-core msg-forms msg-json", "msg-openai testkit", 0),
     room("msg-session", 5, WIRES, "testkit", 0),
     room("msg-document", 6, DOCUMENT, "testkit", 0),
-    room("msg-cli", 7, PROGRAM, "testkit", 0),
+    room("msg-view", 7, "msg-core msg-document msg-json", "msg-chainast msg-openai testkit", 0),
+    room("msg-cli", 8, PROGRAM, "testkit", 0),
     room("msg-arrow", 7, "msg-core msg-document msg-json", "testkit", 0),
     room("testkit", OUTSIDE, "", "", 1),
     room("doc-examples", OUTSIDE, "", EXAMPLES, 0),

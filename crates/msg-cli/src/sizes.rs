@@ -35,6 +35,11 @@ pub(crate) fn count(text: &str) -> Result<usize, String> {
     usize::try_from(size(text)?).map_err(|_| "the number is too large".to_owned())
 }
 
+/// As [`count`], where 0 makes no sense.
+pub(crate) fn count_above_zero(text: &str) -> Result<usize, String> {
+    usize::try_from(above_zero(text)?).map_err(|_| "the number is too large".to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

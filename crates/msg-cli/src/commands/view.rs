@@ -6,25 +6,18 @@
 //! msg view a.json b.jsonl -o folder      folder/a.html, folder/b.html
 //! ```
 //!
-//! What a page looks like is `page`'s; what stands on which, `book`'s.
+//! What stands on a page, and what it looks like, is `msg-view`'s.
 
-mod book;
 mod browser;
-mod html;
-mod markdown;
-mod message;
-mod page;
 mod place;
-mod price;
 
 use std::path::PathBuf;
 
-use msg_core::{Diagnostic, Message};
-use msg_document::{Counter, FitOptions, Stats};
+use msg_core::Diagnostic;
+use msg_document::Counter;
+use msg_view::{Options, Pages, Price};
 
-use self::book::{Book, Show};
 use self::place::Place;
-use self::price::Price;
 use super::Command;
 use crate::chain_args::ChainArgs;
 use crate::context::Context;
@@ -62,8 +55,8 @@ pub(crate) struct Args {
     #[arg(long, help_heading = "Page")]
     raw: bool,
     /// How many messages are on a page [default: 500 with -o, else all].
-    #[arg(long, value_name = "N", value_parser = sizes::above_zero, help_heading = "Page")]
-    page_size: Option<u64>,
+    #[arg(long, value_name = "N", value_parser = sizes::count_above_zero, help_heading = "Page")]
+    page_size: Option<usize>,
     /// How tokens are counted [default: script].
     #[arg(long, value_name = "NAME", value_parser = words::counter(), help_heading = "Page")]
     counter: Option<Counter>,
@@ -115,13 +108,15 @@ impl Args {
         if self.redact {
             messages = redact::messages(&messages);
         }
-        let name = if self.redact { redact::text(&input.name).0 } else { input.name.clone() };
         let found = msg_chainast::check(&messages, profile.as_ref(), &self.chain.check_options());
         let status = Status::of(!found.iter().any(Diagnostic::is_error));
-        let book = Book::new(&name, &messages, &found, self.show(&messages), path.clone());
-        for number in 0..book.n_pages() {
-            let mut out = place.open(book.path(number).as_deref(), sources)?;
-            page::page(&book, number, |it| out.write(it.as_bytes()))?;
+        let name = if self.redact { redact::text(&input.name).0 } else { input.name.clone() };
+        let options = place::named(self.options(), path.as_deref()).with_title(name);
+        let pages = Pages::new(&messages, &found, &options);
+        for number in 0..pages.count() {
+            let path = path.as_deref().map(|it| place::page(it, &pages, number));
+            let mut out = place.open(path.as_deref(), sources)?;
+            pages.write(number, |it| out.write(it.as_bytes()))?;
             out.finish()?;
         }
         cx.summary(
@@ -134,16 +129,17 @@ impl Args {
         }
     }
 
-    fn show(&self, messages: &[Message]) -> Show {
-        let options = FitOptions { counter: self.counter, top: Some(0), ..FitOptions::default() };
-        let is_file = self.output.is_some() || self.browser;
-        let all = if is_file { PAGE } else { usize::MAX };
-        Show {
-            roles: self.role.clone(),
-            is_raw: self.raw,
-            page_size: self.page_size.map_or(all, |it| usize::try_from(it).unwrap_or(usize::MAX)),
-            stats: Stats::gather(messages.to_vec(), &options),
-            price: self.price,
-        }
+    fn options(&self) -> Options {
+        let mut options = Options::default().with_roles(&self.role);
+        options.raw = self.raw;
+        options.counter = self.counter;
+        options.price = self.price;
+        options.page_size = self.page_size.or_else(|| self.is_file().then_some(PAGE));
+        options
+    }
+
+    /// Whether there may be several pages.
+    fn is_file(&self) -> bool {
+        self.output.is_some() || self.browser
     }
 }

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use msg_view::{Options, Pages};
+
 use crate::exit::Failure;
 use crate::input::Input;
 use crate::output::Output;
@@ -55,6 +57,22 @@ impl Place {
     /// Opens a page.
     pub(super) fn open(&self, path: Option<&Path>, sources: &Sources) -> Result<Output, Failure> {
         path.map_or_else(|| Ok(Output::stdout()), |it| Output::file(it, sources))
+    }
+}
+
+/// The options of pages of which the first is this file.
+pub(super) fn named(options: Options, path: Option<&Path>) -> Options {
+    match path.and_then(Path::file_name) {
+        Some(name) => options.with_file(name.to_string_lossy()),
+        None => options,
+    }
+}
+
+/// The file of a page: the first, or one beside it.
+pub(super) fn page(first: &Path, pages: &Pages<'_>, number: usize) -> PathBuf {
+    match number {
+        0 => first.to_owned(),
+        number => first.with_file_name(pages.file_name(number)),
     }
 }
 

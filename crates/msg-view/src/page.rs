@@ -19,10 +19,9 @@ use std::ops::Range;
 
 use msg_core::{Part, Role, Severity};
 
-use super::book::{Book, Sum};
-use super::html::{escape, grouped};
-use super::message::{Drawing, address_of, beginning, problem};
-use crate::render::plural;
+use crate::html::{escape, grouped, plural};
+use crate::message::{Drawing, address_of, beginning, problem};
+use crate::pages::{Pages, Sum};
 
 /// A page that is as long as this is handed on before it goes on: it is many times the conversation.
 const PIECE: usize = 1 << 16;
@@ -39,25 +38,25 @@ const FILTERS: [(&str, &str); 7] = [
 ];
 
 /// Hands a page on in pieces. Linear in its messages and problems.
-pub(super) fn page<E>(
-    book: &Book<'_>,
+pub(crate) fn page<E>(
+    pages: &Pages<'_>,
     number: usize,
     mut put: impl FnMut(&str) -> Result<(), E>,
 ) -> Result<(), E> {
-    let messages = book.page(number);
-    let drawing = Drawing::new(book, messages.clone());
+    let messages = pages.page(number);
+    let drawing = Drawing::new(pages, messages.clone());
     let mut res = String::with_capacity(4096);
-    head(book, number, &mut res);
+    head(pages, number, &mut res);
     if number == 0 {
-        book.problems_of(None).for_each(|it| problem(book, it, &mut res));
+        pages.problems_of(None).for_each(|it| problem(pages, it, &mut res));
     }
     for message in messages.clone() {
-        let section = book.section_of(message);
-        let begins = book.section(section).start == message;
+        let section = pages.section_of(message);
+        let begins = pages.section(section).start == message;
         if begins || message == messages.start {
             let end = if message == messages.start { "" } else { "</section>\n" };
             let _ = writeln!(res, "{end}<section>");
-            section_head(book, section, begins, &mut res);
+            section_head(pages, section, begins, &mut res);
         }
         drawing.message(message, &mut res);
         if res.len() >= PIECE {
@@ -66,14 +65,14 @@ pub(super) fn page<E>(
         }
     }
     res.push_str(if messages.is_empty() { "" } else { "</section>\n" });
-    pager(book, number, &mut res);
+    pager(pages, number, &mut res);
     res.push_str("</main></body></html>\n");
     put(&res)
 }
 
-fn head(book: &Book<'_>, number: usize, res: &mut String) {
-    let title = escape(book.title);
-    let name = escape(book.title.rsplit(['/', '\\']).next().unwrap_or_default());
+fn head(pages: &Pages<'_>, number: usize, res: &mut String) {
+    let title = escape(&pages.options.title);
+    let name = escape(pages.options.title.rsplit(['/', '\\']).next().unwrap_or_default());
     let _ = write!(
         res,
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n\
@@ -84,20 +83,20 @@ fn head(book: &Book<'_>, number: usize, res: &mut String) {
          <title>{name}</title>\n<style>\n{css}</style></head>\n<body>\n<aside>\n\
          <h1 title=\"{title}\"><bdi>{name}</bdi></h1>\n<p class=\"about\">{about}</p>\n",
         css = include_str!("page.css"),
-        about = about(book),
+        about = about(pages),
     );
-    problems(book, res);
-    filters(book, number, res);
-    contents(book, number, res);
-    pager(book, number, res);
+    problems(pages, res);
+    filters(pages, number, res);
+    contents(pages, number, res);
+    pager(pages, number, res);
     res.push_str("</aside>\n<main>\n");
 }
 
 /// What the whole comes to.
-fn about(book: &Book<'_>) -> String {
-    let sum = totals(book.sum(0..book.messages.len()));
-    let base = book.show.stats.base;
-    let counter = escape(&book.show.stats.counter);
+fn about(pages: &Pages<'_>) -> String {
+    let sum = totals(pages.sum(0..pages.messages.len()));
+    let base = pages.stats.base;
+    let counter = escape(&pages.stats.counter);
     format!("{sum}, and {} for tools and frame of a request; counter {counter}", grouped(base))
 }
 
@@ -111,22 +110,22 @@ fn totals(it: Sum) -> String {
 }
 
 /// The problems, those of a kind in one line that leads to the first.
-fn problems(book: &Book<'_>, res: &mut String) {
-    if book.problems.is_empty() {
+fn problems(pages: &Pages<'_>, res: &mut String) {
+    if pages.problems.is_empty() {
         res.push_str("<p class=\"sound\">no problems</p>\n");
         return;
     }
     let mut kinds: BTreeMap<(Reverse<Severity>, &str), (usize, usize)> = BTreeMap::new();
-    for (number, it) in book.problems.iter().enumerate() {
+    for (number, it) in pages.problems.iter().enumerate() {
         kinds.entry((Reverse(it.severity), it.code.as_str())).or_insert((number, 0)).1 += 1;
     }
     let _ = writeln!(
         res,
         "<nav class=\"problems\"><h2>{}</h2>",
-        plural(book.problems.len(), "problem")
+        plural(pages.problems.len(), "problem")
     );
     for ((Reverse(severity), code), (first, n)) in kinds {
-        let (code, to) = (escape(code), address_of(book, first));
+        let (code, to) = (escape(code), address_of(pages, first));
         let times = if n > 1 { format!(" \u{d7} {}", grouped(n as u64)) } else { String::new() };
         let _ = writeln!(res, "<p class=\"{severity}\"><a href=\"{to}\">{code}</a>{times}</p>");
     }
@@ -134,10 +133,10 @@ fn problems(book: &Book<'_>, res: &mut String) {
 }
 
 /// Boxes that hide what is not looked for; what the page does not have has no box.
-fn filters(book: &Book<'_>, number: usize, res: &mut String) {
+fn filters(pages: &Pages<'_>, number: usize, res: &mut String) {
     let mut has = [false; FILTERS.len()];
-    for message in book.page(number).filter(|it| book.is_shown(*it)) {
-        let message = &book.messages[message];
+    for message in pages.page(number).filter(|it| pages.is_shown(*it)) {
+        let message = &pages.messages[message];
         let parts = message.parts.iter().map(|it| match it {
             Part::Reasoning(_) => "reasoning",
             Part::ToolCall(_) => "call",
@@ -155,7 +154,7 @@ fn filters(book: &Book<'_>, number: usize, res: &mut String) {
             "<label><input type=\"checkbox\" id=\"show-{class}\" checked> {title}</label>"
         );
     }
-    if !book.problems.is_empty() {
+    if !pages.problems.is_empty() {
         res.push_str(
             "<label><input type=\"checkbox\" id=\"only-problems\"> only problems</label>\n",
         );
@@ -164,15 +163,15 @@ fn filters(book: &Book<'_>, number: usize, res: &mut String) {
 }
 
 /// The sections of the page, by what the user said.
-fn contents(book: &Book<'_>, number: usize, res: &mut String) {
-    let sections = book.sections_in(&book.page(number));
+fn contents(pages: &Pages<'_>, number: usize, res: &mut String) {
+    let sections = pages.sections_in(&pages.page(number));
     if sections.len() < 2 {
         return;
     }
     res.push_str("<nav class=\"contents\"><h2>Contents</h2><ol>\n");
     for section in sections {
-        let messages = book.section(section);
-        let (said, sum) = (escape(&said(book, messages.clone())), totals(book.sum(messages)));
+        let messages = pages.section(section);
+        let (said, sum) = (escape(&said(pages, messages.clone())), totals(pages.sum(messages)));
         let number = section + 1;
         let _ = writeln!(
             res,
@@ -183,24 +182,24 @@ fn contents(book: &Book<'_>, number: usize, res: &mut String) {
 }
 
 /// The first words of the user in a section.
-fn said(book: &Book<'_>, messages: Range<usize>) -> String {
-    let of_user = messages.map(|it| &book.messages[it]).filter(|it| it.role == Role::User);
+fn said(pages: &Pages<'_>, messages: Range<usize>) -> String {
+    let of_user = messages.map(|it| &pages.messages[it]).filter(|it| it.role == Role::User);
     let texts = of_user.flat_map(|it| &it.parts).filter_map(Part::as_text);
     let line = texts.flat_map(str::lines).find(|it| !it.trim().is_empty());
     line.map_or_else(|| "(no text of the user)".to_owned(), beginning)
 }
 
-fn section_head(book: &Book<'_>, section: usize, begins: bool, res: &mut String) {
+fn section_head(pages: &Pages<'_>, section: usize, begins: bool, res: &mut String) {
     let number = section + 1;
     let (id, more) =
         if begins { (format!(" id=\"s{number}\""), "") } else { (String::new(), ", continued") };
-    let sum = totals(book.sum(book.section(section)));
+    let sum = totals(pages.sum(pages.section(section)));
     let _ = writeln!(res, "<h2{id}>Section {number}{more} <small>{sum}</small></h2>");
 }
 
 /// The ways to other pages: the first and last, and some around this one.
-fn pager(book: &Book<'_>, number: usize, res: &mut String) {
-    let n = book.n_pages();
+fn pager(pages: &Pages<'_>, number: usize, res: &mut String) {
+    let n = pages.count();
     if n < 2 {
         return;
     }
@@ -214,7 +213,7 @@ fn pager(book: &Book<'_>, number: usize, res: &mut String) {
         let label = page + 1;
         let _ = match page == number {
             true => write!(res, "{gap} <b>{label}</b>"),
-            false => write!(res, "{gap} <a href=\"{}\">{label}</a>", book.address(page)),
+            false => write!(res, "{gap} <a href=\"{}\">{label}</a>", pages.address(page)),
         };
     }
     res.push_str("</nav>\n");

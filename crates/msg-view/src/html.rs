@@ -1,7 +1,7 @@
 //! Text as HTML: everything is escaped, and JSON is laid out.
 
 /// Text that is markup nowhere, neither between tags nor in a quoted attribute.
-pub(super) fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut res = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -18,12 +18,12 @@ pub(super) fn escape(text: &str) -> String {
 }
 
 /// Whether HTML has no place for this character, escaped or not.
-pub(super) fn is_no_text(c: char) -> bool {
+pub(crate) fn is_no_text(c: char) -> bool {
     matches!(c, '\0'..='\x08' | '\x0b' | '\x0c' | '\x0e'..='\x1f' | '\x7f')
 }
 
 /// `12345` as `12,345`.
-pub(super) fn grouped(n: u64) -> String {
+pub(crate) fn grouped(n: u64) -> String {
     let digits = n.to_string();
     let mut res = String::with_capacity(digits.len() * 4 / 3);
     for (at, digit) in digits.char_indices() {
@@ -35,19 +35,13 @@ pub(super) fn grouped(n: u64) -> String {
     res
 }
 
-/// Valid JSON with one member a line, spelling unchanged.
-pub(super) fn indent(text: &str) -> String {
-    let laid_out = String::from_utf8(msg_document::pretty(text.as_bytes()));
-    laid_out.map_or_else(|_| text.to_owned(), |it| it.trim_end().to_owned())
+/// `1 message`, `2 messages`.
+pub(crate) fn plural(n: usize, word: &str) -> String {
+    if n == 1 { format!("1 {word}") } else { format!("{n} {word}s") }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn digits_stand_in_groups() {
-        let grouped = [0, 999, 1_000, 12_345, 1_234_567].map(grouped);
-        assert_eq!(grouped, ["0", "999", "1,000", "12,345", "1,234,567"]);
-    }
+/// Valid JSON with one member a line, spelling unchanged.
+pub(crate) fn indent(text: &str) -> String {
+    let laid_out = String::from_utf8(msg_document::pretty(text.as_bytes()));
+    laid_out.map_or_else(|_| text.to_owned(), |it| it.trim_end().to_owned())
 }

@@ -15,17 +15,17 @@ use std::ops::Range;
 
 use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd, html};
 
-use super::html::{escape, is_no_text};
+use crate::html::{escape, is_no_text};
 
 /// Longer texts are no prose; they are shown as they are.
-pub(super) const LONGEST: usize = 1 << 20;
+pub(crate) const LONGEST: usize = 1 << 20;
 /// A longer line behind `#` is no heading but a comment of some program.
 const LONGEST_HEADING: usize = 160;
 /// Quotes and lists within each other are drawn so deep; what is deeper stands on the deepest.
 const DEEPEST: usize = 32;
 
 /// Appends the text as HTML. Linear in it.
-pub(super) fn markdown(text: &str, res: &mut String) {
+pub(crate) fn markdown(text: &str, res: &mut String) {
     let text: Cow<'_, str> = match text.contains(is_no_text) {
         true => text.replace(is_no_text, "\u{fffd}").into(),
         false => text.into(),
@@ -111,83 +111,4 @@ fn link<'a>(address: &str, is_link: bool) -> Event<'a> {
 fn is_address(url: &str) -> bool {
     let starts = |with: &str| url.get(..with.len()).is_some_and(|it| it.eq_ignore_ascii_case(with));
     ["https://", "http://", "mailto:"].into_iter().any(starts)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn rendered(text: &str) -> String {
-        let mut res = String::new();
-        markdown(text, &mut res);
-        res
-    }
-
-    #[test]
-    fn markdown_is_rendered() {
-        assert_eq!(rendered("**a**\nb"), "<p><strong>a</strong><br />\nb</p>\n");
-        assert!(rendered("|a|\n|-|\n|b|").contains("<td>b</td>"));
-    }
-
-    #[test]
-    fn a_long_comment_is_no_heading() {
-        assert_eq!(rendered("# a"), "<h1>a</h1>\n");
-        let long = "b ".repeat(100);
-        assert_eq!(rendered(&format!("# {long}")), format!("<p># {}</p>\n", long.trim_end()));
-    }
-
-    #[test]
-    fn html_is_text() {
-        for evil in [
-            "<script>alert(1)</script>",
-            "a <img src=x onerror=alert(1)>",
-            "<!-- -->",
-            "<a href='x'>",
-            "<svg/onload=a>",
-        ] {
-            let html = rendered(evil);
-            for tag in ["<script", "<img", "<!--", "<a ", "<svg"] {
-                assert!(!html.contains(tag), "{html}");
-            }
-        }
-    }
-
-    #[test]
-    fn a_link_leads_to_pages_only_and_says_nothing_of_itself() {
-        let good = rendered("[a](https://b.example/?q=\"&c)");
-        assert!(good.contains("href=\"https://b.example/?q=&quot;&amp;c\""), "{good}");
-        assert!(good.contains("rel=\"noopener noreferrer nofollow\""), "{good}");
-        for evil in [
-            "[a](javascript:alert(1))",
-            "[a](JaVaScRiPt:alert(1))",
-            "[a](&#x6a;avascript:alert(1))",
-            "<javascript:alert(1)>",
-            "[a](data:text/html;base64,PHNjcmlwdD4=)",
-            "[a][b]\n\n[b]: vbscript:x \"onclick=1\"",
-            "[a](/etc/passwd)",
-        ] {
-            assert!(!rendered(evil).contains("href"), "{}", rendered(evil));
-        }
-    }
-
-    #[test]
-    fn a_picture_is_not_loaded() {
-        let html = rendered("![a ![b](c)](https://d/\"onerror=\"e)");
-        assert!(!html.contains("<img") && html.contains("https://d/"), "{html}");
-    }
-
-    #[test]
-    fn nothing_is_nested_without_a_bound() {
-        for deep in
-            [">".repeat(50_000), "- ".repeat(50_000), "[".repeat(50_000), "*a ".repeat(50_000)]
-        {
-            let html = rendered(&deep);
-            assert!(html.matches("<blockquote").count() + html.matches("<ul").count() <= DEEPEST);
-        }
-    }
-
-    #[test]
-    fn control_characters_are_shown() {
-        assert_eq!(rendered("a\u{1}\u{1b}b"), "<p>a\u{fffd}\u{fffd}b</p>\n");
-    }
 }

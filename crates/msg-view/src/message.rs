@@ -17,9 +17,9 @@ use std::fmt::Write as _;
 
 use msg_core::{Image, Part, Role, ToolCall, ToolResult};
 
-use super::book::Book;
-use super::html::{escape, grouped, indent};
-use super::markdown::{LONGEST, markdown};
+use crate::html::{escape, grouped, indent};
+use crate::markdown::{LONGEST, markdown};
+use crate::pages::Pages;
 
 /// Text beyond this many bytes is folded away until it is asked for.
 const FOLD: usize = 1_200;
@@ -28,8 +28,8 @@ const FOLD: usize = 1_200;
 type At = (usize, usize);
 
 /// Draws the messages of a page one after the other.
-pub(super) struct Drawing<'a> {
-    book: &'a Book<'a>,
+pub(crate) struct Drawing<'a> {
+    pages: &'a Pages<'a>,
     /// The result that answers a call.
     answers: BTreeMap<At, At>,
     /// The results that stand at their calls.
@@ -38,12 +38,12 @@ pub(super) struct Drawing<'a> {
 
 impl<'a> Drawing<'a> {
     /// Finds the results of calls among these messages.
-    pub(super) fn new(book: &'a Book<'a>, messages: std::ops::Range<usize>) -> Self {
-        let mut res = Drawing { book, answers: BTreeMap::new(), beside: BTreeSet::new() };
+    pub(crate) fn new(pages: &'a Pages<'a>, messages: std::ops::Range<usize>) -> Self {
+        let mut res = Drawing { pages, answers: BTreeMap::new(), beside: BTreeSet::new() };
         // Calls that share an id, or have none, are answered in their order.
         let mut open: BTreeMap<&str, VecDeque<At>> = BTreeMap::new();
-        for number in messages.filter(|it| book.is_shown(*it)) {
-            let message = &book.messages[number];
+        for number in messages.filter(|it| pages.is_shown(*it)) {
+            let message = &pages.messages[number];
             if message.role == Role::Assistant {
                 open.clear();
             }
@@ -65,11 +65,11 @@ impl<'a> Drawing<'a> {
     }
 
     /// Appends a message, unless all of it stands at the calls that it answers.
-    pub(super) fn message(&self, number: usize, res: &mut String) {
-        if !self.book.is_shown(number) || self.is_beside(number) {
+    pub(crate) fn message(&self, number: usize, res: &mut String) {
+        if !self.pages.is_shown(number) || self.is_beside(number) {
             return;
         }
-        let message = &self.book.messages[number];
+        let message = &self.pages.messages[number];
         let role = message.role.as_str();
         // Roles are any text; as a class they are a word or nothing.
         let class = if role.bytes().all(|it| it.is_ascii_lowercase()) { role } else { "" };
@@ -78,7 +78,7 @@ impl<'a> Drawing<'a> {
         if let Some(name) = &message.name {
             let _ = write!(res, " <small><bdi>{}</bdi></small>", escape(name));
         }
-        let _ = writeln!(res, " <small>{} tokens</small></h3>", grouped(self.book.tokens(number)));
+        let _ = writeln!(res, " <small>{} tokens</small></h3>", grouped(self.pages.tokens(number)));
         for place in 0..message.parts.len() {
             if !self.beside.contains(&(number, place)) {
                 self.part_at((number, place), res);
@@ -90,16 +90,16 @@ impl<'a> Drawing<'a> {
 
     /// Whether nothing of a message is left to show.
     fn is_beside(&self, number: usize) -> bool {
-        let n = self.book.messages[number].parts.len();
+        let n = self.pages.messages[number].parts.len();
         n > 0 && (0..n).all(|it| self.beside.contains(&(number, it)))
     }
 
     fn problems(&self, number: usize, res: &mut String) {
-        self.book.problems_of(Some(number)).for_each(|it| problem(self.book, it, res));
+        self.pages.problems_of(Some(number)).for_each(|it| problem(self.pages, it, res));
     }
 
     fn part_at(&self, at: At, res: &mut String) {
-        let message = &self.book.messages[at.0];
+        let message = &self.pages.messages[at.0];
         match &message.parts[at.1] {
             Part::ToolCall(call) => self.call(call, at, res),
             Part::ToolResult(it) => {
@@ -120,7 +120,7 @@ impl<'a> Drawing<'a> {
         let arguments = if is_json { indent(arguments) } else { arguments.to_owned() };
         fold(&it.name, &it.id, &arguments, arguments.len() < FOLD, res);
         if let Some(&(number, place)) = self.answers.get(&at) {
-            let message = &self.book.messages[number];
+            let message = &self.pages.messages[number];
             let is_whole = self.is_beside(number);
             let is_first = is_whole && (0..place).all(|it| !self.beside.contains(&(number, it)));
             let id = if is_first { format!(" id=\"m{number}\"") } else { String::new() };
@@ -208,7 +208,7 @@ impl<'a> Drawing<'a> {
     }
 
     fn body(&self, text: &str, res: &mut String) {
-        if self.book.show.is_raw || text.len() > LONGEST {
+        if self.pages.options.raw || text.len() > LONGEST {
             let _ = writeln!(res, "<pre class=\"text\" dir=\"auto\">{}</pre>", escape(text));
             return;
         }
@@ -219,8 +219,8 @@ impl<'a> Drawing<'a> {
 }
 
 /// Appends a problem, with the way to the next one.
-pub(super) fn problem(book: &Book<'_>, number: usize, res: &mut String) {
-    let it = book.problems[number];
+pub(crate) fn problem(pages: &Pages<'_>, number: usize, res: &mut String) {
+    let it = pages.problems[number];
     let (severity, code) = (it.severity, escape(it.code.as_str()));
     let _ = write!(
         res,
@@ -230,21 +230,21 @@ pub(super) fn problem(book: &Book<'_>, number: usize, res: &mut String) {
     if let Some(fix) = &it.fix {
         let _ = write!(res, " <bdi class=\"about\">repair: {}</bdi>", escape(fix));
     }
-    if number + 1 < book.problems.len() {
-        let _ = write!(res, " <a href=\"{}\">next problem</a>", address_of(book, number + 1));
+    if number + 1 < pages.problems.len() {
+        let _ = write!(res, " <a href=\"{}\">next problem</a>", address_of(pages, number + 1));
     }
     res.push_str("</p>\n");
 }
 
 /// The address of a problem; the page before it where that is another one.
-pub(super) fn address_of(book: &Book<'_>, number: usize) -> String {
-    let page = book.problems[number].at.message.map_or(0, |it| book.page_of(it));
-    let file = if book.n_pages() > 1 { book.address(page) } else { String::new() };
+pub(crate) fn address_of(pages: &Pages<'_>, number: usize) -> String {
+    let page = pages.problems[number].at.message.map_or(0, |it| pages.page_of(it));
+    let file = if pages.count() > 1 { pages.address(page) } else { String::new() };
     format!("{file}#p{number}")
 }
 
 /// The beginning of a text, for a line that leads to it.
-pub(super) fn beginning(text: &str) -> String {
+pub(crate) fn beginning(text: &str) -> String {
     let text = text.trim();
     match text.char_indices().nth(80) {
         Some((end, _)) => format!("{}…", &text[..end]),

@@ -1,0 +1,28 @@
+//! A conversation with a problem as a page on standard output.
+//!
+//! `cargo run -p msg-view --example talk > talk.html`
+#![allow(
+    clippy::disallowed_macros,
+    clippy::disallowed_methods,
+    reason = "it is a program that prints"
+)]
+
+use std::io::Write;
+
+use msg_chainast::CheckOptions;
+use msg_core::{Message, Part, Role, ToolCall};
+use msg_view::Options;
+
+fn main() -> std::io::Result<()> {
+    let call = ToolCall::new("call_1", "read", r#"{"path":"a.txt"}"#);
+    let messages = [
+        Message::system("Be brief."),
+        Message::user("What is in **a.txt**?"),
+        Message::new(Role::Assistant).with_part(Part::ToolCall(call)),
+    ];
+    // The call has no result, which the page says beside it.
+    let problems = msg_chainast::check(&messages, None, &CheckOptions::new());
+    let mut page = Vec::new();
+    msg_view::write(&messages, &problems, &Options::default().with_title("talk"), &mut page);
+    std::io::stdout().write_all(&page)
+}

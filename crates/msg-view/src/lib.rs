@@ -1,0 +1,37 @@
+//! A conversation as HTML pages to read, to keep or to send: what `msg view` shows, as a library.
+//!
+//! A page needs nothing else: no script, no font, no network. Markdown is rendered, HTML of the conversation is
+//! text, results stand at their calls, problems at the messages that they concern. It opens no file, checks no
+//! chain and calls no model; what is wrong with the messages it is told.
+//!
+//! ```
+//! use msg_core::Message;
+//!
+//! let messages = [Message::user("What is **a**?"), Message::assistant("<b onclick=x>")];
+//! let mut page = Vec::new();
+//! msg_view::write(&messages, &[], &msg_view::Options::default(), &mut page);
+//! let page = String::from_utf8(page).expect("because pages are text");
+//! assert!(page.contains("What is <strong>a</strong>?") && page.contains("&lt;b onclick=x&gt;"));
+//! ```
+
+mod options;
+mod pages;
+mod price;
+
+mod page;
+
+mod message;
+
+mod html;
+mod markdown;
+mod write;
+
+pub use options::Options;
+pub use pages::Pages;
+pub use price::{Error, Price};
+pub use write::write;
+
+/// The examples of the README run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

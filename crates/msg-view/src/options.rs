@@ -1,0 +1,85 @@
+//! What is shown, and how.
+
+use msg_document::Counter;
+use serde::Deserialize;
+
+use crate::price::Price;
+
+/// What is shown of a conversation, and how. The default shows all of it on one page.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Options {
+    /// What the conversation is called: a name, or the path of a file, whose last part heads the page.
+    pub title: String,
+    /// The roles that are shown; all, if none is named.
+    pub roles: Vec<String>,
+    /// Texts as they are, instead of rendered Markdown.
+    pub raw: bool,
+    /// How many messages are on a page, about: results stay with their calls. None puts all on one.
+    pub page_size: Option<usize>,
+    /// The name of the first page's file, after which further ones are called; pages lead to each other by it.
+    pub file: String,
+    /// How tokens are counted; by scripts, if nothing is said.
+    pub counter: Option<Counter>,
+    /// What a million tokens cost: each section is given its cost, nothing cached.
+    pub price: Option<Price>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            title: String::new(),
+            roles: Vec::new(),
+            raw: false,
+            page_size: None,
+            file: "page.html".to_owned(),
+            counter: None,
+            price: None,
+        }
+    }
+}
+
+impl Options {
+    /// With this title.
+    #[must_use]
+    pub fn with_title(self, title: impl Into<String>) -> Self {
+        Options { title: title.into(), ..self }
+    }
+
+    /// With messages of these roles only.
+    #[must_use]
+    pub fn with_roles(self, roles: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        Options { roles: roles.into_iter().map(Into::into).collect(), ..self }
+    }
+
+    /// With texts as they are.
+    #[must_use]
+    pub fn with_raw(self) -> Self {
+        Options { raw: true, ..self }
+    }
+
+    /// With about so many messages on a page.
+    #[must_use]
+    pub fn with_page_size(self, messages: usize) -> Self {
+        Options { page_size: Some(messages), ..self }
+    }
+
+    /// With pages in files that are called so, or after it.
+    #[must_use]
+    pub fn with_file(self, name: impl Into<String>) -> Self {
+        Options { file: name.into(), ..self }
+    }
+
+    /// With tokens counted so.
+    #[must_use]
+    pub fn with_counter(self, counter: Counter) -> Self {
+        Options { counter: Some(counter), ..self }
+    }
+
+    /// With the cost of each section.
+    #[must_use]
+    pub fn with_price(self, price: Price) -> Self {
+        Options { price: Some(price), ..self }
+    }
+}
