@@ -120,6 +120,11 @@ impl EditArgs {
 }
 
 impl Lines<'_> {
+    /// How the input is called.
+    pub(crate) fn name(&self) -> &str {
+        &self.input.name
+    }
+
     /// Answers each line by `job`, in JSON.
     pub(crate) fn answer(
         self,

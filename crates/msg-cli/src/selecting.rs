@@ -2,6 +2,9 @@
 //!
 //! Reads, writes and says what became of it; what stays decides the command.
 
+use std::sync::OnceLock;
+
+use msg_core::Diagnostic;
 use msg_document::{Document, Refusal, WriteOptions};
 
 use crate::context::Context;
@@ -29,13 +32,19 @@ pub(crate) fn run(
     let sources = args.sources(None)?;
     let read = args.input.of_a_line();
     let lines = |it: Lines<'_>| {
-        it.answer(|line| {
+        let (name, anew) = (it.name().to_owned(), OnceLock::new());
+        let status = it.answer(|line| {
             let mut document = Document::read(line, &read)?;
             document.set_source(line.to_vec());
             let status = select(&mut document, line)?.status;
             document.expect_writer()?;
+            if let Some(it) = left_out(&document) {
+                let _ = anew.set(it);
+            }
             Ok(Answer::new(written(&mut document), status))
-        })
+        })?;
+        say(cx, &name, anew.into_inner());
+        Ok(status)
     };
     let document = |it: Opened<'_>| one(cx, args, it, &select);
     args.run(cx, (&sources, None), None, lines, document)
@@ -65,14 +74,23 @@ fn one(
     if selected.is_refused {
         return Ok(status);
     }
-    if document.is_edited() && !cx.quiet {
-        let anew: Vec<_> = document.format().written_anew().into_iter().collect();
-        cx.note(&cx.list(&input.name, &Quotes::default()).edits(&anew));
-    }
+    say(cx, &input.name, left_out(&document));
     let text = written(&mut document);
     out.write_document(&if is_json { args.pretty.laid_out(text) } else { text })?;
     args.output.finish(cx, out)?;
     Ok(status)
+}
+
+/// What an edited session leaves out.
+fn left_out(document: &Document) -> Option<Diagnostic> {
+    document.format().written_anew().filter(|_| document.is_edited())
+}
+
+/// Says it, once for all lines of an input.
+fn say(cx: &Context, name: &str, left_out: Option<Diagnostic>) {
+    if !cx.quiet {
+        cx.note(&cx.list(name, &Quotes::default()).edits(left_out.as_slice()));
+    }
 }
 
 fn written(document: &mut Document) -> Vec<u8> {

@@ -5,7 +5,7 @@
 //! Knows nothing of single formats.
 
 use msg_compact::Plan;
-use msg_core::Message;
+use msg_core::{Message, Report};
 use serde::Deserialize;
 
 use super::fitted::Fitted;
@@ -85,7 +85,7 @@ impl Fitted {
 }
 
 impl Goal {
-    /// What a plan makes of a document that was read from `text`, in its own format.
+    /// What a plan makes of a document that was read from `text`, in its own format, and what that leaves out.
     ///
     /// Fails as [`Goal::reach`] does.
     ///
@@ -96,7 +96,8 @@ impl Goal {
     /// let mut document = Document::read(text, &ReadOptions::default())?;
     /// document.set_source(text.to_vec());
     /// let plan = Goal::read_plan(r#"{"edits":[],"before":"","after":""}"#)?;
-    /// assert_eq!(Goal::Undo.reach_document(&plan, document, text)?, text);
+    /// let (written, report) = Goal::Undo.reach_document(&plan, document, text)?;
+    /// assert!(written == text && report.is_empty());
     /// # Ok::<(), msg_document::Refusal>(())
     /// ```
     pub fn reach_document(
@@ -104,11 +105,11 @@ impl Goal {
         plan: &Plan,
         mut document: Document,
         text: &[u8],
-    ) -> Result<Vec<u8>, Refusal> {
+    ) -> Result<(Vec<u8>, Report), Refusal> {
         if self == Goal::Undo
             && let Some(text) = document.undone(plan, text)
         {
-            return Ok(text);
+            return Ok((text, Report::new()));
         }
         let messages = self.reach(plan, document.take_messages())?;
         match plan.is_empty() {
@@ -116,7 +117,8 @@ impl Goal {
             false => document.put_planned(messages, Some(plan).filter(|_| self == Goal::Apply)),
         }
         document.expect_writer()?;
-        Ok(document.written())
+        let anew = document.format().written_anew().filter(|_| !plan.is_empty());
+        Ok((document.written(), Report::from_iter(anew)))
     }
 }
 
@@ -125,7 +127,7 @@ impl Document {
     fn gives_back(mut self, plan: &Plan, written: &str, text: &str) -> bool {
         self.set_source(written.as_bytes().to_vec());
         let undone = Goal::Undo.reach_document(plan, self, written.as_bytes());
-        undone.is_ok_and(|it| it == text.as_bytes())
+        undone.is_ok_and(|it| it.0 == text.as_bytes())
     }
 
     /// The text from which a plan made this document, which was read from `written`; what was appended since

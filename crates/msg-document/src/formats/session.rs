@@ -101,6 +101,22 @@ struct Stored {
     is_edited: bool,
 }
 
+impl Stored {
+    /// How it is written where its messages were edited: thoughts stay signed, and where nobody says the time, records
+    /// that need one have that of its last record.
+    fn written_anew(&self, options: &msg_session::WriteOptions) -> msg_session::WriteOptions {
+        let options = options.clone().with_signatures(msg_session::Signatures::Keep);
+        if options.now != msg_session::WriteOptions::default().now {
+            return options;
+        }
+        let is_rfc3339 = |it: &String| it.as_bytes().get(10) == Some(&b'T');
+        match self.session.summary().time.filter(is_rfc3339) {
+            Some(time) => options.with_now(time),
+            None => options,
+        }
+    }
+}
+
 impl Around for Stored {
     fn write(
         &mut self,
@@ -110,8 +126,7 @@ impl Around for Stored {
     ) -> Report {
         let dialect = self.session.dialect();
         if self.is_edited && msg_session::has_writer(dialect) {
-            let own = options.session.clone().with_signatures(msg_session::Signatures::Keep);
-            return write(dialect, messages, &own, out);
+            return write(dialect, messages, &self.written_anew(&options.session), out);
         }
         let mut report = Report::new();
         if self.is_edited {

@@ -102,7 +102,18 @@ impl Gathering {
             if let Some(object) = Object::whole(&text, 0) {
                 self.common(&object);
             }
+            for record in Value::whole(&text, 0).and_then(|it| it.array()).into_iter().flatten() {
+                self.time_of_record(&record);
+            }
         }
+    }
+
+    /// The time of a record of a list: its own, or that of its last part.
+    fn time_of_record(&mut self, record: &Value<'_>) {
+        let Some(record) = record.object() else { return };
+        let parts = record.list("parts").into_iter().rev().filter_map(|it| it.object());
+        let found = time_of(&record).or_else(|| parts.filter_map(|it| time_of(&it)).next());
+        self.summary.time = found.or(self.summary.time.take());
     }
 
     fn record(&mut self, object: &Object<'_>) {
@@ -130,11 +141,7 @@ impl Gathering {
     /// What several dialects call the same.
     fn common(&mut self, object: &Object<'_>) {
         let set = object.inner("$set");
-        let time = |it: &Object<'_>| {
-            let names = ["timestamp", "lastUpdated", "created"];
-            names.iter().find_map(|name| it.get(name)).map(|it| it.plain())
-        };
-        let found = set.as_ref().and_then(time).or_else(|| time(object)).or_else(|| {
+        let found = set.as_ref().and_then(time_of).or_else(|| time_of(object)).or_else(|| {
             let time = object.get("time")?;
             time.get("updated").or_else(|| time.get("created")).map(|it| it.plain())
         });
@@ -217,6 +224,12 @@ impl Gathering {
         self.summary.title = self.summary.title.filter(|it| !it.is_empty()).or(self.first_words);
         self.summary
     }
+}
+
+/// The time that a record says, by the names that several dialects have for it.
+fn time_of(record: &Object<'_>) -> Option<String> {
+    let names = ["timestamp", "lastUpdated", "created"];
+    names.iter().find_map(|name| record.get(name)).map(|it| it.plain())
 }
 
 /// How many characters of the user's words are kept: more than are shown, so that a secret is not cut where

@@ -165,13 +165,16 @@ impl Run<'_> {
         let no_plan = |it: Refusal| Failure::Usage(format!("{}: {it}", path.display()));
         let plan =
             Goal::read_plan(&side_file(path, self.args.io.input.max_bytes())?).map_err(no_plan)?;
-        let reached = match self.args.json {
-            true => goal
-                .reach(&plan, document.take_messages())
-                .map(|it| Reached::new(goal, it).to_json()),
-            false => goal.reach_document(&plan, document, text),
-        };
-        reached.map_err(|it| Failure::refused(it, name))
+        let refused = |it: Refusal| Failure::refused(it, name);
+        if self.args.json {
+            let messages = goal.reach(&plan, document.take_messages()).map_err(refused)?;
+            return Ok(Reached::new(goal, messages).to_json());
+        }
+        let (text, lost) = goal.reach_document(&plan, document, text).map_err(refused)?;
+        if !self.cx.quiet {
+            self.cx.note(&self.cx.list(name, &Quotes::default()).edits(&lost.into_vec()));
+        }
+        Ok(text)
     }
 
     /// The roles of what is mended. Only people need them.
