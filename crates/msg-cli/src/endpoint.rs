@@ -25,7 +25,7 @@ use ureq::{
 pub(crate) use self::api::Api;
 pub(crate) use self::masking::Masking;
 pub(crate) use self::unanswered::Unanswered;
-use crate::exit::Failure;
+use crate::exit::{Failure, refuse_if};
 
 /// The most redirects to the same host that are followed.
 const MAX_REDIRECTS: usize = 3;
@@ -58,14 +58,14 @@ impl Endpoint {
         model: &str,
         patience: Patience,
     ) -> Result<Self, Failure> {
-        if !(url.starts_with("http://") || url.starts_with("https://")) {
-            return Err(Failure::Usage(format!("found {url:?}, expected an http or https URL")));
-        }
-        if cfg!(not(feature = "https")) && url.starts_with("https://") {
-            let text =
-                "this msg was built without the feature https: endpoints are asked at http:// URLs";
-            return Err(Failure::Usage(text.to_owned()));
-        }
+        refuse_if(
+            !(url.starts_with("http://") || url.starts_with("https://")),
+            format!("found {url:?}, expected an http or https URL"),
+        )?;
+        refuse_if(
+            cfg!(not(feature = "https")) && url.starts_with("https://"),
+            "this msg was built without the feature https: endpoints are asked at http:// URLs",
+        )?;
         let url = api.url(url, model);
         let config = Agent::config_builder()
             .timeout_global(patience.whole)
@@ -152,24 +152,5 @@ fn same_host(from: &str, to: &str) -> Option<String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_redirect_stays_on_its_host() {
-        let from = "https://a.example:8443/v1/chat/completions";
-        let there = |to: &str| same_host(from, to);
-        assert_eq!(there("/v2/x").as_deref(), Some("https://a.example:8443/v2/x"));
-        assert_eq!(there("https://a.example:8443/y").as_deref(), Some("https://a.example:8443/y"));
-        for to in [
-            "",
-            "//b.example/x",
-            "http://a.example:8443/y",
-            "https://a.example/y",
-            "https://b.example:8443/",
-            "x",
-        ] {
-            assert_eq!(there(to), None, "{to}");
-        }
-    }
-}
+#[path = "../tests/unit/endpoint.rs"]
+mod tests;

@@ -85,6 +85,11 @@ pub(crate) struct BadDocument {
     pub(crate) bytes: Vec<u8>,
 }
 
+/// Refuses arguments of which something is wrong: they contradict each other, or would change nothing.
+pub(crate) fn refuse_if(is_wrong: bool, text: impl Into<String>) -> Result<(), Failure> {
+    if is_wrong { Err(Failure::Usage(text.into())) } else { Ok(()) }
+}
+
 impl Failure {
     /// A reading failure of `name`.
     pub(crate) fn read(name: impl Into<String>, source: io::Error) -> Self {

@@ -70,13 +70,5 @@ impl Progress {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_templates_are_valid() {
-        for template in [KNOWN, UNKNOWN] {
-            assert!(ProgressStyle::with_template(template).is_ok(), "{template}");
-        }
-    }
-}
+#[path = "../tests/unit/progress.rs"]
+mod tests;

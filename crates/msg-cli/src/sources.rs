@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use msg_document::ObjectWriter;
 
 use crate::context::Context;
-use crate::exit::{Failure, Status};
+use crate::exit::{Failure, Status, refuse_if};
 use crate::input::Input;
 use crate::render::{self, safe};
 
@@ -66,12 +66,10 @@ impl Sources {
 
     /// Refuses an option that is about one document.
     pub(crate) fn expect_one(&self, option: &str, is_given: bool) -> Result<(), Failure> {
-        match is_given && !self.is_one() {
-            true => {
-                Err(Failure::Usage(format!("{option} is for one input, and there are several")))
-            }
-            false => Ok(()),
-        }
+        refuse_if(
+            is_given && !self.is_one(),
+            format!("{option} is for one input, and there are several"),
+        )
     }
 
     /// The JSON answer about one of them: with `path` first, where there are several.

@@ -20,7 +20,7 @@ use crate::formats;
 use crate::input::InputArgs;
 use crate::jsonl::{self, Answer, LineArgs};
 use crate::options::Flags;
-use crate::output::{OutputArgs, PrettyArgs, end_line};
+use crate::output::{OutputArgs, PrettyArgs};
 use crate::render::{self, Quotes};
 
 /// Show a conversation as a tree: sections, headers, body pairs, sizes.
@@ -117,9 +117,7 @@ impl Command for Args {
         let document = formats::read(cx, bytes, &input.name, &self.input)?;
         if self.json || with_ops {
             let answer = answer(rules.grow(document), ops.as_deref());
-            let mut json = self.pretty.laid_out(answer.json);
-            end_line(&mut json);
-            out.write(&json)?;
+            out.write_json(answer.json, &self.pretty)?;
             out.finish()?;
             return Ok(answer.status);
         }

@@ -14,7 +14,7 @@ use crate::exit::{Failure, Status};
 use crate::formats;
 use crate::jsonl::Answer;
 use crate::options::Flags;
-use crate::output::{Output, PrettyArgs, end_line};
+use crate::output::{Output, PrettyArgs};
 use crate::render::{self, List, Quotes, plural};
 use crate::sizes;
 
@@ -71,9 +71,7 @@ impl Command for Args {
             let checked = document.check(&options);
             if self.json {
                 let json = sources.headed_json(&input.name, checked.to_json());
-                let mut json = self.pretty.laid_out(json);
-                end_line(&mut json);
-                out.write(&json)?;
+                out.write_json(json, &self.pretty)?;
             } else {
                 out.write_coloured(&sources.head(&input.name))?;
                 self.show(cx, &input.name, &document, &checked.diagnostics, out)?;

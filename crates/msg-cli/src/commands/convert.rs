@@ -14,7 +14,7 @@ use serde::Serialize;
 use super::Command;
 use crate::context::Context;
 use crate::documents::{EditArgs, Lines, Opened};
-use crate::exit::{Failure, Status};
+use crate::exit::{Failure, Status, refuse_if};
 use crate::formats;
 use crate::input::Input;
 use crate::jsonl::{self, Answer};
@@ -160,15 +160,14 @@ impl Run<'_> {
     fn lines(&self, lines: Lines<'_>) -> Result<Status, Failure> {
         let (cx, args) = (self.cx, self.args);
         let from = args.io.input.from;
-        if !args.to.is_json() || from.is_some_and(|it| !it.is_json()) {
-            let text = "a message file has many lines: --jsonl takes and gives JSON formats";
-            return Err(Failure::Usage(text.to_owned()));
-        }
-        if args.io.output.is_in_place() && from != Some(args.to) {
-            let text =
-                format!("--in-place keeps the format: lines need --from {} with it", args.to);
-            return Err(Failure::Usage(text));
-        }
+        refuse_if(
+            !args.to.is_json() || from.is_some_and(|it| !it.is_json()),
+            "a message file has many lines: --jsonl takes and gives JSON formats",
+        )?;
+        refuse_if(
+            args.io.output.is_in_place() && from != Some(args.to),
+            format!("--in-place keeps the format: lines need --from {} with it", args.to),
+        )?;
         lines.answer(|line| {
             let Converted { document, edits, left_behind } = convert(line, args.to, &self.options)?;
             self.leave_behind(left_behind);
@@ -182,11 +181,10 @@ impl Run<'_> {
         let Opened { mut input, mut out, report, .. } = opened;
         let mut document = self.open(&mut input)?;
         let is_same = document.format() == args.to;
-        if args.io.output.is_in_place() && !is_same {
-            let text =
-                format!("{} is {}: --in-place keeps the format", input.name, document.format());
-            return Err(Failure::Usage(text));
-        }
+        refuse_if(
+            args.io.output.is_in_place() && !is_same,
+            format!("{} is {}: --in-place keeps the format", input.name, document.format()),
+        )?;
         if document.format().is_session() {
             out.replaces_a_session();
         }

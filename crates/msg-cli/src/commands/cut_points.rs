@@ -16,7 +16,7 @@ use crate::documents::{AnswerArgs, Lines};
 use crate::exit::{Failure, Status};
 use crate::formats;
 use crate::jsonl::Answer;
-use crate::output::{PrettyArgs, end_line};
+use crate::output::PrettyArgs;
 use crate::render::{Quotes, count, plural};
 
 /// Show before which messages a conversation may be cut.
@@ -82,9 +82,7 @@ impl Command for Args {
             let status = status.max(Status::of(found.is_ok()));
             if self.json {
                 let json = sources.headed_json(&input.name, to_json(&found));
-                let mut text = self.pretty.laid_out(json);
-                end_line(&mut text);
-                out.write(&text)?;
+                out.write_json(json, &self.pretty)?;
                 return Ok(status);
             }
             match &found {

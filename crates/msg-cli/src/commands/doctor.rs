@@ -13,7 +13,7 @@ use self::line::Form;
 use self::mend::Doctor;
 use super::Command;
 use crate::context::Context;
-use crate::exit::{Failure, Status};
+use crate::exit::{Failure, Status, refuse_if};
 use crate::input::MAX_DOCUMENT;
 use crate::jsonl::{self, LineArgs};
 use crate::options::Flags;
@@ -124,10 +124,10 @@ struct Diagnosis {
 
 impl Args {
     fn run_lines(&self, cx: &Context, options: &RepairOptions) -> Result<Status, Failure> {
-        if self.fix || self.report.is_some() {
-            let text = "--jsonl answers each line with its mended bytes: it takes no --fix and no --report";
-            return Err(Failure::Usage(text.to_owned()));
-        }
+        refuse_if(
+            self.fix || self.report.is_some(),
+            "--jsonl answers each line with its mended bytes: it takes no --fix and no --report",
+        )?;
         let sources = Sources::find(&self.sessions, MAX_DOCUMENT.saturating_mul(4))?;
         let from = self.from;
         sources.each(cx, |mut input| {

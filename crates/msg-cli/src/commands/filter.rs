@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::Command;
 use crate::context::Context;
 use crate::documents::EditArgs;
-use crate::exit::{Failure, Status};
+use crate::exit::{Failure, Status, refuse_if};
 use crate::options::Flags;
 use crate::render::plural;
 use crate::selecting::{self, Selected};
@@ -55,10 +55,10 @@ impl Command for Args {
     fn run(self, cx: &Context) -> Result<Status, Failure> {
         let options: FilterOptions = Flags::of(&self.what).options()?;
         let is_all = FilterOptions { others: false, ..options.clone() } == FilterOptions::default();
-        if options.others && is_all {
-            let text = "--not keeps what the other flags do not name: add --role, --name, --tool or --range";
-            return Err(Failure::Usage(text.to_owned()));
-        }
+        refuse_if(
+            options.others && is_all,
+            "--not keeps what the other flags do not name: add --role, --name, --tool or --range",
+        )?;
         selecting::run(cx, &self.io, |document, line| {
             let options = Flags::of(&self.what).options_of_line(line)?;
             let before = document.messages().len();

@@ -22,7 +22,7 @@ use self::run::Run;
 use super::Command;
 use crate::context::Context;
 use crate::documents::{EditArgs, Lines, Opened};
-use crate::exit::{Failure, Status};
+use crate::exit::{Failure, Status, refuse_if};
 use crate::options::Flags;
 use crate::sources::Sources;
 
@@ -187,10 +187,10 @@ impl Args {
         for (option, file) in self.files.all() {
             sources.expect_one(option, file.is_some())?;
         }
-        if self.io.output.is_in_place() && (self.json || self.dry_run) {
-            let text = "--in-place replaces a conversation by what fits: it takes no --json and no --dry-run";
-            return Err(Failure::Usage(text.to_owned()));
-        }
+        refuse_if(
+            self.io.output.is_in_place() && (self.json || self.dry_run),
+            "--in-place replaces a conversation by what fits: it takes no --json and no --dry-run",
+        )?;
         // The JSON form is an answer a line, which needs no file each.
         match self.json && !self.io.output.names_a_file() {
             true => Ok(()),

@@ -15,7 +15,7 @@ use super::Command;
 use super::fit::args::CountArgs;
 use crate::context::Context;
 use crate::documents::{AnswerArgs, Lines};
-use crate::exit::{Failure, Status};
+use crate::exit::{Failure, Status, refuse_if};
 use crate::formats;
 use crate::input::Input;
 use crate::jsonl::Answer;
@@ -53,10 +53,10 @@ pub(crate) struct Args {
 
 impl Command for Args {
     fn run(self, cx: &Context) -> Result<Status, Failure> {
-        if self.budget.is_some() && self.json && self.svg.is_none() {
-            let text = "--budget is drawn over the growth: with --json it needs --svg";
-            return Err(Failure::Usage(text.to_owned()));
-        }
+        refuse_if(
+            self.budget.is_some() && self.json && self.svg.is_none(),
+            "--budget is drawn over the growth: with --json it needs --svg",
+        )?;
         self.pretty.expect(self.json, "it needs --json")?;
         self.io.input.sources()?.expect_one("--svg", self.svg.is_some())?;
         let max_bytes = self.io.input.max_bytes();

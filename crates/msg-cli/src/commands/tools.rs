@@ -13,10 +13,10 @@ use msg_document::{Segmented, tools};
 
 use crate::commands::Command;
 use crate::context::Context;
-use crate::exit::{Failure, Status};
+use crate::exit::{Failure, Status, refuse_if};
 use crate::input::LimitArgs;
 use crate::jsonl::{self, Answer, LineArgs};
-use crate::output::{OutputArgs, PrettyArgs, end_line};
+use crate::output::{OutputArgs, PrettyArgs};
 use crate::render;
 use crate::sources::Sources;
 
@@ -63,10 +63,10 @@ impl Command for Args {
             let status = jsonl::run(cx, &self.lines, input, &mut out, None, job)?;
             return out.finish().map(|()| status);
         }
-        if base.events && !self.json {
-            let text = "--events adds to the JSON form: give --json or --jsonl with it";
-            return Err(Failure::Usage(text.to_owned()));
-        }
+        refuse_if(
+            base.events && !self.json,
+            "--events adds to the JSON form: give --json or --jsonl with it",
+        )?;
         let bytes = input.read_all()?;
         let res = tools(&bytes, &base);
         let members =
@@ -87,9 +87,7 @@ impl Args {
         mut out: crate::output::Output,
     ) -> Result<Status, Failure> {
         if self.json {
-            let mut json = self.pretty.laid_out(res.to_json());
-            end_line(&mut json);
-            out.write(&json)?;
+            out.write_json(res.to_json(), &self.pretty)?;
         } else {
             out.write(outline::segments(&res.parsed).as_bytes())?;
         }

@@ -21,7 +21,7 @@ use self::place::Place;
 use super::Command;
 use crate::chain_args::ChainArgs;
 use crate::context::Context;
-use crate::exit::{Failure, Status};
+use crate::exit::{Failure, Status, refuse_if};
 use crate::formats;
 use crate::input::{Input, InputArgs};
 use crate::redact;
@@ -80,9 +80,10 @@ impl Command for Args {
         let sources = self.input.sources()?;
         sources.expect_one("--browser", self.browser)?;
         let place = Place::new(self.output.as_deref(), self.browser, &sources)?;
-        if self.page_size.is_some() && !place.is_file() {
-            return Err(Failure::Usage("pages are files: add -o FILE to --page-size".to_owned()));
-        }
+        refuse_if(
+            self.page_size.is_some() && !place.is_file(),
+            "pages are files: add -o FILE to --page-size",
+        )?;
         sources.each(cx, |input| self.document(cx, input, &place, &sources))
     }
 }
@@ -96,13 +97,13 @@ impl Args {
         sources: &Sources,
     ) -> Result<Status, Failure> {
         let profile = self.chain.profile(self.input.max_bytes())?;
-        if self.input.looks_like_lines(&mut input)? {
-            let text = format!(
+        refuse_if(
+            self.input.looks_like_lines(&mut input)?,
+            format!(
                 "{} is JSON lines, a document a line, and a page shows one: `sed -n 1p` takes one out",
                 input.name
-            );
-            return Err(Failure::Usage(text));
-        }
+            ),
+        )?;
         let path = place.of(&input)?;
         let mut messages = formats::open(cx, &mut input, &self.input)?.into_messages();
         if self.redact {

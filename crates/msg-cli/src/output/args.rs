@@ -8,7 +8,7 @@ use msg_document::Format;
 
 use super::{Finished, Output};
 use crate::context::Context;
-use crate::exit::{Failure, Status};
+use crate::exit::{Failure, Status, refuse_if};
 use crate::input::Input;
 use crate::render::safe;
 use crate::sources::Sources;
@@ -198,10 +198,7 @@ pub(crate) struct PrettyArgs {
 impl PrettyArgs {
     /// Refuses the option where what is printed is no JSON; `instead` says what would be.
     pub(crate) fn expect(&self, is_json: bool, instead: &str) -> Result<(), Failure> {
-        match self.pretty && !is_json {
-            true => Err(Failure::Usage(format!("--pretty lays out JSON: {instead}"))),
-            false => Ok(()),
-        }
+        refuse_if(self.pretty && !is_json, format!("--pretty lays out JSON: {instead}"))
     }
 
     /// A JSON document as it is printed.

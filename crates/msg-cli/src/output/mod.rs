@@ -142,7 +142,14 @@ impl Output {
         }
     }
 
-    /// The same for what comes in pieces of whole characters.
+    /// Writes an answer in JSON, laid out as it is asked for, and ends its line.
+    pub(crate) fn write_json(&mut self, json: Vec<u8>, pretty: &PrettyArgs) -> Result<(), Failure> {
+        let mut json = pretty.laid_out(json);
+        end_line(&mut json);
+        self.write(&json)
+    }
+
+    /// As [`Output::write`], for what comes in pieces of whole characters.
     pub(crate) fn stream(
         &mut self,
         write: impl FnOnce(&mut dyn Write) -> io::Result<()>,

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::thread;
 
 use testkit::Console;
 
@@ -27,14 +28,18 @@ fn lay_out(folder: &Path) {
 #[test]
 fn the_commands_of_the_guides_say_what_they_show() {
     let pages = fs::read_dir(guides()).unwrap().map(|it| it.unwrap().path());
-    let mut pages: Vec<_> =
-        pages.filter(|it| it.extension().is_some_and(|it| it == "md")).collect();
-    pages.sort();
-    for page in pages {
-        if fs::read_to_string(&page).unwrap().contains("```console") {
-            let folder = tempfile::tempdir().unwrap();
-            lay_out(folder.path());
-            Console::new(folder.path(), env!("CARGO_BIN_EXE_msg")).check(&[page]);
+    let is_run = |it: &PathBuf| {
+        it.extension().is_some_and(|it| it == "md")
+            && fs::read_to_string(it).unwrap().contains("```console")
+    };
+    // A page that fails panics in its thread, and the scope with it.
+    thread::scope(|scope| {
+        for page in pages.filter(is_run) {
+            scope.spawn(move || {
+                let folder = tempfile::tempdir().unwrap();
+                lay_out(folder.path());
+                Console::new(folder.path(), env!("CARGO_BIN_EXE_msg")).check(&[page]);
+            });
         }
-    }
+    });
 }

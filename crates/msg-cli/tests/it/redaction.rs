@@ -6,8 +6,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use std::thread;
 
 use serde_json::{Map, Value, json};
+use tempfile::TempDir;
 
 /// Each secret bears this word, which nothing that is printed may have.
 const WORD: &str = "LEAK7";
@@ -144,79 +146,120 @@ fn said(home: &Path, args: &[&str], input: Option<&str>) -> String {
 
 #[test]
 fn no_command_says_a_secret_or_commands_a_terminal() {
-    let (mut leaks, mut n_hidden) = (Vec::new(), 0);
-    for (dialect, blobs) in longest() {
-        let home = tempfile::tempdir().unwrap();
-        let root = format!("sessions-{}", SECRETS[1]);
+    let found: Vec<Found> = thread::scope(|scope| {
+        let started: Vec<_> = longest()
+            .into_iter()
+            .map(|(dialect, blobs)| scope.spawn(move || Found::in_a_session(&dialect, &blobs)))
+            .collect();
+        started.into_iter().map(|it| it.join().unwrap()).collect()
+    });
+    let leaks: Vec<_> = found.iter().flat_map(|it| &it.leaks).map(String::as_str).collect();
+    assert!(leaks.is_empty(), "{} leaks:\n{}", leaks.len(), leaks.join("\n"));
+    let n_hidden: usize = found.iter().map(|it| it.n_hidden).sum();
+    assert!(n_hidden > 500, "{n_hidden}");
+}
+
+/// A session with secrets in every place, on disk.
+struct Planted {
+    home: TempDir,
+    /// The folder that it is in, and the session itself, both from the home.
+    root: String,
+    path: String,
+    /// The text of its last file.
+    text: String,
+    is_alone: bool,
+}
+
+impl Planted {
+    fn new(blobs: &Map<String, Value>) -> Self {
+        let (home, root) = (tempfile::tempdir().unwrap(), format!("sessions-{}", SECRETS[1]));
         let is_alone = blobs.len() == 1;
-        let mut path = root.clone();
-        let mut bytes = String::new();
-        for (name, text) in &blobs {
-            bytes = planted(text.as_str().unwrap());
+        let (mut path, mut text) = (root.clone(), String::new());
+        for (name, blob) in blobs {
+            text = planted(blob.as_str().unwrap());
             let (folder, file) = name.rsplit_once('/').unwrap_or(("", name));
-            let file = match is_alone {
-                true => format!("{}-{file}", SECRETS[1]),
-                false => file.to_owned(),
-            };
+            let secret = if is_alone { format!("{}-", SECRETS[1]) } else { String::new() };
             let folder = Path::new(&root).join(folder);
-            fs::create_dir_all(home.path().join(&folder)).unwrap();
-            fs::write(home.path().join(&folder).join(&file), &bytes).unwrap();
+            let file = folder.join(format!("{secret}{file}"));
+            fs::create_dir_all(home.path().join(folder)).unwrap();
+            fs::write(home.path().join(&file), &text).unwrap();
             if is_alone {
-                path = folder.join(file).to_str().unwrap().to_owned();
+                path = file.to_str().unwrap().to_owned();
             }
         }
-        let p = path.as_str();
-        let request = json!({ "name": p, "dialect": dialect, "input": bytes }).to_string();
-        let mut runs: Vec<(Vec<&str>, Option<&str>)> = vec![
-            (vec!["doctor", p, "--from", &dialect], None),
-            (
-                vec!["doctor", p, "--from", &dialect, "--all", "--json", "--report", "report.json"],
-                None,
-            ),
-            (vec!["doctor", p, "--from", &dialect, "--error", "messages.1: thinking"], None),
-            (vec!["doctor", p, "--from", "openai-jsonl"], None),
-            (vec!["doctor", p, "--from", &dialect, "--leaf", SECRETS[0], "--json"], None),
-            (vec!["doctor", p, "--from", &dialect, "--fix", "--all", "--force"], None),
-            (vec!["list", &root], None),
-            (vec!["list", &root, "--json", "--check"], None),
-            (vec!["find", "a", &root, "--tools"], None),
-            (vec!["find", "a", &root, "--tools", "--json"], None),
-            (vec!["view", p, "--from", &dialect], None),
-        ];
-        let request = (!request.contains("output_b64")).then_some(request);
-        runs.push((vec!["doctor", "-", "--jsonl"], request.as_deref().filter(|_| is_alone)));
-        for to in [
-            "native",
-            "msgmd",
-            "plain",
-            "openai",
-            "anthropic",
-            "turns",
-            "claude-code",
-            "goose",
-            "sharegpt",
-        ] {
-            runs.push((vec!["convert", p, "--from", &dialect, "--to", to, "--verbose"], None));
+        Planted { home, root, path, text, is_alone }
+    }
+
+    /// It as a line of `--jsonl`, if all of it is one.
+    fn request(&self, dialect: &str) -> Option<String> {
+        let request = json!({ "name": self.path, "dialect": dialect, "input": self.text });
+        Some(request.to_string()).filter(|it| self.is_alone && !it.contains("output_b64"))
+    }
+}
+
+/// Commands that read a session: `P` is its path, `ROOT` its folder, `D` its dialect, `SECRET` a leaf, `ERROR` what a provider says.
+const RUNS: [&str; 20] = [
+    "doctor P --from D",
+    "doctor P --from D --all --json --report report.json",
+    "doctor P --from D --error ERROR",
+    "doctor P --from openai-jsonl",
+    "doctor P --from D --leaf SECRET --json",
+    "doctor P --from D --fix --all --force",
+    "list ROOT",
+    "list ROOT --json --check",
+    "find a ROOT --tools",
+    "find a ROOT --tools --json",
+    "view P --from D",
+    "convert P --from D --to native --verbose",
+    "convert P --from D --to msgmd --verbose",
+    "convert P --from D --to plain --verbose",
+    "convert P --from D --to openai --verbose",
+    "convert P --from D --to anthropic --verbose",
+    "convert P --from D --to turns --verbose",
+    "convert P --from D --to claude-code --verbose",
+    "convert P --from D --to goose --verbose",
+    "convert P --from D --to sharegpt --verbose",
+];
+
+/// What commands said of a session that they must not, and how often they hid something.
+#[derive(Default)]
+struct Found {
+    leaks: Vec<String>,
+    n_hidden: usize,
+}
+
+impl Found {
+    fn in_a_session(dialect: &str, blobs: &Map<String, Value>) -> Self {
+        let (planted, mut res) = (Planted::new(blobs), Found::default());
+        for run in RUNS {
+            let word = |it| match it {
+                "P" => &planted.path,
+                "ROOT" => &planted.root,
+                "D" => dialect,
+                "SECRET" => SECRETS[0],
+                "ERROR" => "messages.1: thinking",
+                it => it,
+            };
+            res.look_at(&planted, &run.split(' ').map(word).collect::<Vec<_>>(), None);
         }
-        for (mut args, input) in runs {
-            args.push("--redact");
-            let mut said = said(home.path(), &args, input);
-            // The mended session itself is what was asked for.
-            said.truncate(said.find("output_b64").unwrap_or(said.len()));
-            n_hidden += said.matches("[redacted:").count();
-            if let Some(at) = said.find(WORD) {
-                let start = said.floor_char_boundary(at.saturating_sub(120));
-                leaks.push(format!(
-                    "{args:?}: …{}",
-                    &said[start..said.ceil_char_boundary((at + 40).min(said.len()))]
-                ));
-            }
-            let is_data = args[0] == "convert" || args[0] == "view" || args.contains(&"--json");
-            if !is_data && said.contains(['\u{1b}', '\u{7}', '\u{202e}']) {
-                leaks.push(format!("{args:?} commands the terminal"));
-            }
+        res.look_at(&planted, &["doctor", "-", "--jsonl"], planted.request(dialect).as_deref());
+        res
+    }
+
+    fn look_at(&mut self, planted: &Planted, args: &[&str], input: Option<&str>) {
+        let args = [args, &["--redact"]].concat();
+        let mut said = said(planted.home.path(), &args, input);
+        // The mended session itself is what was asked for.
+        said.truncate(said.find("output_b64").unwrap_or(said.len()));
+        self.n_hidden += said.matches("[redacted:").count();
+        if let Some(at) = said.find(WORD) {
+            let start = said.floor_char_boundary(at.saturating_sub(120));
+            let end = said.ceil_char_boundary((at + 40).min(said.len()));
+            self.leaks.push(format!("{args:?}: …{}", &said[start..end]));
+        }
+        let is_data = args[0] == "convert" || args[0] == "view" || args.contains(&"--json");
+        if !is_data && said.contains(['\u{1b}', '\u{7}', '\u{202e}']) {
+            self.leaks.push(format!("{args:?} commands the terminal"));
         }
     }
-    assert!(leaks.is_empty(), "{} leaks:\n{}", leaks.len(), leaks.join("\n"));
-    assert!(n_hidden > 500, "{n_hidden}");
 }

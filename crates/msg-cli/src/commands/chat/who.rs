@@ -2,7 +2,7 @@
 
 use msg_file::{AgentConfig, Document, NewCell, set_default_cell};
 
-use crate::exit::Failure;
+use crate::exit::{Failure, refuse_if};
 
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct WhoArgs {
@@ -76,10 +76,10 @@ impl Who {
 impl WhoArgs {
     /// A default is somebody: fails where nobody is named.
     pub(super) fn is_complete(&self) -> Result<(), Failure> {
-        match self.set_default && self.agent.is_none() && self.model.is_none() {
-            true => Err(Failure::Usage("--set-default needs --agent or --model".to_owned())),
-            false => Ok(()),
-        }
+        refuse_if(
+            self.set_default && self.agent.is_none() && self.model.is_none(),
+            "--set-default needs --agent or --model",
+        )
     }
 
     /// The cell of a temporary agent that has the name of its model.

@@ -15,7 +15,7 @@ use serde::Serialize;
 use super::nonces::Nonces;
 use super::request::{Answered, FileArgs, Request, failed, print, refused};
 use crate::context::Context;
-use crate::exit::{Failure, Status};
+use crate::exit::{Failure, Status, refuse_if};
 use crate::input::Input;
 use crate::jsonl::Answer;
 use crate::signals;
@@ -46,13 +46,10 @@ enum Durable {
 impl WriteArgs {
     /// Refuses what only a file has use for, where lines come and go.
     pub(super) fn none_given(&self) -> Result<(), Failure> {
-        match self.force || self.durability.is_some() {
-            true => Err(Failure::Usage(
-                "--force and --durability are for a file: with --jsonl a line brings its options"
-                    .to_owned(),
-            )),
-            false => Ok(()),
-        }
+        refuse_if(
+            self.force || self.durability.is_some(),
+            "--force and --durability are for a file: with --jsonl a line brings its options",
+        )
     }
 
     pub(super) fn open(&self, file: &FileArgs) -> Result<(Appender, String), Failure> {
