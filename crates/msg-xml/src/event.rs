@@ -8,7 +8,7 @@ use msg_core::{Diagnostic, IdSource, StreamEvent};
 
 use crate::call::{Call, PartialCall};
 use crate::code::Code;
-use crate::path::{ArgPath, Paths};
+use crate::path::ArgPath;
 
 /// How a call ended.
 #[derive(Clone, Debug, PartialEq)]
@@ -177,14 +177,15 @@ impl Ev {
     }
 }
 
-/// The events that have not been taken. Muted while a text is read that may turn out to be no call.
+/// The events that have not been taken. Muted while a text is read that may turn out to be no call; who reads a whole
+/// message at once wants the calls only, and nothing of their beginnings and values.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     pub(crate) events: Vec<Ev>,
     /// What events say that does not stand in the input like this.
     pub(crate) texts: String,
     muted: bool,
-    pub(crate) paths: Paths,
+    pub(crate) calls_only: bool,
 }
 
 /// The most room for texts that stays when they are gone.
@@ -204,8 +205,9 @@ impl Queue {
         from..self.texts.len()
     }
 
-    pub(crate) fn on(&self) -> bool {
-        !self.muted
+    /// Whether beginnings and values of calls are wanted.
+    pub(crate) fn wants_values(&self) -> bool {
+        !self.muted && !self.calls_only
     }
 
     pub(crate) fn mute(&mut self, muted: bool) {
@@ -218,31 +220,35 @@ impl Queue {
         }
     }
 
+    fn push_value(&mut self, ev: Ev) {
+        if self.wants_values() {
+            self.events.push(ev);
+        }
+    }
+
     pub(crate) fn begin(&mut self, call: u32) {
-        self.push(Ev::Begin { call });
+        self.push_value(Ev::Begin { call });
     }
 
     pub(crate) fn name(&mut self, call: u32, name: &str) {
-        if !self.muted {
+        if self.wants_values() {
             let text = self.text(name);
             self.events.push(Ev::Name { call, text });
         }
     }
 
     pub(crate) fn arg(&mut self, call: u32, path: &ArgPath, from: usize, to: usize) {
-        if !self.muted {
-            self.events.push(Ev::Arg { call, path: path.clone(), from, to });
-        }
+        self.push_value(Ev::Arg { call, path: path.clone(), from, to });
     }
 
     pub(crate) fn arg_text(&mut self, call: u32, path: &ArgPath, text: &str) {
-        if !self.muted {
+        if self.wants_values() {
             let text = self.text(text);
             self.events.push(Ev::ArgText { call, path: path.clone(), text });
         }
     }
 
     pub(crate) fn reset(&mut self, call: u32, path: &ArgPath) {
-        self.push(Ev::Reset { call, path: path.clone() });
+        self.push_value(Ev::Reset { call, path: path.clone() });
     }
 }

@@ -2,7 +2,6 @@
 //! them valid UTF-8 (XT-1), and turns the machine's positions into positions of the input.
 
 mod chunk;
-mod source;
 mod utf8;
 
 use std::sync::Arc;
@@ -28,6 +27,7 @@ use utf8::Utf8;
 /// ```
 pub fn parse(input: &[u8], finish: Option<FinishReason>, opts: &Options) -> Parsed {
     let mut parser = StreamParser::new(opts.clone());
+    parser.machine.queue.calls_only = true;
     let mut all = Collector::default();
     parser.feed(input).for_each(|event| all.push(event));
     parser.finish(finish).for_each(|event| all.push(event));
@@ -198,7 +198,6 @@ impl StreamParser {
         if self.wait.need.hit(fresh) || self.base + self.carry.len() >= self.wait.by {
             let w = Input { text: &self.carry, base: self.base, eof: false };
             self.wait = self.machine.run(&w);
-            self.give_source();
         }
         if self.utf8.partial.is_empty() {
             self.fast_path = self.machine.fast_path(self.base + self.carry.len());
@@ -235,7 +234,6 @@ impl StreamParser {
             self.machine.set_cut(reason.as_ref().is_some_and(is_cut));
             let w = Input { text: &self.carry, base: self.base, eof: true };
             self.machine.run(&w);
-            self.give_source();
         }
         self.drain()
     }

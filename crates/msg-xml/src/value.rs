@@ -71,37 +71,27 @@ const ESCAPED_CDATA: &str = "&lt;![CDATA[";
 
 /// XT-25.
 pub(crate) fn value(text: &str, sections: &[Section]) -> (String, Notes) {
-    let mut notes = Notes::default();
-    let (Some(first), Some(last)) = (sections.first(), sections.last()) else {
+    if sections.is_empty() {
         return plain(text);
-    };
-    let mut out = String::with_capacity(text.len());
-    let outside_blank = {
-        let mut at = 0;
-        let mut blank = true;
-        for s in sections {
-            blank &= lex::all_blank(&text[at..s.start]);
-            at = s.end;
-        }
-        blank && lex::all_blank(&text[at..])
-    };
-    if outside_blank {
-        let mut at = first.start;
-        for s in sections {
-            out.push_str(&text[at..s.start]);
-            out.push_str(&text[s.from..s.to]);
-            at = s.end;
-        }
-        return (out, notes);
     }
-    let mut at = 0;
-    for s in sections {
-        notes.add(decode(&text[at..s.start], &mut out));
-        out.push_str(&text[s.from..s.to]);
-        at = s.end;
+    let is_exact = outside(text, sections).all(lex::all_blank);
+    let (mut out, mut notes) = (String::with_capacity(text.len()), Notes::default());
+    for (i, between) in outside(text, sections).enumerate() {
+        match is_exact {
+            true if i == 0 || i == sections.len() => {}
+            true => out.push_str(between),
+            false => notes.add(decode(between, &mut out)),
+        }
+        out.push_str(sections.get(i).map_or("", |s| &text[s.from..s.to]));
     }
-    notes.add(decode(&text[last.end..], &mut out));
     (out, notes)
+}
+
+/// What stands before, between and behind sections.
+fn outside<'t>(text: &'t str, sections: &[Section]) -> impl Iterator<Item = &'t str> {
+    let starts = sections.iter().map(|s| s.start).chain([text.len()]);
+    let ends = [0].into_iter().chain(sections.iter().map(|s| s.end));
+    ends.zip(starts).map(|(from, to)| &text[from..to])
 }
 
 fn plain(text: &str) -> (String, Notes) {
@@ -163,42 +153,28 @@ pub(crate) fn decoded(text: &str) -> Cow<'_, str> {
 /// XT-26: appends `text` with its entities decoded once, unless there is markup in it.
 pub(crate) fn decode(text: &str, out: &mut String) -> Notes {
     let mut notes = Notes::default();
-    let Some(first) = memchr::memchr(b'&', text.as_bytes()) else {
+    if memchr::memchr(b'&', text.as_bytes()).is_none() {
         out.push_str(text);
         return notes;
-    };
+    }
     if has_markup(text) {
         out.push_str(text);
-        let mut rest = &text[first..];
-        while let Some(i) = memchr::memchr(b'&', rest.as_bytes()) {
-            rest = &rest[i..];
-            if let Entity::Char(..) = entity(rest) {
-                notes.ambiguous = true;
-                break;
-            }
-            rest = &rest[1..];
-        }
+        let is_entity = |i| matches!(entity(&text[i..]), Entity::Char(..));
+        notes.ambiguous = memchr::memchr_iter(b'&', text.as_bytes()).any(is_entity);
         return notes;
     }
     let mut rest = text;
     while let Some(i) = memchr::memchr(b'&', rest.as_bytes()) {
         out.push_str(&rest[..i]);
         rest = &rest[i..];
-        let used = match entity(rest) {
-            Entity::Char(c, n) => {
-                out.push(c);
-                n
-            }
-            Entity::Bad => {
-                notes.bad_refs += 1;
-                out.push('&');
-                1
-            }
-            Entity::None => {
-                out.push('&');
-                1
+        let (c, used) = match entity(rest) {
+            Entity::Char(c, used) => (c, used),
+            other => {
+                notes.bad_refs += usize::from(matches!(other, Entity::Bad));
+                ('&', 1)
             }
         };
+        out.push(c);
         rest = &rest[used..];
     }
     out.push_str(rest);

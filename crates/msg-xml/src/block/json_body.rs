@@ -3,13 +3,13 @@
 use super::close::Parent;
 use super::draft::{Arguments, Calls, Done};
 use super::grammar::{Grammar, Halt};
-use super::json_calls::partial_name;
+use super::json_calls::{json_at, partial_name};
 use super::opener::json_fence;
 use super::tokens::{Kind, Stand, Token};
 use crate::call::Server;
 use crate::code::Code;
 use crate::input::{Input, is_blank};
-use crate::json::{self, Json, Read, Stop};
+use crate::json::{Json, Read};
 use crate::lex::ARGS;
 
 /// The members that may have the name; the first is the expected one.
@@ -27,7 +27,7 @@ impl Grammar<'_> {
         let Some(start) = start else { return self.top() };
         self.peek()?;
         self.is_json = true;
-        match self.calls.json(&w, start, self.opts)? {
+        match json_at(&w, start, self.opts)? {
             Ok(read) => self.json_tail(start, read, fence),
             Err(members) => {
                 if let Some(name) = partial_name(&members, &NAMES) {
@@ -40,7 +40,7 @@ impl Grammar<'_> {
 
     /// After the value of a body.
     fn json_tail(&mut self, from: usize, read: Read, fence: bool) -> Result<Done, Halt> {
-        let Read { value, end: to, .. } = read;
+        let to = read.end;
         let tokens = &self.search.tokens;
         let w = tokens.w;
         let mut stand = tokens.behind_blanks(to)?;
@@ -55,41 +55,33 @@ impl Grammar<'_> {
         }
         match stand {
             Stand::Token(t) if t.kind == Kind::Close { tool: true } => {
-                Ok(self.json_done(value, from, to, (t.end, true)))
+                Ok(self.json_done(from, read, (t.end, true)))
             }
-            Stand::Token(t) if t.kind == Kind::Opener => {
-                Ok(self.json_unclosed(value, from, to, to))
-            }
+            Stand::Token(t) if t.kind == Kind::Opener => Ok(self.json_unclosed(from, read, to)),
             Stand::Token(t) if !(is_cut(&w, &t, "</tool") || is_cut(&w, &t, "<tool")) => {
                 Err(Halt::NoJson(to))
             }
             Stand::Text(..) if !cut_fence => Err(Halt::NoJson(to)),
-            _ if self.search.cut => Ok(self.json_done(value, from, to, (w.end(), false))),
-            _ => Ok(self.json_unclosed(value, from, to, w.end())),
+            _ if self.search.cut => Ok(self.json_done(from, read, (w.end(), false))),
+            _ => Ok(self.json_unclosed(from, read, w.end())),
         }
     }
 
     /// The close tag is missing at `end`: of the last call.
-    fn json_unclosed(&mut self, value: Json, from: usize, to: usize, end: usize) -> Done {
-        let last = value.as_array().map_or(0, |items| items.len().saturating_sub(1));
+    fn json_unclosed(&mut self, from: usize, read: Read, end: usize) -> Done {
+        let last = read.value.as_array().map_or(0, |items| items.len().saturating_sub(1));
         self.calls.note_of(last, Code::MissingCloseTag, end, end);
-        self.json_done(value, from, to, (end, true))
+        self.json_done(from, read, (end, true))
     }
 
     /// The body is a whole value: its calls. The block ends at `end`, and says whether its last call may be complete.
-    fn json_done(
-        &mut self,
-        mut value: Json,
-        from: usize,
-        to: usize,
-        (end, whole): (usize, bool),
-    ) -> Done {
-        let is_list = matches!(value, Json::Array(_));
+    fn json_done(&mut self, from: usize, mut read: Read, (end, whole): (usize, bool)) -> Done {
+        let is_list = matches!(read.value, Json::Array(_));
         let attributes = (self.calls.cur.name.take(), self.calls.cur.server.take());
         if let Some(name) = &attributes.0 {
-            complement(&mut value, name);
+            complement(&mut read.value, name);
         }
-        self.calls.add_json(value, &NAMES, (from, to), self.opts);
+        self.calls.add_json(read, &NAMES, from, self.opts);
         if is_list && !whole {
             self.calls.cut_list();
         }
@@ -132,17 +124,14 @@ impl Grammar<'_> {
         let Stand::Text(from, b'{') = self.search.tokens.behind_blanks(self.at)? else {
             return Ok(false);
         };
-        let w = self.search.tokens.w;
-        let read = match json::read(w.str(from, w.end()), self.opts.limits.json_depth()) {
-            Ok(read) => read,
-            Err(Stop::More(_)) if !w.eof => return Err(Halt::Pending),
-            Err(Stop::More(_) | Stop::Error(_)) => return Ok(false),
-            Err(Stop::Depth(at)) => return Err(Halt::Deep(from + at)),
+        let read = match json_at(&self.search.tokens.w, from, self.opts) {
+            Ok(Ok(read)) => read,
+            Ok(Err(_)) | Err(Halt::NoJson(_)) => return Ok(false),
+            Err(halt) => return Err(halt),
         };
-        let to = from + read.end;
-        match self.search.tokens.behind_blanks(to)? {
+        match self.search.tokens.behind_blanks(read.end)? {
             Stand::Token(t) if t.is_close() && Parent::Args.closed_by(t.name) => {
-                let value = self.json_value(read.value, read.repaired, from, to);
+                let value = self.json_value(read.value, read.repaired, from, read.end);
                 self.close_args(value, t.end);
                 Ok(true)
             }
@@ -153,7 +142,7 @@ impl Grammar<'_> {
     /// JSON that stands beside the name: `</tool>` or the end of input make it the arguments.
     pub(super) fn json_beside(&mut self, from: usize) -> Result<(), Halt> {
         let w = self.search.tokens.w;
-        let Ok(Read { value, end: to, .. }) = self.calls.json(&w, from, self.opts)? else {
+        let Ok(Read { value, end: to, repaired }) = json_at(&w, from, self.opts)? else {
             self.calls.cur.args_closed = false;
             return Err(Halt::Eof);
         };
@@ -168,7 +157,7 @@ impl Grammar<'_> {
         if !fits {
             return Err(Halt::NoJson(to));
         }
-        let args = self.json_value(value, false, from, to);
+        let args = self.json_value(value, repaired, from, to);
         self.calls.note(Code::MissingArgumentsWrapper, from, to);
         self.calls.cur.add_args(args);
         self.calls.cur.args_closed = true;

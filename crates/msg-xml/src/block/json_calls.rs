@@ -9,39 +9,29 @@ use crate::json::{self, Json, Members, Read, Stop};
 use crate::lex::{self, ARGS, SERVER};
 use crate::options::Options;
 
-impl Calls {
-    /// The JSON value at `from`, its end as a position of the window; what there is of its members if the input ends
-    /// in it.
-    pub(super) fn json(
-        &mut self,
-        w: &Input<'_>,
-        from: usize,
-        opts: &Options,
-    ) -> Result<Result<Read, Members>, Halt> {
-        match json::read(w.str(from, w.end()), opts.limits.json_depth()) {
-            Ok(read) => {
-                let end = from + read.end;
-                if read.repaired {
-                    self.note(Code::JsonRepaired, from, end);
-                }
-                Ok(Ok(Read { end, ..read }))
-            }
-            Err(Stop::More(_)) if !w.eof => Err(Halt::Pending),
-            Err(Stop::More(members)) => Ok(Err(members)),
-            Err(Stop::Error(at)) => Err(Halt::NoJson(from + at)),
-            Err(Stop::Depth(at)) => Err(Halt::Deep(from + at)),
-        }
+/// The JSON value at `from`, its end as a position of the window; what there is of its members if the input ends in it.
+pub(super) fn json_at(
+    w: &Input<'_>,
+    from: usize,
+    opts: &Options,
+) -> Result<Result<Read, Members>, Halt> {
+    match json::read(w.str(from, w.end()), opts.limits.json_depth()) {
+        Ok(read) => Ok(Ok(Read { end: from + read.end, ..read })),
+        Err(Stop::More(_)) if !w.eof => Err(Halt::Pending),
+        Err(Stop::More(members)) => Ok(Err(members)),
+        Err(Stop::Error(at)) => Err(Halt::NoJson(from + at)),
+        Err(Stop::Depth(at)) => Err(Halt::Deep(from + at)),
     }
+}
 
+impl Calls {
     /// The calls of a value that stands in the place of the call that is being read. Those of a list share their
     /// source: it is that of the last.
-    pub(super) fn add_json(
-        &mut self,
-        value: Json,
-        names: &[&str],
-        (from, to): (usize, usize),
-        opts: &Options,
-    ) {
+    pub(super) fn add_json(&mut self, read: Read, names: &[&str], from: usize, opts: &Options) {
+        let Read { value, end: to, repaired } = read;
+        if repaired {
+            self.note(Code::JsonRepaired, from, to);
+        }
         match read_calls(value, names, self.cur.start, opts.limits.json_depth()) {
             Err(code) => self.refuse(code),
             Ok(read) => {

@@ -102,7 +102,7 @@ impl Preview {
             let res = match &self.state {
                 State::Off => return,
                 State::Top => self.top(w, queue),
-                State::Elements => self.element(w, queue),
+                State::Elements => self.element(w),
                 State::Leaf(leaf) => match leaf.flow {
                     Flow::Lead => self.lead(w, opts),
                     Flow::Plain(sent, at) => self.plain(w, queue, sent, at),
@@ -170,7 +170,7 @@ impl Preview {
     }
 
     /// An element's open tag, or the close tag of the level.
-    fn element(&mut self, w: &Input<'_>, queue: &mut Queue) -> Result<(), Incomplete> {
+    fn element(&mut self, w: &Input<'_>) -> Result<(), Incomplete> {
         let (p, next) = w.after_blanks(self.at)?;
         let tag = if next == Some(b'<') { lex::tag(w, p)? } else { Tag::None };
         let depth = self.levels.len();
@@ -181,7 +181,7 @@ impl Preview {
         match tag {
             Tag::Open(t) if !t.is_tool() && (depth == 1 || t.bare()) => {
                 let key = if depth == 1 { param_key(&t) } else { t.name };
-                let path = queue.paths.child(&level.path, key, level.counts.add(key));
+                let path = level.path.child(key, level.counts.add(key));
                 self.at = t.end;
                 if !t.self_closing {
                     let own = t.name.to_owned();

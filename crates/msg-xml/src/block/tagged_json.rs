@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::draft::{Calls, Done};
 use super::grammar::{Halt, Head};
-use super::json_calls::partial_name;
+use super::json_calls::{json_at, partial_name};
 use super::tokens::Pending;
 use crate::code::Code;
 use crate::input::{Incomplete, Input};
@@ -77,7 +77,7 @@ impl Body<'_> {
     fn values(&mut self) -> Result<Done, Halt> {
         let mut from = self.w.after_blanks(self.head.body)?.0;
         loop {
-            let read = match self.calls.json(&self.w, from, self.opts)? {
+            let read = match json_at(&self.w, from, self.opts)? {
                 Ok(read) => read,
                 Err(members) => {
                     self.calls.cur.name = partial_name(&members, &NAMES);
@@ -107,14 +107,14 @@ impl Body<'_> {
 
     /// A whole value: its calls. In a list each is measured on its own (XT-28), and is an object.
     fn value(&mut self, from: usize, read: Read) {
-        let Read { value, end: to, .. } = read;
         let is_list = self.tags.list;
-        if is_list && to - from > self.opts.limits.max_tool_bytes {
-            (self.calls.cur.end, self.calls.cur.too_large) = (to, true);
+        if is_list && read.end - from > self.opts.limits.max_tool_bytes {
+            (self.calls.cur.end, self.calls.cur.too_large) = (read.end, true);
             return;
         }
-        let value = if is_list && matches!(value, Json::Array(_)) { Json::Null } else { value };
-        self.calls.add_json(value, &NAMES, (from, to), self.opts);
+        let is_nested = is_list && matches!(read.value, Json::Array(_));
+        let read = if is_nested { Read { value: Json::Null, ..read } } else { read };
+        self.calls.add_json(read, &NAMES, from, self.opts);
     }
 
     /// What follows the value that ends at `to`.

@@ -41,7 +41,7 @@ impl Reader {
     ) -> Result<Option<Self>, Incomplete> {
         if let Some(body) = opener::opener(w, p)? {
             let head = Head { start: p, body };
-            let preview = queue.on().then(|| Preview::new(w, p, body, call));
+            let preview = queue.wants_values().then(|| Preview::new(w, p, body, call));
             return Ok(Some(Reader::stored(Block::new(Form::Native, head, call, preview))));
         }
         for dialect in dialects {

@@ -73,9 +73,9 @@ impl Value {
 
 impl TagReader {
     /// The value of the parameter `opened` begins.
-    pub(super) fn begin_value(&mut self, cx: &mut Cx<'_, '_>, opened: &Opened<'_>) {
+    pub(super) fn begin_value(&mut self, opened: &Opened<'_>) {
         let nth = self.counts.add(opened.name);
-        self.calls.cur.sent.open(cx.queue.paths.child(&ArgPath::root(), opened.name, nth));
+        self.calls.cur.sent.open(ArgPath::root().child(opened.name, nth));
         let (key, scans) = (opened.name.to_owned(), self.vain.scans);
         self.state = State::Value(Value::new(key, opened.end, opened.text, scans));
     }

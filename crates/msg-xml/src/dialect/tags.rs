@@ -263,7 +263,7 @@ impl TagReader {
             return Ok(None);
         }
         if let Some(opened) = self.parameter(cx, p)? {
-            self.begin_value(cx, &opened);
+            self.begin_value(&opened);
             return Ok(None);
         }
         if self.at > p {

@@ -7,7 +7,7 @@ use crate::code::Code;
 use crate::event::{Ev, Outcome as CallOutcome};
 use crate::input::{Incomplete, Input};
 use crate::json::Json;
-use crate::path::{ArgPath, Paths};
+use crate::path::ArgPath;
 
 impl Machine {
     /// Reads the block that is open.
@@ -72,7 +72,7 @@ impl Machine {
         let Ready { outcome, value, sent, reports, too_large } = ready;
         if too_large {
             self.queue.push(Ev::Void { call, code: Code::ToolTooLarge });
-        } else {
+        } else if self.queue.wants_values() {
             self.send_values(w, call, &value, &sent);
         }
         self.queue.events.extend(reports);
@@ -122,7 +122,8 @@ impl Machine {
 
     /// Sends what is missing of the text values of a call; all of them again, if what was sent is not their beginning.
     fn send_values(&mut self, w: &Input<'_>, call: u32, value: &Json, sent: &Sent) {
-        let leaves = value_leaves(value, &mut self.queue.paths);
+        let mut leaves = Vec::new();
+        text_values(value, &ArgPath::root(), &mut leaves);
         let Some(rests) = sent.rests(w, &leaves) else {
             self.queue.reset(call, &ArgPath::root());
             return self.send_leaves(call, leaves);
@@ -205,18 +206,7 @@ fn build(draft: Draft, value: &Json, origin: Origin) -> CallOutcome {
 }
 
 /// The text values of a tree with their paths.
-fn value_leaves<'v>(value: &'v Json, paths: &mut Paths) -> Vec<(ArgPath, &'v str)> {
-    let mut out = Vec::new();
-    leaves(value, &ArgPath::root(), paths, &mut out);
-    out
-}
-
-fn leaves<'v>(
-    value: &'v Json,
-    path: &ArgPath,
-    paths: &mut Paths,
-    out: &mut Vec<(ArgPath, &'v str)>,
-) {
+fn text_values<'v>(value: &'v Json, path: &ArgPath, out: &mut Vec<(ArgPath, &'v str)>) {
     match value {
         Json::String(text) => out.push((path.clone(), text)),
         Json::Object(members) => {
@@ -226,8 +216,7 @@ fn leaves<'v>(
                     member => std::slice::from_ref(member),
                 };
                 for (i, item) in items.iter().enumerate() {
-                    let path = paths.child(path, key, i);
-                    leaves(item, &path, paths, out);
+                    text_values(item, &path.child(key, i), out);
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! Calls so long that they take the stored bytes with them as their source: cutting changes nothing there either.
+//! Long calls: cutting changes nothing there either, and their source is what stood there.
 
 use msg_xml::{Options, parse};
 
