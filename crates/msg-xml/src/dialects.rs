@@ -1,12 +1,19 @@
 //! The dialects by name, and those that are described as data: which are on, in the order in which they are tried
 //! (XT-32). It reads nothing.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::tag_grammar::Grammar;
+
+/// The built-in dialects of tags: XT-35 to XT-37, XT-39, XT-40. Of GLM's, keys and values are told apart where it is read.
+static GRAMMARS: LazyLock<Vec<Arc<Grammar>>> = LazyLock::new(|| {
+    let all: Vec<Grammar> = serde_json::from_str(include_str!("dialects.json"))
+        .expect("because the tests read all of them");
+    all.into_iter().map(Arc::new).collect()
+});
 
 /// A built-in dialect, or one that is described as data.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,7 +60,7 @@ impl Dialects {
             return Err(Error::InvalidDialect { name: (*unknown).to_owned(), reason });
         }
         let wanted = Self::NAMES.into_iter().filter(|name| names.contains(name));
-        Ok(Dialects { list: wanted.map(built_in).collect() })
+        Ok(Dialects { list: wanted.filter_map(built_in).collect() })
     }
 
     /// Adds a dialect that is described as data; it is tried after the built-in ones.
@@ -135,15 +142,13 @@ impl Dialect {
     }
 }
 
-fn built_in(name: &str) -> Dialect {
+fn built_in(name: &str) -> Option<Dialect> {
+    let grammar = GRAMMARS.iter().find(|it| it.name == name).cloned();
     match name {
-        "hermes" => Dialect::Hermes,
-        "cline" => Dialect::Cline,
-        "glm" => Dialect::Glm(Arc::new(Grammar::glm())),
-        "qwen" => Dialect::Tags(Arc::new(Grammar::qwen())),
-        "dsml" => Dialect::Tags(Arc::new(Grammar::dsml())),
-        "minimax" => Dialect::Tags(Arc::new(Grammar::minimax())),
-        _ => Dialect::Tags(Arc::new(Grammar::invoke())),
+        "hermes" => Some(Dialect::Hermes),
+        "cline" => Some(Dialect::Cline),
+        "glm" => grammar.map(Dialect::Glm),
+        _ => grammar.map(Dialect::Tags),
     }
 }
 

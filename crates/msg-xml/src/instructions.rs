@@ -58,17 +58,12 @@ pub fn instructions(tools: &[ToolDefinition], thinking: Thinking) -> String {
 }
 
 fn describe(tool: &ToolDefinition, out: &mut String) {
-    out.push_str("\n## ");
-    out.push_str(&tool.name);
-    out.push('\n');
+    out.push_str(&format!("\n## {}\n", tool.name));
     if let Some(server) = tool.server_name.as_deref().filter(|s| *s != "local") {
-        out.push_str("Server: ");
-        out.push_str(server);
-        out.push('\n');
+        out.push_str(&format!("Server: {server}\n"));
     }
     if let Some(text) = tool.description.as_deref().map(trim).filter(|t| !t.is_empty()) {
-        out.push_str(text);
-        out.push('\n');
+        out.push_str(&format!("{text}\n"));
     }
     let schema = tool.schema();
     let mut lines = String::new();
@@ -86,25 +81,17 @@ fn members(node: Node<'_>, level: usize, out: &mut String) {
     for (key, schema) in properties.iter() {
         let place = node.at(schema);
         let resolved = place.resolved();
-        (0..level).for_each(|_| out.push_str("  "));
-        out.push_str("- ");
-        out.push_str(key);
-        out.push_str(" (");
-        out.push_str(&type_name(resolved, 0));
-        if required.iter().any(|it| it.as_str() == Some(key)) {
-            out.push_str(", required");
-        }
-        out.push(')');
         let description = |node: Node<'_>| {
             let text = node.member("description")?.as_str()?;
             let words = text.split([' ', '\t', '\r', '\n']).filter(|word| !word.is_empty());
             Some(words.collect::<Vec<_>>().join(" ")).filter(|text| !text.is_empty())
         };
-        if let Some(text) = description(place).or_else(|| description(resolved)) {
-            out.push_str(": ");
-            out.push_str(&text);
-        }
-        out.push('\n');
+        let text = description(place).or_else(|| description(resolved));
+        let text = text.map(|text| format!(": {text}")).unwrap_or_default();
+        let is_required = required.iter().any(|it| it.as_str() == Some(key));
+        let needed = if is_required { ", required" } else { "" };
+        let (indent, kind) = ("  ".repeat(level), type_name(resolved, 0));
+        out.push_str(&format!("{indent}- {key} ({kind}{needed}){text}\n"));
         below(resolved, level + 1, out);
     }
 }

@@ -51,12 +51,9 @@ impl ArgPath {
 
     /// The path of the `nth` value (from 0) of `key` below this one.
     pub(crate) fn child(&self, key: &str, nth: usize) -> Self {
-        let mut items = self.items().to_vec();
-        items.push(PathItem::Key(key.into()));
-        if nth > 0 {
-            items.push(PathItem::Index(nth));
-        }
-        ArgPath(Some(items.into()))
+        let last = [PathItem::Key(key.into())];
+        let index = (nth > 0).then_some(PathItem::Index(nth));
+        ArgPath(Some(self.items().iter().cloned().chain(last).chain(index).collect()))
     }
 }
 

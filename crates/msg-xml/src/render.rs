@@ -280,14 +280,10 @@ impl Parsed {
             }
             match &segment.kind {
                 SegmentKind::Text(text) => out.push_str(text),
-                SegmentKind::Thinking { text, style } => match style {
-                    ThinkingStyle::Bracket => {
-                        out.push('[');
-                        out.push_str(text);
-                        out.push(']');
-                    }
-                    ThinkingStyle::Tag => out.push_str(&thinking_tag(text)),
-                },
+                SegmentKind::Thinking { text, style: ThinkingStyle::Bracket } => {
+                    out.push_str(&format!("[{text}]"));
+                }
+                SegmentKind::Thinking { text, .. } => out.push_str(&thinking_tag(text)),
                 SegmentKind::Call(call) => {
                     out.push_str(&render(call).unwrap_or_else(|_| call.source.clone()));
                 }

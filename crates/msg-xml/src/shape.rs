@@ -60,16 +60,6 @@ impl TagShape {
         TagShape { name: NameForm::Equals, ..Self::bare(tag) }
     }
 
-    pub(crate) fn prefixed(mut self, prefix: &str) -> Self {
-        self.optional_prefix = Some(prefix.to_owned());
-        self
-    }
-
-    pub(crate) fn barred(mut self, word: &str) -> Self {
-        self.bars = Some(word.to_owned());
-        self
-    }
-
     /// Bars, prefix and word.
     fn word<'a>(&self, text: &'a str) -> IResult<&'a str, ()> {
         let mut rest = text;

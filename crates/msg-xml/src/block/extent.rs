@@ -210,8 +210,8 @@ pub(crate) enum Mark {
 
 /// What may end the blocks of a form.
 pub(crate) trait Marks {
-    /// What stands at the `<` at `p`.
-    fn mark(&self, w: &Input<'_>, p: usize) -> Result<Mark, Incomplete>;
+    /// What stands at the `<` at `p`; nothing while the bytes do not decide.
+    fn mark(&self, w: &Input<'_>, p: usize) -> Option<Mark>;
 
     /// Whether a mark that balances those before it surely ends the block.
     fn is_exact(&self) -> bool {
@@ -262,7 +262,7 @@ impl Extent {
             }
             let found = w.find(b'<', self.at);
             self.pass(w, found.unwrap_or(w.end()));
-            let mark = marks.mark(w, found?).ok()?;
+            let mark = marks.mark(w, found?)?;
             self.at += 1;
             match mark {
                 Mark::Section => self.in_section = true,

@@ -8,7 +8,7 @@ use super::opener::{OPENER_REACH, opener};
 use super::tagged_json::JsonTags;
 use super::tokens::Pending;
 use super::tool_element;
-use crate::input::{Incomplete, Input, MORE};
+use crate::input::{Incomplete, Input};
 use crate::lex::{self, ARGS, Tag};
 use crate::options::Options;
 use crate::shape::{close_any, open_any};
@@ -55,16 +55,18 @@ impl Form {
 }
 
 impl Marks for Form {
-    fn mark(&self, w: &Input<'_>, p: usize) -> Result<Mark, Incomplete> {
+    fn mark(&self, w: &Input<'_>, p: usize) -> Option<Mark> {
         match self {
             Form::Native => native_mark(w, p),
-            Form::Json(tags) => Ok(match close_any(&tags.shapes, w, p)? {
+            Form::Json(tags) => Some(match close_any(&tags.shapes, w, p).ok()? {
                 Some(end) => Mark::Close(end),
                 // The next block shows that this one is over.
-                None => open_any(&tags.shapes, w, p)?.map_or(Mark::Other, |it| Mark::Close(it.end)),
+                None => {
+                    open_any(&tags.shapes, w, p).ok()?.map_or(Mark::Other, |it| Mark::Close(it.end))
+                }
             }),
-            Form::Element(_) if lex::marker(w, p)? => Ok(Mark::Section),
-            Form::Element(tool) => Ok(match lex::tag(w, p)? {
+            Form::Element(_) if lex::marker(w, p).ok()? => Some(Mark::Section),
+            Form::Element(tool) => Some(match lex::tag(w, p).ok()? {
                 Tag::Open(t) if t.name == tool && !t.self_closing => Mark::Opener(t.end),
                 Tag::Close(c) if c.name == tool => Mark::Close(c.end),
                 _ => Mark::Other,
@@ -77,32 +79,34 @@ impl Marks for Form {
     }
 }
 
-fn native_mark(w: &Input<'_>, p: usize) -> Result<Mark, Incomplete> {
+fn native_mark(w: &Input<'_>, p: usize) -> Option<Mark> {
     let close = usize::from(w.at(p + 1) == Some(b'/'));
     // Most tags differ in their first letter.
     match w.at(p + 1 + close).map(|b| b.to_ascii_lowercase()) {
-        None => return Err(MORE),
-        Some(b'!') => return Ok(if lex::marker(w, p)? { Mark::Section } else { Mark::Other }),
+        None => return None,
+        Some(b'!') => {
+            return Some(if lex::marker(w, p).ok()? { Mark::Section } else { Mark::Other });
+        }
         Some(b't' | b'a' | b'p' | b'i') => {}
-        Some(_) => return Ok(Mark::Other),
+        Some(_) => return Some(Mark::Other),
     }
     let rest = w.str(p + 1 + close, w.end());
     let len = lex::name_len(rest);
-    let Some(&next) = rest.as_bytes().get(len) else { return Err(MORE) };
+    let next = *rest.as_bytes().get(len)?;
     match &rest[..len] {
         name if lex::same(name, "tool") => tool_mark(w, p),
         name if (close == 1 || next == b'/') && lex::is_word(name, &ARGS) => {
-            Ok(Mark::Args(p + 1 + close + len))
+            Some(Mark::Args(p + 1 + close + len))
         }
-        _ => Ok(Mark::Other),
+        _ => Some(Mark::Other),
     }
 }
 
 /// `</tool`, or `<tool`, at `p`.
-fn tool_mark(w: &Input<'_>, p: usize) -> Result<Mark, Incomplete> {
-    Ok(match lex::tag(w, p)? {
+fn tool_mark(w: &Input<'_>, p: usize) -> Option<Mark> {
+    Some(match lex::tag(w, p).ok()? {
         Tag::Close(c) if c.is_tool() => Mark::Close(c.end),
-        Tag::Open(t) if t.is_tool() => match opener(w, p)? {
+        Tag::Open(t) if t.is_tool() => match opener(w, p).ok()? {
             Some(_) => Mark::Opener(w.end().min(p + OPENER_REACH)),
             None => Mark::Other,
         },

@@ -17,10 +17,12 @@ use crate::shape::{TagShape, close_any, open_any};
 struct CallTags<'g>(&'g [TagShape]);
 
 impl Marks for CallTags<'_> {
-    fn mark(&self, w: &Input<'_>, p: usize) -> Result<Mark, Incomplete> {
-        Ok(match close_any(self.0, w, p)? {
+    fn mark(&self, w: &Input<'_>, p: usize) -> Option<Mark> {
+        Some(match close_any(self.0, w, p).ok()? {
             Some(end) => Mark::Close(end),
-            None => open_any(self.0, w, p)?.map_or(Mark::Other, |opened| Mark::Close(opened.end)),
+            None => {
+                open_any(self.0, w, p).ok()?.map_or(Mark::Other, |opened| Mark::Close(opened.end))
+            }
         })
     }
 }
