@@ -25,6 +25,7 @@ pub(crate) enum Form {
 impl Form {
     /// The block as far as the window shows it, and what that has cost, in readings of the window; `close` is the end of
     /// a close tag that balances its opener.
+    #[inline]
     pub(super) fn read(
         &self,
         w: Input<'_>,
@@ -55,6 +56,7 @@ impl Form {
 }
 
 impl Marks for Form {
+    #[inline]
     fn mark(&self, w: &Input<'_>, p: usize) -> Option<Mark> {
         match self {
             Form::Native => native_mark(w, p),
@@ -79,6 +81,7 @@ impl Marks for Form {
     }
 }
 
+#[inline]
 fn native_mark(w: &Input<'_>, p: usize) -> Option<Mark> {
     let close = usize::from(w.at(p + 1) == Some(b'/'));
     // Most tags differ in their first letter.

@@ -82,16 +82,15 @@ impl Sent {
     pub(crate) fn rests<'v>(
         &self,
         w: &Input<'_>,
-        values: &[(ArgPath, &'v str)],
-    ) -> Option<Vec<&'v str>> {
-        let mut rests: Vec<&str> = values.iter().map(|(_, text)| *text).collect();
+        mut values: Vec<(ArgPath, &'v str)>,
+    ) -> Option<Vec<(ArgPath, &'v str)>> {
         let mut at = 0;
         for leaf in self.leaves.iter().filter(|leaf| !leaf.is_empty()) {
             at += values[at..].iter().position(|(path, _)| *path == leaf.path)?;
-            rests[at] = leaf.rest(w, rests[at])?;
+            values[at].1 = leaf.rest(w, values[at].1)?;
             at += 1;
         }
-        Some(rests)
+        Some(values)
     }
 }
 

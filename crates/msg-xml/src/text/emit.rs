@@ -122,18 +122,16 @@ impl Machine {
 
     /// Sends what is missing of the text values of a call; all of them again, if what was sent is not their beginning.
     fn send_values(&mut self, w: &Input<'_>, call: u32, value: &Json, sent: &Sent) {
-        let mut leaves = Vec::new();
-        text_values(value, &ArgPath::root(), &mut leaves);
-        let Some(rests) = sent.rests(w, &leaves) else {
-            self.queue.reset(call, &ArgPath::root());
-            return self.send_leaves(call, leaves);
+        let values = || {
+            let mut all = Vec::new();
+            text_values(value, &ArgPath::root(), &mut all);
+            all
         };
-        let paths = leaves.into_iter().map(|(path, _)| path);
-        self.send_leaves(call, paths.zip(rests));
-    }
-
-    fn send_leaves<'l>(&mut self, call: u32, leaves: impl IntoIterator<Item = (ArgPath, &'l str)>) {
-        for (path, text) in leaves.into_iter().filter(|(_, text)| !text.is_empty()) {
+        let rests = sent.rests(w, values()).unwrap_or_else(|| {
+            self.queue.reset(call, &ArgPath::root());
+            values()
+        });
+        for (path, text) in rests.into_iter().filter(|(_, text)| !text.is_empty()) {
             self.queue.arg_text(call, &path, text);
         }
     }

@@ -25,6 +25,16 @@ fn a_json_body_goes_as_deep_as_it_is_read() {
 }
 
 #[test]
+fn arguments_that_are_the_text_of_an_object_go_as_deep_as_it_does() {
+    let text = |depth| {
+        let inner = nested(depth, r#""x""#).arguments().text().to_owned();
+        Call::new("t", serde_json::to_string(&inner).unwrap())
+    };
+    assert!(render(&text(64)).unwrap().contains("<d>x</d>"));
+    assert!(matches!(render(&text(65)), Err(Error::DepthLimit { max: 64 })));
+}
+
+#[test]
 fn only_blanks_of_a_description_are_folded() {
     let tool: ToolDefinition = serde_json::from_str(
         r#"{"name":"f","description":"\u00a0a\r\n","parameters":{"properties":{"p":{"type":"string","description":" 10\u00a0kB \r\n\t at most\u2003"}}}}"#,
