@@ -5,6 +5,7 @@ mod cases;
 mod crash;
 mod edits;
 mod forms;
+mod growing;
 mod laws;
 mod mutated;
 mod random;

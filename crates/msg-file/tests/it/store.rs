@@ -2,11 +2,8 @@
 #![allow(clippy::disallowed_methods, reason = "these tests are about files")]
 
 use crate::laws::nonces;
-use msg_core::Message;
-use msg_file::store::{Appender, Durability, Growing, Mended, Options, replace};
-use msg_file::{
-    AppendOptions, Document, Error, Force, Limits, Mode, NewCell, Place, ToCells, append,
-};
+use msg_file::store::{Appender, Durability, Mended, Options, replace};
+use msg_file::{AppendOptions, Document, Error, Force, Limits, Mode, NewCell, Place, append};
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -20,7 +17,7 @@ fn hash(bytes: &[u8]) -> u64 {
 
 /// The sidecar of an append that died: `record` was to be written behind `old`. Who updates the program in
 /// between finds it in this form.
-fn sidecar(old: &[u8], record: &[u8]) -> Vec<u8> {
+pub(crate) fn sidecar(old: &[u8], record: &[u8]) -> Vec<u8> {
     let (offset, before, len, sum) = (old.len(), hash(old), record.len(), hash(record));
     let holder = r#"{"pid":1,"host":"host","since":"2026-01-01T00:00:00Z"}"#;
     let head = format!(r#"{{"form":"msg-file-lock-3","holder":{holder},"#)
@@ -31,26 +28,26 @@ fn sidecar(old: &[u8], record: &[u8]) -> Vec<u8> {
     [format!("{head}\t{:x}\n", hash(head.as_bytes())).as_bytes(), record].concat()
 }
 
-fn sidecar_path(path: &Path) -> PathBuf {
+pub(crate) fn sidecar_path(path: &Path) -> PathBuf {
     path.with_file_name(".t.msg.md.lock")
 }
 
-fn flush() -> Options {
+pub(crate) fn flush() -> Options {
     Options { durability: Durability::Flush, ..Options::default() }
 }
 
-fn start(dir: &Path, text: &str) -> PathBuf {
+pub(crate) fn start(dir: &Path, text: &str) -> PathBuf {
     let path = dir.join("t.msg.md");
     fs::write(&path, text).unwrap();
     let _ = fs::remove_file(sidecar_path(&path));
     path
 }
 
-fn read(path: &Path) -> Document {
+pub(crate) fn read(path: &Path) -> Document {
     Document::read(fs::read(path).unwrap(), Mode::MessageFile, &Limits::default()).unwrap()
 }
 
-const OLD: &str = "# Title\n\n# %% q[^1]\n\n[^1]: [markdown]\n\nhello\n";
+pub(crate) const OLD: &str = "# Title\n\n# %% q[^1]\n\n[^1]: [markdown]\n\nhello\n";
 
 /// The record that appending "second" to OLD would write.
 fn record() -> Vec<u8> {
@@ -257,64 +254,6 @@ fn a_markdown_file_is_switched_on_by_force_only() {
     );
 }
 
-fn answer(text: &str) -> Message {
-    Message::assistant(text)
-}
-
-fn marked(finish: &str) -> ToCells {
-    ToCells { agent: None, attrs: vec![("finish_reason".to_owned(), Some(finish.to_owned()))] }
-}
-
-fn bodies(path: &Path) -> Vec<String> {
-    read(path).cells().iter().map(|c| c.body_text().into_owned()).collect()
-}
-
-#[test]
-fn a_growing_answer_is_on_disk_and_one_answer_at_the_end() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = start(dir.path(), OLD);
-    let (mut log, mut growing) = (Appender::open(&path, flush()).unwrap(), Growing::default());
-    for text in ["The", "The cap\n# %% [^1]", "The cap"] {
-        let done =
-            log.grow_message(&mut growing, &answer(text), &marked("interrupted"), &mut nonces());
-        assert_eq!(done.unwrap()[0].id, "2");
-        assert_eq!(bodies(&path), ["hello", text]);
-        assert!(fs::read(&path).unwrap().starts_with(OLD.as_bytes()));
-    }
-    log.grow_message(&mut growing, &answer("The capital."), &marked("stop"), &mut nonces())
-        .unwrap();
-    assert_eq!(bodies(&path), ["hello", "The capital."]);
-    assert_eq!(read(&path).cells()[1].attr("finish_reason").as_deref(), Some("stop"));
-    let third = log.append(&NewCell::message("third"), &mut nonces()).unwrap();
-    assert_eq!((third.id.as_str(), third.recovered.len()), ("3", 0));
-    assert_eq!(bodies(&path), ["hello", "The capital.", "third"]);
-}
-
-#[test]
-fn what_others_do_to_a_growing_answer_stands() {
-    let dir = tempfile::tempdir().unwrap();
-    for removed in [false, true] {
-        let path = start(dir.path(), OLD);
-        let (mut log, mut growing) = (Appender::open(&path, flush()).unwrap(), Growing::default());
-        let mut grow = |text: &str| {
-            log.grow_message(&mut growing, &answer(text), &marked("x"), &mut nonces()).unwrap()
-        };
-        grow("one");
-        if removed {
-            fs::write(&path, OLD.replace("hello", "HELLO")).unwrap();
-            grow("one two");
-            assert_eq!(bodies(&path), ["HELLO", "one two"]);
-        } else {
-            let mut other = Appender::open(&path, flush()).unwrap();
-            other.append(&NewCell::message("mine"), &mut nonces()).unwrap();
-            assert_eq!(grow("one two")[0].id, "2");
-            assert_eq!(bodies(&path), ["hello", "one two", "mine"]);
-            assert_eq!(grow("one two three")[0].id, "2");
-            assert_eq!(bodies(&path), ["hello", "one two three", "mine"]);
-        }
-    }
-}
-
 #[test]
 fn a_refusal_leaves_neither_lock_nor_file() {
     let dir = tempfile::tempdir().unwrap();
@@ -335,25 +274,4 @@ fn a_refusal_leaves_neither_lock_nor_file() {
     let forced = Appender::open(&json, Options { force: Force::Yes, ..Options::default() });
     forced.unwrap().append(&NewCell::message("x"), &mut nonces()).unwrap();
     assert!(fs::read_to_string(&json).unwrap().starts_with("{\"role\":\"user\"}\n\n# %% [^1]"));
-}
-
-/// The process dies between any two bytes of a rewriting: what is there is the old state or the new.
-#[test]
-fn a_killed_growth_is_the_old_answer_or_the_new() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = start(dir.path(), OLD);
-    let (mut log, mut growing) = (Appender::open(&path, flush()).unwrap(), Growing::default());
-    log.grow_message(&mut growing, &answer("one"), &marked("x"), &mut nonces()).unwrap();
-    let half = fs::read(&path).unwrap();
-    log.grow_message(&mut growing, &answer("one two"), &marked("y"), &mut nonces()).unwrap();
-    let whole = fs::read(&path).unwrap();
-    let record = &whole[OLD.len()..];
-    let states = (0..=record.len()).map(|n| whole[..OLD.len() + n].to_vec());
-    for state in states.chain([half]) {
-        fs::write(&path, &state).unwrap();
-        fs::write(sidecar_path(&path), sidecar(OLD.as_bytes(), record)).unwrap();
-        drop(Appender::open(&path, flush()).unwrap());
-        let texts = bodies(&path);
-        assert!(texts == ["hello", "one"] || texts == ["hello", "one two"], "{texts:?}");
-    }
 }
