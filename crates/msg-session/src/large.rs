@@ -5,7 +5,8 @@ use std::io::Write;
 
 use crate::branches::Branch;
 use crate::dialects::{self, Change, Checked, LineRules, Mends};
-use crate::excerpt::{self, Effect};
+use crate::effect::Effect;
+use crate::excerpt;
 use crate::finding::{Finding, Place, sort};
 use crate::frame::Lines;
 use crate::options::RepairOptions;

@@ -2,9 +2,9 @@
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
-use crate::{Blob, Dialect, Error, RepairOptions, Session};
+use crate::{Blob, Dialect, Error, Finding, RepairOptions, Session};
 
 /// A session in a line.
 ///
@@ -70,4 +70,52 @@ impl Line {
             None => Session::recognise(blobs),
         }
     }
+
+    /// Mends the session, by the options of the line over those of `base`.
+    ///
+    /// ```
+    /// use msg_session::{Line, RepairOptions};
+    ///
+    /// let line = Line::read(br#"{"dialect":"goose","input":"{\"working_dir\":\"/\"}\n{\"role\""}"#);
+    /// let line = line.expect("because it has the form of a line")?;
+    /// let mended = line.repair(None, &RepairOptions::default())?;
+    /// assert!(!mended.ok && mended.findings[0].code == "session::torn-tail" && mended.changed);
+    /// # Ok::<(), msg_session::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Line::session`] and [`Session::repair`].
+    pub fn repair(
+        &self,
+        named: Option<Dialect>,
+        base: &RepairOptions,
+    ) -> Result<MendedLine, Error> {
+        let mut session = self.session(named)?;
+        let findings = session.repair(&self.options.clone().over(base))?;
+        let mended = session.blobs().first().filter(|it| it.bytes != self.bytes);
+        Ok(MendedLine {
+            dialect: session.dialect(),
+            ok: !findings.iter().any(Finding::is_error),
+            findings,
+            changed: mended.is_some(),
+            output_b64: mended.map(|it| BASE64_STANDARD.encode(&it.bytes)),
+        })
+    }
+}
+
+/// What is answered to a line; its JSON is the line of `msg doctor --jsonl`.
+#[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
+pub struct MendedLine {
+    /// Whose session it is.
+    pub dialect: Dialect,
+    /// Whether nothing in it keeps it from being resumed.
+    pub ok: bool,
+    /// What is wrong with it; what was mended is done.
+    pub findings: Vec<Finding>,
+    /// Whether it was mended.
+    pub changed: bool,
+    /// The mended session, in base64.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_b64: Option<String>,
 }

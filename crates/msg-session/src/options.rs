@@ -47,6 +47,26 @@ impl Default for RepairOptions {
     }
 }
 
+impl RepairOptions {
+    /// These over others: what is switched on by either is on, what both say is said by these.
+    pub(crate) fn over(self, base: &Self) -> Self {
+        Self {
+            all: base.all || self.all,
+            drop_thinking: base.drop_thinking || self.drop_thinking,
+            drop_encrypted: base.drop_encrypted || self.drop_encrypted,
+            drop: base.drop || self.drop,
+            error: self.error.or_else(|| base.error.clone()),
+            leaf: self.leaf.or_else(|| base.leaf.clone()),
+            max_record: if self.max_record == MAX_RECORD {
+                base.max_record
+            } else {
+                self.max_record
+            },
+            xml: base.xml || self.xml,
+        }
+    }
+}
+
 macro_rules! builders {
     ($($(#[$doc:meta])* $name:ident => $field:ident = $value:expr $(, $arg:ident: $type:ty)?;)*) => {
         impl RepairOptions {

@@ -1,21 +1,21 @@
 //! `msg doctor`: what keeps a session from being resumed, and its mend (SE-90 to SE-96).
 
-pub(crate) mod line;
 pub(crate) mod mend;
 mod text;
 
 use std::path::{Path, PathBuf};
 
-use msg_session::{Branch, Dialect, Effect, Finding, Place, RepairOptions};
+use msg_core::{Code, Diagnostic};
+use msg_document::{Refusal, to_json};
+use msg_session::{Branch, Dialect, Effect, Finding, Line, Place, RepairOptions};
 use serde::Serialize;
 
-use self::line::Form;
 use self::mend::Doctor;
 use super::Command;
 use crate::context::Context;
 use crate::exit::{Failure, Status, refuse_if};
 use crate::input::MAX_DOCUMENT;
-use crate::jsonl::{self, LineArgs};
+use crate::jsonl::{self, Answer, LineArgs};
 use crate::options::Flags;
 use crate::output::{Output, json_line};
 use crate::redact;
@@ -133,9 +133,10 @@ impl Args {
         sources.each(cx, |mut input| {
             input.expect_lines()?;
             let job = |line: &[u8]| {
-                let mut answer = line::answer(line, from, options)?;
-                answer.json = redact::printed(answer.json, self.redact, true);
-                Ok(answer)
+                let line = Line::read(line).ok_or_else(bad_line)?.map_err(refusal)?;
+                let mended = line.repair(from, options).map_err(refusal)?;
+                let json = redact::printed(to_json(&mended), self.redact, true);
+                Ok(Answer::new(json, Status::of(mended.ok)))
             };
             jsonl::run(cx, &self.lines, input, &mut Output::stdout(), None, job)
         })
@@ -178,13 +179,24 @@ impl Args {
     }
 }
 
+fn bad_line() -> Refusal {
+    let text = "the line is no request: it needs input or input_b64, and may have name, dialect and options";
+    Diagnostic::error(Code::new("cli::bad-line"), text).into()
+}
+
+fn refusal(error: msg_session::Error) -> Refusal {
+    Diagnostic::error(Code::new(error.code()), error.to_string()).into()
+}
+
 fn json(path: Option<&str>, it: &Diagnosis) -> Vec<u8> {
     #[derive(Serialize)]
     struct WithPath<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         path: Option<&'a str>,
-        #[serde(flatten)]
-        form: Form<'a>,
+        dialect: Dialect,
+        ok: bool,
+        findings: &'a [Finding],
+        changed: bool,
         #[serde(skip_serializing_if = "Option::is_none")]
         named: Option<Vec<Named>>,
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -208,14 +220,17 @@ fn json(path: Option<&str>, it: &Diagnosis) -> Vec<u8> {
         let named = |it: &Place| Named { line: line(it.line), record: it.record, block: it.block };
         it.iter().map(named).collect()
     });
-    let form = Form {
+    let backup = it.changed.as_ref().map(|it| it.display().to_string());
+    let (script, branches) = (it.script.as_deref(), it.branches.as_deref());
+    json_line(&WithPath {
+        path,
         dialect: it.dialect,
         ok: !it.findings.iter().any(Finding::is_error),
         findings: &it.findings,
         changed: it.changed.is_some(),
-        output_b64: None,
-    };
-    let backup = it.changed.as_ref().map(|it| it.display().to_string());
-    let (script, branches) = (it.script.as_deref(), it.branches.as_deref());
-    json_line(&WithPath { path, form, named, backup, script, branches })
+        named,
+        backup,
+        script,
+        branches,
+    })
 }

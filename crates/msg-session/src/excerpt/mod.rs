@@ -38,6 +38,7 @@ use std::ops::Range;
 
 use crate::Error;
 use crate::edit::Edit;
+use crate::effect::Effect;
 use crate::surrogate;
 
 /// What an excerpt was made of.
@@ -161,15 +162,4 @@ fn whole_lines(text: &str, edit: &Edit) -> Option<(u64, u64)> {
         return Some((count(&edit.text), count(gone) + torn));
     }
     (gone.is_empty() && is_at_end && edit.text.starts_with('\n')).then(|| (count(&edit.text), 0))
-}
-
-/// How much a mend changes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Effect {
-    /// Lines that are written, those that only change included.
-    pub written: u64,
-    /// Lines that are removed, those that only change included.
-    pub removed: u64,
-    /// How many bytes the session has more.
-    pub bytes: i64,
 }

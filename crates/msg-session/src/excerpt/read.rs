@@ -2,12 +2,13 @@
 
 use std::cell::RefCell;
 
+use super::Elided;
 use super::clean::Clean;
 use super::feed::{Feed, FeedLine};
 use super::shorten::Shortened;
 use super::sound::{Mark, Outline, SoundTurns, Step, Verdict};
-use super::{Effect, Elided};
 use crate::Error;
+use crate::effect::Effect;
 use crate::finding::Finding;
 use crate::frame::{Lines, Record, byte_order_mark, save_line, too_large};
 use crate::json::{BLANKS, Object};

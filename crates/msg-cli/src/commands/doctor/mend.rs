@@ -1,18 +1,14 @@
 //! A session diagnosed and mended in place (SE-92, SE-93): a file of lines from the old bytes to the new ones
 //! without being held, everything else as a whole.
 
-use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use msg_session::{
-    Blob, Dialect, Effect, Finding, LargeSession, Origin, Place, RepairOptions, Session,
-};
+use msg_session::{Dialect, Effect, Finding, LargeSession, Origin, Place, RepairOptions, Session};
 use tempfile::NamedTempFile;
 
 use super::Diagnosis;
-use super::line::unreadable;
 use crate::exit::Failure;
 use crate::hooks::step;
 use crate::render::safe;
@@ -179,7 +175,7 @@ impl Doctor<'_> {
             return Ok(res);
         }
         let is_changed = session.blobs() != loaded.blobs;
-        res.effect = is_changed.then(|| effect(&loaded.blobs, session.blobs()));
+        res.effect = is_changed.then(|| Effect::between(&loaded.blobs, session.blobs()));
         if self.fix {
             res.findings = mended;
             res.changed = is_changed.then(|| self.put(loaded, &session)).transpose()?;
@@ -250,27 +246,10 @@ fn written(
     Ok((file, findings))
 }
 
-/// How much of a session that is held is changed.
-fn effect(old: &[Blob], new: &[Blob]) -> Effect {
-    let lines = |blobs: &'_ [Blob]| -> Vec<Vec<u8>> {
-        blobs.iter().flat_map(|it| it.bytes.split(|it| *it == b'\n')).map(<[u8]>::to_vec).collect()
-    };
-    let (old_lines, new_lines) = (lines(old), lines(new));
-    let (had, has): (HashSet<_>, HashSet<_>) =
-        (old_lines.iter().collect(), new_lines.iter().collect());
-    let size = |it: &[Blob]| it.iter().map(|it| it.bytes.len() as i64).sum::<i64>();
-    Effect {
-        written: new_lines.iter().filter(|it| !had.contains(it)).count() as u64,
-        removed: old_lines.iter().filter(|it| !has.contains(it)).count() as u64,
-        bytes: size(new) - size(old),
-    }
-}
-
 fn refuse(name: &str, text: &str) -> Failure {
     Failure::Refused(format!("{}: {text}", safe(name)))
 }
 
 fn failure(name: &str, error: &msg_session::Error) -> Failure {
-    let diagnostic = unreadable(error);
-    refuse(name, &format!("{} ({})", diagnostic.message(), error.code()))
+    refuse(name, &format!("{error} ({})", error.code()))
 }
