@@ -8,7 +8,7 @@ use msg_core::{
 use msg_json::Writer;
 use msg_wire::{Assembled, EventOptions, Json};
 
-use super::{is_end, lose_part, usage};
+use super::{is_end, lose_part, lost_name, unsent_arguments, usage};
 use crate::{TextParts, WriteOptions, chat};
 
 /// Writes the events of any stream as chunks of Chat Completions, as they arrive.
@@ -48,10 +48,25 @@ pub struct ChunkWriter {
 struct Choice {
     /// Its role is written.
     begun: bool,
-    /// For each call that has begun, whether its id is written.
-    calls: BTreeMap<u32, bool>,
+    calls: BTreeMap<u32, Sent>,
     /// Its finish reason is written.
     finished: bool,
+}
+
+/// What is written of a call.
+#[derive(Debug, Clone)]
+struct Sent {
+    /// Empty if none is written.
+    id: String,
+    name: String,
+    /// Bytes of its arguments.
+    len: usize,
+}
+
+impl Sent {
+    fn new(id: &str, name: &str, len: usize) -> Self {
+        Self { id: id.to_owned(), name: name.to_owned(), len }
+    }
 }
 
 impl ChunkWriter {
@@ -76,14 +91,10 @@ impl ChunkWriter {
             }
             StreamEvent::RefusalDelta { text, .. } => self.text(choice, "refusal", text, out),
             StreamEvent::ToolCallBegin { index, id, name, .. } => {
-                let calls = &mut self.choices.entry(choice).or_default().calls;
-                calls.insert(*index, id.is_some());
                 self.begin(choice, *index, id.as_deref(), name, out);
             }
             StreamEvent::ToolCallDelta { index, arguments, .. } => {
-                self.call(choice, *index, out, |it| {
-                    it.key("function").object(|it| it.key("arguments").str(arguments));
-                });
+                self.argue(choice, *index, arguments, out);
             }
             StreamEvent::ToolCall { index, call, .. } => self.end_call(choice, *index, call, out),
             StreamEvent::Usage { usage, .. } => self.usage = Some(usage.clone()),
@@ -181,6 +192,7 @@ impl ChunkWriter {
     }
 
     fn begin(&mut self, choice: u32, index: u32, id: Option<&str>, name: &str, out: &mut Vec<u8>) {
+        self.calls_of(choice).insert(index, Sent::new(id.unwrap_or_default(), name, 0));
         self.call(choice, index, out, |it| {
             it.optional("id", id, |it, text| it.str(text));
             it.key("type").str("function");
@@ -191,15 +203,29 @@ impl ChunkWriter {
         });
     }
 
-    /// What only the end of a call says: its id, its signature; all of it if it never began.
+    fn argue(&mut self, choice: u32, index: u32, arguments: &str, out: &mut Vec<u8>) {
+        self.calls_of(choice).entry(index).and_modify(|it| it.len += arguments.len());
+        self.call(choice, index, out, |it| {
+            it.key("function").object(|it| it.key("arguments").str(arguments));
+        });
+    }
+
+    /// What only the end of a call says: its id, its signature, the rest of its arguments; all of it if it never began.
     fn end_call(&mut self, choice: u32, index: u32, call: &ToolCall, out: &mut Vec<u8>) {
-        let calls = &mut self.choices.entry(choice).or_default().calls;
-        let begun = calls.insert(index, true);
+        let begun = self.calls_of(choice).get(&index).cloned();
+        if let Some(begun) = &begun {
+            let rest = unsent_arguments(call, begun.len);
+            rest.into_iter().for_each(|it| self.argue(choice, index, it, out));
+            let id = if begun.id.is_empty() { &call.id } else { &begun.id };
+            lost_name(call, id, &begun.name).into_iter().for_each(|it| self.lose(it));
+        }
+        let all = Sent::new(&call.id, &call.name, call.arguments.text().len());
+        self.calls_of(choice).insert(index, all);
         let (written, report) = canonical_call(call);
         self.report.append(report);
         let Some(written) = written.as_ref().map(|it| Json::from_valid(it)) else { return };
         let is_late = |name: &str| match name {
-            "id" => begun != Some(true),
+            "id" => begun.as_ref().is_none_or(|it| it.id.is_empty()),
             "type" | "function" | "custom" => begun.is_none(),
             _ => true,
         };
@@ -210,9 +236,16 @@ impl ChunkWriter {
             });
         }
         if begun.is_some() && call.kind == CallKind::Custom {
-            let text = "a custom call that is written while it arrives becomes a function call";
-            self.report.push(Diagnostic::warning(Code::new("convert::lost-member"), text));
+            self.lose("a custom call that is written while it arrives becomes a function call");
         }
+    }
+
+    fn calls_of(&mut self, choice: u32) -> &mut BTreeMap<u32, Sent> {
+        &mut self.choices.entry(choice).or_default().calls
+    }
+
+    fn lose(&mut self, text: &'static str) {
+        self.report.push(Diagnostic::warning(Code::new("convert::lost-member"), text));
     }
 
     fn end_choice(&mut self, choice: u32, reason: &FinishReason, out: &mut Vec<u8>) {
@@ -289,7 +322,7 @@ fn canonical(message: &Message) -> (String, Report) {
     let report = chat::write(std::slice::from_ref(message), &options, &mut json);
     let list = String::from_utf8(json).expect("because only strings are written");
     let first = Json::from_valid(&list).elements().next();
-    (compact(first.unwrap_or(Json::from_valid("{}"))), report)
+    (first.unwrap_or(Json::from_valid("{}")).compact(), report)
 }
 
 /// A call as the format writes it.
@@ -298,11 +331,6 @@ fn canonical_call(call: &ToolCall) -> (Option<String>, Report) {
     let (message, report) = canonical(&Message::assistant("").with_part(part));
     let calls = Json::from_valid(&message).get("tool_calls");
     (calls.and_then(|it| it.elements().next()).map(|it| it.source().to_owned()), report)
-}
-
-/// Without white space, for a line break would end the event's line.
-fn compact(value: Json<'_>) -> String {
-    value.compact()
 }
 
 fn frame(out: &mut Vec<u8>, fill: impl FnOnce(&mut Writer<'_>)) {

@@ -24,7 +24,7 @@ pub(crate) use end::End;
 pub(crate) use usage::{CHAT as CHAT_USAGE, RESPONSES as RESPONSES_USAGE, write as write_usage};
 pub(crate) use whole::with_reasoning_ids;
 
-use msg_core::{Code, Diagnostic, FinishReason, Part, Report};
+use msg_core::{Code, Diagnostic, FinishReason, Part, Report, ToolCall};
 
 /// Reports, once for each kind, what a part has that no delta says: these streams have no place for it.
 fn lose_part(part: &Part, report: &mut Report) {
@@ -46,4 +46,16 @@ fn lose_part(part: &Part, report: &mut Report) {
 /// Whether a stream ended as the model meant it; one that was cut is left without an end.
 fn is_end(reason: &FinishReason) -> bool {
     !matches!(reason, FinishReason::Error | FinishReason::Interrupted)
+}
+
+/// The arguments of a call behind those that went out, of which there are `sent` bytes; none if all did.
+fn unsent_arguments(call: &ToolCall, sent: usize) -> Option<&str> {
+    call.arguments.text().get(sent..).filter(|it| !it.is_empty())
+}
+
+/// What is lost of a call that went out under this id and name; none if they are its own.
+fn lost_name(call: &ToolCall, id: &str, name: &str) -> Option<&'static str> {
+    let is_renamed = !call.id.is_empty() && call.id != id || call.name != name;
+    let text = "the id or the name of a call came behind its beginning, and is left out";
+    is_renamed.then_some(text)
 }

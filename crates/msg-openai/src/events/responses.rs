@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use msg_core::{CallKind, Code, Diagnostic, FinishReason, Report, StreamEvent, Usage};
+use msg_core::{CallKind, Code, Diagnostic, FinishReason, Report, StreamEvent, ToolCall, Usage};
 use msg_json::Writer;
 use msg_wire::EventOptions;
 
 use super::{
     end::End,
     item::{Call, Kind, Open, id_of, prefix},
-    lose_part, usage,
+    lose_part, lost_name, unsent_arguments, usage,
 };
 
 /// Writes the events of any stream as events of the Responses API, as they arrive.
@@ -87,23 +87,7 @@ impl ResponseEventWriter {
                 self.argue(*index, arguments, out);
             }
             StreamEvent::ToolCall { index, call, .. } => {
-                if !self.calls.contains_key(index) {
-                    self.begin_call(*index, &call.id, &call.name, out);
-                    self.argue(*index, call.arguments.text(), out);
-                }
-                if call.kind == CallKind::Custom {
-                    let text =
-                        "a custom call that is written while it arrives becomes a function call";
-                    self.note("convert::lost-member", text);
-                }
-                if !call.extra.is_empty() {
-                    let text = "unknown members of a call have no place in the stream";
-                    self.note("convert::lost-member", text);
-                }
-                if call.signature.is_some() {
-                    self.note("convert::lost-member", "the format has no place for signature");
-                }
-                self.end_call(*index, &call.id, out);
+                self.whole_call(*index, call, out);
             }
             StreamEvent::Usage { usage, .. } => self.usage = Some(usage.clone()),
             StreamEvent::Finish { reason, .. } => self.finish = Some(reason.clone()),
@@ -118,7 +102,7 @@ impl ResponseEventWriter {
     pub fn finish(mut self, out: &mut Vec<u8>) -> Report {
         self.close(out);
         for index in self.calls.keys().copied().collect::<Vec<_>>() {
-            self.end_call(index, "", out);
+            self.end_call(index, out);
         }
         let Some(status) = self.end().status() else { return self.report };
         self.start(out);
@@ -289,11 +273,33 @@ impl ResponseEventWriter {
         });
     }
 
-    fn end_call(&mut self, index: u32, id: &str, out: &mut Vec<u8>) {
-        let Some(mut call) = self.calls.remove(&index) else { return };
-        if call.call_id.is_empty() {
-            id.clone_into(&mut call.call_id);
+    /// A call as it is at its end: what its beginning and its deltas did not say goes out, or is noted.
+    fn whole_call(&mut self, index: u32, call: &ToolCall, out: &mut Vec<u8>) {
+        if !self.calls.contains_key(&index) {
+            self.begin_call(index, &call.id, &call.name, out);
         }
+        let Some(sent) = self.calls.get_mut(&index) else { return };
+        if sent.call_id.is_empty() {
+            call.id.clone_into(&mut sent.call_id);
+        }
+        let renamed = lost_name(call, &sent.call_id, &sent.name);
+        let rest = unsent_arguments(call, sent.arguments.len());
+        rest.into_iter().for_each(|it| self.argue(index, it, out));
+        let is_custom = call.kind == CallKind::Custom;
+        let custom = "a custom call that is written while it arrives becomes a function call";
+        let unknown = "unknown members of a call have no place in the stream";
+        let lost = [
+            renamed,
+            is_custom.then_some(custom),
+            (!call.extra.is_empty()).then_some(unknown),
+            call.signature.is_some().then_some("the format has no place for signature"),
+        ];
+        lost.into_iter().flatten().for_each(|text| self.note("convert::lost-member", text));
+        self.end_call(index, out);
+    }
+
+    fn end_call(&mut self, index: u32, out: &mut Vec<u8>) {
+        let Some(call) = self.calls.remove(&index) else { return };
         let place = call.place;
         self.place_event("response.function_call_arguments.done", ("fc", place), out, |it| {
             it.key("arguments").str(&call.arguments);
