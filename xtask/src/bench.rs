@@ -102,7 +102,9 @@ pub(crate) fn environment(workspace: &Workspace) -> Res<String> {
         sh::run(&workspace.root, &python, &packages, &[])?;
     }
     // Our own package is built anew, since it is what is measured.
-    if let Err(err) = python::build(&workspace.root.join("crates/msg-python"), &place, &target) {
+    if let Err(err) =
+        python::build(&workspace.root.join("crates/msg-python"), &place, &target, "fat")
+    {
         println!("the rows of the Python package do not run: {err}");
     }
     Ok(python)

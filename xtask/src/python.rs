@@ -35,7 +35,7 @@ pub(crate) fn run(workspace: &Workspace, args: &[&str]) -> Res {
     let python = environment(&root, &place)?;
     let install = [&["-m", "pip", "install", "--quiet"], &packages[..]].concat();
     sh::run(&root, &python, &install, &[])?;
-    build(&root, &place, &target)?;
+    build(&root, &place, &target, "thin")?;
     let pytest = ["-m", "pytest", "-q", "-m", marked, "--doctest-modules", "tests", "README.md"];
     sh::run(&root, &python, &pytest, &[])?;
     if !args.is_empty() {
@@ -66,10 +66,15 @@ fn environment(root: &Path, place: &Path) -> Res<String> {
     Ok(python.display().to_string())
 }
 
-/// Builds the package into the environment at `place`, which has maturin.
-pub(crate) fn build(root: &Path, place: &Path, target: &Path) -> Res {
+/// Builds the package into the environment at `place`, which has maturin. `lto` is `fat` for what is released and
+/// measured; tests need not wait for it.
+pub(crate) fn build(root: &Path, place: &Path, target: &Path, lto: &str) -> Res {
     let maturin = place.join("bin/maturin").display().to_string();
     let (place, target) = (place.display().to_string(), target.display().to_string());
-    let env = [("VIRTUAL_ENV", place.as_str()), ("CARGO_TARGET_DIR", target.as_str())];
+    let env = [
+        ("VIRTUAL_ENV", place.as_str()),
+        ("CARGO_TARGET_DIR", target.as_str()),
+        ("CARGO_PROFILE_RELEASE_LTO", lto),
+    ];
     sh::run(root, &maturin, &["develop", "--quiet", "--release"], &env)
 }

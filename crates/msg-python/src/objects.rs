@@ -102,8 +102,11 @@ fn with_text<'py>(
         return Ok(list.into_any());
     }
     let object = value.cast::<PyDict>()?.copy()?;
-    let member = object.get_item(step)?.unwrap_or_else(|| value.py().None().into_bound(value.py()));
-    object.set_item(step, with_text(&member, rest, text)?)?;
+    let name = PyString::new(value.py(), step);
+    // What a text takes the place of says nothing.
+    let member = if rest.is_empty() { None } else { object.get_item(&name)? };
+    let member = member.unwrap_or_else(|| value.py().None().into_bound(value.py()));
+    object.set_item(name, with_text(&member, rest, text)?)?;
     Ok(object.into_any())
 }
 

@@ -12,7 +12,7 @@ use super::shape::{Shape, Shapes};
 use super::source::{HEAD, Source, kept};
 
 /// Room for so many messages is taken at once.
-const MANY: usize = 16;
+const MANY: usize = 32;
 
 /// What was found in a document.
 #[derive(Default)]
@@ -269,6 +269,8 @@ impl Draft {
         match source.kind()? {
             Kind::Null => source.skip()?,
             _ => source.list(|source| {
+                // Most have one: a vector begins with the room of four.
+                calls.reserve_exact(usize::from(calls.is_empty()));
                 calls.push(self.call(source)?);
                 Some(())
             })?,
@@ -311,6 +313,7 @@ impl Draft {
         if let Some(reasoning) = reasoning {
             message.parts.insert(0, Part::Reasoning(Reasoning::new(reasoning)));
         }
+        message.parts.reserve_exact(calls.len());
         message.parts.append(&mut calls);
         message.name = name;
         call_id.is_none().then_some(message)
