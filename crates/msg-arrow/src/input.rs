@@ -134,6 +134,41 @@ fn no_column(found: &DataType) -> Error {
     Error::Type { found: found.clone(), place: String::new(), expected }
 }
 
+/// A column of lists of texts.
+pub(crate) struct TextLists<'a> {
+    lists: &'a dyn Array,
+    texts: Column<'a>,
+}
+
+impl<'a> TextLists<'a> {
+    /// Fails for other columns.
+    pub(crate) fn of(lists: &'a dyn Array) -> Result<Self, Error> {
+        let small = lists.as_list_opt::<i32>().map(|it| &**it.values());
+        let texts = small.or_else(|| lists.as_list_opt::<i64>().map(|it| &**it.values()));
+        let texts = texts.filter(|it| expect_text(it.data_type()).is_ok());
+        let (found, expected) = (lists.data_type(), "lists of texts");
+        let no_lists = || Error::Type { found: found.clone(), place: String::new(), expected };
+        Ok(TextLists { lists, texts: Column::of(texts.ok_or_else(no_lists)?)? })
+    }
+
+    /// The texts of a row; none for null.
+    pub(crate) fn row(&self, i: usize) -> Vec<Option<String>> {
+        let range = match (self.lists.as_list_opt::<i32>(), self.lists.as_list_opt::<i64>()) {
+            _ if self.lists.is_null(i) => 0..0,
+            (Some(it), _) => at(it.value_offsets(), i),
+            (_, Some(it)) => at(it.value_offsets(), i),
+            _ => 0..0,
+        };
+        let text = |it: Row<'_>| utf8(&it.json).into_owned();
+        range.map(|it| self.texts.row(it).map(text)).collect()
+    }
+}
+
+/// Where the items of a list are.
+fn at<O: ArrowNativeType>(offsets: &[O], i: usize) -> std::ops::Range<usize> {
+    offsets[i].as_usize()..offsets[i + 1].as_usize()
+}
+
 /// The documents of a column as texts: what the kernels read of a nested column, bytes that are UTF-8 as they are.
 /// Text is the form to keep documents in (SC-7).
 ///

@@ -10,14 +10,14 @@ use arrow_array::{
     StructArray,
 };
 use msg_document::{
-    Accept, CheckOptions, ConvertOptions, Digest, Document, FitOptions, Fitter, Format, KeyOptions,
-    ReadOptions, Refusal, RepairOptions, StreamOptions, ToolsOptions, answer_row,
+    Accept, CheckOptions, ConvertOptions, Document, FitOptions, Format, KeyOptions, ReadOptions,
+    Refusal, RepairOptions, StreamOptions, ToolsOptions, answer_row,
 };
 
 use crate::error::Error;
 use crate::input::{Column, Row, expect_documents, expect_text};
 use crate::output::{Build, Full, Keys, Lists, Texts, utf8};
-use crate::reports::{Changed, Checks, Counts, Fits, Repairs, Report};
+use crate::reports::{Changed, Checks, Counts, Repairs, Report};
 use crate::rows::{Messages, Segments, Streams};
 use crate::types::KEY;
 
@@ -161,31 +161,6 @@ pub fn tokens(column: &dyn Array, options: &FitOptions) -> Result<Int64Array, Er
         },
     )?;
     Ok(out.finish())
-}
-
-/// Each document as it fits a budget: FIT. Summaries are digests made without a model (SC-20). `document` is in the
-/// document's own format, null where it does not fit; `status` is `applied` or `undone` where a plan was given.
-///
-/// Fails as [`check`] does.
-///
-/// ```
-/// use arrow_array::{Array, StringArray, cast::AsArray};
-/// use msg_document::{FitOptions, Fitter};
-///
-/// let rows = StringArray::from(vec![r#"[{"role":"user","content":"hi"}]"#]);
-/// let fitter = Fitter::new(FitOptions::default().with_budget(100)).expect("because these are options");
-/// let fitted = msg_arrow::fit(&rows, &fitter)?;
-/// let status = fitted.column_by_name("status").expect("because it is there");
-/// assert_eq!(status.as_string::<i32>().value(0), "not-needed");
-/// # Ok::<(), msg_arrow::Error>(())
-/// ```
-pub fn fit(column: &dyn Array, fitter: &Fitter) -> Result<StructArray, Error> {
-    let width = expect_documents(column.data_type())?;
-    report(column, Fits::new(width), |json| {
-        let mut answer = fitter.answer(json, &Digest)?;
-        let document = answer.take_document();
-        Ok((answer, document))
-    })
 }
 
 /// The messages of each document: a list of MESSAGE, null where it could not be read.
@@ -360,16 +335,25 @@ fn of_rows(read: &ReadOptions) -> ReadOptions {
 }
 
 /// A column of reports.
-fn report<T>(
+pub(crate) fn report<T>(
+    column: &dyn Array,
+    out: impl Report<T>,
+    answer: impl Fn(&[u8]) -> Result<T, Refusal>,
+) -> Result<StructArray, Error> {
+    rows(column, out, |_, json| answer(json))
+}
+
+/// As [`report`], by the number of the row too.
+pub(crate) fn rows<T>(
     column: &dyn Array,
     mut out: impl Report<T>,
-    answer: impl Fn(&[u8]) -> Result<T, Refusal>,
+    answer: impl Fn(usize, &[u8]) -> Result<T, Refusal>,
 ) -> Result<StructArray, Error> {
     let rows = Column::of_documents(column)?;
     for row in 0..column.len() {
         let read = rows.row(row);
         let note = read.as_ref().and_then(|it| it.padding.warning());
-        let answer = read.map(|it| answer_row(|| answer(&it.json)));
+        let answer = read.map(|it| answer_row(|| answer(row, &it.json)));
         out.push(answer, note.as_ref()).map_err(|Full| Error::TooLarge { row })?;
     }
     Ok(out.finish().as_struct().clone())
@@ -390,7 +374,7 @@ fn values<T>(
 }
 
 /// A column of lists, null where there is none.
-fn lists<T, B: Build<T>>(
+pub(crate) fn lists<T, B: Build<T>>(
     column: &dyn Array,
     mut out: Lists<B>,
     answer: impl Fn(&[u8]) -> Result<Vec<T>, Refusal>,

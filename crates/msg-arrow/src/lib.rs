@@ -16,6 +16,7 @@
 //! # Ok::<(), msg_arrow::Error>(())
 //! ```
 
+mod fit;
 mod kernels;
 
 mod input;
@@ -31,10 +32,11 @@ mod error;
 
 pub use codes::CODES;
 pub use error::Error;
+pub use fit::{fit, fit_apply, fit_requests};
 pub use input::to_text;
 pub use kernels::{
-    check, convert, fit, is_valid, join, key, messages, prefix_keys, recognise, repair, stats,
-    stream, tokens, tools,
+    check, convert, is_valid, join, key, messages, prefix_keys, recognise, repair, stats, stream,
+    tokens, tools,
 };
 pub use types::Kernel;
 

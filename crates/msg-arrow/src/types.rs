@@ -40,6 +40,10 @@ pub enum Kernel {
     Tokens,
     /// [`fit`](crate::fit)
     Fit,
+    /// [`fit_requests`](crate::fit_requests)
+    FitRequests,
+    /// [`fit_apply`](crate::fit_apply)
+    FitApply,
     /// [`messages`](crate::messages)
     Messages,
     /// [`key`](crate::key)
@@ -73,7 +77,8 @@ impl Kernel {
             Kernel::Repair | Kernel::Convert => DataType::Struct(repair(large)),
             Kernel::Stats => DataType::Struct(stats()),
             Kernel::Tokens => DataType::Int64,
-            Kernel::Fit => DataType::Struct(fit(large)),
+            Kernel::Fit | Kernel::FitApply => DataType::Struct(fit(large)),
+            Kernel::FitRequests => list(text(large)),
             Kernel::Messages => list(DataType::Struct(message(large))),
             Kernel::Key => KEY,
             Kernel::PrefixKeys => list(KEY),

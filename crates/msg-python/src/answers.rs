@@ -1,8 +1,8 @@
 //! The functions over one document. Each gives plain values; the classes that people see are made in Python.
 
 use msg_document::{
-    CheckOptions, ConvertOptions, Digest, FitOptions, Fitter, Format, KeyOptions, ReadOptions,
-    Refusal, RepairOptions,
+    CheckOptions, ConvertOptions, FitOptions, Fitter, Format, KeyOptions, ReadOptions, Refusal,
+    RepairOptions,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
@@ -25,6 +25,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(stats, module)?)?;
     module.add_function(wrap_pyfunction!(tokens, module)?)?;
     module.add_function(wrap_pyfunction!(fit, module)?)?;
+    module.add_function(wrap_pyfunction!(fit_requests, module)?)?;
     module.add_function(wrap_pyfunction!(messages, module)?)?;
     module.add_function(wrap_pyfunction!(join, module)?)?;
     module.add_function(wrap_pyfunction!(key, module)?)?;
@@ -154,21 +155,41 @@ fn tokens(py: Python<'_>, document: &Bound<'_, PyAny>, options: Options<'_, '_>)
     work(py, input.json(), |json| msg_document::tokens(json, &options))
 }
 
-/// `(document, fits, line)`; no document where it does not fit. Summaries are digests: no model is asked.
+/// `(document, fits, line)`; no document where it does not fit. Summaries are the answers that are given, else
+/// digests: no model is asked.
 #[pyfunction]
-#[pyo3(signature = (document, options=None))]
+#[pyo3(signature = (document, options=None, answers=Vec::new()))]
 fn fit<'py>(
     py: Python<'py>,
     document: &Bound<'py, PyAny>,
     options: Options<'_, 'py>,
+    answers: Vec<Option<String>>,
 ) -> PyResult<(Option<Bound<'py, PyAny>>, bool, Bound<'py, PyString>)> {
     let fitter = options::of::<Fitter>(options, py)?;
     let input = Input::of(document)?;
-    let mut it = work(py, input.json(), |json| fitter.answer(json, &Digest))?;
+    let mut it = work(py, input.json(), |json| fitter.answer(json, &answers))?;
     let line = text(py, &it.to_json());
     let fits = it.is_clean();
     let fitted = it.take_document().map(|json| output::like(py, &input, &json)).transpose()?;
     Ok((fitted, fits, line))
+}
+
+/// What would be asked for to make a document fit.
+#[pyfunction]
+#[pyo3(signature = (document, options=None))]
+fn fit_requests<'py>(
+    py: Python<'py>,
+    document: &Bound<'py, PyAny>,
+    options: Options<'_, 'py>,
+) -> PyResult<Bound<'py, PyList>> {
+    let fitter = options::of::<Fitter>(options, py)?;
+    let input = Input::of(document)?;
+    let requests = work(py, input.json(), |json| fitter.requests(json))?;
+    let list = PyList::empty(py);
+    for it in &requests {
+        list.append(output::objects(py, it.as_bytes(), None)?)?;
+    }
+    Ok(list)
 }
 
 /// The messages as rows, each the JSON of one.

@@ -66,8 +66,8 @@ fn taken(value: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
     Ok(make_array(data.map_err(bad)?))
 }
 
-/// Runs an act over the rows of an array, without the GIL; `other` is the second column of `join`, or the target of
-/// `convert`. One array of answers, or several that follow each other where threads share the work.
+/// Runs an act over the rows of an array, without the GIL; `other` is the second column of `join` and `fit_apply`, or the target
+/// of `convert`. One array of answers, or several that follow each other where threads share the work.
 #[pyfunction]
 #[pyo3(signature = (act, array, options=None, other=None, threads=1))]
 fn over_array(
@@ -79,7 +79,7 @@ fn over_array(
     threads: usize,
 ) -> PyResult<Vec<ArrowArray>> {
     let mut columns = vec![taken(array)?];
-    if let Some(other) = other.filter(|_| act == "join") {
+    if let Some(other) = other.filter(|_| matches!(act, "join" | "fit_apply")) {
         columns.push(taken(other)?);
     }
     let to = other.filter(|_| act == "convert").map(|it| it.extract::<String>()).transpose()?;

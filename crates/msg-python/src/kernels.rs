@@ -40,6 +40,11 @@ pub(crate) fn of(
         "stats" => run(py, given, msg_arrow::stats),
         "tokens" => run(py, given, msg_arrow::tokens),
         "fit" => run::<Fitter, _>(py, given, msg_arrow::fit),
+        "fit_requests" => run::<Fitter, _>(py, given, msg_arrow::fit_requests),
+        "fit_apply" => {
+            let fitter = options::of::<Fitter>(given, py)?;
+            Ok(Box::new(move |it| Ok(Arc::new(msg_arrow::fit_apply(&it[0], &it[1], &fitter)?))))
+        }
         "key" => run(py, given, msg_arrow::key),
         "tools" => run::<ToolsOptions, _>(py, given, msg_arrow::tools),
         "stream" => run::<StreamOptions, _>(py, given, msg_arrow::stream),

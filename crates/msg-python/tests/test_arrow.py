@@ -131,3 +131,19 @@ def test_spark(monkeypatch: pytest.MonkeyPatch) -> None:
         assert rows[3][3] is True and rows[1][4] is None and "hi" in rows[0][4]
     finally:
         spark.stop()
+
+
+def test_summaries_are_rows() -> None:
+    turn = [{"role": "user", "content": "why?"}, {"role": "assistant", "content": "since it is so, as I have said"}]
+    column = pyarrow.array([json.dumps(turn * 40), None, "[", json.dumps(turn)])
+    options: dict[str, Any] = {"preset": "pentagi", "budget": 400}
+    requests = msg.arrow.fit_requests(column, **options).to_pyarrow()
+    assert [it and len(it) > 0 for it in requests.to_pylist()] == [True, None, None, []]
+    assert [json.loads(it) for it in requests[0].as_py()] == msg.fit_requests(turn * 40, **options)
+    for kind in (pyarrow.list_(pyarrow.string()), pyarrow.large_list(pyarrow.large_string())):
+        answers = pyarrow.array([["they talked"], ["nobody asked"], None, None], kind)
+        fitted = msg.arrow.fit_apply(column, answers, **options).to_pyarrow().to_pylist()
+        assert "they talked" in fitted[0]["document"] and fitted[1] is None and fitted[2]["error"]
+        assert fitted[3]["status"] == "not-needed"
+    with pytest.raises(TypeError, match="lists of texts"):
+        msg.arrow.fit_apply(column, pyarrow.array([1, 2, 3, 4]), **options)

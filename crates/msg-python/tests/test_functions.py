@@ -130,6 +130,17 @@ def test_join() -> None:
     assert msg.join(None, None) is None
 
 
+def test_summaries_that_somebody_else_writes() -> None:
+    turn = [{"role": "user", "content": "why?"}, {"role": "assistant", "content": "since it is so, as I have said"}]
+    history = turn * 40
+    options: dict[str, Any] = {"preset": "pentagi", "budget": 400}
+    requests = msg.fit_requests(history, **options)
+    assert requests and all(it["prompt"] and it["max"] > 0 for it in requests)
+    fitted = msg.fit_apply(history, ["they talked"] * len(requests), **options)
+    assert "they talked" in json.dumps(fitted.document)
+    assert msg.fit_apply(history, [], **options) == msg.fit(history, **options) != fitted
+
+
 def test_errors() -> None:
     with pytest.raises(msg.ParseError) as raised:
         msg.check('[{"role":"user",]')

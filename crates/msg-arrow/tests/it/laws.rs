@@ -15,7 +15,7 @@ use arrow_schema::DataType;
 use msg_core::Diagnostic;
 use msg_document::{
     Accept, CheckOptions, ConvertOptions, Digest, FitOptions, Fitter, Format, KeyOptions,
-    ReadOptions, Refusal, RepairOptions, StreamOptions, ToolsOptions, answer_row,
+    ReadOptions, Refusal, RepairOptions, StreamOptions, Summarizer, ToolsOptions, answer_row,
 };
 use serde_json::{Map, Value, json};
 
@@ -177,7 +177,23 @@ fn laws() -> Vec<Law> {
         law(
             "fit",
             move |it| Arc::new(msg_arrow::fit(it, &fitter()).expect(TYPE)),
-            move |it| fitted(&fitter(), it),
+            move |it| fitted(&fitter(), it, &Digest),
+        ),
+        law(
+            "fit_requests",
+            move |it| Arc::new(msg_arrow::fit_requests(it, &fitter()).expect(TYPE)),
+            move |it| plain(answer_row(|| fitter().requests(it)), |it| json!(it)),
+        ),
+        law(
+            "fit_apply",
+            move |it| {
+                let answers = msg_arrow::fit_requests(it, &fitter()).expect(TYPE);
+                Arc::new(msg_arrow::fit_apply(it, &answers, &fitter()).expect(TYPE))
+            },
+            move |it| {
+                let requests = answer_row(|| fitter().requests(it)).unwrap_or_default();
+                fitted(&fitter(), it, &requests.into_iter().map(Some).collect::<Vec<_>>())
+            },
         ),
         law(
             "messages",
@@ -270,7 +286,7 @@ fn counted(answer: Result<msg_document::Stats, Refusal>) -> Value {
     })
 }
 
-fn fitted(fitter: &Fitter, json: &[u8]) -> Value {
+fn fitted(fitter: &Fitter, json: &[u8], by: &dyn Summarizer) -> Value {
     let names = [
         "status",
         "document",
@@ -281,7 +297,7 @@ fn fitted(fitter: &Fitter, json: &[u8]) -> Value {
         "edits",
         "floor",
     ];
-    report(answer_row(|| fitter.fit(json, &Digest)), &names, |mut it| {
+    report(answer_row(|| fitter.fit(json, by)), &names, |mut it| {
         let line: Value = serde_json::from_slice(&it.to_json()).expect("because it is JSON");
         let edits = it.edits().iter().map(diagnostic).collect();
         let document = it.take_document().map(|it| String::from_utf8_lossy(&it).into_owned());

@@ -13,6 +13,7 @@ mod fitter;
 mod options;
 mod original;
 mod plan;
+mod requests;
 mod run;
 mod summarizer;
 mod tools;

@@ -76,8 +76,7 @@ impl Fitter {
 
     fn fit_json(&self, json: &[u8], summarizer: &dyn Summarizer) -> Result<Fitted, Refusal> {
         let mut document = Document::read(json, &self.options.read())?;
-        let own = self.options.tools.is_none().then(|| tools_of(json)).flatten();
-        let own = own.map(|it| tool_specs(Some(&it)));
+        let own = self.own_tools(json);
         let tools = own.as_deref().unwrap_or(&self.tools);
         let given = Given { tools, ..Given::with(self, &document) };
         let read = self.options.plan.then(|| document.messages().to_vec());
@@ -93,6 +92,12 @@ impl Fitter {
         }
         fitted.source = Some(Box::new(document));
         Ok(fitted)
+    }
+
+    /// The tools that a document brings along, unless the options name some.
+    pub(super) fn own_tools(&self, json: &[u8]) -> Option<Vec<ToolSpec>> {
+        let own = self.options.tools.is_none().then(|| tools_of(json)).flatten();
+        own.map(|it| tool_specs(Some(&it)))
     }
 
     /// Makes the messages of a document fit; they are taken out of it. A history of turns gets a plan, by which
@@ -121,26 +126,6 @@ impl Fitter {
         self.compact(messages, Given::messages_alone(self), summarizer)
     }
 
-    /// Shows the requests of the first step for the messages of a document, which are taken out of it.
-    ///
-    /// Fails as [`fit`] does.
-    pub fn first_requests(
-        &self,
-        document: &mut Document,
-        mut show: impl FnMut(&SummaryRequest<'_>),
-    ) -> Result<(), Refusal> {
-        let given = Given::with(self, document);
-        let mut is_first = true;
-        let nobody = SummaryError::new("a dry run asks nobody");
-        self.run(document.take_messages(), given, |requests| {
-            if std::mem::take(&mut is_first) {
-                requests.iter().for_each(&mut show);
-            }
-            vec![Err(nobody.clone()); requests.len()]
-        })?;
-        Ok(())
-    }
-
     fn compact(
         &self,
         messages: Vec<Message>,
@@ -153,7 +138,7 @@ impl Fitter {
 
     /// The way of a history: what no tree can hold is put aside, the rest parsed or mended, counted and compacted;
     /// then all is put together again.
-    fn run(
+    pub(super) fn run(
         &self,
         mut messages: Vec<Message>,
         given: Given<'_>,
@@ -251,10 +236,10 @@ fn outcome(
 
 /// What is known of one document besides its messages.
 #[derive(Clone, Copy)]
-struct Given<'a> {
-    beside: Beside,
-    tools: &'a [ToolSpec],
-    wants_plan: bool,
+pub(super) struct Given<'a> {
+    pub(super) beside: Beside,
+    pub(super) tools: &'a [ToolSpec],
+    pub(super) wants_plan: bool,
 }
 
 impl<'a> Given<'a> {
@@ -263,7 +248,7 @@ impl<'a> Given<'a> {
         Given { beside: Beside::Nothing, tools: &fitter.tools, wants_plan }
     }
 
-    fn with(fitter: &'a Fitter, document: &Document) -> Self {
+    pub(super) fn with(fitter: &'a Fitter, document: &Document) -> Self {
         let wants_plan = fitter.options.plan || document.is_edited_by_plan();
         Given { beside: document.beside(), wants_plan, ..Given::messages_alone(fitter) }
     }

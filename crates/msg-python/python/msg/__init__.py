@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CannotFit", "Checked", "Checker", "Converted", "Diagnostic", "Fitted", "InternalError", "MsgError", "OptionError",
-    "ParseError", "Position", "Repaired", "Stats", "StreamAssembler", "ToolParser", "check", "convert", "fit", "formats",
-    "is_valid", "join", "key", "messages", "prefix_keys", "recognise", "repair", "stats", "stream", "tokens", "tools",
+    "ParseError", "Position", "Repaired", "Stats", "StreamAssembler", "ToolParser", "check", "convert", "fit", "fit_apply", "fit_requests",
+    "formats", "is_valid", "join", "key", "messages", "prefix_keys", "recognise", "repair", "stats", "stream", "tokens", "tools",
 ]
 
 __version__ = _msg.version
@@ -102,11 +102,25 @@ def fit(document: D, /, *, budget: int | None = None, **options: Any) -> Fitted[
 
     Raises :class:`CannotFit` where nothing that may be cut is enough.
     """
+    return fit_apply(document, [], budget=budget, **options)
+
+
+def fit_requests(document: Any, /, *, budget: int | None = None, **options: Any) -> list[dict[str, Any]]:
+    """What a model would be asked for to make the conversation fit: ``prompt``, a list of texts, and how long the summary may
+    be (``target``, ``max``). :func:`fit_apply` takes the answers, in this order."""
+    if budget is not None:
+        options["budget"] = budget
+    return _msg.fit_requests(document, _named(options))
+
+
+def fit_apply(document: D, answers: list[str | None], /, *, budget: int | None = None, **options: Any) -> Fitted[D]:
+    """As :func:`fit`, with summaries that were written elsewhere, in the order of :func:`fit_requests`; what has none gets a
+    digest."""
     from .types import Fitted
 
     if budget is not None:
         options["budget"] = budget
-    fitted, fits, line = _msg.fit(document, _named(options))
+    fitted, fits, line = _msg.fit(document, _named(options), answers)
     answer: Fitted[Any] = Fitted(fitted if fitted is not None else document, line)
     if not fits:
         raise CannotFit(answer)

@@ -13,8 +13,8 @@ from typing import Any
 from . import _msg
 
 __all__ = [
-    "Answers", "check", "convert", "fit", "is_valid", "join", "key", "messages", "prefix_keys", "recognise", "repair",
-    "stats", "stream", "to_text", "tokens", "tools",
+    "Answers", "check", "convert", "fit", "fit_apply", "fit_requests", "is_valid", "join", "key", "messages", "prefix_keys",
+    "recognise", "repair", "stats", "stream", "to_text", "tokens", "tools",
 ]
 
 
@@ -52,7 +52,7 @@ def _over(act: str, column: Any, options: dict[str, Any], other: Any = None) -> 
     threads = options.pop("threads", 1)
     if "from_" in options:
         options["from"] = options.pop("from_")
-    others = _chunks(other) if act == "join" else None
+    others = _chunks(other) if act in ("join", "fit_apply") else None
     chunks = _chunks(column)
     if others is not None and [len(it) for it in others] != [len(it) for it in chunks]:
         raise ValueError("the two columns are cut into different chunks")
@@ -117,6 +117,16 @@ def tokens(column: Any, /, **options: Any) -> Answers:
 def fit(column: Any, /, **options: Any) -> Answers:
     """The answers of :func:`msg.fit`, as structs with the shorter text."""
     return _over("fit", column, options)
+
+
+def fit_requests(column: Any, /, **options: Any) -> Answers:
+    """The answers of :func:`msg.fit_requests`, as lists of JSON texts."""
+    return _over("fit_requests", column, options)
+
+
+def fit_apply(column: Any, answers: Any, /, **options: Any) -> Answers:
+    """The answers of :func:`msg.fit_apply`, as structs with the shorter text; ``answers`` has a list of texts a row."""
+    return _over("fit_apply", column, options, answers)
 
 
 def messages(column: Any, /, **options: Any) -> Answers:

@@ -78,14 +78,12 @@ impl Run<'_> {
         fitter: &Fitter,
         Opened { input, mut out, .. }: Opened<'_>,
     ) -> Result<Status, Failure> {
-        let mut lines = Vec::new();
-        fitter
-            .first_requests(&mut document, |it| lines.extend(request_line(it)))
-            .map_err(|it| Failure::refused(it, &input.name))?;
+        let lines = fitter.first_requests(&mut document);
+        let lines = lines.map_err(|it| Failure::refused(it, &input.name))?;
         if lines.is_empty() && !self.cx.quiet {
             self.cx.note("no summary would be asked for\n");
         }
-        out.write(&lines)?;
+        lines.iter().try_for_each(|it| out.write(format!("{it}\n").as_bytes()))?;
         out.finish().map(|()| Status::Clean)
     }
 
@@ -205,21 +203,6 @@ fn write_lines<T: Serialize>(
     let mut file = Output::file(path, sources)?;
     lines.into_iter().try_for_each(|it| file.write(&json_line(&it)))?;
     file.finish()
-}
-
-/// A request as people and programs can read it.
-fn request_line(request: &msg_compact::SummaryRequest<'_>) -> Vec<u8> {
-    let mut line = serde_json::json!({
-        "policy": request.policy(),
-        "replaces": {"start": request.replaces().start, "end": request.replaces().end},
-        "target": request.target(),
-        "max": request.max(),
-    });
-    match request.prompt() {
-        Ok(prompt) => line["prompt"] = prompt.iter().map(|it| it.text()).collect(),
-        Err(refused) => line["error"] = refused.to_string().into(),
-    }
-    json_line(&line)
 }
 
 /// One sentence about what became of the budget.

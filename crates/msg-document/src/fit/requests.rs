@@ -1,0 +1,100 @@
+//! Requests for summaries as rows, and answers that somebody writes elsewhere (SC-20): a model in a batch, a person.
+//! Asks nobody.
+//!
+//! ```text
+//! document ─ requests ─▶ ["{…prompt…}", …] ─ whoever writes ─▶ texts ─ answer ─▶ the document that fits
+//! ```
+
+use msg_compact::{SummaryError, SummaryRequest, digest};
+use msg_core::Message;
+use serde_json::json;
+
+use super::fitter::Fitter;
+use super::run::Given;
+use super::summarizer::Summarizer;
+use crate::document::Document;
+use crate::refusal::Refusal;
+
+/// Summaries that somebody wrote elsewhere (SC-20): the first for the first of [`Fitter::requests`], and so on. What has
+/// none is summarised by a digest, and so is what the steps after the first ask for.
+impl Summarizer for Vec<Option<String>> {
+    fn answer(&self, requests: &[SummaryRequest<'_>]) -> Vec<Result<String, SummaryError>> {
+        let given = |it: &SummaryRequest<'_>| self.get(it.id() as usize)?.clone();
+        requests.iter().map(|it| Ok(given(it).unwrap_or_else(|| digest(it)))).collect()
+    }
+}
+
+/// A request as people and programs can read it.
+fn request_json(request: &SummaryRequest<'_>) -> String {
+    let mut line = json!({
+        "policy": request.policy(),
+        "replaces": {"start": request.replaces().start, "end": request.replaces().end},
+        "target": request.target(),
+        "max": request.max(),
+    });
+    match request.prompt() {
+        Ok(prompt) => line["prompt"] = prompt.iter().map(|it| it.text()).collect(),
+        Err(refused) => line["error"] = refused.to_string().into(),
+    }
+    line.to_string()
+}
+
+impl Fitter {
+    /// What would be asked for first to make a document fit: the lines of `msg fit --dry-run`, without their ends
+    /// (SC-20). With their answers in this order [`Fitter::answer`] asks nobody.
+    ///
+    /// Fails as [`Fitter::fit`] does.
+    ///
+    /// ```
+    /// use msg_document::{FitOptions, Fitter};
+    ///
+    /// let turn = r#"{"role":"user","content":"why?"},{"role":"assistant","content":"since it is so, as I said"}"#;
+    /// let json = format!("[{}]", vec![turn; 40].join(","));
+    /// let options = FitOptions::default().with_preset("pentagi").with_budget(300);
+    /// let fitter = Fitter::new(options)?;
+    /// let requests = fitter.requests(json.as_bytes())?;
+    /// assert!(!requests.is_empty() && requests[0].contains("prompt"));
+    ///
+    /// let answers = vec![Some("they talked".to_owned()); requests.len()];
+    /// let mut fitted = fitter.answer(json.as_bytes(), &answers)?;
+    /// let document = fitted.take_document().ok_or("it does not fit")?;
+    /// assert!(String::from_utf8_lossy(&document).contains("they talked"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn requests(&self, json: &[u8]) -> Result<Vec<String>, Refusal> {
+        match self.options.of_line(json)? {
+            Some(own) => Fitter::of_lines(own)?.requests_json(json),
+            None => self.requests_json(json),
+        }
+    }
+
+    fn requests_json(&self, json: &[u8]) -> Result<Vec<String>, Refusal> {
+        let mut document = Document::read(json, &self.options.read())?;
+        let own = self.own_tools(json);
+        let tools = own.as_deref().unwrap_or(&self.tools);
+        let given = Given { tools, ..Given::with(self, &document) };
+        self.asked_first(document.take_messages(), given)
+    }
+
+    /// As [`Fitter::requests`], for a document that has been read; its messages are taken out of it.
+    ///
+    /// Fails as [`Fitter::fit`] does.
+    pub fn first_requests(&self, document: &mut Document) -> Result<Vec<String>, Refusal> {
+        let given = Given::with(self, document);
+        self.asked_first(document.take_messages(), given)
+    }
+
+    fn asked_first(
+        &self,
+        messages: Vec<Message>,
+        given: Given<'_>,
+    ) -> Result<Vec<String>, Refusal> {
+        let mut first = None;
+        let nobody = SummaryError::new("a dry run asks nobody");
+        self.run(messages, given, |requests| {
+            first.get_or_insert_with(|| requests.iter().map(request_json).collect());
+            vec![Err(nobody.clone()); requests.len()]
+        })?;
+        Ok(first.unwrap_or_default())
+    }
+}
