@@ -1,29 +1,21 @@
 //! The laws over random chains. Seeded: the same chains on every run.
 
 use msg_chainast::{ChainAst, IdPattern, Profile, RepairOptions, SeededIds};
-use proptest::{
-    collection::vec,
-    prelude::any,
-    test_runner::{Config, RngAlgorithm, TestRng, TestRunner},
-};
+use testkit::random::over_bytes;
 
 use crate::{
     hostile::{self, Choices},
     laws,
 };
 
-/// Runs a test over so many byte strings.
-fn over_bytes(cases: u32, length: usize, test: impl Fn(&[u8])) {
-    let config = Config { cases, failure_persistence: None, ..Config::default() };
-    let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
-    let mut runner = TestRunner::new_with_rng(config, rng);
-    let tested = runner.run(&vec(any::<u8>(), 0..length), |bytes| {
-        test(&bytes);
-        Ok(())
+/// As [`over_bytes`], in four threads: each over strings of other lengths, so that none tries what another does.
+fn spread(cases: u32, length: usize, law: impl Fn(&[u8]) + Sync) {
+    std::thread::scope(|scope| {
+        for nth in 0..4 {
+            let law = &law;
+            scope.spawn(move || over_bytes(cases / 4, length - 7 * nth, law));
+        }
     });
-    if let Err(err) = tested {
-        panic!("{err}");
-    }
 }
 
 fn chain(bytes: &[u8]) -> Vec<msg_chainast::Message> {
@@ -36,7 +28,7 @@ fn chain(bytes: &[u8]) -> Vec<msg_chainast::Message> {
 
 #[test]
 fn parsing_is_checking() {
-    over_bytes(1500, 120, |bytes| laws::parse_is_check(&chain(bytes)));
+    spread(1500, 120, |bytes| laws::parse_is_check(&chain(bytes)));
 }
 
 #[test]
@@ -49,7 +41,7 @@ fn reports_agree() {
 
 #[test]
 fn repairs_are_valid() {
-    over_bytes(3000, 140, |bytes| {
+    spread(3000, 140, |bytes| {
         let (head, tail) = bytes.split_at(bytes.len().min(9));
         let (options, profile, open) = options(head);
         laws::repair_is_valid(&chain(tail), &options, profile, open);
@@ -58,7 +50,7 @@ fn repairs_are_valid() {
 
 #[test]
 fn repairs_lose_nothing() {
-    over_bytes(4000, 140, |bytes| {
+    spread(4000, 140, |bytes| {
         let (head, tail) = bytes.split_at(bytes.len().min(9));
         let (options, _, open) = options(head);
         laws::nothing_is_lost(&chain(tail), &options);
@@ -72,18 +64,24 @@ fn options(head: &[u8]) -> (RepairOptions, Option<&'static Profile>, bool) {
 
 #[test]
 fn every_profile_is_kept() {
-    for profile in Profile::all() {
+    let is_kept = |profile: &Profile| {
         let options = RepairOptions::new().with_profile(profile);
         over_bytes(120, 140, |bytes| {
             laws::repair_is_valid(&chain(bytes), &options, Some(profile), false);
             laws::nothing_is_lost(&chain(bytes), &options);
         });
-    }
+    };
+    std::thread::scope(|scope| {
+        let profiles = Profile::all().chunks(Profile::all().len().div_ceil(4));
+        for some in profiles {
+            scope.spawn(|| some.iter().for_each(is_kept));
+        }
+    });
 }
 
 #[test]
 fn profiles_of_users_are_kept() {
-    over_bytes(1500, 160, |bytes| {
+    spread(1500, 160, |bytes| {
         let (head, tail) = bytes.split_at(bytes.len().min(24));
         let profile = Choices::new(head).own_profile();
         let options = RepairOptions::new().with_profile(&profile);
