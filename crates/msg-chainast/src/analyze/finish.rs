@@ -89,7 +89,7 @@ impl Analyzer<'_, '_> {
             _ if is_stand_in => ("dropped the result", true),
             (Orphans::Drop, _) | (Orphans::Fabricate, None) => ("dropped the result", true),
             (_, Some(unit)) if summarization.is_none() => {
-                self.plan.made_calls.push((unit, slot));
+                self.plan.make_call(unit, slot);
                 ("added a call for it", false)
             }
             _ => {
@@ -146,22 +146,17 @@ impl Analyzer<'_, '_> {
         let n_units = self.plan.units.len();
         let followed = self.plan.own_pairs.last().is_some_and(|it| it.0 == n_units);
         let last = self.plan.units.iter().rposition(|it| it.kind != UnitKind::Results);
-        let mut made = 0;
         for unit in 0..n_units {
-            let first_made = made;
-            while self.plan.made_calls.get(made).is_some_and(|it| it.0.index() == unit) {
-                made += 1;
-            }
             let it = &self.plan.units[unit];
             if it.suspect || it.answered < it.n_calls {
                 let may_stay_open = self.rules.check.open && last == Some(unit) && !followed;
-                self.judge_pair(Idx::at(unit), may_stay_open, first_made..made);
+                self.judge_pair(Idx::at(unit), may_stay_open);
             }
         }
     }
 
     /// A pair with a pending call, or with calls that want mending.
-    fn judge_pair(&mut self, unit: Idx<Unit>, may_stay_open: bool, made: std::ops::Range<usize>) {
+    fn judge_pair(&mut self, unit: Idx<Unit>, may_stay_open: bool) {
         self.judge_names(unit);
         self.judge_ids(unit);
         for call in self.plan.calls_of(unit) {
@@ -175,7 +170,7 @@ impl Analyzer<'_, '_> {
             }
             self.find_call(call, What::MissingResult, "inserted a placeholder result");
         }
-        self.judge_kind(unit, made);
+        self.judge_kind(unit);
     }
 
     fn find_call(&mut self, call: Idx<Call>, what: What, fix: &'static str) {
@@ -232,8 +227,9 @@ impl Analyzer<'_, '_> {
     }
 
     /// A summarization pair has one call: the others move behind it, as often as that makes another.
-    fn judge_kind(&mut self, unit: Idx<Unit>, made: std::ops::Range<usize>) {
-        if self.plan.units[unit].n_calls as usize + made.len() < 2 {
+    fn judge_kind(&mut self, unit: Idx<Unit>) {
+        let it = &self.plan.units[unit];
+        if it.n_calls + it.n_made < 2 {
             return;
         }
         let mut stays = self.plan.calls_of(unit).filter(|it| !self.plan.calls[*it].is_removed());
@@ -248,7 +244,7 @@ impl Analyzer<'_, '_> {
                 calls.push((self.plan.message_of(call), it.part, summarization));
             }
         }
-        for (_, slot) in &self.plan.made_calls[made] {
+        for slot in self.plan.made_of(unit) {
             let it = &self.plan.slots[*slot];
             let name = self.chain.result(it.message, it.part).and_then(|it| it.name.as_deref());
             calls.push((it.message, it.part, name == Some(SUMMARIZATION_TOOL_NAME)));
@@ -286,18 +282,15 @@ impl Analyzer<'_, '_> {
     /// Warns of messages that have nothing to say, with those that join them.
     fn note_empty_messages(&mut self) {
         let empty = |at: u32| is_empty(self.chain.message(at));
-        let Plan { lead, lead_merges, user_merges, made_calls, .. } = &self.plan;
+        let Plan { lead, lead_merges, user_merges, .. } = &self.plan;
         let lead = lead.filter(|it| empty(*it) && lead_merges.iter().all(|it| empty(*it)));
         let mut found: Vec<u32> = lead.into_iter().collect();
         let mut merges = user_merges.iter().peekable();
-        let mut made = made_calls.iter().peekable();
         for (at, unit) in self.plan.units.iter().enumerate() {
-            let mut says_nothing = unit.kind != UnitKind::Results && empty(unit.message);
+            let may_be = unit.kind != UnitKind::Results && unit.n_made == 0;
+            let mut says_nothing = may_be && empty(unit.message);
             while let Some((_, message)) = merges.next_if(|it| it.0.index() == at) {
                 says_nothing &= empty(*message);
-            }
-            while made.next_if(|it| it.0.index() == at).is_some() {
-                says_nothing = false;
             }
             let mut calls = self.plan.calls_of(Idx::at(at));
             if says_nothing && calls.all(|it| self.plan.calls[it].is_removed()) {

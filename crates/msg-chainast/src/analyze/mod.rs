@@ -270,6 +270,8 @@ impl<'m, 'r> Analyzer<'m, 'r> {
             first_call: self.plan.calls.len() as u32,
             n_calls: 0,
             answered: 0,
+            first_made: 0,
+            n_made: 0,
             first_slot: None,
             last_slot: None,
         });

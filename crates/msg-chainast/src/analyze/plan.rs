@@ -25,8 +25,8 @@ pub(crate) struct Plan {
     pub(crate) calls: Vec<Call>,
     /// The results, each in the list of its pair.
     pub(crate) slots: Vec<Slot>,
-    /// Results for which a call is added to the message of their pair: (unit, slot), in chain order.
-    pub(crate) made_calls: Vec<(Idx<Unit>, Idx<Slot>)>,
+    /// Results for which a call is added to the message of their pair, in chain order.
+    pub(crate) made_calls: Vec<Idx<Slot>>,
     /// Results that get a pair of their own: (number of units before it, slot), in chain order.
     pub(crate) own_pairs: Vec<(usize, Idx<Slot>)>,
     /// Messages that hold not just one result, but several or something else too.
@@ -65,6 +65,9 @@ pub(crate) struct Unit {
     pub(crate) first_call: u32,
     pub(crate) n_calls: u32,
     pub(crate) answered: u32,
+    /// The results for which it gets a call: from this one of all such on, so many.
+    pub(crate) first_made: u32,
+    pub(crate) n_made: u32,
     pub(crate) first_slot: Option<Idx<Slot>>,
     pub(crate) last_slot: Option<Idx<Slot>>,
 }
@@ -144,6 +147,22 @@ impl Plan {
         let it = &self.units[unit];
         let first = it.first_call as usize;
         (first..first + it.n_calls as usize).map(Idx::at)
+    }
+
+    /// The results for which a unit gets a call.
+    pub(crate) fn made_of(&self, unit: Idx<Unit>) -> &[Idx<Slot>] {
+        let it = &self.units[unit];
+        &self.made_calls[it.first_made as usize..][..it.n_made as usize]
+    }
+
+    /// Adds a call for a result to a unit; in chain order.
+    pub(crate) fn make_call(&mut self, unit: Idx<Unit>, slot: Idx<Slot>) {
+        let it = &mut self.units[unit];
+        if it.n_made == 0 {
+            it.first_made = self.made_calls.len() as u32;
+        }
+        it.n_made += 1;
+        self.made_calls.push(slot);
     }
 
     /// The message that a call stands in.

@@ -148,7 +148,7 @@ impl Conform<'_, '_> {
                 self.tell_empty_text(message, format!("removed{filled}{lost}"));
             }
             if let Some(message) = first.filter(|_| only_refusals) {
-                self.items[at].insert_first(Part::text(EMPTY_CONTENT), (message, 0));
+                self.items[at].prepend(vec![(Part::text(EMPTY_CONTENT), (message, 0))]);
             }
         }
     }

@@ -230,8 +230,8 @@ pub(super) fn put_fallback(profile: &Profile, item: &mut Item<'_>) {
     }
     match profile.reasoning_require {
         ReasoningRequired::Calls | ReasoningRequired::Messages if !has_reasoning(&item.message) => {
-            let place = (item.origin.message, 0);
-            item.insert_first(Part::Reasoning(Reasoning::new(fallback.as_str())), place);
+            let thought = Part::Reasoning(Reasoning::new(fallback.as_str()));
+            item.prepend(vec![(thought, (item.origin.message, 0))]);
         }
         ReasoningRequired::CallSignature => {
             let mut calls = item.message.to_mut().parts.iter_mut();

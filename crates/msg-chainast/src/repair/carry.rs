@@ -29,21 +29,6 @@ pub(crate) struct Mended {
     pub(crate) replaced_ids: HashMap<Place, String>,
 }
 
-/// Mends a list of messages as planned.
-pub(crate) fn carry_out<'a>(
-    messages: Vec<Message>,
-    plan: Plan,
-    rules: Rules<'a>,
-    ids: &'a mut dyn IdSource,
-) -> Mended {
-    let mut it = Repairer::new(messages, plan, rules, ids);
-    it.run();
-    if it.plan.splits_summaries {
-        split_summaries(&mut it.out.items);
-    }
-    it.out
-}
-
 pub(super) struct Repairer<'a> {
     pub(super) messages: Vec<Message>,
     pub(super) plan: Plan,
@@ -68,28 +53,34 @@ pub(super) struct TakenApart {
     pub(super) open: Option<(u32, usize)>,
 }
 
-impl<'a> Repairer<'a> {
-    fn new(
-        messages: Vec<Message>,
-        plan: Plan,
-        rules: Rules<'a>,
-        ids: &'a mut dyn IdSource,
-    ) -> Self {
-        let fresh = needs_fresh_ids(&plan, &messages)
-            .then(|| FreshIds::new(rules.id_pattern(), ids, &messages));
-        let items = Vec::with_capacity(messages.len() + plan.slots.len() / 8 + 1);
-        Repairer {
-            messages,
-            plan,
-            rules,
-            fresh,
-            apart: TakenApart::default(),
-            n_calls: 0,
-            result_ids: HashMap::new(),
-            out: Mended { items, ..Mended::default() },
-        }
+/// Mends a list of messages as planned.
+pub(crate) fn carry_out<'a>(
+    messages: Vec<Message>,
+    plan: Plan,
+    rules: Rules<'a>,
+    ids: &'a mut dyn IdSource,
+) -> Mended {
+    let fresh = needs_fresh_ids(&plan, &messages)
+        .then(|| FreshIds::new(rules.id_pattern(), ids, &messages));
+    let items = Vec::with_capacity(messages.len() + plan.slots.len() / 8 + 1);
+    let mut it = Repairer {
+        messages,
+        plan,
+        rules,
+        fresh,
+        apart: TakenApart::default(),
+        n_calls: 0,
+        result_ids: HashMap::new(),
+        out: Mended { items, ..Mended::default() },
+    };
+    it.run();
+    if it.plan.splits_summaries {
+        split_summaries(&mut it.out.items);
     }
+    it.out
+}
 
+impl Repairer<'_> {
     fn run(&mut self) {
         self.take_apart();
         self.lead();
@@ -99,17 +90,11 @@ impl<'a> Repairer<'a> {
             let first = Item::whole(Message::user(text), at);
             self.out.items.push(first.inserted());
         }
-        let (mut merges, mut own, mut made) = (0, 0, 0);
+        let (mut merges, mut own) = (0, 0);
         self.own_pairs(0, &mut own);
         for unit in (0..self.plan.units.len()).map(Idx::at) {
             match self.plan.units[unit].kind {
-                UnitKind::Pair => {
-                    let first = made;
-                    while self.plan.made_calls.get(made).is_some_and(|it| it.0 == unit) {
-                        made += 1;
-                    }
-                    self.pair(unit, first..made);
-                }
+                UnitKind::Pair => self.pair(unit),
                 UnitKind::User => self.user(unit, &mut merges),
                 UnitKind::System => {
                     let message = self.plan.units[unit].message;
@@ -192,6 +177,6 @@ fn needs_fresh_ids(plan: &Plan, messages: &[Message]) -> bool {
         part.and_then(Part::as_tool_result).is_none_or(|it| it.call_id.is_empty())
     };
     plan.calls.iter().any(|it| it.fresh_id)
-        || plan.made_calls.iter().any(|it| without_id(it.1))
+        || plan.made_calls.iter().any(|it| without_id(*it))
         || plan.own_pairs.iter().any(|it| without_id(it.1))
 }

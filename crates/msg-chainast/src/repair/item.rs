@@ -84,12 +84,6 @@ impl<'m> Item<'m> {
         self.message.to_mut().parts.splice(0..0, parts);
     }
 
-    /// Puts a part first.
-    pub(crate) fn insert_first(&mut self, part: Part, place: Place) {
-        self.places().insert(0, place);
-        self.message.to_mut().parts.insert(0, part);
-    }
-
     /// Keeps the parts for which the predicate, given the index, holds.
     pub(crate) fn retain_parts(&mut self, mut keep: impl FnMut(usize, &Part) -> bool) {
         let parts = self.message.parts.iter().enumerate();

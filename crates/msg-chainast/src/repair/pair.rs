@@ -1,7 +1,5 @@
 //! Writing a body pair: calls, results in their places, placeholders (CA-31, CA-35, CA-36).
 
-use std::ops::Range;
-
 use msg_core::{CallKind, Message, Part, Role, ToolResult};
 
 use super::{carry::Repairer, item::Item};
@@ -11,11 +9,11 @@ use crate::{
 };
 
 impl Repairer<'_> {
-    pub(super) fn pair(&mut self, unit: Idx<Unit>, made: Range<usize>) {
+    pub(super) fn pair(&mut self, unit: Idx<Unit>) {
         let mut item = self.take(self.plan.units[unit].message, RolePart::Assistant);
         self.mend_calls(unit, &mut item);
-        for index in made {
-            let (call, place) = self.call_for(self.plan.made_calls[index].1);
+        for nth in 0..self.plan.units[unit].n_made as usize {
+            let (call, place) = self.call_for(self.plan.made_of(unit)[nth]);
             item.push_part(call, place);
         }
         let at = self.out.items.len();
