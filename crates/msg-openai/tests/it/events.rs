@@ -1,13 +1,19 @@
 //! Case rows of streams that are written while other streams arrive, in both forms (OA-27).
 
 use msg_core::{Report, StreamEvent};
-use msg_openai::{ChunkWriter, EventOptions, ResponseEventWriter};
+use msg_openai::{
+    CHAT, ChunkWriter, EventOptions, RESPONSES, ResponseEventWriter, StreamOptions, StreamReader,
+    write_chunks, write_response_events,
+};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 #[derive(Deserialize)]
 struct Row {
+    #[serde(default)]
     events: Vec<StreamEvent<'static>>,
+    /// Or a whole body, of which a stream is made.
+    body: Option<Value>,
 }
 
 /// The chunks and the response events, and what is reported of each.
@@ -17,6 +23,14 @@ fn streams_are_written() {
         let row: Row = serde_json::from_str(&row.text).unwrap();
         let options = EventOptions::default().with_id("r").with_model("m");
         let (mut chunks, mut items) = (Vec::new(), Vec::new());
+        if let Some(body) = &row.body {
+            let mut reader = StreamReader::new(&[RESPONSES, CHAT], StreamOptions::default());
+            reader.feed(body.to_string().as_bytes(), &mut |_| {});
+            let whole = reader.finish(&mut |_| {});
+            let chunks = shown(write_chunks(&whole, &mut chunks), chunks);
+            let items = shown(write_response_events(&whole, &mut items), items);
+            return json!({ "chunks": chunks, "responses": items }).to_string();
+        }
         let mut writer = ChunkWriter::new(options.clone());
         row.events.iter().for_each(|it| writer.feed(it, &mut chunks));
         let chunks = shown(writer.finish(&mut chunks), chunks);
