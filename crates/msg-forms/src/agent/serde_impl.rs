@@ -22,7 +22,9 @@ impl<'de> Deserialize<'de> for MessageRole {
 
 impl<'de> Deserialize<'de> for AgentMessage {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let stored = Stored::deserialize(deserializer).and_then(Stored::into_message);
+        // Of a member that is there twice the last value wins (MS-8).
+        let value = Value::deserialize(deserializer)?;
+        let stored = Stored::deserialize(value).and_then(Stored::into_message);
         stored.map_err(|it| {
             D::Error::custom(format!(
                 "{it} (`agent::read` and `AgentStateSnapshot` keep members that the agent types have \
