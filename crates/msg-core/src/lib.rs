@@ -63,7 +63,7 @@ pub use error::Error;
 pub use event::StreamEvent;
 pub use extra::{Extra, Origin};
 pub use finish::FinishReason;
-pub use ids::{CountingIds, IdSource, SeededIds};
+pub use ids::{CountingIds, IdSource, SeededIds, UsedIds};
 pub use input::{InputError, InputRules, validate_message};
 pub use layouts::Layouts;
 pub use members::Members;

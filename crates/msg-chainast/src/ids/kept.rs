@@ -1,16 +1,14 @@
 //! Which ids of a chain may stay as they are: those of a pattern, and those that were given a number because
 //! the pattern had no other (CA-52). Nothing is drawn here.
 
-use std::collections::HashSet;
+use msg_core::{Message, UsedIds};
 
-use msg_core::Message;
-
-use super::{fresh::ids_in_use, pattern::IdPattern};
+use super::pattern::IdPattern;
 
 /// The ids of a chain, as they are before any is replaced.
 pub(crate) struct KeptIds<'p> {
     pattern: &'p IdPattern,
-    used: HashSet<String>,
+    used: UsedIds,
 }
 
 impl<'p> KeptIds<'p> {
@@ -18,7 +16,7 @@ impl<'p> KeptIds<'p> {
         pattern: &'p IdPattern,
         messages: impl IntoIterator<Item = &'m Message>,
     ) -> Self {
-        KeptIds { pattern, used: ids_in_use(messages) }
+        KeptIds { pattern, used: UsedIds::of(messages) }
     }
 
     /// Whether an id of a call to this function may stay.

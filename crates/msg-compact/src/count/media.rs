@@ -38,8 +38,9 @@ impl Default for MediaRates {
 pub(super) fn tokens(rates: &MediaRates, part: &Part) -> u64 {
     match part {
         Part::Image(it) => image(rates, it),
-        Part::Audio(it) => data(&it.data, rates.audio_per_kib, rates),
-        Part::File(it) => data(&it.data, rates.file_per_kib, rates),
+        Part::Audio(it) if it.data.is_some() => kibibytes(part) * rates.audio_per_kib,
+        Part::File(it) if it.data.is_some() => kibibytes(part) * rates.file_per_kib,
+        Part::Audio(_) | Part::File(_) => rates.by_reference,
         _ => 0,
     }
 }
@@ -67,12 +68,9 @@ fn tiles((width, height): (u32, u32)) -> u64 {
     width.div_ceil(512).max(1) * height.div_ceil(512).max(1)
 }
 
-fn data(base64: &Option<String>, per_kib: u64, rates: &MediaRates) -> u64 {
-    let Some(base64) = base64 else { return rates.by_reference };
-    let text = base64.split_once(";base64,").map_or(base64.as_str(), |it| it.1);
-    let digits = text.bytes().filter(|it| *it != b'=' && !it.is_ascii_whitespace()).count();
-    let bytes = digits as u64 * 3 / 4;
-    bytes.div_ceil(1024) * per_kib
+/// Started KiB of decoded data (CA-20).
+fn kibibytes(part: &Part) -> u64 {
+    (part.size() as u64).div_ceil(1024)
 }
 
 #[cfg(test)]

@@ -1,16 +1,15 @@
 //! What becomes of answers (CP-23): each is used or refused on its own, and the used ones are put in
 //! place from the back, so that no place moves before its turn.
 
-use std::{borrow::Cow, collections::HashSet};
-
-use msg_core::{CountingIds, Message, Part};
+use msg_chainast::constants::SUMMARIZATION_TOOL_NAME;
+use msg_core::{CountingIds, Message, UsedIds};
 
 use crate::{
     digest,
     error::SummaryError,
     outcome::EditKind,
     pipeline::OnFailure,
-    state::{ChainState, NewPair, NewPairs, NewSection, OpenRequest, Shape, Target, index},
+    state::{ChainState, Ids, NewPair, NewPairs, NewSection, OpenRequest, Shape, Target, index},
     text::clean_answer,
 };
 
@@ -21,7 +20,7 @@ enum Replacement {
 }
 
 /// Fresh ids are drawn at most this often before a number is appended (CA-52).
-const DRAWS: usize = 64;
+const DRAWS: u64 = 64;
 
 impl ChainState<'_> {
     /// Applies the answers to all requests of a step, which all have their answers.
@@ -116,44 +115,25 @@ impl ChainState<'_> {
 
     /// An id of the pattern that no call or result of the input and no other summary bears.
     fn fresh_id(&mut self) -> String {
-        let inputs = &self.input.messages;
-        let used = self.ids.used.get_or_insert_with(|| {
-            let parts = inputs.iter().flat_map(|it| &it.parts);
-            parts.filter_map(id_of).map(Cow::Borrowed).collect::<HashSet<_>>()
-        });
-        let name = msg_chainast::constants::SUMMARIZATION_TOOL_NAME;
-        let mut id = String::new();
-        for draw in 0..DRAWS {
-            let counter = (used.len() + draw) as u64;
-            id = self.forms.rules.id_pattern.generate(name, counter, &mut self.ids.source);
-            if used.insert(Cow::Owned(id.clone())) {
-                return id;
-            }
-        }
-        let numbered = (2u64..).map(|it| format!("{id}_{it}"));
-        let fresh = numbered.into_iter().find(|it| !used.contains(it.as_str())).unwrap_or_default();
-        used.insert(Cow::Owned(fresh.clone()));
-        fresh
+        let Ids { source, used, n_drawn } = &mut self.ids;
+        let inputs = self.input.messages.iter().copied();
+        let used = used.get_or_insert_with(|| UsedIds::of(inputs));
+        *n_drawn += 1;
+        let pattern = &self.forms.rules.id_pattern;
+        let draw = |it| pattern.generate(SUMMARIZATION_TOOL_NAME, *n_drawn + it, source);
+        used.fresh(DRAWS, draw).0
     }
 
     /// An id as long as a fresh one, to know costs by; it is never written.
     pub(crate) fn sample_id(&self) -> String {
-        let name = msg_chainast::constants::SUMMARIZATION_TOOL_NAME;
-        self.forms.rules.id_pattern.generate(name, 0, &mut CountingIds::default())
+        let pattern = &self.forms.rules.id_pattern;
+        pattern.generate(SUMMARIZATION_TOOL_NAME, 0, &mut CountingIds::default())
     }
 }
 
 /// The first input message that a request is about.
 fn first_of(open: &OpenRequest<'_>) -> u32 {
     index(open.request.replaces.start)
-}
-
-fn id_of(part: &Part) -> Option<&str> {
-    match part {
-        Part::ToolCall(it) => Some(&it.id),
-        Part::ToolResult(it) => Some(&it.call_id),
-        _ => None,
-    }
 }
 
 fn what(target: &Target) -> &'static str {

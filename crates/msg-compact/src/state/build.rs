@@ -52,7 +52,7 @@ impl<'a> ChainState<'a> {
                 max_prompt: pipeline.max_prompt.unwrap_or(default_prompt),
             },
             forms: Forms { rules, signed_from: usize::MAX, empty_costs: Default::default() },
-            ids: Ids { source: ids, used: None },
+            ids: Ids { source: ids, used: None, n_drawn: 0 },
             items: Vec::with_capacity(messages),
             changes: Vec::new(),
             pair_states: Vec::with_capacity(ast.sections().iter().map(|it| it.body().len()).sum()),

@@ -1,14 +1,10 @@
 //! What a chain state holds beside the chain: what came in, how it is measured and written, what was done and
 //! asked. No rule stands here.
 
-use std::{
-    borrow::Cow,
-    cell::RefCell,
-    collections::{BTreeSet, HashSet},
-};
+use std::{cell::RefCell, collections::BTreeSet};
 
 use msg_chainast::MessageOrigin;
-use msg_core::{IdSource, Message};
+use msg_core::{IdSource, Message, UsedIds};
 
 use super::{FormRules, OpenRequest, Shape};
 use crate::{TokenIndex, budget::Unit, outcome::Edit, pipeline::OnFailure, token_index::Cost};
@@ -46,7 +42,9 @@ pub(crate) struct Forms {
 pub(crate) struct Ids<'a> {
     pub(crate) source: &'a mut (dyn IdSource + Send),
     /// Collected when the first id is wanted.
-    pub(crate) used: Option<HashSet<Cow<'a, str>>>,
+    pub(crate) used: Option<UsedIds>,
+    /// How many were drawn.
+    pub(crate) n_drawn: u64,
 }
 
 /// What was done so far.

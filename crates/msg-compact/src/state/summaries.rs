@@ -3,14 +3,11 @@
 use msg_chainast::BodyPairKind;
 
 use super::{ChainState, PairState};
+use crate::policy::{PREFIX_CONTENT, PREFIX_GOALS, PREFIX_HISTORY, PREFIX_SUMMARIZED};
 
 /// What the completions begin with that are summaries.
-pub(crate) const SUMMARY_PREFIXES: [&str; 4] = [
-    "**summarized content:**\n",
-    "[SUMMARIZED] ",
-    "[GOAL BATCH]\n",
-    "[Conversation History Summary]\n\n",
-];
+pub(crate) const SUMMARY_PREFIXES: [&str; 4] =
+    [PREFIX_CONTENT, PREFIX_SUMMARIZED, PREFIX_GOALS, PREFIX_HISTORY];
 
 /// What a window leaves in place of what it dropped (CP-41).
 pub(crate) const WINDOW_NOTE: &str =
