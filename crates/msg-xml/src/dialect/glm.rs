@@ -8,7 +8,8 @@
 
 use std::sync::Arc;
 
-use super::tags::{Cx, State, TagReader};
+use super::Cx;
+use super::tags::{State, TagReader};
 use crate::block::Done;
 use crate::code::Code;
 use crate::input::{Incomplete, Input, MORE, Need};

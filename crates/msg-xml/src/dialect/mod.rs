@@ -19,7 +19,16 @@ use crate::event::Queue;
 use crate::input::{Incomplete, Input};
 use crate::options::Options;
 use crate::passthrough::FastPath;
-use tags::{Cx, TagReader};
+use tags::TagReader;
+
+/// What a reader may look at and write to.
+pub(crate) struct Cx<'a, 'w> {
+    pub(crate) w: &'a Input<'w>,
+    pub(crate) queue: &'a mut Queue,
+    pub(crate) opts: &'a Options,
+    /// The finish reason says that the message was cut; meaningful at the end of input only.
+    pub(crate) cut: bool,
+}
 
 /// Whatever reads a block.
 #[derive(Debug)]

@@ -6,7 +6,8 @@
 //!              read once a tag that may follow has come, and again where that stood in a text
 //! ```
 
-use super::tags::{Cx, State, TagReader};
+use super::Cx;
+use super::tags::{State, TagReader};
 use crate::block::{BEHIND, Done, Mark, Marks, read_arguments};
 use crate::code::Code;
 use crate::input::{Incomplete, Input, MORE};

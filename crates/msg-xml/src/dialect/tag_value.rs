@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::tags::{Cx, State, TagReader, open_block};
+use super::Cx;
+use super::tags::{State, TagReader, open_block};
 use crate::block::Done;
 use crate::code::Code;
 use crate::input::{Incomplete, Input, MORE, is_blank};
@@ -17,6 +18,24 @@ use crate::value;
 const SCANS_MAX: usize = if cfg!(test) { 8 } else { 64 };
 /// How near.
 const NEAR: usize = if cfg!(test) { 128 } else { 1024 };
+
+/// What was read in vain (XT-29).
+#[derive(Debug, Default)]
+pub(super) struct Vain {
+    /// Only the end of input decided where something ends.
+    pub(super) at_eof: bool,
+    /// So many values were, as far as this.
+    pub(super) scans: usize,
+    pub(super) reach: usize,
+}
+
+impl Vain {
+    /// A value was read up to `to` in vain.
+    pub(super) fn scanned(&mut self, to: usize) {
+        self.scans += 1;
+        self.reach = self.reach.max(to);
+    }
+}
 
 /// A value that is open.
 #[derive(Debug, Default)]

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::tag_value::Value;
+use super::Cx;
+use super::tag_value::{Vain, Value};
 use crate::block::{Calls, Counts, Done, Extent, REACH_MAX};
 use crate::code::Code;
 use crate::event::Queue;
@@ -12,15 +13,6 @@ use crate::lex;
 use crate::options::Options;
 use crate::shape::{Opened, close_any, open_any};
 use crate::tag_grammar::Grammar;
-
-/// What a reader may look at and write to.
-pub(crate) struct Cx<'a, 'w> {
-    pub(crate) w: &'a Input<'w>,
-    pub(crate) queue: &'a mut Queue,
-    pub(crate) opts: &'a Options,
-    /// The finish reason says that the message was cut; meaningful at the end of input only.
-    pub(crate) cut: bool,
-}
 
 #[derive(Debug)]
 pub(super) enum State {
@@ -58,24 +50,6 @@ pub(crate) struct TagReader {
     /// Of the parameters of the call that is being read.
     pub(super) counts: Counts,
     pub(super) state: State,
-}
-
-/// What was read in vain (XT-29).
-#[derive(Debug, Default)]
-pub(super) struct Vain {
-    /// Only the end of input decided where something ends.
-    pub(super) at_eof: bool,
-    /// So many values were, as far as this.
-    pub(super) scans: usize,
-    reach: usize,
-}
-
-impl Vain {
-    /// A value was read up to `to` in vain.
-    pub(super) fn scanned(&mut self, to: usize) {
-        self.scans += 1;
-        self.reach = self.reach.max(to);
-    }
 }
 
 /// XT-33: a wrapper or a call at `p`.
