@@ -253,9 +253,8 @@ impl Found {
         said.truncate(said.find("output_b64").unwrap_or(said.len()));
         self.n_hidden += said.matches("[redacted:").count();
         if let Some(at) = said.find(WORD) {
-            let start = said.floor_char_boundary(at.saturating_sub(120));
-            let end = said.ceil_char_boundary((at + 40).min(said.len()));
-            self.leaks.push(format!("{args:?}: …{}", &said[start..end]));
+            let near = &said.as_bytes()[at.saturating_sub(120)..(at + 40).min(said.len())];
+            self.leaks.push(format!("{args:?}: …{}", String::from_utf8_lossy(near)));
         }
         let is_data = args[0] == "convert" || args[0] == "view" || args.contains(&"--json");
         if !is_data && said.contains(['\u{1b}', '\u{7}', '\u{202e}']) {
