@@ -2,6 +2,7 @@
 //! compiled.
 
 use std::path::PathBuf;
+use std::sync::OnceLock;
 
 use super::sample::{Sample, tally};
 use super::{folder, program};
@@ -66,21 +67,19 @@ fn run_lane(
     Ok(tally(&serde_json::from_str(&std::fs::read_to_string(outcomes)?)?))
 }
 
-/// A checkout of what is committed, which keeps what it has compiled.
+/// A checkout of what was committed when the program began, which keeps what it has compiled.
 pub(super) fn checkout(workspace: &Workspace, number: usize) -> Res<PathBuf> {
+    static HEAD: OnceLock<String> = OnceLock::new();
     let tree = folder()?.join(format!("tree-{number}"));
     let head = sh::read(&workspace.root, "git", &["rev-parse", "HEAD"])?;
+    let head = HEAD.get_or_init(|| head.trim().to_owned()).as_str();
     if tree.join(".git").is_file() {
-        sh::run(&tree, "git", &["checkout", "--quiet", "--force", "--detach", head.trim()], &[])?;
+        sh::run(&tree, "git", &["checkout", "--quiet", "--force", "--detach", head], &[])?;
     } else {
         let place = tree.display().to_string();
         sh::run(&workspace.root, "git", &["worktree", "prune"], &[])?;
-        sh::run(
-            &workspace.root,
-            "git",
-            &["worktree", "add", "--quiet", "--detach", &place, head.trim()],
-            &[],
-        )?;
+        let add = ["worktree", "add", "--quiet", "--detach", &place, head];
+        sh::run(&workspace.root, "git", &add, &[])?;
     }
     Ok(tree)
 }
