@@ -54,3 +54,73 @@ fn unescaping_never_panics() {
         unescape(source);
     }
 }
+
+/// Texts that are JSON, and texts that nearly are: numbers, escapes, words, brackets.
+#[test]
+fn texts_are_judged_as_by_serde() {
+    let sound = [
+        "0",
+        "-0",
+        "12",
+        "-1.5",
+        "1e5",
+        "1E+5",
+        "1.25e-7",
+        " 1 ",
+        "null",
+        "true",
+        "false",
+        "\"\"",
+        r#""\ud83e\udd80x""#,
+        r#""\ud800\udc00""#,
+        r#""\udbff\udfff""#,
+        r#""\uD834\uDD1E""#,
+        r#""\u00e9\n\t\"\\\/\b\f\r""#,
+        "[]",
+        "{}",
+        "[[1,2],{}]",
+        r#"{"a":[1,{"b":"]}"}],"c":{"d":"\""}}"#,
+        " [ 1 , 2 ] ",
+        r#"{"a" : {"b" : [ ] } }"#,
+    ];
+    let broken = [
+        "",
+        "-",
+        "01",
+        "1.",
+        ".5",
+        "1e",
+        "1e+",
+        "-a",
+        "1.e5",
+        "+1",
+        "nul",
+        "nulls",
+        "tru",
+        "\"",
+        r#""\x""#,
+        r#""\u12""#,
+        "\"\n\"",
+        "[",
+        "]",
+        "[1",
+        "[1,",
+        "[1,]",
+        "[1 2]",
+        "{",
+        "{\"a\"",
+        "{\"a\":",
+        "{\"a\":1,}",
+        "{a:1}",
+        "{\"a\" 1}",
+        "1 2",
+        "[}",
+        "{]",
+    ];
+    sound.iter().chain(&broken).for_each(|it| laws::texts_are_judged_as_by_serde(it));
+    for text in sound {
+        (0..text.len())
+            .filter(|it| text.is_char_boundary(*it))
+            .for_each(|at| laws::texts_are_judged_as_by_serde(&text[..at]));
+    }
+}
