@@ -18,6 +18,11 @@ pub const CODES: &[CodeInfo] = &[
     ),
     CodeInfo::warning("message::no-messages", "MS-9", "the document has no messages"),
     CodeInfo::info("message::role-spelling", "MS-2", "another spelling of a role was read"),
+    CodeInfo::info(
+        "message::shape",
+        "MS-2",
+        "a value was read in a shape that the API of its format does not take",
+    ),
     CodeInfo::warning("message::duplicate-member", "MS-8", "a member occurs twice, the last wins"),
     CodeInfo::warning("message::lone-surrogate", "MS-8", "half a surrogate pair became U+FFFD"),
     CodeInfo::error("message::invalid-role", "MS-18", "nobody knows the role of the message"),

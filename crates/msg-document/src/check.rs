@@ -18,7 +18,7 @@ use crate::json::to_json;
 use crate::options::CheckMembers;
 use crate::read_options::ReadOptions;
 use crate::refusal::Refusal;
-use crate::respelled::respelled_roles;
+use crate::shapes::refused_shapes;
 use crate::skeleton::Skeleton;
 
 /// What to check by.
@@ -92,7 +92,7 @@ pub fn is_valid(json: &[u8], options: &CheckOptions) -> Result<bool, Refusal> {
         document.messages().iter().all(|it| !it.check(rules).iter().any(Diagnostic::is_error))
     };
     Ok(none(document.notes())
-        && respelled_roles(&document, options.profile.as_ref()).next().is_none()
+        && refused_shapes(&document, options.profile.as_ref()).next().is_none()
         && foreign_parts(document.messages()).next().is_none()
         && none(&document.check_chain(options))
         && options.messages.as_ref().is_none_or(messages))
@@ -133,8 +133,8 @@ impl Document {
     pub fn check(&self, options: &CheckOptions) -> Checked {
         // What was merely spelled otherwise is no problem of the conversation.
         let notes = self.notes().iter().filter(|it| it.severity != Severity::Info);
-        let respelled = respelled_roles(self, options.profile.as_ref());
-        let notes = notes.cloned().chain(respelled).chain(foreign_parts(self.messages()));
+        let shapes = refused_shapes(self, options.profile.as_ref());
+        let notes = notes.cloned().chain(shapes).chain(foreign_parts(self.messages()));
         let notes: Vec<_> = notes.collect();
         let mut found = self.check_chain(options);
         // There may be very many: no second list of them is made, and no room for twice as many.

@@ -113,6 +113,8 @@ pub(crate) trait Codec: Sync {
 pub(crate) struct Content {
     /// What was odd about it, as the reader reports it.
     pub(crate) notes: Vec<Diagnostic>,
+    /// Shapes that the API of the format does not take: nothing odd but to who is to send the document to it.
+    pub(crate) shapes: Vec<Diagnostic>,
     pub(crate) messages: Vec<Message>,
     pub(crate) around: Box<dyn Around>,
 }
@@ -123,7 +125,9 @@ impl Content {
         around: impl Around + 'static,
         report: Report,
     ) -> Self {
-        Content { notes: report.into_vec(), messages, around: Box::new(around) }
+        let is_shape = |it: &Diagnostic| it.code == "message::shape";
+        let (shapes, notes) = report.into_vec().into_iter().partition(is_shape);
+        Content { notes, shapes, messages, around: Box::new(around) }
     }
 }
 

@@ -15,9 +15,9 @@ pub const CODES: &[CodeInfo] = &[
         "a part of a type that only another provider's messages have",
     ),
     CodeInfo::error(
-        "profile::role-spelling",
+        "profile::shape",
         "MS-2",
-        "a word for a role that is understood here, and that the provider refuses",
+        "a shape of a value, or a word for a role, that is understood here and that the API refuses",
     ),
     CodeInfo::error("document::too-large", "SC-16", "the document has more bytes than `max_bytes`"),
 ];

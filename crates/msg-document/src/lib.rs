@@ -52,8 +52,8 @@ mod lead;
 mod line;
 mod members;
 mod refusal;
-mod respelled;
 mod row;
+mod shapes;
 mod text_calls;
 
 pub use check::{CheckOptions, Checked, check, is_valid};

@@ -14,7 +14,7 @@ use crate::json::edits_json;
 use crate::options::RepairMembers;
 use crate::read_options::ReadOptions;
 use crate::refusal::Refusal;
-use crate::respelled::respelled_roles;
+use crate::shapes::{forget_shapes, refused_shapes};
 use crate::skeleton::Skeleton;
 
 /// How to mend.
@@ -103,14 +103,14 @@ impl Document {
     /// Mends the messages in place and returns what was changed.
     pub fn repair(&mut self, options: &RepairOptions) -> Vec<Diagnostic> {
         let (side, chain) = (self.side(), self.chain_options(options));
-        let respelled: Vec<_> = respelled_roles(self, options.chain.profile.as_deref()).collect();
+        let shapes: Vec<_> = refused_shapes(self, options.chain.profile.as_deref()).collect();
         let mut messages = self.take_messages();
-        for at in respelled.iter().filter_map(|it| it.at.message) {
-            messages[at].extra.clear_layout();
+        for at in shapes.iter().filter_map(|it| it.at.message) {
+            forget_shapes(&mut messages[at]);
         }
         let (messages, mut found) = mend(messages, side, &chain);
         found.retain(|it| it.fix.is_some());
-        found.splice(..0, respelled);
+        found.splice(..0, shapes);
         found.sort_by_key(|it| it.at.message);
         if found.is_empty() {
             self.put_messages(messages);

@@ -106,6 +106,9 @@ fn input<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> String {
         _ => (argument_text(source), call::INPUT_VALUE),
     };
     fields.vary(call::INPUT, variant);
+    if variant != 0 {
+        cx.shape("input is no object");
+    }
     fields.set_raw(call::INPUT, None);
     text
 }

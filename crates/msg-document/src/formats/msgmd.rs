@@ -47,7 +47,12 @@ impl Codec for Msgmd {
         }
         let messages = document.messages(&HistoryOptions::default().with_open_end())?;
         let notes = document.diagnostics().to_vec();
-        Ok(Content { notes, messages, around: Box::new(Source(bytes.to_vec())) })
+        Ok(Content {
+            notes,
+            shapes: Vec::new(),
+            messages,
+            around: Box::new(Source(bytes.to_vec())),
+        })
     }
 
     /// A new file of these messages. The nonces of its ids are drawn like fresh call ids: the same

@@ -15,7 +15,7 @@ pub(super) fn call<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Opt
     let mut object = Fields::read(&call::SHAPE, cx, &mut reader).ok()?;
     let name = object.text(cx, call::NAME)?;
     let id = object.text_or_report(cx, call::ID).unwrap_or_default();
-    let arguments = args(&mut object);
+    let arguments = args(&mut object, cx);
     let canonical = mask(!id.is_empty(), call::ID) | bit(call::NAME) | bit(call::ARGS);
     let inner = Inner::new("functionCall", object, canonical, cx);
     fields.set_raw(part::DATA, None);
@@ -26,7 +26,7 @@ pub(super) fn call<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Opt
 }
 
 /// The argument text of a call: the source text of its object.
-fn args(object: &mut Fields<'_>) -> String {
+fn args<'a>(object: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> String {
     let Some(source) = object.raw(call::ARGS) else { return String::new() };
     let (text, variant) = match source.as_bytes().first() {
         Some(b'n') => (String::new(), call::ARGS_NULL),
@@ -34,6 +34,9 @@ fn args(object: &mut Fields<'_>) -> String {
         _ => (argument_text(source), call::ARGS_VALUE),
     };
     object.vary(call::ARGS, variant);
+    if variant == call::ARGS_VALUE {
+        cx.shape("args is no object");
+    }
     object.set_raw(call::ARGS, None);
     text
 }
@@ -95,6 +98,7 @@ fn output<'a>(object: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> (Vec<Part>, 
     }
     if !source.starts_with('{') {
         object.vary(response::RESPONSE, response::RESPONSE_VALUE);
+        cx.shape("response is no object");
     }
     (vec![Part::Other(Other::new(msg_core::Origin::Json, value))], false)
 }

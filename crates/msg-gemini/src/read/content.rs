@@ -137,7 +137,12 @@ impl<'a> Draft<'a> {
             None | Some("" | "user") => Role::User,
             Some("model") => Role::Assistant,
             Some("function") => Role::Tool,
-            Some(word) => cx.role(word),
+            Some(word) => {
+                if Role::known(word).is_some() {
+                    cx.shape(format!("the role {word} is neither user nor model"));
+                }
+                cx.role(word)
+            }
         };
         self.role_of(&role);
         role

@@ -46,6 +46,7 @@ pub(super) fn read<'a>(
 ) -> Result<Part, JsonError> {
     match reader.peek()? {
         Kind::String if depth == Depth::Content => {
+            cx.shape("a part is a bare string, no object");
             return Ok(Content::bare_text(GEMINI, cx.string(reader.string()?, "parts")));
         }
         Kind::Object => {}

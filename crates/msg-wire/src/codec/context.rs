@@ -83,6 +83,11 @@ impl<'a, 'r> Context<'a, 'r> {
         self.find(Severity::Warning, "message::wrong-type", text);
     }
 
+    /// Notes a value whose meaning is clear, in a shape that the API does not take.
+    pub fn shape(&mut self, sentence: impl Into<String>) {
+        self.find(Severity::Info, "message::shape", sentence.into());
+    }
+
     /// Notes a member that came twice.
     pub fn duplicate(&mut self, member: &str) {
         let text = format!("member {member} is there more than once, the last one counts");

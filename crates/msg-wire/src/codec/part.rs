@@ -81,6 +81,7 @@ impl Content {
         known: impl Fn(&str) -> Option<(&'static Shape, Build)>,
     ) -> Result<Part, JsonError> {
         if reader.peek()? == Kind::String {
+            cx.shape("a part is a bare string, no object");
             return Ok(Self::bare_text(origin, cx.string(reader.string()?, "content")));
         }
         Self::read_known(reader, cx, origin, known)

@@ -21,6 +21,9 @@ impl<'a> Fields<'a> {
             None if source == "null" => (String::new(), NULL),
             None => (starts_number(source).then(|| source.to_owned())?, NUMBER),
         };
+        if variant == NUMBER {
+            cx.shape(format!("{} is a number, no text", self.name(code)));
+        }
         self.vary(code, variant);
         self.set_raw(code, None);
         Some(id)
@@ -38,6 +41,9 @@ impl<'a> Fields<'a> {
             Kind::Null => reader.null().map(|()| (String::new(), NULL))?,
             _ => (reader.raw()?.to_owned(), VALUE),
         };
+        if variant == VALUE {
+            cx.shape(format!("{} are a JSON value, no text that holds one", self.name(code)));
+        }
         self.vary(code, variant);
         Ok(text)
     }

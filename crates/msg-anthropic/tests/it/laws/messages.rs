@@ -15,7 +15,7 @@ fn read(bytes: &[u8]) -> Option<messages::Document> {
 
 /// Law 1.
 pub(crate) fn identity(bytes: &[u8]) {
-    let kept = ["message::wrong-type", "message::role-spelling"];
+    let kept = ["message::wrong-type", "message::role-spelling", "message::shape"];
     documents::identity::<MessagesRequest>(bytes, &kept);
 }
 

@@ -16,7 +16,7 @@ fn read(bytes: &[u8]) -> Option<contents::Document> {
 
 /// Law 1.
 pub(crate) fn identity(bytes: &[u8]) {
-    let kept = ["message::wrong-type", "message::role-spelling"];
+    let kept = ["message::wrong-type", "message::role-spelling", "message::shape"];
     documents::identity::<GenerateRequest>(bytes, &kept);
 }
 

@@ -58,6 +58,7 @@ fn inner<'a>(
 fn image<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Part> {
     if let Some(url) = fields.text(cx, part::BODY) {
         fields.vary(part::BODY, part::BODY_STRING);
+        cx.shape("image_url is a text, no object with one");
         let extra = keep(fields, cx, Inner::default());
         return Some(Part::Image(Image { extra, ..Image::from_url(url) }));
     }

@@ -124,6 +124,9 @@ impl<'a> Draft<'a> {
             Some(id) => result.call_id = id,
             None => cx.wrong_type("tool_call_id"),
         }
+        if matches!(self.content, Content::Absent) {
+            cx.shape("a result has no content");
+        }
         let mut parts = Vec::with_capacity(1);
         self.move_content(&mut parts, cx);
         self.vary_content(
@@ -265,7 +268,9 @@ impl<'a> Draft<'a> {
             if !self.calls.is_empty() {
                 self.fields.set_raw(message::CALLS, None);
                 parts.append(&mut self.calls);
-            } else if source != "null" && !source.starts_with('[') {
+            } else if source.starts_with('[') {
+                cx.shape("tool_calls is an empty list");
+            } else if source != "null" {
                 cx.wrong_type("tool_calls");
             }
         }

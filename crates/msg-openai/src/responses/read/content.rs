@@ -36,6 +36,9 @@ fn known(kind: &str, is_assistant: bool) -> Option<(&'static Shape, Build)> {
 fn text<'a, const VARIANT: u8>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Part> {
     let text = fields.text(cx, part::BODY)?;
     fields.vary(part::TYPE, VARIANT);
+    if let Some(kind) = part::TEXT_TYPES.get(usize::from(VARIANT).wrapping_sub(1)) {
+        cx.shape(format!("a text of this role has the type {kind}"));
+    }
     Some(Part::Text(Text { text, extra: keep(fields, cx, Inner::default()) }))
 }
 

@@ -1,0 +1,58 @@
+//! Shapes that a reader understands and the API of the format does not take (MS-2): words for roles, argument
+//! texts that are no texts, empty lists.
+//!
+//! ```json
+//! [{"role":"human","content":["hi"]}]
+//! ```
+//!
+//! is read as a user's message and goes back as it came; an API of chat messages refuses both. Says nothing of
+//! a document that has to be converted for the provider that is asked: a conversion writes the API's shapes.
+
+use msg_chainast::Profile;
+use msg_core::{Code, Diagnostic, Message, Origin, Part};
+
+use crate::document::Document;
+
+/// Who defines a format, and refuses what it does not have; of those who imitate one it is not known, and recorded
+/// requests with an empty `tool_calls` were answered (Mistral).
+const STRICT: [&str; 7] =
+    ["openai", "azure", "openai-responses", "anthropic", "gemini", "vertex", "generic"];
+
+/// What is to be said of each such shape, in order, with its mending. Linear in the notes of the reader.
+pub(crate) fn refused_shapes<'a>(
+    document: &'a Document,
+    profile: Option<&Profile>,
+) -> impl Iterator<Item = Diagnostic> + use<'a> {
+    let is_asked = profile.is_some_and(|it| it.format == document.format().name());
+    let is_strict = is_asked && profile.is_some_and(|it| STRICT.contains(&&*it.name));
+    let roles =
+        document.notes().iter().filter(move |it| is_asked && it.code == "message::role-spelling");
+    let shapes = document.content.shapes.iter().filter(move |_| is_strict);
+    roles.chain(shapes).map(refused)
+}
+
+fn refused(note: &Diagnostic) -> Diagnostic {
+    let text = format!("{}, which the API refuses", note.message());
+    let mut res = Diagnostic::error(Code::new("profile::shape"), text);
+    res.at = note.at.clone();
+    res.with_fix("written as the API has it")
+}
+
+/// Forgets in what shapes a message came, so that it is written in those of the API.
+pub(crate) fn forget_shapes(message: &mut Message) {
+    message.extra.clear_layout();
+    // Calls, of which there are none, are no member.
+    message.extra.remove(&Origin::OpenAi, "tool_calls");
+    message.parts.iter_mut().for_each(forget_shape);
+}
+
+fn forget_shape(part: &mut Part) {
+    match part {
+        Part::Text(_) | Part::Image(_) | Part::ToolCall(_) => part.extra_mut().clear_layout(),
+        Part::ToolResult(it) => {
+            it.extra.clear_layout();
+            it.content.parts_mut().iter_mut().for_each(forget_shape);
+        }
+        _ => {}
+    }
+}
