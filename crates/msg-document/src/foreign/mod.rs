@@ -49,7 +49,9 @@ impl Foreign {
 
     /// The refusal of a document of this format.
     pub(crate) fn refusal(&self) -> Refusal {
-        let known: Vec<_> = Format::all().map(Format::name).collect();
+        // Of JSON: what is refused here is, and a build without message files says the same.
+        let known = Format::all().filter(|it| it.is_json() || it.is_session());
+        let known: Vec<_> = known.map(Format::name).collect();
         let known = known.join(", ");
         foreign(format!("this looks like {}; msg reads {known}", self.what)).into()
     }
