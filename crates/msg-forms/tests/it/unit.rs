@@ -81,7 +81,8 @@ fn turn_of_events(row: &str) -> Value {
         assert_eq!(builder.push(event).err().map(|it| it.to_string()), error);
         refused.extend(error.map(|it| json!([at, it])));
     }
-    json!({"turn": turn, "finished": builder.finish(), "refused": refused})
+    let so_far = builder.text();
+    json!({"turn": turn, "so_far": so_far, "finished": builder.finish(), "refused": refused})
 }
 
 fn snapshot(row: &str) -> String {
@@ -119,6 +120,8 @@ fn a_changed_message_of_a_snapshot_is_written_as_it_is() {
     let out = serde_json::to_string(&state).unwrap();
     let expected = r#"{"messages":[{"role":"User","content":{"Text":"c"}},{"role":"User","content":{"Text":"b"},"n":2}]}"#;
     assert_eq!(out, expected);
+    let made = AgentStateSnapshot::from(state.messages.clone());
+    assert_eq!((made.messages, made.extra), (state.messages, state.extra));
 }
 
 fn constructor(case: &Value) -> Value {

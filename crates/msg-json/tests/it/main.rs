@@ -6,7 +6,7 @@
 #[allow(unreachable_pub, reason = "the fuzz target takes the file in as a module of its own")]
 mod laws;
 
-use msg_json::{RawJson, Reader, unescape, validate};
+use msg_json::{Problem, RawJson, Reader, unescape, validate};
 use proptest::collection::vec;
 use testkit::random::{for_all, text};
 
@@ -123,6 +123,26 @@ fn texts_are_judged_as_by_serde() {
             .filter(|it| text.is_char_boundary(*it))
             .for_each(|at| judged_as_by_serde(&text[..at]));
     }
+}
+
+/// A text that ends inside a number is cut; one that goes on with something else is no number.
+#[test]
+fn a_cut_number_is_no_wrong_number() {
+    let problem = |text: &str| validate(text).unwrap_err().problem;
+    for cut in ["-", "1.", "1e", "1e+", "-0.", "1.5E-"] {
+        assert_eq!(problem(cut), Problem::End { expected: "a digit" }, "{cut}");
+        let list = format!("[{cut}]");
+        assert_eq!(problem(&list), Problem::Number, "{list}");
+    }
+}
+
+/// A string takes its own room and a little more, not a multiple of it.
+#[test]
+fn written_strings_take_little_room() {
+    let text = "x".repeat(1 << 16);
+    let mut out = Vec::new();
+    msg_json::write_str(&mut out, &text);
+    assert!(out.capacity() < text.len() + text.len() / 8, "{}", out.capacity());
 }
 
 /// What is JSON is that to serde_json too, its value ends where it ends, and its strings say the same; cut off anywhere it is an
