@@ -2,8 +2,8 @@
 
 use msg_chainast::{
     ChainAst, CheckOptions, IdPattern, Message, Orphans, Part, Profile, ReasoningKept,
-    ReasoningRequired, RepairOptions, SeededIds, SystemPlace, ToolCall, UnknownRole, check, repair,
-    sanitize_json_control_chars,
+    ReasoningRequired, RepairOptions, SeededIds, SystemPlace, ToolCall, UnknownRole, UserMessage, check,
+    repair, sanitize_json_control_chars,
     testing::{self, generate_chain, generate_complex_chain},
 };
 use msg_core::{Image, Origin, RawJson, Reasoning, Role, ToolResult};
@@ -168,6 +168,25 @@ fn a_cut_inside_a_turn_keeps_its_calls() {
     assert!(chain.check(&profile, &CheckOptions::new()).is_empty());
     assert_eq!(chain.cut_points(Some(&profile)).count(), 0);
     laws::cuts_are_legal(&messages, Some(&profile));
+}
+
+#[test]
+fn a_cut_without_a_user_is_for_a_profile_that_wants_none() {
+    let said = |it: &str| Message::assistant(it);
+    let messages = vec![Message::new(Role::System).with_text("s"), said("a"), said("b")];
+    let chain = ChainAst::parse(messages.clone()).unwrap();
+    let points = |profile: Option<&Profile>| -> Vec<usize> {
+        chain.cut_points(profile).map(|it| it.message_index()).collect()
+    };
+    assert_eq!(points(None), [2]);
+    laws::cuts_are_legal(&messages, None);
+    let mut profile = Profile::named("openai").unwrap().clone();
+    for (user, wanted) in
+        [(UserMessage::Any, &[2][..]), (UserMessage::Some, &[]), (UserMessage::First, &[])]
+    {
+        profile.user = user;
+        assert_eq!(points(Some(&profile)), wanted, "{user:?}");
+    }
 }
 
 #[test]
