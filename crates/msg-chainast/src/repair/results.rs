@@ -99,15 +99,11 @@ impl Repairer<'_> {
         }
     }
 
+    /// Takes a result of a message that was taken apart.
     fn take_result(&mut self, message: u32, part: u32) -> ToolResult {
-        let from = match self.apart.results.get_mut(&message) {
-            Some(results) => results.get_mut(part as usize).and_then(Option::take),
-            None => match self.messages[message as usize].parts.get_mut(part as usize) {
-                Some(Part::ToolResult(it)) => Some(std::mem::take(it)),
-                _ => None,
-            },
-        };
-        from.unwrap_or_default()
+        let results = self.apart.results.get_mut(&message);
+        let result = results.and_then(|it| it.get_mut(part as usize)).and_then(Option::take);
+        result.unwrap_or_default()
     }
 }
 

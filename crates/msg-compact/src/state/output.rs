@@ -43,7 +43,7 @@ impl ChainState<'_> {
         let mut outputs = Vec::new();
         for (section, state) in self.sections.iter().enumerate() {
             for (pair, it) in self.pairs_of(state).iter().enumerate() {
-                if it.len() > 1 && self.kind(it) == BodyPairKind::RequestResponse {
+                if self.kind(it) == BodyPairKind::RequestResponse {
                     let items = &self.items[it.items()];
                     for (message, item) in items.iter().enumerate().skip(1) {
                         let at = ToolOutput { section, pair, message, part: 0, cost: 0 };
