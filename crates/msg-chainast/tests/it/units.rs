@@ -2,8 +2,8 @@
 
 use msg_chainast::{
     ChainAst, CheckOptions, IdPattern, Message, Orphans, Part, Profile, ReasoningKept,
-    ReasoningRequired, RepairOptions, SeededIds, SystemPlace, ToolCall, UnknownRole, UserMessage, check,
-    repair, sanitize_json_control_chars,
+    ReasoningRequired, RepairOptions, SeededIds, SystemPlace, ToolCall, UnknownRole, UserMessage,
+    check, repair, sanitize_json_control_chars,
     testing::{self, generate_chain, generate_complex_chain},
 };
 use msg_core::{Image, Origin, RawJson, Reasoning, Role, ToolResult};
