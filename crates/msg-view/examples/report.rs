@@ -1,6 +1,6 @@
 //! A long conversation as several pages in a folder, with what its sections cost.
 //!
-//! `cargo run -p msg-view --example report FOLDER`
+//! `cargo run -p msg-view --example report FOLDER`; without a folder the pages go to one among the temporary files.
 #![allow(
     clippy::disallowed_macros,
     clippy::disallowed_methods,
@@ -16,7 +16,7 @@ use msg_view::{Options, Pages};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let folder = std::env::args_os().nth(1).map(PathBuf::from);
-    let folder = folder.ok_or("name the folder that gets the pages")?;
+    let folder = folder.unwrap_or_else(|| std::env::temp_dir().join("msg-view-report"));
     fs::create_dir_all(&folder)?;
     let messages: Vec<Message> = (0..600).map(message).collect();
     let options = Options::default()
