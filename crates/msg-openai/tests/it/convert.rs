@@ -113,3 +113,33 @@ fn a_message_beyond_the_choices_of_a_response_is_reported() {
     assert_eq!(found, [("convert::lost-message", Some(1))]);
     assert_eq!(out, json);
 }
+
+/// The turn of a response is that of its first choice, with the id and the time that are missing.
+#[test]
+fn a_response_becomes_a_turn() {
+    let json = br#"{"choices":[{"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"},{"index":1,"message":{"role":"assistant","content":"Ho"}}]}"#;
+    let (document, _) = chat::read(json, &ReadOptions::new()).unwrap();
+    let chat::Document::Response(response) = document else { panic!("it has choices") };
+    let turn = response.into_turn(&mut msg_core::CountingIds::default(), 7.0);
+    assert_eq!(turn.texts().collect::<String>(), "Hi");
+    assert_eq!((turn.timestamp, turn.finish_reason.as_str()), (7.0, "stop"));
+    assert!(!turn.id.is_empty());
+}
+
+/// A call that came without its function and has been given a name is written with one.
+#[test]
+fn a_call_that_was_filled_in_is_written_whole() {
+    for function in ["", r#","function":null"#] {
+        let json = format!(
+            r#"[{{"role":"assistant","tool_calls":[{{"id":"c","type":"function"{function}}}]}}]"#
+        );
+        let (document, _) = chat::read(json.as_bytes(), &ReadOptions::new()).unwrap();
+        let mut messages = document.into_messages();
+        let msg_core::Part::ToolCall(call) = &mut messages[0].parts[0] else { panic!("a call") };
+        call.name = "f".to_owned();
+        let mut out = Vec::new();
+        chat::write(&messages, &WriteOptions::new(), &mut out);
+        let found = String::from_utf8(out).unwrap();
+        assert!(found.contains(r#""name":"f""#), "{found}");
+    }
+}
