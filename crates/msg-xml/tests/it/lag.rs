@@ -48,6 +48,28 @@ fn little_is_withheld() {
     }
 }
 
+/// A parameter that has its name in an attribute is sent under that name from the first piece on.
+#[test]
+fn a_named_parameter_is_sent_under_its_name() {
+    let head = "<tool><tool_name>t</tool_name><arguments>";
+    for tag in ["<parameter name=\"k\">", "<k>"] {
+        let mut parser = StreamParser::new(Options::new());
+        let input = format!("{head}{tag}some words that arrive</");
+        let mut sent = String::new();
+        for event in parser.feed(input.as_bytes()) {
+            match event {
+                Event::Arg { path, text, .. } => {
+                    assert_eq!(path.to_string(), "k", "{tag}");
+                    sent.push_str(&text);
+                }
+                Event::ArgReset { .. } => panic!("{tag}: taken back"),
+                _ => {}
+            }
+        }
+        assert!(sent.starts_with("some words"), "{tag}: {sent:?}");
+    }
+}
+
 /// The most that may be withheld of text, by where that begins and by what stands before it.
 fn bound(before: &str, withheld: &str) -> usize {
     let line = before.rsplit(['\n', '\r']).next().unwrap_or_default();
