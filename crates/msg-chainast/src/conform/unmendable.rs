@@ -30,6 +30,7 @@ fn judges(profile: &Profile) -> bool {
         || !profile.file_types.is_empty()
         || profile.image_bytes_max > 0
         || profile.image_side_max > 0
+        || profile.many_images > 0
         || profile.media_urls == Acceptance::Reject
 }
 
