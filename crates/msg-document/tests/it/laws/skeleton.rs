@@ -1,11 +1,13 @@
 //! What holds for every skeleton: it says what the document says that is read whole. Shared by the cases, by random
 //! documents and by the fuzz target of the same name.
 
+use std::collections::BTreeMap;
+
 use msg_chainast::Profile;
 use msg_document::{
     CheckOptions, Document, MendedMessage, ReadOptions, RepairOptions, Skeleton, WriteOptions,
 };
-use serde_json::Value;
+use serde_json::{Value, value::RawValue};
 
 /// A document has the answers that it would have if it were read whole, by the chain rules and by a profile. Gives
 /// whether it has a skeleton.
@@ -31,9 +33,9 @@ pub(crate) fn a_skeleton_answers_as_the_document(json: &[u8], profile: Option<&P
         return true; // what `Value` cannot hold: deep lists, half of a surrogate pair
     }
     let some = |ats: &[usize]| {
-        let all = messages(json);
-        let chosen: Vec<_> = ats.iter().map(|it| &all[*it]).collect();
-        serde_json::to_vec(&chosen).ok()
+        let all = sources(json);
+        let chosen: Vec<_> = ats.iter().map(|it| all[*it].get()).collect();
+        Some(format!("[{}]", chosen.join(",")).into_bytes())
     };
     if let Some((mended, found)) = skeleton().and_then(|it| it.repair(&options, some)) {
         assert_eq!(format!("{found:?}"), format!("{edits:?}"), "{}", text(json.to_vec()));
@@ -94,6 +96,18 @@ fn messages(json: &[u8]) -> Vec<Value> {
     let mut value: Value = serde_json::from_slice(without_mark(json)).expect("because it was read");
     let list = if value.is_array() { value } else { value["messages"].take() };
     list.as_array().cloned().expect("because it has messages")
+}
+
+/// The source texts of the messages: a `Value` does not keep the order of members.
+fn sources(json: &[u8]) -> Vec<Box<RawValue>> {
+    let json = without_mark(json);
+    let of_request = || {
+        let members: BTreeMap<String, Box<RawValue>> = serde_json::from_slice(json)?;
+        serde_json::from_str(members["messages"].get())
+    };
+    serde_json::from_slice(json)
+        .or_else(|_: serde_json::Error| of_request())
+        .expect("because it was read")
 }
 
 fn without_mark(json: &[u8]) -> &[u8] {
