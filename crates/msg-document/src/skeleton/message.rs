@@ -250,6 +250,7 @@ impl Draft {
             }
             // Of more than one, or one that stands twice, the reader of documents says more.
             "cache_control" | "file" | "image_url" | "input_audio" if !has_passed => {
+                (source.kind()? == Kind::Object).then_some(())?;
                 has_passed = true;
                 self.has_more = true;
                 source.skip()
@@ -263,19 +264,19 @@ impl Draft {
         Some(Part::Image(Image::default()))
     }
 
-    /// Calls of functions, or `null`.
+    /// Calls of functions, or `null`; of a list without calls the reader of documents says more.
     fn calls<S: Source>(&mut self, source: &mut S) -> Option<Vec<Part>> {
         let mut calls = Vec::new();
-        match source.kind()? {
-            Kind::Null => source.skip()?,
-            _ => source.list(|source| {
-                // Most have one: a vector begins with the room of four.
-                calls.reserve_exact(usize::from(calls.is_empty()));
-                calls.push(self.call(source)?);
-                Some(())
-            })?,
+        if source.kind()? == Kind::Null {
+            return source.skip().map(|()| calls);
         }
-        Some(calls)
+        source.list(|source| {
+            // Most have one: a vector begins with the room of four.
+            calls.reserve_exact(usize::from(calls.is_empty()));
+            calls.push(self.call(source)?);
+            Some(())
+        })?;
+        (!calls.is_empty()).then_some(calls)
     }
 
     fn call<S: Source>(&mut self, source: &mut S) -> Option<Part> {
@@ -301,9 +302,10 @@ impl Draft {
     }
 
     fn into_message(self) -> Option<Message> {
-        let Draft { role, name, content, mut calls, call_id, reasoning, .. } = self;
+        let Draft { role, name, content, content_kind, mut calls, call_id, reasoning, .. } = self;
         let mut message = Message::new(role?);
         if message.role == Role::Tool {
+            content_kind?;
             let result =
                 ToolResult { name, ..ToolResult::new(call_id.unwrap_or_default(), content) };
             message.parts = vec![Part::ToolResult(result)];
