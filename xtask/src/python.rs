@@ -1,6 +1,7 @@
 //! `cargo xtask python`: builds the Python package into an environment of its own under `target/`, and runs its
-//! tests, types and examples. `cargo xtask python engines` runs the tests of the adapters and the recipes, and compares
-//! what Spark, Ray, Polars and DuckDB say with the program.
+//! tests, types, examples and benches (beside the peers it is measured by `cargo xtask bench python`).
+//! `cargo xtask python engines` runs the tests of the adapters and the recipes, and compares what Spark, Ray, Polars and
+//! DuckDB say with the program.
 //!
 //! Nothing of it is part of `cargo test` or `cargo xtask ci`.
 
@@ -43,7 +44,9 @@ pub(crate) fn run(workspace: &Workspace, args: &[&str]) -> Res {
     }
     sh::run(&root, &python, &["-m", "ruff", "check"], &[])?;
     sh::run(&root, &python, &["-m", "mypy", "--strict", "python", "tests", "benches"], &[])?;
-    sh::run(&root, &python, &["-m", "mypy.stubtest", "msg._msg"], &[])
+    sh::run(&root, &python, &["-m", "mypy.stubtest", "msg._msg"], &[])?;
+    let conversations = workspace.root.join("benches/data/conversations/recorded.jsonl");
+    sh::run(&root, &python, &["benches/speed.py", &conversations.display().to_string()], &[])
 }
 
 /// Every engine says what the program says, also where a worker is killed (SC-50, SC-53): the small documents of the
