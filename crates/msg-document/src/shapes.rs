@@ -9,7 +9,7 @@
 //! a document that has to be converted for the provider that is asked: a conversion writes the API's shapes.
 
 use msg_chainast::Profile;
-use msg_core::{Code, Diagnostic, Message, Origin, Part};
+use msg_core::{Code, Diagnostic, Message, Origin, Part, RawJson};
 
 use crate::document::Document;
 
@@ -41,8 +41,13 @@ fn refused(note: &Diagnostic) -> Diagnostic {
 /// Forgets in what shapes a message came, so that it is written in those of the API.
 pub(crate) fn forget_shapes(message: &mut Message) {
     message.extra.clear_layout();
-    // Calls, of which there are none, are no member.
-    message.extra.remove(&Origin::OpenAi, "tool_calls");
+    let calls = message.extra.get(&Origin::OpenAi, "tool_calls").map(RawJson::text);
+    // An empty list is no member of the API; anything else that is no list of calls is carried as it is.
+    if calls.is_some_and(|it| {
+        it.split_ascii_whitespace().eq(["[]"]) || it.split_ascii_whitespace().eq(["[", "]"])
+    }) {
+        message.extra.remove(&Origin::OpenAi, "tool_calls");
+    }
     message.parts.iter_mut().for_each(forget_shape);
 }
 
