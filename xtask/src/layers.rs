@@ -22,15 +22,15 @@ pub(crate) const OUTSIDE: u8 = u8::MAX;
 
 const WIRES: &str = "msg-anthropic msg-core msg-forms msg-gemini msg-json msg-openai msg-xml";
 const DOCUMENT: &str = "msg-anthropic msg-chainast msg-compact msg-core msg-file? msg-forms msg-gemini \
-                        msg-json msg-openai msg-session msg-wire msg-xml";
+                        msg-json msg-openai msg-session msg-codec msg-xml";
 const EXAMPLES: &str = "msg-anthropic msg-chainast msg-compact msg-core msg-document msg-file \
-                        msg-forms msg-gemini msg-openai msg-wire msg-xml";
+                        msg-forms msg-gemini msg-openai msg-codec msg-xml";
 const PROGRAM: &str = "msg-anthropic msg-chainast msg-compact msg-core msg-document msg-file msg-forms \
-                       msg-gemini msg-json msg-openai msg-session msg-view msg-wire msg-xml";
+                       msg-gemini msg-json msg-openai msg-session msg-view msg-codec msg-xml";
 const BENCHES: &str = "msg-anthropic msg-arrow msg-chainast msg-compact msg-core msg-document msg-file \
-                       msg-forms msg-gemini msg-openai msg-session msg-wire msg-xml";
+                       msg-forms msg-gemini msg-openai msg-session msg-codec msg-xml";
 const FUZZ: &str = "msg-anthropic msg-arrow msg-chainast msg-compact msg-core msg-document msg-file \
-                    msg-forms msg-gemini msg-json msg-openai msg-session msg-view msg-wire msg-xml testkit";
+                    msg-forms msg-gemini msg-json msg-openai msg-session msg-view msg-codec msg-xml testkit";
 
 pub(crate) const LAYERS: &[Room] = &[
     room("msg-json", 0, "", "testkit", 8),
@@ -38,16 +38,16 @@ pub(crate) const LAYERS: &[Room] = &[
     room("msg-forms", 2, "msg-core msg-json", "testkit", 11),
     room("msg-xml", 2, "msg-core msg-json", "testkit", 17),
     room("msg-chainast", 2, "msg-core msg-json", "testkit", 16),
-    room("msg-wire", 3, "msg-core msg-forms msg-json", "", 16),
-    room("msg-anthropic", 4, "msg-core msg-json msg-wire", "msg-forms msg-openai testkit", 17),
+    room("msg-codec", 3, "msg-core msg-forms msg-json", "", 16),
+    room("msg-anthropic", 4, "msg-core msg-json msg-codec", "msg-forms msg-openai testkit", 17),
     room(
         "msg-gemini",
         4,
-        "msg-core msg-json msg-wire",
+        "msg-core msg-json msg-codec",
         "msg-anthropic msg-forms msg-openai testkit",
         17,
     ),
-    room("msg-openai", 4, "msg-core msg-forms msg-json msg-wire", "testkit", 17),
+    room("msg-openai", 4, "msg-core msg-forms msg-json msg-codec", "testkit", 17),
     room("msg-file", 3, "msg-core msg-json msg-xml", "testkit", 0),
     room("msg-compact", 3, "msg-chainast msg-core msg-forms msg-json", "msg-openai testkit", 0),
     room("msg-session", 5, WIRES, "testkit", 0),

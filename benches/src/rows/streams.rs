@@ -1,9 +1,9 @@
 //! Recorded streams: bytes into messages, whole and in the pieces in which a network gives them, and the framing alone.
 
 use msg_anthropic::ANTHROPIC;
+use msg_codec::{Family, SseDecoder, StreamLimits, StreamOptions, StreamReader};
 use msg_gemini::GEMINI;
 use msg_openai::{CHAT, RESPONSES};
-use msg_wire::{Family, SseDecoder, StreamLimits, StreamOptions, StreamReader};
 
 use crate::contest::{Contest, On, Size};
 use crate::data::{Capture, Data};
@@ -84,7 +84,7 @@ fn assembled(families: &[Family], captures: &[Capture], chunk: usize) -> Vec<u64
 }
 
 fn events(data: &Data, chunk: usize) -> Contest {
-    let on = captures(data, "openai-chat").timed("msg-wire", move |captures| {
+    let on = captures(data, "openai-chat").timed("msg-codec", move |captures| {
         let read = |it: &Capture| {
             let mut decoder = SseDecoder::new(StreamLimits::default());
             let mut n = 0;

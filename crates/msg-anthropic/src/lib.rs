@@ -29,7 +29,7 @@ mod codes;
 
 pub use codes::CODES;
 pub use events::{EventWriter, write_events};
-pub use msg_wire::{Error, EventOptions, Layout, ReadOptions};
+pub use msg_codec::{Error, EventOptions, Layout, ReadOptions};
 pub use options::{CacheControl, LaterSystem, Thinking, WriteOptions};
 pub use request::MessagesRequest;
 pub use response::MessagesResponse;

@@ -1,7 +1,7 @@
 //! The documents of the Messages API: a bare list, a request, a response (AN-1).
 
+use msg_codec::codec::{self, Purpose};
 use msg_core::{Message, Report};
-use msg_wire::codec::{self, Purpose};
 
 use crate::{MessagesRequest, ReadOptions, WriteOptions, shape::ANTHROPIC, write::written};
 

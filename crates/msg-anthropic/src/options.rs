@@ -1,6 +1,6 @@
 //! How Anthropic messages are written: the options of the page, and their words.
 
-use msg_wire::{Error, Layout, option_word};
+use msg_codec::{Error, Layout, option_word};
 use serde::Deserialize;
 
 /// What becomes of a system message behind the first other message (AN-4).

@@ -1,9 +1,9 @@
 //! Requests of the Messages API: the messages, `system` first among them, and every other member raw and
 //! in its place (AN-1).
 
+use msg_codec::codec::{Body, Context, MessageBody, Purpose, RequestBody};
 use msg_core::{Error, Message, Report, request::RequestHead};
 use msg_json::{Kind, Reader};
-use msg_wire::codec::{Body, Context, MessageBody, Purpose, RequestBody};
 
 use crate::{
     MessagesResponse, WriteOptions, head,

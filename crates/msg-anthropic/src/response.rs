@@ -1,8 +1,8 @@
 //! Responses of the Messages API: one message, and every other member raw and in its place (AN-1).
 
+use msg_codec::codec::{Body, Context, MessageBody, Purpose, RequestBody, text_of};
 use msg_core::{Error, Message, RawJson, Report, Role, Usage};
 use msg_json::Reader;
-use msg_wire::codec::{Body, Context, MessageBody, Purpose, RequestBody, text_of};
 
 use crate::{
     EventOptions, MessagesRequest, WriteOptions, events,

@@ -1,8 +1,8 @@
 //! The objects of Anthropic messages: their known members in canonical order (AN-13), and the variants
 //! in which real sources have them.
 
+use msg_codec::codec::Shape;
 use msg_core::Origin;
-use msg_wire::codec::Shape;
 
 pub(crate) const ANTHROPIC: Origin = Origin::Anthropic;
 

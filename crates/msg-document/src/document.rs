@@ -185,7 +185,7 @@ impl Document {
 
     /// Gives calls and results without an id one, and returns which calls got one (GE-6).
     pub(crate) fn link_ids(&mut self) -> Vec<Diagnostic> {
-        msg_wire::link_ids(&mut self.content.messages).into_vec()
+        msg_codec::link_ids(&mut self.content.messages).into_vec()
     }
 
     /// Gives the messages away and forgets what stood around them.

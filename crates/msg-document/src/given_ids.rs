@@ -13,7 +13,7 @@ impl GivenIds {
     /// Gives each call and result without an id one.
     pub(crate) fn give(messages: &mut [Message]) -> Self {
         let before: HashSet<_> = ids(messages).map(str::to_owned).collect();
-        msg_wire::link_ids(messages);
+        msg_codec::link_ids(messages);
         let given = ids(messages).filter(|it| !before.contains(*it));
         Self(given.map(str::to_owned).collect())
     }

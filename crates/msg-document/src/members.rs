@@ -1,9 +1,9 @@
 //! What formats of other programs have in common: members that are taken one by one, what is left of them, and
 //! what has no place.
 
+use msg_codec::codec::Losses;
 use msg_core::{Extra, Origin, Part, RawJson, Severity, ToolCall, ToolResult};
 use msg_json::{TextState, Writer};
-use msg_wire::codec::Losses;
 use serde::de::DeserializeOwned;
 
 /// The members of an object that nobody has taken yet.

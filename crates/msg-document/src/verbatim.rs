@@ -9,10 +9,10 @@
 //! For formats of other programs that are read for their messages and are no wire format. Each
 //! message is held twice until the document is written: as it was, and as it is.
 
+use msg_codec::codec::{Body, Losses};
 use msg_core::{Error, Message, Origin, RawJson, Report};
 use msg_json::{Kind, Reader, Writer};
 use msg_session::ShareGptTurns;
-use msg_wire::codec::{Body, Losses};
 
 use crate::codec::{Around, Content, WriteOptions};
 use crate::refusal::Refusal;

@@ -8,8 +8,8 @@
 )]
 
 use msg_anthropic::{EventOptions, EventWriter};
+use msg_codec::{StreamOptions, StreamReader};
 use msg_gemini::GEMINI;
-use msg_wire::{StreamOptions, StreamReader};
 
 const UPSTREAM: &str = concat!(
     r#"data: {"candidates":[{"content":{"role":"model","parts":[{"text":"Look"}]}}],"modelVersion":"gemini-x"}"#,

@@ -18,7 +18,7 @@ const CONTENTS: &[u8] = br#"{"systemInstruction":{"parts":[{"text":"Be brief."}]
 fn main() -> Result<(), msg_gemini::Error> {
     let (document, _) = contents::read(CONTENTS, &ReadOptions::new())?;
     let mut messages = document.into_messages();
-    msg_wire::link_ids(&mut messages);
+    msg_codec::link_ids(&mut messages);
 
     let mut out = Vec::new();
     let lost = chat::write(&messages, &WriteOptions::new(), &mut out);

@@ -1,7 +1,7 @@
 //! The documents of `generateContent`: a bare list of contents, a request, a response (GE-1).
 
+use msg_codec::codec::{self, Purpose};
 use msg_core::{Message, Report};
-use msg_wire::codec::{self, Purpose};
 
 use crate::{GenerateRequest, ReadOptions, WriteOptions, shape::GEMINI, write::written};
 

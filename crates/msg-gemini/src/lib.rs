@@ -29,7 +29,7 @@ mod codes;
 
 pub use codes::CODES;
 pub use events::{ChunkWriter, write_chunks};
-pub use msg_wire::{Error, Layout, ReadOptions};
+pub use msg_codec::{Error, Layout, ReadOptions};
 pub use options::{Flavor, Ids, LaterSystem, Thoughts, WriteOptions};
 pub use request::GenerateRequest;
 pub use response::GenerateResponse;

@@ -1,9 +1,9 @@
 //! Responses of `generateContent`: a message for each candidate, and every other member raw and in its
 //! place (GE-1).
 
+use msg_codec::codec::{Body, Context, MessageBody, Purpose};
 use msg_core::{Error, Message, Report, Role, Usage};
 use msg_json::{Kind, Reader};
-use msg_wire::codec::{Body, Context, MessageBody, Purpose};
 
 use crate::{
     WriteOptions,

@@ -1,8 +1,8 @@
 //! The objects of Gemini contents: their known members in canonical order (GE-12) and in both spellings
 //! (GE-2), and the variants in which real sources have them.
 
+use msg_codec::codec::Shape;
 use msg_core::Origin;
-use msg_wire::codec::Shape;
 
 pub(crate) const GEMINI: Origin = Origin::Gemini;
 

@@ -29,12 +29,12 @@ pub use codes::CODES;
 pub use events::{ChunkWriter, ResponseEventWriter, write_chunks, write_response_events};
 pub use headers::ClientHeaders;
 pub use llm::{LlmMessages, to_llm_messages, to_llm_messages_with};
-pub use msg_core::request::{Function, ToolChoice};
-pub use msg_forms::turns::{LowerCache, LowerOptions, LowerRules, Lowered, ReasoningPolicy, lower};
-pub use msg_wire::{
+pub use msg_codec::{
     Assembled, AssembledChoice, Assembler, Error, EventOptions, Family, Layout, ProviderError,
     ReadOptions, SseDecoder, SseEvent, StreamLimits, StreamOptions, StreamReader, StreamState,
 };
+pub use msg_core::request::{Function, ToolChoice};
+pub use msg_forms::turns::{LowerCache, LowerOptions, LowerRules, Lowered, ReasoningPolicy, lower};
 pub use options::{EmptyContent, ItemIds, ReasoningField, TextParts, WriteOptions};
 pub use responses::{ResponsesRequest, ResponsesResponse};
 pub use stream::{CHAT, ChatAssembler, MessageForm, RESPONSES, ResponsesAssembler, write_result};

@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
+use msg_codec::{Error, Layout, option_word};
 use msg_core::{Message, Part};
 use msg_forms::turns::ReasoningPolicy;
-use msg_wire::{Error, Layout, option_word};
 use serde::Deserialize;
 
 use crate::chat::text_of;

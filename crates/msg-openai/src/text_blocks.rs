@@ -1,8 +1,8 @@
 //! Lists of `{"type": kind, "text": …}`: how both formats spell a text that comes in pieces where the model has
 //! one place for it. It knows no kind.
 
+use msg_codec::codec::text_of;
 use msg_json::{JsonError, Reader, Writer, to_text};
-use msg_wire::codec::text_of;
 
 /// The texts of a list of blocks.
 #[derive(Default)]

@@ -4,7 +4,7 @@
 #[path = "../../../crates/msg-anthropic/tests/it/laws/events.rs"]
 mod laws;
 
-use msg_wire::{Family, StreamOptions, StreamReader};
+use msg_codec::{Family, StreamOptions, StreamReader};
 
 const FAMILIES: [Family; 3] =
     [msg_openai::RESPONSES, msg_anthropic::ANTHROPIC, msg_openai::CHAT];

@@ -1,7 +1,7 @@
 //! Fuzzes the laws of streams: bytes of any kind, for every provider, cut and stopped anywhere.
 #![no_main]
 
-#[path = "../../../crates/msg-wire/tests/it/laws.rs"]
+#[path = "../../../crates/msg-codec/tests/it/laws.rs"]
 mod laws;
 #[path = "../../../crates/msg-openai/tests/it/laws/again.rs"]
 mod again;
@@ -10,7 +10,7 @@ use msg_anthropic::ANTHROPIC;
 use msg_forms::turns::TurnBuilder;
 use msg_gemini::GEMINI;
 use msg_openai::{CHAT, RESPONSES};
-use msg_wire::Family;
+use msg_codec::Family;
 
 const FAMILIES: [&[Family]; 5] =
     [&[RESPONSES, ANTHROPIC, GEMINI, CHAT], &[CHAT], &[RESPONSES], &[ANTHROPIC], &[GEMINI]];

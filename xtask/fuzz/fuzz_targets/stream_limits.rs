@@ -1,14 +1,14 @@
 //! Fuzzes the laws of streams under limits so small that every one of them is met.
 #![no_main]
 
-#[path = "../../../crates/msg-wire/tests/it/laws.rs"]
+#[path = "../../../crates/msg-codec/tests/it/laws.rs"]
 #[allow(dead_code, reason = "the other target has the other laws")]
 mod laws;
 
 use msg_anthropic::ANTHROPIC;
 use msg_gemini::GEMINI;
 use msg_openai::{CHAT, RESPONSES};
-use msg_wire::Family;
+use msg_codec::Family;
 
 const FAMILIES: [&[Family]; 5] =
     [&[RESPONSES, ANTHROPIC, GEMINI, CHAT], &[CHAT], &[RESPONSES], &[ANTHROPIC], &[GEMINI]];

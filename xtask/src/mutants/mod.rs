@@ -32,7 +32,7 @@ const MOVES_CONTENT: &[(&str, &[&str])] = &[
     ),
     ("msg-core", &["native", "part", "truncate.rs"]),
     ("msg-forms", &["agent", "lower", "plain", "turn"]),
-    ("msg-wire", &["codec", "stream"]),
+    ("msg-codec", &["codec", "stream"]),
     ("msg-openai", &["chat", "responses", "stream", "events", "head"]),
     ("msg-anthropic", &["read", "write", "stream", "events", "head"]),
     ("msg-gemini", &["read", "write", "stream", "events", "head"]),
@@ -45,11 +45,11 @@ const MOVES_CONTENT: &[(&str, &[&str])] = &[
 ];
 
 /// Crates whose tests are those of another one: the laws of JSON and of messages are asked over forms and chains, and
-/// `msg-wire` has no format of its own.
+/// `msg-codec` has no format of its own.
 const TESTED_BY: &[(&str, &[&str])] = &[
     ("msg-json", &["msg-json", "msg-core", "msg-forms"]),
     ("msg-core", &["msg-core", "msg-forms", "msg-chainast"]),
-    ("msg-wire", &["msg-wire", "msg-openai", "msg-anthropic", "msg-gemini"]),
+    ("msg-codec", &["msg-codec", "msg-openai", "msg-anthropic", "msg-gemini"]),
 ];
 
 /// What no test can see: checks that are compiled for tests only, what is printed for a person, and another way of joining

@@ -1,7 +1,7 @@
 //! A block of a stream that is rewritten while it arrives: what it is, and what of it is not written yet.
 
+use msg_codec::{Json, stream::Brackets};
 use msg_core::{Extra, RawJson};
-use msg_wire::{Json, stream::Brackets};
 
 use super::{
     frame,

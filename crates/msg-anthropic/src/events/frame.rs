@@ -1,8 +1,8 @@
 //! The frames of an event stream: one JSON object each, under the name that its `type` says too.
 
+use msg_codec::Json;
 use msg_core::{Extra, FinishReason, Usage};
 use msg_json::{Writer, write_compact};
-use msg_wire::Json;
 
 use super::EventOptions;
 use crate::shape::ANTHROPIC;

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use msg_codec::stream::Brackets;
 use msg_core::{
     Code, Diagnostic, Extra, Part, Reasoning, Report, Severity, StreamEvent, Text, ToolCall,
 };
-use msg_wire::stream::Brackets;
 
 use super::{
     EventOptions,

@@ -1,10 +1,10 @@
 //! A whole message as the stream that the provider would have sent (AN-18).
 
+use msg_codec::{Json, codec::Losses, stream::Brackets};
 use msg_core::{
     CallKind, Extra, Message, Origin, Part, RawJson, Reasoning, Report, Severity, Text, ToolCall,
 };
 use msg_json::Writer;
-use msg_wire::{Json, codec::Losses, stream::Brackets};
 
 use super::{
     EventOptions,

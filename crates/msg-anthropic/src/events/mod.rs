@@ -13,8 +13,8 @@ mod frame;
 mod live;
 mod message;
 
+use msg_codec::EventOptions;
 use msg_core::{FinishReason, Message};
-use msg_wire::EventOptions;
 
 pub use live::EventWriter;
 pub use message::write_events;

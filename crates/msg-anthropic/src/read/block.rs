@@ -1,8 +1,8 @@
 //! The content blocks of a message or of a tool result (AN-3).
 
+use msg_codec::codec::{Build, Content, Context, Fields, Shape, argument_text, bit, mask, text_of};
 use msg_core::{Part, Reasoning, Text, ToolCall, ToolResult};
 use msg_json::{JsonError, Reader};
-use msg_wire::codec::{Build, Content, Context, Fields, Shape, argument_text, bit, mask, text_of};
 
 use super::media;
 use crate::shape::{ANTHROPIC, block, call, result};

@@ -1,9 +1,9 @@
 //! Images and documents by their `source` (AN-10, AN-11).
 
+use msg_codec::DataUrl;
+use msg_codec::codec::{Context, Fields, Inner, Shape, bit, mask, text_of, type_of};
 use msg_core::{File, Image, Part};
 use msg_json::Reader;
-use msg_wire::DataUrl;
-use msg_wire::codec::{Context, Fields, Inner, Shape, bit, mask, text_of, type_of};
 
 use crate::shape::{ANTHROPIC, block, source};
 

@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
+use msg_codec::codec::{Content, Context, Fields, Placement, bit, mask};
 use msg_core::{Error, Extra, Message, Part, Role};
 use msg_json::{JsonError, Kind, Reader};
-use msg_wire::codec::{Content, Context, Fields, Placement, bit, mask};
 
 use super::block;
 use crate::shape::{ANTHROPIC, message};

@@ -13,9 +13,9 @@ mod media;
 mod message;
 mod system;
 
+use msg_codec::codec::Context;
 use msg_core::Message;
 use msg_json::Reader;
-use msg_wire::codec::Context;
 
 pub(crate) use message::read as read_message;
 pub(crate) use system::read as read_system;

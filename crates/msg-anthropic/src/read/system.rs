@@ -1,8 +1,8 @@
 //! The `system` of a request: a string or blocks, the first message (AN-4).
 
+use msg_codec::codec::{Content, Context, Placement, text_of};
 use msg_core::{Extra, Message, Part, Role};
 use msg_json::{JsonError, Reader};
-use msg_wire::codec::{Content, Context, Placement, text_of};
 
 use super::block::{self, Depth};
 use crate::shape::{ANTHROPIC, message};

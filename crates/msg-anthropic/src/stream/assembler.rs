@@ -4,9 +4,9 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use msg_wire::Json;
-use msg_wire::stream::{BySlot, Effects, Ending, Finish, Head, Merged, Note, Parts, Template};
-use msg_wire::{
+use msg_codec::Json;
+use msg_codec::stream::{BySlot, Effects, Ending, Finish, Head, Merged, Note, Parts, Template};
+use msg_codec::{
     Assembled, AssembledChoice, Assembler, ProviderError, Sink, StreamOptions, StreamState,
 };
 
@@ -18,7 +18,7 @@ use crate::shape::ANTHROPIC;
 ///
 /// ```
 /// use msg_anthropic::AnthropicAssembler;
-/// use msg_wire::{Assembler, StreamOptions};
+/// use msg_codec::{Assembler, StreamOptions};
 ///
 /// let mut assembler = AnthropicAssembler::new(&StreamOptions::default());
 /// for data in [

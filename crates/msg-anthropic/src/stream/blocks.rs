@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
+use msg_codec::stream::{BySlot, Calls, Channel, Merged, Notes, Parts, Step, TextKind};
+use msg_codec::{Json, Str};
 use msg_core::{Other, Part, Place, RawJson, Reasoning, StreamEvent, Text};
-use msg_wire::stream::{BySlot, Calls, Channel, Merged, Notes, Parts, Step, TextKind};
-use msg_wire::{Json, Str};
 
 use super::notes::SIGNATURE_MISSING;
 use crate::shape::ANTHROPIC;

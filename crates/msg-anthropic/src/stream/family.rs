@@ -1,14 +1,14 @@
 //! How an Anthropic stream is recognised (OA-17).
 
-use msg_wire::{Family, Json};
+use msg_codec::{Family, Json};
 
 use super::AnthropicAssembler;
 
-/// Anthropic Messages streams, for a [`StreamReader`](msg_wire::StreamReader).
+/// Anthropic Messages streams, for a [`StreamReader`](msg_codec::StreamReader).
 ///
 /// ```
 /// use msg_anthropic::ANTHROPIC;
-/// use msg_wire::{StreamOptions, StreamReader};
+/// use msg_codec::{StreamOptions, StreamReader};
 ///
 /// let mut reader = StreamReader::new(&[ANTHROPIC], StreamOptions::default());
 /// reader.feed(br#"{"type":"message","content":[{"type":"text","text":"Hi"}],"stop_reason":"end_turn"}"#, &mut |_| {});

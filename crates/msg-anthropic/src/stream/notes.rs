@@ -1,6 +1,6 @@
 //! What only Anthropic streams do wrong.
 
-use msg_wire::stream::Note;
+use msg_codec::stream::Note;
 
 /// A delta that its block does not have.
 pub(super) const UNKNOWN_DELTA: Note = Note::warning("stream::unknown-delta");

@@ -1,7 +1,7 @@
 //! A part as a content block, or as the string that stands for the only one (AN-3, AN-6 to AN-8, AN-20).
 
+use msg_codec::codec::{ArgumentForm, Shape, Value, text_of_part};
 use msg_core::{Extra, Origin, Part, Reasoning, Text, ToolCall, ToolResult};
-use msg_wire::codec::{ArgumentForm, Shape, Value, text_of_part};
 
 use super::Writer;
 use crate::{

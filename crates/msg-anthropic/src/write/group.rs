@@ -1,7 +1,7 @@
 //! Which messages go out as one: tool messages of a run and the user message behind them (AN-8).
 
+use msg_codec::codec::Placement;
 use msg_core::{Message, Part, Role};
-use msg_wire::codec::Placement;
 
 use super::{Purpose, Writer};
 use crate::shape::message;

@@ -1,8 +1,8 @@
 //! Images and documents: the `source` that their one place in the model becomes (AN-10, AN-11).
 
+use msg_codec::DataUrl;
+use msg_codec::codec::{RawMember, Shape, Value};
 use msg_core::{Extra, File, Image};
-use msg_wire::DataUrl;
-use msg_wire::codec::{RawMember, Shape, Value};
 
 use super::{SOURCE, Writer};
 use crate::shape::{block, source};

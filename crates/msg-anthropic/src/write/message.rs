@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
+use msg_codec::codec::{Placed, Placement, bit, mask};
 use msg_core::{Message, Role};
-use msg_wire::codec::{Placed, Placement, bit, mask};
 
 use super::{LaterSystem, Purpose, Writer};
 use crate::shape::message;

@@ -13,8 +13,8 @@ mod media;
 mod message;
 mod system;
 
+use msg_codec::codec::{PartWriter, Plan, Purpose, RawMember};
 use msg_core::{Extra, Origin, Report};
-use msg_wire::codec::{PartWriter, Plan, Purpose, RawMember};
 
 use crate::{CacheControl, LaterSystem, WriteOptions, shape::ANTHROPIC};
 

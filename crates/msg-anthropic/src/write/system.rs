@@ -1,7 +1,7 @@
 //! What goes into `system` (AN-4).
 
+use msg_codec::codec::{Placed, text_of_part};
 use msg_core::{Message, Part, Role};
-use msg_wire::codec::{Placed, text_of_part};
 
 use super::{LaterSystem, Purpose, Writer};
 use crate::shape::message;

@@ -1,6 +1,6 @@
 //! Conversions of this format; the tests are those of all.
 
-#[path = "../../../msg-wire/tests/it/convert.rs"]
+#[path = "../../../msg-codec/tests/it/convert.rs"]
 mod suite;
 
 use msg_anthropic::{MessagesRequest as Request, WriteOptions, messages};

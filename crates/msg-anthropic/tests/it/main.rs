@@ -6,7 +6,7 @@ mod events;
 mod hostile;
 mod laws;
 mod random;
-#[path = "../../../msg-wire/tests/it/random_json.rs"]
+#[path = "../../../msg-codec/tests/it/random_json.rs"]
 mod random_json;
 mod requests;
 mod stream;

@@ -1,6 +1,6 @@
 //! Streams of this family; the tests are those of all.
 
-#[path = "../../../msg-wire/tests/it/streams.rs"]
+#[path = "../../../msg-codec/tests/it/streams.rs"]
 mod suite;
 
 use msg_anthropic::ANTHROPIC as FAMILY;

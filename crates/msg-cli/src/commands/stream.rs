@@ -5,9 +5,9 @@
 use std::io::Read;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use msg_codec::Assembled;
 use msg_core::{Diagnostic, Part};
 use msg_document::{Provider, StreamForm, StreamOptions, StreamRun, options_from_json};
-use msg_wire::Assembled;
 
 use super::Command;
 use crate::context::Context;

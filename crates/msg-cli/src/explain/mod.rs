@@ -81,7 +81,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static CodeInfo> {
         msg_forms::CODES,
         msg_chainast::CODES,
         msg_xml::CODES,
-        msg_wire::CODES,
+        msg_codec::CODES,
         msg_openai::CODES,
         msg_anthropic::CODES,
         msg_gemini::CODES,

@@ -9,8 +9,8 @@
 use std::marker::PhantomData;
 use std::ops::Range;
 
+use msg_codec::codec::{Document, MessageBody, RequestBody};
 use msg_core::{Message, Report, request::RequestHead};
-use msg_wire::codec::{Document, MessageBody, RequestBody};
 
 use super::no_limit;
 use crate::codec::{Around, Codec, Content, Likelihood, Side, WriteOptions};

@@ -8,10 +8,10 @@
 //!
 //! Spans themselves are not read here.
 
+use msg_codec::codec::Losses;
 use msg_core::{Message, Origin, Other, Part, RawJson, Report, Role};
 use msg_json::Writer;
 use msg_session::ShareGptTurns;
-use msg_wire::codec::Losses;
 
 use crate::codec::{Codec, Content, Likelihood, WriteOptions};
 use crate::members::{keep_rest, note_refusal, note_result, take, write_arguments, write_rest};

@@ -7,10 +7,10 @@
 //!                   {"from":"gpt","value":"Sunny."}],"tools":"[…]"}
 //! ```
 
+use msg_codec::codec::{Body, Losses};
 use msg_core::{Message, Origin, Part, RawJson, Report, Role, Severity, ToolCall};
 use msg_json::Writer;
 use msg_session::ShareGptTurns;
-use msg_wire::codec::{Body, Losses};
 
 use crate::codec::{Codec, Content, Likelihood, WriteOptions};
 use crate::members::{keep_rest, note_refusal, note_result, take, write_arguments, write_rest};

@@ -2,7 +2,7 @@
 //! is (OA-17). What those that are read are, is for their crates to say; the others are known only so that
 //! a stream of theirs is refused by its name.
 
-use msg_wire::{Family, Json};
+use msg_codec::{Family, Json};
 
 /// All of them; what none recognises and is an error, or nothing at all, is Chat Completions.
 pub(super) static ALL: [Family; 11] = [

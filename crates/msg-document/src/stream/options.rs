@@ -3,8 +3,8 @@
 use std::str::FromStr;
 
 use msg_anthropic::EventOptions;
+use msg_codec::{Assembled, Family};
 use msg_core::{Code, Diagnostic, Report};
-use msg_wire::{Assembled, Family};
 use serde::{Deserialize, Deserializer};
 
 use super::families;

@@ -1,9 +1,9 @@
 //! A stream on its way, and what it was assembled to.
 
+use msg_codec::{Assembled, StreamReader};
 use msg_core::{Diagnostic, Report, StreamEvent};
 use msg_json::Writer;
 use msg_openai::{MessageForm, write_result};
-use msg_wire::{Assembled, StreamReader};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -71,7 +71,7 @@ impl StreamRun {
     /// Nothing has been fed yet.
     pub fn new(options: &StreamOptions) -> Self {
         let split_concatenated = options.split_concatenated;
-        let mut wire = msg_wire::StreamOptions { split_concatenated, ..Default::default() };
+        let mut wire = msg_codec::StreamOptions { split_concatenated, ..Default::default() };
         if let Some(limit) = options.max_event_bytes {
             wire.limits.max_event_bytes = limit;
         }

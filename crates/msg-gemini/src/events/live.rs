@@ -3,14 +3,14 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use msg_codec::Json;
+use msg_codec::codec::{Losses, Purpose};
+use msg_codec::{AssembledChoice, EventOptions};
 use msg_core::{
     Code, Diagnostic, FinishReason, Message, Part, Reasoning, Report, Role, Severity, StreamEvent,
     Text,
 };
 use msg_json::Writer as JsonWriter;
-use msg_wire::Json;
-use msg_wire::codec::{Losses, Purpose};
-use msg_wire::{AssembledChoice, EventOptions};
 
 use super::order::Order;
 use super::words::{usage_metadata, word};
@@ -24,7 +24,7 @@ const APART: &str = "\n\n";
 /// ```
 /// use msg_core::StreamEvent;
 /// use msg_gemini::ChunkWriter;
-/// use msg_wire::EventOptions;
+/// use msg_codec::EventOptions;
 ///
 /// let mut writer = ChunkWriter::new(EventOptions::default());
 /// let mut out = Vec::new();

@@ -10,9 +10,9 @@ mod live;
 mod order;
 mod words;
 
+use msg_codec::Assembled;
+use msg_codec::EventOptions;
 use msg_core::Report;
-use msg_wire::Assembled;
-use msg_wire::EventOptions;
 
 pub use live::ChunkWriter;
 use live::End;
@@ -22,7 +22,7 @@ use live::End;
 ///
 /// ```
 /// use msg_gemini::{GEMINI, write_chunks};
-/// use msg_wire::{StreamOptions, StreamReader};
+/// use msg_codec::{StreamOptions, StreamReader};
 ///
 /// let read = |bytes: &[u8]| {
 ///     let mut reader = StreamReader::new(&[GEMINI], StreamOptions::default());

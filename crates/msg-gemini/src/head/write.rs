@@ -1,11 +1,11 @@
 //! A head into the members of a request; what they have no place for is reported.
 
+use msg_codec::codec::Body;
 use msg_core::{
     Report,
     request::{Function, ReasoningSetting, RequestHead, ResponseFormat, ToolChoice},
 };
 use msg_json::Writer;
-use msg_wire::codec::Body;
 
 /// What documents of this format are called in a report.
 const TARGET: &str = "gemini requests";

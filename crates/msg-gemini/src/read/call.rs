@@ -1,8 +1,8 @@
 //! Calls and their results (GE-6, GE-8).
 
+use msg_codec::codec::{Context, Fields, Inner, argument_text, bit, mask, object_members, text_of};
 use msg_core::{Other, Part, RawJson, ToolCall, ToolResult};
 use msg_json::{Kind, Reader};
-use msg_wire::codec::{Context, Fields, Inner, argument_text, bit, mask, object_members, text_of};
 
 use super::{part::Depth, part::read_list};
 use crate::shape::{GEMINI, call, part, response};

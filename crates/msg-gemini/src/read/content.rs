@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
+use msg_codec::codec::{Context, Fields, Placement, bit, mask};
 use msg_core::{Error, Extra, Message, Part, Role};
 use msg_json::{Kind, Reader};
-use msg_wire::codec::{Context, Fields, Placement, bit, mask};
 
 use super::part;
 use crate::shape::{GEMINI, content};

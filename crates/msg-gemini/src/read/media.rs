@@ -1,11 +1,11 @@
 //! Media: inline data, and files by their URI (GE-9).
 
-use msg_core::{Audio, File, Image, Part, RawJson};
-use msg_json::{Kind, Reader};
-use msg_wire::{
+use msg_codec::{
     DataUrl,
     codec::{Context, Fields, Inner, bit, mask},
 };
+use msg_core::{Audio, File, Image, Part, RawJson};
+use msg_json::{Kind, Reader};
 
 use crate::{
     mime,
@@ -44,9 +44,9 @@ pub(super) fn inline<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> O
 /// The unknown members of inline data, behind the media type that its format does not say.
 fn with_type(unknown: Option<RawJson>, media_type: &str) -> RawJson {
     let spelled = RawJson::string(media_type);
-    let rest = unknown.as_ref().and_then(msg_wire::codec::object_members).unwrap_or_default();
+    let rest = unknown.as_ref().and_then(msg_codec::codec::object_members).unwrap_or_default();
     let rest = rest.iter().map(|it| (&*it.name, it.value));
-    msg_wire::codec::object_of(std::iter::once(("mimeType", spelled.text())).chain(rest))
+    msg_codec::codec::object_of(std::iter::once(("mimeType", spelled.text())).chain(rest))
 }
 
 pub(super) fn file<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Part> {
@@ -73,7 +73,7 @@ pub(super) fn file<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Opt
 /// The members of the object in a part; none if it is no object.
 fn object<'a>(
     fields: &Fields<'a>,
-    shape: &'static msg_wire::codec::Shape,
+    shape: &'static msg_codec::codec::Shape,
     cx: &mut Context<'a, '_>,
 ) -> Option<Fields<'a>> {
     let mut reader = Reader::from_text(fields.raw(part::DATA)?);

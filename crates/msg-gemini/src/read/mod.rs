@@ -14,9 +14,9 @@ mod media;
 mod part;
 mod system;
 
+use msg_codec::codec::Context;
 use msg_core::{Error, Message};
 use msg_json::{Kind, Reader};
-use msg_wire::codec::Context;
 
 pub(crate) use call::text_in;
 pub(crate) use content::read_candidate;

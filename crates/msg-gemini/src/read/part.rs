@@ -1,8 +1,8 @@
 //! The parts of a content or of a function response (GE-4, GE-5).
 
+use msg_codec::codec::{Build, Content, Context, Fields, Shape, bit, mask};
 use msg_core::{Error, Part, Reasoning, Text};
 use msg_json::{JsonError, Kind, Reader};
-use msg_wire::codec::{Build, Content, Context, Fields, Shape, bit, mask};
 
 use super::{call, media};
 use crate::shape::{GEMINI, part};

@@ -1,8 +1,8 @@
 //! The `systemInstruction` of a request: a content of any role, or a string; the first message (GE-3).
 
+use msg_codec::codec::Context;
 use msg_core::{Error, Message, Role};
 use msg_json::{Kind, Reader};
-use msg_wire::codec::Context;
 
 use super::content;
 

@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use msg_codec::Json;
+use msg_codec::stream::{Head, Note};
+use msg_codec::{Assembled, Assembler, ProviderError, Sink, StreamOptions, StreamState};
 use msg_core::FinishReason;
-use msg_wire::Json;
-use msg_wire::stream::{Head, Note};
-use msg_wire::{Assembled, Assembler, ProviderError, Sink, StreamOptions, StreamState};
 
 use super::candidate::Candidate;
 use super::reason;
@@ -15,7 +15,7 @@ use super::reason;
 ///
 /// ```
 /// use msg_gemini::GeminiAssembler;
-/// use msg_wire::{Assembler, StreamOptions};
+/// use msg_codec::{Assembler, StreamOptions};
 ///
 /// let mut assembler = GeminiAssembler::new(&StreamOptions::default());
 /// for data in [

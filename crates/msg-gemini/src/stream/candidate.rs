@@ -3,14 +3,14 @@
 
 use std::borrow::Cow;
 
-use msg_core::{Extra, FinishReason, Part, Reasoning, Report, StreamEvent, Text, ToolCall};
-use msg_json::Reader;
-use msg_wire::codec::Context;
-use msg_wire::stream::{
+use msg_codec::codec::Context;
+use msg_codec::stream::{
     BySlot, Calls, Channel, Ending, Finish, Head, Merged, Parts, Step, TextKind,
 };
-use msg_wire::{AssembledChoice, Sink, StreamState};
-use msg_wire::{Json, Str};
+use msg_codec::{AssembledChoice, Sink, StreamState};
+use msg_codec::{Json, Str};
+use msg_core::{Extra, FinishReason, Part, Reasoning, Report, StreamEvent, Text, ToolCall};
+use msg_json::Reader;
 
 use super::notes::UNKNOWN_DELTA;
 use super::partial::Partial;

@@ -1,14 +1,14 @@
 //! How a Gemini stream is recognised (GE-14).
 
-use msg_wire::{Family, Json};
+use msg_codec::{Family, Json};
 
 use super::GeminiAssembler;
 
-/// Gemini streams, for a [`StreamReader`](msg_wire::StreamReader).
+/// Gemini streams, for a [`StreamReader`](msg_codec::StreamReader).
 ///
 /// ```
 /// use msg_gemini::GEMINI;
-/// use msg_wire::{StreamOptions, StreamReader};
+/// use msg_codec::{StreamOptions, StreamReader};
 ///
 /// let mut reader = StreamReader::new(&[GEMINI], StreamOptions::default());
 /// reader.feed(br#"[{"candidates":[{"content":{"parts":[{"text":"Hi"}]},"finishReason":"STOP"}]}]"#, &mut |_| {});

@@ -1,6 +1,6 @@
 //! What only Gemini streams do wrong.
 
-use msg_wire::stream::Note;
+use msg_codec::stream::Note;
 
 /// A piece of an argument without a call.
 pub(super) const UNKNOWN_DELTA: Note = Note::warning("stream::unknown-delta");

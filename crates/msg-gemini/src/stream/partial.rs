@@ -8,9 +8,9 @@
 
 use std::collections::HashMap;
 
+use msg_codec::stream::{Channel, Step as Limits};
+use msg_codec::{Json, Str};
 use msg_json::write_str;
-use msg_wire::stream::{Channel, Step as Limits};
-use msg_wire::{Json, Str};
 
 use super::notes::BAD_PATH;
 use super::path::{self, Step};

@@ -1,7 +1,7 @@
 //! Why a candidate ended (GE-16): Gemini's words in those of `msg-core`.
 
+use msg_codec::ProviderError;
 use msg_core::{FinishReason, RawJson};
-use msg_wire::ProviderError;
 
 /// What a reason means; one that nobody knows is kept.
 pub(crate) fn meaning(raw: &str) -> FinishReason {

@@ -1,7 +1,7 @@
 //! Calls and their results (GE-6, GE-8, GE-13).
 
+use msg_codec::codec::{ArgumentForm, Plan, Value, text_of_part};
 use msg_core::{Origin, Part, RawJson, ToolCall, ToolResult};
-use msg_wire::codec::{ArgumentForm, Plan, Value, text_of_part};
 
 use super::Writer;
 use crate::{

@@ -1,7 +1,7 @@
 //! The contents of a list: role, parts, and what the source had beside.
 
+use msg_codec::codec::{Placed, Plan, Purpose, mask};
 use msg_core::{Message, Part, Role};
-use msg_wire::codec::{Placed, Plan, Purpose, mask};
 
 use super::{Writer, group::Group};
 use crate::shape::content;

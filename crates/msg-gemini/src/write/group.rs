@@ -1,7 +1,7 @@
 //! Which messages go out as which contents: the results of a run are one content, alone (GE-8).
 
+use msg_codec::codec::{Placed, Placement};
 use msg_core::{Message, Part, Role};
-use msg_wire::codec::{Placed, Placement};
 
 use super::Writer;
 

@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use msg_core::{Audio, File, Image, Part};
-use msg_wire::{
+use msg_codec::{
     DataUrl,
     codec::{Plan, RawMember, Value},
 };
+use msg_core::{Audio, File, Image, Part};
 
 use super::Writer;
 use crate::{
@@ -35,9 +35,9 @@ impl<'a> Writer<'a, '_> {
     pub(super) fn audio_source<'m>(&self, it: &'m Audio) -> Option<Source<'m>> {
         let (data, format) = (it.data.as_deref()?, it.format.as_deref()?);
         let kept = it.extra.get(&GEMINI, INLINE).and_then(|it| {
-            let members = msg_wire::codec::object_members(it)?;
+            let members = msg_codec::codec::object_members(it)?;
             let kept = members.iter().find(|it| it.name == "mimeType")?;
-            Some(msg_wire::codec::text_of(kept.value)?.0.into_owned())
+            Some(msg_codec::codec::text_of(kept.value)?.0.into_owned())
         });
         let kept = kept.filter(|it| mime::audio_format(it) == Some(format));
         let media_type = Cow::Owned(kept.unwrap_or_else(|| mime::of_audio(format)));

@@ -17,8 +17,8 @@ mod system;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
+use msg_codec::codec::{PartWriter, Plan, Purpose, RawMember};
 use msg_core::{Extra, Report};
-use msg_wire::codec::{PartWriter, Plan, Purpose, RawMember};
 
 use crate::{
     LaterSystem, WriteOptions,

@@ -1,7 +1,7 @@
 //! A part of a message as a part of a content (GE-4, GE-7, GE-11, GE-18).
 
+use msg_codec::codec::{Value, text_of_part};
 use msg_core::{Extra, Origin, Part, Reasoning, Text};
-use msg_wire::codec::{Value, text_of_part};
 
 use super::Writer;
 use crate::{

@@ -1,7 +1,7 @@
 //! What goes into `systemInstruction` (GE-3).
 
+use msg_codec::codec::{Placed, text_of_part};
 use msg_core::{Message, Role};
-use msg_wire::codec::{Placed, text_of_part};
 
 use super::{Writer, content::Stand};
 

@@ -1,9 +1,9 @@
 //! Streams written: of the events of other streams, and of what another stream said.
 
+use msg_codec::{EventOptions, StreamOptions, StreamReader};
 use msg_core::StreamEvent;
 use msg_gemini::{ChunkWriter, write_chunks};
 use msg_openai::CHAT;
-use msg_wire::{EventOptions, StreamOptions, StreamReader};
 use serde::Deserialize;
 
 #[derive(Deserialize)]

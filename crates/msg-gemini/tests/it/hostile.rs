@@ -1,6 +1,6 @@
 //! What is hostile to this format; the tests are those of all.
 
-#[path = "../../../msg-wire/tests/it/hostile.rs"]
+#[path = "../../../msg-codec/tests/it/hostile.rs"]
 mod suite;
 
 use msg_gemini::GenerateRequest as Request;

@@ -1,7 +1,7 @@
 //! What a JSON document of chat messages can be: a bare list, a request, a response (OA-3).
 
+use msg_codec::codec;
 use msg_core::Report;
-use msg_wire::codec;
 
 use super::ChatRequest;
 use crate::ReadOptions;

@@ -10,7 +10,7 @@ use serde::{Serialize, Serializer};
 use super::{ChatResponse, read_messages};
 use crate::head::{self, Spelling};
 use crate::{ReadOptions, WriteOptions};
-use msg_wire::codec::{Body, Context, MessageBody, RequestBody};
+use msg_codec::codec::{Body, Context, MessageBody, RequestBody};
 
 /// The members that the builder sets, in the order in which it writes them.
 const ORDER: [&str; 14] = [

@@ -11,7 +11,7 @@ use crate::events::{CHAT_USAGE, write_usage};
 use crate::{
     Assembled, AssembledChoice, CHAT, EventOptions, StreamOptions, StreamReader, WriteOptions,
 };
-use msg_wire::codec::{Body, Context, MessageBody};
+use msg_codec::codec::{Body, Context, MessageBody};
 
 /// A chat completion: choices with a message each, and what stands around them.
 ///

@@ -1,7 +1,7 @@
 //! The objects of chat messages: their known members in canonical order (OA-2), and the variants in
 //! which real sources have them.
 
-use msg_wire::codec::Shape;
+use msg_codec::codec::Shape;
 
 /// A message of any role.
 pub(super) mod message {

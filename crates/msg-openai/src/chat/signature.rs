@@ -4,7 +4,7 @@
 use msg_core::RawJson;
 use msg_json::{Writer, to_text};
 
-use msg_wire::codec::{RawMember, object_members, object_of, text_of};
+use msg_codec::codec::{RawMember, object_members, object_of, text_of};
 
 /// An `extra_content` taken apart.
 pub(crate) struct Split<'a> {

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use msg_codec::{Assembled, EventOptions, Json};
 use msg_core::{
     CallKind, Code, Diagnostic, FinishReason, Message, Report, StreamEvent, ToolCall, Usage,
 };
 use msg_json::Writer;
-use msg_wire::{Assembled, EventOptions, Json};
 
 use super::{is_end, lose_part, lost_name, unsent_arguments, usage};
 use crate::{TextParts, WriteOptions, chat};

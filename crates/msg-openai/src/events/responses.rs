@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use msg_codec::EventOptions;
 use msg_core::{CallKind, Code, Diagnostic, FinishReason, Report, StreamEvent, ToolCall, Usage};
 use msg_json::Writer;
-use msg_wire::EventOptions;
 
 use super::{
     end::End,

@@ -1,8 +1,8 @@
 //! What a reply cost, in the words of each of the two formats.
 
+use msg_codec::Json;
 use msg_core::Usage;
 use msg_json::Writer;
-use msg_wire::Json;
 
 /// The words of one format.
 pub(crate) struct Words {

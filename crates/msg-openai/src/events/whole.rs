@@ -1,9 +1,9 @@
 //! A result that is whole as events of the Responses API: item by item, texts and arguments in one delta
 //! each, so that a client that shows deltas shows all of it. Every item goes out as it would be sent whole.
 
+use msg_codec::{Assembled, EventOptions, Json};
 use msg_core::{Code, Diagnostic, Message, Origin, Part, RawJson, Report};
 use msg_json::{Writer, to_text};
-use msg_wire::{Assembled, EventOptions, Json};
 
 use super::{item::id_of, responses::ResponseEventWriter};
 use crate::{WriteOptions, responses};

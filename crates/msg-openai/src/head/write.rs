@@ -1,9 +1,9 @@
 //! A head into the members of a request; what they have no place for is reported.
 
+use msg_codec::codec::Body;
 use msg_core::Report;
 use msg_core::request::{ReasoningSetting, RequestHead, ResponseFormat, ResponseSchema};
 use msg_json::Writer;
-use msg_wire::codec::Body;
 
 use super::{Spelling, tools};
 

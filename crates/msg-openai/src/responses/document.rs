@@ -1,7 +1,7 @@
 //! What a JSON document of Responses items can be: a bare list, a request, a response (OA-14).
 
+use msg_codec::codec;
 use msg_core::Report;
-use msg_wire::codec;
 
 use super::ResponsesRequest;
 use crate::ReadOptions;

@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 use super::{ResponsesResponse, read::items};
 use crate::head::Spelling;
 use crate::{WriteOptions, chat::serialize_raw};
-use msg_wire::codec::{Body, Context, MessageBody, RequestBody};
+use msg_codec::codec::{Body, Context, MessageBody, RequestBody};
 
 /// A request to the Responses API.
 ///

@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 use super::read::items;
 use crate::events::{End, RESPONSES_USAGE, with_reasoning_ids, write_usage};
 use crate::{Assembled, EventOptions, WriteOptions, chat::serialize_raw};
-use msg_wire::codec::{Body, Context, MessageBody};
+use msg_codec::codec::{Body, Context, MessageBody};
 
 /// A response of the Responses API.
 ///

@@ -3,7 +3,7 @@
 
 use msg_core::Origin;
 
-use msg_wire::codec::Shape;
+use msg_codec::codec::Shape;
 
 pub(super) const RESPONSES: Origin = Origin::Responses;
 

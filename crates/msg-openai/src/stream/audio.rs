@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
+use msg_codec::Json;
+use msg_codec::stream::{Channel, Merged, Step};
 use msg_core::{Audio, Origin};
-use msg_wire::Json;
-use msg_wire::stream::{Channel, Merged, Step};
 
 /// The audio so far.
 #[derive(Debug, Clone, Default)]

@@ -2,9 +2,9 @@
 //! compatible servers really send, says so where that is not what the format has, and never
 //! completes a call that may have been cut off.
 
-use msg_wire::Json;
-use msg_wire::stream::{Effects, Head, Note, Template};
-use msg_wire::{Assembled, Assembler, ProviderError, Sink, StreamOptions, StreamState};
+use msg_codec::Json;
+use msg_codec::stream::{Effects, Head, Note, Template};
+use msg_codec::{Assembled, Assembler, ProviderError, Sink, StreamOptions, StreamState};
 
 use super::choice::{Choice, Target};
 use super::delta::{ChoiceChunk, Chunk};

@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
-use msg_core::{CallKind, Origin, Part, Reasoning};
-use msg_wire::stream::{
+use msg_codec::stream::{
     Calls, Channel, Effects, Ending, Entry, Finish, Head, Merged, Note, Parts, Step, TextKind,
 };
-use msg_wire::{AssembledChoice, Sink, StreamState};
-use msg_wire::{Json, Str};
+use msg_codec::{AssembledChoice, Sink, StreamState};
+use msg_codec::{Json, Str};
+use msg_core::{CallKind, Origin, Part, Reasoning};
 
 use super::audio::SpokenAudio;
 use super::delta::Delta;

@@ -8,8 +8,8 @@
 
 use std::borrow::Cow;
 
+use msg_codec::Json;
 use msg_json::{JsonError, Kind, Reader};
-use msg_wire::Json;
 
 /// The members of a chunk that count, but its choices.
 const CHUNK: [&str; 7] = ["id", "model", "created", "object", "usage", "error", "obfuscation"];

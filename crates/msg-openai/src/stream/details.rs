@@ -1,10 +1,10 @@
 //! `reasoning_details` of OpenRouter and its like (OA-18): a list whose last element grows by
 //! deltas. Kept whole, because providers want it back as it was.
 
+use msg_codec::stream::{Merged, Step};
+use msg_codec::{Json, Str};
 use msg_core::RawJson;
 use msg_json::to_text;
-use msg_wire::stream::{Merged, Step};
-use msg_wire::{Json, Str};
 
 /// The list so far.
 #[derive(Debug, Clone, Default)]

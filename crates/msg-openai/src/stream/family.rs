@@ -1,11 +1,11 @@
 //! How the streams of both formats are recognised (OA-17).
 
-use msg_wire::{Family, Json};
+use msg_codec::{Family, Json};
 
 use super::{ChatAssembler, ResponsesAssembler};
 
 /// Chat Completions streams, of OpenAI and of everybody who is compatible, for a
-/// [`StreamReader`](msg_wire::StreamReader). Last in a list of families: bodies that are errors, and
+/// [`StreamReader`](msg_codec::StreamReader). Last in a list of families: bodies that are errors, and
 /// no body at all, are read as theirs.
 pub const CHAT: Family = Family {
     name: "openai",
@@ -17,7 +17,7 @@ pub const CHAT: Family = Family {
     assembler: Some(|options| Box::new(ChatAssembler::new(options))),
 };
 
-/// OpenAI Responses streams, for a [`StreamReader`](msg_wire::StreamReader).
+/// OpenAI Responses streams, for a [`StreamReader`](msg_codec::StreamReader).
 ///
 /// ```
 /// use msg_openai::{CHAT, RESPONSES, StreamOptions, StreamReader};

@@ -1,5 +1,5 @@
 //! Event streams of Chat Completions and Responses (OA-18 to OA-22): events in, a message out. Bytes,
-//! bodies and recognition are for [`StreamReader`](msg_wire::StreamReader); this is what it is given.
+//! bodies and recognition are for [`StreamReader`](msg_codec::StreamReader); this is what it is given.
 //!
 //! ```text
 //! {"choices":[{"index":0,"delta":{"content":"Hi"}}]}                        chat: one message a choice

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use msg_wire::Json;
-use msg_wire::stream::{BySlot, Closing, Note, Parts, Step};
+use msg_codec::Json;
+use msg_codec::stream::{BySlot, Closing, Note, Parts, Step};
 
 use super::items::{Class, Form, Item, Shared};
 

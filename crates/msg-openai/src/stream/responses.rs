@@ -3,12 +3,12 @@
 
 use std::borrow::Cow;
 
-use msg_core::{CallKind, FinishReason};
-use msg_wire::Json;
-use msg_wire::stream::{Head, Note};
-use msg_wire::{
+use msg_codec::Json;
+use msg_codec::stream::{Head, Note};
+use msg_codec::{
     Assembled, AssembledChoice, Assembler, ProviderError, Sink, StreamOptions, StreamState,
 };
+use msg_core::{CallKind, FinishReason};
 
 use super::items::{Class, Form};
 use super::output::Output;

@@ -1,7 +1,7 @@
 //! The JSON form of a stream's result (OA-26), for programs in other languages.
 
+use msg_codec::{Assembled, AssembledChoice};
 use msg_core::{Message, StreamEvent};
-use msg_wire::{Assembled, AssembledChoice};
 
 use crate::{EmptyContent, WriteOptions, chat};
 

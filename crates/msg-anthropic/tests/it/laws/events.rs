@@ -2,8 +2,8 @@
 //! it arrives says what it said.
 
 use msg_anthropic::{ANTHROPIC, EventOptions, EventWriter, write_events};
+use msg_codec::{Assembled, StreamOptions, StreamReader};
 use msg_core::{CallKind, FinishReason, Message, Origin, Part, RawJson, Role, StreamEvent};
-use msg_wire::{Assembled, StreamOptions, StreamReader};
 
 fn read(bytes: &[u8]) -> Assembled {
     let mut reader = StreamReader::new(&[ANTHROPIC], StreamOptions::default());

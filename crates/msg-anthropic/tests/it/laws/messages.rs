@@ -1,7 +1,7 @@
 //! The laws of Anthropic documents: the same format both ways is the identity, the canonical form is a
 //! fixpoint, what is lost is named, sealed texts are never changed, no bytes panic.
 
-#[path = "../../../../msg-wire/tests/it/documents.rs"]
+#[path = "../../../../msg-codec/tests/it/documents.rs"]
 mod documents;
 
 use msg_anthropic::{Layout, MessagesRequest, WriteOptions, messages};

@@ -3,5 +3,5 @@
 
 pub(crate) mod events;
 pub(crate) mod messages;
-#[path = "../../../../msg-wire/tests/it/laws.rs"]
+#[path = "../../../../msg-codec/tests/it/laws.rs"]
 pub(crate) mod stream;

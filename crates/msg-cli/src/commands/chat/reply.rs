@@ -13,9 +13,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use msg_codec::{Assembled, StreamOptions, StreamReader};
 use msg_core::StreamEvent;
 use msg_document::Provider;
-use msg_wire::{Assembled, StreamOptions, StreamReader};
 
 use super::saved::Saved;
 use super::sending::{Piece, send};

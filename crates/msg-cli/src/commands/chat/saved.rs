@@ -5,10 +5,10 @@
 
 use std::time::{Duration, Instant};
 
+use msg_codec::{Assembled, AssembledChoice};
 use msg_core::{Message, Part};
 use msg_file::ToCells;
 use msg_file::store::{Appended, Appender, Growing};
-use msg_wire::{Assembled, AssembledChoice};
 
 use super::record;
 use super::request::Asking;

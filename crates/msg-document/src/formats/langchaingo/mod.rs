@@ -13,10 +13,10 @@ mod read;
 mod signature;
 mod write;
 
+use msg_codec::codec::Losses;
 use msg_core::{Message, Origin, RawJson, Report};
 use msg_json::Writer;
 use msg_session::ShareGptTurns;
-use msg_wire::codec::Losses;
 
 use crate::codec::{Codec, Content, Likelihood, WriteOptions};
 use crate::outline::{Item, Outline, Record, ValueKind};

@@ -149,7 +149,7 @@ fn with_rest(mut part: Part, members: Members) -> Part {
 fn with_nested(mut part: Part, name: &str, members: Members) -> Part {
     if !members.is_empty() {
         let members = members.iter().map(|it| (it.0.as_str(), it.1.text()));
-        part.extra_mut().insert(origin(), name, msg_wire::codec::object_of(members));
+        part.extra_mut().insert(origin(), name, msg_codec::codec::object_of(members));
     }
     part
 }

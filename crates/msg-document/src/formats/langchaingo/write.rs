@@ -1,8 +1,8 @@
 //! A message as langchaingo stores it (LG-4). What it has no place for is reported.
 
+use msg_codec::codec::Losses;
 use msg_core::{Extra, Image, Message, Part, RawJson, Reasoning, Role, Text, ToolCall, ToolResult};
 use msg_json::Writer;
-use msg_wire::codec::Losses;
 
 use super::{origin, signature};
 use crate::members::{note_refusal, note_result, write_rest};

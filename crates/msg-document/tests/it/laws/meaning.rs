@@ -318,7 +318,7 @@ fn whole_thoughts(message: &mut Message) {
 fn messages(json: &[u8], options: &ReadOptions, links: bool) -> Vec<Message> {
     let mut res = Document::read(json, options).map(Document::into_messages).unwrap_or_default();
     if links {
-        msg_wire::link_ids(&mut res);
+        msg_codec::link_ids(&mut res);
     }
     res
 }

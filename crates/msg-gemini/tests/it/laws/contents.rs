@@ -1,12 +1,12 @@
 //! The laws of Gemini documents: the same format both ways is the identity, the canonical form is a
 //! fixpoint, what is lost is named, signatures stay on their parts, no bytes panic.
 
-#[path = "../../../../msg-wire/tests/it/documents.rs"]
+#[path = "../../../../msg-codec/tests/it/documents.rs"]
 mod documents;
 
+use msg_codec::codec::argument_text;
 use msg_core::{Message, Part, Role};
 use msg_gemini::{GenerateRequest, Ids, LaterSystem, Layout, Thoughts, WriteOptions, contents};
-use msg_wire::codec::argument_text;
 
 use documents::{results_apart, stored};
 

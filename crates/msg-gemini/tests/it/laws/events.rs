@@ -1,9 +1,9 @@
 //! The laws of written streams: reading one gives the message, and a stream of Gemini's that is rewritten
 //! while it arrives is the same stream.
 
+use msg_codec::{Assembled, EventOptions, StreamOptions, StreamReader};
 use msg_core::{Part, StreamEvent};
 use msg_gemini::{ChunkWriter, GEMINI, write_chunks};
-use msg_wire::{Assembled, EventOptions, StreamOptions, StreamReader};
 
 fn read(bytes: &[u8]) -> Assembled {
     let mut reader = StreamReader::new(&[GEMINI], StreamOptions::default());

@@ -3,5 +3,5 @@
 
 pub(crate) mod contents;
 pub(crate) mod events;
-#[path = "../../../../msg-wire/tests/it/laws.rs"]
+#[path = "../../../../msg-codec/tests/it/laws.rs"]
 pub(crate) mod stream;

@@ -8,7 +8,7 @@ use crate::chat::{
     shape::{call, function},
     signature,
 };
-use msg_wire::codec::{Content, Context, Fields, Inner, NULL, Shape, bit, mask, text_of};
+use msg_codec::codec::{Content, Context, Fields, Inner, NULL, Shape, bit, mask, text_of};
 
 /// Reads the array of calls.
 pub(super) fn calls<'a>(

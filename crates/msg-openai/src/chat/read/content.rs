@@ -6,7 +6,7 @@ use msg_json::{JsonError, Reader};
 use super::OPENAI;
 use crate::chat::shape::{body, part};
 use crate::text_blocks::TextBlocks;
-use msg_wire::codec::{Build, Content, Context, Fields, Inner, Shape, bit, mask};
+use msg_codec::codec::{Build, Content, Context, Fields, Inner, Shape, bit, mask};
 
 /// Reads the value of `content` before which the reader stands.
 pub(super) fn read<'a>(

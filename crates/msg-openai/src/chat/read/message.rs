@@ -11,7 +11,7 @@ use crate::chat::{
     shape::{body, message, part},
     spells_tool,
 };
-use msg_wire::codec::{Content, Context, Fields, bit, mask, text_of};
+use msg_codec::codec::{Content, Context, Fields, bit, mask, text_of};
 
 /// Reads the message before which the reader stands.
 pub(super) fn read<'a>(

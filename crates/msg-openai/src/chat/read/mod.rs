@@ -14,7 +14,7 @@ mod reasoning;
 use msg_core::{Message, Origin};
 use msg_json::Reader;
 
-use msg_wire::codec::Context;
+use msg_codec::codec::Context;
 
 pub(super) const OPENAI: Origin = Origin::OpenAi;
 

@@ -6,7 +6,7 @@ use msg_json::{Kind, Reader};
 
 use super::OPENAI;
 use crate::chat::shape::block;
-use msg_wire::codec::{Context, Fields, bit, mask, text_of};
+use msg_codec::codec::{Context, Fields, bit, mask, text_of};
 
 /// Reads `thinking_blocks`; none unless all are of the two known kinds.
 pub(super) fn thinking_blocks<'a>(source: &'a str, cx: &mut Context<'a, '_>) -> Option<Vec<Part>> {

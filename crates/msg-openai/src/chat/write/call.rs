@@ -7,7 +7,7 @@ use crate::chat::{
     shape::{call, function},
     signature,
 };
-use msg_wire::codec::{Plan, RawMember, Shape, mask, members_of};
+use msg_codec::codec::{Plan, RawMember, Shape, mask, members_of};
 
 impl Writer<'_> {
     /// Whether a call came as the `function_call` of its message and still fits there.

@@ -7,7 +7,7 @@ use crate::{
     chat::shape::{body, message, part},
     text_blocks::write_block,
 };
-use msg_wire::codec::{Shape, Value, members_of};
+use msg_codec::codec::{Shape, Value, members_of};
 
 /// The parts that go into a `content`, each with the part of the message that findings name: its own, or the
 /// result that it is in.

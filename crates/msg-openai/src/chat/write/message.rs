@@ -14,7 +14,7 @@ use crate::{
         spells_tool,
     },
 };
-use msg_wire::codec::{Plan, bit, mask, members_of};
+use msg_codec::codec::{Plan, bit, mask, members_of};
 
 /// Where the parts of a message go, the reasoning aside.
 #[derive(Default)]

@@ -17,7 +17,7 @@ pub(crate) use content::text_of;
 use msg_core::{Extra, Message, Origin, Part, Report, Role};
 
 use crate::{WriteOptions, chat};
-use msg_wire::codec::{PartWriter, Plan};
+use msg_codec::codec::{PartWriter, Plan};
 
 const OPENAI: Origin = Origin::OpenAi;
 

@@ -10,7 +10,7 @@ use crate::{
     chat::shape::{block, message, part},
     text_blocks::{TextBlocks, blocks},
 };
-use msg_wire::codec::{Plan, RawMember, Value, bit, mask, members_of};
+use msg_codec::codec::{Plan, RawMember, Value, bit, mask, members_of};
 
 /// The members of a message that hold reasoning, whatever their shape.
 pub(super) const MEMBERS: [&str; 4] =

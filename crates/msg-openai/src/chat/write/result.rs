@@ -4,7 +4,7 @@ use msg_core::{Message, Part, ToolResult};
 
 use super::{OPENAI, Writer, content::fits};
 use crate::chat::shape::message;
-use msg_wire::codec::{Plan, RawMember, bit, mask, members_of};
+use msg_codec::codec::{Plan, RawMember, bit, mask, members_of};
 
 /// A message of which a tool message takes name, unknown members and layout.
 #[derive(Clone, Copy)]

@@ -4,7 +4,7 @@ use msg_core::{Audio, Extra, File, Image, Part, Text};
 use msg_json::{JsonError, Reader};
 
 use crate::responses::shape::{RESPONSES, part, text_type};
-use msg_wire::codec::{Build, Content, Context, Fields, Inner, Plan, Shape, bit, mask};
+use msg_codec::codec::{Build, Content, Context, Fields, Inner, Plan, Shape, bit, mask};
 
 /// Reads the array of content parts; `is_assistant` says whose, which decides on the type of text that is canonical.
 pub(super) fn parts<'a>(

@@ -5,7 +5,7 @@ use msg_json::{JsonError, Reader};
 
 use super::{ItemKept, content, reasoning};
 use crate::responses::shape::{RESPONSES, item};
-use msg_wire::codec::{Content, Context, Fields, NULL, bit, text_of};
+use msg_codec::codec::{Content, Context, Fields, NULL, bit, text_of};
 
 /// What an item becomes: parts of a message of this role.
 pub(super) struct Item {

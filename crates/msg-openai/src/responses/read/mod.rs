@@ -14,7 +14,7 @@ use msg_json::{Kind, Reader};
 
 use super::shape::{ITEM, RESPONSES};
 use item::Item;
-use msg_wire::codec::{Context, Fields, Plan};
+use msg_codec::codec::{Context, Fields, Plan};
 
 /// Reads an array of items, the reader standing before it.
 pub(crate) fn items<'a>(

@@ -4,7 +4,7 @@ use msg_core::{Part, Reasoning};
 
 use super::{ItemKept, item::Item};
 use crate::{responses::shape::item, text_blocks::TextBlocks};
-use msg_wire::codec::{Context, Fields, bit, mask};
+use msg_codec::codec::{Context, Fields, bit, mask};
 
 /// Reads a reasoning item.
 pub(super) fn read<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Item {

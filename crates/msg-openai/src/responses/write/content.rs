@@ -6,7 +6,7 @@ use super::Writer;
 use crate::chat::text_of;
 use crate::responses::shape::{ITEM, RESPONSES, part, text_type};
 use crate::text_blocks::write_block;
-use msg_wire::codec::{Shape, Value, members_of, object_members};
+use msg_codec::codec::{Shape, Value, members_of, object_members};
 
 /// Whether the format has a place for this part among the contents.
 pub(super) fn fits(it: &Part) -> bool {

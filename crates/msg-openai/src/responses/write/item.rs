@@ -6,7 +6,7 @@ use msg_core::{CallKind, Message, Role, ToolCall, ToolResult};
 
 use super::{Writer, content};
 use crate::responses::shape::{RESPONSES, item};
-use msg_wire::codec::{NULL, bit, mask};
+use msg_codec::codec::{NULL, bit, mask};
 
 impl Writer<'_> {
     /// The message item that holds these parts; those that have no place are noted. Without any

@@ -15,7 +15,7 @@ use msg_core::{Extra, Message, Other, Part, Place, Report, Role};
 
 use super::shape::{ITEM, RESPONSES};
 use crate::{ItemIds, WriteOptions};
-use msg_wire::codec::{PartWriter, Plan, RawMember, members_of, object_members};
+use msg_codec::codec::{PartWriter, Plan, RawMember, members_of, object_members};
 
 /// Writes an array of items.
 pub(crate) fn items(

@@ -8,7 +8,7 @@ use crate::{
     responses::shape::{ITEM, RESPONSES, item},
     text_blocks::{TextBlocks, blocks},
 };
-use msg_wire::codec::{bit, mask, object_members};
+use msg_codec::codec::{bit, mask, object_members};
 
 impl Writer<'_> {
     pub(super) fn reasoning(&mut self, at: usize, it: &Reasoning, list: &mut msg_json::Writer<'_>) {

@@ -12,9 +12,9 @@ mod parts;
 mod pieces;
 mod whole;
 
+use msg_codec::Json;
+use msg_codec::stream::{Calls, Channel, Note, Step, TextKind};
 use msg_core::{CallKind, Origin};
-use msg_wire::Json;
-use msg_wire::stream::{Calls, Channel, Note, Step, TextKind};
 
 pub(crate) use pieces::Form;
 use pieces::{Content, Pieces, take};

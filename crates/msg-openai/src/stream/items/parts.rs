@@ -1,7 +1,7 @@
 //! An output item at its end: the parts of the message that it is.
 
+use msg_codec::stream::{BySlot, Channel, Parts};
 use msg_core::{Part, Place, RawJson, Reasoning};
-use msg_wire::stream::{BySlot, Channel, Parts};
 
 use super::pieces::{Content, Pieces, other};
 use super::{Item, ItemKind, ORIGIN, Thought};

@@ -1,9 +1,9 @@
 //! The parts of an output item by their index: each is put in order only at the end, because a provider
 //! may send them in any.
 
+use msg_codec::Str;
+use msg_codec::stream::{Channel, Merged, Note, Step, TextKind};
 use msg_core::{Extra, Other, Part, Place, RawJson, Text};
-use msg_wire::Str;
-use msg_wire::stream::{Channel, Merged, Note, Step, TextKind};
 
 use super::ORIGIN;
 

@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
+use msg_codec::Json;
+use msg_codec::stream::{Merged, Note, Step};
 use msg_core::CallKind;
 use msg_json::{Writer, to_text};
-use msg_wire::Json;
-use msg_wire::stream::{Merged, Note, Step};
 
 use super::pieces::Form;
 use super::{Class, Item, ItemKind, Shared, Thought};

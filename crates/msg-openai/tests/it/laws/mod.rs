@@ -2,6 +2,6 @@
 //! targets can take them in by path.
 
 pub(crate) mod again;
-#[path = "../../../../msg-wire/tests/it/laws.rs"]
+#[path = "../../../../msg-codec/tests/it/laws.rs"]
 pub(crate) mod stream;
 pub(crate) mod wire;

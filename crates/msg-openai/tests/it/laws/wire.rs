@@ -1,7 +1,7 @@
 //! The laws of chat messages and bodies: same format both ways is the identity, the canonical form is
 //! a fixpoint, no bytes panic.
 
-#[path = "../../../../msg-wire/tests/it/documents.rs"]
+#[path = "../../../../msg-codec/tests/it/documents.rs"]
 mod documents;
 
 use msg_openai::{ChatRequest, ReadOptions, ResponsesRequest, WriteOptions, chat, responses};

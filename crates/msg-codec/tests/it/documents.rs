@@ -8,9 +8,9 @@ mod same_value;
 
 use std::fmt::Debug;
 
+use msg_codec::ReadOptions;
+use msg_codec::codec::{Document, RequestBody};
 use msg_core::{Message, Origin, Part, Report, Role, native};
-use msg_wire::ReadOptions;
-use msg_wire::codec::{Document, RequestBody};
 
 use same_value::has_duplicates;
 pub(crate) use same_value::same_value;

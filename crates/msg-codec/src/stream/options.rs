@@ -7,7 +7,7 @@ use super::limits::StreamLimits;
 /// How a stream is read.
 ///
 /// ```
-/// use msg_wire::StreamOptions;
+/// use msg_codec::StreamOptions;
 ///
 /// let options = StreamOptions::default().with_split_concatenated();
 /// assert!(options.split_concatenated);

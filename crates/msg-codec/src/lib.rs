@@ -14,7 +14,7 @@
 //! ```
 //! use msg_json::{Reader, write_str};
 //! use msg_core::{Extra, Message, Origin, Report, Role};
-//! use msg_wire::codec::{Context, Fields, Plan, Shape, bit, members_of};
+//! use msg_codec::codec::{Context, Fields, Plan, Shape, bit, members_of};
 //!
 //! static NOTE: Shape = Shape::new(&["by", "text"]);
 //! const BY: u8 = 1;
@@ -69,9 +69,9 @@
 //!
 //! ```
 //! use msg_core::Part;
-//! use msg_wire::{AssembledChoice, Sink, StreamState};
-//! use msg_wire::stream::{Channel, Finish, Head, Parts, TextKind};
-//! use msg_wire::{Assembled, Assembler, Family, StreamOptions, StreamReader};
+//! use msg_codec::{AssembledChoice, Sink, StreamState};
+//! use msg_codec::stream::{Channel, Finish, Head, Parts, TextKind};
+//! use msg_codec::{Assembled, Assembler, Family, StreamOptions, StreamReader};
 //!
 //! /// {"say":"..."} grows the text, {"end":"stop"} ends it.
 //! #[derive(Debug, Clone)]

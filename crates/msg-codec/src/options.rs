@@ -20,7 +20,7 @@ pub enum Layout {
 /// How large a document a reader takes.
 ///
 /// ```
-/// use msg_wire::ReadOptions;
+/// use msg_codec::ReadOptions;
 ///
 /// assert_eq!(ReadOptions::new().max_bytes, 256 << 20);
 /// assert_eq!(ReadOptions::new().with_max_bytes(4).max_bytes, 4);
@@ -58,11 +58,11 @@ impl ReadOptions {
 /// [`Error::Option`] for any other word.
 ///
 /// ```
-/// use msg_wire::{Layout, option_word};
+/// use msg_codec::{Layout, option_word};
 ///
 /// assert_eq!(option_word::<Layout>("layout", "keep", "keep or canonical")?, Layout::Keep);
 /// assert!(option_word::<Layout>("layout", "loose", "keep or canonical").is_err());
-/// # Ok::<(), msg_wire::Error>(())
+/// # Ok::<(), msg_codec::Error>(())
 /// ```
 pub fn option_word<T: DeserializeOwned>(
     name: &'static str,

@@ -1,6 +1,6 @@
 //! Calls and results that came without ids, as from Gemini, are tied together by their order and names.
 //!
-//! `cargo run -p msg-wire --example link_ids`
+//! `cargo run -p msg-codec --example link_ids`
 #![allow(
     clippy::disallowed_macros,
     clippy::disallowed_methods,
@@ -18,7 +18,7 @@ fn main() {
         Message::tool("weather", "rain"),
         Message::tool("weather", "sun"),
     ];
-    for given in msg_wire::link_ids(&mut messages) {
+    for given in msg_codec::link_ids(&mut messages) {
         println!("{given}");
     }
     let ids: Vec<_> =

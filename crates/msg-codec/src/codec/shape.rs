@@ -9,7 +9,7 @@ use super::{Plan, RawMember};
 ///
 /// ```
 /// use msg_json::Reader;
-/// use msg_wire::codec::{Context, Fields, Plan, Shape, bit};
+/// use msg_codec::codec::{Context, Fields, Plan, Shape, bit};
 ///
 /// static FILE: Shape = Shape::with_aliases(&["fileUri"], &["file_uri"]);
 /// let mut report = msg_core::Report::new();

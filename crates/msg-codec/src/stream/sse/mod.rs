@@ -43,7 +43,7 @@ impl<'a> From<&'a str> for SseEvent<'a> {
 /// fields are passed over, a blank line dispatches.
 ///
 /// ```
-/// use msg_wire::{SseDecoder, StreamLimits};
+/// use msg_codec::{SseDecoder, StreamLimits};
 ///
 /// let mut decoder = SseDecoder::new(StreamLimits::default());
 /// let mut seen = Vec::new();

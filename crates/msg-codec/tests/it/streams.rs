@@ -2,9 +2,9 @@
 //! wire crates take this file in by its path; the module around it says which family is its own, what its
 //! events look like, and which laws it has besides those of all streams.
 
+use msg_codec::{Family, StreamLimits};
 use msg_forms::turns::TurnBuilder;
 use msg_openai::{CHAT, MessageForm, RESPONSES};
-use msg_wire::{Family, StreamLimits};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 

@@ -8,7 +8,7 @@ use super::assembled::Assembled;
 /// What a stream that is written says about its message beside the content.
 ///
 /// ```
-/// use msg_wire::EventOptions;
+/// use msg_codec::EventOptions;
 ///
 /// let options = EventOptions::default().with_id("c1").with_model("m").with_created(7);
 /// assert_eq!((options.id.as_str(), options.created), ("c1", 7));

@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 ///
 /// ```
 /// use msg_core::RawJson;
-/// use msg_wire::codec::Body;
+/// use msg_codec::codec::Body;
 ///
 /// let mut body = Body::new(&["messages"]);
 /// body.set("model", RawJson::string("m"));

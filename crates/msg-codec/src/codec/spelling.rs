@@ -84,7 +84,7 @@ impl Plan<'_> {
 /// pairs stay as they are.
 ///
 /// ```
-/// use msg_wire::codec::argument_text;
+/// use msg_codec::codec::argument_text;
 ///
 /// assert_eq!(argument_text(r#"{"n": 1.0, "\u00e9": "a\/\n\ud83e"}"#), "{\"n\": 1.0, \"é\": \"a\\/\\n\\ud83e\"}");
 /// ```

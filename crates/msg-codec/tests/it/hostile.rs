@@ -1,8 +1,8 @@
 //! Input that nobody means well with: each gives an error with its place, or comes back unchanged. The tests
 //! of the wire crates take this file in by its path; the module around it says what is hostile to its format.
 
-use msg_wire::codec::Document;
-use msg_wire::{Error, ReadOptions};
+use msg_codec::codec::Document;
+use msg_codec::{Error, ReadOptions};
 
 use super::{DEEP, DOUBLES, ERRORS, MANY, NESTS, Request, WHOLE, identity};
 

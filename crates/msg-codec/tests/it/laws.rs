@@ -3,15 +3,15 @@
 
 use std::collections::BTreeMap;
 
+use msg_codec::{
+    Assembled, Family, SseDecoder, SseEvent, StreamLimits, StreamOptions, StreamReader,
+};
 use msg_core::{CallKind, FinishReason, Message, StreamEvent, native};
 use msg_forms::{
     Turn, TurnRole,
     turns::{self, TurnBuilder},
 };
 use msg_json::{TextState, classify};
-use msg_wire::{
-    Assembled, Family, SseDecoder, SseEvent, StreamLimits, StreamOptions, StreamReader,
-};
 
 /// The result of a stream and its events.
 pub(crate) type Outcome = (Assembled, Vec<StreamEvent<'static>>);

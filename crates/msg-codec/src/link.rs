@@ -17,7 +17,7 @@ use msg_core::{Code, Diagnostic, Message, Part, Report, Role, Severity, ToolCall
 ///
 /// ```
 /// use msg_core::{Message, Part, Role, ToolCall, ToolResult};
-/// use msg_wire::link_ids;
+/// use msg_codec::link_ids;
 ///
 /// let result = ToolResult { name: Some("f".to_owned()), ..ToolResult::new("", "20") };
 /// let mut chat = [

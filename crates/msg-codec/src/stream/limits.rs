@@ -11,7 +11,7 @@ use serde::Deserialize;
 /// received before is kept.
 ///
 /// ```
-/// use msg_wire::StreamLimits;
+/// use msg_codec::StreamLimits;
 ///
 /// let mut limits = StreamLimits::default();
 /// assert_eq!(limits.max_event_bytes, 16 << 20);

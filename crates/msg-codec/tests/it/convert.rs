@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 
+use msg_codec::codec::{Document, MessageBody};
+use msg_codec::{Error, ReadOptions};
 use msg_core::{Message, Report, native};
 use msg_openai::{chat, responses};
-use msg_wire::codec::{Document, MessageBody};
-use msg_wire::{Error, ReadOptions};
 use serde::Deserialize;
 
 use super::{OWN, Request, cases, laws, sent_in_silence_comes_back, write};
@@ -84,7 +84,7 @@ fn convert(case: &Case, out: &mut Vec<u8>) -> Result<Report, String> {
         from => read(from, bytes),
     };
     if case.from == OWN && case.to != "native" {
-        report.append(msg_wire::link_ids(&mut messages));
+        report.append(msg_codec::link_ids(&mut messages));
     }
     report.append(match &*case.to {
         "native" => {
