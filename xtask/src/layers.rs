@@ -21,16 +21,11 @@ pub(crate) struct Room {
 pub(crate) const OUTSIDE: u8 = u8::MAX;
 
 const WIRES: &str = "msg-anthropic msg-core msg-forms msg-gemini msg-json msg-openai msg-xml";
-const DOCUMENT: &str = "msg-anthropic msg-chainast msg-compact msg-core msg-file? msg-forms msg-gemini \
-                        msg-json msg-openai msg-session msg-codec msg-xml";
-const EXAMPLES: &str = "msg-anthropic msg-chainast msg-compact msg-core msg-document msg-file \
-                        msg-forms msg-gemini msg-openai msg-codec msg-xml";
-const PROGRAM: &str = "msg-anthropic msg-chainast msg-compact msg-core msg-document msg-file msg-forms \
-                       msg-gemini msg-json msg-openai msg-session msg-view msg-codec msg-xml";
-const BENCHES: &str = "msg-anthropic msg-arrow msg-chainast msg-compact msg-core msg-document msg-file \
-                       msg-forms msg-gemini msg-openai msg-session msg-codec msg-xml";
-const FUZZ: &str = "msg-anthropic msg-arrow msg-chainast msg-compact msg-core msg-document msg-file \
-                    msg-forms msg-gemini msg-json msg-openai msg-session msg-view msg-codec msg-xml testkit";
+const DOCUMENT: &str = "msg-anthropic msg-chainast msg-codec msg-compact msg-core msg-file? msg-forms msg-gemini msg-json msg-openai msg-session msg-xml";
+const EXAMPLES: &str = "msg-anthropic msg-chainast msg-codec msg-compact msg-core msg-document msg-file msg-forms msg-gemini msg-openai msg-xml";
+const PROGRAM: &str = "msg-anthropic msg-chainast msg-codec msg-compact msg-core msg-document msg-file msg-forms msg-gemini msg-json msg-openai msg-session msg-view msg-xml";
+const BENCHES: &str = "msg-anthropic msg-arrow msg-chainast msg-codec msg-compact msg-core msg-document msg-file msg-forms msg-gemini msg-openai msg-session msg-xml";
+const FUZZ: &str = "msg-anthropic msg-arrow msg-chainast msg-codec msg-compact msg-core msg-document msg-file msg-forms msg-gemini msg-json msg-openai msg-session msg-view msg-xml testkit";
 
 pub(crate) const LAYERS: &[Room] = &[
     room("msg-json", 0, "", "testkit", 8),
@@ -39,15 +34,15 @@ pub(crate) const LAYERS: &[Room] = &[
     room("msg-xml", 2, "msg-core msg-json", "testkit", 17),
     room("msg-chainast", 2, "msg-core msg-json", "testkit", 16),
     room("msg-codec", 3, "msg-core msg-forms msg-json", "", 16),
-    room("msg-anthropic", 4, "msg-core msg-json msg-codec", "msg-forms msg-openai testkit", 17),
+    room("msg-anthropic", 4, "msg-codec msg-core msg-json", "msg-forms msg-openai testkit", 17),
     room(
         "msg-gemini",
         4,
-        "msg-core msg-json msg-codec",
+        "msg-codec msg-core msg-json",
         "msg-anthropic msg-forms msg-openai testkit",
         17,
     ),
-    room("msg-openai", 4, "msg-core msg-forms msg-json msg-codec", "testkit", 17),
+    room("msg-openai", 4, "msg-codec msg-core msg-forms msg-json", "testkit", 17),
     room("msg-file", 3, "msg-core msg-json msg-xml", "testkit", 0),
     room("msg-compact", 3, "msg-chainast msg-core msg-forms msg-json", "msg-openai testkit", 0),
     room("msg-session", 5, WIRES, "testkit", 0),
