@@ -125,9 +125,9 @@ def main(task, path=None):
     best = float("inf")
     for _ in range(3):
         given = [json.loads(it) for it in lines] if task.endswith("_objects") else lines
-        start = time.perf_counter()
+        start = time.process_time()
         answers = run(given)
-        best = min(best, time.perf_counter() - start)
+        best = min(best, time.process_time() - start)
     if not isinstance(answers[0], int):
         with open(path.removesuffix(".jsonl") + ".out", "w", encoding="utf-8") as file:
             file.writelines((it if isinstance(it, str) else json.dumps(it)) + "\n" for it in answers)

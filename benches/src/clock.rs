@@ -1,9 +1,12 @@
-//! Times the part of a run that is to be timed, and nothing else.
+//! Times the part of a run that is to be timed, and nothing else, in processor time: what other programs do on the
+//! machine meanwhile does not count.
 //!
 //! Under callgrind the same part is what is counted: it collects inside [`counted`] only.
 
 use std::hint::black_box;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use rustix::time::{ClockId, clock_gettime};
 
 /// Adds up the time of the parts of a run.
 #[derive(Debug, Default)]
@@ -14,9 +17,9 @@ pub struct Clock {
 impl Clock {
     /// Does this and times it. What it gives is freed by the caller, untimed.
     pub fn time<T>(&mut self, work: impl FnOnce() -> T) -> T {
-        let start = Instant::now();
+        let start = processor_time();
         let res = counted(work);
-        self.spent += start.elapsed();
+        self.spent += processor_time().saturating_sub(start);
         res
     }
 
@@ -29,6 +32,12 @@ impl Clock {
     pub fn spent(&self) -> Duration {
         self.spent
     }
+}
+
+/// What all threads of this process have used of the processors so far.
+pub fn processor_time() -> Duration {
+    let now = clock_gettime(ClockId::ProcessCPUTime);
+    Duration::new(now.tv_sec.unsigned_abs(), u32::try_from(now.tv_nsec).unwrap_or_default())
 }
 
 /// The frame by which callgrind is told what to count.

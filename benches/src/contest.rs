@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! input (the same for all) ──▶ ours      ──▶ answers ─┐
-//!                          ├─▶ sonic-rs  ──▶ answers ─┼─▶ compared with what is right, then timed
+//!                          ├─▶ sonic-rs  ──▶ answers ─┼─▶ timed by criterion, and compared with what is right
 //!                          └─▶ a script  ──▶ answers ─┘
 //! ```
 //!

@@ -1,8 +1,8 @@
 //! What is measured, beside its peers: rows as data, one runner for all of them.
 //!
 //! ```text
-//! rows/    what is done, and the goal       ─▶ measure   answers compared, then timed in turns ─▶ report, svg
-//!          (contest: one input for all)     ─▶ count     our own part under callgrind, with a budget a row
+//! rows/    what is done, and the goal    ─▶ benches/rows.rs   timed by criterion ─▶ measure   answers compared ─▶ report, svg
+//!          (contest: one input for all)  ─▶ count             our own part under callgrind, with a budget a row
 //! ```
 //!
 //! The peers are compiled with the feature `peers` only and bring `preserve_order` and `float_roundtrip` of serde_json

@@ -1,7 +1,16 @@
-//! Runs a row: first everybody's answers are compared with what is right, then all are timed in turns, so that what
-//! else the machine does hits all alike; the best run of each counts.
+//! What criterion measured of a row, and whether everybody's answers are right.
+//!
+//! ```text
+//! target/criterion/json_read/msg-openai/new/benchmark.json   {"group_id":"json/read","function_id":"msg-openai",…}
+//!                                      …/estimates.json      {"median":{"point_estimate":812.4,"confidence_interval":{…}}}
+//! ```
 
-use std::time::{Duration, Instant};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 use crate::clock::Clock;
 use crate::contest::{Answers, Contest, Entry, Size};
@@ -13,10 +22,21 @@ use crate::row::Row;
 pub struct Figure {
     /// Who.
     pub name: &'static str,
-    /// The fastest run.
-    pub best: Duration,
+    /// The median of the runs.
+    pub time: Interval,
     /// What is wrong with the answer, with the input.
     pub wrong: Option<String>,
+}
+
+/// A time in nanoseconds of processor time, and where it lies with a confidence of 95 %.
+#[derive(Debug, Clone, Copy)]
+pub struct Interval {
+    /// The time.
+    pub median: f64,
+    /// The lower end.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
 }
 
 /// A row that was run; the first figure is ours.
@@ -36,7 +56,7 @@ impl Measured {
     /// The fastest peer whose answers are right.
     pub fn fastest_peer(&self) -> Option<&Figure> {
         let peers = self.figures.iter().skip(1).filter(|it| it.wrong.is_none());
-        peers.min_by_key(|it| it.best)
+        peers.min_by(|one, other| one.time.median.total_cmp(&other.time.median))
     }
 
     /// The figure of somebody.
@@ -46,53 +66,87 @@ impl Measured {
 
     /// How many times as fast as this peer we are.
     pub fn ratio(&self, peer: &Figure) -> f64 {
-        peer.best.as_secs_f64() / self.ours().best.as_secs_f64().max(1e-12)
+        peer.time.median / self.ours().time.median.max(1e-3)
     }
 
     /// Our own figure.
     pub fn ours(&self) -> &Figure {
         &self.figures[0]
     }
+}
 
-    /// Keeps the better of two runs of the same row.
-    pub fn better(&mut self, other: &Measured) {
-        for (figure, other) in self.figures.iter_mut().zip(&other.figures) {
-            figure.best = figure.best.min(other.best);
+/// What criterion has stored, by row and by who ran it.
+#[derive(Debug, Default)]
+pub struct Estimates(BTreeMap<(String, String), Interval>);
+
+#[derive(Deserialize)]
+struct Id {
+    group_id: String,
+    function_id: String,
+}
+
+#[derive(Deserialize)]
+struct Stored {
+    median: Estimate,
+}
+
+#[derive(Deserialize)]
+struct Estimate {
+    point_estimate: f64,
+    confidence_interval: Bounds,
+}
+
+#[derive(Deserialize)]
+struct Bounds {
+    lower_bound: f64,
+    upper_bound: f64,
+}
+
+impl Estimates {
+    /// Reads criterion's folder, two levels deep: a row, who ran it.
+    pub fn read(folder: &Path) -> Self {
+        let mut res = Self::default();
+        for entry in folders(folder).iter().flat_map(|it| folders(it)) {
+            let new = entry.join("new");
+            let id: Option<Id> = json(&new.join("benchmark.json"));
+            let stored: Option<Stored> = json(&new.join("estimates.json"));
+            if let (Some(id), Some(stored)) = (id, stored) {
+                let Estimate { point_estimate, confidence_interval: bounds } = stored.median;
+                let (low, high) = (bounds.lower_bound, bounds.upper_bound);
+                let time = Interval { median: point_estimate, low, high };
+                res.0.insert((id.group_id, id.function_id), time);
+            }
         }
+        res
+    }
+
+    fn of(&self, row: &str, who: &str) -> Option<Interval> {
+        self.0.get(&(row.to_owned(), who.to_owned())).copied()
     }
 }
 
-/// Runs a row; everybody gets about so much time, and two runs at least. Where even our own part does not run here (the
-/// Python package), that is said, and there is no row.
-pub fn measure(row: &'static Row, data: &Data, budget: Duration) -> Option<Measured> {
+fn folders(folder: &Path) -> Vec<std::path::PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|it| it.path()).filter(|it| it.is_dir()).collect()
+}
+
+fn json<T: DeserializeOwned>(path: &Path) -> Option<T> {
+    serde_json::from_slice(&fs::read(path).ok()?).ok()
+}
+
+/// A row with what criterion measured of it; nothing where it did not measure our own part. Everybody is run once more
+/// and their answers are compared.
+pub fn measured(row: &'static Row, data: &Data, estimates: &Estimates) -> Option<Measured> {
+    estimates.0.keys().find(|it| it.0 == row.name)?;
     let contest = (row.make)(data);
-    if let Some((_, reason)) = contest.absent.iter().find(|it| it.0 == "msg") {
-        eprintln!("{} is left out: {reason}", row.name);
-        return None;
-    }
     let first = contest.entries.first()?;
+    estimates.of(row.name, first.name)?;
     let right = contest.right.clone().unwrap_or_else(|| first.run(&mut Clock::default()));
-    let mut figures: Vec<Figure> = contest
-        .entries
-        .iter()
-        .map(|it| Figure { name: it.name, best: Duration::MAX, wrong: wrong(it, &contest, &right) })
-        .collect();
-    let mut left: Vec<Duration> = vec![budget; figures.len()];
-    for round in 0.. {
-        let mut rests = true;
-        for ((entry, figure), left) in contest.entries.iter().zip(&mut figures).zip(&mut left) {
-            if round < 2 || !left.is_zero() {
-                let (start, mut clock) = (Instant::now(), Clock::default());
-                entry.run(&mut clock);
-                figure.best = figure.best.min(clock.spent());
-                *left = left.saturating_sub(start.elapsed());
-                rests = false;
-            }
-        }
-        if rests {
-            break;
-        }
-    }
+    let figure = |it: &Entry| {
+        let time = estimates.of(row.name, it.name)?;
+        Some(Figure { name: it.name, time, wrong: wrong(it, &contest, &right) })
+    };
+    let figures = contest.entries.iter().filter_map(figure).collect();
     Some(Measured { row, size: contest.size, figures, absent: contest.absent })
 }
 

@@ -13,6 +13,8 @@ pub enum Verdict {
     Met,
     /// Not reached.
     Missed,
+    /// The goal lies within the interval of our time.
+    Close,
     /// The peer does not run here.
     Unknown,
 }
@@ -23,34 +25,33 @@ pub fn verdicts(it: &Measured) -> Vec<Verdict> {
 }
 
 fn verdict(it: &Measured, goal: Goal) -> Verdict {
-    let nanoseconds = it.ours().best.as_nanos() as f64;
-    let met = match (goal, it.size) {
-        (Goal::Speed(least), Size::Bytes(n)) => n as f64 * 1e3 / nanoseconds >= least,
-        (Goal::Each(most), Size::Items(n)) => nanoseconds / n as f64 <= most,
-        (Goal::Time(most), _) => nanoseconds <= most * 1e6,
-        (Goal::Peers(least), _) => match it.fastest_peer() {
-            Some(peer) => it.ratio(peer) >= least,
-            None => return Verdict::Unknown,
-        },
-        (Goal::Of(name, least), _) => match it.of(name) {
-            Some(peer) => it.ratio(peer) >= least,
-            None => return Verdict::Unknown,
-        },
-        (Goal::Speed(_) | Goal::Each(_), _) => return Verdict::Unknown,
+    let ours = it.ours().time;
+    // The most that our time may be; that of a peer is its median.
+    let most = match (goal, it.size) {
+        (Goal::Speed(least), Size::Bytes(n)) => Some(n as f64 * 1e3 / least),
+        (Goal::Each(most), Size::Items(n)) => Some(most * n as f64),
+        (Goal::Time(most), _) => Some(most * 1e6),
+        (Goal::Peers(least), _) => it.fastest_peer().map(|peer| peer.time.median / least),
+        (Goal::Of(name, least), _) => it.of(name).map(|peer| peer.time.median / least),
+        (Goal::Speed(_) | Goal::Each(_), _) => None,
     };
-    if met { Verdict::Met } else { Verdict::Missed }
+    match most {
+        None => Verdict::Unknown,
+        Some(most) if ours.high <= most => Verdict::Met,
+        Some(most) if ours.low > most => Verdict::Missed,
+        Some(_) => Verdict::Close,
+    }
 }
 
-/// All rows as Markdown; `other` are the verdicts of another pass.
-pub fn table(rows: &[Measured], other: &[Vec<Verdict>]) -> String {
+/// All rows as Markdown.
+pub fn table(rows: &[Measured]) -> String {
     let mut out = String::from(
         "| what | ours | goal | verdict | fastest peer that is right | its figure | ours is so many times as fast |\n|---|---:|---|---|---|---:|---:|\n",
     );
-    for (row, other) in rows.iter().zip(other) {
-        let own = verdicts(row);
-        let lines = row.row.goals.iter().zip(own.iter().zip(other));
+    for row in rows {
+        let lines = row.row.goals.iter().zip(verdicts(row));
         let goals: Vec<(String, &str)> =
-            lines.map(|(goal, (own, other))| (said(row, *goal), word(*own, *other))).collect();
+            lines.map(|(goal, verdict)| (said(row, *goal), word(verdict))).collect();
         let none = [("none".to_owned(), "")];
         let goals = if goals.is_empty() { &none[..] } else { &goals };
         for (at, (goal, verdict)) in goals.iter().enumerate() {
@@ -114,12 +115,12 @@ pub fn details(rows: &[Measured]) -> String {
     out
 }
 
-fn word(one: Verdict, other: Verdict) -> &'static str {
-    match (one, other) {
-        (Verdict::Met, Verdict::Met) => "met",
-        (Verdict::Missed, Verdict::Missed) => "**missed**",
-        (Verdict::Unknown, _) | (_, Verdict::Unknown) => "no such peer here",
-        _ => "met in one pass of two",
+fn word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Met => "met",
+        Verdict::Missed => "**missed**",
+        Verdict::Close => "within the noise",
+        Verdict::Unknown => "no such peer here",
     }
 }
 
@@ -140,7 +141,7 @@ fn said(row: &Measured, goal: Goal) -> String {
 }
 
 fn figure(size: Size, it: &Figure) -> String {
-    let nanoseconds = it.best.as_nanos() as f64;
+    let nanoseconds = it.time.median;
     match size {
         Size::Bytes(n) => format!("{:.0} MB/s", n as f64 * 1e3 / nanoseconds.max(1.0)),
         Size::Items(n) => format!("{} each", time(nanoseconds / n.max(1) as f64)),

@@ -1,5 +1,5 @@
-//! `cargo xtask bench`: measures the rows of `benches`, ours beside the peers, and writes `docs/benchmarks.md`; counts
-//! the instructions of our own part of each row.
+//! `cargo xtask bench`: times the rows of `benches` with criterion, ours beside the peers, and writes
+//! `docs/benchmarks.md`; counts the instructions of our own part of each row.
 //!
 //! The Python peers live in an environment of their own under `target/`, those in Node too; where it cannot be made, the
 //! rows say so.
@@ -32,20 +32,46 @@ pub(crate) fn count(workspace: &Workspace, args: &[&str]) -> Res {
     sh::run(&workspace.root, &sh::cargo(), &[&run, args].concat(), &[])
 }
 
+/// Times the rows with `cargo bench`, beside the peers, and prints the table of what criterion measured.
 fn measure(workspace: &Workspace, args: &[&str]) -> Res {
+    let (names, data, page) = parsed(workspace, args)?;
     let python = environment(workspace);
     if let Err(err) = &python {
         println!("the Python peers do not run: {err}");
     }
-    let env = python.ok().map(|it| ("MSG_BENCH_PYTHON", it));
-    let env: Vec<(&str, &str)> = env.iter().map(|it| (it.0, it.1.as_str())).collect();
-    let mut run = vec!["run", "--release", "--locked", "--package", "benches", "--bin", "rows"];
-    run.extend(["--features", "peers", "--"]);
-    run.extend(args);
-    if !args.contains(&"--data") && workspace.root.join(MORE_DATA).is_dir() {
-        run.extend(["--data", MORE_DATA]);
-    }
+    let mut env: Vec<(&str, &str)> = Vec::new();
+    env.extend(python.as_deref().ok().map(|it| ("MSG_BENCH_PYTHON", it)));
+    env.extend(data.as_deref().map(|it| ("MSG_BENCH_DATA", it)));
+    let filter = format!("^({})", names.join("|"));
+    let mut bench = vec!["bench", "--locked", "--package", "benches", "--bench", "rows"];
+    bench.extend(["--features", "peers", "--", &filter]);
+    sh::run(&workspace.root, &sh::cargo(), &bench, &env)?;
+    let criterion = target(workspace).join("criterion").display().to_string();
+    let mut run = vec!["run", "--profile", "bench", "--locked", "--package", "benches"];
+    run.extend(["--bin", "rows", "--features", "peers", "--", "page", &criterion]);
+    run.extend(names);
+    run.extend(data.as_deref().into_iter().flat_map(|it| ["--data", it]));
+    run.extend(page.into_iter().flat_map(|it| ["--write", it]));
     sh::run(&workspace.root, &sh::cargo(), &run, &env)
+}
+
+/// Names of rows, the folder of more recordings, and the folder of the page that is written.
+type Order<'a> = (Vec<&'a str>, Option<String>, Option<&'a str>);
+
+fn parsed<'a>(workspace: &Workspace, args: &[&'a str]) -> Res<Order<'a>> {
+    let more = workspace.root.join(MORE_DATA);
+    let (mut names, mut page) = (Vec::new(), None);
+    let mut data = more.is_dir().then(|| more.display().to_string());
+    let mut args = args.iter();
+    while let Some(arg) = args.next() {
+        let mut folder = || args.next().copied().ok_or(format!("{arg} needs a folder"));
+        match *arg {
+            "--data" => data = Some(workspace.root.join(folder()?).display().to_string()),
+            "--write" => page = Some(folder()?),
+            name => names.push(name),
+        }
+    }
+    Ok((names, data, page))
 }
 
 /// The public benches: makes their rows under `target/public`, runs everybody who can be driven here, writes the table.

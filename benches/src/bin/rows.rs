@@ -1,9 +1,9 @@
-//! Measures the rows, or counts their instructions.
+//! Makes the page of what `cargo bench` measured, or counts the instructions of the rows.
 //!
 //! ```text
-//! rows [NAME…] [--data DIR] [--write DOCS]   table and remarks; into DOCS/benchmarks.md and .svg
-//! rows count [--write]                       instructions beside benches/budgets.tsv
-//! rows once NAME SCALE ENTRY                 an entry's part of a row, for callgrind
+//! rows page CRITERION [NAME…] [--data DIR] [--write DOCS]   table and remarks; into DOCS/benchmarks.md and .svg
+//! rows count [--write]                                      instructions beside benches/budgets.tsv
+//! rows once NAME SCALE ENTRY                                an entry's part of a row, for callgrind
 //! ```
 
 #![allow(
@@ -15,18 +15,12 @@
 use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use benches::data::Data;
-use benches::measure::{Measured, measure};
-use benches::report::{self, Verdict};
-use benches::row::Row;
-use benches::{count, machine, rows, svg};
+use benches::measure::{Estimates, Measured, measured};
+use benches::{count, machine, report, rows, svg};
 
 type Res<T = ()> = Result<T, Box<dyn Error>>;
-
-/// What everybody gets in a pass.
-const BUDGET: Duration = Duration::from_millis(1_000);
 
 fn main() -> Res {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -34,7 +28,11 @@ fn main() -> Res {
     match args.as_slice() {
         ["once", name, scale, entry] => count::once(name, scale, entry),
         ["count", rest @ ..] => count::run(rest.contains(&"--write")),
-        args => measured(&parse(args)?),
+        ["page", criterion, rest @ ..] => page(Path::new(criterion), &parse(rest)?),
+        _ => Err(
+            "expected page CRITERION, count or once; the rows are timed by cargo bench -p benches"
+                .into(),
+        ),
     }
 }
 
@@ -60,39 +58,25 @@ fn parse<'a>(args: &[&'a str]) -> Res<Order<'a>> {
     Ok(order)
 }
 
-fn measured(order: &Order<'_>) -> Res {
+fn page(criterion: &Path, order: &Order<'_>) -> Res {
     let data = Data::new(order.data.clone());
-    let (mut first, one) = pass(order, &data);
-    let (second, other) = pass(order, &data);
-    first.iter_mut().zip(&second).for_each(|(one, other)| one.better(other));
-    // What was best of both passes is shown; a verdict has to be the same in both.
-    let table = report::table(&first, &other);
-    println!("{table}\n{}", report::remarks(&first));
-    let differ = one.iter().zip(&other).filter(|(one, other)| one != other).count();
-    println!("{} rows; {differ} with another verdict in the second pass", first.len());
+    let estimates = Estimates::read(criterion);
+    let chosen = rows::all().filter(|row| {
+        order.names.is_empty() || order.names.iter().any(|name| row.name.contains(name))
+    });
+    let rows: Vec<Measured> = chosen.filter_map(|it| measured(it, &data, &estimates)).collect();
+    let table = report::table(&rows);
+    println!("{table}\n{}", report::remarks(&rows));
     if let Some(docs) = &order.docs {
-        write(docs, &data, &first, &table)?;
+        write(docs, &data, &rows, &table)?;
     }
-    let wrong = first.iter().filter(|it| it.ours().wrong.is_some()).map(|it| it.row.name);
+    let wrong = rows.iter().filter(|it| it.ours().wrong.is_some()).map(|it| it.row.name);
     let wrong: Vec<&str> = wrong.collect();
     if wrong.is_empty() {
         Ok(())
     } else {
         Err(format!("our own answer is wrong: {}", wrong.join(", ")).into())
     }
-}
-
-fn pass(order: &Order<'_>, data: &Data) -> (Vec<Measured>, Vec<Vec<Verdict>>) {
-    let chosen = rows::all().filter(|it| {
-        order.names.is_empty() || order.names.iter().any(|name| it.name.starts_with(name))
-    });
-    let run = |row: &'static Row| {
-        eprintln!("{}", row.name);
-        measure(row, data, BUDGET)
-    };
-    let rows: Vec<Measured> = chosen.filter_map(run).collect();
-    let verdicts = rows.iter().map(report::verdicts).collect();
-    (rows, verdicts)
 }
 
 /// Puts what was measured between the marks of the page.
