@@ -18,6 +18,7 @@ pub(crate) fn check(house: &House<'_>, breaches: &mut Vec<String>) -> Res {
     inherited(house, breaches);
     versions(house, breaches)?;
     dependencies(house, breaches);
+    unused(house, breaches);
     minimum_rust(house, breaches)
 }
 
@@ -74,6 +75,24 @@ fn dependencies(house: &House<'_>, breaches: &mut Vec<String>) {
                     "{}: `{line}` states a version that belongs in the root",
                     manifest.path
                 ));
+            }
+        }
+    }
+}
+
+/// A crate names each of its dependencies somewhere in its source. A package `x-rs` may be a library `x`.
+fn unused(house: &House<'_>, breaches: &mut Vec<String>) {
+    for manifest in house.manifests.iter().filter(|it| it.path.starts_with("crates/")) {
+        let source = format!("{}src/", manifest.path.trim_end_matches("Cargo.toml"));
+        let files = || house.sources.iter().filter(|it| it.path.starts_with(&source));
+        let Some((_, after)) = manifest.text.split_once("\n[dependencies]\n") else { continue };
+        let section = after.split("\n[").next().unwrap_or_default();
+        for line in section.lines().filter(|it| !it.starts_with('#')) {
+            let end = line.find(['.', ' ', '=']).unwrap_or(line.len());
+            let name = line[..end].replace('-', "_");
+            let name = name.strip_suffix("_rs").unwrap_or(&name);
+            if !name.is_empty() && !files().any(|it| it.text.contains(name)) {
+                breaches.push(format!("{} declares {name} and does not use it", manifest.path));
             }
         }
     }
