@@ -51,6 +51,10 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use clap::error::{ContextKind, ErrorKind};
+use tracing_subscriber::Layer as _;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::cli::Cli;
 use crate::context::Context;
@@ -63,6 +67,7 @@ fn main() -> ExitCode {
     };
     std::panic::set_hook(Box::new(apologise));
     let cx = Context::new(&cli.global);
+    log_to_stderr();
     // The hook has already said what there is to say.
     let run = catch_unwind(AssertUnwindSafe(|| cli.run(&cx)));
     match run.unwrap_or(Ok(Status::Failed)) {
@@ -72,6 +77,19 @@ fn main() -> ExitCode {
             cx.note(&render::failure(&failure, cx.color_err));
             Status::Failed.into()
         }
+    }
+}
+
+/// Shows what the libraries trace, if `MSG_LOG` asks for it: `debug`, or `msg_session=trace,msg_document=debug`.
+fn log_to_stderr() {
+    let Ok(wanted) = std::env::var("MSG_LOG") else { return };
+    match wanted.parse::<Targets>() {
+        Ok(targets) => {
+            let lines =
+                tracing_subscriber::fmt::layer().with_writer(std::io::stderr).without_time();
+            tracing_subscriber::registry().with(lines.with_filter(targets)).init();
+        }
+        Err(error) => eprintln!("msg: MSG_LOG is ignored: {error}"),
     }
 }
 

@@ -61,8 +61,10 @@ pub struct Checked {
 /// # Ok::<(), msg_document::Refusal>(())
 /// ```
 pub fn check(json: &[u8], options: &CheckOptions) -> Result<Checked, Refusal> {
+    let _span = tracing::debug_span!("check", bytes = json.len()).entered();
     let skeleton = Skeleton::of_json(json, &options.read);
     if let Some(checked) = skeleton.and_then(|it| it.check(options)) {
+        checked.trace();
         return Ok(checked);
     }
     let mut document = Document::read(json, &options.read)?;
@@ -147,12 +149,14 @@ impl Document {
         if !found.is_sorted_by_key(place) {
             found.sort_by_key(place);
         }
-        Checked {
+        let checked = Checked {
             ok: !found.iter().any(Diagnostic::is_error),
             format: self.format(),
             messages: self.messages().len(),
             diagnostics: found,
-        }
+        };
+        checked.trace();
+        checked
     }
 }
 
@@ -236,6 +240,11 @@ pub(crate) fn moved(mut found: Vec<Diagnostic>, start: usize) -> Vec<Diagnostic>
 }
 
 impl Checked {
+    fn trace(&self) {
+        let (format, findings) = (self.format.name(), self.diagnostics.len());
+        tracing::debug!(format, messages = self.messages, findings, ok = self.ok, "checked");
+    }
+
     /// Whether there is no error, and something that could have one.
     pub fn is_clean(&self) -> bool {
         self.ok && self.messages > 0

@@ -73,7 +73,10 @@ impl Document {
     /// [`Document::lower`].
     pub fn read_unlowered(bytes: &[u8], options: &ReadOptions) -> Result<Self, Refusal> {
         options.expect_size(bytes)?;
-        let format = options.format(bytes)?;
+        let format = options.format(bytes).inspect_err(
+            |refusal| tracing::debug!(bytes = bytes.len(), %refusal, "document refused"),
+        )?;
+        tracing::debug!(format = format.name(), bytes = bytes.len(), "document recognised");
         // Editors of one platform put this in front of every text; no reader of JSON takes it.
         let text = bytes.strip_prefix("\u{feff}".as_bytes()).filter(|_| format.is_json());
         let content = format.codec().read(text.unwrap_or(bytes), &options.name)?;

@@ -69,9 +69,11 @@ pub struct Repaired {
 /// # Ok::<(), msg_document::Refusal>(())
 /// ```
 pub fn repair(json: &[u8], options: &RepairOptions) -> Result<Repaired, Refusal> {
+    let _span = tracing::debug_span!("repair", bytes = json.len()).entered();
     if let Some(skeleton) = Skeleton::of_json(json, &options.read) {
         let messages = skeleton.n_messages();
         if skeleton.needs_repair(options) == Some(false) {
+            tracing::debug!(messages, edits = 0, "repaired");
             return Ok(Repaired {
                 document: json.to_vec(),
                 changed: false,
@@ -112,6 +114,7 @@ impl Document {
         found.retain(|it| it.fix.is_some());
         found.splice(..0, shapes);
         found.sort_by_key(|it| it.at.message);
+        tracing::debug!(messages = messages.len(), edits = found.len(), "repaired");
         if found.is_empty() {
             self.put_messages(messages);
         } else {

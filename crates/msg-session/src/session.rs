@@ -85,6 +85,8 @@ impl Session {
     pub fn read(&self, options: &RepairOptions) -> Result<View, Error> {
         let mut view = dialects::view(self.dialect, &self.blobs, options)?;
         sort(&mut view.findings);
+        let (dialect, messages) = (self.dialect.name(), view.messages.len());
+        tracing::debug!(dialect, messages, findings = view.findings.len(), "session read");
         Ok(view)
     }
 
@@ -113,6 +115,7 @@ impl Session {
     /// As [`Session::read`]; then nothing is changed.
     pub fn repair(&mut self, options: &RepairOptions) -> Result<Vec<Finding>, Error> {
         let Checked { findings, changed } = self.checked(options)?;
+        tracing::debug!(dialect = self.dialect.name(), findings = findings.len(), "session mended");
         let mut round = changed;
         // The message of a provider is about the session as it was.
         let again = RepairOptions { error: None, ..options.clone() };

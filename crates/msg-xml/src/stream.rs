@@ -234,6 +234,7 @@ impl StreamParser {
             self.machine.set_cut(reason.as_ref().is_some_and(is_cut));
             let w = Input { text: &self.carry, base: self.base, eof: true };
             self.machine.run(&w);
+            tracing::debug!(bytes = w.end(), ?reason, "model text ended");
         }
         self.drain()
     }

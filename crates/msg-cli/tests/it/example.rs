@@ -48,3 +48,21 @@ fn it_survives_a_round_trip_through_the_model() {
     let after: Value = serde_json::from_slice(&there.stdout).unwrap();
     assert_eq!(before, after);
 }
+
+/// `MSG_LOG` shows what the libraries trace; without it nothing is shown.
+#[test]
+fn it_is_traced_where_that_is_asked() {
+    let traced = |value: Option<&str>| {
+        let mut command = assert_cmd::Command::cargo_bin("msg").unwrap();
+        command.args(["check", "-q", EXAMPLE]).env_remove("MSG_LOG");
+        value.into_iter().for_each(|it| _ = command.env("MSG_LOG", it));
+        String::from_utf8(command.output().unwrap().stderr).unwrap()
+    };
+    let debug = traced(Some("debug"));
+    assert!(debug.contains("document recognised format=\"openai\""), "{debug}");
+    assert!(debug.contains("checked format=\"openai\" messages="), "{debug}");
+    assert!(!debug.contains("daiki"), "{debug}");
+    assert!(!traced(Some("msg_session=debug")).contains("DEBUG"));
+    assert!(!traced(None).contains("DEBUG"));
+    assert!(traced(Some("=,=")).contains("MSG_LOG is ignored"));
+}

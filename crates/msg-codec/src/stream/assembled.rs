@@ -90,6 +90,12 @@ impl Head {
                 sink(StreamEvent::Finish { choice: choice.index, reason });
             }
         }
+        tracing::debug!(
+            complete = ending == Ending::Whole,
+            error = self.error.is_some(),
+            finish = ?choices.first().and_then(|it| it.finish.as_ref()),
+            "stream ended"
+        );
         Assembled {
             choices,
             usage,

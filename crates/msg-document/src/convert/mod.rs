@@ -55,6 +55,8 @@ impl Document {
     /// Fails for the options of a document of turns, for a target without requests, and where a request
     /// lacks what the target demands.
     pub fn convert(&mut self, to: Format, options: &ConvertOptions) -> Result<Converted, Refusal> {
+        let (from, target) = (self.format().name(), to.name());
+        let _span = tracing::debug_span!("convert", from, to = target).entered();
         let own = self.own_options().map(|it| options.clone().with(it.text().as_bytes()));
         let own = own.transpose()?;
         let options = own.as_ref().unwrap_or(options);
@@ -95,6 +97,7 @@ impl Document {
             }
         };
         res.edits.extend(written.into_vec());
+        tracing::debug!(edits = res.edits.len(), "converted");
         Ok(res)
     }
 }

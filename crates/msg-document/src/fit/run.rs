@@ -175,6 +175,8 @@ impl Fitter {
             written: None,
         };
         fitted.finish(ast, given.wants_plan, original.as_ref())?;
+        let edits = fitted.records().len();
+        tracing::debug!(status = fitted.status(), limit = fitted.limit, edits, "fitted");
         Ok(fitted)
     }
 

@@ -116,6 +116,12 @@ impl StreamRun {
             Some(_) => self.reader.interrupt(&mut sink),
             None => self.reader.finish(&mut sink),
         };
+        tracing::debug!(
+            complete = assembled.complete,
+            choices = assembled.choices.len(),
+            findings = assembled.diagnostics.len(),
+            "stream assembled"
+        );
         Streamed { assembled, events: self.events, options: self.options }
     }
 }

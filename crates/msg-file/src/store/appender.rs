@@ -227,6 +227,12 @@ impl Appender {
             self.fill(&mut draft, cells, nonce)?;
         }
         self.commit(lock, &draft)?;
+        tracing::debug!(
+            path = %self.name.display(),
+            cells = draft.placed.len(),
+            restored,
+            "cells appended"
+        );
         let recovered = gone.into_iter().map(|k| k.id).collect();
         Ok(self.answers(&draft, restored, recovered))
     }
