@@ -107,6 +107,9 @@ pub struct CheckOptions {
     /// Whether several system messages at the start stay as they are, since in the form of the messages they
     /// are fine. It counts for a list ([`repair`](crate::repair)); a tree has one.
     pub several_systems: bool,
+    /// Whether several user messages in a row stay as they are, since in the form of the messages they are fine. It
+    /// counts for a list ([`repair`](crate::repair)) that no profile judges.
+    pub several_users: bool,
     /// Whether the request turns thinking on: a profile may say what the model's last answer begins with, and
     /// where reasoning is sent back.
     pub thinking: Thinking,
@@ -152,6 +155,12 @@ impl CheckOptions {
     #[must_use]
     pub fn with_several_systems(self) -> Self {
         CheckOptions { several_systems: true, ..self }
+    }
+
+    /// With several user messages in a row.
+    #[must_use]
+    pub fn with_several_users(self) -> Self {
+        CheckOptions { several_users: true, ..self }
     }
 }
 

@@ -83,7 +83,7 @@ fn one(
 
 /// What an edited session leaves out.
 fn left_out(document: &Document) -> Option<Diagnostic> {
-    document.format().written_anew().filter(|_| document.is_edited())
+    document.written_anew()
 }
 
 /// Says it, once for all lines of an input.

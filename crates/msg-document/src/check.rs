@@ -195,6 +195,7 @@ impl Document {
         });
         let rules = msg_chainast::CheckOptions {
             several_systems: self.has_text_calls(),
+            several_users: rules.several_users || self.format().codec().joins_users(),
             own_format: profile.as_ref().is_some_and(|it| it.format == self.format().name()),
             thinking: match head.as_ref().map_or(rules.thinking, thinking) {
                 // Who takes chat messages and Responses wants missing reasoning back in the former alone: the

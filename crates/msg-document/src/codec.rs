@@ -103,6 +103,11 @@ pub(crate) trait Codec: Sync {
         false
     }
 
+    /// Whether several messages of the user in a row are what its documents usually hold: a cell with its output.
+    fn joins_users(&self) -> bool {
+        false
+    }
+
     /// Whether a document is JSON, so that one fits on a line.
     fn is_json(&self) -> bool {
         true
@@ -142,13 +147,10 @@ pub(crate) trait Around: Send + Sync {
         out: &mut Vec<u8>,
     ) -> Report;
 
-    /// Messages are others now: what belongs to the old ones alone is forgotten.
-    fn edited(&mut self) {}
-
-    /// As [`Around::edited`], by a plan that says how. Gives true if the document has been edited
-    /// by the plan itself and nothing is to be forgotten.
-    fn edited_by(&mut self, _messages: &[Message], _plan: Option<&Plan>) -> bool {
-        false
+    /// Messages are others now, as a plan says where there is one. Whatever cannot be edited in the document itself
+    /// is forgotten with the messages that it belongs to.
+    fn edited_by(&mut self, _messages: &[Message], _plan: Option<&Plan>) -> Edited {
+        Edited::Anew
     }
 
     /// What the document asks besides its conversation, if it is a request (AN-21).
@@ -181,6 +183,17 @@ pub(crate) trait Around: Send + Sync {
     fn text(&self) -> Option<&[u8]> {
         None
     }
+}
+
+/// How a document took it that its messages are others.
+#[derive(Debug, Clone)]
+pub(crate) enum Edited {
+    /// All that no edit names stays as it came.
+    Kept,
+    /// It is written from its messages.
+    Anew,
+    /// It cannot take them, and is not to be written.
+    Refused(Refusal),
 }
 
 /// What the messages of a document are. The history of an answer is elsewhere, so it begins with the

@@ -9,7 +9,7 @@ use msg_core::request::RequestHead;
 use msg_core::{Code, Diagnostic, Message, Provenance, RawJson, Role, SeededIds, Severity};
 use msg_forms::turns::LowerOptions;
 
-use crate::codec::{Content, Side};
+use crate::codec::{Content, Edited, Side};
 use crate::format::Format;
 use crate::given_ids::GivenIds;
 use crate::lead::Lead;
@@ -42,8 +42,8 @@ pub struct Document {
     pub(crate) texts: Option<TextCalls>,
     /// What stayed when the messages were taken for a tree.
     pub(crate) lead: Lead,
-    /// Its messages are others than those that were read.
-    pub(crate) is_edited: bool,
+    /// How it took it that its messages are others than those that were read.
+    pub(crate) edited: Option<Edited>,
     /// Ids that it did not have.
     pub(crate) given: GivenIds,
     /// The text whose layout is kept.
@@ -92,7 +92,7 @@ impl Document {
             calls: options.calls,
             texts: None,
             lead: Lead::default(),
-            is_edited: false,
+            edited: None,
             given: GivenIds::default(),
             source: None,
             size: 0,
@@ -220,26 +220,31 @@ impl Document {
         self.content.messages = messages;
     }
 
-    /// Puts other messages in the place of those that were taken.
+    /// Puts other messages in the place of those that were taken. What no edit touched stays as it came, where the
+    /// format allows it.
     pub fn put_edited(&mut self, messages: Vec<Message>) {
-        self.is_edited = true;
-        self.content.messages = messages;
-        self.content.around.edited();
+        self.put_planned(messages, None);
     }
 
-    /// As [`Document::put_edited`], where a plan says how they became others: turns are edited as it
-    /// says, so that all that it does not name stays as it came (CP-63).
+    /// As [`Document::put_edited`], where a plan says how they became others (CP-63).
     pub fn put_planned(&mut self, messages: Vec<Message>, plan: Option<&Plan>) {
-        self.is_edited = true;
-        if !self.content.around.edited_by(&messages, plan) {
-            self.content.around.edited();
-        }
+        let Content { around, .. } = &mut self.content;
+        self.edited = Some(match &self.texts {
+            Some(texts) => around.edited_by(&texts.write(&messages), None),
+            None => around.edited_by(&messages, plan),
+        });
         self.content.messages = messages;
     }
 
     /// Whether its messages are others than those that were read.
     pub fn is_edited(&self) -> bool {
-        self.is_edited
+        self.edited.is_some()
+    }
+
+    /// What an edit of an agent's session left out, if it is written anew.
+    pub fn written_anew(&self) -> Option<Diagnostic> {
+        let is_anew = matches!(self.edited, Some(Edited::Anew));
+        self.format.written_anew().filter(|_| is_anew)
     }
 
     /// What it asks besides its conversation, if it is a request (AN-21).

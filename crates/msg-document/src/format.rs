@@ -50,7 +50,7 @@ impl Format {
     }
 
     /// What an edit of an agent's session leaves out: its messages alone are written anew (SE-81).
-    pub fn written_anew(self) -> Option<Diagnostic> {
+    pub(crate) fn written_anew(self) -> Option<Diagnostic> {
         let text = "a session that is edited is written anew, from its messages alone";
         let fix = "its ids, times and other records are left out; `msg doctor --fix` mends a session in place";
         let it = Diagnostic::warning(Code::new("session::written-anew"), text).with_fix(fix);

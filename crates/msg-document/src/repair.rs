@@ -119,7 +119,7 @@ impl Document {
             self.put_messages(messages);
         } else {
             self.put_edited(messages);
-            found.extend(self.format().written_anew());
+            found.extend(self.written_anew());
         }
         found
     }

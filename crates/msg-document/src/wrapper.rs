@@ -32,7 +32,7 @@ impl Wrapper {
     /// The wrapper of `json`. What is no object with a list in `messages` has none: its reader says what is
     /// wrong with it.
     pub(crate) fn around(json: &[u8], write: WriteList) -> Self {
-        match list(json) {
+        match list(json, &["messages"]) {
             Ok(Some(list)) => Wrapper::of(json, list, write),
             Ok(None) | Err(_) => Wrapper::none(json, write),
         }
@@ -67,30 +67,29 @@ impl Around for Wrapper {
     }
 }
 
-/// Where the list of the last member `messages` is, and the names of the others.
-struct List {
-    place: Range<usize>,
-    members: Vec<String>,
+/// Where a list is, and the names of the members beside it.
+pub(crate) struct List {
+    pub(crate) place: Range<usize>,
+    pub(crate) members: Vec<String>,
 }
 
-/// Looks for the list in an object; nothing in anything else.
-fn list(json: &[u8]) -> Result<Option<List>, JsonError> {
+/// Looks for the list in an object, in the last member of the first of these names; nothing in anything else.
+pub(crate) fn list(json: &[u8], names: &[&str]) -> Result<Option<List>, JsonError> {
     let mut reader = Reader::new(json)?;
     if reader.peek()? != Kind::Object {
         return Ok(None);
     }
-    let (mut res, mut members) = (None, Vec::new());
+    let (mut found, mut members) = (vec![None; names.len()], Vec::new());
     reader.begin_object()?;
     while let Some(key) = reader.next_key()? {
-        let (is_messages, is_list) = (key.text == "messages", reader.peek()? == Kind::Array);
+        let (name, is_list) = (key.text.into_owned(), reader.peek()? == Kind::Array);
         let start = reader.next_offset();
         reader.raw()?;
-        if is_messages {
-            res = is_list.then_some(start..reader.offset());
-        } else {
-            members.push(key.text.into_owned());
+        match names.iter().position(|it| *it == name) {
+            Some(at) => found[at] = is_list.then_some(start..reader.offset()),
+            None => members.push(name),
         }
     }
     reader.finish()?;
-    Ok(res.map(|place| List { place, members }))
+    Ok(found.into_iter().flatten().next().map(|place| List { place, members }))
 }

@@ -3,7 +3,7 @@
 use msg_core::request::RequestHead;
 use msg_core::{Code, Diagnostic, Report};
 
-use crate::codec::{Content, WriteOptions};
+use crate::codec::{Content, Edited, WriteOptions};
 use crate::document::Document;
 use crate::format::Format;
 use crate::read_options::ReadOptions;
@@ -32,11 +32,12 @@ impl Document {
     }
 
     /// Fails where the document was edited and its format is only read: it would be written as it came, whatever is
-    /// said of the edits.
+    /// said of the edits; or where it cannot take the edits.
     pub fn expect_writer(&self) -> Result<(), Refusal> {
-        match self.is_edited && !self.format.codec().has_writer() {
-            true => Err(self.no_writer()),
-            false => Ok(()),
+        match &self.edited {
+            Some(Edited::Refused(why)) => Err(why.clone()),
+            Some(_) if !self.format.codec().has_writer() => Err(self.no_writer()),
+            _ => Ok(()),
         }
     }
 

@@ -52,6 +52,11 @@ pub const CODES: &[CodeInfo] = &[
         "MF-11",
         "something between the attributes is no attribute",
     ),
+    CodeInfo::error(
+        "msgfile::no-cell",
+        "MF-60",
+        "an edit of the messages that no cell of the file can take",
+    ),
     CodeInfo::error("msgfile::bad-attribute", "MF-34", "an attribute could not be read back"),
     CodeInfo::error(
         "msgfile::bad-cell",

@@ -12,6 +12,7 @@
 //! says what it said before. Results are new bytes; the store writes them (MF-46).
 
 mod attributes;
+mod messages;
 mod read_back;
 
 use crate::append::activated;
@@ -76,7 +77,7 @@ impl Edit<'_> {
         bytes.extend_from_slice(text);
         bytes.extend_from_slice(&doc.bytes()[span.end..]);
         let new = Document::read(bytes, doc.mode(), &Limits::default())?;
-        if read_back::others_stay(doc, &new, edited) {
+        if read_back::others_stay_but(doc, &new, edited) {
             return Ok(new);
         }
         refuse("msgfile::bad-cell", "the edit would change what other cells say")
@@ -115,36 +116,10 @@ impl Edit<'_> {
     /// `no-such-cell`; `bad-cell` if a weak heading near it would turn into text or the other way round.
     pub fn set_body(&mut self, cell: usize, body: &[u8]) -> Result<&mut Self, Error> {
         let it = self.cell(cell)?;
-        let eol = if it.raw.crlf { Eol::CrLf } else { Eol::Lf };
-        let (_, text, _) = render::edges(body);
-        let wanted = NewCell { body: text.to_vec(), ..NewCell::message("") };
-        let rendered = render::render(&wanted, "0", 1, eol)?;
-        // Behind heading, empty line and definition of the rendered cell stands the escaped body.
-        let head = render::render(&NewCell::message(""), "0", 1, eol)?.len();
-        let mut new = Vec::new();
-        let from = it
-            .raw
-            .definition()
-            .filter(|d| d.end <= it.raw.bodies()[0].start || it.raw.bodies()[0].is_empty())
-            .map_or(it.raw.heading_line().end, |d| d.end);
-        if !self.doc().bytes()[..from].ends_with(b"\n") {
-            new.extend_from_slice(eol.as_str().as_bytes());
-        }
-        new.extend_from_slice(&rendered[head..]);
-        let footnotes = it.parts().iter().find(|p| p.0 == PartKind::Footnotes).map(|p| p.1.start);
-        let end = footnotes.unwrap_or(it.span().end);
-        let last = it.ordinal() == self.doc().cells().len() && footnotes.is_none();
-        if !last {
-            new.extend_from_slice(eol.as_str().as_bytes());
-        }
-        if it.raw.definition().is_some_and(|d| d.start >= from) {
-            return refuse(
-                "msgfile::bad-cell",
-                "the definition stands inside the body; format the file first",
-            );
-        }
-        let new = self.spliced(Span::new(from, end), &new, Edited::Changed(cell))?;
+        let (span, new) = body_splice(self.doc(), it, body)?;
+        let new = self.spliced(span, &new, Edited::Changed(cell))?;
         let read = &new.cells()[cell - 1];
+        let (_, text, _) = render::edges(body);
         // A CR of the body before the CRLF that ends its line is content only where lines end in LF.
         if (*read.body() != *text && !it.raw.crlf) || !read_back::same_definition(it, read) {
             return refuse("msgfile::bad-cell", "the body would not read back as it was meant");
@@ -203,4 +178,40 @@ impl Edit<'_> {
     pub fn finish(self) -> Vec<u8> {
         self.doc().bytes().to_vec()
     }
+}
+
+/// Bytes of a file, and what takes their place.
+type Splice = (Span, Vec<u8>);
+
+/// What gives a cell another body.
+fn body_splice(doc: &Document, it: &Cell, body: &[u8]) -> Result<Splice, Error> {
+    let eol = if it.raw.crlf { Eol::CrLf } else { Eol::Lf };
+    let (_, text, _) = render::edges(body);
+    let wanted = NewCell { body: text.to_vec(), ..NewCell::message("") };
+    let rendered = render::render(&wanted, "0", 1, eol)?;
+    // Behind heading, empty line and definition of the rendered cell stands the escaped body.
+    let head = render::render(&NewCell::message(""), "0", 1, eol)?.len();
+    let mut new = Vec::new();
+    let from = it
+        .raw
+        .definition()
+        .filter(|d| d.end <= it.raw.bodies()[0].start || it.raw.bodies()[0].is_empty())
+        .map_or(it.raw.heading_line().end, |d| d.end);
+    if !doc.bytes()[..from].ends_with(b"\n") {
+        new.extend_from_slice(eol.as_str().as_bytes());
+    }
+    new.extend_from_slice(&rendered[head..]);
+    let footnotes = it.parts().iter().find(|p| p.0 == PartKind::Footnotes).map(|p| p.1.start);
+    let end = footnotes.unwrap_or(it.span().end);
+    let last = it.ordinal() == doc.cells().len() && footnotes.is_none();
+    if !last {
+        new.extend_from_slice(eol.as_str().as_bytes());
+    }
+    if it.raw.definition().is_some_and(|d| d.start >= from) {
+        return refuse(
+            "msgfile::bad-cell",
+            "the definition stands inside the body; format the file first",
+        );
+    }
+    Ok((Span::new(from, end), new))
 }

@@ -258,7 +258,7 @@ fn result_cell(it: &ToolResult, index: &Index) -> Option<NewCell> {
 }
 
 /// The JSON of a message, fenced.
-fn native_body(message: &Message) -> Vec<u8> {
+pub(crate) fn native_body(message: &Message) -> Vec<u8> {
     let mut body = b"```json\n".to_vec();
     native::write_message(message, &mut body);
     body.extend_from_slice(b"\n```");

@@ -225,7 +225,9 @@ impl<'m, 'r> Analyzer<'m, 'r> {
                 self.plan.user_merges.push((unit, at));
                 return;
             }
-            self.find_accepted(at, None, What::ConsecutiveUser);
+            if !self.rules.check.several_users {
+                self.find_accepted(at, None, What::ConsecutiveUser);
+            }
         }
         self.push_unit(at, UnitKind::User);
         self.links.open = None;

@@ -42,6 +42,9 @@ impl<'a> Rules<'a> {
         if profile.is_none() && check.several_systems {
             enforced.repeated_system = false;
         }
+        if profile.is_none() && check.several_users {
+            enforced.consecutive_user = false;
+        }
         if check.continued {
             enforced.first_role = false;
             enforced.leading_results =

@@ -171,7 +171,8 @@ impl Fitted {
     }
 
     /// As [`Fitted::take_document`], of a document whose messages were made to fit
-    /// ([`Fitter::fit_document`](crate::Fitter::fit_document)).
+    /// ([`Fitter::fit_document`](crate::Fitter::fit_document)). Nothing either where the document cannot take them:
+    /// [`Document::expect_writer`] says why.
     pub fn write_into(&mut self, document: &mut Document) -> Option<Vec<u8>> {
         if !self.fits() && !self.wanted.best_effort {
             return None;
@@ -181,18 +182,23 @@ impl Fitted {
             None => document.put_messages(messages),
             Some(_) => document.put_planned(messages, self.plan.as_ref()),
         }
-        Some(document.written())
+        document.expect_writer().is_ok().then(|| document.written())
     }
 
     /// Fails where something was done to a document that is only read; says what writing it leaves out.
-    pub(super) fn expect_writer(&mut self, document: &Document) -> Result<(), Refusal> {
+    pub(super) fn expect_writer(&mut self, document: &mut Document) -> Result<(), Refusal> {
         if self.first_changed.is_none() {
             return Ok(());
         }
         if !document.format().codec().has_writer() {
             return Err(document.no_writer());
         }
-        self.mended.extend(document.format().written_anew());
+        if document.format().is_session() && (self.fits() || self.wanted.best_effort) {
+            let messages = std::mem::take(&mut self.messages);
+            document.put_planned(messages, self.plan.as_ref());
+            self.messages = document.take_messages();
+            self.mended.extend(document.written_anew());
+        }
         Ok(())
     }
 

@@ -117,7 +117,7 @@ impl Goal {
             false => document.put_planned(messages, Some(plan).filter(|_| self == Goal::Apply)),
         }
         document.expect_writer()?;
-        let anew = document.format().written_anew().filter(|_| !plan.is_empty());
+        let anew = document.written_anew();
         Ok((document.written(), Report::from_iter(anew)))
     }
 }

@@ -81,7 +81,7 @@ impl Fitter {
         let given = Given { tools, ..Given::with(self, &document) };
         let read = self.options.plan.then(|| document.messages().to_vec());
         let mut fitted = self.compact(document.take_messages(), given, summarizer)?;
-        fitted.expect_writer(&document)?;
+        fitted.expect_writer(&mut document)?;
         if let Some(read) = read {
             let messages = fitted.messages.clone();
             fitted.written = fitted.write_into(&mut document);

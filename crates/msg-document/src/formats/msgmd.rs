@@ -4,10 +4,11 @@
 
 use std::path::Path;
 
+use msg_compact::Plan;
 use msg_core::{Diagnostic, IdSource, Message, Report};
 use msg_file::{AppendOptions, Document, HistoryOptions, Limits, Mode, Nonce};
 
-use crate::codec::{Around, Codec, Content, Likelihood, WriteOptions};
+use crate::codec::{Around, Codec, Content, Edited, Likelihood, WriteOptions};
 use crate::foreign::foreign;
 use crate::outline::Outline;
 use crate::refusal::Refusal;
@@ -41,7 +42,8 @@ impl Codec for Msgmd {
     /// The messages, calls at the end left open, and what is odd about the file.
     fn read(&self, bytes: &[u8], name: &str) -> Result<Content, Refusal> {
         // The limit has been applied where the bytes were read.
-        let document = Document::read(bytes, Mode::of(Path::new(name)), &Limits::default())?;
+        let mode = Mode::of(Path::new(name));
+        let document = Document::read(bytes, mode, &Limits::default())?;
         if !document.is_active() {
             return Err(switched_off().into());
         }
@@ -51,7 +53,7 @@ impl Codec for Msgmd {
             notes,
             shapes: Vec::new(),
             messages,
-            around: Box::new(Source(bytes.to_vec())),
+            around: Box::new(Source { bytes: bytes.to_vec(), mode, now: Now::AsRead }),
         })
     }
 
@@ -72,6 +74,10 @@ impl Codec for Msgmd {
     fn is_json(&self) -> bool {
         false
     }
+
+    fn joins_users(&self) -> bool {
+        true
+    }
 }
 
 /// A text that is no conversation is none without messages (MF-3).
@@ -80,8 +86,29 @@ fn switched_off() -> Diagnostic {
         .with_fix("`message_section: true` in its frontmatter switches it on, and so does the name `.msg.md`")
 }
 
-/// The bytes of a file; none once its messages have been edited.
-struct Source(Vec<u8>);
+/// A file that was read, and what is written of it.
+struct Source {
+    bytes: Vec<u8>,
+    mode: Mode,
+    now: Now,
+}
+
+impl Source {
+    /// The file whose messages are these.
+    fn edited(&self, messages: &[Message]) -> Result<Vec<u8>, msg_file::Error> {
+        let document = Document::read(&*self.bytes, self.mode, &Limits::default())?;
+        document.with_messages(messages, &HistoryOptions::default().with_open_end())
+    }
+}
+
+/// What a file is to hold.
+enum Now {
+    AsRead,
+    /// The cells that an edit names say something else, or are gone.
+    Edited(Vec<u8>),
+    /// Its messages, in a file of their own.
+    Anew,
+}
 
 impl Around for Source {
     fn write(
@@ -90,18 +117,32 @@ impl Around for Source {
         options: &WriteOptions,
         out: &mut Vec<u8>,
     ) -> Report {
-        if self.0.is_empty() {
-            return Msgmd.write(messages, options, out);
+        match &self.now {
+            Now::AsRead => out.extend_from_slice(&self.bytes),
+            Now::Edited(bytes) => out.extend_from_slice(bytes),
+            Now::Anew => return Msgmd.write(messages, options, out),
         }
-        out.extend_from_slice(&self.0);
         Report::new()
     }
 
-    fn edited(&mut self) {
-        self.0.clear();
+    /// Cells that no edit names stay as they are, and so does all else in the file (MF-60).
+    fn edited_by(&mut self, messages: &[Message], _: Option<&Plan>) -> Edited {
+        match self.edited(messages) {
+            Ok(bytes) => {
+                self.now = Now::Edited(bytes);
+                Edited::Kept
+            }
+            Err(why) => {
+                self.now = Now::Anew;
+                let why = why.diagnostic().with_fix(
+                    "`msg convert --to openai` writes the conversation in a format that takes every edit",
+                );
+                Edited::Refused(why.into())
+            }
+        }
     }
 
     fn text(&self) -> Option<&[u8]> {
-        Some(&self.0)
+        Some(&self.bytes)
     }
 }

@@ -3,11 +3,13 @@
 //!
 //! An unedited session goes back as the bytes that it was.
 
+use msg_compact::Plan;
 use msg_core::{Code, Diagnostic, Message, Report};
 use msg_session::{Blob, Dialect, Line, RepairOptions, Session};
 
-use crate::codec::{Around, Codec, Content, Likelihood, WriteOptions};
+use crate::codec::{Around, Codec, Content, Edited, Likelihood, WriteOptions};
 use crate::foreign::foreign;
+use crate::layout::{Steps, carried, joined_steps};
 use crate::outline::Outline;
 use crate::refusal::Refusal;
 
@@ -50,7 +52,7 @@ impl Codec for SessionFormat {
         let view = session.read(&options).map_err(|it| refusal(&it))?;
         let mut report = Report::default();
         report.extend(view.findings.iter().map(Diagnostic::from));
-        let stored = Stored { session, is_edited: false };
+        let stored = Stored { session, options, now: Now::AsRead };
         Ok(Content::new(view.messages, stored, report))
     }
 
@@ -98,7 +100,25 @@ fn write(
 /// A session whose messages have been taken out.
 struct Stored {
     session: Session,
-    is_edited: bool,
+    /// How it was read.
+    options: RepairOptions,
+    now: Now,
+}
+
+/// What a session is to hold.
+enum Now {
+    AsRead,
+    /// The records that an edit touches say something else.
+    Edited(Vec<u8>),
+    /// Its messages alone.
+    Anew,
+}
+
+/// The stores of frameworks: lists of messages of which each is an object, so that an edit has its place there. What
+/// agents write has records of other kinds between them, which `msg doctor` mends.
+fn is_list_of_messages(dialect: Dialect) -> bool {
+    use Dialect::{AgentsSdk, LangChain, PydanticAi, VercelUi};
+    matches!(dialect, VercelUi | LangChain | PydanticAi | AgentsSdk)
 }
 
 impl Stored {
@@ -117,6 +137,36 @@ impl Stored {
     }
 }
 
+impl Stored {
+    /// The file with what an edit changed in it, if it then says what the messages say.
+    fn edited(&self, messages: &[Message]) -> Option<Vec<u8>> {
+        let dialect = self.session.dialect();
+        let [blob] = self.session.blobs() else { return None };
+        if !is_list_of_messages(dialect) {
+            return None;
+        }
+        let source = std::str::from_utf8(&blob.bytes).ok()?;
+        let steps = Steps::of(source);
+        let read = |json: &[u8]| {
+            let session = Session::new(dialect, vec![Blob::new(blob.name.clone(), json)]);
+            session.read(&self.options).ok().map(|it| it.messages)
+        };
+        let written = |messages: &[Message]| {
+            let mut json = Vec::new();
+            write(dialect, messages, &self.written_anew(&Default::default()), &mut json);
+            let json = String::from_utf8(json).ok()?;
+            Some(match (dialect, steps) {
+                (Dialect::VercelUi, Some(steps)) => joined_steps(&json, steps),
+                _ => json,
+            })
+        };
+        let (before, after) = (written(&read(&blob.bytes)?)?, written(messages)?);
+        let edited = carried(source, &before, &after, &["msg-"]).into_bytes();
+        let is = read(&edited)?;
+        (is == messages || Some(is) == read(after.as_bytes())).then_some(edited)
+    }
+}
+
 impl Around for Stored {
     fn write(
         &mut self,
@@ -125,12 +175,17 @@ impl Around for Stored {
         out: &mut Vec<u8>,
     ) -> Report {
         let dialect = self.session.dialect();
-        if self.is_edited && msg_session::has_writer(dialect) {
-            return write(dialect, messages, &self.written_anew(&options.session), out);
-        }
         let mut report = Report::new();
-        if self.is_edited {
-            report.push(diagnostic(&msg_session::Error::NoWriter { dialect }));
+        match &self.now {
+            Now::Edited(bytes) => {
+                out.extend_from_slice(bytes);
+                return report;
+            }
+            Now::Anew if msg_session::has_writer(dialect) => {
+                return write(dialect, messages, &self.written_anew(&options.session), out);
+            }
+            Now::Anew => report.push(diagnostic(&msg_session::Error::NoWriter { dialect })),
+            Now::AsRead => {}
         }
         for blob in self.session.blobs() {
             out.extend_from_slice(&blob.bytes);
@@ -138,8 +193,17 @@ impl Around for Stored {
         report
     }
 
-    fn edited(&mut self) {
-        self.is_edited = true;
+    fn edited_by(&mut self, messages: &[Message], _: Option<&Plan>) -> Edited {
+        match self.edited(messages) {
+            Some(bytes) => {
+                self.now = Now::Edited(bytes);
+                Edited::Kept
+            }
+            None => {
+                self.now = Now::Anew;
+                Edited::Anew
+            }
+        }
     }
 }
 

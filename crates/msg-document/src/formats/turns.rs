@@ -1,6 +1,8 @@
 //! Turns (MS-19): an array, or an object with `turns` and the `options` by which they become
 //! messages. Reading, writing and lowering are `msg_core`'s.
 
+use std::ops::Range;
+
 use msg_compact::Plan;
 use msg_core::{Diagnostic, Message, RawJson, Report};
 use msg_forms::{
@@ -9,9 +11,11 @@ use msg_forms::{
 };
 
 use super::is_of_a_turn;
-use crate::codec::{Around, Codec, Content, Likelihood, WriteOptions};
+use crate::codec::{Around, Codec, Content, Edited, Likelihood, WriteOptions};
+use crate::layout::carried;
 use crate::outline::Outline;
 use crate::refusal::Refusal;
+use crate::wrapper::list;
 
 pub(crate) struct Turns;
 
@@ -42,7 +46,14 @@ impl Codec for Turns {
 
     fn read(&self, bytes: &[u8], _: &str) -> Result<Content, Refusal> {
         let (turns, options, report) = turns::read_document(bytes)?;
-        Ok(Content::new(Vec::new(), Record { turns, options }, report))
+        let is_session = list(bytes, &["turns"]).is_ok_and(|it| it.is_none());
+        let list = list(bytes, &["turns", "messages"]).ok().flatten();
+        let (place, members) =
+            list.map_or((0..bytes.len(), Vec::new()), |it| (it.place, it.members));
+        let source = bytes.to_vec();
+        let record =
+            Record { turns, options, source, place, members, is_session, now: Now::AsRead };
+        Ok(Content::new(Vec::new(), record, report))
     }
 
     fn write(&self, messages: &mut Vec<Message>, _: &WriteOptions, out: &mut Vec<u8>) -> Report {
@@ -50,10 +61,61 @@ impl Codec for Turns {
     }
 }
 
-/// The turns that the messages are made from; none once the messages have been edited.
+/// The turns that the messages are made from, and the text that they were read from.
 struct Record {
     turns: Vec<Turn>,
     options: Option<RawJson>,
+    source: Vec<u8>,
+    /// Where the list is in it.
+    place: Range<usize>,
+    /// The names of the members beside the list.
+    members: Vec<String>,
+    /// The list is its `messages`.
+    is_session: bool,
+    now: Now,
+}
+
+/// What a document of turns is to hold.
+enum Now {
+    AsRead,
+    /// The list, in which what an edit names says something else.
+    Edited(String),
+    /// Turns of the messages alone.
+    Anew,
+}
+
+/// What the ids of turns and parts that are made begin with.
+const MADE: [&str; 2] = ["turn_", "text_"];
+
+fn said(turns: &[Turn]) -> Vec<Message> {
+    lower(turns, &LowerOptions::strict()).messages
+}
+
+fn written(turns: &[Turn]) -> String {
+    let mut out = Vec::new();
+    turns::write(turns, &mut out);
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+impl Record {
+    /// The document with turns in the place of others, if it then says what it should.
+    fn edited(&self, before: &[Turn], after: &[Turn], given: &[&str]) -> Option<String> {
+        let source = std::str::from_utf8(&self.source[self.place.clone()]).ok()?;
+        let text = carried(source, &written(before), &written(after), given);
+        let (read, ..) = turns::read_document(text.as_bytes()).ok()?;
+        (said(&read) == said(after)).then_some(text)
+    }
+
+    /// Writes the list where it was, if the object around it says more than the list and how it is lowered. The object
+    /// of a session, whose list is `messages`, is left only where it is edited and not converted (MS-19).
+    fn write_list(&self, list: &[u8], out: &mut Vec<u8>) {
+        let is_of_session = matches!(self.now, Now::AsRead) && self.is_session;
+        let is_kept = !is_of_session && self.members.iter().any(|it| it != "options");
+        let around = if is_kept { self.place.clone() } else { 0..self.source.len() };
+        out.extend_from_slice(&self.source[..around.start]);
+        out.extend_from_slice(list);
+        out.extend_from_slice(self.source[around.end..].trim_ascii_end());
+    }
 }
 
 impl Around for Record {
@@ -63,35 +125,50 @@ impl Around for Record {
         options: &WriteOptions,
         out: &mut Vec<u8>,
     ) -> Report {
-        if self.turns.is_empty() {
-            return Turns.write(messages, options, out);
+        match &self.now {
+            Now::AsRead => self.write_list(written(&self.turns).as_bytes(), out),
+            Now::Edited(list) => self.write_list(list.as_bytes(), out),
+            Now::Anew => return Turns.write(messages, options, out),
         }
-        turns::write(&self.turns, out);
         Report::new()
     }
 
-    fn edited(&mut self) {
-        self.turns.clear();
-    }
-
-    /// Turns are edited as the plan says, so that all that it does not name stays as it came
-    /// (CP-63); where it cannot be said of turns, and without a plan, they are made anew.
-    fn edited_by(&mut self, messages: &[Message], plan: Option<&Plan>) -> bool {
-        let said = |it: &[Turn]| lower(it, &LowerOptions::strict()).messages;
-        if said(&self.turns) == messages {
-            return true;
+    /// Turns are edited as the plan says, so that all that it does not name stays as it came (CP-63), and without one
+    /// as the messages say; where neither can be said of turns, they are made anew.
+    fn edited_by(&mut self, messages: &[Message], plan: Option<&Plan>) -> Edited {
+        let before = said(&self.turns);
+        if before == messages {
+            return Edited::Kept;
         }
+        let made = |it: &[Message]| turns::from_messages(it.to_vec()).0;
+        let (anew, old) = (made(messages), made(&before));
         // Turns say less than messages, so that two ways of making them are compared.
-        let anew = said(&turns::from_messages(messages.to_vec()).0);
         let planned = plan.and_then(|it| it.apply_turns(self.turns.clone(), None).ok());
-        let planned = planned.filter(|it| said(it) == anew);
-        planned.map(|it| self.turns = it).is_some()
+        let planned = planned.filter(|it| said(it) == said(&anew));
+        let text = match planned {
+            Some(turns) => self.edited(&self.turns, &turns, &[]),
+            None => self.edited(&old, &anew, &MADE).or_else(|| {
+                let plan = Plan::between(&before, messages);
+                let turns = plan.apply_turns(self.turns.clone(), None).ok();
+                let turns = turns.filter(|it| said(it) == said(&anew))?;
+                self.edited(&self.turns, &turns, &[])
+            }),
+        };
+        self.now = text.map_or(Now::Anew, Now::Edited);
+        match self.now {
+            Now::Anew => Edited::Anew,
+            _ => Edited::Kept,
+        }
     }
 
     fn lower(&mut self, messages: &mut Vec<Message>, options: &LowerOptions) -> Vec<Diagnostic> {
         let lowered = lower(&self.turns, options);
         *messages = lowered.messages;
         lowered.report
+    }
+
+    fn members(&self) -> Vec<String> {
+        self.members.iter().filter(|it| *it != "options").cloned().collect()
     }
 
     fn own_options(&self) -> Option<&RawJson> {

@@ -1,7 +1,7 @@
 //! Edits of a definition: one attribute set or removed, the rest of the line untouched (MF-39).
 
-use super::Edit;
 use super::read_back::{Edited, same_but};
+use super::{Edit, Splice};
 use crate::document::Document;
 use crate::error::{Error, refuse};
 use crate::model::cell::{Cell, HistoryMode};
@@ -31,9 +31,7 @@ impl Edit<'_> {
         key: &str,
         value: Option<&str>,
     ) -> Result<&mut Self, Error> {
-        let mut text = Vec::new();
-        render::attribute(key, value, &mut text)?;
-        for (span, text) in self.places(cell, key, value, text)? {
+        for (span, text) in self.places_of(cell, key, value)? {
             let Ok(new) = self.spliced(span, &text, Edited::Changed(cell)) else { continue };
             let (old, read) = (self.cell(cell)?, &new.cells()[cell - 1]);
             let is_set =
@@ -47,13 +45,14 @@ impl Edit<'_> {
     }
 
     /// Where an attribute may be written, and what: the first that reads back is taken.
-    fn places(
+    pub(super) fn places_of(
         &self,
         cell: usize,
         key: &str,
         value: Option<&str>,
-        text: Vec<u8>,
-    ) -> Result<Vec<(Span, Vec<u8>)>, Error> {
+    ) -> Result<Vec<Splice>, Error> {
+        let mut text = Vec::new();
+        render::attribute(key, value, &mut text)?;
         let it = self.cell(cell)?;
         own_definition(it)?;
         Ok(match it.raw.raw_attr(key) {

@@ -3,6 +3,7 @@
 use crate::document::Document;
 use crate::model::cell::Cell;
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 /// What an edit is to do to the list of cells; ordinals from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,16 +16,29 @@ pub(super) enum Edited {
     Inserted(usize),
 }
 
-/// Whether every cell that was not edited says what it said before.
-pub(super) fn others_stay(old: &Document, new: &Document, edited: Edited) -> bool {
-    let (gone, come) = match edited {
-        Edited::Changed(at) => (Some(at), Some(at)),
-        Edited::Deleted(at) => (Some(at), None),
-        Edited::Inserted(at) => (None, Some(at)),
-    };
-    let others = |doc, but| Document::cells(doc).iter().filter(move |it| Some(it.ordinal()) != but);
-    others(old, gone).count() == others(new, come).count()
-        && others(old, gone).zip(others(new, come)).all(|(a, b)| same(a, b))
+/// Whether every cell that was not edited says what it said before: one is neither among those of `old` that are to
+/// be gone or to say something else, nor the one that was inserted into `new`.
+pub(super) fn others_stay(
+    old: &Document,
+    new: &Document,
+    gone: &HashSet<usize>,
+    changed: &HashSet<usize>,
+    inserted: Option<usize>,
+) -> bool {
+    let left = || old.cells().iter().filter(|it| !gone.contains(&it.ordinal()));
+    let come = || new.cells().iter().filter(|it| Some(it.ordinal()) != inserted);
+    left().count() == come().count()
+        && left().zip(come()).all(|(a, b)| changed.contains(&a.ordinal()) || same(a, b))
+}
+
+/// As [`others_stay`], after one edit.
+pub(super) fn others_stay_but(old: &Document, new: &Document, edited: Edited) -> bool {
+    let (one, none) = (|it: usize| HashSet::from([it]), HashSet::new);
+    match edited {
+        Edited::Changed(at) => others_stay(old, new, &none(), &one(at), None),
+        Edited::Deleted(at) => others_stay(old, new, &one(at), &none(), None),
+        Edited::Inserted(at) => others_stay(old, new, &none(), &none(), Some(at)),
+    }
 }
 
 fn same(a: &Cell, b: &Cell) -> bool {

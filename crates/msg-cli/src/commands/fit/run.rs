@@ -104,6 +104,9 @@ impl Run<'_> {
         let mut fitted = fitted.map_err(|it| Failure::refused(it, &input.name))?;
         let text =
             self.fitted_text(&mut document, &mut fitted, read.as_deref().map(|it| (text, it)));
+        if !args.json {
+            document.expect_writer().map_err(|it| Failure::refused(it, &input.name))?;
+        }
         self.side_files(&fitted, sources)?;
         let status = Status::of(fitted.fits());
         if !args.json {

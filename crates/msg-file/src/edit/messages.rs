@@ -1,0 +1,347 @@
+//! Edits of a history, made on the cells that it comes from: what becomes of its messages, becomes of their
+//! cells, and all else stays (MF-60).
+//!
+//! ```text
+//! message    user  assistant  tool        user  tool           the calls of cell 2 keep their place; cell 1 and
+//! cells       1       2, 3      4    ─▶    1      4'      ─▶   all between stay as they are, 2 and 3 go, and 4
+//!                                                              has another body
+//! ```
+//!
+//! All splices are made at once, and what comes of them is read back.
+
+use super::read_back::others_stay;
+use super::{Splice, body_splice};
+use crate::document::Document;
+use crate::error::{Error, refuse};
+use crate::history::{History, HistoryOptions, arguments, project};
+use crate::limits::Limits;
+use crate::model::View;
+use crate::model::cell::Cell;
+use crate::model::content::Status;
+use crate::model::kinds::CellKind;
+use crate::to_cells::native_body;
+use msg_core::{Message, Part, Role, ToolCall, native};
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+impl Document {
+    /// The bytes of the file once its history ([`Document::history`]) is these messages: cells of messages that
+    /// are gone are deleted, those of messages that say something else get another body, id or status. Linear.
+    ///
+    /// # Errors
+    /// `msgfile::no-cell` where a message would need a cell that is not there, or a cell cannot say what its
+    /// message does; nothing is to be written then.
+    ///
+    /// ```
+    /// use msg_file::{Document, HistoryOptions, Mode};
+    ///
+    /// let doc = Document::parse(&b"# Notes\n\n# %% Q\n\none\n\n# %%% [a]\n\ntwo\n"[..], Mode::MessageFile)?;
+    /// let mut messages = doc.messages(&HistoryOptions::default())?;
+    /// messages.pop();
+    /// let left = doc.with_messages(&messages, &HistoryOptions::default())?;
+    /// assert_eq!(left, b"# Notes\n\n# %% Q\n\none\n\n");
+    /// # Ok::<(), msg_file::Error>(())
+    /// ```
+    pub fn with_messages(
+        &self,
+        messages: &[Message],
+        options: &HistoryOptions,
+    ) -> Result<Vec<u8>, Error> {
+        let old = project(self, options)?;
+        let origins = origins(&old.messages, messages);
+        if let Some(at) = origins.iter().position(Option::is_none) {
+            let role = messages[at].role.as_str();
+            let what = format!("message {at} ({role}) would need a new cell");
+            return refuse("msgfile::no-cell", what);
+        }
+        let origins: Vec<usize> = origins.into_iter().flatten().collect();
+        let mut edits = Edits { doc: self, deleted: HashSet::new(), splices: BTreeMap::new() };
+        let stays: HashSet<usize> = origins.iter().copied().collect();
+        for (at, from) in old.sources.iter().enumerate() {
+            if !stays.contains(&at) {
+                edits.deleted.extend(from);
+            }
+        }
+        for (at, new) in origins.iter().zip(messages) {
+            let before = &old.messages[*at];
+            if before != new && !edits.message(before, &old.sources[*at], new)? {
+                return refuse(
+                    "msgfile::no-cell",
+                    format!("no cell can say what message {at} ({}) is to be", new.role.as_str()),
+                );
+            }
+        }
+        edits.finish((&old, &origins), messages, options)
+    }
+}
+
+/// The message that each one was, in order.
+fn origins(old: &[Message], new: &[Message]) -> Vec<Option<usize>> {
+    let start = old.iter().zip(new).take_while(|(a, b)| a == b).count();
+    let ends = old[start..].iter().rev().zip(new[start..].iter().rev());
+    let end = ends.take_while(|(a, b)| a == b).count();
+    let mut places: HashMap<Vec<u8>, Vec<usize>> = HashMap::new();
+    for at in (start..old.len() - end).rev() {
+        places.entry(key(&old[at])).or_default().push(at);
+    }
+    let mut res: Vec<Option<usize>> = (0..start).map(Some).collect();
+    let mut next = start;
+    for it in &new[start..new.len() - end] {
+        let found = places.get_mut(&key(it)).and_then(|found| {
+            while found.last().is_some_and(|it| *it < next) {
+                found.pop();
+            }
+            found.pop()
+        });
+        next = found.map_or(next, |it| it + 1);
+        res.push(found);
+    }
+    res.extend((old.len() - end..old.len()).map(Some));
+    pair_changed(old, new, &mut res);
+    res
+}
+
+fn key(message: &Message) -> Vec<u8> {
+    let mut key = Vec::new();
+    native::write_message(message, &mut key);
+    key
+}
+
+/// Messages that say something else now: between two that stayed, in order, what is alike.
+fn pair_changed(old: &[Message], new: &[Message], origins: &mut [Option<usize>]) {
+    let mut next = 0;
+    for at in 0..new.len() {
+        match origins[at] {
+            Some(known) => next = known + 1,
+            None => {
+                let end = origins[at..].iter().find_map(|it| *it).unwrap_or(old.len());
+                let found = (next..end).find(|it| is_alike(&old[*it], &new[at]));
+                origins[at] = found;
+                next = found.map_or(next, |it| it + 1);
+            }
+        }
+    }
+}
+
+fn is_alike(old: &Message, new: &Message) -> bool {
+    let results = |it: &Message| it.tool_results().map(|it| it.call_id.clone()).next();
+    old.role == new.role && (old.role != Role::Tool || results(old) == results(new))
+        || matches!(new.role, Role::User | Role::System | Role::Developer)
+            && old.role == Role::User
+            && old.text() == new.text()
+}
+
+/// What becomes of the cells.
+struct Edits<'d> {
+    doc: &'d Document,
+    deleted: HashSet<usize>,
+    /// Of each cell that changes, its bytes, in order.
+    splices: BTreeMap<usize, Vec<Splice>>,
+}
+
+impl<'d> Edits<'d> {
+    fn cell(&self, ordinal: usize) -> &'d Cell {
+        &self.doc.cells()[ordinal - 1]
+    }
+
+    /// Has the cells of a message say what it says now; false where they cannot.
+    fn message(&mut self, old: &Message, from: &[usize], new: &Message) -> Result<bool, Error> {
+        let (calls, said): (Vec<usize>, Vec<usize>) =
+            from.iter().partition(|it| matches!(self.cell(**it).kind(), CellKind::ToolCall(_)));
+        if old.role != new.role || from.iter().any(|it| self.cell(*it).view() != View::Full) {
+            return Ok(false);
+        }
+        match said.as_slice() {
+            [one] if is_native(self.cell(*one)) && calls.is_empty() => {
+                self.body(*one, &native_body(new))?;
+                Ok(true)
+            }
+            [one] if old.role == Role::Tool => self.result(*one, old, new),
+            [] if old.role == Role::Tool => Ok(false),
+            _ => self.answer(old, (&said, &calls), new),
+        }
+    }
+
+    /// A text, with the thought before it and the calls below it.
+    fn answer(
+        &mut self,
+        old: &Message,
+        (said, calls): (&[usize], &[usize]),
+        new: &Message,
+    ) -> Result<bool, Error> {
+        if old.text() != new.text() || n_texts(old) != n_texts(new) {
+            let Some(cell) = said.last().filter(|it| is_text(self.cell(**it))) else {
+                return Ok(false);
+            };
+            self.body(*cell, said_text(new).as_bytes())?;
+        }
+        if old.reasoning().next().is_some() && new.reasoning().next().is_none() {
+            let [thought, _] = said else { return Ok(false) };
+            self.deleted.insert(*thought);
+        }
+        if let Some(name) = new.name.as_deref().filter(|it| old.name.as_deref() != Some(it)) {
+            let Some(cell) = said.last() else { return Ok(false) };
+            self.attr(*cell, if new.role == Role::Assistant { "name" } else { "from" }, name)?;
+        }
+        let mut left = new.tool_calls();
+        let mut next = left.next();
+        for (cell, call) in calls.iter().zip(old.tool_calls()) {
+            match next.filter(|it| calls.len() == new.tool_calls().count() || it.id == call.id) {
+                Some(it) => {
+                    self.call(*cell, call, it)?;
+                    next = left.next();
+                }
+                None => _ = self.deleted.insert(*cell),
+            }
+        }
+        Ok(next.is_none())
+    }
+
+    fn call(&mut self, cell: usize, old: &ToolCall, new: &ToolCall) -> Result<(), Error> {
+        if old.id != new.id {
+            self.attr(cell, "call_id", &new.id)?;
+        }
+        if old.name != new.name {
+            self.attr(cell, "name", &new.name)?;
+        }
+        if old.arguments != new.arguments || old.name != new.name {
+            let payload = arguments::payload(new);
+            self.body(cell, payload.body.as_bytes())?;
+            if payload.verbatim {
+                self.attr(cell, "payload", "json")?;
+            }
+        }
+        Ok(())
+    }
+
+    fn result(&mut self, cell: usize, old: &Message, new: &Message) -> Result<bool, Error> {
+        let (mut was, mut is) = (old.tool_results(), new.tool_results());
+        let (Some(was), Some(is), None) = (was.next(), is.next(), is.next()) else {
+            return Ok(false);
+        };
+        if was.is_error != is.is_error {
+            let status = if is.is_error { Status::Failure } else { Status::Success };
+            self.attr(cell, "status", status.as_str())?;
+        }
+        if let Some(name) = is.name.as_deref().filter(|it| was.name.as_deref() != Some(it)) {
+            self.attr(cell, "name", name)?;
+        }
+        if was.content != is.content {
+            self.body(cell, is.content.text().as_bytes())?;
+        }
+        Ok(true)
+    }
+
+    fn body(&mut self, cell: usize, body: &[u8]) -> Result<(), Error> {
+        let splice = body_splice(self.doc, self.cell(cell), body)?;
+        self.splices.entry(cell).or_default().push(splice);
+        Ok(())
+    }
+
+    fn attr(&mut self, cell: usize, key: &str, value: &str) -> Result<(), Error> {
+        let edit = self.doc.edit();
+        let splice = edit.places_of(cell, key, Some(value))?.swap_remove(0);
+        self.splices.entry(cell).or_default().push(splice);
+        Ok(())
+    }
+
+    /// The bytes, if they say what was asked for and nothing else changed.
+    fn finish(
+        self,
+        (old, origins): (&History, &[usize]),
+        wanted: &[Message],
+        options: &HistoryOptions,
+    ) -> Result<Vec<u8>, Error> {
+        let source = self.doc.bytes();
+        let (mut bytes, mut at) = (Vec::with_capacity(source.len()), 0);
+        let changed: HashSet<usize> = self.splices.keys().copied().collect();
+        for cell in self.doc.cells() {
+            let mut of_cell = self.splices.get(&cell.ordinal()).cloned().unwrap_or_default();
+            if self.deleted.contains(&cell.ordinal()) {
+                of_cell = vec![(cell.span(), Vec::new())];
+            }
+            of_cell.sort_by_key(|it| it.0.start);
+            for (span, text) in of_cell {
+                if span.start < at {
+                    return refuse("msgfile::no-cell", "two edits of a cell overlap");
+                }
+                bytes.extend_from_slice(&source[at..span.start]);
+                bytes.extend_from_slice(&text);
+                at = span.end;
+            }
+        }
+        bytes.extend_from_slice(&source[at..]);
+        let new = Document::read(bytes, self.doc.mode(), &Limits::default())?;
+        let read = project(&new, options)?;
+        let mut places = HashMap::new();
+        for it in self.doc.cells().iter().filter(|it| !self.deleted.contains(&it.ordinal())) {
+            places.insert(it.ordinal(), places.len() + 1);
+        }
+        let moved = |from: &Vec<usize>| -> Vec<usize> {
+            from.iter().filter_map(|it| places.get(it).copied()).collect()
+        };
+        // Where no id is given, cells are named by their places, which are others now: what stayed is known by
+        // its cells and not by its text.
+        let says = |(at, (new, is)): (usize, (&Message, &Message))| {
+            read.sources[at] == moved(&old.sources[origins[at]])
+                && (old.messages[origins[at]] == *new || is_same(new, is))
+        };
+        let definitions = |it: &&usize| {
+            let (a, b) = (self.cell(**it), &new.cells()[places[*it] - 1]);
+            a.type_name() == b.type_name() && a.id() == b.id()
+        };
+        let is_done = others_stay(self.doc, &new, &self.deleted, &changed, None)
+            && changed.iter().filter(|it| places.contains_key(it)).all(|it| definitions(&it))
+            && read.messages.len() == wanted.len()
+            && wanted.iter().zip(&read.messages).enumerate().all(says);
+        match is_done {
+            true => Ok(new.bytes().to_vec()),
+            false => {
+                refuse("msgfile::no-cell", "the cells left could not say what the messages say")
+            }
+        }
+    }
+}
+
+fn is_native(cell: &Cell) -> bool {
+    cell.attr("format").as_deref() == Some("native")
+}
+
+/// Whether the body of a cell is the text of its message.
+fn is_text(cell: &Cell) -> bool {
+    matches!(cell.kind(), CellKind::User(_) | CellKind::Raw(_) | CellKind::Agent(_))
+        && cell.edge("lead").is_none()
+        && cell.edge("trail").is_none()
+}
+
+fn n_texts(message: &Message) -> usize {
+    message.parts.iter().filter(|it| it.as_text().is_some()).count()
+}
+
+/// The texts of a message as one, as a merge joins them.
+fn said_text(message: &Message) -> String {
+    let texts: Vec<_> = message.parts.iter().filter_map(Part::as_text).collect();
+    texts.join("\n\n")
+}
+
+/// Whether two messages say the same, where texts side by side are one, and empty lines around it say nothing.
+fn is_same(a: &Message, b: &Message) -> bool {
+    let others = |it: &Message| {
+        let parts = it.parts.iter().filter(|it| it.as_text().is_none());
+        parts.map(with_trimmed_text).collect::<Vec<_>>()
+    };
+    a.role == b.role
+        && a.name == b.name
+        && said_text(a).trim_matches('\n') == said_text(b).trim_matches('\n')
+        && others(a) == others(b)
+}
+
+fn with_trimmed_text(part: &Part) -> Part {
+    match part {
+        Part::ToolResult(it) => {
+            let mut it = it.clone();
+            it.content = it.content.text().trim_matches('\n').to_owned().into();
+            Part::ToolResult(it)
+        }
+        other => other.clone(),
+    }
+}
