@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use msg_compact::Plan;
-use msg_core::{Diagnostic, IdSource, Message, Report};
+use msg_core::{Code, Diagnostic, IdSource, Message, Report};
 use msg_file::{AppendOptions, Document, HistoryOptions, Limits, Mode, Nonce};
 
 use crate::codec::{Around, Codec, Content, Edited, Likelihood, WriteOptions};
@@ -49,12 +49,9 @@ impl Codec for Msgmd {
         }
         let messages = document.messages(&HistoryOptions::default().with_open_end())?;
         let notes = document.diagnostics().to_vec();
-        Ok(Content {
-            notes,
-            shapes: Vec::new(),
-            messages,
-            around: Box::new(Source { bytes: bytes.to_vec(), mode, now: Now::AsRead }),
-        })
+        let n_messages = messages.len();
+        let source = Source { bytes: bytes.to_vec(), mode, n_messages, now: Now::AsRead };
+        Ok(Content { notes, shapes: Vec::new(), messages, around: Box::new(source) })
     }
 
     /// A new file of these messages. The nonces of its ids are drawn like fresh call ids: the same
@@ -90,14 +87,24 @@ fn switched_off() -> Diagnostic {
 struct Source {
     bytes: Vec<u8>,
     mode: Mode,
+    /// How many messages were read.
+    n_messages: usize,
     now: Now,
 }
 
 impl Source {
     /// The file whose messages are these.
-    fn edited(&self, messages: &[Message]) -> Result<Vec<u8>, msg_file::Error> {
-        let document = Document::read(&*self.bytes, self.mode, &Limits::default())?;
-        document.with_messages(messages, &HistoryOptions::default().with_open_end())
+    fn edited(&mut self, messages: &[Message]) -> Result<Vec<u8>, Refusal> {
+        if messages.len() > self.n_messages {
+            let what = "there would be more messages than the file has cells for";
+            return Err(Diagnostic::error(Code::new("msgfile::no-cell"), what).into());
+        }
+        // There is one copy of a long file while it is edited.
+        let bytes = std::mem::take(&mut self.bytes);
+        let document = Document::read(bytes, self.mode, &Limits::default())?;
+        let edited = document.with_messages(messages, &HistoryOptions::default().with_open_end());
+        self.bytes = document.bytes().to_vec();
+        edited.map_err(Refusal::from)
     }
 }
 
@@ -134,7 +141,7 @@ impl Around for Source {
             }
             Err(why) => {
                 self.now = Now::Anew;
-                let why = why.diagnostic().with_fix(
+                let why = why.into_diagnostic().with_fix(
                     "`msg convert --to openai` writes the conversation in a format that takes every edit",
                 );
                 Edited::Refused(why.into())

@@ -9,6 +9,11 @@
 //!
 //! All splices are made at once, and what comes of them is read back.
 
+#![allow(
+    clippy::disallowed_types,
+    reason = "the hashes are compared by the process that made them"
+)]
+
 use super::read_back::others_stay;
 use super::{Splice, body_splice};
 use crate::document::Document;
@@ -21,7 +26,8 @@ use crate::model::content::Status;
 use crate::model::kinds::CellKind;
 use crate::to_cells::native_body;
 use msg_core::{Message, Part, Role, ToolCall, native};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
+use std::hash::{DefaultHasher, Hasher};
 
 impl Document {
     /// The bytes of the file once its history ([`Document::history`]) is these messages: cells of messages that
@@ -48,16 +54,15 @@ impl Document {
     ) -> Result<Vec<u8>, Error> {
         let old = project(self, options)?;
         let origins = origins(&old.messages, messages);
-        if let Some(at) = origins.iter().position(Option::is_none) {
+        if let Some(at) = origins.iter().position(|it| *it == NONE) {
             let role = messages[at].role.as_str();
             let what = format!("message {at} ({role}) would need a new cell");
             return refuse("msgfile::no-cell", what);
         }
-        let origins: Vec<usize> = origins.into_iter().flatten().collect();
         let mut edits = Edits { doc: self, deleted: HashSet::new(), splices: BTreeMap::new() };
-        let stays: HashSet<usize> = origins.iter().copied().collect();
+        let mut stays = origins.iter().peekable();
         for (at, from) in old.sources.iter().enumerate() {
-            if !stays.contains(&at) {
+            if stays.next_if(|it| **it == at).is_none() {
                 edits.deleted.extend(from);
             }
         }
@@ -74,51 +79,56 @@ impl Document {
     }
 }
 
+/// The origin of a message that was not there.
+const NONE: usize = usize::MAX;
+
 /// The message that each one was, in order.
-fn origins(old: &[Message], new: &[Message]) -> Vec<Option<usize>> {
+fn origins(old: &[Message], new: &[Message]) -> Vec<usize> {
     let start = old.iter().zip(new).take_while(|(a, b)| a == b).count();
     let ends = old[start..].iter().rev().zip(new[start..].iter().rev());
     let end = ends.take_while(|(a, b)| a == b).count();
-    let mut places: HashMap<Vec<u8>, Vec<usize>> = HashMap::new();
-    for at in (start..old.len() - end).rev() {
-        places.entry(key(&old[at])).or_default().push(at);
-    }
-    let mut res: Vec<Option<usize>> = (0..start).map(Some).collect();
+    let mut room = Vec::new();
+    let mut places: Vec<(u64, usize)> =
+        (start..old.len() - end).map(|at| (hash(&old[at], &mut room), at)).collect();
+    places.sort_unstable();
+    let mut res: Vec<usize> = (0..start).collect();
     let mut next = start;
     for it in &new[start..new.len() - end] {
-        let found = places.get_mut(&key(it)).and_then(|found| {
-            while found.last().is_some_and(|it| *it < next) {
-                found.pop();
-            }
-            found.pop()
-        });
+        let hash = hash(it, &mut room);
+        let first = places.get(places.partition_point(|it| *it < (hash, next)));
+        let found = first.filter(|found| found.0 == hash && old[found.1] == *it).map(|it| it.1);
         next = found.map_or(next, |it| it + 1);
-        res.push(found);
+        res.push(found.unwrap_or(NONE));
     }
-    res.extend((old.len() - end..old.len()).map(Some));
+    res.extend(old.len() - end..old.len());
+    drop(places);
     pair_changed(old, new, &mut res);
     res
 }
 
-fn key(message: &Message) -> Vec<u8> {
-    let mut key = Vec::new();
-    native::write_message(message, &mut key);
-    key
+fn hash(message: &Message, room: &mut Vec<u8>) -> u64 {
+    room.clear();
+    native::write_message(message, room);
+    let mut hasher = DefaultHasher::new();
+    hasher.write(room);
+    hasher.finish()
 }
 
 /// Messages that say something else now: between two that stayed, in order, what is alike.
-fn pair_changed(old: &[Message], new: &[Message], origins: &mut [Option<usize>]) {
-    let mut next = 0;
+fn pair_changed(old: &[Message], new: &[Message], origins: &mut [usize]) {
+    let (mut next, mut end) = (0, 0);
     for at in 0..new.len() {
-        match origins[at] {
-            Some(known) => next = known + 1,
-            None => {
-                let end = origins[at..].iter().find_map(|it| *it).unwrap_or(old.len());
-                let found = (next..end).find(|it| is_alike(&old[*it], &new[at]));
-                origins[at] = found;
-                next = found.map_or(next, |it| it + 1);
-            }
+        if origins[at] != NONE {
+            next = origins[at] + 1;
+            continue;
         }
+        if end < next || at == 0 || origins[at - 1] != NONE {
+            end = origins[at..].iter().copied().find(|it| *it != NONE).unwrap_or(old.len());
+        }
+        // One that is new is refused, so that nothing is to be found for those that follow it.
+        let Some(found) = (next..end).find(|it| is_alike(&old[*it], &new[at])) else { return };
+        origins[at] = found;
+        next = found + 1;
     }
 }
 
@@ -272,12 +282,12 @@ impl<'d> Edits<'d> {
         bytes.extend_from_slice(&source[at..]);
         let new = Document::read(bytes, self.doc.mode(), &Limits::default())?;
         let read = project(&new, options)?;
-        let mut places = HashMap::new();
-        for it in self.doc.cells().iter().filter(|it| !self.deleted.contains(&it.ordinal())) {
-            places.insert(it.ordinal(), places.len() + 1);
-        }
+        let mut deleted: Vec<usize> = self.deleted.iter().copied().collect();
+        deleted.sort_unstable();
+        let place = |it: usize| it - deleted.partition_point(|gone| *gone < it);
         let moved = |from: &Vec<usize>| -> Vec<usize> {
-            from.iter().filter_map(|it| places.get(it).copied()).collect()
+            let left = from.iter().filter(|it| !self.deleted.contains(it));
+            left.map(|it| place(*it)).collect()
         };
         // Where no id is given, cells are named by their places, which are others now: what stayed is known by
         // its cells and not by its text.
@@ -286,11 +296,12 @@ impl<'d> Edits<'d> {
                 && (old.messages[origins[at]] == *new || is_same(new, is))
         };
         let definitions = |it: &&usize| {
-            let (a, b) = (self.cell(**it), &new.cells()[places[*it] - 1]);
+            let (a, b) = (self.cell(**it), &new.cells()[place(**it) - 1]);
             a.type_name() == b.type_name() && a.id() == b.id()
         };
+        let left = || changed.iter().filter(|it| !self.deleted.contains(it));
         let is_done = others_stay(self.doc, &new, &self.deleted, &changed, None)
-            && changed.iter().filter(|it| places.contains_key(it)).all(|it| definitions(&it))
+            && left().all(|it| definitions(&it))
             && read.messages.len() == wanted.len()
             && wanted.iter().zip(&read.messages).enumerate().all(says);
         match is_done {
