@@ -19,5 +19,10 @@ pub const CODES: &[CodeInfo] = &[
         "MS-2",
         "a shape of a value, or a word for a role, that is understood here and that the API refuses",
     ),
+    CodeInfo::warning(
+        "convert::lost-value",
+        "MS-24",
+        "a value of the source is not in what was written, and nothing else of the report says so",
+    ),
     CodeInfo::error("document::too-large", "SC-16", "the document has more bytes than `max_bytes`"),
 ];

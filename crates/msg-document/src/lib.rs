@@ -49,6 +49,7 @@ mod given_ids;
 mod json;
 mod layout;
 mod lead;
+mod ledger;
 mod line;
 mod members;
 mod refusal;

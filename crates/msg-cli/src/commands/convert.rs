@@ -189,7 +189,10 @@ impl Run<'_> {
             out.replaces_a_session();
         }
         let converted = document.convert(args.to, &self.options);
-        let converted = converted.map_err(|it| Failure::refused(it, &input.name))?;
+        let mut converted = converted.map_err(|it| Failure::refused(it, &input.name))?;
+        if let Some(source) = document.source() {
+            converted.account(source, document.format(), args.to, &self.options);
+        }
         let Converted { document: mut text, edits, left_behind } = converted;
         if !is_same {
             end_line(&mut text);
@@ -275,5 +278,7 @@ fn say_left_behind(cx: &Context, names: &[String]) {
         return;
     }
     let names = names.join(", ");
-    cx.note(&format!("msg: these members stay behind (--request carries a request): {names}\n"));
+    cx.note(&format!(
+        "msg: these members stay behind (--request carries a request): {names}\n"
+    ));
 }

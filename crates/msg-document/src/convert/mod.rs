@@ -4,13 +4,18 @@
 
 mod options;
 
+use std::borrow::Cow;
+
 use msg_core::Diagnostic;
 use msg_core::request::RequestHead;
+use msg_forms::turns::LowerOptions;
 
 pub use self::options::{Carry, ConvertOptions};
 use crate::document::Document;
 use crate::format::Format;
 use crate::json::edits_json;
+use crate::ledger::{Account, Told, account};
+use crate::read_options::ReadOptions;
 use crate::refusal::Refusal;
 use crate::repair::RepairOptions;
 
@@ -42,9 +47,12 @@ pub struct Converted {
 pub fn convert(json: &[u8], to: Format, options: &ConvertOptions) -> Result<Converted, Refusal> {
     let mut document = Document::read_unlowered(json, &options.read)?;
     let mut res = document.convert(to, options)?;
-    if to == document.format() && options.write.encode.keeps_layout() {
+    let from = document.format();
+    drop(document);
+    if to == from && options.write.encode.keeps_layout() {
         res.document = to.laid_out(json, res.document);
     }
+    res.account(json, from, to, options);
     Ok(res)
 }
 
@@ -102,6 +110,40 @@ impl Document {
     }
 }
 
+/// A document as JSON: itself, or the messages of one that is none.
+fn json_of<'d>(
+    document: &'d [u8],
+    format: Format,
+    read: &ReadOptions,
+    lower: &LowerOptions,
+) -> Option<Cow<'d, str>> {
+    match format.is_json() {
+        true => {
+            let text = std::str::from_utf8(document).ok()?;
+            Some(Cow::Borrowed(text.trim_start_matches('\u{feff}')))
+        }
+        false => native(document, read, lower).map(Cow::Owned),
+    }
+}
+
+/// The messages of a document in native form.
+fn native(document: &[u8], read: &ReadOptions, lower: &LowerOptions) -> Option<String> {
+    let mut document = Document::read_unlowered(document, read).ok()?;
+    document.lower(lower);
+    let mut out = Vec::new();
+    msg_core::native::write(document.messages(), &mut out);
+    String::from_utf8(out).ok()
+}
+
+/// Whether what is written has no ids, so that a call and its result find each other by their places.
+fn lacks_ids(to: Format, options: &ConvertOptions) -> bool {
+    match to.name() {
+        "plain" | "sharegpt" => true,
+        "gemini" => options.write.gemini.ids == msg_gemini::Ids::Omit,
+        _ => false,
+    }
+}
+
 /// Into its own format a request goes with the model that it has.
 fn expect_no_model(carry: &Carry) -> Result<(), Refusal> {
     match carry {
@@ -125,6 +167,43 @@ fn with_model(mut head: RequestHead, model: Option<&str>) -> (RequestHead, Vec<D
 }
 
 impl Converted {
+    /// Reports the values of the source, a document of `from`, that are not in the document of `to` and that nothing
+    /// else accounts for. Nothing for the same format, whose document is written around its messages. Linear.
+    pub fn account(&mut self, source: &[u8], from: Format, to: Format, options: &ConvertOptions) {
+        if to == from || options.write.preview.is_some() {
+            return;
+        }
+        let read = options.read.clone().with_from(Some(from));
+        let source = json_of(source, from, &read, &options.lower);
+        let written = json_of(
+            &self.document,
+            to,
+            &ReadOptions::default().with_from(Some(to)),
+            &options.lower,
+        );
+        let Some((source, written)) = source.zip(written) else { return };
+        let mut behind = self.left_behind.clone();
+        if matches!(options.carry, Carry::Request { model: Some(_) }) {
+            behind.push("model".to_owned());
+        }
+        let told = Told {
+            report: &self.edits,
+            behind: &behind,
+            from: from.name(),
+            has_records: from.is_session() || from.name() == "otel",
+            is_one: !from.codec().spans_lines()
+                || msg_json::value_end(source.as_bytes(), 0) == Some(source.trim_end().len()),
+            lacks_ids: lacks_ids(to, options),
+            messages: &|| match from.is_json() {
+                true => native(source.as_bytes(), &read, &options.lower),
+                false => Some(source.to_string()),
+            },
+        };
+        let Account { lost, behind } = account(&source, &written, &told);
+        self.edits.extend(lost);
+        self.left_behind.extend(behind);
+    }
+
     /// The report line: `{"edits":[…]}`, without its end.
     pub fn report_json(&self) -> Vec<u8> {
         edits_json(&self.edits)

@@ -1,0 +1,167 @@
+//! The leaves of a JSON text in the order in which they are written: every string, number, boolean and null, and
+//! every list and object that is empty. What is held is the way to where the walk is, nothing else.
+//!
+//! ```text
+//! {"a":[{"b":1},[]]}      leaf 1 at /a/0/b      leaf [] at /a/1
+//! ```
+
+use std::borrow::Cow;
+
+use memchr::memchr;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::rules;
+
+/// A list or an object that the walk is in.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Frame<'t> {
+    /// The name of the member that the walk is at, as it is written between its quotes; of a list, that of the list.
+    pub(super) name: &'t str,
+    /// How many elements or members are behind the walk.
+    pub(super) index: usize,
+    pub(super) is_list: bool,
+    /// Whether names are data, such as those of a tool's parameters.
+    is_free: bool,
+}
+
+/// A value that holds no other.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Leaf<'t> {
+    /// The name of the nearest member that holds it.
+    pub(super) name: &'t str,
+    /// Its source text; `[]` and `{}` for what is empty.
+    pub(super) text: &'t str,
+    /// Whether its name is data, too.
+    pub(super) is_free: bool,
+}
+
+impl<'t> Leaf<'t> {
+    /// Whether it is a string.
+    pub(super) fn is_text(&self) -> bool {
+        self.text.starts_with('"')
+    }
+
+    /// The text of a string; any other value as it is written.
+    pub(super) fn said(&self) -> Cow<'t, str> {
+        match self.text.strip_prefix('"').and_then(|it| it.strip_suffix('"')) {
+            Some(inner) => msg_json::unescape(inner).text,
+            None => Cow::Borrowed(self.text),
+        }
+    }
+
+    /// What it is paired by: a string by its text, wherever it stands; any other value by its name, too.
+    pub(super) fn key(&self) -> u64 {
+        let value = match self.is_text() && is_spelled_freely(self.text) {
+            true => {
+                let mut text = Vec::with_capacity(self.text.len());
+                msg_json::write_str(&mut text, &self.said());
+                xxh3_64(&text)
+            }
+            false => xxh3_64(self.text.as_bytes()),
+        };
+        match self.is_free || !self.is_text() {
+            true => value ^ rules::name_hash(self.name),
+            false => value,
+        }
+    }
+}
+
+/// Whether a string has escapes that a writer need not use.
+fn is_spelled_freely(text: &str) -> bool {
+    let Some(first) = memchr(b'\\', text.as_bytes()) else { return false };
+    text[first..].contains("\\u") || text[first..].contains("\\/")
+}
+
+/// Calls `visit` for each leaf of a text, or of several texts one behind the other, with the way to it: first the list
+/// of the texts, of which most documents have one. Arguments of a call that are an object in a string count as the
+/// object. Linear.
+pub(super) fn walk(text: &str, mut visit: impl FnMut(Leaf<'_>, &[Frame<'_>])) {
+    walk_in(text, Frame { name: "", index: 0, is_list: true, is_free: false }, 0, &mut visit);
+}
+
+fn walk_in(
+    text: &str,
+    top: Frame<'_>,
+    outer: usize,
+    visit: &mut dyn FnMut(Leaf<'_>, &[Frame<'_>]),
+) {
+    let mut frames = vec![top];
+    let mut tokens = msg_json::tokens(text).peekable();
+    while let Some(token) = tokens.next() {
+        let depth = frames.len();
+        let frame = frames.last_mut().expect("the one at the top stays");
+        let empty = match token {
+            "{" if tokens.peek() == Some(&"}") => Some("{}"),
+            "[" if tokens.peek() == Some(&"]") => Some("[]"),
+            _ => None,
+        };
+        match token {
+            "{" | "[" if empty.is_none() => {
+                let (is_list, is_free) = (
+                    token == "[",
+                    frame.is_free || !frame.is_list && rules::is_free(frame.name, outer + depth),
+                );
+                let name = if is_list { frame.name } else { "" };
+                frames.push(Frame { name, index: 0, is_list, is_free });
+                continue;
+            }
+            "}" | "]" if depth > 1 => drop(frames.pop()),
+            "," => {
+                frame.index += 1;
+                continue;
+            }
+            ":" | "}" | "]" => continue,
+            _ if !frame.is_list && tokens.peek() == Some(&":") => {
+                frame.name = token.get(1..token.len() - 1).unwrap_or_default();
+                continue;
+            }
+            _ => {
+                if empty.is_some() {
+                    tokens.next();
+                }
+                let (name, is_free) = (frame.name, frame.is_free);
+                let leaf = Leaf { name, text: empty.unwrap_or(token), is_free };
+                if is_free || !in_a_string(leaf, &frames, visit) {
+                    visit(leaf, &frames);
+                }
+            }
+        }
+        if let [top] = &mut frames[..] {
+            top.index += 1;
+        }
+    }
+}
+
+/// Visits the leaves of an object that is written in a string, where that is usual.
+fn in_a_string(
+    leaf: Leaf<'_>,
+    frames: &[Frame<'_>],
+    visit: &mut dyn FnMut(Leaf<'_>, &[Frame<'_>]),
+) -> bool {
+    let is_value = leaf.text.starts_with("\"{") || leaf.text.starts_with("\"[");
+    if !rules::holds_json(leaf.name) || !is_value {
+        return false;
+    }
+    let object = leaf.said();
+    if msg_json::value_end(object.as_bytes(), 0) != Some(object.trim_end().len()) {
+        return false;
+    }
+    let is_free = rules::is_free(leaf.name, usize::MAX);
+    let top = Frame { name: leaf.name, index: 0, is_list: true, is_free };
+    walk_in(&object, top, frames.len(), &mut |inner, _| visit(inner, frames));
+    true
+}
+
+/// The names and indices on the way to a value. `is_one` if the document is one text, not lines of several.
+pub(super) fn steps(frames: &[Frame<'_>], is_one: bool) -> Vec<String> {
+    let step = |it: &Frame<'_>| match it.is_list {
+        true => it.index.to_string(),
+        false => msg_json::unescape(it.name).text.into_owned(),
+    };
+    frames[usize::from(is_one)..].iter().map(step).collect()
+}
+
+/// These steps as a JSON Pointer (RFC 6901).
+pub(super) fn pointer(steps: &[String]) -> String {
+    steps.iter().map(|it| format!("/{}", it.replace('~', "~0").replace('/', "~1"))).collect()
+}

@@ -1,0 +1,197 @@
+//! What became of each value of a document: those that are neither in what was written of it nor accounted for by its
+//! report are reported, each by a JSON Pointer into the source (MS-24).
+//!
+//! ```text
+//! source   {"messages":[{"role":"user","content":"hi","x":5}]}      leaves "hi", 5 of x
+//! written  [{"type":"message","content":[{"text":"hi"}], …}]        leaves "hi"
+//! lost     5 at /messages/0/x, unless the report names x of message 0
+//! ```
+//!
+//! It knows no format: what counts as the same is one table, `rules`. Where all values are found, which is the usual
+//! case, the cost is one pass over either text.
+
+mod leaves;
+mod pairing;
+mod rules;
+
+use std::collections::{BTreeSet, HashMap};
+
+use msg_core::{Code, Diagnostic};
+
+use self::leaves::{Frame, pointer, steps, walk};
+use self::pairing::{Lacking, Missing, Written};
+use self::rules::Scope;
+
+/// As many places are said; of the others how many they are.
+const PLACES: usize = 10;
+
+/// What is known of the way from a source to what was written.
+pub(crate) struct Told<'a> {
+    /// What was reported.
+    pub(crate) report: &'a [Diagnostic],
+    /// The names of members of the body that are known to stay behind.
+    pub(crate) behind: &'a [String],
+    /// The format of the source.
+    pub(crate) from: &'a str,
+    /// Whether the source is made of an agent's records, most members of which are its bookkeeping.
+    pub(crate) has_records: bool,
+    /// Whether the source is one text, not lines of several.
+    pub(crate) is_one: bool,
+    /// Whether the target has no ids, so that what belongs together stands together.
+    pub(crate) lacks_ids: bool,
+    /// The messages of the source in native form, in which the report counts.
+    pub(crate) messages: &'a dyn Fn() -> Option<String>,
+}
+
+/// What became of the values of a source.
+#[derive(Default)]
+pub(crate) struct Account {
+    /// The values that are not in what was written and that nothing accounts for.
+    pub(crate) lost: Vec<Diagnostic>,
+    /// The names of members that stay behind, since they are beside what is said.
+    pub(crate) behind: Vec<String>,
+}
+
+/// What became of the values of `source`, of which `written` was written. Linear in both texts.
+pub(crate) fn account(source: &str, written: &str, told: &Told<'_>) -> Account {
+    let mut output = Written::of(written);
+    let Lacking { mut missing, more, behind } = output.without(source, told);
+    let behind = behind.into_iter().collect();
+    if !missing.is_empty() {
+        output.pair_by_words(&mut missing, written, told);
+        pairing::drop_said_twice(&mut missing, source);
+    }
+    Account { lost: unaccounted(source, missing, more, told), behind }
+}
+
+/// Reports the values that are missing and that nothing accounts for.
+fn unaccounted(
+    source: &str,
+    mut missing: Vec<Missing>,
+    mut more: usize,
+    told: &Told<'_>,
+) -> Vec<Diagnostic> {
+    if missing.is_empty() && more == 0 {
+        return Vec::new();
+    }
+    let accounts = Accounts::of(told.report);
+    missing.retain(|it| !accounts.body.iter().any(|of| rules::names(&of.message(), &it.steps)));
+    let native = if missing.is_empty() { None } else { (told.messages)() };
+    let places = Places::of(native.as_deref().unwrap_or_default(), source, &missing);
+    missing.retain(|it| !accounts.cover(it, &places));
+    more += missing.len().saturating_sub(PLACES);
+    missing.truncate(PLACES);
+    let lost = missing.iter().map(|it| {
+        let place = pointer(&it.steps);
+        let text = format!("`{place}` is left out");
+        let mut lost = Diagnostic::warning(Code::new("convert::lost-value"), text);
+        lost.at.message = places.message(it);
+        lost.at.pointer = Some(place);
+        lost
+    });
+    let text = || format!("{more} more values are left out");
+    let rest = || Diagnostic::warning(Code::new("convert::lost-value"), text());
+    lost.chain((more > 0).then(rest)).collect()
+}
+
+/// The findings that account for values.
+struct Accounts<'a> {
+    messages: HashMap<usize, Vec<(&'a Diagnostic, Scope)>>,
+    /// Those of the body.
+    body: Vec<&'a Diagnostic>,
+}
+
+impl<'a> Accounts<'a> {
+    fn of(report: &'a [Diagnostic]) -> Self {
+        let mut res = Accounts { messages: HashMap::new(), body: Vec::new() };
+        for it in report {
+            match (rules::scope(it), it.at.message) {
+                (Scope::Nothing, _) => {}
+                (scope, Some(at)) => res.messages.entry(at).or_default().push((it, scope)),
+                (_, None) => res.body.push(it),
+            }
+        }
+        res
+    }
+
+    /// Whether something accounts for a value at one of its places, or near it where it is not known.
+    fn cover(&self, it: &Missing, places: &Places) -> bool {
+        match places.native.get(&it.key) {
+            Some(found) => found.iter().any(|at| self.covers(at.message, at.part, &at.steps)),
+            None => places.near(it).any(|message| self.covers(message, None, &it.steps)),
+        }
+    }
+
+    fn covers(&self, message: usize, part: Option<usize>, steps: &[String]) -> bool {
+        self.messages.get(&message).into_iter().flatten().any(|(it, scope)| {
+            let is_there = it.at.part.is_none() || part.is_none() || it.at.part == part;
+            is_there && (*scope == Scope::Place || rules::names(&it.message(), steps))
+        })
+    }
+}
+
+/// Where the missing values are among the messages.
+struct Places {
+    /// In the native form of the messages.
+    native: HashMap<u64, Vec<Place>>,
+    /// The messages that the elements of the source went into.
+    elements: HashMap<(usize, usize), BTreeSet<usize>>,
+}
+
+struct Place {
+    message: usize,
+    part: Option<usize>,
+    steps: Vec<String>,
+}
+
+/// As many places of one value are looked at.
+const SAME: usize = 64;
+
+impl Places {
+    fn of(native: &str, source: &str, missing: &[Missing]) -> Self {
+        let mut places: HashMap<u64, Vec<Place>> =
+            missing.iter().map(|it| (it.key, Vec::new())).collect();
+        let mut messages = HashMap::new();
+        walk(native, |leaf, way| {
+            let (key, Some(place)) = (leaf.key(), way.get(1)) else { return };
+            messages.entry(key).or_insert(place.index);
+            if let Some(found) = places.get_mut(&key).filter(|it| it.len() < SAME) {
+                found.push(Place::of(way));
+            }
+        });
+        places.retain(|_, found| !found.is_empty());
+        let mut elements: HashMap<_, BTreeSet<usize>> =
+            missing.iter().map(|it| (it.element, BTreeSet::new())).collect();
+        walk(source, |leaf, way| {
+            let found = elements.get_mut(&pairing::element(way)).filter(|_| leaf.is_text());
+            if let Some((found, message)) = found.zip(messages.get(&leaf.key())) {
+                found.insert(*message);
+            }
+        });
+        Places { native: places, elements }
+    }
+
+    /// The messages that a value is in or beside.
+    fn near(&self, it: &Missing) -> impl Iterator<Item = usize> {
+        let known = self.elements.get(&it.element).filter(|it| !it.is_empty());
+        let guessed = [it.element.1, it.element.1 + 1];
+        let guessed = guessed.into_iter().filter(move |_| known.is_none());
+        known.into_iter().flatten().copied().chain(guessed)
+    }
+
+    /// The message that a value is in.
+    fn message(&self, it: &Missing) -> Option<usize> {
+        match self.native.get(&it.key).map(Vec::as_slice) {
+            Some([one]) => Some(one.message),
+            _ => self.near(it).next(),
+        }
+    }
+}
+
+impl Place {
+    fn of(way: &[Frame<'_>]) -> Self {
+        let is_part = way.get(2).is_some_and(|it| it.name == "parts");
+        let part = way.get(3).filter(|_| is_part).map(|it| it.index);
+        Place { message: way[1].index, part, steps: steps(&way[2..], false) }
+    }
+}

@@ -1,0 +1,228 @@
+//! What counts as the same value in another place or spelling, and what a report accounts for: the one table of the
+//! ledger.
+
+use std::borrow::Cow;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use msg_core::Diagnostic;
+
+use super::Told;
+use super::leaves::{Frame, Leaf, walk};
+
+/// Members whose values are an application's own, names and all: the arguments of a call.
+const FREE: &[&str] = &[
+    "arguments",
+    "input",
+    "args",
+    "response",
+    "result",
+    "parameters",
+    "input_schema",
+    "parametersJsonSchema",
+    "schema",
+];
+
+/// Words of the formats, which each format says in its own way: roles, kinds of parts, places in a list.
+const WORDS: &[&str] = &[
+    "type",
+    "role",
+    "from",
+    "object",
+    "kind",
+    "part_kind",
+    "status",
+    "thought",
+    "index",
+    "tool_choice",
+];
+
+/// What an application or a provider keeps beside what is said, by the format or the member that has it, and the members
+/// there that are said; of `turns` those that are not.
+const BESIDE: &[(&str, &[&str])] = &[("choices", &["message"]), ("candidates", &["content"])];
+
+/// The bookkeeping of turns, which no message has (OA-6).
+const OF_TURNS: &[&str] =
+    &["id", "timestamp", "finished", "finish_reason", "metadata", "start_time", "end_time"];
+
+/// Members of an agent's records whose texts are said; all others are the bookkeeping of the agent.
+const OF_RECORDS: &[&str] = &[
+    "text",
+    "thinking",
+    "content",
+    "output",
+    "result",
+    "value",
+    "message",
+    "summary",
+    "reasoning",
+    "tool",
+    "tool_name",
+    "data",
+    "url",
+    "signature",
+    "system",
+    "parts",
+];
+
+/// Whether the names below a member are data. The first levels of a document are its body.
+pub(super) fn is_free(name: &str, depth: usize) -> bool {
+    depth > 2 && FREE.contains(&name)
+}
+
+/// Whether a string of this member holds an object.
+pub(super) fn holds_json(name: &str) -> bool {
+    matches!(name, "arguments" | "value" | "stringValue")
+}
+
+/// Whether what a member says is a word of the format.
+pub(super) fn is_word(name: &str) -> bool {
+    WORDS.contains(&name)
+}
+
+/// The hash of a name in any of the ways of spelling it: `is_error`, `isError`.
+pub(super) fn name_hash(name: &str) -> u64 {
+    let letters = name.bytes().filter(|it| *it != b'_').map(|it| it.to_ascii_lowercase());
+    letters.fold(0xcbf2_9ce4_8422_2325, |hash, it| {
+        (hash ^ u64::from(it)).wrapping_mul(0x100_0000_01b3)
+    })
+}
+
+/// What a finding of a report accounts for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Scope {
+    /// The member that it names.
+    Named,
+    /// Whatever is at its place.
+    Place,
+    /// Nothing: it says that a value moved.
+    Nothing,
+}
+
+/// Findings that say that something moved or is written in another way.
+const MOVES: &[&str] = &[
+    "convert::order-lost",
+    "convert::merged-parts",
+    "convert::role-changed",
+    "convert::split-message",
+    "convert::refusal-as-text",
+    "convert::json-as-text",
+    "convert::invalid-arguments",
+    "convert::id-synthesised",
+    "chain::consecutive-user",
+    "chain::late-tool-result",
+    "chain::early-tool-result",
+    "chain::misplaced-part",
+    "chain::misplaced-system",
+    "profile::consecutive-assistant",
+    "profile::later-system",
+    "profile::split-results",
+    "session::written-anew",
+];
+
+/// What this finding accounts for.
+pub(super) fn scope(it: &Diagnostic) -> Scope {
+    let code = it.code.as_str();
+    if MOVES.contains(&code) {
+        Scope::Nothing
+    } else if code == "convert::lost-member" {
+        Scope::Named
+    } else {
+        Scope::Place
+    }
+}
+
+/// Whether a sentence names a member on this way: `` `tools[0].strict` ``, `openai.refusal`, or a name at its end.
+pub(super) fn names(sentence: &str, way: &[String]) -> bool {
+    let quoted = sentence.split('`').nth(1);
+    let dotted = sentence.split(' ').find(|it| it.contains('.')).and_then(|it| it.split_once('.'));
+    let last = sentence.rsplit(' ').next();
+    let is_on = |path: &str| {
+        let mut steps = way.iter();
+        let mut named = path.split(['.', '[', ']']).filter(|it| !it.is_empty());
+        named.all(|name| steps.any(|step| step == name))
+    };
+    let named = quoted.or(dotted.map(|it| it.1)).or(last);
+    named.is_some_and(is_on)
+}
+
+/// Whether a value is the id of something.
+pub(super) fn is_id(leaf: &Leaf<'_>) -> bool {
+    leaf.is_text() && (leaf.name == "id" || leaf.name.ends_with("_id") || leaf.name.ends_with("Id"))
+}
+
+/// Whether a value may be said once for several times: an id, and the tool of a call and of its result.
+pub(super) fn is_shared(leaf: &Leaf<'_>) -> bool {
+    is_id(leaf) || leaf.is_text() && matches!(leaf.name, "name" | "tool_name" | "toolName")
+}
+
+/// Whether a value says nothing but what the form of the document is.
+pub(super) fn is_form(leaf: &Leaf<'_>) -> bool {
+    match leaf.is_free {
+        true => leaf.text == "{}" && FREE.contains(&leaf.name),
+        false => {
+            let is_nothing = matches!(leaf.text, "\"\"" | "null" | "[]" | "{}" | "false");
+            is_nothing || is_word(leaf.name) || leaf.name == "format" && leaf.text == "\"json\""
+        }
+    }
+}
+
+/// The name of the member that a value stays behind with, since it is beside what is said.
+pub(super) fn beside<'t>(told: &Told<'_>, leaf: &Leaf<'t>, way: &[Frame<'t>]) -> Option<&'t str> {
+    let of_answer = way.windows(2).find_map(|it| {
+        let said = BESIDE.iter().find(|row| it[0].is_list && row.0 == it[0].name)?.1;
+        Some(it[1].name).filter(|name| !said.contains(name))
+    });
+    let is_said = leaf.is_free || leaf.is_text() && OF_RECORDS.contains(&leaf.name);
+    let of_records = (told.has_records && !is_said).then_some(leaf.name);
+    let mut names = way.iter().filter(|it| !it.is_list).map(|it| it.name);
+    let of_turns = names.find(|name| told.from == "turns" && OF_TURNS.contains(name));
+    of_answer.or(of_records).or(of_turns)
+}
+
+/// The ways in which a value may be said: a data URL by its type and data, a text file by its text, JSON in a
+/// text by its values, a seal in base64 or not, the result of a tool without its heading.
+pub(super) fn spellings<'s>(name: &str, said: &'s str) -> Vec<Cow<'s, str>> {
+    let text = |data: &str| STANDARD.decode(data).ok().and_then(|it| String::from_utf8(it).ok());
+    if let Some((kind, data)) = said.strip_prefix("data:").and_then(|it| it.split_once(";base64,"))
+    {
+        let text = text(data).filter(|_| kind.starts_with("text/")).map(Cow::Owned);
+        return [Cow::Owned(format!("{kind} {data}"))].into_iter().chain(text).collect();
+    }
+    let mut res = vec![Cow::Borrowed(said.strip_prefix("Tool: ").unwrap_or(said))];
+    if said.starts_with(['{', '[']) && msg_json::validate(said).is_ok() {
+        let mut inner = String::new();
+        walk(said, |leaf, _| inner.extend([leaf.name, " ", &*leaf.said(), " "]));
+        res.push(Cow::Owned(inner));
+    }
+    if name == "signature" {
+        res.push(Cow::Owned(STANDARD.encode(said)));
+        res.extend(text(said).map(Cow::Owned));
+    }
+    res
+}
+
+/// Whether a value is an option that was followed.
+pub(super) fn is_option(from: &str, way: &[Frame<'_>]) -> bool {
+    from == "turns" && way.get(1).is_some_and(|it| !it.is_list && it.name == "options")
+}
+
+/// Members that say the same thought, for programs of different ages.
+const TWINS: &[&str] = &["reasoning_content", "thinking_blocks", "reasoning", "reasoning_details"];
+
+/// The member of [`TWINS`] on a way.
+pub(super) fn twin(way: &[Frame<'_>]) -> Option<&'static str> {
+    way.iter().find_map(|it| TWINS.iter().copied().find(|name| !it.is_list && *name == it.name))
+}
+
+/// Whether a value in one of them is the thought itself.
+pub(super) fn is_thought(leaf: &Leaf<'_>) -> bool {
+    leaf.is_text()
+        && matches!(leaf.name, "reasoning_content" | "thinking" | "reasoning" | "text" | "summary")
+}
+
+/// Another word for a value, in formats that have no member for it.
+pub(super) fn synonym(leaf: &Leaf<'_>) -> Option<&'static str> {
+    let is_error = matches!(leaf.name, "is_error" | "isError") && leaf.text == "true";
+    is_error.then_some("Error")
+}
