@@ -24,6 +24,7 @@ mod stream;
 mod options;
 mod shape;
 mod thought;
+mod wanted;
 
 mod codes;
 

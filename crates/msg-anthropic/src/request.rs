@@ -128,6 +128,7 @@ impl MessageBody for MessagesRequest {
             None => None,
         };
         let (mut body, messages) = Body::read(reader, HELD, |it| read_messages(it, cx))?;
+        body.note_doubles(cx);
         let mut messages = messages.unwrap_or_default();
         let has_system = system.is_some();
         if has_system {

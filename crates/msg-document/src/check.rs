@@ -18,7 +18,7 @@ use crate::json::to_json;
 use crate::options::CheckMembers;
 use crate::read_options::ReadOptions;
 use crate::refusal::Refusal;
-use crate::shapes::refused_shapes;
+use crate::shapes::{other_notes, refused_shapes};
 use crate::skeleton::Skeleton;
 
 /// What to check by.
@@ -134,7 +134,8 @@ impl Document {
     /// Checks what was read.
     pub fn check(&self, options: &CheckOptions) -> Checked {
         // What was merely spelled otherwise is no problem of the conversation.
-        let notes = self.notes().iter().filter(|it| it.severity != Severity::Info);
+        let notes = other_notes(self, options.profile.as_ref());
+        let notes = notes.filter(|it| it.severity != Severity::Info);
         let shapes = refused_shapes(self, options.profile.as_ref());
         let notes = notes.cloned().chain(shapes).chain(foreign_parts(self.messages()));
         let notes: Vec<_> = notes.collect();

@@ -13,44 +13,9 @@
 
 use std::borrow::Cow;
 
+use msg_codec::codec::{BEDROCK, owner_of_member, owner_of_type};
 use msg_core::{Code, Diagnostic, Message, Origin, Other, Part};
 use msg_json::Reader;
-
-/// The types of Anthropic's blocks that no other format reads.
-const OF_ANTHROPIC: [&str; 8] = [
-    "tool_use",
-    "tool_result",
-    "server_tool_use",
-    "mcp_tool_use",
-    "mcp_tool_result",
-    "web_search_tool_result",
-    "redacted_thinking",
-    "container_upload",
-];
-
-/// The types of parts and items that only Responses has.
-const OF_RESPONSES: [&str; 6] = [
-    "input_text",
-    "output_text",
-    "input_image",
-    "input_file",
-    "function_call",
-    "function_call_output",
-];
-
-/// The types of parts that only chat messages have.
-const OF_OPENAI: [&str; 1] = ["image_url"];
-
-/// The members that say what an untyped part is: Gemini's, and those of Bedrock Converse.
-const OF_GEMINI: [&str; 6] = [
-    "functionCall",
-    "functionResponse",
-    "inlineData",
-    "fileData",
-    "executableCode",
-    "codeExecutionResult",
-];
-const OF_BEDROCK: [&str; 2] = ["toolUse", "toolResult"];
 
 /// Members of a message in which only other formats keep what it says.
 const LISTS: [(&str, &str); 3] =
@@ -86,7 +51,7 @@ fn foreign_other(it: &Other) -> Option<Diagnostic> {
     }
     let members = Members::of(it.value.text())?;
     let (what, name, owner) = match members.kind {
-        Some(kind) => ("type", kind.clone(), owner(&kind)?),
+        Some(kind) => ("type", kind.clone(), owner_of_type(&kind)?),
         None => ("member", members.tag?.0.into(), members.tag?.1),
     };
     (owner != it.format.as_str()).then(|| foreign(what, &name, owner))
@@ -117,14 +82,6 @@ fn foreign(what: &str, name: &str, owner: &str) -> Diagnostic {
     Diagnostic::error(Code::new("message::foreign-part"), text)
 }
 
-const BEDROCK: &str = "bedrock";
-
-fn owner(kind: &str) -> Option<&'static str> {
-    let owners =
-        [("anthropic", &OF_ANTHROPIC[..]), ("responses", &OF_RESPONSES), ("openai", &OF_OPENAI)];
-    owners.into_iter().find(|it| it.1.contains(&kind)).map(|it| it.0)
-}
-
 /// What a part says it is.
 #[derive(Default)]
 struct Members<'a> {
@@ -145,14 +102,8 @@ impl<'a> Members<'a> {
             if key.text == "type" {
                 found.kind = Reader::from_text(value).string().ok().map(|it| it.text);
             }
-            found.tag = found.tag.or_else(|| tag(&key.text));
+            found.tag = found.tag.or_else(|| owner_of_member(&key.text));
         }
         Some(found)
     }
-}
-
-fn tag(member: &str) -> Option<(&'static str, &'static str)> {
-    let of =
-        |tags: &[&'static str], owner| tags.iter().find(|it| **it == member).map(|it| (*it, owner));
-    of(&OF_GEMINI, "gemini").or_else(|| of(&OF_BEDROCK, BEDROCK))
 }

@@ -108,7 +108,7 @@ impl Document {
         let shapes: Vec<_> = refused_shapes(self, options.chain.profile.as_deref()).collect();
         let mut messages = self.take_messages();
         for at in shapes.iter().filter_map(|it| it.at.message) {
-            forget_shapes(&mut messages[at]);
+            messages.get_mut(at).into_iter().for_each(forget_shapes);
         }
         let (messages, mut found) = mend(messages, side, &chain);
         found.retain(|it| it.fix.is_some());

@@ -9,6 +9,7 @@
 //! a document that has to be converted for the provider that is asked: a conversion writes the API's shapes.
 
 use msg_chainast::Profile;
+use msg_codec::codec::forget_whole;
 use msg_core::{Code, Diagnostic, Message, Origin, Part, RawJson};
 
 use crate::document::Document;
@@ -25,10 +26,24 @@ pub(crate) fn refused_shapes<'a>(
 ) -> impl Iterator<Item = Diagnostic> + use<'a> {
     let is_asked = profile.is_some_and(|it| it.format == document.format().name());
     let is_strict = is_asked && profile.is_some_and(|it| STRICT.contains(&&*it.name));
-    let roles =
-        document.notes().iter().filter(move |it| is_asked && it.code == "message::role-spelling");
+    // A value of a wrong type no API takes.
+    let is_refused = |it: &Diagnostic| it.code == "message::role-spelling" || is_wrong_type(it);
+    let roles = document.notes().iter().filter(move |it| is_asked && is_refused(it));
     let shapes = document.content.shapes.iter().filter(move |_| is_strict);
     roles.chain(shapes).map(refused)
+}
+
+/// What of the notes of the reader is not said of a refused shape.
+pub(crate) fn other_notes<'a>(
+    document: &'a Document,
+    profile: Option<&Profile>,
+) -> impl Iterator<Item = &'a Diagnostic> + use<'a> {
+    let is_asked = profile.is_some_and(|it| it.format == document.format().name());
+    document.notes().iter().filter(move |it| !(is_asked && is_wrong_type(it)))
+}
+
+fn is_wrong_type(it: &Diagnostic) -> bool {
+    it.code == "message::wrong-type"
 }
 
 fn refused(note: &Diagnostic) -> Diagnostic {
@@ -58,6 +73,7 @@ fn forget_shape(part: &mut Part) {
             it.extra.clear_layout();
             it.content.parts_mut().iter_mut().for_each(forget_shape);
         }
-        _ => {}
+        // An item that begins with something else may be kept whole.
+        other => forget_whole(other.extra_mut(), &Origin::Responses),
     }
 }

@@ -9,7 +9,7 @@
 //! For formats of other programs that are read for their messages and are no wire format. Each
 //! message is held twice until the document is written: as it was, and as it is.
 
-use msg_codec::codec::{Body, Losses};
+use msg_codec::codec::{Body, Context, Losses};
 use msg_core::{Error, Message, Origin, RawJson, Report};
 use msg_json::{Kind, Reader, Writer};
 use msg_session::ShareGptTurns;
@@ -22,8 +22,14 @@ pub(crate) trait Form: Sync {
     /// Whose unknown members and layouts are its own.
     fn origin(&self) -> Origin;
 
-    /// Reads a message, or says what was expected in its place. `turns` knows those before it.
-    fn read(&self, source: &RawJson, turns: &mut ShareGptTurns) -> Result<Message, &'static str>;
+    /// Reads a message, or says what was expected in its place. `turns` knows those before it; `cx` is told what is
+    /// odd.
+    fn read(
+        &self,
+        source: &RawJson,
+        turns: &mut ShareGptTurns,
+        cx: &mut Context<'_, '_>,
+    ) -> Result<Message, &'static str>;
 
     /// The message that an object holds outside its list, and the name of the member.
     fn leading(&self, _body: &Body) -> Option<(&'static str, Message)> {
@@ -44,23 +50,34 @@ pub(crate) fn read(
     let mut reader = Reader::new(json).map_err(fail)?;
     let entries;
     let mut body = None;
+    let mut report = Report::default();
+    let mut cx = Context::new(&mut report);
     if reader.peek().map_err(fail)? == Kind::Object {
-        let (around, found) = Body::read(&mut reader, held, |it| list(it, form))?;
+        let (around, found) = Body::read(&mut reader, held, |it| list(it, form, &mut cx))?;
+        around.note_doubles(&mut cx);
         let expected = "a list of messages, or an object around one";
         entries = found.ok_or(Error::Shape { message: None, expected, offset: 0 })?;
         body = Some(around);
     } else {
-        entries = list(&mut reader, form)?;
+        entries = list(&mut reader, form, &mut cx)?;
     }
     reader.finish().map_err(fail)?;
+    cx.flush();
     let leading = body.as_ref().and_then(|it| form.leading(it));
     let first = leading.iter().map(|it| &it.1);
     let messages = first.chain(entries.iter().map(|it| &it.message)).cloned().collect();
+    let n_leading = leading.iter().count();
     let around = Sources { form, body, leading, entries };
-    Ok(Content::new(messages, around, Report::default()))
+    let mut res = Content::new(messages, around, report);
+    res.notes.iter_mut().flat_map(|it| &mut it.at.message).for_each(|it| *it += n_leading);
+    Ok(res)
 }
 
-fn list(reader: &mut Reader<'_>, form: &'static dyn Form) -> Result<Vec<Entry>, Error> {
+fn list(
+    reader: &mut Reader<'_>,
+    form: &'static dyn Form,
+    cx: &mut Context<'_, '_>,
+) -> Result<Vec<Entry>, Error> {
     let mut res: Vec<Entry> = Vec::new();
     let mut turns = ShareGptTurns::default();
     let at = |it, index| Error::from_json(it, Some(index));
@@ -70,7 +87,8 @@ fn list(reader: &mut Reader<'_>, form: &'static dyn Form) -> Result<Vec<Entry>, 
         let offset = reader.next_offset();
         let source = reader.raw_json().map_err(|it| at(it, index))?;
         let shape = |expected| Error::Shape { message: Some(index), expected, offset };
-        let mut message = form.read(&source, &mut turns).map_err(shape)?;
+        let mut message = form.read(&source, &mut turns, cx).map_err(shape)?;
+        cx.next_message();
         // The place is a layout: it takes no part in equality and goes where the message goes.
         message.extra.set_layout(form.origin(), (index as u64).to_le_bytes());
         res.push(Entry { source, message });

@@ -16,6 +16,7 @@ mod request;
 mod response;
 
 mod read;
+mod wanted;
 mod write;
 
 mod events;

@@ -119,6 +119,7 @@ impl MessageBody for GenerateRequest {
         };
         let (mut body, found) =
             Body::read(reader, HELD, |it| Ok((it.peek()? != Kind::Array, read_contents(it, cx)?)))?;
+        body.note_doubles(cx);
         let (is_single, mut messages) = found.unwrap_or_default();
         let has_system = system.is_some();
         if let Some((name, message)) = system {

@@ -7,7 +7,7 @@ use msg_json::{Kind, Reader};
 
 use crate::{
     WriteOptions,
-    read::read_candidate,
+    read::read_alone_as,
     write::{Writer, written},
 };
 
@@ -99,6 +99,7 @@ impl MessageBody for GenerateResponse {
             }
             Ok((messages, candidates))
         })?;
+        body.note_doubles(cx);
         let (mut messages, candidates) = found.unwrap_or_default();
         body.note_model("modelVersion", &mut messages);
         Ok(Self { messages, body, candidates })
@@ -150,8 +151,11 @@ impl Candidate {
         let (body, found) =
             Body::read(reader, HELD_OF_CANDIDATE, |reader| match reader.peek()? {
                 Kind::Null => Ok(reader.null().map(|()| None)?),
-                _ => read_candidate(reader, cx).map(Some).map_err(|it| it.in_message(message)),
+                _ => read_alone_as(&Role::Assistant, reader, cx)
+                    .map(Some)
+                    .map_err(|it| it.in_message(message)),
             })?;
+        body.note_doubles(cx);
         let found = found.flatten();
         let has_content = found.is_some();
         let message = found.unwrap_or_else(|| Message::new(Role::Assistant));

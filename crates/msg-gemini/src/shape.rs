@@ -111,6 +111,8 @@ pub(crate) mod call {
     pub(crate) const ARGS_NULL: u8 = 1;
     /// `args` was a value that is no object.
     pub(crate) const ARGS_VALUE: u8 = 2;
+    /// `args` was a string.
+    pub(crate) const ARGS_STRING: u8 = 3;
 }
 
 /// A `functionResponse`.

@@ -21,6 +21,7 @@ mod headers;
 mod llm;
 mod options;
 mod text_blocks;
+mod wanted;
 
 mod codes;
 

@@ -2,12 +2,17 @@
 
 use std::borrow::Cow;
 
-use msg_codec::codec::{Content, Context, Fields, Placement, bit, mask};
-use msg_core::{Error, Extra, Message, Part, Role};
+use msg_codec::codec::{
+    Content, Context, Fields, Placement, bit, keep_whole, mask, read_alone, read_mended,
+};
+use msg_core::{Error, Extra, Message, Part, Report, Role};
 use msg_json::{JsonError, Kind, Reader};
 
 use super::block;
-use crate::shape::{ANTHROPIC, message};
+use crate::{
+    shape::{ANTHROPIC, message},
+    wanted::{CONTENT, MESSAGE},
+};
 
 /// Reads the message before which the reader stands, which may become two, behind those of the list.
 pub(super) fn read_into<'a>(
@@ -15,6 +20,28 @@ pub(super) fn read_into<'a>(
     reader: &mut Reader<'a>,
     cx: &mut Context<'a, '_>,
 ) -> Result<(), Error> {
+    let follows_results = list.last().is_some_and(|it| it.role == Role::Tool);
+    let messages = read_mended(
+        reader,
+        cx,
+        |source| MESSAGE.mend("", source),
+        |reader, cx| read_one(reader, cx, follows_results),
+        |it, source| {
+            it.iter_mut().take(1).for_each(|it| keep_whole(&mut it.extra, &ANTHROPIC, source));
+        },
+    )?;
+    for message in messages {
+        list.push(message);
+        cx.next_message();
+    }
+    Ok(())
+}
+
+fn read_one<'a>(
+    reader: &mut Reader<'a>,
+    cx: &mut Context<'a, '_>,
+    follows_results: bool,
+) -> Result<Vec<Message>, Error> {
     let offset = reader.next_offset();
     if reader.peek()? != Kind::Object {
         let message = Some(cx.message);
@@ -25,12 +52,14 @@ pub(super) fn read_into<'a>(
         return Err(Error::Role { message: cx.message, offset });
     };
     let role = draft.role(&word, cx);
-    let follows_results = list.last().is_some_and(|it| it.role == Role::Tool);
-    for message in draft.into_messages(role, follows_results, cx) {
-        list.push(message);
-        cx.next_message();
-    }
-    Ok(())
+    Ok(draft.into_messages(role, follows_results, cx))
+}
+
+/// Whether these messages are what is read of the source of one.
+pub(crate) fn says(source: &str, messages: &[Message]) -> bool {
+    let mut list = Vec::new();
+    let read = read_alone(source, |reader, cx| read_into(&mut list, reader, cx));
+    read.is_some() && list == messages
 }
 
 /// Reads the one message whose members are `role` and `content` of a response.
@@ -38,15 +67,32 @@ pub(crate) fn read<'a>(
     role: Role,
     content: &'a str,
     cx: &mut Context<'a, '_>,
-) -> Result<Vec<Message>, JsonError> {
-    let mut draft = Draft::new(cx);
-    draft.content = block::read_content(&mut Reader::from_text(content), cx)?;
-    let mut messages = draft.into_messages(role, false, cx);
-    for message in &mut messages {
-        message.extra.clear_layout();
-        cx.next_message();
-    }
+) -> Result<Vec<Message>, Error> {
+    let messages = read_mended(
+        &mut Reader::from_text(content),
+        cx,
+        |source| CONTENT.mend("content", source),
+        |reader, cx| {
+            let mut draft = Draft::new(cx);
+            draft.content = block::read_content(reader, cx)?;
+            let mut messages = draft.into_messages(role.clone(), false, cx);
+            messages.iter_mut().for_each(|it| it.extra.clear_layout());
+            Ok(messages)
+        },
+        |it, source| {
+            it.iter_mut().take(1).for_each(|it| keep_whole(&mut it.extra, &ANTHROPIC, source));
+        },
+    )?;
+    messages.iter().for_each(|_| cx.next_message());
     Ok(messages)
+}
+
+/// Whether these messages are what is read of this content of a response.
+pub(crate) fn content_says(source: &str, messages: &[Message]) -> bool {
+    let Some(first) = messages.first() else { return false };
+    let mut report = Report::with_cap(0);
+    let found = read(first.role.clone(), source, &mut Context::new(&mut report));
+    found.is_ok_and(|it| it == messages)
 }
 
 /// The members of a message as they came.

@@ -17,8 +17,8 @@ use msg_codec::codec::Context;
 use msg_core::Message;
 use msg_json::Reader;
 
-pub(crate) use message::read as read_message;
-pub(crate) use system::read as read_system;
+pub(crate) use message::{content_says, read as read_message, says};
+pub(crate) use system::{read as read_system, says as system_says};
 
 /// Reads an array of messages, the reader standing before it.
 pub(crate) fn read_messages<'a>(

@@ -1,17 +1,41 @@
 //! The `system` of a request: a string or blocks, the first message (AN-4).
 
-use msg_codec::codec::{Content, Context, Placement, text_of};
-use msg_core::{Extra, Message, Part, Role};
+use msg_codec::codec::{Content, Context, Placement, keep_whole, read_mended, text_of};
+use msg_core::{Error, Extra, Message, Part, Report, Role};
 use msg_json::{JsonError, Reader};
 
 use super::block::{self, Depth};
-use crate::shape::{ANTHROPIC, message};
+use crate::{
+    shape::{ANTHROPIC, message},
+    wanted::CONTENT,
+};
 
 /// Reads the value of `system`; none for one that says nothing, which stays where it is.
 pub(crate) fn read<'a>(
     source: &'a str,
     cx: &mut Context<'a, '_>,
-) -> Result<Option<Message>, JsonError> {
+) -> Result<Option<Message>, Error> {
+    let message = read_mended(
+        &mut Reader::from_text(source),
+        cx,
+        |source| CONTENT.mend("system", source),
+        |reader, cx| Ok(read_value(reader.raw()?, cx)?),
+        |it, source| {
+            it.iter_mut().for_each(|it| keep_whole(&mut it.extra, &ANTHROPIC, source));
+        },
+    )?;
+    message.iter().for_each(|_| cx.next_message());
+    Ok(message)
+}
+
+/// Whether this message is what is read of this value of `system`.
+pub(crate) fn says(source: &str, message: &Message) -> bool {
+    let mut report = Report::with_cap(0);
+    let found = read(source, &mut Context::new(&mut report));
+    found.is_ok_and(|it| it.as_ref() == Some(message))
+}
+
+fn read_value<'a>(source: &'a str, cx: &mut Context<'a, '_>) -> Result<Option<Message>, JsonError> {
     let (parts, extra) = if let Some(text) = text_of(source) {
         let text = cx.text(text, "system");
         (if text.is_empty() { Vec::new() } else { vec![Part::text(text)] }, Extra::default())
@@ -28,7 +52,6 @@ pub(crate) fn read<'a>(
     if parts.is_empty() {
         return Ok(None);
     }
-    cx.next_message();
     Ok(Some(Message { role: Role::System, parts, name: None, extra }))
 }
 

@@ -6,7 +6,10 @@ use msg_codec::codec::{Placed, Placement, bit, mask};
 use msg_core::{Message, Role};
 
 use super::{LaterSystem, Purpose, Writer};
-use crate::shape::message;
+use crate::{
+    read::{content_says, says},
+    shape::message,
+};
 
 impl Writer<'_> {
     /// Writes the messages as an array; `first` is the index that findings give to the first of them.
@@ -26,6 +29,10 @@ impl Writer<'_> {
 
     /// Writes the content of messages that are the one of a response (AN-13: always an array).
     pub(crate) fn response(&mut self, messages: &[Message], out: &mut Vec<u8>) {
+        let head = messages.first();
+        if let Some(source) = head.and_then(|it| self.whole(it, |it| content_says(it, messages))) {
+            return out.extend_from_slice(source.as_bytes());
+        }
         messages.iter().enumerate().for_each(|(at, it)| self.objects.envelope_losses(at, it));
         let parts = self.parts(messages, 0);
         self.array(&parts, out);
@@ -51,6 +58,9 @@ impl Writer<'_> {
 
     fn group(&mut self, group: &[Message], at: usize, out: &mut Vec<u8>) {
         let Some(head) = group.first() else { return };
+        if let Some(source) = self.whole(head, |source| says(source, group)) {
+            return out.extend_from_slice(source.as_bytes());
+        }
         let plan = self.plan(&head.extra);
         let raw = self.objects.envelope((at..).zip(group));
         let parts = self.parts(group, at);

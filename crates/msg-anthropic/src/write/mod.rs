@@ -14,7 +14,7 @@ mod message;
 mod system;
 
 use msg_codec::codec::{PartWriter, Plan, Purpose, RawMember};
-use msg_core::{Extra, Origin, Report};
+use msg_core::{Extra, Message, Origin, Report};
 
 use crate::{CacheControl, LaterSystem, WriteOptions, shape::ANTHROPIC};
 
@@ -45,6 +45,12 @@ impl Writer<'_> {
             Purpose::Convert => self.options.later_system,
             Purpose::Return => LaterSystem::Keep,
         }
+    }
+
+    /// The source of what begins with this message, if it is kept whole and still says what is written.
+    fn whole<'m>(&self, head: &'m Message, says: impl FnOnce(&str) -> bool) -> Option<&'m str> {
+        let is_asked = || *self.options == WriteOptions::default();
+        self.objects.whole(&head.extra, |source| is_asked() && says(source))
     }
 
     fn plan<'b>(&self, extra: &'b Extra) -> Plan<'b> {

@@ -4,12 +4,18 @@ use msg_codec::codec::{Placed, text_of_part};
 use msg_core::{Message, Part, Role};
 
 use super::{LaterSystem, Purpose, Writer};
-use crate::shape::message;
+use crate::{read::system_says, shape::message};
 
 impl Writer<'_> {
     /// The value of `system`: the leading messages, and later ones that are hoisted; none if there is no
     /// text in them.
     pub(crate) fn system(&mut self, messages: &[Message], leading: usize) -> Option<Vec<u8>> {
+        if let [one, ..] = messages
+            && leading == 1
+            && let Some(source) = self.whole(one, |source| system_says(source, one))
+        {
+            return Some(source.as_bytes().to_vec());
+        }
         let mut parts = Vec::new();
         for (at, it) in messages.iter().enumerate() {
             let is_hoisted = at >= leading && self.is_hoisted(it);

@@ -5,9 +5,13 @@
 //! {"model":"m","messages":[…],"x":1}      Body, of which `messages` is held:  model "m", messages (a place), x 1
 //! ```
 
+use std::collections::BTreeSet;
+
 use msg_core::{Error, Extra, Message, Origin, Provenance, RawJson, Usage};
 use msg_json::{Reader, Writer};
 use serde::de::DeserializeOwned;
+
+use super::Context;
 
 /// The members of an object in source order. Those that are held elsewhere, such as its messages, have only
 /// their places in it, and are neither given nor set here.
@@ -27,6 +31,8 @@ pub struct Body {
     // Members by order and name, with an index above a few: what `Extra` is.
     members: Extra,
     held: &'static [&'static str],
+    /// Members that came more than once.
+    doubles: BTreeSet<Box<str>>,
 }
 
 const JSON: Origin = Origin::Json;
@@ -35,7 +41,7 @@ impl Body {
     /// A body without members, of which some are held elsewhere.
     #[must_use]
     pub fn new(held: &'static [&'static str]) -> Self {
-        Self { members: Extra::default(), held }
+        Self { members: Extra::default(), held, doubles: BTreeSet::new() }
     }
 
     /// Reads an object and the value of the first of the members that are held elsewhere; of several of that
@@ -51,15 +57,26 @@ impl Body {
         let (mut res, mut found) = (Self::new(held), None);
         reader.begin_object()?;
         while let Some(key) = reader.next_key()? {
-            if held.first().is_some_and(|it| key.text == *it) {
-                found = Some(value(reader)?);
-                res.hold(&key.text);
-            } else {
-                let value = reader.raw_json()?;
-                res.members.insert(JSON, key.text, value);
+            let is_held = held.first().is_some_and(|it| key.text == *it);
+            let member = match is_held {
+                true => {
+                    found = Some(value(reader)?);
+                    RawJson::written(|it| it.null())
+                }
+                false => reader.raw_json()?,
+            };
+            let name: Box<str> = key.text.into();
+            if res.has(&name) {
+                res.doubles.insert(name.clone());
             }
+            res.members.insert(JSON, name, member);
         }
         Ok((res, found))
+    }
+
+    /// Notes the members that came more than once, of which the last counts.
+    pub fn note_doubles(&self, cx: &mut Context<'_, '_>) {
+        self.doubles.iter().for_each(|it| cx.duplicate_in_body(it));
     }
 
     /// Makes a place for a member that is held elsewhere, where it stands or last.

@@ -126,6 +126,9 @@ impl<'a> Fields<'a> {
         if !self.has_extra(cx) {
             return;
         }
+        if self.raw.iter().flatten().any(|it| *it != "null") {
+            cx.odd();
+        }
         let mut unknown = cx.unknown.drain(self.from..);
         let mut doubles = Vec::new();
         for (at, &slot) in self.order.slots().iter().enumerate() {
@@ -141,6 +144,9 @@ impl<'a> Fields<'a> {
             }
         }
         drop(unknown);
+        if !doubles.is_empty() {
+            cx.lossy();
+        }
         self.order.remove(&doubles);
     }
 

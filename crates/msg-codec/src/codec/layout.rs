@@ -9,7 +9,7 @@
 use super::shape::ALIASED;
 
 /// Separates the slots of an object from those of the object inside it.
-const SECTION: u8 = 0x1f;
+pub(super) const SECTION: u8 = 0x1f;
 
 /// Stands for the members of an object that had none: a section without slots would mean the canonical order.
 const EMPTY: u8 = 0x1e;
@@ -178,6 +178,11 @@ impl<'a> Plan<'a> {
     pub fn variant_of_any(&self, code: u8) -> u8 {
         self.variant(code) & !ALIASED
     }
+}
+
+/// How many sections a layout has.
+pub(super) fn count(layout: &[u8]) -> usize {
+    1 + layout.iter().filter(|it| **it == SECTION).count()
 }
 
 /// Slots as a section.

@@ -49,7 +49,10 @@ impl Content {
             Kind::String => Ok(Self::Text(cx.string(reader.string()?, "content"))),
             Kind::Array => Self::read_parts(reader, cx, part).map(Self::Parts),
             Kind::Null => reader.raw().map(|_| Self::Null),
-            _ => reader.raw().map(|_| Self::Raw),
+            _ => {
+                cx.odd();
+                reader.raw().map(|_| Self::Raw)
+            }
         }
     }
 
@@ -102,6 +105,7 @@ impl Content {
             _ => None,
         };
         let Some((shape, build)) = kind.as_deref().and_then(known) else {
+            cx.odd();
             return reader.raw().map(|it| Self::carried(origin, None, it));
         };
         let (start, mark) = (reader.next_offset(), cx.mark());
@@ -113,6 +117,7 @@ impl Content {
                 return Ok(part);
             }
         }
+        cx.odd();
         cx.back_to(mark);
         Ok(Self::carried(origin, None, reader.source(start, reader.offset())))
     }

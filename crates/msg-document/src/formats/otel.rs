@@ -8,7 +8,7 @@
 //!
 //! Spans themselves are not read here.
 
-use msg_codec::codec::Losses;
+use msg_codec::codec::{Context, Losses};
 use msg_core::{Message, Origin, Other, Part, RawJson, Report, Role};
 use msg_json::Writer;
 use msg_session::ShareGptTurns;
@@ -58,7 +58,12 @@ impl Form for Otel {
         Origin::Other("otel".into())
     }
 
-    fn read(&self, source: &RawJson, _: &mut ShareGptTurns) -> Result<Message, &'static str> {
+    fn read(
+        &self,
+        source: &RawJson,
+        _: &mut ShareGptTurns,
+        _: &mut Context<'_, '_>,
+    ) -> Result<Message, &'static str> {
         let mut members = source.members().ok_or("a message, which is an object")?;
         let role: String = take(&mut members, "role").ok_or("`role` to be a string")?;
         let parts: Vec<RawJson> = take(&mut members, "parts").ok_or("`parts` to be a list")?;

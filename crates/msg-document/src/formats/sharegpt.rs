@@ -7,7 +7,7 @@
 //!                   {"from":"gpt","value":"Sunny."}],"tools":"[…]"}
 //! ```
 
-use msg_codec::codec::{Body, Losses};
+use msg_codec::codec::{Body, Context, Losses, Want, text_of};
 use msg_core::{Message, Origin, Part, RawJson, Report, Role, Severity, ToolCall};
 use msg_json::Writer;
 use msg_session::ShareGptTurns;
@@ -59,11 +59,20 @@ impl Form for ShareGpt {
     }
 
     /// SG-1, SG-2: a turn is a message.
-    fn read(&self, source: &RawJson, turns: &mut ShareGptTurns) -> Result<Message, &'static str> {
+    fn read(
+        &self,
+        source: &RawJson,
+        turns: &mut ShareGptTurns,
+        cx: &mut Context<'_, '_>,
+    ) -> Result<Message, &'static str> {
         let mut members = source.members().ok_or("a turn, which is an object")?;
         let from: String = take(&mut members, "from").ok_or("`from` to be a string")?;
-        let value: String = take(&mut members, "value").ok_or("`value` to be a string")?;
-        let mut res = turns.read(&from, &value);
+        let value: RawJson = take(&mut members, "value").ok_or("a `value`")?;
+        let mended = Want::Text.mend("value", value.text());
+        let json = mended.as_ref().map_or(value.text(), |it| &it.json);
+        let text = text_of(json).map(|it| it.0).unwrap_or_default();
+        mended.iter().flat_map(|it| &it.notes).for_each(|it| cx.wrong_kind(it.clone()));
+        let mut res = turns.read(&from, &text);
         keep_rest(&mut res.extra, &self.origin(), members);
         Ok(res)
     }
@@ -83,7 +92,7 @@ impl Form for ShareGpt {
             losses.warn("convert::role-changed", None, "developer became system");
         }
         losses.foreign(&message.extra, Some(&self.origin()), None);
-        let text = text_of(message, losses);
+        let text = texts_of(message, losses);
         let calls: Vec<_> = message.tool_calls().collect();
         let results: Vec<_> = message.tool_results().collect();
         let mut turn = |from: &str, value: &str| {
@@ -122,7 +131,7 @@ fn call_text(calls: &[&ToolCall]) -> String {
 }
 
 /// The texts of a message; what else is neither a call nor a result has no place.
-fn text_of(message: &Message, losses: &mut Losses<'_>) -> Option<String> {
+fn texts_of(message: &Message, losses: &mut Losses<'_>) -> Option<String> {
     let mut texts = Vec::new();
     for (at, part) in message.parts.iter().enumerate() {
         match part {

@@ -32,10 +32,32 @@ pub(super) fn conversation(source: &mut impl Source) -> Option<Conversation> {
     if is_list {
         res.list(source)?;
     } else {
-        source.object(|source, name| res.member(source, name))?;
+        let mut names: Vec<Box<str>> = Vec::new();
+        source.object(|source, name| {
+            // The reader of documents says more of a member that comes twice, and of very many.
+            let is_new = names.len() < MANY && names.iter().all(|it| **it != *name);
+            names.push(name.into());
+            if is_new { res.member(source, name) } else { None }
+        })?;
     }
     let shapes = std::mem::take(&mut res.shapes);
     shapes.are_of_chat(is_list).then_some(res)
+}
+
+/// The name of a member that holds a medium, if it holds one of the usual form.
+fn medium<S: Source>(source: &mut S, name: &str) -> Option<&'static str> {
+    let (name, bodies): (_, &[&str]) = match name {
+        "image_url" => ("image_url", &["url"]),
+        "input_audio" => ("input_audio", &["data"]),
+        _ => ("file", &["file_id", "file_data"]),
+    };
+    let mut is_whole = false;
+    source.object(|source, name| {
+        (source.kind()? == Kind::String).then_some(())?;
+        is_whole |= bodies.contains(&name);
+        source.skip()
+    })?;
+    is_whole.then_some(name)
 }
 
 /// A tool that is no tool of Anthropic, whose requests are recognised by them.
@@ -234,34 +256,38 @@ impl Draft {
 
     /// A text, or media of some kind: they count as content, whatever they hold.
     fn part<S: Source>(&mut self, source: &mut S, texts: &mut usize) -> Option<Part> {
-        let (mut is_text, mut part, mut has_passed) = (None, None, false);
+        let (mut kind, mut part, mut media, mut has_passed) = (None, None, None, false);
         source.object(|source, name| match name {
-            "type" if is_text.is_none() => {
-                is_text = match &*source.text()? {
-                    "text" => Some(true),
-                    "file" | "image_url" | "input_audio" => Some(false),
-                    _ => None,
-                };
-                is_text.map(|_| ())
+            "type" if kind.is_none() => {
+                let text = source.text()?;
+                kind = Some(
+                    ["text", "file", "image_url", "input_audio"]
+                        .into_iter()
+                        .find(|it| *it == text)?,
+                );
+                Some(())
             }
             "text" if part.is_none() => {
                 part = Some(text(source, texts)?);
                 Some(())
             }
             // Of more than one, or one that stands twice, the reader of documents says more.
-            "cache_control" | "file" | "image_url" | "input_audio" if !has_passed => {
+            "cache_control" if !has_passed => {
                 (source.kind()? == Kind::Object).then_some(())?;
                 has_passed = true;
-                self.has_more = true;
                 source.skip()
+            }
+            "file" | "image_url" | "input_audio" if media.is_none() => {
+                media = Some(medium(source, name)?);
+                Some(())
             }
             _ => None,
         })?;
-        if is_text? {
-            return part;
+        self.has_more |= has_passed || media.is_some();
+        match kind? {
+            "text" => part.filter(|_| media.is_none()),
+            kind => (media? == kind && part.is_none()).then(|| Part::Image(Image::default())),
         }
-        self.has_more = true;
-        Some(Part::Image(Image::default()))
     }
 
     /// Calls of functions, or `null`; of a list without calls the reader of documents says more.

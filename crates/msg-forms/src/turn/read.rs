@@ -97,7 +97,7 @@ pub(super) fn read_turn(source: &mut Source<'_, '_>) -> Result<Turn, Error> {
     let mut it = Stored::new(source, None);
     while let Some(key) = it.source.next_key()? {
         match &*key {
-            "id" => it.text("id", &mut res.id)?,
+            "id" => it.said("id", &mut res.id)?,
             "role" => it.word("role", "", &mut res.role)?,
             "parts" => {
                 it.begin("parts");
@@ -106,7 +106,7 @@ pub(super) fn read_turn(source: &mut Source<'_, '_>) -> Result<Turn, Error> {
             "timestamp" => it.number("timestamp", &mut res.timestamp)?,
             "finished" => it.flag("finished", &mut res.finished)?,
             "finish_reason" => it.text("finish_reason", &mut res.finish_reason)?,
-            "reasoning_content" => it.text("reasoning_content", &mut res.reasoning_content)?,
+            "reasoning_content" => it.said("reasoning_content", &mut res.reasoning_content)?,
             "metadata" => it.object("metadata", &mut res.metadata)?,
             key => it.unknown(key)?,
         }
@@ -150,8 +150,8 @@ fn read_text(source: &mut Source<'_, '_>) -> (Result<TurnPart, Error>, bool) {
     let mut res = TextPart::default();
     let mut members = Stored::new(source, Some("text"));
     let read = members.each(|it, key| match key {
-        "id" => it.text("id", &mut res.id),
-        "text" => it.text("text", &mut res.text),
+        "id" => it.said("id", &mut res.id),
+        "text" => it.said("text", &mut res.text),
         _ => it.unknown(key),
     });
     let Stored { extra, retyped, .. } = members;
@@ -163,10 +163,10 @@ fn read_tool(source: &mut Source<'_, '_>) -> (Result<TurnPart, Error>, bool) {
     let mut res = ToolPart::default();
     let mut members = Stored::new(source, Some("tool"));
     let read = members.each(|it, key| match key {
-        "id" => it.text("id", &mut res.id),
-        "tool" => it.text("tool", &mut res.tool),
+        "id" => it.said("id", &mut res.id),
+        "tool" => it.said("tool", &mut res.tool),
         "input" => it.input(&mut res.input),
-        "output" => it.text("output", &mut res.output),
+        "output" => it.said("output", &mut res.output),
         "status" => it.word("status", "pending", &mut res.status),
         "start_time" => it.number("start_time", &mut res.start_time),
         "end_time" => it.number("end_time", &mut res.end_time),
@@ -236,6 +236,16 @@ impl<'s, 'a, 'r> Stored<'s, 'a, 'r> {
         Ok(())
     }
 
+    /// A text that is said or names something: a value of another type means its JSON text (MS-29), and goes out
+    /// as it came while nobody has set another.
+    fn said(&mut self, name: &'static str, slot: &mut String) -> Result<(), Error> {
+        self.text(name, slot)?;
+        if let Some(carried) = self.extra.get(&Origin::Turns, name) {
+            carried.text().clone_into(slot);
+        }
+        Ok(())
+    }
+
     /// A text that may say nothing, which is not the same as being absent.
     fn optional_text(
         &mut self,
@@ -244,8 +254,8 @@ impl<'s, 'a, 'r> Stored<'s, 'a, 'r> {
     ) -> Result<(), Error> {
         let is_text = self.source.peek()? == Kind::String;
         let mut text = String::new();
-        self.text(name, &mut text)?;
-        *slot = is_text.then_some(text);
+        self.said(name, &mut text)?;
+        *slot = (is_text || !text.is_empty()).then_some(text);
         Ok(())
     }
 

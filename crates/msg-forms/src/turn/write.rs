@@ -119,7 +119,8 @@ impl<'e, 'o> Object<'e, '_, 'o> {
     }
 
     fn text(&mut self, name: &'static str, text: &str) {
-        let is_default = matches!((name, text), (_, "") | ("status", "pending") | ("type", "text"));
+        let is_default = matches!((name, text), (_, "") | ("status", "pending") | ("type", "text"))
+            || self.carried(name).is_some_and(|it| it.text() == text);
         self.member(name, is_default, |it| it.str(text));
     }
 

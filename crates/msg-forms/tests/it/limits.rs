@@ -102,7 +102,7 @@ fn the_last_type_wins() {
 fn wrong_types_of_turns_are_carried() {
     let json = r#"[{"id":7,"role":"user","parts":[{"type":"text","id":"t","text":["x"]}],"timestamp":1e999,"finished":"yes","finish_reason":"","reasoning_content":"","metadata":{}}]"#;
     let (turns, report) = turns::read(json.as_bytes()).unwrap();
-    assert_eq!((turns[0].id.as_str(), turns[0].timestamp), ("", 0.0));
+    assert_eq!((turns[0].id.as_str(), turns[0].timestamp), ("7", 0.0));
     assert!(report.iter().all(|it| it.code == "message::wrong-type"));
     assert_eq!(report.len(), 4);
     let mut out = Vec::new();

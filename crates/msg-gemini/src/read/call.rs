@@ -30,11 +30,12 @@ fn args<'a>(object: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> String {
     let Some(source) = object.raw(call::ARGS) else { return String::new() };
     let (text, variant) = match source.as_bytes().first() {
         Some(b'n') => (String::new(), call::ARGS_NULL),
+        Some(b'"') => (cx.text(text_of(source).unwrap_or_default(), "args"), call::ARGS_STRING),
         Some(b'{') => (argument_text(source), 0),
         _ => (argument_text(source), call::ARGS_VALUE),
     };
     object.vary(call::ARGS, variant);
-    if variant == call::ARGS_VALUE {
+    if matches!(variant, call::ARGS_STRING | call::ARGS_VALUE) {
         cx.shape("args is no object");
     }
     object.set_raw(call::ARGS, None);

@@ -2,12 +2,17 @@
 
 use std::borrow::Cow;
 
-use msg_codec::codec::{Context, Fields, Placement, bit, mask};
+use msg_codec::codec::{
+    Context, Fields, Placement, bit, keep_whole, mask, read_alone, read_mended,
+};
 use msg_core::{Error, Extra, Message, Part, Role};
 use msg_json::{Kind, Reader};
 
 use super::part;
-use crate::shape::{GEMINI, content};
+use crate::{
+    shape::{GEMINI, content},
+    wanted::{CONTENT, mend_instruction},
+};
 
 /// Reads the content before which the reader stands, which may become two messages, behind those of the
 /// list.
@@ -16,34 +21,64 @@ pub(super) fn read_into<'a>(
     reader: &mut Reader<'a>,
     cx: &mut Context<'a, '_>,
 ) -> Result<(), Error> {
-    let mut draft = Draft::read(reader, cx)?;
-    let role = draft.role(cx);
     let follows_results = list.last().is_some_and(|it| it.role == Role::Tool);
-    for message in draft.into_messages(role, follows_results, cx) {
+    let messages = read_mended(
+        reader,
+        cx,
+        |source| CONTENT.mend("", source),
+        |reader, cx| {
+            let mut draft = Draft::read(reader, cx)?;
+            let role = draft.role(cx);
+            Ok(draft.into_messages(role, follows_results, cx))
+        },
+        |it, source| {
+            it.iter_mut().take(1).for_each(|it| keep_whole(&mut it.extra, &GEMINI, source));
+        },
+    )?;
+    for message in messages {
         list.push(message);
         cx.next_message();
     }
     Ok(())
 }
 
-/// Reads the content of a candidate, which is an assistant's whatever its role says.
-pub(crate) fn read_candidate<'a>(
-    reader: &mut Reader<'a>,
-    cx: &mut Context<'a, '_>,
-) -> Result<Message, Error> {
-    let mut draft = Draft::read(reader, cx)?;
-    draft.forced_role(&Role::Assistant);
-    Ok(draft.into_message(Role::Assistant, Placement::default(), cx))
+/// Whether these messages are what is read of the source of a content.
+pub(crate) fn says(source: &str, messages: &[&Message]) -> bool {
+    let mut list = Vec::new();
+    let read = read_alone(source, |reader, cx| read_into(&mut list, reader, cx));
+    read.is_some() && list.iter().eq(messages.iter().copied())
 }
 
-/// Reads the content that is the system instruction.
-pub(super) fn read_instruction<'a>(
+/// Reads a content whose place says who speaks: of a candidate, which is an assistant's whatever its role says, or
+/// the system instruction.
+pub(crate) fn read_alone_as<'a>(
+    role: &Role,
     reader: &mut Reader<'a>,
     cx: &mut Context<'a, '_>,
 ) -> Result<Message, Error> {
-    let mut draft = Draft::read(reader, cx)?;
-    draft.forced_role(&Role::System);
-    Ok(draft.into_message(Role::System, Placement::default(), cx))
+    read_mended(
+        reader,
+        cx,
+        mend_instruction,
+        |reader, cx| {
+            if *role == Role::System && reader.peek()? == Kind::String {
+                return Ok(bare_text(
+                    Role::System,
+                    cx.string(reader.string()?, "systemInstruction"),
+                ));
+            }
+            let mut draft = Draft::read(reader, cx)?;
+            draft.forced_role(role);
+            Ok(draft.into_message(role.clone(), Placement::default(), cx))
+        },
+        |it, source| keep_whole(&mut it.extra, &GEMINI, source),
+    )
+}
+
+/// Whether this message is what is read of the source of a content whose place says who speaks.
+pub(crate) fn says_alone(source: &str, message: &Message) -> bool {
+    let read = read_alone(source, |reader, cx| read_alone_as(&message.role, reader, cx));
+    read.is_some_and(|it| it == *message)
 }
 
 /// The message that a bare string stands for.
@@ -118,6 +153,7 @@ impl<'a> Draft<'a> {
             Kind::Array => (part::read_list(reader, cx, part::Depth::Content)?, 0),
             Kind::Null => reader.null().map(|()| (Vec::new(), content::PARTS_NULL))?,
             Kind::Object | Kind::String => {
+                cx.shape("parts is one part, no list of them");
                 let one = part::read(reader, cx, part::Depth::Content)?;
                 (vec![one], content::PARTS_ONE)
             }

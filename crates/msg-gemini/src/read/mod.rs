@@ -19,7 +19,7 @@ use msg_core::{Error, Message};
 use msg_json::{Kind, Reader};
 
 pub(crate) use call::text_in;
-pub(crate) use content::read_candidate;
+pub(crate) use content::{read_alone_as, says, says_alone};
 pub(crate) use part::read_part;
 pub(crate) use system::read as read_system;
 

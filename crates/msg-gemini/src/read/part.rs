@@ -50,10 +50,14 @@ pub(super) fn read<'a>(
             return Ok(Content::bare_text(GEMINI, cx.string(reader.string()?, "parts")));
         }
         Kind::Object => {}
-        _ => return reader.raw().map(|it| Content::carried(GEMINI, None, it)),
+        _ => {
+            cx.odd();
+            return reader.raw().map(|it| Content::carried(GEMINI, None, it));
+        }
     }
     let kind = kind_of(reader.clone())?;
     let Some((shape, build)) = kind.and_then(|it| known(it, depth)) else {
+        cx.odd();
         return reader.raw().map(|it| Content::carried(GEMINI, None, it));
     };
     let start = reader.next_offset();
@@ -62,6 +66,7 @@ pub(super) fn read<'a>(
     if let Some(part) = build(&mut fields, cx) {
         return Ok(part);
     }
+    cx.odd();
     cx.back_to(mark);
     Ok(Content::carried(GEMINI, None, reader.source(start, reader.offset())))
 }

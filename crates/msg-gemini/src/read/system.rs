@@ -11,20 +11,11 @@ pub(crate) fn read<'a>(
     reader: &mut Reader<'a>,
     cx: &mut Context<'a, '_>,
 ) -> Result<Option<Message>, Error> {
-    let message = match reader.peek()? {
-        Kind::String => {
-            let text = cx.string(reader.string()?, "systemInstruction");
-            content::bare_text(Role::System, text)
-        }
-        Kind::Object => content::read_instruction(reader, cx)?,
-        kind => {
-            if kind != Kind::Null {
-                cx.wrong_type("systemInstruction");
-            }
-            reader.raw()?;
-            return Ok(None);
-        }
-    };
+    if reader.peek()? == Kind::Null {
+        reader.null()?;
+        return Ok(None);
+    }
+    let message = content::read_alone_as(&Role::System, reader, cx)?;
     if message.parts.is_empty() {
         return Ok(None);
     }

@@ -1,7 +1,7 @@
 //! Calls and their results (GE-6, GE-8, GE-13).
 
 use msg_codec::codec::{ArgumentForm, Plan, Value, text_of_part};
-use msg_core::{Origin, Part, RawJson, ToolCall, ToolResult};
+use msg_core::{Message, Origin, Part, RawJson, Role, ToolCall, ToolResult};
 
 use super::Writer;
 use crate::{
@@ -14,15 +14,34 @@ const CALL: &str = "functionCall";
 const RESPONSE: &str = "functionResponse";
 
 impl<'a> Writer<'a, '_> {
-    pub(super) fn call(&mut self, at: usize, it: &'a ToolCall, out: &mut Vec<u8>) {
+    /// Notes the calls and results of a content that is written as its source.
+    pub(super) fn note_calls(&mut self, message: &'a Message) {
+        if message.role == Role::Assistant {
+            self.waiting.clear();
+        }
+        message.tool_calls().for_each(|it| self.note_call(it));
+        for it in message.tool_results() {
+            if it.call_id.is_empty() {
+                self.first_waiting(it.name.as_deref());
+            }
+            self.answered.insert(&it.call_id);
+        }
+    }
+
+    fn note_call(&mut self, it: &'a ToolCall) {
         self.names.insert(&it.id, &it.name);
         self.waiting.push_back((&it.id, &it.name));
+    }
+
+    pub(super) fn call(&mut self, at: usize, it: &'a ToolCall, out: &mut Vec<u8>) {
+        self.note_call(it);
         self.objects.kind_losses(at, &it.kind);
         let (inner, plan) = self.objects.inner(at, &it.extra, CALL);
         let has_args = plan.may_have(call::ARGS) || !it.arguments.text().trim_ascii().is_empty();
         let form = match plan.variant(call::ARGS) {
             call::ARGS_NULL => ArgumentForm::Null,
             call::ARGS_VALUE => ArgumentForm::Value,
+            call::ARGS_STRING => ArgumentForm::Text,
             _ => ArgumentForm::Object,
         };
         let args = self.objects.arguments(at, it, form);

@@ -4,7 +4,10 @@ use msg_codec::codec::{Placed, Plan, Purpose, mask};
 use msg_core::{Message, Part, Role};
 
 use super::{Writer, group::Group};
-use crate::shape::content;
+use crate::{
+    read::{says, says_alone},
+    shape::content,
+};
 
 /// Where a content stands, which says what its role is when it has no word for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,6 +55,9 @@ impl<'a> Writer<'a, '_> {
 
     /// Writes the content of a candidate.
     pub(crate) fn candidate(&mut self, message: &'a Message, at: usize, out: &mut Vec<u8>) {
+        if let Some(source) = self.whole(message, |source| says_alone(source, message)) {
+            return out.extend_from_slice(source.as_bytes());
+        }
         let parts = Placed::all(at, message).collect();
         self.content(&[(at, message)], parts, (Stand::Alone, Some("model")), out);
     }
@@ -59,6 +65,11 @@ impl<'a> Writer<'a, '_> {
     fn group(&mut self, group: &Group<'a>, stand: Stand, out: &mut Vec<u8>) {
         let messages = if group.is_rest { &group.messages[1..] } else { &group.messages[..] };
         let Some((at, head)) = group.messages.first() else { return };
+        let all = || group.messages.iter().map(|it| it.1).collect::<Vec<_>>();
+        if let Some(source) = self.whole(head, |source| says(source, &all())) {
+            group.messages.iter().for_each(|it| self.note_calls(it.1));
+            return out.extend_from_slice(source.as_bytes());
+        }
         self.objects.losses.at_message(*at);
         let role = self.role(head);
         if head.role == Role::Assistant {

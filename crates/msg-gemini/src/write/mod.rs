@@ -18,7 +18,7 @@ mod system;
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use msg_codec::codec::{PartWriter, Plan, Purpose, RawMember};
-use msg_core::{Extra, Report};
+use msg_core::{Extra, Message, Report};
 
 use crate::{
     LaterSystem, WriteOptions,
@@ -68,6 +68,12 @@ impl Writer<'_, '_> {
     /// Whether the shape that a source had comes back.
     pub(crate) fn keeps_layout(&self) -> bool {
         self.objects.keeps_layout()
+    }
+
+    /// The source of what begins with this message, if it is kept whole and still says what is written.
+    fn whole<'m>(&self, head: &'m Message, says: impl FnOnce(&str) -> bool) -> Option<&'m str> {
+        let is_asked = || *self.options == WriteOptions::default();
+        self.objects.whole(&head.extra, |source| is_asked() && says(source))
     }
 
     fn hoists(&self) -> bool {

@@ -4,11 +4,18 @@ use msg_codec::codec::{Placed, text_of_part};
 use msg_core::{Message, Role};
 
 use super::{Writer, content::Stand};
+use crate::read::says_alone;
 
 impl<'a> Writer<'a, '_> {
     /// The value of `systemInstruction`: the leading messages, and later ones that are hoisted; none if
     /// there is no part in them.
     pub(crate) fn system(&mut self, messages: &'a [Message], leading: usize) -> Option<Vec<u8>> {
+        if let [one, ..] = messages
+            && leading == 1
+            && let Some(source) = self.whole(one, |source| says_alone(source, one))
+        {
+            return Some(source.as_bytes().to_vec());
+        }
         let (mut parts, mut sources) = (Vec::new(), Vec::new());
         for (at, it) in messages.iter().enumerate() {
             let is_hoisted = at >= leading && self.hoists() && it.role.is_system();

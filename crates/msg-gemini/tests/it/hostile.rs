@@ -11,7 +11,6 @@ use crate::laws::contents::identity;
 const ERRORS: &[(&str, &str, Option<usize>, usize)] = &[
     (r#"{"contents":7}"#, "message::bad-shape", None, 0),
     (r#"{"candidates":[7]}"#, "message::bad-shape", Some(0), 15),
-    (r#"[{"parts":7}]"#, "message::bad-shape", Some(0), 10),
     (r#"{"systemInstruction":{"parts":[7,]},"contents":[]}"#, "message::bad-json", None, 33),
     (r#"[{"role":"user","parts":[{"text":"a]"#, "message::bad-json", Some(0), 36),
 ];

@@ -27,7 +27,7 @@ pub use document::{Document, read};
 pub use request::ChatRequest;
 pub use response::ChatResponse;
 
-pub(crate) use read::{messages as read_messages, one_message as read_message};
+pub(crate) use read::{messages as read_messages, one_message as read_message, says};
 pub(crate) use write::{Writer, text_of};
 
 /// Appends the messages as a JSON array (OA-2): one message of the array for each, more where a

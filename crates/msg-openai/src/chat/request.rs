@@ -256,6 +256,7 @@ impl MessageBody for ChatRequest {
 
     fn read_body<'a>(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Self, Error> {
         let (body, messages) = Body::read(reader, HELD, |it| read_messages(it, cx))?;
+        body.note_doubles(cx);
         let messages = messages.unwrap_or_default();
         let options = WriteOptions::new();
         Ok(Self { messages, body, extra: Vec::new(), is_built: false, options })

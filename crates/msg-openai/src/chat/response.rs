@@ -73,6 +73,7 @@ impl Choice {
             return Ok(Self::Raw(RawJson::new(reader.raw()?)?));
         }
         let (body, message) = Body::read(reader, HELD_OF_CHOICE, |it| read_message(it, cx))?;
+        body.note_doubles(cx);
         messages.extend(message);
         Ok(Self::Members(body))
     }
@@ -198,6 +199,7 @@ impl MessageBody for ChatResponse {
             }
             Ok(choices)
         })?;
+        body.note_doubles(cx);
         let choices = choices.unwrap_or_default();
         // Some servers send no choice at all beside the verdict of a filter.
         if !choices.is_empty() && messages.is_empty() {

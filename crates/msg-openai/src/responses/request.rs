@@ -125,6 +125,10 @@ impl MessageBody for ResponsesRequest {
     type Options = WriteOptions;
 
     fn read_body<'a>(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Self, Error> {
+        // Findings say which message they are of, and the first one may stand behind the others.
+        if has_instructions(reader.clone())? {
+            cx.next_message();
+        }
         let (mut body, found) = Body::read(reader, HELD, |reader| {
             let is_string = reader.peek()? == Kind::String;
             Ok(match is_string {
@@ -132,6 +136,7 @@ impl MessageBody for ResponsesRequest {
                 false => (false, items(reader, cx)?),
             })
         })?;
+        body.note_doubles(cx);
         let (is_string, mut messages) = found.unwrap_or_default();
         let instructions = body.get(INSTRUCTIONS).and_then(|it| it.parse::<String>().ok());
         let instructions = instructions.filter(|it| !it.is_empty());
@@ -196,4 +201,17 @@ impl Serialize for ResponsesRequest {
         self.write(&WriteOptions::new(), &mut out);
         serialize_raw(out, serializer)
     }
+}
+
+/// Whether the last value of `instructions` is a text that says something.
+fn has_instructions(mut reader: Reader<'_>) -> Result<bool, msg_json::JsonError> {
+    let mut res = false;
+    reader.begin_object()?;
+    while let Some(key) = reader.next_key()? {
+        let value = reader.raw()?;
+        if key.text == INSTRUCTIONS {
+            res = value.starts_with('"') && value != "\"\"";
+        }
+    }
+    Ok(res)
 }

@@ -104,6 +104,7 @@ impl MessageBody for ResponsesResponse {
 
     fn read_body<'a>(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Self, Error> {
         let (body, messages) = Body::read(reader, HELD, |it| items(it, cx))?;
+        body.note_doubles(cx);
         let mut messages = messages.unwrap_or_default();
         body.note_model("model", &mut messages);
         Ok(Self { messages, body })

@@ -35,6 +35,9 @@ const DOUBLES: (&str, &[&str]) =
 fn the_last_of_doubles_goes_out() {
     let (document, _) = chat::read(DOUBLES.0.as_bytes(), &ReadOptions::new()).unwrap();
     let mut out = Vec::new();
-    document.write(&WriteOptions::new(), &mut out);
+    document.write(&WriteOptions::canonical(), &mut out);
     assert_eq!(String::from_utf8(out).unwrap(), r#"[{"role":"user","content":"b","x":2,"y":3}]"#);
+    let mut out = Vec::new();
+    document.write(&WriteOptions::new(), &mut out);
+    assert_eq!(String::from_utf8(out).unwrap(), DOUBLES.0, "unedited, nothing is lost");
 }

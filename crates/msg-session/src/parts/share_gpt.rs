@@ -25,12 +25,11 @@ pub struct ShareGptTurns {
 }
 
 impl ShareGptTurns {
-    /// The message that a turn is. A call that cannot be read is a text.
+    /// The message that a turn is. A call that cannot be read has the whole value as its arguments.
     pub fn read(&mut self, from: &str, value: &str) -> Message {
         let role = role(from);
-        if is_call(from)
-            && let Some(parts) = self.calls(value).filter(|it| !it.is_empty())
-        {
+        if is_call(from) && !value.trim_ascii().is_empty() {
+            let parts = self.calls(value);
             return Message { parts, ..Message::new(role) };
         }
         match role {
@@ -42,18 +41,32 @@ impl ShareGptTurns {
         }
     }
 
-    /// The calls in the value of a turn, which is one object, or a list of them.
-    fn calls(&mut self, value: &str) -> Option<Vec<Part>> {
-        let value = Value::whole(value, 0)?;
-        let list = value.array().unwrap_or_else(|| vec![value]);
-        let mut calls: Vec<_> = list.into_iter().map(call).collect::<Option<_>>()?;
+    /// The calls in the value of a turn, which is one object, or a list of them. Whatever else it is, it is a call,
+    /// for the next turn is its result.
+    fn calls(&mut self, value: &str) -> Vec<Part> {
+        let broken = || vec![ToolCall::new("", name_in(value), value)];
+        let mut calls = whole_calls(value).filter(|it| !it.is_empty()).unwrap_or_else(broken);
         for it in &mut calls {
             self.calls += 1;
             it.id = format!("call_{}", self.calls);
             self.open.push_back(it.id.clone());
         }
-        Some(calls.into_iter().map(Part::ToolCall).collect())
+        calls.into_iter().map(Part::ToolCall).collect()
     }
+}
+
+fn whole_calls(value: &str) -> Option<Vec<ToolCall>> {
+    let value = Value::whole(value, 0)?;
+    let list = value.array().unwrap_or_else(|| vec![value]);
+    list.into_iter().map(call).collect()
+}
+
+/// The name in a call that is not JSON, as far as it is there.
+fn name_in(value: &str) -> String {
+    let rest = value.split_once("\"name\"").map_or("", |it| it.1).trim_ascii_start();
+    let rest = rest.strip_prefix(':').unwrap_or_default().trim_ascii_start();
+    let name = rest.strip_prefix('"').and_then(|it| it.split_once('"'));
+    name.map(|it| it.0.to_owned()).unwrap_or_default()
 }
 
 /// Whether the turn holds calls.

@@ -13,7 +13,7 @@ mod read;
 mod signature;
 mod write;
 
-use msg_codec::codec::Losses;
+use msg_codec::codec::{Context, Losses};
 use msg_core::{Message, Origin, RawJson, Report};
 use msg_json::Writer;
 use msg_session::ShareGptTurns;
@@ -57,7 +57,12 @@ impl Form for Langchaingo {
         origin()
     }
 
-    fn read(&self, source: &RawJson, _: &mut ShareGptTurns) -> Result<Message, &'static str> {
+    fn read(
+        &self,
+        source: &RawJson,
+        _: &mut ShareGptTurns,
+        _: &mut Context<'_, '_>,
+    ) -> Result<Message, &'static str> {
         read::message(source)
     }
 

@@ -14,7 +14,8 @@ mod reasoning;
 use msg_core::{Message, Origin};
 use msg_json::Reader;
 
-use msg_codec::codec::Context;
+use crate::wanted::MESSAGE;
+use msg_codec::codec::{Context, keep_whole, read_alone, read_mended};
 
 pub(super) const OPENAI: Origin = Origin::OpenAi;
 
@@ -36,7 +37,15 @@ pub(crate) fn one_message<'a>(
     reader: &mut Reader<'a>,
     cx: &mut Context<'a, '_>,
 ) -> Result<Message, msg_core::Error> {
-    let res = message::read(reader, cx).map_err(|it| it.in_message(cx.message))?;
+    let mend = |source: &str| MESSAGE.mend("", source);
+    let keep = |it: &mut Message, source: &str| keep_whole(&mut it.extra, &OPENAI, source);
+    let res = read_mended(reader, cx, mend, message::read, keep);
+    let res = res.map_err(|it| it.in_message(cx.message))?;
     cx.next_message();
     Ok(res)
+}
+
+/// Whether this is what is read of the source of a message.
+pub(crate) fn says(source: &str, message: &Message) -> bool {
+    read_alone(source, |reader, cx| one_message(reader, cx)).is_some_and(|it| it == *message)
 }

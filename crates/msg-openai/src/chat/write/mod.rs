@@ -47,6 +47,10 @@ impl<'a> Writer<'a> {
     /// Writes a message where exactly one has its place; what would become several is cut down to
     /// the first, and what would become none is null.
     pub(crate) fn alone(&mut self, message: &Message, out: &mut Vec<u8>) {
+        if let Some(source) = self.whole(message) {
+            msg_json::Writer::new(out).raw(source);
+            return self.objects.losses.next_message();
+        }
         let results = message.tool_results().count();
         let is_tool = message.role == Role::Tool || is_misspelt_tool(message);
         if results == usize::from(is_tool) {
@@ -75,12 +79,23 @@ impl<'a> Writer<'a> {
     }
 
     fn one(&mut self, message: &Message, list: &mut msg_json::Writer<'_>) {
+        if let Some(source) = self.whole(message) {
+            list.raw(source);
+            return self.objects.losses.next_message();
+        }
         match message.role {
             Role::Tool => self.tool_message(message, list),
             _ if is_misspelt_tool(message) => self.tool_message(message, list),
             _ => self.speech(message, list),
         }
         self.objects.losses.next_message();
+    }
+
+    /// The source of a message that is kept whole and was not edited.
+    fn whole<'m>(&self, message: &'m Message) -> Option<&'m str> {
+        let says =
+            |source: &str| *self.options == WriteOptions::default() && chat::says(source, message);
+        self.objects.whole(&message.extra, says)
     }
 
     fn plan<'b>(&self, extra: &'b Extra) -> Plan<'b> {

@@ -1,11 +1,12 @@
 //! One item: which kind it is, and the parts that it becomes.
 
-use msg_core::{CallKind, Error, Part, Place, Role, ToolCall, ToolResult};
+use msg_core::{CallKind, Error, Part, Place, RawJson, Role, ToolCall, ToolResult};
 use msg_json::{JsonError, Reader};
 
 use super::{ItemKept, content, reasoning};
 use crate::responses::shape::{RESPONSES, item};
-use msg_codec::codec::{Content, Context, Fields, NULL, bit, text_of};
+use crate::wanted;
+use msg_codec::codec::{Content, Context, Fields, Mended, NULL, bit, object_members, text_of};
 
 /// What an item becomes: parts of a message of this role.
 pub(super) struct Item {
@@ -50,6 +51,7 @@ pub(super) fn read<'a>(
     if let Some(res) = read {
         return Ok(res);
     }
+    cx.odd();
     cx.back_to(mark);
     let kind = kind.unwrap_or_default();
     let role = match fields.raw(item::ROLE).and_then(text_of) {
@@ -62,6 +64,24 @@ pub(super) fn read<'a>(
         parts: vec![Content::carried(RESPONSES, Some(Place::Item), source)],
         is_message: false,
     })
+}
+
+/// The item that is meant by one in which something is of a wrong type.
+pub(super) fn mend(source: &str) -> Option<Mended> {
+    let item = RawJson::new(source).ok()?;
+    let members = object_members(&item)?;
+    let has = |name: &str| members.iter().any(|it| it.name == name);
+    let kind = members.iter().rfind(|it| it.name == "type").map(|it| text_of(it.value));
+    let want = match kind {
+        Some(Some((kind, _))) => wanted::item_of_type(&kind)?,
+        // A type that is no text says nothing; the members do.
+        _ if has("role") => &wanted::MESSAGE_ITEM,
+        _ if has("output") => &wanted::OUTPUT_ITEM,
+        _ if has("call_id") => &wanted::CALL_ITEM,
+        _ if has("summary") || has("encrypted_content") => &wanted::REASONING_ITEM,
+        _ => return None,
+    };
+    want.mend("", source)
 }
 
 /// A message; none if it has no content.

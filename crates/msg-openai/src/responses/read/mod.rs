@@ -9,19 +9,19 @@ mod content;
 mod item;
 mod reasoning;
 
-use msg_core::{Error, Extra, Message, Role};
+use msg_core::{Error, Extra, Message, Part, Role};
 use msg_json::{Kind, Reader};
 
 use super::shape::{ITEM, RESPONSES};
 use item::Item;
-use msg_codec::codec::{Context, Fields, Plan};
+use msg_codec::codec::{Context, Fields, Plan, keep_whole, read_alone, read_mended};
 
 /// Reads an array of items, the reader standing before it.
 pub(crate) fn items<'a>(
     reader: &mut Reader<'a>,
     cx: &mut Context<'a, '_>,
 ) -> Result<Vec<Message>, Error> {
-    let mut res = Messages::default();
+    let (mut res, first) = (Messages::default(), cx.message);
     reader.begin_array()?;
     while reader.next_element()? {
         let offset = reader.next_offset();
@@ -30,11 +30,30 @@ pub(crate) fn items<'a>(
             return Err(Error::Shape { message, expected: "an item, which is an object", offset });
         }
         let follows_message = res.ends_in_message;
-        let it = item::read(reader, cx, follows_message).map_err(|it| it.in_message(cx.message))?;
-        res.push(it);
-        cx.next_message();
+        let keep = |it: &mut Item, source: &str| {
+            it.parts.first_mut().iter_mut().for_each(|it| {
+                keep_whole(it.extra_mut(), &RESPONSES, source);
+            });
+        };
+        let item = read_mended(
+            reader,
+            cx,
+            item::mend,
+            |reader, cx| item::read(reader, cx, follows_message),
+            keep,
+        );
+        res.push(item.map_err(|it| it.in_message(cx.message))?);
+        cx.next_message_at(first + res.messages.len() - 1);
     }
     Ok(res.messages)
+}
+
+/// How many of these parts are what is read of the source of an item; none if they are something else.
+pub(crate) fn n_said(source: &str, parts: &[Part]) -> Option<usize> {
+    let item = read_alone(source, |reader, cx| {
+        read_mended(reader, cx, item::mend, |reader, cx| item::read(reader, cx, false), |_, _| {})
+    })?;
+    parts.starts_with(&item.parts).then_some(item.parts.len())
 }
 
 /// Messages as they grow from items.

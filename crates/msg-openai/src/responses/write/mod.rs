@@ -13,9 +13,12 @@ use std::ops::Range;
 
 use msg_core::{Extra, Message, Other, Part, Place, Report, Role};
 
-use super::shape::{ITEM, RESPONSES};
+use super::{
+    read::n_said,
+    shape::{ITEM, RESPONSES},
+};
 use crate::{ItemIds, WriteOptions};
-use msg_codec::codec::{PartWriter, Plan, RawMember, members_of, object_members};
+use msg_codec::codec::{PartWriter, Plan, RawMember, members_of, object_members, whole_in};
 
 /// Writes an array of items.
 pub(crate) fn items(
@@ -45,6 +48,12 @@ impl Writer<'_> {
         let keeps_reasoning = self.options.keeps_reasoning(it);
         let mut at = 0;
         while let Some(part) = it.parts.get(at) {
+            if let Some((source, n)) = self.whole(&it.parts[at..]) {
+                self.n_items += 1;
+                list.raw(source);
+                at += n;
+                continue;
+            }
             let end = self.end_of_group(it, at);
             match part {
                 _ if end > at && it.role == Role::Tool && !self.begins_item(part.extra()) => {
@@ -66,6 +75,17 @@ impl Writer<'_> {
             self.nothing_left(it);
         }
         self.objects.losses.next_message();
+    }
+
+    /// The source of the item that these parts begin with, if it is kept whole and was not edited, and how many of
+    /// them it is.
+    fn whole<'m>(&self, parts: &'m [Part]) -> Option<(&'m str, usize)> {
+        let mut n = None;
+        let source = self.objects.whole(parts.first()?.extra(), |source| {
+            n = n_said(source, parts).filter(|_| *self.options == WriteOptions::default());
+            n.is_some_and(|it| it > 0)
+        });
+        source.zip(n)
     }
 
     /// Items say by their type who speaks: calls are the model's, results are tools'. Each result is an item,
@@ -196,5 +216,7 @@ fn is_content(it: &Part) -> bool {
 
 /// Whether a part was the first of its item.
 fn was_first(extra: &Extra, layout: Option<&[u8]>) -> bool {
-    extra.get(&RESPONSES, ITEM).is_some() || Plan::in_layout(layout, 0).slots().is_some()
+    extra.get(&RESPONSES, ITEM).is_some()
+        || Plan::in_layout(layout, 0).slots().is_some()
+        || whole_in(layout).is_some()
 }

@@ -1,0 +1,187 @@
+//! What chat messages and Responses items want each of their members to be (MS-29), as tables: what is meant where
+//! a value is of another kind.
+
+use msg_codec::codec::{Parts, Want, Wants};
+use msg_json::{Kind, to_text};
+
+use crate::text_blocks::write_block;
+
+/// A chat message.
+pub(crate) const MESSAGE: Want = Want::Object(&CHAT_MESSAGE);
+
+const fn wants(
+    members: &'static [(&'static str, Want)],
+    needs: &'static [&'static [&'static str]],
+) -> Wants {
+    Wants { members, needs, marks: &[], bare: None }
+}
+
+static CHAT_MESSAGE: Wants = wants(
+    &[
+        ("content", Want::Content(&CHAT_PARTS)),
+        ("refusal", Want::Text),
+        ("name", Want::Text),
+        ("tool_call_id", Want::Id),
+        ("tool_calls", Want::Objects(&CALL)),
+        ("function_call", Want::Object(&NAMED)),
+        ("reasoning_content", Want::Text),
+        ("thinking_blocks", Want::Objects(&BLOCK)),
+        ("audio", Want::Object(&REPLY)),
+    ],
+    &[],
+);
+
+static CALL: Wants = Wants {
+    members: &[
+        ("id", Want::Id),
+        ("type", Want::Word("function")),
+        ("function", Want::Object(&NAMED)),
+        ("custom", Want::Object(&NAMED)),
+    ],
+    needs: &[],
+    marks: &["function", "custom"],
+    bare: None,
+};
+
+static NAMED: Wants =
+    Wants { members: &[("name", Want::Text)], needs: &[], marks: &["name"], bare: Some("name") };
+
+static BLOCK: Wants = Wants {
+    members: &[
+        ("type", Want::Word("thinking")),
+        ("thinking", Want::Text),
+        ("signature", Want::Opaque),
+        ("data", Want::Opaque),
+    ],
+    needs: &[],
+    marks: &["thinking", "data"],
+    bare: None,
+};
+
+static REPLY: Wants =
+    wants(&[("id", Want::Id), ("data", Want::Opaque), ("transcript", Want::Text)], &[&["id"]]);
+
+static CHAT_PARTS: Parts = Parts {
+    of: |source| Parts::by_type(source, chat_part),
+    text: |text| text_part("text", text),
+    may_be_bare: true,
+    may_be_text: true,
+};
+
+fn text_part(kind: &str, text: &str) -> String {
+    to_text(|it| write_block(it, kind, text))
+}
+
+fn chat_part(kind: &str) -> Option<&'static Wants> {
+    static TEXT: Wants = wants(&[("text", Want::Text)], &[&["text"]]);
+    static REFUSAL: Wants = wants(&[("refusal", Want::Text)], &[&["refusal"]]);
+    static URL: Wants = wants(&[("url", Want::Opaque), ("detail", Want::Text)], &[&["url"]]);
+    static IMAGE: Wants =
+        wants(&[("image_url", Want::Or(Kind::String, &Want::Object(&URL)))], &[&["image_url"]]);
+    static FILE_BODY: Wants = wants(
+        &[("file_id", Want::Opaque), ("file_data", Want::Opaque), ("filename", Want::Text)],
+        &[&["file_id", "file_data"]],
+    );
+    static FILE: Wants = wants(&[("file", Want::Object(&FILE_BODY))], &[&["file"]]);
+    static THINKING: Wants =
+        wants(&[("thinking", Want::Or(Kind::Array, &Want::Text))], &[&["thinking"]]);
+    Some(match kind {
+        "text" => &TEXT,
+        "refusal" => &REFUSAL,
+        "image_url" => &IMAGE,
+        "input_audio" => &AUDIO,
+        "file" => &FILE,
+        "thinking" => &THINKING,
+        _ => return None,
+    })
+}
+
+static AUDIO_BODY: Wants = wants(&[("data", Want::Opaque), ("format", Want::Text)], &[&["data"]]);
+static AUDIO: Wants = wants(&[("input_audio", Want::Object(&AUDIO_BODY))], &[&["input_audio"]]);
+
+/// What a Responses item of this type is wanted to be; none if nothing is known of it.
+pub(crate) fn item_of_type(kind: &str) -> Option<&'static Want> {
+    Some(match kind {
+        "message" => &MESSAGE_ITEM,
+        "function_call" | "custom_tool_call" => &CALL_ITEM,
+        "function_call_output" | "custom_tool_call_output" => &OUTPUT_ITEM,
+        "reasoning" => &REASONING_ITEM,
+        _ => return None,
+    })
+}
+
+pub(crate) static MESSAGE_ITEM: Want = Want::Object(&wants(
+    &[("type", Want::Word("message")), ("content", Want::Content(&ITEM_PARTS))],
+    &[],
+));
+
+pub(crate) static CALL_ITEM: Want = Want::Object(&wants(
+    &[("type", Want::Word("function_call")), ("call_id", Want::Id), ("name", Want::Text)],
+    &[],
+));
+
+pub(crate) static OUTPUT_ITEM: Want = Want::Object(&wants(
+    &[
+        ("type", Want::Word("function_call_output")),
+        ("call_id", Want::Id),
+        ("output", Want::Content(&ITEM_PARTS)),
+    ],
+    &[],
+));
+
+pub(crate) static REASONING_ITEM: Want = Want::Object(&wants(
+    &[
+        ("type", Want::Word("reasoning")),
+        ("summary", Want::Objects(&SUMMARY_TEXT)),
+        ("content", Want::Objects(&REASONING_TEXT)),
+        ("encrypted_content", Want::Opaque),
+    ],
+    &[],
+));
+
+static SUMMARY_TEXT: Wants = Wants {
+    members: &[("type", Want::Word("summary_text")), ("text", Want::Text)],
+    needs: &[],
+    marks: &["text"],
+    bare: Some("text"),
+};
+
+static REASONING_TEXT: Wants = Wants {
+    members: &[("type", Want::Word("reasoning_text")), ("text", Want::Text)],
+    needs: &[],
+    marks: &["text"],
+    bare: Some("text"),
+};
+
+static ITEM_PARTS: Parts = Parts {
+    of: |source| Parts::by_type(source, item_part),
+    text: |text| text_part("input_text", text),
+    may_be_bare: false,
+    may_be_text: true,
+};
+
+fn item_part(kind: &str) -> Option<&'static Wants> {
+    static TEXT: Wants = wants(&[("text", Want::Text)], &[&["text"]]);
+    static REFUSAL: Wants = wants(&[("refusal", Want::Text)], &[&["refusal"]]);
+    static IMAGE: Wants = wants(
+        &[("image_url", Want::Opaque), ("file_id", Want::Opaque), ("detail", Want::Text)],
+        &[&["image_url", "file_id"]],
+    );
+    static FILE: Wants = wants(
+        &[
+            ("file_id", Want::Opaque),
+            ("file_url", Want::Opaque),
+            ("file_data", Want::Opaque),
+            ("filename", Want::Text),
+        ],
+        &[&["file_id", "file_url", "file_data"]],
+    );
+    Some(match kind {
+        "input_text" | "output_text" | "text" => &TEXT,
+        "refusal" => &REFUSAL,
+        "input_image" => &IMAGE,
+        "input_file" => &FILE,
+        "input_audio" => &AUDIO,
+        _ => return None,
+    })
+}
