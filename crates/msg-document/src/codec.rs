@@ -23,6 +23,13 @@ pub(crate) enum Likelihood {
     Certain,
 }
 
+impl Likelihood {
+    /// [`Likelihood::Certain`] if it is so.
+    pub(crate) fn certain_if(it: bool) -> Self {
+        if it { Likelihood::Certain } else { Likelihood::No }
+    }
+}
+
 /// One format: its name, its marks, its reader and its writer.
 pub(crate) trait Codec: Sync {
     /// The name as `--from` and `--to` take it.

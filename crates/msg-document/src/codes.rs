@@ -24,5 +24,10 @@ pub const CODES: &[CodeInfo] = &[
         "MS-24",
         "a value of the source is not in what was written, and nothing else of the report says so",
     ),
+    CodeInfo::error(
+        "session::no-messages",
+        "RG-11",
+        "a session of which nothing is read as a message",
+    ),
     CodeInfo::error("document::too-large", "SC-16", "the document has more bytes than `max_bytes`"),
 ];

@@ -10,10 +10,12 @@ use msg_core::{Code, Diagnostic, Message, Provenance, RawJson, Role, SeededIds, 
 use msg_forms::turns::LowerOptions;
 
 use crate::codec::{Content, Edited, Side};
+use crate::foreign_parts::foreign_parts;
 use crate::format::Format;
 use crate::given_ids::GivenIds;
 use crate::lead::Lead;
 use crate::read_options::ReadOptions;
+use crate::recognise::{foreign_part, unlike};
 use crate::refusal::Refusal;
 use crate::text_calls::{Calls, TextCalls};
 
@@ -79,7 +81,17 @@ impl Document {
         tracing::debug!(format = format.name(), bytes = bytes.len(), "document recognised");
         // Editors of one platform put this in front of every text; no reader of JSON takes it.
         let text = bytes.strip_prefix("\u{feff}".as_bytes()).filter(|_| format.is_json());
-        let content = format.codec().read(text.unwrap_or(bytes), &options.name)?;
+        let read = format.codec().read(text.unwrap_or(bytes), &options.name);
+        let content = match options.from.filter(|it| !it.is_session()) {
+            Some(named) => {
+                let mut content = read.map_err(|it| unlike(bytes, named, it))?;
+                let said = |at| foreign_parts(&content.messages).any(|it| it.at.message == at);
+                let part = foreign_part(bytes).filter(|it| !said(it.at.message));
+                content.notes.extend(part);
+                content
+            }
+            None => read?,
+        };
         Ok(Document { size: bytes.len(), ..Document::of_content(format, content, options) })
     }
 

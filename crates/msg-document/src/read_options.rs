@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use msg_core::Provenance;
 
 use crate::format::Format;
-use crate::recognise::accept;
+use crate::recognise::may_begin_json;
 use crate::refusal::Refusal;
 use crate::text_calls::Calls;
 
@@ -106,7 +106,9 @@ impl ReadOptions {
     /// The format that was named, or the one that is recognised.
     pub(crate) fn format(&self, bytes: &[u8]) -> Result<Format, Refusal> {
         let format = match self.from {
-            Some(named) => accept(bytes, named).map(|()| named)?,
+            Some(named) => named,
+            // Of a line that is no JSON at all its reader says so.
+            None if self.accept == Accept::Json && !may_begin_json(bytes) => Format::default(),
             None => Format::recognise(bytes, &self.name)?,
         };
         let is_accepted = self.accept == Accept::All || format.is_json();

@@ -1,22 +1,25 @@
-//! Says what format a document is in, or refuses it by name: by its shape, then by its file's name
-//! where the shape fits several formats.
+//! Says what format a document is in, or refuses it by name: markers of formats that are not read first, then the
+//! evidence of those that are, then its file's name where several fit (RG-1 to RG-10).
+//!
+//! Every command asks here, so that a document is one thing to all of them.
 
-use msg_core::Diagnostic;
+use msg_core::{Code, Diagnostic};
+use msg_json::Reader;
 use msg_session::{Blob, Session};
 
 use crate::codec::Likelihood;
-use crate::foreign::{self, Foreign, foreign};
+use crate::foreign::{self, foreign};
 use crate::format::Format;
-use crate::outline::Outline;
+use crate::outline::{Outline, Record, is_chat, is_known_chat};
 use crate::read_options::ReadOptions;
 use crate::refusal::Refusal;
 
 impl Format {
     /// The format of a document that is called `name` (`""` if it has no name).
     ///
-    /// Fails for a document that is known to be of a format that is not read. What is no conversation at
-    /// all is `openai`, whose reader says what is wrong with it. Linear in the bytes; allocates only for
-    /// what differs from message to message.
+    /// Fails for a document that shows no format that is read, by the name of the one that it shows. What is no JSON
+    /// is `openai`, whose reader says where it goes wrong. Linear in the bytes; allocates only for what differs from
+    /// message to message.
     ///
     /// ```
     /// use msg_document::Format;
@@ -25,7 +28,8 @@ impl Format {
     /// assert_eq!(Format::recognise(chat, "")?.name(), "openai");
     /// assert_eq!(Format::recognise(chat, "a/log.plain.json")?.name(), "plain");
     ///
-    /// let refusal = Format::recognise(br#"{"modelId":"m","messages":[]}"#, "").expect_err("because nobody reads it");
+    /// let accounts = br#"[{"id":7,"name":"Ann","role":"user"}]"#;
+    /// let refusal = Format::recognise(accounts, "").expect_err("because an account says nothing");
     /// assert_eq!(refusal.diagnostic().code.as_str(), "message::foreign-format");
     /// # Ok::<(), msg_document::Refusal>(())
     /// ```
@@ -34,6 +38,23 @@ impl Format {
             Found::Document(format) => Ok(format),
             Found::Lines => Err(json_lines().into()),
         }
+    }
+}
+
+impl Format {
+    /// Why a document that is called `name` is of no format that is read; nothing of one that is, and of JSON lines
+    /// of which some are. For those who read documents in another way, as sessions are mended in place. A file that
+    /// is read with the others of its folder is not refused.
+    ///
+    /// ```
+    /// use msg_document::Format;
+    ///
+    /// let page = br#"{"messages":[{"id":"18c","threadId":"18c"}],"resultSizeEstimate":1}"#;
+    /// assert!(Format::refused(page, "").is_some());
+    /// ```
+    pub fn refused(bytes: &[u8], name: &str) -> Option<Refusal> {
+        let is_stored = || foreign::stored(&Outline::of(bytes)).is_some();
+        identify(bytes, name).err().filter(|_| !is_stored())
     }
 }
 
@@ -70,42 +91,137 @@ enum Found {
 fn identify(bytes: &[u8], name: &str) -> Result<Found, Refusal> {
     let outline = Outline::of(bytes);
     let (format, likelihood) = best(&outline, name);
-    // Where both are certain the foreign mark is the stronger one: ours would be read as less.
-    // What an agent's reader is sure of it judges itself.
-    let is_own = format.codec().judges_itself() && likelihood == Likelihood::Certain;
-    let is_foreign = |it: Likelihood| !is_own && (it > likelihood || it == Likelihood::Certain);
-    if let Some((row, _)) = foreign::recognise(&outline).filter(|it| is_foreign(it.1)) {
-        return Err(row.refusal());
+    if outline.has_lines() {
+        return match format.codec().spans_lines() && likelihood == Likelihood::Certain {
+            true => Ok(Found::Document(format)),
+            false => lines(bytes),
+        };
     }
-    if likelihood == Likelihood::No
-        && let Some(session) = damaged_session(bytes, name)
-    {
-        return Ok(Found::Document(session));
-    }
-    let is_lines = outline.has_lines() && !format.codec().spans_lines();
-    Ok(if is_lines { Found::Lines } else { Found::Document(format) })
+    one(&outline, bytes, name, (format, likelihood)).map(Found::Document)
 }
 
-/// Whether a document can be read in the format that was named for it.
-///
-/// Fails for a document that only another format looks like.
-pub(crate) fn accept(bytes: &[u8], named: Format) -> Result<(), Refusal> {
+/// The format of one document, for which this one speaks most.
+fn one(
+    outline: &Outline<'_>,
+    bytes: &[u8],
+    name: &str,
+    (format, likelihood): (Format, Likelihood),
+) -> Result<Format, Refusal> {
+    // What an agent's reader is sure of it judges itself: its records may hold anything.
+    if is_log(format) && likelihood == Likelihood::Certain {
+        return Ok(format);
+    }
+    let refused = match outline.is_broken() {
+        true => None,
+        false => foreign::find(outline).map(|it| it.refusal()),
+    };
+    if let Some(refusal) =
+        refused.or_else(|| foreign::stored(outline)).or_else(|| foreign::text(outline))
+    {
+        return Err(refusal);
+    }
+    // Any text may be a message file: its name says so, or its headings.
+    let is_guess = !format.is_json() && likelihood == Likelihood::Possible;
+    if likelihood > Likelihood::No && !is_guess {
+        return Ok(format);
+    }
+    if matches!(outline, Outline::Json(_)) && is_json(bytes) {
+        return Err(mixed(outline).unwrap_or_else(|| foreign::nothing_known(outline)));
+    }
+    let is_text = outline.source().is_some_and(|it| !may_begin_json(it));
+    match damaged_session(bytes, name) {
+        Some(session) => Ok(session),
+        None if is_text => Err(foreign::nothing_known(outline)),
+        // Its reader says where the text stops being JSON.
+        None => Ok(Format::default()),
+    }
+}
+
+fn is_json(bytes: &[u8]) -> bool {
+    let text = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
+    let read = |mut reader: Reader<'_>| {
+        reader.raw()?;
+        reader.finish()
+    };
+    Reader::new(text).and_then(read).is_ok()
+}
+
+/// As many lines are looked at, of the first bytes: what is read piece by piece is judged by its first piece.
+const LINES: usize = 50;
+const FIRST_BYTES: usize = 64 << 10;
+
+/// Lines of documents, unless all that are looked at are refused alike, or one is of a log (RG-9).
+fn lines(bytes: &[u8]) -> Result<Found, Refusal> {
+    let mut common: Option<(String, Refusal)> = None;
+    let text = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
+    let lines = text.split(|it| *it == b'\n').filter(|it| !it.trim_ascii().is_empty());
+    let mut left = FIRST_BYTES;
+    for (at, line) in lines.take(LINES).enumerate() {
+        left = left.saturating_sub(line.len());
+        if left == 0 && at > 0 {
+            break;
+        }
+        let outline = Outline::of(line);
+        let marker = foreign::find(&outline);
+        if let Some(log) = marker.as_ref().filter(|it| it.row.spans_lines) {
+            return Err(log.refusal());
+        }
+        // A line that is cut off says nothing.
+        if outline.is_broken() {
+            continue;
+        }
+        let Err(refusal) = one(&outline, line, "", best(&outline, "")) else {
+            return Ok(Found::Lines);
+        };
+        let said = refusal.diagnostic().message().into_owned();
+        let said = said.split([':', '(']).next().unwrap_or_default().to_owned();
+        match &common {
+            Some((first, _)) if *first != said => return Ok(Found::Lines),
+            Some(_) => {}
+            None => common = Some((said, refusal)),
+        }
+    }
+    common.map_or(Ok(Found::Lines), |it| Err(it.1))
+}
+
+/// Whether a format is what an agent logs, and not messages that a framework keeps.
+fn is_log(format: Format) -> bool {
+    const OF_FRAMEWORKS: [&str; 4] = ["langchain", "pydantic-ai", "sharegpt", "vercel-ui"];
+    format.codec().judges_itself() && !OF_FRAMEWORKS.contains(&format.name())
+}
+
+/// Why a document whose format was named could not be read: what it looks like, or what its reader says.
+pub(crate) fn unlike(bytes: &[u8], named: Format, said: Refusal) -> Refusal {
     if named.codec().judges_itself() {
-        return Ok(());
+        return said;
     }
-    let outline = Outline::of(bytes);
-    if let Some(row) = certain_foreign(&outline) {
-        return Err(row.refusal());
+    let is_certain = || {
+        let outline = Outline::of(bytes);
+        !outline.is_broken() && best(&outline, "").1 == Likelihood::Certain
+    };
+    match identify(bytes, "") {
+        Ok(Found::Lines) if named.is_json() && !named.codec().spans_lines() => json_lines().into(),
+        Ok(Found::Document(found)) if found != named && is_certain() => other(found, named).into(),
+        Err(refusal) if refusal.diagnostic().message().starts_with("this looks like") => refusal,
+        _ => said,
     }
-    if outline.has_lines() && named.is_json() && !named.codec().spans_lines() {
-        return Err(json_lines().into());
-    }
-    let (found, likelihood) = best(&outline, "");
-    // `openai` is possible for everything without messages, since its reader says what is no conversation.
-    let is_nothing = named == Format::default() && found != named && outline.messages().is_none();
-    let is_unlike = is_nothing || named.codec().likelihood(&outline) == Likelihood::No;
-    let is_other = likelihood == Likelihood::Certain && is_unlike;
-    if is_other { Err(other(found, named).into()) } else { Ok(()) }
+}
+
+/// What a document that was named as of one format has of another one, which is not read (RG-6).
+pub(crate) fn foreign_part(bytes: &[u8]) -> Option<Diagnostic> {
+    let found = foreign::find(&Outline::of(bytes))?;
+    let text = format!("`{}` belongs to {}", found.member, found.row.what);
+    let mut res = Diagnostic::error(Code::new("message::foreign-part"), text);
+    res.at.message = found.message;
+    Some(res)
+}
+
+/// Whether a text begins as JSON does.
+pub(crate) fn may_begin_json(text: &[u8]) -> bool {
+    let text = text.trim_ascii();
+    let is_word = |it: &[u8]| text.starts_with(it) || it.starts_with(text);
+    matches!(text.first(), None | Some(b'{' | b'[' | b'"' | b'-' | b'0'..=b'9'))
+        || [&b"true"[..], b"false", b"null"].into_iter().any(is_word)
 }
 
 /// The format of a session of lines that the outline gives up on, such as one with a torn line.
@@ -113,10 +229,6 @@ fn damaged_session(bytes: &[u8], name: &str) -> Option<Format> {
     let session = Session::recognise(vec![Blob::new(name, bytes)]).ok()?;
     let format: Format = session.dialect().name().parse().ok()?;
     format.codec().spans_lines().then_some(format)
-}
-
-fn certain_foreign(outline: &Outline<'_>) -> Option<&'static Foreign> {
-    foreign::recognise(outline).filter(|it| it.1 == Likelihood::Certain).map(|it| it.0)
 }
 
 /// The format of ours that speaks most for itself.
@@ -136,6 +248,25 @@ fn best(outline: &Outline<'_>, name: &str) -> (Format, Likelihood) {
         }
     }
     best
+}
+
+/// The refusal of a list of chat messages with something else among them (RG-3).
+fn mixed(outline: &Outline<'_>) -> Option<Refusal> {
+    let list = outline.messages()?;
+    list.records().find(|it| is_known_chat(it))?;
+    let other = list.records().find(|it| !is_chat(it))?;
+    let names: Vec<_> = other.members().iter().take(4).map(|it| format!("`{}`", it.0)).collect();
+    let whose = if is_of_gemini(other) { "is of gemini" } else { "says nothing" };
+    let text = format!(
+        "this is not one format that msg reads: message {} ({}) {whose}, the others are chat messages",
+        other.at,
+        names.join(", ")
+    );
+    Some(foreign(text).into())
+}
+
+fn is_of_gemini(record: &Record<'_>) -> bool {
+    record.is_list("parts") && record.parts().any(|it| it.kind.is_none())
 }
 
 fn json_lines() -> Diagnostic {

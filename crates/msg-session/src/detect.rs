@@ -133,6 +133,19 @@ fn by_lines(text: &str) -> Result<Option<Dialect>, Error> {
     Ok(None)
 }
 
+/// The types of the records of Codex: others have payloads too.
+const CODEX: [&str; 9] = [
+    "compacted",
+    "event_msg",
+    "ghost_snapshot",
+    "inter_agent_communication",
+    "inter_agent_communication_metadata",
+    "response_item",
+    "session_meta",
+    "turn_context",
+    "world_state",
+];
+
 /// The mark of a line.
 fn by_record(object: &Object<'_>) -> Result<Option<Dialect>, Error> {
     let kind = object.text("type");
@@ -141,7 +154,7 @@ fn by_record(object: &Object<'_>) -> Result<Option<Dialect>, Error> {
         return Err(Error::NotRead { what: "a session of pi, which is not read" });
     }
     let meta = ["summary", "file-history-snapshot", "queue-operation"];
-    Ok(Some(if object.has("payload") && object.has("type") {
+    Ok(Some(if object.has("payload") && CODEX.contains(&kind) {
         Dialect::Codex
     } else if object.has("sessionId") && object.has("projectHash") || object.has("$set") {
         Dialect::GeminiCli
@@ -152,11 +165,9 @@ fn by_record(object: &Object<'_>) -> Result<Option<Dialect>, Error> {
         || meta.contains(&kind)
     {
         Dialect::ClaudeCode
-    } else if object.has("conversations") {
+    } else if object.list("conversations").iter().any(is_of_sharegpt) {
         Dialect::ShareGpt
-    } else if !object.has("sessionId")
-        && object.get("messages").is_some_and(|it| it.source.starts_with('['))
-    {
+    } else if !object.has("sessionId") && is_fine_tuning(object) {
         Dialect::OpenAiJsonl
     } else if object.has("working_dir")
         || object.has("role") && object.has("content") && object.has("created")
@@ -167,6 +178,23 @@ fn by_record(object: &Object<'_>) -> Result<Option<Dialect>, Error> {
     } else {
         return Ok(None);
     }))
+}
+
+/// A turn that says who speaks and what.
+fn is_of_sharegpt(turn: &Value<'_>) -> bool {
+    turn.get("from").is_some() && turn.get("value").is_some()
+}
+
+/// Whether an object holds messages that say something, or none.
+fn is_fine_tuning(object: &Object<'_>) -> bool {
+    let Some(messages) = object.get("messages") else { return false };
+    // A list that is cut off is not looked into.
+    let Some(list) = messages.array() else { return messages.source.starts_with('[') };
+    let says = |it: &Value<'_>| {
+        let has = |name: &str| it.get(name).is_some();
+        has("role") && (has("content") || has("tool_calls") || has("function_call"))
+    };
+    list.is_empty() || list.iter().any(says)
 }
 
 /// Records of a tree like Claude Code's, whose messages have parts.
@@ -192,11 +220,17 @@ fn by_document(object: &Object<'_>) -> Result<Option<Dialect>, Error> {
     } else if let Some(list) = object.get("messages").filter(|_| has("version") && has("sessionId"))
     {
         by_elements(list.source).or(Some(Dialect::Cline))
-    } else if has("channel_values") {
+    } else if has("channel_values") || is_langchain_state(object) {
         Some(Dialect::LangChain)
     } else {
         return by_record(object);
     })
+}
+
+/// Whether an object holds messages of LangChain, by themselves or in the values of a state.
+fn is_langchain_state(object: &Object<'_>) -> bool {
+    let list = object.get("messages").or_else(|| object.get("values")?.get("messages"));
+    list.is_some_and(|it| by_elements(it.source) == Some(Dialect::LangChain))
 }
 
 /// An array, cut off or not: the first element that bears a mark decides.
@@ -215,11 +249,11 @@ fn by_element(object: &Object<'_>) -> Option<Dialect> {
     };
     if has_parts_with("part_kind") {
         Some(Dialect::PydanticAi)
-    } else if object.has("lc") || object.has("data") && object.has("type") {
+    } else if is_langchain(object) {
         Some(Dialect::LangChain)
     } else if object.has("role") && has_parts_with("type") {
         Some(Dialect::VercelUi)
-    } else if object.has("conversations") {
+    } else if object.list("conversations").iter().any(is_of_sharegpt) {
         Some(Dialect::ShareGpt)
     } else if is_otel(object) {
         Some(Dialect::Otel)
@@ -230,6 +264,17 @@ fn by_element(object: &Object<'_>) -> Option<Dialect> {
     } else {
         None
     }
+}
+
+/// A message of LangChain: as a constructor, with its members in `data`, or flat.
+fn is_langchain(object: &Object<'_>) -> bool {
+    const KINDS: [&str; 7] = ["human", "ai", "system", "tool", "function", "remove", "chat"];
+    let is_kind = |it: &str| KINDS.contains(&it) || it.ends_with("MessageChunk");
+    let says = |it: &Object<'_>| it.has("content");
+    object.has("lc") && object.has("kwargs")
+        || !object.has("role")
+            && object.text("type").is_some_and(|it| is_kind(&it))
+            && (says(object) || object.inner("data").is_some_and(|it| says(&it)))
 }
 
 /// Whether the content is a list of Anthropic blocks that no other format has.

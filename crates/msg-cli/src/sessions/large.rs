@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use msg_session::{Dialect, Error, LargeSession, ReadAt};
 
-use super::load::{is_alone, locate};
+use super::load::{expect_known, is_alone, locate};
 use super::stamp::Stamp;
 use crate::exit::Failure;
 
@@ -21,6 +21,27 @@ impl FileSource {
     pub(crate) fn new(file: File) -> io::Result<Self> {
         let len = file.metadata()?.len();
         Ok(Self { file, len })
+    }
+}
+
+/// As much of a file is looked at to say whether it is of a format that is read.
+const HEAD: usize = 1 << 20;
+
+impl FileSource {
+    /// The first lines; all where there are few.
+    fn head(&self) -> io::Result<Vec<u8>> {
+        let mut res = vec![0; usize::try_from(self.len).unwrap_or(HEAD).min(HEAD)];
+        let mut len = 0;
+        while len < res.len() {
+            match self.read_at(len as u64, &mut res[len..])? {
+                0 => break,
+                n => len += n,
+            }
+        }
+        let is_all = len as u64 == self.len;
+        let end = memchr::memrchr(b'\n', &res[..len]).filter(|_| !is_all);
+        res.truncate(end.unwrap_or(len));
+        Ok(res)
     }
 }
 
@@ -80,6 +101,9 @@ impl SessionFile {
         let stamp = Stamp::of(&path).map_err(failed)?;
         let source = File::open(&path).and_then(FileSource::new).map_err(failed)?;
         let dialect = from.or(found);
+        if dialect.is_none() {
+            expect_known(&source.head().map_err(failed)?, &name)?;
+        }
         Ok(Some(Self { name, path, source, stamp, dialect }))
     }
 

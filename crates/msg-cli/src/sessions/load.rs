@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use msg_document::Format;
 use msg_session::{Blob, Dialect, Error, Session};
 
 use super::places::{self, Found};
@@ -94,19 +95,28 @@ pub(crate) fn locate(
 
 fn standard_input(max_bytes: u64) -> Result<Loaded, Failure> {
     let mut bytes = Vec::new();
+    let name = "<stdin>";
     let read = io::stdin().lock().take(max_bytes.saturating_add(1)).read_to_end(&mut bytes);
     match read.map_err(|it| Failure::read("<stdin>", it))? as u64 {
         n if n > max_bytes => return Err(Failure::too_large("<stdin>", max_bytes)),
-        _ => {}
+        _ => expect_known(&bytes, name)?,
     }
     Ok(Loaded {
-        name: "<stdin>".to_owned(),
+        name: name.to_owned(),
         path: None,
         blobs: vec![Blob::new("", bytes)],
         dialect: None,
         stamps: Vec::new(),
         is_of_a_store: false,
     })
+}
+
+/// Refuses what every command refuses: a document of a format that is not read, or of none (RG-10).
+pub(crate) fn expect_known(bytes: &[u8], name: &str) -> Result<(), Failure> {
+    match Format::refused(bytes, name) {
+        Some(refusal) => Err(Failure::document(refusal, name, Vec::new())),
+        None => Ok(()),
+    }
 }
 
 /// The session of this id, or `latest`.

@@ -216,10 +216,21 @@ fn undoing_a_plan_of_a_mended_conversation_gives_the_text_that_came_in() {
     let plan = folder.path().join("plan.json");
     let plan = plan.to_str().unwrap();
     for budget in ["10000", "14"] {
-        let args =
-            ["fit", "-q", "-", "--repair", "--best-effort", "--budget", budget, "--plan", plan];
+        let args = [
+            "fit",
+            "-q",
+            "-",
+            "--from",
+            "openai",
+            "--repair",
+            "--best-effort",
+            "--budget",
+            budget,
+            "--plan",
+            plan,
+        ];
         let shorter = msg(&args, MENDED.as_bytes());
-        let undone = msg(&["fit", "-", "--undo", plan], &shorter.stdout);
+        let undone = msg(&["fit", "-", "--from", "openai", "--undo", plan], &shorter.stdout);
         assert_eq!(stdout(&undone).trim_end(), MENDED, "{}", stderr(&undone));
     }
 }

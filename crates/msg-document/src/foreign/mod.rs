@@ -1,19 +1,27 @@
-//! Formats that are known and not read: what is recognised so is refused by its name, never read as
-//! something else.
+//! Formats that are known and not read: what has a marker of one is refused by its name, never read as something
+//! else (RG-5 to RG-7).
 //!
-//! A row goes when its format comes: `formats` has a file for it then.
+//! A row goes when its format comes: `formats` has a file for it then. To add one: a line in a table here, with the
+//! marks that `marks` explains.
 //!
 //! ```text
-//! {"modelId":"m","messages":[{"content":[{"toolUse":{…}}]}]}   ─▶ message::foreign-format: "this looks like …; msg reads …"
+//! {"modelId":"m","messages":[{"content":[{"toolUse":{…}}]}]}
+//!   ─▶ message::foreign-format: "this looks like a Bedrock Converse document (toolUse in message 0); msg reads …"
 //! ```
 
-mod data;
-mod sessions;
-mod wires;
+mod apis;
+mod apps;
+mod frameworks;
+mod marks;
+mod rows;
+mod stored;
+mod texts;
 
 use msg_core::{Code, Diagnostic};
 
-use crate::codec::Likelihood;
+pub(crate) use self::marks::{Found, find};
+pub(crate) use self::stored::stored;
+pub(crate) use self::texts::text;
 use crate::format::Format;
 use crate::outline::Outline;
 use crate::refusal::Refusal;
@@ -22,47 +30,82 @@ use crate::refusal::Refusal;
 pub(crate) struct Foreign {
     /// What a document of it is called: `an Anthropic Messages body`.
     pub(crate) what: &'static str,
-    /// How much speaks for it. What is certain is refused even if another format is named.
-    pub(crate) likelihood: fn(&Outline<'_>) -> Likelihood,
+    /// What can be given instead; `""` if nothing is known.
+    way: &'static str,
+    /// What only its documents have.
+    marks: &'static [&'static str],
+    /// Whether lines with such a document are all of one, as those of a log are.
+    pub(crate) spans_lines: bool,
 }
 
-/// The tables, in the order in which they are asked.
-static TABLES: &[&[Foreign]] = &[wires::TABLE, sessions::TABLE, data::TABLE];
-
-/// The row that speaks most for itself.
-pub(crate) fn recognise(outline: &Outline<'_>) -> Option<(&'static Foreign, Likelihood)> {
-    let rows = TABLES.iter().copied().flatten();
-    let found = rows.map(|it| (it, (it.likelihood)(outline)));
-    let mut best = None;
-    for (row, likelihood) in found.filter(|it| it.1 > Likelihood::No) {
-        if best.is_none_or(|(_, it)| likelihood > it) {
-            best = Some((row, likelihood));
-        }
-    }
-    best
-}
+/// The tables. The first row of which a document has a marker names it.
+static TABLES: &[&[Foreign]] = &[rows::TABLE, apis::TABLE, frameworks::TABLE, apps::TABLE];
 
 impl Foreign {
-    const fn new(what: &'static str, likelihood: fn(&Outline<'_>) -> Likelihood) -> Self {
-        Foreign { what, likelihood }
+    const fn new(what: &'static str, marks: &'static [&'static str]) -> Self {
+        Foreign { what, way: "", marks, spans_lines: false }
     }
 
-    /// The refusal of a document of this format.
-    pub(crate) fn refusal(&self) -> Refusal {
-        // Of JSON: what is refused here is, and a build without message files says the same.
-        let known = Format::all().filter(|it| it.is_json() || it.is_session());
-        let known: Vec<_> = known.map(Format::name).collect();
-        let known = known.join(", ");
-        foreign(format!("this looks like {}; msg reads {known}", self.what)).into()
+    const fn way(self, way: &'static str) -> Self {
+        Foreign { way, ..self }
+    }
+
+    const fn spans(self) -> Self {
+        Foreign { spans_lines: true, ..self }
     }
 }
 
-/// A refusal of a document for what it is (MS-9).
+impl Found {
+    /// The refusal of the document.
+    pub(crate) fn refusal(&self) -> Refusal {
+        let res = looks_like(&format!("{} ({})", self.row.what, self.shown()));
+        if self.row.way.is_empty() { res.into() } else { res.with_fix(self.row.way).into() }
+    }
+}
+
+/// A refusal of a document that is called so.
+fn looks_like(what: &str) -> Diagnostic {
+    foreign(format!("this looks like {what}; msg reads {}", known()))
+}
+
+/// A refusal of a document that nothing is known of, with what it has.
+pub(crate) fn nothing_known(outline: &Outline<'_>) -> Refusal {
+    let what = described(outline);
+    let res = foreign(format!("this is no format that msg reads: {what}; msg reads {}", known()));
+    match outline.source() {
+        Some(_) => res.with_fix(TEXTS).into(),
+        None => res.into(),
+    }
+}
+
+const TEXTS: &str = "conversations are JSON, sessions and message files (`.msg.md`); `msg tools` reads what a model wrote";
+
+/// The names of what is read. Of JSON: what is refused here is, and a build without message files says the same.
+fn known() -> String {
+    let known = Format::all().filter(|it| it.is_json() || it.is_session());
+    let known: Vec<_> = known.map(Format::name).collect();
+    known.join(", ")
+}
+
+/// `an object with a, b, c`.
+fn described(outline: &Outline<'_>) -> String {
+    let names = |members: &mut dyn Iterator<Item = &str>| {
+        let names: Vec<_> = members.take(4).map(|it| format!("`{it}`")).collect();
+        if names.is_empty() { "no members".to_owned() } else { names.join(", ") }
+    };
+    if let Some(entry) = outline.entry() {
+        return format!("an object with {}", names(&mut entry.members().iter().map(|it| it.0)));
+    }
+    let Some(list) = outline.list("") else { return "text that is not JSON".to_owned() };
+    match list.records().next() {
+        Some(it) => {
+            format!("a list of objects with {}", names(&mut it.members().iter().map(|it| it.0)))
+        }
+        None => "a list without objects".to_owned(),
+    }
+}
+
+/// A refusal of a document for what it is (RG-7).
 pub(crate) fn foreign(text: impl Into<std::borrow::Cow<'static, str>>) -> Diagnostic {
     Diagnostic::error(Code::new("message::foreign-format"), text)
-}
-
-/// [`Likelihood::Certain`] if it is so.
-pub(crate) fn certain_if(it: bool) -> Likelihood {
-    if it { Likelihood::Certain } else { Likelihood::No }
 }

@@ -8,7 +8,7 @@ use msg_core::{Message, Report};
 
 use super::api::{Api, names};
 use crate::codec::{Likelihood, WriteOptions};
-use crate::outline::{Item, Outline, Record, ValueKind, is_chat};
+use crate::outline::{Item, List, Outline, Record, ValueKind, is_chat, is_known_chat};
 use crate::refusal::Refusal;
 
 pub(crate) struct Anthropic;
@@ -24,9 +24,12 @@ impl Api for Anthropic {
             return Likelihood::Certain;
         }
         match outline.messages() {
+            Some(list) if !list.records().all(is_chat) => Likelihood::No,
             Some(list) if list.records().any(is_of_openai) => Likelihood::No,
-            Some(list) if has_marks(outline) || list.records().any(is_ours) => Likelihood::Certain,
-            Some(list) if list.records().all(is_chat) => Likelihood::Possible,
+            Some(list) if list.records().any(is_ours) => Likelihood::Certain,
+            Some(list) if list.is_empty() && !has_marks(outline) => Likelihood::No,
+            _ if has_marks(outline) => Likelihood::Certain,
+            Some(list) if list.records().any(is_known_chat) => Likelihood::Possible,
             _ => Likelihood::No,
         }
     }
@@ -58,16 +61,46 @@ fn is_response(outline: &Outline<'_>) -> bool {
         && outline.text("role").is_some()
 }
 
-/// Members that only requests of this API have (AN-1).
+/// Members that only requests of this API have (AN-1), beside messages that chat could have too.
 fn has_marks(outline: &Outline<'_>) -> bool {
-    let is_tool = |it: &Record<'_>| it.has("input_schema");
-    let tools = outline.list("tools").is_some_and(|it| it.records().any(is_tool));
+    const OWN: [&str; 5] = [
+        "anthropic_version",
+        "stop_sequences",
+        "mcp_servers",
+        "output_config",
+        "context_management",
+    ];
+    let Some(list) = outline.list("messages") else { return false };
+    let has = |name: &str| outline.member(name).is_some_and(|it| it != ValueKind::Null);
+    let tools = || outline.list("tools").into_iter().flat_map(List::records);
+    if tools().any(|it| it.has("input_schema")) || OWN.into_iter().any(has) {
+        return true;
+    }
+    // What compatible APIs of chat messages take too says it only where nothing of theirs is beside it.
+    const OF_CHAT: [&str; 6] = [
+        "max_completion_tokens",
+        "response_format",
+        "stop",
+        "n",
+        "frequency_penalty",
+        "reasoning_effort",
+    ];
+    let is_of_chat = OF_CHAT.into_iter().any(has)
+        || tools().any(|it| it.has("function") || it.kind == Some("function"))
+        || list.records().any(|it| it.parts().any(|it| it.kind == Some("image_url")));
+    let begins_with_system = list.records().any(|it| it.role == Some("system") && it.at == 0);
+    if is_of_chat || begins_with_system {
+        return false;
+    }
+    let is_claude = outline.text("model").is_some_and(|it| it.starts_with("claude"));
+    let has_budget = || outline.object("thinking").is_some_and(|it| it.has("budget_tokens"));
     let system = matches!(outline.member("system"), Some(ValueKind::Text | ValueKind::List));
-    // With a system message among the others it is somebody's own.
-    let is_listed = |it: &Record<'_>| it.role == Some("system");
-    let listed = outline.messages().is_some_and(|it| it.records().any(is_listed));
-    let version = outline.text("anthropic_version").is_some();
-    outline.list("").is_none() && (tools || version || (system && !listed))
+    // With a system message among the others it is somebody's own, but of a model that has both.
+    let is_listed = list.records().any(|it| it.role == Some("system"));
+    has_budget()
+        || is_claude && has("max_tokens")
+        || is_claude && has("thinking")
+        || system && (!is_listed || is_claude)
 }
 
 /// A message with blocks of types that chat messages do not have, or a reply among others.

@@ -23,23 +23,24 @@ impl Api for Gemini {
     const ABOUT: &'static str = "Gemini contents: an array, or a request or response body";
     const MATCHES_BY_NAME: bool = true;
 
-    /// Contents with parts that name their kind by their member (GE-1).
+    /// Contents with parts that name their kind by their member (GE-1), answers with candidates, and both in the
+    /// envelope of the Code Assist API.
     fn likelihood(outline: &Outline<'_>) -> Likelihood {
-        let is_ours = |it: &Record<'_>| it.role == Some("model") || it.parts().any(is_part);
-        let in_list = |it: &List<'_>| it.records().any(|it| it.is_list("parts") && is_ours(it));
-        let is_body = outline.list("candidates").is_some()
-            || outline.member("contents").is_some() && outline.list("messages").is_none();
-        let is_object = |name| outline.member(name) == Some(ValueKind::Object);
-        let is_enveloped = is_object("response") && outline.members().count() <= 2
-            || is_object("request") && outline.member("model") == Some(ValueKind::Text);
-        if is_enveloped && outline.messages().is_none() {
+        if outline.list("messages").is_some() {
+            return Likelihood::No;
+        }
+        let in_envelope = |name: &str, list: &str| {
+            let is_full = |it: &Record<'_>| it.items(list).next().is_some();
+            outline.object(name).is_some_and(is_full)
+        };
+        if in_envelope("request", "contents") || in_envelope("response", "candidates") {
             return Likelihood::Likely;
         }
-        if is_body || outline.list("").is_some_and(in_list) {
-            Likelihood::Certain
-        } else {
-            Likelihood::No
-        }
+        Likelihood::certain_if(
+            outline.list("").is_some_and(are_contents)
+                || outline.list("candidates").is_some_and(are_candidates)
+                || has_contents(outline),
+        )
     }
 
     fn place(bytes: &[u8]) -> Range<usize> {
@@ -75,8 +76,63 @@ impl Api for Gemini {
     }
 }
 
+/// Whether a body asks with contents: a list of them, of texts, or one text beside what only requests have.
+fn has_contents(outline: &Outline<'_>) -> bool {
+    const BESIDE: [&str; 9] = [
+        "model",
+        "config",
+        "generationConfig",
+        "generation_config",
+        "systemInstruction",
+        "system_instruction",
+        "safetySettings",
+        "tools",
+        "cachedContent",
+    ];
+    let is_request = BESIDE.into_iter().any(|it| outline.member(it).is_some());
+    let is_one = |it: &Record<'_>| it.items("parts").any(is_part);
+    match (outline.member("contents"), outline.list("contents")) {
+        (Some(ValueKind::Text), _) => is_request,
+        (Some(ValueKind::Object), _) => outline.object("contents").is_some_and(is_one),
+        (_, Some(list)) if list.is_empty() => true,
+        (_, Some(list)) if list.records().next().is_none() => is_request,
+        (_, Some(list)) => {
+            are_contents(list) || list.records().all(has_a_text) || list.records().all(is_blank)
+        }
+        _ => false,
+    }
+}
+
+/// Whether a content says nothing, and who says it.
+fn is_blank(content: &Record<'_>) -> bool {
+    let is_known = content.role.is_some_and(|it| matches!(it, "user" | "model" | "function"));
+    is_known && content.is_list("parts") && content.parts().next().is_none()
+}
+
+/// Whether a content has parts, or a text in their place.
+fn has_a_text(content: &Record<'_>) -> bool {
+    let is_text = content.member("parts") == Some(ValueKind::Text);
+    is_text || content.is_list("parts") && content.parts().all(|it| it.kind.is_none())
+}
+
+/// Whether all objects of a list have parts of this API, or are such parts.
+fn are_contents(list: &List<'_>) -> bool {
+    let is_content = |it: &Record<'_>| {
+        it.is_list("parts") && it.parts().all(|it| it.kind.is_none() && !it.has("kind"))
+    };
+    let is_ours = |it: &Record<'_>| it.role == Some("model") || it.parts().any(is_part);
+    list.records().all(is_content) && list.records().any(is_ours)
+}
+
+fn are_candidates(list: &List<'_>) -> bool {
+    let is_ours = |it: &Record<'_>| {
+        it.has("finishReason") || it.content_object().is_some_and(|it| it.has("parts"))
+    };
+    list.is_empty() || list.records().any(is_ours)
+}
+
 fn is_part(part: &Item<'_>) -> bool {
-    const KINDS: [&str; 11] = [
+    const KINDS: [&str; 14] = [
         "text",
         "functionCall",
         "functionResponse",
@@ -87,7 +143,10 @@ fn is_part(part: &Item<'_>) -> bool {
         "fileData",
         "file_data",
         "executableCode",
+        "codeExecutionResult",
         "toolCall",
+        "toolResponse",
+        "thoughtSignature",
     ];
     part.kind.is_none() && !part.has("part_kind") && KINDS.iter().any(|it| part.has(it))
 }

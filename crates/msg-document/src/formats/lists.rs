@@ -6,7 +6,7 @@ use msg_forms::{agent, plain};
 
 use super::is_of_a_turn;
 use crate::codec::{Codec, Content, Likelihood, WriteOptions};
-use crate::outline::{List, Outline, Record, ValueKind, is_chat};
+use crate::outline::{List, Outline, Record, ValueKind, is_chat, is_known_chat};
 use crate::refusal::Refusal;
 use crate::wrapper::{Wrapper, WriteList};
 
@@ -118,22 +118,31 @@ fn write_plain(messages: &mut [Message], options: &WriteOptions, out: &mut Vec<u
 }
 
 fn native_likelihood(outline: &Outline<'_>) -> Likelihood {
-    match outline.messages() {
-        Some(list) if list.is_empty() => Likelihood::Possible,
-        Some(list) if list.records().any(is_of_a_turn) => Likelihood::No,
-        Some(list) if list.records().any(|it| it.is_list("parts")) => Likelihood::Likely,
-        _ => Likelihood::No,
+    // Nothing stands around the native list.
+    let Some(list) = outline.list("") else { return Likelihood::No };
+    let is_ours = |it: &Record<'_>| {
+        it.has("role") && it.is_list("parts") && it.parts().all(|it| it.kind.is_some())
+    };
+    match list.records().next() {
+        None if list.is_empty() => Likelihood::Possible,
+        None => Likelihood::No,
+        Some(_) if list.records().any(is_of_a_turn) => Likelihood::No,
+        Some(_) if list.records().all(is_ours) => Likelihood::Likely,
+        Some(_) => Likelihood::No,
     }
 }
 
 fn agent_likelihood(outline: &Outline<'_>) -> Likelihood {
     let Some(list) = outline.messages() else { return Likelihood::No };
-    if list.records().any(is_agent) {
-        Likelihood::Certain
-    } else if list.is_empty() || list.records().any(is_chat) {
-        Likelihood::Possible
-    } else {
-        Likelihood::No
+    // A request that names its model is no snapshot.
+    let is_snapshot = outline.member("model").is_none();
+    let is_message = |it: &Record<'_>| it.has("content");
+    match list.records().next() {
+        None if list.is_empty() && is_snapshot => Likelihood::Possible,
+        Some(_) if !list.records().all(is_message) => Likelihood::No,
+        Some(_) if list.records().any(is_agent) => Likelihood::Certain,
+        Some(_) if is_snapshot && list.records().any(is_known_chat) => Likelihood::Possible,
+        _ => Likelihood::No,
     }
 }
 
@@ -143,16 +152,18 @@ fn is_agent(record: &Record<'_>) -> bool {
     let tagged = record.content_object().is_some_and(|it| {
         it.kind.is_some_and(|it| it == "Text" || it == "Json") || TAGS.iter().any(|tag| it.has(tag))
     });
-    let capital = record.role.is_some_and(|it| it.starts_with(|it: char| it.is_ascii_uppercase()));
-    tagged || capital && record.member("role") == Some(ValueKind::Text)
+    const ROLES: [&str; 5] = ["System", "Developer", "User", "Assistant", "Tool"];
+    tagged || record.role.is_some_and(|it| ROLES.contains(&it)) && record.has("content")
 }
 
 fn plain_likelihood(outline: &Outline<'_>) -> Likelihood {
-    if outline.list("").is_some_and(has_headed_results) {
-        return Likelihood::Certain;
-    }
-    match outline.messages() {
-        Some(list) if list.is_empty() || list.records().any(is_chat) => Likelihood::Possible,
+    // Nothing stands around the list of plain messages.
+    match outline.list("") {
+        Some(list) if has_headed_results(list) => Likelihood::Certain,
+        Some(list) if list.is_empty() => Likelihood::Possible,
+        Some(list) if list.records().all(is_chat) && list.records().any(is_known_chat) => {
+            Likelihood::Possible
+        }
         _ => Likelihood::No,
     }
 }

@@ -31,7 +31,6 @@ use std::marker::PhantomData;
 use msg_openai::ReadOptions;
 
 use self::api::Wire;
-pub(crate) use self::data::records;
 use crate::codec::Codec;
 use crate::outline::{Item, Record};
 

@@ -8,7 +8,7 @@ use msg_openai::chat::{self, Document};
 
 use super::api::{Api, names};
 use crate::codec::{Likelihood, Side, WriteOptions};
-use crate::outline::{Outline, is_chat};
+use crate::outline::{Outline, is_chat, is_known_chat};
 use crate::refusal::Refusal;
 
 pub(crate) struct Openai;
@@ -20,14 +20,17 @@ impl Api for Openai {
     const ABOUT: &'static str = "OpenAI chat messages: an array, or a request or response body";
 
     fn likelihood(outline: &Outline<'_>) -> Likelihood {
-        if outline.list("choices").is_some() && outline.list("messages").is_none() {
-            return Likelihood::Certain;
+        if let Some(choices) =
+            outline.list("choices").filter(|_| outline.list("messages").is_none())
+        {
+            let is_answer = choices.records().any(|it| it.message().is_some());
+            let is_named = outline.text("object") == Some("chat.completion");
+            return Likelihood::certain_if(is_answer || is_named && choices.is_empty());
         }
         match outline.messages() {
-            Some(list) if list.records().any(is_chat) => Likelihood::Likely,
             Some(list) if list.is_empty() => Likelihood::Possible,
-            // What is no conversation: this reader says what is wrong with it.
-            _ if !matches!(outline, Outline::Markdown(_)) => Likelihood::Possible,
+            Some(list) if !list.records().all(is_chat) => Likelihood::No,
+            Some(list) if list.records().any(is_known_chat) => Likelihood::Likely,
             _ => Likelihood::No,
         }
     }

@@ -13,9 +13,10 @@ use msg_core::{Message, Origin, Other, Part, RawJson, Report, Role};
 use msg_json::Writer;
 use msg_session::ShareGptTurns;
 
+use super::data::is_otel;
 use crate::codec::{Codec, Content, Likelihood, WriteOptions};
 use crate::members::{keep_rest, note_refusal, note_result, take, write_arguments, write_rest};
-use crate::outline::{Item, Outline, Record};
+use crate::outline::Outline;
 use crate::refusal::Refusal;
 use crate::verbatim::{self, Form};
 
@@ -31,14 +32,8 @@ impl Codec for Otel {
     }
 
     fn likelihood(&self, outline: &Outline<'_>) -> Likelihood {
-        let is_part = |it: &Item<'_>| match it.kind {
-            Some("tool_call_response") => true,
-            Some("text" | "reasoning") => it.has("content") && !it.has("text"),
-            _ => false,
-        };
-        let is_ours = |it: &Record<'_>| it.is_list("parts") && it.parts().any(is_part);
         match outline.messages() {
-            Some(list) if list.records().any(is_ours) => Likelihood::Certain,
+            Some(list) if list.records().any(is_otel) => Likelihood::Certain,
             Some(list) if list.is_empty() => Likelihood::Possible,
             _ => Likelihood::No,
         }

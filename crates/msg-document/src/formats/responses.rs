@@ -8,7 +8,7 @@ use msg_openai::responses::{self, Document};
 
 use super::api::{Api, names};
 use crate::codec::{Likelihood, Side, WriteOptions};
-use crate::outline::{Outline, Record, ValueKind, is_chat};
+use crate::outline::{List, Outline, Record, ValueKind, is_chat, is_known_chat};
 use crate::refusal::Refusal;
 
 pub(crate) struct Responses;
@@ -20,14 +20,32 @@ impl Api for Responses {
     const ABOUT: &'static str = "OpenAI Responses items: an array, or a request or response body";
 
     fn likelihood(outline: &Outline<'_>) -> Likelihood {
-        let is_body = outline.list("messages").is_none() && outline.list("choices").is_none();
-        if is_body && is_a_body(outline) {
+        if outline.list("messages").is_some() || outline.list("choices").is_some() {
+            return Likelihood::No;
+        }
+        if outline.text("object") == Some("response") {
             return Likelihood::Certain;
         }
-        match outline.messages() {
+        if let Some(output) = outline.list("output") {
+            return Likelihood::certain_if(are_items(output) && output.records().any(is_item));
+        }
+        if let Some(input) = outline.list("input") {
+            let is_ours = |it: &Record<'_>| is_item(it) || is_known_chat(it);
+            return Likelihood::certain_if(
+                input.is_empty() || are_items(input) && input.records().any(is_ours),
+            );
+        }
+        if outline.member("input") == Some(ValueKind::Text) {
+            return Likelihood::certain_if(
+                is_a_request(outline) && !is_of_another_service(outline),
+            );
+        }
+        match outline.list("") {
+            Some(list) if list.is_empty() => Likelihood::Possible,
+            Some(list) if !are_items(list) => Likelihood::No,
             Some(list) if list.records().any(is_item) => Likelihood::Certain,
             // Messages of the shortest form are those of chat.
-            Some(list) if list.is_empty() || list.records().any(is_chat) => Likelihood::Possible,
+            Some(list) if list.records().any(is_known_chat) => Likelihood::Possible,
             _ => Likelihood::No,
         }
     }
@@ -61,10 +79,27 @@ impl Api for Responses {
     }
 }
 
-fn is_a_body(outline: &Outline<'_>) -> bool {
-    outline.text("object") == Some("response")
-        || outline.list("output").is_some()
-        || matches!(outline.member("input"), Some(ValueKind::Text | ValueKind::List))
+/// Whether a body has what asks a model: a text alone is anybody's input.
+fn is_a_request(outline: &Outline<'_>) -> bool {
+    const BESIDE: [&str; 6] =
+        ["model", "instructions", "previous_response_id", "prompt", "conversation", "tools"];
+    BESIDE.into_iter().any(|it| outline.member(it).is_some_and(|it| it != ValueKind::Null))
+}
+
+/// Whether a body asks for something else than an answer, by the name of its model.
+fn is_of_another_service(outline: &Outline<'_>) -> bool {
+    const SERVICES: [&str; 6] = ["embed", "moderation", "tts", "whisper", "rerank", "voice"];
+    let model = outline.text("model").unwrap_or_default();
+    SERVICES.into_iter().any(|it| model.contains(it))
+        || ["encoding_format", "dimensions", "voice"]
+            .into_iter()
+            .any(|it| outline.member(it).is_some())
+}
+
+/// Whether each object may be an item: it has a type, or it is a message.
+fn are_items(list: &List<'_>) -> bool {
+    let is_reference = |it: &Record<'_>| it.has("id") && it.members().len() == 1;
+    list.records().all(|it| it.kind.is_some() || is_chat(it) || is_reference(it))
 }
 
 /// An item of a type that the API has, or a message with parts that only items have. A type that it
@@ -81,6 +116,8 @@ fn is_item_type(kind: &str, record: &Record<'_>) -> bool {
         "reasoning" => record.has("summary") || record.has("encrypted_content") || record.has("id"),
         "item_reference" | "compaction" | "mcp_list_tools" => true,
         "mcp_approval_request" | "mcp_approval_response" => true,
-        _ => kind.ends_with("_call") || kind.ends_with("_output"),
+        "function_call" | "custom_tool_call" | "function_call_output" => true,
+        _ if record.role.is_some() => false,
+        _ => kind.ends_with("_call") || kind.ends_with("_call_output"),
     }
 }

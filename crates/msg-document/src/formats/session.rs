@@ -50,6 +50,10 @@ impl Codec for SessionFormat {
             }
         };
         let view = session.read(&options).map_err(|it| refusal(&it))?;
+        if view.messages.is_empty() && !bytes.trim_ascii().is_empty() {
+            let text = format!("this session of {} has no messages", self.dialect);
+            return Err(Diagnostic::error(Code::new("session::no-messages"), text).into());
+        }
         let mut report = Report::default();
         report.extend(view.findings.iter().map(Diagnostic::from));
         let stored = Stored { session, options, now: Now::AsRead };

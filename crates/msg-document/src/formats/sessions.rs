@@ -4,7 +4,6 @@ use msg_session::Dialect;
 
 use super::session::SessionFormat;
 use crate::codec::Likelihood;
-use crate::foreign::certain_if;
 use crate::outline::{Outline, Record, ValueKind};
 
 const fn session(
@@ -56,34 +55,53 @@ pub(super) static OTEL: SessionFormat =
 
 fn claude_code(outline: &Outline<'_>) -> Likelihood {
     let of_it = |it: &Record<'_>| {
-        it.has("parentUuid") && !it.has("systemPayload")
+        it.has("parentUuid")
             || it.has("uuid") && it.kind.is_some() && it.has("sessionId")
             || matches!(it.kind, Some("file-history-snapshot" | "queue-operation"))
             || it.kind == Some("summary") && it.has("leafUuid")
     };
-    certain_if(outline.entries().any(of_it))
+    // Qwen Code writes such records too, with the parts of another provider.
+    let is_of_another =
+        |it: &Record<'_>| it.has("systemPayload") || it.message().is_some_and(|it| it.has("parts"));
+    let is_ours = outline.entries().any(of_it) && !outline.entries().any(is_of_another);
+    Likelihood::certain_if(is_ours)
 }
 
 fn codex(outline: &Outline<'_>) -> Likelihood {
     let of_it = |it: &Record<'_>| {
-        it.kind.is_some() && it.member("payload") == Some(ValueKind::Object)
-            || it.has("record_type")
+        it.kind.is_some_and(|it| CODEX_RECORDS.contains(&it)) && it.has("payload")
+            || outline.has_lines() && it.has("record_type")
             || it.has("instructions") && it.has("timestamp") && it.has("git")
     };
-    certain_if(outline.entries().any(of_it))
+    Likelihood::certain_if(outline.entries().any(of_it))
 }
 
+/// The types of the records of Codex: others have payloads too.
+const CODEX_RECORDS: [&str; 9] = [
+    "session_meta",
+    "response_item",
+    "event_msg",
+    "turn_context",
+    "compacted",
+    "ghost_snapshot",
+    "inter_agent_communication",
+    "inter_agent_communication_metadata",
+    "world_state",
+];
+
 fn gemini_cli(outline: &Outline<'_>) -> Likelihood {
-    let of_it = |it: &Record<'_>| it.has("projectHash") && it.has("sessionId") || it.has("$set");
+    let of_it = |it: &Record<'_>| {
+        it.has("projectHash") && it.has("sessionId") || outline.has_lines() && it.has("$set")
+    };
     let is_reply = |it: &Record<'_>| it.kind == Some("gemini");
     let replies = outline.messages().is_some_and(|it| it.records().any(is_reply));
-    certain_if(replies || outline.entries().any(|it| of_it(it) || is_reply(it)))
+    Likelihood::certain_if(replies || outline.entries().any(|it| of_it(it) || is_reply(it)))
 }
 
 fn opencode(outline: &Outline<'_>) -> Likelihood {
     let of_it =
         |it: &Record<'_>| it.member("info") == Some(ValueKind::Object) && it.is_list("parts");
-    certain_if(outline.list("messages").is_some_and(|it| it.records().any(of_it)))
+    Likelihood::certain_if(outline.list("messages").is_some_and(|it| it.records().any(of_it)))
 }
 
 fn goose(outline: &Outline<'_>) -> Likelihood {
@@ -91,23 +109,28 @@ fn goose(outline: &Outline<'_>) -> Likelihood {
         it.has("working_dir") || it.role.is_some() && it.is_list("content") && it.has("created")
     };
     let exported = outline.text("working_dir").is_some() && outline.list("messages").is_some();
-    let is_conversation = outline.list("conversation").is_some();
-    certain_if(
-        exported || is_conversation || outline.lines().is_some_and(|it| it.records().any(of_it)),
+    let is_conversation = || {
+        let is_ours = |it: &Record<'_>| it.has("created") && it.is_list("content");
+        outline.list("conversation").is_some_and(|it| it.records().any(is_ours))
+    };
+    Likelihood::certain_if(
+        exported || is_conversation() || outline.lines().is_some_and(|it| it.records().any(of_it)),
     )
 }
 
 /// The SDK's; the older files are lists of Anthropic messages.
 fn cline(outline: &Outline<'_>) -> Likelihood {
     let of_it = |name: &str| outline.member(name).is_some();
-    certain_if(outline.list("messages").is_some() && of_it("sessionId") && of_it("agent"))
+    Likelihood::certain_if(
+        outline.list("messages").is_some() && of_it("sessionId") && of_it("agent"),
+    )
 }
 
 fn aider(outline: &Outline<'_>) -> Likelihood {
     const MARK: &[u8] = b"# aider chat started at";
     let source = outline.source().unwrap_or_default();
     let mut lines = source[..source.len().min(64 << 10)].split(|it| *it == b'\n');
-    certain_if(lines.any(|it| it.starts_with(MARK)))
+    Likelihood::certain_if(lines.any(|it| it.starts_with(MARK)))
 }
 
 /// The events of a conversation in one list.
@@ -116,14 +139,14 @@ fn openhands(outline: &Outline<'_>) -> Likelihood {
         it.member("llm_message") == Some(ValueKind::Object)
             || it.has("llm_response_id") && it.has("tool_call_id")
     };
-    certain_if(outline.messages().is_some_and(|it| it.records().any(of_it)))
+    Likelihood::certain_if(outline.messages().is_some_and(|it| it.records().any(of_it)))
 }
 
 fn swe_agent(outline: &Outline<'_>) -> Likelihood {
     let history = outline.list("history").is_some();
     let info = outline.member("info").is_some();
     let trajectory = outline.list("trajectory").is_some();
-    certain_if(
+    Likelihood::certain_if(
         history && (trajectory || info)
             || trajectory && (info || outline.member("environment").is_some()),
     )
@@ -131,12 +154,14 @@ fn swe_agent(outline: &Outline<'_>) -> Likelihood {
 
 fn agents_sdk(outline: &Outline<'_>) -> Likelihood {
     let of_it = |it: &str| outline.member(it).is_some();
-    certain_if(of_it("$schemaVersion") && (of_it("current_turn") || of_it("original_input")))
+    Likelihood::certain_if(
+        of_it("$schemaVersion") && (of_it("current_turn") || of_it("original_input")),
+    )
 }
 
 fn pydantic_ai(outline: &Outline<'_>) -> Likelihood {
     let of_it = |it: &Record<'_>| it.parts().any(|it| it.has("part_kind"));
-    certain_if(outline.messages().is_some_and(|it| it.records().any(of_it)))
+    Likelihood::certain_if(outline.messages().is_some_and(|it| it.records().any(of_it)))
 }
 
 /// Turns share `parts` with `type`; these parts are only here.
@@ -144,19 +169,20 @@ fn vercel_ui(outline: &Outline<'_>) -> Likelihood {
     let is_kind = |it: &str| {
         it.starts_with("tool-")
             || it.starts_with("data-")
-            || matches!(it, "step-start" | "dynamic-tool" | "tool-invocation" | "source-url")
+            || matches!(it, "step-start" | "dynamic-tool" | "source-url" | "source-document")
     };
     let of_it =
         |it: &Record<'_>| it.is_list("parts") && it.parts().any(|it| it.kind.is_some_and(is_kind));
-    certain_if(outline.messages().is_some_and(|it| it.records().any(of_it)))
+    Likelihood::certain_if(outline.messages().is_some_and(|it| it.records().any(of_it)))
 }
 
 fn inspect(outline: &Outline<'_>) -> Likelihood {
     let of_it = |it: &str| outline.member(it).is_some();
-    let is_log = of_it("eval") && (of_it("samples") || of_it("plan") || of_it("results"));
+    let is_log = outline.member("eval") == Some(ValueKind::Object)
+        && (of_it("samples") || of_it("plan") || of_it("results"));
     let is_archive = outline.source().is_some_and(|it| {
         let blobs = vec![msg_session::Blob::new("", it)];
         it.starts_with(b"PK\x03\x04") && msg_session::Session::recognise(blobs).is_ok()
     });
-    certain_if(is_log || is_archive)
+    Likelihood::certain_if(is_log || is_archive)
 }

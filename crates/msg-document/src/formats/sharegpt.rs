@@ -14,7 +14,7 @@ use msg_session::ShareGptTurns;
 
 use crate::codec::{Codec, Content, Likelihood, WriteOptions};
 use crate::members::{keep_rest, note_refusal, note_result, take, write_arguments, write_rest};
-use crate::outline::{Outline, Record};
+use crate::outline::{Outline, Record, ValueKind};
 use crate::refusal::Refusal;
 use crate::verbatim::{self, Form};
 
@@ -32,11 +32,15 @@ impl Codec for ShareGpt {
     }
 
     fn likelihood(&self, outline: &Outline<'_>) -> Likelihood {
-        let is_turn = |it: &Record<'_>| it.has("from") && it.has("value") && it.role.is_none();
+        let is_turn = |it: &Record<'_>| {
+            it.member("from") == Some(ValueKind::Text) && it.has("value") && it.role.is_none()
+        };
         match outline.list(LIST).or_else(|| outline.list("")) {
-            Some(list) if list.records().any(is_turn) => Likelihood::Certain,
-            Some(list) if list.is_empty() && outline.list(LIST).is_some() => Likelihood::Certain,
-            Some(list) if list.is_empty() => Likelihood::Possible,
+            Some(list) if list.records().next().is_none() && !list.is_empty() => Likelihood::No,
+            Some(list) if !list.records().all(is_turn) => Likelihood::No,
+            Some(list) if !list.is_empty() => Likelihood::certain_if(list.n_others() == 0),
+            Some(_) if outline.list(LIST).is_some() => Likelihood::Certain,
+            Some(_) => Likelihood::Possible,
             _ => Likelihood::No,
         }
     }

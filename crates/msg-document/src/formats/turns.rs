@@ -13,7 +13,7 @@ use msg_forms::{
 use super::is_of_a_turn;
 use crate::codec::{Around, Codec, Content, Edited, Likelihood, WriteOptions};
 use crate::layout::carried;
-use crate::outline::Outline;
+use crate::outline::{self, Outline};
 use crate::refusal::Refusal;
 use crate::wrapper::list;
 
@@ -33,13 +33,18 @@ impl Codec for Turns {
     }
 
     fn likelihood(&self, outline: &Outline<'_>) -> Likelihood {
-        if outline.list("turns").is_some() && outline.list("messages").is_none() {
-            return Likelihood::Certain;
+        if let Some(turns) = outline.list("turns").filter(|_| outline.list("messages").is_none()) {
+            let is_turn = |it: &outline::Record<'_>| it.has("role") && it.is_list("parts");
+            return Likelihood::certain_if(turns.records().all(is_turn) && turns.n_others() == 0);
         }
+        let is_typed = |it: &outline::Record<'_>| {
+            it.is_list("parts") && it.parts().all(|it| it.kind.is_some())
+        };
         match outline.messages() {
+            Some(list) if !list.records().all(is_typed) => Likelihood::No,
             Some(list) if list.records().any(is_of_a_turn) => Likelihood::Certain,
             Some(list) if list.is_empty() => Likelihood::Possible,
-            Some(list) if list.records().any(|it| it.is_list("parts")) => Likelihood::Possible,
+            Some(list) if list.records().next().is_some() => Likelihood::Possible,
             _ => Likelihood::No,
         }
     }

@@ -1,7 +1,9 @@
 //! The scan that makes an outline. Where the bytes stop being JSON it ends with what it has.
 
 use super::cursor::Cursor;
-use super::{Item, Json, List, Record, ValueKind};
+use super::{
+    FULL, Inner, Item, Json, List, Record, ValueKind, is_telling, is_watched, is_wrapping,
+};
 
 /// As many different shapes are kept of a list, parts of a record, and members of an object.
 const SHAPES: usize = 64;
@@ -30,10 +32,10 @@ fn lines(mut cursor: Cursor<'_>) -> Option<List<'_>> {
     let mut seen = Record::default();
     while res.len < SHAPES && cursor.kind() == Some(ValueKind::Object) {
         res.len += 1;
-        if record(&mut cursor, &mut seen).is_none() {
+        if record(&mut cursor, &mut seen, is_watched).is_none() {
             break;
         }
-        if !res.records.contains(&seen) {
+        if !res.records.iter().any(|it| it.is_shaped_as(&seen)) {
             res.records.push(seen.clone());
         }
     }
@@ -45,15 +47,24 @@ fn body<'a>(cursor: &mut Cursor<'a>, res: &mut Json<'a>) -> Option<()> {
     let entry = res.entry.insert(Record::default());
     while let Some(name) = cursor.member(&mut inside)? {
         let kind = cursor.kind()?;
+        let value = told(cursor, name, kind);
         if entry.members.len() < SHAPES {
-            entry.members.push((name, kind));
+            entry.members.push((name, kind, value));
         }
         match (name, kind) {
             ("role", ValueKind::Text) => entry.role = Some(cursor.text()?),
             ("type", ValueKind::Text) => entry.kind = Some(cursor.text()?),
-            ("message", ValueKind::Object) => entry.message = Some(item(cursor)?),
             (_, ValueKind::List) if res.lists.len() < SHAPES => {
                 list(cursor, name, &mut res.lists)?;
+            }
+            (_, ValueKind::Object) if is_wrapping(name) && res.objects.len() < SHAPES => {
+                let mut object = Record::default();
+                let done = record(cursor, &mut object, |_| true);
+                if is_watched(name) {
+                    push(&mut entry.inner, name, false, Item::of(&object));
+                }
+                res.objects.push((name, object));
+                done?;
             }
             (_, ValueKind::Text) if res.texts.len() < SHAPES => {
                 res.texts.push((name, cursor.text()?));
@@ -62,6 +73,48 @@ fn body<'a>(cursor: &mut Cursor<'a>, res: &mut Json<'a>) -> Option<()> {
         }
     }
     Some(())
+}
+
+/// What of a value tells formats apart. Does not step.
+fn told<'a>(cursor: &Cursor<'a>, name: &str, kind: ValueKind) -> &'a str {
+    const RENDERED: [&[u8]; 6] = [
+        b"\"<|im_start|>",
+        b"\"<|start_header_id|>",
+        b"\"<|begin_of_text|>",
+        b"\"<start_of_turn>",
+        b"\"<s>[INST]",
+        b"\"[INST]",
+    ];
+    let mut cursor = cursor.clone();
+    match kind {
+        ValueKind::Text if is_telling(name) => cursor.text().unwrap_or_default(),
+        ValueKind::Text if matches!(name, "text" | "prompt" | "input") => {
+            if RENDERED.iter().any(|it| cursor.begins_with(it)) { "<|" } else { "" }
+        }
+        ValueKind::List if name == "id" => last_text(&mut cursor).unwrap_or_default(),
+        ValueKind::List => {
+            let is_empty = cursor.open(b'[').is_some() && cursor.peek() == Some(b']');
+            if is_empty { "" } else { FULL }
+        }
+        _ => "",
+    }
+}
+
+/// The last item of a list of texts.
+fn last_text<'a>(cursor: &mut Cursor<'a>) -> Option<&'a str> {
+    let mut inside = cursor.open(b'[')?;
+    let mut res = None;
+    while cursor.item(&mut inside, b']')? {
+        res = Some(cursor.text()?);
+    }
+    res
+}
+
+fn push<'a>(inner: &mut Vec<Inner<'a>>, name: &'a str, is_listed: bool, item: Item<'a>) {
+    let it = Inner { name, is_listed, item };
+    if inner.len() < SHAPES && !inner.contains(&it) {
+        inner.push(it);
+    }
 }
 
 /// Adds the list that stands here, also if it breaks off.
@@ -83,24 +136,30 @@ fn items<'a>(cursor: &mut Cursor<'a>, res: &mut List<'a>) -> Option<()> {
             cursor.skip()?;
             continue;
         }
-        record(cursor, &mut seen)?;
-        if res.records.len() < SHAPES && !res.records.contains(&seen) {
+        seen.at = res.len - 1;
+        record(cursor, &mut seen, is_watched)?;
+        let is_new = || !res.records.iter().any(|it| it.is_shaped_as(&seen));
+        if res.records.len() < SHAPES && is_new() {
             res.records.push(seen.clone());
         }
     }
     Some(())
 }
 
-fn record<'a>(cursor: &mut Cursor<'a>, res: &mut Record<'a>) -> Option<()> {
+/// The shape of the object that stands here, with those in the members that are looked into.
+fn record<'a>(
+    cursor: &mut Cursor<'a>,
+    res: &mut Record<'a>,
+    is_looked_into: fn(&str) -> bool,
+) -> Option<()> {
     res.members.clear();
-    res.parts.clear();
-    (res.role, res.kind, res.content, res.message) = (None, None, None, None);
-    res.headed = false;
+    res.inner.clear();
+    (res.role, res.kind, res.headed) = (None, None, false);
     let mut inside = cursor.open(b'{')?;
     while let Some(name) = cursor.member(&mut inside)? {
         let kind = cursor.kind()?;
         if res.members.len() < SHAPES {
-            res.members.push((name, kind));
+            res.members.push((name, kind, told(cursor, name, kind)));
         }
         match (name, kind) {
             ("role", ValueKind::Text) => res.role = Some(cursor.text()?),
@@ -109,16 +168,18 @@ fn record<'a>(cursor: &mut Cursor<'a>, res: &mut Record<'a>) -> Option<()> {
                 res.headed = cursor.begins_with(b"\"Tool: ");
                 cursor.skip()?;
             }
-            ("content" | "parts", ValueKind::List) => parts(cursor, &mut res.parts)?,
-            ("content", ValueKind::Object) => res.content = Some(item(cursor)?),
-            ("message", ValueKind::Object) => res.message = Some(item(cursor)?),
+            (_, ValueKind::List) if is_looked_into(name) => parts(cursor, name, res)?,
+            (_, ValueKind::Object) if is_looked_into(name) => {
+                let it = item(cursor)?;
+                push(&mut res.inner, name, false, it);
+            }
             _ => cursor.skip()?,
         }
     }
     Some(())
 }
 
-fn parts<'a>(cursor: &mut Cursor<'a>, res: &mut Vec<Item<'a>>) -> Option<()> {
+fn parts<'a>(cursor: &mut Cursor<'a>, name: &'a str, res: &mut Record<'a>) -> Option<()> {
     let mut inside = cursor.open(b'[')?;
     while cursor.item(&mut inside, b']')? {
         if cursor.kind()? != ValueKind::Object {
@@ -126,23 +187,20 @@ fn parts<'a>(cursor: &mut Cursor<'a>, res: &mut Vec<Item<'a>>) -> Option<()> {
             continue;
         }
         let part = item(cursor)?;
-        if res.len() < SHAPES && !res.contains(&part) {
-            res.push(part);
-        }
+        push(&mut res.inner, name, true, part);
     }
     Some(())
 }
 
 fn item<'a>(cursor: &mut Cursor<'a>) -> Option<Item<'a>> {
     let mut res = Item::default();
-    let mut names = 0;
     let mut inside = cursor.open(b'{')?;
     while let Some(name) = cursor.member(&mut inside)? {
         let kind = cursor.kind()?;
-        if let Some(place) = res.members.get_mut(names) {
-            *place = (name, kind);
-            names += 1;
+        if let Some(place) = res.members.get_mut(res.len) {
+            *place = (name, kind, told(cursor, name, kind));
         }
+        res.len += 1;
         if name == "type" && kind == ValueKind::Text {
             res.kind = Some(cursor.text()?);
         } else {

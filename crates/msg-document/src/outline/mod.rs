@@ -49,6 +49,8 @@ pub(crate) struct Json<'a> {
     texts: Vec<(&'a str, &'a str)>,
     /// The list itself under the name `""`, or the lists among the members.
     lists: Vec<List<'a>>,
+    /// The objects among the members that other programs wrap a conversation in.
+    objects: Vec<(&'a str, Record<'a>)>,
     /// The first lines, if there are several, as a list of their objects.
     lines: Option<List<'a>>,
     broken: bool,
@@ -67,20 +69,37 @@ pub(crate) struct List<'a> {
     records: Vec<Record<'a>>,
 }
 
+/// A member: its name, the kind of its value, and the value itself where it tells formats apart: a short text of
+/// some names, [`FULL`] for a list that is not empty, the last text of a list that is called `id`.
+pub(crate) type Member<'a> = (&'a str, ValueKind, &'a str);
+
+/// Stands for the value of a list with items.
+pub(crate) const FULL: &str = "+";
+
 /// The shape of an object in a list.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Record<'a> {
     /// Its `role`, if that is a text.
     pub(crate) role: Option<&'a str>,
     /// Its `type`, if that is a text.
     pub(crate) kind: Option<&'a str>,
-    members: Vec<(&'a str, ValueKind)>,
-    /// Objects in the lists `content` and `parts`.
-    parts: Vec<Item<'a>>,
+    /// Which item of the list it was, the first of this shape.
+    pub(crate) at: usize,
+    members: Vec<Member<'a>>,
+    /// Objects in or under the members that formats keep their parts in, each shape once.
+    inner: Vec<Inner<'a>>,
     /// Its `content` is a text that begins like the result of a tool that is called in text (MS-10).
     headed: bool,
-    content: Option<Item<'a>>,
-    message: Option<Item<'a>>,
+}
+
+/// An object in a member of a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Inner<'a> {
+    /// The name of the member.
+    pub(crate) name: &'a str,
+    /// Whether the member is a list of such objects, or one.
+    pub(crate) is_listed: bool,
+    pub(crate) item: Item<'a>,
 }
 
 /// The shape of a part, or of an object in `content` or `message`.
@@ -88,7 +107,9 @@ pub(crate) struct Record<'a> {
 pub(crate) struct Item<'a> {
     /// Its `type`, if that is a text.
     pub(crate) kind: Option<&'a str>,
-    members: [(&'a str, ValueKind); Item::MEMBERS],
+    members: [Member<'a>; Item::MEMBERS],
+    /// How many members it has.
+    len: usize,
 }
 
 impl<'a> Outline<'a> {
@@ -140,6 +161,26 @@ impl<'a> Outline<'a> {
         if let Outline::Markdown(it) | Outline::Text(it) = self { Some(it) } else { None }
     }
 
+    /// The object itself, as if it were in a list.
+    pub(crate) fn entry(&self) -> Option<&Record<'a>> {
+        self.json()?.entry.as_ref()
+    }
+
+    /// The object in the member `name`, if that is one that conversations are wrapped in.
+    pub(crate) fn object(&self, name: &str) -> Option<&Record<'a>> {
+        self.json()?.objects.iter().find(|it| it.0 == name).map(|it| &it.1)
+    }
+
+    /// The lists among the members, or the list itself under the name `""`.
+    pub(crate) fn lists(&self) -> &[List<'a>] {
+        self.json().map_or(&[], |it| &it.lists)
+    }
+
+    /// Whether the bytes stop being JSON within the first value.
+    pub(crate) fn is_broken(&self) -> bool {
+        self.json().is_some_and(|it| it.broken)
+    }
+
     /// The names of the members of the object.
     pub(crate) fn members(&self) -> impl Iterator<Item = &'a str> {
         let entry = self.json().and_then(|it| it.entry.as_ref());
@@ -173,6 +214,16 @@ impl Json<'_> {
 }
 
 impl<'a> List<'a> {
+    /// The name of the member that it is; `""` if it is the document.
+    pub(crate) fn name(&self) -> &'a str {
+        self.name
+    }
+
+    /// How many of its items are no objects.
+    pub(crate) fn n_others(&self) -> usize {
+        self.others
+    }
+
     /// Whether it has no items.
     pub(crate) fn is_empty(&self) -> bool {
         self.len == 0
@@ -202,7 +253,35 @@ impl<'a> Record<'a> {
 
     /// The shapes of the objects in its lists `content` and `parts`, each once.
     pub(crate) fn parts(&self) -> impl Iterator<Item = &Item<'a>> {
-        self.parts.iter()
+        let is_part = |it: &&Inner<'_>| it.is_listed && matches!(it.name, "content" | "parts");
+        self.inner.iter().filter(is_part).map(|it| &it.item)
+    }
+
+    /// Its members.
+    pub(crate) fn members(&self) -> &[Member<'a>] {
+        &self.members
+    }
+
+    /// The shapes of the objects in its members.
+    pub(crate) fn inner(&self) -> &[Inner<'a>] {
+        &self.inner
+    }
+
+    /// The shapes of the objects in the list of this name.
+    pub(crate) fn items(&self, name: &str) -> impl Iterator<Item = &Item<'a>> {
+        let is_in = move |it: &&Inner<'_>| it.is_listed && it.name == name;
+        self.inner.iter().filter(is_in).map(|it| &it.item)
+    }
+
+    /// The object in the member `name`.
+    pub(crate) fn object(&self, name: &str) -> Option<&Item<'a>> {
+        self.inner.iter().find(|it| !it.is_listed && it.name == name).map(|it| &it.item)
+    }
+
+    fn is_shaped_as(&self, other: &Record<'_>) -> bool {
+        (self.role, self.kind, self.headed) == (other.role, other.kind, other.headed)
+            && self.members == other.members
+            && self.inner == other.inner
     }
 
     /// Whether its `content` begins with `Tool: `.
@@ -212,18 +291,30 @@ impl<'a> Record<'a> {
 
     /// The object in `message`.
     pub(crate) fn message(&self) -> Option<&Item<'a>> {
-        self.message.as_ref()
+        self.object("message")
     }
 
     /// The object in `content`.
     pub(crate) fn content_object(&self) -> Option<&Item<'a>> {
-        self.content.as_ref()
+        self.object("content")
     }
 }
 
-impl Item<'_> {
+impl<'a> Item<'a> {
     /// As many names are kept.
     const MEMBERS: usize = 12;
+
+    /// The shape of an object of which more is known.
+    fn of(record: &Record<'a>) -> Self {
+        let mut res = Item { kind: record.kind, len: record.members.len(), ..Item::default() };
+        res.members.iter_mut().zip(&record.members).for_each(|(place, it)| *place = *it);
+        res
+    }
+
+    /// Its first members.
+    pub(crate) fn members(&self) -> &[Member<'a>] {
+        &self.members[..self.len.min(Item::MEMBERS)]
+    }
 
     /// Whether it has a member `name`, among its first.
     pub(crate) fn has(&self, name: &str) -> bool {
@@ -236,15 +327,121 @@ impl Item<'_> {
     }
 }
 
-/// Whether an object looks like a chat message: a role, or what else only messages have.
+/// Whether an object has a member in which chat messages say something, or nothing but a role.
 pub(crate) fn is_chat(record: &Record<'_>) -> bool {
-    const OWN: [&str; 3] = ["content", "tool_calls", "tool_call_id"];
+    const OWN: [&str; 10] = [
+        "content",
+        "tool_calls",
+        "tool_call_id",
+        "function_call",
+        "refusal",
+        "audio",
+        "reasoning_content",
+        "reasoning",
+        "reasoning_details",
+        "thinking_blocks",
+    ];
     let is_item = record.kind.is_some() && record.role.is_none();
-    let is_message = record.role.is_some() || OWN.iter().any(|it| record.has(it));
-    is_message && !is_item && !record.is_list("parts")
+    let is_blank = record.has("role") && record.members().len() == 1;
+    let says = is_blank || OWN.iter().any(|it| record.has(it));
+    says && !is_item && !record.is_list("parts")
 }
 
-fn kind_of(members: &[(&str, ValueKind)], name: &str) -> Option<ValueKind> {
+/// Whether a chat message has a role that chat messages are known to have, and a member in which it can say something:
+/// what is evidence, where [`is_chat`] is not yet.
+pub(crate) fn is_known_chat(record: &Record<'_>) -> bool {
+    const ROLES: [&str; 8] =
+        ["system", "developer", "user", "assistant", "tool", "function", "human", "ai"];
+    let says = match record.member("content") {
+        Some(ValueKind::Text | ValueKind::Null) => true,
+        Some(ValueKind::List) => record.items("content").all(|it| it.kind.is_some()),
+        _ => record.is_list("tool_calls") || record.object("function_call").is_some(),
+    };
+    is_chat(record) && says && record.role.is_some_and(|it| ROLES.contains(&it))
+}
+
+/// Members of a record in which formats keep their parts, or others their messages.
+pub(crate) fn is_watched(name: &str) -> bool {
+    matches!(
+        name,
+        "Role"
+            | "attributes"
+            | "blocks"
+            | "body"
+            | "chat"
+            | "choices"
+            | "chosen"
+            | "content"
+            | "contents"
+            | "conversation"
+            | "conversations"
+            | "data"
+            | "function_call"
+            | "history"
+            | "info"
+            | "input"
+            | "inputs"
+            | "item"
+            | "items"
+            | "kwargs"
+            | "llm_message"
+            | "message"
+            | "messages"
+            | "output"
+            | "params"
+            | "parts"
+            | "payload"
+            | "prompt"
+            | "request"
+            | "response"
+            | "result"
+            | "segments"
+            | "text"
+            | "tool_calls"
+            | "versions"
+    )
+}
+
+/// Members of a document in which conversations are wrapped, or that say whose it is by their own members.
+pub(crate) fn is_wrapping(name: &str) -> bool {
+    is_watched(name)
+        || matches!(
+            name,
+            "channel_values"
+                | "error"
+                | "llm_context"
+                | "queryResult"
+                | "store"
+                | "thinking"
+                | "values"
+        )
+}
+
+/// Names whose short texts tell formats apart.
+pub(crate) fn is_telling(name: &str) -> bool {
+    matches!(
+        name,
+        "$type"
+            | "block_type"
+            | "content_type"
+            | "event"
+            | "kind"
+            | "messageType"
+            | "message_type"
+            | "method"
+            | "object"
+            | "role"
+            | "run_type"
+            | "schemaVersion"
+            | "schema_version"
+            | "source"
+            | "state"
+            | "stop_reason"
+            | "type"
+    )
+}
+
+fn kind_of(members: &[Member<'_>], name: &str) -> Option<ValueKind> {
     members.iter().find(|it| it.0 == name).map(|it| it.1)
 }
 

@@ -41,6 +41,8 @@ pub(super) fn conversation(source: &mut impl Source) -> Option<Conversation> {
         })?;
     }
     let shapes = std::mem::take(&mut res.shapes);
+    // Roles alone are of anybody.
+    res.messages.iter().any(|it| !it.parts.is_empty()).then_some(())?;
     shapes.are_of_chat(is_list).then_some(res)
 }
 
@@ -71,7 +73,10 @@ impl Conversation {
         match name {
             "messages" if self.messages.is_empty() => self.list(source),
             "messages" => None,
-            "model" if source.kind()? == Kind::String => source.skip(),
+            // A request to a model of Anthropic may be one of its own API.
+            "model" if source.kind()? == Kind::String => {
+                (!source.text()?.starts_with("claude")).then_some(())
+            }
             "tools" if source.kind()? == Kind::Array => source.list(tool),
             "max_tokens" | "n" | "seed" | "temperature" | "top_p"
                 if source.kind()? == Kind::Number =>

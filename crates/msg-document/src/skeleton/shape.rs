@@ -10,6 +10,7 @@ use msg_json::{Kind, write_str};
 
 use super::source::Source;
 use crate::format::Format;
+use crate::outline::{is_telling, is_watched, is_wrapping};
 
 /// More members, or more objects that differ, are read whole.
 const MAX: usize = 40;
@@ -56,8 +57,13 @@ impl Shape {
     /// Steps over a member of a message. Nothing for one of which more counts.
     pub(super) fn of_message(&mut self, source: &mut impl Source, name: &str) -> Option<()> {
         match (name, source.kind().filter(|_| self.members < MAX)?) {
-            ("content" | "parts" | "thinking_blocks", _) | ("message", Kind::Object) => None,
-            ("type", Kind::String) => {
+            ("content" | "parts" | "thinking_blocks", _) => None,
+            (_, Kind::Object | Kind::Array) if is_watched(name) => None,
+            // Of this list it counts whether it is empty.
+            ("images", Kind::Array) => None,
+            (_, Kind::String)
+                if is_telling(name) || name == "text" || name == "prompt" || name == "input" =>
+            {
                 self.text(name, &source.text()?);
                 Some(())
             }
@@ -71,7 +77,8 @@ impl Shape {
     /// Steps over a member of a request. Nothing for one of which more counts.
     pub(super) fn of_request(&mut self, source: &mut impl Source, name: &str) -> Option<()> {
         match (name, source.kind().filter(|_| self.members < MAX)?) {
-            (_, Kind::Array) | ("message", Kind::Object) => None,
+            (_, Kind::Array) => None,
+            (_, Kind::Object) if is_wrapping(name) => None,
             (_, Kind::String) => {
                 self.text(name, &source.text()?);
                 Some(())

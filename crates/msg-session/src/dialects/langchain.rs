@@ -49,7 +49,8 @@ impl Format for LangChain {
 /// The messages of a LangGraph state.
 fn state(bytes: &[u8]) -> Option<Vec<String>> {
     let text = std::str::from_utf8(bytes).ok()?;
-    let values = Value::whole(text, 0)?.get("channel_values")?;
+    let state = Value::whole(text, 0)?;
+    let values = state.get("channel_values").or_else(|| state.get("values"))?;
     let list = values.get("messages")?.array()?;
     Some(list.into_iter().map(|it| it.source.to_owned()).collect())
 }

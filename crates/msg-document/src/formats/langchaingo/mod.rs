@@ -37,8 +37,9 @@ impl Codec for Langchaingo {
     fn likelihood(&self, outline: &Outline<'_>) -> Likelihood {
         match outline.messages() {
             Some(list) if list.is_empty() => Likelihood::Possible,
+            Some(list) if !list.records().all(could_be_ours) => Likelihood::No,
             Some(list) if list.records().any(is_ours) => Likelihood::Certain,
-            Some(list) if list.records().all(could_be_ours) => Likelihood::Possible,
+            Some(list) if list.records().all(|it| it.is_list("parts")) => Likelihood::Possible,
             _ => Likelihood::No,
         }
     }
@@ -78,7 +79,8 @@ fn origin() -> Origin {
 
 /// A message that is one text beside its role, or a part that holds its content under its own type.
 fn is_ours(record: &Record<'_>) -> bool {
-    let is_text = record.role.is_some()
+    const ROLES: [&str; 6] = ["ai", "function", "generic", "human", "system", "tool"];
+    let is_text = record.role.is_some_and(|it| ROLES.contains(&it))
         && record.member("text") == Some(ValueKind::Text)
         && !record.has("content")
         && record.kind.is_none();
@@ -87,5 +89,6 @@ fn is_ours(record: &Record<'_>) -> bool {
 }
 
 fn could_be_ours(record: &Record<'_>) -> bool {
-    record.role.is_some() && record.is_list("parts") && !record.has("content")
+    let is_text = record.member("text") == Some(ValueKind::Text);
+    record.role.is_some() && (record.has("parts") || is_text) && !record.has("content")
 }

@@ -1,0 +1,220 @@
+//! Rows of data sets, evaluations and batches, traces, and logs of requests with their responses.
+
+use super::Foreign;
+
+pub(super) static TABLE: &[Foreign] = &[
+    Foreign::new(
+        "a batch row of OpenAI",
+        &["document custom_id body", "document custom_id response"],
+    )
+    .way("its conversation is in `body`, or in `response.body`"),
+    Foreign::new(
+        "a batch row of Anthropic",
+        &["document custom_id params", "document custom_id result"],
+    )
+    .way("its conversation is in `params`, or in `result.message`"),
+    Foreign::new(
+        "a batch row of Gemini",
+        &["document key request/contents", "document key response/candidates"],
+    )
+    .way("its conversation is in `request` or `response`"),
+    Foreign::new(
+        "a preference row (`chosen` and `rejected`)",
+        &[
+            "document chosen rejected",
+            "document preferred_output",
+            "document non_preferred_output",
+            "document chosen prompt",
+        ],
+    ),
+    Foreign::new(
+        "a preference row (`prompt`, `completion` and `label`)",
+        &["document completion label"],
+    ),
+    Foreign::new(
+        "an OpenLLMetry span",
+        &["document gen_ai.prompt.*", "document attributes/gen_ai.prompt.*"],
+    ),
+    Foreign::new(
+        "an OpenInference span (Phoenix)",
+        &[
+            "document attributes/llm.input_messages*",
+            "document attributes/llm.output_messages*",
+            "document attributes/openinference*",
+            "document attributes.llm.input_messages",
+            "document attributes.openinference.span.kind",
+            "document llm.input_messages*",
+            "document attributes/llm span_kind",
+            "document span_kind context",
+        ],
+    ),
+    Foreign::new("a call recorded by Weave", &["document op_name inputs"]),
+    Foreign::new(
+        "a run of LangSmith",
+        &["document run_type inputs", "document run_type=llm|chain|tool", "document dotted_order"],
+    ),
+    Foreign::new(
+        "a span of Braintrust",
+        &["document span_attributes", "document root_span_id input"],
+    ),
+    Foreign::new(
+        "a Langfuse trace or observation",
+        &[
+            "document observations input",
+            "document observations traceId",
+            "document observations output",
+            "document traceId input",
+            "document traceId output",
+            "document traceId startTime",
+            "document trace_id input output",
+            "document parentObservationId",
+        ],
+    ),
+    Foreign::new(
+        "a log of Helicone, with a request and its response",
+        &["document request_body", "document response_body"],
+    ),
+    Foreign::new(
+        "a log of LiteLLM, with a request and its response",
+        &[
+            "document call_type messages response",
+            "document spend messages response",
+            "document call_type spend",
+        ],
+    ),
+    Foreign::new(
+        "a log of a gateway, with a request and its response",
+        &[
+            "document request/messages response",
+            "document request/body response",
+            "document request/input response",
+            "document request/model response",
+            "document request/contents response",
+            "document request/url response",
+            "document request/body",
+        ],
+    )
+    .way("its request or its response by itself is read"),
+    Foreign::new(
+        "a row of a training set (xLAM: `query` and `answers`)",
+        &["document query:T answers"],
+    ),
+    Foreign::new(
+        "a row of a training set (Alpaca: `instruction` and `output`)",
+        &[
+            "document instruction:T output",
+            "document instruction:T response",
+            "document instruction:T completion",
+            "document instruction:T answer",
+        ],
+    ),
+    Foreign::new(
+        "a row of an evaluation (`input`, and what is expected)",
+        &[
+            "document input ideal",
+            "document input expected",
+            "document input expected_output",
+            "document input expectedOutput",
+            "document input target !messages",
+            "document input reference !messages",
+        ],
+    ),
+    Foreign::new(
+        "a row of a training or evaluation set (`prompt` and `completion`)",
+        &[
+            "document prompt completion",
+            "document prompt response",
+            "document prompt answer",
+            "document prompt output",
+        ],
+    ),
+    Foreign::new(
+        "a logged exchange, with a request in `messages` and its answer beside it",
+        &[
+            "document messages:F choices:F",
+            "document messages:F response:O",
+            "document messages:F response:F",
+            "document messages:F response:T",
+            "document messages:F completion",
+            "document messages:F output:O",
+            "document messages:F output:F",
+            "document messages:F output:T",
+        ],
+    )
+    .way("each half by itself is read"),
+    Foreign::new(
+        "a logged exchange, with a request in `contents` and its answer beside it",
+        &["document contents candidates", "document contents:F response:O"],
+    )
+    .way("each half by itself is read"),
+    Foreign::new(
+        "a logged exchange, with a question in `input` and an answer in `output`",
+        &["document input:L output", "document input:T output", "document input:O output"],
+    )
+    .way("each half by itself is read"),
+    Foreign::new(
+        "a text rendered by a chat template (ChatML, Llama)",
+        &["document text^<|", "document prompt^<|", "document input^<|"],
+    ),
+    Foreign::new(
+        "a text completion request (a `prompt`, no messages)",
+        &[
+            "document prompt:T model !messages !input",
+            "document prompt:T max_tokens_to_sample",
+            "document prompt:T max_tokens !messages !input",
+        ],
+    ),
+    Foreign::new(
+        "a row of a data set whose messages are in `conversation`",
+        &[
+            "document conversation/role !working_dir",
+            "document conversation_a",
+            "document conversation_id turn conversation",
+        ],
+    )
+    .way("rename `conversation` to `messages`"),
+    Foreign::new(
+        "chat messages under `conversations`",
+        &["document conversations/role conversations/content !conversations/from"],
+    )
+    .way("rename `conversations` to `messages`"),
+    Foreign::new(
+        "a LLaMA-Factory conversation, whose parts hold their texts as `value`",
+        &["content type=text value !text"],
+    ),
+    Foreign::new(
+        "a list of whole conversations, of which each is a document",
+        &["element messages/role !role"],
+    )
+    .way("write each on a line of its own, as `jq -c '.[]'` does"),
+    Foreign::new(
+        "a conversation wrapped in another object (`data.messages`)",
+        &["document data/messages/role"],
+    )
+    .way("its messages are in `data.messages`"),
+    Foreign::new(
+        "a conversation wrapped in another object (`result.messages`)",
+        &["document result/messages/role !jsonrpc"],
+    )
+    .way("its messages are in `result.messages`"),
+    Foreign::new(
+        "a conversation wrapped in another object (`body.messages`)",
+        &["document body/messages/role"],
+    )
+    .way("its messages are in `body.messages`"),
+    Foreign::new(
+        "a request wrapped in another object (`request.messages`)",
+        &["document request/messages/role"],
+    )
+    .way("its messages are in `request.messages`"),
+    Foreign::new(
+        "a conversation wrapped in another object (`params.messages`)",
+        &["document params/messages/role !jsonrpc"],
+    )
+    .way("its messages are in `params.messages`"),
+    Foreign::new(
+        "a conversation wrapped in another object (`response`)",
+        &["document response/choices/message"],
+    )
+    .way("its answer is in `response.choices`"),
+];
