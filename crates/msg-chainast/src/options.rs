@@ -188,6 +188,8 @@ pub struct RepairOptions {
     pub unknown_role: UnknownRole,
     /// What becomes of arguments that are not JSON.
     pub arguments: BadArguments,
+    /// Whether warnings are mended too: what is accepted, but not read or not certain. Otherwise only errors are.
+    pub all: bool,
     /// The pattern of fresh ids. By default it is the profile's, and without a profile
     /// [`TOOL_CALL_ID_PATTERN`](crate::constants::TOOL_CALL_ID_PATTERN).
     pub id_pattern: Option<IdPattern>,
@@ -210,6 +212,7 @@ impl RepairOptions {
             first: First::default(),
             unknown_role: UnknownRole::default(),
             arguments: BadArguments::default(),
+            all: false,
             id_pattern: None,
             placeholder: shared(FALLBACK_RESPONSE_CONTENT.to_owned()),
             first_user: FIRST_USER_CONTENT.to_owned(),
@@ -245,6 +248,12 @@ impl RepairOptions {
     #[must_use]
     pub fn with_arguments(self, arguments: BadArguments) -> Self {
         RepairOptions { arguments, ..self }
+    }
+
+    /// With warnings mended as well as errors.
+    #[must_use]
+    pub fn with_all(self) -> Self {
+        RepairOptions { all: true, ..self }
     }
 
     /// With fresh ids of this pattern.

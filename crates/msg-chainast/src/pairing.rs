@@ -20,6 +20,9 @@ use msg_core::{
 
 const MARK: char = '\0';
 
+/// The families whose calls a `function_call_output` may answer: clients send it for both.
+const PLAINLY: [&str; 2] = ["tool_search", "local_shell"];
+
 /// Whether a part wants a stand-in: it asks by an id, or it answers.
 pub(crate) fn is_paired(part: &Part) -> bool {
     let wants = |it: Pairing| it.side == PairSide::Result || !it.id.is_empty();
@@ -83,7 +86,7 @@ struct Pairs {
     numbers: HashMap<(usize, usize), usize>,
     /// The ids of stand-ins for results.
     results: HashSet<String>,
-    /// The ids of searches for tools that a plain result answers, as the API takes it.
+    /// The ids of calls that a plain result answers, as the API takes it.
     plainly_answered: HashSet<String>,
 }
 
@@ -91,11 +94,11 @@ impl Pairs {
     fn of(messages: &[Message]) -> Self {
         let mut res = Self::default();
         let mut open: HashMap<String, Vec<(usize, usize)>> = HashMap::new();
-        let mut searches = HashSet::new();
+        let mut open_plain = HashSet::new();
         for (at, message) in messages.iter().enumerate() {
             for (part, it) in message.parts.iter().enumerate() {
                 match it {
-                    Part::ToolResult(it) if searches.remove(&it.call_id) => {
+                    Part::ToolResult(it) if open_plain.remove(&it.call_id) => {
                         res.plainly_answered.insert(it.call_id.clone());
                     }
                     Part::Other(it) => {
@@ -103,10 +106,10 @@ impl Pairs {
                         if it.id.is_empty() {
                             res.number(&mut open, it, (at, part));
                         } else if it.side == PairSide::Result {
-                            searches.remove(&it.id);
+                            open_plain.remove(&it.id);
                             res.results.insert(of_family(&it));
-                        } else if it.family == "tool_search" {
-                            searches.insert(it.id);
+                        } else if PLAINLY.contains(&it.family.as_str()) {
+                            open_plain.insert(it.id);
                         }
                     }
                     _ => {}
@@ -138,7 +141,7 @@ impl Pairs {
     fn id(&self, place: (usize, usize), it: &Pairing) -> Option<String> {
         let Pairing { id, family, .. } = it;
         if !id.is_empty() {
-            let plain = family == "tool_search" && self.plainly_answered.contains(id);
+            let plain = PLAINLY.contains(&family.as_str()) && self.plainly_answered.contains(id);
             let own = if plain { id.clone() } else { of_family(it) };
             let may_lack = it.is_hosted && it.side == PairSide::Call && !plain;
             return Some(own).filter(|own| !may_lack || self.results.contains(own));

@@ -88,6 +88,11 @@ pub(crate) struct RepairArgs {
     /// [default: keep].
     #[arg(long, value_name = "HOW", value_parser = ["keep", "sanitize"])]
     arguments: Option<String>,
+    /// Also mend what is only a warning: accepted, but not read by the provider or not certain. By default
+    /// only errors are mended.
+    #[arg(long)]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    all: bool,
     /// The pattern of fresh tool call ids, such as `call_{r:24:x}`.
     #[arg(long, value_name = "PATTERN")]
     id_pattern: Option<String>,

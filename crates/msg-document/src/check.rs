@@ -10,6 +10,7 @@ use msg_core::request::{ReasoningSetting, RequestHead};
 use msg_core::{Diagnostic, InputRules, Message, RawJson, Severity};
 use serde::{Deserialize, Serialize};
 
+use crate::api_shapes::{add_refused, refused_by_api};
 use crate::codec::Side;
 use crate::document::Document;
 use crate::foreign_parts::foreign_parts;
@@ -18,7 +19,7 @@ use crate::json::to_json;
 use crate::options::CheckMembers;
 use crate::read_options::ReadOptions;
 use crate::refusal::Refusal;
-use crate::shapes::{other_notes, refused_shapes};
+use crate::shapes::{is_strict, other_notes, refused_shapes};
 use crate::skeleton::Skeleton;
 
 /// What to check by.
@@ -69,7 +70,7 @@ pub fn check(json: &[u8], options: &CheckOptions) -> Result<Checked, Refusal> {
     }
     let mut document = Document::read(json, &options.read)?;
     document.say_who_made_it(options.read.made_by.as_ref());
-    Ok(document.check(options))
+    Ok(document.check_text(Some(json), options))
 }
 
 /// Whether a document has no error: what [`check`] calls `ok`, found without looking on behind the first error.
@@ -95,6 +96,7 @@ pub fn is_valid(json: &[u8], options: &CheckOptions) -> Result<bool, Refusal> {
     };
     Ok(none(document.notes())
         && refused_shapes(&document, options.profile.as_ref()).next().is_none()
+        && document.refused(Some(json), options.profile.as_ref()).is_empty()
         && foreign_parts(document.messages()).next().is_none()
         && none(&document.check_chain(options))
         && options.messages.as_ref().is_none_or(messages))
@@ -131,8 +133,14 @@ impl CheckOptions {
 }
 
 impl Document {
-    /// Checks what was read.
+    /// Checks what was read. What only its text shows, a member that the provider requires or does not know, is seen
+    /// where the document has its [source](Document::source).
     pub fn check(&self, options: &CheckOptions) -> Checked {
+        self.check_text(self.source().filter(|_| !self.is_edited()), options)
+    }
+
+    /// As [`Document::check`], of a document that was read from this text.
+    pub(crate) fn check_text(&self, text: Option<&[u8]>, options: &CheckOptions) -> Checked {
         // What was merely spelled otherwise is no problem of the conversation.
         let notes = other_notes(self, options.profile.as_ref());
         let notes = notes.filter(|it| it.severity != Severity::Info);
@@ -143,6 +151,7 @@ impl Document {
         // There may be very many: no second list of them is made, and no room for twice as many.
         found.reserve_exact(notes.len());
         found.splice(..0, notes);
+        add_refused(&mut found, self.refused(text, options.profile.as_ref()));
         if let Some(rules) = &options.messages {
             found.extend(msg_core::check_all(self.messages(), rules).into_vec());
         }
@@ -162,6 +171,18 @@ impl Document {
 }
 
 impl Document {
+    /// What the API of a provider refuses of the text of this document, if it takes such documents.
+    pub(crate) fn refused(&self, text: Option<&[u8]>, profile: Option<&Profile>) -> Vec<Diagnostic> {
+        let is_request = matches!(self.side(), Side::Conversation | Side::Continuation);
+        match (text, profile.filter(|it| is_request && is_strict(it, self))) {
+            (Some(text), Some(profile)) => {
+                let profile = profile.in_format(self.format().name());
+                refused_by_api(text, self.format(), &profile, self.messages())
+            }
+            _ => Vec::new(),
+        }
+    }
+
     /// What the chain rules and the profile say, without what the reader found odd.
     pub fn check_chain(&self, options: &CheckOptions) -> Vec<Diagnostic> {
         let messages = self.messages();
@@ -190,9 +211,13 @@ impl Document {
     ) -> (msg_chainast::CheckOptions, Option<Cow<'p, Profile>>) {
         let head = profile.and_then(|_| self.head());
         let model = head.as_ref().and_then(|it| it.model.as_deref());
-        let profile = profile.map(|it| match model {
-            Some(model) if it.model.is_empty() => Cow::Owned(it.asked_as(model)),
-            _ => Cow::Borrowed(it),
+        let of_model = |it: &Profile| match model {
+            Some(model) if it.model.is_empty() => Some(it.asked_as(model)),
+            _ => None,
+        };
+        let profile = profile.map(|it| {
+            let it = it.in_format(self.format().name());
+            of_model(&it).map_or(it, Cow::Owned)
         });
         let rules = msg_chainast::CheckOptions {
             several_systems: self.has_text_calls(),

@@ -44,6 +44,8 @@ pub struct Document {
     pub(crate) texts: Option<TextCalls>,
     /// What stayed when the messages were taken for a tree.
     pub(crate) lead: Lead,
+    /// A repair found errors that it could not mend.
+    pub(crate) may_have_errors: bool,
     /// How it took it that its messages are others than those that were read.
     pub(crate) edited: Option<Edited>,
     /// Ids that it did not have.
@@ -105,6 +107,7 @@ impl Document {
             texts: None,
             lead: Lead::default(),
             edited: None,
+            may_have_errors: false,
             given: GivenIds::default(),
             source: None,
             size: 0,

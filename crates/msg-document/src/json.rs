@@ -25,6 +25,15 @@ pub(crate) fn edits_json(edits: &[Diagnostic]) -> Vec<u8> {
     to_json(&Edits { edits })
 }
 
+/// The line of a repair: what was mended, and the errors that stay if there are any.
+pub fn repair_json(edits: &[Diagnostic], remaining: &[Diagnostic]) -> Vec<u8> {
+    let line = ObjectWriter::new().with("edits", &edits);
+    match remaining.is_empty() {
+        true => line.finish(),
+        false => line.with("remaining", &remaining).finish(),
+    }
+}
+
 /// Whether a JSON text may have a member of this name, given with its quotes; false is certain. For names of
 /// lower-case letters that few documents have: one scan, where reading the members would cost as much as
 /// reading the document.

@@ -18,6 +18,7 @@ mod format;
 mod read_options;
 mod writing;
 
+mod api_shapes;
 mod check;
 mod convert;
 mod fit;
@@ -67,7 +68,7 @@ pub use fit::{
 };
 pub use format::Format;
 pub use join::join;
-pub use json::{ObjectWriter, to_json};
+pub use json::{ObjectWriter, repair_json, to_json};
 pub use key::{Key, KeyOptions, key, prefix_keys};
 pub use layout::pretty;
 pub use messages::{CallRow, MessageRow, messages};

@@ -92,6 +92,7 @@ pub(crate) struct RepairMembers {
     first: First,
     unknown_role: UnknownRole,
     arguments: BadArguments,
+    all: bool,
     id_pattern: Option<String>,
 }
 
@@ -105,6 +106,7 @@ impl TryFrom<RepairMembers> for RepairOptions {
             .with_first(it.first)
             .with_unknown_role(it.unknown_role)
             .with_arguments(it.arguments);
+        chain.all = it.all;
         if let Some(text) = &it.id_pattern {
             let bad = |error| Refusal::bad_option(format!("id_pattern {text}: {error}"));
             chain = chain.with_id_pattern(text.parse().map_err(bad)?);

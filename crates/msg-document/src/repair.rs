@@ -7,10 +7,12 @@ use std::borrow::Cow;
 use msg_core::{Diagnostic, Message};
 use serde::Deserialize;
 
-use crate::check::moved;
+use crate::check::{CheckOptions, moved};
 use crate::codec::{Side, WriteOptions};
 use crate::document::Document;
-use crate::json::edits_json;
+use crate::api_shapes::{add_refused, complete_calls};
+use crate::foreign_parts::foreign_parts;
+use crate::json::repair_json;
 use crate::options::RepairMembers;
 use crate::read_options::ReadOptions;
 use crate::refusal::Refusal;
@@ -54,6 +56,8 @@ pub struct Repaired {
     pub messages: usize,
     /// What was changed, in the order of the input.
     pub edits: Vec<Diagnostic>,
+    /// The errors that stay, because nothing mends them: what a check of the mended document finds, in its order.
+    pub remaining: Vec<Diagnostic>,
 }
 
 /// Mends a document with the smallest edits; what is sound stays as it is.
@@ -79,19 +83,21 @@ pub fn repair(json: &[u8], options: &RepairOptions) -> Result<Repaired, Refusal>
                 changed: false,
                 messages,
                 edits: Vec::new(),
+                remaining: Vec::new(),
             });
         }
     }
     let mut document = Document::read(json, &options.read)?;
     document.say_who_made_it(options.read.made_by.as_ref());
     let messages = document.messages().len();
-    let edits = document.repair(options);
+    let edits = document.repair_text(Some(json), options);
     document.expect_writer()?;
-    let document = match edits.is_empty() {
+    let text = match edits.is_empty() {
         true => json.to_vec(),
         false => document.mended(json),
     };
-    Ok(Repaired { document, changed: !edits.is_empty(), messages, edits })
+    let remaining = document.remaining_in(&text, options);
+    Ok(Repaired { document: text, changed: !edits.is_empty(), messages, edits, remaining })
 }
 
 impl Document {
@@ -104,13 +110,54 @@ impl Document {
 
     /// Mends the messages in place and returns what was changed.
     pub fn repair(&mut self, options: &RepairOptions) -> Vec<Diagnostic> {
+        let text = self.source().filter(|_| !self.is_edited()).map(<[u8]>::to_vec);
+        self.repair_text(text.as_deref(), options)
+    }
+
+    /// The errors that a repair by these options left. Linear in the document, where there may be any.
+    pub fn remaining(&mut self, options: &RepairOptions) -> Vec<Diagnostic> {
+        if !self.may_have_errors {
+            return Vec::new();
+        }
+        let written = self.written();
+        self.remaining_in(&written, options)
+    }
+
+    /// As [`Document::remaining`], of a document that is written so.
+    fn remaining_in(&self, text: &[u8], options: &RepairOptions) -> Vec<Diagnostic> {
+        if !self.may_have_errors {
+            return Vec::new();
+        }
+        let profile = options.chain.profile.as_deref().cloned();
+        let check = CheckOptions { profile, chain: options.chain.check, ..CheckOptions::default() };
+        let mut found = self.check_text(Some(text), &check).diagnostics;
+        found.retain(Diagnostic::is_error);
+        found
+    }
+
+    /// As [`Document::repair`], of a document that was read from this text.
+    fn repair_text(&mut self, text: Option<&[u8]>, options: &RepairOptions) -> Vec<Diagnostic> {
         let (side, chain) = (self.side(), self.chain_options(options));
-        let shapes: Vec<_> = refused_shapes(self, options.chain.profile.as_deref()).collect();
+        let profile = options.chain.profile.as_deref();
+        let mut shapes: Vec<_> = refused_shapes(self, profile).collect();
+        let refused = self.refused(text, profile);
+        let has_foreign = foreign_parts(self.messages()).next().is_some();
         let mut messages = self.take_messages();
         for at in shapes.iter().filter_map(|it| it.at.message) {
             messages.get_mut(at).into_iter().for_each(forget_shapes);
         }
+        if !shapes.is_empty() {
+            self.content.shapes.clear();
+            self.content.notes.retain(|it| it.code != "message::role-spelling");
+        }
+        complete_calls(&mut messages, &refused);
         let (messages, mut found) = mend(messages, side, &chain);
+        add_refused(&mut shapes, refused);
+        let is_left = |it: &Diagnostic| it.is_error() && it.fix.is_none();
+        self.may_have_errors = has_foreign
+            || self.content.notes.iter().any(Diagnostic::is_error)
+            || found.iter().chain(&shapes).any(is_left);
+        shapes.retain(|it| it.fix.is_some());
         found.retain(|it| it.fix.is_some());
         found.splice(..0, shapes);
         found.sort_by_key(|it| it.at.message);
@@ -167,8 +214,8 @@ fn mend(
 }
 
 impl Repaired {
-    /// The report line: `{"edits":[…]}`, without its end.
+    /// The report line: `{"edits":[…]}`, and `remaining` where errors stay, without its end.
     pub fn report_json(&self) -> Vec<u8> {
-        edits_json(&self.edits)
+        repair_json(&self.edits, &self.remaining)
     }
 }

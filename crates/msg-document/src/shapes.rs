@@ -24,8 +24,8 @@ pub(crate) fn refused_shapes<'a>(
     document: &'a Document,
     profile: Option<&Profile>,
 ) -> impl Iterator<Item = Diagnostic> + use<'a> {
-    let is_asked = profile.is_some_and(|it| it.format == document.format().name());
-    let is_strict = is_asked && profile.is_some_and(|it| STRICT.contains(&&*it.name));
+    let is_asked = profile.is_some_and(|it| is_asked(it, document));
+    let is_strict = profile.is_some_and(|it| is_strict(it, document));
     // A value of a wrong type no API takes.
     let is_refused = |it: &Diagnostic| it.code == "message::role-spelling" || is_wrong_type(it);
     let roles = document.notes().iter().filter(move |it| is_asked && is_refused(it));
@@ -38,12 +38,23 @@ pub(crate) fn other_notes<'a>(
     document: &'a Document,
     profile: Option<&Profile>,
 ) -> impl Iterator<Item = &'a Diagnostic> + use<'a> {
-    let is_asked = profile.is_some_and(|it| it.format == document.format().name());
+    let is_asked = profile.is_some_and(|it| is_asked(it, document));
     document.notes().iter().filter(move |it| !(is_asked && is_wrong_type(it)))
 }
 
 fn is_wrong_type(it: &Diagnostic) -> bool {
     it.code == "message::wrong-type"
+}
+
+/// Whether a document is in a format that the provider takes.
+fn is_asked(profile: &Profile, document: &Document) -> bool {
+    let format = document.format().name();
+    profile.in_format(format).format == format
+}
+
+/// Whether it is, and the provider is one that defines the format.
+pub(crate) fn is_strict(profile: &Profile, document: &Document) -> bool {
+    is_asked(profile, document) && STRICT.contains(&&*profile.name)
 }
 
 fn refused(note: &Diagnostic) -> Diagnostic {

@@ -94,10 +94,11 @@ fn repair(
     }
     let input = Input::of(document)?;
     let it = work(py, input.json(), |json| msg_document::repair(json, &options))?;
-    if !it.changed {
-        return Ok(Repaired::unchanged(document));
-    }
-    Ok(Repaired::mended(output::like(py, &input, &it.document)?, it.edits))
+    let mended = match it.changed {
+        true => output::like(py, &input, &it.document)?,
+        false => document.clone(),
+    };
+    Ok(Repaired::of(mended, it))
 }
 
 /// As [`repair`], without a text of the objects, if that can be done.

@@ -49,11 +49,14 @@ impl Findings {
 
     /// A tuple of diagnostics: those in the member `name` of the line.
     fn objects(&self, py: Python<'_>, name: &str) -> PyResult<Py<PyAny>> {
-        let made = self.objects.get_or_try_init(py, || {
-            let read = py.import("msg.types")?.getattr("_all")?;
-            Ok::<_, PyErr>(read.call1((self.line(), name))?.unbind())
-        });
+        let made = self.objects.get_or_try_init(py, || self.made(py, name));
         made.map(|it| it.clone_ref(py))
+    }
+
+    /// As [`Findings::objects`], made each time: of a member that few ask for.
+    fn made(&self, py: Python<'_>, name: &str) -> PyResult<Py<PyAny>> {
+        let read = py.import("msg.types")?.getattr("_all")?;
+        Ok(read.call1((self.line(), name))?.unbind())
     }
 }
 
@@ -166,10 +169,20 @@ impl Repaired {
 
     /// A document that was mended so.
     pub(crate) fn mended(document: Bound<'_, PyAny>, edits: Vec<Diagnostic>) -> Self {
-        let report =
-            msg_document::Repaired { document: Vec::new(), changed: true, messages: 0, edits };
-        let findings = Findings::of(Report::Repair(report));
-        Repaired { document: document.unbind(), changed: true, findings }
+        let (empty, remaining) = (Vec::new(), Vec::new());
+        let changed = true;
+        let it = msg_document::Repaired { document: empty, changed, messages: 0, edits, remaining };
+        Repaired::of(document, it)
+    }
+
+    /// What a repair gave, with the document as an object.
+    pub(crate) fn of(document: Bound<'_, PyAny>, it: msg_document::Repaired) -> Self {
+        let changed = it.changed;
+        if !changed && it.remaining.is_empty() {
+            return Repaired::unchanged(&document);
+        }
+        let it = msg_document::Repaired { document: Vec::new(), ..it };
+        Repaired { document: document.unbind(), changed, findings: Findings::of(Report::Repair(it)) }
     }
 }
 
@@ -191,6 +204,12 @@ impl Repaired {
     #[getter]
     fn edits(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         self.findings.objects(py, "edits")
+    }
+
+    /// The errors that stay, because nothing mends them.
+    #[getter]
+    fn remaining(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.findings.made(py, "remaining")
     }
 
     /// The line of `msg repair --jsonl --report`; none where nothing was changed.

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use msg_core::{Code, Diagnostic, Part, Severity, with_article};
 
-use super::chain::Chain;
+use super::{Rules, chain::Chain};
 
 /// A defect at a message, and at a part of it where it concerns a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,6 +73,16 @@ impl Defect {
         }
         it.fix = self.fix.map(Cow::Borrowed);
         it
+    }
+
+    /// Whether a repair by these rules mends it.
+    pub(super) fn is_mended(&self, rules: Rules<'_>) -> bool {
+        let is_asked = match self.what {
+            What::EmptyArguments | What::InvalidArguments => rules.sanitizes(),
+            _ => false,
+        };
+        let is_asked = is_asked || rules.completes_calls();
+        self.fix.is_some() && (is_asked || self.severity() == Severity::Error)
     }
 
     fn severity(&self) -> Severity {

@@ -24,7 +24,8 @@ impl Analyzer<'_, '_> {
             self.note_other_names();
         }
         self.judge_first();
-        self.plan.mends = self.defects.iter().any(|it| it.fix.is_some());
+        let rules = self.rules;
+        self.plan.mends = self.defects.iter().any(|it| it.is_mended(rules));
         (self.plan, self.defects)
     }
 

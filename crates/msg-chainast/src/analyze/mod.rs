@@ -24,7 +24,7 @@ pub(crate) use chain::Chain;
 pub(crate) use defect::{Defect, diagnostics};
 pub(crate) use plan::{Call, Naming, Plan, Slot, Unit, UnitKind};
 pub(crate) use role::{Part as RolePart, Reading, read as read_role};
-pub(crate) use rules::{Enforced, Rules};
+pub(crate) use rules::{Enforced, Rules, Scope};
 
 use crate::{
     idx::Idx,

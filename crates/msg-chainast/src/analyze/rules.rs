@@ -5,12 +5,17 @@
 
 use std::sync::LazyLock;
 
+use msg_core::Diagnostic;
+
 use crate::{
     constants::TOOL_CALL_ID_PATTERN,
     ids::IdPattern,
-    options::{CheckOptions, RepairOptions, Thinking},
+    options::{BadArguments, CheckOptions, RepairOptions, Thinking},
     profile::{Acceptance, LaterResults, Profile},
 };
+
+/// What is found of argument texts, which an option of their own mends.
+const ARGUMENTS: [&str; 2] = ["chain::invalid-arguments", "chain::empty-arguments"];
 
 /// What an analysis judges by.
 #[derive(Clone, Copy)]
@@ -21,6 +26,8 @@ pub(crate) struct Rules<'a> {
     /// Whether findings that are no errors are wanted.
     pub(crate) warnings: bool,
     pub(crate) enforced: Enforced,
+    /// Whether a tree is made of the messages.
+    pub(crate) is_tree: bool,
 }
 
 impl<'a> Rules<'a> {
@@ -28,7 +35,14 @@ impl<'a> Rules<'a> {
     pub(crate) fn strict(options: &'a RepairOptions) -> Self {
         let RepairOptions { check, profile, .. } = options;
         let (check, profile) = (*check, profile.as_deref());
-        Rules { options, check, profile, warnings: true, enforced: Enforced::STRICT }
+        Rules {
+            options,
+            check,
+            profile,
+            warnings: true,
+            enforced: Enforced::STRICT,
+            is_tree: true,
+        }
     }
 
     /// What the profile of the options refuses; without one the strict chain.
@@ -55,7 +69,8 @@ impl<'a> Rules<'a> {
         enforced.thinking = check.thinking;
         enforced.null_content =
             check.own_format && profile.is_some_and(|it| it.null_content == Acceptance::Reject);
-        Rules { options: RepairOptions::standard(), check, profile, warnings: true, enforced }
+        let options = RepairOptions::standard();
+        Rules { options, check, profile, warnings: true, enforced, is_tree: false }
     }
 
     /// The pattern of fresh ids.
@@ -67,10 +82,43 @@ impl<'a> Rules<'a> {
         self.options.id_pattern.as_ref().or_else(of_profile).unwrap_or(&DEFAULT)
     }
 
+    /// Whether a repair mends what is found: errors, and warnings if all is asked for, or the arguments are.
+    pub(crate) fn mends(self, found: &Diagnostic) -> bool {
+        let code = found.code.as_str();
+        found.is_error()
+            || self.options.all
+            || self.is_tree && code.starts_with("chain::")
+            || self.sanitizes() && ARGUMENTS.contains(&code)
+    }
+
+    /// Whether calls get the kind and the arguments that they lack, of which an analysis only warns: in a tree they
+    /// all have them, in a list if all is mended.
+    pub(crate) fn completes_calls(self) -> bool {
+        self.is_tree || self.options.all
+    }
+
+    /// What a profile's steps are given of these rules.
+    pub(crate) fn scope(self) -> Scope {
+        Scope { enforced: self.enforced, all: self.options.all }
+    }
+
+    /// Whether argument texts that are not JSON are replaced.
+    pub(crate) fn sanitizes(self) -> bool {
+        self.options.arguments == BadArguments::Sanitize
+    }
+
     /// The same rules, of which only errors are reported.
     pub(crate) fn errors_only(self) -> Self {
         Rules { warnings: false, ..self }
     }
+}
+
+/// What the steps of a profile hold to, and how much they mend.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Scope {
+    pub(crate) enforced: Enforced,
+    /// Whether warnings are mended, too.
+    pub(crate) all: bool,
 }
 
 /// Which rules of the strict chain are enforced; a defect by another one is reported as information.

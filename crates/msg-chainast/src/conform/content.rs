@@ -19,6 +19,9 @@ use crate::{
 /// The member by which a client asks that what stands before it be cached.
 pub(crate) const CACHE_MARKER: &str = "cache_control";
 
+/// The member of a text that the provider wrote with its sources.
+const CITATIONS: &str = "citations";
+
 impl Conform<'_, '_> {
     pub(super) fn arguments(&mut self) {
         let rule = self.profile.arguments;
@@ -136,6 +139,7 @@ impl Conform<'_, '_> {
         if self.profile.empty_text == Acceptance::Accept {
             return;
         }
+        self.empty_texts_of_results();
         for at in 0..self.items.len() {
             if !self.drops_empty_texts(&self.items[at].message.parts) {
                 continue;
@@ -151,6 +155,28 @@ impl Conform<'_, '_> {
                 self.items[at].prepend(vec![(Part::text(EMPTY_CONTENT), (message, 0))]);
             }
         }
+    }
+
+    /// Empty texts beside other parts of a result.
+    fn empty_texts_of_results(&mut self) {
+        let judge = |part: &Part| {
+            let parts = part.as_tool_result()?.content.parts();
+            let (empty, full): (Vec<&Part>, Vec<&Part>) =
+                parts.iter().partition(|it| is_empty_text(it, false));
+            if empty.is_empty() || full.is_empty() {
+                return None;
+            }
+            let mut gone = Gone::default();
+            empty.iter().for_each(|it| gone.take(it.extra(), None));
+            let fix = format!("removed{}", gone.text());
+            let content: Vec<Part> = full.into_iter().cloned().collect();
+            Some((error("profile::empty-text", "an empty text in a result", fix), Some(content)))
+        };
+        self.mend_parts(judge, |part, content| {
+            if let Part::ToolResult(it) = part {
+                it.content = content.into();
+            }
+        });
     }
 
     fn tell_empty_text(&mut self, message: usize, fix: String) {
@@ -170,7 +196,7 @@ impl Conform<'_, '_> {
     /// Takes the empty texts out of a message; for each input message that they came from the members that
     /// go with them, said at the end of an edit. A cache marker moves to the part before (PM-12).
     fn take_empty_texts(&mut self, at: usize) -> Vec<(usize, String)> {
-        let blank = self.profile.blank;
+        let blank = self.refuses_blank(&self.items[at].message.parts);
         let item = &mut self.items[at];
         let mut taken: Vec<(usize, Gone)> = Vec::new();
         let mut kept: Option<usize> = None;
@@ -193,10 +219,17 @@ impl Conform<'_, '_> {
         taken.into_iter().map(|(message, gone)| (message, gone.text())).collect()
     }
 
+    /// Whether a text of white space among these parts is as good as empty. Between texts with citations it stands
+    /// as the provider wrote it, and is taken again.
+    fn refuses_blank(&self, parts: &[Part]) -> bool {
+        let is_cited = |it: &Part| it.extra().all().any(|it| it.1 == CITATIONS);
+        self.profile.blank && !parts.iter().any(|it| it.as_text().is_some() && is_cited(it))
+    }
+
     /// Whether empty texts among these parts are refused: beside other content. Reasoning is none, and a
     /// message of nothing else is written with an empty text again.
     pub(super) fn drops_empty_texts(&self, parts: &[Part]) -> bool {
-        let blank = self.profile.blank;
+        let blank = self.refuses_blank(parts);
         let is_content = |it: &Part| it.as_reasoning().is_none() && !is_empty_text(it, blank);
         self.profile.empty_text == Acceptance::Reject
             && parts.iter().any(|it| is_empty_text(it, blank))

@@ -40,12 +40,13 @@ impl Conform<'_, '_> {
                         let new = fresh.next(&call.name, n_calls - 1);
                         // A pattern of a user's own may give what the same profile refuses.
                         let gains = accepts_text(profile, &new.id);
-                        if gains {
+                        let is_mended = gains && (self.all || it.is_error());
+                        if is_mended {
                             new_ids.insert(call.id.clone(), new.id.clone());
                         }
                         let it = it.with_fix(if new.exhausted { NUMBERED } else { FRESH });
                         self.at_part(at, part, mended_if(gains, it));
-                        gains.then_some(new.id)
+                        is_mended.then_some(new.id)
                     }
                     Part::ToolResult(it) => new_ids.get(&it.call_id).cloned(),
                     _ => None,

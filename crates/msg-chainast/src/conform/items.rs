@@ -6,7 +6,10 @@
 use msg_core::{Extra, Origin, Part, RawJson, Role};
 use serde::Deserialize;
 
-use super::state::{Conform, error};
+use super::{
+    opaque::Facts,
+    state::{Conform, error},
+};
 use crate::profile::Acceptance;
 
 /// The member that holds what an item has beside its content.
@@ -32,8 +35,8 @@ impl Conform<'_, '_> {
         self.mend_parts(judge, |part, ()| leave_id_out(part.extra_mut()));
     }
 
-    /// A reasoning item that is named by its id is followed by the item that it was made for (PM-87): a part
-    /// with an id too, in the same message or in the next one of the assistant.
+    /// A reasoning item that is named by its id is followed by the item that it was made for (PM-87): a call, or
+    /// a message with an id too, in the same message of the model or in the next one of the assistant.
     pub(super) fn lone_reasoning(&mut self) {
         if self.profile.lone_reasoning == Acceptance::Accept {
             return;
@@ -57,7 +60,7 @@ impl Conform<'_, '_> {
         let parts = &self.items[at].message.parts;
         let mut followed = match self.items.get(at + 1) {
             Some(next) if next.message.role == Role::Assistant => {
-                next.message.parts.first().is_some_and(has_item_id)
+                next.message.parts.first().is_some_and(may_be_made)
             }
             _ => false,
         };
@@ -68,11 +71,22 @@ impl Conform<'_, '_> {
                 lone.push(part);
             }
             // What follows a lone item does not make the one before it stand with its own.
-            followed = has_item_id(it) && (!is_reasoning || followed);
+            followed = may_be_made(it) && (!is_reasoning || followed);
         }
         lone.reverse();
         lone
     }
+}
+
+/// Whether a part can be what a reasoning item was made for. A call is one without its id, too: recorded requests
+/// of clients that leave ids out were answered.
+fn may_be_made(part: &Part) -> bool {
+    has_item_id(part) || matches!(part, Part::ToolCall(_)) || is_raw_call(part)
+}
+
+/// Whether a part is an item that calls, of a kind that this model has no place for.
+fn is_raw_call(part: &Part) -> bool {
+    matches!(part, Part::Other(it) if Facts::of(it).kind.is_some_and(|it| it.ends_with("_call")))
 }
 
 /// Whether a part is an item with an id.

@@ -84,7 +84,7 @@ impl Conform<'_, '_> {
             let place = item.place(at);
             let mended = mends && self.takes("user", kind) && role == Role::Assistant;
             self.tell_media("profile::media-place", (kind, role.as_str()), place, None, mended);
-            if mended {
+            if mended && self.mends("media_roles") {
                 let part = &mut item.message.to_mut().parts[at];
                 moved.push((std::mem::replace(part, left_behind(kind)), place));
             }
@@ -106,12 +106,12 @@ impl Conform<'_, '_> {
             kept.push(left_behind(first));
         }
         let place = item.place(at);
-        if let Some(Part::ToolResult(it)) =
-            item.message.to_mut().parts.get_mut(at).filter(|_| mended)
-        {
-            it.content = kept.into();
+        if mended && self.mends("media_roles") {
+            if let Some(Part::ToolResult(it)) = item.message.to_mut().parts.get_mut(at) {
+                it.content = kept.into();
+            }
+            moved.extend(gone.into_iter().map(|it| (it, place)));
         }
-        moved.extend(gone.into_iter().map(|it| (it, place)));
         let code = if failed { "profile::error-result" } else { "profile::media-place" };
         self.tell_media(code, (first, "tool"), place, Some(&id), mended);
     }

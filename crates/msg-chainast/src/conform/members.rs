@@ -117,8 +117,15 @@ impl Conform<'_, '_> {
                 n => format!("the member `{first}` and {} more are not known", n - 1),
             };
             let fix = format!("removed {}", names.join(", "));
-            let it = error("profile::unknown-member", sentence, fix);
-            self.at_spot(spot, self.doubting("members", it));
+            let mut it = error("profile::unknown-member", sentence, fix);
+            let is_refused = gone.iter().any(|it| refused_members.contains(&it.1));
+            if !is_refused {
+                it = self.doubting("members", it);
+            }
+            self.at_spot(spot, it);
+            if !is_refused && !self.mends("members") {
+                continue;
+            }
             let extra = self.extra_mut(spot);
             for (origin, name) in &gone {
                 extra.remove(origin, name);

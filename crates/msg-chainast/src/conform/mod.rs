@@ -32,15 +32,15 @@ use state::Conform;
 pub(crate) use unmendable::unmendable;
 
 use crate::{
-    analyze::Enforced,
+    analyze::{Enforced, Scope},
     profile::Profile,
     repair::{Item, messages_of},
     tree::ChainAst,
 };
 
 impl ChainAst {
-    /// Makes a valid chain one that this provider accepts, and says what was changed, in the order of the
-    /// chain (CA-72). Linear.
+    /// Makes a valid chain one that this provider accepts without a warning, and says what was changed, in the
+    /// order of the chain (CA-72). Linear.
     ///
     /// ```
     /// use msg_chainast::{ChainAst, CheckOptions, Message, Profile, SeededIds};
@@ -56,7 +56,8 @@ impl ChainAst {
         let _span = tracing::debug_span!("chain_conform", messages = self.sizes.messages).entered();
         let messages = std::mem::take(self).into_messages();
         let items = messages.into_iter().enumerate().map(|(at, it)| Item::whole(it, at)).collect();
-        let (items, mut report) = conform(items, profile, Enforced::STRICT, ids, &HashMap::new());
+        let scope = Scope { enforced: Enforced::STRICT, all: true };
+        let (items, mut report) = conform(items, profile, scope, ids, &HashMap::new());
         report.sort_by_key(position);
         *self = ChainAst::build(messages_of(items));
         tracing::debug!(sections = self.sections().len(), found = report.len());
@@ -68,12 +69,12 @@ impl ChainAst {
 pub(crate) fn conform<'m>(
     items: Vec<Item<'m>>,
     profile: &Profile,
-    enforced: Enforced,
+    Scope { enforced, all }: Scope,
     ids: &mut dyn IdSource,
     ids_in_input: &HashMap<(usize, usize), String>,
 ) -> (Vec<Item<'m>>, Vec<Diagnostic>) {
     let mut it =
-        Conform { profile, enforced, items, ids_in_input, report: Vec::new(), emptied: Vec::new() };
+        Conform { profile, enforced, all, items, ids_in_input, report: Vec::new(), emptied: Vec::new() };
     it.developer_role();
     it.empty_systems();
     it.system_role();

@@ -87,7 +87,11 @@ impl Conform<'_, '_> {
             let (it, new) = match class.is_none() {
                 true => {
                     let sentence = format!("the name `{name}`, where messages have none");
-                    (warning("profile::message-name", sentence, "removed"), None)
+                    self.at_message(at, warning("profile::message-name", sentence, "removed"));
+                    if self.all {
+                        self.items[at].message.to_mut().name = None;
+                    }
+                    continue;
                 }
                 false => {
                     let max = limit(self.profile.message_name_max);

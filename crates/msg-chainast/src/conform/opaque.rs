@@ -24,8 +24,8 @@ pub(crate) struct Facts {
     pub(crate) role: Option<String>,
 }
 
-/// How ids of server calls begin.
-const SERVER_ID: &str = "srvtoolu_";
+/// The blocks that call what the provider runs, and how their ids begin: its own tools, and those of MCP servers.
+const CALLS: [(&str, &str); 2] = [("server_tool_use", "srvtoolu_"), ("mcp_tool_use", "")];
 
 impl Facts {
     pub(crate) fn of(it: &Other) -> Self {
@@ -101,13 +101,14 @@ fn wrong_blocks(parts: &[Part], rule: ServerTools) -> Vec<usize> {
         })
         .filter(|it| is_call(&it.1) || is_result(&it.1))
         .collect();
-    let mut called = HashSet::new();
+    let mut called: HashSet<(&str, &str)> = HashSet::new();
     let mut wrong = Vec::new();
     for (at, block) in &blocks {
+        let (call, id_prefix) = family(block);
         let id = if is_call(block) { &block.id } else { &block.tool_use_id };
-        let fits = match id {
-            Some(id) if is_call(block) => id.starts_with(SERVER_ID) && called.insert(id.as_str()),
-            Some(id) => called.contains(id.as_str()),
+        let fits = match id.as_deref() {
+            Some(id) if is_call(block) => id.starts_with(id_prefix) && called.insert((call, id)),
+            Some(id) => called.contains(&(call, id)),
             None => false,
         };
         if !fits || rule == ServerTools::None {
@@ -118,7 +119,13 @@ fn wrong_blocks(parts: &[Part], rule: ServerTools) -> Vec<usize> {
 }
 
 fn is_call(block: &Facts) -> bool {
-    block.kind.as_deref() == Some("server_tool_use")
+    block.kind.as_deref().is_some_and(|kind| CALLS.iter().any(|it| it.0 == kind))
+}
+
+/// The kind of the call of a block, and how its ids begin.
+fn family(block: &Facts) -> (&'static str, &'static str) {
+    let is_mcp = block.kind.as_deref().is_some_and(|it| it.starts_with("mcp_"));
+    CALLS[usize::from(is_mcp)]
 }
 
 fn is_result(block: &Facts) -> bool {

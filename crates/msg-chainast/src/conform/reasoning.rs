@@ -67,6 +67,9 @@ impl Conform<'_, '_> {
                 };
                 self.at_input(message, it);
             }
+            if !unsigned && !self.all {
+                continue;
+            }
             self.remove_reasoning(at, |part| goes[part]);
             let item = &mut self.items[at];
             if twin {
@@ -177,7 +180,9 @@ impl Conform<'_, '_> {
         };
         let it = warning("profile::reasoning-missing", sentence, "inserted a placeholder");
         self.at_message(at, mended_if(mended, it));
-        put_fallback(self.profile, &mut self.items[at]);
+        if self.all {
+            put_fallback(self.profile, &mut self.items[at]);
+        }
     }
 
     fn require_signature(&mut self, at: usize) {

@@ -8,6 +8,7 @@ use super::{
 };
 use crate::{
     profile::ReasoningRequired,
+    reasoning::has_reasoning,
     repair::{Item, Split, is_answered, pairs, put_behind},
 };
 
@@ -20,6 +21,7 @@ impl Conform<'_, '_> {
         }
         let of_turn = self.profile.reasoning_require == ReasoningRequired::CallSignature;
         let requires_from = if of_turn { self.current_turn() } else { 0 };
+        let puts_all = of_turn || self.all;
         let mut splits = Vec::new();
         for (assistant, tools) in pairs(&self.items) {
             let calls = self.calls(assistant);
@@ -33,11 +35,12 @@ impl Conform<'_, '_> {
             if !mended {
                 continue;
             }
+            let gets_fallback = puts_all || has_reasoning(&self.items[assistant].message);
             let mut split = Split::of(&mut self.items, assistant, tools, max);
             // A message of a split carries what the provider requires of every message with calls.
             let asking = split.iter_mut().flat_map(|it| &mut it.behind);
             for item in asking.filter(|it| it.message.role == Role::Assistant) {
-                if assistant >= requires_from {
+                if assistant >= requires_from && gets_fallback {
                     put_fallback(self.profile, item);
                 }
             }

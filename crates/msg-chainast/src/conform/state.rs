@@ -15,6 +15,8 @@ pub(super) struct Conform<'a, 'm> {
     pub(super) profile: &'a Profile,
     /// The rules of the chain that hold besides: a tree is always of a strict chain.
     pub(super) enforced: Enforced,
+    /// Whether warnings are mended, too.
+    pub(super) all: bool,
     pub(super) items: Vec<Item<'m>>,
     pub(super) ids_in_input: &'a HashMap<(usize, usize), String>,
     pub(super) report: Vec<Diagnostic>,
@@ -53,6 +55,11 @@ impl Conform<'_, '_> {
             it.severity = Severity::Warning;
         }
         it
+    }
+
+    /// Whether a breach of a field is mended: one of which the profile is not certain only if all is.
+    pub(super) fn mends(&self, field: &str) -> bool {
+        self.all || !self.profile.doubts(field)
     }
 
     /// Reports a finding at a message.

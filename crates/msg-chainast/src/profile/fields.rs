@@ -115,6 +115,8 @@ profile! {
     aliases: Vec<String>,
     /// The name of the format in which the provider takes requests.
     format: String,
+    /// Other formats that the provider takes, `format:profile`: a body in one is judged by that profile.
+    other_formats: Vec<String>,
     /// The model that is asked, if that is known; for what is bound to a model.
     model: String,
     /// The account that asks, if that is known.

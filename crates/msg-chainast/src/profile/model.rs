@@ -5,6 +5,8 @@
 //!                   gpt-4o*   all that begin so      *llama*   all that hold it
 //! ```
 
+use std::borrow::Cow;
+
 use super::Profile;
 
 impl Profile {
@@ -25,6 +27,30 @@ impl Profile {
         let mut profile = own.max_by_key(|it| it.0.len()).map_or(self, |it| &it.1).clone();
         model.clone_into(&mut profile.model);
         profile
+    }
+}
+
+impl Profile {
+    /// What judges a body in this format: the profile itself, or that of another API of the provider.
+    ///
+    /// ```
+    /// use msg_chainast::Profile;
+    ///
+    /// let azure = Profile::named("azure").ok_or("no such profile")?;
+    /// let of_items = azure.in_format("responses");
+    /// assert_eq!((&*of_items.name, &*of_items.format), ("azure", "responses"));
+    /// assert_eq!(azure.in_format("openai").as_ref(), azure);
+    /// # Ok::<(), &str>(())
+    /// ```
+    #[must_use]
+    pub fn in_format(&self, format: &str) -> Cow<'_, Profile> {
+        let others = self.other_formats.iter().filter_map(|it| it.split_once(':'));
+        let other = others.filter(|it| it.0 == format).find_map(|it| Profile::named(it.1));
+        other.map_or(Cow::Borrowed(self), |it| {
+            let (name, model, account) = (&self.name, &self.model, &self.account);
+            let of_model = if model.is_empty() { it.clone() } else { it.asked_as(model) };
+            Cow::Owned(Profile { name: name.clone(), account: account.clone(), ..of_model })
+        })
     }
 }
 

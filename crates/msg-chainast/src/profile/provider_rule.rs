@@ -1,11 +1,11 @@
-//! A rule of a provider, in the words in which the provider refuses what breaks it (PM-1 to PM-191).
+//! A rule of a provider, in the words in which the provider refuses what breaks it (PM-1 to PM-193).
 
 use std::sync::Arc;
 
 use msg_core::Diagnostic;
 use serde::{Deserialize, Deserializer};
 
-/// A rule of a provider, in the words in which the provider refuses what breaks it (PM-1 to PM-191).
+/// A rule of a provider, in the words in which the provider refuses what breaks it (PM-1 to PM-193).
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]

@@ -7,11 +7,10 @@ use super::{
     item::{Item, Place},
 };
 use crate::{
-    analyze::{Naming, Slot, Unit},
+    analyze::{Naming, Rules, Slot, Unit},
     arguments::sanitized,
     constants::{FALLBACK_REQUEST_ARGS, FALLBACK_TOOL_NAME},
     idx::Idx,
-    options::BadArguments,
     pairing::fresh_like,
 };
 
@@ -36,7 +35,7 @@ impl Repairer<'_> {
                 }
                 _ => FALLBACK_TOOL_NAME.clone_into(&mut it.name),
             }
-            mend_arguments(it, self.rules.options.arguments);
+            mend_warnings(it, self.rules);
             if fresh {
                 let fresh = fresh_like(&it.id, self.fresh_id(&it.name, place));
                 let old = std::mem::replace(&mut it.id, fresh);
@@ -66,16 +65,18 @@ impl Repairer<'_> {
     }
 }
 
-fn mend_arguments(call: &mut ToolCall, bad: BadArguments) {
-    if call.kind == CallKind::Unspecified {
+/// The kind and the arguments, of which an analysis only warns.
+fn mend_warnings(call: &mut ToolCall, rules: Rules<'_>) {
+    let all = rules.completes_calls();
+    if all && call.kind == CallKind::Unspecified {
         call.kind = CallKind::Function;
     }
-    if call.kind != CallKind::Function {
+    if !matches!(call.kind, CallKind::Function | CallKind::Unspecified) {
         return;
     }
-    if call.arguments.text().is_empty() {
+    if call.arguments.text().is_empty() && (all || rules.sanitizes()) {
         call.arguments = FALLBACK_REQUEST_ARGS.into();
-    } else if bad == BadArguments::Sanitize
+    } else if rules.sanitizes()
         && let Some(text) = sanitized(call.arguments.text())
     {
         call.arguments = text.into();

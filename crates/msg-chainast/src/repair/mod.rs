@@ -42,7 +42,7 @@ pub struct MessageOrigin {
 /// With a profile only what that provider refuses is mended, and the rest stays as it is (CA-70a): a system
 /// message in the middle of a chain, two user messages in a row. Without one the messages are those of
 /// [`ChainAst::repair`]. The diagnostics are those of [`check`](crate::check), in the order of the input;
-/// those with a `fix` were mended.
+/// those with a `fix` were mended. Warnings are mended with [`RepairOptions::all`] only.
 ///
 /// ```
 /// use msg_chainast::{Message, Profile, RepairOptions, SeededIds, repair};
@@ -67,6 +67,7 @@ pub fn repair(
     let (plan, mut report) = analyzed(&mut messages, rules);
     if rules.profile.is_none() && !plan.mends {
         pairing::restore(&mut messages);
+        keep_done(&mut report, rules);
         return (messages, report);
     }
     let items = mended(messages, plan, rules, ids, &mut report);
@@ -97,6 +98,7 @@ impl RepairOptions {
         let given = stand_ins.as_deref().unwrap_or(messages);
         let (plan, mut report) = judged(Chain::Messages(given), stand_ins.is_some(), rules);
         if rules.profile.is_none() && !plan.mends {
+            keep_done(&mut report, rules);
             return (None, report);
         }
         let items = mended(given.to_vec(), plan, rules, ids, &mut report).into_iter();
@@ -198,14 +200,25 @@ fn mended(
     report: &mut Vec<Diagnostic>,
 ) -> Vec<Item<'static>> {
     if rules.profile.is_none() {
-        return structured(messages, plan, rules, ids, report).0;
+        let items = structured(messages, plan, rules, ids, report).0;
+        keep_done(report, rules);
+        return items;
     }
     // Drawn before all others: the ids that a profile gives must not depend on how many a repair gave
     // before, or a chain that grows would not keep those of its beginning (CA-52).
     let mut ids_of_profile = SeededIds::new(ids.next_u64());
     let refused = unmendable(Chain::Messages(&messages), rules.profile);
     let (items, replaced) = structured(messages, plan, rules, ids, report);
-    conformed(items, &replaced, rules, refused, &mut ids_of_profile, report)
+    let items = conformed(items, &replaced, rules, refused, &mut ids_of_profile, report);
+    keep_done(report, rules);
+    items
+}
+
+/// A report of a repair says of warnings that stay no edit.
+fn keep_done(report: &mut [Diagnostic], rules: Rules<'_>) {
+    for it in report.iter_mut().filter(|it| !rules.mends(it)) {
+        it.fix = None;
+    }
 }
 
 /// Mends the messages as planned, if anything is to be mended; the ids that were replaced, by place.
@@ -242,7 +255,7 @@ pub(crate) fn conformed<'m>(
     report: &mut Vec<Diagnostic>,
 ) -> Vec<Item<'m>> {
     let Some(profile) = rules.profile else { return items };
-    let (mut items, found) = conform(items, profile, rules.enforced, ids, replaced_ids);
+    let (mut items, found) = conform(items, profile, rules.scope(), ids, replaced_ids);
     report.extend(found);
     if rules.check.request {
         report.extend(trim_last(&mut items, profile));

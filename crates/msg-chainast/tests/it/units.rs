@@ -1,6 +1,7 @@
 //! What a case file says of one function: patterns, arguments, chains for tests.
 
 use msg_chainast::{
+    Acceptance,
     ChainAst, CheckOptions, IdPattern, Message, Orphans, Part, Profile, ReasoningKept,
     ReasoningRequired, RepairOptions, SeededIds, SystemPlace, ToolCall, UnknownRole, UserMessage,
     check, repair, sanitize_json_control_chars,
@@ -268,11 +269,14 @@ fn results_of_a_pair_in_several_contents_are_joined() {
     };
     let assistant = Message::assistant("").with_part(call("a")).with_part(call("b"));
     let mut messages = vec![Message::user("q"), assistant, result("a"), result("b")];
-    let gemini = Profile::named("gemini").expect("a profile").asked_as("gemini-2.5-flash");
-    let options = RepairOptions::new().with_profile(&gemini);
+    let mut strict = Profile::named("gemini").expect("a profile").asked_as("gemini-2.5-flash");
+    let gemini = RepairOptions::new().with_profile(&strict);
+    strict.split_results = Acceptance::Reject;
+    let options = RepairOptions::new().with_profile(&strict);
     let mend = |it: &[Message]| repair(it.to_vec(), &options, &mut SeededIds::new(1));
     assert_eq!(mend(&messages).1, []);
     messages.iter_mut().for_each(|it| it.extra.set_layout(Origin::Gemini, [1]));
+    assert_eq!(repair(messages.clone(), &gemini, &mut SeededIds::new(1)).1, []);
     let (mended, report) = mend(&messages);
     let places: Vec<_> = report.iter().map(|it| (it.code.as_str(), it.at.message)).collect();
     assert_eq!(places, [("profile::split-results", Some(3))]);

@@ -66,7 +66,12 @@ impl Command for Args {
             }),
         };
         self.io.run(cx, lines, |mut input, sources, out| {
-            let mut document = formats::open(cx, &mut input, &self.io.input)?;
+            // What a provider refuses may show in the text alone.
+            let open = match options.profile {
+                Some(_) => formats::open_to_write,
+                None => formats::open,
+            };
+            let mut document = open(cx, &mut input, &self.io.input)?;
             document.say_who_made_it(options.read.made_by.as_ref());
             let checked = document.check(&options);
             if self.json {
@@ -87,6 +92,7 @@ fn show_lines(cx: &Context, lines: Lines<'_>, options: &CheckOptions) -> Result<
     lines.show(|name, line| {
         let mut document = Document::read(line, &options.read)?;
         document.say_who_made_it(options.read.made_by.as_ref());
+        document.set_source(line.to_vec());
         let checked = document.check(options);
         let status = status(&checked);
         if status == Status::Clean {

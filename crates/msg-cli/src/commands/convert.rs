@@ -172,7 +172,7 @@ impl Run<'_> {
             let Converted { document, edits, left_behind } = convert(line, args.to, &self.options)?;
             self.leave_behind(left_behind);
             let json = args.session.redacted(cx, document, true);
-            Ok(Answer { json, edits, status: Status::Clean })
+            Ok(Answer { edits, ..Answer::new(json, Status::Clean) })
         })
     }
 
@@ -231,7 +231,7 @@ impl Run<'_> {
         report: Option<&mut Output>,
     ) -> Result<(), Failure> {
         if let Some(report) = report {
-            let line = jsonl::report_line(edits);
+            let line = jsonl::report_line(edits, &[]);
             return report.write(&redact::printed(line, self.args.session.redact, true));
         }
         if self.cx.quiet || edits.is_empty() {

@@ -3,7 +3,7 @@
 //! What is mended, and how, is `msg-chainast`'s business; nothing here decides anything.
 
 use msg_core::Diagnostic;
-use msg_document::{Accept, RepairOptions, Repaired, WriteOptions, repair};
+use msg_document::{Accept, Document, RepairOptions, Repaired, WriteOptions, repair};
 
 use super::Command;
 use crate::chain_args::{ChainArgs, RepairArgs, RequestArgs};
@@ -19,7 +19,8 @@ use crate::render::{Quotes, plural};
 /// Mend a conversation with the smallest edits, and say which.
 ///
 /// The mended conversation goes to standard output in the format it came in, the list of edits to
-/// standard error or --report. What is sound stays as it is, byte for byte.
+/// standard error or --report. What is sound stays as it is, byte for byte. Exit status 1 if errors
+/// remain that no edit mends; they are named.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   msg repair session.json -o mended.json
@@ -47,8 +48,9 @@ impl Command for Args {
         let sources = self.io.sources(None)?;
         let lines = |it: Lines<'_>| {
             it.answer(|line| {
-                let Repaired { document, edits, messages, .. } = repair(line, &options)?;
-                Ok(Answer { json: document, edits, status: Status::of(messages > 0) })
+                let Repaired { document, edits, messages, remaining, .. } = repair(line, &options)?;
+                let status = Status::of(messages > 0 && remaining.is_empty());
+                Ok(Answer { json: document, edits, remaining, status })
             })
         };
         let document = |mut it: Opened<'_>| {
@@ -95,12 +97,15 @@ impl Args {
         };
         let edits = document.repair(options);
         document.expect_writer().map_err(|it| Failure::refused(it, &input.name))?;
+        let remaining = document.remaining(options);
+        let status = status.max(Status::of(remaining.is_empty()));
         if let Some(report) = report {
-            report.write(&jsonl::report_line(&edits))?;
+            report.write(&jsonl::report_line(&edits, &remaining))?;
         } else if self.json {
-            cx.note(&String::from_utf8_lossy(&jsonl::report_line(&edits)));
+            cx.note(&String::from_utf8_lossy(&jsonl::report_line(&edits, &remaining)));
         } else if !cx.quiet {
             explain(&edits, &input.name, &quotes, cx);
+            explain_remaining(&remaining, &document, &input.name, cx);
         }
         let unchanged = document.source().filter(|_| edits.is_empty()).map(<[u8]>::to_vec);
         drop((edits, quotes));
@@ -111,6 +116,18 @@ impl Args {
         });
         Ok((if is_json { self.io.pretty.laid_out(text) } else { text }, status))
     }
+}
+
+/// The errors that stay.
+fn explain_remaining(remaining: &[Diagnostic], document: &Document, name: &str, cx: &Context) {
+    if remaining.is_empty() {
+        return;
+    }
+    let quotes = Quotes::of(document.messages(), remaining, cx.folding());
+    cx.note(&cx.list(name, &quotes).findings(remaining));
+    let left = plural(remaining.len(), "error");
+    let verb = if remaining.len() == 1 { "remains" } else { "remain" };
+    cx.note(&format!("{name}: {left} {verb}, which no edit mends\n"));
 }
 
 fn explain(edits: &[Diagnostic], name: &str, quotes: &Quotes, cx: &Context) {

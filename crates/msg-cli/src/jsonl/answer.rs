@@ -3,7 +3,7 @@
 //! Knows the form of an answer and not where it goes.
 
 use msg_core::Diagnostic;
-use msg_document::{ObjectWriter, to_json};
+use msg_document::{repair_json, to_json};
 use serde::Serialize;
 
 use crate::exit::Status;
@@ -15,6 +15,8 @@ pub(crate) struct Answer {
     pub(crate) json: Vec<u8>,
     /// What was changed or lost: the line of `--report`.
     pub(crate) edits: Vec<Diagnostic>,
+    /// The errors that stay, of the same line.
+    pub(crate) remaining: Vec<Diagnostic>,
     /// Whether errors were found.
     pub(crate) status: Status,
 }
@@ -22,7 +24,7 @@ pub(crate) struct Answer {
 impl Answer {
     /// An answer that changes nothing.
     pub(crate) fn new(json: Vec<u8>, status: Status) -> Self {
-        Answer { json, edits: Vec::new(), status }
+        Answer { json, edits: Vec::new(), remaining: Vec::new(), status }
     }
 
     /// An answer that is written as JSON.
@@ -38,9 +40,9 @@ impl From<(Vec<u8>, bool)> for Answer {
     }
 }
 
-/// The report line of `edits`, with its end.
-pub(crate) fn report_line(edits: &[Diagnostic]) -> Vec<u8> {
-    let mut line = ObjectWriter::new().with("edits", &edits).finish();
+/// The report line of `edits` and of the errors that stay, with its end.
+pub(crate) fn report_line(edits: &[Diagnostic], remaining: &[Diagnostic]) -> Vec<u8> {
+    let mut line = repair_json(edits, remaining);
     line.push(b'\n');
     line
 }

@@ -51,7 +51,7 @@ where
             Form::Text { .. } => res.answers.extend_from_slice(&answer.json),
         }
         if with_report {
-            res.report.extend_from_slice(&report_line(&answer.edits));
+            res.report.extend_from_slice(&report_line(&answer.edits, &answer.remaining));
         }
         res.counts.lines += 1;
         res.counts.problems += u64::from(answer.status == Status::Problems);

@@ -37,7 +37,7 @@ pub(super) fn repair(
     whole: impl FnOnce(&[usize]) -> Option<Vec<u8>>,
 ) -> Option<(Vec<MendedMessage>, Vec<Diagnostic>)> {
     let chain = document.chain_options(options);
-    let (after, mut edits) = repaired(document.messages(), &chain);
+    let (after, mut edits) = repaired(document.messages(), &chain)?;
     if edits.is_empty() {
         return Some((Vec::new(), edits));
     }
@@ -49,7 +49,7 @@ pub(super) fn repair(
         for (at, message) in touched.iter().zip(read(&whole(&touched)?, touched.len())?) {
             given[*at] = message;
         }
-        let (after, found) = repaired(&given, &chain);
+        let (after, found) = repaired(&given, &chain)?;
         messages = mended(after?, &before, &touched);
         edits = found;
     }
@@ -59,11 +59,18 @@ pub(super) fn repair(
 
 type Copies = Vec<(Message, MessageOrigin)>;
 
-/// Mended copies, and what was changed.
-fn repaired(messages: &[Message], options: &ChainOptions) -> (Option<Copies>, Vec<Diagnostic>) {
+/// Mended copies, and what was changed; nothing where errors stay, of which the whole document tells.
+fn repaired(
+    messages: &[Message],
+    options: &ChainOptions,
+) -> Option<(Option<Copies>, Vec<Diagnostic>)> {
     let (copies, mut found) = options.repaired(messages, &mut Document::ids());
+    let is_left = |it: &Diagnostic| it.is_error() && it.fix.is_none();
+    if found.iter().any(is_left) {
+        return None;
+    }
     found.retain(|it| it.fix.is_some());
-    (copies, found)
+    Some((copies, found))
 }
 
 /// What each message is beside those that were there; nothing where only a message that is read whole tells.

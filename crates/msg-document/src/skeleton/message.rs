@@ -104,7 +104,7 @@ impl Conversation {
     fn message(&mut self, source: &mut impl Source) -> Option<Message> {
         let mut draft = Draft::default();
         source.object(|source, name| draft.member(source, name, &mut self.texts))?;
-        self.has_more_members |= draft.has_more;
+        self.has_more_members |= draft.has_more || draft.is_null && draft.role == Some(Role::Tool);
         if let Some(unusual) = draft.shape.take() {
             self.shapes.push(draft.whole_shape(*unusual))?;
         }
@@ -142,6 +142,8 @@ struct Draft {
     call_id: Option<String>,
     reasoning: Option<String>,
     has_more: bool,
+    /// Its content is null, which an API may refuse of a result.
+    is_null: bool,
     /// Its unusual members. Few messages have one, and all are moved.
     shape: Option<Box<Shape>>,
 }
@@ -248,7 +250,10 @@ impl Draft {
     fn content<S: Source>(&mut self, source: &mut S, texts: &mut usize) -> Option<Vec<Part>> {
         let mut parts = Vec::new();
         match source.kind()? {
-            Kind::Null => source.skip()?,
+            Kind::Null => {
+                self.is_null = true;
+                source.skip()?;
+            }
             Kind::String => parts = vec![text(source, texts)?],
             Kind::Array => source.list(|source| {
                 parts.push(self.part(source, texts)?);
@@ -325,6 +330,8 @@ impl Draft {
             }
             Some(())
         })?;
+        // An API may ask for what a rule of the chain only misses.
+        self.has_more |= kind.is_none() || id.is_none();
         let kind = kind.unwrap_or(CallKind::Unspecified);
         let (name, arguments) = function?;
         let call = ToolCall { kind, ..ToolCall::new(id.unwrap_or_default(), name, arguments) };

@@ -86,7 +86,8 @@ impl Skeleton {
 
     /// Whether a repair of the document changes anything; nothing where only the whole document tells.
     pub fn needs_repair(mut self, options: &RepairOptions) -> Option<bool> {
-        self.can_mend(options).then(|| !self.document.repair(options).is_empty())
+        let changes = self.can_mend(options).then(|| !self.document.repair(options).is_empty());
+        changes.filter(|_| !self.document.may_have_errors)
     }
 
     /// The mended messages, and what was changed: no messages where that is nothing. None where only the whole document

@@ -64,7 +64,8 @@ def is_valid(document: Any, /, **options: Any) -> bool:
 def repair(document: D, /, **options: Any) -> Repaired[D]:
     """The smallest edit that makes a conversation well formed, or, with ``profile``, one that the provider takes.
 
-    The document is of the kind of the input; messages that did not change are the caller's own objects.
+    The document is of the kind of the input; messages that did not change are the caller's own objects. Only errors
+    are mended, with ``all=True`` warnings too; ``remaining`` has the errors that no edit mends.
 
     >>> question = {"role": "user", "content": "hi"}
     >>> repaired = repair([question, {"role": "tool", "tool_call_id": "c1", "content": "42"}])

@@ -1,0 +1,244 @@
+//! What an API refuses of a request because of its shape: members that are missing, kinds of parts that it does not
+//! have, values of another type, too many cache breakpoints. The shapes are data; nothing here knows a provider.
+//!
+//! ```text
+//! {"messages":[{"role":"user","content":[{"type":"img"}]}]}     openai
+//!   ─▶ `messages[0].content[0]` is of the unknown type `img`
+//!      the API would answer: Invalid value: 'img'. Supported values are: 'file', 'image_url', …
+//! ```
+//!
+//! Judges a document that is in the format of the API alone: a conversion writes sound shapes. What other rules say
+//! of the same place is said once.
+
+mod table;
+mod walk;
+
+use std::collections::{HashMap, HashSet};
+
+use msg_chainast::Profile;
+use msg_core::{CallKind, Code, Diagnostic, Message, Part, Role};
+
+use self::table::Api;
+use self::walk::{Breach, Inner, Walk};
+use crate::format::Format;
+
+/// What other rules find of a value that has the wrong shape.
+const SAME_ERRORS: [&str; 15] = [
+    "chain::duplicate-call-id",
+    "chain::empty-call-id",
+    "chain::empty-result-id",
+    "chain::empty-tool-message",
+    "chain::nameless-call",
+    "chain::unknown-role",
+    "message::foreign-part",
+    "profile::arguments",
+    "profile::empty-message",
+    "profile::empty-text",
+    "profile::file-type",
+    "profile::image-type",
+    "profile::part-without-type",
+    "profile::server-tool",
+    "profile::shape",
+];
+
+/// What they only warn of.
+const SAME_WARNINGS: [&str; 5] = [
+    "chain::empty-arguments",
+    "chain::empty-message",
+    "chain::missing-call-kind",
+    "message::wrong-type",
+    "profile::unknown-member",
+];
+
+/// What the API of a format refuses of a document, in the order of the messages that were read from it. Linear.
+pub(crate) fn refused_by_api(
+    json: &[u8],
+    format: Format,
+    profile: &Profile,
+    messages: &[Message],
+) -> Vec<Diagnostic> {
+    let Some(api) = Api::of_format(format.name()) else { return Vec::new() };
+    let json = std::str::from_utf8(json).unwrap_or_default();
+    let Some(mut walk) = Walk::over(json, api) else { return Vec::new() };
+    repeated(&mut walk);
+    markers(&mut walk, profile);
+    let places = Places::of(messages, &walk.elements, format);
+    walk.breaches.into_iter().map(|it| diagnostic(it, api, profile, &places)).collect()
+}
+
+/// Adds what an API refuses to what other rules found, each fault once.
+pub(crate) fn add_refused(found: &mut Vec<Diagnostic>, mut refused: Vec<Diagnostic>) {
+    if refused.is_empty() {
+        return;
+    }
+    let place = |it: &Diagnostic| (it.at.message, it.at.part);
+    let is_of = |codes: &[&str], it: &Diagnostic| codes.contains(&it.code.as_str());
+    let places: HashSet<_> = refused.iter().map(place).collect();
+    found.retain(|it| it.is_error() || !is_of(&SAME_WARNINGS, it) || !places.contains(&place(it)));
+    let counts = found.iter().any(|it| it.code == "profile::cache-markers");
+    let errors = found.iter_mut().filter(|it| it.is_error() && is_of(&SAME_ERRORS, it));
+    let mut errors: HashMap<_, &mut Diagnostic> = errors.map(|it| (place(it), it)).collect();
+    refused.retain_mut(|it| {
+        // What others found keeps its code and its edit, and says the place as the API does.
+        if let Some(same) = errors.get_mut(&place(it)) {
+            same.answer = it.answer.take().or_else(|| same.answer.take());
+            return false;
+        }
+        !(counts && it.code == "profile::cache-markers")
+    });
+    found.append(&mut refused);
+}
+
+/// Writes what a refused call lacks, as the findings say that have an edit.
+pub(crate) fn complete_calls(messages: &mut [Message], refused: &[Diagnostic]) {
+    for it in refused.iter().filter(|it| it.fix.is_some()) {
+        let (Some(message), Some(part)) = (it.at.message, it.at.part) else { continue };
+        let part = messages.get_mut(message).and_then(|it| it.parts.get_mut(part));
+        let Some(Part::ToolCall(call)) = part else { continue };
+        if call.kind == CallKind::Unspecified {
+            call.kind = CallKind::Function;
+        }
+        if call.arguments.text().is_empty() {
+            call.arguments = "{}".into();
+        }
+    }
+}
+
+/// Items that bear an id for the second time.
+fn repeated(walk: &mut Walk<'_>) {
+    let mut seen = HashSet::new();
+    let repeated: Vec<_> = walk.ids.iter().filter(|it| !seen.insert(&it.1)).cloned().collect();
+    for (element, id) in repeated {
+        let sentence = format!("a second item with the id `{id}`");
+        let it = Breach::new("repeated", "profile::shape", sentence);
+        walk.breaches.push(Breach { value: id.into_owned(), element: Some(element), ..it });
+    }
+}
+
+/// Cache breakpoints of the whole request: how many, and short ones before long ones.
+fn markers(walk: &mut Walk<'_>, profile: &Profile) {
+    let max = profile.cache_max;
+    let n = walk.markers.len();
+    if let Some(last) = walk.markers.last().filter(|_| max > 0 && n > max) {
+        let sentence = format!("{n} cache markers in tools, system prompt and messages, {max} are accepted");
+        let it = Breach::new("markers", "profile::cache-markers", sentence);
+        let it = Breach { value: n.to_string(), element: last.element, ..it };
+        walk.breaches.push(it);
+    }
+    let mut all = walk.markers.iter();
+    if all.any(|it| !it.is_long)
+        && let Some(it) = all.find(|it| it.is_long)
+    {
+        let sentence = format!("`{}` is cached for 1h, and one before it for 5m", it.path);
+        let breach = Breach::new("ttl", "profile::cache-markers", sentence);
+        walk.breaches.push(Breach { path: it.path.clone(), element: it.element, ..breach });
+    }
+}
+
+fn diagnostic(it: Breach, api: &Api, profile: &Profile, places: &Places) -> Diagnostic {
+    let answer = api.answers.get(it.answer).map(|answer| {
+        let found = it.kinds.as_str();
+        let filled = answer
+            .replace("{path}", &it.path)
+            .replace("{expected}", &it.expected)
+            .replace("{kinds}", found)
+            .replace("{found}", found)
+            .replace("{max}", &profile.cache_max.to_string());
+        filled.replace("{value}", &it.value).into()
+    });
+    let mut res = Diagnostic::error(Code::new(it.code), it.sentence);
+    res.answer = answer;
+    let Some((message, part)) = it.element.and_then(|element| places.of_value(element, it.inner)) else {
+        return res;
+    };
+    res = match part {
+        Some(part) => res.at_part(message, part),
+        None => res.at_message(message),
+    };
+    match it.default.filter(|_| part.is_some_and(|part| places.is_call(message, part))) {
+        Some(default) => res.with_fix(format!("set to {default}")),
+        None => res,
+    }
+}
+
+/// Which message and part each part of the list became. Readers keep the order of parts, and put what stands beside
+/// the list before it, so that both are counted from the end.
+struct Places {
+    /// Of each element the first of its places.
+    starts: Vec<usize>,
+    places: Vec<(usize, Option<usize>)>,
+    calls: HashSet<(usize, usize)>,
+    /// Whether an element that is no message is a part.
+    are_items: bool,
+    /// Of each message where its content and its calls begin, where an element is one message.
+    whole: Option<Vec<(usize, usize)>>,
+}
+
+impl Places {
+    fn of(messages: &[Message], elements: &[usize], format: Format) -> Self {
+        let mut places = Vec::new();
+        let mut calls = HashSet::new();
+        for (at, message) in messages.iter().enumerate() {
+            places.extend((0..message.parts.len()).map(|part| (at, Some(part))));
+            if message.parts.is_empty() {
+                places.push((at, None));
+            }
+            let parts = message.parts.iter().enumerate();
+            calls.extend(parts.filter(|it| it.1.as_tool_call().is_some()).map(|it| (at, it.0)));
+        }
+        let total: usize = elements.iter().map(|it| (*it).max(1)).sum();
+        let mut start = places.len().saturating_sub(total);
+        let mut next = |it: &usize| {
+            let res = start;
+            start += (*it).max(1);
+            res
+        };
+        let starts = elements.iter().map(&mut next).collect();
+        let is_whole = format.name() == "openai" && messages.len() == elements.len();
+        let whole = is_whole.then(|| messages.iter().map(beginnings).collect());
+        Places { starts, places, calls, whole, are_items: format.name() == "responses" }
+    }
+
+    fn is_call(&self, message: usize, part: usize) -> bool {
+        self.calls.contains(&(message, part))
+    }
+
+    fn of_value(&self, element: usize, inner: Option<Inner>) -> Option<(usize, Option<usize>)> {
+        if let Some(whole) = &self.whole {
+            let (content, calls) = *whole.get(element)?;
+            let part = inner.map(|it| match it {
+                Inner::Part(part) => content.saturating_add(part),
+                Inner::Call(call) => calls + call,
+            });
+            // The parts of a result are in one.
+            return Some((element, part.map(|it| if content == usize::MAX { 0 } else { it })));
+        }
+        let (start, at) = (*self.starts.get(element)?, |it: usize| self.places.get(it).copied());
+        match inner {
+            Some(Inner::Part(part)) => at(start + part),
+            _ => at(start).map(|it| (it.0, it.1.filter(|_| self.are_items))),
+        }
+    }
+}
+
+/// Where the content and the calls of a chat message begin among its parts.
+fn beginnings(message: &Message) -> (usize, usize) {
+    let parts = &message.parts;
+    let content = parts.iter().take_while(|it| it.as_reasoning().is_some()).count();
+    let n_calls = message.tool_calls().count();
+    let content = if message.role == Role::Tool { usize::MAX } else { content };
+    (content, parts.len() - n_calls)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_type_that_a_shape_names_is_there() {
+        for format in ["openai", "responses", "anthropic", "gemini"] {
+            let api = Api::of_format(format).expect("because the table has it");
+            assert_eq!(api.unknown_names(), Vec::<String>::new(), "{format}");
+        }
+    }
+}

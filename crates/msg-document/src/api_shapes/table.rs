@@ -1,0 +1,249 @@
+//! The shapes of each API's messages, as `shapes.json` has them: read once, and asked by name.
+//!
+//! ```text
+//! "blob": {"closed": true, "members": {"mimeType!": "string+", "data!": "base64", "displayName": "string"}}
+//!           no other member           a text, required, not empty  required               optional
+//! "call": {"tag": "type", "default": "function", "kinds": {"function": {"arguments!={}": "string"}}}
+//!           what it is says `type`                                      required; a repair writes `{}`
+//! ```
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use msg_json::Kind;
+use serde::Deserialize;
+
+/// The messages of one API.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Api {
+    /// The member that holds the messages.
+    pub(super) list: String,
+    /// How places are written in answers.
+    #[serde(default)]
+    pub(super) path: Path,
+    /// The members of a request that are looked at, in the order in which the API goes through them.
+    #[serde(deserialize_with = "in_order")]
+    pub(super) members: Vec<Member>,
+    /// The member of an element that occurs once in the list.
+    #[serde(default)]
+    pub(super) unique: Option<String>,
+    /// The member that asks for a cache breakpoint.
+    #[serde(default)]
+    pub(super) marker: Option<String>,
+    /// Whether a member that is null is none.
+    #[serde(default)]
+    pub(super) null_is_absent: bool,
+    /// What the API answers to each kind of breach, where that is known.
+    pub(super) answers: BTreeMap<String, String>,
+    types: BTreeMap<String, Object>,
+}
+
+/// How the places of a request are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Path {
+    /// `messages[0].content`
+    #[default]
+    Brackets,
+    /// `messages.0.content`
+    Dots,
+    /// `contents[0].parts[0].inline_data`
+    Snake,
+}
+
+/// An object of an API.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Object {
+    /// The member that says what it is, if one does.
+    #[serde(default)]
+    pub(super) tag: Option<String>,
+    /// What it is without that member, which is required otherwise.
+    #[serde(default)]
+    pub(super) untagged: Option<Type>,
+    /// What the API would have there, for a repair to write.
+    #[serde(default)]
+    pub(super) default: Option<String>,
+    /// Whether places in it name what it is.
+    #[serde(default)]
+    pub(super) in_path: bool,
+    #[serde(default)]
+    pub(super) kinds: BTreeMap<String, Shape>,
+    #[serde(default, deserialize_with = "in_order")]
+    pub(super) members: Vec<Member>,
+    /// The members of which it has exactly one.
+    #[serde(default, deserialize_with = "in_order")]
+    pub(super) one_of: Vec<Member>,
+    /// The members of which it has one, or several.
+    #[serde(default)]
+    pub(super) one_at_least: Vec<String>,
+    /// Whether the API refuses other members.
+    #[serde(default)]
+    pub(super) closed: bool,
+    /// A list, and what its last element may not be.
+    #[serde(default)]
+    pub(super) not_last: Vec<String>,
+}
+
+/// What an object of one kind is.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+pub(super) enum Shape {
+    /// As a type says that has a name.
+    Named(Type),
+    /// Has these members.
+    Members(#[serde(deserialize_with = "in_order")] Vec<Member>),
+}
+
+/// A member of an object.
+#[derive(Debug)]
+pub(super) struct Member {
+    pub(super) name: String,
+    pub(super) is_required: bool,
+    /// What a repair writes where it is missing.
+    pub(super) default: Option<String>,
+    pub(super) value: Type,
+}
+
+/// What a value can be.
+#[derive(Debug, Deserialize)]
+#[serde(try_from = "String")]
+pub(super) struct Type(pub(super) Vec<Value>);
+
+/// One of the things that a value can be.
+#[derive(Debug)]
+pub(super) enum Value {
+    Any,
+    /// Refused, whatever it is.
+    Never,
+    Of(Kind),
+    /// A text that is not empty.
+    FullText,
+    /// A text of base64.
+    Base64,
+    List(Type),
+    /// The object of this name.
+    Object(String),
+}
+
+static APIS: LazyLock<BTreeMap<String, Api>> = LazyLock::new(|| {
+    serde_json::from_str(include_str!("shapes.json")).expect("because a test reads the file")
+});
+
+impl Api {
+    /// The API whose requests are of this format.
+    pub(super) fn of_format(format: &str) -> Option<&'static Api> {
+        APIS.get(format)
+    }
+
+    pub(super) fn object(&self, name: &str) -> Option<&Object> {
+        self.types.get(name)
+    }
+
+    /// Names of objects that nothing says more of.
+    #[cfg(test)]
+    pub(super) fn unknown_names(&self) -> Vec<String> {
+        let mut members: Vec<&Member> = self.members.iter().collect();
+        let mut types: Vec<&Type> = Vec::new();
+        for object in self.types.values() {
+            members.extend(object.members.iter().chain(&object.one_of));
+            types.extend(&object.untagged);
+            for shape in object.kinds.values() {
+                match shape {
+                    Shape::Named(it) => types.push(it),
+                    Shape::Members(it) => members.extend(it),
+                }
+            }
+        }
+        types.extend(members.iter().map(|it| &it.value));
+        let mut res = Vec::new();
+        while let Some(it) = types.pop() {
+            for value in &it.0 {
+                match value {
+                    Value::List(inner) => types.push(inner),
+                    Value::Object(name) if self.object(name).is_none() => res.push(name.clone()),
+                    _ => {}
+                }
+            }
+        }
+        res
+    }
+}
+
+impl TryFrom<String> for Type {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.split('|').map(Value::of).collect::<Result<_, _>>().map(Type)
+    }
+}
+
+impl Value {
+    fn of(word: &str) -> Result<Self, String> {
+        if let Some(inner) = word.strip_prefix('[').and_then(|it| it.strip_suffix(']')) {
+            return Type::try_from(inner.to_owned()).map(Value::List);
+        }
+        Ok(match word {
+            "any" => Value::Any,
+            "never" => Value::Never,
+            "string" => Value::Of(Kind::String),
+            "string+" => Value::FullText,
+            "base64" => Value::Base64,
+            "bool" => Value::Of(Kind::Bool),
+            "number" => Value::Of(Kind::Number),
+            "object" => Value::Of(Kind::Object),
+            "array" => Value::Of(Kind::Array),
+            "" => return Err("a type without a name".to_owned()),
+            name => Value::Object(name.to_owned()),
+        })
+    }
+
+    /// The kind of JSON that it is; any for none.
+    pub(super) fn kind(&self) -> Option<Kind> {
+        match self {
+            Value::Any | Value::Never => None,
+            Value::Of(kind) => Some(*kind),
+            Value::FullText | Value::Base64 => Some(Kind::String),
+            Value::List(_) => Some(Kind::Array),
+            Value::Object(_) => Some(Kind::Object),
+        }
+    }
+}
+
+/// Members in the order of the file: `name`, `name!` for a required one, `name!=default`.
+fn in_order<'de, D: serde::Deserializer<'de>>(json: D) -> Result<Vec<Member>, D::Error> {
+    struct InOrder;
+
+    impl<'de> serde::de::Visitor<'de> for InOrder {
+        type Value = Vec<Member>;
+
+        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("an object of members and their types")
+        }
+
+        fn visit_map<A: serde::de::MapAccess<'de>>(
+            self,
+            mut map: A,
+        ) -> Result<Self::Value, A::Error> {
+            let mut res = Vec::new();
+            while let Some((name, value)) = map.next_entry::<String, Type>()? {
+                res.push(Member::of(&name, value));
+            }
+            Ok(res)
+        }
+    }
+    json.deserialize_map(InOrder)
+}
+
+impl Member {
+    fn of(text: &str, value: Type) -> Self {
+        let (name, default) = match text.split_once("!=") {
+            Some((name, default)) => (name, Some(default.to_owned())),
+            None => (text, None),
+        };
+        let bare = name.trim_end_matches('!');
+        let is_required = default.is_some() || bare.len() < name.len();
+        Member { name: bare.to_owned(), is_required, default, value }
+    }
+}

@@ -1,0 +1,493 @@
+//! A walk over a request, beside the shapes of its API. Linear: what no shape names is stepped over.
+
+use std::borrow::Cow;
+
+use msg_json::{Kind, Reader, unescape};
+
+use super::table::{Api, Member, Object, Path, Shape, Type, Value};
+
+/// What is wrong at a place of a request.
+#[derive(Debug, Clone)]
+pub(super) struct Breach {
+    /// Which answer of the API it is.
+    pub(super) answer: &'static str,
+    pub(super) code: &'static str,
+    /// What is wrong, with the place as the API writes it.
+    pub(super) sentence: String,
+    pub(super) path: String,
+    /// What was found, and what was expected, for the answer.
+    pub(super) value: String,
+    pub(super) expected: String,
+    pub(super) kinds: String,
+    /// What a repair writes there, if the part is a call.
+    pub(super) default: Option<String>,
+    /// The element of the list, if it is in one, and the part or call in it.
+    pub(super) element: Option<usize>,
+    pub(super) inner: Option<Inner>,
+}
+
+impl Breach {
+    /// Of a request as a whole.
+    pub(super) fn new(answer: &'static str, code: &'static str, sentence: String) -> Self {
+        Breach {
+            answer,
+            code,
+            sentence,
+            path: String::new(),
+            value: String::new(),
+            expected: String::new(),
+            kinds: String::new(),
+            default: None,
+            element: None,
+            inner: None,
+        }
+    }
+}
+
+/// A value in an element of the list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Inner {
+    /// A part of its content.
+    Part(usize),
+    /// A call beside its content.
+    Call(usize),
+}
+
+/// A cache breakpoint.
+#[derive(Debug)]
+pub(super) struct Marker {
+    pub(super) path: String,
+    pub(super) is_long: bool,
+    pub(super) element: Option<usize>,
+}
+
+/// What was found in a request.
+pub(super) struct Walk<'a> {
+    api: &'static Api,
+    path: String,
+    element: Option<usize>,
+    inner: Option<Inner>,
+    pub(super) breaches: Vec<Breach>,
+    /// How many parts each element has.
+    pub(super) elements: Vec<usize>,
+    pub(super) markers: Vec<Marker>,
+    /// The unique member of each element that has it.
+    pub(super) ids: Vec<(usize, Cow<'a, str>)>,
+    /// The role of each element, and the breach of it that counts only where another role follows.
+    last: Vec<(Cow<'a, str>, Option<Breach>)>,
+}
+
+type Members<'a> = Vec<(Cow<'a, str>, &'a str)>;
+
+impl<'a> Walk<'a> {
+    /// Over a request, or a list of messages; nothing for text that is neither.
+    pub(super) fn over(json: &'a str, api: &'static Api) -> Option<Self> {
+        let mut it = Walk {
+            api,
+            path: String::new(),
+            element: None,
+            inner: None,
+            breaches: Vec::new(),
+            elements: Vec::new(),
+            markers: Vec::new(),
+            ids: Vec::new(),
+            last: Vec::new(),
+        };
+        let json = json.trim_start_matches('\u{feff}').trim();
+        let is_list = Reader::from_text(json).peek().ok()? == Kind::Array;
+        let members = if is_list { vec![(api.list.as_str().into(), json)] } else { members(json)? };
+        for member in &api.members {
+            let Some(value) = of(&members, &member.name) else { continue };
+            if member.name == api.list {
+                it.list(member, value);
+            } else if value != "null" {
+                it.below(&member.name, |it| it.value(&member.value, value));
+            }
+        }
+        it.end_of_turns();
+        Some(it)
+    }
+
+    /// The messages.
+    fn list(&mut self, member: &Member, value: &'a str) {
+        let Some(inner) = member.value.0.iter().find_map(|it| match it {
+            Value::List(inner) if value.starts_with('[') => Some(inner),
+            _ => None,
+        }) else {
+            return;
+        };
+        let list = self.path.len();
+        self.push(&member.name);
+        for (at, element) in elements(value).into_iter().enumerate() {
+            self.element = Some(at);
+            self.elements.push(size(element));
+            self.last.push((Cow::default(), None));
+            self.unique(at, element);
+            self.index(at, |it| it.value(inner, element));
+        }
+        self.element = None;
+        self.path.truncate(list);
+    }
+
+    fn unique(&mut self, at: usize, element: &'a str) {
+        let Some(name) = &self.api.unique else { return };
+        let Some(members) = members(element) else { return };
+        // A reference names the item of which it is one.
+        let is_reference = text_of(&members, "type").is_some_and(|it| it == "item_reference");
+        if let Some(id) = text_of(&members, name).filter(|_| !is_reference) {
+            self.ids.push((at, id));
+        }
+    }
+
+    fn value(&mut self, wanted: &Type, json: &'a str) {
+        let Ok(kind) = Reader::from_text(json).peek() else { return };
+        let fits = |it: &&Value| it.kind().is_none_or(|it| it == kind);
+        match wanted.0.iter().find(fits) {
+            None => self.wrong_type(wanted, kind, json),
+            Some(Value::Never) => {
+                let sentence = format!("`{}` is not accepted here", self.path);
+                let it = self.breach("unknown", "profile::unknown-member", sentence);
+                self.report(it);
+            }
+            Some(Value::FullText) if json == "\"\"" => {
+                let sentence = format!("`{}` is empty", self.path);
+                let it = self.breach("empty", "profile::shape", sentence);
+                self.report(it);
+            }
+            Some(Value::Base64) => self.base64(json),
+            Some(Value::List(inner)) => {
+                for (at, element) in elements(json).into_iter().enumerate() {
+                    let outer = self.inner;
+                    if outer.is_none() && self.element.is_some() {
+                        let is_call = self.path.ends_with("tool_calls");
+                        self.inner = Some(if is_call { Inner::Call(at) } else { Inner::Part(at) });
+                    }
+                    self.index(at, |it| it.value(inner, element));
+                    self.inner = outer;
+                }
+            }
+            Some(Value::Object(name)) => {
+                if let Some(object) = self.api.object(name) {
+                    self.object(object, json);
+                }
+            }
+            Some(_) => {}
+        }
+    }
+
+    fn object(&mut self, object: &'static Object, json: &'a str) {
+        let Some(members) = members(json) else { return };
+        self.marker(&members);
+        let kind = match &object.tag {
+            None => return self.plain(object, &members),
+            Some(tag) => of(&members, tag).filter(|it| *it != "null").map(|it| (tag, it)),
+        };
+        let known = || object.kinds.keys().map(String::as_str);
+        let shape = match kind {
+            None => {
+                if let Some(other) = &object.untagged {
+                    return self.value(other, json);
+                }
+                let tag = object.tag.as_deref().unwrap_or_default();
+                self.missing(tag, object.default.as_deref());
+                object.default.as_ref().and_then(|it| object.kinds.get(it))
+            }
+            Some((tag, source)) => {
+                let Some(kind) = text(source) else {
+                    let wanted = Type(vec![Value::Of(Kind::String)]);
+                    let found = Reader::from_text(source).peek().unwrap_or(Kind::Null);
+                    return self.below(tag, |it| it.wrong_type(&wanted, found, source));
+                };
+                let shape = object.kinds.get(&*kind);
+                // A role that is not known is for the rules of the chain.
+                if shape.is_none() && tag != "role" {
+                    self.unknown_kind(tag, &kind, known().collect());
+                }
+                if tag == "role"
+                    && let Some(last) = self.last.last_mut()
+                {
+                    last.0 = kind.clone();
+                }
+                if object.in_path && shape.is_some() {
+                    let start = self.path.len();
+                    self.push(&kind);
+                    self.shape(object, shape, &members, json);
+                    return self.path.truncate(start);
+                }
+                shape
+            }
+        };
+        self.shape(object, shape, &members, json);
+    }
+
+    fn shape(
+        &mut self,
+        object: &'static Object,
+        shape: Option<&'static Shape>,
+        members: &Members<'a>,
+        json: &'a str,
+    ) {
+        match shape {
+            None => {}
+            Some(Shape::Named(named)) => self.value(named, json),
+            Some(Shape::Members(wanted)) => self.members(wanted, members),
+        }
+        self.not_last(object, members);
+    }
+
+    /// An object of which there is one kind.
+    fn plain(&mut self, object: &'static Object, members: &Members<'a>) {
+        self.members(&object.members, members);
+        self.members(&object.one_of, members);
+        let is = |member: &Member, name: &str| is_named(self.api, name, &member.name);
+        let known = |name: &str| object.members.iter().chain(&object.one_of).any(|it| is(it, name));
+        let is_unknown = |it: &&(Cow<'a, str>, &str)| object.closed && !known(&it.0);
+        let unknown: Vec<String> =
+            members.iter().filter(is_unknown).map(|it| it.0.clone().into_owned()).collect();
+        let data = |it: &&(Cow<'a, str>, &str)| {
+            it.1 != "null" && object.one_of.iter().any(|member| is(member, &it.0))
+        };
+        let data: Vec<String> =
+            members.iter().filter(data).map(|it| it.0.clone().into_owned()).collect();
+        for name in unknown {
+            let sentence = format!("the member `{name}` of `{}` is not known", self.path);
+            let it = self.breach("unknown", "profile::unknown-member", sentence);
+            self.report(Breach { value: name, ..it });
+        }
+        if let [first, second, ..] = data.as_slice() {
+            let sentence = format!("`{}` holds both `{first}` and `{second}`", self.path);
+            let it = self.breach("several", "profile::shape", sentence);
+            self.report(Breach { value: second.clone(), ..it });
+        }
+        let has = |name: &String| of(members, name).is_some_and(|it| it != "null");
+        if let Some(first) = object.one_at_least.first()
+            && !object.one_at_least.iter().any(has)
+        {
+            self.missing(first, None);
+        }
+    }
+
+    fn members(&mut self, wanted: &'static [Member], members: &Members<'a>) {
+        for member in wanted {
+            let found = members.iter().rev().find(|it| is_named(self.api, &it.0, &member.name));
+            match found.map(|it| it.1) {
+                Some("null") if !member.is_required || self.api.null_is_absent => {
+                    if member.is_required {
+                        self.missing(&member.name, member.default.as_deref());
+                    }
+                }
+                Some(value) => self.below(&member.name, |it| it.value(&member.value, value)),
+                None if member.is_required => {
+                    self.missing(&member.name, member.default.as_deref());
+                }
+                None => {}
+            }
+        }
+    }
+
+    /// What a list may not end with. Messages of one role in a row are one, so that the last of them counts.
+    fn not_last(&mut self, object: &'static Object, members: &Members<'a>) {
+        let Some((list, refused)) = object.not_last.split_first() else { return };
+        let content = of(members, list).filter(|it| it.starts_with('['));
+        let blocks = content.map(elements).unwrap_or_default();
+        let Some(last) = blocks.last().copied().and_then(self::members) else { return };
+        if text_of(&last, "type").is_some_and(|it| refused.iter().any(|other| *other == it)) {
+            let sentence = format!("`{}` ends with thinking", self.path);
+            let it = self.breach("last", "profile::shape", sentence);
+            let inner = Some(Inner::Part(blocks.len() - 1));
+            if let Some(last) = self.last.last_mut() {
+                last.1 = Some(Breach { inner, ..it });
+            }
+        }
+    }
+
+    fn end_of_turns(&mut self) {
+        let last = std::mem::take(&mut self.last);
+        let roles: Vec<&str> = last.iter().map(|it| &*it.0).collect();
+        let is_end = |at: usize| roles.get(at + 1).is_none_or(|it| *it != roles[at]);
+        let ends = last.iter().enumerate().filter(|it| is_end(it.0));
+        self.breaches.extend(ends.filter_map(|it| it.1.1.clone()));
+    }
+
+    fn marker(&mut self, members: &Members<'a>) {
+        let Some(name) = &self.api.marker else { return };
+        let Some(marker) = of(members, name).and_then(self::members) else { return };
+        let is_long = text_of(&marker, "ttl").is_some_and(|it| it == "1h");
+        self.markers.push(Marker { path: self.path.clone(), is_long, element: self.element });
+    }
+
+    fn base64(&mut self, json: &str) {
+        let inner = json.trim_matches('"');
+        let is_base64 = |it: &str| {
+            let coded = it.trim_end_matches('=');
+            let fits = |it: u8| it.is_ascii_alphanumeric() || b"+/-_".contains(&it);
+            !coded.is_empty() && it.len() - coded.len() <= 2 && coded.bytes().all(fits)
+        };
+        // Lines, and slashes with their escape, are seen in the text.
+        let is_sound = match inner.contains(['\\', ' ']) {
+            true => is_base64(&text(json).unwrap_or_default().split_ascii_whitespace().collect::<String>()),
+            false => is_base64(inner),
+        };
+        if !is_sound {
+            let sentence = match inner.starts_with("data:") {
+                true => format!("`{}` is a data URL, expected its base64 alone", self.path),
+                false => format!("`{}` is not base64", self.path),
+            };
+            let it = self.breach("base64", "profile::shape", sentence);
+            self.report(it);
+        }
+    }
+
+    fn missing(&mut self, name: &str, default: Option<&str>) {
+        let default = default.map(str::to_owned);
+        self.below(name, |it| {
+            let sentence = format!("`{}` is missing", it.path);
+            let breach = it.breach("missing", "profile::missing-member", sentence);
+            it.report(Breach { default, ..breach });
+        });
+    }
+
+    fn wrong_type(&mut self, wanted: &Type, found: Kind, json: &str) {
+        let kinds: Vec<_> = wanted.0.iter().filter_map(Value::kind).map(Kind::name).collect();
+        let (told, found_name) = (kinds.join(" or "), found.name());
+        let expected = expected(wanted, self.api.path);
+        let sentence = format!("`{}` must be {told}, found {found_name}", self.path);
+        let it = self.breach("type", "profile::shape", sentence);
+        let value = json.chars().take(40).collect();
+        self.report(Breach { expected, value, kinds: found_name.to_owned(), ..it });
+    }
+
+    fn unknown_kind(&mut self, tag: &str, kind: &str, known: Vec<&str>) {
+        let place = self.path.clone();
+        let (code, value) = ("profile::unknown-kind", kind.to_owned());
+        let kinds = known.iter().map(|it| format!("'{it}'")).collect::<Vec<_>>().join(", ");
+        let sentence = format!("`{place}` is of the unknown {tag} `{kind}`");
+        let it = self.breach("kind", code, sentence);
+        self.report(Breach { value, kinds, ..it });
+    }
+
+    fn breach(&self, answer: &'static str, code: &'static str, sentence: String) -> Breach {
+        let (element, inner) = (self.element, self.inner);
+        Breach { path: self.path.clone(), element, inner, ..Breach::new(answer, code, sentence) }
+    }
+
+    fn report(&mut self, it: Breach) {
+        self.breaches.push(it);
+    }
+
+    fn below(&mut self, name: &str, walk: impl FnOnce(&mut Self)) {
+        let start = self.path.len();
+        self.push(name);
+        walk(self);
+        self.path.truncate(start);
+    }
+
+    fn push(&mut self, name: &str) {
+        if !self.path.is_empty() {
+            self.path.push('.');
+        }
+        match self.api.path {
+            Path::Snake => self.path.push_str(&snake(name)),
+            _ => self.path.push_str(name),
+        }
+    }
+
+    fn index(&mut self, at: usize, walk: impl FnOnce(&mut Self)) {
+        let start = self.path.len();
+        self.path += &match self.api.path {
+            Path::Dots => format!(".{at}"),
+            _ => format!("[{at}]"),
+        };
+        walk(self);
+        self.path.truncate(start);
+    }
+}
+
+/// What was expected, in the words of the API.
+fn expected(wanted: &Type, path: Path) -> String {
+    let kinds: Vec<Kind> = wanted.0.iter().filter_map(Value::kind).collect();
+    match (kinds.as_slice(), path) {
+        ([Kind::String, Kind::Array], Path::Brackets) => {
+            "one of a string or array of objects".to_owned()
+        }
+        _ => kinds.iter().map(|it| word(*it, path)).collect::<Vec<_>>().join(" or "),
+    }
+}
+
+fn word(kind: Kind, path: Path) -> &'static str {
+    match (path, kind) {
+        (Path::Dots, Kind::String) => "a valid string",
+        (Path::Dots, Kind::Array) => "a valid list",
+        (Path::Dots, Kind::Object) => "a valid dictionary",
+        (Path::Dots, Kind::Bool) => "a valid boolean",
+        (Path::Snake, Kind::String) => "TYPE_STRING",
+        (Path::Snake, Kind::Bool) => "TYPE_BOOL",
+        (_, kind) => kind.name(),
+    }
+}
+
+/// How many parts an element has.
+fn size(element: &str) -> usize {
+    let Some(members) = members(element) else { return 0 };
+    let of_list = |name: &str| match of(&members, name) {
+        Some(it) if it.starts_with('[') => Some(elements(it).len()),
+        Some(it) if it.starts_with(['"', '{']) => Some(1),
+        _ => None,
+    };
+    of_list("content").or_else(|| of_list("parts")).unwrap_or_default()
+}
+
+/// The members of an object; nothing for another value.
+fn members(json: &str) -> Option<Members<'_>> {
+    let mut reader = Reader::from_text(json);
+    let mut res = Vec::new();
+    reader.begin_object().ok()?;
+    while let Some(key) = reader.next_key().ok()? {
+        res.push((key.text, reader.raw().ok()?));
+    }
+    Some(res)
+}
+
+/// The elements of an array.
+fn elements(json: &str) -> Vec<&str> {
+    let mut reader = Reader::from_text(json);
+    let mut res = Vec::new();
+    if reader.begin_array().is_err() {
+        return res;
+    }
+    while let Ok(true) = reader.next_element() {
+        let Ok(it) = reader.raw() else { break };
+        res.push(it);
+    }
+    res
+}
+
+/// The last member of a name, which counts.
+fn of<'a>(members: &Members<'a>, name: &str) -> Option<&'a str> {
+    members.iter().rev().find(|it| it.0 == name).map(|it| it.1)
+}
+
+fn text_of<'a>(members: &Members<'a>, name: &str) -> Option<Cow<'a, str>> {
+    of(members, name).and_then(text)
+}
+
+fn text(json: &str) -> Option<Cow<'_, str>> {
+    let inner = json.strip_prefix('"')?.strip_suffix('"')?;
+    Some(if inner.contains('\\') { unescape(inner).text } else { inner.into() })
+}
+
+/// Whether a member is the one of this name: some APIs take its words joined by underscores, too.
+fn is_named(api: &Api, found: &str, name: &str) -> bool {
+    found == name || api.path == Path::Snake && found.contains('_') && found == snake(name)
+}
+
+fn snake(name: &str) -> String {
+    let mut res = String::with_capacity(name.len() + 4);
+    for it in name.chars() {
+        if it.is_ascii_uppercase() {
+            res.push('_');
+        }
+        res.push(it.to_ascii_lowercase());
+    }
+    res
+}
