@@ -128,9 +128,12 @@ impl Document {
         if !self.may_have_errors {
             return Vec::new();
         }
+        // What it has now is what is read of it: ids that were given for the time being are taken back.
+        let Ok(mut mended) = self.read_again(text) else { return Vec::new() };
+        mended.say_who_made_it(options.read.made_by.as_ref());
         let profile = options.chain.profile.as_deref().cloned();
         let check = CheckOptions { profile, chain: options.chain.check, ..CheckOptions::default() };
-        let mut found = self.check_text(Some(text), &check).diagnostics;
+        let mut found = mended.check_text(Some(text), &check).diagnostics;
         found.retain(Diagnostic::is_error);
         found
     }
