@@ -149,16 +149,12 @@ impl Document {
         for at in shapes.iter().filter_map(|it| it.at.message) {
             messages.get_mut(at).into_iter().for_each(forget_shapes);
         }
-        if !shapes.is_empty() {
-            self.content.shapes.clear();
-            self.content.notes.retain(|it| it.code != "message::role-spelling");
-        }
         complete_calls(&mut messages, &refused);
         let (messages, mut found) = mend(messages, side, &chain);
-        add_refused(&mut shapes, refused);
         let is_left = |it: &Diagnostic| it.is_error() && it.fix.is_none();
-        self.may_have_errors = has_foreign
-            || self.content.notes.iter().any(Diagnostic::is_error)
+        self.may_have_errors = has_foreign || !refused.is_empty();
+        add_refused(&mut shapes, refused);
+        self.may_have_errors |= self.content.notes.iter().any(Diagnostic::is_error)
             || found.iter().chain(&shapes).any(is_left);
         shapes.retain(|it| it.fix.is_some());
         found.retain(|it| it.fix.is_some());

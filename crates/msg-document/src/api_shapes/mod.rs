@@ -86,7 +86,36 @@ pub(crate) fn add_refused(found: &mut Vec<Diagnostic>, mut refused: Vec<Diagnost
         }
         !(counts && it.code == "profile::cache-markers")
     });
+    drop(errors);
+    // A reader that understood a value says so of its message, with the place in it first.
+    let shapes = found.iter_mut().filter(|it| it.code == "profile::shape" && it.at.part.is_none());
+    let mut shapes: HashMap<(Option<usize>, String), &mut Diagnostic> = shapes
+        .map(|it| ((it.at.message, plain_path(it.message().split(' ').next().unwrap_or_default())), it))
+        .collect();
+    refused.retain_mut(|it| {
+        let (message, path) = (it.at.message, local_path(&it.message()));
+        let ends = path.match_indices('.').map(|it| it.0).chain([path.len()]);
+        for end in ends {
+            if let Some(same) = shapes.get_mut(&(message, path[..end].to_owned())) {
+                same.answer = same.answer.take().or_else(|| it.answer.take());
+                return false;
+            }
+        }
+        true
+    });
+    drop(shapes);
     found.append(&mut refused);
+}
+
+/// A place in a request, however an API writes it.
+fn plain_path(text: &str) -> String {
+    text.replace('[', ".").replace([']', '_'], "").to_ascii_lowercase()
+}
+
+/// The place in its message that a sentence of this module begins with.
+fn local_path(sentence: &str) -> String {
+    let path = plain_path(sentence.split('`').nth(1).unwrap_or_default());
+    path.splitn(3, '.').nth(2).unwrap_or_default().to_owned()
 }
 
 /// Writes what a refused call lacks, as the findings say that have an edit.
