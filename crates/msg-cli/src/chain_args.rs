@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::exit::Failure;
 use crate::input::side_file;
 use crate::options::Flags;
-use crate::words::{self, did_you_mean};
+use crate::words::{self, did_you_mean, profile_of};
 
 #[derive(Debug, Clone, clap::Args, Serialize)]
 #[command(next_help_heading = "Rules")]
@@ -137,7 +137,10 @@ impl RepairArgs {
 /// The failure for a profile that does not exist; says which do.
 pub(crate) fn unknown_profile(name: &str) -> Failure {
     let known: Vec<_> = Profile::all().iter().map(|it| it.name.as_str()).collect();
-    let near = did_you_mean(name, known.iter().copied());
+    let near = match profile_of(name) {
+        Some(meant) => format!("; did you mean {meant}?"),
+        None => did_you_mean(name, known.iter().copied()),
+    };
     Failure::Usage(format!("no profile is called {name:?}, expected {}{near}", known.join(", ")))
 }
 

@@ -13,7 +13,9 @@ use crate::context::Context;
 use crate::exit::{Failure, Status};
 use crate::input::{Input, InputArgs};
 use crate::jsonl::{self, Answer, LineArgs};
-use crate::output::{DocumentArgs, Output, OutputArgs, PrettyArgs, ReportArgs, expect_two_files};
+use crate::output::{
+    DocumentArgs, Output, OutputArgs, PrettyArgs, ReportArgs, end_line, expect_two_files,
+};
 use crate::sources::Sources;
 
 // No doc comments on the flattened structs: clap would show them as the text of the command.
@@ -37,6 +39,22 @@ pub(crate) struct EditArgs {
     pub(crate) output: DocumentArgs,
     #[command(flatten)]
     pub(crate) pretty: PrettyArgs,
+}
+
+/// What answers are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// A line of JSON for each input.
+    Json,
+    /// Text for people.
+    Text,
+}
+
+impl Form {
+    /// JSON where it was asked for.
+    pub(crate) fn of(json: bool) -> Self {
+        if json { Form::Json } else { Form::Text }
+    }
 }
 
 /// An input of lines, on its way to the command that answers each.
@@ -63,17 +81,30 @@ impl AnswerArgs {
     pub(crate) fn run(
         &self,
         cx: &Context,
+        form: Form,
         lines: impl Fn(Lines<'_>) -> Result<Status, Failure>,
         document: impl Fn(Input, &Sources, &mut Output) -> Result<Status, Failure>,
     ) -> Result<Status, Failure> {
         let sources = self.input.sources()?;
         let mut out = self.output.open(&sources)?;
-        let status = sources.each(cx, |mut input| {
+        let answer = |mut input: Input, out: &mut Output| {
             if !self.input.is_lines(cx, &mut input, &self.lines)? {
-                return document(input, &sources, &mut out);
+                return document(input, &sources, out);
             }
             let (args, heads) = (&self.lines, Some(&sources));
-            lines(Lines { cx, args, input, out: &mut out, report: None, heads })
+            lines(Lines { cx, args, input, out, report: None, heads })
+        };
+        let status = sources.each_path(cx, |path| {
+            let answered = sources.open(path).and_then(|it| answer(it, &mut out));
+            // Each path has a line of JSON, what could not be answered too.
+            let refused = answered.as_ref().err().and_then(Failure::to_json);
+            if let Some(json) = refused.filter(|_| form == Form::Json && !sources.is_one()) {
+                let name = path.map_or_else(|| "<stdin>".to_owned(), |it| it.display().to_string());
+                let mut line = sources.headed_json(&name, json);
+                end_line(&mut line);
+                out.write(&line)?;
+            }
+            answered
         })?;
         // Where there is nothing to say but what is wrong, a file stays as it is.
         if status == Status::Clean || !out.is_blank() {
@@ -131,13 +162,11 @@ impl Lines<'_> {
         job: impl Fn(&[u8]) -> Result<Answer, Refusal> + Sync,
     ) -> Result<Status, Failure> {
         let (name, heads) = (self.input.name.clone(), self.heads);
-        jsonl::run(self.cx, self.args, self.input, self.out, self.report, |line| {
-            let answer = job(line)?;
-            Ok(match heads {
-                Some(sources) => Answer { json: sources.headed_json(&name, answer.json), ..answer },
-                None => answer,
-            })
-        })
+        let head = |json: Vec<u8>| match heads {
+            Some(sources) => sources.headed_json(&name, json),
+            None => json,
+        };
+        jsonl::run(self.cx, self.args, self.input, (self.out, self.report), &head, job)
     }
 
     /// Has the lines shown to people that `job` has something to say about, given the name of each.

@@ -96,7 +96,12 @@ impl Endpoint {
             match self.redirected(&url, &reply)? {
                 Some(next) => url = next,
                 None if reply.status().is_success() => return Ok(reply),
-                None => return Err(Unanswered::of_status(reply).without(|it| self.masked(it))),
+                None => {
+                    let is_refused = matches!(reply.status().as_u16(), 401 | 403);
+                    let key = self.unset_key().filter(|_| is_refused);
+                    let told = |it| self.masked(it) + &key.unwrap_or_default();
+                    return Err(Unanswered::of_status(reply).without(told));
+                }
             }
         }
         Err(Unanswered::Final(format!("the endpoint redirects more than {MAX_REDIRECTS} times")))
@@ -108,7 +113,9 @@ impl Endpoint {
         for (name, value) in self.headers.iter().chain(&own) {
             call = call.header(*name, value);
         }
-        call.send(body).map_err(|it| Unanswered::Final(self.masked(it.to_string())))
+        call.send(body).map_err(|it| {
+            Unanswered::Final(self.masked(format!("{} cannot be asked: {it}", shown(url))))
+        })
     }
 
     /// Where a reply sends the request to; only 307 and 308 keep it a request, and only the same host
@@ -129,6 +136,12 @@ impl Endpoint {
         next.ok_or_else(told).map(Some)
     }
 
+    /// What may be said where no key is sent.
+    fn unset_key(&self) -> Option<String> {
+        let names = self.api.key_names().join(" and ");
+        self.key.is_none().then(|| format!(" (no key is sent: {names} is not set)"))
+    }
+
     /// A text of the endpoint without the key in it.
     pub(crate) fn masked(&self, text: String) -> String {
         self.masking().whole(text)
@@ -137,6 +150,18 @@ impl Endpoint {
     /// What takes the key out of texts that come in pieces.
     pub(crate) fn masking(&self) -> Masking {
         Masking::of(self.key.as_deref())
+    }
+}
+
+/// Where a request goes, without what only the endpoint is to know: a name and password, and a query.
+fn shown(url: &str) -> String {
+    let url = url.split('?').next().unwrap_or_default();
+    match url.split_once("://") {
+        Some((scheme, rest)) => {
+            let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+            format!("{scheme}://{}{path}", host.rsplit('@').next().unwrap_or_default())
+        }
+        None => url.to_owned(),
     }
 }
 

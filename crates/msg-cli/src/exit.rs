@@ -6,7 +6,7 @@ use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
-use msg_core::Diagnostic;
+use msg_core::{Code, Diagnostic};
 use msg_document::Refusal;
 
 /// What a finished run found. The order is the order of severity.
@@ -121,6 +121,16 @@ impl Failure {
             true => Failure::Usage(refusal.to_string()),
             false => Failure::document(refusal, name, Vec::new()),
         }
+    }
+
+    /// The failure as the answer to an input: `{"error":…}`. Nothing where nobody reads it any more.
+    pub(crate) fn to_json(&self) -> Option<Vec<u8>> {
+        let diagnostic = match self {
+            Failure::ClosedPipe => return None,
+            Failure::Document(it) => it.diagnostic.clone(),
+            it => Diagnostic::error(Code::new("cli::not-done"), it.to_string()),
+        };
+        Some(Refusal::from(diagnostic).to_json())
     }
 
     /// A document that is not what its format says.

@@ -31,13 +31,16 @@ use crate::parallel;
 use crate::progress::Progress;
 use crate::render::plural;
 
+/// The most threads that work, however many are asked for: more would wait for each other.
+const MOST_WORKERS: usize = 256;
+
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "JSON lines")]
 pub(crate) struct LineArgs {
     /// One JSON document a line; each is answered by a line of JSON, in order. Blank lines are skipped.
     #[arg(long)]
     pub(crate) jsonl: bool,
-    /// With --jsonl: how many threads work [default: one a processor].
+    /// With --jsonl: how many threads work, 256 at most [default: one a processor].
     #[arg(long, value_name = "N")]
     pub(crate) jobs: Option<NonZeroUsize>,
 }
@@ -52,28 +55,33 @@ impl LineArgs {
     }
 
     fn workers(&self) -> usize {
-        self.jobs.map_or_else(parallel::processors, NonZeroUsize::get)
+        self.jobs.map_or_else(parallel::processors, NonZeroUsize::get).min(MOST_WORKERS)
     }
 }
 
+/// An answer that says nothing of its input.
+pub(crate) fn as_it_is(json: Vec<u8>) -> Vec<u8> {
+    json
+}
+
 /// Answers every line of `input` that is not blank by `job` on `out`, and its edits on `report`. Neither is
-/// finished here.
+/// finished here. `head` says in each answer which input it is about.
 ///
 /// Memory: the workers times the longest line, and what `job` makes of it.
 pub(crate) fn run<F>(
     cx: &Context,
     args: &LineArgs,
     input: Input,
-    out: &mut Output,
-    report: Option<&mut Output>,
+    (out, report): (&mut Output, Option<&mut Output>),
+    head: &(dyn Fn(Vec<u8>) -> Vec<u8> + Sync),
     job: F,
 ) -> Result<Status, Failure>
 where
     F: Fn(&[u8]) -> Result<Answer, Refusal> + Sync,
 {
     let job = |_: &str, line: &[u8]| job(line);
-    let job = Job { name: &input.name.clone(), limit: input.limit, form: Form::Json, answer: job };
-    run_job(cx, args, input, out, report, &job)
+    let (name, limit) = (&*input.name.clone(), input.limit);
+    run_job(cx, args, input, out, report, &Job { name, limit, form: Form::Json, head, answer: job })
 }
 
 /// As [`run`], for people: `job` is given the name and number of each line, and answers with text, if it has
@@ -89,8 +97,8 @@ where
     F: Fn(&str, &[u8]) -> Result<Answer, Refusal> + Sync,
 {
     let form = Form::Text { color: out.has_colour(cx) };
-    let job = Job { name: &input.name.clone(), limit: input.limit, form, answer: job };
-    run_job(cx, args, input, out, None, &job)
+    let (name, limit) = (&*input.name.clone(), input.limit);
+    run_job(cx, args, input, out, None, &Job { name, limit, form, head: &as_it_is, answer: job })
 }
 
 fn run_job<F>(

@@ -50,7 +50,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
 use clap::Parser;
-use clap::error::{ContextKind, ErrorKind};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use tracing_subscriber::Layer as _;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt as _;
@@ -96,7 +96,7 @@ fn log_to_stderr() {
 /// Help and version are what was asked for; everything else is a usage error. Neither minds that
 /// nobody reads it.
 fn explain(usage: &clap::Error) -> ExitCode {
-    let _ = match no_number(usage) {
+    let _ = match no_number(usage).or_else(|| no_command(usage)) {
         Some(plain) => plain.print(),
         None => usage.print(),
     };
@@ -116,6 +116,25 @@ fn no_number(usage: &clap::Error) -> Option<clap::Error> {
     let text = format!("invalid value '{value}' for '{argument}': {expected}");
     let help = "For more information, try '--help'.";
     Some(clap::Error::raw(ErrorKind::ValueValidation, format!("{text}\n\n{help}\n")))
+}
+
+/// The same error with the command that is probably meant: the word of another program, or a file without a command.
+fn no_command(usage: &clap::Error) -> Option<clap::Error> {
+    if usage.kind() != ErrorKind::InvalidSubcommand {
+        return None;
+    }
+    let ContextValue::String(word) = usage.get(ContextKind::InvalidSubcommand)? else {
+        return None;
+    };
+    let is_file = || word.contains(['.', '/', '\\']) || std::path::Path::new(word).exists();
+    let tip = match words::command_of(word) {
+        Some(command) => format!("`msg {command}` does that"),
+        None if is_file() => format!("a command comes first: `msg check {word}`"),
+        None => return None,
+    };
+    let help = "For more information, try '--help'.";
+    let text = format!("unrecognized subcommand '{word}'\n\n  tip: {tip}\n\n{help}\n");
+    Some(clap::Error::raw(ErrorKind::InvalidSubcommand, text))
 }
 
 fn apologise(info: &std::panic::PanicHookInfo<'_>) {

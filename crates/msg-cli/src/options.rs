@@ -11,8 +11,11 @@
 //!
 //! What a flag names and a member holds (a file of tools, of profiles) is read by the command.
 
+use std::borrow::Cow;
+
 use msg_core::RawJson;
 use msg_document::Refusal;
+use msg_json::{JsonError, Kind, Reader, write_str};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -60,6 +63,41 @@ impl Flags {
         self.0.extend(own(line).map_err(|it| bad(&it))?);
         read(self.0).map_err(|it| bad(&it))
     }
+}
+
+/// A line without the options that it brought: they are no part of the document.
+pub(crate) fn without_own(line: &[u8]) -> Cow<'_, [u8]> {
+    match cut(line) {
+        Ok(Some(left)) => Cow::Owned(left),
+        // What cannot be read is refused by the reader of the document.
+        _ => Cow::Borrowed(line),
+    }
+}
+
+fn cut(line: &[u8]) -> Result<Option<Vec<u8>>, JsonError> {
+    let mut reader = Reader::new(line)?;
+    if reader.peek()? != Kind::Object {
+        return Ok(None);
+    }
+    reader.begin_object()?;
+    let (mut left, mut is_cut) = (b"{".to_vec(), false);
+    while let Some(key) = reader.next_key()? {
+        let name = key.text.into_owned();
+        let value = reader.raw()?;
+        if name == "options" {
+            is_cut = true;
+            continue;
+        }
+        if left.len() > 1 {
+            left.push(b',');
+        }
+        write_str(&mut left, &name);
+        left.push(b':');
+        left.extend_from_slice(value.as_bytes());
+    }
+    reader.finish()?;
+    left.push(b'}');
+    Ok(is_cut.then_some(left))
 }
 
 /// Pairs of a flag that is given several times, as an object.

@@ -22,3 +22,9 @@ pub(crate) fn explained(path: &Path, error: io::Error) -> io::Error {
     let near = did_you_mean(&name, names.iter().map(String::as_str));
     io::Error::new(error.kind(), format!("there is no such file{near}"))
 }
+
+/// Whether a path names a folder: one that is there, or one to be made, whose name ends in a separator.
+pub(crate) fn is_folder(path: &Path) -> bool {
+    let name = path.as_os_str().as_encoded_bytes();
+    path.is_dir() || name.last().is_some_and(|it| std::path::is_separator(char::from(*it)))
+}

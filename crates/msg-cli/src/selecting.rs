@@ -12,6 +12,7 @@ use crate::documents::{EditArgs, Lines, Opened};
 use crate::exit::{Failure, Status};
 use crate::formats;
 use crate::jsonl::Answer;
+use crate::options::without_own;
 use crate::render::Quotes;
 
 /// What became of one document.
@@ -34,8 +35,9 @@ pub(crate) fn run(
     let lines = |it: Lines<'_>| {
         let (name, anew) = (it.name().to_owned(), OnceLock::new());
         let status = it.answer(|line| {
-            let mut document = Document::read(line, &read)?;
-            document.set_source(line.to_vec());
+            let own = without_own(line);
+            let mut document = Document::read(&own, &read)?;
+            document.set_source(own.into_owned());
             let status = select(&mut document, line)?.status;
             document.expect_writer()?;
             if let Some(it) = left_out(&document) {

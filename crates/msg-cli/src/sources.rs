@@ -125,7 +125,8 @@ impl Sources {
         }
     }
 
-    fn open(&self, path: Option<&Path>) -> Result<Input, Failure> {
+    /// Opens one of them.
+    pub(crate) fn open(&self, path: Option<&Path>) -> Result<Input, Failure> {
         Input::open(path, self.max_bytes)
     }
 }

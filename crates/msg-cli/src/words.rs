@@ -86,6 +86,63 @@ impl TypedValueParser for Known {
     }
 }
 
+/// The command that somebody may mean who knows another program.
+pub(crate) fn command_of(word: &str) -> Option<&'static str> {
+    const WORDS: [(&str, &[&str]); 14] = [
+        ("check", &["lint", "validate", "verify", "test", "diagnose", "inspect", "audit"]),
+        ("repair", &["fix", "mend", "heal", "sanitize", "normalize"]),
+        ("convert", &["export", "import", "translate", "transform", "migrate", "to"]),
+        ("fit", &["compact", "summarize", "summarise", "shrink", "compress"]),
+        ("trim", &["truncate", "cut"]),
+        ("filter", &["select", "keep", "grep"]),
+        ("stats", &["tokens", "count", "usage", "cost", "info", "size"]),
+        ("view", &["show", "html", "open", "render"]),
+        ("transcript", &["print", "cat", "text", "dump"]),
+        ("list", &["ls", "sessions"]),
+        ("find", &["search"]),
+        ("doctor", &["resume", "recover", "rescue"]),
+        ("chat", &["ask", "run", "send"]),
+        ("profiles", &["providers", "models"]),
+    ];
+    let word = word.to_ascii_lowercase();
+    WORDS.iter().find(|it| it.1.contains(&word.as_str())).map(|it| it.0)
+}
+
+/// The profile of the provider whose model or product this is.
+pub(crate) fn profile_of(word: &str) -> Option<&'static str> {
+    const STARTS: [(&str, &str); 24] = [
+        ("claude", "anthropic"),
+        ("sonnet", "anthropic"),
+        ("opus", "anthropic"),
+        ("haiku", "anthropic"),
+        ("gpt", "openai"),
+        ("chatgpt", "openai"),
+        ("o1", "openai"),
+        ("o3", "openai"),
+        ("o4", "openai"),
+        ("responses", "openai-responses"),
+        ("google", "gemini"),
+        ("gemini", "gemini"),
+        ("gemma", "gemini"),
+        ("mixtral", "mistral"),
+        ("ministral", "mistral"),
+        ("codestral", "mistral"),
+        ("devstral", "mistral"),
+        ("aws", "bedrock"),
+        ("amazon", "bedrock"),
+        ("moonshot", "kimi"),
+        ("zhipu", "glm"),
+        ("dashscope", "qwen"),
+        ("qwq", "qwen"),
+        ("command-", "cohere"),
+    ];
+    let word = word.to_ascii_lowercase();
+    let word = word.rsplit('/').next().unwrap_or_default();
+    let known = Profile::all().iter().map(|it| it.name.as_str());
+    let by_name = || known.filter(|it| word.starts_with(it)).max_by_key(|it| it.len());
+    STARTS.iter().find(|it| word.starts_with(it.0)).map(|it| it.1).or_else(by_name)
+}
+
 /// The word that is nearest to a misspelt one, if one is near.
 pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let scored = known.into_iter().map(|it| (strsim::jaro_winkler(word, it), it));

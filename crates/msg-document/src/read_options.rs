@@ -97,7 +97,7 @@ impl ReadOptions {
 
     /// Refuses what is too large, before anything is made of it.
     pub(crate) fn expect_size(&self, bytes: &[u8]) -> Result<(), Refusal> {
-        match bytes.len() as u64 > self.max_bytes {
+        match msg_session::Blob::size_of(bytes) > self.max_bytes {
             true => Err(Refusal::too_large(self.max_bytes)),
             false => Ok(()),
         }

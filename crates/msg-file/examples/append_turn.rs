@@ -7,13 +7,14 @@
     reason = "it is a program that prints"
 )]
 
-use msg_core::Message;
+use msg_core::{IdSource, Message, SeededIds};
 use msg_file::{AppendOptions, Mode, Nonce, append};
 
 fn main() -> Result<(), msg_file::Error> {
     let before = b"# Notes\n\nWritten by hand, and left alone.\n";
     let messages = [Message::user("What is 2 + 2?"), Message::assistant("4")];
-    let (options, mut nonce) = (AppendOptions::default(), || Nonce::from_random(4));
+    let mut random = SeededIds::new(1);
+    let (options, mut nonce) = (AppendOptions::default(), || Nonce::from_random(random.next_u64()));
     let (after, placed) = append(before, Mode::MessageFile, messages, &options, &mut nonce)?;
     assert!(after.starts_with(before));
     println!("{}", String::from_utf8_lossy(&after));

@@ -55,9 +55,10 @@ const NONCE_TRIES: usize = 16;
 /// `duplicate-id`, `no-such-cell`, `no-agent`, `nonce-exhausted` and those of [`render`](crate::render()).
 ///
 /// ```
-/// use msg_core::Message;
+/// use msg_core::{IdSource, Message, SeededIds};
 /// use msg_file::{AppendOptions, Mode, NewCell, Nonce, append};
-/// let (options, mut nonce) = (AppendOptions::default(), || Nonce::from_random(4));
+/// let mut random = SeededIds::new(1); // or the random numbers of your program
+/// let (options, mut nonce) = (AppendOptions::default(), || Nonce::from_random(random.next_u64()));
 /// let cells = [NewCell::message("hi")];
 /// let (bytes, placed) = append(b"# Title\n", Mode::MessageFile, cells, &options, &mut nonce)?;
 /// assert_eq!(bytes, b"# Title\n\n# %% [^1]\n\n[^1]: [markdown]\n\nhi\n");
@@ -88,9 +89,10 @@ pub fn append(
 /// [`Error::Refused`] if an attribute of the options could not be read back.
 ///
 /// ```
-/// use msg_core::Message;
+/// use msg_core::{IdSource, Message, SeededIds};
 /// use msg_file::{AppendOptions, Nonce, write};
-/// let mut nonce = || Nonce::from_random(4);
+/// let mut random = SeededIds::new(1);
+/// let mut nonce = || Nonce::from_random(random.next_u64());
 /// let text = write([Message::user("hi")], &AppendOptions::default(), &mut nonce)?;
 /// assert_eq!(text, b"# %% [^1]\n\n[^1]: [markdown]\n\nhi\n");
 /// # Ok::<(), msg_file::Error>(())

@@ -60,8 +60,10 @@ pub enum CellRef {
 }
 
 impl From<&str> for CellRef {
-    /// `#7` is the seventh cell, anything else an id.
+    /// `#7` is the seventh cell, anything else an id, also as a file spells it: `^3.x`, `[^3.x]`.
     fn from(text: &str) -> Self {
+        let inner = text.strip_prefix('[').and_then(|it| it.strip_suffix(']')).unwrap_or(text);
+        let text = inner.strip_prefix('^').filter(|it| !it.is_empty()).unwrap_or(text);
         grammar::ordinal(text).map_or_else(|| Self::Id(text.to_owned()), Self::Ordinal)
     }
 }

@@ -11,7 +11,8 @@
 pub struct Nonce(String);
 
 impl Nonce {
-    /// Eight characters, `[a-hjkmnp-tv-z][0-9a-hjkmnp-tv-z]{7}`, from 64 random bits.
+    /// Eight characters, `[a-hjkmnp-tv-z][0-9a-hjkmnp-tv-z]{7}`, from 64 random bits, which are to be other ones each
+    /// time: the same bits give the same nonce, and an answer with two calls takes two.
     #[must_use]
     pub fn from_random(bits: u64) -> Self {
         const SIGNS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";

@@ -4,12 +4,14 @@
 //! proves in memory that nothing above changes, and writes whole cells by one write (MF-41 to MF-47).
 //!
 //! ```no_run
+//! use msg_core::{IdSource, SeededIds};
 //! use msg_file::store::{Appender, Options};
 //! use msg_file::{NewCell, Nonce};
 //! use std::path::Path;
 //!
 //! let mut log = Appender::open(Path::new("talk.msg.md"), Options::default())?;
-//! let mut nonce = || Nonce::from_random(4);
+//! let mut random = SeededIds::new(1); // or the random numbers of your program
+//! let mut nonce = || Nonce::from_random(random.next_u64());
 //! let done = log.append(&NewCell::message("hi"), &mut nonce)?;
 //! assert_eq!(done.id, "1");
 //! # Ok::<(), msg_file::Error>(())
@@ -25,9 +27,11 @@ mod keep;
 mod lock;
 mod replace;
 mod sidecar;
+mod temporary;
 
 pub use appender::{Appender, Growing};
-pub use replace::{remove_temporary_files, replace};
+pub use replace::{Locked, lock, remove_temporary_files, replace};
+pub use temporary::{hold_temporary, remove_left_over};
 
 use crate::append::Force;
 use crate::span::Span;

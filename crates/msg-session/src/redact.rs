@@ -16,7 +16,8 @@ pub fn redact(text: &str) -> (String, usize) {
     let mut out = String::with_capacity(text.len());
     let mut count = 0;
     let mut at = 0;
-    while let Some((start, end, rule)) = next(text, at) {
+    let mut failed = Failed::default();
+    while let Some((start, end, rule)) = next(text, at, &mut failed) {
         out.push_str(&text[at..start]);
         out.push_str("[redacted:");
         out.push_str(rule);
@@ -220,12 +221,19 @@ fn token(it: u8) -> bool {
 
 const PEM: &str = "-----BEGIN ";
 
+/// Up to where a run of the characters of a token was found to be none. What begins later in it is shorter, and has
+/// fewer full stops, so that it is none either and the run is not looked through again.
+#[derive(Default)]
+struct Failed {
+    jwt: usize,
+}
+
 /// The next secret from `from` on: its bytes and its rule.
-fn next(text: &str, from: usize) -> Option<(usize, usize, &'static str)> {
+fn next(text: &str, from: usize, failed: &mut Failed) -> Option<(usize, usize, &'static str)> {
     let bytes = text.as_bytes();
     let mut at = from;
     while at < bytes.len() {
-        if let Some(found) = secret_at(text, at) {
+        if let Some(found) = secret_at(text, at, failed) {
             return Some(found);
         }
         at += 1;
@@ -236,7 +244,7 @@ fn next(text: &str, from: usize) -> Option<(usize, usize, &'static str)> {
     None
 }
 
-fn secret_at(text: &str, at: usize) -> Option<(usize, usize, &'static str)> {
+fn secret_at(text: &str, at: usize, failed: &mut Failed) -> Option<(usize, usize, &'static str)> {
     let bytes = text.as_bytes();
     match bytes[at] {
         b'-' => return pem(text, at),
@@ -251,9 +259,18 @@ fn secret_at(text: &str, at: usize) -> Option<(usize, usize, &'static str)> {
     }
     RULES.iter().find_map(|rule| {
         let rest = bytes[at..].strip_prefix(rule.prefix.as_bytes())?;
+        let start = at + rule.prefix.len();
+        let is_jwt = rule.name == "jwt";
+        if is_jwt && start < failed.jwt {
+            return None;
+        }
         let len = rest.iter().take_while(|it| (rule.is_body)(**it)).count();
         // A full stop behind it belongs to the sentence.
+        let run = len;
         let len = len - rest[..len].iter().rev().take_while(|it| **it == b'.').count();
+        if is_jwt && !rule.fits(&rest[..len]) {
+            failed.jwt = start + run;
+        }
         rule.fits(&rest[..len]).then_some((at, at + rule.prefix.len() + len, rule.name))
     })
 }

@@ -44,19 +44,25 @@ pub struct Dialects {
     list: Vec<Dialect>,
 }
 
+/// The name of all built-in dialects together.
+const ALL: &str = "all";
+
 impl Dialects {
     /// The names of the built-in dialects, in the order in which they are tried (XT-32).
     pub const NAMES: [&'static str; 7] =
         ["invoke", "hermes", "glm", "qwen", "cline", "dsml", "minimax"];
 
-    /// The built-in dialects of these names.
+    /// The built-in dialects of these names; `all` names each of them.
     ///
     /// # Errors
     /// A name that is none of [`Dialects::NAMES`].
     pub fn by_names<'n>(names: impl IntoIterator<Item = &'n str>) -> Result<Self, Error> {
         let names: Vec<&str> = names.into_iter().collect();
+        if names.contains(&ALL) {
+            return Ok(Dialects { list: Self::NAMES.into_iter().filter_map(built_in).collect() });
+        }
         if let Some(unknown) = names.iter().find(|name| !Self::NAMES.contains(name)) {
-            let reason = format!("expected one of {}", Self::NAMES.join(", "));
+            let reason = format!("expected one of {}, {ALL}", Self::NAMES.join(", "));
             return Err(Error::InvalidDialect { name: (*unknown).to_owned(), reason });
         }
         let wanted = Self::NAMES.into_iter().filter(|name| names.contains(name));

@@ -104,7 +104,8 @@ impl Command for Args {
                 let document = Document::read(line, &read)?;
                 Ok(answer(rules.grow(document), ops.as_deref()))
             };
-            let status = jsonl::run(cx, &self.lines, input, &mut out, None, job)?;
+            let status =
+                jsonl::run(cx, &self.lines, input, (&mut out, None), &jsonl::as_it_is, job)?;
             out.finish()?;
             return Ok(status);
         }

@@ -37,7 +37,7 @@ use self::show::Show;
 use self::stop::Stop;
 use self::who::Who;
 use super::Command;
-use super::file::{Nonces, failed, failed_by};
+use super::file::{Nonces, failed, failed_by, say_if_below};
 use crate::context::Context;
 use crate::endpoint::{Api, Endpoint, Patience};
 use crate::exit::{Failure, Status};
@@ -117,6 +117,7 @@ impl Command for Args {
         let endpoint = Arc::new(self.endpoint(&asking.model)?);
         let stop = Stop::on_signals()
             .map_err(|it| self.refused(&format!("signals cannot be caught: {it}")))?;
+        say_if_below(cx, &draft.document, &self.name());
         let mut log = self.open()?;
         let asked = self.append_cells(&mut log, &draft, cx)?;
         let now = self.read()?;

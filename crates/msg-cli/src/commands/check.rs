@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::Command;
 use crate::chain_args::{ChainArgs, RequestArgs};
 use crate::context::Context;
-use crate::documents::{AnswerArgs, Lines};
+use crate::documents::{AnswerArgs, Form, Lines};
 use crate::exit::{Failure, Status};
 use crate::formats;
 use crate::jsonl::Answer;
@@ -65,7 +65,7 @@ impl Command for Args {
                 Ok(Answer::new(checked.to_json(), status(&checked)))
             }),
         };
-        self.io.run(cx, lines, |mut input, sources, out| {
+        self.io.run(cx, Form::of(self.json), lines, |mut input, sources, out| {
             // What a provider refuses may show in the text alone.
             let open = match options.profile {
                 Some(_) => formats::open_to_write,
@@ -78,6 +78,9 @@ impl Command for Args {
                 let json = sources.headed_json(&input.name, checked.to_json());
                 out.write_json(json, &self.pretty)?;
             } else {
+                if cx.quiet && status(&checked) == Status::Clean && checked.diagnostics.is_empty() {
+                    return Ok(Status::Clean);
+                }
                 out.write_coloured(&sources.head(&input.name))?;
                 self.show(cx, &input.name, &document, &checked.diagnostics, out)?;
             }

@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::Command;
 use crate::chain_args::ChainArgs;
 use crate::context::Context;
-use crate::documents::{AnswerArgs, Lines};
+use crate::documents::{AnswerArgs, Form, Lines};
 use crate::exit::{Failure, Status};
 use crate::formats;
 use crate::jsonl::Answer;
@@ -74,7 +74,7 @@ impl Command for Args {
                 Ok(Answer::new(to_json(&found), Status::of(found.is_ok())))
             })
         };
-        self.io.run(cx, lines, |mut input, sources, out| {
+        self.io.run(cx, Form::of(self.json), lines, |mut input, sources, out| {
             let document = formats::open(cx, &mut input, &self.io.input)?;
             let status = formats::emptiness(cx, &document, &input.name);
             let messages = document.messages().to_vec();

@@ -138,7 +138,7 @@ impl Args {
                 let json = redact::printed(to_json(&mended), self.redact, true);
                 Ok(Answer::new(json, Status::of(mended.ok)))
             };
-            jsonl::run(cx, &self.lines, input, &mut Output::stdout(), None, job)
+            jsonl::run(cx, &self.lines, input, (&mut Output::stdout(), None), &jsonl::as_it_is, job)
         })
     }
 

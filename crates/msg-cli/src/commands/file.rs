@@ -20,6 +20,7 @@ mod writing;
 
 pub(super) use self::nonces::Nonces;
 pub(super) use self::request::{failed, failed_by};
+pub(super) use self::writing::say_if_below;
 use super::Command;
 use crate::context::Context;
 use crate::exit::{Failure, Status};

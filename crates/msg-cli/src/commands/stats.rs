@@ -14,7 +14,7 @@ use msg_document::{Accept, FitOptions, Stats, stats};
 use super::Command;
 use super::fit::args::CountArgs;
 use crate::context::Context;
-use crate::documents::{AnswerArgs, Lines};
+use crate::documents::{AnswerArgs, Form, Lines};
 use crate::exit::{Failure, Status, refuse_if};
 use crate::formats;
 use crate::input::Input;
@@ -73,7 +73,7 @@ impl Command for Args {
         };
         let one =
             |input, sources: &_, out: &mut _| self.document(cx, input, &options, sources, out);
-        self.io.run(cx, lines, one)
+        self.io.run(cx, Form::of(self.json), lines, one)
     }
 }
 

@@ -73,7 +73,8 @@ impl Command for Args {
         if is_lines {
             input.expect_lines()?;
             let job = |line: &[u8]| options.answer_line(line).map(Answer::from);
-            let status = jsonl::run(cx, &self.lines, input, &mut out, None, job)?;
+            let status =
+                jsonl::run(cx, &self.lines, input, (&mut out, None), &jsonl::as_it_is, job)?;
             return out.finish().map(|()| status);
         }
         self.single(cx, &options, input, out)

@@ -10,6 +10,7 @@ use std::path::PathBuf;
 
 use msg_core::Diagnostic;
 use msg_document::{Segmented, tools};
+use msg_xml::{Dialects, Options};
 
 use crate::commands::Command;
 use crate::context::Context;
@@ -60,7 +61,8 @@ impl Command for Args {
         if is_lines {
             input.expect_lines()?;
             let job = |line: &[u8]| base.answer_line(line).map(Answer::from);
-            let status = jsonl::run(cx, &self.lines, input, &mut out, None, job)?;
+            let status =
+                jsonl::run(cx, &self.lines, input, (&mut out, None), &jsonl::as_it_is, job)?;
             return out.finish().map(|()| status);
         }
         refuse_if(
@@ -73,6 +75,20 @@ impl Command for Args {
             base.read.schema.as_ref().map_or_else(Vec::new, |schema| res.parsed.check(schema));
         self.print(cx, &input.name, &bytes, res, members, out)
     }
+}
+
+/// What is told of foreign syntax is meant for a model; a person is named the option that reads it.
+fn name_the_dialect(list: &mut [Diagnostic], bytes: &[u8]) {
+    let Some(it) = list.iter_mut().find(|it| it.code.as_str() == "xml::foreign-tool-syntax") else {
+        return;
+    };
+    let reads = |name: &&str| {
+        let dialects = Dialects::by_names([*name]).expect("because it is one of the names");
+        let read = Options::new().with_dialects(dialects);
+        msg_xml::parse(bytes, None, &read).calls().next().is_some()
+    };
+    let name = Dialects::NAMES.into_iter().find(reads).unwrap_or("all");
+    it.fix = Some(format!("`--dialects {name}` reads it").into());
 }
 
 impl Args {
@@ -95,6 +111,7 @@ impl Args {
         let status = Status::of(res.is_clean());
         let mut list = res.parsed.diagnostics;
         list.extend(members);
+        name_the_dialect(&mut list, bytes);
         if !self.json && !cx.quiet && !list.is_empty() {
             list.sort_by_key(|it| it.at.start);
             cx.note(&render::in_source(&list, name, bytes, cx.color_err));

@@ -8,6 +8,8 @@ pub(crate) struct Masking {
     key: Option<String>,
     /// The end of what came, as far as the key may begin with it.
     waiting: String,
+    /// As `waiting`, of bytes.
+    held: Vec<u8>,
 }
 
 /// The shortest key that is looked for: shorter ones are words.
@@ -17,7 +19,7 @@ impl Masking {
     /// For this key.
     pub(crate) fn of(key: Option<&str>) -> Self {
         let key = key.filter(|it| it.len() >= LEAST_KEY).map(str::to_owned);
-        Masking { key, waiting: String::new() }
+        Masking { key, ..Masking::default() }
     }
 
     /// A text without the key in it, as far as it is known to be none of the key.
@@ -28,6 +30,30 @@ impl Masking {
         let begun = starts.map(|it| &key[..it]).find(|it| text.ends_with(it));
         self.waiting = text.split_off(text.len() - begun.map_or(0, str::len));
         text
+    }
+
+    /// As [`Masking::piece`], of bytes that are read later.
+    pub(crate) fn bytes(&mut self, piece: &[u8]) -> Vec<u8> {
+        let Some(key) = self.key.as_deref().map(str::as_bytes) else { return piece.to_vec() };
+        let mut all = std::mem::take(&mut self.held);
+        all.extend_from_slice(piece);
+        let mut res = Vec::with_capacity(all.len());
+        let mut rest = all.as_slice();
+        while let Some(at) = memchr::memmem::find(rest, key) {
+            res.extend_from_slice(&rest[..at]);
+            res.extend_from_slice(MASK.as_bytes());
+            rest = &rest[at + key.len()..];
+        }
+        let begun = (1..key.len()).rev().find(|it| rest.ends_with(&key[..*it])).unwrap_or(0);
+        let (said, held) = rest.split_at(rest.len() - begun);
+        res.extend_from_slice(said);
+        self.held = held.to_vec();
+        res
+    }
+
+    /// The bytes that still wait, at the end.
+    pub(crate) fn rest_of_bytes(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.held)
     }
 
     /// What still waits, at the end of a text.

@@ -23,6 +23,8 @@ pub(super) struct Job<'a, F> {
     pub(super) name: &'a str,
     pub(super) limit: u64,
     pub(super) form: Form,
+    /// What says in the answers which input they are about.
+    pub(super) head: &'a (dyn Fn(Vec<u8>) -> Vec<u8> + Sync),
     pub(super) answer: F,
 }
 
@@ -47,7 +49,7 @@ where
     let mut add = |line: u64, answer: Result<Answer, Refusal>| {
         let answer = answer.unwrap_or_else(|error| job.refuse(&error.at_line(Some(line))));
         match job.form {
-            Form::Json => push_line(&mut res.answers, &answer.json),
+            Form::Json => push_line(&mut res.answers, &(job.head)(answer.json)),
             Form::Text { .. } => res.answers.extend_from_slice(&answer.json),
         }
         if with_report {

@@ -10,6 +10,7 @@ use super::{Finished, Output};
 use crate::context::Context;
 use crate::exit::{Failure, Status, refuse_if};
 use crate::input::Input;
+use crate::paths::is_folder;
 use crate::render::safe;
 use crate::sources::Sources;
 
@@ -89,7 +90,7 @@ impl DocumentArgs {
 
     /// The folder that gets the files.
     fn folder(&self, sources: &Sources) -> Option<&Path> {
-        named(self.output.as_deref()).filter(|it| !sources.is_one() || it.is_dir())
+        named(self.output.as_deref()).filter(|it| !sources.is_one() || is_folder(it))
     }
 
     /// Opens the output for what becomes of `input`, in the format `to` if that is another one.

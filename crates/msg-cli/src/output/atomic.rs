@@ -7,15 +7,20 @@
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use msg_file::store;
 use tempfile::NamedTempFile;
 
 use super::Finished;
 use crate::paths::folder;
 use crate::sessions::in_use;
-use crate::sessions::put_back::{back_up_file, keep_owner, persist};
+use crate::sessions::put_back::{back_up_file, held, keep_owner, persist, sync};
 use crate::sessions::stamp::Stamp;
 use crate::signals;
+
+/// How long is waited for who appends to the file.
+const LONGEST_LOCK: Duration = Duration::from_secs(10);
 
 /// How much of two files is compared at once.
 const BLOCK: usize = 64 << 10;
@@ -45,7 +50,7 @@ impl Atomic {
             builder.permissions(fs::Permissions::from_mode(0o666));
         }
         let folder = folder(&path);
-        let made = signals::temporary(|| builder.tempfile_in(folder), |it| it.path().to_owned());
+        let made = signals::temporary(|| held(&mut builder, folder), |it| it.path().to_owned());
         let temporary = made.map_err(|it| explained(it, folder))?;
         if let Some(permissions) = existing {
             temporary.as_file().set_permissions(permissions)?;
@@ -87,15 +92,21 @@ impl Atomic {
 
     /// Gives the file its name.
     pub(super) fn finish(self) -> io::Result<Finished> {
+        let mut held = None;
         if let Some(replaces) = &self.replaces {
             if is_same_text(self.temporary.path(), &self.path)? {
                 return Ok(Finished::Unchanged);
             }
+            // From here on nobody appends to it; what takes long is done before.
+            sync(&self.temporary)?;
+            let lock = store::lock(&self.path, LONGEST_LOCK).map_err(io::Error::other)?;
             replaces.prepare(&self.path)?;
+            held = Some(lock);
             keep_owner(self.temporary.path(), &fs::metadata(&self.path)?);
         }
         let name = self.temporary.path().to_owned();
         persist(self.temporary, &self.path)?;
+        drop(held);
         signals::forget(&name);
         Ok(Finished::Written)
     }

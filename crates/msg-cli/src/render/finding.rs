@@ -60,6 +60,11 @@ pub(super) fn show(
     }
 }
 
+/// Whether a finding counts turns and not the messages that they become.
+pub(super) fn is_of_a_turn(it: &Diagnostic) -> bool {
+    it.code.as_str().starts_with("turn::")
+}
+
 /// `session.json: message 4 (assistant), part 2`. Numbers are the ones of the JSON form: from 0.
 pub(super) fn place(it: &Diagnostic, name: &str, quotes: &Quotes) -> String {
     let mut res = name.to_owned();
@@ -69,7 +74,9 @@ pub(super) fn place(it: &Diagnostic, name: &str, quotes: &Quotes) -> String {
             let _ = write!(res, ":{column}");
         }
     }
-    if let Some(message) = it.at.message {
+    if let Some(turn) = it.at.message.filter(|_| is_of_a_turn(it)) {
+        let _ = write!(res, ": turn {turn}");
+    } else if let Some(message) = it.at.message {
         let _ = write!(res, ": message {message}");
         if let Some(role) = quotes.role(message) {
             let _ = write!(res, " ({role})");

@@ -14,7 +14,7 @@ use std::fmt::Write as _;
 
 use msg_core::{Diagnostic, Severity};
 
-use super::finding::{place, show};
+use super::finding::{is_of_a_turn, place, show};
 use super::folding::{Folding, likeness};
 use super::quote::Quotes;
 use super::style::Palette;
@@ -68,7 +68,11 @@ impl List<'_> {
 
     fn finding(&self, it: &Diagnostic, res: &mut String) {
         let number = it.at.message.unwrap_or(0);
-        let message = it.at.message.and_then(|n| self.quotes.get(n, it.at.part));
+        let message = it
+            .at
+            .message
+            .filter(|_| !is_of_a_turn(it))
+            .and_then(|n| self.quotes.get(n, it.at.part));
         let line = || self.quotes.line(&it.at).map(|it| (it.line, &it.quote));
         let quote = message.map(|it| (number, it)).or_else(line);
         show(it, &place(it, self.name, self.quotes), quote, &Palette::new(self.color), res);

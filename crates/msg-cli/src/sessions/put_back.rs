@@ -6,8 +6,9 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use msg_file::store;
 use msg_session::Blob;
-use tempfile::NamedTempFile;
+use tempfile::{Builder, NamedTempFile};
 
 use super::load::Loaded;
 use super::stamp::Stamp;
@@ -58,7 +59,18 @@ pub(crate) fn put_back_file(stamp: &Stamp, mended: NamedTempFile) -> io::Result<
 /// A new file beside this one, that of a link beside its target.
 pub(crate) fn beside(path: &Path) -> io::Result<NamedTempFile> {
     let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    NamedTempFile::with_prefix_in(".msg-", folder(&real))
+    held(tempfile::Builder::new().prefix(".msg-"), folder(&real))
+}
+
+/// A temporary file in a folder that nobody takes for one that a killed program left.
+pub(crate) fn held(builder: &mut Builder<'_, '_>, folder: &Path) -> io::Result<NamedTempFile> {
+    store::remove_left_over(&folder.join("x"));
+    loop {
+        let made = builder.tempfile_in(folder)?;
+        if store::hold_temporary(made.as_file(), made.path()) {
+            return Ok(made);
+        }
+    }
 }
 
 /// A file that gets other bytes, or goes.
@@ -159,14 +171,19 @@ fn replace_by(path: &Path, temporary: NamedTempFile) -> io::Result<()> {
 }
 
 /// Gives a file its name, in the place of the one that has it.
-pub(crate) fn persist(mut temporary: NamedTempFile, path: &Path) -> io::Result<()> {
-    temporary.flush()?;
-    temporary.as_file().sync_all()?;
+pub(crate) fn persist(temporary: NamedTempFile, path: &Path) -> io::Result<()> {
+    sync(&temporary)?;
     step();
     temporary.persist(path).map_err(|it| it.error)?;
     step();
     sync_folder(path);
     Ok(())
+}
+
+/// Makes the bytes of a file durable, before it has its name.
+pub(crate) fn sync(temporary: &NamedTempFile) -> io::Result<()> {
+    temporary.as_file().flush()?;
+    temporary.as_file().sync_all()
 }
 
 /// A synced copy of one file as `NAME.bakN`.

@@ -151,3 +151,80 @@ fn native_turns_take_part_in_the_pairing() {
     assert_eq!(answered, ["2.k", "c1", "c1-2"], "{answer}");
     assert_eq!(messages[3]["content"], "the call was not handled, please try again");
 }
+
+/// MF-56: a call is named as the file spells its id, too.
+#[test]
+fn a_result_finds_its_call_by_the_spelling_of_the_file() {
+    let text = "# %% [^3.x]\n\n[^3.x]: [code]\n\n```sh\nls\n```\n";
+    let result = |of: &str| json!({"text": text, "result": {"of": of, "text": "a"}});
+    let plain = line(&["run-result"], &result("3.x")).unwrap();
+    for spelled in ["^3.x", "[^3.x]"] {
+        assert_eq!(line(&["run-result"], &result(spelled)).as_ref(), Ok(&plain), "{spelled}");
+    }
+}
+
+/// MF-5: whoever appends below a heading that ends the section is told.
+#[test]
+fn a_cell_below_a_foreign_heading_is_said() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("notes.md");
+    let text = "---\nmessage_section: true\n---\n# Discussion\n\n## %% Q[^1]\n\n[^1]: [md]\n\nhi\n";
+    let append = |text: &str| {
+        fs::write(&path, text).unwrap();
+        let output = msg(&["file", "append", path.to_str().unwrap(), "--body", "more"], b"");
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        stderr(&output)
+    };
+    assert_eq!(append(text), "");
+    let said = append(&format!("{text}\n# Private diary\n\nsecret\n"));
+    assert!(said.contains("line 12: the section ends"), "{said}");
+}
+
+/// MF-41: a file is not replaced while somebody appends to it, and what was appended since it was read stays.
+#[test]
+fn an_edit_in_place_loses_no_append() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("t.msg.md");
+    let name = path.to_str().unwrap();
+    fs::write(&path, "# %% [^q]\n\n[^q]: [md]\n\none\n\n# %% [^r]\n\n[^r]: [md]\n\ntwo\n").unwrap();
+    let acknowledged = std::thread::scope(|scope| {
+        let edits = scope.spawn(|| {
+            for _ in 0..20 {
+                msg(&["repair", "--profile", "generic", "--in-place", name], b"");
+            }
+        });
+        let append = |n: usize| {
+            let body = format!("entry {n} end");
+            let output = msg(&["file", "append", name, "--body", &body], b"");
+            output.status.success().then_some(body)
+        };
+        let res: Vec<String> = (0..20).filter_map(append).collect();
+        edits.join().unwrap();
+        res
+    });
+    let text = fs::read_to_string(&path).unwrap();
+    for body in acknowledged {
+        assert!(text.contains(&body), "{body} is lost:\n{text}");
+    }
+}
+
+/// SE-92: what a killed program left beside a file goes with the next one that writes there; what is not such a file,
+/// stays.
+#[test]
+fn temporary_files_of_killed_programs_go() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name);
+    for name in [".msg-a1B2c3", ".msg-file-a1B2c3", ".msg-notes", ".msg-a1B2c34"] {
+        fs::write(path(name), "half").unwrap();
+    }
+    let held = fs::File::create(path(".msg-XyZ123")).unwrap();
+    held.lock().unwrap();
+    fs::write(path("a.json"), r#"[{"role":"user","content":"a"},{"role":"user","content":"b"}]"#)
+        .unwrap();
+    let output = msg(&["repair", "--in-place", path("a.json").to_str().unwrap()], b"");
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let names = fs::read_dir(dir.path()).unwrap().map(|it| it.unwrap().file_name());
+    let mut names: Vec<_> = names.map(|it| it.into_string().unwrap()).collect();
+    names.sort();
+    assert_eq!(names, [".msg-XyZ123", ".msg-a1B2c34", ".msg-notes", "a.json"]);
+}

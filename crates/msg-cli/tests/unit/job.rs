@@ -15,7 +15,7 @@ fn a_panic_costs_its_own_line_and_no_other() {
         assert_ne!(line, b"boom", "this line panics");
         Ok(Answer::new(line.to_vec(), Status::Clean))
     };
-    let job = Job { name: "", limit: 100, form: Form::Json, answer };
+    let job = Job { name: "", limit: 100, form: Form::Json, head: &|it| it, answer };
     let lines = answer_block(block("a\nboom\nb"), true, &job);
     let text = String::from_utf8(lines.answers).expect("because answers are JSON");
     let answers: Vec<_> = text.lines().collect();
@@ -32,7 +32,13 @@ fn people_are_shown_the_lines_that_say_something() {
         b"odd" => Ok(Answer::new(format!("{name} is odd\n").into_bytes(), Status::Problems)),
         _ => Ok(Answer::new(Vec::new(), Status::Clean)),
     };
-    let job = Job { name: "a.jsonl", limit: 100, form: Form::Text { color: false }, answer };
+    let job = Job {
+        name: "a.jsonl",
+        limit: 100,
+        form: Form::Text { color: false },
+        head: &|it| it,
+        answer,
+    };
     let lines = answer_block(block("fine\n\nodd\nbad\n"), false, &job);
     let text = String::from_utf8(lines.answers).expect("because answers are text");
     let bad = "error[message::bad-json]: no JSON\n --> a.jsonl:10\n\n";

@@ -22,3 +22,14 @@ fn nothing_waits_without_a_key_or_for_a_word() {
         assert_eq!((it.piece("cab"), it.rest()), ("cab".to_owned(), String::new()));
     }
 }
+
+#[test]
+fn bytes_hold_no_key_however_they_are_cut() {
+    let whole = b"{\"id\":\"sk-secret-1\",\"model\":\"sk-sk-secret-1\"}";
+    for len in 1..whole.len() {
+        let mut masking = Masking::of(Some("sk-secret-1"));
+        let mut out: Vec<u8> = whole.chunks(len).flat_map(|it| masking.bytes(it)).collect();
+        out.extend(masking.rest_of_bytes());
+        assert_eq!(out, b"{\"id\":\"[key]\",\"model\":\"sk-[key]\"}", "{len}");
+    }
+}

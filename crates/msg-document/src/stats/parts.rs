@@ -94,7 +94,9 @@ impl<'a> Gatherer<'a> {
                     ("tool-result", Some(name), tokens)
                 }
                 Part::Image(_) => ("image", None, only.unwrap_or_else(|| self.image(part))),
-                // Refusals, sound and files have no kind of their own on the page.
+                Part::Audio(_) => ("audio", None, only.unwrap_or_else(|| self.image(part))),
+                Part::File(_) => ("file", None, only.unwrap_or_else(|| self.image(part))),
+                // Refusals and parts of other providers have no kind of their own on the page.
                 _ => continue,
             };
             let bytes = match part {
@@ -144,7 +146,7 @@ impl<'a> Gatherer<'a> {
         (name, tokens)
     }
 
-    /// What an image costs: the message of it alone, without the frame.
+    /// What an image, sound or a file costs: the message of it alone, without the frame.
     fn image(&self, part: &Part) -> u64 {
         let frame = self.counter.message(&Message::new(Role::User));
         let whole = self.counter.message(&Message::new(Role::User).with_part(part.clone()));

@@ -2,6 +2,7 @@
 
 use super::disk::{at, folder, sync_folder};
 use super::lock::Lock;
+use super::temporary::{hold_temporary, remove_left_over};
 use crate::append::Force;
 use crate::error::Error;
 use std::fs::{File, Metadata};
@@ -41,6 +42,21 @@ pub fn replace(path: &Path, seen: &[u8], new: &[u8], force: Force) -> Result<(),
     replace_locked(&lock, new, force)
 }
 
+/// A file that is locked as an append locks it, until this is dropped.
+#[derive(Debug)]
+pub struct Locked {
+    _lock: Lock,
+}
+
+/// Locks the file at `path`, for a program that replaces it by means of its own: no append comes in between (MF-41).
+///
+/// # Errors
+/// [`Error::Locked`] if somebody else holds it for longer than `timeout`; [`Error::Io`].
+pub fn lock(path: &Path, timeout: Duration) -> Result<Locked, Error> {
+    let real = std::fs::canonicalize(path).map_err(at("find", path))?;
+    Ok(Locked { _lock: Lock::take(&real, timeout)? })
+}
+
 /// The same under a lock under which the file was read.
 pub(super) fn replace_locked(lock: &Lock, new: &[u8], force: Force) -> Result<(), Error> {
     let (real, meta) = (&lock.real, lock.meta()?);
@@ -73,8 +89,14 @@ pub fn remove_temporary_files() {
 /// A temporary file that is known as such; it is made while nobody removes them.
 fn begin(real: &Path) -> Result<NamedTempFile, Error> {
     let mut all = TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner);
-    let made = tempfile::Builder::new().prefix(".msg-file-").tempfile_in(folder(real));
-    let made = made.map_err(at("make a temporary file beside", real))?;
+    remove_left_over(real);
+    let made = loop {
+        let made = tempfile::Builder::new().prefix(".msg-file-").tempfile_in(folder(real));
+        let made = made.map_err(at("make a temporary file beside", real))?;
+        if hold_temporary(made.as_file(), made.path()) {
+            break made;
+        }
+    };
     all.push(made.path().to_owned());
     Ok(made)
 }

@@ -29,6 +29,7 @@ use std::collections::HashMap;
 use msg_core::Usage;
 
 pub(crate) use inspect::is_archive as is_eval_archive;
+pub(crate) use inspect::unpacked_size;
 
 use crate::Dialect;
 use crate::Error;

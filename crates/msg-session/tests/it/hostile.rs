@@ -105,6 +105,60 @@ fn archives_that_are_none() {
     }
 }
 
+/// An archive of one stored sample that its directory names so often, with this checksum.
+fn archive(sample: &[u8], crc: u32, times: u16) -> Vec<u8> {
+    const NAME: &[u8] = b"samples/1_epoch_1.json";
+    let size = u32::try_from(sample.len()).unwrap().to_le_bytes();
+    let name = u16::try_from(NAME.len()).unwrap().to_le_bytes();
+    let sizes = [&crc.to_le_bytes()[..], &size, &size, &name].concat();
+    let mut bytes = [b"PK\x03\x04\x14\0\0\0\0\0\0\0\0\0", &sizes[..], b"\0\0", NAME].concat();
+    bytes.extend_from_slice(sample);
+    let start = u32::try_from(bytes.len()).unwrap();
+    for _ in 0..times {
+        bytes.extend_from_slice(b"PK\x01\x02\x14\0\x14\0\0\0\0\0\0\0\0\0");
+        bytes.extend_from_slice(&[&sizes[..], &[0; 12], &0u32.to_le_bytes(), NAME].concat());
+    }
+    let len = u32::try_from(bytes.len()).unwrap() - start;
+    bytes.extend_from_slice(b"PK\x05\x06\0\0\0\0");
+    let count = times.to_le_bytes();
+    let end = [&count[..], &count, &len.to_le_bytes(), &start.to_le_bytes(), &[0, 0]].concat();
+    bytes.extend_from_slice(&end);
+    bytes
+}
+
+const SAMPLE: &[u8] = br#"{"id":1,"messages":[{"role":"user","content":"hi"}]}"#;
+const SAMPLE_CRC: u32 = 0xf796_b0f4;
+
+#[test]
+fn archives_are_read_once_and_whole() {
+    let read = |bytes: Vec<u8>| {
+        let session = Session::new(Dialect::Inspect, vec![Blob::new("a.eval", bytes)]);
+        session.read(&RepairOptions::default()).map(|it| it.messages.len())
+    };
+    assert_eq!(read(archive(SAMPLE, SAMPLE_CRC, 1)).unwrap(), 1);
+    let error = read(archive(SAMPLE, SAMPLE_CRC ^ 1, 1)).unwrap_err().to_string();
+    assert!(error.contains("checksum"), "{error}");
+    let error = read(archive(SAMPLE, SAMPLE_CRC, 20)).unwrap_err().to_string();
+    assert!(error.contains("the same bytes"), "{error}");
+}
+
+/// A limit of bytes counts what an archive says that its files have unpacked.
+#[test]
+fn archives_are_as_large_as_what_is_in_them() {
+    let archive = archive(SAMPLE, SAMPLE_CRC, 100);
+    assert_eq!(Blob::size_of(&archive), archive.len().max(100 * SAMPLE.len()) as u64);
+}
+
+/// What begins like a token at each fourth byte is looked through once: with each of them looked at to the end, this
+/// would take hours.
+#[test]
+fn beginnings_of_tokens_without_an_end() {
+    let text = "eyJ-".repeat(1 << 20);
+    assert_eq!(msg_session::redact(&text).1, 0);
+    let token = format!("{} eyJ{}.{}.x", "eyJ-".repeat(20), "a".repeat(30), "b".repeat(30));
+    assert_eq!(msg_session::redact(&token).1, 1);
+}
+
 #[test]
 fn events_with_numbers_that_repeat_or_end_the_range() {
     let orphan = r#"{"kind":"ObservationEvent","tool_call_id":"c"}"#;

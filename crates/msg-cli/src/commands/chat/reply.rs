@@ -25,8 +25,6 @@ use crate::endpoint::Endpoint;
 
 /// How often it is looked whether somebody wants to stop, while nothing comes.
 const TICK: Duration = Duration::from_millis(100);
-/// Signs of life without content are believed so much longer than silence.
-const ALIVE: u32 = 10;
 
 /// How a reply ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,7 +33,7 @@ pub(super) enum Ended {
     Whole,
     /// Somebody stopped it.
     Interrupted,
-    /// Nothing came for so long.
+    /// Nothing came for so long, or only signs of life.
     Silent(Duration),
     /// It has more bytes than are taken.
     TooLong(u64),
@@ -49,7 +47,11 @@ impl fmt::Display for Ended {
             Ended::Whole => f.write_str("the answer is whole"),
             Ended::Interrupted => f.write_str("interrupted"),
             Ended::Silent(it) => {
-                write!(f, "the endpoint was silent for {} s (--timeout waits longer)", it.as_secs())
+                write!(
+                    f,
+                    "the endpoint said nothing for {} s (--timeout waits longer)",
+                    it.as_secs()
+                )
             }
             Ended::TooLong(limit) => {
                 write!(f, "the answer went over {limit} bytes (--max-answer-bytes takes more)")
@@ -62,7 +64,7 @@ impl fmt::Display for Ended {
 /// What bounds a reply.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bounds {
-    /// How long nothing may come.
+    /// How long nothing may come that says something: blank comments and empty deltas are nothing.
     pub(super) silence: Duration,
     /// Bytes of what the model says: text, thoughts, arguments.
     pub(super) answer: u64,
@@ -104,8 +106,7 @@ pub(super) fn receive(
 struct Taking {
     reader: StreamReader,
     bounds: Bounds,
-    /// When bytes came, and when they said something.
-    heard: Instant,
+    /// When something was said, or a request was sent.
     told: Instant,
     wire: u64,
     answer: u64,
@@ -115,7 +116,7 @@ impl Taking {
     fn new(bounds: Bounds) -> Self {
         let now = Instant::now();
         let reader = StreamReader::new(Provider::Auto.families(), StreamOptions::default());
-        Self { reader, bounds, heard: now, told: now, wire: 0, answer: 0 }
+        Self { reader, bounds, told: now, wire: 0, answer: 0 }
     }
 
     fn all(
@@ -133,8 +134,7 @@ impl Taking {
                 Ok(Piece::Bytes(bytes)) => self.take(&bytes, saved, show),
                 Ok(Piece::Waits(why, pause)) => {
                     show.aside(&format!("{why}; asking again in {:.1} s", pause.as_secs_f64()));
-                    self.heard = Instant::now() + pause;
-                    self.told = self.heard;
+                    self.told = Instant::now() + pause;
                 }
                 Ok(Piece::End) => return Ended::Whole,
                 Ok(Piece::Broken(why)) => return Ended::Broken(why),
@@ -157,7 +157,6 @@ impl Taking {
     }
 
     fn take(&mut self, bytes: &[u8], saved: &mut Saved<'_>, show: &mut Show) {
-        self.heard = Instant::now();
         self.wire += bytes.len() as u64;
         let before = self.answer;
         let answer = &mut self.answer;
@@ -166,7 +165,7 @@ impl Taking {
             show.event(&it);
         });
         if self.answer > before {
-            self.told = self.heard;
+            self.told = Instant::now();
             saved.note_change();
         }
     }
@@ -176,8 +175,7 @@ impl Taking {
         if self.answer > answer || self.wire > self.bounds.wire() {
             return Some(Ended::TooLong(answer));
         }
-        let silent = self.heard.elapsed() >= silence || self.told.elapsed() >= silence * ALIVE;
-        silent.then_some(Ended::Silent(silence))
+        (self.told.elapsed() >= silence).then_some(Ended::Silent(silence))
     }
 }
 

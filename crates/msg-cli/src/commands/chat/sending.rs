@@ -64,10 +64,15 @@ fn answered(
 
 fn read(endpoint: &Endpoint, mut reply: BodyReader<'static>, pieces: &SyncSender<Piece>) {
     let mut block = vec![0; 16 << 10];
+    let mut masking = endpoint.masking();
     loop {
         let piece = match reply.read(&mut block) {
-            Ok(0) => Piece::End,
-            Ok(n) => Piece::Bytes(block[..n].to_vec()),
+            Ok(0) => {
+                let _ = pieces.send(Piece::Bytes(masking.rest_of_bytes()));
+                Piece::End
+            }
+            // Before anything is read from it, so that no member of the reply holds the key.
+            Ok(n) => Piece::Bytes(masking.bytes(&block[..n])),
             Err(it) if it.kind() == io::ErrorKind::Interrupted => continue,
             Err(it) => Piece::Broken(endpoint.masked(it.to_string())),
         };

@@ -19,6 +19,17 @@ use crate::sessions::places;
 pub(super) fn put(to: Format, options: &WriteOptions, session: &[u8]) -> Result<String, Failure> {
     let usage = |it: &str| Failure::Usage(format!("--install: {it}"));
     let dialect: Option<Dialect> = to.name().parse().ok();
+    for (option, value, more) in
+        [("--session-id", &options.session_id, "-._"), ("--now", &options.now, "-.:+")]
+    {
+        let fits = |it: char| it.is_ascii_alphanumeric() || more.contains(it);
+        if !value.chars().all(fits) || value.starts_with(['-', '.']) || value.len() > 128 {
+            let what = format!(
+                "{option} {value:?} is no part of a file's name: letters, digits and `{more}` are"
+            );
+            return Err(usage(&what));
+        }
+    }
     let (path, resume) = match dialect {
         Some(Dialect::ClaudeCode) => claude_code(options),
         Some(Dialect::Codex) => codex(options),

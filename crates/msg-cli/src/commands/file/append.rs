@@ -36,7 +36,7 @@ impl Append {
         if self.file.lines.asked()? {
             return self.run_lines(cx);
         }
-        let (mut log, name) = self.write.open(&self.file)?;
+        let (mut log, name) = self.write.open(cx, &self.file)?;
         let has_body = self.cell.body.is_some();
         let mut cell = self.cell.cell().map_err(|it| failed_by(&it, &name))?;
         if !has_body {
@@ -57,13 +57,13 @@ impl Append {
             Some(_) => {
                 Err(Failure::Usage("--jobs is not for a file that is appended to".to_owned()))
             }
-            None => self.acknowledge_lines(),
+            None => self.acknowledge_lines(cx),
         }
     }
 
     /// A cell or message a line, each acknowledged before the next is read.
-    fn acknowledge_lines(&self) -> Result<Status, Failure> {
-        let (mut log, _) = self.write.open(&self.file)?;
+    fn acknowledge_lines(&self, cx: &Context) -> Result<Status, Failure> {
+        let (mut log, _) = self.write.open(cx, &self.file)?;
         let mut input = BufReader::new(Input::open(None, self.file.limit.max_bytes)?.reader);
         let longest = self.file.limit.max_bytes;
         let mut status = Status::Clean;

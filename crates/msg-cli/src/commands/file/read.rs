@@ -69,6 +69,10 @@ impl Check {
     pub(super) fn run(self, cx: &Context) -> Result<Status, Failure> {
         self.file.run(cx, Options::default(), check, |request| {
             let doc = request.document().map_err(|it| failed_by(&it, &request.name))?;
+            if !doc.is_active() {
+                say_switched_off(cx, &request.name);
+                return Ok(Status::Problems);
+            }
             let found = doc.check();
             cx.note(&render::in_source(&found, &request.name, doc.bytes(), cx.color_err));
             let status = Status::of(!doc.has_errors());
@@ -76,6 +80,15 @@ impl Check {
             Ok(status)
         })
     }
+}
+
+/// Of a file that is not switched on nothing was looked at (MF-3).
+fn say_switched_off(cx: &Context, name: &str) {
+    let text =
+        "is a Markdown file that is not switched on, so that nothing in it is a conversation";
+    let help =
+        "`message_section: true` in its frontmatter switches it on, and so does the name `.msg.md`";
+    cx.note(&format!("{name}: {text}\nhelp: {help}\n"));
 }
 
 fn check(request: Request) -> Answered {
@@ -100,7 +113,12 @@ pub(super) struct History {
 impl History {
     pub(super) fn run(self, cx: &Context) -> Result<Status, Failure> {
         let options = Options { agent: self.agent.clone(), open: self.open, ..Options::default() };
-        self.file.run(cx, options, history, |it| self.file.print_json(it, history))
+        self.file.run(cx, options, history, |it| {
+            if it.document().is_ok_and(|it| !it.is_active()) {
+                say_switched_off(cx, &it.name);
+            }
+            self.file.print_json(it, history)
+        })
     }
 }
 

@@ -134,7 +134,7 @@ impl FileArgs {
         let mut input = self.open()?;
         input.expect_lines()?;
         let job = |line: &[u8]| Ok(job(Request::of_line(line)?)?);
-        jsonl::run(cx, &self.lines, input, &mut Output::stdout(), None, job)
+        jsonl::run(cx, &self.lines, input, (&mut Output::stdout(), None), &jsonl::as_it_is, job)
     }
 
     /// Answers each line by `job`, or the file: in JSON by `job` too, else as `show` does for people.

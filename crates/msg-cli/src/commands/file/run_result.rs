@@ -40,7 +40,7 @@ impl RunResult {
         }
         let data = self.data.as_deref();
         let data = data.map(|it| read_all(Some(it), self.file.limit.max_bytes)).transpose()?;
-        let (mut log, name) = self.write.open(&self.file)?;
+        let (mut log, name) = self.write.open(cx, &self.file)?;
         let request = self.file.request(Options::default())?;
         let (of, mut result) = self.form.read().map_err(|it| failed_by(&it, &name))?;
         result.data = data;

@@ -39,7 +39,7 @@ impl SetDefault {
             self.write.none_given()?;
             return self.file.run_lines(cx, set_default);
         }
-        let (mut log, name) = self.write.open(&self.file)?;
+        let (mut log, name) = self.write.open(cx, &self.file)?;
         let request = self.file.request(Options::default())?;
         let doc = request.document().map_err(|it| failed_by(&it, &name))?;
         let agent = self.agent.unwrap_or_default();

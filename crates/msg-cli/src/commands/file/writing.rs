@@ -9,11 +9,11 @@ use base64::prelude::BASE64_STANDARD;
 use msg_core::Diagnostic;
 use msg_document::to_json;
 use msg_file::store::{self, Appender, Durability};
-use msg_file::{AppendOptions, Entry, refuse_other_kinds};
+use msg_file::{AppendOptions, Document, Entry, Mode, refuse_other_kinds};
 use serde::Serialize;
 
 use super::nonces::Nonces;
-use super::request::{Answered, FileArgs, Request, failed, print, refused};
+use super::request::{Answered, FileArgs, Options, Request, failed, print, refused};
 use crate::context::Context;
 use crate::exit::{Failure, Status, refuse_if};
 use crate::input::Input;
@@ -52,9 +52,20 @@ impl WriteArgs {
         )
     }
 
-    pub(super) fn open(&self, file: &FileArgs) -> Result<(Appender, String), Failure> {
+    pub(super) fn open(
+        &self,
+        cx: &Context,
+        file: &FileArgs,
+    ) -> Result<(Appender, String), Failure> {
         let path = file.path()?;
         let name = path.display().to_string();
+        // A message file has no section that could end; nothing of it is read here.
+        if Mode::of(path) == Mode::Markdown && path.exists() {
+            let request = file.request(Options::default())?;
+            if let Ok(document) = request.document() {
+                say_if_below(cx, &document, &name);
+            }
+        }
         let durability = match self.durability.unwrap_or_default() {
             Durable::Sync => Durability::Sync,
             Durable::Flush => Durability::Flush,
@@ -70,6 +81,19 @@ impl WriteArgs {
         };
         let log = Appender::open(path, options).map_err(|it| failed(it, &name))?;
         Ok((log, name))
+    }
+}
+
+/// Says that a cell is going to stand below a heading with which the section of a Markdown file ends for its readers.
+pub(in crate::commands) fn say_if_below(cx: &Context, document: &Document, name: &str) {
+    let found = document.check();
+    let is_it = |it: &&Diagnostic| it.code.as_str() == "msgfile::text-after-section";
+    if let Some(it) = found.iter().find(is_it) {
+        let line = it.at.line.map_or(String::new(), |it| format!("line {it}: "));
+        cx.say(&format!(
+            "{name}: {line}the section ends with this heading, and the new cell comes below it [{}]",
+            it.code
+        ));
     }
 }
 

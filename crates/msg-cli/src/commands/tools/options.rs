@@ -23,7 +23,7 @@ pub(crate) struct ReadArgs {
     /// What becomes of calls in code fences.
     #[arg(long, value_name = "WHEN", default_value = "fallback", value_parser = ["fallback", "never", "always"])]
     fenced_tools: String,
-    /// Foreign syntaxes to read: invoke, hermes, glm, qwen, cline, dsml, minimax.
+    /// Foreign syntaxes to read: invoke, hermes, glm, qwen, cline, dsml, minimax, or all.
     #[arg(long, value_name = "A,B")]
     dialects: Option<String>,
     /// A TOML file that describes further dialects; each is on.

@@ -7,6 +7,7 @@ use msg_view::{Options, Pages};
 use crate::exit::Failure;
 use crate::input::Input;
 use crate::output::Output;
+use crate::paths::is_folder;
 use crate::sources::Sources;
 
 /// Where pages go.
@@ -26,7 +27,9 @@ impl Place {
         sources: &Sources,
     ) -> Result<Self, Failure> {
         match output.filter(|it| it.as_os_str() != "-") {
-            Some(path) if !sources.is_one() || path.is_dir() => Ok(Place::Folder(path.to_owned())),
+            Some(path) if !sources.is_one() || is_folder(path) => {
+                Ok(Place::Folder(path.to_owned()))
+            }
             Some(path) => Ok(Place::File(path.to_owned())),
             None if browser => Ok(Place::Folder(temporary()?)),
             None if sources.is_one() => Ok(Place::Stdout),

@@ -17,7 +17,7 @@ use crate::parts;
 use crate::view::{Draft, Origin, View};
 use crate::{Dialect, Error};
 
-pub(crate) use zip::is_archive;
+pub(crate) use zip::{is_archive, unpacked_size};
 
 /// The dialect.
 pub(crate) struct Inspect;

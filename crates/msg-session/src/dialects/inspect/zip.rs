@@ -9,14 +9,31 @@ pub(super) const MAGIC: &[u8] = b"PK\x03\x04";
 /// The most bytes that one file of an archive may unpack to.
 const MAX_FILE: usize = 256 << 20;
 
+/// The most bytes that all files of an archive may unpack to.
+const MAX_ALL: usize = 1 << 30;
+
 /// Whether an archive is a log: it has a header.
 pub(crate) fn is_archive(bytes: &[u8]) -> bool {
     files(bytes).is_some_and(|it| it.iter().any(|it| it.name == "header.json"))
 }
 
+/// How many bytes the files of an archive say that they have unpacked, all together; nothing for any other file.
+pub(crate) fn unpacked_size(bytes: &[u8]) -> Option<u64> {
+    let files = files(bytes).filter(|_| bytes.starts_with(MAGIC))?;
+    Some(files.iter().fold(0, |sum: u64, it| sum.saturating_add(it.size as u64)))
+}
+
 /// The texts of the samples, in the order of their names.
 pub(super) fn samples(bytes: &[u8]) -> Result<Vec<String>, String> {
     let files = files(bytes).ok_or("the archive has no directory")?;
+    let mut places: Vec<_> = files.iter().map(|it| it.header).collect();
+    places.sort_unstable();
+    if places.windows(2).any(|it| it[0] == it[1]) {
+        return Err("two files of the archive have the same bytes".to_owned());
+    }
+    if files.iter().fold(0, |sum: usize, it| sum.saturating_add(it.size)) > MAX_ALL {
+        return Err(format!("the files of the archive have more than {MAX_ALL} bytes"));
+    }
     let mut samples: Vec<_> = files
         .iter()
         .filter(|it| it.name.starts_with("samples/") && it.name.ends_with(".json"))
@@ -29,6 +46,7 @@ pub(super) fn samples(bytes: &[u8]) -> Result<Vec<String>, String> {
 struct File {
     name: String,
     method: usize,
+    crc: u32,
     packed: usize,
     size: usize,
     header: usize,
@@ -49,6 +67,7 @@ fn files(bytes: &[u8]) -> Option<Vec<File>> {
         res.push(File {
             name: String::from_utf8_lossy(bytes.get(name_at..after)?).into_owned(),
             method: number(bytes, at + 10, 2)?,
+            crc: u32::try_from(number(bytes, at + 16, 4)?).ok()?,
             packed: number(bytes, at + 20, 4)?,
             size: number(bytes, at + 24, 4)?,
             header: number(bytes, at + 42, 4)?,
@@ -70,6 +89,9 @@ impl File {
             }
             other => return Err(format!("{name} is packed by method {other}, which is not read")),
         };
+        if crc32(&unpacked) != self.crc {
+            return Err(format!("{name}: the data is damaged, its checksum is another one"));
+        }
         String::from_utf8(unpacked).map_err(|_| format!("{name} is not UTF-8"))
     }
 
@@ -89,6 +111,28 @@ fn why_not(name: &str, status: TINFLStatus) -> String {
         _ => "the data is damaged",
     };
     format!("{name}: {why}")
+}
+
+/// The checksum of ZIP archives (ISO 3309).
+fn crc32(bytes: &[u8]) -> u32 {
+    const TABLE: [u32; 256] = crc_table();
+    let step = |crc: u32, it: &u8| TABLE[usize::from(crc as u8 ^ it)] ^ crc >> 8;
+    !bytes.iter().fold(!0, step)
+}
+
+const fn crc_table() -> [u32; 256] {
+    let mut table = [0; 256];
+    let mut at = 0;
+    while at < 256 {
+        let (mut crc, mut bit) = (at as u32, 0);
+        while bit < 8 {
+            crc = if crc & 1 == 1 { crc >> 1 ^ 0xedb8_8320 } else { crc >> 1 };
+            bit += 1;
+        }
+        table[at] = crc;
+        at += 1;
+    }
+    table
 }
 
 /// A number of so many bytes, the lowest first.
