@@ -22,7 +22,7 @@ pub const CODES: &[CodeInfo] = &[
     ),
     CodeInfo::warning(
         "stream::unknown-event",
-        "OA-22, OA-23",
+        "OA-22, OA-23, GI-20",
         "an event that the API does not have",
     ),
     CodeInfo::warning(

@@ -21,6 +21,10 @@ pub enum Origin {
     Anthropic,
     /// Gemini contents.
     Gemini,
+    /// Steps of the Gemini Interactions API.
+    Interactions,
+    /// Messages of Amazon Bedrock Converse.
+    Bedrock,
     /// Tool calls in markup.
     Xml,
     /// The turns of an application.
@@ -43,6 +47,8 @@ impl Origin {
             Origin::Plain => "plain",
             Origin::Anthropic => "anthropic",
             Origin::Gemini => "gemini",
+            Origin::Interactions => "interactions",
+            Origin::Bedrock => "bedrock",
             Origin::Xml => "xml",
             Origin::Turns => "turns",
             Origin::Native => "native",
@@ -61,6 +67,8 @@ impl From<&str> for Origin {
             "plain" => Origin::Plain,
             "anthropic" => Origin::Anthropic,
             "gemini" => Origin::Gemini,
+            "interactions" => Origin::Interactions,
+            "bedrock" => Origin::Bedrock,
             "xml" => Origin::Xml,
             "turns" => Origin::Turns,
             "native" => Origin::Native,

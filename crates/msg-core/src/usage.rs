@@ -41,27 +41,41 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Reads the numbers out of a provider's object (Chat Completions, Responses, Anthropic or
-    /// Gemini names) and keeps the object. Members of another type count as absent.
+    /// Reads the numbers out of a provider's object (Chat Completions, Responses, Anthropic,
+    /// Gemini, Interactions or Bedrock names) and keeps the object. Members of another type count as absent.
     pub fn from_raw(raw: RawJson) -> Self {
         let members = raw.members().unwrap_or_default();
         let first = |names: &[&str]| first_of(&members, names);
+        let sum = |names: &[&str]| {
+            let numbers = names.iter().filter_map(|it| first(&[it]));
+            numbers.reduce(u64::saturating_add)
+        };
         let within = |names: &[&str], name| {
             let details = names.iter().find_map(|it| value(&members, it)?.members());
             details.and_then(|it| first_of(&it, &[name]))
         };
         Self {
-            input: first(&["prompt_tokens", "input_tokens", "promptTokenCount"]),
-            output: first(&["completion_tokens", "output_tokens", "candidatesTokenCount"]),
-            total: first(&["total_tokens", "totalTokenCount"]),
+            // Bedrock leaves caches out of its input (BR-27), Interactions thoughts out of its output (GI-28).
+            input: first(&["prompt_tokens", "input_tokens", "promptTokenCount", "total_input_tokens"])
+                .or_else(|| {
+                    first(&["inputTokens"])?;
+                    sum(&["inputTokens", "cacheReadInputTokens", "cacheWriteInputTokens"])
+                }),
+            output: first(&["completion_tokens", "output_tokens", "candidatesTokenCount"])
+                .or_else(|| first(&["outputTokens"]))
+                .or_else(|| sum(&["total_output_tokens", "total_thought_tokens"])),
+            total: first(&["total_tokens", "totalTokenCount", "totalTokens"]),
             cached: within(&["prompt_tokens_details", "input_tokens_details"], "cached_tokens")
-                .or_else(|| first(&["cache_read_input_tokens", "cachedContentTokenCount"])),
-            cache_write: first(&["cache_creation_input_tokens"]),
+                .or_else(|| {
+                    let names = ["cache_read_input_tokens", "cachedContentTokenCount"];
+                    first(&names).or_else(|| first(&["total_cached_tokens", "cacheReadInputTokens"]))
+                }),
+            cache_write: first(&["cache_creation_input_tokens", "cacheWriteInputTokens"]),
             reasoning: within(
                 &["completion_tokens_details", "output_tokens_details"],
                 "reasoning_tokens",
             )
-            .or_else(|| first(&["thoughtsTokenCount"])),
+            .or_else(|| first(&["thoughtsTokenCount", "total_thought_tokens"])),
             raw: Some(raw),
         }
     }

@@ -90,6 +90,11 @@ pub(crate) trait Codec: Sync {
         false
     }
 
+    /// Whether calls go out with ids, so that those without get one (GE-6).
+    fn links_ids(&self) -> bool {
+        false
+    }
+
     /// Whether calls and results without ids find each other by name and place, as its provider does it.
     fn matches_by_name(&self) -> bool {
         false
@@ -224,7 +229,7 @@ pub struct WriteOptions {
     pub encode: msg_openai::WriteOptions,
     /// For `anthropic`.
     pub anthropic: msg_anthropic::WriteOptions,
-    /// For `gemini`.
+    /// For `gemini` and `interactions`.
     pub gemini: msg_gemini::WriteOptions,
     /// For `agent`.
     pub agent_form: AgentForm,

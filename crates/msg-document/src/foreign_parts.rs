@@ -51,6 +51,8 @@ fn foreign_other(it: &Other) -> Option<Diagnostic> {
     }
     let members = Members::of(it.value.text())?;
     let (what, name, owner) = match members.kind {
+        // Interactions have calls of this name too, in lists of their own.
+        Some(kind) if it.format == Origin::Interactions && kind == "function_call" => return None,
         Some(kind) => ("type", kind.clone(), owner_of_type(&kind)?),
         None => ("member", members.tag?.0.into(), members.tag?.1),
     };
@@ -71,7 +73,14 @@ fn foreign_list(message: &Message) -> Option<Diagnostic> {
 
 /// Whether a format is one of those whose parts are told apart.
 fn is_judged(format: &Origin) -> bool {
-    matches!(format, Origin::OpenAi | Origin::Anthropic | Origin::Responses | Origin::Gemini)
+    matches!(
+        format,
+        Origin::OpenAi
+            | Origin::Anthropic
+            | Origin::Responses
+            | Origin::Gemini
+            | Origin::Interactions
+    )
 }
 
 fn foreign(what: &str, name: &str, owner: &str) -> Diagnostic {

@@ -1,5 +1,5 @@
-//! The Gemini wire format (`generateContent` of AI Studio and Vertex) both ways: contents, requests,
-//! responses, and streams (GE-1 to GE-21). Bytes go straight into [`Message`](msg_core::Message)s and back
+//! The Gemini wire formats both ways: `generateContent` of AI Studio and Vertex (GE-1 to GE-21), and the
+//! Interactions API (GI-1 to GI-28), each with its requests, responses and streams. Bytes go straight into [`Message`](msg_core::Message)s and back
 //! into bytes; what the model does not know survives, in order.
 //!
 //! Nothing here opens a socket, reads a clock or judges a conversation.
@@ -10,6 +10,7 @@
 //! ```
 
 pub mod contents;
+pub mod interactions;
 
 mod head;
 mod request;

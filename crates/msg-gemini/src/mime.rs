@@ -21,6 +21,17 @@ pub(crate) fn is_image(media_type: &str) -> bool {
     strip_prefix(media_type, "image/").is_some()
 }
 
+/// The type of an interaction's content that holds a file of this media type (GI-6).
+pub(crate) fn content_kind(media_type: Option<&str>) -> &'static str {
+    let is = |prefix| media_type.is_some_and(|it| strip_prefix(it, prefix).is_some());
+    match () {
+        () if is("image/") => "image",
+        () if is("audio/") => "audio",
+        () if is("video/") => "video",
+        () => "document",
+    }
+}
+
 /// The media type that the extension of a URL's path stands for.
 pub(crate) fn of_url(url: &str) -> Option<&'static str> {
     let path = url.split(['?', '#']).next()?;

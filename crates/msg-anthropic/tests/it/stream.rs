@@ -8,6 +8,18 @@ use msg_anthropic::ANTHROPIC as FAMILY;
 use crate::laws::events;
 use crate::laws::stream::{How, Outcome};
 
+fn cases() -> testkit::Rows {
+    testkit::rows!("stream/cases.jsonl")
+}
+
+fn captures() -> testkit::Folder {
+    testkit::cases!("stream/captures")
+}
+
+fn regressions() -> testkit::Folder {
+    testkit::cases!("stream/regressions")
+}
+
 /// What was read is written and rewritten as the stream that the API would send.
 fn own_laws((res, shown): &Outcome, _how: &How) {
     events::live_says_the_same(res, shown);

@@ -48,8 +48,19 @@ pub trait RequestBody: MessageBody {
     const REQUEST: (&'static str, &'static [Kind]);
     /// The member of a response that holds its messages; an array.
     const RESPONSE: &'static str;
+    /// Whether a document that has the members of both is a response.
+    const RESPONSE_WINS: bool = false;
     /// What the error says that was expected.
     const EXPECTED: &'static str;
+
+    /// What a member with a value of this kind says that the document is.
+    fn told_by(name: &str, kind: Kind) -> Option<BodyKind> {
+        let (request, kinds) = Self::REQUEST;
+        if name == request && kinds.contains(&kind) {
+            return Some(BodyKind::Request);
+        }
+        (name == Self::RESPONSE && kind == Kind::Array).then_some(BodyKind::Response)
+    }
 
     /// Reads a bare list, before which the reader stands.
     ///
@@ -65,6 +76,15 @@ pub trait RequestBody: MessageBody {
 
     /// What it asks besides its conversation (AN-21).
     fn head(&self) -> RequestHead;
+}
+
+/// What an object with messages is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BodyKind {
+    /// What is sent.
+    Request,
+    /// What comes back.
+    Response,
 }
 
 /// A document of the format that has this request.
@@ -98,8 +118,8 @@ impl<Q: RequestBody> Document<Q> {
     fn read_from<'a>(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Self, Error> {
         let res = match shape::<Q>(reader)? {
             Some(Shape::List) => Self::List(Q::read_list(reader, cx)?),
-            Some(Shape::Request) => Self::Request(Q::read_body(reader, cx)?),
-            Some(Shape::Response) => Self::Response(Q::Response::read_body(reader, cx)?),
+            Some(Shape::Body(BodyKind::Request)) => Self::Request(Q::read_body(reader, cx)?),
+            Some(Shape::Body(BodyKind::Response)) => Self::Response(Q::Response::read_body(reader, cx)?),
             None => return Err(unknown(reader, Q::EXPECTED)?),
         };
         reader.finish()?;
@@ -168,31 +188,28 @@ fn room_of(it: &Message) -> usize {
 /// What a document is.
 enum Shape {
     List,
-    Request,
-    Response,
+    Body(BodyKind),
 }
 
 fn shape<Q: RequestBody>(reader: &mut Reader<'_>) -> Result<Option<Shape>, JsonError> {
     match reader.peek()? {
         Kind::Array => Ok(Some(Shape::List)),
-        Kind::Object => object_shape::<Q>(reader.clone()),
+        Kind::Object => Ok(body_kind::<Q>(reader.clone())?.map(Shape::Body)),
         _ => Ok(None),
     }
 }
 
-/// Looks ahead for the member that tells a request from a response; a request wins.
-fn object_shape<Q: RequestBody>(mut reader: Reader<'_>) -> Result<Option<Shape>, JsonError> {
-    let (request, kinds) = Q::REQUEST;
+/// Looks ahead for the member that tells a request from a response.
+fn body_kind<Q: RequestBody>(mut reader: Reader<'_>) -> Result<Option<BodyKind>, JsonError> {
+    let wins = if Q::RESPONSE_WINS { BodyKind::Response } else { BodyKind::Request };
     let mut res = None;
     reader.begin_object()?;
     while let Some(key) = reader.next_key()? {
-        let kind = reader.peek()?;
-        if key.text == request && kinds.contains(&kind) {
-            return Ok(Some(Shape::Request));
+        let told = Q::told_by(&key.text, reader.peek()?);
+        if told == Some(wins) {
+            return Ok(told);
         }
-        if key.text == Q::RESPONSE && kind == Kind::Array {
-            res = Some(Shape::Response);
-        }
+        res = told.or(res);
         reader.raw()?;
     }
     Ok(res)

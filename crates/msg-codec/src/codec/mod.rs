@@ -29,7 +29,7 @@ mod whole;
 pub use body::Body;
 pub(crate) use body::note_model;
 pub use context::Context;
-pub use document::{Document, MessageBody, RequestBody};
+pub use document::{BodyKind, Document, MessageBody, RequestBody};
 pub use fields::Fields;
 pub use kept::Inner;
 pub use layout::Plan;

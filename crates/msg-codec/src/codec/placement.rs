@@ -53,6 +53,14 @@ impl Placement {
         extra
     }
 
+    /// The layout of a message whose source had these slots, and of which a text is kept that has no canonical
+    /// spelling: a third section.
+    #[must_use]
+    pub fn layout_with(self, slots: &[u8], raw: &str) -> Vec<u8> {
+        let marks = [BASE | self.0];
+        Plan::sections(&[filled(slots), &marks, raw.as_bytes()])
+    }
+
     fn layout(self, slots: &[u8]) -> Vec<u8> {
         match self.0 {
             0 => slots.to_vec(),

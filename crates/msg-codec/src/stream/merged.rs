@@ -111,6 +111,11 @@ impl Merged {
         }
     }
 
+    /// Whether there is a member of this name.
+    pub fn has(&self, key: &str) -> bool {
+        self.find(key).is_some()
+    }
+
     /// Whether there is no member.
     pub fn is_empty(&self) -> bool {
         self.members.is_empty()

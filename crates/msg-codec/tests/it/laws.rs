@@ -277,7 +277,14 @@ pub(crate) fn faults_are_named(bytes: &[u8], how: &How) {
     }
     let (res, _) = read(how, [bytes]);
     let named = |code: &str| res.diagnostics.iter().any(|it| it.code == *code);
-    for (_, data) in plain_reading(bytes) {
+    let mut reader = StreamReader::new(&how.families, how.options);
+    for (name, data) in plain_reading(bytes) {
+        if reader.is_finished() {
+            break;
+        }
+        let name = name.unwrap_or_default();
+        let lines = data.replace('\n', "\ndata: ");
+        reader.feed(format!("event: {name}\ndata: {lines}\n\n").as_bytes(), &mut |_| {});
         // A byte order mark before an object does no harm there either.
         match data.trim_ascii().trim_start_matches('\u{feff}') {
             "[DONE]" => break,

@@ -8,7 +8,7 @@ use msg_openai::{CHAT, MessageForm, RESPONSES};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
-use super::{EVENTS, FAMILY, NOISE, own_laws};
+use super::{EVENTS, FAMILY, NOISE, captures, cases, own_laws, regressions};
 use crate::laws::stream as laws;
 use crate::laws::stream::How;
 use crate::stream_cases::{Case, json, render};
@@ -20,10 +20,6 @@ fn hows() -> [How; 2] {
     [How::new(&[FAMILY]), How::new(&FAMILIES)]
 }
 
-fn cases() -> testkit::Rows {
-    testkit::rows!("stream/cases.jsonl")
-}
-
 #[test]
 fn cases_agree() {
     cases().check_expect(|row| render(row, &FAMILIES));
@@ -31,7 +27,7 @@ fn cases_agree() {
 
 #[test]
 fn recorded_streams_assemble() {
-    testkit::cases!("stream/captures").check(|case| {
+    captures().check(|case| {
         let (res, _) = laws::read(&hows()[1], [&*case.bytes]);
         format!("{:#}", json(&res, MessageForm::Native))
     });
@@ -59,10 +55,7 @@ fn laws_hold_for_cases_and_recordings() {
             all_laws(case.bytes(), &case.how(&FAMILIES), at);
         }
     });
-    for case in [testkit::cases!("stream/captures"), testkit::cases!("stream/regressions")]
-        .iter()
-        .flat_map(testkit::Folder::cases)
-    {
+    for case in [captures(), regressions()].iter().flat_map(testkit::Folder::cases) {
         for how in hows() {
             all_laws(&case.bytes, &how, case.bytes.len() / 2);
         }

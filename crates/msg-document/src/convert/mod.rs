@@ -82,7 +82,8 @@ impl Document {
             return Err(Refusal::bad_option(format!("{to} is read and not written")));
         }
         res.edits.extend(self.lower(&options.lower));
-        if self.format().codec().lacks_ids() && !to.codec().lacks_ids() {
+        let may_lack = self.format().codec().lacks_ids() || to.codec().links_ids();
+        if may_lack && (to.codec().links_ids() || !to.codec().lacks_ids()) {
             res.edits.extend(self.link_ids());
         }
         if to.codec().judges_itself() {

@@ -27,6 +27,9 @@ pub(super) trait Api: Send + Sync + 'static {
     /// Whether calls and results may come without ids, and find each other by name and place (GE-6).
     const MATCHES_BY_NAME: bool = false;
 
+    /// Whether calls may come without ids and go out with them: those without get one (GE-6).
+    const LINKS_IDS: bool = false;
+
     fn likelihood(outline: &Outline<'_>) -> Likelihood;
 
     /// Where the document is, around which there may be an envelope.
@@ -107,7 +110,11 @@ impl<A: Api> Codec for Wire<A> {
     }
 
     fn lacks_ids(&self) -> bool {
-        A::MATCHES_BY_NAME
+        A::MATCHES_BY_NAME || A::LINKS_IDS
+    }
+
+    fn links_ids(&self) -> bool {
+        A::LINKS_IDS
     }
 
     fn matches_by_name(&self) -> bool {

@@ -5,6 +5,7 @@
 //! openai     messages, choices, role + content      msg_openai::chat     msg_openai::chat
 //! anthropic  blocks, system beside messages         msg_anthropic        msg_anthropic
 //! gemini     contents, candidates, parts            msg_gemini           msg_gemini
+//! interac.   steps, input beside its own members    msg_gemini           msg_gemini
 //! msgmd      Markdown with headings                 msg_file             msg_file
 //! codex …    marks of the agent's records           msg_session          msg_session
 //! ```
@@ -14,6 +15,7 @@ mod api;
 mod both;
 mod data;
 mod gemini;
+mod interactions;
 mod langchaingo;
 mod lists;
 #[cfg(feature = "files")]
@@ -39,6 +41,8 @@ pub(crate) static FORMATS: &[&dyn Codec] = &[
     &Wire::<openai::Openai>(PhantomData),
     &Wire::<anthropic::Anthropic>(PhantomData),
     &Wire::<gemini::Gemini>(PhantomData),
+    // Before Responses, whose `input` it has too.
+    &Wire::<interactions::Interactions>(PhantomData),
     &Wire::<responses::Responses>(PhantomData),
     &lists::AGENT,
     // Before turns, whose marks it has too.

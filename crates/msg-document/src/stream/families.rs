@@ -10,7 +10,7 @@ pub(super) static ALL: [Family; 11] = [
     msg_anthropic::ANTHROPIC,
     COHERE,
     msg_gemini::GEMINI,
-    INTERACTIONS,
+    msg_gemini::interactions::INTERACTIONS,
     CONVERSE,
     OLLAMA,
     ASSISTANTS,
@@ -23,17 +23,13 @@ pub(super) static CHAT: [Family; 1] = [msg_openai::CHAT];
 pub(super) static RESPONSES: [Family; 1] = [msg_openai::RESPONSES];
 pub(super) static ANTHROPIC: [Family; 1] = [msg_anthropic::ANTHROPIC];
 pub(super) static GEMINI: [Family; 1] = [msg_gemini::GEMINI];
+pub(super) static INTERACTIONS: [Family; 1] = [msg_gemini::interactions::INTERACTIONS];
 
 const COHERE: Family = foreign("Cohere", |it| {
     let kinds =
         ["message-start", "content-delta", "tool-plan-delta", "citation-start", "message-end"];
     is_one_of(it, "type", &kinds)
         || is_one_of(it, "event_type", &["stream-start", "text-generation", "stream-end"])
-});
-const INTERACTIONS: Family = foreign("Gemini interactions", |it| {
-    let starts = ["interaction.", "step.", "content."];
-    let kind = it.get("event_type").and_then(Json::text).unwrap_or_default();
-    starts.iter().any(|start| kind.starts_with(start))
 });
 const CONVERSE: Family = foreign("Bedrock Converse", |it| {
     let names = ["messageStart", "contentBlockStart", "contentBlockDelta", "messageStop"];

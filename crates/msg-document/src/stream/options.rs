@@ -62,16 +62,19 @@ pub enum Provider {
     Anthropic,
     /// Gemini, and Vertex AI.
     Gemini,
+    /// Gemini Interactions.
+    Interactions,
 }
 
 impl Provider {
     /// All of them, the default first.
-    pub const ALL: [Provider; 5] = [
+    pub const ALL: [Provider; 6] = [
         Provider::Auto,
         Provider::OpenAi,
         Provider::Responses,
         Provider::Anthropic,
         Provider::Gemini,
+        Provider::Interactions,
     ];
 
     /// Its name in options.
@@ -100,6 +103,9 @@ impl Provider {
             Provider::Responses => ("responses", "OpenAI Responses", &families::RESPONSES),
             Provider::Anthropic => ("anthropic", "Anthropic Messages", &families::ANTHROPIC),
             Provider::Gemini => ("gemini", "Gemini, and Vertex AI", &families::GEMINI),
+            Provider::Interactions => {
+                ("interactions", "Gemini Interactions", &families::INTERACTIONS)
+            }
         }
     }
 }
@@ -145,6 +151,9 @@ pub enum StreamForm {
     /// The stream that Gemini would send.
     #[serde(rename = "gemini-chunks")]
     GeminiChunks,
+    /// The stream that the Gemini Interactions API would send.
+    #[serde(rename = "interactions-events")]
+    InteractionsEvents,
 }
 
 /// Writes the stream that a provider would send, and says what it cannot hold.
@@ -158,6 +167,7 @@ impl StreamForm {
             StreamForm::ResponsesEvents => Some(msg_openai::write_response_events),
             StreamForm::AnthropicEvents => Some(anthropic_events),
             StreamForm::GeminiChunks => Some(msg_gemini::write_chunks),
+            StreamForm::InteractionsEvents => Some(msg_gemini::interactions::write_events),
             StreamForm::OpenAi | StreamForm::Native | StreamForm::Turns => None,
         }
     }

@@ -15,4 +15,5 @@ mod reason;
 
 pub use assembler::GeminiAssembler;
 pub use family::GEMINI;
+pub(crate) use notes::UNKNOWN_DELTA;
 pub(crate) use reason::meaning;

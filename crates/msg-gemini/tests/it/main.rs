@@ -4,6 +4,7 @@
 mod convert;
 mod events;
 mod hostile;
+mod interactions;
 mod laws;
 mod random;
 #[path = "../../../msg-codec/tests/it/random_json.rs"]

@@ -157,6 +157,11 @@ fn model_message() -> impl Strategy<Value = Message> {
     )
 }
 
+/// Some messages of a conversation.
+pub(crate) fn model_messages() -> impl Strategy<Value = Vec<Message>> {
+    prop::collection::vec(model_message(), 0..5)
+}
+
 proptest! {
     #![proptest_config(config(600))]
 
@@ -169,7 +174,7 @@ proptest! {
     }
 
     #[test]
-    fn conversations(messages in prop::collection::vec(model_message(), 0..5)) {
+    fn conversations(messages in model_messages()) {
         sent_in_silence_comes_back(&messages);
     }
 

@@ -2,7 +2,7 @@
 //! fixpoint, what is lost is named, signatures stay on their parts, no bytes panic.
 
 #[path = "../../../../msg-codec/tests/it/documents.rs"]
-mod documents;
+pub(crate) mod documents;
 
 use msg_codec::codec::argument_text;
 use msg_core::{Message, Part, Role};

@@ -1,0 +1,101 @@
+//! Steps of the Gemini Interactions API: an array, or a request or response body. Reading and writing are
+//! `msg_gemini::interactions`'s.
+
+use msg_core::{Message, Report, request::RequestHead};
+use msg_gemini::interactions::{self, Document, Interaction, InteractionRequest};
+
+use super::api::{Api, names};
+use crate::codec::{Likelihood, Side, WriteOptions};
+use crate::outline::{List, Outline, Record, ValueKind};
+use crate::refusal::Refusal;
+
+pub(crate) struct Interactions;
+
+impl Api for Interactions {
+    type Request = InteractionRequest;
+
+    const NAME: &'static str = "interactions";
+    const ABOUT: &'static str =
+        "Steps of the Gemini Interactions API: an array, or a request or response body";
+    const LINKS_IDS: bool = true;
+
+    /// What only this API has, in a body or in its steps (GI-25).
+    fn likelihood(outline: &Outline<'_>) -> Likelihood {
+        let is_list = |name: &&str| outline.list(name).is_some();
+        let is_answer = outline.text("object") == Some("interaction")
+            || outline.member("status").is_some() && ["steps", "outputs"].iter().any(is_list);
+        let input = outline.member("input");
+        let is_input =
+            matches!(input, Some(ValueKind::Text | ValueKind::List | ValueKind::Object));
+        if is_answer || is_input && is_request(outline) {
+            return Likelihood::Certain;
+        }
+        let has = |is: fn(&Record<'_>) -> bool| {
+            let in_list = move |it: &List<'_>| it.records().any(is);
+            ["", "input", "steps", "outputs"].iter().any(|it| outline.list(it).is_some_and(in_list))
+        };
+        match () {
+            () if has(is_step) => Likelihood::Certain,
+            () if is_input || is_list(&"steps") || is_list(&"outputs") || has(is_content) => {
+                Likelihood::Possible
+            }
+            () => Likelihood::No,
+        }
+    }
+
+    fn request(
+        head: &RequestHead,
+        messages: Vec<Message>,
+        _: &WriteOptions,
+    ) -> Result<(InteractionRequest, Report), Refusal> {
+        Ok(InteractionRequest::from_head(head, messages))
+    }
+
+    fn options(options: &WriteOptions) -> &msg_gemini::WriteOptions {
+        &options.gemini
+    }
+
+    fn write_messages(messages: &[Message], options: &WriteOptions, out: &mut Vec<u8>) -> Report {
+        interactions::write(messages, &options.gemini, out)
+    }
+
+    fn response_members(response: &Interaction) -> Vec<String> {
+        names(response.body.iter())
+    }
+
+    fn side(document: &Document) -> Side {
+        match document {
+            Document::Response(it) if !it.is_conversation() => Side::Answer,
+            Document::Request(it) if it.is_continued() => Side::Continuation,
+            _ => Side::Conversation,
+        }
+    }
+}
+
+/// What stands beside `input` in a request of this API alone.
+fn is_request(outline: &Outline<'_>) -> bool {
+    const OWN: [&str; 4] =
+        ["system_instruction", "generation_config", "agent", "previous_interaction_id"];
+    let model = outline.text("model").unwrap_or_default();
+    let is_gemini = ["gemini", "gemma"].iter().any(|it| model.starts_with(it));
+    let is_text = outline.member("input") == Some(ValueKind::Text);
+    OWN.iter().any(|it| outline.member(it).is_some()) || is_gemini && is_text
+}
+
+/// A step that other lists of items do not have, or a turn of the older schema.
+fn is_step(record: &Record<'_>) -> bool {
+    match record.kind {
+        Some("user_input" | "model_output" | "thought" | "function_result") => true,
+        Some("function_call") => {
+            let is_object = record.member("arguments") == Some(ValueKind::Object);
+            is_object || record.has("id") && !record.has("call_id")
+        }
+        None => record.role == Some("model") && record.has("content"),
+        Some(_) => false,
+    }
+}
+
+fn is_content(record: &Record<'_>) -> bool {
+    let is_kind = |it| matches!(it, "text" | "image" | "audio" | "document" | "video");
+    record.role.is_none() && record.kind.is_some_and(is_kind)
+}

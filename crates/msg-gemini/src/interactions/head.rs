@@ -1,0 +1,194 @@
+//! The head of a request (GI-24): what it asks besides its conversation, in words that providers share.
+//!
+//! ```text
+//! {"tools":[{"type":"function","name":"f"}],"generation_config":{"max_output_tokens":9,"tool_choice":"any"}}
+//! head   tools [f], max_tokens 9, choice required
+//! ```
+
+use msg_codec::codec::Body;
+use msg_core::{
+    RawJson, Report,
+    request::{
+        Function, ReasoningSetting, RequestHead, ResponseFormat, ResponseSchema, Tool, ToolChoice,
+    },
+};
+use msg_json::Writer;
+
+const CONFIG: &str = "generation_config";
+const JSON: &str = "application/json";
+
+/// What documents of this format are called in a report.
+const TARGET: &str = "interactions";
+
+/// The head of these members, which are all but the conversation.
+pub(super) fn read<'a>(members: impl Iterator<Item = (&'a str, &'a RawJson)>) -> RequestHead {
+    // The older schema says the type of the answer beside its schema.
+    let mut before: Option<(String, RawJson)> = None;
+    let mut head = RequestHead::of_members(members, |head, name, raw| match name {
+        "model" => raw.parse().ok().map(|it| head.model = Some(it)),
+        "stream" => raw.parse().ok().map(|it| head.stream = Some(it)),
+        "tools" => {
+            let tools: Vec<RawJson> = raw.parse().ok()?;
+            head.tools.extend(tools.into_iter().map(|it| Tool::of(it, function)));
+            Some(())
+        }
+        CONFIG => config(head, raw),
+        "response_format" => format(head, raw),
+        "response_mime_type" if raw.parse::<String>().ok()? == JSON => {
+            before = Some((name.to_owned(), raw.clone()));
+            Some(())
+        }
+        _ => None,
+    });
+    if before.is_some() && head.response_format.is_none() {
+        let bare = head.rest.iter().position(|it| it.0 == "response_format");
+        let is_object = |at: &usize| head.rest[*at].1.text().starts_with('{');
+        head.response_format = Some(match bare.filter(is_object) {
+            Some(at) => schema(head.rest.remove(at).1),
+            None => ResponseFormat::Json,
+        });
+    }
+    head
+}
+
+fn function(raw: &RawJson) -> Option<Function> {
+    let mut members = raw.present_members()?;
+    let at = members.iter().position(|it| it.0 == "type")?;
+    (members.remove(at).1.parse::<String>().ok()? == "function").then_some(())?;
+    Function::of_members(members, "parameters")
+}
+
+fn config(head: &mut RequestHead, raw: &RawJson) -> Option<()> {
+    for (name, raw) in raw.present_members()? {
+        let taken = match name.as_str() {
+            "max_output_tokens" => raw.parse().ok().map(|it| head.max_tokens = Some(it)),
+            "temperature" => raw.number().map(|it| head.sampling.temperature = Some(it)),
+            "top_p" => raw.number().map(|it| head.sampling.top_p = Some(it)),
+            "stop_sequences" => raw.parse().ok().map(|it| head.stop = it),
+            "tool_choice" => choice(&raw).map(|it| head.tool_choice = Some(it)),
+            "thinking_level" if head.reasoning.is_none() => {
+                let level = raw.parse().ok().map(ReasoningSetting::Effort);
+                level.map(|it| head.reasoning = Some(it))
+            }
+            _ => None,
+        };
+        if taken.is_none() {
+            head.rest.push((format!("{CONFIG}.{name}"), raw));
+        }
+    }
+    Some(())
+}
+
+/// The choice; none for a mode without a word, or several tools to choose from.
+fn choice(raw: &RawJson) -> Option<ToolChoice> {
+    if let Ok(word) = raw.parse::<String>() {
+        return match word.to_ascii_lowercase().as_str() {
+            "auto" => Some(ToolChoice::Auto),
+            "none" => Some(ToolChoice::None),
+            "any" => Some(ToolChoice::Required),
+            _ => None,
+        };
+    }
+    let members = raw.present_members()?;
+    let [(name, allowed)] = members.as_slice() else { return None };
+    (name == "allowed_tools").then_some(())?;
+    let members = allowed.present_members()?;
+    let find = |wanted: &str| members.iter().find(|it| it.0 == wanted).map(|it| &it.1);
+    let mode = find("mode").and_then(|it| it.parse::<String>().ok()).unwrap_or_default();
+    let tools: Vec<String> = find("tools")?.parse().ok()?;
+    match (mode.to_ascii_lowercase().as_str(), tools.as_slice()) {
+        ("any", [one]) => Some(ToolChoice::Tool(one.clone())),
+        _ => None,
+    }
+}
+
+/// The format of a text, alone or in an array; others, of images and sounds, have no word.
+fn format(head: &mut RequestHead, raw: &RawJson) -> Option<()> {
+    let list = raw.parse::<Vec<RawJson>>();
+    let one = match list.as_deref() {
+        Ok([one]) => one,
+        Ok(_) => return None,
+        Err(_) => raw,
+    };
+    let members = one.present_members()?;
+    let find = |wanted: &str| members.iter().find(|it| it.0 == wanted).map(|it| &it.1);
+    let is = |name, word| find(name).and_then(|it| it.parse::<String>().ok()).as_deref() == Some(word);
+    let is_known = |it: &(String, RawJson)| matches!(it.0.as_str(), "type" | "mime_type" | "schema");
+    (is("type", "text") && members.iter().all(is_known)).then_some(())?;
+    head.response_format = match find("schema") {
+        Some(it) if is("mime_type", JSON) => Some(schema(it.clone())),
+        None if is("mime_type", JSON) => Some(ResponseFormat::Json),
+        None if is("mime_type", "text/plain") => None,
+        _ => return None,
+    };
+    Some(())
+}
+
+fn schema(schema: RawJson) -> ResponseFormat {
+    ResponseFormat::Schema(ResponseSchema { name: None, description: None, schema, strict: None })
+}
+
+/// Puts the members of a head into a body that has `model` and `input`.
+pub(super) fn write(head: &RequestHead, body: &mut Body) -> Report {
+    let mut report = Report::new();
+    let functions = head.functions(TARGET, |it| it.strict.map(|_| "strict"), &mut report);
+    let functions = Some(functions).filter(|it| !it.is_empty());
+    body.write_optional("tools", functions, |it, all| it.array(all, write_tool));
+    let settings = Some(msg_json::to_text(|it| it.object(|it| settings(head, it))));
+    body.write_optional(CONFIG, settings.filter(|it| it != "{}"), |it, json| it.raw(&json));
+    body.write_optional("response_format", head.response_format.as_ref(), |it, format| {
+        it.object(|it| {
+            it.key("type").str("text");
+            it.key("mime_type").str(JSON);
+            if let ResponseFormat::Schema(format) = format {
+                it.key("schema").raw(format.schema.text());
+            }
+        });
+    });
+    body.write_optional("stream", head.stream, |it, is| it.bool(is));
+    let schema = head.schema();
+    let placeless = [
+        ("parallel_tool_calls", head.parallel_tool_calls.is_some()),
+        ("top_k", head.sampling.top_k.is_some()),
+        ("reasoning", matches!(head.reasoning, Some(ReasoningSetting::Budget(_)))),
+        ("response_format.name", schema.is_some_and(|it| it.name.is_some())),
+        ("response_format.description", schema.is_some_and(|it| it.description.is_some())),
+        ("response_format.strict", schema.is_some_and(|it| it.strict.is_some())),
+    ];
+    head.lose(TARGET, &placeless, &mut report);
+    report
+}
+
+fn write_tool(it: &mut Writer<'_>, tool: &Function) {
+    it.object(|it| {
+        it.key("type").str("function");
+        it.key("name").str(&tool.name);
+        it.optional("description", tool.description.as_ref(), |it, text| it.str(text));
+        it.optional("parameters", tool.parameters.as_ref(), |it, raw| it.raw(raw.text()));
+    });
+}
+
+fn settings(head: &RequestHead, it: &mut Writer<'_>) {
+    it.optional("tool_choice", head.tool_choice.as_ref(), |it, choice| match choice {
+        ToolChoice::Auto => it.str("auto"),
+        ToolChoice::None => it.str("none"),
+        ToolChoice::Required => it.str("any"),
+        ToolChoice::Tool(name) => it.object(|it| {
+            it.key("allowed_tools").object(|it| {
+                it.key("mode").str("any");
+                it.key("tools").array([name], |it, name| it.str(name));
+            });
+        }),
+    });
+    it.optional("max_output_tokens", head.max_tokens, |it, n| it.u64(n));
+    let sampling = &head.sampling;
+    for (name, value) in [("temperature", &sampling.temperature), ("top_p", &sampling.top_p)] {
+        it.optional(name, value.as_ref(), |it, raw| it.raw(raw.text()));
+    }
+    if !head.stop.is_empty() {
+        it.key("stop_sequences").array(&head.stop, |it, text| it.str(text));
+    }
+    if let Some(ReasoningSetting::Effort(word)) = &head.reasoning {
+        it.key("thinking_level").str(word);
+    }
+}

@@ -1,0 +1,239 @@
+//! The elements of a list: steps that hold contents, steps that are one part, turns and bare contents where a source
+//! had them (GI-3, GI-4, GI-9, GI-14).
+
+use msg_codec::codec::{
+    Placed, Placement, Plan, Purpose, RawMember, bit, mask, members_of, object_members, text_of,
+};
+use msg_core::{Message, Part, Role};
+
+use super::Writer;
+use crate::interactions::read::{is_item, silent_steps};
+use crate::interactions::shape::{INTERACTIONS, STEP, TYPE, held};
+
+/// An element that goes out.
+pub(super) enum Entry<'m> {
+    /// A step that holds contents, or a turn.
+    Held {
+        /// The value of `type`; of a turn the source of its role.
+        word: &'m str,
+        is_turn: bool,
+        parts: Vec<Placed<'m>>,
+        raw: Vec<RawMember<'m>>,
+        plan: Plan<'m>,
+        /// The message that it ends with.
+        last: usize,
+    },
+    /// A step, or a bare content, that is one part.
+    One(Placed<'m>, Vec<RawMember<'m>>),
+    /// What a source had and nobody could read anything in.
+    Silent(&'m str),
+}
+
+impl<'a> Writer<'a, '_> {
+    /// Writes the messages as an array; `first` is the index that findings give to the first of them.
+    pub(crate) fn steps(&mut self, messages: &'a [Message], first: usize, out: &mut Vec<u8>) {
+        let entries = self.entries(messages, first);
+        self.list(&entries, out);
+    }
+
+    /// Writes the messages in the place of a single element; as an array if they are no longer one.
+    pub(crate) fn single(&mut self, messages: &'a [Message], first: usize, out: &mut Vec<u8>) {
+        let entries = self.entries(messages, first);
+        match entries.as_slice() {
+            [one] if self.is_verbatim() => self.entry(one, out),
+            all => self.list(all, out),
+        }
+    }
+
+    /// Writes the parts of an answer as the list that the older schema has (GI-14).
+    pub(crate) fn items(&mut self, message: &'a Message, out: &mut Vec<u8>) {
+        self.objects.lose_envelope(0, message);
+        let parts: Vec<_> = Placed::all(0, message).filter(|it| self.fits(it)).collect();
+        let entries: Vec<_> = parts.into_iter().map(|it| Entry::One(it, Vec::new())).collect();
+        self.list(&entries, out);
+    }
+
+    fn list(&mut self, entries: &[Entry<'a>], out: &mut Vec<u8>) {
+        msg_json::Writer::new(out).array(entries, |out, it| out.value(|out| self.entry(it, out)));
+    }
+
+    fn entries(&mut self, messages: &'a [Message], first: usize) -> Vec<Entry<'a>> {
+        let mut res = Vec::new();
+        for (at, message) in (first..).zip(messages) {
+            self.objects.losses.at_message(at);
+            if self.hoists() && message.role.is_system() {
+                continue;
+            }
+            if !self.verbatim((at, message), &mut res) {
+                self.canonical((at, message), &mut res);
+            }
+        }
+        res
+    }
+
+    /// Adds what a message was in its source; false if it is to be written as any other.
+    fn verbatim(&mut self, (at, message): (usize, &'a Message), list: &mut Vec<Entry<'a>>) -> bool {
+        if !self.is_verbatim() {
+            return false;
+        }
+        let plan = self.plan(&message.extra);
+        let is_joined = self.objects.placement(message).has(Placement::JOINED);
+        if let Some(Entry::Held { parts, last, .. }) = list.last_mut().filter(|_| is_joined)
+            && *last + 1 == at
+        {
+            parts.extend(Placed::all(at, message));
+            *last = at;
+            self.objects.lose_envelope(at, message);
+            return true;
+        }
+        let is_users = matches!(message.role, Role::User | Role::Tool);
+        let (word, is_turn) = match plan.variant(TYPE) {
+            held::IS_BARE if is_users => {
+                let mut raw = self.objects.envelope([(at, message)].into_iter());
+                for it in Placed::all(at, message) {
+                    if self.fits(&it) {
+                        list.push(Entry::One(it, std::mem::take(&mut raw)));
+                    }
+                }
+                return true;
+            }
+            held::IS_TURN => match self.objects.source(&message.extra, 2) {
+                Some(source) if role_of(source).as_ref() == Some(&message.role) => (source, true),
+                // Results of a turn of the user are a message of their own in the model.
+                Some(source) if message.role == Role::Tool && role_of(source) == Some(Role::User) => {
+                    (source, true)
+                }
+                _ => return false,
+            },
+            0 if is_users && plan.has(TYPE) => ("user_input", false),
+            _ => return false,
+        };
+        let parts = Placed::all(at, message).filter(|it| self.fits(it)).collect();
+        let raw = self.objects.envelope([(at, message)].into_iter());
+        list.push(Entry::Held { word, is_turn, parts, raw, plan, last: at });
+        true
+    }
+
+    /// Adds the steps of a message: its results first, contents that follow each other as one.
+    fn canonical(&mut self, (at, message): (usize, &'a Message), list: &mut Vec<Entry<'a>>) {
+        let is_answer = message.role == Role::Assistant;
+        if !matches!(message.role, Role::User | Role::Assistant | Role::Tool) {
+            self.role_changed(message.role.as_str(), "user");
+        }
+        let mut raw = Vec::new();
+        if is_answer {
+            self.objects.lose_envelope(at, message);
+        } else {
+            raw = self.objects.envelope([(at, message)].into_iter());
+        }
+        let mut parts: Vec<_> = Placed::all(at, message).filter(|it| self.fits(it)).collect();
+        let behind = parts.iter().skip_while(|it| it.is_result()).find(|it| it.is_result());
+        if let Some(moved) = behind {
+            self.objects.losses.result_moved(moved.part);
+            parts.sort_by_key(|it| !it.is_result());
+        }
+        let is_elsewhere = |it: &Placed<'_>| match it.it {
+            Part::ToolCall(_) | Part::Reasoning(_) => !is_answer,
+            Part::ToolResult(_) => is_answer,
+            _ => false,
+        };
+        if parts.iter().any(is_elsewhere) {
+            let text = "calls and thoughts are the model's here, and results are the user's";
+            self.objects.losses.warn("convert::role-changed", None, text);
+        }
+        let start = list.len();
+        let mut silent = Vec::new();
+        if is_answer && self.is_verbatim() {
+            silent = silent_steps(self.objects.source(&message.extra, 2));
+        }
+        let word = if is_answer { "model_output" } else { "user_input" };
+        for (n, one) in parts.into_iter().enumerate() {
+            let before = silent.iter().filter(|it| it.0 == n);
+            list.extend(before.map(|it| Entry::Silent(it.1)));
+            self.place(one, word, start, list);
+        }
+        let n_parts = message.parts.len();
+        list.extend(silent.iter().filter(|it| it.0 >= n_parts).map(|it| Entry::Silent(it.1)));
+        if list.len() == start && (is_answer || message.role == Role::Tool) {
+            let text = "a message of which nothing is left is left out";
+            return self.objects.losses.warn("convert::lost-message", None, text);
+        }
+        if list.len() == start {
+            let (parts, plan) = (Vec::new(), Plan::default());
+            list.push(Entry::Held { word, is_turn: false, parts, raw: Vec::new(), plan, last: at });
+        }
+        if let Some(Entry::Held { raw: own, .. } | Entry::One(_, own)) = list.get_mut(start) {
+            raw.append(own);
+            *own = raw;
+        } else {
+            raw.iter().for_each(|it| self.objects.losses.raw(None, &it.name));
+        }
+    }
+
+    /// Adds a part: a step, or a content of the step before or of a new one.
+    fn place(&self, one: Placed<'a>, word: &'a str, start: usize, list: &mut Vec<Entry<'a>>) {
+        if is_item(one.it) {
+            return list.push(Entry::One(one, Vec::new()));
+        }
+        let extra = one.it.extra();
+        let plan = self.objects.plan(extra, 1);
+        let own = extra.get(&INTERACTIONS, STEP).and_then(object_members);
+        let begins = own.is_some() || plan.slots().is_some() && self.is_verbatim();
+        // Answers that follow each other are read as one.
+        let len = list.len();
+        let joins = |of: &str| len > start || self.purpose == Purpose::Return && of == "model_output";
+        if let Some(Entry::Held { parts, word: last, is_turn: false, .. }) = list.last_mut()
+            && !begins
+            && *last == word
+            && joins(last)
+        {
+            return parts.push(one);
+        }
+        let (raw, last) = (own.unwrap_or_default(), one.message);
+        list.push(Entry::Held { word, is_turn: false, parts: vec![one], raw, plan, last });
+    }
+
+    fn entry(&mut self, entry: &Entry<'a>, out: &mut Vec<u8>) {
+        match entry {
+            Entry::Silent(source) => out.extend_from_slice(source.as_bytes()),
+            Entry::One(one, raw) => self.part(one, raw, out),
+            Entry::Held { word, is_turn, parts, raw, plan, last } => {
+                let shape = if *is_turn { &held::TURN } else { &held::STEP };
+                let is_raw = parts.is_empty() && raw.iter().any(|it| it.name == "content");
+                let has_content = !is_raw && (plan.may_have(held::CONTENT) || !parts.is_empty());
+                let want = bit(TYPE) | mask(has_content, held::CONTENT);
+                let variant = plan.variant(held::CONTENT);
+                let lost = shape.write(out, *plan, want, raw, |out, code| match code {
+                    TYPE if *is_turn => out.extend_from_slice(word.as_bytes()),
+                    TYPE => msg_json::write_str(out, word),
+                    _ => self.contents(parts, variant, out),
+                });
+                self.objects.losses.at_message(*last);
+                self.objects.losses.taken(None, lost);
+            }
+        }
+    }
+
+    /// Writes the value of `content`; the variant is the one that the source had.
+    fn contents(&mut self, parts: &[Placed<'a>], variant: u8, out: &mut Vec<u8>) {
+        match parts {
+            [] if variant == held::CONTENT_NULL => out.extend_from_slice(b"null"),
+            [one] if variant == held::CONTENT_ONE => self.part(one, &[], out),
+            [Placed { it: Part::Text(it), .. }]
+                if variant == held::CONTENT_TEXT
+                    && members_of(&it.extra, &INTERACTIONS, &[STEP]).is_empty() =>
+            {
+                msg_json::write_str(out, &it.text);
+            }
+            all => msg_json::Writer::new(out).array(all, |out, one| {
+                out.value(|out| self.part(one, &[], out));
+            }),
+        }
+    }
+}
+
+/// The role that the source of a turn's role stands for.
+fn role_of(source: &str) -> Option<Role> {
+    let (word, _) = text_of(source)?;
+    Some(if word == "model" { Role::Assistant } else { Role::from(&*word) })
+}
