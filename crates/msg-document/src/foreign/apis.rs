@@ -4,20 +4,6 @@ use super::Foreign;
 
 pub(super) static TABLE: &[Foreign] = &[
     Foreign::new(
-        "a Gemini Interactions body",
-        &[
-            "message type=user_input|model_output|function_result|mcp_server_tool_call|mcp_server_tool_result",
-            "message type=thought signature",
-            "message type=thought summary",
-            "any object=interaction",
-            "document previous_interaction_id",
-            "document generation_config input",
-            "document system_instruction input",
-            "document agent_config input",
-            "document event^interaction.",
-        ],
-    ),
-    Foreign::new(
         "an entry of a Mistral Conversations body",
         &[
             "any type=message.input|message.output|function.call|function.result|tool.execution",

@@ -34,8 +34,12 @@ const WORDS: &[&str] = &[
     "status",
     "thought",
     "index",
+    "mode",
     "tool_choice",
 ];
+
+/// The types of the contents that a result may hold.
+const CONTENTS: &[&str] = &["\"text\"", "\"image\"", "\"audio\"", "\"document\"", "\"video\""];
 
 /// What an application or a provider keeps beside what is said, by the format or the member that has it, and the members
 /// there that are said; of `turns` those that are not.
@@ -159,10 +163,19 @@ pub(super) fn is_shared(leaf: &Leaf<'_>) -> bool {
 /// Whether a value says nothing but what the form of the document is.
 pub(super) fn is_form(leaf: &Leaf<'_>) -> bool {
     match leaf.is_free {
-        true => leaf.text == "{}" && FREE.contains(&leaf.name),
+        // The contents of a result say their types among what is an application's.
+        true => {
+            let is_content = leaf.name == "type" && CONTENTS.contains(&&*leaf.text);
+            is_content || leaf.text == "{}" && FREE.contains(&leaf.name)
+        }
         false => {
             let is_nothing = matches!(leaf.text, "\"\"" | "null" | "[]" | "{}" | "false");
-            is_nothing || is_word(leaf.name) || leaf.name == "format" && leaf.text == "\"json\""
+            let is_json = match leaf.name {
+                "format" => leaf.text == "\"json\"",
+                "mime_type" => leaf.text == "\"application/json\"",
+                _ => false,
+            };
+            is_nothing || is_word(leaf.name) || is_json
         }
     }
 }
@@ -194,6 +207,9 @@ pub(super) fn spellings<'s>(name: &str, said: &'s str) -> Vec<Cow<'s, str>> {
         let mut inner = String::new();
         walk(said, |leaf, _| inner.extend([leaf.name, " ", &*leaf.said(), " "]));
         res.push(Cow::Owned(inner));
+    }
+    if let Some(format) = said.strip_prefix("audio/").filter(|_| name == "mime_type") {
+        res.push(Cow::Borrowed(format));
     }
     if name == "signature" {
         res.push(Cow::Owned(STANDARD.encode(said)));
