@@ -82,5 +82,43 @@ pub const CODES: &[CodeInfo] = &[
     CodeInfo::error("session::alternation", "SE-70", "turns that do not alternate"),
     CodeInfo::error("session::misplaced-system", "SE-70", "a system text that is not the first"),
     CodeInfo::warning("session::blank-line", "SE-70", "a blank line in a data set"),
+    CodeInfo::error(
+        "session::raw-control",
+        "SE-142",
+        "a control character in a record that is not escaped",
+    ),
+    CodeInfo::error("session::media-type", "SE-139", "an image that says another type than it is"),
+    CodeInfo::error(
+        "session::bad-media",
+        "SE-140",
+        "an image or a PDF that is none, or has no data",
+    ),
+    CodeInfo::error("session::server-tool", "SE-141", "a server's tool without call or result"),
+    CodeInfo::info(
+        "session::too-long",
+        "SE-143",
+        "how large a session is that is refused as too long",
+    ),
+    CodeInfo::info("session::not-found", "SE-144", "where a session must be that is not found"),
+    CodeInfo::error(
+        "session::lost-preserved",
+        "SE-125",
+        "a message that a compaction keeps is not there",
+    ),
+    CodeInfo::error(
+        "session::missing-parent-member",
+        "SE-127",
+        "a record does not say which one it follows",
+    ),
+    CodeInfo::error("session::missing-time", "SE-127", "a record without the time that is needed"),
+    CodeInfo::error("session::lost-reply", "SE-128", "an answer whose place a note took"),
+    CodeInfo::error(
+        "session::reasoning-content",
+        "SE-132",
+        "reasoning that another provider wrote out",
+    ),
+    CodeInfo::error("session::bad-header", "SE-132", "a header that the agent does not take"),
+    CodeInfo::error("session::empty-view", "SE-146", "a session of which nothing is sent"),
+    CodeInfo::info("session::is-a-log", "SE-153", "a log that cannot be resumed"),
     CodeInfo::error("session::mend-failed", "SE-93", "a mended session is not sound"),
 ];

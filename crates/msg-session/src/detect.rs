@@ -150,8 +150,8 @@ const CODEX: [&str; 9] = [
 fn by_record(object: &Object<'_>) -> Result<Option<Dialect>, Error> {
     let kind = object.text("type");
     let kind = kind.as_deref().unwrap_or_default();
-    if kind == "session" && object.has("version") {
-        return Err(Error::NotRead { what: "a session of pi, which is not read" });
+    if let Some(found) = by_newer_record(object, kind) {
+        return found.map(Some);
     }
     let meta = ["summary", "file-history-snapshot", "queue-operation"];
     Ok(Some(if object.has("payload") && CODEX.contains(&kind) {
@@ -197,6 +197,55 @@ fn is_fine_tuning(object: &Object<'_>) -> bool {
     list.is_empty() || list.iter().any(says)
 }
 
+/// The marks of agents whose records look like those of older ones (SE-152).
+fn by_newer_record(object: &Object<'_>, kind: &str) -> Option<Result<Dialect, Error>> {
+    let has = |name: &str| object.has(name);
+    let has_parts = || object.get("message").is_some_and(|it| it.get("parts").is_some());
+    let is_grok = || {
+        matches!(kind, "system" | "user" | "assistant" | "tool_result")
+            && has("content")
+            && !has("message")
+            && !["uuid", "id", "timestamp", "sessionId", "session_id", "data"].into_iter().any(has)
+    };
+    Some(Ok(if kind == "session" && has("id") && (has("version") || has("cwd")) {
+        Dialect::Pi
+    } else if kind == "session.start"
+        && object.get("data").is_some_and(|it| it.get("producer").is_some())
+        || kind.contains('.') && has("data") && has("parentId")
+    {
+        Dialect::CopilotCli
+    } else if has("uuid") && (has("systemPayload") || has_parts()) {
+        Dialect::QwenCode
+    } else if has("session_id") && has("parent_tool_use_id")
+        || kind == "system" && has("claude_code_version")
+    {
+        Dialect::ClaudeStream
+    } else if kind == "thread.started" && has("thread_id") {
+        Dialect::CodexExec
+    } else if kind == "metadata" && has("protocol_version") {
+        Dialect::Kimi
+    } else if kind == "session_start" && (has("owner") || has("version")) {
+        Dialect::Droid
+    } else if is_atif(object) {
+        Dialect::Atif
+    } else if has("role")
+        && !has("type")
+        && object.get("message").is_some_and(|it| it.get("content").is_some())
+    {
+        return Some(Err(Error::NotRead { what: "a transcript of Cursor, which is not read" }));
+    } else if has("step_index") && has("type") {
+        return Some(Err(Error::NotRead { what: "a log of Antigravity, which is not read" }));
+    } else if is_grok() {
+        Dialect::Grok
+    } else {
+        return None;
+    }))
+}
+
+fn is_atif(object: &Object<'_>) -> bool {
+    object.text("schema_version").is_some_and(|it| it.starts_with("ATIF-v"))
+}
+
 /// Records of a tree like Claude Code's, whose messages have parts.
 fn is_of_another_agent(object: &Object<'_>) -> bool {
     object.has("systemPayload") || object.get("message").is_some_and(|it| it.get("parts").is_some())
@@ -205,7 +254,9 @@ fn is_of_another_agent(object: &Object<'_>) -> bool {
 /// One JSON object: a document, or a session of one line.
 fn by_document(object: &Object<'_>) -> Result<Option<Dialect>, Error> {
     let has = |name: &str| object.has(name);
-    Ok(if has("history") && (has("trajectory") || has("info")) {
+    Ok(if is_atif(object) {
+        Some(Dialect::Atif)
+    } else if has("history") && (has("trajectory") || has("info")) {
         Some(Dialect::SweAgent)
     } else if has("eval") && (has("samples") || has("status")) {
         Some(Dialect::Inspect)

@@ -63,6 +63,24 @@ dialects! {
     Inspect = "inspect",
     /// OpenTelemetry GenAI spans.
     Otel = "otel",
+    /// Qwen Code, JSON lines that form a tree.
+    QwenCode = "qwen-code",
+    /// pi and openclaw, JSON lines that form a tree.
+    Pi = "pi",
+    /// Copilot CLI, a file of events.
+    CopilotCli = "copilot-cli",
+    /// What `claude -p --output-format stream-json` prints.
+    ClaudeStream = "claude-stream",
+    /// What `codex exec --json` prints.
+    CodexExec = "codex-exec",
+    /// ATIF trajectories.
+    Atif = "atif",
+    /// Kimi CLI, a file of events.
+    Kimi = "kimi",
+    /// droid, JSON lines of Anthropic messages.
+    Droid = "droid",
+    /// Grok CLI, JSON lines of messages.
+    Grok = "grok",
 }
 
 impl fmt::Display for Dialect {

@@ -27,6 +27,45 @@ pub struct Finding {
     /// How many places it stands for, if not one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<u64>,
+    /// What the agent makes of it when it resumes the session, where that is known (SE-136).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<Outcome>,
+    /// Which case of its code it is, where the outcome depends on it.
+    #[serde(skip)]
+    pub(crate) case: Case,
+}
+
+/// What an agent makes of a fault when it resumes a session (SE-136).
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, serde::Deserialize,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Outcome {
+    /// Nothing: it has no effect.
+    None,
+    /// It resumes, and repairs the fault at each request.
+    Healed,
+    /// It resumes, silently without something.
+    Cut,
+    /// It does not resume, or the provider refuses what it sends.
+    Refused,
+}
+
+/// Which case of its code a finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Case {
+    /// The only one.
+    #[default]
+    Any,
+    /// In what the user says.
+    OfUser,
+    /// In an answer, beside something else.
+    BesideOthers,
+    /// In an answer, which says nothing else.
+    Alone,
+    /// Content that is `null`.
+    Null,
 }
 
 /// A place in a session.
@@ -71,7 +110,8 @@ impl Finding {
         message: impl Into<Cow<'static, str>>,
     ) -> Self {
         let (code, message) = (Code::new(code), message.into());
-        Self { code, severity, message, at, fix: None, done: false, count: None }
+        let (outcome, case) = (None, Case::default());
+        Self { code, severity, message, at, fix: None, done: false, count: None, outcome, case }
     }
 
     pub(crate) fn error(
@@ -103,6 +143,11 @@ impl Finding {
         self.fix = Some(fix.into());
         self.done = self.severity == Severity::Error || all;
         self
+    }
+
+    /// As this case of its code.
+    pub(crate) fn in_case(self, case: Case) -> Self {
+        Self { case, ..self }
     }
 
     /// Whether it is an error.

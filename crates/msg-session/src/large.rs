@@ -10,6 +10,7 @@ use crate::excerpt;
 use crate::finding::{Finding, Place, sort};
 use crate::frame::Lines;
 use crate::options::RepairOptions;
+use crate::outcome::judge;
 use crate::source::{ReadAt, fill};
 use crate::view::Origin;
 use crate::{Blob, Dialect, Error, Session};
@@ -25,7 +26,7 @@ const LONG_START: usize = 64 << 20;
 /// ```
 /// use msg_session::{Dialect, LargeSession, RepairOptions};
 ///
-/// let line = r#"{"type":"user","uuid":"u1","parentUuid":null,"message":{"role":"user","content":"Hi"}}"#;
+/// let line = r#"{"type":"user","uuid":"u1","parentUuid":null,"timestamp":"2026-11-20T10:00:00Z","message":{"role":"user","content":"Hi"}}"#;
 /// let torn = format!("{line}\n{{\"type\":\"ass");
 /// let bytes = torn.as_bytes();
 /// let session = LargeSession::recognise("s.jsonl", &bytes)?;
@@ -115,30 +116,14 @@ impl<'s> LargeSession<'s> {
     /// # Errors
     /// It cannot be read, or has not the leaf that was asked for.
     pub fn check(&self, options: &RepairOptions) -> Result<Diagnosis<'s>, Error> {
-        let outlines = self.rules.outline(options).filter(|_| is_about_all(options));
-        let (mut lines, mut mends) = match outlines {
-            Some(mut outlines) => {
-                let lines = excerpt::read_unsound(self.source, options.max_record, &mut *outlines)?;
-                let mends = self.rules.check_lines(&lines, &self.name, options)?;
-                (lines, mends)
-            }
-            None => self.check_all(options)?,
-        };
-        if needs_all(&lines, &mends) {
-            (lines, mends) = self.check_all(options)?;
-        }
+        let lines = excerpt::read(self.source, options.max_record)?;
+        let mut mends = self.rules.check_lines(&lines, &self.name, options)?;
         if let Some(elided) = &lines.elided {
             elided.failure()?;
         }
         sort(&mut mends.findings);
+        judge(self.dialect, options.agent_version.as_deref(), &mut mends.findings);
         Ok(Diagnosis { lines, mends })
-    }
-
-    /// As [`Self::check`], with all records at hand.
-    fn check_all(&self, options: &RepairOptions) -> Result<(Lines<'s>, Mends), Error> {
-        let lines = excerpt::read(self.source, options.max_record)?;
-        let mends = self.rules.check_lines(&lines, &self.name, options)?;
-        Ok((lines, mends))
     }
 
     /// The other ways through the session, as [`Session::branches`] gives them.
@@ -160,18 +145,6 @@ impl<'s> LargeSession<'s> {
         let place = |it: Origin| Place { block: it.block, ..lines.place(it.record as usize) };
         Ok(named.into_iter().map(place).collect())
     }
-}
-
-/// Whether records are needed that are not held: a new id must be one that nobody has.
-pub(crate) fn needs_all(lines: &Lines<'_>, mends: &Mends) -> bool {
-    let has_gaps = lines.records.iter().any(|it| it.is_behind_gap);
-    has_gaps && mends.findings.iter().any(|it| it.code == "session::reused-call-id")
-}
-
-/// Whether nothing is asked of single records or messages, which could be any.
-fn is_about_all(options: &RepairOptions) -> bool {
-    let picks = options.leaf.is_some() || options.error.is_some();
-    !picks && !options.drop_thinking && !options.drop_encrypted
 }
 
 /// What the beginning says; if it says nothing, a longer one, for a first line of megabytes.

@@ -38,14 +38,14 @@ impl View {
         res
     }
 
-    /// The number that the provider gives each origin: neighbouring messages of one speaker are one
-    /// message there, and an item of Responses is one by itself.
+    /// The number that the provider gives each origin: neighbouring messages of one role are one message there
+    /// (SE-122), and an item of Responses is one by itself; what the agent puts in front is counted too.
     fn sent_messages(&self, counts_items: bool) -> Vec<(usize, Origin)> {
         let mut res: Vec<(usize, Origin)> = Vec::new();
-        let mut number = None;
+        let mut next = self.in_front;
         let mut before: Option<&Message> = None;
         for (message, origins) in self.messages.iter().zip(&self.origins) {
-            if message.role.is_system() && !counts_items {
+            if message.role.is_system() && !counts_items || !is_seen(message) {
                 continue;
             }
             for (n, origin) in origins.iter().enumerate() {
@@ -53,22 +53,25 @@ impl View {
                     true => res.last().is_some_and(|it| it.1 == *origin),
                     false => n > 0 || before.is_some_and(|it| joins(it, message)),
                 };
-                number = match number {
-                    Some(last) if goes_on => Some(last),
-                    last => Some(last.map_or(0, |it: usize| it + 1)),
-                };
+                next += usize::from(!goes_on);
                 before = Some(message);
-                res.extend(number.map(|it| (it, *origin)));
+                res.push((next - 1, *origin));
             }
         }
         res
     }
 }
 
-/// Whether two messages are one of a provider: results and the words of the user, in any order.
+/// Whether the provider gets to see it: an agent leaves blank texts of answers out.
+fn is_seen(message: &Message) -> bool {
+    let is_blank = |it: &Part| it.as_text().is_some_and(|it| it.trim().is_empty());
+    message.role != Role::Assistant || !message.parts.iter().all(is_blank)
+}
+
+/// Whether two messages are one of a provider: of an answer, or results and the words of the user, in any order.
 fn joins(before: &Message, message: &Message) -> bool {
     let of_user = |it: &Message| matches!(it.role, Role::User | Role::Tool);
-    of_user(before) && of_user(message)
+    before.role == message.role || of_user(before) && of_user(message)
 }
 
 fn id_of(part: &Part) -> Option<&str> {

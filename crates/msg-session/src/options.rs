@@ -21,6 +21,8 @@ pub struct RepairOptions {
     pub drop: bool,
     /// The message of a provider whose cause is sought (SE-45, SE-90).
     pub error: Option<String>,
+    /// The version of the agent by which findings are judged, instead of the newest one that is known (SE-136).
+    pub agent_version: Option<String>,
     /// The record along which the session is read, instead of the one that a resume would take.
     pub leaf: Option<String>,
     /// Records longer than this many bytes are not looked into (SE-2).
@@ -40,6 +42,7 @@ impl Default for RepairOptions {
             drop_encrypted: false,
             drop: false,
             error: None,
+            agent_version: None,
             leaf: None,
             max_record: MAX_RECORD,
             xml: false,
@@ -56,6 +59,7 @@ impl RepairOptions {
             drop_encrypted: base.drop_encrypted || self.drop_encrypted,
             drop: base.drop || self.drop,
             error: self.error.or_else(|| base.error.clone()),
+            agent_version: self.agent_version.or_else(|| base.agent_version.clone()),
             leaf: self.leaf.or_else(|| base.leaf.clone()),
             max_record: if self.max_record == MAX_RECORD {
                 base.max_record
@@ -93,6 +97,8 @@ builders! {
     with_xml => xml = true;
     /// Looks for the cause of this message of a provider.
     with_error => error = Some(error.into()), error: String;
+    /// Judges findings by this version of the agent.
+    with_agent_version => agent_version = Some(version.into()), version: String;
     /// Reads along this record.
     with_leaf => leaf = Some(leaf.into()), leaf: String;
     /// Does not look into records above this size, in bytes.

@@ -7,6 +7,7 @@ use crate::dialects::{self, Checked};
 use crate::finding::{Finding, sort};
 use crate::large::LargeSession;
 use crate::options::RepairOptions;
+use crate::outcome::judge;
 use crate::view::View;
 use crate::{Dialect, Error};
 
@@ -15,7 +16,7 @@ use crate::{Dialect, Error};
 /// ```
 /// use msg_session::{Blob, Dialect, RepairOptions, Session};
 ///
-/// let line = r#"{"type":"user","uuid":"u1","parentUuid":null,"message":{"role":"user","content":"Hi"}}"#;
+/// let line = r#"{"type":"user","uuid":"u1","parentUuid":null,"timestamp":"2026-11-20T10:00:00Z","message":{"role":"user","content":"Hi"}}"#;
 /// let torn = format!("{line}\n{{\"type\":\"ass");
 /// let mut session = Session::new(Dialect::ClaudeCode, vec![Blob::new("s.jsonl", torn)]);
 ///
@@ -136,6 +137,7 @@ impl Session {
         }
         let mut res = dialects::format(self.dialect).check(&self.blobs, options)?;
         sort(&mut res.findings);
+        judge(self.dialect, options.agent_version.as_deref(), &mut res.findings);
         Ok(res)
     }
 }

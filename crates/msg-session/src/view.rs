@@ -20,6 +20,8 @@ pub struct View {
     pub usage: Usage,
     /// What was mended in memory to read the session (SE-7).
     pub findings: Vec<Finding>,
+    /// How many messages or items the agent puts before those of the session.
+    pub(crate) in_front: usize,
     /// The other ways through the session (SE-3), in the order of their leaves.
     pub branches: Vec<Branch>,
 }
@@ -170,6 +172,6 @@ fn take(
                 }
             }
         }
-        Content::None => {}
+        Content::Null(_) | Content::None => {}
     }
 }

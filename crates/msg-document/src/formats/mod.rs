@@ -69,6 +69,15 @@ pub(crate) static FORMATS: &[&dyn Codec] = &[
     &both::SHAREGPT,
     &sessions::OPENAI_JSONL,
     &sessions::INSPECT,
+    &sessions::QWEN_CODE,
+    &sessions::PI,
+    &sessions::COPILOT_CLI,
+    &sessions::CLAUDE_STREAM,
+    &sessions::CODEX_EXEC,
+    &sessions::ATIF,
+    &sessions::KIMI,
+    &sessions::DROID,
+    &sessions::GROK,
 ];
 
 /// The limit has been applied where the bytes were read.

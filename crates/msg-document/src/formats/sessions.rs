@@ -53,9 +53,86 @@ pub(super) static INSPECT: SessionFormat = session(Dialect::Inspect, "A log of I
 pub(super) static OTEL: SessionFormat =
     lines(Dialect::Otel, "OpenTelemetry GenAI spans", super::data::otel);
 
+pub(super) static QWEN_CODE: SessionFormat =
+    lines(Dialect::QwenCode, "A session of Qwen Code", qwen_code);
+pub(super) static PI: SessionFormat = lines(Dialect::Pi, "A session of pi or openclaw", pi);
+pub(super) static COPILOT_CLI: SessionFormat =
+    lines(Dialect::CopilotCli, "A session of Copilot CLI", copilot_cli);
+pub(super) static CLAUDE_STREAM: SessionFormat =
+    lines(Dialect::ClaudeStream, "A stream-json log of Claude Code", claude_stream);
+pub(super) static CODEX_EXEC: SessionFormat =
+    lines(Dialect::CodexExec, "A log of codex exec --json", codex_exec);
+pub(super) static ATIF: SessionFormat = session(Dialect::Atif, "An ATIF trajectory", atif);
+pub(super) static KIMI: SessionFormat = lines(Dialect::Kimi, "A session of Kimi CLI", kimi);
+pub(super) static DROID: SessionFormat = lines(Dialect::Droid, "A session of droid", droid);
+pub(super) static GROK: SessionFormat = lines(Dialect::Grok, "A session of Grok CLI", grok);
+
+/// Whether a record of the lines, or the only one, is of a dialect.
+fn any_record(outline: &Outline<'_>, of_it: impl Fn(&Record<'_>) -> bool) -> Likelihood {
+    certain_if(outline.entries().any(of_it))
+}
+
+fn qwen_code(outline: &Outline<'_>) -> Likelihood {
+    let has_parts = |it: &Record<'_>| it.message().is_some_and(|it| it.has("parts"));
+    any_record(outline, |it| it.has("uuid") && (it.has("systemPayload") || has_parts(it)))
+}
+
+fn pi(outline: &Outline<'_>) -> Likelihood {
+    any_record(outline, |it| {
+        it.kind == Some("session") && it.has("id") && (it.has("version") || it.has("cwd"))
+    })
+}
+
+fn copilot_cli(outline: &Outline<'_>) -> Likelihood {
+    let is_event = |it: &Record<'_>| it.kind.is_some_and(|it| it.contains('.'));
+    any_record(outline, |it| is_event(it) && it.has("data") && it.has("parentId"))
+}
+
+fn claude_stream(outline: &Outline<'_>) -> Likelihood {
+    any_record(outline, |it| {
+        it.has("session_id") && it.has("parent_tool_use_id")
+            || it.kind == Some("system") && it.has("claude_code_version")
+    })
+}
+
+fn codex_exec(outline: &Outline<'_>) -> Likelihood {
+    any_record(outline, |it| it.kind == Some("thread.started") && it.has("thread_id"))
+}
+
+fn atif(outline: &Outline<'_>) -> Likelihood {
+    certain_if(outline.text("schema_version").is_some_and(|it| it.starts_with("ATIF-v")))
+}
+
+fn kimi(outline: &Outline<'_>) -> Likelihood {
+    any_record(outline, |it| it.kind == Some("metadata") && it.has("protocol_version"))
+}
+
+fn droid(outline: &Outline<'_>) -> Likelihood {
+    any_record(outline, |it| {
+        it.kind == Some("session_start") && (it.has("owner") || it.has("version"))
+    })
+}
+
+/// Lines of messages that have a type where others have a role.
+fn grok(outline: &Outline<'_>) -> Likelihood {
+    const OTHERS: [&str; 6] = ["uuid", "id", "timestamp", "sessionId", "session_id", "data"];
+    let of_it = |it: &Record<'_>| {
+        let is_said = matches!(it.kind, Some("user" | "assistant" | "tool_result"));
+        is_said
+            && it.has("content")
+            && !it.has("message")
+            && !OTHERS.iter().any(|name| it.has(name))
+    };
+    let lines = outline.lines();
+    certain_if(
+        lines.is_some_and(|it| it.records().any(of_it) && it.records().all(|it| it.role.is_none())),
+    )
+}
+
 fn claude_code(outline: &Outline<'_>) -> Likelihood {
     let of_it = |it: &Record<'_>| {
-        it.has("parentUuid")
+        let has_parts = it.message().is_some_and(|it| it.has("parts"));
+        it.has("parentUuid") && !it.has("systemPayload") && !has_parts
             || it.has("uuid") && it.kind.is_some() && it.has("sessionId")
             || matches!(it.kind, Some("file-history-snapshot" | "queue-operation"))
             || it.kind == Some("summary") && it.has("leafUuid")

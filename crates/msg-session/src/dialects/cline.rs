@@ -55,11 +55,14 @@ impl Format for Cline {
             limits: limits::of(provider.as_deref()),
             joins_answers: false,
             results_first: true,
+            finds_late: true,
             starts_with_user: true,
+            blank_is_refused: false,
+            renamed: '_',
             all: options.all,
             has_marks: false,
             placeholder: anthropic::placeholder,
-            images: anthropic::images,
+            media: anthropic::media,
         };
         let mut mends = list::check(File::Array(&array), &path.sent, &rules, findings);
         if array.records.is_empty() {

@@ -12,11 +12,10 @@ use super::file::File;
 use super::{Checked, Format, LineRules, Mends, list};
 use crate::blob::Blob;
 use crate::branches::{Branch, BranchKind};
-use crate::excerpt::{Outline, Outlines, Step};
 use crate::finding::Finding;
 use crate::frame::{Array, Lines, read_array};
 use crate::json::Object;
-use crate::link::{Rules, Sender, Sent, limits, outline_of};
+use crate::link::{Rules, Sender, Sent, limits};
 use crate::options::RepairOptions;
 use crate::parts::goose as blocks;
 use crate::view::{View, maker, messages};
@@ -66,23 +65,6 @@ impl LineRules for Goose {
     ) -> Result<Mends, Error> {
         check(File::Lines(lines), None, options)
     }
-
-    fn outline(&self, _: &RepairOptions) -> Option<Box<Outlines<'static>>> {
-        Some(Box::new(|record, _| outline(record)))
-    }
-}
-
-/// What a record is for its neighbours.
-fn outline(record: &Object<'_>) -> Outline {
-    match sender(record) {
-        Some(_) if is_hidden(record) => Outline::of(Step::Aside),
-        Some(sender) => {
-            let content = blocks::content(record.get("content"));
-            outline_of(sender, &content, None, blocks::images)
-        }
-        None if is_header(record) => Outline::of(Step::Aside),
-        None => Outline::of(Step::Unknown),
-    }
 }
 
 fn view(file: File<'_>, options: &RepairOptions) -> Result<View, Error> {
@@ -131,12 +113,15 @@ fn check(file: File<'_>, provider: Option<&str>, options: &RepairOptions) -> Res
     let rules = Rules {
         joins_answers: false,
         results_first: true,
+        finds_late: true,
         starts_with_user: true,
+        blank_is_refused: false,
+        renamed: '_',
         all: options.all,
         has_marks: file.has_marks(),
         limits: limits::of(provider),
         placeholder: blocks::placeholder,
-        images: blocks::images,
+        media: blocks::media,
     };
     Ok(list::check(file, &path.sent, &rules, findings))
 }

@@ -71,5 +71,5 @@ fn new_records(file: File<'_>, plan: &Plan<'_>) -> Vec<Edit> {
 
 /// Whether a record has something to say.
 pub(super) fn says_something(sent: &Sent<'_>) -> bool {
-    !matches!(sent.content, Content::None)
+    !matches!(sent.content, Content::None | Content::Null(_))
 }

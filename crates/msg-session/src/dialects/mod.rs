@@ -6,9 +6,12 @@
 
 mod agents_sdk;
 mod aider;
+mod atif;
+mod chain;
 mod claude_code;
 mod cline;
 mod codex;
+mod copilot_cli;
 mod data_set;
 mod document;
 mod file;
@@ -17,10 +20,15 @@ mod goose;
 mod inspect;
 mod langchain;
 mod list;
+mod logs;
 mod opencode;
 mod openhands;
 mod otel;
+mod pairs;
+mod pi;
+mod plain_lines;
 mod pydantic_ai;
+mod qwen_code;
 mod swe_agent;
 mod vercel_ui;
 
@@ -35,7 +43,6 @@ use crate::Dialect;
 use crate::Error;
 use crate::blob::Blob;
 use crate::edit::{Edit, apply};
-use crate::excerpt::Outlines;
 use crate::finding::{Finding, Place};
 use crate::frame::{Lines, read_lines};
 use crate::options::RepairOptions;
@@ -71,12 +78,6 @@ pub(crate) trait LineRules {
         name: &str,
         options: &RepairOptions,
     ) -> Result<Mends, Error>;
-
-    /// Says what records are for their neighbours, in order, so that what is sound need not be held; none
-    /// where all records are needed.
-    fn outline(&self, _options: &RepairOptions) -> Option<Box<Outlines<'static>>> {
-        None
-    }
 }
 
 /// Findings, and the edits of a text that mend them.
@@ -127,6 +128,15 @@ pub(crate) fn format(dialect: Dialect) -> &'static dyn Format {
         Dialect::OpenHands => &openhands::OpenHands,
         Dialect::Codex => &codex::Codex,
         Dialect::GeminiCli => &gemini_cli::GeminiCli,
+        Dialect::QwenCode => &qwen_code::QwenCode,
+        Dialect::Pi => &pi::Pi,
+        Dialect::CopilotCli => &copilot_cli::CopilotCli,
+        Dialect::ClaudeStream => &logs::ClaudeStream,
+        Dialect::CodexExec => &logs::CodexExec,
+        Dialect::Atif => &atif::Atif,
+        Dialect::Kimi => &plain_lines::KIMI,
+        Dialect::Droid => &plain_lines::DROID,
+        Dialect::Grok => &plain_lines::GROK,
     }
 }
 
@@ -221,6 +231,35 @@ pub(crate) fn records_to_leaf(options: &RepairOptions, count: usize) -> Result<u
 /// Refuses a leaf in a dialect whose sessions have but one way through them.
 pub(crate) fn leaf_is_not_chosen(options: &RepairOptions) -> Result<(), Error> {
     options.leaf.as_ref().map_or(Ok(()), |it| Err(Error::NoLeaf(it.clone())))
+}
+
+/// The header of a session, which must be its first line: moved there, or missed.
+pub(crate) fn header_first(
+    lines: &Lines<'_>,
+    is_header: impl Fn(&crate::json::Object<'_>) -> bool,
+    agent: &str,
+    findings: &mut Vec<Finding>,
+    edits: &mut Vec<Edit>,
+) {
+    let mut records = 0..lines.records.len();
+    match records.find(|it| lines.object(*it).is_some_and(|it| is_header(&it))) {
+        Some(0) => {}
+        Some(at) => {
+            let message =
+                format!("the header of the session is not its first line, and {agent} refuses it");
+            let finding = Finding::error("session::misplaced-header", lines.place(at), message);
+            findings.push(finding.mended("the header is moved to the front", false));
+            edits.push(lines.insert_before(0, &lines.copied(lines.records[at].span())));
+            edits.push(lines.remove(at));
+        }
+        None if lines.records.is_empty() => {}
+        None => {
+            let message = format!(
+                "the session has no header: do not open it with {agent}, which may empty the file"
+            );
+            findings.push(Finding::error("session::missing-header", lines.place(0), message));
+        }
+    }
 }
 
 /// The finding about a record of no known kind (SE-28).

@@ -13,7 +13,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use crate::Error;
-use crate::frame::clean_line;
+use crate::frame::clean_lines;
 use crate::source::{ReadAt, fill};
 
 /// How much is copied at once.
@@ -30,7 +30,7 @@ pub(super) struct Clean<'s> {
     last: RefCell<Option<(usize, Rc<Vec<u8>>)>>,
 }
 
-/// Lines in a row that are as in the source, or one that is damaged.
+/// Lines in a row that are as in the source, or one that is damaged, or several that are one record.
 #[derive(Debug, Clone, Copy)]
 struct Piece {
     clean: u64,
@@ -54,7 +54,7 @@ impl<'s> Clean<'s> {
         self.source_end += len;
     }
 
-    /// Adds a damaged line: its length, and that of what is left of it.
+    /// Adds a damaged line, or several: the length, and that of what is left of it.
     pub(super) fn push_damaged(&mut self, source_len: u64, clean_len: u64) {
         self.push_piece(true);
         self.source_end += source_len;
@@ -134,7 +134,7 @@ impl<'s> Clean<'s> {
         if read < line.len() {
             return Err(Error::shorter(start + read as u64));
         }
-        let line = Rc::new(clean_line(&line));
+        let line = Rc::new(clean_lines(&line));
         *self.last.borrow_mut() = Some((piece, Rc::clone(&line)));
         Ok(line)
     }

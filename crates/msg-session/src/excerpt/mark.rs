@@ -4,12 +4,15 @@
 //! ```text
 //! "▯170+91▯"         91 bytes from 170 of the clean text on   ▯ is U+E000, which the rest of the
 //! "▯170+91;3▯"       its text has 3 halves of characters      excerpt has only as an escape
-//! "▯170+91236;0;91234;9024x19200▯"    a text of 91,234 bytes, an image of this size
+//! "▯170+91236;0;91234;9024x19200~p▯"  a text of 91,234 bytes, an image of this size in PNG
+//! "▯170+91#▯"                         nothing but context that an agent put there
 //! ```
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::ops::Range;
+
+use crate::link::Look;
 
 /// The character around a mark.
 pub(crate) const FRAME: char = '\u{e000}';
@@ -26,6 +29,10 @@ pub(crate) struct Mark {
     pub(crate) len: Option<usize>,
     /// Width and height in pixels, of an image.
     pub(crate) size: Option<(u32, u32)>,
+    /// What its base64 holds, of an image or a document.
+    pub(crate) look: Option<Look>,
+    /// Whether its text is nothing but context that an agent put there.
+    pub(crate) is_context: bool,
     /// Whether the halves become U+FFFD where the mark is filled in.
     pub(crate) is_mended: bool,
 }
@@ -43,6 +50,13 @@ impl Mark {
         if let Some((width, height)) = self.size {
             let _ = write!(res, ";{width}x{height}");
         }
+        if let Some(look) = self.look {
+            res.push('~');
+            res.push(look.letter());
+        }
+        if self.is_context {
+            res.push('#');
+        }
         if self.is_mended {
             res.push('!');
         }
@@ -58,9 +72,15 @@ impl Mark {
     }
 
     fn parse(text: &str) -> Option<Self> {
-        let (text, is_mended) = match text.strip_suffix('!') {
-            Some(rest) => (rest, true),
-            None => (text, false),
+        let marked = |text: &mut &str, mark: char| match text.strip_suffix(mark) {
+            Some(rest) => std::mem::replace(text, rest).len() > rest.len(),
+            None => false,
+        };
+        let mut text = text;
+        let (is_mended, is_context) = (marked(&mut text, '!'), marked(&mut text, '#'));
+        let (text, look) = match text.split_once('~') {
+            Some((text, letter)) => (text, letter.chars().next().and_then(Look::by_letter)),
+            None => (text, None),
         };
         let mut fields = text.split(';');
         let (at, bytes) = fields.next()?.split_once('+')?;
@@ -69,7 +89,7 @@ impl Mark {
         let len = fields.next().and_then(|it| it.parse().ok());
         let size = fields.next().and_then(|it| it.split_once('x'));
         let size = size.and_then(|it| Some((it.0.parse().ok()?, it.1.parse().ok()?)));
-        Some(Self { at, bytes, halves, len, size, is_mended })
+        Some(Self { at, bytes, halves, len, size, look, is_context, is_mended })
     }
 }
 

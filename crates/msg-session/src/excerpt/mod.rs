@@ -18,7 +18,6 @@ mod mark;
 mod offsets;
 mod read;
 mod shorten;
-mod sound;
 #[cfg(test)]
 #[path = "../../tests/unit/excerpt.rs"]
 #[allow(clippy::unwrap_used)]
@@ -26,8 +25,7 @@ mod tests;
 
 pub(crate) use feed::Feed;
 pub(crate) use mark::{Mark, places as marks, span, spelled};
-pub(crate) use read::{Outlines, read, read_unsound, read_whole};
-pub(crate) use sound::{Outline, Step};
+pub(crate) use read::{read, read_whole};
 
 use clean::Clean;
 use offsets::Offsets;

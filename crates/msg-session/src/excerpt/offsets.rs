@@ -1,7 +1,5 @@
 //! From offsets of the excerpt to those of the clean text, by what the excerpt leaves out.
 
-use std::ops::Range;
-
 /// What the excerpt leaves out, in order; 16 bytes each.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Offsets {
@@ -43,17 +41,6 @@ impl Offsets {
     /// Takes back the omissions from this one on.
     pub(super) fn truncate(&mut self, len: usize) {
         self.list.truncate(len);
-    }
-
-    /// Leaves out all that stands in `text` of the excerpt, behind which `clean_end` stands. `inside` are the
-    /// omissions in it. Linear in what is behind.
-    pub(super) fn join(&mut self, text: Range<usize>, inside: Range<usize>, clean_end: u64) {
-        let gone = (text.end - text.start) as u64;
-        for it in &mut self.list[inside.end..] {
-            it.end_and_len -= gone << 8;
-        }
-        let joined = Omission { clean_end, end_and_len: (text.start as u64) << 8 };
-        self.list.splice(inside, [joined]);
     }
 
     /// The offset in the clean text of one of the excerpt that is not inside an omission. Where nothing stands for

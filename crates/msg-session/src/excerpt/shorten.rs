@@ -5,6 +5,8 @@ use msg_json::{Kind, Reader};
 
 use super::mark::{FRAME, Mark};
 use super::offsets::Offsets;
+use crate::context;
+use crate::json::Value;
 use crate::link::measure;
 use crate::surrogate;
 
@@ -15,9 +17,14 @@ const SHORT: usize = 40;
 const DEPTH: usize = 12;
 
 /// Members whose lists and objects are walked into.
-const WALKED: [&str; 17] = [
+const WALKED: [&str; 28] = [
     "$set",
+    "attachment",
+    "compactMetadata",
+    "compressedHistory",
     "content",
+    "data",
+    "error",
     "functionCall",
     "functionResponse",
     "message",
@@ -25,69 +32,94 @@ const WALKED: [&str; 17] = [
     "metadata",
     "parts",
     "payload",
+    "preservedMessages",
+    "preservedSegment",
+    "prompt",
     "replacement_history",
     "result",
     "source",
+    "summaryContent",
+    "systemPayload",
     "thoughts",
     "toolCall",
     "toolCalls",
+    "toolRequests",
     "toolResult",
     "value",
 ];
 
 /// Members whose text is compared, so that it stays however long it is.
-const COMPARED: [&str; 12] = [
+const COMPARED: [&str; 26] = [
     "$rewindTo",
+    "allUuids",
+    "anchorUuid",
     "call_id",
     "execution",
+    "firstKeptEntryId",
+    "headUuid",
     "history_mode",
     "id",
     "logicalParentUuid",
+    "media_type",
+    "mimeType",
     "name",
+    "parentId",
+    "parentToolCallId",
     "parentUuid",
+    "projectHash",
     "role",
+    "stopReason",
+    "subtype",
+    "tailUuid",
+    "toolCallId",
     "tool_use_id",
     "type",
     "uuid",
+    "uuids",
 ];
 
 /// Members that are asked for in other ways: whether they are there, empty, or a number.
-const ASKED: [&str; 36] = [
+const ASKED: [&str; 41] = [
     "action",
     "agentVisible",
     "args",
     "arguments",
     "created",
-    "data",
+    "cwd",
     "description",
     "encrypted_content",
-    "error",
-    "file_id",
+    "excludeFromContext",
     "fileData",
     "fileUri",
+    "file_id",
     "inlineData",
     "input",
     "isApiErrorMessage",
     "isError",
+    "isMeta",
     "isSidechain",
     "is_error",
-    "media_type",
     "message_count",
-    "mimeType",
     "num_turns",
     "ordinal",
     "output",
-    "projectHash",
+    "producer",
+    "reasoningText",
     "response",
     "sessionId",
+    "session_id",
     "signature",
+    "startTime",
     "subject",
+    "success",
     "summary",
     "text",
     "thinking",
     "thought",
     "timestamp",
+    "transformedContent",
     "url",
+    "version",
     "working_dir",
 ];
 
@@ -172,14 +204,14 @@ impl Walk<'_, '_> {
                 if let Some((from, _)) = gap.take() {
                     self.leave_out(from, start);
                 }
-                self.value(reader, depth, is_walked, is_compared)?;
+                self.value(reader, depth, is_walked, is_compared, name == "data")?;
                 continue;
             }
             let at = reader.next_offset();
             let source = reader.raw().ok()?;
             if self.has_halves {
                 // What is sent is mended, whatever it is called.
-                self.mark_if_long(at, at + source.len());
+                self.mark_if_long(at, at + source.len(), false);
                 continue;
             }
             let waiting = Member { key: start, at, end: at + source.len() };
@@ -188,7 +220,7 @@ impl Walk<'_, '_> {
         // The last member stays where it is: new ones go behind it.
         if let Some((from, last)) = gap {
             self.leave_out(from, last.key);
-            self.mark_if_long(last.at, last.end);
+            self.mark_if_long(last.at, last.end, false);
         }
         Some(())
     }
@@ -199,6 +231,7 @@ impl Walk<'_, '_> {
         depth: usize,
         is_walked: bool,
         is_compared: bool,
+        is_data: bool,
     ) -> Option<()> {
         let is_walked = is_walked && depth > 0;
         match reader.peek().ok()? {
@@ -209,7 +242,7 @@ impl Walk<'_, '_> {
         let at = reader.next_offset();
         let source = reader.raw().ok()?;
         if !is_compared {
-            self.mark_if_long(at, at + source.len());
+            self.mark_if_long(at, at + source.len(), is_data);
         }
         Some(())
     }
@@ -217,7 +250,7 @@ impl Walk<'_, '_> {
     fn array(&mut self, reader: &mut Reader<'_>, depth: usize) -> Option<()> {
         reader.begin_array().ok()?;
         while reader.next_element().ok()? {
-            self.value(reader, depth, true, false)?;
+            self.value(reader, depth, true, false, false)?;
         }
         Some(())
     }
@@ -244,20 +277,23 @@ impl Walk<'_, '_> {
         }
     }
 
-    fn mark_if_long(&mut self, start: usize, end: usize) {
+    fn mark_if_long(&mut self, start: usize, end: usize, is_data: bool) {
         let source = &self.line[start..end];
         if source.len() <= SHORT || is_blank(source) {
             return;
         }
         self.copy(start);
         let halves = if self.has_halves { surrogate::count(source) } else { 0 };
-        let measured = measure(source);
+        let value = Value { source, at: start };
+        let measured = (is_data && source.starts_with('"')).then(|| measure(value));
         let mark = Mark {
             at: self.clean + start as u64,
             bytes: source.len() as u64,
             halves,
-            len: measured.map(|it| it.0),
-            size: measured.and_then(|it| it.1),
+            len: measured.map(|it| it.len),
+            size: measured.and_then(|it| it.size),
+            look: measured.map(|it| it.look),
+            is_context: context::is_context_source(source),
             is_mended: false,
         };
         self.copied = end;

@@ -1,15 +1,16 @@
-//! One line that is no JSON object as it stands: what can be saved of it (SE-21 to SE-26).
+//! One line that is no JSON object as it stands: what can be saved of it (SE-21 to SE-26), and of
+//! several that are one record (SE-142).
 
 use std::borrow::Cow;
 
 use crate::json::{BLANKS, Object};
 
 /// What is left of a damaged line.
-pub(super) struct Saved<'a> {
+pub(super) struct Saved {
     /// The whole objects that were found.
-    pub(super) objects: Vec<Cow<'a, str>>,
-    /// What was done, in the order of the rules.
-    pub(super) faults: Vec<Fault>,
+    pub(super) objects: Vec<String>,
+    /// What was done to find them.
+    pub(super) fault: Option<Fault>,
 }
 
 /// A fault of a line.
@@ -22,49 +23,146 @@ pub(super) enum Fault {
     NotAnObject,
 }
 
+/// What of a line is no text.
+pub(super) fn damage(line: &[u8]) -> Vec<Fault> {
+    let has_nul = memchr::memchr(0, line).is_some();
+    let is_text = std::str::from_utf8(line).is_ok();
+    has_nul.then_some(Fault::Nul).into_iter().chain((!is_text).then_some(Fault::Utf8)).collect()
+}
+
+/// The text of a line without NUL bytes and sequences that are no UTF-8.
+fn text(line: &[u8]) -> Cow<'_, str> {
+    match memchr::memchr(0, line) {
+        None => String::from_utf8_lossy(line),
+        Some(_) => {
+            let bytes: Vec<u8> = line.iter().copied().filter(|it| *it != 0).collect();
+            Cow::Owned(String::from_utf8_lossy(&bytes).into_owned())
+        }
+    }
+}
+
 /// Looks at a line (without its line end). Linear: the search for an object in it is bounded by
 /// [`ATTEMPTS`] times its length.
-pub(super) fn save(line: &[u8]) -> Saved<'_> {
-    let mut faults = Vec::new();
-    let mut bytes = Cow::Borrowed(line);
-    if memchr::memchr(0, line).is_some() {
-        faults.push(Fault::Nul);
-        bytes = Cow::Owned(line.iter().copied().filter(|it| *it != 0).collect());
-    }
-    let text = match bytes {
-        Cow::Borrowed(it) => String::from_utf8_lossy(it),
-        Cow::Owned(it) => Cow::Owned(lossy(it)),
-    };
-    if std::str::from_utf8(line).is_err() {
-        faults.push(Fault::Utf8);
-    }
-    let objects = objects(&text, &mut faults);
-    Saved { objects: objects.into_iter().map(Cow::Owned).collect(), faults }
+pub(super) fn save(line: &[u8]) -> Saved {
+    let text = text(line);
+    let (objects, fault) = objects(&text);
+    Saved { objects, fault }
 }
 
-fn lossy(bytes: Vec<u8>) -> String {
-    String::from_utf8(bytes)
-        .unwrap_or_else(|it| String::from_utf8_lossy(it.as_bytes()).into_owned())
-}
-
-fn objects(text: &str, faults: &mut Vec<Fault>) -> Vec<String> {
+fn objects(text: &str) -> (Vec<String>, Option<Fault>) {
     if text.trim_matches(BLANKS).is_empty() {
-        return Vec::new();
+        return (Vec::new(), None);
     }
     if Object::whole(text, 0).is_some() {
-        return vec![text.to_owned()];
+        return (vec![text.to_owned()], None);
     }
     let several = split(text);
     if several.len() > 1 {
-        faults.push(Fault::Joined);
-        return several.into_iter().map(str::to_owned).collect();
+        return (several.into_iter().map(str::to_owned).collect(), Some(Fault::Joined));
     }
-    if let Some(object) = last_object(text) {
-        faults.push(Fault::Merged);
-        return vec![object.to_owned()];
+    match last_object(text) {
+        Some(object) => (vec![object.to_owned()], Some(Fault::Merged)),
+        None => (Vec::new(), Some(Fault::NotAnObject)),
     }
-    faults.push(Fault::NotAnObject);
-    Vec::new()
+}
+
+/// Up to how many lines behind its first one a record may go over (SE-142).
+pub(crate) const RUN: usize = 64;
+
+/// A record that control characters tear, as its lines come: where its texts and brackets end.
+#[derive(Debug, Default)]
+pub(crate) struct TornRecord {
+    depth: usize,
+    in_text: bool,
+    is_closed: bool,
+}
+
+/// How far a record is that control characters tear.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Torn {
+    /// More lines may belong to it.
+    Open,
+    /// It ends with the line.
+    Whole,
+    /// It is none.
+    No,
+}
+
+impl TornRecord {
+    /// Takes the next line. Linear.
+    pub(crate) fn push(&mut self, line: &[u8]) -> Torn {
+        let mut is_escaped = false;
+        for it in line {
+            match it {
+                _ if self.is_closed && !it.is_ascii_whitespace() => return Torn::No,
+                _ if is_escaped => is_escaped = false,
+                b'\\' if self.in_text => is_escaped = true,
+                b'"' if self.depth > 0 => self.in_text = !self.in_text,
+                _ if self.in_text => {}
+                b'{' | b'[' => self.depth += 1,
+                b'}' | b']' if self.depth > 0 => {
+                    self.depth -= 1;
+                    self.is_closed = self.depth == 0;
+                }
+                _ if self.depth == 0 && !it.is_ascii_whitespace() && *it != 0 => return Torn::No,
+                _ => {}
+            }
+        }
+        match (self.is_closed, self.depth) {
+            (true, _) => Torn::Whole,
+            (false, 0) => Torn::No,
+            _ => Torn::Open,
+        }
+    }
+}
+
+/// The one object that lines are once control characters in texts are escaped and line breaks between values are left
+/// out; none if they are none. Linear.
+pub(crate) fn join<'l>(lines: impl Iterator<Item = &'l [u8]>) -> Option<String> {
+    let mut res = String::new();
+    let (mut in_text, mut has_control) = (false, false);
+    for (n, line) in lines.enumerate() {
+        if n > 0 {
+            has_control = true;
+            res.push_str(if in_text { "\\n" } else { "" });
+        }
+        let mut is_escaped = false;
+        for it in text(line).chars() {
+            match it {
+                _ if is_escaped && it < ' ' => return None,
+                _ if is_escaped => is_escaped = false,
+                '\\' if in_text => is_escaped = true,
+                '"' => in_text = !in_text,
+                _ => {}
+            }
+            if in_text && it < ' ' {
+                has_control = true;
+                escape(it, &mut res);
+            } else {
+                res.push(it);
+            }
+        }
+        if is_escaped {
+            return None;
+        }
+    }
+    (has_control && Object::whole(&res, 0).is_some()).then_some(res)
+}
+
+fn escape(control: char, to: &mut String) {
+    match control {
+        '\n' => to.push_str("\\n"),
+        '\t' => to.push_str("\\t"),
+        '\r' => to.push_str("\\r"),
+        '\u{8}' => to.push_str("\\b"),
+        '\u{c}' => to.push_str("\\f"),
+        other => to.push_str(&format!("\\u{:04x}", u32::from(other))),
+    }
+}
+
+/// Whether a line is a record by itself, and no piece of one that is written over several, which are indented.
+pub(crate) fn is_a_record(line: &[u8]) -> bool {
+    line.starts_with(b"{") && Object::whole(&text(line), 0).is_some()
 }
 
 /// The objects that a line consists of, if it is nothing but whole objects (SE-23).

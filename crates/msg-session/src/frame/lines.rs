@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::line::{Fault, save};
+use super::line::{Fault, damage, join, save};
 use crate::edit::Edit;
 use crate::excerpt::{self, Elided};
 use crate::finding::{Finding, Place};
@@ -28,24 +28,13 @@ pub(crate) struct Record {
     end: usize,
     /// Line of the input, from 1.
     pub(crate) line: u32,
-    /// Its index among all records, of which an excerpt may lack some.
-    number: u32,
     /// Whether it is too large to be looked into (SE-2).
     pub(crate) opaque: bool,
-    /// Whether the records between it and the one before it are left out of an excerpt.
-    pub(crate) is_behind_gap: bool,
 }
 
 impl Record {
-    pub(crate) fn new(span: Range<usize>, line: u32, number: usize, opaque: bool) -> Self {
-        let (start, end) = (span.start, span.end);
-        let number = u32::try_from(number).unwrap_or(u32::MAX);
-        Self { start, end, line, number, opaque, is_behind_gap: false }
-    }
-
-    /// Moves it up in the text.
-    pub(crate) fn moved_up(&mut self, by: usize) {
-        (self.start, self.end) = (self.start - by, self.end - by);
+    pub(crate) fn new(span: Range<usize>, line: u32, opaque: bool) -> Self {
+        Self { start: span.start, end: span.end, line, opaque }
     }
 
     /// The line without its line end.
@@ -55,6 +44,12 @@ impl Record {
 }
 
 impl Lines<'_> {
+    /// The lines without what they were read from.
+    pub(crate) fn without_source(self) -> Lines<'static> {
+        let Lines { text, records, findings, .. } = self;
+        Lines { text, records, findings, elided: None }
+    }
+
     /// The object of a record; none of one that is too large.
     pub(crate) fn object(&self, record: usize) -> Option<Object<'_>> {
         let it = self.records.get(record).filter(|it| !it.opaque)?;
@@ -102,10 +97,8 @@ impl Lines<'_> {
 
     /// Where a record is.
     pub(crate) fn place(&self, record: usize) -> Place {
-        let it = self.records.get(record);
-        let line = it.map_or(1, |it| it.line);
-        let number = it.map(|it| it.number).or_else(|| u32::try_from(record).ok());
-        Place { blob: 0, line, record: number, block: None }
+        let line = self.records.get(record).map_or(1, |it| it.line);
+        Place { blob: 0, line, record: u32::try_from(record).ok(), block: None }
     }
 
     /// The edit that removes a line with its line end.
@@ -150,34 +143,60 @@ pub(crate) struct SavedLine {
     pub(crate) pieces: Vec<(String, &'static str)>,
 }
 
-/// Saves what can be saved of a line that is no object (SE-21 to SE-26).
-pub(crate) fn save_line(line: &[u8], line_end: &[u8], number: u32) -> SavedLine {
+/// Saves what can be saved of a line that is no object, or of several that are one (SE-21 to SE-26, SE-142). The
+/// first is line `number`, and record `record` if it is one.
+pub(crate) fn save_lines<'l>(
+    lines: impl Iterator<Item = &'l [u8]> + Clone,
+    line_end: &str,
+    number: u32,
+    record: usize,
+) -> SavedLine {
     let line_end = match line_end {
-        b"\r\n" => "\r\n",
-        b"\n" => "\n",
+        "\r\n" => "\r\n",
+        "\n" => "\n",
         _ => "",
     };
-    let saved = save(line);
     // Only the last line has no line end.
     let is_torn = line_end.is_empty();
-    let findings = saved.faults.iter().map(|it| finding(*it, is_torn, number)).collect();
-    let is_blank = saved.objects.is_empty() && !saved.faults.contains(&Fault::NotAnObject);
+    let mut findings = Vec::new();
+    for (line, number) in lines.clone().zip(number..) {
+        findings.extend(damage(line).into_iter().map(|it| finding(it, is_torn, number)));
+    }
+    if let Some(text) = join(lines.clone()) {
+        let record = u32::try_from(record).ok();
+        findings.push(raw_control(Place { record, ..Place::line(number) }));
+        return SavedLine { findings, pieces: vec![(text, line_end)] };
+    }
+    let saved = save(lines.clone().next().unwrap_or_default());
+    findings.extend(saved.fault.map(|it| finding(it, is_torn, number)));
+    let is_blank = saved.objects.is_empty() && saved.fault != Some(Fault::NotAnObject);
     let count = saved.objects.len();
     let behind = |n: usize| if n + 1 < count && is_torn { "\n" } else { line_end };
     let objects = saved.objects.into_iter().enumerate();
-    let mut pieces: Vec<_> = objects.map(|(n, it)| (it.into_owned(), behind(n))).collect();
+    let mut pieces: Vec<_> = objects.map(|(n, it)| (it, behind(n))).collect();
     if is_blank {
         pieces.push((String::new(), line_end));
     }
     SavedLine { findings, pieces }
 }
 
-/// The clean text of a damaged line, which comes with its line end.
-pub(crate) fn clean_line(line: &[u8]) -> Vec<u8> {
-    let text = line.strip_suffix(b"\n").unwrap_or(line);
-    let text = text.strip_suffix(b"\r").filter(|_| text.len() < line.len()).unwrap_or(text);
-    let saved = save_line(text, &line[text.len()..], 0);
+/// The clean text of a damaged line, or of several that are one record, which come with their line ends.
+pub(crate) fn clean_lines(lines: &[u8]) -> Vec<u8> {
+    let split = lines.split_inclusive(|it| *it == b'\n');
+    let bare = |line: &'_ [u8]| {
+        let text = line.strip_suffix(b"\n").unwrap_or(line);
+        text.strip_suffix(b"\r").filter(|_| text.len() < line.len()).unwrap_or(text).len()
+    };
+    let last = split.clone().next_back().unwrap_or_default();
+    let line_end = std::str::from_utf8(&last[bare(last)..]).unwrap_or_default();
+    let saved = save_lines(split.map(|it| &it[..bare(it)]), line_end, 0, 0);
     saved.pieces.iter().flat_map(|(object, behind)| [object, *behind]).collect::<String>().into()
+}
+
+fn raw_control(at: Place) -> Finding {
+    let message = "the record has a line break or another control character as it is, which JSON does not allow";
+    Finding::error("session::raw-control", at, message)
+        .mended("the control characters of texts are escaped; the record is one line", false)
 }
 
 /// The finding about a record that is not looked into (SE-2).

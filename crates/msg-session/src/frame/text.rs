@@ -48,7 +48,7 @@ pub(crate) fn line_of(bytes: &[u8], at: usize) -> u32 {
 }
 
 /// As [`clean`], of lines: each damaged line is a finding of its own.
-pub(crate) fn clean_lines<'a>(bytes: &'a [u8], findings: &mut Vec<Finding>) -> Cow<'a, str> {
+pub(crate) fn clean_all_lines<'a>(bytes: &'a [u8], findings: &mut Vec<Finding>) -> Cow<'a, str> {
     let rest = bytes.strip_prefix(b"\xef\xbb\xbf");
     findings.extend(rest.map(|_| byte_order_mark()));
     let bytes = rest.unwrap_or(bytes);

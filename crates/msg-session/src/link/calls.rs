@@ -11,6 +11,7 @@ type Position = (usize, usize);
 
 pub(super) fn check(plan: &mut Plan<'_>) {
     let mut ids = Ids::of(plan);
+    let between = plan.rules.renamed;
     let mut seen: HashMap<Cow<'_, str>, usize> = HashMap::new();
     for message in 0..plan.messages.len() {
         if plan.sender(message) == Sender::User {
@@ -24,7 +25,7 @@ pub(super) fn check(plan: &mut Plan<'_>) {
                     None => {}
                     Some(before) if before == message => duplicate(plan, (sent, block), &id),
                     Some(_) => {
-                        let new = ids.free(&id);
+                        let new = ids.free(&id, between);
                         reused(plan, (sent, block), value, &id, &new);
                         if let Some(result) = ids.next_result(&id, (sent, block))
                             && let Some((value, _)) =
@@ -85,11 +86,11 @@ impl<'a> Ids<'a> {
     }
 
     /// `ID_2`, `ID_3` …, the first that is free.
-    fn free(&mut self, id: &str) -> String {
+    fn free(&mut self, id: &str, between: char) -> String {
         let number = self.numbers.entry(id.to_owned()).or_insert(1);
         loop {
             *number += 1;
-            let res = format!("{id}_{number}");
+            let res = format!("{id}{between}{number}");
             if self.used.insert(Cow::Owned(res.clone())) {
                 return res;
             }

@@ -2,7 +2,7 @@
 
 use super::model::{BlockKind, Content, Sender};
 use super::plan::Plan;
-use crate::finding::Finding;
+use crate::finding::{Case, Finding};
 use crate::json::Value;
 
 const NO_CONTENT: &str = "(no content)";
@@ -21,6 +21,7 @@ pub(super) fn check(plan: &mut Plan<'_>) {
                     }
                 }
             }
+            Content::Null(value) => no_content(plan, sent, *value),
             Content::None => {}
         }
     }
@@ -58,21 +59,37 @@ fn finding(plan: &Plan<'_>, sent: usize, block: Option<usize>, text: Value<'_>) 
     if let Some(block) = block {
         place = place.with_block(block);
     }
+    let is_of_user = plan.sent[sent].sender == Sender::User;
     let finding = match text.is_empty() {
         true => Finding::error("session::empty-text", place, "a text is empty"),
+        false if is_of_user && plan.rules.blank_is_refused => {
+            let message = "a text of the user is white space only";
+            Finding::error("session::blank-text", place, message)
+        }
         false => Finding::warning("session::blank-text", place, "a text is white space only"),
     };
+    let finding = finding.in_case(match (is_of_user, plan.len_now(sent) > 1) {
+        (true, _) => Case::OfUser,
+        (false, true) => Case::BesideOthers,
+        (false, false) => Case::Alone,
+    });
     let fix = "the text is removed, or says that there is no content where nothing else is said";
     Some(finding.mended(fix, plan.rules.all))
 }
 
 fn empty_message(plan: &mut Plan<'_>, sent: usize, list: Value<'_>) {
-    if plan.len_now(sent) > 0 {
-        return;
+    if plan.len_now(sent) == 0 {
+        no_content(plan, sent, list);
     }
+}
+
+/// Content that is an empty list, or none.
+fn no_content(plan: &mut Plan<'_>, sent: usize, list: Value<'_>) {
+    let case = if list.is_null() { Case::Null } else { Case::Alone };
     plan.replace(list.span(), format!(r#"[{{"type":"text","text":"{NO_CONTENT}"}}]"#));
     let place = plan.sent[sent].place;
     let finding = Finding::error("session::empty-message", place, "a message has no content");
+    let finding = finding.in_case(case);
     plan.findings.push(finding.mended("a text says that there is no content", plan.rules.all));
 }
 

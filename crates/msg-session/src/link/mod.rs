@@ -17,14 +17,15 @@ mod calls;
 mod content;
 mod image;
 pub(crate) mod limits;
+mod media;
 mod model;
-mod outline;
 mod plan;
 mod results;
+mod server;
 
 pub(crate) use image::measure;
+pub(crate) use media::{Look, Media};
 pub(crate) use model::{BlockKind, Content, Rules, Sender, Sent};
-pub(crate) use outline::of as outline_of;
 pub(crate) use plan::{Plan, messages};
 
 /// Checks the records of a path, in the order calls, results, content, and plans the mends.
@@ -32,6 +33,7 @@ pub(crate) fn check<'a>(sent: &'a [Sent<'a>], rules: &'a Rules) -> Plan<'a> {
     let mut plan = Plan::new(sent, rules);
     calls::check(&mut plan);
     results::check(&mut plan);
+    server::check(&mut plan);
     plan
 }
 

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::limits::Limits;
+use super::media::Media;
 use crate::finding::Place;
 use crate::json::Value;
 
@@ -34,6 +35,8 @@ pub(crate) enum Content<'a> {
     Text(Value<'a>),
     /// A list of blocks, and its value.
     Blocks(Value<'a>, Vec<Block<'a>>),
+    /// `null`, which is no content.
+    Null(Value<'a>),
     /// Nothing that the provider would take.
     None,
 }
@@ -47,6 +50,9 @@ impl<'a> Content<'a> {
         let Some(value) = content else { return Content::None };
         if value.text().is_some() {
             return Content::Text(value);
+        }
+        if value.is_null() {
+            return Content::Null(value);
         }
         let block = |value| Block { value, kind: kind(value).unwrap_or(BlockKind::Other) };
         match value.array() {
@@ -68,8 +74,13 @@ pub(crate) struct Block<'a> {
 pub(crate) enum BlockKind<'a> {
     Call(Option<Value<'a>>),
     Result(Option<Value<'a>>),
+    /// A call of a tool that the provider's server runs, and its result.
+    ServerCall(Option<Value<'a>>),
+    ServerResult(Option<Value<'a>>),
     Text(Value<'a>),
-    Thinking { emptied: bool },
+    Thinking {
+        emptied: bool,
+    },
     Other,
 }
 
@@ -83,16 +94,22 @@ pub(crate) struct Rules {
     pub(crate) results_first: bool,
     /// Whether the conversation must begin with a user (SE-39).
     pub(crate) starts_with_user: bool,
+    /// Whether a text of the user that is white space only is refused (SE-136).
+    pub(crate) blank_is_refused: bool,
+    /// What stands between a call id and the number of the call that got it again (SE-31, SE-129).
+    pub(crate) renamed: char,
     /// Whether the mends of warnings are made.
     pub(crate) all: bool,
     /// Whether long values are marks of an excerpt.
     pub(crate) has_marks: bool,
     /// What the provider takes of images.
     pub(crate) limits: &'static Limits,
-    /// The JSON of an error result for the call with this id, which is given as JSON.
-    pub(crate) placeholder: fn(&str) -> String,
-    /// The images of a block, as (block or nested block to replace, base64).
-    pub(crate) images: for<'v> fn(Value<'v>) -> Vec<(Value<'v>, Value<'v>)>,
+    /// Whether a result must stand in the message right behind its call (SE-34).
+    pub(crate) finds_late: bool,
+    /// The JSON of an error result for the call with this id, which is given as JSON, and its block.
+    pub(crate) placeholder: for<'v> fn(&str, Value<'v>) -> String,
+    /// The images and documents of a block.
+    pub(crate) media: for<'v> fn(Value<'v>) -> Vec<Media<'v>>,
 }
 
 impl<'a> Sent<'a> {
@@ -108,7 +125,22 @@ impl<'a> Sent<'a> {
         match &self.content {
             Content::Text(_) => true,
             Content::Blocks(_, it) => it.iter().any(|it| !it.is_result()),
-            Content::None => false,
+            Content::Null(_) | Content::None => false,
+        }
+    }
+
+    /// Whether the provider gets to see anything of it: an agent leaves blank texts of answers out.
+    pub(crate) fn is_seen(&self) -> bool {
+        let is_seen = |text: &Value<'_>| {
+            self.sender == Sender::User || text.text().is_none_or(|it| !it.trim().is_empty())
+        };
+        match &self.content {
+            Content::Text(it) => is_seen(it),
+            Content::Blocks(_, it) => it.iter().any(|it| match &it.kind {
+                BlockKind::Text(it) => is_seen(it),
+                _ => true,
+            }),
+            Content::Null(_) | Content::None => false,
         }
     }
 }

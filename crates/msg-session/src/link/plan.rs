@@ -151,6 +151,25 @@ impl<'a> Plan<'a> {
         self.messages.partition_point(|it| it.end <= sent)
     }
 
+    /// The number that the provider gives each message: neighbours of one role are one (SE-122).
+    pub(crate) fn numbers(&self) -> Vec<usize> {
+        let mut last: Option<(Sender, usize)> = None;
+        let mut next = |message: &Range<usize>| {
+            let sender = self.sent[message.start].sender;
+            let is_seen = self.sent[message.clone()].iter().any(Sent::is_seen);
+            let number = match last {
+                Some((before, number)) if before == sender || !is_seen => number,
+                Some((_, number)) => number + 1,
+                None => 0,
+            };
+            if is_seen {
+                last = Some((sender, number));
+            }
+            number
+        };
+        self.messages.iter().map(&mut next).collect()
+    }
+
     pub(super) fn sender(&self, message: usize) -> Sender {
         self.sent[self.messages[message].start].sender
     }

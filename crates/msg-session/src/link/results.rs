@@ -80,8 +80,9 @@ impl Calls {
             let message = format!("the call {id} has a result already");
             return drop(plan, at, "session::duplicate-result", message);
         }
+        let is_behind = plan.message_of(at.0) == call.message + 1;
         let is_late =
-            plan.message_of(at.0) != call.message + 1 || plan.rules.results_first && behind_others;
+            plan.rules.finds_late && !is_behind || plan.rules.results_first && behind_others;
         call.result = Some((at, is_late));
     }
 
@@ -123,7 +124,7 @@ fn first_others(plan: &Plan<'_>) -> Vec<Option<Position>> {
             Content::Blocks(_, it) => {
                 it.iter().position(|it| !it.is_result()).map(|block| (sent, block))
             }
-            Content::None => None,
+            Content::Null(_) | Content::None => None,
         })
     };
     plan.messages.iter().map(first).collect()
@@ -160,6 +161,7 @@ fn open(plan: &mut Plan<'_>, call: &Call, id: &str) {
 const INTERRUPTED: &str = "an error result says that the call was interrupted";
 
 fn placeholder(plan: &mut Plan<'_>, call: &Call, id: &str) {
-    let block = (plan.rules.placeholder)(&crate::json::quoted(id));
+    let value = plan.sent[call.at.0].blocks()[call.at.1].value;
+    let block = (plan.rules.placeholder)(&crate::json::quoted(id), value);
     plan.put_result(call.message, block);
 }

@@ -12,7 +12,7 @@ use msg_anthropic::{ReadOptions, messages};
 use msg_core::{Origin, Other, Part, Place};
 
 use crate::json::{Object, Value};
-use crate::link::{BlockKind, Content};
+use crate::link::{BlockKind, Content, Media};
 
 /// The content member of a message, as the link rules see it.
 pub(crate) fn content<'a>(content: Option<Value<'a>>) -> Content<'a> {
@@ -24,6 +24,10 @@ fn kind(value: Value<'_>) -> Option<BlockKind<'_>> {
     Some(match &*object.text("type")? {
         "tool_use" => BlockKind::Call(object.get("id")),
         "tool_result" => BlockKind::Result(object.get("tool_use_id")),
+        "server_tool_use" | "mcp_tool_use" => BlockKind::ServerCall(object.get("id")),
+        kind if kind.ends_with("_tool_result") => {
+            BlockKind::ServerResult(object.get("tool_use_id"))
+        }
         "text" => BlockKind::Text(object.get("text")?),
         "thinking" => BlockKind::Thinking { emptied: is_emptied(&object) },
         "redacted_thinking" => BlockKind::Thinking { emptied: false },
@@ -37,34 +41,33 @@ fn is_emptied(object: &Object<'_>) -> bool {
 }
 
 /// The JSON of an error result for a call that has none; the id is given as JSON.
-pub(crate) fn placeholder(id: &str) -> String {
+pub(crate) fn placeholder(id: &str, _: Value<'_>) -> String {
     let text = super::INTERRUPTED;
     format!(r#"{{"type":"tool_result","tool_use_id":{id},"content":"{text}","is_error":true}}"#)
 }
 
-/// The images of a block, those inside a result too, with their base64.
-pub(crate) fn images(value: Value<'_>) -> Vec<(Value<'_>, Value<'_>)> {
+/// The images and documents of a block, those inside a result too.
+pub(crate) fn media(value: Value<'_>) -> Vec<Media<'_>> {
     let Some(object) = value.object() else { return Vec::new() };
     match object.text("type").as_deref() {
-        Some("image") => base64(&object).map(|it| (value, it)).into_iter().collect(),
-        Some("tool_result") => {
-            let nested = object.list("content");
-            nested
-                .into_iter()
-                .filter_map(|it| {
-                    let object = it.object()?;
-                    (object.text("type")? == "image").then_some(())?;
-                    Some((it, base64(&object)?))
-                })
-                .collect()
-        }
-        _ => Vec::new(),
+        Some("tool_result") => object.list("content").into_iter().filter_map(one).collect(),
+        _ => one(value).into_iter().collect(),
     }
 }
 
-fn base64<'a>(image: &Object<'a>) -> Option<Value<'a>> {
-    let data = image.get("source")?.get("data")?;
-    data.source.starts_with('"').then_some(data)
+/// An image or a PDF in base64.
+fn one(value: Value<'_>) -> Option<Media<'_>> {
+    let block = value.object()?;
+    let is_document = match &*block.text("type")? {
+        "image" => false,
+        "document" => true,
+        _ => return None,
+    };
+    let source = block.inner("source")?;
+    let data = source.get("data").filter(|it| it.source.starts_with('"'))?;
+    let media_type = source.get("media_type");
+    let is_pdf = media_type.is_some_and(|it| it.text().is_some_and(|it| it == "application/pdf"));
+    (!is_document || is_pdf).then_some(Media { value, data, media_type, is_document })
 }
 
 /// The part that a block is, as msg-anthropic reads it; none of what is no object.

@@ -6,7 +6,7 @@ use msg_core::{
 };
 
 use crate::json::{Object, Value};
-use crate::link::{BlockKind, Content};
+use crate::link::{BlockKind, Content, Media};
 use crate::view::View;
 
 /// The content member of a message, as the link rules see it.
@@ -26,32 +26,33 @@ fn kind(value: Value<'_>) -> Option<BlockKind<'_>> {
 }
 
 /// The JSON of an error result for a call that has none; the id is given as JSON.
-pub(crate) fn placeholder(id: &str) -> String {
+pub(crate) fn placeholder(id: &str, _: Value<'_>) -> String {
     let text = super::INTERRUPTED;
     format!(
         r#"{{"type":"toolResponse","id":{id},"toolResult":{{"status":"error","error":"{text}"}}}}"#
     )
 }
 
-/// The images of a block, those inside a result too, with their base64.
-pub(crate) fn images(value: Value<'_>) -> Vec<(Value<'_>, Value<'_>)> {
+/// The images of a block, those inside a result too.
+pub(crate) fn media(value: Value<'_>) -> Vec<Media<'_>> {
     let Some(object) = value.object() else { return Vec::new() };
     match object.text("type").as_deref() {
         Some("image") => image_data(value).into_iter().collect(),
         Some("toolResponse") => {
             let nested = object.get("toolResult").and_then(|it| it.get("value"));
-            let nested = nested.and_then(|it| it.array()).unwrap_or_default();
-            nested.into_iter().filter_map(image_data).collect()
+            // Newer versions have the list in a member.
+            let nested = nested.and_then(|it| it.array().or_else(|| it.get("content")?.array()));
+            nested.into_iter().flatten().filter_map(image_data).collect()
         }
         _ => Vec::new(),
     }
 }
 
-fn image_data(value: Value<'_>) -> Option<(Value<'_>, Value<'_>)> {
+fn image_data(value: Value<'_>) -> Option<Media<'_>> {
     let object = value.object()?;
     (object.text("type")? == "image").then_some(())?;
-    let data = object.get("data")?;
-    data.source.starts_with('"').then_some((value, data))
+    let data = object.get("data").filter(|it| it.source.starts_with('"'))?;
+    Some(Media { value, data, media_type: object.get("mimeType"), is_document: false })
 }
 
 /// The part that a block is; none of what is no block.

@@ -6,7 +6,7 @@ use super::Gathering;
 use super::head::{self, Head};
 use crate::Error;
 use crate::excerpt::Feed;
-use crate::frame::save_line;
+use crate::frame::save_lines;
 use crate::json::{BLANKS, Object};
 use crate::options::RepairOptions;
 use crate::source::{ReadAt, fill};
@@ -77,7 +77,7 @@ impl Lines<'_> {
         match text.and_then(|it| Object::whole(it, 0)) {
             Some(object) => self.to.record(&object),
             None => {
-                for (object, _) in &save_line(line, b"", 0).pieces {
+                for (object, _) in &save_lines(std::iter::once(line), "", 0, 0).pieces {
                     Object::whole(object, 0).iter().for_each(|it| self.to.record(it));
                 }
             }

@@ -11,6 +11,7 @@ mod lines;
 
 use std::borrow::Cow;
 
+use crate::context;
 use crate::dialects;
 use crate::json::{Object, Value};
 use crate::options::RepairOptions;
@@ -212,6 +213,7 @@ impl Gathering {
 
     /// Takes the first words of the user, if they are no injected context.
     fn words(&mut self, text: &str) {
+        let text = context::own_words(text);
         let text = text.trim();
         let is_injected = text.starts_with('<') || text.starts_with("Caveat:") || text.is_empty();
         if self.first_words.is_none() && !is_injected {

@@ -10,7 +10,7 @@ pub(super) fn write(messages: &[Message], options: &WriteOptions, _: &mut Report
     let mut out = Vec::new();
     Writer::new(&mut out).object(|it| {
         it.key("sessionId").str(&options.session_id);
-        it.key("projectHash").str("");
+        it.key("projectHash").str(&super::sha256::hex(&options.cwd));
         it.key("startTime").str(&options.now);
         it.key("lastUpdated").str(&options.now);
         it.key("kind").str("main");

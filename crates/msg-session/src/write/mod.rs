@@ -19,6 +19,7 @@ mod opencode;
 mod options;
 mod prepare;
 mod pydantic_ai;
+mod sha256;
 mod vercel_ui;
 
 use msg_core::{Message, Report};
@@ -47,7 +48,16 @@ fn writer(dialect: Dialect) -> Option<Write> {
         | Dialect::OpenHands
         | Dialect::SweAgent
         | Dialect::Inspect
-        | Dialect::Otel => return None,
+        | Dialect::Otel
+        | Dialect::QwenCode
+        | Dialect::Pi
+        | Dialect::CopilotCli
+        | Dialect::Atif
+        | Dialect::ClaudeStream
+        | Dialect::CodexExec
+        | Dialect::Kimi
+        | Dialect::Droid
+        | Dialect::Grok => return None,
     })
 }
 

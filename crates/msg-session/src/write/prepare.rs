@@ -6,6 +6,7 @@ use msg_core::{Code, Diagnostic, Message, Part, Report, Role};
 use super::blocks::data_url;
 use super::options::{Context, Signatures, WriteOptions};
 use crate::Dialect;
+use crate::context;
 
 /// The messages that are written.
 #[derive(Default)]
@@ -40,14 +41,29 @@ pub(super) fn prepare(
 ) -> Prepared {
     let mut res = Prepared::default();
     for (at, message) in messages.iter().enumerate() {
-        if options.context == Context::Drop && is_context(message) && is_agent(dialect) {
-            report.push(lost(at, 0, "context that the agent injected stays behind"));
+        let drops_context = options.context == Context::Drop && is_agent(dialect);
+        if drops_context && message.role.is_system() {
+            report.push(lost(at, 0, INJECTED));
             continue;
         }
         let mut message = message.clone();
         let parts = std::mem::take(&mut message.parts);
         let mut places = Vec::with_capacity(parts.len());
-        for (n, part) in parts.into_iter().enumerate() {
+        for (n, mut part) in parts.into_iter().enumerate() {
+            if drops_context && message.role == Role::User {
+                match own_words(&mut part) {
+                    Own::All => {}
+                    Own::Some => report.push(lost(
+                        at,
+                        n,
+                        "context that the agent injected is left out of the text",
+                    )),
+                    Own::None => {
+                        report.push(lost(at, n, INJECTED));
+                        continue;
+                    }
+                }
+            }
             match why_lost(dialect, &part, options) {
                 Some(why) => report.push(lost(at, n, why)),
                 None => {
@@ -62,6 +78,28 @@ pub(super) fn prepare(
         }
     }
     res
+}
+
+const INJECTED: &str = "context that the agent injected stays behind";
+
+/// How much of a part the user said.
+enum Own {
+    All,
+    Some,
+    None,
+}
+
+/// Leaves the words of the user in a text, judged by itself (SE-131).
+fn own_words(part: &mut Part) -> Own {
+    let Part::Text(text) = part else { return Own::All };
+    match context::words(&text.text) {
+        None => Own::All,
+        Some(words) if words.trim().is_empty() => Own::None,
+        Some(words) => {
+            text.text = words;
+            Own::Some
+        }
+    }
 }
 
 /// A refusal is a text but where OpenAI's messages and items are kept.
@@ -87,21 +125,6 @@ fn is_agent(dialect: Dialect) -> bool {
             | Dialect::OpenCode
             | Dialect::Cline
     )
-}
-
-/// System texts, and what an agent says as the user.
-fn is_context(message: &Message) -> bool {
-    const MARKS: [&str; 6] = [
-        "<environment_context>",
-        "<user_instructions>",
-        "<system-reminder>",
-        "<environment_details>",
-        "<permissions instructions>",
-        "# AGENTS.md instructions",
-    ];
-    let text = message.text();
-    message.role.is_system()
-        || message.role == Role::User && MARKS.iter().any(|it| text.trim_start().starts_with(it))
 }
 
 /// Why a part stays behind, if it does.

@@ -19,7 +19,7 @@ fn check(dialect: Dialect, text: String) -> Vec<String> {
 
 fn user(uuid: &str, parent: &str) -> String {
     format!(
-        r#"{{"type":"user","uuid":"{uuid}","parentUuid":{parent},"message":{{"content":"a"}}}}"#
+        r#"{{"type":"user","uuid":"{uuid}","parentUuid":{parent},"timestamp":"","message":{{"content":"a"}}}}"#
     )
 }
 

@@ -37,6 +37,7 @@ fn by_text(Case { dialect, blob, options }: &Case) -> Option<Checked> {
     let lines = read_lines(&blob.bytes, options.max_record);
     let mut mends = rules.check_lines(&lines, &blob.name, options).ok()?;
     crate::finding::sort(&mut mends.findings);
+    crate::outcome::judge(*dialect, options.agent_version.as_deref(), &mut mends.findings);
     Some(Checked::of_mends(&lines.text, mends))
 }
 
@@ -54,94 +55,6 @@ fn excerpt_is_as_good_as_the_text(case: &Case) {
     let found = session.checked(&case.options).unwrap();
     assert_eq!(found.findings, whole.findings);
     assert_eq!(mended(&found), mended(&whole));
-}
-
-/// Diagnosed by an excerpt without its sound turns.
-fn by_unsound(Case { dialect, blob, options }: &Case) -> Option<Checked> {
-    let rules = format(*dialect).line_rules(&blob.name, &blob.bytes)?;
-    let mut outline = rules.outline(options)?;
-    let lines = super::read::read_behind(blob, options.max_record, 1, &mut *outline).ok()?;
-    let mut mends = rules.check_lines(&lines, &blob.name, options).ok()?;
-    if crate::large::needs_all(&lines, &mends) {
-        return None;
-    }
-    crate::finding::sort(&mut mends.findings);
-    if !mends.is_changed {
-        return Some(Checked { findings: mends.findings, changed: Vec::new() });
-    }
-    let mut bytes = Vec::new();
-    lines.elided.unwrap().write(mends.edits, &mut bytes).unwrap();
-    let changed = vec![crate::dialects::Change { name: String::new(), bytes: Some(bytes) }];
-    Some(Checked { findings: mends.findings, changed })
-}
-
-fn unsound_is_as_good_as_all(case: &Case) {
-    let picks = case.options.leaf.is_some() || case.options.error.is_some();
-    if picks || case.options.drop_thinking || case.options.drop_encrypted {
-        return;
-    }
-    let session = Session::new(case.dialect, vec![case.blob.clone()]);
-    let Some(found) = by_unsound(case) else { return };
-    let whole = session.checked(&case.options).unwrap();
-    assert_eq!(found.findings, whole.findings);
-    let (found, whole) = (mended(&found).unwrap_or_default(), mended(&whole).unwrap_or_default());
-    let differs = found.lines().zip(whole.lines()).find(|it| it.0 != it.1);
-    let text = String::from_utf8_lossy(&case.blob.bytes);
-    assert_eq!(differs, None, "of\n{text}\nbecame\n{found}\nand\n{whole}");
-    assert_eq!(found.len(), whole.len());
-}
-
-/// The turns of a case several times, with other ids, so that something is dropped.
-fn repeated(case: &Case, times: usize) -> Case {
-    let text = String::from_utf8_lossy(&case.blob.bytes).into_owned();
-    let ids = ["u0", "msg_", "toolu_", "call_", "\"t1", "\"t2", "\"t3"];
-    let mut res = text.clone();
-    for n in 1..times {
-        let mut again = text.clone();
-        for id in ids {
-            again = again.replace(id, &format!("{id}{n}x"));
-        }
-        // The first record hangs behind the last one of the time before.
-        let last = res.rmatches("\"uuid\":\"").next().map(|_| res.rsplit("\"uuid\":\"").next());
-        let last = last.flatten().and_then(|it| it.split('"').next()).map(str::to_owned);
-        if let Some(last) = last {
-            again = again.replacen("\"parentUuid\":null", &format!("\"parentUuid\":\"{last}\""), 1);
-        }
-        let lines =
-            again.lines().filter(|it| !it.contains("session_meta") && !it.contains("working_dir"));
-        if !res.ends_with('\n') {
-            res.push('\n');
-        }
-        res.extend(lines.map(|it| format!("{it}\n")));
-    }
-    Case { blob: Blob::new(case.blob.name.clone(), res), ..case.clone() }
-}
-
-#[test]
-fn an_excerpt_without_sound_turns_is_as_good_as_all_of_it_for_all_cases() {
-    let mut dropped = std::collections::BTreeMap::new();
-    for case in cases() {
-        for times in [1, 3, 8] {
-            for all in [false, true] {
-                let mut case = repeated(&case, times);
-                case.options.all = all;
-                unsound_is_as_good_as_all(&case);
-                *dropped.entry(case.dialect).or_insert(0) += dropped_of(&case);
-            }
-        }
-    }
-    for dialect in [Dialect::ClaudeCode, Dialect::Codex, Dialect::Goose, Dialect::GeminiCli] {
-        assert!(dropped[&dialect] > 100, "{dialect}: few records leave an excerpt: {dropped:?}");
-    }
-}
-
-/// How many records leave the excerpt of a case.
-fn dropped_of(case: &Case) -> usize {
-    let rules = format(case.dialect).line_rules(&case.blob.name, &case.blob.bytes);
-    let Some(mut outline) = rules.and_then(|it| it.outline(&case.options)) else { return 0 };
-    let whole = read_lines(&case.blob.bytes, u64::MAX).records.len();
-    let lines = super::read::read_behind(&case.blob, u64::MAX, 1, &mut *outline).unwrap();
-    whole - lines.records.len()
 }
 
 #[test]
@@ -243,18 +156,5 @@ proptest! {
         let max_record = if is_text { max_record } else { 1 << 28 };
         case.options = RepairOptions { all, max_record, ..case.options };
         excerpt_is_as_good_as_the_text(&case);
-    }
-
-    #[test]
-    fn an_excerpt_without_sound_turns_is_as_good_as_all_of_it_for_broken_cases(
-        case in prop::sample::select(cases()),
-        breaks in prop::collection::vec(a_break(), 0..4),
-        times in 2..5usize,
-        all in any::<bool>(),
-    ) {
-        let mut case = repeated(&case, times);
-        breaks.iter().for_each(|it| broken(&mut case.blob.bytes, it));
-        case.options.all = all;
-        unsound_is_as_good_as_all(&case);
     }
 }

@@ -6,7 +6,8 @@ use super::{FRAME, Mark, Piece, pieces, span};
 fn a_mark_is_read_as_it_was_written() {
     let plain = Mark { at: 17, bytes: 4, ..Mark::default() };
     let image = Mark { halves: 2, len: Some(9), size: Some((3, 4)), ..plain };
-    for mark in [plain, image, Mark { is_mended: true, ..image }] {
+    let looked = Mark { look: Some(crate::link::Look::Png), is_context: true, ..image };
+    for mark in [plain, image, looked, Mark { is_mended: true, ..looked }] {
         assert_eq!(Mark::read(&mark.json()), Some(mark));
     }
     assert_eq!(Mark::read("\"17\""), None);

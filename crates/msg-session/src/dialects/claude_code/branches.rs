@@ -6,7 +6,7 @@ use crate::branches::{Branch, BranchKind};
 use crate::json::Value;
 
 /// The branches, in the order of their leaves. Linear: a record is counted for one branch only.
-pub(super) fn of(nodes: &Nodes<'_>, tree: &Tree, path: &[usize]) -> Vec<Branch> {
+pub(super) fn of(nodes: &Nodes<'_>, tree: &Tree<'_>, path: &[usize]) -> Vec<Branch> {
     let count = nodes.list.len();
     let (mut has_child, mut is_seen) = (vec![false; count], vec![false; count]);
     tree.parents.iter().flatten().for_each(|it| has_child[*it as usize] = true);

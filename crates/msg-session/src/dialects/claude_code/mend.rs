@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::node::Nodes;
+use super::node::{Kind, Nodes};
 use super::path::Path;
 use super::tree::Tree;
 use crate::edit::{Edit, set_member};
@@ -28,6 +28,8 @@ struct NewRecord {
     follows: Link,
     uuid: String,
     block: String,
+    /// Whether it stands before that record.
+    is_before: bool,
 }
 
 /// The file as it will be.
@@ -58,7 +60,7 @@ impl<'m, 'a> Mend<'m, 'a> {
     }
 
     /// Takes over the links that were mended in the tree.
-    pub(super) fn links_of(&mut self, tree: &Tree, all: bool) {
+    pub(super) fn links_of(&mut self, tree: &Tree<'_>, all: bool) {
         for (at, is_error) in &tree.mended {
             let at = *at as usize;
             if *is_error || all {
@@ -70,24 +72,43 @@ impl<'m, 'a> Mend<'m, 'a> {
 
     /// Takes over what the rules between calls and results have planned.
     pub(super) fn plan(&mut self, plan: &mut Plan<'_>, path: &Path<'_>, chains: bool) {
+        let on_path: HashSet<usize> = path.records.iter().copied().collect();
+        for it in &path.lost_replies {
+            self.links.insert(it.note, Link::Record(it.last));
+        }
         let gone = (0..plan.sent.len()).filter(|it| plan.is_gone(*it));
         self.removed = gone.map(|it| plan.sent[it].record).collect();
         let mut comes: HashMap<usize, Vec<String>> = HashMap::new();
+        let mut uuids = Uuids::of(self.nodes);
         for (behind, block) in std::mem::take(&mut plan.new_records) {
-            let behind = last_that_stays(plan, behind);
-            comes.entry(plan.sent[behind].record).or_default().push(block);
+            let behind = plan.sent[last_that_stays(plan, behind)].record;
+            if on_path.contains(&behind) {
+                comes.entry(behind).or_default().push(block);
+                continue;
+            }
+            // Beside the path a result is found by its call.
+            let (follows, uuid) = (Link::Record(behind), uuids.next());
+            self.new.push(NewRecord { behind, follows, uuid, block, is_before: false });
+        }
+        if let Some(first) = start_of(plan, path, self.nodes) {
+            let uuid = uuids.next();
+            let block = r#"{"type":"text","text":"(start of the conversation)"}"#.to_owned();
+            let parent = self.nodes.parent_before(path, first);
+            let follows = parent.map_or(Link::Nothing, Link::Record);
+            self.links.insert(first, Link::New(self.new.len()));
+            self.new.push(NewRecord { behind: first, follows, uuid, block, is_before: true });
         }
         let mut gathered: HashMap<usize, Vec<usize>> = HashMap::new();
         for (record, behind) in path.gathered.iter().filter(|_| chains) {
             gathered.entry(*behind).or_default().push(*record);
         }
-        let mut uuids = Uuids::of(self.nodes);
         for (n, record) in path.records.iter().enumerate() {
             let mut last = Link::Record(*record);
             for block in comes.remove(record).into_iter().flatten() {
                 let (follows, uuid) = (last, uuids.next());
                 last = Link::New(self.new.len());
-                self.new.push(NewRecord { behind: *record, follows, uuid, block });
+                let behind = *record;
+                self.new.push(NewRecord { behind, follows, uuid, block, is_before: false });
             }
             for record in gathered.remove(record).into_iter().flatten() {
                 self.links.insert(record, last);
@@ -102,7 +123,7 @@ impl<'m, 'a> Mend<'m, 'a> {
     }
 
     /// Writes the edits of links, and the lines that go and come.
-    pub(super) fn write(&self, tree: &Tree, edits: &mut Vec<Edit>) {
+    pub(super) fn write(&self, tree: &Tree<'_>, edits: &mut Vec<Edit>) {
         let lines = &self.nodes.lines;
         let mut resolved = Resolved { mend: self, tree, known: HashMap::new() };
         for at in 0..self.nodes.list.len() {
@@ -117,9 +138,18 @@ impl<'m, 'a> Mend<'m, 'a> {
             let follows = self.json(resolved.follow(it.follows));
             let template = lines.whole(it.behind);
             if let Some(template) = template.as_ref().and_then(|it| Object::whole(it, 0)) {
-                edits.push(lines.insert_behind(it.behind, &record(&template, it, &follows)));
+                let line = record(&template, it, &follows);
+                edits.push(match it.is_before {
+                    true => lines.insert_before(it.behind, &line),
+                    false => lines.insert_behind(it.behind, &line),
+                });
             }
         }
+    }
+
+    /// Whether a record goes.
+    pub(super) fn removes(&self, record: usize) -> bool {
+        self.removed.contains(&record)
     }
 
     /// How many records there will be.
@@ -127,7 +157,7 @@ impl<'m, 'a> Mend<'m, 'a> {
         self.nodes.list.len() + self.new.len() - self.removed.len()
     }
 
-    fn needs_link(&self, tree: &Tree, at: usize) -> bool {
+    fn needs_link(&self, tree: &Tree<'_>, at: usize) -> bool {
         self.links.contains_key(&at)
             || tree.parents[at].is_some_and(|it| self.removed.contains(&(it as usize)))
     }
@@ -150,6 +180,18 @@ impl<'m, 'a> Mend<'m, 'a> {
     }
 }
 
+/// The record of the path before which the start of a conversation is put; none where it would not be sent first.
+pub(super) fn start_of(plan: &Plan<'_>, path: &Path<'_>, nodes: &Nodes<'_>) -> Option<usize> {
+    let wanted = plan.sent[plan.missing_start?].record;
+    if path.records.contains(&wanted) {
+        return Some(wanted);
+    }
+    let boundary = path.records.iter().rposition(|it| nodes.list[*it].kind == Kind::Boundary);
+    let rest = &path.records[boundary.map_or(0, |it| it + 1)..];
+    let is_kept = boundary.is_some() && !path.gathered.iter().any(|it| it.0 == wanted);
+    rest.iter().copied().find(|it| nodes.list[*it].is_message() && !is_kept)
+}
+
 /// The last record of a message that is not removed, from this one back.
 fn last_that_stays(plan: &Plan<'_>, from: usize) -> usize {
     (0..=from).rev().find(|it| !plan.is_gone(*it)).unwrap_or(from)
@@ -158,7 +200,7 @@ fn last_that_stays(plan: &Plan<'_>, from: usize) -> usize {
 /// Links past records that are removed, each found once.
 struct Resolved<'r, 'm, 'a> {
     mend: &'r Mend<'m, 'a>,
-    tree: &'r Tree,
+    tree: &'r Tree<'m>,
     known: HashMap<usize, Link>,
 }
 

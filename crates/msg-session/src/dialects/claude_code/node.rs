@@ -1,5 +1,6 @@
 //! What is kept of each record of a Claude Code session: places in its line, not texts.
 
+use super::path::Path;
 use crate::frame::Lines;
 use crate::json::{Object, Value};
 
@@ -14,13 +15,21 @@ pub(super) struct Node {
     uuid: Option<Slice>,
     parent: Option<Slice>,
     logical_parent: Option<Slice>,
-    message: Option<Slice>,
+    /// The message, or the words of a record that has them elsewhere.
+    said: Option<Slice>,
+    time: Option<Slice>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Kind {
     User,
     Assistant,
+    /// Words of the user in a record of another type: typed while the agent worked, or a command (SE-126).
+    Words,
+    /// Where a compaction begins.
+    Boundary,
+    /// What the program notes about a turn, in the chain (SE-128).
+    Note,
     /// A record of a known or later kind that is not sent.
     #[default]
     Other,
@@ -43,14 +52,20 @@ impl Node {
         let string = |name: &str| {
             Slice::of(start, record.get(name).filter(|it| it.source.starts_with('"'))?)
         };
+        let kind = kind(record);
+        let said = match kind {
+            Kind::Words => words(record),
+            _ => record.get("message"),
+        };
         Self {
-            kind: kind(record),
+            kind,
             is_sidechain: record.is_true("isSidechain"),
             is_api_error: record.is_true("isApiErrorMessage"),
             uuid: string("uuid"),
             parent: slice("parentUuid"),
             logical_parent: string("logicalParentUuid"),
-            message: slice("message"),
+            said: said.and_then(|it| Slice::of(start, it)),
+            time: slice("timestamp"),
         }
     }
 
@@ -63,8 +78,29 @@ fn kind(record: &Object<'_>) -> Kind {
     match record.text("type").as_deref() {
         Some("user") => Kind::User,
         Some("assistant") => Kind::Assistant,
+        Some("attachment" | "system") if words(record).is_some() => Kind::Words,
+        Some("system") => match record.text("subtype").as_deref() {
+            Some("compact_boundary") => Kind::Boundary,
+            Some("stop_hook_summary" | "api_error" | "turn_duration") => Kind::Note,
+            _ => Kind::Other,
+        },
         Some(_) => Kind::Other,
         None => Kind::Unknown,
+    }
+}
+
+/// What the user says in a record that is no message.
+fn words<'a>(record: &Object<'a>) -> Option<Value<'a>> {
+    match &*record.text("type")? {
+        "attachment" => {
+            let attachment = record.inner("attachment")?;
+            let is_queued = attachment.text("type")? == "queued_command";
+            attachment.get("prompt").filter(|it| is_queued && it.source != "\"\"")
+        }
+        _ => {
+            let is_command = record.text("subtype")? == "local_command";
+            record.get("content").filter(|it| is_command && it.text().is_some())
+        }
     }
 }
 
@@ -113,11 +149,36 @@ impl<'a> Nodes<'a> {
     }
 
     pub(super) fn message(&self, node: usize) -> Option<Object<'_>> {
-        self.value(node, self.list[node].message)?.object()
+        self.value(node, self.list[node].said)?.object()
     }
 
-    /// The source of the message, in which faults of the text matter.
-    pub(super) fn message_value(&self, node: usize) -> Option<Value<'_>> {
-        self.value(node, self.list[node].message)
+    /// What is said, of a message or of words elsewhere.
+    pub(super) fn content(&self, node: usize) -> Option<Value<'_>> {
+        let said = self.value(node, self.list[node].said)?;
+        match self.list[node].kind {
+            Kind::Words => Some(said),
+            _ => said.get("content"),
+        }
+    }
+
+    /// The record of the path before this one.
+    pub(super) fn parent_before(&self, path: &Path<'_>, record: usize) -> Option<usize> {
+        let at = path.records.iter().position(|it| *it == record)?;
+        path.records.get(at.checked_sub(1)?).copied()
+    }
+
+    /// When a record was written.
+    pub(super) fn time(&self, node: usize) -> Option<Value<'_>> {
+        self.value(node, self.list[node].time)
+    }
+
+    /// Whether a record says whom it follows, be it nobody.
+    pub(super) fn has_parent_member(&self, node: usize) -> bool {
+        self.list[node].parent.is_some()
+    }
+
+    /// The source of what is said, in which faults of the text matter.
+    pub(super) fn said(&self, node: usize) -> Option<Value<'_>> {
+        self.value(node, self.list[node].said)
     }
 }

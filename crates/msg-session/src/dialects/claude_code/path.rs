@@ -1,5 +1,5 @@
-//! What of a Claude Code session is sent: the active path, and the parallel results that hang beside it
-//! (SE-41, SE-42).
+//! What of a Claude Code session is sent: the active path, what a compaction keeps, and the pieces of an answer and
+//! the results of its calls that hang beside the path (SE-123 to SE-126).
 //!
 //! ```text
 //! u8  assistant call 2
@@ -8,8 +8,10 @@
 //! u12 user result of 3          child of u9
 //! ```
 
-use std::collections::{HashMap, HashSet};
+use std::borrow::Cow;
+use std::collections::HashMap;
 
+use super::kept;
 use super::node::{Kind, Nodes};
 use super::tree::Tree;
 use crate::link::{Content, Sender, Sent};
@@ -21,114 +23,224 @@ pub(super) struct Path<'a> {
     pub(super) records: Vec<usize>,
     /// What is sent, in order, the gathered records among them.
     pub(super) sent: Vec<Sent<'a>>,
-    /// The gathered records, each with the record of the path that it stands behind.
+    /// Gathered results of calls on the path, each with the record of the path that it stands behind.
     pub(super) gathered: Vec<(usize, usize)>,
+    /// Answers that are not sent because the program's own note took their place (SE-128).
+    pub(super) lost_replies: Vec<LostReply>,
 }
 
-pub(super) fn read<'a>(nodes: &'a Nodes<'_>, tree: &Tree, leaf: Option<usize>) -> Path<'a> {
+/// An answer beside the path.
+pub(super) struct LostReply {
+    /// Its first record and its last one.
+    pub(super) first: usize,
+    pub(super) last: usize,
+    /// The note that follows the record which it answers.
+    pub(super) note: usize,
+}
+
+pub(super) fn read<'a>(nodes: &'a Nodes<'_>, tree: &Tree<'_>, leaf: Option<usize>) -> Path<'a> {
     let records = tree.path(leaf);
-    let sent: Vec<_> = records.iter().filter_map(|it| message(nodes, *it)).collect();
-    let gathered = gather(nodes, tree, &records, &sent);
-    if gathered.is_empty() {
-        return Path { records, sent, gathered: Vec::new() };
-    }
-    let mut res = Path { records, sent: Vec::new(), gathered: Vec::new() };
-    let mut behind: HashMap<usize, Vec<Sent<'a>>> = HashMap::new();
-    for (record, it) in gathered {
-        res.gathered.push((it.record, record));
-        behind.entry(record).or_default().push(it);
-    }
-    for it in sent {
-        let joining = behind.remove(&it.record);
-        res.sent.push(it);
-        res.sent.extend(joining.into_iter().flatten());
-    }
-    res
+    let order = kept::with_kept(nodes, tree, &records);
+    let beside = Beside::of(nodes, tree, &order);
+    let mut gather = Gather { nodes, beside, sent: Vec::new(), gathered: Vec::new() };
+    gather.all(&order);
+    let Gather { beside, sent, gathered, .. } = gather;
+    let lost_replies = lost_replies(nodes, tree, &records, &beside);
+    Path { records, sent, gathered, lost_replies }
 }
 
 /// A record as what is sent of it; none of one that is not.
 fn message<'a>(nodes: &'a Nodes<'_>, at: usize) -> Option<Sent<'a>> {
     let node = &nodes.list[at];
     let sender = match node.kind {
-        Kind::User => Sender::User,
+        Kind::User | Kind::Words => Sender::User,
         Kind::Assistant if !node.is_api_error => Sender::Assistant,
         _ => return None,
     };
-    let message = nodes.message(at)?;
     Some(Sent {
         record: at,
         place: nodes.lines.place(at),
         sender,
-        answer: message.text("id"),
-        content: anthropic::content(message.get("content")),
+        answer: answer_id(nodes, at),
+        content: anthropic::content(nodes.content(at)),
     })
 }
 
-/// The records beside the path whose results all answer calls of the path that have none there; each
-/// with the record that it joins: the last one of the message of its call.
-fn gather<'a>(
-    nodes: &'a Nodes<'_>,
-    tree: &Tree,
-    records: &[usize],
-    sent: &[Sent<'a>],
-) -> Vec<(usize, Sent<'a>)> {
-    let mut open = open_calls(sent);
-    let Some(first) = open.values().map(|it| it.record).min() else { return Vec::new() };
-    let on_path: HashSet<usize> = records.iter().copied().collect();
-    let mut res = Vec::new();
-    for at in first + 1..nodes.list.len() {
-        let node = &nodes.list[at];
-        let is_candidate = node.kind == Kind::User
-            && !node.is_sidechain
-            && !tree.is_repeated[at]
-            && nodes.uuid(at).is_some()
-            && !on_path.contains(&at);
-        let Some(it) = is_candidate.then(|| message(nodes, at)).flatten() else { continue };
-        if let Some(joins) = answered(&open, &it) {
-            for (_, id) in it.blocks().iter().filter_map(|it| it.result_id()) {
-                open.remove(&*id);
+/// The id of the answer that a record is a piece of.
+fn answer_id<'a>(nodes: &'a Nodes<'_>, at: usize) -> Option<Cow<'a, str>> {
+    let is_answer = nodes.list[at].kind == Kind::Assistant;
+    nodes.message(at).filter(|_| is_answer)?.text("id")
+}
+
+/// The messages beside the path.
+#[derive(Default)]
+struct Beside<'a> {
+    /// The pieces of each answer, in the order of the file.
+    answers: HashMap<Cow<'a, str>, Vec<usize>>,
+    /// The records with results of each call, in the order of the file.
+    results: HashMap<Cow<'a, str>, Vec<usize>>,
+    sent: HashMap<usize, Sent<'a>>,
+}
+
+impl<'a> Beside<'a> {
+    fn of(nodes: &'a Nodes<'_>, tree: &Tree<'_>, order: &[usize]) -> Self {
+        let mut is_on_path = vec![false; nodes.list.len()];
+        order.iter().for_each(|it| is_on_path[*it] = true);
+        let mut res = Self::default();
+        for at in 0..nodes.list.len() {
+            let node = &nodes.list[at];
+            let is_beside = node.is_message() && !node.is_sidechain && !is_on_path[at];
+            if !is_beside || tree.is_repeated[at] || nodes.uuid(at).is_none() {
+                continue;
             }
-            res.push((joins, it));
+            let Some(sent) = message(nodes, at) else { continue };
+            match (sent.sender, &sent.answer) {
+                (Sender::Assistant, Some(id)) => {
+                    res.answers.entry(id.clone()).or_default().push(at);
+                }
+                (Sender::Assistant, None) => {}
+                (Sender::User, _) => {
+                    for (_, id) in sent.blocks().iter().filter_map(|it| it.result_id()) {
+                        res.results.entry(id).or_default().push(at);
+                    }
+                }
+            }
+            res.sent.insert(at, sent);
         }
+        res
     }
-    res
 }
 
-/// A call without a result on the path.
-struct OpenCall {
-    record: usize,
-    /// The last record of its message.
-    last: usize,
+/// What is sent, as it is put together.
+struct Gather<'a, 'n> {
+    nodes: &'a Nodes<'n>,
+    beside: Beside<'a>,
+    sent: Vec<Sent<'a>>,
+    gathered: Vec<(usize, usize)>,
 }
 
-fn open_calls(sent: &[Sent<'_>]) -> HashMap<String, OpenCall> {
-    let mut res = HashMap::new();
-    for message in crate::link::messages(sent, true) {
-        let last = sent[message.end - 1].record;
-        for it in &sent[message] {
-            for block in it.blocks() {
-                if let (Sender::Assistant, Some((_, id))) = (it.sender, block.call_id()) {
-                    res.insert(id.into_owned(), OpenCall { record: it.record, last });
+impl<'a> Gather<'a, '_> {
+    /// Takes the records of the path in order. Linear: each answer takes its own records at once.
+    fn all(&mut self, order: &[usize]) {
+        let mut next = 0;
+        while let Some(at) = order.get(next).copied() {
+            match answer_id(self.nodes, at) {
+                Some(id) => next += self.answer(&id, &order[next..]),
+                None => {
+                    self.sent.extend(message(self.nodes, at));
+                    next += 1;
                 }
             }
         }
     }
-    for (_, id) in sent.iter().flat_map(|it| it.blocks()).filter_map(|it| it.result_id()) {
-        res.remove(&*id);
+
+    /// Takes an answer, whose first record stands first, with the results that follow it; gives how many records of
+    /// the path these are. Only a record of the user without a result, or another answer, ends it.
+    fn answer(&mut self, id: &str, order: &[usize]) -> usize {
+        let nodes = self.nodes;
+        let (mut answer, mut between) = (Vec::new(), Vec::new());
+        let mut len = 0;
+        for at in order.iter().copied() {
+            match nodes.list[at].kind {
+                Kind::Assistant if answer_id(nodes, at).is_some_and(|it| it == id) => {
+                    answer.push(at);
+                }
+                Kind::Assistant => break,
+                Kind::User => match message(nodes, at).filter(has_result) {
+                    Some(it) => between.push((at, Some(it))),
+                    None => break,
+                },
+                _ => between.push((at, message(nodes, at))),
+            }
+            len += 1;
+        }
+        let last_on_path = answer.last().copied().unwrap_or_default();
+        let on_path = answer.len();
+        answer.extend(self.beside.answers.remove(id).unwrap_or_default());
+        let first = answer.iter().copied().min().unwrap_or_default();
+        let mut pieces = Vec::with_capacity(answer.len());
+        for at in answer {
+            pieces.extend(self.beside.sent.remove(&at).or_else(|| message(nodes, at)));
+        }
+        let extra = self.results_beside(&pieces, &between, first);
+        for it in &extra {
+            let calls = pieces.iter().take(on_path).flat_map(|it| it.blocks());
+            let calls: Vec<_> = calls.filter_map(|it| it.call_id()).map(|it| it.1).collect();
+            let results = it.blocks().iter().filter_map(|it| it.result_id());
+            if results.into_iter().all(|it| calls.contains(&it.1)) {
+                self.gathered.push((it.record, last_on_path));
+            }
+        }
+        if !extra.is_empty() {
+            between.extend(extra.into_iter().map(|it| (it.record, Some(it))));
+            between.sort_by_key(|it| it.0);
+        }
+        self.sent.extend(pieces);
+        self.sent.extend(between.into_iter().filter_map(|it| it.1));
+        len
     }
-    res
+
+    /// The records beside the path that answer calls of an answer which have no result yet.
+    fn results_beside(
+        &mut self,
+        pieces: &[Sent<'a>],
+        between: &[(usize, Option<Sent<'a>>)],
+        first: usize,
+    ) -> Vec<Sent<'a>> {
+        let results = between.iter().filter_map(|it| it.1.as_ref()).flat_map(|it| it.blocks());
+        let mut answered: std::collections::HashSet<_> =
+            results.filter_map(|it| it.result_id()).map(|it| it.1).collect();
+        let mut found = Vec::new();
+        for (_, id) in pieces.iter().flat_map(|it| it.blocks()).filter_map(|it| it.call_id()) {
+            if answered.contains(&id) {
+                continue;
+            }
+            let records = self.beside.results.get(&id).into_iter().flatten();
+            let sent = &self.beside.sent;
+            let Some(at) = records.copied().find(|it| *it > first && sent.contains_key(it)) else {
+                continue;
+            };
+            if let Some(it) = self.beside.sent.remove(&at) {
+                answered.extend(it.blocks().iter().filter_map(|it| it.result_id()).map(|it| it.1));
+                found.push(it);
+            }
+        }
+        found
+    }
 }
 
-/// The record that this one joins, if all of its results answer open calls that stand before it.
-fn answered(open: &HashMap<String, OpenCall>, it: &Sent<'_>) -> Option<usize> {
-    if !matches!(it.content, Content::Blocks(..)) {
-        return None;
-    }
-    let mut res = None;
-    for block in it.blocks().iter().filter(|it| it.is_result()) {
-        let (_, id) = block.result_id()?;
-        let call = open.get(&*id).filter(|call| call.record < it.record)?;
-        res = res.or(Some(call.last));
+fn has_result(it: &Sent<'_>) -> bool {
+    matches!(it.content, Content::Blocks(..)) && it.blocks().iter().any(|it| it.is_result())
+}
+
+/// The answers beside the path whose place a note of the program took, which follows the same record.
+fn lost_replies(
+    nodes: &Nodes<'_>,
+    tree: &Tree<'_>,
+    records: &[usize],
+    beside: &Beside<'_>,
+) -> Vec<LostReply> {
+    let notes: HashMap<usize, usize> = records
+        .windows(2)
+        .filter(|it| nodes.list[it[1]].kind == Kind::Note)
+        .map(|it| (it[0], it[1]))
+        .collect();
+    let mut replies: Vec<usize> = beside.sent.values().map(|it| it.record).collect();
+    replies.retain(|it| nodes.list[*it].kind == Kind::Assistant);
+    replies.sort_unstable();
+    let mut res: Vec<LostReply> = Vec::new();
+    for first in replies {
+        let parent = tree.parents[first].map(|it| it as usize);
+        let Some(note) = parent.and_then(|it| notes.get(&it).copied()) else { continue };
+        let answer = beside.sent.get(&first).and_then(|it| it.answer.as_ref());
+        let last = answer.and_then(|it| beside.answers.get(it)?.last().copied()).unwrap_or(first);
+        let reply = LostReply { first, last, note };
+        match res.iter_mut().find(|it| it.note == note) {
+            // A later attempt took the place of the earlier one.
+            Some(it) if it.last != last => *it = reply,
+            Some(_) => {}
+            None => res.push(reply),
+        }
     }
     res
 }

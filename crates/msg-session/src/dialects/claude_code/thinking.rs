@@ -15,7 +15,11 @@ pub(super) fn check(plan: &mut Plan<'_>, options: &RepairOptions) {
     }
     let refused = options.error.as_deref().map(ProviderError::read);
     let refused = refused.filter(|it| it.is_about_thinking).and_then(|it| it.message);
-    if let Some(at) = refused.filter(|it| *it < plan.messages.len()) {
+    let numbers = refused.map(|it| (it, plan.numbers()));
+    for (at, _) in numbers
+        .iter()
+        .flat_map(|(wanted, numbers)| numbers.iter().enumerate().filter(move |it| it.1 == wanted))
+    {
         let message = "the provider refuses this thought; it may then ask for thinking in the last \
                        message: resume once with thinking off";
         drop(plan, at, "session::refused-thinking", message);

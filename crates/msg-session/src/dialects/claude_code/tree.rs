@@ -7,10 +7,12 @@ use super::node::{Kind, Nodes};
 use crate::finding::Finding;
 
 /// The links between records.
-pub(super) struct Tree {
+pub(super) struct Tree<'n> {
+    /// The record of each id, which counts.
+    pub(super) ids: HashMap<&'n str, u32>,
     /// The parent of each record; none for the first of a path.
     pub(super) parents: Vec<Option<u32>>,
-    /// Records whose id another one had before: they are in no tree.
+    /// Records whose id another one has, which counts: they are in no tree.
     pub(super) is_repeated: Vec<bool>,
     /// Records that stand there twice with the same bytes.
     pub(super) duplicates: Vec<u32>,
@@ -21,9 +23,10 @@ pub(super) struct Tree {
     pub(super) findings: Vec<Finding>,
 }
 
-pub(super) fn read(nodes: &Nodes<'_>, all: bool) -> Tree {
+pub(super) fn read<'n>(nodes: &'n Nodes<'_>, all: bool) -> Tree<'n> {
     let count = nodes.list.len();
     let mut res = Tree {
+        ids: HashMap::with_capacity(count),
         parents: vec![None; count],
         is_repeated: vec![false; count],
         duplicates: Vec::new(),
@@ -31,38 +34,41 @@ pub(super) fn read(nodes: &Nodes<'_>, all: bool) -> Tree {
         lost_logical: Vec::new(),
         findings: Vec::new(),
     };
-    let ids = res.ids(nodes, all);
+    res.read_ids(nodes, all);
     let before = res.records_before(nodes);
-    res.link(nodes, &ids, &before, all);
+    res.link(nodes, &before, all);
+    res.report_without_ids(nodes);
     res.break_cycles(nodes, &before, all);
     res
 }
 
-impl Tree {
-    /// The first record of each id.
-    fn ids<'n>(&mut self, nodes: &'n Nodes<'_>, all: bool) -> HashMap<&'n str, u32> {
-        let mut res: HashMap<&str, u32> = HashMap::with_capacity(nodes.list.len());
+impl<'n> Tree<'n> {
+    /// The record of each id: the last one counts, of those with the same bytes the first.
+    fn read_ids(&mut self, nodes: &'n Nodes<'_>, all: bool) {
         for at in 0..nodes.list.len() {
             let Some(id) = nodes.uuid(at) else { continue };
             let index = at as u32;
-            let first = *res.entry(id).or_insert(index);
-            if first != index {
-                self.repeated(nodes, first as usize, at, all);
+            let known = *self.ids.entry(id).or_insert(index);
+            if known != index {
+                self.repeated(nodes, known as usize, at, all);
+                if !self.is_repeated[at] {
+                    self.ids.insert(id, index);
+                }
             }
         }
-        res
     }
 
-    fn repeated(&mut self, nodes: &Nodes<'_>, first: usize, at: usize, all: bool) {
-        self.is_repeated[at] = true;
+    fn repeated(&mut self, nodes: &Nodes<'_>, known: usize, at: usize, all: bool) {
         let place = nodes.lines.place(at);
-        let finding = if nodes.lines.are_same(first, at) {
+        let finding = if nodes.lines.are_same(known, at) {
+            self.is_repeated[at] = true;
             self.duplicates.push(at as u32);
             let message = "the record stands there twice";
             let finding = Finding::warning("session::duplicate-record", place, message);
             finding.mended("the later one is removed", all)
         } else {
-            let message = "another record has the same id; the first one counts";
+            self.is_repeated[known] = true;
+            let message = "another record has the same id; the last one counts";
             Finding::warning("session::reused-record-id", place, message)
         };
         self.findings.push(finding);
@@ -82,33 +88,39 @@ impl Tree {
         res
     }
 
-    fn link(
-        &mut self,
-        nodes: &Nodes<'_>,
-        ids: &HashMap<&str, u32>,
-        before: &[Option<u32>],
-        all: bool,
-    ) {
+    fn link(&mut self, nodes: &Nodes<'_>, before: &[Option<u32>], all: bool) {
+        let mut unlinked = Vec::new();
         for at in 0..nodes.list.len() {
             if self.is_repeated[at] || nodes.uuid(at).is_none() {
                 continue;
             }
             if let Some(parent) = nodes.parent(at) {
-                match ids.get(parent.source) {
+                match self.ids.get(parent.source) {
                     Some(parent) => self.parents[at] = Some(*parent),
-                    // What stands between is sound, and left out of the excerpt.
-                    None if nodes.lines.records[at].is_behind_gap => {
-                        self.parents[at] = at.checked_sub(1).map(|it| it as u32);
-                    }
                     None => self.missing_parent(nodes, at, before[at], all),
                 }
+            } else if !nodes.has_parent_member(at) && before[at].is_some() {
+                self.parents[at] = before[at];
+                self.mended.push((at as u32, true));
+                unlinked.push(at);
             }
             if let (Some(logical), Some(before)) = (nodes.logical_parent(at), before[at])
-                && !ids.contains_key(logical.source)
+                && !self.ids.contains_key(logical.source)
             {
                 self.missing_logical_parent(nodes, at, before, all);
             }
         }
+        let message = "the record does not say which one it follows; Claude Code sends what comes after it only";
+        let finding = first_of(nodes, &unlinked, "session::missing-parent-member", message);
+        self.findings.extend(finding.map(|it| it.mended("it follows the record before it", all)));
+    }
+
+    /// Messages without an id, which Claude Code does not read (SE-127).
+    fn report_without_ids(&mut self, nodes: &Nodes<'_>) {
+        let without = |it: &usize| nodes.list[*it].is_message() && nodes.uuid(*it).is_none();
+        let without: Vec<_> = (0..nodes.list.len()).filter(without).collect();
+        let message = "the record has no uuid, without which Claude Code does not read it";
+        self.findings.extend(first_of(nodes, &without, "session::missing-parent-member", message));
     }
 
     fn missing_parent(&mut self, nodes: &Nodes<'_>, at: usize, before: Option<u32>, all: bool) {
@@ -171,13 +183,12 @@ impl Tree {
             let wanted = crate::json::quoted(wanted);
             return (0..nodes.list.len()).find(|it| nodes.uuid(*it) == Some(&*wanted));
         }
-        (0..nodes.list.len()).rev().find(|it| {
+        let is_leaf = |it: &usize| {
             let node = &nodes.list[*it];
-            node.is_message()
-                && !node.is_sidechain
-                && !self.is_repeated[*it]
-                && nodes.uuid(*it).is_some()
-        })
+            node.is_message() && !node.is_sidechain && nodes.uuid(*it).is_some()
+        };
+        let last = (0..nodes.list.len()).rev().find(is_leaf)?;
+        self.ids.get(nodes.uuid(last)?).map(|it| *it as usize)
     }
 
     /// The records from the first one to a leaf.
@@ -187,6 +198,18 @@ impl Tree {
         res.reverse();
         res
     }
+}
+
+/// The finding about these records, at the first of them.
+fn first_of(
+    nodes: &Nodes<'_>,
+    records: &[usize],
+    code: &'static str,
+    message: &'static str,
+) -> Option<Finding> {
+    let count = records.len() as u64;
+    let finding = Finding::error(code, nodes.lines.place(*records.first()?), message);
+    Some(Finding { count: (count > 1).then_some(count), ..finding })
 }
 
 /// Of each cycle of parents the record that stands first in the file, in file order. Linear: every

@@ -1,6 +1,8 @@
 //! The header of a Codex session (SE-55).
 
 use super::envelope_of;
+use crate::edit::{Edit, set_member};
+use crate::excerpt::spelled;
 use crate::finding::{Finding, Place};
 use crate::frame::Lines;
 
@@ -13,7 +15,12 @@ pub(super) struct Header {
     pub(super) is_paginated: bool,
 }
 
-pub(super) fn check(lines: &Lines<'_>, name: &str, findings: &mut Vec<Finding>) -> Header {
+pub(super) fn check(
+    lines: &Lines<'_>,
+    name: &str,
+    findings: &mut Vec<Finding>,
+    edits: &mut Vec<Edit>,
+) -> Header {
     let headers = (0..lines.records.len()).find_map(|at| {
         let (kind, payload) = envelope_of(lines, at)?;
         (kind == "session_meta").then_some((at, payload))
@@ -36,7 +43,37 @@ pub(super) fn check(lines: &Lines<'_>, name: &str, findings: &mut Vec<Finding>) 
         let message = format!("the file is named after the session {named}, its header says {id}");
         findings.push(Finding::error("session::id-mismatch", lines.place(at), message));
     }
-    let is_paginated = payload.text("history_mode").is_some_and(|it| it == "paginated");
+    let mut bad = |message: &'static str, fix: Option<(&'static str, Edit)>| {
+        let finding = Finding::error("session::bad-header", lines.place(at), message);
+        match fix {
+            Some((text, edit)) => {
+                findings.push(finding.mended(text, false));
+                edits.push(edit);
+            }
+            None => findings.push(finding),
+        }
+    };
+    if !payload.has("timestamp") {
+        let time = lines.object(at).and_then(|it| it.get("timestamp"));
+        let fix = time.map(|it| {
+            (
+                "it gets the time of its record",
+                set_member(&payload, "timestamp", spelled(it.source)),
+            )
+        });
+        bad("the header has no timestamp, without which Codex does not load the session", fix);
+    }
+    let mode = payload.text("history_mode");
+    let is_known = |it: &str| matches!(it, "legacy" | "paginated");
+    let mut is_paginated = mode.as_deref() == Some("paginated");
+    if mode.is_some_and(|it| !is_known(&it)) {
+        let has_number = |it: usize| lines.object(it).is_some_and(|it| it.has("ordinal"));
+        is_paginated = (0..lines.records.len()).all(has_number);
+        let known = if is_paginated { "\"paginated\"" } else { "\"legacy\"" };
+        let edit = set_member(&payload, "history_mode", known);
+        let message = "the header has a history_mode that Codex does not know";
+        bad(message, Some(("it gets the one that the lines are written in", edit)));
+    }
     Header { misplaced, is_paginated }
 }
 

@@ -12,7 +12,6 @@ mod header;
 mod items;
 mod mend;
 mod ordinals;
-mod outline;
 mod path;
 mod rules;
 mod usage;
@@ -20,7 +19,6 @@ mod view;
 
 use super::{Format, LineRules, Mends};
 use crate::Error;
-use crate::excerpt::Outlines;
 use crate::frame::Lines;
 use crate::json::Object;
 use crate::options::RepairOptions;
@@ -61,10 +59,11 @@ impl LineRules for Codex {
             return Ok(Mends::new(lines.records.len(), 1, findings, Vec::new()));
         }
         findings.extend(path.unknown.iter().map(|it| super::unknown_record(lines.place(*it))));
-        let header = header::check(lines, name, &mut findings);
+        let mut edits = Vec::new();
+        let header = header::check(lines, name, &mut findings, &mut edits);
         let mut plan = rules::check(&path, options);
         findings.append(&mut plan.findings);
-        let mut edits = std::mem::take(&mut plan.edits);
+        edits.append(&mut plan.edits);
         for it in &path.items {
             let found = surrogate::mend(it.value, lines.has_marks());
             findings.extend(super::lone_surrogates(it.place, found.count));
@@ -72,11 +71,6 @@ impl LineRules for Codex {
         }
         let left = mend::write(lines, &path, &plan, header, &mut findings, &mut edits);
         Ok(Mends::new(lines.records.len(), left, findings, edits))
-    }
-
-    fn outline(&self, options: &RepairOptions) -> Option<Box<Outlines<'static>>> {
-        let mut outliner = outline::Outliner::new(options.all);
-        Some(Box::new(move |record, _| outliner.outline(record)))
     }
 }
 

@@ -3,7 +3,7 @@
 use msg_core::Provenance;
 
 use super::envelope;
-use super::items::{Item, Kind};
+use super::items::Item;
 use crate::Error;
 use crate::branches::{Branch, BranchKind};
 use crate::frame::Lines;
@@ -15,9 +15,6 @@ use crate::view::maker;
 #[derive(Default)]
 pub(super) struct Path<'a> {
     pub(super) items: Vec<Item<'a>>,
-    /// The summary of a compaction that kept only the user's messages: its record and text, and the
-    /// number of items before it.
-    pub(super) summary: Option<Summary>,
     /// Records of no known kind.
     pub(super) unknown: Vec<usize>,
     /// The models that were asked, each with the record from which on.
@@ -25,14 +22,9 @@ pub(super) struct Path<'a> {
     provider: Option<String>,
     /// What left the path.
     pub(super) branches: Vec<Branch>,
+    has_header: bool,
     /// Whether the records are items without an envelope.
     pub(super) is_bare: bool,
-}
-
-pub(super) struct Summary {
-    pub(super) record: usize,
-    pub(super) text: String,
-    pub(super) behind: usize,
 }
 
 impl<'a> Path<'a> {
@@ -61,9 +53,18 @@ impl<'a> Path<'a> {
             "response_item" => {
                 let value = record.get("payload");
                 let item = value.and_then(|it| Item::new((at, None), lines.place(at), it));
-                self.items.extend(item);
+                self.items.extend(item.filter(Item::is_sent));
             }
-            "session_meta" => self.provider = payload.text("model_provider").map(Into::into),
+            "session_meta" => {
+                self.provider = payload.text("model_provider").map(Into::into);
+                // What stands before a header is not sent; one that is not the first line must move there.
+                let is_again = std::mem::replace(&mut self.has_header, true);
+                if !is_again {
+                    return;
+                }
+                let gone = std::mem::take(&mut self.items).len();
+                self.branches.extend(Branch::before(at, BranchKind::Abandoned, gone));
+            }
             "turn_context" => {
                 self.models.extend(payload.text("model").map(|it| (at, it.into_owned())));
             }
@@ -86,7 +87,6 @@ impl<'a> Path<'a> {
     /// A replacement takes the place of all before it; without one the user's messages stay.
     fn compacted(&mut self, lines: &'a Lines<'_>, at: usize, payload: &Object<'a>) {
         if let Some(list) = payload.get("replacement_history").and_then(|it| it.array()) {
-            self.summary = None;
             self.branches.extend(Branch::before(at, BranchKind::Compacted, self.items.len()));
             let place = lines.place(at);
             let items = list.into_iter().enumerate();
@@ -95,11 +95,10 @@ impl<'a> Path<'a> {
             return;
         }
         let before = self.items.len();
-        self.items.retain(|it| it.kind == Kind::UserMessage);
+        self.items.retain(Item::is_a_turn);
         let gone = before - self.items.len();
         self.branches.extend(Branch::before(at, BranchKind::Compacted, gone));
-        let text = payload.text("message").map(Into::into).unwrap_or_default();
-        self.summary = Some(Summary { record: at, text, behind: self.items.len() });
+        self.items.extend(Item::summary(at, lines.place(at), payload));
     }
 
     /// Drops the last turns, counted by the user's messages.
@@ -107,7 +106,7 @@ impl<'a> Path<'a> {
         let before = self.items.len();
         let mut left = turns;
         while left > 0 {
-            let last = self.items.iter().rposition(|it| it.kind == Kind::UserMessage);
+            let last = self.items.iter().rposition(|it| it.is_a_turn());
             self.items.truncate(last.unwrap_or(0));
             if last.is_none() {
                 break;
@@ -116,9 +115,6 @@ impl<'a> Path<'a> {
         }
         let gone = before - self.items.len();
         self.branches.extend(Branch::before(at, BranchKind::Abandoned, gone));
-        if self.summary.as_ref().is_some_and(|it| it.behind > self.items.len()) {
-            self.summary = None;
-        }
     }
 
     /// Older files: the items themselves, behind a header.

@@ -7,7 +7,7 @@ use super::items::{Family, Item, Kind};
 use super::path::Path;
 use crate::edit::Edit;
 use crate::finding::Finding;
-use crate::json::quoted;
+use crate::json::{Kind as JsonKind, quoted};
 use crate::options::RepairOptions;
 
 /// What is to be done with the items.
@@ -35,6 +35,7 @@ pub(super) fn check(path: &Path<'_>, options: &RepairOptions) -> Plan {
     }
     links.unanswered(path, options.all, &mut plan);
     reasoning(path, &mut plan);
+    reasoning_content(path, &mut plan);
     plan
 }
 
@@ -157,6 +158,23 @@ impl Links {
     }
 }
 
+/// Reasoning that another provider wrote out is refused (SE-132).
+fn reasoning_content(path: &Path<'_>, plan: &mut Plan) {
+    for (at, item) in path.items.iter().enumerate() {
+        if item.kind != Kind::Reasoning || plan.dropped[at] {
+            continue;
+        }
+        let content = item.object.get("content").filter(|it| it.kind() == JsonKind::Array);
+        let Some(content) = content.filter(|it| it.array().is_some_and(|it| !it.is_empty())) else {
+            continue;
+        };
+        let message = "the reasoning of another provider is written out, which the API refuses";
+        let finding = Finding::error("session::reasoning-content", item.place, message);
+        plan.findings.push(finding.mended("its content goes", false));
+        plan.edits.push(Edit::replace(content.span(), "null"));
+    }
+}
+
 /// Reasoning must be followed by what was thought about (SE-53): an answer or a call before the next user
 /// message or output.
 fn reasoning(path: &Path<'_>, plan: &mut Plan) {
@@ -167,7 +185,9 @@ fn reasoning(path: &Path<'_>, plan: &mut Plan) {
         }
         match path.items[at].kind {
             Kind::AssistantMessage | Kind::Call(_) | Kind::ServerCall => is_followed = true,
-            Kind::UserMessage | Kind::Output(_) => is_followed = false,
+            Kind::UserMessage | Kind::Context | Kind::Summary | Kind::Output(_) => {
+                is_followed = false;
+            }
             Kind::Reasoning if !is_followed => {
                 let message = "nothing follows this reasoning that it was for";
                 plan.drop(&path.items[at], at, "session::orphan-reasoning", message);

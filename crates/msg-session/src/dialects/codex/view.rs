@@ -1,25 +1,16 @@
 //! A Codex session as messages: its items as msg-openai reads them, put together as Responses are.
 
-use super::items::Item;
-use super::path::{Path, Summary};
+use super::items::{Item, Kind};
+use super::path::Path;
 use crate::parts::items::Items;
 use crate::view::{Origin, View};
 
 pub(super) fn of(path: &Path<'_>) -> View {
     let mut res = Items::default();
-    let add_summary = |res: &mut Items, at: usize| {
-        if let Some(Summary { record, text, .. }) =
-            path.summary.as_ref().filter(|it| it.behind == at)
-        {
-            res.user_text(text, Origin::record(*record));
-        }
-    };
-    for (at, item) in path.items.iter().enumerate() {
-        add_summary(&mut res, at);
-        add(&mut res, item);
-    }
-    add_summary(&mut res, path.items.len());
+    path.items.iter().for_each(|it| add(&mut res, it));
     let mut res = res.finish();
+    // Its instructions are item 0.
+    res.in_front = 1;
     res.note_makers(|record| path.maker(record));
     res
 }
@@ -29,6 +20,9 @@ fn add(res: &mut Items, item: &Item<'_>) {
         Some(block) => Origin::block(item.record, block),
         None => Origin::record(item.record),
     };
+    if item.kind == Kind::Summary {
+        return res.user_text(&item.value.text().unwrap_or_default(), origin);
+    }
     // Codex itself writes the type of every item, and reads none without.
     match item.object.has("type") {
         true => res.item(item.value, origin),

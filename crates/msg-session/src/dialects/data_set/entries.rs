@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::edit::{Edit, drop_elements};
 use crate::finding::Finding;
-use crate::frame::{clean, clean_lines, read_array};
+use crate::frame::{clean, clean_all_lines, read_array};
 use crate::json::{BLANKS, Object, Value};
 
 /// The entries of a data set.
@@ -33,7 +33,7 @@ impl<'a> Entries<'a> {
         if is_array(bytes) {
             return Self::array(&clean(bytes, &mut findings), findings);
         }
-        let text = clean_lines(bytes, &mut findings);
+        let text = clean_all_lines(bytes, &mut findings);
         let (blanks, entries) = lines(&text)
             .partition(|it: &Entry| text[it.start..it.end].trim_matches(BLANKS).is_empty());
         Self { text, findings, entries, blanks, is_array: false }

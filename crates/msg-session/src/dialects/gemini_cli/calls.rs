@@ -9,21 +9,17 @@ use crate::finding::{Finding, Place};
 use crate::json::{Object, Value};
 use crate::parts::INTERRUPTED;
 
-pub(super) fn check(message: &Message<'_>, findings: &mut Vec<Finding>, edits: &mut Edits) {
-    check_object(message.kind, &message.object, message.place, findings, edits);
-}
-
-/// As [`check`], of the members of a message.
-pub(super) fn check_object(
-    kind: Kind,
-    message: &Object<'_>,
-    place: Place,
+/// Calls of a message that have no result, neither with them nor in `answered`, and results that name another one.
+pub(super) fn check(
+    message: &Message<'_>,
+    answered: &HashSet<String>,
     findings: &mut Vec<Finding>,
     edits: &mut Edits,
 ) {
-    if kind != Kind::Gemini {
+    if message.kind != Kind::Gemini {
         return;
     }
+    let (place, message) = (message.place, &message.object);
     let calls = message.list("toolCalls");
     let mut ids = HashSet::new();
     for (at, call) in calls.iter().enumerate() {
@@ -32,13 +28,13 @@ pub(super) fn check_object(
         let place = place.with_block(at);
         if has_result(&call) {
             check_ids(&call, place, findings, edits);
-        } else {
+        } else if !id_of(&call).is_some_and(|it| answered.contains(&*it)) {
             findings.push(unanswered(&call, place));
             edits.push(set_member(&call, "result", result(&call)));
         }
     }
     let missing: Vec<_> = content_calls(message)
-        .filter(|it| id_of(it).is_some_and(|id| !ids.contains(&id)))
+        .filter(|it| id_of(it).is_some_and(|id| !ids.contains(&id) && !answered.contains(&*id)))
         .collect();
     if !missing.is_empty() {
         findings.extend(missing.iter().map(|it| unanswered(it, place)));

@@ -9,17 +9,16 @@
 
 mod calls;
 mod replay;
+mod results;
 mod view;
 
 use std::borrow::Cow;
-use std::collections::HashSet;
 
 use super::file::File;
 use super::{Checked, Format, LineRules, Mends};
 use crate::Error;
 use crate::blob::Blob;
 use crate::edit::Edit;
-use crate::excerpt::{Outline, Outlines, Step};
 use crate::finding::{Finding, Place};
 use crate::frame::{Lines, read_array};
 use crate::json::{BLANKS, Object};
@@ -63,11 +62,6 @@ impl LineRules for GeminiCli {
     ) -> Result<Mends, Error> {
         check(File::Lines(lines), options)
     }
-
-    fn outline(&self, _: &RepairOptions) -> Option<Box<Outlines<'static>>> {
-        let mut kept = HashSet::new();
-        Some(Box::new(move |record, is_plain| outline(record, is_plain, &mut kept)))
-    }
 }
 
 fn view(file: File<'_>, options: &RepairOptions) -> Result<View, Error> {
@@ -84,8 +78,9 @@ fn check(file: File<'_>, options: &RepairOptions) -> Result<Mends, Error> {
     let mut replay = Replay::of(file, options)?;
     let mut edits = std::mem::take(&mut replay.edits);
     findings.append(&mut replay.findings);
+    let answered = results::in_records(&replay.messages);
     for message in &replay.messages {
-        calls::check(message, &mut findings, &mut edits);
+        calls::check(message, &answered, &mut findings, &mut edits);
         if !message.is_sent() {
             continue;
         }
@@ -93,36 +88,21 @@ fn check(file: File<'_>, options: &RepairOptions) -> Result<Mends, Error> {
         findings.extend(super::lone_surrogates(message.place, found.count));
         edits.extend(found.edits);
     }
+    let mut removed = results::check(file, &replay.messages);
+    findings.append(&mut removed.findings);
+    edits.append(&mut removed.edits);
+    if let Some(place) = replay.bad_header {
+        let message = "the header has no projectHash: Gemini CLI cannot read the file, and deletes it at its next start";
+        findings.push(Finding::error("session::bad-header", place, message));
+    }
     // A document is one record at least.
     let records = file.len() + usize::from(matches!(file, File::Array(_)));
     if !replay.has_header && records > 0 {
         let message = "the session has no header, without which the agent does not load it";
         findings.push(Finding::error("session::missing-header", Place::line(1), message));
     }
-    Ok(Mends::new(records, records - replay.removed, findings, edits))
-}
-
-/// What a record is to the others: no rule looks at two messages. A later line may go back to one, or say one
-/// again, so that one in which something was found is kept with all its versions.
-fn outline(record: &Object<'_>, is_plain: bool, kept: &mut HashSet<String>) -> Outline {
-    if record.has("$rewindTo") {
-        return Outline::of(Step::Back);
-    }
-    if let Some(set) = record.get("$set") {
-        let step = if set.get("messages").is_some() { Step::Unknown } else { Step::Sound };
-        return Outline::of(step);
-    }
-    let Some(kind) = replay::kind(record) else { return Outline::of(Step::Unknown) };
-    let (mut findings, mut edits) = (Vec::new(), Edits::new());
-    calls::check_object(kind, record, Place::default(), &mut findings, &mut edits);
-    let id = id_of(record);
-    let is_sound = is_plain && findings.is_empty();
-    if !is_sound {
-        kept.extend(id.map(Cow::into_owned));
-    } else if !id.is_some_and(|it| kept.contains(&*it)) {
-        return Outline::of(Step::Sound);
-    }
-    Outline::of(Step::Unknown)
+    let left = records.saturating_sub(replay.removed + removed.records);
+    Ok(Mends::new(records, left, findings, edits))
 }
 
 /// Whether the file is one document: its first line has the messages or is no whole object, and where the line
@@ -140,7 +120,12 @@ fn is_document(name: &str, bytes: &[u8]) -> bool {
 
 /// Whether these members are those of a header.
 pub(super) fn is_header(object: &Object<'_>) -> bool {
-    object.has("sessionId") && object.has("projectHash")
+    object.has("sessionId") && (object.has("projectHash") || object.has("startTime"))
+}
+
+/// Whether a header says of which project it is, without which Gemini CLI cannot read the file (SE-133).
+pub(super) fn has_project(header: &Object<'_>) -> bool {
+    header.text("projectHash").is_some_and(|it| !it.is_empty())
 }
 
 /// An id as text.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::{Edits, id_of, is_header};
+use super::{Edits, has_project, id_of, is_header};
 use crate::Error;
 use crate::branches::{Branch, BranchKind};
 use crate::dialects::file::File;
@@ -42,6 +42,8 @@ impl Message<'_> {
 pub(super) struct Replay<'a> {
     pub(super) messages: Vec<Message<'a>>,
     pub(super) has_header: bool,
+    /// A header that does not say of which project the session is.
+    pub(super) bad_header: Option<Place>,
     pub(super) findings: Vec<Finding>,
     /// Edits that remove lines, and how many.
     pub(super) edits: Edits,
@@ -65,7 +67,9 @@ impl<'a> Replay<'a> {
     }
 
     fn document(&mut self, array: &'a Array<'a>, end: usize) {
-        self.has_header = array.document().is_some_and(|it| is_header(&it));
+        let header = array.document().filter(is_header);
+        self.has_header = header.is_some();
+        self.bad_header = header.filter(|it| !has_project(it)).map(|_| Place::line(1));
         for at in 0..end {
             let message = array.value(at).and_then(|it| message(at, array.place(at), it));
             match message {
@@ -88,6 +92,8 @@ impl<'a> Replay<'a> {
                 self.put(message);
             } else if is_header(&object) {
                 self.has_header = true;
+                let is_bad = !has_project(&object);
+                self.bad_header = is_bad.then(|| lines.place(at)).or(self.bad_header);
             } else {
                 self.findings.push(super::super::unknown_record(lines.place(at)));
             }

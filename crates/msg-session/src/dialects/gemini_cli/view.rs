@@ -1,18 +1,27 @@
 //! A Gemini CLI session as messages (SE-61).
 
+use std::collections::HashSet;
+
 use msg_core::{Part, Reasoning, Role, Usage};
 
 use super::replay::{Kind, Message, Replay};
+use super::results;
 use crate::json::{Object, Value};
 use crate::parts::gemini;
 use crate::view::{Draft, Origin, View};
 
 pub(super) fn of(replay: &Replay<'_>) -> View {
     let mut view = View::default();
+    // Results that stand with their calls are said once, though they may be stored again.
+    let mut said = HashSet::new();
     for message in &replay.messages {
         match message.kind {
-            Kind::User => user(&mut view, message),
-            Kind::Gemini => answer(&mut view, message),
+            Kind::User if is_command(message) => {}
+            Kind::User => user(&mut view, message, &said),
+            Kind::Gemini => {
+                answer(&mut view, message);
+                said.extend(results::with_calls(message));
+            }
             Kind::Note => {}
         }
         if let Some(usage) = usage(&message.object) {
@@ -22,11 +31,22 @@ pub(super) fn of(replay: &Replay<'_>) -> View {
     view
 }
 
-fn user(view: &mut View, message: &Message<'_>) {
+/// Whether the user gave the program a command, which is not sent (SE-133).
+fn is_command(message: &Message<'_>) -> bool {
+    let parts = content(message);
+    let texts: Option<String> = parts.iter().map(|it| it.1.as_text()).collect();
+    texts.is_some_and(|it| it.trim_start().starts_with(['/', '?']))
+}
+
+fn user(view: &mut View, message: &Message<'_>, said: &HashSet<String>) {
     let mut results = Draft::new(Role::Tool);
     let mut draft = Draft::new(Role::User);
     for (origin, part) in content(message) {
-        let is_result = part.as_tool_result().is_some();
+        let result = part.as_tool_result();
+        if result.is_some_and(|it| said.contains(&it.call_id)) {
+            continue;
+        }
+        let is_result = result.is_some();
         if is_result { &mut results } else { &mut draft }.push(part, origin);
     }
     view.push(results);

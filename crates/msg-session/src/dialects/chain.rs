@@ -1,0 +1,207 @@
+//! Records that name the one before them, of which the agent reads one way up from the last (qwen-code, pi).
+//!
+//! ```text
+//! {"id":"a1","parentId":null}  {"id":"a2","parentId":"a1"}  {"id":"a3","parentId":"gone"}
+//! the agent sends a3 alone; mended, a3 follows a2
+//! ```
+
+use std::collections::{HashMap, HashSet};
+
+use crate::branches::{Branch, BranchKind};
+use crate::edit::{Edit, set_member};
+use crate::finding::Finding;
+use crate::frame::Lines;
+use crate::json::{Object, Value};
+
+/// How a dialect calls the id of a record and of the one before it.
+#[derive(Clone, Copy)]
+pub(super) struct Names {
+    pub(super) id: &'static str,
+    pub(super) parent: &'static str,
+}
+
+struct Node<'a> {
+    id: Value<'a>,
+    parent: Option<Value<'a>>,
+}
+
+/// The links of a session.
+pub(super) struct Chain<'a> {
+    lines: &'a Lines<'a>,
+    names: Names,
+    nodes: Vec<Option<Node<'a>>>,
+    /// The first record of each id, by its JSON.
+    ids: HashMap<&'a str, usize>,
+    /// The records that the agent reads, in order.
+    pub(super) path: Vec<usize>,
+    /// Those that it would read once lost links are mended.
+    pub(super) whole: Vec<usize>,
+    pub(super) findings: Vec<Finding>,
+    /// New links: records that follow other ones, or nobody.
+    links: HashMap<usize, Option<usize>>,
+}
+
+impl<'a> Chain<'a> {
+    /// The chain up from the last record, or from `leaf`; none if that is wanted and not there. Linear.
+    pub(super) fn read(
+        lines: &'a Lines<'a>,
+        names: Names,
+        leaf: Option<&str>,
+        is_record: impl Fn(&Object<'a>) -> bool,
+    ) -> Option<Self> {
+        let text = |it: Value<'a>| Some(it).filter(|it| it.source.starts_with('"'));
+        let node = |at: usize| {
+            let record = lines.object(at).filter(&is_record)?;
+            let id = record.get(names.id).and_then(text)?;
+            Some(Node { id, parent: record.get(names.parent).and_then(text) })
+        };
+        let nodes: Vec<_> = (0..lines.records.len()).map(node).collect();
+        let mut ids = HashMap::with_capacity(nodes.len());
+        for (at, node) in nodes.iter().enumerate() {
+            if let Some(node) = node {
+                ids.entry(node.id.source).or_insert(at);
+            }
+        }
+        let wanted = leaf.map(crate::json::quoted);
+        let last = match &wanted {
+            Some(id) => Some(*ids.get(&**id)?),
+            None => nodes.iter().rev().flatten().next().map(|it| ids[it.id.source]),
+        };
+        let (path, whole, findings) = (Vec::new(), Vec::new(), Vec::new());
+        let links = HashMap::new();
+        let mut res = Self { lines, names, nodes, ids, path, whole, findings, links };
+        res.walk(last);
+        Some(res)
+    }
+
+    fn walk(&mut self, leaf: Option<usize>) {
+        let mut seen = HashSet::new();
+        let mut cut = None;
+        let mut next = leaf;
+        while let Some(at) = next.filter(|it| seen.insert(*it)) {
+            self.whole.push(at);
+            let Some(parent) = self.nodes[at].as_ref().and_then(|it| it.parent) else { break };
+            next = match self.ids.get(parent.source).copied() {
+                Some(it) if !seen.contains(&it) => Some(it),
+                found => {
+                    let before = self.before(at).filter(|it| !seen.contains(it));
+                    self.lost(at, found.is_some(), before);
+                    cut = cut.or(Some(self.whole.len()));
+                    before
+                }
+            };
+        }
+        self.path = self.whole[..cut.unwrap_or(self.whole.len())].to_vec();
+        self.path.reverse();
+        self.whole.reverse();
+    }
+
+    /// The record before this one in the file.
+    fn before(&self, at: usize) -> Option<usize> {
+        let mut before = (0..at).rev().filter_map(|it| self.nodes[it].as_ref());
+        before.next().map(|it| self.ids[it.id.source])
+    }
+
+    fn lost(&mut self, at: usize, is_cycle: bool, before: Option<usize>) {
+        let (code, message) = match is_cycle {
+            true => ("session::parent-cycle", "the record is its own ancestor"),
+            false => {
+                let message =
+                    "the record that this one follows is lost; the agent sends nothing before it";
+                ("session::missing-parent", message)
+            }
+        };
+        self.links.insert(at, before);
+        let finding = Finding::error(code, self.lines.place(at), message);
+        self.findings.push(finding.mended("it follows the record before it", false));
+    }
+
+    /// What stands before a lost link, and the leaves beside the path.
+    pub(super) fn branches(&self, says: impl Fn(usize) -> bool) -> Vec<Branch> {
+        let mut is_known = vec![false; self.nodes.len()];
+        self.path.iter().for_each(|it| is_known[*it] = true);
+        let mut res = Vec::new();
+        for at in (0..self.nodes.len()).rev() {
+            let (mut records, mut is_said) = (0, false);
+            let mut next = Some(at).filter(|it| self.nodes[*it].is_some());
+            while let Some(it) = next.filter(|it| !std::mem::replace(&mut is_known[*it], true)) {
+                records += 1;
+                is_said = is_said || says(it);
+                let parent = self.nodes[it].as_ref().and_then(|it| it.parent);
+                next = parent.and_then(|it| self.ids.get(it.source).copied());
+            }
+            let leaf = self.nodes[at].as_ref().and_then(|it| it.id.text());
+            if let Some(leaf) = leaf.filter(|_| is_said) {
+                let record = u32::try_from(at).unwrap_or(u32::MAX);
+                let kind = BranchKind::Abandoned;
+                res.push(Branch { leaf: leaf.into_owned(), record, kind, records });
+            }
+        }
+        res.reverse();
+        res
+    }
+
+    /// Whether any record has this id.
+    pub(super) fn has(&self, id: &str) -> bool {
+        self.ids.contains_key(&*crate::json::quoted(id))
+    }
+
+    /// The record of the path behind this one.
+    pub(super) fn behind(&self, record: usize) -> Option<usize> {
+        let at = self.whole.iter().position(|it| *it == record)?;
+        self.whole.get(at + 1).copied()
+    }
+
+    /// The JSON of a record's id.
+    pub(super) fn id(&self, record: usize) -> &'a str {
+        self.nodes[record].as_ref().map_or("null", |it| it.id.source)
+    }
+
+    /// The edits: links that were lost, lines that go, whose children follow the record before them, and new links
+    /// to records that come, as JSON.
+    pub(super) fn edits(
+        &self,
+        removed: &HashSet<usize>,
+        new_links: &HashMap<usize, String>,
+    ) -> Vec<Edit> {
+        let mut res: Vec<Edit> = removed.iter().map(|it| self.lines.remove(*it)).collect();
+        for (at, node) in self.nodes.iter().enumerate().filter(|it| !removed.contains(&it.0)) {
+            let Some(node) = node else { continue };
+            let json = match new_links.get(&at) {
+                Some(json) => json.clone(),
+                None => {
+                    let parent = self.parent(at);
+                    let is_touched = self.links.contains_key(&at)
+                        || parent.is_some_and(|it| removed.contains(&it));
+                    if !is_touched {
+                        continue;
+                    }
+                    let mut stays = parent;
+                    let mut steps = removed.len();
+                    while let Some(it) = stays.filter(|it| removed.contains(it)) {
+                        stays = self.parent(it).filter(|_| steps > 0);
+                        steps = steps.saturating_sub(1);
+                    }
+                    stays.map_or("null", |it| self.id(it)).to_owned()
+                }
+            };
+            match node.parent {
+                Some(old) if old.source == json => {}
+                Some(old) => res.push(Edit::replace(old.span(), json)),
+                None => {
+                    let record = self.lines.object(at);
+                    res.extend(record.map(|it| set_member(&it, self.names.parent, json)));
+                }
+            }
+        }
+        res
+    }
+
+    fn parent(&self, at: usize) -> Option<usize> {
+        if let Some(link) = self.links.get(&at) {
+            return *link;
+        }
+        let parent = self.nodes[at].as_ref()?.parent?;
+        self.ids.get(parent.source).copied()
+    }
+}

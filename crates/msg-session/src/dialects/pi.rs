@@ -1,0 +1,314 @@
+//! pi and openclaw: a header, then entries that form a tree (SE-135).
+//!
+//! ```text
+//! {"type":"session","version":3,"id":"01a2…","timestamp":"…","cwd":"/srv/app"}
+//! {"type":"message","id":"a0000003","parentId":null,"message":{"role":"user","content":[…]}}
+//! {"type":"message","id":"a0000004","parentId":"a0000003","message":{"role":"assistant","content":[{"type":"toolCall",…}]}}
+//! {"type":"compaction","id":"a0000009","parentId":"a0000008","summary":"…","firstKeptEntryId":"a0000006"}
+//! ```
+
+use std::collections::{HashMap, HashSet};
+
+use msg_core::{Part, Reasoning, Role, Severity, ToolCall, ToolResult, Usage};
+
+use super::chain::{Chain, Names};
+use super::pairs::{self, Event};
+use super::{Format, LineRules, Mends};
+use crate::Error;
+use crate::edit::Edit;
+use crate::finding::{Finding, Place};
+use crate::frame::Lines;
+use crate::json::{Object, Value};
+use crate::options::RepairOptions;
+use crate::parts;
+use crate::surrogate;
+use crate::view::{Draft, Origin, View, maker};
+
+/// The dialect.
+pub(crate) struct Pi;
+
+const NAMES: Names = Names { id: "id", parent: "parentId" };
+
+impl Format for Pi {
+    fn line_rules(&self, _: &str, _: &[u8]) -> Option<&dyn LineRules> {
+        Some(self)
+    }
+}
+
+impl LineRules for Pi {
+    fn view_lines(&self, lines: &Lines<'_>, options: &RepairOptions) -> Result<View, Error> {
+        let path = Path::read(lines, options)?;
+        let mut view = View { findings: lines.findings.clone(), ..View::default() };
+        for at in path.sent(lines) {
+            if let Some(entry) = lines.object(at) {
+                push(&mut view, at, &entry);
+            }
+        }
+        view.usage = (0..lines.records.len())
+            .filter_map(|it| usage(&lines.object(it)?))
+            .fold(Usage::default(), super::add_usage);
+        let says = |at: usize| {
+            let mut said = View::default();
+            lines.object(at).iter().for_each(|it| push(&mut said, at, it));
+            !said.messages.is_empty()
+        };
+        view.branches = path.chain.as_ref().map(|it| it.branches(says)).unwrap_or_default();
+        view.findings.extend(path.chain.into_iter().flat_map(|it| it.findings));
+        Ok(view)
+    }
+
+    fn check_lines(
+        &self,
+        lines: &Lines<'_>,
+        _: &str,
+        options: &RepairOptions,
+    ) -> Result<Mends, Error> {
+        let mut path = Path::read(lines, options)?;
+        let mut findings = lines.findings.clone();
+        let mut edits = Vec::new();
+        super::header_first(lines, is_header, "pi", &mut findings, &mut edits);
+        findings.extend(path.chain.iter_mut().flat_map(|it| std::mem::take(&mut it.findings)));
+        let (events, records) = path.events(lines);
+        let mut pairs = pairs::check(&events, Severity::Error);
+        let removed: HashSet<usize> = pairs.dropped.iter().map(|it| records[*it]).collect();
+        let fix = |it: Finding| match it.is_error() {
+            true => it.mended("the record is removed", false),
+            false => it,
+        };
+        findings.extend(std::mem::take(&mut pairs.findings).into_iter().map(fix));
+        for at in path.whole(lines) {
+            let found = lines.value(at).map(|it| surrogate::mend(it, lines.has_marks()));
+            let found = found.unwrap_or_default();
+            findings.extend(super::lone_surrogates(lines.place(at), found.count));
+            edits.extend(found.edits);
+        }
+        edits.extend(match &path.chain {
+            Some(chain) => chain.edits(&removed, &HashMap::new()),
+            None => removed.iter().map(|it| lines.remove(*it)).collect::<Vec<Edit>>(),
+        });
+        let left = lines.records.len() - removed.len();
+        Ok(Mends::new(lines.records.len(), left, findings, edits))
+    }
+}
+
+fn is_header(record: &Object<'_>) -> bool {
+    record.text("type").is_some_and(|it| it == "session")
+}
+
+/// The entries that are read: up from the last one, or all of them where they have no ids.
+struct Path<'a> {
+    chain: Option<Chain<'a>>,
+    path: Vec<usize>,
+}
+
+impl<'a> Path<'a> {
+    fn read(lines: &'a Lines<'a>, options: &RepairOptions) -> Result<Self, Error> {
+        let entries = || (0..lines.records.len()).filter_map(|it| Some((it, lines.object(it)?)));
+        let has_ids = entries().any(|it| !is_header(&it.1) && it.1.has("id"));
+        if !has_ids {
+            let end = super::records_to_leaf(options, lines.records.len())?;
+            let path = entries().take_while(|it| it.0 < end).filter(|it| !is_header(&it.1));
+            return Ok(Self { chain: None, path: path.map(|it| it.0).collect() });
+        }
+        let leaf = options.leaf.as_deref();
+        let chain = Chain::read(lines, NAMES, leaf, |it| !is_header(it));
+        let chain = chain.ok_or_else(|| Error::NoLeaf(leaf.unwrap_or_default().to_owned()))?;
+        Ok(Self { path: chain.path.clone(), chain: Some(chain) })
+    }
+
+    /// The entries that are sent.
+    fn sent(&self, lines: &Lines<'_>) -> Vec<usize> {
+        compacted(lines, &self.path)
+    }
+
+    /// Those that would be sent once lost links are mended.
+    fn whole(&self, lines: &Lines<'_>) -> Vec<usize> {
+        compacted(lines, self.chain.as_ref().map_or(&self.path, |it| &it.whole))
+    }
+
+    /// Calls and results, each with its record.
+    fn events(&self, lines: &'a Lines<'a>) -> (Vec<Event<'a>>, Vec<usize>) {
+        let mut res = Vec::new();
+        let mut records = Vec::new();
+        for at in self.whole(lines) {
+            let Some(message) = lines.object(at).and_then(|it| it.inner("message")) else {
+                continue;
+            };
+            let before = res.len();
+            events(&message, lines.place(at), &mut res);
+            records.extend(std::iter::repeat_n(at, res.len() - before));
+        }
+        (res, records)
+    }
+}
+
+/// The summary of the last compaction, the entries that it keeps, and what follows.
+fn compacted(lines: &Lines<'_>, path: &[usize]) -> Vec<usize> {
+    let kind =
+        |it: usize| lines.object(it).and_then(|it| it.text("type").map(Into::<String>::into));
+    let Some(at) = path.iter().rposition(|it| kind(*it).is_some_and(|it| it == "compaction"))
+    else {
+        return path.to_vec();
+    };
+    let record = lines.object(path[at]);
+    let kept = record.and_then(|it| it.text("firstKeptEntryId").map(Into::<String>::into));
+    let is_kept = |it: &usize| {
+        lines.object(*it).is_some_and(|it| it.text("id").as_deref() == kept.as_deref())
+    };
+    let first = path[..at].iter().position(|it| kept.is_some() && is_kept(it)).unwrap_or(at);
+    let mut res = vec![path[at]];
+    res.extend(&path[first..at]);
+    res.extend(&path[at + 1..]);
+    res
+}
+
+fn events<'a>(message: &Object<'a>, place: Place, to: &mut Vec<Event<'a>>) {
+    match message.text("role").as_deref() {
+        Some("assistant") if is_sent(message) => {
+            to.push(Event::Says);
+            for (block, it) in message.list("content").into_iter().enumerate() {
+                let Some(it) = it.object() else { continue };
+                let is_call = it.text("type").is_some_and(|it| it == "toolCall");
+                if let Some(id) = it.text("id").filter(|id| is_call && !id.is_empty()) {
+                    to.push(Event::Call(id, place.with_block(block)));
+                }
+            }
+        }
+        Some("toolResult") => {
+            to.extend(message.text("toolCallId").map(|id| Event::Result(id, place)));
+        }
+        Some("user" | "custom") => to.push(Event::Says),
+        _ => {}
+    }
+}
+
+/// Whether an answer is sent: one that failed is not, nor are its calls.
+fn is_sent(answer: &Object<'_>) -> bool {
+    !answer.text("stopReason").is_some_and(|it| matches!(&*it, "error" | "aborted"))
+}
+
+fn push(view: &mut View, at: usize, entry: &Object<'_>) {
+    let here = Origin::record(at);
+    let summary = |view: &mut View, entry: &Object<'_>| {
+        let mut draft = Draft::new(Role::User);
+        let text = entry.text("summary").filter(|it| !it.is_empty());
+        text.into_iter().for_each(|it| draft.push(Part::text(it), here));
+        view.push(draft);
+    };
+    match entry.text("type").as_deref() {
+        Some("compaction" | "branch_summary") => summary(view, entry),
+        Some("custom_message") => said(view, at, Role::User, entry),
+        Some("message") => {
+            let Some(message) = entry.inner("message") else { return };
+            match message.text("role").as_deref() {
+                Some("assistant") if is_sent(&message) => {
+                    said(view, at, Role::Assistant, &message);
+                }
+                Some("user" | "custom" | "hookMessage") => said(view, at, Role::User, &message),
+                Some("toolResult") => result(view, at, &message),
+                Some("branchSummary" | "compactionSummary") => summary(view, &message),
+                Some("bashExecution") if !message.is_true("excludeFromContext") => {
+                    let mut draft = Draft::new(Role::User);
+                    draft.push(Part::text(ran(&message)), here);
+                    view.push(draft);
+                }
+                _ => {}
+            }
+        }
+        _ => {}
+    }
+}
+
+fn said(view: &mut View, at: usize, role: Role, message: &Object<'_>) {
+    let mut draft = Draft::new(role);
+    if draft.message.role == Role::Assistant {
+        draft.message.set_provenance(maker(message.text("model"), message.text("provider")));
+    }
+    for (origin, part) in content(at, message) {
+        draft.push(part, origin);
+    }
+    view.push(draft);
+}
+
+/// The parts of the content, which is a text or a list of blocks.
+fn content(at: usize, message: &Object<'_>) -> Vec<(Origin, Part)> {
+    let Some(content) = message.get("content") else { return Vec::new() };
+    if let Some(text) = content.text() {
+        let part = (!text.is_empty()).then(|| (Origin::record(at), Part::text(text)));
+        return part.into_iter().collect();
+    }
+    let blocks = content.array().unwrap_or_default().into_iter().enumerate();
+    blocks.map(|(block, it)| (Origin::block(at, block), part(it))).collect()
+}
+
+fn part(value: Value<'_>) -> Part {
+    let Some(block) = value.object() else { return parts::other(value) };
+    let text = |name: &str| parts::text(&block, name);
+    match &*text("type") {
+        "text" => Part::text(text("text")),
+        "thinking" if block.is_true("redacted") => Part::Reasoning(Reasoning {
+            redacted: Some(text("thinkingSignature")),
+            ..Reasoning::default()
+        }),
+        "thinking" => Part::Reasoning(Reasoning {
+            signature: block
+                .text("thinkingSignature")
+                .map(Into::into)
+                .filter(|it: &String| !it.is_empty()),
+            ..Reasoning::new(text("thinking"))
+        }),
+        "toolCall" => {
+            let arguments = block.get("arguments").map(|it| it.plain()).unwrap_or_default();
+            Part::ToolCall(ToolCall::new(text("id"), text("name"), arguments))
+        }
+        "image" => {
+            let media_type = block.text("mimeType");
+            let url = parts::data_url(media_type.as_deref(), &text("data"));
+            parts::with_media_types(Part::Image(msg_core::Image::from_url(url)))
+        }
+        _ => parts::other(value),
+    }
+}
+
+fn result(view: &mut View, at: usize, message: &Object<'_>) {
+    let parts: Vec<Part> = content(at, message).into_iter().map(|it| it.1).collect();
+    let text = |name: &str| parts::text(message, name);
+    let result = ToolResult {
+        name: message.text("toolName").map(Into::into),
+        is_error: message.is_true("isError"),
+        ..ToolResult::new(text("toolCallId"), msg_core::Content::from(parts))
+    };
+    let mut draft = Draft::new(Role::Tool);
+    draft.push(Part::ToolResult(result), Origin::record(at));
+    view.push(draft);
+}
+
+/// What pi says of a command that the user ran.
+fn ran(message: &Object<'_>) -> String {
+    let output = parts::text(message, "output");
+    let mut res = format!("Ran `{}`\n", parts::text(message, "command"));
+    match output.is_empty() {
+        true => res.push_str("(no output)"),
+        false => res.push_str(&format!("```\n{output}\n```")),
+    }
+    let code = message.get("exitCode").filter(|it| !it.is_null() && it.source != "0");
+    if message.is_true("cancelled") {
+        res.push_str("\n\n(command cancelled)");
+    } else if let Some(code) = code {
+        res.push_str(&format!("\n\nCommand exited with code {}", code.source));
+    }
+    res
+}
+
+fn usage(entry: &Object<'_>) -> Option<Usage> {
+    let tokens = entry.inner("message")?.inner("usage")?;
+    let number = |name: &str| tokens.get(name).and_then(|it| it.number());
+    Some(Usage {
+        input: number("input"),
+        output: number("output"),
+        total: number("totalTokens"),
+        cached: number("cacheRead"),
+        cache_write: number("cacheWrite"),
+        ..Usage::default()
+    })
+}

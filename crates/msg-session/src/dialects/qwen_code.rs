@@ -1,0 +1,278 @@
+//! Qwen Code: JSON lines that form a tree, each with Gemini parts (SE-134).
+//!
+//! ```text
+//! {"uuid":"u1","parentUuid":null,"type":"user","message":{"role":"user","parts":[{"text":"list"}]},…}
+//! {"uuid":"u2","parentUuid":"u1","type":"assistant","message":{"role":"model","parts":[{"functionCall":{…}}]},…}
+//! {"uuid":"u3","parentUuid":"u2","type":"tool_result","message":{"role":"user","parts":[{"functionResponse":{…}}]},…}
+//! ```
+
+use std::collections::{HashMap, HashSet};
+
+use msg_core::{Role, Usage};
+
+use super::chain::{Chain, Names};
+use super::{Format, LineRules, Mends};
+use crate::Error;
+use crate::excerpt::spelled;
+use crate::frame::Lines;
+use crate::json::{Object, Value, quoted};
+use crate::link::{BlockKind, Content, Plan, Rules, Sender, Sent, limits};
+use crate::options::RepairOptions;
+use crate::parts::{INTERRUPTED, gemini};
+use crate::surrogate;
+use crate::view::{Draft, Origin, View, maker};
+
+/// The dialect.
+pub(crate) struct QwenCode;
+
+const NAMES: Names = Names { id: "uuid", parent: "parentUuid" };
+
+impl Format for QwenCode {
+    fn line_rules(&self, _: &str, _: &[u8]) -> Option<&dyn LineRules> {
+        Some(self)
+    }
+}
+
+impl LineRules for QwenCode {
+    fn view_lines(&self, lines: &Lines<'_>, options: &RepairOptions) -> Result<View, Error> {
+        let chain = chain(lines, options)?;
+        let mut view = View { findings: lines.findings.clone(), ..View::default() };
+        let (summary, records) = sent(lines, &chain.path);
+        for (at, content) in summary.iter().flat_map(|it| compressed(lines, *it)) {
+            push(&mut view, at, &content);
+        }
+        for at in records {
+            if let Some(message) = lines.object(at).and_then(|it| it.inner("message")) {
+                push(&mut view, at, &message);
+            }
+        }
+        view.note_makers(|at| {
+            let record = lines.object(at);
+            maker(record.as_ref().and_then(|it| it.text("model")), None)
+        });
+        // Its context and the answer to that.
+        view.in_front = 2;
+        view.usage = (0..lines.records.len())
+            .filter_map(|it| usage(&lines.object(it)?))
+            .fold(Usage::default(), super::add_usage);
+        view.branches = chain.branches(|at| {
+            let mut said = View::default();
+            let message = lines.object(at).and_then(|it| it.inner("message"));
+            message.iter().for_each(|it| push(&mut said, at, it));
+            !said.messages.is_empty()
+        });
+        view.findings.extend(chain.findings);
+        Ok(view)
+    }
+
+    fn check_lines(
+        &self,
+        lines: &Lines<'_>,
+        _: &str,
+        options: &RepairOptions,
+    ) -> Result<Mends, Error> {
+        let mut chain = chain(lines, options)?;
+        let sent = linked(lines, &chain.whole);
+        let rules = rules(options, lines.has_marks());
+        let mut plan = crate::link::check(&sent, &rules);
+        let mut findings = lines.findings.clone();
+        findings.append(&mut chain.findings);
+        findings.append(&mut plan.findings);
+        let mut edits = plan.take_edits();
+        for it in &sent {
+            let found = lines.value(it.record).map(|it| surrogate::mend(it, lines.has_marks()));
+            let found = found.unwrap_or_default();
+            findings.extend(super::lone_surrogates(it.place, found.count));
+            edits.extend(found.edits);
+        }
+        let gone = (0..sent.len()).filter(|it| plan.is_gone(*it)).map(|it| sent[it].record);
+        let removed: HashSet<usize> = gone.collect();
+        let mut new_links = HashMap::new();
+        let new = new_records(lines, &chain, &mut plan, &removed, &mut new_links);
+        let left = lines.records.len() - removed.len() + new.len();
+        edits.extend(chain.edits(&removed, &new_links));
+        edits.extend(new.iter().map(|(behind, line)| lines.insert_behind(*behind, line)));
+        Ok(Mends::new(lines.records.len(), left, findings, edits))
+    }
+}
+
+fn chain<'a>(lines: &'a Lines<'a>, options: &RepairOptions) -> Result<Chain<'a>, Error> {
+    let leaf = options.leaf.as_deref();
+    let found = Chain::read(lines, NAMES, leaf, |_| true);
+    found.ok_or_else(|| Error::NoLeaf(leaf.unwrap_or_default().to_owned()))
+}
+
+/// The record of the last compaction of a path, and the messages that are sent behind it.
+fn sent(lines: &Lines<'_>, path: &[usize]) -> (Option<usize>, Vec<usize>) {
+    let is_summary = |it: &&usize| !compressed(lines, **it).is_empty();
+    let summary = path.iter().rposition(|it| is_summary(&it));
+    let rest = &path[summary.map_or(0, |it| it + 1)..];
+    let is_message = |it: &usize| {
+        lines.object(*it).is_some_and(|it| it.text("type").is_none_or(|it| it != "system"))
+    };
+    (summary.map(|it| path[it]), rest.iter().copied().filter(is_message).collect())
+}
+
+/// The history that a compaction puts in the place of what is before it.
+fn compressed<'a>(lines: &'a Lines<'_>, at: usize) -> Vec<(usize, Object<'a>)> {
+    let history = || {
+        let record = lines.object(at)?;
+        (record.text("subtype")? == "chat_compression").then_some(())?;
+        Some(record.inner("systemPayload")?.list("compressedHistory"))
+    };
+    let history = history().unwrap_or_default();
+    history.into_iter().filter_map(|it| Some((at, it.object()?))).collect()
+}
+
+fn push(view: &mut View, at: usize, content: &Object<'_>) {
+    let is_answer = content.text("role").is_some_and(|it| it == "model");
+    let mut results = Draft::new(Role::Tool);
+    let mut draft = Draft::new(if is_answer { Role::Assistant } else { Role::User });
+    for (block, value) in content.list("parts").into_iter().enumerate() {
+        let Some(part) = gemini::part(value) else { continue };
+        let is_result = part.as_tool_result().is_some() && !is_answer;
+        let to = if is_result { &mut results } else { &mut draft };
+        to.push(part, Origin::block(at, block));
+    }
+    view.push(results);
+    view.push(draft);
+}
+
+/// The messages of a path, for the link rules. Results of calls that a compaction keeps have their call there.
+fn linked<'a>(lines: &'a Lines<'a>, path: &[usize]) -> Vec<Sent<'a>> {
+    let (summary, records) = sent(lines, path);
+    let kept: HashSet<String> = summary
+        .iter()
+        .flat_map(|it| compressed(lines, *it))
+        .flat_map(|it| it.1.list("parts"))
+        .filter_map(|it| it.get("functionCall")?.object()?.text("id").map(Into::into))
+        .collect();
+    let one = |at: usize| {
+        let message = lines.object(at)?.inner("message")?;
+        let is_answer = message.text("role").is_some_and(|it| it == "model");
+        let mut content = Content::of(message.get("parts"), kind);
+        if let Content::Blocks(_, blocks) = &mut content {
+            for it in blocks {
+                if it.result_id().is_some_and(|it| kept.contains(&*it.1)) {
+                    it.kind = BlockKind::Other;
+                }
+            }
+        }
+        Some(Sent {
+            record: at,
+            place: lines.place(at),
+            sender: if is_answer { Sender::Assistant } else { Sender::User },
+            answer: None,
+            content,
+        })
+    };
+    records.into_iter().filter_map(one).collect()
+}
+
+fn kind(part: Value<'_>) -> Option<BlockKind<'_>> {
+    let part = part.object()?;
+    Some(match (part.inner("functionCall"), part.inner("functionResponse")) {
+        (Some(call), _) => BlockKind::Call(call.get("id")),
+        (_, Some(response)) => BlockKind::Result(response.get("id")),
+        _ => BlockKind::Other,
+    })
+}
+
+fn rules(options: &RepairOptions, has_marks: bool) -> Rules {
+    Rules {
+        joins_answers: false,
+        results_first: false,
+        finds_late: false,
+        starts_with_user: false,
+        blank_is_refused: false,
+        renamed: '_',
+        all: options.all,
+        has_marks,
+        limits: limits::of(None),
+        placeholder,
+        media: |_| Vec::new(),
+    }
+}
+
+/// The part of an error result for a call.
+fn placeholder(id: &str, call: Value<'_>) -> String {
+    let name = call.get("functionCall").and_then(|it| it.get("name"));
+    let name = name.map_or("\"\"", |it| it.source);
+    format!(
+        r#"{{"functionResponse":{{"id":{id},"name":{name},"response":{{"error":"{INTERRUPTED}"}}}}}}"#
+    )
+}
+
+/// The records that come, each behind the last result of its answer.
+fn new_records(
+    lines: &Lines<'_>,
+    chain: &Chain<'_>,
+    plan: &mut Plan<'_>,
+    removed: &HashSet<usize>,
+    new_links: &mut HashMap<usize, String>,
+) -> Vec<(usize, String)> {
+    let mut res = Vec::new();
+    let mut last: HashMap<usize, String> = HashMap::new();
+    let mut number = 0_u64;
+    for (answer, block) in std::mem::take(&mut plan.new_records) {
+        let is_result = |it: &usize| {
+            let sent = &plan.sent[*it];
+            sent.sender == Sender::User && !sent.says_more_than_results() && !plan.is_gone(*it)
+        };
+        let results = (answer + 1..plan.sent.len()).take_while(is_result).last();
+        let behind = plan.sent[results.unwrap_or(answer)].record;
+        let id = loop {
+            number += 1;
+            let id = format!("00000000-0000-4000-8000-{number:012x}");
+            if !chain.has(&id) {
+                break quoted(&id);
+            }
+        };
+        let parent = last.insert(behind, id.clone());
+        let parent = parent.unwrap_or_else(|| chain.id(behind).to_owned());
+        if let Some(next) = next_that_stays(chain, behind, removed) {
+            new_links.insert(next, id.clone());
+        }
+        if let Some(call) = lines.object(plan.sent[answer].record) {
+            res.push((behind, record(&call, &id, &parent, &block)));
+        }
+    }
+    res
+}
+
+fn next_that_stays(chain: &Chain<'_>, from: usize, removed: &HashSet<usize>) -> Option<usize> {
+    let mut next = chain.behind(from);
+    while let Some(it) = next.filter(|it| removed.contains(it)) {
+        next = chain.behind(it);
+    }
+    next
+}
+
+fn record(call: &Object<'_>, id: &str, parent: &str, block: &str) -> String {
+    let mut res = format!(r#"{{"uuid":{id},"parentUuid":{parent}"#);
+    let copy = |name: &str, res: &mut String| {
+        if let Some(value) = call.get(name) {
+            res.push_str(&format!(",\"{name}\":{}", spelled(value.source)));
+        }
+    };
+    copy("sessionId", &mut res);
+    copy("timestamp", &mut res);
+    res.push_str(r#","type":"tool_result""#);
+    copy("cwd", &mut res);
+    copy("version", &mut res);
+    res.push_str(&format!(r#","message":{{"role":"user","parts":[{block}]}}}}"#));
+    res
+}
+
+fn usage(record: &Object<'_>) -> Option<Usage> {
+    let tokens = record.inner("usageMetadata")?;
+    let number = |name: &str| tokens.get(name).and_then(|it| it.number());
+    Some(Usage {
+        input: number("promptTokenCount"),
+        output: number("candidatesTokenCount"),
+        total: number("totalTokenCount"),
+        cached: number("cachedContentTokenCount"),
+        reasoning: number("thoughtsTokenCount"),
+        ..Usage::default()
+    })
+}
