@@ -224,7 +224,7 @@ fn by_newer_record(object: &Object<'_>, kind: &str) -> Option<Result<Dialect, Er
         Dialect::CodexExec
     } else if kind == "metadata" && has("protocol_version") {
         Dialect::Kimi
-    } else if kind == "session_start" && (has("owner") || has("version")) {
+    } else if kind == "session_start" && (has("owner") || has("version") || has("title")) {
         Dialect::Droid
     } else if is_atif(object) {
         Dialect::Atif

@@ -72,18 +72,6 @@ pub(super) static TABLE: &[Foreign] = &[
     Foreign::new("a Jupyter notebook", &["document cells nbformat"]),
     Foreign::new("an OpenAPI document", &["document openapi paths", "document swagger paths"]),
     Foreign::new(
-        "a session of Qwen Code",
-        &["document parentUuid message/parts", "document systemPayload parentUuid"],
-    )
-    .spans(),
-    Foreign::new("a session of Copilot CLI", &["document type=session.start data/copilotVersion"])
-        .spans(),
-    Foreign::new(
-        "a session of Factory Droid",
-        &["document type=session_start owner", "document type=session_start title"],
-    )
-    .spans(),
-    Foreign::new(
         "a single message, not a conversation",
         &["entry role content !messages !parts !type"],
     )

@@ -155,8 +155,6 @@ pub(super) static TABLE: &[Foreign] = &[
         &["content type=toolCall", "message role=toolResult", "message stopReason api provider"],
     )
     .spans(),
-    Foreign::new("a session of Pi or of OpenClaw", &["document type=session version"]).spans(),
-    Foreign::new("a trajectory in ATIF (harbor)", &["document schema_version^ATIF"]),
     Foreign::new(
         "a session or events of Google's ADK (Agent Development Kit)",
         &[

@@ -69,7 +69,7 @@ pub(super) static GROK: SessionFormat = lines(Dialect::Grok, "A session of Grok 
 
 /// Whether a record of the lines, or the only one, is of a dialect.
 fn any_record(outline: &Outline<'_>, of_it: impl Fn(&Record<'_>) -> bool) -> Likelihood {
-    certain_if(outline.entries().any(of_it))
+    Likelihood::certain_if(outline.entries().any(of_it))
 }
 
 fn qwen_code(outline: &Outline<'_>) -> Likelihood {
@@ -100,7 +100,9 @@ fn codex_exec(outline: &Outline<'_>) -> Likelihood {
 }
 
 fn atif(outline: &Outline<'_>) -> Likelihood {
-    certain_if(outline.text("schema_version").is_some_and(|it| it.starts_with("ATIF-v")))
+    Likelihood::certain_if(
+        outline.text("schema_version").is_some_and(|it| it.starts_with("ATIF-v")),
+    )
 }
 
 fn kimi(outline: &Outline<'_>) -> Likelihood {
@@ -109,7 +111,8 @@ fn kimi(outline: &Outline<'_>) -> Likelihood {
 
 fn droid(outline: &Outline<'_>) -> Likelihood {
     any_record(outline, |it| {
-        it.kind == Some("session_start") && (it.has("owner") || it.has("version"))
+        let names = ["owner", "version", "title"];
+        it.kind == Some("session_start") && names.iter().any(|name| it.has(name))
     })
 }
 
@@ -124,15 +127,14 @@ fn grok(outline: &Outline<'_>) -> Likelihood {
             && !OTHERS.iter().any(|name| it.has(name))
     };
     let lines = outline.lines();
-    certain_if(
+    Likelihood::certain_if(
         lines.is_some_and(|it| it.records().any(of_it) && it.records().all(|it| it.role.is_none())),
     )
 }
 
 fn claude_code(outline: &Outline<'_>) -> Likelihood {
     let of_it = |it: &Record<'_>| {
-        let has_parts = it.message().is_some_and(|it| it.has("parts"));
-        it.has("parentUuid") && !it.has("systemPayload") && !has_parts
+        it.has("parentUuid")
             || it.has("uuid") && it.kind.is_some() && it.has("sessionId")
             || matches!(it.kind, Some("file-history-snapshot" | "queue-operation"))
             || it.kind == Some("summary") && it.has("leafUuid")
