@@ -20,7 +20,7 @@ pub fn names() -> impl ExactSizeIterator<Item = &'static str> {
     CHAINS.keys().map(String::as_str)
 }
 
-/// A predefined chain; none for an unknown name.
+/// A predefined chain, by its name or as the reference document spells it; none for an unknown name.
 ///
 /// ```
 /// use msg_chainast::{ChainAst, testing};
@@ -28,10 +28,18 @@ pub fn names() -> impl ExactSizeIterator<Item = &'static str> {
 /// let chain = testing::chain("basic_conversation_chain").ok_or("no such chain")?;
 /// assert!(ChainAst::parse(chain).is_ok());
 /// assert_eq!(testing::names().len(), 15);
+/// assert_eq!(testing::chain("chainWithTool"), testing::chain("chain_with_tool"));
 /// # Ok::<(), &str>(())
 /// ```
+#[doc(alias = "basicConversationChain")]
+#[doc(alias = "chainWithTool")]
+#[doc(alias = "chainWithMultipleSections")]
 pub fn chain(name: &str) -> Option<Vec<Message>> {
-    CHAINS.get(name).cloned()
+    let as_here = || -> String {
+        let parted = |it: char| if it.is_ascii_uppercase() { vec!['_', it] } else { vec![it] };
+        name.chars().flat_map(parted).collect::<String>().to_ascii_lowercase()
+    };
+    CHAINS.get(name).or_else(|| CHAINS.get(&as_here())).cloned()
 }
 
 /// What [`generate_chain`] makes (CA-63).

@@ -172,7 +172,11 @@ impl Document {
 
 impl Document {
     /// What the API of a provider refuses of the text of this document, if it takes such documents.
-    pub(crate) fn refused(&self, text: Option<&[u8]>, profile: Option<&Profile>) -> Vec<Diagnostic> {
+    pub(crate) fn refused(
+        &self,
+        text: Option<&[u8]>,
+        profile: Option<&Profile>,
+    ) -> Vec<Diagnostic> {
         let is_request = matches!(self.side(), Side::Conversation | Side::Continuation);
         match (text, profile.filter(|it| is_request && is_strict(it, self))) {
             (Some(text), Some(profile)) => {

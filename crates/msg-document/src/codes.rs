@@ -29,7 +29,15 @@ pub const CODES: &[CodeInfo] = &[
         "RG-11",
         "a session of which nothing is read as a message",
     ),
-    CodeInfo::error("profile::missing-member", "CA-72", "a member that the API requires is missing"),
-    CodeInfo::error("profile::unknown-kind", "CA-72", "a part of a kind that the API does not have"),
+    CodeInfo::error(
+        "profile::missing-member",
+        "CA-72",
+        "a member that the API requires is missing",
+    ),
+    CodeInfo::error(
+        "profile::unknown-kind",
+        "CA-72",
+        "a part of a kind that the API does not have",
+    ),
     CodeInfo::error("document::too-large", "SC-16", "the document has more bytes than `max_bytes`"),
 ];

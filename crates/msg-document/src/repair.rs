@@ -7,10 +7,10 @@ use std::borrow::Cow;
 use msg_core::{Diagnostic, Message};
 use serde::Deserialize;
 
+use crate::api_shapes::{add_refused, complete_calls};
 use crate::check::{CheckOptions, moved};
 use crate::codec::{Side, WriteOptions};
 use crate::document::Document;
-use crate::api_shapes::{add_refused, complete_calls};
 use crate::foreign_parts::foreign_parts;
 use crate::json::repair_json;
 use crate::options::RepairMembers;

@@ -5,6 +5,11 @@ use msg_core::CodeInfo;
 /// The codes of turns and of what a form has no place for.
 pub const CODES: &[CodeInfo] = &[
     CodeInfo::error("turn::illegal-transition", "MS-21", "a step that the lifecycle has not"),
+    CodeInfo::warning(
+        "turn::half-streamed",
+        "MS-21",
+        "a call that was stored while it was streamed",
+    ),
     CodeInfo::error("turn::unexpected-event", "MS-21", "a stream event that does not fit the turn"),
     CodeInfo::warning("turn::skipped-role", "OA-6", "a turn whose role is not sent"),
     CodeInfo::warning("turn::empty-message", "OA-6", "nothing of a turn was left to send"),

@@ -8,6 +8,8 @@ use crate::error::Error;
 /// use msg_xml::ToolResult;
 /// let result = ToolResult::parse("Tool: calculator\nError: division by zero");
 /// assert_eq!(result.map(|r| (r.name, r.is_error)), Some(("calculator".to_owned(), true)));
+/// let quoted = ToolResult::parse("Tool 'calculator' result:\n8");
+/// assert_eq!(quoted.map(|r| (r.name, r.content)), Some(("calculator".to_owned(), "8".to_owned())));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolResult {
@@ -20,10 +22,12 @@ pub struct ToolResult {
 }
 
 impl ToolResult {
-    /// Reads `Tool: NAME`, a line break and the content; `None` for anything else.
+    /// Reads `Tool: NAME` or `Tool 'NAME' result:`, a line break and the content; `None` for anything else.
     pub fn parse(text: &str) -> Option<Self> {
         let (head, content) = text.split_once('\n')?;
-        let name = head.strip_suffix('\r').unwrap_or(head).strip_prefix("Tool: ")?;
+        let head = head.strip_suffix('\r').unwrap_or(head);
+        let quoted = || head.strip_prefix("Tool '")?.strip_suffix("' result:");
+        let name = head.strip_prefix("Tool: ").or_else(quoted)?;
         if !valid(name) {
             return None;
         }

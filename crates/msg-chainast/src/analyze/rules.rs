@@ -35,14 +35,7 @@ impl<'a> Rules<'a> {
     pub(crate) fn strict(options: &'a RepairOptions) -> Self {
         let RepairOptions { check, profile, .. } = options;
         let (check, profile) = (*check, profile.as_deref());
-        Rules {
-            options,
-            check,
-            profile,
-            warnings: true,
-            enforced: Enforced::STRICT,
-            is_tree: true,
-        }
+        Rules { options, check, profile, warnings: true, enforced: Enforced::STRICT, is_tree: true }
     }
 
     /// What the profile of the options refuses; without one the strict chain.

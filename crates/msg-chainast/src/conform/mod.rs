@@ -73,8 +73,15 @@ pub(crate) fn conform<'m>(
     ids: &mut dyn IdSource,
     ids_in_input: &HashMap<(usize, usize), String>,
 ) -> (Vec<Item<'m>>, Vec<Diagnostic>) {
-    let mut it =
-        Conform { profile, enforced, all, items, ids_in_input, report: Vec::new(), emptied: Vec::new() };
+    let mut it = Conform {
+        profile,
+        enforced,
+        all,
+        items,
+        ids_in_input,
+        report: Vec::new(),
+        emptied: Vec::new(),
+    };
     it.developer_role();
     it.empty_systems();
     it.system_role();

@@ -46,10 +46,13 @@ impl Deref for CallRef<'_> {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ToolCallsInfo<'a> {
     /// Calls without a result, in call order.
+    #[doc(alias = "PendingToolCallIDs")]
     pub pending: Vec<CallRef<'a>>,
     /// Results without a call, in the order of the results.
+    #[doc(alias = "UnmatchedToolCallIDs")]
     pub unmatched: Vec<&'a ToolResult>,
     /// Calls with their result, in call order.
+    #[doc(alias = "CompletedToolCalls")]
     pub completed: Vec<(CallRef<'a>, &'a ToolResult)>,
 }
 

@@ -135,6 +135,7 @@ impl BodyPair {
     /// assert!(contains_tool_call_reasoning(&[pair.assistant()]));
     /// ```
     #[must_use]
+    #[doc(alias = "addFakeSignature")]
     pub fn with_fake_signature(mut self) -> Self {
         let call = self.assistant.parts.iter_mut().find_map(|it| match it {
             Part::ToolCall(it) => Some(it),

@@ -96,7 +96,9 @@ fn a_mended_list_stays(
         let (chain, edits) = ChainAst::repair(messages.to_vec(), options, &mut ids());
         assert_eq!(list, (flat(&chain), edits), "a list is mended otherwise");
     }
-    assert!(options.all || report.iter().all(|it| it.fix.is_none() || is_mended_unasked(it, options)));
+    assert!(
+        options.all || report.iter().all(|it| it.fix.is_none() || is_mended_unasked(it, options))
+    );
     if report.iter().all(|it| it.fix.is_none()) {
         assert_eq!(mended, messages, "changed without an edit");
     }

@@ -1,8 +1,7 @@
 //! What a case file says of one function: patterns, arguments, chains for tests.
 
 use msg_chainast::{
-    Acceptance,
-    ChainAst, CheckOptions, IdPattern, Message, Orphans, Part, Profile, ReasoningKept,
+    Acceptance, ChainAst, CheckOptions, IdPattern, Message, Orphans, Part, Profile, ReasoningKept,
     ReasoningRequired, RepairOptions, SeededIds, SystemPlace, ToolCall, UnknownRole, UserMessage,
     check, repair, sanitize_json_control_chars,
     testing::{self, generate_chain, generate_complex_chain},

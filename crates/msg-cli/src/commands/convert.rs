@@ -278,7 +278,5 @@ fn say_left_behind(cx: &Context, names: &[String]) {
         return;
     }
     let names = names.join(", ");
-    cx.note(&format!(
-        "msg: these members stay behind (--request carries a request): {names}\n"
-    ));
+    cx.note(&format!("msg: these members stay behind (--request carries a request): {names}\n"));
 }

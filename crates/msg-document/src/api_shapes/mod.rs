@@ -23,7 +23,7 @@ use self::walk::{Breach, Inner, Walk};
 use crate::format::Format;
 
 /// What other rules find of a value that has the wrong shape.
-const SAME_ERRORS: [&str; 15] = [
+const SAME_ERRORS: [&str; 16] = [
     "chain::duplicate-call-id",
     "chain::empty-call-id",
     "chain::empty-result-id",
@@ -39,6 +39,7 @@ const SAME_ERRORS: [&str; 15] = [
     "profile::part-without-type",
     "profile::server-tool",
     "profile::shape",
+    "profile::unknown-member",
 ];
 
 /// What they only warn of.
@@ -90,7 +91,9 @@ pub(crate) fn add_refused(found: &mut Vec<Diagnostic>, mut refused: Vec<Diagnost
     // A reader that understood a value says so of its message, with the place in it first.
     let shapes = found.iter_mut().filter(|it| it.code == "profile::shape" && it.at.part.is_none());
     let mut shapes: HashMap<(Option<usize>, String), &mut Diagnostic> = shapes
-        .map(|it| ((it.at.message, plain_path(it.message().split(' ').next().unwrap_or_default())), it))
+        .map(|it| {
+            ((it.at.message, plain_path(it.message().split(' ').next().unwrap_or_default())), it)
+        })
         .collect();
     refused.retain_mut(|it| {
         let (message, path) = (it.at.message, local_path(&it.message()));
@@ -149,7 +152,8 @@ fn markers(walk: &mut Walk<'_>, profile: &Profile) {
     let max = profile.cache_max;
     let n = walk.markers.len();
     if let Some(last) = walk.markers.last().filter(|_| max > 0 && n > max) {
-        let sentence = format!("{n} cache markers in tools, system prompt and messages, {max} are accepted");
+        let sentence =
+            format!("{n} cache markers in tools, system prompt and messages, {max} are accepted");
         let it = Breach::new("markers", "profile::cache-markers", sentence);
         let it = Breach { value: n.to_string(), element: last.element, ..it };
         walk.breaches.push(it);
@@ -177,7 +181,8 @@ fn diagnostic(it: Breach, api: &Api, profile: &Profile, places: &Places) -> Diag
     });
     let mut res = Diagnostic::error(Code::new(it.code), it.sentence);
     res.answer = answer;
-    let Some((message, part)) = it.element.and_then(|element| places.of_value(element, it.inner)) else {
+    let Some((message, part)) = it.element.and_then(|element| places.of_value(element, it.inner))
+    else {
         return res;
     };
     res = match part {

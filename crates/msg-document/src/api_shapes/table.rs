@@ -117,6 +117,8 @@ pub(super) enum Value {
     Any,
     /// Refused, whatever it is.
     Never,
+    /// Of a kind that the API takes elsewhere only.
+    Misplaced,
     Of(Kind),
     /// A text that is not empty.
     FullText,
@@ -187,6 +189,7 @@ impl Value {
         Ok(match word {
             "any" => Value::Any,
             "never" => Value::Never,
+            "misplaced" => Value::Misplaced,
             "string" => Value::Of(Kind::String),
             "string+" => Value::FullText,
             "base64" => Value::Base64,
@@ -202,7 +205,7 @@ impl Value {
     /// The kind of JSON that it is; any for none.
     pub(super) fn kind(&self) -> Option<Kind> {
         match self {
-            Value::Any | Value::Never => None,
+            Value::Any | Value::Never | Value::Misplaced => None,
             Value::Of(kind) => Some(*kind),
             Value::FullText | Value::Base64 => Some(Kind::String),
             Value::List(_) => Some(Kind::Array),

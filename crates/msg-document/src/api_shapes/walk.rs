@@ -145,8 +145,13 @@ impl<'a> Walk<'a> {
         match wanted.0.iter().find(fits) {
             None => self.wrong_type(wanted, kind, json),
             Some(Value::Never) => {
-                let sentence = format!("`{}` is not accepted here", self.path);
+                let sentence = format!("`{}` is not accepted", self.path);
                 let it = self.breach("unknown", "profile::unknown-member", sentence);
+                self.report(it);
+            }
+            Some(Value::Misplaced) => {
+                let sentence = format!("`{}` is not accepted in a message of this role", self.path);
+                let it = self.breach("misplaced", "profile::unknown-kind", sentence);
                 self.report(it);
             }
             Some(Value::FullText) if json == "\"\"" => {
@@ -250,7 +255,7 @@ impl<'a> Walk<'a> {
         let data: Vec<String> =
             members.iter().filter(data).map(|it| it.0.clone().into_owned()).collect();
         for name in unknown {
-            let sentence = format!("the member `{name}` of `{}` is not known", self.path);
+            let sentence = format!("`{}` has the unknown member `{name}`", self.path);
             let it = self.breach("unknown", "profile::unknown-member", sentence);
             self.report(Breach { value: name, ..it });
         }
@@ -325,7 +330,9 @@ impl<'a> Walk<'a> {
         };
         // Lines, and slashes with their escape, are seen in the text.
         let is_sound = match inner.contains(['\\', ' ']) {
-            true => is_base64(&text(json).unwrap_or_default().split_ascii_whitespace().collect::<String>()),
+            true => is_base64(
+                &text(json).unwrap_or_default().split_ascii_whitespace().collect::<String>(),
+            ),
             false => is_base64(inner),
         };
         if !is_sound {

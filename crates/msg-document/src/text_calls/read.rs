@@ -20,7 +20,7 @@ impl TextCalls {
             Reader { texts, ids: SeededIds::new(SEED), open: HashMap::new(), found: Vec::new() };
         for at in 0..messages.len() {
             let (before, rest) = messages.split_at_mut(at + 1);
-            let followed = rest.first().is_some_and(is_result);
+            let followed = Followed::by(rest);
             reader.message(at, &mut before[at], followed);
         }
         (reader.texts, reader.found)
@@ -47,6 +47,37 @@ fn is_result(message: &Message) -> bool {
     }
 }
 
+/// The tool by which a model ends its turn.
+const COMPLETION: &str = "task_completion";
+
+/// What the results are that follow a message.
+#[derive(Clone, Copy)]
+struct Followed {
+    /// There is one.
+    by_result: bool,
+    /// One is of the tool that ends a turn.
+    by_completion: bool,
+}
+
+impl Followed {
+    fn by(rest: &[Message]) -> Self {
+        let mut results = rest.iter().take_while(|it| is_result(it)).peekable();
+        let by_result = results.peek().is_some();
+        Followed { by_result, by_completion: by_result && results.any(is_completion) }
+    }
+}
+
+/// Whether a result is of the tool that ends a turn.
+fn is_completion(message: &Message) -> bool {
+    let (name, text) = match message.parts.as_slice() {
+        [Part::ToolResult(it)] => (it.name.as_deref(), it.content.as_text()),
+        [Part::Text(it)] => (None, Some(it.text.as_str())),
+        _ => return false,
+    };
+    let read = || msg_xml::ToolResult::parse(text?).map(|it| it.name);
+    name.map(str::to_owned).or_else(read).is_some_and(|it| it == COMPLETION)
+}
+
 struct Reader {
     texts: TextCalls,
     ids: SeededIds,
@@ -56,7 +87,7 @@ struct Reader {
 }
 
 impl Reader {
-    fn message(&mut self, at: usize, message: &mut Message, followed: bool) {
+    fn message(&mut self, at: usize, message: &mut Message, followed: Followed) {
         match message.role {
             Role::Assistant => self.assistant(at, message, followed),
             Role::Tool => self.result(message),
@@ -65,15 +96,15 @@ impl Reader {
         }
     }
 
-    fn assistant(&mut self, at: usize, message: &mut Message, followed: bool) {
+    fn assistant(&mut self, at: usize, message: &mut Message, followed: Followed) {
         let mut new: BTreeMap<String, VecDeque<String>> = BTreeMap::new();
         let mut parts = Vec::with_capacity(message.parts.len());
         for (n, part) in std::mem::take(&mut message.parts).into_iter().enumerate() {
             match part {
                 Part::Text(text) if text.text.contains('<') => {
-                    let parsed = parse(&text.text, followed);
+                    let parsed = parse(&text.text, followed.by_result);
                     self.tell(&parsed, (at, n));
-                    self.split(text, &parsed, &mut parts, &mut new);
+                    self.split(text, &parsed, followed, &mut parts, &mut new);
                 }
                 part => parts.push(part),
             }
@@ -100,12 +131,16 @@ impl Reader {
         &mut self,
         text: Text,
         parsed: &Parsed,
+        followed: Followed,
         parts: &mut Vec<Part>,
         new: &mut BTreeMap<String, VecDeque<String>>,
     ) {
         let mut at = 0;
         let mut glued = false;
-        let calls = calls(parsed, &text.text);
+        let mut calls = calls(parsed, &text.text);
+        // It says that the turn is over: no result comes, unless one is there.
+        let ends = |it: &(_, &Call)| it.1.tool_name() == COMPLETION;
+        calls.pop_if(|it| ends(it) && !followed.by_completion);
         for (n, (span, call)) in calls.iter().enumerate() {
             let next = calls.get(n + 1).map_or(text.text.len(), |(span, _)| span.start);
             let before = &text.text[at..span.start];

@@ -10,6 +10,7 @@ mod meaning;
 mod memory;
 mod options;
 mod recognise;
+mod refused;
 mod responses;
 mod skeleton;
 mod text_calls;

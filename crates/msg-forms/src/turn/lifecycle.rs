@@ -4,16 +4,21 @@
 //! crash left behind.
 
 use super::{ToolPart, ToolStatus, Turn, TurnPart};
-use msg_core::{Code, FinishReason, RawJson};
+use msg_core::{Code, FinishReason, Origin, RawJson};
+use msg_json::{TextState, classify};
 
 /// The output of a call whose arguments never became whole.
 const CUT_OFF: &str = "[Tool call was cut off before its arguments were complete]";
+
+/// The member of a stored call that was still streamed.
+pub(super) const STREAMING: &str = "streaming";
 
 impl ToolPart {
     /// pending → running.
     ///
     /// # Errors
-    /// [`TurnError::IllegalTransition`] from any other state; nothing is changed then.
+    /// [`TurnError::IllegalTransition`] from any other state, and while the arguments are half streamed; nothing
+    /// is changed then.
     ///
     /// ```
     /// use msg_forms::{ToolPart, ToolStatus};
@@ -27,10 +32,32 @@ impl ToolPart {
     /// # Ok::<(), msg_forms::turns::TurnError>(())
     /// ```
     pub fn start(&mut self, now: f64) -> Result<(), TurnError> {
-        self.expect("start", &[ToolStatus::Pending])?;
+        let may_start = !self.is_half_streamed();
+        self.expect("start", if may_start { &[ToolStatus::Pending] } else { &[] })?;
         self.status = ToolStatus::Running;
         self.start_time = now;
         Ok(())
+    }
+
+    /// Whether the model was still writing the arguments when the turn was stored, or is now: such a call cannot be
+    /// started, for what it asks is not known.
+    ///
+    /// ```
+    /// let json = br#"[{"id":"m1","role":"assistant","parts":[
+    ///     {"type":"tool","tool":"rm","input":{},"input_text":"{\"path\": \"/t"}]}]"#;
+    /// let (turns, report) = msg_forms::turns::read(json)?;
+    /// assert_eq!((turns[0].pending_tools().count(), report.len()), (0, 1));
+    /// assert!(turns[0].tools().all(|it| it.is_half_streamed()));
+    /// # Ok::<(), msg_core::Error>(())
+    /// ```
+    pub fn is_half_streamed(&self) -> bool {
+        // A model that has nothing to say writes no arguments, so that a blank text is whole.
+        let is_cut = |it: &String| !it.trim().is_empty() && classify(it) == TextState::Incomplete;
+        let marked =
+            self.extra.get(&Origin::Turns, STREAMING).is_some_and(|it| it.text() == "true");
+        let is_open = marked || self.stream_index.is_some();
+        self.status == ToolStatus::Pending
+            && (is_open || self.input_text.as_ref().is_some_and(is_cut))
     }
 
     /// running → completed, with the whole output.
@@ -168,10 +195,10 @@ impl Turn {
         Ok(())
     }
 
-    /// The tools that nobody answered: pending ones, and running ones that a crash left. Loading
-    /// a turn starts none of them again.
+    /// The tools that nobody answered: pending ones, and running ones that a crash left, but none whose arguments
+    /// were still on their way ([`ToolPart::is_half_streamed`]). Loading a turn starts none of them again.
     pub fn pending_tools(&self) -> impl Iterator<Item = &ToolPart> {
-        self.tools().filter(|it| it.status.is_open())
+        self.tools().filter(|it| it.status.is_open() && !it.is_half_streamed())
     }
 
     pub(crate) fn expect_open(&self, action: &'static str) -> Result<(), TurnError> {

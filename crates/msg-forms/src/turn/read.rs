@@ -174,8 +174,14 @@ fn read_tool(source: &mut Source<'_, '_>) -> (Result<TurnPart, Error>, bool) {
         "input_text" => it.optional_text("input_text", &mut res.input_text),
         _ => it.unknown(key),
     });
-    let Stored { extra, retyped, .. } = members;
+    let Stored { source, extra, retyped, .. } = members;
     res.extra = extra;
+    if read.is_ok() && !retyped && res.is_half_streamed() {
+        let at = source.reader.offset();
+        let text =
+            format!("the call of `{}` was stored while its arguments were streamed", res.tool);
+        source.warn("turn::half-streamed", text, at..at);
+    }
     (read.map(|()| TurnPart::Tool(res)), retyped)
 }
 

@@ -1,6 +1,6 @@
 //! Turns as they are stored (MS-19): every member, in one order, then what was unknown.
 
-use super::{TextPart, ToolPart, Turn, TurnPart};
+use super::{TextPart, ToolPart, Turn, TurnPart, lifecycle::STREAMING};
 use msg_core::{Extra, Members, Origin, RawJson};
 use msg_json::Writer;
 
@@ -69,6 +69,10 @@ fn write_tool(part: &ToolPart, out: &mut Writer<'_>) {
             Some(text) => it.text("input_text", text),
             None if it.carried("input_text").is_some() => it.text("input_text", ""),
             None => {}
+        }
+        // Read back, it is no call that waits to be started.
+        if part.stream_index.is_some() && part.extra.get(&Origin::Turns, STREAMING).is_none() {
+            it.key(STREAMING).bool(true);
         }
     });
 }

@@ -32,13 +32,51 @@ impl ShareGptTurns {
             let parts = self.calls(value);
             return Message { parts, ..Message::new(role) };
         }
+        let responses = marked(value, RESPONSE);
         match role {
-            Role::Tool => {
-                let id = self.open.pop_front().unwrap_or_default();
-                Message::new(role).with_part(Part::ToolResult(ToolResult::new(id, value)))
+            Role::Assistant => Message { parts: self.marked_calls(value), ..Message::new(role) },
+            Role::Tool => match responses {
+                Some(all) => self.results(all),
+                None => self.results(vec![value]),
+            },
+            // Where a template has no turn of a tool, a result is one of the user.
+            Role::User if !self.open.is_empty() && responses.is_some() => {
+                self.results(responses.unwrap_or_default())
             }
             role => Message::new(role).with_text(value),
         }
+    }
+
+    /// Results, which answer the calls in their order.
+    fn results(&mut self, all: Vec<&str>) -> Message {
+        let one = |content| ToolResult::new(self.open.pop_front().unwrap_or_default(), content);
+        let parts = all.into_iter().map(one).map(Part::ToolResult).collect();
+        Message { parts, ..Message::new(Role::Tool) }
+    }
+
+    /// The texts and the calls of an assistant's turn, where calls are marked in the text.
+    fn marked_calls(&mut self, value: &str) -> Vec<Part> {
+        let mut parts = Vec::new();
+        let (mut rest, mut text) = (value, String::new());
+        while let Some((before, inner, behind)) = first_marked(rest, CALL) {
+            // A mark that something else follows was only talked about.
+            if !inner.trim_start().starts_with(['{', '[']) {
+                let end = rest.len() - behind.len();
+                text.push_str(&rest[..end]);
+                rest = behind;
+                continue;
+            }
+            text.push_str(before);
+            push_text(&mut parts, &mut text);
+            parts.append(&mut self.calls(inner));
+            rest = behind;
+        }
+        if parts.is_empty() {
+            return vec![Part::text(value)];
+        }
+        text.push_str(rest);
+        push_text(&mut parts, &mut text);
+        parts
     }
 
     /// The calls in the value of a turn, which is one object, or a list of them. Whatever else it is, it is a call,
@@ -53,6 +91,42 @@ impl ShareGptTurns {
         }
         calls.into_iter().map(Part::ToolCall).collect()
     }
+}
+
+/// How models of the Hermes kind mark calls and results in a text.
+const CALL: (&str, &str) = ("<tool_call>", "</tool_call>");
+const RESPONSE: (&str, &str) = ("<tool_response>", "</tool_response>");
+
+/// The first marked stretch of a text: what stands before it, in it and behind it.
+fn first_marked<'t>(
+    text: &'t str,
+    (begin, end): (&str, &str),
+) -> Option<(&'t str, &'t str, &'t str)> {
+    let (before, rest) = text.split_once(begin)?;
+    let (inner, behind) = rest.split_once(end)?;
+    Some((before, inner, behind))
+}
+
+/// The marked stretches of a text that consists of such.
+fn marked<'t>(text: &'t str, marks: (&str, &str)) -> Option<Vec<&'t str>> {
+    let (mut res, mut rest) = (Vec::new(), text);
+    while !rest.trim().is_empty() {
+        let (before, inner, behind) = first_marked(rest, marks)?;
+        if !before.trim().is_empty() {
+            return None;
+        }
+        res.push(inner.trim());
+        rest = behind;
+    }
+    (!res.is_empty()).then_some(res)
+}
+
+/// Adds a text that is not blank.
+fn push_text(parts: &mut Vec<Part>, text: &mut String) {
+    if !text.trim().is_empty() {
+        parts.push(Part::text(text.trim()));
+    }
+    text.clear();
 }
 
 fn whole_calls(value: &str) -> Option<Vec<ToolCall>> {

@@ -5,7 +5,7 @@ use std::path::Path;
 use msg_compact::Outcome;
 use msg_core::{Message, Role};
 use msg_document::{FitOptions, Fitter, Summarizer};
-use msg_session::{Compacted, Dialect};
+use msg_session::{Compacted, Dialect, Finding, RepairOptions};
 
 use crate::commands::doctor::mend::{in_use_or, sound_or_back};
 use crate::context::Context;
@@ -21,7 +21,7 @@ pub(super) fn run(
     path: &Path,
     from: Option<Dialect>,
     dry_run: bool,
-    options: FitOptions,
+    mut options: FitOptions,
     summarizer: &dyn Summarizer,
 ) -> Result<Status, Failure> {
     let max_bytes = options.max_bytes.unwrap_or(u64::MAX);
@@ -31,6 +31,9 @@ pub(super) fn run(
     let mut session = loaded.session(from).map_err(|it| refuse(it.to_string()))?;
     loaded.blobs = session.blobs().to_vec();
     let messages = session.messages().map_err(|it| refuse(it.to_string()))?;
+    // What an agent resumes it also compacts: two messages of a user in a row are no fault of its session.
+    let checked = session.check(&RepairOptions::default());
+    options.repair |= checked.is_ok_and(|it| !it.iter().any(Finding::is_error));
     let fitted = Fitter::new(options).and_then(|it| it.fit_messages(messages.clone(), summarizer));
     let fitted = fitted.map_err(|it| Failure::refused(it, &name))?;
     if matches!(fitted.outcome, Outcome::CannotFit(_)) {
