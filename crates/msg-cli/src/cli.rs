@@ -35,6 +35,7 @@ Shorten:
 Look:
   view         Write a conversation as HTML pages
   stats        Count messages, bytes and tokens; show the largest parts
+  cache        Show where the prompt cache broke, why, and what it cost
   ast          Show a conversation as a tree of sections and pairs
   transcript   Write a conversation as plain text or XML for a summariser
   tools        Read thinking, text and tool calls out of model text

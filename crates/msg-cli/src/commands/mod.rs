@@ -19,6 +19,7 @@
 //! `Context::note`; exit codes are `exit::Status`.
 
 mod ast;
+mod cache;
 mod chat;
 mod check;
 mod completions;
@@ -72,6 +73,7 @@ pub(crate) enum Commands {
     List(list::Args),
     Find(find::Args),
     View(view::Args),
+    Cache(cache::Args),
     Profiles(profiles::Args),
     Schema(schema::Args),
     Completions(completions::Args),
@@ -101,6 +103,7 @@ impl Commands {
             Commands::List(it) => it.run(cx),
             Commands::Find(it) => it.run(cx),
             Commands::View(it) => it.run(cx),
+            Commands::Cache(it) => it.run(cx),
             Commands::Profiles(it) => it.run(cx),
             Commands::Schema(it) => it.run(cx),
             Commands::Completions(it) => it.run(cx),

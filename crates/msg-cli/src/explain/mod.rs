@@ -76,7 +76,7 @@ pub(crate) fn explain(code: &str) -> Result<String, Failure> {
 
 /// The codes of all crates.
 pub(crate) fn all() -> impl Iterator<Item = &'static CodeInfo> {
-    let crates: [&'static [CodeInfo]; 13] = [
+    let crates: [&'static [CodeInfo]; 14] = [
         msg_core::CODES,
         msg_forms::CODES,
         msg_chainast::CODES,
@@ -87,6 +87,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static CodeInfo> {
         msg_gemini::CODES,
         msg_file::CODES,
         msg_compact::CODES,
+        msg_cache::CODES,
         msg_session::CODES,
         msg_document::CODES,
         codes::CODES,

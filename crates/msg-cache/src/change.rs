@@ -1,0 +1,325 @@
+//! What changed at a level, and how (CL-12 to CL-17).
+
+use serde::Serialize;
+
+use crate::prompt::{Cell, Kind, Level};
+use crate::rules::is_compaction;
+use crate::spell::{Spelling, part};
+use crate::texts::{Numbers, common_ends, text_change};
+use crate::view::{Message, View};
+
+/// How a member became another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum How {
+    /// A setting has another value.
+    Changed,
+    /// The same meaning in another spelling.
+    Respelled,
+    /// The same texts, cut into parts elsewhere.
+    Resplit,
+    /// The same in another order.
+    Reordered,
+    /// Only a time, a counter or an id differs.
+    Volatile,
+    /// Another text.
+    Edited,
+    /// Something was put in.
+    Added,
+    /// Something was taken out.
+    Removed,
+    /// Other tools stand in for some.
+    Replaced,
+    /// Only ids differ.
+    Ids,
+    /// The address of a medium was signed anew.
+    SignedAgain,
+    /// A result or a medium was blanked.
+    Cleared,
+    /// Earlier messages became a summary.
+    Compacted,
+    /// Earlier messages are gone.
+    Trimmed,
+    /// A message was put in.
+    Inserted,
+    /// Thinking is gone.
+    ThinkingRemoved,
+    /// Thinking came to it.
+    ThinkingAdded,
+    /// Thinking is another one.
+    ThinkingEdited,
+}
+
+impl How {
+    /// The code of the finding at a level.
+    pub(crate) fn code(self, level: Level) -> &'static str {
+        match (self, level) {
+            (How::Volatile, _) => "cache::volatile",
+            (How::Compacted | How::Trimmed | How::Cleared, _) => "cache::compacted",
+            (How::Respelled | How::Resplit, _) => "cache::respelled",
+            (_, Level::Tools) => "cache::tools-changed",
+            (_, Level::System) => "cache::system-changed",
+            (_, Level::Messages) => "cache::message-changed",
+        }
+    }
+}
+
+/// What became of the messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Course {
+    Changed(How),
+    /// Both share a beginning, then the second takes another way.
+    Branch,
+    /// Another conversation.
+    Other,
+}
+
+/// The tools of both that are compared: how, the first that differs, and the names.
+pub(crate) fn tools_change(
+    a: &[&Cell<'_, '_>],
+    b: &[&Cell<'_, '_>],
+) -> Option<(How, usize, Vec<String>)> {
+    let first = first_difference(a, b)?;
+    let index = b.get(first).or(a.get(first)).map_or(first, |it| it.index);
+    let names = |it: &[&Cell<'_, '_>]| -> Vec<String> {
+        it.iter().map(|it| it.tool_name().to_owned()).collect()
+    };
+    let differ = || {
+        let pairs = a.iter().zip(b).filter(|(one, other)| one.hash != other.hash);
+        pairs.map(|it| it.1.tool_name().to_owned()).collect::<Vec<_>>()
+    };
+    let (in_a, in_b) = (names(a), names(b));
+    let is_in =
+        |it: &Cell<'_, '_>, list: &[&Cell<'_, '_>]| list.iter().any(|other| other.hash == it.hash);
+    let only = |of: &[&Cell<'_, '_>], list: &[&Cell<'_, '_>]| -> Vec<String> {
+        let only = of.iter().filter(|it| !is_in(it, list));
+        only.map(|it| it.tool_name().to_owned()).collect()
+    };
+    let res = if spelled(a, Spelling::Meaning) == spelled(b, Spelling::Meaning) {
+        (How::Respelled, differ())
+    } else if a.len() == b.len() && sorted_hashes(a) == sorted_hashes(b) {
+        (How::Reordered, Vec::new())
+    } else if in_a == in_b {
+        let is_volatile = |(one, other): (&&Cell<'_, '_>, &&Cell<'_, '_>)| {
+            let (one, other) = (one.spelled(Spelling::Rendered), other.spelled(Spelling::Rendered));
+            one == other || text_change(&one, &other, Numbers::All) == How::Volatile
+        };
+        match a.iter().zip(b).all(is_volatile) {
+            true => (How::Volatile, differ()),
+            false => (How::Edited, differ()),
+        }
+    } else if is_within(a, b) {
+        (How::Added, only(b, a))
+    } else if is_within(b, a) {
+        (How::Removed, only(a, b))
+    } else {
+        let mut names = only(b, a);
+        names.extend(only(a, b).into_iter().filter(|it| !in_b.contains(it)));
+        (How::Replaced, names)
+    };
+    Some((res.0, index, res.1))
+}
+
+/// The system prompts of both: how, and the first block that differs.
+pub(crate) fn system_change(a: &[&Cell<'_, '_>], b: &[&Cell<'_, '_>]) -> Option<(How, usize)> {
+    let first = first_difference(a, b)?;
+    let index = b.get(first).or(a.get(first)).map_or(first, |it| it.index);
+    let how = if a.is_empty() {
+        How::Added
+    } else if b.is_empty() {
+        How::Removed
+    } else if a.len() == b.len() && sorted_hashes(a) == sorted_hashes(b) {
+        How::Reordered
+    } else {
+        cells_change(a, b, Numbers::All)
+    };
+    Some((how, index))
+}
+
+/// What became of the messages from the first pair that differs on (CL-14).
+pub(crate) fn messages_change(a: &View<'_, '_>, b: &View<'_, '_>, d: usize, e: usize) -> Course {
+    let (from, to) = (&a.messages[d], &b.messages[e]);
+    let (cells_a, cells_b) = (a.cells_of(from), b.cells_of(to));
+    let comes_again = |it: &Message<'_>| {
+        let rest = b.messages.iter().enumerate().skip(e + 1);
+        rest.clone().find(|(_, other)| other.hash == it.hash).map(|it| it.0)
+    };
+    let is_later = || a.messages[d + 1..].iter().any(|it| it.hash == to.hash);
+    if has_compaction(cells_b) && !has_compaction(cells_a) {
+        return Course::Changed(How::Compacted);
+    }
+    if is_later() {
+        return Course::Changed(match comes_again(from) {
+            Some(_) => How::Reordered,
+            None => How::Trimmed,
+        });
+    }
+    if comes_again(from).is_some() {
+        return Course::Changed(How::Inserted);
+    }
+    let how = match from.role == to.role {
+        true => cells_change(cells_a, cells_b, Numbers::Times),
+        false => How::Edited,
+    };
+    let later = a.messages.iter().enumerate().skip(d + 1);
+    let mut again = later.filter_map(|(j, it)| Some((j, comes_again(it)?)));
+    match again.next() {
+        Some((j, i)) if j - d > i - e => Course::Changed(How::Compacted),
+        Some(_) => Course::Changed(how),
+        None if from.role == to.role && is_an_edit(a, b, (d, e), how) => Course::Changed(how),
+        None if d > 0 => Course::Branch,
+        None => Course::Other,
+    }
+}
+
+/// Whether a message of which nothing comes again was edited, rather than replaced by another way to go on.
+fn is_an_edit(a: &View<'_, '_>, b: &View<'_, '_>, (d, e): (usize, usize), how: How) -> bool {
+    let is_tail = d + 1 == a.messages.len() && e + 1 != b.messages.len();
+    match how {
+        How::Added | How::Removed => is_tail,
+        How::Edited if d > 0 && is_tail => {
+            let text = |cells: &[&Cell<'_, '_>]| spelled(cells, Spelling::Rendered);
+            let (one, other) = (text(a.cells_of(&a.messages[d])), text(b.cells_of(&b.messages[e])));
+            let (start, end) = common_ends(&one, &other);
+            (start + end) * 2 >= one.len().max(other.len())
+        }
+        How::Edited => false,
+        _ => true,
+    }
+}
+
+fn has_compaction(cells: &[&Cell<'_, '_>]) -> bool {
+    cells.iter().any(|it| {
+        let kind = it.member(&["type"]).and_then(|it| it.text());
+        kind == Some("compaction") || it.text().is_some_and(is_compaction)
+    })
+}
+
+/// How the cells of one message became those of another one (CL-15).
+fn cells_change(a: &[&Cell<'_, '_>], b: &[&Cell<'_, '_>], numbers: Numbers) -> How {
+    if spelled(a, Spelling::Meaning) == spelled(b, Spelling::Meaning) && kinds(a) == kinds(b) {
+        return How::Respelled;
+    }
+    if spelled(a, Spelling::WithoutIds) == spelled(b, Spelling::WithoutIds) && kinds(a) == kinds(b)
+    {
+        return match signatures(b) < signatures(a) {
+            true => How::ThinkingRemoved,
+            false => How::Ids,
+        };
+    }
+    let said = |cells: &[&Cell<'_, '_>]| -> Vec<u128> {
+        cells.iter().filter(|it| it.kind != Kind::Thinking).map(|it| it.hash).collect()
+    };
+    if said(a) == said(b) {
+        return match (count(b, Kind::Thinking), count(a, Kind::Thinking)) {
+            (now, before) if now < before => How::ThinkingRemoved,
+            (now, before) if now > before => How::ThinkingAdded,
+            _ => How::ThinkingEdited,
+        };
+    }
+    let joined =
+        |cells: &[&Cell<'_, '_>]| cells.iter().filter_map(|it| it.text()).collect::<String>();
+    if a.iter().chain(b).all(|it| it.kind == Kind::Text) && joined(a) == joined(b) {
+        return How::Resplit;
+    }
+    if kinds(a) == kinds(b) {
+        let mut pairs = a.iter().zip(b);
+        let differ = pairs.find(|(one, other)| one.hash != other.hash);
+        return differ.map_or(How::Edited, |(one, other)| cell_change(one, other, numbers));
+    }
+    if is_within(a, b) {
+        How::Added
+    } else if is_within(b, a) {
+        // What is left of a message whose media all went is not what it said.
+        How::Removed
+    } else if count(b, Kind::Media) == 0 && count(a, Kind::Media) > 0 {
+        How::Cleared
+    } else {
+        How::Edited
+    }
+}
+
+/// How a cell became another one of its kind.
+fn cell_change(a: &Cell<'_, '_>, b: &Cell<'_, '_>, numbers: Numbers) -> How {
+    let texts = |how| (a.spelled(how), b.spelled(how));
+    let (one, other) = texts(Spelling::Rendered);
+    if a.kind == Kind::Media {
+        let unsigned = |it: &str| it.split('?').next().unwrap_or_default().to_owned();
+        let is_url = one.contains("http") && one.contains('?') && other.contains('?');
+        return match is_url && unsigned(&one) == unsigned(&other) {
+            true => How::SignedAgain,
+            false => How::Edited,
+        };
+    }
+    const IDS: &[&str] = &["id", "call_id", "tool_call_id", "tool_use_id"];
+    let id = |it: &Cell<'_, '_>| {
+        let inner = it.member(&["toolResult", "functionResponse"]);
+        let own = inner.and_then(|it| it.any(&["toolUseId", "id"])).or_else(|| it.member(IDS));
+        own.and_then(|it| it.text()).map(str::to_owned)
+    };
+    if a.kind == Kind::Result && id(a) == id(b) && said(b) * 2 < said(a) {
+        return How::Cleared;
+    }
+    let (one_means, other_means) = texts(Spelling::Meaning);
+    if one_means == other_means {
+        return How::Respelled;
+    }
+    let (one_bare, other_bare) = texts(Spelling::WithoutIds);
+    if one_bare == other_bare {
+        return How::Ids;
+    }
+    text_change(&one, &other, numbers)
+}
+
+/// How many bytes a result says.
+fn said(cell: &Cell<'_, '_>) -> usize {
+    let inner = cell.member(&["toolResult", "functionResponse", "function_response"]);
+    let names = ["content", "output", "result", "response"];
+    let content = inner.and_then(|it| it.any(&names)).or_else(|| cell.member(&names));
+    let mut text = String::new();
+    content.into_iter().for_each(|it| part(it, Spelling::Rendered, false, &mut text));
+    text.len()
+}
+
+/// The first cell at which both differ; nothing if they are equal.
+pub(crate) fn first_difference(a: &[&Cell<'_, '_>], b: &[&Cell<'_, '_>]) -> Option<usize> {
+    let at = a.iter().zip(b).position(|(one, other)| one.hash != other.hash);
+    at.or_else(|| (a.len() != b.len()).then(|| a.len().min(b.len())))
+}
+
+/// Whether all of these are among those, in order.
+fn is_within(some: &[&Cell<'_, '_>], of: &[&Cell<'_, '_>]) -> bool {
+    let mut of = of.iter();
+    some.iter().all(|it| of.any(|other| other.hash == it.hash))
+}
+
+fn sorted_hashes(cells: &[&Cell<'_, '_>]) -> Vec<u128> {
+    let mut res: Vec<u128> = cells.iter().map(|it| it.hash).collect();
+    res.sort_unstable();
+    res
+}
+
+fn spelled(cells: &[&Cell<'_, '_>], how: Spelling) -> String {
+    let mut res = String::new();
+    for it in cells {
+        res.push_str(&it.spelled(how));
+        res.push('\0');
+    }
+    res
+}
+
+fn kinds(cells: &[&Cell<'_, '_>]) -> Vec<Kind> {
+    cells.iter().map(|it| it.kind).collect()
+}
+
+fn count(cells: &[&Cell<'_, '_>], kind: Kind) -> usize {
+    cells.iter().filter(|it| it.kind == kind).count()
+}
+
+fn signatures(cells: &[&Cell<'_, '_>]) -> usize {
+    cells
+        .iter()
+        .filter(|it| it.member(&["thoughtSignature", "thought_signature"]).is_some())
+        .count()
+}

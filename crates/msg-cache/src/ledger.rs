@@ -1,0 +1,383 @@
+//! A log of requests, one after the other: grouped into runs, each request compared with the one that it goes on from
+//! (CL-32, CL-33, CL-40, CL-41).
+//!
+//! ```text
+//! line 1  A         run 1
+//! line 2  X         run 2            shares nothing with A
+//! line 3  A B       run 1, parent 1  growth
+//! line 4  A C       run 4, parent 3  branch
+//! ```
+
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+
+use serde::Serialize;
+
+use crate::compare::{CacheOptions, Change, Comparison, Place, Relation, compare_entries};
+use crate::entry::{Entry, read};
+use crate::error::Error;
+use crate::family::Family;
+use crate::prices::{PICO, Price, Prices};
+use crate::prompt::{Kind, Prompt};
+use crate::rules::Provider;
+use crate::usage::CacheUsage;
+use crate::view::View;
+
+/// How a log is read.
+#[derive(Debug, Clone)]
+pub struct LedgerOptions {
+    /// How its requests are compared.
+    pub cache: CacheOptions,
+    /// Prices, instead of the built-in list.
+    pub prices: Option<Prices>,
+    /// The least tokens that count as missed.
+    pub min_missed: u64,
+    /// How many runs are remembered; the one that was used longest ago is forgotten.
+    pub runs: usize,
+}
+
+impl Default for LedgerOptions {
+    fn default() -> Self {
+        LedgerOptions {
+            cache: CacheOptions::default(),
+            prices: None,
+            min_missed: 2_000,
+            runs: 1_024,
+        }
+    }
+}
+
+/// Tokens that could have been read and were not.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Missed {
+    /// How many.
+    pub tokens: u64,
+    /// What they cost more than a read, in dollars.
+    pub cost: Option<f64>,
+    /// The code of the reason.
+    pub why: &'static str,
+}
+
+/// What became of a request of a log.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Row {
+    /// The line, from 1.
+    pub line: u64,
+    /// The line with which its run began.
+    pub run: u64,
+    /// The line of the request that it goes on from.
+    pub parent: Option<u64>,
+    /// How the two compare.
+    #[serde(flatten)]
+    pub comparison: Option<RowComparison>,
+    /// What was recorded of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usage: Option<CacheUsage>,
+    /// What it cost, in dollars.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<f64>,
+    /// What was not read of what the request before had established.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub missed: Option<Missed>,
+    /// Its model.
+    #[serde(skip)]
+    pub model: Option<String>,
+}
+
+/// The part of a [`Comparison`] that a row shows.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RowComparison {
+    /// What the request is to its parent.
+    pub relation: Relation,
+    /// The earliest place that differs.
+    pub first_changed: Option<Place>,
+    /// The changes.
+    pub changes: Vec<Change>,
+    /// Codes of what else is to be said.
+    pub notes: Vec<&'static str>,
+}
+
+/// What a log adds up to.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Totals {
+    /// Requests that were read.
+    pub requests: u64,
+    /// Runs that they belong to.
+    pub runs: u64,
+    /// Their usage.
+    #[serde(flatten)]
+    pub usage: CacheUsage,
+    /// What they cost, in dollars.
+    pub cost: f64,
+    /// Requests that missed what could have been read.
+    pub misses: u64,
+    /// Tokens that they missed.
+    pub missed_tokens: u64,
+    /// What the misses cost, in dollars.
+    pub missed_cost: f64,
+    /// Requests of models without a price.
+    pub unpriced: u64,
+    /// Runs that were forgotten to bound the memory.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub forgotten: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_zero(it: &u64) -> bool {
+    *it == 0
+}
+
+/// Compares the requests of a log one after the other. Holds the last body of each run, and a hash a message.
+#[derive(Debug)]
+pub struct Ledger {
+    options: LedgerOptions,
+    line: u64,
+    runs: BTreeMap<u64, Run>,
+    /// The runs, the one that was used longest ago first.
+    used: VecDeque<u64>,
+    /// The run whose request was the last to have a message.
+    owners: HashMap<u128, u64>,
+    totals: Totals,
+    cost: u128,
+    missed_cost: u128,
+}
+
+/// The newest request of a run.
+#[derive(Debug)]
+struct Run {
+    line: u64,
+    name: Option<String>,
+    family: Family,
+    entry: Vec<u8>,
+    messages: Vec<u128>,
+    usage: Option<CacheUsage>,
+}
+
+impl Ledger {
+    /// A ledger of no requests.
+    pub fn new(options: LedgerOptions) -> Self {
+        Ledger {
+            options,
+            line: 0,
+            runs: BTreeMap::new(),
+            used: VecDeque::new(),
+            owners: HashMap::new(),
+            totals: Totals::default(),
+            cost: 0,
+            missed_cost: 0,
+        }
+    }
+
+    /// Takes the next line of the log.
+    ///
+    /// # Errors
+    /// A line that holds no request; the ledger goes on behind it.
+    pub fn push(&mut self, line: &[u8]) -> Result<Row, Error> {
+        self.line += 1;
+        let bad = |err: Error| Error::BadLine(err.to_string());
+        let value = read(line).map_err(bad)?;
+        let entry = Entry::of(&value, self.options.cache.family).map_err(bad)?;
+        let prompt = Prompt::of(entry.body, entry.family);
+        let view = View::of(&prompt, 0, true);
+        let messages: Vec<u128> = view.messages.iter().map(|it| it.hash).collect();
+        let usage = entry.usage.and_then(CacheUsage::of);
+        let price = self.price(entry.model);
+        let mut row = Row {
+            line: self.line,
+            run: self.line,
+            parent: None,
+            comparison: None,
+            usage,
+            cost: None,
+            missed: None,
+            model: entry.model.map(str::to_owned),
+        };
+        if let Some(parent) = self.parent(&entry, &messages) {
+            let before = &self.runs[&parent];
+            let value = read(&before.entry)?;
+            let old = Entry::of(&value, Some(before.family))?;
+            let compared = compare_entries(&old, &entry, &self.options.cache)?;
+            row.parent = Some(before.line);
+            if !matches!(compared.relation, Relation::Rewind | Relation::Branch) {
+                row.run = parent;
+            }
+            let sums = sums_passes(&prompt, before.messages.len());
+            let pair = (before.usage.filter(|_| !sums), usage);
+            row.missed = self.missed(&compared, pair, price, entry.model);
+            row.comparison = Some(RowComparison::of(compared));
+        }
+        self.count(&mut row, price);
+        let run = Run {
+            line: self.line,
+            name: entry.name.clone(),
+            family: entry.family,
+            entry: line.to_vec(),
+            messages,
+            usage,
+        };
+        self.remember(row.run, run);
+        Ok(row)
+    }
+
+    /// What the requests so far add up to.
+    pub fn totals(&self) -> Totals {
+        let (cost, missed_cost) = (dollars(self.cost), dollars(self.missed_cost));
+        Totals { cost, missed_cost, ..self.totals.clone() }
+    }
+
+    fn price(&self, model: Option<&str>) -> Option<Price> {
+        let prices = self.options.prices.as_ref().unwrap_or_else(|| Prices::built_in());
+        model.and_then(|it| prices.of(it)).copied()
+    }
+
+    fn count(&mut self, row: &mut Row, price: Option<Price>) {
+        self.totals.requests += 1;
+        self.totals.runs += u64::from(row.run == row.line);
+        if let Some(usage) = &row.usage {
+            self.totals.usage.add(usage);
+            match price {
+                Some(price) => {
+                    let cost = price.cost(usage);
+                    self.cost += cost;
+                    row.cost = Some(dollars(cost));
+                }
+                None => self.totals.unpriced += 1,
+            }
+        }
+        if let Some(missed) = &row.missed {
+            self.totals.misses += 1;
+            self.totals.missed_tokens += missed.tokens;
+            self.missed_cost += missed.cost.map_or(0, |it| (it * PICO).round() as u128);
+        }
+    }
+
+    /// The run whose newest request this one goes on from (CL-41).
+    fn parent(&self, entry: &Entry<'_>, messages: &[u128]) -> Option<u64> {
+        let alike = |it: &(&u64, &Run)| it.1.name == entry.name && it.1.family == entry.family;
+        let candidates: Vec<(&u64, &Run)> = self.runs.iter().filter(alike).collect();
+        let beginning = |run: &Run| {
+            run.messages.iter().zip(messages).take_while(|(one, other)| one == other).count()
+        };
+        let longest = candidates.iter().map(|it| (beginning(it.1), it.1.line, *it.0)).max();
+        if let Some((1.., _, run)) = longest {
+            return Some(run);
+        }
+        let mut seen = HashSet::new();
+        let own = messages.iter().filter(|it| seen.insert(**it));
+        let mut common: BTreeMap<u64, usize> = BTreeMap::new();
+        for run in own.filter_map(|it| self.owners.get(it)) {
+            *common.entry(*run).or_default() += 1;
+        }
+        let shared = candidates.iter().filter_map(|(run, it)| {
+            let n = *common.get(run)?;
+            let shorter = it.messages.len().min(messages.len());
+            (n * 2 >= shorter).then_some((n, it.line, **run))
+        });
+        if let Some((_, _, run)) = shared.max() {
+            return Some(run);
+        }
+        entry.name.as_ref()?;
+        candidates.iter().max_by_key(|it| it.1.line).map(|it| *it.0)
+    }
+
+    fn remember(&mut self, key: u64, run: Run) {
+        for message in &run.messages {
+            self.owners.insert(*message, key);
+        }
+        self.used.retain(|it| *it != key);
+        self.used.push_back(key);
+        self.runs.insert(key, run);
+        while self.runs.len() > self.options.runs.max(1) {
+            let Some(oldest) = self.used.pop_front() else { break };
+            self.runs.remove(&oldest);
+            self.owners.retain(|_, it| *it != oldest);
+            self.totals.forgotten += 1;
+        }
+    }
+
+    /// What a request did not read of what its parent had established.
+    fn missed(
+        &self,
+        compared: &Comparison,
+        (before, now): (Option<CacheUsage>, Option<CacheUsage>),
+        price: Option<Price>,
+        model: Option<&str>,
+    ) -> Option<Missed> {
+        let (before, now) = (before?, now?);
+        if matches!(
+            compared.relation,
+            Relation::Rewind | Relation::Branch | Relation::Other | Relation::ByReference
+        ) {
+            return None;
+        }
+        let rules = Provider::of(&compared.provider, model);
+        let tokens =
+            missed_tokens(rules, compared.minimum, &before, &now, self.options.min_missed)?;
+        let cost = price.map(|it| dollars(missed_cost(&it, &now, tokens)));
+        Some(Missed { tokens, cost, why: why(compared) })
+    }
+}
+
+impl RowComparison {
+    fn of(it: Comparison) -> Self {
+        let Comparison { relation, first_changed, changes, notes, .. } = it;
+        let notes = notes.into_iter().filter(|it| *it != "cache::too-short").collect();
+        RowComparison { relation, first_changed, changes, notes }
+    }
+}
+
+/// A response that ran tools of the provider sums several passes: it establishes nothing that can be told.
+fn sums_passes(prompt: &Prompt<'_, '_>, n_before: usize) -> bool {
+    let new = prompt.units.iter().skip(n_before).flat_map(|it| prompt.cells_of(it));
+    let mut calls = new.filter(|it| it.kind == Kind::Call);
+    calls.any(|it| it.member(&["type"]).and_then(|it| it.text()) == Some("server_tool_use"))
+}
+
+/// The tokens that were established and not read, if they are worth a word (CL-32).
+pub(crate) fn missed_tokens(
+    rules: &Provider,
+    minimum: u64,
+    before: &CacheUsage,
+    now: &CacheUsage,
+    least: u64,
+) -> Option<u64> {
+    let established = established(rules, minimum, before);
+    let missed = established.saturating_sub(now.read);
+    (missed >= least && missed * 20 > established).then_some(missed)
+}
+
+pub(crate) fn established(rules: &Provider, minimum: u64, usage: &CacheUsage) -> u64 {
+    if rules.is_marked() || usage.written() > 0 {
+        return usage.read + usage.written();
+    }
+    match usage.prompt() {
+        it if it < minimum => 0,
+        it => it - it % rules.step.max(1),
+    }
+}
+
+/// What missed tokens cost more than reading them, in picodollars.
+pub(crate) fn missed_cost(price: &Price, now: &CacheUsage, tokens: u64) -> u128 {
+    let paid = match (now.write, now.write_long) {
+        (0, 0) => price.input,
+        (write, long) if long > write => price.write_long,
+        _ => price.write,
+    };
+    u128::from(tokens) * u128::from(paid.saturating_sub(price.read))
+}
+
+fn why(compared: &Comparison) -> &'static str {
+    const NOTES: &[&str] = &[
+        "cache::expired",
+        "cache::thinking-stripped",
+        "cache::lookback",
+        "cache::nothing-written",
+        "cache::no-breakpoint",
+    ];
+    let noted = NOTES.iter().find(|it| compared.notes.contains(it)).copied();
+    let changed = compared.changes.first().map(|it| it.code);
+    changed.or(noted).unwrap_or("cache::unexplained-miss")
+}
+
+pub(crate) fn dollars(pico: u128) -> f64 {
+    pico as f64 / PICO
+}

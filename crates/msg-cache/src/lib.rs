@@ -1,0 +1,48 @@
+//! Where a request stops being a continuation of the one before it, in the order in which the provider caches it: which
+//! member changed and how, what the provider can still read under its own rules, and what that costs.
+//!
+//! ```text
+//! body ─▶ prompt (cells: tools, system, messages) ─▶ view ─▶ compare ─▶ change, notes
+//! log line ─▶ entry ─▶ ledger ─▶ Row {"line":3,"run":1,"parent":2,"relation":"growth","usage":{…},"missed":{…}}
+//! recorded responses ─▶ session ─▶ SessionRow
+//! ```
+//!
+//! Nothing is sent anywhere, no clock is read and no text is guessed: usage is what was recorded, rules and prices are
+//! data.
+
+#![forbid(unsafe_code)]
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
+mod change;
+mod codes;
+mod compare;
+mod entry;
+mod error;
+mod family;
+mod ledger;
+mod notes;
+mod prices;
+mod prompt;
+mod rules;
+mod session;
+mod settings;
+mod spell;
+mod texts;
+mod usage;
+mod value;
+mod view;
+
+pub use change::How;
+pub use codes::{CODES, help, meaning};
+pub use compare::{CacheOptions, Change, Comparison, Place, Relation, compare};
+pub use error::Error;
+pub use family::Family;
+pub use ledger::{Ledger, LedgerOptions, Missed, Row, RowComparison, Totals};
+pub use prices::{Price, Prices};
+pub use prompt::Level;
+pub use rules::RULES;
+pub use session::{Response, SessionLedger, SessionRow, SessionTotals};
+pub use usage::CacheUsage;

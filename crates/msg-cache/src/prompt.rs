@@ -1,0 +1,478 @@
+//! A request body as the list of cells that a provider caches, in its order: tools, system, messages (CL-1).
+//!
+//! ```text
+//! {"tools":[A,B],"system":"s","messages":[{"role":"user","content":[{"type":"text","text":"q"},IMAGE]}]}
+//!
+//! tools    0 A    1 B
+//! system   0 "s"
+//! messages 0 user "q"    0 user IMAGE
+//! ```
+
+use std::borrow::Cow;
+
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::family::Family;
+use crate::settings::{Setting, settings};
+use crate::spell::{self, Spelling, is_empty_text, plain_text};
+use crate::value::Value;
+
+/// Where a cell is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Level {
+    /// The definitions of tools.
+    Tools,
+    /// The system prompt.
+    System,
+    /// The conversation.
+    Messages,
+}
+
+/// What a cell holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Kind {
+    Tool,
+    Text,
+    Thinking,
+    Media,
+    Call,
+    Result,
+    Refusal,
+    Other,
+}
+
+/// What a cell is made of.
+#[derive(Debug, Clone)]
+pub(crate) enum Source<'b, 'a> {
+    Text(&'b str),
+    Part(&'b Value<'a>),
+    /// A part whose own id says nothing.
+    Item(&'b Value<'a>),
+    /// Some members of a message that belong together.
+    Members(Vec<(&'static str, &'b Value<'a>)>),
+}
+
+/// What is cached or is not, as a whole.
+#[derive(Debug, Clone)]
+pub(crate) struct Cell<'b, 'a> {
+    pub(crate) level: Level,
+    /// The place in the body's own array.
+    pub(crate) index: usize,
+    /// Who speaks; empty for tools.
+    pub(crate) role: Cow<'b, str>,
+    pub(crate) kind: Kind,
+    pub(crate) source: Source<'b, 'a>,
+    /// How long each breakpoint at it asks the entry to live.
+    pub(crate) marks: Vec<&'b str>,
+    /// Of what the provider sees of it, role and kind included.
+    pub(crate) hash: u128,
+    /// Length of what the provider sees, in bytes.
+    pub(crate) size: usize,
+    camel: bool,
+}
+
+impl Cell<'_, '_> {
+    /// One of its texts.
+    pub(crate) fn spelled(&self, how: Spelling) -> String {
+        let mut out = String::new();
+        match &self.source {
+            Source::Text(it) => out.push_str(it),
+            Source::Part(it) => spell::part(it, how, self.camel, &mut out),
+            Source::Item(it) => {
+                let members = it.members().iter().filter(|it| it.0 != "id");
+                let members = members.map(|it| (&*it.0, &it.1));
+                spell::members(members, how, self.camel, &mut out);
+            }
+            Source::Members(members) => {
+                spell::members(members.iter().copied(), how, self.camel, &mut out);
+            }
+        }
+        out
+    }
+
+    /// A member of what it is made of.
+    pub(crate) fn member(&self, names: &[&str]) -> Option<&Value<'_>> {
+        match &self.source {
+            Source::Text(_) => None,
+            Source::Part(it) | Source::Item(it) => it.any(names),
+            Source::Members(members) => {
+                members.iter().find(|it| names.contains(&it.0)).map(|it| it.1)
+            }
+        }
+    }
+
+    /// The text of a text.
+    pub(crate) fn text(&self) -> Option<&str> {
+        match &self.source {
+            Source::Text(it) => Some(it),
+            Source::Part(it) => it.text_of("text"),
+            Source::Item(_) | Source::Members(_) => None,
+        }
+    }
+
+    /// The name of a tool.
+    pub(crate) fn tool_name(&self) -> &str {
+        let Source::Part(tool) = &self.source else { return "" };
+        let inner = tool.any(&["function", "toolSpec", "custom"]).unwrap_or(tool);
+        let named = inner.text_of("name").or_else(|| tool.text_of("type"));
+        named.or_else(|| tool.members().first().map(|it| &*it.0)).unwrap_or_default()
+    }
+
+    fn hashed(mut self) -> Self {
+        let text = self.spelled(Spelling::Rendered);
+        self.size = text.len();
+        let head = format!("{:?}{:?}{}\0", self.level, self.kind, self.role);
+        self.hash = xxh3_128((head + &text).as_bytes());
+        self
+    }
+}
+
+/// A message, content or item: a stretch of the cells.
+#[derive(Debug, Clone)]
+pub(crate) struct Unit<'b> {
+    /// The place in the body's own array.
+    pub(crate) index: usize,
+    pub(crate) role: Cow<'b, str>,
+    /// The first cell, and the one after the last.
+    pub(crate) cells: (usize, usize),
+}
+
+/// A request body.
+#[derive(Debug, Clone)]
+pub(crate) struct Prompt<'b, 'a> {
+    pub(crate) family: Family,
+    pub(crate) cells: Vec<Cell<'b, 'a>>,
+    pub(crate) units: Vec<Unit<'b>>,
+    pub(crate) settings: Vec<Setting>,
+    /// Caching that the provider places itself, with the lifetime that it was asked for.
+    pub(crate) automatic: Option<&'b str>,
+    /// How long a prefix is asked to live, where there are no marks for it.
+    pub(crate) retention: Option<&'b str>,
+    /// Only what is marked is cached (`prompt_cache_options.mode`).
+    pub(crate) is_explicit: bool,
+    /// The history is held by the provider.
+    pub(crate) by_reference: bool,
+}
+
+impl<'b, 'a> Prompt<'b, 'a> {
+    /// Reads a body of this family.
+    pub(crate) fn of(body: &'b Value<'a>, family: Family) -> Self {
+        let options = body.get("prompt_cache_options");
+        let mut res = Prompt {
+            family,
+            cells: Vec::new(),
+            units: Vec::new(),
+            settings: settings(body, family),
+            automatic: body.get("cache_control").map(lifetime),
+            retention: body
+                .text_of("prompt_cache_retention")
+                .or_else(|| options.and_then(|it| it.text_of("ttl"))),
+            is_explicit: options.and_then(|it| it.text_of("mode")) == Some("explicit"),
+            by_reference: body.has("previous_response_id") || body.has("conversation"),
+        };
+        res.read_tools(body);
+        match family {
+            Family::Anthropic | Family::Bedrock => res.read_blocks(body),
+            Family::OpenAi => res.read_chat(body),
+            Family::Responses => res.read_items(body),
+            Family::Gemini => res.read_contents(body),
+        }
+        res
+    }
+
+    /// The place of the first cell of the level.
+    pub(crate) fn start(&self, level: Level) -> usize {
+        self.cells.partition_point(|it| it.level < level)
+    }
+
+    /// The cells of a level.
+    pub(crate) fn level(&self, level: Level) -> &[Cell<'b, 'a>] {
+        let from = self.start(level);
+        let to = self.cells.partition_point(|it| it.level <= level);
+        &self.cells[from..to]
+    }
+
+    /// The cells of a message.
+    pub(crate) fn cells_of(&self, unit: &Unit<'_>) -> &[Cell<'b, 'a>] {
+        &self.cells[unit.cells.0..unit.cells.1]
+    }
+
+    /// About how many tokens it is: four bytes each.
+    pub(crate) fn estimate(&self) -> u64 {
+        self.cells.iter().map(|it| it.size as u64).sum::<u64>() / 4
+    }
+
+    fn read_tools(&mut self, body: &'b Value<'a>) {
+        let lists = ["tools", "functions"].map(|it| body.get(it));
+        let config = body.at(&["toolConfig", "tools"]);
+        let mut index = 0;
+        for tool in lists.into_iter().chain([config]).flatten().flat_map(Value::list) {
+            if let Some(mark) = tool.get("cachePoint") {
+                self.mark_last(mark);
+                continue;
+            }
+            let declared = tool.any(&["functionDeclarations", "function_declarations"]);
+            let tools = declared.map_or(std::slice::from_ref(tool), Value::list);
+            for tool in tools {
+                self.push(Level::Tools, index, "".into(), Kind::Tool, Source::Part(tool));
+                self.mark_by(tool);
+                index += 1;
+            }
+        }
+    }
+
+    fn read_blocks(&mut self, body: &'b Value<'a>) {
+        if let Some(system) = body.get("system") {
+            self.read_parts(Level::System, None, "system".into(), system);
+        }
+        for (index, message) in list_of(body, "messages").iter().enumerate() {
+            let role = message.text_of("role").unwrap_or("user");
+            self.read_unit(index, role.into(), |it| {
+                if let Some(content) = message.get("content") {
+                    it.read_parts(Level::Messages, Some(index), role.into(), content);
+                }
+            });
+        }
+    }
+
+    fn read_chat(&mut self, body: &'b Value<'a>) {
+        let messages = list_of(body, "messages");
+        let is_system = |it: &Value<'_>| matches!(it.text_of("role"), Some("system" | "developer"));
+        let n_system = messages.iter().take_while(|it| is_system(it)).count();
+        for (index, message) in messages.iter().enumerate() {
+            let role = message.text_of("role").unwrap_or("user");
+            let speaker: Cow<'b, str> = match message.text_of("name") {
+                Some(name) => format!("{role}\0{name}").into(),
+                None => role.into(),
+            };
+            if index < n_system {
+                self.read_message(Level::System, index, speaker, message);
+            } else {
+                self.read_unit(index, speaker.clone(), |it| {
+                    it.read_message(Level::Messages, index, speaker, message);
+                });
+            }
+        }
+    }
+
+    /// The cells of a chat message: thoughts, content, refusal, calls.
+    fn read_message(
+        &mut self,
+        level: Level,
+        index: usize,
+        speaker: Cow<'b, str>,
+        message: &'b Value<'a>,
+    ) {
+        let push =
+            |it: &mut Self, kind, source| it.push(level, index, speaker.clone(), kind, source);
+        if matches!(message.text_of("role"), Some("tool" | "function")) {
+            let names = ["tool_call_id", "content"];
+            let members = names.into_iter().filter_map(|it| Some((it, message.get(it)?)));
+            push(self, Kind::Result, Source::Members(members.collect()));
+            self.mark_by(message);
+            return self.mark_inside(message.get("content"));
+        }
+        let thought = ["reasoning_content", "reasoning"]
+            .into_iter()
+            .find_map(|it| Some((it, message.get(it).filter(|it| it.text() != Some(""))?)));
+        if let Some((name, it)) = thought {
+            push(self, Kind::Thinking, Source::Members(vec![(name, it)]));
+        }
+        for it in list_of(message, "reasoning_details") {
+            push(self, Kind::Thinking, Source::Part(it));
+        }
+        if let Some(content) = message.get("content") {
+            self.read_parts(level, Some(index), speaker.clone(), content);
+        }
+        if let Some(it) = message.get("refusal").and_then(Value::text) {
+            push(self, Kind::Refusal, Source::Text(it));
+        }
+        let call = message.get("function_call");
+        for it in list_of(message, "tool_calls").iter().chain(call) {
+            push(self, Kind::Call, Source::Part(it));
+        }
+        self.mark_by(message);
+    }
+
+    fn read_items(&mut self, body: &'b Value<'a>) {
+        if let Some(instructions) = body.get("instructions") {
+            self.read_parts(Level::System, None, "system".into(), instructions);
+        }
+        let Some(input) = body.get("input") else { return };
+        if input.text().is_some() {
+            return self.read_unit(0, "user".into(), |it| {
+                it.read_parts(Level::Messages, Some(0), "user".into(), input);
+            });
+        }
+        let is_system = |it: &Value<'_>| matches!(it.text_of("role"), Some("system" | "developer"));
+        let n_system = input.list().iter().take_while(|it| is_system(it)).count();
+        for (index, item) in input.list().iter().enumerate() {
+            let role = item.text_of("role");
+            let content = role.and_then(|_| item.get("content"));
+            if index < n_system {
+                if let (Some(role), Some(content)) = (role, content) {
+                    self.read_parts(Level::System, Some(index), role.into(), content);
+                }
+                continue;
+            }
+            self.read_unit(index, role.unwrap_or_default().into(), |it| match (role, content) {
+                (Some(role), Some(content)) => {
+                    it.read_parts(Level::Messages, Some(index), role.into(), content);
+                }
+                _ => it.read_item(index, item),
+            });
+        }
+    }
+
+    /// An item that is no message; its own id says nothing, but of reasoning that has nothing else.
+    fn read_item(&mut self, index: usize, item: &'b Value<'a>) {
+        let kind = item.text_of("type").unwrap_or_default();
+        let kind = match kind {
+            "reasoning" => Kind::Thinking,
+            it if it.ends_with("_call_output") => Kind::Result,
+            it if it.ends_with("_call") => Kind::Call,
+            _ => Kind::Other,
+        };
+        let has_thought = item.any(&["encrypted_content", "content", "summary"]);
+        let keeps_id = kind == Kind::Thinking
+            && has_thought.is_none_or(|it| matches!(it, Value::List(it) if it.is_empty()));
+        let source = if keeps_id { Source::Part(item) } else { Source::Item(item) };
+        self.push(Level::Messages, index, "".into(), kind, source);
+        self.mark_by(item);
+    }
+
+    fn read_contents(&mut self, body: &'b Value<'a>) {
+        if let Some(system) = body.any(&["systemInstruction", "system_instruction"]) {
+            let parts = system.get("parts").unwrap_or(system);
+            self.read_parts(Level::System, None, "system".into(), parts);
+        }
+        let Some(contents) = body.get("contents") else { return };
+        let contents = match contents {
+            Value::List(it) => it.as_slice(),
+            only => std::slice::from_ref(only),
+        };
+        for (index, content) in contents.iter().enumerate() {
+            let role = content.text_of("role").unwrap_or("user");
+            let parts = content.get("parts").unwrap_or(content);
+            self.read_unit(index, role.into(), |it| {
+                it.read_parts(Level::Messages, Some(index), role.into(), parts);
+            });
+        }
+    }
+
+    fn read_unit(&mut self, index: usize, role: Cow<'b, str>, read: impl FnOnce(&mut Self)) {
+        let from = self.cells.len();
+        read(self);
+        self.units.push(Unit { index, role, cells: (from, self.cells.len()) });
+    }
+
+    /// The parts of a content; without an index the place in the content is the index.
+    fn read_parts(
+        &mut self,
+        level: Level,
+        index: Option<usize>,
+        role: Cow<'b, str>,
+        content: &'b Value<'a>,
+    ) {
+        let list = match content {
+            Value::List(it) => it.as_slice(),
+            only => std::slice::from_ref(only),
+        };
+        for (at, part) in list.iter().enumerate() {
+            self.read_part(level, index.unwrap_or(at), role.clone(), part);
+        }
+    }
+
+    fn read_part(&mut self, level: Level, index: usize, role: Cow<'b, str>, part: &'b Value<'a>) {
+        if let Some(mark) = part.get("cachePoint") {
+            return self.mark_last(mark);
+        }
+        if is_empty_text(part) {
+            return;
+        }
+        let (kind, source) = match plain_text(part).and_then(Value::text) {
+            Some(text) => (Kind::Text, Source::Text(text)),
+            None => (kind_of(part), Source::Part(part)),
+        };
+        self.push(level, index, role, kind, source);
+        self.mark_by(part);
+        self.mark_inside(part.get("content"));
+    }
+
+    fn push(
+        &mut self,
+        level: Level,
+        index: usize,
+        role: Cow<'b, str>,
+        kind: Kind,
+        source: Source<'b, 'a>,
+    ) {
+        let camel = self.family == Family::Gemini;
+        let (marks, hash, size) = (Vec::new(), 0, 0);
+        let cell = Cell { level, index, role, kind, source, marks, hash, size, camel };
+        self.cells.push(cell.hashed());
+    }
+
+    fn mark_by(&mut self, value: &'b Value<'a>) {
+        if let Some(mark) = value.any(&["cache_control", "prompt_cache_breakpoint"]) {
+            self.mark_last(mark);
+        }
+    }
+
+    fn mark_inside(&mut self, content: Option<&'b Value<'a>>) {
+        content.map_or(&[][..], Value::list).iter().for_each(|it| self.mark_by(it));
+    }
+
+    fn mark_last(&mut self, mark: &'b Value<'a>) {
+        if let Some(last) = self.cells.last_mut() {
+            last.marks.push(lifetime(mark));
+        }
+    }
+}
+
+/// The lifetime that a mark asks for.
+fn lifetime<'b>(mark: &'b Value<'_>) -> &'b str {
+    mark.text_of("ttl").unwrap_or("default")
+}
+
+fn list_of<'b, 'a>(value: &'b Value<'a>, name: &str) -> &'b [Value<'a>] {
+    value.get(name).map_or(&[], Value::list)
+}
+
+fn kind_of(part: &Value<'_>) -> Kind {
+    match part.text_of("type") {
+        Some("text" | "input_text" | "output_text") => Kind::Text,
+        Some("thinking" | "redacted_thinking" | "reasoning") => Kind::Thinking,
+        Some("refusal") => Kind::Refusal,
+        Some("tool_use" | "server_tool_use" | "mcp_tool_use") => Kind::Call,
+        Some(it) if it.ends_with("tool_result") => Kind::Result,
+        Some(
+            "image" | "document" | "image_url" | "input_audio" | "file" | "input_image"
+            | "input_file",
+        ) => Kind::Media,
+        Some(_) => Kind::Other,
+        None if part.get("thought") == Some(&Value::Bool(true)) => Kind::Thinking,
+        None => kind_by_member(part),
+    }
+}
+
+fn kind_by_member(part: &Value<'_>) -> Kind {
+    const MEMBERS: &[(&str, Kind)] = &[
+        ("text", Kind::Text),
+        ("reasoningContent", Kind::Thinking),
+        ("toolUse", Kind::Call),
+        ("functionCall", Kind::Call),
+        ("function_call", Kind::Call),
+        ("toolResult", Kind::Result),
+        ("functionResponse", Kind::Result),
+        ("function_response", Kind::Result),
+        ("image", Kind::Media),
+        ("document", Kind::Media),
+        ("video", Kind::Media),
+        ("inlineData", Kind::Media),
+        ("inline_data", Kind::Media),
+        ("fileData", Kind::Media),
+        ("file_data", Kind::Media),
+    ];
+    MEMBERS.iter().find(|it| part.has(it.0)).map_or(Kind::Other, |it| it.1)
+}

@@ -1,0 +1,157 @@
+//! What each provider documents about its prompt cache, as data: `data/rules.json`, with the sources.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+/// The text of the rules, as `msg cache --rules` prints it.
+pub const RULES: &str = include_str!("../data/rules.json");
+
+static BUILT_IN: LazyLock<Rules> =
+    LazyLock::new(|| serde_json::from_str(RULES).expect("because a test reads it"));
+
+/// The rules of all providers.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Rules {
+    providers: BTreeMap<String, Provider>,
+    compaction_markers: Vec<String>,
+}
+
+/// Where entries are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Entries {
+    /// At marked cells, and only there.
+    Marked,
+    /// At marked cells and at the last user or tool cell.
+    #[serde(rename = "marked+last")]
+    MarkedAndLast,
+    /// Everywhere.
+    Prefix,
+}
+
+/// The first level that a setting breaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Breaks {
+    All,
+    System,
+    Messages,
+}
+
+impl Breaks {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Breaks::All => "all",
+            Breaks::System => "system",
+            Breaks::Messages => "messages",
+        }
+    }
+}
+
+/// The rules of a provider.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Provider {
+    pub(crate) entries: Entries,
+    #[serde(default = "one")]
+    pub(crate) step: u64,
+    pub(crate) max_markers: Option<usize>,
+    /// Cells that are looked back from a mark, itself counted.
+    pub(crate) lookback: Option<usize>,
+    /// Seconds, by what was asked for.
+    ttl: BTreeMap<String, Option<u64>>,
+    min: u64,
+    #[serde(default)]
+    min_by_model: Vec<(String, u64)>,
+    #[serde(default)]
+    strips_thinking: Vec<String>,
+    /// Models of a newer version of a provider's cache.
+    #[serde(default)]
+    models: Vec<String>,
+    pub(crate) settings: Settings,
+}
+
+fn one() -> u64 {
+    1
+}
+
+/// The settings of a provider in the order of its table, with the level that each breaks.
+#[derive(Debug)]
+pub(crate) struct Settings(Vec<(String, Breaks)>);
+
+impl<'de> Deserialize<'de> for Settings {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Table;
+        impl<'de> serde::de::Visitor<'de> for Table {
+            type Value = Settings;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("settings with the level that each breaks")
+            }
+
+            fn visit_map<A: serde::de::MapAccess<'de>>(
+                self,
+                mut map: A,
+            ) -> Result<Settings, A::Error> {
+                let mut res = Vec::new();
+                while let Some(row) = map.next_entry()? {
+                    res.push(row);
+                }
+                Ok(Settings(res))
+            }
+        }
+        deserializer.deserialize_map(Table)
+    }
+}
+
+impl Settings {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, Breaks)> {
+        self.0.iter().map(|it| (it.0.as_str(), it.1))
+    }
+}
+
+impl Provider {
+    /// The rules for a provider and a model; those of OpenAI where the provider has none.
+    pub(crate) fn of(name: &str, model: Option<&str>) -> &'static Self {
+        let model = model.unwrap_or_default();
+        let is_claude = || model.to_ascii_lowercase().contains("claude");
+        let providers = &BUILT_IN.providers;
+        let newer = || {
+            let of_model = |it: &&Provider| it.models.iter().any(|it| model.contains(it));
+            providers.values().find(of_model)
+        };
+        let found = match name {
+            "openrouter" if is_claude() => providers.get("anthropic"),
+            "openai" => newer().or_else(|| providers.get("openai")),
+            name => providers.get(name),
+        };
+        found.unwrap_or_else(|| &providers["openai"])
+    }
+
+    pub(crate) fn is_marked(&self) -> bool {
+        self.entries != Entries::Prefix
+    }
+
+    /// The least tokens that are cached.
+    pub(crate) fn minimum(&self, model: Option<&str>) -> u64 {
+        let of_model = |it: &&(String, u64)| model.is_some_and(|model| model.contains(&it.0));
+        self.min_by_model.iter().find(of_model).map_or(self.min, |it| it.1)
+    }
+
+    /// Whether the API takes old thinking out of what the model sees.
+    pub(crate) fn strips_thinking(&self, model: Option<&str>) -> bool {
+        model.is_some_and(|model| self.strips_thinking.iter().any(|it| model.contains(it)))
+    }
+
+    /// How long an entry lives that was asked for so, in seconds; nothing where that is not documented.
+    pub(crate) fn lifetime(&self, asked: &str) -> Option<u64> {
+        self.ttl.get(asked).or_else(|| self.ttl.get("default")).copied().flatten()
+    }
+}
+
+/// Whether a text begins what a compaction left of earlier messages.
+pub(crate) fn is_compaction(text: &str) -> bool {
+    let text = text.to_lowercase();
+    BUILT_IN.compaction_markers.iter().any(|it| text.contains(&it.to_lowercase()))
+}

@@ -1,0 +1,134 @@
+//! The cells of two prompts that are compared: without tools that are a setting, and without thinking that the API takes
+//! out itself (CL-5, CL-6).
+
+use std::borrow::Cow;
+
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::prompt::{Cell, Kind, Level, Prompt, Source};
+use crate::settings::is_web_search;
+
+/// A message, and what both of it are equal by.
+#[derive(Debug, Clone)]
+pub(crate) struct Message<'b> {
+    /// The place in the body's own array.
+    pub(crate) index: usize,
+    pub(crate) role: Cow<'b, str>,
+    pub(crate) hash: u128,
+    /// Its cells among those of the messages.
+    pub(crate) cells: (usize, usize),
+}
+
+/// What is compared of a prompt.
+pub(crate) struct View<'p, 'b> {
+    pub(crate) tools: Vec<&'p Cell<'b, 'b>>,
+    pub(crate) system: Vec<&'p Cell<'b, 'b>>,
+    /// The cells of all messages.
+    pub(crate) talk: Vec<&'p Cell<'b, 'b>>,
+    pub(crate) messages: Vec<Message<'b>>,
+    /// Some thinking behind its own last question was taken out.
+    pub(crate) strips: bool,
+}
+
+impl<'p, 'b> View<'p, 'b> {
+    /// What is compared of it, without the thinking of the messages before `question`.
+    pub(crate) fn of(prompt: &'p Prompt<'b, 'b>, question: usize, with_search: bool) -> Self {
+        let is_search =
+            |it: &&Cell<'_, '_>| matches!(&it.source, Source::Part(tool) if is_web_search(tool));
+        let tools = prompt.level(Level::Tools).iter();
+        let tools = tools.filter(|it| with_search || !is_search(it)).collect();
+        let system = prompt.level(Level::System).iter().collect();
+        let own_question = last_question(prompt);
+        let (mut talk, mut messages) = (Vec::new(), Vec::new());
+        let mut stripped = false;
+        for (at, unit) in prompt.units.iter().enumerate() {
+            let from = talk.len();
+            let mut text = format!("{}\0", unit.role);
+            for cell in prompt.cells_of(unit) {
+                if at < question && cell.kind == Kind::Thinking {
+                    stripped |= at >= own_question;
+                    continue;
+                }
+                text.push_str(&format!("{:x},", cell.hash));
+                talk.push(cell);
+            }
+            let (hash, cells) = (xxh3_128(text.as_bytes()), (from, talk.len()));
+            messages.push(Message { index: unit.index, role: unit.role.clone(), hash, cells });
+        }
+        View { tools, system, talk, messages, strips: stripped }
+    }
+
+    /// The cells of a message.
+    pub(crate) fn cells_of(&self, message: &Message<'_>) -> &[&'p Cell<'b, 'b>] {
+        &self.talk[message.cells.0..message.cells.1]
+    }
+
+    /// All cells in the order of the cache.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &'p Cell<'b, 'b>> + '_ {
+        self.tools.iter().chain(&self.system).chain(&self.talk).copied()
+    }
+
+    /// The message that a cell of the talk belongs to.
+    pub(crate) fn message_at(&self, cell: usize) -> usize {
+        self.messages.partition_point(|it| it.cells.1 <= cell)
+    }
+}
+
+/// The place of the last message of the user that is no result.
+pub(crate) fn last_question(prompt: &Prompt<'_, '_>) -> usize {
+    let is_question = |it: &crate::prompt::Unit<'_>| {
+        it.role == "user" && prompt.cells_of(it).iter().any(|it| it.kind != Kind::Result)
+    };
+    prompt.units.iter().rposition(is_question).unwrap_or(0)
+}
+
+/// Where the messages of two prompts part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Parting {
+    Same,
+    /// The second goes on.
+    Growth,
+    /// The second ends at this message of the first.
+    Rewind(usize),
+    /// These messages differ.
+    At(usize, usize),
+}
+
+/// Where they part, how many whole messages of the first come before it, and how many cells.
+pub(crate) fn parting(a: &View<'_, '_>, b: &View<'_, '_>, joins: bool) -> (Parting, usize, usize) {
+    if joins {
+        return parting_of_cells(a, b);
+    }
+    let same = a.messages.iter().zip(&b.messages).take_while(|(one, other)| one.hash == other.hash);
+    let n = same.count();
+    let cells = n.checked_sub(1).map_or(0, |it| a.messages[it].cells.1);
+    let parting = match (n == a.messages.len(), n == b.messages.len()) {
+        (true, true) => Parting::Same,
+        (true, false) => Parting::Growth,
+        (false, true) => Parting::Rewind(n),
+        (false, false) => Parting::At(n, n),
+    };
+    (parting, n, cells)
+}
+
+fn parting_of_cells(a: &View<'_, '_>, b: &View<'_, '_>) -> (Parting, usize, usize) {
+    let same = a.talk.iter().zip(&b.talk).take_while(|(one, other)| one.hash == other.hash);
+    let n = same.count();
+    let whole = a.messages.partition_point(|it| it.cells.1 <= n);
+    let parting = match (n == a.talk.len(), n == b.talk.len()) {
+        (true, true) => Parting::Same,
+        (true, false) => Parting::Growth,
+        (false, true) => Parting::Rewind(a.message_at(n)),
+        (false, false) => {
+            let (d, e) = (a.message_at(n), b.message_at(n));
+            // Where one message ends and the other goes on, these two are what differs.
+            let (starts_a, starts_b) = (a.messages[d].cells.0 == n, b.messages[e].cells.0 == n);
+            match (starts_a, starts_b) {
+                (true, false) if d > 0 => Parting::At(d - 1, e),
+                (false, true) if e > 0 => Parting::At(d, e - 1),
+                _ => Parting::At(d, e),
+            }
+        }
+    };
+    (parting, whole, n)
+}

@@ -1,0 +1,354 @@
+//! `msg cache`: where the prompt cache broke, why, and what it cost (CL-50).
+//!
+//! ```text
+//! two bodies ─▶ msg_cache::compare
+//! a log      ─▶ msg_cache::Ledger, a line at a time
+//! a session  ─▶ msg_session::recorded_responses ─▶ msg_cache::SessionLedger
+//! ```
+
+mod text;
+
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::path::{Path, PathBuf};
+
+use msg_cache::{
+    CacheOptions, CacheUsage, Error, Family, Ledger, LedgerOptions, Prices, RULES, Relation,
+    Response, SessionLedger, compare,
+};
+use msg_document::Format;
+use msg_session::{Dialect, recorded_responses};
+use serde::Deserialize;
+use serde_json::json;
+use serde_json::value::RawValue;
+
+use super::Command;
+use crate::context::Context;
+use crate::exit::{Failure, Status};
+use crate::input::{Input, LimitArgs, side_file};
+use crate::output::{Output, json_line};
+
+/// Show where the prompt cache broke, why, and what it cost
+///
+/// Compares a request with the one before it in the order in which the provider caches: tools, system, messages. Give two
+/// request bodies, a log of requests (JSON Lines), or a session of Claude Code or Codex. Usage is what was recorded; prices
+/// and the providers' rules are data that `--prices` replaces and `--rules` prints. Status 1 if something broke or was
+/// missed.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  msg cache turn-7.json turn-8.json
+  msg cache requests.jsonl --json
+  msg cache ~/.claude/projects/-work/3f2c.jsonl")]
+pub(crate) struct Args {
+    /// Two request bodies, or logs and sessions.
+    #[arg(value_name = "FILE", required_unless_present = "rules")]
+    files: Vec<PathBuf>,
+    /// Compare the two requests in each line: {"a":REQUEST,"b":REQUEST}.
+    #[arg(long)]
+    pairs: bool,
+    /// The API of the requests (anthropic, openai, responses, gemini, bedrock) or the agent of the session. Default: recognised.
+    #[arg(long, value_name = "NAME")]
+    from: Option<Source>,
+    /// The provider whose caching rules apply. Default: by API, model and address.
+    #[arg(long, value_name = "NAME")]
+    provider: Option<String>,
+    /// Prices in LiteLLM's format, instead of the built-in list.
+    #[arg(long, value_name = "FILE")]
+    prices: Option<PathBuf>,
+    /// Report misses of at least this many tokens.
+    #[arg(long, value_name = "N", default_value_t = 2000)]
+    min_missed: u64,
+    /// Remember at most this many runs of a log.
+    #[arg(long, value_name = "N", default_value_t = 1024)]
+    runs: usize,
+    /// Print the providers' caching rules and their sources.
+    #[arg(long)]
+    rules: bool,
+    /// Print JSON: a line for each request, then the totals.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    limit: LimitArgs,
+}
+
+/// What `--from` names.
+#[derive(Debug, Clone, Copy)]
+enum Source {
+    Requests(Family),
+    Session(Dialect),
+}
+
+impl std::str::FromStr for Source {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let family = name.parse::<Family>().map(Source::Requests);
+        let session = || name.parse::<Dialect>().map(Source::Session);
+        family.or_else(|_| session()).map_err(|_| {
+            "expected anthropic, openai, responses, gemini, bedrock, claude-code or codex"
+                .to_owned()
+        })
+    }
+}
+
+/// Two requests in a line.
+#[derive(Deserialize)]
+struct Pair<'a> {
+    #[serde(borrow)]
+    a: &'a RawValue,
+    #[serde(borrow)]
+    b: &'a RawValue,
+}
+
+impl Command for Args {
+    fn run(self, cx: &Context) -> Result<Status, Failure> {
+        let mut out = Output::stdout();
+        if self.rules {
+            out.write(RULES.as_bytes())?;
+            out.finish()?;
+            return Ok(Status::Clean);
+        }
+        let options = self.options()?;
+        let mut report = Report { out, json: self.json, quiet: cx.quiet, status: Status::Clean };
+        match self.files.as_slice() {
+            [one, other] if !self.pairs && is_one_document(one, self.limit.max_bytes)? => {
+                self.compare_two(one, other, &options, &mut report)?;
+            }
+            files => {
+                for path in files {
+                    self.run_file(path, &options, &mut report)?;
+                }
+            }
+        }
+        report.out.finish()?;
+        Ok(report.status)
+    }
+}
+
+impl Args {
+    fn options(&self) -> Result<LedgerOptions, Failure> {
+        let prices = self.prices.as_deref().map(|path| {
+            let text = side_file(path, self.limit.max_bytes)?;
+            Prices::read(text.as_bytes()).map_err(refused)
+        });
+        let family = match self.from {
+            Some(Source::Requests(family)) => Some(family),
+            _ => None,
+        };
+        let cache = CacheOptions { family, provider: self.provider.clone() };
+        let (min_missed, runs) = (self.min_missed, self.runs);
+        Ok(LedgerOptions { cache, prices: prices.transpose()?, min_missed, runs })
+    }
+
+    fn compare_two(
+        &self,
+        one: &Path,
+        other: &Path,
+        options: &LedgerOptions,
+        report: &mut Report,
+    ) -> Result<(), Failure> {
+        let read = |path: &Path| Input::open(Some(path), self.limit.max_bytes)?.read_all();
+        let compared = compare(&read(one)?, &read(other)?, &options.cache).map_err(refused)?;
+        report.note(compared.relation == Relation::Break || has_error(&compared.notes));
+        let names = (one.display().to_string(), other.display().to_string());
+        match self.json {
+            true => report.out.write(&json_line(&compared)),
+            false => report.out.write(text::pair(&names, &compared).as_bytes()),
+        }
+    }
+
+    fn run_file(
+        &self,
+        path: &Path,
+        options: &LedgerOptions,
+        report: &mut Report,
+    ) -> Result<(), Failure> {
+        let mut input = Input::open(Some(path), self.limit.max_bytes)?;
+        if self.pairs {
+            return self.run_pairs(input, options, report);
+        }
+        match self.dialect(&mut input)? {
+            Some(dialect) => run_session(dialect, input, options, report),
+            None => self.run_log(input, options, report),
+        }
+    }
+
+    /// The agent whose session it is, by its first lines.
+    fn dialect(&self, input: &mut Input) -> Result<Option<Dialect>, Failure> {
+        match self.from {
+            Some(Source::Session(dialect)) => return Ok(Some(dialect)),
+            Some(Source::Requests(_)) => return Ok(None),
+            None => {}
+        }
+        let mut head = Vec::new();
+        let read = (&mut input.reader).take(HEAD).read_to_end(&mut head);
+        read.map_err(|source| Failure::read(&input.name, source))?;
+        let end = memchr::memrchr(b'\n', &head).map_or(head.len(), |it| it + 1);
+        let format = Format::recognise(&head[..end], &input.name).ok();
+        let rest = std::mem::replace(&mut input.reader, Box::new(std::io::empty()));
+        input.reader = Box::new(std::io::Cursor::new(head).chain(rest));
+        let session = format.filter(|it| it.is_session());
+        Ok(session.and_then(|it| it.name().parse().ok()))
+    }
+
+    fn run_pairs(
+        &self,
+        mut input: Input,
+        options: &LedgerOptions,
+        report: &mut Report,
+    ) -> Result<(), Failure> {
+        each_line(&mut input, |at, line| {
+            let compared = serde_json::from_slice::<Pair<'_>>(line)
+                .map_err(|err| Error::BadLine(format!("expected {{\"a\":…,\"b\":…}}: {err}")))
+                .and_then(|it| {
+                    compare(it.a.get().as_bytes(), it.b.get().as_bytes(), &options.cache)
+                });
+            let failed = compared.as_ref().is_ok_and(|it| it.relation == Relation::Break);
+            report.note(failed);
+            match compared {
+                Ok(it) if self.json => report.out.write(&json_line(&it)),
+                Ok(it) => {
+                    let names = (format!("line {at}, a"), format!("line {at}, b"));
+                    report.out.write(text::pair(&names, &it).as_bytes())
+                }
+                Err(err) => report.bad_line(at, &err),
+            }
+        })
+    }
+
+    fn run_log(
+        &self,
+        mut input: Input,
+        options: &LedgerOptions,
+        report: &mut Report,
+    ) -> Result<(), Failure> {
+        let mut ledger = Ledger::new(options.clone());
+        each_line(&mut input, |at, line| match ledger.push(line) {
+            Ok(row) => {
+                let compared = row.comparison.as_ref();
+                let broke = compared
+                    .is_some_and(|it| it.relation == Relation::Break || has_error(&it.notes));
+                report.note(broke || row.missed.is_some());
+                match self.json {
+                    true => report.out.write(&json_line(&row)),
+                    false => report.out.write(text::row(&row).as_bytes()),
+                }
+            }
+            Err(err) => report.bad_line(at, &err),
+        })?;
+        let totals = ledger.totals();
+        match self.json {
+            true => report.out.write(&json_line(&json!({ "totals": totals }))),
+            false => report.out.write(text::totals(&input.name, &totals).as_bytes()),
+        }
+    }
+}
+
+/// How much is looked at to recognise a session.
+const HEAD: u64 = 256 * 1024;
+
+/// What is printed, and the status so far.
+struct Report {
+    out: Output,
+    json: bool,
+    quiet: bool,
+    status: Status,
+}
+
+impl Report {
+    fn note(&mut self, is_problem: bool) {
+        self.status = self.status.max(Status::of(!is_problem));
+    }
+
+    fn bad_line(&mut self, at: u64, err: &Error) -> Result<(), Failure> {
+        self.note(true);
+        let (code, text) = (err.code(), err.to_string());
+        match self.json {
+            true => self.out.write(&json_line(&json!({"line":at,"error":code,"message":text}))),
+            false => self.out.write(format!("line {at}  error[{code}]: {text}\n").as_bytes()),
+        }
+    }
+}
+
+fn run_session(
+    dialect: Dialect,
+    mut input: Input,
+    options: &LedgerOptions,
+    report: &mut Report,
+) -> Result<(), Failure> {
+    let provider = match dialect {
+        Dialect::ClaudeCode => "anthropic",
+        Dialect::Codex => "openai",
+        other => {
+            let text = format!(
+                "{}: the usage of {other} sessions is not read a response; sessions of claude-code and codex are",
+                input.name
+            );
+            return Err(Failure::Refused(text));
+        }
+    };
+    let provider = options.cache.provider.as_deref().unwrap_or(provider);
+    let mut ledger = SessionLedger::new(provider, options.clone());
+    for it in recorded_responses(dialect, &input.read_all()?) {
+        let row = ledger.push(Response {
+            record: it.record,
+            chain: it.chain,
+            time: it.time,
+            model: it.model,
+            version: it.version,
+            usage: CacheUsage::read(it.usage.as_bytes()).unwrap_or_default(),
+            after_compaction: it.after_compaction,
+            after_question: it.after_question,
+            thinks: it.thinks,
+            sums_passes: it.has_server_tools,
+        });
+        report.note(row.missed.is_some());
+        match (report.json, report.quiet) {
+            (true, _) => report.out.write(&json_line(&row))?,
+            (false, _) => report.out.write(text::session_row(&row).as_bytes())?,
+        }
+    }
+    let totals = ledger.totals();
+    match report.json {
+        true => report.out.write(&json_line(&json!({ "totals": totals }))),
+        false => report.out.write(text::session_totals(&input.name, &totals).as_bytes()),
+    }
+}
+
+/// Whether a file holds one JSON document, and not lines.
+fn is_one_document(path: &Path, limit: u64) -> Result<bool, Failure> {
+    let mut input = Input::open(Some(path), limit)?;
+    if input.path.is_none() {
+        return Ok(false);
+    }
+    let text = input.read_all()?;
+    Ok(serde_json::from_slice::<serde::de::IgnoredAny>(&text).is_ok())
+}
+
+/// Gives each line that is not blank with its number, from 1; holds one line.
+fn each_line(
+    input: &mut Input,
+    mut take: impl FnMut(u64, &[u8]) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let limit = input.limit;
+    let mut reader = BufReader::new(&mut input.reader);
+    let mut line = Vec::new();
+    for at in 1.. {
+        line.clear();
+        let read = (&mut reader).take(limit.saturating_add(1)).read_until(b'\n', &mut line);
+        match read.map_err(|source| Failure::read(&input.name, source))? {
+            0 => break,
+            n if n as u64 > limit => return Err(Failure::too_large(&input.name, limit)),
+            _ if line.trim_ascii().is_empty() => {}
+            _ => take(at, line.trim_ascii())?,
+        }
+    }
+    Ok(())
+}
+
+fn has_error(notes: &[&'static str]) -> bool {
+    notes.iter().any(|it| matches!(*it, "cache::too-many-breakpoints" | "cache::ttl-order"))
+}
+
+fn refused(err: Error) -> Failure {
+    Failure::Refused(format!("{err} ({})", err.code()))
+}

@@ -1,0 +1,11 @@
+//! Fuzzes the laws of comparing requests.
+#![no_main]
+
+#[path = "../../../crates/msg-cache/tests/it/laws.rs"]
+mod laws;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    laws::same_as_itself(bytes);
+    laws::growth_is_never_a_change(bytes);
+    laws::a_change_is_found_at_its_place(bytes);
+});
