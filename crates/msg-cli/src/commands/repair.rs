@@ -104,7 +104,9 @@ impl Args {
         } else if self.json {
             cx.note(&String::from_utf8_lossy(&jsonl::report_line(&edits, &remaining)));
         } else if !cx.quiet {
-            explain(&edits, &input.name, &quotes, cx);
+            if remaining.is_empty() || !edits.is_empty() {
+                explain(&edits, &input.name, &quotes, cx);
+            }
             explain_remaining(&remaining, &document, &input.name, cx);
         }
         let unchanged = document.source().filter(|_| edits.is_empty()).map(<[u8]>::to_vec);

@@ -53,7 +53,9 @@ impl FitAnswer {
     /// Whether it fits, and there was something to fit.
     pub fn is_clean(&self) -> bool {
         match self {
-            FitAnswer::Fitted(it) => it.fits() && !it.messages.is_empty(),
+            FitAnswer::Fitted(it) => {
+                it.fits() && it.remaining.is_empty() && !it.messages.is_empty()
+            }
             FitAnswer::Reached(_) => true,
         }
     }

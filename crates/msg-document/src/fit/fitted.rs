@@ -24,6 +24,8 @@ pub struct Fitted {
     pub plan: Option<Plan>,
     /// What was mended first, and what is left out of a session that is written anew.
     pub mended: Vec<Diagnostic>,
+    /// The errors that a repair could not mend.
+    pub remaining: Vec<Diagnostic>,
     /// What the input cost, if it was mended.
     pub(super) input: Option<Totals>,
     /// What the limit counts.
@@ -217,8 +219,11 @@ impl Fitted {
             .with("after", &after)
             .with("requests", &requests)
             .with("first_changed", &self.first_changed)
-            .with("edits", &self.edits())
-            .raw("messages", &openai(&self.messages));
+            .with("edits", &self.edits());
+        if !self.remaining.is_empty() {
+            members = members.with("remaining", &self.remaining);
+        }
+        members = members.raw("messages", &openai(&self.messages));
         if let Outcome::CannotFit(it) = &self.outcome {
             let form = CannotFitForm { floor: it.floor, limit: it.usable, why: it.why.as_str() };
             members = members.with("cannot_fit", &form);

@@ -149,7 +149,7 @@ impl Fitter {
         let is_mended = self.options.repair || given.beside != Beside::Nothing;
         let original = is_mended.then(|| self.original(&messages, &given));
         let lead = Lead::take(&mut messages, given.beside);
-        let Tree { ast, mended, origins } = self.tree(messages, &lead, &mut ids)?;
+        let Tree { ast, mended, remaining, origins } = self.tree(messages, &lead, &mut ids)?;
         let counter = self.counter(ast.messages(), given.tools);
         // What is reported as before is the input, mended or not.
         let input = original.as_ref().map(|it| it.totals(&*counter, given.tools));
@@ -165,6 +165,7 @@ impl Fitter {
             plan: None,
             outcome,
             mended,
+            remaining,
             input,
             lead,
             unit: self.unit,
@@ -198,24 +199,27 @@ impl Fitter {
         ids: &mut SeededIds,
     ) -> Result<Tree, Refusal> {
         let open = self.options.open;
+        let mut remaining = Vec::new();
         let (ast, mut mended, mut origins) = if self.options.repair {
             let mut repair = RepairOptions::default();
             repair.check.open = open;
             if let Some(profile) = self.profile {
                 repair = repair.with_profile(profile);
             }
-            let (ast, found, origins) = ChainAst::repair_with_origins(messages, &repair, ids);
-            (ast, found.into_iter().filter(|it| it.fix.is_some()).collect(), Some(origins))
+            let (ast, mut found, origins) = ChainAst::repair_with_origins(messages, &repair, ids);
+            remaining = found.extract_if(.., |it| it.is_error() && it.fix.is_none()).collect();
+            found.retain(|it| it.fix.is_some());
+            (ast, found, Some(origins))
         } else {
             let parse = if open { ChainAst::parse_open } else { ChainAst::parse };
             let ast = parse(messages).map_err(|it| lead.refused(refusal(it, open)))?;
             (ast, Vec::new(), None)
         };
-        mended.iter_mut().for_each(|it| lead.put_before(it));
+        mended.iter_mut().chain(&mut remaining).for_each(|it| lead.put_before(it));
         if !lead.is_empty() {
             origins = Some(lead.origins(origins, ast.messages().len()));
         }
-        Ok(Tree { ast, mended, origins })
+        Ok(Tree { ast, mended, remaining, origins })
     }
 }
 
@@ -260,6 +264,8 @@ impl<'a> Given<'a> {
 struct Tree {
     ast: ChainAst,
     mended: Vec<Diagnostic>,
+    /// The errors that stay.
+    remaining: Vec<Diagnostic>,
     /// Of each message, if they are not those of the input.
     origins: Option<Vec<MessageOrigin>>,
 }

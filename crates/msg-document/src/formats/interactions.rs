@@ -25,8 +25,7 @@ impl Api for Interactions {
         let is_answer = outline.text("object") == Some("interaction")
             || outline.member("status").is_some() && ["steps", "outputs"].iter().any(is_list);
         let input = outline.member("input");
-        let is_input =
-            matches!(input, Some(ValueKind::Text | ValueKind::List | ValueKind::Object));
+        let is_input = matches!(input, Some(ValueKind::Text | ValueKind::List | ValueKind::Object));
         if is_answer || is_input && is_request(outline) {
             return Likelihood::Certain;
         }

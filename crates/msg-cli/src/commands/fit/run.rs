@@ -108,12 +108,13 @@ impl Run<'_> {
             document.expect_writer().map_err(|it| Failure::refused(it, &input.name))?;
         }
         self.side_files(&fitted, sources)?;
-        let status = Status::of(fitted.fits());
+        let status = Status::of(fitted.fits() && fitted.remaining.is_empty());
         if !args.json {
             let mut edits = fitted.edits();
             // What went wrong is said in any case.
             edits.retain(|it| !cx.quiet || it.is_error() && it.fix.is_none());
             cx.note(&cx.list(&input.name, &quotes).edits(&edits));
+            cx.note(&cx.list(&input.name, &quotes).findings(&fitted.remaining));
         }
         if !args.json && !cx.quiet {
             cx.note(&summary_line(&fitted));
