@@ -21,9 +21,9 @@ pub(crate) struct Room {
 pub(crate) const OUTSIDE: u8 = u8::MAX;
 
 const WIRES: &str = "msg-anthropic msg-core msg-forms msg-gemini msg-json msg-openai msg-xml";
-const DOCUMENT: &str = "msg-anthropic msg-chainast msg-codec msg-compact msg-core msg-file? msg-forms msg-gemini msg-json msg-openai msg-session msg-xml";
+const DOCUMENT: &str = "msg-anthropic msg-chainast msg-codec msg-compact msg-core msg-file? msg-forms msg-gemini msg-json msg-openai msg-schema msg-session msg-xml";
 const EXAMPLES: &str = "msg-anthropic msg-chainast msg-codec msg-compact msg-core msg-document msg-file msg-forms msg-gemini msg-openai msg-xml";
-const PROGRAM: &str = "msg-anthropic msg-cache msg-chainast msg-codec msg-compact msg-core msg-document msg-file msg-forms msg-gemini msg-json msg-openai msg-session msg-view msg-xml";
+const PROGRAM: &str = "msg-anthropic msg-cache msg-chainast msg-codec msg-compact msg-core msg-document msg-file msg-forms msg-gemini msg-json msg-openai msg-schema msg-session msg-view msg-xml";
 const BENCHES: &str = "msg-anthropic msg-arrow msg-chainast msg-codec msg-compact msg-core msg-document msg-file msg-forms msg-gemini msg-openai msg-session msg-xml";
 const FUZZ: &str = "msg-anthropic msg-arrow msg-cache msg-chainast msg-codec msg-compact msg-core msg-document msg-file msg-forms msg-gemini msg-json msg-openai msg-session msg-view msg-xml testkit";
 
@@ -32,13 +32,14 @@ pub(crate) const LAYERS: &[Room] = &[
     room("msg-core", 1, "msg-json", "testkit", 10),
     room("msg-forms", 2, "msg-core msg-json", "testkit", 11),
     room("msg-xml", 2, "msg-core msg-json", "testkit", 17),
+    room("msg-schema", 2, "msg-core msg-json", "testkit", 10),
     room("msg-chainast", 2, "msg-core msg-json", "testkit", 16),
     room("msg-codec", 3, "msg-core msg-forms msg-json", "", 16),
     room("msg-anthropic", 4, "msg-codec msg-core msg-json", "msg-forms msg-openai testkit", 17),
     room(
         "msg-gemini",
         4,
-        "msg-codec msg-core msg-json",
+        "msg-codec msg-core msg-json msg-schema",
         "msg-anthropic msg-forms msg-openai testkit",
         17,
     ),

@@ -173,6 +173,10 @@ impl RequestBody for MessagesRequest {
     fn head(&self) -> RequestHead {
         self.head()
     }
+
+    fn body_mut(&mut self) -> &mut Body {
+        &mut self.body
+    }
 }
 
 /// The last value of `system`, wherever it stands.

@@ -50,6 +50,11 @@ pub const CODES: &[CodeInfo] = &[
     CodeInfo::warning("message::wrong-type", "MS-6", "a known member has a value of a wrong type"),
     CodeInfo::warning("convert::lost-part", "MS-24", "the target has no place for a part"),
     CodeInfo::warning("convert::lost-member", "MS-24", "the target has no place for a member"),
+    CodeInfo::warning(
+        "convert::value-changed",
+        "RQ-13",
+        "the target has the member and not its value: the nearest was written",
+    ),
     CodeInfo::warning("convert::lost-message", "MS-24", "nothing of a message is left to write"),
     CodeInfo::info("convert::refusal-as-text", "AN-20", "a refusal became text"),
 ];

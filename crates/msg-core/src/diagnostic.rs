@@ -152,6 +152,13 @@ impl Diagnostic {
         self
     }
 
+    /// At this JSON pointer of the input document.
+    #[must_use]
+    pub fn at_pointer(mut self, pointer: impl Into<String>) -> Self {
+        self.at.pointer = Some(pointer.into());
+        self
+    }
+
     /// At these bytes of the input.
     #[must_use]
     pub fn at_span(mut self, span: Range<usize>) -> Self {

@@ -36,22 +36,42 @@ pub struct RequestHead {
     pub parallel_tool_calls: Option<bool>,
     /// The most tokens of the answer.
     pub max_tokens: Option<u64>,
-    /// Temperature, `top_p`, `top_k`: numbers in the spelling of the source.
+    /// How an answer is drawn: numbers in the spelling of the source.
     pub sampling: Sampling,
     /// Texts at which the model stops.
     pub stop: Vec<String>,
     /// The shape of the answer.
     pub response_format: Option<ResponseFormat>,
     /// How much the model thinks.
-    pub reasoning: Option<ReasoningSetting>,
+    pub reasoning: Reasoning,
     /// Whether the answer is streamed.
     pub stream: Option<bool>,
-    /// Members that have no word here, by the name (or path, `text.verbosity`) that they have in the
+    /// How many answers are drawn.
+    pub choices: Option<u64>,
+    /// Whether the probabilities of tokens come along.
+    pub logprobs: Option<bool>,
+    /// Of how many of the likeliest tokens.
+    pub top_logprobs: Option<u64>,
+    /// The kinds of the answer, in lower case: `text`, `audio`, `image`.
+    pub modalities: Vec<String>,
+    /// How long the answer is to be, in a word of OpenAI.
+    pub verbosity: Option<RawJson>,
+    /// The class of service: `auto`, `default`, `flex`, `priority` or another word of OpenAI.
+    pub service_tier: Option<String>,
+    /// Who asks, by an opaque id.
+    pub user: Option<String>,
+    /// Who asks, by the id that OpenAI has for detecting abuse.
+    pub safety_identifier: Option<String>,
+    /// Members that both APIs of OpenAI have under one name, and nobody else.
+    pub of_openai: Vec<(String, RawJson)>,
+    /// Members that have no word here, by the name (or path, `text.truncation`) that they have in the
     /// source.
     pub rest: Vec<(String, RawJson)>,
     /// The names of all members of the source but the conversation, in its order: what stays behind
     /// where the conversation alone is taken.
     pub members: Vec<String>,
+    /// The JSON pointers of members whose names differ from the words here.
+    pub places: Vec<(&'static str, String)>,
 }
 
 /// How an answer is drawn, each number in the spelling of the source.
@@ -63,6 +83,12 @@ pub struct Sampling {
     pub top_p: Option<RawJson>,
     /// How many of the likeliest tokens are considered.
     pub top_k: Option<RawJson>,
+    /// What makes it repeatable.
+    pub seed: Option<RawJson>,
+    /// How much a token that was said often is avoided.
+    pub frequency_penalty: Option<RawJson>,
+    /// How much a token that was said at all is avoided.
+    pub presence_penalty: Option<RawJson>,
 }
 
 /// Something that the model may call.
@@ -71,6 +97,8 @@ pub struct Sampling {
 pub enum Tool {
     /// A function with arguments in JSON.
     Function(Function),
+    /// A tool that takes text.
+    Custom(CustomTool),
     /// A tool of the provider's own, raw: no other provider has it.
     Other(RawJson),
 }
@@ -84,10 +112,50 @@ pub struct Function {
     pub description: Option<String>,
     /// The JSON Schema of its arguments, as it is.
     pub parameters: Option<RawJson>,
+    /// Where the schema is in the source.
+    pub origin: SchemaOrigin,
     /// Whether the provider shall hold the model to the schema.
     pub strict: Option<bool>,
+    /// Whether the model sees it only once it has looked for it.
+    pub defer_loading: Option<bool>,
     /// Members that have no word here.
     pub rest: Vec<(String, RawJson)>,
+}
+
+/// A tool that takes text instead of JSON, which OpenAI alone has.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct CustomTool {
+    /// The name that calls use.
+    pub name: String,
+    /// What it does, for the model.
+    pub description: Option<String>,
+    /// What its text has to look like.
+    pub format: Option<TextFormat>,
+    /// Members that have no word here.
+    pub rest: Vec<(String, RawJson)>,
+}
+
+/// What the text for a custom tool has to look like.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TextFormat {
+    /// Any text.
+    Text,
+    /// A text of this grammar.
+    Grammar {
+        /// `lark` or `regex`.
+        syntax: String,
+        /// The grammar.
+        definition: String,
+    },
+}
+
+/// Where a schema is in the source, and how it was spelled there.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SchemaOrigin {
+    /// The JSON pointer of the schema; empty if it is from nowhere.
+    pub pointer: String,
+    /// The source, where that was not JSON Schema but the spelling of OpenAPI.
+    pub openapi: Option<RawJson>,
 }
 
 /// Which tool the model calls.
@@ -99,8 +167,17 @@ pub enum ToolChoice {
     None,
     /// At least one.
     Required,
-    /// The one of this name.
+    /// The function of this name.
     Tool(String),
+    /// The custom tool of this name.
+    Custom(String),
+    /// Functions of these names only.
+    Allowed {
+        /// Whether at least one of them.
+        required: bool,
+        /// Their names.
+        names: Vec<String>,
+    },
 }
 
 /// The shape of an answer.
@@ -121,17 +198,77 @@ pub struct ResponseSchema {
     pub description: Option<String>,
     /// The JSON Schema, as it is.
     pub schema: RawJson,
+    /// Where the schema is in the source.
+    pub origin: SchemaOrigin,
     /// Whether the provider shall hold the model to it.
     pub strict: Option<bool>,
 }
 
 /// How much the model thinks. Neither is made from the other.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ReasoningSetting {
-    /// By a word: `low`, `medium`, `high`, or another of the provider's.
-    Effort(String),
-    /// By the most tokens.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Reasoning {
+    /// By a word.
+    pub effort: Option<Effort>,
+    /// Whether at all, and by the most tokens.
+    pub thinking: Option<Thinking>,
+}
+
+/// Whether a model thinks, and how many tokens at most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Thinking {
+    /// It does not.
+    Off,
+    /// As much as it likes.
+    Adaptive,
+    /// Up to so many tokens.
     Budget(u64),
+}
+
+/// How much the model thinks, from the least to the most; a word that nobody else has comes last.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Effort {
+    /// `minimal`.
+    Minimal,
+    /// `low`.
+    Low,
+    /// `medium`.
+    Medium,
+    /// `high`.
+    High,
+    /// `xhigh`.
+    XHigh,
+    /// `max`.
+    Max,
+    /// A word of the provider's own.
+    Other(String),
+}
+
+impl Effort {
+    /// The effort of a word, in any case of its letters.
+    pub fn of_word(word: &str) -> Self {
+        match word.to_ascii_lowercase().as_str() {
+            "minimal" => Self::Minimal,
+            "low" => Self::Low,
+            "medium" => Self::Medium,
+            "high" => Self::High,
+            "xhigh" => Self::XHigh,
+            "max" => Self::Max,
+            _ => Self::Other(word.to_owned()),
+        }
+    }
+
+    /// Its word.
+    pub fn word(&self) -> &str {
+        match self {
+            Self::Minimal => "minimal",
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+            Self::XHigh => "xhigh",
+            Self::Max => "max",
+            Self::Other(it) => it,
+        }
+    }
 }
 
 impl RequestHead {
@@ -156,6 +293,85 @@ impl RequestHead {
         head
     }
 
+    /// Notes where the source has what is called `word` here.
+    pub fn place(&mut self, word: &'static str, pointer: impl Into<String>) {
+        self.places.retain(|it| it.0 != word);
+        self.places.push((word, pointer.into()));
+    }
+
+    /// The JSON pointer of what is called `word` here: the member of that name, if no other place was noted.
+    pub fn pointer(&self, word: &str) -> String {
+        let noted = self.places.iter().find(|it| it.0 == word).map(|it| it.1.clone());
+        noted.unwrap_or_else(|| format!("/{}", word.replace('.', "/")))
+    }
+
+    /// A number between two bounds, in the spelling of the source, or the nearer of them, reported.
+    pub fn clamped(
+        &self,
+        target: &str,
+        word: &str,
+        number: Option<&RawJson>,
+        bounds: (u8, u8),
+        report: &mut Report,
+    ) -> Option<RawJson> {
+        let number = number?;
+        let value = number.parse::<f64>().ok()?;
+        let (least, most) = bounds;
+        let nearest = if value < f64::from(least) { least } else { most };
+        if (f64::from(least)..=f64::from(most)).contains(&value) {
+            return Some(number.clone());
+        }
+        let nearest = RawJson::written(|it| it.u64(nearest.into()));
+        let range = format!("from {least} to {most}");
+        self.change(target, word, &range, (number.text(), nearest.text()), report);
+        Some(nearest)
+    }
+
+    /// The first of the texts at which the model stops, as many as `target` takes; reported if that is not all.
+    pub fn first_stops(&self, target: &str, most: usize, report: &mut Report) -> &[String] {
+        if self.stop.len() > most {
+            let (has, keeps) = (format!("{} texts", self.stop.len()), format!("the first {most}"));
+            self.change(target, "stop", &format!("of at most {most}"), (&has, &keeps), report);
+        }
+        &self.stop[..self.stop.len().min(most)]
+    }
+
+    /// The effort, or the nearest that `target` takes, reported; the lower of two. None for a word of the
+    /// source's own, which is lost.
+    pub fn effort_between(
+        &self,
+        target: &str,
+        least: Effort,
+        most: Effort,
+        report: &mut Report,
+    ) -> Option<Effort> {
+        let effort = self.reasoning.effort.as_ref()?;
+        if matches!(effort, Effort::Other(_)) {
+            report.push(lost(target, "effort", self.pointer("effort")));
+            return None;
+        }
+        let nearest = effort.clone().clamp(least.clone(), most.clone());
+        if nearest != *effort {
+            let range = format!("from {} to {}", least.word(), most.word());
+            self.change(target, "effort", &range, (effort.word(), nearest.word()), report);
+        }
+        Some(nearest)
+    }
+
+    /// Reports that `target` takes `word` only in a range, so that another value was written.
+    fn change(
+        &self,
+        target: &str,
+        word: &str,
+        range: &str,
+        (was, is): (&str, &str),
+        report: &mut Report,
+    ) {
+        let text = format!("{target} take `{word}` {range}: {was} became {is}");
+        let res = Diagnostic::warning("convert::value-changed".into(), text);
+        report.push(res.at_pointer(self.pointer(word)).with_fix(format!("wrote {is}")));
+    }
+
     /// The schema of the answer, if one is asked for.
     pub fn schema(&self) -> Option<&ResponseSchema> {
         match &self.response_format {
@@ -164,41 +380,88 @@ impl RequestHead {
         }
     }
 
-    /// The functions among the tools. What `target` has no place for is reported: other tools, and of functions
-    /// their members without a word and those that `unsaid` names.
-    pub fn functions(
+    /// The tools that `target` has a place for, in order. The others are reported, and of functions their members
+    /// without a word and those that `unsaid` names.
+    pub fn tools_for(
         &self,
         target: &str,
-        unsaid: impl Fn(&Function) -> Option<&'static str>,
+        unsaid: impl Fn(&Tool) -> Vec<&'static str>,
         report: &mut Report,
-    ) -> Vec<&Function> {
+    ) -> Vec<&Tool> {
+        let mut res = Vec::new();
         for (at, tool) in self.tools.iter().enumerate() {
-            let Tool::Function(it) = tool else {
-                report.push(lost(target, &format!("tools[{at}]")));
-                continue;
+            let unsaid = unsaid(tool);
+            let rest = match tool {
+                Tool::Function(it) => it.rest.as_slice(),
+                Tool::Custom(it) if unsaid.is_empty() => it.rest.as_slice(),
+                Tool::Custom(_) | Tool::Other(_) => {
+                    report.push(lost(target, &format!("tools[{at}]"), format!("/tools/{at}")));
+                    continue;
+                }
             };
-            let rest = it.rest.iter().map(|it| it.0.as_str());
-            let names = rest.chain(unsaid(it));
-            names.for_each(|name| report.push(lost(target, &format!("tools[{at}].{name}"))));
+            for name in rest.iter().map(|it| it.0.as_str()).chain(unsaid) {
+                let mut found =
+                    lost(target, &format!("tools[{at}].{name}"), format!("/tools/{at}/{name}"));
+                // Where functions are inside of tools, the name alone says where it was.
+                let flat = format!("/tools/{at}/");
+                let inner = tool.function().and_then(|it| it.origin.pointer.strip_prefix(&flat));
+                if inner.is_some_and(|it| it.contains('/')) {
+                    found.at.pointer = None;
+                }
+                report.push(found);
+            }
+            res.push(tool);
         }
-        self.tools.iter().filter_map(Tool::function).collect()
+        res
     }
 
     /// Reports those of the members of this head that are said and that `target` has no place for, and all of the
     /// rest.
     pub fn lose(&self, target: &str, placeless: &[(&str, bool)], report: &mut Report) {
-        let rest = self.rest.iter().map(|it| it.0.as_str());
-        let lost_ones = placeless.iter().filter(|it| it.1).map(|it| it.0);
-        for name in lost_ones.chain(rest) {
-            report.push(lost(target, name));
+        for (name, _) in placeless.iter().filter(|it| it.1) {
+            self.lose_word(target, name, report);
+        }
+        for (name, _) in &self.rest {
+            report.push(lost(target, name, format!("/{}", name.replace('.', "/"))));
+        }
+    }
+
+    /// Reports that `target` has no place for what is called `word` here.
+    pub fn lose_word(&self, target: &str, word: &str, report: &mut Report) {
+        let pointer = self.pointer(word);
+        let name = pointer.trim_start_matches('/').replace('/', ".");
+        report.push(lost(target, &name, pointer));
+    }
+
+    /// Reports what is said and only OpenAI has.
+    pub fn lose_of_openai(&self, target: &str, report: &mut Report) {
+        for (name, _) in &self.of_openai {
+            report.push(lost(target, name, self.pointer(name)));
+        }
+        if self.verbosity.is_some() {
+            report.push(lost(target, "verbosity", self.pointer("verbosity")));
+        }
+    }
+
+    /// Reports the name and the description of the schema of the answer, which only OpenAI has.
+    pub fn lose_schema_notes(&self, target: &str, report: &mut Report) {
+        let Some(schema) = self.schema() else { return };
+        let place = schema.origin.pointer.rsplit_once('/').map_or("", |it| it.0);
+        for (name, is_said) in
+            [("name", schema.name.is_some()), ("description", schema.description.is_some())]
+        {
+            if is_said {
+                let word = format!("response_format.{name}");
+                report.push(lost(target, &word, format!("{place}/{name}")));
+            }
         }
     }
 }
 
-/// `target` (a plural) has no place for the member `name` of a request.
-fn lost(target: &str, name: &str) -> Diagnostic {
+/// `target` (a plural) has no place for the member `name` of a request, which is at this pointer.
+fn lost(target: &str, name: &str, pointer: String) -> Diagnostic {
     let text = format!("{target} have no place for `{name}`");
-    Diagnostic::warning("convert::lost-member".into(), text)
+    Diagnostic::warning("convert::lost-member".into(), text).at_pointer(pointer)
 }
 
 impl Function {
@@ -214,11 +477,19 @@ impl Function {
                 }
                 "description" => res.description = Some(raw.parse().ok()?),
                 "strict" => res.strict = Some(raw.parse().ok()?),
+                "defer_loading" => res.defer_loading = Some(raw.parse().ok()?),
                 name if name == parameters => res.parameters = Some(raw),
                 _ => res.rest.push((name, raw)),
             }
         }
         has_name.then_some(res)
+    }
+
+    /// Its schema is at this JSON pointer of the source.
+    #[must_use]
+    pub fn at(mut self, pointer: impl Into<String>) -> Self {
+        self.origin.pointer = pointer.into();
+        self
     }
 }
 

@@ -56,11 +56,16 @@ impl Usage {
         };
         Self {
             // Bedrock leaves caches out of its input (BR-27), Interactions thoughts out of its output (GI-28).
-            input: first(&["prompt_tokens", "input_tokens", "promptTokenCount", "total_input_tokens"])
-                .or_else(|| {
-                    first(&["inputTokens"])?;
-                    sum(&["inputTokens", "cacheReadInputTokens", "cacheWriteInputTokens"])
-                }),
+            input: first(&[
+                "prompt_tokens",
+                "input_tokens",
+                "promptTokenCount",
+                "total_input_tokens",
+            ])
+            .or_else(|| {
+                first(&["inputTokens"])?;
+                sum(&["inputTokens", "cacheReadInputTokens", "cacheWriteInputTokens"])
+            }),
             output: first(&["completion_tokens", "output_tokens", "candidatesTokenCount"])
                 .or_else(|| first(&["outputTokens"]))
                 .or_else(|| sum(&["total_output_tokens", "total_thought_tokens"])),
@@ -68,7 +73,8 @@ impl Usage {
             cached: within(&["prompt_tokens_details", "input_tokens_details"], "cached_tokens")
                 .or_else(|| {
                     let names = ["cache_read_input_tokens", "cachedContentTokenCount"];
-                    first(&names).or_else(|| first(&["total_cached_tokens", "cacheReadInputTokens"]))
+                    first(&names)
+                        .or_else(|| first(&["total_cached_tokens", "cacheReadInputTokens"]))
                 }),
             cache_write: first(&["cache_creation_input_tokens", "cacheWriteInputTokens"]),
             reasoning: within(

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use msg_chainast::{Profile, Thinking};
-use msg_core::request::{ReasoningSetting, RequestHead};
+use msg_core::request::{self, RequestHead};
 use msg_core::{Diagnostic, InputRules, Message, RawJson, Severity};
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +19,7 @@ use crate::json::to_json;
 use crate::options::CheckMembers;
 use crate::read_options::ReadOptions;
 use crate::refusal::Refusal;
+use crate::schemas::check_head;
 use crate::shapes::{is_strict, other_notes, refused_shapes};
 use crate::skeleton::Skeleton;
 
@@ -63,7 +64,7 @@ pub struct Checked {
 /// ```
 pub fn check(json: &[u8], options: &CheckOptions) -> Result<Checked, Refusal> {
     let _span = tracing::debug_span!("check", bytes = json.len()).entered();
-    let skeleton = Skeleton::of_json(json, &options.read);
+    let skeleton = options.skeleton(json);
     if let Some(checked) = skeleton.and_then(|it| it.check(options)) {
         checked.trace();
         return Ok(checked);
@@ -84,7 +85,7 @@ pub fn check(json: &[u8], options: &CheckOptions) -> Result<Checked, Refusal> {
 /// # Ok::<(), msg_document::Refusal>(())
 /// ```
 pub fn is_valid(json: &[u8], options: &CheckOptions) -> Result<bool, Refusal> {
-    let skeleton = Skeleton::of_json(json, &options.read);
+    let skeleton = options.skeleton(json);
     if let Some(checked) = skeleton.and_then(|it| it.check(options)) {
         return Ok(checked.ok);
     }
@@ -98,11 +99,18 @@ pub fn is_valid(json: &[u8], options: &CheckOptions) -> Result<bool, Refusal> {
         && refused_shapes(&document, options.profile.as_ref()).next().is_none()
         && document.refused(Some(json), options.profile.as_ref()).is_empty()
         && foreign_parts(document.messages()).next().is_none()
+        && none(&document.check_head(options))
         && none(&document.check_chain(options))
         && options.messages.as_ref().is_none_or(messages))
 }
 
 impl CheckOptions {
+    /// What can be checked without reading the whole document; nothing if its head is asked for.
+    fn skeleton(&self, json: &[u8]) -> Option<Skeleton> {
+        let asks_head = self.chain.request && self.profile.is_some();
+        if asks_head { None } else { Skeleton::of_json(json, &self.read) }
+    }
+
     /// The document is read so.
     #[must_use]
     pub fn with_read(mut self, read: ReadOptions) -> Self {
@@ -146,7 +154,7 @@ impl Document {
         let notes = notes.filter(|it| it.severity != Severity::Info);
         let shapes = refused_shapes(self, options.profile.as_ref());
         let notes = notes.cloned().chain(shapes).chain(foreign_parts(self.messages()));
-        let notes: Vec<_> = notes.collect();
+        let notes: Vec<_> = notes.chain(self.check_head(options)).collect();
         let mut found = self.check_chain(options);
         // There may be very many: no second list of them is made, and no room for twice as many.
         found.reserve_exact(notes.len());
@@ -185,6 +193,13 @@ impl Document {
             }
             _ => Vec::new(),
         }
+    }
+
+    /// What the provider refuses in the head of the request, where that is asked for (RQ-1).
+    fn check_head(&self, options: &CheckOptions) -> Vec<Diagnostic> {
+        let profile = options.profile.as_ref().filter(|_| options.chain.request);
+        let Some(profile) = profile else { return Vec::new() };
+        self.head().map(|it| check_head(&it, profile)).unwrap_or_default()
     }
 
     /// What the chain rules and the profile say, without what the reader found odd.
@@ -241,10 +256,10 @@ impl Document {
 
 /// What a request says of thinking. It is on for sure only where the request says how much of it.
 fn thinking(head: &RequestHead) -> Thinking {
-    match &head.reasoning {
-        Some(ReasoningSetting::Budget(0)) => Thinking::Off,
-        Some(ReasoningSetting::Budget(_)) => Thinking::On,
-        Some(ReasoningSetting::Effort(word)) if word == "none" => Thinking::Off,
+    match head.reasoning.thinking {
+        Some(request::Thinking::Off | request::Thinking::Budget(0)) => Thinking::Off,
+        Some(request::Thinking::Budget(_)) => Thinking::On,
+        // Some who take chat messages have the member of Anthropic.
         _ if head.rest.iter().any(|it| it.0 == "thinking" && is_disabled(&it.1)) => Thinking::Off,
         _ => Thinking::Unknown,
     }

@@ -170,6 +170,9 @@ pub(crate) trait Around: Send + Sync {
         None
     }
 
+    /// Gives the members of a request other values: those that `change` has one for.
+    fn change_head(&mut self, _change: &mut dyn FnMut(&str, &RawJson) -> Option<RawJson>) {}
+
     /// The names of the members that stay behind where the messages go out alone.
     fn members(&self) -> Vec<String> {
         self.head().map(|it| it.members).unwrap_or_default()

@@ -55,6 +55,7 @@ mod line;
 mod members;
 mod refusal;
 mod row;
+mod schemas;
 mod shapes;
 mod text_calls;
 

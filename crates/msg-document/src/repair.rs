@@ -9,13 +9,14 @@ use serde::Deserialize;
 
 use crate::api_shapes::{add_refused, complete_calls};
 use crate::check::{CheckOptions, moved};
-use crate::codec::{Side, WriteOptions};
+use crate::codec::{Edited, Side, WriteOptions};
 use crate::document::Document;
 use crate::foreign_parts::foreign_parts;
 use crate::json::repair_json;
 use crate::options::RepairMembers;
 use crate::read_options::ReadOptions;
 use crate::refusal::Refusal;
+use crate::schemas::head_edits;
 use crate::shapes::{forget_shapes, refused_shapes};
 use crate::skeleton::Skeleton;
 
@@ -74,7 +75,9 @@ pub struct Repaired {
 /// ```
 pub fn repair(json: &[u8], options: &RepairOptions) -> Result<Repaired, Refusal> {
     let _span = tracing::debug_span!("repair", bytes = json.len()).entered();
-    if let Some(skeleton) = Skeleton::of_json(json, &options.read) {
+    let asks_head = options.chain.check.request && options.chain.profile.is_some();
+    let skeleton = if asks_head { None } else { Skeleton::of_json(json, &options.read) };
+    if let Some(skeleton) = skeleton {
         let messages = skeleton.n_messages();
         if skeleton.needs_repair(options) == Some(false) {
             tracing::debug!(messages, edits = 0, "repaired");
@@ -161,11 +164,33 @@ impl Document {
         found.splice(..0, shapes);
         found.sort_by_key(|it| it.at.message);
         tracing::debug!(messages = messages.len(), edits = found.len(), "repaired");
+        let head = self.repair_head(options);
         if found.is_empty() {
             self.put_messages(messages);
+            if !head.is_empty() {
+                // Only what is around the messages was changed.
+                self.edited = Some(Edited::Kept);
+            }
+            found = head;
         } else {
             self.put_edited(messages);
+            found.splice(..0, head);
             found.extend(self.written_anew());
+        }
+        found
+    }
+
+    /// Mends the head of a request for the provider, where that is asked for (RQ-1).
+    fn repair_head(&mut self, options: &RepairOptions) -> Vec<Diagnostic> {
+        let profile = options.chain.profile.as_deref().filter(|_| options.chain.check.request);
+        let Some((profile, head)) = profile.zip(self.head()) else { return Vec::new() };
+        let edits = head_edits(&head, profile);
+        let mut found = edits.found.clone();
+        // What has no mend is found again by a check.
+        self.may_have_errors |= found.iter().any(|it| it.fix.is_none());
+        found.retain(|it| it.fix.is_some());
+        if !found.is_empty() {
+            self.content.around.change_head(&mut |name, raw| edits.member(name, raw));
         }
         found
     }

@@ -165,6 +165,10 @@ impl RequestBody for GenerateRequest {
     fn head(&self) -> RequestHead {
         self.head()
     }
+
+    fn body_mut(&mut self) -> &mut Body {
+        &mut self.body
+    }
 }
 
 fn is_system(name: &str) -> bool {

@@ -3,7 +3,8 @@
 use msg_core::{
     RawJson,
     request::{
-        Function, ReasoningSetting, RequestHead, ResponseFormat, ResponseSchema, Tool, ToolChoice,
+        Effort, Function, RequestHead, ResponseFormat, ResponseSchema, SchemaOrigin, Thinking,
+        Tool, ToolChoice,
     },
 };
 
@@ -20,28 +21,50 @@ fn member(head: &mut RequestHead, name: &str, raw: &RawJson) -> Option<()> {
         "temperature" => head.sampling.temperature = Some(raw.number()?),
         "top_p" => head.sampling.top_p = Some(raw.number()?),
         "top_k" => head.sampling.top_k = Some(raw.number()?),
-        "stop_sequences" => head.stop = raw.parse().ok()?,
+        "stop_sequences" => {
+            head.stop = raw.parse().ok()?;
+            head.place("stop", "/stop_sequences");
+        }
         "stream" => head.stream = Some(raw.parse().ok()?),
         "tools" => {
             let tools: Vec<RawJson> = raw.parse().ok()?;
-            head.tools.extend(tools.into_iter().map(|it| Tool::of(it, function)));
+            let read = |(at, it)| Tool::of(it, |it| function(it, at));
+            head.tools.extend(tools.into_iter().enumerate().map(read));
         }
         "tool_choice" => choice(head, raw)?,
         "thinking" => thinking(head, raw)?,
         "output_config" => output_config(head, raw)?,
-        "output_format" => head.response_format = Some(format(raw)?),
+        "output_format" => head.response_format = Some(format(raw, "/output_format/schema")?),
+        "service_tier" => {
+            head.service_tier = Some(match raw.parse::<String>().ok()?.as_str() {
+                "auto" => "auto".to_owned(),
+                "standard_only" => "default".to_owned(),
+                _ => return None,
+            });
+        }
+        "metadata" => {
+            for (name, raw) in raw.present_members()? {
+                match (name.as_str(), raw.parse::<String>()) {
+                    ("user_id", Ok(id)) => {
+                        head.user = Some(id);
+                        head.place("user", "/metadata/user_id");
+                    }
+                    _ => head.rest.push((format!("metadata.{name}"), raw)),
+                }
+            }
+        }
         _ => return None,
     }
     Some(())
 }
 
 /// A function: a tool of no type, or of type `custom`; the others are the provider's own.
-fn function(raw: &RawJson) -> Option<Function> {
+fn function(raw: &RawJson, at: usize) -> Option<Function> {
     let mut members = raw.present_members()?;
     if let Some(at) = members.iter().position(|it| it.0 == "type") {
         (members.remove(at).1.parse::<String>().ok()? == "custom").then_some(())?;
     }
-    Function::of_members(members, "input_schema")
+    Some(Function::of_members(members, "input_schema")?.at(format!("/tools/{at}/input_schema")))
 }
 
 /// The choice, and in it whether several calls may come at once.
@@ -69,16 +92,16 @@ fn choice(head: &mut RequestHead, raw: &RawJson) -> Option<()> {
     Some(())
 }
 
-/// A budget of tokens; other settings have no word.
+/// Whether it thinks, and how many tokens at most; other settings have no word.
 fn thinking(head: &mut RequestHead, raw: &RawJson) -> Option<()> {
     let members = raw.present_members()?;
-    let kind = members.iter().find(|it| it.0 == "type")?;
-    (kind.1.parse::<String>().ok()? == "enabled").then_some(())?;
-    let budget = members.iter().find(|it| it.0 == "budget_tokens")?.1.parse().ok()?;
-    if head.reasoning.is_some() {
-        return None;
-    }
-    head.reasoning = Some(ReasoningSetting::Budget(budget));
+    let find = |wanted: &str| members.iter().find(|it| it.0 == wanted).map(|it| &it.1);
+    head.reasoning.thinking = Some(match find("type")?.parse::<String>().ok()?.as_str() {
+        "enabled" => Thinking::Budget(find("budget_tokens")?.parse().ok()?),
+        "disabled" => Thinking::Off,
+        "adaptive" => Thinking::Adaptive,
+        _ => return None,
+    });
     let others = members.iter().filter(|it| !matches!(it.0.as_str(), "type" | "budget_tokens"));
     head.rest.extend(others.map(|it| (format!("thinking.{}", it.0), it.1.clone())));
     Some(())
@@ -86,10 +109,12 @@ fn thinking(head: &mut RequestHead, raw: &RawJson) -> Option<()> {
 
 fn output_config(head: &mut RequestHead, raw: &RawJson) -> Option<()> {
     for (name, raw) in raw.present_members()? {
-        match (name.as_str(), format(&raw), raw.parse::<String>()) {
+        let format = format(&raw, "/output_config/format/schema");
+        match (name.as_str(), format, raw.parse::<String>()) {
             ("format", Some(format), _) => head.response_format = Some(format),
-            ("effort", _, Ok(word)) if head.reasoning.is_none() => {
-                head.reasoning = Some(ReasoningSetting::Effort(word));
+            ("effort", _, Ok(word)) => {
+                head.reasoning.effort = Some(Effort::of_word(&word));
+                head.place("effort", "/output_config/effort");
             }
             _ => head.rest.push((format!("output_config.{name}"), raw)),
         }
@@ -97,12 +122,14 @@ fn output_config(head: &mut RequestHead, raw: &RawJson) -> Option<()> {
     Some(())
 }
 
-fn format(raw: &RawJson) -> Option<ResponseFormat> {
+/// The format of an answer, which the API always holds the model to.
+fn format(raw: &RawJson, pointer: &str) -> Option<ResponseFormat> {
     let members = raw.present_members()?;
     let find = |wanted: &str| members.iter().find(|it| it.0 == wanted).map(|it| &it.1);
     (find("type")?.parse::<String>().ok()? == "json_schema").then_some(())?;
     let schema = find("schema")?.clone();
     (members.len() == 2).then_some(())?;
-    let schema = ResponseSchema { name: None, description: None, schema, strict: None };
-    Some(ResponseFormat::Schema(schema))
+    let origin = SchemaOrigin { pointer: pointer.to_owned(), openapi: None };
+    let (name, description, strict) = (None, None, Some(true));
+    Some(ResponseFormat::Schema(ResponseSchema { name, description, schema, origin, strict }))
 }

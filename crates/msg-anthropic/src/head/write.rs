@@ -3,7 +3,7 @@
 use msg_codec::codec::Body;
 use msg_core::{
     RawJson, Report,
-    request::{Function, ReasoningSetting, RequestHead, ResponseFormat, ToolChoice},
+    request::{Effort, Function, RequestHead, ResponseFormat, Thinking, Tool, ToolChoice},
 };
 use msg_json::Writer;
 
@@ -14,35 +14,50 @@ const TARGET: &str = "anthropic requests";
 pub(crate) fn write(head: &RequestHead, body: &mut Body) -> Report {
     let mut report = Report::new();
     let sampling = &head.sampling;
-    for (name, number) in [
-        ("temperature", &sampling.temperature),
-        ("top_p", &sampling.top_p),
-        ("top_k", &sampling.top_k),
-    ] {
+    let temperature =
+        head.clamped(TARGET, "temperature", sampling.temperature.as_ref(), (0, 1), &mut report);
+    for (name, number) in
+        [("temperature", &temperature), ("top_p", &sampling.top_p), ("top_k", &sampling.top_k)]
+    {
         body.write_optional(name, number.as_ref(), |it, raw| it.raw(raw.text()));
     }
     let stop = Some(&head.stop).filter(|it| !it.is_empty());
     body.write_optional("stop_sequences", stop, |it, all| it.array(all, |it, text| it.str(text)));
     body.write_optional("stream", head.stream, |it, is| it.bool(is));
-    let functions = head.functions(TARGET, |_| None, &mut report);
+    let unsaid = |it: &Tool| if it.function().is_some() { Vec::new() } else { vec!["type"] };
+    let tools = head.tools_for(TARGET, unsaid, &mut report);
+    let functions: Vec<_> = tools.into_iter().filter_map(Tool::function).collect();
     let functions = Some(functions).filter(|it| !it.is_empty());
     body.write_optional("tools", functions, |it, all| it.array(all, write_tool));
-    write_choice(head, body);
-    let budget = match head.reasoning {
-        Some(ReasoningSetting::Budget(tokens)) => Some(tokens),
+    let choice = choice(head);
+    write_choice(choice.as_ref(), head.parallel_tool_calls, body);
+    body.write_optional("thinking", head.reasoning.thinking, write_thinking);
+    write_output_config(head, body, &mut report);
+    let user = head.user.as_ref().or(head.safety_identifier.as_ref());
+    body.write_optional("metadata", user, |it, id| it.object(|it| it.key("user_id").str(id)));
+    let tier = match head.service_tier.as_deref() {
+        Some("auto") => Some("auto"),
+        Some("default") => Some("standard_only"),
         _ => None,
     };
-    body.write_optional("thinking", budget, write_thinking);
-    write_output_config(head, body);
+    body.write_optional("service_tier", tier, |it, word| it.str(word));
     let is_none = head.tool_choice == Some(ToolChoice::None);
-    let schema = head.schema();
     let placeless = [
+        ("tool_choice", head.tool_choice.is_some() && choice.is_none()),
         ("parallel_tool_calls", is_none && head.parallel_tool_calls.is_some()),
         ("response_format", head.response_format == Some(ResponseFormat::Json)),
-        ("response_format.name", schema.is_some_and(|it| it.name.is_some())),
-        ("response_format.description", schema.is_some_and(|it| it.description.is_some())),
-        ("response_format.strict", schema.is_some_and(|it| it.strict.is_some())),
+        ("service_tier", head.service_tier.is_some() && tier.is_none()),
+        ("safety_identifier", head.user.is_some() && head.safety_identifier.is_some()),
+        ("seed", sampling.seed.is_some()),
+        ("frequency_penalty", sampling.frequency_penalty.is_some()),
+        ("presence_penalty", sampling.presence_penalty.is_some()),
+        ("choices", head.choices.is_some()),
+        ("logprobs", head.logprobs.is_some()),
+        ("top_logprobs", head.top_logprobs.is_some()),
+        ("modalities", !head.modalities.is_empty()),
     ];
+    head.lose_schema_notes(TARGET, &mut report);
+    head.lose_of_openai(TARGET, &mut report);
     head.lose(TARGET, &placeless, &mut report);
     report
 }
@@ -51,24 +66,36 @@ fn write_tool(it: &mut Writer<'_>, tool: &Function) {
     it.object(|it| {
         it.key("name").str(&tool.name);
         it.optional("description", tool.description.as_ref(), |it, text| it.str(text));
-        // The API wants a schema; one without parameters is that of an empty object.
-        let schema = tool.parameters.as_ref().map_or(r#"{"type":"object"}"#, RawJson::text);
-        it.key("input_schema").raw(schema);
+        // The API wants a schema; one without parameters is that of an empty object (RQ-10).
+        let nothing = r#"{"type":"object","properties":{}}"#;
+        it.key("input_schema").raw(tool.parameters.as_ref().map_or(nothing, RawJson::text));
         it.optional("strict", tool.strict, |it, is| it.bool(is));
+        it.optional("defer_loading", tool.defer_loading, |it, is| it.bool(is));
     });
 }
 
+/// The choice that the API has a word for; some of the tools are a choice only where it is one (RQ-18).
+fn choice(head: &RequestHead) -> Option<ToolChoice> {
+    match head.tool_choice.as_ref()? {
+        ToolChoice::Allowed { required: true, names } => match names.as_slice() {
+            [one] => Some(ToolChoice::Tool(one.clone())),
+            _ => None,
+        },
+        ToolChoice::Allowed { .. } | ToolChoice::Custom(_) => None,
+        other => Some(other.clone()),
+    }
+}
+
 /// The choice; where only the number of calls is asked for, with the choice that is the default.
-fn write_choice(head: &RequestHead, body: &mut Body) {
-    let parallel = head.parallel_tool_calls;
+fn write_choice(choice: Option<&ToolChoice>, parallel: Option<bool>, body: &mut Body) {
     let default = parallel.is_some().then_some(&ToolChoice::Auto);
-    body.write_optional("tool_choice", head.tool_choice.as_ref().or(default), |it, choice| {
+    body.write_optional("tool_choice", choice.or(default), |it, choice| {
         it.object(|it| {
             let (kind, name) = match choice {
-                ToolChoice::Auto => ("auto", None),
                 ToolChoice::None => ("none", None),
                 ToolChoice::Required => ("any", None),
                 ToolChoice::Tool(name) => ("tool", Some(name)),
+                _ => ("auto", None),
             };
             it.key("type").str(kind);
             it.optional("name", name, |it, text| it.str(text));
@@ -78,18 +105,19 @@ fn write_choice(head: &RequestHead, body: &mut Body) {
     });
 }
 
-fn write_thinking(it: &mut Writer<'_>, budget: u64) {
-    it.object(|it| {
-        it.key("type").str("enabled");
-        it.key("budget_tokens").u64(budget);
+fn write_thinking(it: &mut Writer<'_>, thinking: Thinking) {
+    it.object(|it| match thinking {
+        Thinking::Off => it.key("type").str("disabled"),
+        Thinking::Adaptive => it.key("type").str("adaptive"),
+        Thinking::Budget(tokens) => {
+            it.key("type").str("enabled");
+            it.key("budget_tokens").u64(tokens);
+        }
     });
 }
 
-fn write_output_config(head: &RequestHead, body: &mut Body) {
-    let effort = match &head.reasoning {
-        Some(ReasoningSetting::Effort(word)) => Some(word),
-        _ => None,
-    };
+fn write_output_config(head: &RequestHead, body: &mut Body, report: &mut Report) {
+    let effort = head.effort_between(TARGET, Effort::Low, Effort::Max, report);
     let schema = head.schema();
     if schema.is_none() && effort.is_none() {
         return;
@@ -102,7 +130,7 @@ fn write_output_config(head: &RequestHead, body: &mut Body) {
                     it.key("schema").raw(schema.schema.text());
                 });
             });
-            it.optional("effort", effort, |it, text| it.str(text));
+            it.optional("effort", effort.as_ref(), |it, effort| it.str(effort.word()));
         });
     });
 }

@@ -76,10 +76,11 @@ pub(crate) fn explain(code: &str) -> Result<String, Failure> {
 
 /// The codes of all crates.
 pub(crate) fn all() -> impl Iterator<Item = &'static CodeInfo> {
-    let crates: [&'static [CodeInfo]; 14] = [
+    let crates: [&'static [CodeInfo]; 15] = [
         msg_core::CODES,
         msg_forms::CODES,
         msg_chainast::CODES,
+        msg_schema::CODES,
         msg_xml::CODES,
         msg_codec::CODES,
         msg_openai::CODES,

@@ -10,7 +10,7 @@
 use msg_core::{Error, Message, Report, request::RequestHead};
 use msg_json::{JsonError, Kind, Reader};
 
-use super::Context;
+use super::{Body, Context};
 use crate::ReadOptions;
 
 /// A request or a response: messages, and the members around them.
@@ -76,6 +76,9 @@ pub trait RequestBody: MessageBody {
 
     /// What it asks besides its conversation (AN-21).
     fn head(&self) -> RequestHead;
+
+    /// The members around its messages, to change.
+    fn body_mut(&mut self) -> &mut Body;
 }
 
 /// What an object with messages is.
@@ -119,7 +122,9 @@ impl<Q: RequestBody> Document<Q> {
         let res = match shape::<Q>(reader)? {
             Some(Shape::List) => Self::List(Q::read_list(reader, cx)?),
             Some(Shape::Body(BodyKind::Request)) => Self::Request(Q::read_body(reader, cx)?),
-            Some(Shape::Body(BodyKind::Response)) => Self::Response(Q::Response::read_body(reader, cx)?),
+            Some(Shape::Body(BodyKind::Response)) => {
+                Self::Response(Q::Response::read_body(reader, cx)?)
+            }
             None => return Err(unknown(reader, Q::EXPECTED)?),
         };
         reader.finish()?;

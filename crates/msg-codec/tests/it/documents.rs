@@ -53,8 +53,13 @@ pub(crate) fn canonical_is_a_fixpoint<Q: RequestBody>(bytes: &[u8], canonical: &
         let is_plain = part.is_media() || part.as_text().is_some();
         let has_layout = |it: &Origin| part.extra().layout(it).is_some();
         if is_plain || matches!(part, Part::ToolCall(_) | Part::ToolResult(_)) {
-            let of =
-                [Origin::OpenAi, Origin::Anthropic, Origin::Gemini, Origin::Interactions, Origin::Bedrock];
+            let of = [
+                Origin::OpenAi,
+                Origin::Anthropic,
+                Origin::Gemini,
+                Origin::Interactions,
+                Origin::Bedrock,
+            ];
             assert_eq!(of.into_iter().find(has_layout), None, "{part:?} in {once}");
         }
     }

@@ -18,6 +18,7 @@ use crate::ledger::{Account, Told, account};
 use crate::read_options::ReadOptions;
 use crate::refusal::Refusal;
 use crate::repair::RepairOptions;
+use crate::schemas::mend_for_format;
 
 /// A converted document.
 #[derive(Debug, Clone, Default)]
@@ -100,8 +101,9 @@ impl Document {
             }
             Carry::Request { model } => {
                 let head = self.head().unwrap_or_default();
-                let (head, mut edits) = with_model(head, model.as_deref());
+                let (mut head, mut edits) = with_model(head, model.as_deref());
                 res.edits.append(&mut edits);
+                res.edits.extend(mend_for_format(&mut head, to));
                 self.write_request(to, &head, &options.write, &mut res.document)?
             }
         };
@@ -161,7 +163,9 @@ fn with_model(mut head: RequestHead, model: Option<&str>) -> (RequestHead, Vec<D
     let old = std::mem::replace(&mut head.model, model.map(str::to_owned));
     let lost = || {
         let text = "`model` is left out: the name means nothing to another provider";
-        Diagnostic::warning("convert::lost-member".into(), text).with_fix("--model names one")
+        Diagnostic::warning("convert::lost-member".into(), text)
+            .at_pointer("/model")
+            .with_fix("--model names one")
     };
     let is_lost = old.is_some() && model.is_none();
     (head, is_lost.then(lost).into_iter().collect())

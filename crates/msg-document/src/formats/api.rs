@@ -10,7 +10,7 @@ use std::marker::PhantomData;
 use std::ops::Range;
 
 use msg_codec::codec::{Document, MessageBody, RequestBody};
-use msg_core::{Message, Report, request::RequestHead};
+use msg_core::{Message, RawJson, Report, request::RequestHead};
 
 use super::no_limit;
 use crate::codec::{Around, Codec, Content, Likelihood, Side, WriteOptions};
@@ -149,6 +149,16 @@ impl<A: Api> Around for Body<A> {
 
     fn head(&self) -> Option<RequestHead> {
         self.document.head()
+    }
+
+    fn change_head(&mut self, change: &mut dyn FnMut(&str, &RawJson) -> Option<RawJson>) {
+        let Document::Request(request) = &mut self.document else { return };
+        let body = request.body_mut();
+        let changed: Vec<_> = body
+            .iter()
+            .filter_map(|(name, raw)| Some((name.to_owned(), change(name, raw)?)))
+            .collect();
+        changed.into_iter().for_each(|(name, raw)| body.set(&name, raw));
     }
 
     fn members(&self) -> Vec<String> {

@@ -4,7 +4,8 @@
 use msg_core::{
     RawJson,
     request::{
-        Function, ReasoningSetting, RequestHead, ResponseFormat, ResponseSchema, Tool, ToolChoice,
+        Effort, Function, RequestHead, ResponseFormat, ResponseSchema, SchemaOrigin, Thinking,
+        Tool, ToolChoice,
     },
 };
 
@@ -15,20 +16,35 @@ pub(crate) fn read<'a>(members: impl Iterator<Item = (&'a str, &'a RawJson)>) ->
         "tools" => tools(head, raw),
         "toolConfig" | "tool_config" => tool_config(head, name, raw),
         "generationConfig" | "generation_config" => generation_config(head, name, raw),
+        "serviceTier" | "service_tier" => service_tier(head, name, raw),
         _ => None,
     })
+}
+
+/// The class of service; none for one that nobody else has.
+fn service_tier(head: &mut RequestHead, name: &str, raw: &RawJson) -> Option<()> {
+    let word = raw.parse::<String>().ok()?.to_ascii_lowercase();
+    head.service_tier = Some(match word.as_str() {
+        "standard" => "default".to_owned(),
+        "flex" | "priority" => word,
+        _ => return None,
+    });
+    head.place("service_tier", format!("/{name}"));
+    Some(())
 }
 
 /// The functions of all declarations; other tools are the provider's own.
 fn tools(head: &mut RequestHead, raw: &RawJson) -> Option<()> {
     let tools: Vec<RawJson> = raw.parse().ok()?;
-    for tool in tools {
+    for (at, tool) in tools.into_iter().enumerate() {
         let members = tool.present_members().unwrap_or_default();
         for (name, raw) in &members {
             let is_list = matches!(name.as_str(), "functionDeclarations" | "function_declarations");
             match raw.parse::<Vec<RawJson>>() {
                 Ok(list) if is_list => {
-                    head.tools.extend(list.into_iter().map(|it| Tool::of(it, function)));
+                    let place = |index: usize| format!("/tools/{at}/{name}/{index}");
+                    let read = |(index, it)| Tool::of(it, |it| function(it, &place(index)));
+                    head.tools.extend(list.into_iter().enumerate().map(read));
                 }
                 _ => head.tools.push(Tool::Other(tool.clone())),
             }
@@ -40,7 +56,7 @@ fn tools(head: &mut RequestHead, raw: &RawJson) -> Option<()> {
     Some(())
 }
 
-fn function(raw: &RawJson) -> Option<Function> {
+fn function(raw: &RawJson, place: &str) -> Option<Function> {
     let mut res = Function::default();
     let mut has_name = false;
     for (name, raw) in raw.present_members()? {
@@ -50,9 +66,17 @@ fn function(raw: &RawJson) -> Option<Function> {
                 has_name = true;
             }
             "description" => res.description = Some(raw.parse().ok()?),
-            "parametersJsonSchema" | "parameters_json_schema" => res.parameters = Some(raw),
+            "parametersJsonSchema" | "parameters_json_schema" => {
+                res.origin = SchemaOrigin { pointer: format!("{place}/{name}"), openapi: None };
+                res.parameters = Some(raw);
+            }
             // The API's own subset of schemas, which yields to the whole one.
-            "parameters" => res.parameters = res.parameters.or(Some(raw)),
+            "parameters" if res.parameters.is_none() => {
+                res.parameters = Some(msg_schema::from_openapi(&raw));
+                res.origin =
+                    SchemaOrigin { pointer: format!("{place}/{name}"), openapi: Some(raw) };
+            }
+            "parameters" => {}
             _ => res.rest.push((name, raw)),
         }
     }
@@ -64,14 +88,17 @@ fn tool_config(head: &mut RequestHead, name: &str, raw: &RawJson) -> Option<()> 
         let is_calling =
             matches!(member.as_str(), "functionCallingConfig" | "function_calling_config");
         match choice(&raw).filter(|_| is_calling) {
-            Some(choice) => head.tool_choice = Some(choice),
+            Some(choice) => {
+                head.tool_choice = Some(choice);
+                head.place("tool_choice", format!("/{name}"));
+            }
             None => head.rest.push((format!("{name}.{member}"), raw)),
         }
     }
     Some(())
 }
 
-/// The choice; none for a mode without a word, or several tools to choose from.
+/// The choice; none for a mode without a word.
 fn choice(raw: &RawJson) -> Option<ToolChoice> {
     let members = raw.present_members()?;
     let mode = members.iter().find(|it| it.0 == "mode")?.1.parse::<String>().ok()?;
@@ -83,6 +110,7 @@ fn choice(raw: &RawJson) -> Option<ToolChoice> {
         ("NONE", _) => Some(ToolChoice::None),
         ("ANY", []) => Some(ToolChoice::Required),
         ("ANY", [one]) => Some(ToolChoice::Tool(one.clone())),
+        ("ANY", _) => Some(ToolChoice::Allowed { required: true, names: allowed }),
         _ => None,
     }
 }
@@ -90,27 +118,95 @@ fn choice(raw: &RawJson) -> Option<ToolChoice> {
 fn generation_config(head: &mut RequestHead, name: &str, raw: &RawJson) -> Option<()> {
     let mut is_json = false;
     for (member, raw) in raw.present_members()? {
-        let taken = match camel(&member).as_str() {
-            "maxOutputTokens" => raw.parse().ok().map(|it| head.max_tokens = Some(it)),
-            "temperature" => raw.number().map(|it| head.sampling.temperature = Some(it)),
-            "topP" => raw.number().map(|it| head.sampling.top_p = Some(it)),
-            "topK" => raw.number().map(|it| head.sampling.top_k = Some(it)),
-            "stopSequences" => raw.parse().ok().map(|it| head.stop = it),
+        let pointer = format!("/{name}/{member}");
+        let camel = camel(&member);
+        let taken = match camel.as_str() {
             "responseMimeType" => json_type(&raw).map(|it| is_json = it),
-            "responseJsonSchema" | "responseSchema" => {
-                head.response_format = Some(schema(raw.clone()));
+            "responseJsonSchema" => {
+                let origin = SchemaOrigin { pointer: pointer.clone(), openapi: None };
+                head.response_format = Some(schema(raw.clone(), origin));
+                Some(())
+            }
+            "responseSchema" => {
+                let origin = SchemaOrigin { pointer: pointer.clone(), openapi: Some(raw.clone()) };
+                // The whole schema wins over the API's own subset.
+                let has_whole = head.schema().is_some_and(|it| it.origin.openapi.is_none());
+                if !has_whole {
+                    head.response_format = Some(schema(msg_schema::from_openapi(&raw), origin));
+                }
                 Some(())
             }
             "thinkingConfig" => thinking(head, &format!("{name}.{member}"), &raw),
-            _ => None,
+            _ => setting(head, &camel, &raw, &pointer),
         };
-        if taken.is_none() {
-            head.rest.push((format!("{name}.{member}"), raw));
+        match (taken, camel.as_str()) {
+            (None, _) => head.rest.push((format!("{name}.{member}"), raw)),
+            (Some(()), "responseMimeType") => head.place("response_format", pointer),
+            _ => {}
         }
     }
     if is_json && head.response_format.is_none() {
         head.response_format = Some(ResponseFormat::Json);
     }
+    Some(())
+}
+
+/// A setting that is a number, a switch or a list of words.
+fn setting(head: &mut RequestHead, name: &str, raw: &RawJson, pointer: &str) -> Option<()> {
+    let sampling = &mut head.sampling;
+    let word = match name {
+        "maxOutputTokens" => {
+            head.max_tokens = Some(raw.parse().ok()?);
+            "max_tokens"
+        }
+        "temperature" => {
+            sampling.temperature = Some(raw.number()?);
+            "temperature"
+        }
+        "topP" => {
+            sampling.top_p = Some(raw.number()?);
+            "top_p"
+        }
+        "topK" => {
+            sampling.top_k = Some(raw.number()?);
+            "top_k"
+        }
+        "seed" => {
+            sampling.seed = Some(raw.number()?);
+            "seed"
+        }
+        "frequencyPenalty" => {
+            sampling.frequency_penalty = Some(raw.number()?);
+            "frequency_penalty"
+        }
+        "presencePenalty" => {
+            sampling.presence_penalty = Some(raw.number()?);
+            "presence_penalty"
+        }
+        "stopSequences" => {
+            head.stop = raw.parse().ok()?;
+            "stop"
+        }
+        "candidateCount" => {
+            head.choices = Some(raw.parse().ok()?);
+            "choices"
+        }
+        "responseLogprobs" => {
+            head.logprobs = Some(raw.parse().ok()?);
+            "logprobs"
+        }
+        "logprobs" => {
+            head.top_logprobs = Some(raw.parse().ok()?);
+            "top_logprobs"
+        }
+        "responseModalities" => {
+            let words: Vec<String> = raw.parse().ok()?;
+            head.modalities = words.iter().map(|it| it.to_ascii_lowercase()).collect();
+            "modalities"
+        }
+        _ => return None,
+    };
+    head.place(word, pointer);
     Some(())
 }
 
@@ -123,21 +219,29 @@ fn json_type(raw: &RawJson) -> Option<bool> {
     }
 }
 
-fn schema(schema: RawJson) -> ResponseFormat {
-    ResponseFormat::Schema(ResponseSchema { name: None, description: None, schema, strict: None })
+fn schema(schema: RawJson, origin: SchemaOrigin) -> ResponseFormat {
+    let (name, description, strict) = (None, None, None);
+    ResponseFormat::Schema(ResponseSchema { name, description, schema, origin, strict })
 }
 
-/// A level or a budget, whichever comes first; other settings have no word.
+/// A level and a budget, of which 0 is off and -1 as much as the model likes; other settings have no word.
 fn thinking(head: &mut RequestHead, path: &str, raw: &RawJson) -> Option<()> {
     for (name, raw) in raw.present_members()? {
-        let level = || raw.parse::<String>().ok().map(|it| it.to_ascii_lowercase());
-        let setting = match camel(&name).as_str() {
-            "thinkingLevel" => level().map(ReasoningSetting::Effort),
-            "thinkingBudget" => raw.parse().ok().map(ReasoningSetting::Budget),
-            _ => None,
-        };
-        match setting {
-            Some(it) if head.reasoning.is_none() => head.reasoning = Some(it),
+        let pointer = format!("/{}/{name}", path.replace('.', "/"));
+        let level = raw.parse::<String>().ok().filter(|it| it != "THINKING_LEVEL_UNSPECIFIED");
+        match (camel(&name).as_str(), level, raw.parse::<i64>().ok()) {
+            ("thinkingLevel", Some(level), _) => {
+                head.reasoning.effort = Some(Effort::of_word(&level));
+                head.place("effort", pointer);
+            }
+            ("thinkingBudget", _, Some(tokens)) => {
+                head.reasoning.thinking = Some(match u64::try_from(tokens) {
+                    Ok(0) => Thinking::Off,
+                    Ok(tokens) => Thinking::Budget(tokens),
+                    Err(_) => Thinking::Adaptive,
+                });
+                head.place("thinking", pointer);
+            }
             _ => head.rest.push((format!("{path}.{name}"), raw)),
         }
     }

@@ -2,90 +2,158 @@
 
 use msg_codec::codec::Body;
 use msg_core::{
-    Report,
-    request::{Function, ReasoningSetting, RequestHead, ResponseFormat, ToolChoice},
+    RawJson, Report,
+    request::{Effort, Function, RequestHead, ResponseFormat, Thinking, Tool, ToolChoice},
 };
 use msg_json::Writer;
 
 /// What documents of this format are called in a report.
 const TARGET: &str = "gemini requests";
+/// The most texts at which the model stops (RQ-14).
+const MOST_STOPS: usize = 5;
 
 /// Puts the members of a head into a body that has `contents`.
 pub(crate) fn write(head: &RequestHead, body: &mut Body) -> Report {
     let mut report = Report::new();
     body.write_optional("model", head.model.as_ref(), |it, text| it.str(text));
-    let functions = head.functions(TARGET, |it| it.strict.map(|_| "strict"), &mut report);
+    let tools = head.tools_for(TARGET, unsaid, &mut report);
+    let functions: Vec<_> = tools.into_iter().filter_map(Tool::function).collect();
     let functions = Some(functions).filter(|it| !it.is_empty());
     body.write_optional("tools", functions, |it, functions| {
         it.array([functions], |it, functions| {
             it.object(|it| it.key("functionDeclarations").array(functions, declaration));
         });
     });
-    body.write_optional("toolConfig", head.tool_choice.as_ref(), tool_config);
-    let settings = Some(msg_json::to_text(|it| it.object(|it| settings(head, it))));
-    let settings = settings.filter(|it| it != "{}");
+    let choice = head.tool_choice.as_ref().filter(|it| {
+        !matches!(it, ToolChoice::Custom(_) | ToolChoice::Allowed { required: false, .. })
+    });
+    body.write_optional("toolConfig", choice, tool_config);
+    let settings = msg_json::to_text(|it| it.object(|it| settings(head, it, &mut report)));
+    let settings = Some(settings).filter(|it| it != "{}");
     body.write_optional("generationConfig", settings, |it, json| it.raw(&json));
-    let schema = head.schema();
+    let tier = match head.service_tier.as_deref() {
+        Some("default") => Some("standard"),
+        Some(it @ ("flex" | "priority")) => Some(it),
+        _ => None,
+    };
+    body.write_optional("serviceTier", tier, |it, word| it.str(word));
     let placeless = [
+        ("tool_choice", head.tool_choice.is_some() && choice.is_none()),
         ("parallel_tool_calls", head.parallel_tool_calls.is_some()),
         // Streaming is another method, not a member.
         ("stream", head.stream.is_some()),
-        ("response_format.name", schema.is_some_and(|it| it.name.is_some())),
-        ("response_format.description", schema.is_some_and(|it| it.description.is_some())),
-        ("response_format.strict", schema.is_some_and(|it| it.strict.is_some())),
+        ("service_tier", head.service_tier.is_some() && tier.is_none()),
+        ("user", head.user.is_some()),
+        ("safety_identifier", head.safety_identifier.is_some()),
     ];
+    head.lose_schema_notes(TARGET, &mut report);
+    head.lose_of_openai(TARGET, &mut report);
     head.lose(TARGET, &placeless, &mut report);
     report
+}
+
+/// What a declaration has no place for.
+fn unsaid(tool: &Tool) -> Vec<&'static str> {
+    let Some(tool) = tool.function() else { return vec!["type"] };
+    let strict = tool.strict.map(|_| "strict");
+    strict.into_iter().chain(tool.defer_loading.map(|_| "defer_loading")).collect()
 }
 
 fn declaration(it: &mut Writer<'_>, tool: &Function) {
     it.object(|it| {
         it.key("name").str(&tool.name);
         it.optional("description", tool.description.as_ref(), |it, text| it.str(text));
-        it.optional("parametersJsonSchema", tool.parameters.as_ref(), |it, raw| it.raw(raw.text()));
+        it.optional("parametersJsonSchema", tool.parameters.as_ref(), write_schema);
     });
 }
 
+/// A schema as the API reads it: it ignores `const` (RQ-3).
+fn write_schema(it: &mut Writer<'_>, schema: &RawJson) {
+    it.raw(msg_schema::for_gemini(schema).text());
+}
+
 fn tool_config(it: &mut Writer<'_>, choice: &ToolChoice) {
-    let (mode, name) = match choice {
-        ToolChoice::Auto => ("AUTO", None),
-        ToolChoice::None => ("NONE", None),
-        ToolChoice::Required => ("ANY", None),
-        ToolChoice::Tool(name) => ("ANY", Some(name)),
+    let (mode, names) = match choice {
+        ToolChoice::None => ("NONE", &[][..]),
+        ToolChoice::Required => ("ANY", &[][..]),
+        ToolChoice::Tool(name) => ("ANY", std::slice::from_ref(name)),
+        ToolChoice::Allowed { names, .. } => ("ANY", names.as_slice()),
+        _ => ("AUTO", &[][..]),
     };
     it.object(|it| {
         it.key("functionCallingConfig").object(|it| {
             it.key("mode").str(mode);
-            it.optional("allowedFunctionNames", name, |it, name| {
-                it.array([name], |it, text| it.str(text));
+            let names = Some(names).filter(|it| !it.is_empty());
+            it.optional("allowedFunctionNames", names, |it, names| {
+                it.array(names, |it, text| it.str(text));
             });
         });
     });
 }
 
-fn settings(head: &RequestHead, it: &mut Writer<'_>) {
+fn settings(head: &RequestHead, it: &mut Writer<'_>, report: &mut Report) {
     let sampling = &head.sampling;
+    let temperature =
+        head.clamped(TARGET, "temperature", sampling.temperature.as_ref(), (0, 2), report);
     for (name, value) in [
-        ("temperature", &sampling.temperature),
+        ("temperature", &temperature),
         ("topP", &sampling.top_p),
         ("topK", &sampling.top_k),
+        ("seed", &sampling.seed),
+        ("frequencyPenalty", &sampling.frequency_penalty),
+        ("presencePenalty", &sampling.presence_penalty),
     ] {
         it.optional(name, value.as_ref(), |it, raw| it.raw(raw.text()));
     }
     it.optional("maxOutputTokens", head.max_tokens, |it, n| it.u64(n));
-    if !head.stop.is_empty() {
-        it.key("stopSequences").array(&head.stop, |it, text| it.str(text));
+    let stop = head.first_stops(TARGET, MOST_STOPS, report);
+    if !stop.is_empty() {
+        it.key("stopSequences").array(stop, |it, text| it.str(text));
+    }
+    it.optional("candidateCount", head.choices, |it, n| it.u64(n));
+    it.optional("responseLogprobs", head.logprobs, |it, is| it.bool(is));
+    it.optional("logprobs", head.top_logprobs, |it, n| it.u64(n));
+    if !head.modalities.is_empty() {
+        it.key("responseModalities").array(&head.modalities, |it, word| {
+            it.str(&word.to_ascii_uppercase());
+        });
     }
     if let Some(format) = &head.response_format {
         it.key("responseMimeType").str("application/json");
         if let ResponseFormat::Schema(schema) = format {
-            it.key("responseJsonSchema").raw(schema.schema.text());
+            write_schema(it.key("responseJsonSchema"), &schema.schema);
         }
     }
-    if let Some(setting) = &head.reasoning {
-        it.key("thinkingConfig").object(|it| match setting {
-            ReasoningSetting::Effort(word) => it.key("thinkingLevel").str(word),
-            ReasoningSetting::Budget(tokens) => it.key("thinkingBudget").u64(*tokens),
+    thinking(head, it, report);
+}
+
+/// A level or a budget: the API refuses both at once.
+fn thinking(head: &RequestHead, it: &mut Writer<'_>, report: &mut Report) {
+    let (effort, thinking) = (&head.reasoning.effort, head.reasoning.thinking);
+    let is_off = thinking == Some(Thinking::Off);
+    let level = match effort {
+        Some(_) if !is_off => head.effort_between(TARGET, Effort::Minimal, Effort::High, report),
+        _ => None,
+    };
+    let lost = [
+        ("effort", is_off && effort.is_some()),
+        ("thinking", level.is_some() && thinking.is_some()),
+    ];
+    for (word, _) in lost.iter().filter(|it| it.1) {
+        head.lose_word(TARGET, word, report);
+    }
+    let budget = match thinking.filter(|_| level.is_none()) {
+        Some(Thinking::Off) => Some("0".to_owned()),
+        Some(Thinking::Adaptive) => Some("-1".to_owned()),
+        Some(Thinking::Budget(tokens)) => Some(tokens.to_string()),
+        None => None,
+    };
+    if level.is_some() || budget.is_some() {
+        it.key("thinkingConfig").object(|it| {
+            it.optional("thinkingLevel", level, |it, level| {
+                it.str(&level.word().to_ascii_uppercase());
+            });
+            it.optional("thinkingBudget", budget.as_ref(), |it, number| it.raw(number));
         });
     }
 }

@@ -9,7 +9,8 @@ use msg_codec::codec::Body;
 use msg_core::{
     RawJson, Report,
     request::{
-        Function, ReasoningSetting, RequestHead, ResponseFormat, ResponseSchema, Tool, ToolChoice,
+        Effort, Function, RequestHead, ResponseFormat, ResponseSchema, SchemaOrigin, Tool,
+        ToolChoice,
     },
 };
 use msg_json::Writer;
@@ -29,7 +30,8 @@ pub(super) fn read<'a>(members: impl Iterator<Item = (&'a str, &'a RawJson)>) ->
         "stream" => raw.parse().ok().map(|it| head.stream = Some(it)),
         "tools" => {
             let tools: Vec<RawJson> = raw.parse().ok()?;
-            head.tools.extend(tools.into_iter().map(|it| Tool::of(it, function)));
+            let read = |(at, it)| Tool::of(it, |it| function(it, at));
+            head.tools.extend(tools.into_iter().enumerate().map(read));
             Some(())
         }
         CONFIG => config(head, raw),
@@ -44,18 +46,18 @@ pub(super) fn read<'a>(members: impl Iterator<Item = (&'a str, &'a RawJson)>) ->
         let bare = head.rest.iter().position(|it| it.0 == "response_format");
         let is_object = |at: &usize| head.rest[*at].1.text().starts_with('{');
         head.response_format = Some(match bare.filter(is_object) {
-            Some(at) => schema(head.rest.remove(at).1),
+            Some(at) => schema(head.rest.remove(at).1, "/response_format"),
             None => ResponseFormat::Json,
         });
     }
     head
 }
 
-fn function(raw: &RawJson) -> Option<Function> {
+fn function(raw: &RawJson, index: usize) -> Option<Function> {
     let mut members = raw.present_members()?;
     let at = members.iter().position(|it| it.0 == "type")?;
     (members.remove(at).1.parse::<String>().ok()? == "function").then_some(())?;
-    Function::of_members(members, "parameters")
+    Some(Function::of_members(members, "parameters")?.at(format!("/tools/{index}/parameters")))
 }
 
 fn config(head: &mut RequestHead, raw: &RawJson) -> Option<()> {
@@ -66,12 +68,24 @@ fn config(head: &mut RequestHead, raw: &RawJson) -> Option<()> {
             "top_p" => raw.number().map(|it| head.sampling.top_p = Some(it)),
             "stop_sequences" => raw.parse().ok().map(|it| head.stop = it),
             "tool_choice" => choice(&raw).map(|it| head.tool_choice = Some(it)),
-            "thinking_level" if head.reasoning.is_none() => {
-                let level = raw.parse().ok().map(ReasoningSetting::Effort);
-                level.map(|it| head.reasoning = Some(it))
+            "thinking_level" => {
+                let level = raw.parse::<String>().ok().map(|it| Effort::of_word(&it));
+                level.map(|it| head.reasoning.effort = Some(it))
             }
             _ => None,
         };
+        let word = match name.as_str() {
+            "max_output_tokens" => Some("max_tokens"),
+            "temperature" => Some("temperature"),
+            "top_p" => Some("top_p"),
+            "stop_sequences" => Some("stop"),
+            "tool_choice" => Some("tool_choice"),
+            "thinking_level" => Some("effort"),
+            _ => None,
+        };
+        if let Some(word) = word {
+            head.place(word, format!("/{CONFIG}/{name}"));
+        }
         if taken.is_none() {
             head.rest.push((format!("{CONFIG}.{name}"), raw));
         }
@@ -110,13 +124,19 @@ fn format(head: &mut RequestHead, raw: &RawJson) -> Option<()> {
         Ok(_) => return None,
         Err(_) => raw,
     };
+    let pointer = match list {
+        Ok(_) => "/response_format/0/schema",
+        Err(_) => "/response_format/schema",
+    };
     let members = one.present_members()?;
     let find = |wanted: &str| members.iter().find(|it| it.0 == wanted).map(|it| &it.1);
-    let is = |name, word| find(name).and_then(|it| it.parse::<String>().ok()).as_deref() == Some(word);
-    let is_known = |it: &(String, RawJson)| matches!(it.0.as_str(), "type" | "mime_type" | "schema");
+    let is =
+        |name, word| find(name).and_then(|it| it.parse::<String>().ok()).as_deref() == Some(word);
+    let is_known =
+        |it: &(String, RawJson)| matches!(it.0.as_str(), "type" | "mime_type" | "schema");
     (is("type", "text") && members.iter().all(is_known)).then_some(())?;
     head.response_format = match find("schema") {
-        Some(it) if is("mime_type", JSON) => Some(schema(it.clone())),
+        Some(it) if is("mime_type", JSON) => Some(schema(it.clone(), pointer)),
         None if is("mime_type", JSON) => Some(ResponseFormat::Json),
         None if is("mime_type", "text/plain") => None,
         _ => return None,
@@ -124,17 +144,20 @@ fn format(head: &mut RequestHead, raw: &RawJson) -> Option<()> {
     Some(())
 }
 
-fn schema(schema: RawJson) -> ResponseFormat {
-    ResponseFormat::Schema(ResponseSchema { name: None, description: None, schema, strict: None })
+fn schema(schema: RawJson, pointer: &str) -> ResponseFormat {
+    let origin = SchemaOrigin { pointer: pointer.to_owned(), openapi: None };
+    let (name, description, strict) = (None, None, None);
+    ResponseFormat::Schema(ResponseSchema { name, description, schema, origin, strict })
 }
 
 /// Puts the members of a head into a body that has `model` and `input`.
 pub(super) fn write(head: &RequestHead, body: &mut Body) -> Report {
     let mut report = Report::new();
-    let functions = head.functions(TARGET, |it| it.strict.map(|_| "strict"), &mut report);
+    let tools = head.tools_for(TARGET, unsaid, &mut report);
+    let functions: Vec<_> = tools.into_iter().filter_map(Tool::function).collect();
     let functions = Some(functions).filter(|it| !it.is_empty());
     body.write_optional("tools", functions, |it, all| it.array(all, write_tool));
-    let settings = Some(msg_json::to_text(|it| it.object(|it| settings(head, it))));
+    let settings = Some(msg_json::to_text(|it| it.object(|it| settings(head, it, &mut report))));
     body.write_optional(CONFIG, settings.filter(|it| it != "{}"), |it, json| it.raw(&json));
     body.write_optional("response_format", head.response_format.as_ref(), |it, format| {
         it.object(|it| {
@@ -146,15 +169,25 @@ pub(super) fn write(head: &RequestHead, body: &mut Body) -> Report {
         });
     });
     body.write_optional("stream", head.stream, |it, is| it.bool(is));
-    let schema = head.schema();
+    let sampling = &head.sampling;
     let placeless = [
+        ("tool_choice", head.tool_choice.is_some() && said_choice(head).is_none()),
         ("parallel_tool_calls", head.parallel_tool_calls.is_some()),
-        ("top_k", head.sampling.top_k.is_some()),
-        ("reasoning", matches!(head.reasoning, Some(ReasoningSetting::Budget(_)))),
-        ("response_format.name", schema.is_some_and(|it| it.name.is_some())),
-        ("response_format.description", schema.is_some_and(|it| it.description.is_some())),
-        ("response_format.strict", schema.is_some_and(|it| it.strict.is_some())),
+        ("top_k", sampling.top_k.is_some()),
+        ("seed", sampling.seed.is_some()),
+        ("frequency_penalty", sampling.frequency_penalty.is_some()),
+        ("presence_penalty", sampling.presence_penalty.is_some()),
+        ("choices", head.choices.is_some()),
+        ("logprobs", head.logprobs.is_some()),
+        ("top_logprobs", head.top_logprobs.is_some()),
+        ("modalities", !head.modalities.is_empty()),
+        ("service_tier", head.service_tier.is_some()),
+        ("user", head.user.is_some()),
+        ("safety_identifier", head.safety_identifier.is_some()),
+        ("thinking", head.reasoning.thinking.is_some()),
     ];
+    head.lose_schema_notes(TARGET, &mut report);
+    head.lose_of_openai(TARGET, &mut report);
     head.lose(TARGET, &placeless, &mut report);
     report
 }
@@ -168,17 +201,35 @@ fn write_tool(it: &mut Writer<'_>, tool: &Function) {
     });
 }
 
-fn settings(head: &RequestHead, it: &mut Writer<'_>) {
-    it.optional("tool_choice", head.tool_choice.as_ref(), |it, choice| match choice {
-        ToolChoice::Auto => it.str("auto"),
-        ToolChoice::None => it.str("none"),
-        ToolChoice::Required => it.str("any"),
-        ToolChoice::Tool(name) => it.object(|it| {
+/// What a tool has no place for.
+fn unsaid(tool: &Tool) -> Vec<&'static str> {
+    let Some(tool) = tool.function() else { return vec!["type"] };
+    let strict = tool.strict.map(|_| "strict");
+    strict.into_iter().chain(tool.defer_loading.map(|_| "defer_loading")).collect()
+}
+
+/// The choice, where there is a word for it.
+fn said_choice(head: &RequestHead) -> Option<&ToolChoice> {
+    head.tool_choice.as_ref().filter(|it| {
+        !matches!(it, ToolChoice::Custom(_) | ToolChoice::Allowed { required: false, .. })
+    })
+}
+
+fn settings(head: &RequestHead, it: &mut Writer<'_>, report: &mut Report) {
+    it.optional("tool_choice", said_choice(head), |it, choice| {
+        let names = match choice {
+            ToolChoice::None => return it.str("none"),
+            ToolChoice::Required => return it.str("any"),
+            ToolChoice::Tool(name) => std::slice::from_ref(name),
+            ToolChoice::Allowed { names, .. } => names.as_slice(),
+            _ => return it.str("auto"),
+        };
+        it.object(|it| {
             it.key("allowed_tools").object(|it| {
                 it.key("mode").str("any");
-                it.key("tools").array([name], |it, name| it.str(name));
+                it.key("tools").array(names, |it, name| it.str(name));
             });
-        }),
+        });
     });
     it.optional("max_output_tokens", head.max_tokens, |it, n| it.u64(n));
     let sampling = &head.sampling;
@@ -188,7 +239,6 @@ fn settings(head: &RequestHead, it: &mut Writer<'_>) {
     if !head.stop.is_empty() {
         it.key("stop_sequences").array(&head.stop, |it, text| it.str(text));
     }
-    if let Some(ReasoningSetting::Effort(word)) = &head.reasoning {
-        it.key("thinking_level").str(word);
-    }
+    let level = head.effort_between(TARGET, Effort::Minimal, Effort::High, report);
+    it.optional("thinking_level", level, |it, level| it.str(level.word()));
 }

@@ -177,6 +177,10 @@ impl RequestBody for InteractionRequest {
     fn head(&self) -> RequestHead {
         self.head()
     }
+
+    fn body_mut(&mut self) -> &mut Body {
+        &mut self.body
+    }
 }
 
 /// Reads the last value of `system_instruction`, wherever it stands; none for one that says nothing, which stays

@@ -131,4 +131,3 @@ fn has_steps(mut reader: Reader<'_>) -> Result<bool, msg_json::JsonError> {
     }
     Ok(res)
 }
-

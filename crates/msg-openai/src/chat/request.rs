@@ -137,7 +137,7 @@ impl ChatRequest {
     /// The tools that the model may call.
     #[must_use]
     pub fn tools<'t>(self, tools: impl IntoIterator<Item = &'t Function>) -> Self {
-        self.written("tools", |it| head::write_tools(tools, Spelling::Chat, it))
+        self.written("tools", |it| head::write_functions(tools, Spelling::Chat, it))
     }
 
     /// Which tool the model calls.
@@ -303,6 +303,10 @@ impl RequestBody for ChatRequest {
 
     fn head(&self) -> RequestHead {
         self.head()
+    }
+
+    fn body_mut(&mut self) -> &mut Body {
+        &mut self.body
     }
 }
 

@@ -11,7 +11,7 @@ mod tools;
 mod write;
 
 pub(crate) use self::read::read;
-pub(crate) use self::tools::{write_choice, write_tools};
+pub(crate) use self::tools::{write_choice, write_functions};
 pub(crate) use self::write::write;
 
 /// The two ways in which OpenAI spells a request.

@@ -2,7 +2,7 @@
 
 use msg_core::RawJson;
 use msg_core::request::{
-    ReasoningSetting, RequestHead, ResponseFormat, ResponseSchema, ToolChoice,
+    Effort, RequestHead, ResponseFormat, ResponseSchema, SchemaOrigin, Thinking, ToolChoice,
 };
 use serde::Deserialize;
 
@@ -22,6 +22,10 @@ pub(crate) fn read<'a>(
     })
 }
 
+/// Members that both have under one name, and nobody else: they go along as they are.
+const OF_OPENAI: [&str; 5] =
+    ["metadata", "store", "prompt_cache_key", "prompt_cache_retention", "moderation"];
+
 /// Members that both spell alike. None if it is another, or of another type.
 fn shared(head: &mut RequestHead, name: &str, raw: &RawJson) -> Option<()> {
     match name {
@@ -31,7 +35,12 @@ fn shared(head: &mut RequestHead, name: &str, raw: &RawJson) -> Option<()> {
         "parallel_tool_calls" => head.parallel_tool_calls = Some(raw.parse().ok()?),
         "temperature" => head.sampling.temperature = Some(raw.number()?),
         "top_p" => head.sampling.top_p = Some(raw.number()?),
+        "top_logprobs" => head.top_logprobs = Some(raw.parse().ok()?),
         "stream" => head.stream = Some(raw.parse().ok()?),
+        "service_tier" => head.service_tier = Some(raw.parse().ok()?),
+        "user" => head.user = Some(raw.parse().ok()?),
+        "safety_identifier" => head.safety_identifier = Some(raw.parse().ok()?),
+        name if OF_OPENAI.contains(&name) => head.of_openai.push((name.to_owned(), raw.clone())),
         _ => return None,
     }
     Some(())
@@ -43,10 +52,18 @@ fn chat(head: &mut RequestHead, name: &str, raw: &RawJson) -> Option<()> {
         // The older member, which yields to the newer one.
         "max_tokens" => head.max_tokens = head.max_tokens.or(Some(raw.parse().ok()?)),
         "stop" => head.stop = raw.parse().or_else(|_| raw.parse().map(|it| vec![it])).ok()?,
-        "response_format" => head.response_format = Some(chat_format(raw)?),
-        "reasoning_effort" => {
-            head.reasoning = Some(ReasoningSetting::Effort(raw.parse().ok()?));
+        "seed" => head.sampling.seed = Some(raw.number()?),
+        "frequency_penalty" => head.sampling.frequency_penalty = Some(raw.number()?),
+        "presence_penalty" => head.sampling.presence_penalty = Some(raw.number()?),
+        "n" => {
+            head.choices = Some(raw.parse().ok()?);
+            head.place("choices", "/n");
         }
+        "logprobs" => head.logprobs = Some(raw.parse().ok()?),
+        "modalities" => head.modalities = raw.parse().ok()?,
+        "verbosity" => head.verbosity = Some(raw.clone()),
+        "response_format" => format(head, chat_format(raw)?),
+        "reasoning_effort" => effort(head, raw, "/reasoning_effort")?,
         "functions" => head.tools.extend(tools::read_functions(raw)?),
         "function_call" => head.tool_choice = Some(choice(raw)?),
         _ => return None,
@@ -60,22 +77,56 @@ fn responses(head: &mut RequestHead, name: &str, raw: &RawJson) -> Option<()> {
         "text" => {
             for (name, raw) in raw.present_members()? {
                 match (name.as_str(), responses_format(&raw)) {
-                    ("format", Some(format)) => head.response_format = Some(format),
+                    ("format", Some(found)) => {
+                        head.place("response_format", "/text/format");
+                        format(head, found);
+                    }
+                    ("verbosity", _) => {
+                        head.place("verbosity", "/text/verbosity");
+                        head.verbosity = Some(raw);
+                    }
                     _ => head.rest.push((format!("text.{name}"), raw)),
                 }
             }
         }
         "reasoning" => {
             for (name, raw) in raw.present_members()? {
-                match (name.as_str(), raw.parse::<String>()) {
-                    ("effort", Ok(word)) => head.reasoning = Some(ReasoningSetting::Effort(word)),
-                    _ => head.rest.push((format!("reasoning.{name}"), raw)),
+                if name != "effort" || effort(head, &raw, "/reasoning/effort").is_none() {
+                    head.rest.push((format!("reasoning.{name}"), raw));
                 }
             }
         }
         _ => return None,
     }
     Some(())
+}
+
+/// `none` is no effort but thinking that is off.
+fn effort(head: &mut RequestHead, raw: &RawJson, pointer: &str) -> Option<()> {
+    let word: String = raw.parse().ok()?;
+    match word.as_str() {
+        "none" => {
+            head.reasoning.thinking = Some(Thinking::Off);
+            head.place("thinking", pointer);
+        }
+        word => {
+            head.reasoning.effort = Some(Effort::of_word(word));
+            head.place("effort", pointer);
+        }
+    }
+    Some(())
+}
+
+/// What is read of a format: that of text is what an answer has without one.
+enum Format {
+    Text,
+    Of(ResponseFormat),
+}
+
+fn format(head: &mut RequestHead, found: Format) {
+    if let Format::Of(it) = found {
+        head.response_format = Some(it);
+    }
 }
 
 /// A word, or the tool that is named, in either spelling and in the older one of functions.
@@ -88,10 +139,19 @@ fn choice(raw: &RawJson) -> Option<ToolChoice> {
         name: Option<String>,
         #[serde(default)]
         function: Option<Inner>,
+        #[serde(default)]
+        custom: Option<Inner>,
+        #[serde(default)]
+        allowed_tools: Option<Allowed>,
     }
     #[derive(Deserialize)]
     struct Inner {
         name: String,
+    }
+    #[derive(Deserialize)]
+    struct Allowed {
+        mode: String,
+        tools: Vec<Named>,
     }
     if let Ok(word) = raw.parse::<String>() {
         return match word.as_str() {
@@ -101,10 +161,25 @@ fn choice(raw: &RawJson) -> Option<ToolChoice> {
             _ => None,
         };
     }
+    let function = |it: Named| {
+        let is_function = it.r#type.is_none_or(|it| it == "function");
+        it.function.map(|it| it.name).or(it.name).filter(|_| is_function)
+    };
     let named: Named = raw.parse().ok()?;
-    let is_function = named.r#type.is_none_or(|it| it == "function");
-    let name = named.function.map(|it| it.name).or(named.name).filter(|_| is_function)?;
-    Some(ToolChoice::Tool(name))
+    match named.r#type.as_deref() {
+        Some("custom") => named.custom.map(|it| it.name).or(named.name).map(ToolChoice::Custom),
+        Some("allowed_tools") => {
+            let Allowed { mode, tools } = named.allowed_tools.or_else(|| raw.parse().ok())?;
+            let required = match mode.as_str() {
+                "auto" => false,
+                "required" => true,
+                _ => return None,
+            };
+            let names = tools.into_iter().map(function).collect::<Option<Vec<_>>>()?;
+            Some(ToolChoice::Allowed { required, names })
+        }
+        _ => function(named).map(ToolChoice::Tool),
+    }
 }
 
 #[derive(Deserialize)]
@@ -118,36 +193,44 @@ struct Schema {
     strict: Option<bool>,
 }
 
-impl From<Schema> for ResponseFormat {
-    fn from(it: Schema) -> Self {
-        let Schema { name, description, schema, strict } = it;
-        ResponseFormat::Schema(ResponseSchema { name, description, schema, strict })
+impl Schema {
+    /// The format of this schema, which is at a pointer of the source.
+    fn at(self, pointer: &str) -> Format {
+        let Schema { name, description, schema, strict } = self;
+        let origin = SchemaOrigin { pointer: pointer.to_owned(), openapi: None };
+        let schema = ResponseSchema { name, description, schema, origin, strict };
+        Format::Of(ResponseFormat::Schema(schema))
     }
 }
 
-fn chat_format(raw: &RawJson) -> Option<ResponseFormat> {
+fn chat_format(raw: &RawJson) -> Option<Format> {
     #[derive(Deserialize)]
-    struct Format {
+    struct Members {
         r#type: String,
         #[serde(default)]
         json_schema: Option<RawJson>,
     }
-    let format: Format = raw.parse().ok()?;
+    let format: Members = raw.parse().ok()?;
     match (format.r#type.as_str(), format.json_schema) {
-        ("json_object", None) => Some(ResponseFormat::Json),
-        ("json_schema", Some(schema)) => schema.parse::<Schema>().ok().map(Into::into),
+        ("text", None) => Some(Format::Text),
+        ("json_object", None) => Some(Format::Of(ResponseFormat::Json)),
+        ("json_schema", Some(schema)) => {
+            let schema = schema.parse::<Schema>().ok()?;
+            Some(schema.at("/response_format/json_schema/schema"))
+        }
         _ => None,
     }
 }
 
-fn responses_format(raw: &RawJson) -> Option<ResponseFormat> {
+fn responses_format(raw: &RawJson) -> Option<Format> {
     #[derive(Deserialize)]
-    struct Format {
+    struct Members {
         r#type: String,
     }
-    match raw.parse::<Format>().ok()?.r#type.as_str() {
-        "json_object" => Some(ResponseFormat::Json),
-        "json_schema" => raw.parse::<Schema>().ok().map(Into::into),
+    match raw.parse::<Members>().ok()?.r#type.as_str() {
+        "text" => Some(Format::Text),
+        "json_object" => Some(Format::Of(ResponseFormat::Json)),
+        "json_schema" => Some(raw.parse::<Schema>().ok()?.at("/text/format/schema")),
         _ => None,
     }
 }

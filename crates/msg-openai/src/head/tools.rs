@@ -1,34 +1,56 @@
 //! The tools of a request, both ways.
 
 use msg_core::RawJson;
-use msg_core::request::{Function, Tool, ToolChoice};
+use msg_core::request::{CustomTool, Function, TextFormat, Tool, ToolChoice};
 use msg_json::Writer;
 
 use super::Spelling;
 
-/// A list of tools, functions in either spelling.
+/// A list of tools, functions and custom ones in either spelling.
 pub(super) fn read(raw: &RawJson) -> Option<Vec<Tool>> {
     let tools: Vec<RawJson> = raw.parse().ok()?;
-    Some(tools.into_iter().map(|it| Tool::of(it, read_tool)).collect())
+    let read = |(at, it): (usize, RawJson)| read_tool(&it, at).unwrap_or(Tool::Other(it));
+    Some(tools.into_iter().enumerate().map(read).collect())
 }
 
 /// The older list of functions.
 pub(super) fn read_functions(raw: &RawJson) -> Option<Vec<Tool>> {
     let tools: Vec<RawJson> = raw.parse().ok()?;
-    tools.iter().map(|it| function(it.members()?).map(Tool::Function)).collect()
+    let read = |(at, it): (usize, &RawJson)| {
+        let function = function(it.members()?)?.at(format!("/functions/{at}/parameters"));
+        Some(Tool::Function(function))
+    };
+    tools.iter().enumerate().map(read).collect()
 }
 
-/// `{"type":"function","function":{…}}`, or the members of the function beside the type.
-fn read_tool(raw: &RawJson) -> Option<Function> {
+/// `{"type":"function","function":{…}}`, or the members of the function beside the type; `custom` likewise.
+fn read_tool(raw: &RawJson, at: usize) -> Option<Tool> {
     let mut members = raw.members()?;
     let kind = members.iter().position(|it| it.0 == "type")?;
-    (members.remove(kind).1.parse::<String>().ok()? == "function").then_some(())?;
-    let Some(inner) = members.iter().position(|it| it.0 == "function") else {
-        return function(members);
-    };
-    let mut res = function(members.remove(inner).1.members()?)?;
-    res.rest.extend(members);
-    Some(res)
+    let kind: String = members.remove(kind).1.parse().ok()?;
+    let inner = members.iter().position(|it| it.0 == kind);
+    let inner = inner.map(|it| members.remove(it).1.members());
+    match kind.as_str() {
+        "function" => {
+            let (mut res, pointer) = match inner {
+                Some(inner) => (function(inner?)?, format!("/tools/{at}/function/parameters")),
+                None => {
+                    (function(std::mem::take(&mut members))?, format!("/tools/{at}/parameters"))
+                }
+            };
+            res.rest.extend(members);
+            Some(Tool::Function(res.at(pointer)))
+        }
+        "custom" => {
+            let mut res = match inner {
+                Some(inner) => custom(inner?)?,
+                None => custom(std::mem::take(&mut members))?,
+            };
+            res.rest.extend(members);
+            Some(Tool::Custom(res))
+        }
+        _ => None,
+    }
 }
 
 fn function(mut members: Vec<(String, RawJson)>) -> Option<Function> {
@@ -36,45 +58,148 @@ fn function(mut members: Vec<(String, RawJson)>) -> Option<Function> {
     Function::of_members(members, "parameters")
 }
 
-/// The value of `tools`.
-pub(crate) fn write_tools<'t>(
+fn custom(members: Vec<(String, RawJson)>) -> Option<CustomTool> {
+    let mut res = CustomTool::default();
+    let mut has_name = false;
+    for (name, raw) in members.into_iter().filter(|it| it.1.text() != "null") {
+        match name.as_str() {
+            "name" => {
+                res.name = raw.parse().ok()?;
+                has_name = true;
+            }
+            "description" => res.description = Some(raw.parse().ok()?),
+            "format" => res.format = Some(text_format(&raw)?),
+            _ => res.rest.push((name, raw)),
+        }
+    }
+    has_name.then_some(res)
+}
+
+/// `{"type":"grammar","grammar":{…}}`, or the members of the grammar beside the type.
+fn text_format(raw: &RawJson) -> Option<TextFormat> {
+    let members = raw.present_members()?;
+    let text = |members: &[(String, RawJson)], name: &str| {
+        members.iter().find(|it| it.0 == name)?.1.parse::<String>().ok()
+    };
+    match text(&members, "type")?.as_str() {
+        "text" => Some(TextFormat::Text),
+        "grammar" => {
+            let inner = members.iter().find(|it| it.0 == "grammar");
+            let inner = inner.map_or(Some(members.clone()), |it| it.1.present_members())?;
+            let (syntax, definition) = (text(&inner, "syntax")?, text(&inner, "definition")?);
+            Some(TextFormat::Grammar { syntax, definition })
+        }
+        _ => None,
+    }
+}
+
+/// The value of `tools` for functions alone.
+pub(crate) fn write_functions<'t>(
     functions: impl IntoIterator<Item = &'t Function>,
     spelling: Spelling,
     it: &mut Writer<'_>,
 ) {
-    it.array(functions, |it, tool| element(tool, spelling, it));
+    it.array(functions, |it, tool| write_function(tool, spelling, it));
 }
 
-fn element(tool: &Function, spelling: Spelling, it: &mut Writer<'_>) {
+/// The value of `tools`; other tools than functions and custom ones are left out.
+pub(super) fn write_tools(tools: &[&Tool], spelling: Spelling, it: &mut Writer<'_>) {
+    let known = tools.iter().filter(|it| !matches!(it, Tool::Other(_)));
+    it.array(known, |it, tool| match tool {
+        Tool::Function(tool) => write_function(tool, spelling, it),
+        Tool::Custom(tool) => write_custom(tool, spelling, it),
+        _ => it.null(),
+    });
+}
+
+fn write_function(tool: &Function, spelling: Spelling, it: &mut Writer<'_>) {
     it.object(|it| {
         it.key("type").str("function");
         match spelling {
-            Spelling::Chat => it.key("function").object(|it| members(tool, it)),
-            Spelling::Responses => members(tool, it),
+            Spelling::Chat => it.key("function").object(|it| members(tool, spelling, it)),
+            Spelling::Responses => members(tool, spelling, it),
         }
     });
 }
 
-fn members(tool: &Function, it: &mut Writer<'_>) {
+fn members(tool: &Function, spelling: Spelling, it: &mut Writer<'_>) {
     it.key("name").str(&tool.name);
     it.optional("description", tool.description.as_ref(), |it, text| it.str(text));
-    it.optional("parameters", tool.parameters.as_ref(), |it, raw| it.raw(raw.text()));
-    it.optional("strict", tool.strict, |it, is| it.bool(is));
+    let is_flat = spelling == Spelling::Responses;
+    // Responses want a schema, and try to be strict where nothing is said (RQ-10).
+    let nothing = is_flat.then_some(r#"{"type":"object","properties":{}}"#);
+    let schema = tool.parameters.as_ref().map(RawJson::text).or(nothing);
+    it.optional("parameters", schema, |it, json| it.raw(json));
+    let strict = tool.strict.or(is_flat.then_some(false));
+    it.optional("strict", strict, |it, is| it.bool(is));
+    let deferred = tool.defer_loading.filter(|_| is_flat);
+    it.optional("defer_loading", deferred, |it, is| it.bool(is));
+}
+
+fn write_custom(tool: &CustomTool, spelling: Spelling, it: &mut Writer<'_>) {
+    let members = |it: &mut Writer<'_>| {
+        it.key("name").str(&tool.name);
+        it.optional("description", tool.description.as_ref(), |it, text| it.str(text));
+        it.optional("format", tool.format.as_ref(), |it, format| {
+            it.object(|it| write_text_format(format, spelling, it));
+        });
+    };
+    it.object(|it| {
+        it.key("type").str("custom");
+        match spelling {
+            Spelling::Chat => it.key("custom").object(members),
+            Spelling::Responses => members(it),
+        }
+    });
+}
+
+fn write_text_format(format: &TextFormat, spelling: Spelling, it: &mut Writer<'_>) {
+    let TextFormat::Grammar { syntax, definition } = format else {
+        it.key("type").str("text");
+        return;
+    };
+    let members = |it: &mut Writer<'_>| {
+        it.key("syntax").str(syntax);
+        it.key("definition").str(definition);
+    };
+    it.key("type").str("grammar");
+    match spelling {
+        Spelling::Chat => it.key("grammar").object(members),
+        Spelling::Responses => members(it),
+    }
 }
 
 /// The value of `tool_choice`.
 pub(crate) fn write_choice(choice: &ToolChoice, spelling: Spelling, it: &mut Writer<'_>) {
-    match (choice, spelling) {
-        (ToolChoice::Auto, _) => it.str("auto"),
-        (ToolChoice::None, _) => it.str("none"),
-        (ToolChoice::Required, _) => it.str("required"),
-        (ToolChoice::Tool(name), Spelling::Chat) => it.object(|it| {
-            it.key("type").str("function");
-            it.key("function").object(|it| it.key("name").str(name));
-        }),
-        (ToolChoice::Tool(name), Spelling::Responses) => it.object(|it| {
-            it.key("type").str("function");
-            it.key("name").str(name);
-        }),
+    match choice {
+        ToolChoice::Auto => it.str("auto"),
+        ToolChoice::None => it.str("none"),
+        ToolChoice::Required => it.str("required"),
+        ToolChoice::Tool(name) => named("function", name, spelling, it),
+        ToolChoice::Custom(name) => named("custom", name, spelling, it),
+        ToolChoice::Allowed { required, names } => {
+            let members = |it: &mut Writer<'_>| {
+                it.key("mode").str(if *required { "required" } else { "auto" });
+                it.key("tools").array(names, |it, name| named("function", name, spelling, it));
+            };
+            it.object(|it| {
+                it.key("type").str("allowed_tools");
+                match spelling {
+                    Spelling::Chat => it.key("allowed_tools").object(members),
+                    Spelling::Responses => members(it),
+                }
+            });
+        }
     }
+}
+
+/// A tool of this kind and name.
+fn named(kind: &'static str, name: &str, spelling: Spelling, it: &mut Writer<'_>) {
+    it.object(|it| {
+        it.key("type").str(kind);
+        match spelling {
+            Spelling::Chat => it.key(kind).object(|it| it.key("name").str(name)),
+            Spelling::Responses => it.key("name").str(name),
+        }
+    });
 }

@@ -183,6 +183,10 @@ impl RequestBody for ResponsesRequest {
     fn head(&self) -> RequestHead {
         self.head()
     }
+
+    fn body_mut(&mut self) -> &mut Body {
+        &mut self.body
+    }
 }
 
 /// The text of a system message that is nothing else: its texts, a blank line between.

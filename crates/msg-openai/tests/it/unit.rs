@@ -123,6 +123,6 @@ fn tool(it: &ToolInput) -> Function {
         description: it.description.clone(),
         parameters: Some(it.parameters.clone()),
         strict: it.strict,
-        rest: Vec::new(),
+        ..Function::default()
     }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use msg_anthropic::MessagesRequest;
 use msg_chainast::{ChainAst, Profile, RepairOptions};
-use msg_core::request::{ReasoningSetting, RequestHead, Sampling};
+use msg_core::request::{Effort, Reasoning, RequestHead, Sampling, Thinking};
 use msg_core::{Code, Diagnostic, Message, RawJson, SeededIds};
 use msg_document::{Digest, FitOptions, Fitter, Refusal};
 use msg_gemini::GenerateRequest;
@@ -103,7 +103,7 @@ fn head(who: &Settings) -> RequestHead {
 
 fn responses_request(messages: Vec<Message>, who: &Settings, out: &mut Vec<u8>) -> Vec<Diagnostic> {
     let reasons = who.config.reasoning == Some(true);
-    let reasoning = reasons.then(|| ReasoningSetting::Effort("medium".to_owned()));
+    let reasoning = Reasoning { effort: reasons.then_some(Effort::Medium), thinking: None };
     let head = RequestHead { reasoning, ..head(who) };
     let (request, mut report) = ResponsesRequest::from_head(&head, messages);
     let document = responses::Document::Request(request);
@@ -123,7 +123,7 @@ fn anthropic_request(
     let mut head = head(who);
     let limit = head.max_tokens.unwrap_or(MAX_TOKENS);
     if who.config.reasoning == Some(true) && limit > LEAST_BUDGET {
-        head.reasoning = Some(ReasoningSetting::Budget((limit / 2).max(LEAST_BUDGET)));
+        head.reasoning.thinking = Some(Thinking::Budget((limit / 2).max(LEAST_BUDGET)));
         head.sampling.temperature = None;
     }
     let options = msg_anthropic::WriteOptions::new().with_max_tokens(MAX_TOKENS);

@@ -63,14 +63,13 @@ struct Steps<'a> {
 }
 
 impl<'a> Steps<'a> {
-    fn element(
-        &mut self,
-        reader: &mut Reader<'a>,
-        cx: &mut Context<'a, '_>,
-    ) -> Result<(), Error> {
+    fn element(&mut self, reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<(), Error> {
         let offset = reader.next_offset();
-        let bad =
-            |cx: &Context<'_, '_>| Error::Shape { message: Some(cx.message), expected: EXPECTED, offset };
+        let bad = |cx: &Context<'_, '_>| Error::Shape {
+            message: Some(cx.message),
+            expected: EXPECTED,
+            offset,
+        };
         let kind = match reader.peek()? {
             Kind::String => Some(Cow::Borrowed("text")),
             Kind::Object => type_of(reader.clone())?,

@@ -17,8 +17,18 @@ use crate::stream::UNKNOWN_DELTA;
 
 /// Members of an interaction that have places of their own, or are no part of the answer.
 const KNOWN: [&str; 12] = [
-    "id", "object", "status", "model", "usage", "steps", "outputs", "created", "updated", "errors",
-    "role", "event_type",
+    "id",
+    "object",
+    "status",
+    "model",
+    "usage",
+    "steps",
+    "outputs",
+    "created",
+    "updated",
+    "errors",
+    "role",
+    "event_type",
 ];
 
 /// A stream has so many times more steps than calls (GI-17).

@@ -108,7 +108,13 @@ impl Piece {
         Some(msg_json::to_text(|it| it.object(|it| it.key("type").str(step))))
     }
 
-    fn member(&mut self, name: &str, value: Json<'_>, shared: &mut Shared, step: &mut Step<'_, '_>) {
+    fn member(
+        &mut self,
+        name: &str,
+        value: Json<'_>,
+        shared: &mut Shared,
+        step: &mut Step<'_, '_>,
+    ) {
         match (&mut self.kind, name) {
             (PieceKind::Other { members, .. }, _) => overwrite(members, name, value, step),
             (_, "type") => {}

@@ -15,7 +15,8 @@ impl<'a> Writer<'a, '_> {
     pub(super) fn keeps_thought(&self, it: &Reasoning) -> bool {
         let has_own = it.extra.iter(&INTERACTIONS).next().is_some();
         let was_here = self.is_verbatim() && self.objects.layout(&it.extra).is_some();
-        let says = !it.display_text().is_empty() || it.summary.as_ref().is_some_and(|it| it.len() > 1);
+        let says =
+            !it.display_text().is_empty() || it.summary.as_ref().is_some_and(|it| it.len() > 1);
         self.options.thoughts == Thoughts::Keep && (has_own || was_here || says)
     }
 
@@ -47,7 +48,8 @@ impl<'a> Writer<'a, '_> {
             None => Value::Absent,
         };
         let mut said = Vec::new();
-        match self.objects.source(&it.extra, 2).filter(|it| summary_of(it).as_ref() == Some(&texts)) {
+        match self.objects.source(&it.extra, 2).filter(|it| summary_of(it).as_ref() == Some(&texts))
+        {
             Some(source) => said.extend_from_slice(source.as_bytes()),
             None if !texts.is_empty() => write_summary(&texts, &mut said),
             None if plan.variant(thought::SUMMARY) == thought::SUMMARY_NULL => {
@@ -136,7 +138,8 @@ impl<'a> Writer<'a, '_> {
 
     /// The value of `result`; the variant is the one that the source had.
     fn output(&mut self, at: usize, it: &'a ToolResult, variant: u8) -> Vec<u8> {
-        let parts: Vec<_> = it.content.parts().iter().filter(|it| self.fits_result(at, it)).collect();
+        let parts: Vec<_> =
+            it.content.parts().iter().filter(|it| self.fits_result(at, it)).collect();
         let mut out = Vec::new();
         match parts.as_slice() {
             [] if variant == result::RESULT_NULL => out.extend_from_slice(b"null"),

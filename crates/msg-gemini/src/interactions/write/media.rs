@@ -87,7 +87,10 @@ impl<'a> Writer<'a, '_> {
     ) {
         let Some(medium) = self.source(it) else { return };
         self.media_losses(at, it, &medium);
-        let has_raw = it.extra().get(&INTERACTIONS, "mime_type").is_some_and(|it| !it.text().starts_with('"'));
+        let has_raw = it
+            .extra()
+            .get(&INTERACTIONS, "mime_type")
+            .is_some_and(|it| !it.text().starts_with('"'));
         let (data, uri) = match medium.source {
             Source::Data(data) => (data.into(), Value::Absent),
             Source::Uri(uri) => (Value::Absent, uri.into()),
@@ -100,8 +103,12 @@ impl<'a> Writer<'a, '_> {
 
     fn media_losses(&mut self, at: usize, it: &Part, medium: &Medium<'_>) {
         let is_inline = matches!(medium.source, Source::Data(_));
-        let retyped =
-            |said: &Option<String>| is_inline && said.is_some() && *said.as_deref().unwrap_or_default() != *medium.media_type.as_deref().unwrap_or_default();
+        let retyped = |said: &Option<String>| {
+            is_inline
+                && said.is_some()
+                && *said.as_deref().unwrap_or_default()
+                    != *medium.media_type.as_deref().unwrap_or_default()
+        };
         let lost: &[(&str, bool)] = match it {
             Part::Image(it) => &[
                 ("file_id", it.file_id.is_some()),

@@ -122,12 +122,7 @@ impl<'a> Writer<'a, '_> {
     }
 
     /// The unknown members of a part but those that `skip` names; those of other formats are reported.
-    fn members<'b>(
-        &mut self,
-        extra: &'b Extra,
-        at: usize,
-        skip: &[&str],
-    ) -> Vec<RawMember<'b>> {
+    fn members<'b>(&mut self, extra: &'b Extra, at: usize, skip: &[&str]) -> Vec<RawMember<'b>> {
         self.objects.losses.foreign(extra, Some(&INTERACTIONS), Some(at));
         let own = extra.iter(&INTERACTIONS).filter(|it| !skip.contains(&it.0));
         own.map(|(name, value)| RawMember { name: name.into(), value: value.text() }).collect()

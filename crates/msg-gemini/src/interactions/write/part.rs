@@ -37,12 +37,7 @@ impl<'a> Writer<'a, '_> {
     }
 
     /// Writes a part that has a place; `more` are members that go into its object.
-    pub(super) fn part(
-        &mut self,
-        one: &Placed<'a>,
-        more: &[RawMember<'a>],
-        out: &mut Vec<u8>,
-    ) {
+    pub(super) fn part(&mut self, one: &Placed<'a>, more: &[RawMember<'a>], out: &mut Vec<u8>) {
         self.objects.losses.at_message(one.message);
         self.object_of(one.part, one.it, more, out);
     }

@@ -100,7 +100,9 @@ impl<'a> Writer<'a, '_> {
             held::IS_TURN => match self.objects.source(&message.extra, 2) {
                 Some(source) if role_of(source).as_ref() == Some(&message.role) => (source, true),
                 // Results of a turn of the user are a message of their own in the model.
-                Some(source) if message.role == Role::Tool && role_of(source) == Some(Role::User) => {
+                Some(source)
+                    if message.role == Role::Tool && role_of(source) == Some(Role::User) =>
+                {
                     (source, true)
                 }
                 _ => return false,
@@ -181,7 +183,8 @@ impl<'a> Writer<'a, '_> {
         let begins = own.is_some() || plan.slots().is_some() && self.is_verbatim();
         // Answers that follow each other are read as one.
         let len = list.len();
-        let joins = |of: &str| len > start || self.purpose == Purpose::Return && of == "model_output";
+        let joins =
+            |of: &str| len > start || self.purpose == Purpose::Return && of == "model_output";
         if let Some(Entry::Held { parts, word: last, is_turn: false, .. }) = list.last_mut()
             && !begins
             && *last == word

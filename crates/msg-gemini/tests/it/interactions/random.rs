@@ -22,7 +22,8 @@ fn of(kind: &'static str, mut members: Vec<(&'static str, Json)>) -> Json {
 
 fn content() -> Json {
     let types = &["image/png", "application/pdf", "audio/wav", "audio/x-wav", "video/mp4", "a;b,c"];
-    let urls = &["https://e.x/a.pdf", "https://e.x/a.png", "https://e.x", "data:image/png;base64,aGk="];
+    let urls =
+        &["https://e.x/a.pdf", "https://e.x/a.png", "https://e.x", "data:image/png;base64,aGk="];
     let media = |kind| {
         prop_oneof![
             of(kind, vec![("mime_type", mostly(one_of(types))), ("data", mostly(text()))]),
@@ -47,8 +48,24 @@ fn item() -> Json {
     let result = prop_oneof![text(), list(content()), any_value()].boxed();
     let summary = list(of("text", vec![("text", text())]));
     prop_oneof![
-        of("function_call", vec![("id", mostly(text())), ("name", mostly(text())), ("arguments", arguments), ("signature", mostly(text()))]),
-        of("function_result", vec![("call_id", mostly(text())), ("name", mostly(text())), ("result", result), ("is_error", any_value())]),
+        of(
+            "function_call",
+            vec![
+                ("id", mostly(text())),
+                ("name", mostly(text())),
+                ("arguments", arguments),
+                ("signature", mostly(text()))
+            ]
+        ),
+        of(
+            "function_result",
+            vec![
+                ("call_id", mostly(text())),
+                ("name", mostly(text())),
+                ("result", result),
+                ("is_error", any_value())
+            ]
+        ),
         of("thought", vec![("signature", mostly(text())), ("summary", mostly(summary))]),
         of("google_search_call", vec![("id", text())]),
     ]

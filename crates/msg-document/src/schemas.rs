@@ -1,0 +1,422 @@
+//! The schemas in the head of a request: what a provider refuses of them, and their mends (RQ-1 to RQ-9).
+//!
+//! ```text
+//! {"tools":[{"type":"function","function":{"name":"f","parameters":{}}}],…}
+//!   Site { pointer "/tools/0/function/parameters", dialect openai }      error[schema::root-not-object]
+//! ```
+//!
+//! Which dialect applies is decided here; what it refuses, and what a mend is, is `msg-schema`'s.
+
+use std::collections::BTreeMap;
+
+use msg_chainast::Profile;
+use msg_core::request::{Function, RequestHead, ResponseFormat, SchemaOrigin, Tool};
+use msg_core::{Code, Diagnostic, RawJson, Severity};
+use msg_json::Writer;
+use msg_schema::{Dialect, Fault, Outcome};
+
+use crate::format::Format;
+
+/// Whose requests the schemas are for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Provider {
+    OpenAi,
+    Anthropic,
+    Gemini,
+    Bedrock,
+    Kimi,
+    DeepSeek,
+    Cohere,
+}
+
+impl Provider {
+    /// Of a profile; none if nothing is known of its schemas.
+    fn of_profile(profile: &Profile, model: Option<&str>) -> Option<Self> {
+        let is_claude = |it: &str| it.contains("claude") || it.contains("anthropic");
+        match &*profile.name {
+            "openai" | "openai-responses" | "azure" => Some(Self::OpenAi),
+            "anthropic" => Some(Self::Anthropic),
+            "gemini" | "vertex" => Some(Self::Gemini),
+            "bedrock" if model.is_some_and(is_claude) => Some(Self::Anthropic),
+            "bedrock" => Some(Self::Bedrock),
+            "kimi" => Some(Self::Kimi),
+            "deepseek" => Some(Self::DeepSeek),
+            "cohere" => Some(Self::Cohere),
+            _ => None,
+        }
+    }
+
+    /// Of the documents of a format.
+    fn of_format(format: Format) -> Option<Self> {
+        match format.name() {
+            "openai" | "responses" => Some(Self::OpenAi),
+            "anthropic" => Some(Self::Anthropic),
+            "gemini" => Some(Self::Gemini),
+            _ => None,
+        }
+    }
+
+    /// What it accepts at a place; none if nothing is known to be refused there.
+    fn dialect(self, strict: Strict) -> Option<Dialect> {
+        match (self, strict) {
+            (Self::OpenAi, Strict::No) => Some(Dialect::OPENAI),
+            (Self::OpenAi, _) => Some(Dialect::OPENAI_STRICT),
+            (Self::Anthropic, Strict::No) => Some(Dialect::ANTHROPIC),
+            (Self::Anthropic, _) => Some(Dialect::ANTHROPIC_STRICT),
+            (Self::Gemini, _) => Some(Dialect::GEMINI),
+            (Self::Bedrock, _) => Some(Dialect::BEDROCK),
+            (Self::Kimi, _) => Some(Dialect::KIMI),
+            (Self::DeepSeek, Strict::No) | (Self::Cohere, Strict::No) => None,
+            (Self::DeepSeek, _) => Some(Dialect::DEEPSEEK_STRICT),
+            (Self::Cohere, _) => Some(Dialect::COHERE_STRICT),
+        }
+    }
+}
+
+/// Whether a provider holds the model to a schema.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Strict {
+    No,
+    /// A tool says so, and need not.
+    Tool,
+    /// An answer: there is no other way to ask for it.
+    Answer,
+}
+
+/// A schema in a head.
+struct Site<'h> {
+    schema: &'h RawJson,
+    origin: &'h SchemaOrigin,
+    strict: Strict,
+}
+
+fn sites(head: &RequestHead, provider: Provider) -> Vec<Site<'_>> {
+    let tools = head.tools.iter().filter_map(Tool::function).filter_map(|it| {
+        let strict = if it.strict == Some(true) { Strict::Tool } else { Strict::No };
+        Some(Site { schema: it.parameters.as_ref()?, origin: &it.origin, strict })
+    });
+    let answer = head.schema().map(|it| Site {
+        schema: &it.schema,
+        origin: &it.origin,
+        strict: answer_strictness(provider, it.strict),
+    });
+    tools.chain(answer).collect()
+}
+
+/// Anthropic holds the model to the shape of an answer in any case.
+fn answer_strictness(provider: Provider, strict: Option<bool>) -> Strict {
+    match provider == Provider::Anthropic || strict == Some(true) {
+        true => Strict::Answer,
+        false => Strict::No,
+    }
+}
+
+/// What becomes of a schema.
+struct Mend {
+    /// What was wrong with it, with pointers into the schema.
+    faults: Vec<Fault>,
+    /// The schema that is accepted; none if there is none, or if it is accepted as it is.
+    schema: Option<RawJson>,
+    /// Its tool is no longer strict.
+    drops_strict: bool,
+    /// A schema for another member than that of the OpenAPI spelling.
+    moves: bool,
+}
+
+impl Mend {
+    fn of(site: &Site<'_>, provider: Provider) -> Option<Self> {
+        if let (Provider::Gemini, Some(source)) = (provider, &site.origin.openapi) {
+            return Some(Self::of_openapi(source, site.schema));
+        }
+        let dialect = provider.dialect(site.strict)?;
+        let strict = Self::in_dialect(site.schema, dialect);
+        if strict.faults.is_empty() || strict.schema.is_some() || site.strict != Strict::Tool {
+            return Some(strict);
+        }
+        let lax = dialect.lax().map(|it| Self::in_dialect(site.schema, it));
+        match lax {
+            // It is refused without being strict as well.
+            Some(lax) if !lax.faults.is_empty() && lax.schema.is_none() => Some(strict),
+            Some(lax) => Some(Self { drops_strict: true, ..lax }),
+            None if dialect.is_strict() => {
+                Some(Self { faults: Vec::new(), schema: None, drops_strict: true, moves: false })
+            }
+            None => Some(strict),
+        }
+    }
+
+    fn in_dialect(schema: &RawJson, dialect: Dialect) -> Self {
+        let faults = msg_schema::check(schema, dialect);
+        let schema = match msg_schema::mend(schema, dialect) {
+            Outcome::Mended(it) if !faults.is_empty() => Some(it),
+            _ => None,
+        };
+        Self { faults, schema, drops_strict: false, moves: false }
+    }
+
+    /// A schema with a fault goes where Gemini takes JSON Schema (RQ-9).
+    fn of_openapi(source: &RawJson, translated: &RawJson) -> Self {
+        let faults = msg_schema::check(source, Dialect::GEMINI_OPENAPI);
+        let schema = msg_schema::for_gemini(translated);
+        let schema = match msg_schema::mend(&schema, Dialect::GEMINI) {
+            _ if faults.is_empty() => None,
+            Outcome::Accepted => Some(schema),
+            Outcome::Mended(it) => Some(it),
+            Outcome::NoMend => None,
+        };
+        Self { faults, schema, drops_strict: false, moves: true }
+    }
+
+    fn is_mended(&self) -> bool {
+        self.schema.is_some() || self.drops_strict
+    }
+
+    /// What is reported of it: with `help` for what a mend would do, or what it did.
+    fn reported(&self, pointer: &str, tense: Tense) -> Vec<Diagnostic> {
+        let fix = |fault: &Fault| match self.is_mended() {
+            true => Some(fix(fault, self.moves, tense)),
+            false => None,
+        };
+        let mut res: Vec<_> = self
+            .faults
+            .iter()
+            .map(|fault| {
+                let mut it = Diagnostic::error(Code::new(fault.code), fault.message.clone())
+                    .at_pointer(format!("{pointer}{}", fault.pointer));
+                if tense == Tense::Past && self.is_mended() {
+                    it.severity = Severity::Warning;
+                }
+                it.answer = fault.answer.as_deref().map(Into::into);
+                match fix(fault) {
+                    Some(fix) => it.with_fix(fix),
+                    None => it,
+                }
+            })
+            .collect();
+        if self.drops_strict && tense == Tense::Past {
+            let text = "a strict tool cannot have this schema";
+            let it = Diagnostic::warning(Code::new("schema::strict-dropped"), text);
+            res.push(it.at_pointer(pointer).with_fix("dropped `strict` of the tool"));
+        }
+        res
+    }
+}
+
+/// Whether an edit is proposed or was made.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Tense {
+    Imperative,
+    Past,
+}
+
+/// The edit that mends a fault.
+fn fix(fault: &Fault, moves: bool, tense: Tense) -> String {
+    let (imperative, past) = if moves { ("move", "moved") } else { verb(fault.code) };
+    let object = match (moves, fault.code) {
+        (true, _) => "the schema to the member for JSON Schema",
+        (_, "schema::root-not-object") => "the root an object",
+        (_, "schema::root-union") => "the alternatives into one object and describe them",
+        (_, "schema::open-object") => "`additionalProperties: false`",
+        (_, "schema::optional-property") => "all properties required, optional ones nullable",
+        (_, "schema::untyped-array") => "`items: {}`",
+        (_, "schema::type-beside-union") => "the type into the branches",
+        (_, "schema::ref") => "the reference so that it stands alone, or describe it",
+        (_, "schema::required-unknown") => "the property",
+        _ => "the schema, with what is lost in its description",
+    };
+    let verb = if tense == Tense::Past { past } else { imperative };
+    format!("{verb} {object}")
+}
+
+fn verb(code: &str) -> (&'static str, &'static str) {
+    match code {
+        "schema::root-not-object" | "schema::optional-property" => ("make", "made"),
+        "schema::root-union" => ("merge", "merged"),
+        "schema::open-object" | "schema::untyped-array" | "schema::required-unknown" => {
+            ("add", "added")
+        }
+        "schema::type-beside-union" => ("move", "moved"),
+        _ => ("rewrite", "rewrote"),
+    }
+}
+
+/// What a provider refuses in the schemas of a head.
+pub(crate) fn check_head(head: &RequestHead, profile: &Profile) -> Vec<Diagnostic> {
+    let model = head.model.as_deref().or(Some(&profile.model).map(|it| &**it));
+    let Some(provider) = Provider::of_profile(profile, model) else { return Vec::new() };
+    let mut res = Vec::new();
+    for site in sites(head, provider) {
+        let openapi = site.origin.openapi.as_ref().filter(|_| provider == Provider::Gemini);
+        let dialect = match openapi {
+            Some(_) => Some(Dialect::GEMINI_OPENAPI),
+            None => provider.dialect(site.strict),
+        };
+        let Some(dialect) = dialect else { continue };
+        let Some(mend) = Mend::of(&site, provider) else { continue };
+        // The faults of the dialect that was asked for, even where the mend is for another.
+        let faults = msg_schema::check(openapi.unwrap_or(site.schema), dialect);
+        res.extend(Mend { faults, ..mend }.reported(&site.origin.pointer, Tense::Imperative));
+    }
+    if provider == Provider::Anthropic {
+        res.extend(strict_limits(head));
+    }
+    res
+}
+
+/// How much of strict tools Anthropic takes in one request.
+fn strict_limits(head: &RequestHead) -> Vec<Diagnostic> {
+    let is_strict = |it: &&Function| it.strict == Some(true);
+    let strict: Vec<_> = head.tools.iter().filter_map(Tool::function).filter(is_strict).collect();
+    let schemas = || strict.iter().filter_map(|it| it.parameters.as_ref());
+    let counts: Vec<_> = schemas().map(msg_schema::count_properties).collect();
+    let limits = [
+        ("strict tools", strict.len(), 20, "The maximum number of strict tools supported is 20."),
+        (
+            "optional properties in strict tools",
+            counts.iter().map(|it| it.optional).sum(),
+            24,
+            "Schemas contain too many optional parameters (limit: 24).",
+        ),
+        (
+            "properties with unions in strict tools",
+            counts.iter().map(|it| it.unions).sum(),
+            16,
+            "Schemas contain too many parameters with union types (limit: 16 parameters with unions).",
+        ),
+    ];
+    let above = limits.into_iter().filter(|it| it.1 > it.2);
+    above
+        .map(|(what, has, limit, answer)| {
+            let text = format!("the request has {has} {what}, at most {limit} are accepted");
+            let mut it = Diagnostic::error(Code::new("schema::too-large"), text);
+            it.answer = Some(answer.into());
+            it.at_pointer("/tools")
+        })
+        .collect()
+}
+
+/// Mends the schemas of a head for another format, and says what was changed.
+pub(crate) fn mend_for_format(head: &mut RequestHead, to: Format) -> Vec<Diagnostic> {
+    let Some(provider) = Provider::of_format(to) else { return Vec::new() };
+    let mut res = Vec::new();
+    // What was OpenAPI has been translated, and goes out as JSON Schema.
+    let settle = |schema: &mut RawJson, origin: &SchemaOrigin, strict| {
+        let origin = SchemaOrigin { openapi: None, ..origin.clone() };
+        let site = Site { schema, origin: &origin, strict };
+        let mend = Mend::of(&site, provider)?;
+        let found = mend.reported(&origin.pointer, Tense::Past);
+        if let Some(mended) = mend.schema {
+            *schema = mended;
+        }
+        Some((found, mend.drops_strict))
+    };
+    for tool in &mut head.tools {
+        let Tool::Function(Function { parameters: Some(schema), origin, strict, .. }) = tool else {
+            continue;
+        };
+        let strictness = if *strict == Some(true) { Strict::Tool } else { Strict::No };
+        if let Some((found, drops_strict)) = settle(schema, origin, strictness) {
+            res.extend(found);
+            *strict = strict.filter(|_| !drops_strict);
+        }
+    }
+    if let Some(ResponseFormat::Schema(it)) = &mut head.response_format {
+        let strictness = answer_strictness(provider, it.strict);
+        res.extend(settle(&mut it.schema, &it.origin, strictness).map_or_else(Vec::new, |it| it.0));
+    }
+    res
+}
+
+/// What is to be done to the members of a request.
+#[derive(Debug, Default)]
+pub(crate) struct HeadEdits {
+    /// By JSON pointer.
+    edits: BTreeMap<String, Edit>,
+    /// What was found, each with its edit.
+    pub(crate) found: Vec<Diagnostic>,
+}
+
+#[derive(Debug)]
+enum Edit {
+    Set(RawJson),
+    /// Under another name.
+    Rename(&'static str, RawJson),
+    Remove,
+}
+
+/// The mends of the schemas in a head, for the provider that it goes to.
+pub(crate) fn head_edits(head: &RequestHead, profile: &Profile) -> HeadEdits {
+    let model = head.model.as_deref().or(Some(&profile.model).map(|it| &**it));
+    let mut res = HeadEdits::default();
+    let Some(provider) = Provider::of_profile(profile, model) else { return res };
+    for site in sites(head, provider) {
+        let Some(mend) = Mend::of(&site, provider) else { continue };
+        let pointer = site.origin.pointer.as_str();
+        res.found.extend(mend.reported(pointer, Tense::Past));
+        let parent = pointer.rsplit_once('/').map_or("", |it| it.0);
+        if mend.drops_strict {
+            // Responses try to be strict where nothing is said.
+            let is_flat =
+                parent.rsplit('/').nth(1) == Some("tools") && pointer.ends_with("/parameters");
+            let edit = if is_flat {
+                Edit::Set(RawJson::written(|it| it.bool(false)))
+            } else {
+                Edit::Remove
+            };
+            res.edits.insert(format!("{parent}/strict"), edit);
+        }
+        let Some(schema) = mend.schema else { continue };
+        let edit = match (mend.moves, pointer.rsplit('/').next()) {
+            (true, Some("parameters")) => Edit::Rename("parametersJsonSchema", schema),
+            (true, Some("response_schema")) => Edit::Rename("response_json_schema", schema),
+            (true, _) => Edit::Rename("responseJsonSchema", schema),
+            _ => Edit::Set(schema),
+        };
+        res.edits.insert(pointer.to_owned(), edit);
+    }
+    res
+}
+
+impl HeadEdits {
+    /// The value of a member after the edits in it; none if there are none.
+    pub(crate) fn member(&self, name: &str, raw: &RawJson) -> Option<RawJson> {
+        let pointer = joined("", name);
+        self.touches(&pointer).then(|| RawJson::written(|it| self.write(raw, &pointer, it)))
+    }
+
+    /// Whether an edit is in the value at a pointer.
+    fn touches(&self, pointer: &str) -> bool {
+        let below = format!("{pointer}/");
+        let first = self.edits.range(below.clone()..).next();
+        first.is_some_and(|it| it.0.starts_with(&below))
+    }
+
+    /// Writes a value with the edits in it. No deeper than a pointer is long.
+    fn write(&self, raw: &RawJson, pointer: &str, it: &mut Writer<'_>) {
+        if !self.touches(pointer) {
+            it.raw(raw.text());
+        } else if let Some(members) = raw.members() {
+            it.object(|it| {
+                for (name, value) in members {
+                    let pointer = joined(pointer, &name);
+                    match self.edits.get(&pointer) {
+                        Some(Edit::Set(new)) => it.key(&name).raw(new.text()),
+                        Some(Edit::Rename(name, new)) => it.key(name).raw(new.text()),
+                        Some(Edit::Remove) => {}
+                        None => self.write(&value, &pointer, it.key(&name)),
+                    }
+                }
+            });
+        } else if let Ok(items) = raw.parse::<Vec<RawJson>>() {
+            it.array(items.iter().enumerate(), |it, (at, item)| {
+                self.write(item, &format!("{pointer}/{at}"), it);
+            });
+        } else {
+            it.raw(raw.text());
+        }
+    }
+}
+
+fn joined(pointer: &str, name: &str) -> String {
+    format!("{pointer}/{}", name.replace('~', "~0").replace('/', "~1"))
+}
