@@ -67,6 +67,17 @@ fn cost_grows_with_the_input() {
     }
 }
 
+/// Openers that nothing closes are each read with what shows the next one, and not with all that might: the steps for
+/// each of them are few, however large the window is.
+#[test]
+fn openers_that_nothing_closes() {
+    for opener in ["<tool name=\"a\">", "<tool><tool_name>a</tool_name>"] {
+        let text = opener.repeat(1000);
+        let steps = during(|| drop(parse(text.as_bytes(), None, &Options::default())));
+        assert!(steps <= 60 * 1000, "{opener}: {steps}");
+    }
+}
+
 /// However deep objects may nest, what is read of them in vain is bounded.
 #[test]
 fn values_in_many_levels() {

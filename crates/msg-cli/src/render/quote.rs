@@ -113,8 +113,9 @@ impl Excerpt {
         let bytes = places.bytes;
         let offset = offset(bytes, at)?;
         places.go(offset);
-        let line_end =
-            memchr::memchr(b'\n', &bytes[offset..]).map_or(bytes.len(), |it| offset + it);
+        // No further than what is quoted: a text of one line has places on all of it.
+        let shown = &bytes[offset..bytes.len().min(offset + AROUND + 1)];
+        let line_end = offset + memchr::memchr(b'\n', shown).unwrap_or(shown.len());
         let near_start = places.line_start.max(offset.saturating_sub(AROUND));
         let near_end = line_end.min(offset + AROUND);
         let before_place = lossy(bytes, near_start..offset);

@@ -47,7 +47,7 @@ pub enum EmptyOutput {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum InvalidArguments {
-    /// The text as it is.
+    /// The text as it is; of a call that was cut short, as [`InvalidArguments::Wrap`].
     #[default]
     Keep,
     /// `{"_raw": TEXT}`.

@@ -75,7 +75,7 @@ fn answer(tool: &ToolPart, plan: Plan, at: usize, cx: &mut Cx<'_>) -> Option<Str
     Some(match plan {
         Plan::Leave | Plan::Unanswered => return None,
         Plan::Output(instead) => {
-            if is_literal(cx.options) || !output.is_empty() {
+            if is_literal(tool, cx.options) || !output.is_empty() {
                 return Some(output.to_owned());
             }
             let text = "a sentence stands for the empty output";
@@ -95,12 +95,14 @@ fn answer(tool: &ToolPart, plan: Plan, at: usize, cx: &mut Cx<'_>) -> Option<Str
     })
 }
 
-/// Whether an empty output goes out as it is.
-fn is_literal(options: &LowerOptions) -> bool {
+/// Whether an empty output goes out as it is. A failure that is to be told of is no empty text.
+fn is_literal(tool: &ToolPart, options: &LowerOptions) -> bool {
     match options.empty_tool_output {
         EmptyOutput::Literal => true,
         EmptyOutput::Placeholder => false,
-        EmptyOutput::ByProfile => options.profile == LowerRules::Doc,
+        EmptyOutput::ByProfile => {
+            options.profile == LowerRules::Doc && tool.status != ToolStatus::Failed
+        }
     }
 }
 
@@ -156,11 +158,19 @@ fn strict_arguments(tool: &ToolPart, at: usize, cx: &mut Cx<'_>) -> Arguments {
         TextState::Incomplete | TextState::Invalid => {
             cx.report(Some(at), "turn::invalid-arguments", "arguments are not JSON");
             match cx.options.invalid_arguments {
-                InvalidArguments::Keep => arguments,
-                InvalidArguments::Wrap => wrap(arguments.text(), cx.options.arguments),
+                InvalidArguments::Keep if !is_cut_short(tool) => arguments,
+                InvalidArguments::Keep | InvalidArguments::Wrap => {
+                    wrap(arguments.text(), cx.options.arguments)
+                }
             }
         }
     }
+}
+
+/// Whether a call ended before it was run to its end: its arguments are what had come of them.
+fn is_cut_short(tool: &ToolPart) -> bool {
+    use ToolStatus::{Interrupted, Pending, Running};
+    matches!(tool.status, Pending | Running | Interrupted)
 }
 
 /// `input` is known to be JSON, so that its first character tells.

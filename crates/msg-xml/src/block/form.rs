@@ -105,12 +105,21 @@ fn native_mark(w: &Input<'_>, p: usize) -> Option<Mark> {
     }
 }
 
+/// How far a reading must go to know that an opener stands at `p`: as a rule to what follows it and no further, so that
+/// openers one after another are not each read with thousands of bytes behind them.
+fn decided(w: &Input<'_>, p: usize) -> usize {
+    const NEAR: [usize; 2] = if cfg!(test) { [32, 128] } else { [128, 1024] };
+    let is_enough = |it: &usize| matches!(opener(&w.upto(p + it), p), Ok(Some(_)));
+    let reach = NEAR.into_iter().find(is_enough).unwrap_or(OPENER_REACH);
+    w.end().min(p + reach)
+}
+
 /// `</tool`, or `<tool`, at `p`.
 fn tool_mark(w: &Input<'_>, p: usize) -> Option<Mark> {
     Some(match lex::tag(w, p).ok()? {
         Tag::Close(c) if c.is_tool() => Mark::Close(c.end),
         Tag::Open(t) if t.is_tool() => match opener(w, p).ok()? {
-            Some(_) => Mark::Opener(w.end().min(p + OPENER_REACH)),
+            Some(_) => Mark::Opener(decided(w, p)),
             None => Mark::Other,
         },
         _ => Mark::Other,

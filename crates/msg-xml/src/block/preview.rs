@@ -61,6 +61,8 @@ pub(crate) struct Preview {
     pub(super) state: State,
     pub(super) tool: Option<String>,
     pub(super) levels: Vec<Level>,
+    /// ARGS is over, and the name has not come.
+    args_closed: bool,
     /// Its name has been sent.
     pub(crate) has_name: bool,
     pub(crate) sent: Sent,
@@ -132,7 +134,7 @@ impl Preview {
         if is_name || lex::is_word(t.name, &lex::SERVER) {
             return self.name(w, queue, &t, is_name);
         }
-        let args = lex::is_word(t.name, &ARGS) && !t.self_closing;
+        let args = lex::is_word(t.name, &ARGS) && !t.self_closing && !self.args_closed;
         if !args || w.after_blanks(t.end)?.1 == Some(b'{') {
             self.off();
             return Ok(());
@@ -192,6 +194,11 @@ impl Preview {
             Tag::Close(c) if depth > 1 && c.is(&level.name) => {
                 self.levels.pop();
                 self.at = c.end;
+            }
+            // The name may come last.
+            Tag::Close(c) if depth == 1 && c.is(&level.name) && self.tool.is_none() => {
+                self.levels.pop();
+                (self.at, self.state, self.args_closed) = (c.end, State::Top, true);
             }
             _ => self.off(),
         }

@@ -274,6 +274,8 @@ struct Ends<'a> {
 
 impl<'a> Ends<'a> {
     fn token(&mut self, p: usize) -> Token<'a> {
+        #[cfg(test)]
+        crate::steps::count();
         let (kind, name, end) = match lex::tag(&self.w, p) {
             Ok(Tag::Open(t)) if t.is_tool() && !t.self_closing => {
                 (tool_kind(&self.w, p, t.bare()), t.name, t.end)
