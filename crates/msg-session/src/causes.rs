@@ -69,7 +69,10 @@ const CAUSES: &[(&str, &str)] = &[
         "orphan-result",
         "400 unexpected `tool_use_id` found in `tool_result` blocks; No tool call found for function call output",
     ),
-    ("duplicate-result", "400 each tool_use must have a single result"),
+    (
+        "duplicate-result",
+        "400 each tool_use must have a single result; number of function response parts is equal to the number of function call parts",
+    ),
     ("late-result", "400 `tool_use` ids were found without `tool_result` blocks immediately after"),
     (
         "unanswered-call",
@@ -79,7 +82,7 @@ const CAUSES: &[(&str, &str)] = &[
     ("blank-text", "400 text content blocks must contain non-whitespace text"),
     ("empty-message", "400 all messages must have non-empty content"),
     ("image-too-large", "400 image dimensions exceed max allowed size; image exceeds 5 MB maximum"),
-    ("first-not-user", "400 first message must use the \"user\" role"),
+    ("first-not-user", "400 first message must use the \"user\" role; roles must alternate"),
     (
         "refused-thinking",
         "400 `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified; Invalid `signature` in `thinking` block",
@@ -91,13 +94,46 @@ const CAUSES: &[(&str, &str)] = &[
         "400 Item of type 'reasoning' was provided without its required following item",
     ),
     ("foreign-encrypted", "400 The encrypted content could not be verified"),
-    ("missing-header", "failed to load the session: no session metadata"),
-    ("misplaced-header", "failed to load the session: no session metadata in the first line"),
-    ("bad-ordinal", "the end of the conversation is missing after a resume"),
+    (
+        "missing-header",
+        "failed to load the session: no session metadata; does not start with session metadata",
+    ),
+    (
+        "misplaced-header",
+        "failed to load the session: no session metadata in the first line; does not start with session metadata",
+    ),
+    ("bad-ordinal", "the end of the conversation is missing after a resume; is missing an ordinal"),
     ("result-id", "400 function response parts do not match the function call parts"),
     ("lost-by-rewind", "the conversation comes back empty"),
     ("stuck-tool", "the session waits for a tool that never ends"),
     ("missing-event", "assertion failed: event index mismatch"),
+    (
+        "too-long",
+        "prompt is too long; Conversation too long; context_length_exceeded; maximum context length; input is too long",
+    ),
+    (
+        "not-found",
+        "No conversation found; Session not found; was found but could not be loaded; No saved session found",
+    ),
+    ("raw-control", "Bad control character in string literal in JSON; Unterminated string in JSON"),
+    (
+        "media-type",
+        "400 Image does not match the provided media type; specified using the image/png media type; specified using the image/jpeg media type",
+    ),
+    (
+        "bad-media",
+        "400 Could not process image; The PDF specified was not valid; image cannot be empty; Invalid base64",
+    ),
+    (
+        "server-tool",
+        "400 server_tool_use ids were found without; web_search_tool_result block; tool_result block without server_tool_use",
+    ),
+    ("lost-reply", "the last answer is missing after a resume"),
+    ("lost-preserved", "what the compaction kept is missing after a resume"),
+    ("missing-parent-member", "the conversation comes back without its beginning"),
+    ("missing-time", "No conversation found with session ID; was found but could not be loaded"),
+    ("reasoning-content", "400 Unknown parameter: reasoning content; Array too long content"),
+    ("bad-header", "invalid session metadata; failed to load the session"),
     ("empty-session", "the session is not offered for resuming"),
     ("not-readable", "the session comes back empty"),
 ];

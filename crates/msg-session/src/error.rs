@@ -29,6 +29,12 @@ pub enum Error {
         /// The dialect that the input looks like.
         looks_like: Option<Dialect>,
     },
+    /// Nothing of the session is sent.
+    #[error("nothing of this session of {dialect} is sent: no message of it could be read")]
+    EmptyView {
+        /// The dialect of the session.
+        dialect: Dialect,
+    },
     /// The dialect has no writer.
     #[error("sessions of {dialect} are read and not written")]
     NoWriter {
@@ -94,6 +100,7 @@ impl Error {
             Error::Several { .. } => "session::several",
             Error::NotCompacted { .. } | Error::CompactedOtherwise => "session::not-compacted",
             Error::NoWriter { .. } => "session::no-writer",
+            Error::EmptyView { .. } => "session::empty-view",
             Error::BadBase64 => "session::bad-base64",
             Error::Unreadable { .. } | Error::Source { .. } => "session::not-readable",
             Error::Written(_) => "session::not-written",

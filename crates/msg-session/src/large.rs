@@ -10,7 +10,7 @@ use crate::excerpt;
 use crate::finding::{Finding, Place, sort};
 use crate::frame::Lines;
 use crate::options::RepairOptions;
-use crate::outcome::judge;
+use crate::outcome::{about_all, judge};
 use crate::source::{ReadAt, fill};
 use crate::view::Origin;
 use crate::{Blob, Dialect, Error, Session};
@@ -121,6 +121,8 @@ impl<'s> LargeSession<'s> {
         if let Some(elided) = &lines.elided {
             elided.failure()?;
         }
+        let error = options.error.as_deref();
+        mends.findings.extend(error.and_then(|it| about_all(self.dialect, it)));
         sort(&mut mends.findings);
         judge(self.dialect, options.agent_version.as_deref(), &mut mends.findings);
         Ok(Diagnosis { lines, mends })

@@ -97,6 +97,7 @@ impl Line {
             dialect: session.dialect(),
             ok: !findings.iter().any(Finding::is_error),
             findings,
+            judged: session.dialect().is_judged(),
             changed: mended.is_some(),
             output_b64: mended.map(|it| BASE64_STANDARD.encode(&it.bytes)),
         })
@@ -113,9 +114,17 @@ pub struct MendedLine {
     pub ok: bool,
     /// What is wrong with it; what was mended is done.
     pub findings: Vec<Finding>,
+    /// Whether there are rules for the dialect (SE-146); not in JSON where there are.
+    #[serde(skip_serializing_if = "is_true")]
+    pub judged: bool,
     /// Whether it was mended.
     pub changed: bool,
     /// The mended session, in base64.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_b64: Option<String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+fn is_true(it: &bool) -> bool {
+    *it
 }

@@ -7,7 +7,7 @@ use crate::dialects::{self, Checked};
 use crate::finding::{Finding, sort};
 use crate::large::LargeSession;
 use crate::options::RepairOptions;
-use crate::outcome::judge;
+use crate::outcome::{about_all, judge};
 use crate::view::View;
 use crate::{Dialect, Error};
 
@@ -136,6 +136,8 @@ impl Session {
             return lines.check(options)?.into_checked();
         }
         let mut res = dialects::format(self.dialect).check(&self.blobs, options)?;
+        let error = options.error.as_deref();
+        res.findings.extend(error.and_then(|it| about_all(self.dialect, it)));
         sort(&mut res.findings);
         judge(self.dialect, options.agent_version.as_deref(), &mut res.findings);
         Ok(res)

@@ -134,6 +134,11 @@ fn seconds(time: Value<'_>) -> f64 {
 /// Above this a number counts milliseconds: as seconds it would be in the year 5138.
 const MILLISECONDS: f64 = 1e11;
 
+/// A time in milliseconds since 1970; 0 if it is none.
+pub(crate) fn milliseconds(time: &str) -> u64 {
+    rfc3339(time).map_or(0, |it| (it * 1000.0) as u64)
+}
+
 /// `2026-02-03T10:00:01.250Z`, or with an offset as `+02:00`.
 fn rfc3339(text: &str) -> Option<f64> {
     let number = |from: usize, to: usize| text.get(from..to)?.parse::<i64>().ok();

@@ -31,8 +31,8 @@ use crate::sources::Sources;
   msg doctor --fix ~/.codex/sessions/2026/01/01/rollout.jsonl
   msg doctor --error 'messages.3: tool_use ids were found without tool_result' latest:claude-code")]
 pub(crate) struct Args {
-    /// The sessions.
-    #[arg(value_name = "SESSION", required = true)]
+    /// The sessions; without one, those of this machine are listed and checked.
+    #[arg(value_name = "SESSION")]
     sessions: Vec<PathBuf>,
     /// Whose sessions they are; recognised from name and content if not given.
     #[arg(long, value_name = "DIALECT")]
@@ -78,6 +78,9 @@ struct WhatArgs {
     /// The message of the provider: find what it is about.
     #[arg(long, value_name = "TEXT")]
     error: Option<String>,
+    /// Judge findings by this version of the agent [default: the newest one that is known].
+    #[arg(long, value_name = "V")]
+    agent_version: Option<String>,
     /// Read the session along this record.
     #[arg(long, value_name = "ID")]
     leaf: Option<String>,
@@ -95,6 +98,10 @@ impl Command for Args {
         let options: RepairOptions = Flags::of(&self.what).options()?;
         if self.lines.asked()? {
             return self.run_lines(cx, &options);
+        }
+        if self.sessions.is_empty() {
+            refuse_if(self.fix, "--fix needs a SESSION: `msg doctor` lists them")?;
+            return super::list::checked(cx, self.from, self.json, self.redact);
         }
         let sources = Sources::find(&self.sessions, MAX_DOCUMENT)?;
         let mut report = self.open_report(&sources)?;
@@ -163,7 +170,10 @@ impl Args {
         self.print(cx, &name, &diagnosis)?;
         let fixed = self.fix && diagnosis.findings.iter().all(|it| !it.is_error() || it.done);
         let ok = !diagnosis.findings.iter().any(Finding::is_error);
-        Ok(Status::of(ok || fixed))
+        Ok(match Status::of(ok || fixed) {
+            Status::Clean if !diagnosis.dialect.is_judged() => Status::Failed,
+            status => status,
+        })
     }
 
     fn print(&self, cx: &Context, name: &str, it: &Diagnosis) -> Result<(), Failure> {
@@ -196,6 +206,8 @@ fn json(path: Option<&str>, it: &Diagnosis) -> Vec<u8> {
         dialect: Dialect,
         ok: bool,
         findings: &'a [Finding],
+        #[serde(skip_serializing_if = "Option::is_none")]
+        judged: Option<bool>,
         changed: bool,
         #[serde(skip_serializing_if = "Option::is_none")]
         named: Option<Vec<Named>>,
@@ -227,6 +239,7 @@ fn json(path: Option<&str>, it: &Diagnosis) -> Vec<u8> {
         dialect: it.dialect,
         ok: !it.findings.iter().any(Finding::is_error),
         findings: &it.findings,
+        judged: (!it.dialect.is_judged()).then_some(false),
         changed: it.changed.is_some(),
         named,
         backup,

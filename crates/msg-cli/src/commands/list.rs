@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use msg_session::{Dialect, Finding, ReadAt, RepairOptions, Summary};
+use msg_session::{Dialect, Finding, Outcome, ReadAt, RepairOptions, Summary};
 use serde::Serialize;
 
 use super::Command;
@@ -41,6 +41,20 @@ pub(crate) struct Args {
     /// The JSON form: a line a session.
     #[arg(long)]
     json: bool,
+    /// Whether the command that mends a session stands below it.
+    #[arg(skip)]
+    with_commands: bool,
+}
+
+/// The sessions of this machine, each with what doctor finds and the command that mends it (SE-145).
+pub(super) fn checked(
+    cx: &Context,
+    dialect: Option<Dialect>,
+    json: bool,
+    redact: bool,
+) -> Result<Status, Failure> {
+    let args = Args { places: Vec::new(), dialect, check: true, redact, json, with_commands: true };
+    args.run(cx)
 }
 
 /// How many characters of a title are shown.
@@ -78,8 +92,17 @@ impl Command for Args {
         for line in &lines {
             let text = if self.json { json_line(line) } else { human(line).into_bytes() };
             out.write(&redact::printed(text, self.redact, self.json))?;
+            if self.with_commands && !self.json && line.ok == Some(false) {
+                let command = format!("    msg doctor --fix '{}'\n", safe(&line.path));
+                out.write(&redact::printed(command.into_bytes(), self.redact, false))?;
+            }
         }
         out.finish()?;
+        if lines.is_empty() {
+            cx.note(
+                "no session was found where agents put them; `msg list PLACE` looks elsewhere\n",
+            );
+        }
         places::warn(cx, &warnings);
         Ok(Status::Clean)
     }
@@ -140,7 +163,7 @@ impl Read {
         {
             let is_sound = || {
                 let found = session.check(&RepairOptions::default());
-                found.is_ok_and(|it| !it.findings().iter().any(Finding::is_error))
+                found.is_ok_and(|it| !it.findings().iter().any(does_harm))
             };
             let ok = is_checked.then(is_sound);
             let (dialect, summary) = (session.dialect(), session.summary().ok()?);
@@ -151,10 +174,19 @@ impl Read {
         let session = loaded.session(dialect).ok()?;
         let is_sound = || {
             let findings = session.check(&RepairOptions::default());
-            findings.is_ok_and(|it| !it.iter().any(Finding::is_error))
+            findings.is_ok_and(|it| !it.iter().any(does_harm))
         };
         let ok = is_checked.then(is_sound);
         Some(Self { dialect: session.dialect(), bytes, summary: session.summary(), ok })
+    }
+}
+
+/// Whether a finding keeps a session from being resumed whole; where nobody knows, each error does.
+fn does_harm(it: &Finding) -> bool {
+    match it.outcome {
+        Some(Outcome::Refused | Outcome::Cut) => true,
+        Some(Outcome::Healed | Outcome::None) => false,
+        None => it.is_error(),
     }
 }
 

@@ -116,7 +116,9 @@ pub(crate) fn id(path: &Path) -> String {
         return id.to_owned();
     }
     let name = match path.file_name().and_then(|it| it.to_str()) {
-        Some("api_conversation_history.json" | "claude_messages.json") => path.parent(),
+        Some("api_conversation_history.json" | "claude_messages.json" | "events.jsonl") => {
+            path.parent()
+        }
         _ => Some(path),
     };
     let name = name.and_then(|it| it.file_stem()).unwrap_or_default();
@@ -124,7 +126,8 @@ pub(crate) fn id(path: &Path) -> String {
 }
 
 fn home() -> PathBuf {
-    env::var_os("HOME").map(PathBuf::from).unwrap_or_default()
+    let name = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
+    env::var_os(name).or_else(|| env::var_os("HOME")).map(PathBuf::from).unwrap_or_default()
 }
 
 /// The folder of a variable, or this one of the home folder.
@@ -182,7 +185,25 @@ fn places() -> Vec<Place> {
         ),
         place(Dialect::Codex, codex.join("sessions"), 4, &[".jsonl"]),
         place(Dialect::Codex, codex.join("archived_sessions"), 4, &[".jsonl"]),
-        place(Dialect::GeminiCli, home.join(".gemini/tmp"), 4, &[".jsonl", ".json"]),
+        place(
+            Dialect::GeminiCli,
+            or_home("GEMINI_CLI_HOME", "").join(".gemini/tmp"),
+            4,
+            &[".jsonl", ".json"],
+        ),
+        place(Dialect::QwenCode, or_home("QWEN_HOME", ".qwen").join("projects"), 3, &[".jsonl"]),
+        place(
+            Dialect::Pi,
+            or_home("PI_CODING_AGENT_DIR", ".pi/agent").join("sessions"),
+            2,
+            &[".jsonl"],
+        ),
+        place(
+            Dialect::CopilotCli,
+            or_home("COPILOT_HOME", ".copilot").join("session-state"),
+            2,
+            &["events.jsonl"],
+        ),
         place(Dialect::OpenCode, data.join("opencode/storage/session"), 2, &[".json"]),
         place(Dialect::Goose, data.join("goose/sessions"), 1, &[".jsonl"]),
         place(Dialect::Cline, home.join(".cline/data"), 4, history),
@@ -190,16 +211,24 @@ fn places() -> Vec<Place> {
     ];
     for editor in ["Code", "Code - Insiders", "Cursor", "VSCodium", "Windsurf"] {
         for extension in ["saoudrizwan.claude-dev", "rooveterinaryinc.roo-cline"] {
-            let root = home
-                .join(".config")
-                .join(editor)
-                .join("User/globalStorage")
-                .join(extension)
-                .join("tasks");
+            let tasks = Path::new("User/globalStorage").join(extension).join("tasks");
+            let root = editors(&home).join(editor).join(&tasks);
             res.push(place(Dialect::Cline, root, 2, history));
         }
     }
+    for extension in ["saoudrizwan.claude-dev", "rooveterinaryinc.roo-cline"] {
+        let root = home.join(".vscode-server/data/User/globalStorage").join(extension);
+        res.push(place(Dialect::Cline, root.join("tasks"), 2, history));
+    }
     res
+}
+
+/// Where editors keep their data (SE-151).
+fn editors(home: &Path) -> PathBuf {
+    if cfg!(windows) {
+        return env::var_os("APPDATA").map_or_else(|| home.join("AppData/Roaming"), PathBuf::from);
+    }
+    home.join(if cfg!(target_os = "macos") { "Library/Application Support" } else { ".config" })
 }
 
 fn walk(

@@ -54,6 +54,10 @@ impl Codec for SessionFormat {
             let text = format!("this session of {} has no messages", self.dialect);
             return Err(Diagnostic::error(Code::new("session::no-messages"), text).into());
         }
+        let is_data_set = matches!(self.dialect, Dialect::ShareGpt | Dialect::OpenAiJsonl);
+        if view.messages.is_empty() && !is_data_set && !bytes.trim_ascii().is_empty() {
+            return Err(refusal(&msg_session::Error::EmptyView { dialect: self.dialect }));
+        }
         let mut report = Report::default();
         report.extend(view.findings.iter().map(Diagnostic::from));
         let stored = Stored { session, options, now: Now::AsRead };

@@ -55,7 +55,7 @@ impl Format for Atif {
             let calls = calls(&step);
             for id in results(&step).iter().filter_map(|it| it.text("source_call_id")) {
                 if !calls.contains(&*id) {
-                    bad(format!("a result names the call {id}, which is not of its step"));
+                    bad("a result names a call that is not of its step".to_owned());
                 }
             }
         }

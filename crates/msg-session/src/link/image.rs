@@ -40,7 +40,7 @@ pub(super) fn check(plan: &mut Plan<'_>) {
             && said.text().is_some_and(|it| it != is)
             && !it.is_document
         {
-            let message = format!("an image says that it is {}, and is {is}", said.plain());
+            let message = format!("an image is {is} and says that it is of another type");
             let finding = Finding::error("session::media-type", at, message);
             plan.findings.push(finding.mended("it says what it is", plan.rules.all));
             plan.replace(said.span(), quoted(is));

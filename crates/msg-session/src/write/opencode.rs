@@ -8,20 +8,28 @@ use super::options::WriteOptions;
 
 pub(super) fn write(messages: &[Message], options: &WriteOptions, _: &mut Report) -> Vec<u8> {
     let session = format!("ses_{}", options.session_id.replace('-', ""));
+    let now = crate::turns::milliseconds(&options.now);
     let text = to_text(|it| {
         it.object(|it| {
             it.key("info").object(|it| {
                 it.key("id").str(&session);
+                it.key("slug")
+                    .str(&format!("moved-{}", &session[session.len().saturating_sub(8)..]));
+                it.key("projectID").str("global");
                 it.key("directory").str(&options.cwd);
                 it.key("version").str(&options.version);
                 it.key("title").str("moved session");
                 it.key("time").object(|it| {
-                    it.key("created").u64(0);
-                    it.key("updated").u64(0);
+                    it.key("created").u64(now);
+                    it.key("updated").u64(now);
                 });
             });
             it.key("messages").array(spoken(messages), |it, at| {
-                it.object(|it| Entry { session: &session, messages, at }.write(it));
+                let of_user = |it: &usize| messages[*it].role != Role::Assistant;
+                let asked = spoken(&messages[..at]).filter(of_user).last();
+                it.object(|it| {
+                    Entry { session: &session, options, now, messages, at, asked }.write(it)
+                });
             });
         });
     });
@@ -30,9 +38,17 @@ pub(super) fn write(messages: &[Message], options: &WriteOptions, _: &mut Report
 
 struct Entry<'m> {
     session: &'m str,
+    options: &'m WriteOptions,
+    now: u64,
     messages: &'m [Message],
     at: usize,
+    /// The message of the user before it.
+    asked: Option<usize>,
 }
+
+/// The agent of opencode that works, and the model where none is known.
+const AGENT: &str = "build";
+const UNKNOWN: &str = "unknown";
 
 impl Entry<'_> {
     fn write(&self, it: &mut Writer<'_>) {
@@ -44,11 +60,22 @@ impl Entry<'_> {
             it.key("sessionID").str(self.session);
             it.key("role").str(if is_answer { "assistant" } else { "user" });
             it.key("time").object(|it| {
-                it.key("created").u64(self.at as u64);
+                // Messages are in the order of their times.
+                it.key("created").u64(self.now + self.at as u64);
                 if is_answer {
-                    it.key("completed").u64(self.at as u64);
+                    it.key("completed").u64(self.now + self.at as u64);
                 }
             });
+            match is_answer {
+                true => self.answer(it),
+                false => {
+                    it.key("agent").str(AGENT);
+                    it.key("model").object(|it| {
+                        it.key("providerID").str(UNKNOWN);
+                        it.key("modelID").str(UNKNOWN);
+                    });
+                }
+            }
         });
         let results: Vec<_> = results_behind(self.messages, self.at).collect();
         it.key("parts").array(parts_but_results(message).enumerate(), |it, (n, part)| {
@@ -57,6 +84,29 @@ impl Entry<'_> {
                 it.key("sessionID").str(self.session);
                 it.key("messageID").str(&id);
                 write_part(it, part, &results);
+            });
+        });
+    }
+}
+
+impl Entry<'_> {
+    /// What opencode wants of an answer before it loads it.
+    fn answer(&self, it: &mut Writer<'_>) {
+        it.key("parentID").str(&format!("msg_{:08}", self.asked.unwrap_or(0)));
+        it.key("modelID").str(UNKNOWN);
+        it.key("providerID").str(UNKNOWN);
+        it.key("mode").str(AGENT);
+        it.key("agent").str(AGENT);
+        it.key("path").object(|it| {
+            it.key("cwd").str(&self.options.cwd);
+            it.key("root").str(&self.options.cwd);
+        });
+        it.key("cost").u64(0);
+        it.key("tokens").object(|it| {
+            ["input", "output", "reasoning"].iter().for_each(|name| it.key(name).u64(0));
+            it.key("cache").object(|it| {
+                it.key("read").u64(0);
+                it.key("write").u64(0);
             });
         });
     }
@@ -86,6 +136,8 @@ fn tool(it: &mut Writer<'_>, call: &ToolCall, results: &[&ToolResult]) {
         write_arguments(it.key("input"), call);
         let text = result.map_or(crate::parts::INTERRUPTED.into(), |it| it.content.text());
         it.key(member).str(&text);
+        it.key("title").str(&call.name);
+        it.key("metadata").object(|_| {});
         it.key("time").object(|it| {
             it.key("start").u64(0);
             it.key("end").u64(0);

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use msg_document::Format;
-use msg_session::{Blob, Dialect, Session, WriteOptions};
+use msg_session::{Blob, Dialect, Session, WriteOptions, with_session_id};
 
 use crate::exit::Failure;
 use crate::input::InputArgs;
@@ -33,6 +33,8 @@ pub(super) fn put(to: Format, options: &WriteOptions, session: &[u8]) -> Result<
     let (path, resume) = match dialect {
         Some(Dialect::ClaudeCode) => claude_code(options),
         Some(Dialect::Codex) => codex(options),
+        Some(Dialect::GeminiCli) => gemini_cli(options),
+        Some(Dialect::QwenCode) => qwen_code(options),
         Some(Dialect::Goose) => {
             return Err(usage("goose imports a file: `goose session import FILE`"));
         }
@@ -41,7 +43,7 @@ pub(super) fn put(to: Format, options: &WriteOptions, session: &[u8]) -> Result<
         }
         _ => {
             return Err(usage(
-                "only sessions of claude-code and codex are resumed from a place of their own",
+                "only sessions of claude-code, codex, gemini-cli and qwen-code are resumed from a place of their own",
             ));
         }
     };
@@ -51,7 +53,9 @@ pub(super) fn put(to: Format, options: &WriteOptions, session: &[u8]) -> Result<
         fs::create_dir_all(folder).map_err(failed)?;
     }
     let mut file = OpenOptions::new().write(true).create_new(true).open(&path).map_err(failed)?;
-    file.write_all(session).and_then(|()| file.sync_all()).map_err(failed)?;
+    let id = &options.session_id;
+    let session = dialect.map_or(session.to_vec(), |it| with_session_id(it, session.to_vec(), id));
+    file.write_all(&session).and_then(|()| file.sync_all()).map_err(failed)?;
     Ok(format!("{name}\n{resume}\n"))
 }
 
@@ -71,6 +75,28 @@ fn codex(options: &WriteOptions) -> (PathBuf, String) {
     let mut path = places::or_home("CODEX_HOME", ".codex").join("sessions");
     path.extend(day.split('-'));
     (path.join(format!("rollout-{day}T{time}-{id}.jsonl")), format!("codex resume {id}"))
+}
+
+/// The folder that Gemini CLI has for a project is named in its `projects.json`, else by the project's own name.
+fn gemini_cli(options: &WriteOptions) -> (PathBuf, String) {
+    let root = places::or_home("GEMINI_CLI_HOME", "").join(".gemini");
+    let known = fs::read_to_string(root.join("projects.json")).unwrap_or_default();
+    let known: serde_json::Value = serde_json::from_str(&known).unwrap_or_default();
+    let known = known.pointer("/projects").and_then(|it| it.get(&options.cwd)?.as_str());
+    let own = options.cwd.rsplit(['/', '\\']).find(|it| !it.is_empty()).unwrap_or("project");
+    let id = &options.session_id;
+    let time = options.now.get(..16).unwrap_or("1970-01-01T00:00").replace(':', "-");
+    let name = format!("session-{time}-{}.jsonl", id.get(..8).unwrap_or(id));
+    let folder = root.join("tmp").join(known.unwrap_or(own)).join("chats");
+    (folder.join(name), format!("gemini --resume {id}"))
+}
+
+fn qwen_code(options: &WriteOptions) -> (PathBuf, String) {
+    let plain = |it: char| if it.is_ascii_alphanumeric() { it } else { '-' };
+    let project: String = options.cwd.chars().map(plain).collect();
+    let id = &options.session_id;
+    let root = places::or_home("QWEN_HOME", ".qwen").join("projects").join(project);
+    (root.join("chats").join(format!("{id}.jsonl")), format!("qwen --resume {id}"))
 }
 
 /// A new id.

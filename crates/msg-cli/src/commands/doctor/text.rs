@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
 use msg_core::Severity;
-use msg_session::{Dialect, Finding, Place};
+use msg_session::{Dialect, Finding, Outcome, Place};
 use serde::Serialize;
 
 use super::Diagnosis;
@@ -67,7 +67,11 @@ fn show_named(named: &[Place], findings: &[Finding], res: &mut String) {
     let key = |it: &Place| (it.record, it.record.is_none().then_some(it.line));
     records.dedup_by_key(|it| key(it));
     let codes_at = |place: &Place| -> Vec<&str> {
-        let here = findings.iter().filter(|it| key(&it.at) == key(place) && it.fix.is_some());
+        let is_about_all =
+            |it: &&Finding| matches!(it.code.as_str(), "session::too-long" | "session::not-found");
+        let here = findings
+            .iter()
+            .filter(|it| key(&it.at) == key(place) && (it.fix.is_some() || is_about_all(it)));
         here.map(|it| it.code.as_str()).collect()
     };
     // Where a mend changes something is what matters.
@@ -97,14 +101,28 @@ fn verdict(it: &Diagnosis, fix: bool) -> String {
     let left = it.findings.iter().filter(|it| it.is_error() && !it.done).count();
     let others = it.findings.len() - errors;
     match (errors, fix) {
+        (0, _) if !it.dialect.is_judged() => format!("not judged: no rules for {}", it.dialect),
         (0, _) if others == 0 => "sound".to_owned(),
         (0, _) if is_data_set(it.dialect) => plural(others, "remark"),
         (0, _) => format!("can be resumed; {}", plural(others, "remark")),
         (_, true) if left == 0 => format!("mended {}", plural(errors, "error")),
         (_, true) => format!("{} left that cannot be mended", plural(left, "error")),
         _ if is_data_set(it.dialect) => plural(errors, "error"),
-        _ => format!("cannot be resumed: {}", plural(errors, "error")),
+        _ => format!("{}: {}", worst(it), plural(errors, "error")),
     }
+}
+
+/// What the agent makes of the worst finding (SE-136).
+fn worst(it: &Diagnosis) -> String {
+    let errors = it.findings.iter().filter(|it| it.is_error());
+    let worst = errors.map(|it| it.outcome.unwrap_or(Outcome::Refused)).max();
+    let text = match worst {
+        Some(Outcome::Cut) => "resumes, silently without something",
+        Some(Outcome::Healed) => "resumes, and the agent repairs it at each request",
+        Some(Outcome::None) => "resumes",
+        Some(Outcome::Refused) | None => "cannot be resumed",
+    };
+    text.to_owned()
 }
 
 /// Data sets are not resumed, but trained on.

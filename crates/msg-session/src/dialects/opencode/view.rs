@@ -126,7 +126,9 @@ fn file(part: &Part<'_>) -> Option<MessagePart> {
 fn assistant(view: &mut View, message: &Message<'_>) {
     let new = || {
         let mut draft = Draft::new(Role::Assistant);
-        draft.made_by(message.object.text("modelID"), message.object.text("providerID"));
+        // What is written here says so where nothing is known.
+        let known = |name: &str| message.object.text(name).filter(|it| it != "unknown");
+        draft.made_by(known("modelID"), known("providerID"));
         draft
     };
     let mut answer = new();
