@@ -55,18 +55,23 @@ impl Usage {
             details.and_then(|it| first_of(&it, &[name]))
         };
         Self {
-            // Bedrock leaves caches out of its input (BR-27), Interactions thoughts out of its output (GI-28).
-            input: first(&[
-                "prompt_tokens",
-                "input_tokens",
-                "promptTokenCount",
-                "total_input_tokens",
-            ])
-            .or_else(|| {
-                first(&["inputTokens"])?;
-                sum(&["inputTokens", "cacheReadInputTokens", "cacheWriteInputTokens"])
-            }),
-            output: first(&["completion_tokens", "output_tokens", "candidatesTokenCount"])
+            // Anthropic and Bedrock leave caches out of their input (BR-27), Gemini the prompts of tools; Gemini and
+            // Interactions leave thoughts out of their output (GI-28). Here both are all there is (RQ-25).
+            input: first(&["prompt_tokens", "total_input_tokens"])
+                .or_else(|| {
+                    first(&["input_tokens"])?;
+                    sum(&["input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"])
+                })
+                .or_else(|| {
+                    first(&["promptTokenCount"])?;
+                    sum(&["promptTokenCount", "toolUsePromptTokenCount"])
+                })
+                .or_else(|| {
+                    first(&["inputTokens"])?;
+                    sum(&["inputTokens", "cacheReadInputTokens", "cacheWriteInputTokens"])
+                }),
+            output: first(&["completion_tokens", "output_tokens"])
+                .or_else(|| sum(&["candidatesTokenCount", "thoughtsTokenCount"]))
                 .or_else(|| first(&["outputTokens"]))
                 .or_else(|| sum(&["total_output_tokens", "total_thought_tokens"])),
             total: first(&["total_tokens", "totalTokenCount", "totalTokens"]),
@@ -76,11 +81,16 @@ impl Usage {
                     first(&names)
                         .or_else(|| first(&["total_cached_tokens", "cacheReadInputTokens"]))
                 }),
-            cache_write: first(&["cache_creation_input_tokens", "cacheWriteInputTokens"]),
+            cache_write: within(
+                &["prompt_tokens_details", "input_tokens_details"],
+                "cache_write_tokens",
+            )
+            .or_else(|| first(&["cache_creation_input_tokens", "cacheWriteInputTokens"])),
             reasoning: within(
                 &["completion_tokens_details", "output_tokens_details"],
                 "reasoning_tokens",
             )
+            .or_else(|| within(&["output_tokens_details"], "thinking_tokens"))
             .or_else(|| first(&["thoughtsTokenCount", "total_thought_tokens"])),
             raw: Some(raw),
         }

@@ -153,6 +153,10 @@ fn write_usage_with(out: &mut Vec<u8>, usage: Option<&Usage>, output: u64) {
         None => Writer::new(out).object(|it| {
             tokens(it, usage);
             it.key("output_tokens").u64(output);
+            let thoughts = usage.and_then(|it| it.reasoning).filter(|it| *it <= output);
+            it.optional("output_tokens_details", thoughts, |it, n| {
+                it.object(|it| it.key("thinking_tokens").u64(n));
+            });
         }),
     }
 }

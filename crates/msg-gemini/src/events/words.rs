@@ -30,8 +30,15 @@ pub(super) fn usage_metadata(usage: &Usage, it: &mut JsonWriter<'_>) {
     it.object(|it| {
         for (name, count) in [
             ("promptTokenCount", usage.input),
-            ("candidatesTokenCount", usage.output),
-            ("totalTokenCount", usage.total),
+            // Thoughts are beside the output here, and inside of it elsewhere (RQ-25).
+            (
+                "candidatesTokenCount",
+                usage.output.map(|it| it.saturating_sub(usage.reasoning.unwrap_or(0))),
+            ),
+            (
+                "totalTokenCount",
+                usage.total.or(usage.input.zip(usage.output).map(|it| it.0.saturating_add(it.1))),
+            ),
             ("cachedContentTokenCount", usage.cached),
             ("thoughtsTokenCount", usage.reasoning),
         ] {

@@ -40,8 +40,11 @@ pub(crate) fn write(it: &mut Writer<'_>, usage: &Usage, words: &Words) {
         it.key(words.input).u64(input);
         it.key(words.output).u64(output);
         it.key("total_tokens").u64(usage.total.unwrap_or(input.saturating_add(output)));
-        if let Some(cached) = usage.cached {
-            it.key(words.input_details).object(|it| it.key("cached_tokens").u64(cached));
+        if usage.cached.is_some() || usage.cache_write.is_some() {
+            it.key(words.input_details).object(|it| {
+                it.optional("cached_tokens", usage.cached, |it, n| it.u64(n));
+                it.optional("cache_write_tokens", usage.cache_write, |it, n| it.u64(n));
+            });
         }
         if let Some(reasoning) = usage.reasoning {
             it.key(words.output_details).object(|it| it.key("reasoning_tokens").u64(reasoning));
