@@ -35,6 +35,11 @@ pub(crate) trait Codec: Sync {
     /// The name as `--from` and `--to` take it.
     fn name(&self) -> &'static str;
 
+    /// How it is called where people read of a document: `OpenAI chat`.
+    fn title(&self) -> &'static str {
+        self.name()
+    }
+
     /// One line of help.
     fn about(&self) -> &'static str;
 

@@ -180,6 +180,16 @@ impl Document {
         self.format
     }
 
+    /// What it was read as, for people: `OpenAI chat request`, `Gemini response`, `goose`.
+    pub fn what(&self) -> String {
+        let title = self.format.codec().title();
+        match self.side() {
+            Side::Answer | Side::Choices => format!("{title} response"),
+            _ if self.head().is_some() => format!("{title} request"),
+            _ => title.to_owned(),
+        }
+    }
+
     /// The messages.
     pub fn messages(&self) -> &[Message] {
         &self.content.messages

@@ -128,7 +128,7 @@ fn one(
     if matches!(outline, Outline::Json(_)) && is_json(bytes) {
         return Err(mixed(outline).unwrap_or_else(|| foreign::nothing_known(outline)));
     }
-    let is_text = outline.source().is_some_and(|it| !may_begin_json(it));
+    let is_text = !may_begin_json(bytes);
     match damaged_session(bytes, name) {
         Some(session) => Ok(session),
         None if is_text => Err(foreign::nothing_known(outline)),
@@ -219,9 +219,20 @@ pub(crate) fn foreign_part(bytes: &[u8]) -> Option<Diagnostic> {
 /// Whether a text begins as JSON does.
 pub(crate) fn may_begin_json(text: &[u8]) -> bool {
     let text = text.trim_ascii();
-    let is_word = |it: &[u8]| text.starts_with(it) || it.starts_with(text);
-    matches!(text.first(), None | Some(b'{' | b'[' | b'"' | b'-' | b'0'..=b'9'))
-        || [&b"true"[..], b"false", b"null"].into_iter().any(is_word)
+    let is_word = |text: &[u8]| {
+        [&b"true"[..], b"false", b"null"]
+            .iter()
+            .any(|it| text.starts_with(it) || it.starts_with(text))
+    };
+    match text.first() {
+        None | Some(b'{' | b'"' | b'-' | b'0'..=b'9') => true,
+        // `[tool]` is the head of a table of TOML.
+        Some(b'[') => {
+            let inside = text[1..].trim_ascii_start();
+            !inside.first().is_some_and(u8::is_ascii_alphabetic) || is_word(inside)
+        }
+        Some(_) => is_word(text),
+    }
 }
 
 /// The format of a session of lines that the outline gives up on, such as one with a torn line.

@@ -12,7 +12,8 @@ use crate::json::to_json;
 /// ```
 /// use msg_document::{CheckOptions, check};
 ///
-/// let refusal = check(b"[1]", &CheckOptions::default()).expect_err("because 1 is no message");
+/// let json = br#"[{"role":"user","content":"hi"},1]"#;
+/// let refusal = check(json, &CheckOptions::default()).expect_err("because 1 is no message");
 /// assert_eq!(refusal.diagnostic().code.as_str(), "message::bad-shape");
 /// ```
 #[derive(Debug, Clone)]

@@ -251,12 +251,18 @@ fn is_of_another_agent(object: &Object<'_>) -> bool {
     object.has("systemPayload") || object.get("message").is_some_and(|it| it.get("parts").is_some())
 }
 
+/// Whether a history is one of messages.
+fn is_history(object: &Object<'_>) -> bool {
+    let list = object.list("history");
+    list.is_empty() || list.iter().any(|it| it.get("role").is_some())
+}
+
 /// One JSON object: a document, or a session of one line.
 fn by_document(object: &Object<'_>) -> Result<Option<Dialect>, Error> {
     let has = |name: &str| object.has(name);
     Ok(if is_atif(object) {
         Some(Dialect::Atif)
-    } else if has("history") && (has("trajectory") || has("info")) {
+    } else if has("history") && (has("trajectory") || has("info") && is_history(object)) {
         Some(Dialect::SweAgent)
     } else if has("eval") && (has("samples") || has("status")) {
         Some(Dialect::Inspect)

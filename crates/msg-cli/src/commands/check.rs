@@ -144,7 +144,11 @@ impl Args {
 
     /// The closing lines of the text form.
     fn conclusion(&self, name: &str, document: &Document, found: &[Diagnostic]) -> String {
-        let head = format!("{name}: {}", plural(document.messages().len(), "message"));
+        let head = format!(
+            "{name}: {}, {}",
+            document.what(),
+            plural(document.messages().len(), "message")
+        );
         if found.is_empty() {
             return format!("{head}, nothing wrong\n");
         }

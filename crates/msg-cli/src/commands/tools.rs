@@ -9,7 +9,7 @@ mod outline;
 use std::path::PathBuf;
 
 use msg_core::Diagnostic;
-use msg_document::{Segmented, tools};
+use msg_document::{Format, Segmented, tools};
 use msg_xml::{Dialects, Options};
 
 use crate::commands::Command;
@@ -70,6 +70,7 @@ impl Command for Args {
             "--events adds to the JSON form: give --json or --jsonl with it",
         )?;
         let bytes = input.read_all()?;
+        say_what_it_is(cx, &input.name, &bytes);
         let res = tools(&bytes, &base);
         let members =
             base.read.schema.as_ref().map_or_else(Vec::new, |schema| res.parsed.check(schema));
@@ -89,6 +90,21 @@ fn name_the_dialect(list: &mut [Diagnostic], bytes: &[u8]) {
     };
     let name = Dialects::NAMES.into_iter().find(reads).unwrap_or("all");
     it.fix = Some(format!("`--dialects {name}` reads it").into());
+}
+
+/// A conversation is read as one text too, which is seldom what was meant.
+fn say_what_it_is(cx: &Context, name: &str, bytes: &[u8]) {
+    let is_json =
+        bytes.trim_ascii_start().starts_with(b"{") || bytes.trim_ascii_start().starts_with(b"[");
+    let Some(format) = Format::recognise(bytes, name).ok().filter(|it| is_json && it.is_json())
+    else {
+        return;
+    };
+    if msg_json::validate(&String::from_utf8_lossy(bytes)).is_ok() && !cx.quiet {
+        cx.note(&format!(
+            "msg: {name} is a conversation ({format}), and is read here as the text of one answer; `msg check --calls xml` reads calls in its messages\n"
+        ));
+    }
 }
 
 impl Args {

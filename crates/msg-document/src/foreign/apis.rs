@@ -8,6 +8,7 @@ pub(super) static TABLE: &[Foreign] = &[
         &[
             "any type=message.input|message.output|function.call|function.result|tool.execution",
             "any object=entry",
+            "document outputs/type=message.output|function.call|tool.execution",
             "document inputs/role agent_id",
             "document inputs/role model",
             "document inputs:T agent_id",
@@ -69,7 +70,7 @@ pub(super) static TABLE: &[Foreign] = &[
     Foreign::new(
         "a document of Ollama's native API",
         &[
-            "message role=tool tool_name !tool_call_id",
+            "message role=tool tool_name !tool_call_id !call_id",
             "message images:F content:T",
             "document done_reason",
             "document total_duration done",
@@ -84,6 +85,7 @@ pub(super) static TABLE: &[Foreign] = &[
         &[
             "parts kind !type",
             "any messageId parts",
+            "document message/messageId message/parts",
             "document kind=task contextId",
             "document kind=task status",
             "document method^message/",

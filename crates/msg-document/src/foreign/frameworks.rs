@@ -100,6 +100,7 @@ pub(super) static TABLE: &[Foreign] = &[
         "messages of the Rust crate genai",
         &[
             "any fn_name call_id",
+            "content{} ToolCalls=fn_name",
             "content ToolCall !type @1",
             "content ToolResponse !type @1",
             "content{} ToolResponses",

@@ -5,6 +5,7 @@
 //! document custom_id body                  two members of the document, or of an element of a list that it is
 //! content type=tool-result toolCallId      two members of an object in the list `content` of a message
 //! content{} type=text                      … of the object in `content`
+//! input.message role=model                 in what is listed in `input`
 //! messages.content type=input_text         … in `content` of what is listed in `messages`
 //! document request/messages response       a member of a member; `*` for any
 //! ```
@@ -115,6 +116,9 @@ pub(crate) fn find(outline: &Outline<'_>) -> Option<Found> {
                 seen("document", &object, at);
             }
             seen("message", &object, at);
+            if list.name() == "input" {
+                seen("input.message", &object, at);
+            }
             for Inner { name, is_listed, item } in record.inner() {
                 let object = Object::Item(item);
                 match is_listed {
@@ -290,7 +294,7 @@ impl Test {
             Test::Exists => kind != ValueKind::Null,
             Test::Kind(it) => kind == *it,
             Test::Full => kind == ValueKind::List && text == FULL,
-            Test::OneOf(texts) => kind == ValueKind::Text && texts.contains(&text),
+            Test::OneOf(texts) => texts.contains(&text),
             Test::Begins(start) => kind == ValueKind::Text && text.starts_with(start),
             Test::Ends(tail) => kind == ValueKind::Text && text.ends_with(tail),
             Test::Alone => false,

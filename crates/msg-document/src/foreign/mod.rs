@@ -70,11 +70,14 @@ fn looks_like(what: &str) -> Diagnostic {
 
 /// A refusal of a document that nothing is known of, with what it has.
 pub(crate) fn nothing_known(outline: &Outline<'_>) -> Refusal {
-    let what = described(outline);
+    let what = match outline.is_broken() {
+        true => "text that is not JSON".to_owned(),
+        false => described(outline),
+    };
     let res = foreign(format!("this is no format that msg reads: {what}; msg reads {}", known()));
-    match outline.source() {
-        Some(_) => res.with_fix(TEXTS).into(),
-        None => res.into(),
+    match outline.source().is_some() || outline.is_broken() {
+        true => res.with_fix(TEXTS).into(),
+        false => res.into(),
     }
 }
 

@@ -17,6 +17,7 @@ impl Api for Anthropic {
     type Request = MessagesRequest;
 
     const NAME: &'static str = "anthropic";
+    const TITLE: &'static str = "Anthropic Messages";
     const ABOUT: &'static str = "Anthropic messages: an array, or a request or response body";
 
     fn likelihood(outline: &Outline<'_>) -> Likelihood {

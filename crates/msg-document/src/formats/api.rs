@@ -23,6 +23,8 @@ pub(super) trait Api: Send + Sync + 'static {
     type Request: RequestBody<Response: Send + Sync> + Send + Sync;
 
     const NAME: &'static str;
+    /// How it is called where people read of a document.
+    const TITLE: &'static str;
     const ABOUT: &'static str;
     /// Whether calls and results may come without ids, and find each other by name and place (GE-6).
     const MATCHES_BY_NAME: bool = false;
@@ -73,6 +75,10 @@ pub(super) struct Wire<A>(pub(super) PhantomData<A>);
 impl<A: Api> Codec for Wire<A> {
     fn name(&self) -> &'static str {
         A::NAME
+    }
+
+    fn title(&self) -> &'static str {
+        A::TITLE
     }
 
     fn about(&self) -> &'static str {

@@ -20,6 +20,7 @@ impl Api for Gemini {
     type Request = GenerateRequest;
 
     const NAME: &'static str = "gemini";
+    const TITLE: &'static str = "Gemini";
     const ABOUT: &'static str = "Gemini contents: an array, or a request or response body";
     const MATCHES_BY_NAME: bool = true;
 

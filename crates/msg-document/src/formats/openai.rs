@@ -17,6 +17,7 @@ impl Api for Openai {
     type Request = ChatRequest;
 
     const NAME: &'static str = "openai";
+    const TITLE: &'static str = "OpenAI chat";
     const ABOUT: &'static str = "OpenAI chat messages: an array, or a request or response body";
 
     fn likelihood(outline: &Outline<'_>) -> Likelihood {

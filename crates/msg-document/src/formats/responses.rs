@@ -17,6 +17,7 @@ impl Api for Responses {
     type Request = ResponsesRequest;
 
     const NAME: &'static str = "responses";
+    const TITLE: &'static str = "OpenAI Responses";
     const ABOUT: &'static str = "OpenAI Responses items: an array, or a request or response body";
 
     fn likelihood(outline: &Outline<'_>) -> Likelihood {

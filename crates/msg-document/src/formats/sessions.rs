@@ -222,7 +222,9 @@ fn openhands(outline: &Outline<'_>) -> Likelihood {
 }
 
 fn swe_agent(outline: &Outline<'_>) -> Likelihood {
-    let history = outline.list("history").is_some();
+    let is_message = |it: &Record<'_>| it.has("role");
+    let history = outline.list("history");
+    let history = history.is_some_and(|it| it.is_empty() || it.records().any(is_message));
     let info = outline.member("info").is_some();
     let trajectory = outline.list("trajectory").is_some();
     Likelihood::certain_if(

@@ -22,6 +22,22 @@ pub(crate) struct ShareGpt;
 
 const LIST: &str = "conversations";
 
+/// The words that data sets have for who speaks, and that nobody else has for a sender.
+const SPEAKERS: [&str; 12] = [
+    "human",
+    "gpt",
+    "user",
+    "assistant",
+    "system",
+    "tool",
+    "function_call",
+    "function_response",
+    "observation",
+    "chatgpt",
+    "bing",
+    "bard",
+];
+
 impl Codec for ShareGpt {
     fn name(&self) -> &'static str {
         "sharegpt"
@@ -35,13 +51,18 @@ impl Codec for ShareGpt {
         let is_turn = |it: &Record<'_>| {
             it.member("from") == Some(ValueKind::Text) && it.has("value") && it.role.is_none()
         };
-        match outline.list(LIST).or_else(|| outline.list("")) {
-            Some(list) if list.records().next().is_none() && !list.is_empty() => Likelihood::No,
-            Some(list) if !list.records().all(is_turn) => Likelihood::No,
-            Some(list) if !list.is_empty() => Likelihood::certain_if(list.n_others() == 0),
-            Some(_) if outline.list(LIST).is_some() => Likelihood::Certain,
-            Some(_) => Likelihood::Possible,
-            _ => Likelihood::No,
+        let named = outline.list(LIST);
+        let Some(list) = named.or_else(|| outline.list("")) else { return Likelihood::No };
+        // Mails have a sender and a value too: a list alone says nothing without a word for who speaks.
+        let says_who = |it: &Record<'_>| it.text("from").is_some_and(|it| SPEAKERS.contains(&it));
+        match list.is_empty() {
+            true if named.is_some() => Likelihood::Certain,
+            true => Likelihood::Possible,
+            false => Likelihood::certain_if(
+                list.n_others() == 0
+                    && list.records().all(is_turn)
+                    && (named.is_some() || list.records().any(says_who)),
+            ),
         }
     }
 

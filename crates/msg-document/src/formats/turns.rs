@@ -38,7 +38,7 @@ impl Codec for Turns {
             return Likelihood::certain_if(turns.records().all(is_turn) && turns.n_others() == 0);
         }
         let is_typed = |it: &outline::Record<'_>| {
-            it.is_list("parts") && it.parts().all(|it| it.kind.is_some())
+            it.has("role") && it.is_list("parts") && it.parts().all(|it| it.kind.is_some())
         };
         match outline.messages() {
             Some(list) if !list.records().all(is_typed) => Likelihood::No,

@@ -91,6 +91,11 @@ fn told<'a>(cursor: &Cursor<'a>, name: &str, kind: ValueKind) -> &'a str {
         ValueKind::Text if matches!(name, "text" | "prompt" | "input") => {
             if RENDERED.iter().any(|it| cursor.begins_with(it)) { "<|" } else { "" }
         }
+        ValueKind::List if name == "ToolCalls" => {
+            let mut items = cursor.clone();
+            let is_named = items.open(b'[').and_then(|_| item(&mut items));
+            if is_named.is_some_and(|it| it.has("fn_name")) { "fn_name" } else { "" }
+        }
         ValueKind::List if name == "id" => last_text(&mut cursor).unwrap_or_default(),
         ValueKind::List => {
             let is_empty = cursor.open(b'[').is_some() && cursor.peek() == Some(b']');

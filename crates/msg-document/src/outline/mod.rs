@@ -246,6 +246,11 @@ impl<'a> Record<'a> {
         kind_of(&self.members, name)
     }
 
+    /// The text of the member `name`, if that is one that tells formats apart.
+    pub(crate) fn text(&self, name: &str) -> Option<&'a str> {
+        self.members.iter().find(|it| it.0 == name && it.1 == ValueKind::Text).map(|it| it.2)
+    }
+
     /// Whether the member `name` is a list.
     pub(crate) fn is_list(&self, name: &str) -> bool {
         self.member(name) == Some(ValueKind::List)
@@ -425,6 +430,7 @@ pub(crate) fn is_telling(name: &str) -> bool {
             | "block_type"
             | "content_type"
             | "event"
+            | "from"
             | "kind"
             | "messageType"
             | "message_type"

@@ -1,25 +1,75 @@
-//! `test_data/recognise*.jsonl`: a document, and the name of its file; expected is its format.
+//! `test_data/recognise*.jsonl` and `foreign.jsonl`: a document, and the name of its file; expected is its format, or
+//! what it is refused as.
 
+use msg_document::{
+    CheckOptions, ConvertOptions, Document, Format, ReadOptions, Refusal, RepairOptions, check,
+    convert, is_valid, key, messages, repair, stats,
+};
 use serde::Deserialize;
 
 #[derive(Deserialize)]
-struct Document {
+struct Row {
     file: String,
     text: String,
 }
 
 #[test]
 fn documents_are_recognised() {
-    for rows in [testkit::rows!("recognise.jsonl"), testkit::rows!("recognise_anthropic.jsonl")] {
+    let suites = [
+        testkit::rows!("recognise.jsonl"),
+        testkit::rows!("recognise_anthropic.jsonl"),
+        testkit::rows!("foreign.jsonl"),
+    ];
+    for rows in suites {
         rows.check_lines(|row| recognised(&row.text));
     }
 }
 
 /// The format, or how the refusal begins: what is read is not told, for formats come.
 fn recognised(row: &str) -> String {
-    let it: Document = serde_json::from_str(row).expect("because a row is a document");
-    match msg_document::Format::recognise(it.text.as_bytes(), &it.file) {
+    let it: Row = serde_json::from_str(row).expect("because a row is a document");
+    match Format::recognise(it.text.as_bytes(), &it.file) {
         Ok(format) => format.name().to_owned(),
         Err(it) => it.to_string().split("; msg reads").next().unwrap_or_default().to_owned(),
     }
+}
+
+/// What is of no format that is read is that to all who ask (RG-10).
+#[test]
+fn all_answers_refuse_the_same() {
+    let mut refused = 0;
+    for row in testkit::rows!("foreign.jsonl").rows() {
+        let it: Row = serde_json::from_str(&row.text).expect("because a row is a document");
+        let json = it.text.as_bytes();
+        let read = ReadOptions::default();
+        let Err(expected) = Format::recognise(json, "") else { continue };
+        let found: [(&str, Option<Refusal>); 7] = [
+            ("check", check(json, &CheckOptions::default()).err()),
+            ("is_valid", is_valid(json, &CheckOptions::default()).err()),
+            ("repair", repair(json, &RepairOptions::default()).err()),
+            ("convert", convert(json, Format::default(), &ConvertOptions::default()).err()),
+            ("messages", messages(json, &read).err()),
+            ("key", key(json, &Default::default()).err()),
+            ("read", Document::read(json, &read).err()),
+        ];
+        for (who, it) in found {
+            let it = it.unwrap_or_else(|| panic!("{who} answers {}", row.text));
+            assert_eq!(it.to_string(), expected.to_string(), "{who}: {}", row.text);
+        }
+        assert!(stats(json, &Default::default()).is_err(), "{}", row.text);
+        refused += 1;
+    }
+    assert!(refused > 100, "{refused}");
+}
+
+/// A format that is named is read, and says what in it belongs to another one (RG-6).
+#[test]
+fn a_named_format_reports_the_parts_of_others() {
+    let json = br#"[{"role":"user","content":"hi"},{"role":"assistant","content":"","toolCalls":[{"id":"c"}]}]"#;
+    let openai: Format = "openai".parse().expect("because it is a format");
+    let read = ReadOptions::default().with_from(Some(openai));
+    let checked =
+        check(json, &CheckOptions::default().with_read(read)).expect("because it was named");
+    let found = checked.diagnostics.iter().find(|it| it.code == "message::foreign-part");
+    assert_eq!(found.and_then(|it| it.at.message), Some(1), "{:?}", checked.diagnostics);
 }

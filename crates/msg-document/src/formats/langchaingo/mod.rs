@@ -37,9 +37,10 @@ impl Codec for Langchaingo {
     fn likelihood(&self, outline: &Outline<'_>) -> Likelihood {
         match outline.messages() {
             Some(list) if list.is_empty() => Likelihood::Possible,
+            Some(list) if list.records().next().is_none() => Likelihood::No,
             Some(list) if !list.records().all(could_be_ours) => Likelihood::No,
             Some(list) if list.records().any(is_ours) => Likelihood::Certain,
-            Some(list) if list.records().all(|it| it.is_list("parts")) => Likelihood::Possible,
+            Some(list) if list.records().all(is_like_others) => Likelihood::Possible,
             _ => Likelihood::No,
         }
     }
@@ -77,15 +78,24 @@ fn origin() -> Origin {
     Origin::Other("langchaingo".into())
 }
 
+/// The roles of langchaingo.
+const ROLES: [&str; 6] = ["ai", "function", "generic", "human", "system", "tool"];
+
 /// A message that is one text beside its role, or a part that holds its content under its own type.
 fn is_ours(record: &Record<'_>) -> bool {
-    const ROLES: [&str; 6] = ["ai", "function", "generic", "human", "system", "tool"];
     let is_text = record.role.is_some_and(|it| ROLES.contains(&it))
         && record.member("text") == Some(ValueKind::Text)
         && !record.has("content")
         && record.kind.is_none();
     let is_nested = |it: &Item<'_>| matches!(it.kind, Some(kind @ ("tool_call" | "tool_response" | "binary")) if it.has(kind));
     is_text || record.is_list("parts") && record.parts().any(is_nested)
+}
+
+/// Whether a message has parts as those of other formats too.
+fn is_like_others(record: &Record<'_>) -> bool {
+    let is_known =
+        record.role.is_some_and(|it| ROLES.contains(&it) || it == "user" || it == "assistant");
+    is_known && record.is_list("parts") && record.parts().all(|it| it.kind.is_some())
 }
 
 fn could_be_ours(record: &Record<'_>) -> bool {
