@@ -15,31 +15,26 @@ impl Api for Interactions {
     type Request = InteractionRequest;
 
     const NAME: &'static str = "interactions";
+    const TITLE: &'static str = "Gemini Interactions";
     const ABOUT: &'static str =
         "Steps of the Gemini Interactions API: an array, or a request or response body";
     const LINKS_IDS: bool = true;
 
-    /// What only this API has, in a body or in its steps (GI-25).
+    /// What only this API has, in a body or in its steps (GI-25); every step is one (RG-3).
     fn likelihood(outline: &Outline<'_>) -> Likelihood {
-        let is_list = |name: &&str| outline.list(name).is_some();
-        let is_answer = outline.text("object") == Some("interaction")
-            || outline.member("status").is_some() && ["steps", "outputs"].iter().any(is_list);
         let input = outline.member("input");
         let is_input = matches!(input, Some(ValueKind::Text | ValueKind::List | ValueKind::Object));
-        if is_answer || is_input && is_request(outline) {
-            return Likelihood::Certain;
-        }
-        let has = |is: fn(&Record<'_>) -> bool| {
-            let in_list = move |it: &List<'_>| it.records().any(is);
-            ["", "input", "steps", "outputs"].iter().any(|it| outline.list(it).is_some_and(in_list))
+        let is_answer = outline.text("object") == Some("interaction");
+        let fits = |it: &Record<'_>| it.kind.is_some() || it.has("role") && it.has("content");
+        let are_steps = |it: &List<'_>| {
+            it.records().any(is_step) && it.records().all(fits) && it.n_others() == 0
         };
-        match () {
-            () if has(is_step) => Likelihood::Certain,
-            () if is_input || is_list(&"steps") || is_list(&"outputs") || has(is_content) => {
-                Likelihood::Possible
-            }
-            () => Likelihood::No,
-        }
+        let in_list = |it: &&str| outline.list(it).is_some_and(are_steps);
+        Likelihood::certain_if(
+            is_answer
+                || is_input && is_request(outline)
+                || ["", "input", "steps", "outputs"].iter().any(in_list),
+        )
     }
 
     fn request(
@@ -74,11 +69,16 @@ impl Api for Interactions {
 /// What stands beside `input` in a request of this API alone.
 fn is_request(outline: &Outline<'_>) -> bool {
     const OWN: [&str; 4] =
-        ["system_instruction", "generation_config", "agent", "previous_interaction_id"];
+        ["system_instruction", "generation_config", "agent_config", "previous_interaction_id"];
+    // Others have agents too.
+    let is_agent = outline.text("agent").is_some()
+        && ["background", "store", "stream", "tools"].iter().any(|it| outline.member(it).is_some());
+    let is_agent =
+        is_agent || outline.text("agent").is_some_and(|it| it.starts_with("deep-research"));
     let model = outline.text("model").unwrap_or_default();
     let is_gemini = ["gemini", "gemma"].iter().any(|it| model.starts_with(it));
     let is_text = outline.member("input") == Some(ValueKind::Text);
-    OWN.iter().any(|it| outline.member(it).is_some()) || is_gemini && is_text
+    OWN.iter().any(|it| outline.member(it).is_some()) || is_agent || is_gemini && is_text
 }
 
 /// A step that other lists of items do not have, or a turn of the older schema.
@@ -92,9 +92,4 @@ fn is_step(record: &Record<'_>) -> bool {
         None => record.role == Some("model") && record.has("content"),
         Some(_) => false,
     }
-}
-
-fn is_content(record: &Record<'_>) -> bool {
-    let is_kind = |it| matches!(it, "text" | "image" | "audio" | "document" | "video");
-    record.role.is_none() && record.kind.is_some_and(is_kind)
 }
