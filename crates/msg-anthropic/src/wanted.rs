@@ -23,6 +23,7 @@ static BLOCKS: Parts = Parts {
     text,
     may_be_bare: true,
     may_be_text: true,
+    may_be_null: true,
 };
 
 /// Results do not nest.
@@ -31,6 +32,7 @@ static RESULT_BLOCKS: Parts = Parts {
     text,
     may_be_bare: true,
     may_be_text: true,
+    may_be_null: true,
 };
 
 fn text(text: &str) -> String {

@@ -99,6 +99,21 @@ pub const CODES: &[CodeInfo] = &[
         "the finish reason tool_calls came without a call",
     ),
     CodeInfo::warning("stream::data-after-finish", "OA-20", "output came after the finish reason"),
+    CodeInfo::warning(
+        "stream::data-after-end",
+        "OA-20",
+        "data came after the stream said that it was over, and was not read",
+    ),
+    CodeInfo::warning(
+        "stream::wrong-type",
+        "MS-29",
+        "a value of a wrong type was read as what it means",
+    ),
+    CodeInfo::warning(
+        "stream::left-out",
+        "MS-29",
+        "a value of a wrong type that means nothing in its place was left out",
+    ),
     CodeInfo::error("stream::provider-error", "OA-21", "the provider reported an error"),
     CodeInfo::error("stream::truncated", "OA-21", "the stream stopped before its end"),
     CodeInfo::warning(

@@ -131,6 +131,16 @@ impl<'a> Json<'a> {
         String::from_utf8(out).expect("JSON text without its white space is still UTF-8")
     }
 
+    /// The value for a sentence: cut where it is long.
+    pub(crate) fn shortened(self) -> String {
+        const MOST: usize = 60;
+        let text = self.compact();
+        match text.char_indices().nth(MOST) {
+            Some((at, _)) => format!("{}…", &text[..at]),
+            None => text,
+        }
+    }
+
     /// A copy that stands alone.
     pub fn to_json(self) -> RawJson {
         RawJson::new(self.0).unwrap_or_else(|_| RawJson::string(self.0))

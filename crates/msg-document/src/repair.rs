@@ -17,7 +17,7 @@ use crate::options::RepairMembers;
 use crate::read_options::ReadOptions;
 use crate::refusal::Refusal;
 use crate::schemas::head_edits;
-use crate::shapes::{forget_shapes, refused_shapes};
+use crate::shapes::{forget_shapes_at, refused_shapes};
 use crate::skeleton::Skeleton;
 
 /// How to mend.
@@ -150,7 +150,7 @@ impl Document {
         let has_foreign = foreign_parts(self.messages()).next().is_some();
         let mut messages = self.take_messages();
         for at in shapes.iter().filter_map(|it| it.at.message) {
-            messages.get_mut(at).into_iter().for_each(forget_shapes);
+            forget_shapes_at(&mut messages, at);
         }
         complete_calls(&mut messages, &refused);
         let (messages, mut found) = mend(messages, side, &chain);

@@ -9,8 +9,8 @@
 //! a document that has to be converted for the provider that is asked: a conversion writes the API's shapes.
 
 use msg_chainast::Profile;
-use msg_codec::codec::forget_whole;
-use msg_core::{Code, Diagnostic, Message, Origin, Part, RawJson};
+use msg_codec::codec::{Placement, forget_whole};
+use msg_core::{Code, Diagnostic, Message, Origin, Part, RawJson, Role};
 
 use crate::document::Document;
 
@@ -64,8 +64,23 @@ fn refused(note: &Diagnostic) -> Diagnostic {
     res.with_fix("written as the API has it")
 }
 
-/// Forgets in what shapes a message came, so that it is written in those of the API.
-pub(crate) fn forget_shapes(message: &mut Message) {
+/// Forgets in what shapes a message came, so that it is written in those of the API: with what follows results in the
+/// same message of the source.
+pub(crate) fn forget_shapes_at(messages: &mut [Message], at: usize) {
+    messages.get_mut(at).into_iter().for_each(forget_shapes);
+    if let Some([results, rest]) = messages.get_mut(at..at + 2)
+        && (&results.role, &rest.role) == (&Role::Tool, &Role::User)
+    {
+        let is_apart = [Origin::Anthropic, Origin::Gemini]
+            .iter()
+            .any(|it| Placement::in_layout(rest.extra.layout(it)).has(Placement::APART));
+        if !is_apart {
+            forget_shapes(rest);
+        }
+    }
+}
+
+fn forget_shapes(message: &mut Message) {
     message.extra.clear_layout();
     let calls = message.extra.get(&Origin::OpenAi, "tool_calls").map(RawJson::text);
     // An empty list is no member of the API; anything else that is no list of calls is carried as it is.

@@ -25,12 +25,14 @@ static PARTS: Parts = Parts {
     text: |text| to_text(|it| it.object(|it| it.key("text").str(text))),
     may_be_bare: true,
     may_be_text: false,
+    may_be_null: true,
 };
 
 /// What is meant by a `systemInstruction` that is not one.
 pub(crate) fn mend_instruction(source: &str) -> Option<Mended> {
     let kind = Reader::from_text(source).peek().ok()?;
-    if matches!(kind, Kind::Object | Kind::String | Kind::Null) {
+    let says_nothing = source.starts_with('[') && source[1..].trim_ascii_start() == "]";
+    if says_nothing || matches!(kind, Kind::Object | Kind::String | Kind::Null) {
         return CONTENT.mend("", source);
     }
     let name = "systemInstruction";
@@ -76,7 +78,8 @@ fn part(source: &str) -> Found {
         &[&["fileData", "file_data"]],
     );
     let mut reader = Reader::from_text(source);
-    let (mut found, mut says_nothing, mut is_foreign) = (None, true, false);
+    let (mut found, mut only_thinks, mut is_foreign) = (None, true, false);
+    let mut has_members = false;
     if reader.begin_object().is_err() {
         return Found::NoPart;
     }
@@ -88,7 +91,8 @@ fn part(source: &str) -> Found {
             "type" => text_of(value).is_some_and(|it| owner_of_type(&it.0).is_some()),
             name => owner_of_member(name).is_some_and(|it| it.1 == BEDROCK),
         };
-        says_nothing &= key.text.starts_with("thought");
+        only_thinks &= key.text.starts_with("thought");
+        has_members = true;
         let kind = KINDS.iter().find(|it| it.0 == key.text || it.1 == key.text);
         if let Some((name, _)) = kind.filter(|it| !is_null || it.0 == "text")
             && found.replace(*name).is_some()
@@ -102,7 +106,7 @@ fn part(source: &str) -> Found {
         Some("functionResponse") => Found::Known(&RESPONSE),
         Some("inlineData") => Found::Known(&INLINE),
         Some("fileData") => Found::Known(&FILE),
-        None if !says_nothing && !is_foreign => Found::NoPart,
+        None if !(only_thinks && has_members) && !is_foreign => Found::NoPart,
         _ => Found::Unknown,
     }
 }
@@ -111,7 +115,7 @@ static CALL_BODY: Wants =
     wants(&[("id", Want::Text), ("name", Want::Text), ("args", Want::Arguments)], &[]);
 
 static RESPONSE_BODY: Wants =
-    wants(&[("id", Want::Text), ("name", Want::Text), ("parts", Want::Objects(&MEDIA))], &[]);
+    wants(&[("id", Want::Text), ("name", Want::Name), ("parts", Want::Objects(&MEDIA))], &[]);
 
 static MEDIA: Wants = Wants {
     members: &[],

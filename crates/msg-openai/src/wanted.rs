@@ -66,6 +66,7 @@ static CHAT_PARTS: Parts = Parts {
     text: |text| text_part("text", text),
     may_be_bare: true,
     may_be_text: true,
+    may_be_null: true,
 };
 
 fn text_part(kind: &str, text: &str) -> String {
@@ -124,7 +125,7 @@ pub(crate) static OUTPUT_ITEM: Want = Want::Object(&wants(
     &[
         ("type", Want::Word("function_call_output")),
         ("call_id", Want::Id),
-        ("output", Want::Content(&ITEM_PARTS)),
+        ("output", Want::Content(&OUTPUT_PARTS)),
     ],
     &[],
 ));
@@ -158,7 +159,10 @@ static ITEM_PARTS: Parts = Parts {
     text: |text| text_part("input_text", text),
     may_be_bare: false,
     may_be_text: true,
+    may_be_null: false,
 };
+
+static OUTPUT_PARTS: Parts = Parts { may_be_null: true, ..ITEM_PARTS };
 
 fn item_part(kind: &str) -> Option<&'static Wants> {
     static TEXT: Wants = wants(&[("text", Want::Text)], &[&["text"]]);

@@ -202,13 +202,14 @@ impl AnthropicAssembler {
         let block = &mut self.blocks[place];
         let kind = delta.get("type").and_then(Json::text);
         let growing = kind.as_deref().and_then(Growing::of_delta);
-        let string = growing.map(|(to, member)| (to, delta.get(member).and_then(Json::filled)));
+        let value = growing.and_then(|(_, member)| delta.get(member));
         let step = &mut self.head.step(0, sink);
-        let known = match string {
-            Some((to, Some(text))) => {
-                let taken = block.append(to, text, &mut self.shared, step);
+        let said = growing.map(|(to, member)| (to, value.and_then(|it| step.said(member, it))));
+        let known = match said {
+            Some((to, Some(said))) => {
+                let taken = block.append(to, said.text(), &mut self.shared, step);
                 if taken {
-                    effects.append((index, to), text);
+                    effects.said((index, to), value);
                 }
                 taken || block.delta(delta, step)
             }

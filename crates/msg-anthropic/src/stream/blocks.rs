@@ -116,8 +116,8 @@ impl Block {
             (_, "type") => {}
             (BlockKind::Text(channel), "text") => push(TextKind::Text, channel, value, step),
             (BlockKind::Thinking { text, .. }, "thinking") => {
-                if let Some(value) = value.filled() {
-                    think(text, value, &mut shared.has_reasoning, step);
+                if let Some(said) = step.said(key, value) {
+                    think(text, said.text(), &mut shared.has_reasoning, step);
                 }
             }
             (BlockKind::Thinking { signature, .. }, "signature") => {
@@ -134,8 +134,9 @@ impl Block {
                 shared.calls.slots[*slot].id = value.id().map(Cow::into_owned).unwrap_or_default();
             }
             (BlockKind::Call { slot, .. }, "name") => {
+                let said = step.said(key, value);
                 shared.calls.slots[*slot].name =
-                    value.text().map(Cow::into_owned).unwrap_or_default();
+                    said.map(|it| it.text().text().into_owned()).unwrap_or_default();
             }
             (BlockKind::Call { input, .. }, "input") => {
                 let is_blank =
@@ -319,8 +320,8 @@ fn use_input(slot: usize, input: &mut String, calls: &mut Calls, step: &mut Step
 }
 
 fn push(kind: TextKind, channel: &mut Channel, text: Json<'_>, step: &mut Step<'_, '_>) {
-    if let Some(text) = text.filled() {
-        kind.push(channel, text, step);
+    if let Some(said) = step.said("text", text) {
+        kind.push(channel, said.text(), step);
     }
 }
 

@@ -19,6 +19,8 @@ pub enum Want {
     Any,
     /// A text. Any other value means its JSON text.
     Text,
+    /// As a text, but null is not one.
+    Name,
     /// A text or a number. Any other value means its JSON text.
     Id,
     /// A text that means nothing if it was none, such as a signature or base64.
@@ -63,6 +65,8 @@ pub struct Parts {
     pub may_be_bare: bool,
     /// Whether the content may be a string itself.
     pub may_be_text: bool,
+    /// Whether the content may be null, or a list of nothing.
+    pub may_be_null: bool,
 }
 
 /// What an object among parts is.
@@ -111,9 +115,7 @@ impl Want {
     fn expected(&self) -> String {
         match self {
             Self::Any => "a value".to_owned(),
-            Self::Text => "a string".to_owned(),
-            Self::Id => "a string".to_owned(),
-            Self::Opaque => "a string".to_owned(),
+            Self::Text | Self::Id | Self::Opaque | Self::Name => "a string".to_owned(),
             Self::Flag => "true or false".to_owned(),
             Self::Arguments | Self::Object(_) | Self::Typed(_) => "an object".to_owned(),
             Self::Word(word) => format!("`{word}`"),
@@ -148,16 +150,28 @@ impl Mender {
     fn value(&mut self, want: &Want, source: &str) -> Outcome {
         let Ok(kind) = Reader::from_text(source).peek() else { return Outcome::Same };
         match (want, kind) {
-            (Want::Any, _) | (Want::Text | Want::Opaque | Want::Id, Kind::String) => Outcome::Same,
+            (Want::Any, _) | (Want::Text | Want::Opaque | Want::Id | Want::Name, Kind::String) => {
+                Outcome::Same
+            }
             (Want::Or(fine, _), _) if *fine == kind => Outcome::Same,
             (Want::Or(_, want), _) => self.value(want, source),
             (Want::Id, Kind::Number) | (Want::Flag, Kind::Bool) => Outcome::Same,
             (Want::Word(_), Kind::String) | (Want::Arguments, Kind::Object) => Outcome::Same,
             (Want::Content(Parts { may_be_text: true, .. }), Kind::String) => Outcome::Same,
-            (_, Kind::Null) => Outcome::Same,
-            (Want::Text | Want::Id, _) => self.found(want, source, json_string(source)),
+            (Want::Name, Kind::Null) => Outcome::Not,
+            (Want::Content(Parts { may_be_null: false, .. }), Kind::Null) => {
+                self.found(want, source, "\"\"".to_owned())
+            }
+            (_, Kind::Null) if !matches!(want, Want::Word(_)) => Outcome::Same,
+            (Want::Text | Want::Id | Want::Name, _) => {
+                self.found(want, source, json_string(source))
+            }
             (Want::Opaque, _) => Outcome::Not,
-            (Want::Word(word), _) => self.found(want, source, to_text(|it| it.str(word))),
+            (Want::Word(word), _) => {
+                self.note(&want.expected(), source);
+                self.left_out(source);
+                Outcome::New(to_text(|it| it.str(word)))
+            }
             (Want::Flag, _) => match source.trim_matches('"') {
                 it @ ("true" | "false") => self.found(want, source, it.to_owned()),
                 _ => Outcome::Not,
@@ -350,9 +364,13 @@ impl Mender {
             Some(b'{') => !matches!((of.of)(it), Found::NoPart),
             _ => false,
         };
-        let mut all = elements(source);
-        if of.may_be_text && all.next().is_some() && !elements(source).any(is_part) {
-            return self.whole(want, of, source);
+        match elements(source).next() {
+            None if of.may_be_null => return Outcome::Same,
+            None => return self.found(want, source, "\"\"".to_owned()),
+            Some(_) if of.may_be_text && !elements(source).any(is_part) => {
+                return self.whole(want, of, source);
+            }
+            Some(_) => {}
         }
         let (mut has_changed, mut list) = (false, Vec::new());
         for (at, element) in elements(source).enumerate() {
@@ -377,6 +395,10 @@ impl Mender {
             Some(b'"') => {
                 self.note("a part", source);
                 return Outcome::New((of.text)(&plain(source)));
+            }
+            Some(b'{') if source[1..].trim_ascii_start() == "}" && !of.may_be_text => {
+                self.note("a part", source);
+                return Outcome::New((of.text)(""));
             }
             Some(b'{') => match (of.of)(source) {
                 Found::Unknown => return Outcome::Same,

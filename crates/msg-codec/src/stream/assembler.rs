@@ -69,6 +69,19 @@ pub trait Assembler: fmt::Debug + Send + Sync {
         false
     }
 
+    /// Whether an event that comes after the end of the stream says something of the answer, and is not one of
+    /// those that only tell of the stream. It is a JSON object.
+    fn says_something(&self, event: Json<'_>) -> bool {
+        let says = |name: &str| {
+            event.get(name).is_some_and(|it| {
+                it.is_object() || it.elements().next().is_some() || it.filled().is_some()
+            })
+        };
+        ["choices", "delta", "content_block", "message", "candidates", "item", "part", "response"]
+            .iter()
+            .any(|it| says(it))
+    }
+
     /// Gives the result; calls that may not be whole are incomplete. Usage and finish reasons go to
     /// `sink`, last.
     fn close(self: Box<Self>, state: StreamState, sink: &mut Sink<'_>) -> Assembled;

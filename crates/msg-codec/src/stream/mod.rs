@@ -55,5 +55,5 @@ pub use notes::{Note, Notes};
 pub(crate) use options::StreamOptions;
 pub use output::TextKind;
 pub(crate) use sse::SseEvent;
-pub use step::Step;
+pub use step::{Said, Step};
 pub use template::{Effects, Template};

@@ -44,6 +44,9 @@ impl Note {
     pub const FINISH_PROMOTED: Self = Self::warning("stream::finish-promoted");
     pub const FINISH_DEMOTED: Self = Self::warning("stream::finish-demoted");
     pub const DATA_AFTER_FINISH: Self = Self::warning("stream::data-after-finish");
+    pub const WRONG_TYPE: Self = Self::warning("stream::wrong-type");
+    pub const LEFT_OUT: Self = Self::warning("stream::left-out");
+    pub const DATA_AFTER_END: Self = Self::warning("stream::data-after-end");
     pub const PROVIDER_ERROR: Self = Self::error("stream::provider-error");
     pub const TRUNCATED: Self = Self::error("stream::truncated");
     pub const DONE_DIFFERS: Self = Self::warning("stream::done-differs");

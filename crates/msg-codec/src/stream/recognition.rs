@@ -26,6 +26,8 @@ pub(super) struct Decided {
     assembler: Box<dyn Assembler>,
     /// Where another response began.
     another_at: Option<u64>,
+    /// Where data came that is not read.
+    unread_at: Option<u64>,
 }
 
 /// Events that came before one that tells the family.
@@ -118,10 +120,10 @@ impl Recognition {
     /// Ends the stream, whose last byte was before `at`.
     pub(super) fn close(mut self, state: StreamState, at: u64, sink: &mut Sink<'_>) -> Assembled {
         self.decide_without_event(sink);
-        let (mut it, another_at) = match self {
-            Self::Decided(it) => (it.assembler, it.another_at),
+        let (mut it, another_at, unread_at) = match self {
+            Self::Decided(it) => (it.assembler, it.another_at, it.unread_at),
             // Nothing is undecided any more.
-            Self::Undecided(waiting) => (Refused::boxed(&waiting.options), None),
+            Self::Undecided(waiting) => (Refused::boxed(&waiting.options), None, None),
         };
         // What is found at the end of a stream that said where it ends is found there, not where the
         // bytes happened to stop.
@@ -134,6 +136,11 @@ impl Recognition {
         if let Some(at) = another_at {
             head.notes.add(Note::SEVERAL_RESPONSES, at, || {
                 "another response begins behind the end of this one and is not read".into()
+            });
+        }
+        if let Some(at) = unread_at.filter(|_| another_at.is_none()) {
+            head.notes.add(Note::DATA_AFTER_END, at, || {
+                "data came after the end of the stream and is not read".into()
             });
         }
         it.close(state, sink)
@@ -194,7 +201,7 @@ impl Recognition {
         let mut assembler = assembler.unwrap_or_else(|| Refused::boxed(&waiting.options));
         assembler.head_mut().notes.merge(&waiting.notes);
         let events = std::mem::take(&mut waiting.events);
-        *self = Self::Decided(Decided { assembler, another_at: None });
+        *self = Self::Decided(Decided { assembler, another_at: None, unread_at: None });
         for it in events {
             let (event, data) = (it.name.as_deref(), it.data.into());
             self.take(SseEvent { event, data, at: it.at }, it.form, sink);
@@ -206,11 +213,13 @@ impl Decided {
     /// Takes of an event behind the end nothing but whether another response begins with it.
     fn note_next(&mut self, data: &str, at: u64) {
         let data = data.trim_ascii();
-        if self.another_at.is_none()
-            && check_object(data).is_ok()
-            && self.assembler.begins_another(Json(data))
-        {
+        if check_object(data).is_err() {
+            return;
+        }
+        if self.another_at.is_none() && self.assembler.begins_another(Json(data)) {
             self.another_at = Some(at);
+        } else if self.assembler.says_something(Json(data)) {
+            self.unread_at.get_or_insert(at);
         }
     }
 }

@@ -2,9 +2,12 @@
 //! findings go.
 
 use msg_core::StreamEvent;
+use msg_json::to_text;
 
 use super::limits::StreamLimits;
 use super::notes::{Note, Notes};
+use crate::codec::argument_text;
+use crate::{Json, Str};
 
 /// Where events go.
 pub type Sink<'a> = dyn FnMut(StreamEvent<'_>) + 'a;
@@ -31,6 +34,34 @@ impl Step<'_, '_> {
         self.notes.add(note, self.at, message);
     }
 
+    /// The text of a member of this name, unless it is empty: of a string, or the JSON text of any other value, which
+    /// is noted (MS-29).
+    pub fn said<'j>(&mut self, name: &str, value: Json<'j>) -> Option<Said<'j>> {
+        if value.is_null() || value.is_string() {
+            return value.filled().map(Said::Text);
+        }
+        self.wrong_type(name, "a string", value);
+        let text = argument_text(&value.compact());
+        Some(Said::Json(to_text(|it| it.str(&text))))
+    }
+
+    /// Notes a value that is not what its member holds, unless it is null.
+    pub fn wrong_type(&mut self, name: &str, expected: &str, value: Json<'_>) {
+        if !value.is_null() {
+            let text = || format!("{name} must be {expected}, found `{}`", value.shortened());
+            self.note(Note::WRONG_TYPE, text);
+        }
+    }
+
+    /// As [`Step::wrong_type`], of a value that is not read.
+    pub fn left_out(&mut self, name: &str, expected: &str, value: Json<'_>) {
+        if !value.is_null() {
+            let text =
+                || format!("{name} must be {expected}, `{}` was left out", value.shortened());
+            self.note(Note::LEFT_OUT, text);
+        }
+    }
+
     /// The bounds of a text of the message.
     pub fn text_gauge(&mut self) -> Gauge<'_> {
         Gauge { left: self.left, most: usize::MAX, notes: self.notes, at: self.at }
@@ -40,6 +71,26 @@ impl Step<'_, '_> {
     pub fn argument_gauge(&mut self) -> Gauge<'_> {
         let most = self.limits.max_argument_bytes;
         Gauge { left: self.left, most, notes: self.notes, at: self.at }
+    }
+}
+
+/// A text that was said.
+#[derive(Debug, Clone)]
+pub enum Said<'j> {
+    /// A string.
+    Text(Str<'j>),
+    /// The JSON text of another value, as a JSON string.
+    Json(String),
+}
+
+impl Said<'_> {
+    /// The text.
+    #[must_use]
+    pub fn text(&self) -> Str<'_> {
+        match self {
+            Self::Text(text) => *text,
+            Self::Json(json) => Json(json).string().unwrap_or(Str::plain("")),
+        }
     }
 }
 

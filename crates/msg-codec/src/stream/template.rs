@@ -11,7 +11,7 @@
 use memchr::memchr;
 use msg_json::skip_value;
 
-use crate::json::Str;
+use crate::json::{Json, Str};
 
 /// An event with a hole in it; `T` says what the string in the hole is.
 #[derive(Debug, Clone)]
@@ -53,6 +53,14 @@ impl<'a, T> Effects<'a, T> {
     pub fn append(&mut self, target: T, string: Str<'a>) {
         self.count += 1;
         self.only = Some((target, string));
+    }
+
+    /// The text of a value was appended: that was all if it is a string.
+    pub fn said(&mut self, target: T, value: Option<Json<'a>>) {
+        match value.and_then(Json::filled) {
+            Some(string) => self.append(target, string),
+            None => self.other(),
+        }
     }
 
     /// A string was there that means nothing, whatever it is.

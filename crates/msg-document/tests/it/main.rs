@@ -15,5 +15,6 @@ mod responses;
 mod skeleton;
 mod text_calls;
 mod thinking;
+mod types;
 mod undo;
 mod values;

@@ -48,6 +48,9 @@ pub(super) fn response<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) ->
         return None;
     }
     let mut object = Fields::read(&response::SHAPE, cx, &mut reader).ok()?;
+    if object.raw(response::NAME) == Some("null") {
+        cx.odd();
+    }
     let name = object.text_or_report(cx, response::NAME);
     let call_id = object.text_or_report(cx, response::ID).unwrap_or_default();
     let media = media(&mut object, cx)?;

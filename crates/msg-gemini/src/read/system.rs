@@ -11,8 +11,12 @@ pub(crate) fn read<'a>(
     reader: &mut Reader<'a>,
     cx: &mut Context<'a, '_>,
 ) -> Result<Option<Message>, Error> {
-    if reader.peek()? == Kind::Null {
-        reader.null()?;
+    let is_empty = |reader: &Reader<'_>| {
+        let mut ahead = reader.clone();
+        ahead.begin_array().is_ok() && ahead.next_element() == Ok(false)
+    };
+    if reader.peek()? == Kind::Null || is_empty(reader) {
+        reader.raw()?;
         return Ok(None);
     }
     let message = content::read_alone_as(&Role::System, reader, cx)?;

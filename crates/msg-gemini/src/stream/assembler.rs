@@ -51,22 +51,23 @@ impl GeminiAssembler {
         }
         let candidate = self.candidates.entry(index).or_default();
         candidate.take(raw, &mut step);
-        let Some(word) = raw.get("finishReason").and_then(Json::text) else { return };
+        let Some(word) = member(raw, "finishReason").and_then(Json::text) else { return };
         let meaning = reason::meaning(&word);
         let is_error = meaning == FinishReason::Error;
         if candidate.finish(&word, meaning, &mut step) && is_error {
-            let message = raw.get("finishMessage").and_then(Json::text);
+            let message = member(raw, "finishMessage").and_then(Json::text);
             self.head.fail(reason::error(&word, message.as_deref()), sink);
         }
     }
 
     /// A prompt that is blocked has no answer; false if it is not.
     fn feedback(&mut self, response: Json<'_>, sink: &mut Sink<'_>) -> bool {
-        let feedback = response.get("promptFeedback");
-        let Some(word) = feedback.and_then(|it| it.get("blockReason")).and_then(Json::text) else {
+        let feedback = member(response, "promptFeedback");
+        let Some(word) = feedback.and_then(|it| member(it, "blockReason")).and_then(Json::text)
+        else {
             return feedback.is_some();
         };
-        let message = feedback.and_then(|it| it.get("blockReasonMessage")).and_then(Json::text);
+        let message = feedback.and_then(|it| member(it, "blockReasonMessage")).and_then(Json::text);
         self.head.finish.get_or_insert(FinishReason::ContentFilter);
         self.head.fail(reason::blocked(&word, message.as_deref()), sink);
         true
@@ -102,10 +103,19 @@ impl Assembler for GeminiAssembler {
         }
         let whole = Json::from_valid(data.trim_ascii());
         let response = response.unwrap_or(whole);
-        self.head.identify(response.get("responseId"), response.get("modelVersion"), None);
-        let mut is_known = self.head.set_usage(response.get("usageMetadata"));
-        for candidate in response.get("candidates").into_iter().flat_map(Json::elements) {
+        self.head.identify(member(response, "responseId"), member(response, "modelVersion"), None);
+        let mut is_known = self.head.set_usage(member(response, "usageMetadata"));
+        let candidates = response.get("candidates").filter(|it| !it.is_null());
+        let lone = candidates.filter(|it| !it.is_array());
+        for candidate in lone.into_iter().chain(candidates.into_iter().flat_map(Json::elements)) {
             is_known = true;
+            if lone.is_some() || !candidate.is_object() {
+                let step = &mut self.head.step(0, sink);
+                match candidate.is_object() {
+                    true => step.wrong_type("candidates", "a list of candidates", candidate),
+                    false => step.left_out("candidates", "a list of candidates", candidate),
+                }
+            }
             self.candidate(candidate, sink);
         }
         is_known |= self.feedback(response, sink);
@@ -113,7 +123,7 @@ impl Assembler for GeminiAssembler {
             is_known |= self.error(error, sink);
         }
         let says_nothing = ["candidates", "usageMetadata", "promptFeedback", "responseId"];
-        if !is_known && says_nothing.iter().all(|name| response.get(name).is_none()) {
+        if !is_known && says_nothing.iter().all(|name| member(response, name).is_none()) {
             self.head.note(Note::UNKNOWN_EVENT, || "a chunk that is no response".into());
         }
     }
@@ -133,4 +143,18 @@ impl Assembler for GeminiAssembler {
     fn boxed_clone(&self) -> Box<dyn Assembler> {
         Box::new(self.clone())
     }
+}
+
+/// A member in camel case, or in the snake case that the Python library writes (GE-2).
+pub(super) fn member<'a>(object: Json<'a>, name: &str) -> Option<Json<'a>> {
+    object.get(name).or_else(|| {
+        let mut snake = String::with_capacity(name.len() + 2);
+        for it in name.chars() {
+            if it.is_ascii_uppercase() {
+                snake.push('_');
+            }
+            snake.push(it.to_ascii_lowercase());
+        }
+        object.get(&snake)
+    })
 }

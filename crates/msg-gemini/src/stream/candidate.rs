@@ -5,16 +5,16 @@ use std::borrow::Cow;
 
 use msg_codec::codec::Context;
 use msg_codec::stream::{
-    BySlot, Calls, Channel, Ending, Finish, Head, Merged, Parts, Step, TextKind,
+    BySlot, Calls, Channel, Ending, Finish, Head, Merged, Note, Parts, Step, TextKind,
 };
 use msg_codec::{AssembledChoice, Sink, StreamState};
 use msg_codec::{Json, Str};
 use msg_core::{Extra, FinishReason, Part, Reasoning, Report, StreamEvent, Text, ToolCall};
-use msg_json::Reader;
+use msg_json::{Reader, to_text};
 
 use super::notes::UNKNOWN_DELTA;
 use super::partial::Partial;
-use crate::{read::read_part, shape::GEMINI};
+use crate::{read::read_part, shape::GEMINI, wanted::CONTENT};
 
 /// What was seen of one candidate.
 #[derive(Debug, Clone, Default)]
@@ -42,18 +42,45 @@ enum Piece {
 }
 
 /// The members of a candidate that have places of their own.
-const KNOWN: [&str; 4] = ["content", "index", "finishReason", "tokenCount"];
+const KNOWN: [&str; 6] =
+    ["content", "index", "finishReason", "tokenCount", "finish_reason", "token_count"];
 
 impl Candidate {
     /// Takes the members of a chunk's candidate but its finish reason.
     pub(super) fn take(&mut self, candidate: Json<'_>, step: &mut Step<'_, '_>) {
         for (name, value) in candidate.members() {
             if name == "content" {
-                let parts = value.get("parts").into_iter();
-                parts.flat_map(Json::elements).for_each(|it| self.part(it, step));
+                self.content(value, step);
             } else if !KNOWN.contains(&&*name) && !value.is_null() {
                 self.around.set(&name, value, &mut step.text_gauge());
             }
+        }
+    }
+
+    /// The parts of a content; what is no content or no list of parts is read as what it means (MS-29).
+    fn content(&mut self, content: Json<'_>, step: &mut Step<'_, '_>) {
+        if content.is_null() {
+            return;
+        }
+        let wrapped;
+        let content = match content.is_object() {
+            true => content,
+            false => {
+                wrapped = to_text(|it| it.object(|it| it.key("parts").raw(content.source())));
+                step.wrong_type("content", "a content", content);
+                Json::from_valid(&wrapped)
+            }
+        };
+        let mended = CONTENT.mend("", content.source());
+        for it in mended.iter().flat_map(|it| &it.notes) {
+            step.note(Note::WRONG_TYPE, || it.clone());
+        }
+        let content = mended.as_ref().map_or(content, |it| Json::from_valid(&it.json));
+        let Some(parts) = content.get("parts") else { return };
+        match parts.is_array() {
+            true => parts.elements().for_each(|it| self.part(it, step)),
+            false if parts.is_object() => self.part(parts, step),
+            false => {}
         }
     }
 
@@ -184,7 +211,11 @@ impl Candidate {
     fn whole_call(&mut self, part: Json<'_>, step: &mut Step<'_, '_>) {
         match read(part) {
             Some(Part::ToolCall(call)) => {
-                let text = Json::from_valid(call.arguments.text()).compact();
+                let text = call.arguments.text();
+                let text = match msg_json::validate(text) {
+                    Ok(()) => Json::from_valid(text).compact(),
+                    Err(_) => text.to_owned(),
+                };
                 if let Some(at) = self.slot(call, step) {
                     let slot = &mut self.calls.slots[at];
                     slot.is_final = true;

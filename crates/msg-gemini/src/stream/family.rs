@@ -24,6 +24,7 @@ pub const GEMINI: Family = Family {
 
 fn recognises(event: Json<'_>) -> bool {
     let response = event.get("response").filter(|it| it.is_object()).unwrap_or(event);
-    let names = ["candidates", "promptFeedback", "usageMetadata"];
+    let names =
+        ["candidates", "promptFeedback", "prompt_feedback", "usageMetadata", "usage_metadata"];
     names.iter().any(|name| response.get(name).is_some())
 }

@@ -78,6 +78,14 @@ impl ChatAssembler {
         if let Some(padding) = padding.and_then(Json::string) {
             effects.pad(padding);
         }
+        if let Some(odd) = chunk.odd_choice {
+            effects.other();
+            let mut step = self.head.step(0, sink);
+            match odd.is_object() {
+                true => step.wrong_type("choices", "a list of choices", odd),
+                false => step.left_out("choices", "a list of choices", odd),
+            }
+        }
         for choice in chunk.choices.into_iter().flatten() {
             self.choice(choice, &mut effects, sink);
         }
@@ -128,6 +136,11 @@ impl ChatAssembler {
         let choice = &mut self.choices[place];
         if let Some(delta) = chunk.delta {
             choice.delta(delta, effects, &mut self.head.step(index, sink));
+        } else if let Some(odd) = chunk.odd_delta.filter(|it| !it.is_null()) {
+            effects.other();
+            let step = &mut self.head.step(index, sink);
+            step.wrong_type("delta", "an object", odd);
+            choice.content(odd, effects, step);
         } else if let Some(text) = text {
             choice.content(text, effects, &mut self.head.step(index, sink));
         }

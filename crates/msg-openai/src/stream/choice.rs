@@ -66,14 +66,15 @@ impl Choice {
     ) {
         let [content, refusal, reasoning_content, reasoning, details, audio, calls, call, _role] =
             delta.known;
-        if let Some(text) = refusal.and_then(Json::filled) {
-            effects.append(Target::Refusal(self.index), text);
-            self.push_refusal(text, step);
+        if let Some(said) = refusal.and_then(|it| step.said("refusal", it)) {
+            effects.said(Target::Refusal(self.index), refusal);
+            self.push_refusal(said.text(), step);
         }
         if let Some(audio) = audio {
             effects.other();
-            if audio.is_object() {
-                self.audio.get_or_insert_default().take(audio, step);
+            match audio.is_object() {
+                true => self.audio.get_or_insert_default().take(audio, step),
+                false => step.left_out("audio", "an object", audio),
             }
         }
         if let Some(calls) = calls {
@@ -88,10 +89,11 @@ impl Choice {
             self.unknown.add(&key, value, &mut step.text_gauge());
         }
         let details = details.filter(|it| it.is_array());
-        let text = reasoning_content.and_then(Json::filled).or_else(|| reasoning?.filled());
-        if let Some(text) = text {
-            effects.append(Target::Reasoning(self.index), text);
-            TextKind::Reasoning.push(&mut self.reasoning, text, step);
+        let is_said = |it: &Json<'a>| !it.is_null() && it.source() != "\"\"";
+        let thought = reasoning_content.filter(is_said).or(reasoning.filter(is_said));
+        if let Some(said) = thought.and_then(|it| step.said("reasoning", it)) {
+            effects.said(Target::Reasoning(self.index), thought);
+            TextKind::Reasoning.push(&mut self.reasoning, said.text(), step);
         } else {
             for text in details.into_iter().flat_map(Details::texts) {
                 TextKind::Reasoning.push(&mut self.reasoning, text, step);
@@ -113,29 +115,34 @@ impl Choice {
         effects: &mut Effects<'a, Target>,
         step: &mut Step<'_, '_>,
     ) {
-        if let Some(text) = content.filled() {
-            effects.append(Target::Text(self.index), text);
-            self.push_text(text, step);
-        }
-        for item in content.elements() {
-            effects.other();
-            if let Some(text) = item.filled() {
-                self.push_text(text, step);
+        let lone = Some(content).filter(|it| it.get("type").is_some());
+        if !content.is_array() && lone.is_none() {
+            if let Some(said) = step.said("content", content) {
+                effects.said(Target::Text(self.index), Some(content));
+                self.push_text(said.text(), step);
             }
+            return;
+        }
+        effects.other();
+        lone.iter().for_each(|it| step.wrong_type("content", "a string or a list of parts", *it));
+        for item in lone.into_iter().chain(content.elements()) {
             match item.get("type").and_then(Json::text).as_deref() {
-                Some("text") => {
-                    if let Some(text) = item.get("text").and_then(Json::filled) {
-                        self.push_text(text, step);
-                    }
-                }
+                Some("text") => self.said("text", item.get("text"), step),
                 Some("thinking") => {
                     let Some(thinking) = item.get("thinking") else { continue };
                     for text in thinking.filled().into_iter().chain(Details::texts(thinking)) {
                         TextKind::Reasoning.push(&mut self.reasoning, text, step);
                     }
                 }
-                _ => {}
+                Some(_) => step.left_out("content", "a string or a list of texts", item),
+                None => self.said("content", Some(item), step),
             }
+        }
+    }
+
+    fn said(&mut self, name: &str, value: Option<Json<'_>>, step: &mut Step<'_, '_>) {
+        if let Some(said) = value.and_then(|it| step.said(name, it)) {
+            self.push_text(said.text(), step);
         }
     }
 
@@ -162,11 +169,15 @@ impl Choice {
         effects: &mut Effects<'a, Target>,
         step: &mut Step<'_, '_>,
     ) {
-        if calls.is_object() {
-            self.tool_call(calls, effects, step);
-        }
-        for call in calls.elements().filter(|it| it.is_object()) {
-            self.tool_call(call, effects, step);
+        let lone = Some(calls).filter(|it| !it.is_array());
+        for call in lone.into_iter().chain(calls.elements()) {
+            match call.is_object() {
+                true => self.tool_call(call, effects, step),
+                false => {
+                    effects.other();
+                    step.left_out("tool_calls", "a list of calls", call);
+                }
+            }
         }
     }
 
@@ -191,7 +202,7 @@ impl Choice {
                     entry.kind = CallKind::Custom;
                     body = Some(value);
                 }
-                "function" | "custom" => {}
+                "function" | "custom" => step.left_out(&key, "an object", value),
                 _ if value.is_null() => {}
                 _ => unknown.push((key, value)),
             }
@@ -211,10 +222,11 @@ impl Choice {
     }
 
     fn function_call(&mut self, call: Json<'_>, step: &mut Step<'_, '_>) {
-        if call.is_object() {
-            self.note_late(step);
-            self.entry(Entry { index: Some(0), ..Entry::default() }, Some(call), step);
+        if !call.is_object() {
+            return step.left_out("function_call", "an object", call);
         }
+        self.note_late(step);
+        self.entry(Entry { index: Some(0), ..Entry::default() }, Some(call), step);
     }
 
     /// Takes an entry whose name and arguments are in `body`; gives the place of its call, and its
@@ -229,11 +241,14 @@ impl Choice {
         let mut arguments = None;
         if let Some(body) = body {
             let [name, input, own_arguments] = body.pick(["name", "input", "arguments"]);
-            entry.name = name.and_then(Json::text);
+            name.filter(|it| !it.is_string())
+                .iter()
+                .for_each(|it| step.wrong_type("name", "a string", *it));
+            entry.name = name.and_then(|it| it.text().or_else(|| compact(it)));
             arguments = own_arguments.or(input);
         }
         entry.arguments = arguments.and_then(Json::filled);
-        if let Some(value) = arguments.filter(|it| it.is_object() || it.is_array()) {
+        if let Some(value) = arguments.filter(|it| !it.is_string() && !it.is_null()) {
             step.note(Note::ARGUMENTS_OBJECT, || "arguments came as JSON instead of text".into());
             object = value.compact();
         }
@@ -311,4 +326,9 @@ impl Choice {
         self.unknown.into_extra(&Origin::OpenAi, extra);
         choice
     }
+}
+
+/// The JSON text of a value that is neither a string nor null.
+fn compact(value: Json<'_>) -> Option<Cow<'static, str>> {
+    (!value.is_null() && !value.is_string()).then(|| value.compact().into())
 }

@@ -19,8 +19,10 @@ const CHUNK: [&str; 7] = ["id", "model", "created", "object", "usage", "error", 
 pub(super) struct Chunk<'a> {
     /// The values of [`CHUNK`].
     pub(super) members: [Option<Json<'a>>; 7],
-    /// None if there is no array of them.
+    /// None if there are none.
     pub(super) choices: Option<Vec<ChoiceChunk<'a>>>,
+    /// What should have been a list of choices, or a choice.
+    pub(super) odd_choice: Option<Json<'a>>,
 }
 
 /// What a chunk says of one choice.
@@ -28,6 +30,8 @@ pub(super) struct Chunk<'a> {
 pub(super) struct ChoiceChunk<'a> {
     /// That of `delta`, or else of `message`.
     pub(super) delta: Option<Delta<'a>>,
+    /// A `delta` or `message` that is no object.
+    pub(super) odd_delta: Option<Json<'a>>,
     /// Index, text of a completion of the API before chats, finish reason, usage.
     pub(super) members: [Option<Json<'a>>; 4],
 }
@@ -58,7 +62,7 @@ impl<'a> Chunk<'a> {
     /// Takes the value before which the reader stands.
     pub(super) fn member(&mut self, key: &str, reader: &mut Reader<'a>) -> Result<(), JsonError> {
         if key == "choices" {
-            self.choices = read_choices(reader)?;
+            self.choices = read_choices(reader, &mut self.odd_choice)?;
         } else {
             put(&mut self.members, CHUNK, key, reader)?;
         }
@@ -66,10 +70,23 @@ impl<'a> Chunk<'a> {
     }
 }
 
-/// Reads the elements that are objects; none if the value is no array.
-fn read_choices<'a>(reader: &mut Reader<'a>) -> Result<Option<Vec<ChoiceChunk<'a>>>, JsonError> {
-    if reader.peek()? != Kind::Array {
-        return reader.raw().map(|_| None);
+/// Reads the elements, or the only one that stands instead of a list; none if the value is neither. What is no object
+/// is `odd`.
+fn read_choices<'a>(
+    reader: &mut Reader<'a>,
+    odd: &mut Option<Json<'a>>,
+) -> Result<Option<Vec<ChoiceChunk<'a>>>, JsonError> {
+    match reader.peek()? {
+        Kind::Array => {}
+        Kind::Object => {
+            let mut ahead = reader.clone();
+            *odd = Some(Json::from_valid(ahead.raw()?));
+            return Ok(Some(vec![ChoiceChunk::read(reader)?]));
+        }
+        _ => {
+            *odd = Some(Json::from_valid(reader.raw()?));
+            return Ok(None);
+        }
     }
     let mut res = Vec::new();
     reader.begin_array()?;
@@ -77,7 +94,7 @@ fn read_choices<'a>(reader: &mut Reader<'a>) -> Result<Option<Vec<ChoiceChunk<'a
         if reader.peek()? == Kind::Object {
             res.push(ChoiceChunk::read(reader)?);
         } else {
-            reader.raw()?;
+            *odd = Some(Json::from_valid(reader.raw()?));
         }
     }
     Ok(Some(res))
@@ -90,7 +107,11 @@ impl<'a> ChoiceChunk<'a> {
         while let Some(key) = reader.next_key()? {
             let is_delta = key.text == "delta";
             if is_delta || key.text == "message" {
+                let mut ahead = reader.clone();
                 let read = Delta::read(reader)?;
+                if read.is_none() {
+                    res.odd_delta = Some(Json::from_valid(ahead.raw()?));
+                }
                 if read.is_some() && (is_delta || !has_delta) {
                     res.delta = read;
                     has_delta = is_delta;

@@ -4,4 +4,5 @@ pub(crate) mod layout;
 pub(crate) mod meaning;
 pub(crate) mod signatures;
 pub(crate) mod skeleton;
+pub(crate) mod types;
 pub(crate) mod undo;

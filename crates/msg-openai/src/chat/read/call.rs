@@ -41,6 +41,7 @@ pub(super) fn legacy<'a>(source: &'a str, cx: &mut Context<'a, '_>) -> Option<Pa
 fn read<'a>(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Part, JsonError> {
     let start = reader.next_offset();
     if reader.peek()? != Kind::Object {
+        cx.odd();
         return Ok(Content::carried(OPENAI, Some(Place::ToolCalls), reader.raw()?));
     }
     let mark = cx.mark();
@@ -48,6 +49,7 @@ fn read<'a>(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Part, J
     if let Some(res) = draft.into_call(cx) {
         return Ok(Part::ToolCall(res));
     }
+    cx.odd();
     cx.back_to(mark);
     Ok(Content::carried(OPENAI, Some(Place::ToolCalls), reader.source(start, reader.offset())))
 }

@@ -92,13 +92,12 @@ impl Item {
     ) {
         self.begin(|| ItemKind::Message(Pieces::default()));
         let ItemKind::Message(contents) = &mut self.kind else { return };
-        let (Some(content), Some(text)) = (contents.at(index, step), text.filled()) else {
-            return;
-        };
+        let said = step.said(if refusal { "refusal" } else { "text" }, text);
+        let (Some(content), Some(said)) = (contents.at(index, step), said) else { return };
         if content.text.is_empty() {
             content.is_refusal = refusal;
         }
-        take(content.kind(), &mut content.text, form, text, step);
+        take(content.kind(), &mut content.text, form, said.text(), step);
     }
 
     /// Reasoning text, or its summary.
@@ -114,14 +113,13 @@ impl Item {
         self.begin(|| ItemKind::Reasoning(Thought::default()));
         let ItemKind::Reasoning(thought) = &mut self.kind else { return };
         let pieces = if of_summary { &mut thought.summary } else { &mut thought.text };
-        let (Some(channel), Some(text)) = (pieces.at(index, step), text.filled()) else {
-            return;
-        };
+        let said = step.said("reasoning", text);
+        let (Some(channel), Some(said)) = (pieces.at(index, step), said) else { return };
         if shared.has_reasoning && channel.is_empty() {
             TextKind::Reasoning.announce("\n\n", step);
         }
         shared.has_reasoning = true;
-        take(TextKind::Reasoning, channel, form, text, step);
+        take(TextKind::Reasoning, channel, form, said.text(), step);
     }
 
     /// Arguments of a call, or the input of a custom one.
@@ -135,7 +133,7 @@ impl Item {
     ) {
         let Some(slot) = self.slot(kind, shared, step) else { return };
         let call = &mut shared.calls.slots[slot];
-        if value.is_object() || value.is_array() {
+        if !value.is_string() && !value.is_null() {
             step.note(Note::ARGUMENTS_OBJECT, || "arguments came as JSON instead of text".into());
             return call.take_whole(slot as u32, &value.compact(), step);
         }

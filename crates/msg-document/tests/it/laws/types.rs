@@ -1,0 +1,180 @@
+//! Values of a wrong type (MS-29): whatever stands in the place of a member comes back, is mended for a provider, and
+//! is said or named in every other format. The reader of this law is `serde_json` alone.
+
+use msg_chainast::Profile;
+use msg_core::{Diagnostic, Severity};
+use msg_document::{
+    CheckOptions, ConvertOptions, Format, ReadOptions, RepairOptions, check, convert, repair,
+};
+use serde_json::{Value, json};
+
+/// A document, its format, and a profile of that format.
+pub(crate) struct Sample {
+    pub(crate) format: &'static str,
+    pub(crate) profile: &'static str,
+    pub(crate) json: Value,
+}
+
+/// What every value that is put somewhere says; a number has no room for more.
+const LEAF: &str = "7171771";
+
+/// Steps from the root to a value.
+type Path = Vec<String>;
+
+/// The values that are put into each place.
+fn values() -> Vec<Value> {
+    vec![
+        json!({"type": "text", "text": LEAF}),
+        json!({"type": LEAF, "x": 1}),
+        json!({"v": LEAF}),
+        json!([LEAF]),
+        json!([{"v": LEAF}]),
+        json!([[], 7171771]),
+        json!(7171771),
+        json!(true),
+        json!(LEAF),
+        Value::Null,
+        json!(""),
+        json!([]),
+        json!({}),
+    ]
+}
+
+/// Every place below the messages of a document.
+fn places(it: &Value) -> Vec<Path> {
+    fn walk(it: &Value, at: &mut Path, res: &mut Vec<Path>) {
+        let children: Vec<(String, &Value)> = match it {
+            Value::Object(it) => it.iter().map(|(name, it)| (name.clone(), it)).collect(),
+            Value::Array(it) => it.iter().enumerate().map(|(n, it)| (n.to_string(), it)).collect(),
+            _ => Vec::new(),
+        };
+        for (step, child) in children {
+            at.push(step);
+            res.push(at.clone());
+            walk(child, at, res);
+            at.pop();
+        }
+    }
+    let mut res = Vec::new();
+    walk(it, &mut Vec::new(), &mut res);
+    res
+}
+
+fn pointer(path: &[String]) -> String {
+    path.iter().map(|it| format!("/{it}")).collect()
+}
+
+/// The law for every place of a sample. Gives the number of documents that were tried, and what broke it.
+pub(crate) fn a_value_of_a_wrong_type_is_kept(sample: &Sample) -> (usize, Vec<String>) {
+    let (mut tried, mut broken) = (0, Vec::new());
+    for path in places(&sample.json) {
+        for value in values() {
+            let mut document = sample.json.clone();
+            let place = document.pointer_mut(&pointer(&path)).expect("it was found there");
+            // A string for a string is of no wrong type.
+            if *place == value || (place.is_string() && value.is_string()) {
+                continue;
+            }
+            *place = value.clone();
+            tried += 1;
+            if let Err(why) = holds(sample, &path, &value, &document) {
+                broken.push(format!("{} {} = {value}: {why}", sample.format, pointer(&path)));
+            }
+        }
+    }
+    (tried, broken)
+}
+
+fn holds(sample: &Sample, path: &[String], value: &Value, document: &Value) -> Result<(), String> {
+    let json = document.to_string();
+    let format: Format = sample.format.parse().expect("it is a format");
+    let read = ReadOptions::default().with_from(Some(format));
+    let options = ConvertOptions::default().with_read(read.clone());
+    let converted = match convert(json.as_bytes(), format, &options) {
+        Ok(it) => it,
+        // Who speaks, and what a list of messages is, is for nobody to guess.
+        Err(_) if is_vital(path) => return Ok(()),
+        Err(it) => return Err(format!("refused: {it}")),
+    };
+    let back: Value = serde_json::from_slice(&converted.document).map_err(|it| it.to_string())?;
+    if back != *document {
+        return Err(format!("comes back as {back}"));
+    }
+    unmended(&json, &read, document, path, value)?;
+    mended(&json, &read, sample, value)?;
+    for to in ["openai", "responses", "anthropic", "gemini"] {
+        let to: Format = to.parse().expect("it is a format");
+        let converted = convert(json.as_bytes(), to, &options).map_err(|it| it.to_string())?;
+        if to != format && has_leaf(value) && !says(&converted.document, &converted.edits) {
+            let out = String::from_utf8_lossy(&converted.document);
+            return Err(format!("{to} has {out} and reports {:?}", converted.edits));
+        }
+    }
+    Ok(())
+}
+
+/// Without a profile nothing is mended, but what chain rules edit, which they say.
+fn unmended(
+    json: &str,
+    read: &ReadOptions,
+    document: &Value,
+    path: &[String],
+    value: &Value,
+) -> Result<(), String> {
+    let options = RepairOptions::default().with_read(read.clone());
+    let repaired = repair(json.as_bytes(), &options).map_err(|it| it.to_string())?;
+    if !repaired.changed {
+        return if repaired.document == json.as_bytes() { Ok(()) } else { Err("changed".into()) };
+    }
+    let back: Value = serde_json::from_slice(&repaired.document).map_err(|it| it.to_string())?;
+    let same = back.pointer(&pointer(path)) == Some(value) || back == *document;
+    match same || !has_leaf(value) || says(&repaired.document, &repaired.edits) {
+        true => Ok(()),
+        false => Err(format!("repair gives {back} and reports {:?}", repaired.edits)),
+    }
+}
+
+/// A profile mends it, and then has nothing against it.
+fn mended(json: &str, read: &ReadOptions, sample: &Sample, value: &Value) -> Result<(), String> {
+    let profile = Profile::named(sample.profile).expect("it is built in").clone();
+    let mut options = RepairOptions::default().with_read(read.clone());
+    options.chain = options.chain.with_profile(&profile);
+    let repaired = repair(json.as_bytes(), &options).map_err(|it| it.to_string())?;
+    let out = String::from_utf8_lossy(&repaired.document);
+    if has_leaf(value) && !says(&repaired.document, &repaired.edits) {
+        return Err(format!("mended to {out}, which reports {:?}", repaired.edits));
+    }
+    let options = CheckOptions::default().with_read(read.clone()).with_profile(profile);
+    let checked = check(&repaired.document, &options).map_err(|it| format!("{it} in {out}"))?;
+    match checked.diagnostics.iter().find(|it| it.severity == Severity::Error) {
+        Some(it) => Err(format!("mended to {out}, of which check says {it:?}")),
+        None => Ok(()),
+    }
+}
+
+/// The members without which nothing can be read: who speaks, and the messages themselves.
+fn is_vital(path: &[String]) -> bool {
+    let is_index = |it: &String| it.parse::<usize>().is_ok();
+    match path {
+        [_] => true,
+        [.., last] if last == "role" || last == "from" => true,
+        [_, at] => is_index(at),
+        _ => false,
+    }
+}
+
+fn has_leaf(value: &Value) -> bool {
+    value.to_string().contains(LEAF)
+}
+
+/// Whether the leaf is in a document, or a report names it or what it was in: a part that a target has no place for,
+/// and what rules of the chain and of profiles replace as a whole.
+fn says(document: &[u8], report: &[Diagnostic]) -> bool {
+    const REPLACED: [&str; 3] =
+        ["chain::nameless-call", "chain::empty-result-id", "profile::arguments"];
+    let is_lost = |it: &Diagnostic| {
+        it.code.as_str().starts_with("convert::lost") || REPLACED.contains(&it.code.as_str())
+    };
+    String::from_utf8_lossy(document).contains(LEAF)
+        || report.iter().any(|it| it.message().contains(LEAF) || is_lost(it))
+}
