@@ -21,9 +21,9 @@ pub(crate) struct Room {
 pub(crate) const OUTSIDE: u8 = u8::MAX;
 
 const WIRES: &str = "msg-anthropic msg-core msg-forms msg-gemini msg-json msg-openai msg-xml";
-const DOCUMENT: &str = "msg-anthropic msg-chainast msg-codec msg-compact msg-core msg-file? msg-forms msg-gemini msg-json msg-openai msg-schema msg-session msg-xml";
+const DOCUMENT: &str = "msg-anthropic msg-bedrock msg-chainast msg-codec msg-compact msg-core msg-file? msg-forms msg-gemini msg-json msg-openai msg-schema msg-session msg-xml";
 const EXAMPLES: &str = "msg-anthropic msg-chainast msg-codec msg-compact msg-core msg-document msg-file msg-forms msg-gemini msg-openai msg-xml";
-const PROGRAM: &str = "msg-anthropic msg-cache msg-chainast msg-codec msg-compact msg-core msg-document msg-file msg-forms msg-gemini msg-json msg-openai msg-schema msg-session msg-view msg-xml";
+const PROGRAM: &str = "msg-anthropic msg-bedrock msg-cache msg-chainast msg-codec msg-compact msg-core msg-document msg-file msg-forms msg-gemini msg-json msg-openai msg-schema msg-session msg-view msg-xml";
 const BENCHES: &str = "msg-anthropic msg-arrow msg-chainast msg-codec msg-compact msg-core msg-document msg-file msg-forms msg-gemini msg-openai msg-session msg-xml";
 const FUZZ: &str = "msg-anthropic msg-arrow msg-cache msg-chainast msg-codec msg-compact msg-core msg-document msg-file msg-forms msg-gemini msg-json msg-openai msg-session msg-view msg-xml testkit";
 
@@ -44,6 +44,7 @@ pub(crate) const LAYERS: &[Room] = &[
         17,
     ),
     room("msg-cache", 2, "msg-core", "testkit", 13),
+    room("msg-bedrock", 4, "msg-codec msg-core msg-json", "", 17),
     room("msg-openai", 4, "msg-codec msg-core msg-forms msg-json", "testkit", 17),
     room("msg-file", 3, "msg-core msg-json msg-xml", "testkit", 0),
     room("msg-compact", 3, "msg-chainast msg-core msg-forms msg-json", "msg-openai testkit", 0),

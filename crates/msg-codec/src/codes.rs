@@ -20,6 +20,11 @@ pub const CODES: &[CodeInfo] = &[
         "OA-17",
         "a body is not one JSON document and was read by lines",
     ),
+    CodeInfo::error(
+        "stream::bad-frame",
+        "BR-15",
+        "a frame of a binary event stream is damaged or cut off",
+    ),
     CodeInfo::warning(
         "stream::unknown-event",
         "OA-22, OA-23, GI-20",

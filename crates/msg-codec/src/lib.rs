@@ -166,6 +166,7 @@ pub use stream::assembled::{Assembled, AssembledChoice};
 pub use stream::assembler::{Assembler, Family};
 pub use stream::event_options::EventOptions;
 pub use stream::finish::StreamState;
+pub use stream::frames::write_frame;
 pub use stream::limits::StreamLimits;
 pub use stream::options::StreamOptions;
 pub use stream::provider_error::ProviderError;

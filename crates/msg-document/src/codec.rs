@@ -237,6 +237,8 @@ pub struct WriteOptions {
     pub encode: msg_openai::WriteOptions,
     /// For `anthropic`.
     pub anthropic: msg_anthropic::WriteOptions,
+    /// For `bedrock`.
+    pub bedrock: msg_bedrock::WriteOptions,
     /// For `gemini` and `interactions`.
     pub gemini: msg_gemini::WriteOptions,
     /// For `agent`.

@@ -13,7 +13,7 @@
 
 use std::borrow::Cow;
 
-use msg_codec::codec::{BEDROCK, owner_of_member, owner_of_type};
+use msg_codec::codec::{owner_of_member, owner_of_type};
 use msg_core::{Code, Diagnostic, Message, Origin, Other, Part};
 use msg_json::Reader;
 
@@ -80,14 +80,12 @@ fn is_judged(format: &Origin) -> bool {
             | Origin::Responses
             | Origin::Gemini
             | Origin::Interactions
+            | Origin::Bedrock
     )
 }
 
 fn foreign(what: &str, name: &str, owner: &str) -> Diagnostic {
-    let text = match owner {
-        BEDROCK => format!("the {what} {name} is of Bedrock Converse, which msg does not read"),
-        _ => format!("the {what} {name} is of {owner}, which --from {owner} reads"),
-    };
+    let text = format!("the {what} {name} is of {owner}, which --from {owner} reads");
     Diagnostic::error(Code::new("message::foreign-part"), text)
 }
 

@@ -14,7 +14,7 @@ mod message;
 mod system;
 
 use msg_codec::codec::{PartWriter, Plan, Purpose, RawMember};
-use msg_core::{Extra, Message, Origin, Report};
+use msg_core::{Extra, Message, Origin, RawJson, Report};
 
 use crate::{CacheControl, LaterSystem, WriteOptions, shape::ANTHROPIC};
 
@@ -72,8 +72,13 @@ impl Writer<'_> {
             let is_own = *origin == ANTHROPIC;
             let is_carried = is_cache && *origin == Origin::OpenAi;
             let is_taken = is_carried && extra.get(&ANTHROPIC, name).is_some();
+            let point = cache_control_of(origin, name, value).filter(|_| {
+                !drops && extra.get(&ANTHROPIC, CACHE_CONTROL).is_none()
+            });
             if is_own && Some(name) == skip {
                 continue;
+            } else if let Some(value) = point {
+                res.push(RawMember { name: CACHE_CONTROL.into(), value });
             } else if (is_own || is_carried) && !(is_cache && drops) && !is_taken {
                 res.push(RawMember { name: name.into(), value: value.text() });
             } else {
@@ -83,6 +88,23 @@ impl Writer<'_> {
         res
     }
 }
+
+/// The `cache_control` that says what a cache point of Bedrock says (BR-9).
+fn cache_control_of(origin: &Origin, name: &str, value: &RawJson) -> Option<&'static str> {
+    if *origin != Origin::Bedrock || name != CACHE_POINT {
+        return None;
+    }
+    let ttl = value.members()?.into_iter().find(|it| it.0 == "ttl").map(|it| it.1);
+    Some(match ttl.as_ref().map(RawJson::text) {
+        None => r#"{"type":"ephemeral"}"#,
+        Some("\"5m\"") => r#"{"type":"ephemeral","ttl":"5m"}"#,
+        Some("\"1h\"") => r#"{"type":"ephemeral","ttl":"1h"}"#,
+        Some(_) => return None,
+    })
+}
+
+/// The member in which a part read from Bedrock keeps the cache point behind it.
+const CACHE_POINT: &str = "cachePoint";
 
 const CACHE_CONTROL: &str = "cache_control";
 

@@ -76,7 +76,7 @@ pub(crate) fn explain(code: &str) -> Result<String, Failure> {
 
 /// The codes of all crates.
 pub(crate) fn all() -> impl Iterator<Item = &'static CodeInfo> {
-    let crates: [&'static [CodeInfo]; 15] = [
+    let crates: [&'static [CodeInfo]; 16] = [
         msg_core::CODES,
         msg_forms::CODES,
         msg_chainast::CODES,
@@ -85,6 +85,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static CodeInfo> {
         msg_codec::CODES,
         msg_openai::CODES,
         msg_anthropic::CODES,
+        msg_bedrock::CODES,
         msg_gemini::CODES,
         msg_file::CODES,
         msg_compact::CODES,

@@ -2,6 +2,7 @@
 
 use msg_json::validate;
 
+use super::frames::Frames;
 use super::notes::Note;
 use super::recognition::{Form, Recognition};
 use super::sse::SseEvent;
@@ -17,6 +18,8 @@ pub(super) enum Body {
     Events,
     /// A document, read at the end.
     Document(Document),
+    /// Binary frames.
+    Frames(Frames),
 }
 
 /// The bytes of a document so far.

@@ -17,6 +17,7 @@
 
 pub(crate) mod assembler;
 mod document;
+pub(crate) mod frames;
 pub(crate) mod limits;
 pub(crate) mod options;
 pub(crate) mod reader;

@@ -7,7 +7,9 @@ use super::assembled::Assembled;
 use super::assembler::Family;
 use super::document::Body;
 use super::finish::StreamState;
+use super::frames::{BAD_FRAME, Frames};
 use super::limits::StreamLimits;
+use super::notes::Notes;
 use super::options::StreamOptions;
 use super::recognition::{Form, Recognition};
 use super::sse::SseDecoder;
@@ -51,9 +53,15 @@ impl StreamReader {
 
     /// Takes the next bytes; what they add goes to `sink`, borrowed where possible.
     pub fn feed(&mut self, chunk: &[u8], sink: &mut dyn FnMut(StreamEvent<'_>)) {
+        if self.taken == 0 && chunk.first() == Some(&0) {
+            self.body = Body::Frames(Frames::new(self.limits.max_event_bytes));
+        }
         let from = self.body.begin(chunk, self.taken).unwrap_or(0);
         match &mut self.body {
             Body::Document(document) => document.push(&chunk[from..], self.limits.max_body_bytes),
+            Body::Frames(frames) => {
+                frames.feed(chunk, |event| self.recognition.take(event, Form::Event, sink));
+            }
             Body::Unknown { .. } | Body::Events => {
                 let mut events = self.decoder.feed(chunk);
                 while let Some(event) = events.next() {
@@ -93,9 +101,12 @@ impl StreamReader {
     }
 
     fn end_body(&mut self, sink: &mut Sink<'_>) {
+        if let Body::Frames(_) = self.body {
+            return;
+        }
         match std::mem::replace(&mut self.body, Body::Events) {
             Body::Document(document) => document.deliver(&mut self.recognition, sink),
-            Body::Unknown { .. } | Body::Events => {
+            Body::Frames(_) | Body::Unknown { .. } | Body::Events => {
                 if let Some(event) = self.decoder.finish() {
                     self.recognition.take(event, Form::Event, sink);
                 }
@@ -105,6 +116,19 @@ impl StreamReader {
 
     fn close(mut self, state: StreamState, sink: &mut Sink<'_>) -> Assembled {
         self.recognition.note(|it| it.merge(self.decoder.notes()));
-        self.recognition.close(state, self.taken, sink)
+        let mut is_cut = false;
+        if let Body::Frames(frames) = &self.body {
+            self.recognition.note(|it| it.merge(frames.notes()));
+            is_cut = frames.is_cut();
+        }
+        let mut res = self.recognition.close(state, self.taken, sink);
+        // A stream that did not say why it stopped is truncated anyway.
+        if is_cut && state == StreamState::Ended && res.complete {
+            let mut notes = Notes::default();
+            let text = || "the last frame is cut off".into();
+            notes.add(BAD_FRAME, self.taken, text);
+            res.diagnostics.extend(notes.diagnostics());
+        }
+        res
     }
 }

@@ -168,6 +168,7 @@ impl ConvertOptions {
         let results = [
             self.write.encode.set(name, word),
             self.write.anthropic.set(name, word),
+            self.write.bedrock.set(name, word),
             self.write.gemini.set(name, word),
         ];
         let is_set = results.iter().any(|it| matches!(it, Ok(true)));

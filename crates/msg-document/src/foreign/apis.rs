@@ -34,28 +34,6 @@ pub(super) static TABLE: &[Foreign] = &[
         &["document message_id message:O created_at redact_message", "any message_id message/role"],
     ),
     Foreign::new(
-        "a Bedrock Converse document",
-        &[
-            "content toolUse !type",
-            "content toolResult !type",
-            "content cachePoint !type",
-            "content reasoningContent !type",
-            "content guardContent !type",
-            "content image:O !type",
-            "content document:O !type",
-            "content audio:O !type",
-            "content video:O !type",
-            "content text:T !type @1",
-            "document inferenceConfig",
-            "document toolConfig messages",
-            "document additionalModelRequestFields",
-            "document modelId messages",
-            "document stopReason output/message",
-            "document schemaVersion=messages-v1",
-            "document system/text !system/type messages/content",
-        ],
-    ),
-    Foreign::new(
         "a Cohere chat document",
         &[
             "message tool_plan",

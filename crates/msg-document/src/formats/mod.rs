@@ -12,6 +12,7 @@
 
 mod anthropic;
 mod api;
+mod bedrock;
 mod both;
 mod data;
 mod gemini;
@@ -40,6 +41,7 @@ use crate::outline::{Item, Record};
 pub(crate) static FORMATS: &[&dyn Codec] = &[
     &Wire::<openai::Openai>(PhantomData),
     &Wire::<anthropic::Anthropic>(PhantomData),
+    &Wire::<bedrock::Bedrock>(PhantomData),
     &Wire::<gemini::Gemini>(PhantomData),
     // Before Responses, whose `input` it has too.
     &Wire::<interactions::Interactions>(PhantomData),

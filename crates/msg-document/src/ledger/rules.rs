@@ -171,7 +171,8 @@ pub(super) fn is_form(leaf: &Leaf<'_>) -> bool {
         false => {
             let is_nothing = matches!(leaf.text, "\"\"" | "null" | "[]" | "{}" | "false");
             let is_json = match leaf.name {
-                "format" => leaf.text == "\"json\"",
+                // That of a document is said by its media type, or by its text.
+                "format" => matches!(leaf.text, "\"json\"" | "\"txt\"" | "\"jpeg\""),
                 "mime_type" => leaf.text == "\"application/json\"",
                 _ => false,
             };
@@ -211,7 +212,10 @@ pub(super) fn spellings<'s>(name: &str, said: &'s str) -> Vec<Cow<'s, str>> {
     if let Some(format) = said.strip_prefix("audio/").filter(|_| name == "mime_type") {
         res.push(Cow::Borrowed(format));
     }
-    if name == "signature" {
+    if name == "bytes" {
+        res.extend(text(said).map(Cow::Owned));
+    }
+    if matches!(name, "signature" | "redacted" | "redactedContent" | "data") {
         res.push(Cow::Owned(STANDARD.encode(said)));
         res.extend(text(said).map(Cow::Owned));
     }

@@ -11,7 +11,7 @@ pub(super) static ALL: [Family; 11] = [
     COHERE,
     msg_gemini::GEMINI,
     msg_gemini::interactions::INTERACTIONS,
-    CONVERSE,
+    msg_bedrock::BEDROCK,
     OLLAMA,
     ASSISTANTS,
     GENERATION,
@@ -23,6 +23,7 @@ pub(super) static CHAT: [Family; 1] = [msg_openai::CHAT];
 pub(super) static RESPONSES: [Family; 1] = [msg_openai::RESPONSES];
 pub(super) static ANTHROPIC: [Family; 1] = [msg_anthropic::ANTHROPIC];
 pub(super) static GEMINI: [Family; 1] = [msg_gemini::GEMINI];
+pub(super) static BEDROCK: [Family; 1] = [msg_bedrock::BEDROCK];
 pub(super) static INTERACTIONS: [Family; 1] = [msg_gemini::interactions::INTERACTIONS];
 
 const COHERE: Family = foreign("Cohere", |it| {
@@ -30,10 +31,6 @@ const COHERE: Family = foreign("Cohere", |it| {
         ["message-start", "content-delta", "tool-plan-delta", "citation-start", "message-end"];
     is_one_of(it, "type", &kinds)
         || is_one_of(it, "event_type", &["stream-start", "text-generation", "stream-end"])
-});
-const CONVERSE: Family = foreign("Bedrock Converse", |it| {
-    let names = ["messageStart", "contentBlockStart", "contentBlockDelta", "messageStop"];
-    names.iter().any(|name| it.get(name).is_some_and(Json::is_object))
 });
 const OLLAMA: Family = foreign("Ollama", |it| {
     let says = it.get("message").is_some_and(Json::is_object) || it.get("response").is_some();

@@ -64,17 +64,20 @@ pub enum Provider {
     Gemini,
     /// Gemini Interactions.
     Interactions,
+    /// Amazon Bedrock Converse.
+    Bedrock,
 }
 
 impl Provider {
     /// All of them, the default first.
-    pub const ALL: [Provider; 6] = [
+    pub const ALL: [Provider; 7] = [
         Provider::Auto,
         Provider::OpenAi,
         Provider::Responses,
         Provider::Anthropic,
         Provider::Gemini,
         Provider::Interactions,
+        Provider::Bedrock,
     ];
 
     /// Its name in options.
@@ -106,6 +109,7 @@ impl Provider {
             Provider::Interactions => {
                 ("interactions", "Gemini Interactions", &families::INTERACTIONS)
             }
+            Provider::Bedrock => ("bedrock", "Amazon Bedrock Converse", &families::BEDROCK),
         }
     }
 }
@@ -154,6 +158,12 @@ pub enum StreamForm {
     /// The stream that the Gemini Interactions API would send.
     #[serde(rename = "interactions-events")]
     InteractionsEvents,
+    /// The stream that Amazon Bedrock Converse would send, as lines of JSON.
+    #[serde(rename = "bedrock-events")]
+    BedrockEvents,
+    /// The same as Bedrock sends it, in binary frames.
+    #[serde(rename = "bedrock-frames")]
+    BedrockFrames,
 }
 
 /// Writes the stream that a provider would send, and says what it cannot hold.
@@ -168,6 +178,8 @@ impl StreamForm {
             StreamForm::AnthropicEvents => Some(anthropic_events),
             StreamForm::GeminiChunks => Some(msg_gemini::write_chunks),
             StreamForm::InteractionsEvents => Some(msg_gemini::interactions::write_events),
+            StreamForm::BedrockEvents => Some(msg_bedrock::write_events),
+            StreamForm::BedrockFrames => Some(msg_bedrock::write_frames),
             StreamForm::OpenAi | StreamForm::Native | StreamForm::Turns => None,
         }
     }

@@ -160,7 +160,8 @@ impl<'a> Writer<'a, '_> {
             let text = "a message of which nothing is left is left out";
             return self.objects.losses.warn("convert::lost-message", None, text);
         }
-        if list.len() == start {
+        // What was said in it has been reported.
+        if list.len() == start && message.parts.is_empty() {
             let (parts, plan) = (Vec::new(), Plan::default());
             list.push(Entry::Held { word, is_turn: false, parts, raw: Vec::new(), plan, last: at });
         }

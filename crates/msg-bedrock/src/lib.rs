@@ -1,0 +1,34 @@
+//! The wire format of Amazon Bedrock Converse both ways: messages, requests, responses, and streams (BR-1 to BR-28).
+//! Bytes go straight into [`Message`](msg_core::Message)s and back into bytes; what the model does not know survives.
+//!
+//! Nothing here opens a socket, reads a clock or judges a conversation.
+//!
+//! ```text
+//! {"messages":[{"role":"user","content":[{"text":"hi"}]}]}   read ▶ messages ▶ write   the same, edits aside
+//! {"contentBlockDelta":{"delta":{"text":"hi"}}}              feed ▶ StreamEvent
+//! ```
+
+pub mod converse;
+
+mod codes;
+mod formats;
+mod head;
+mod options;
+mod read;
+mod request;
+mod response;
+mod shape;
+mod stream;
+mod write;
+
+pub use codes::CODES;
+pub use msg_codec::{Error, Layout, ReadOptions};
+pub use options::{Cache, LaterSystem, Thinking, Unsigned, WriteOptions};
+pub use request::ConverseRequest;
+pub use response::ConverseResponse;
+pub use stream::{BEDROCK, ConverseAssembler, write_events, write_frames};
+
+/// The examples of the README run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,0 +1,147 @@
+//! Converse messages: from bytes into [`Message`]s (BR-2 to BR-12). Nothing is judged here and nothing is dropped; what the
+//! model has no place for is carried.
+//!
+//! ```text
+//! {"role":"user","content":[{"toolResult":{..}},{"text":".."}]}
+//!     Tool message (the results at the front), then a user message with the rest    BR-4
+//! {"text":"a"},{"cachePoint":{"type":"default"}}
+//!     Text "a", extra.bedrock.cachePoint                                            BR-9
+//! ```
+
+mod block;
+mod media;
+
+use msg_codec::codec::{Context, Fields, Placement, bit, mask, text_of};
+use msg_core::{Error, Extra, Message, Part, Role};
+use msg_json::{Kind, Reader};
+
+pub(crate) use self::block::{Depth, block_of, blocks, redacted};
+use crate::shape::{
+    BEDROCK, CONTENT, CONTENT_NULL, CONTENT_TEXT, MESSAGE, ROLE, ROLE_SPELLED, ROLE_TOOL,
+};
+
+/// Reads an array of messages, the reader standing before it.
+pub(crate) fn read_messages<'a>(
+    reader: &mut Reader<'a>,
+    cx: &mut Context<'a, '_>,
+) -> Result<Vec<Message>, Error> {
+    let mut res = Vec::new();
+    reader.begin_array()?;
+    while reader.next_element()? {
+        let follows = res.last().is_some_and(|it: &Message| it.role == Role::Tool);
+        let messages = read_message(reader, cx, follows).map_err(|it| it.in_message(cx.message))?;
+        for message in messages {
+            res.push(message);
+            cx.next_message();
+        }
+    }
+    Ok(res)
+}
+
+/// Reads the message before which the reader stands, and ends it.
+pub(crate) fn read_one<'a>(
+    reader: &mut Reader<'a>,
+    cx: &mut Context<'a, '_>,
+) -> Result<Vec<Message>, Error> {
+    let messages = read_message(reader, cx, false)?;
+    messages.iter().for_each(|_| cx.next_message());
+    Ok(messages)
+}
+
+/// Reads the value of `system`: no message if it says nothing, nothing if it is no list of blocks.
+pub(crate) fn read_system<'a>(
+    source: &'a str,
+    cx: &mut Context<'a, '_>,
+) -> Option<Option<Message>> {
+    let mut extra = Extra::default();
+    let parts = if let Some(text) = text_of(source) {
+        extra.set_layout(BEDROCK, [ROLE, CONTENT_TEXT << 5 | CONTENT]);
+        let text = cx.text(text, "system");
+        if text.is_empty() { Vec::new() } else { vec![Part::text(text)] }
+    } else if source.starts_with('[') {
+        blocks(source)
+    } else if source == "null" {
+        Vec::new()
+    } else {
+        return None;
+    };
+    if parts.is_empty() {
+        return Some(None);
+    }
+    cx.next_message();
+    Some(Some(Message { role: Role::System, parts, name: None, extra }))
+}
+
+fn read_message<'a>(
+    reader: &mut Reader<'a>,
+    cx: &mut Context<'a, '_>,
+    follows_results: bool,
+) -> Result<Vec<Message>, Error> {
+    let offset = reader.next_offset();
+    if reader.peek()? != Kind::Object {
+        let message = Some(cx.message);
+        return Err(Error::Shape { message, expected: "a message, which is an object", offset });
+    }
+    let (mut fields, mut word) = (Fields::new(&MESSAGE, cx), None);
+    let (mut parts, mut is_raw) = (Vec::new(), false);
+    reader.begin_object()?;
+    while let Some(code) = fields.next(cx, reader)? {
+        if code == ROLE {
+            word = cx.role_word(reader)?;
+            continue;
+        }
+        let kind = reader.peek()?;
+        let source = reader.raw()?;
+        (parts, is_raw) = match kind {
+            Kind::Array => (blocks(source), false),
+            Kind::String => {
+                fields.vary(CONTENT, CONTENT_TEXT);
+                let text = cx.text(text_of(source).unwrap_or_default(), "content");
+                (vec![Part::text(text)], false)
+            }
+            Kind::Null => {
+                fields.vary(CONTENT, CONTENT_NULL);
+                (Vec::new(), false)
+            }
+            _ => {
+                cx.wrong_type("content");
+                fields.set_raw(CONTENT, Some(source));
+                (Vec::new(), true)
+            }
+        };
+    }
+    let Some(word) = word else { return Err(Error::Role { message: cx.message, offset }) };
+    let role = cx.role(&word);
+    if Role::spelling(&word).is_some() {
+        fields.vary(ROLE, ROLE_SPELLED);
+    } else if role == Role::Tool {
+        fields.vary(ROLE, ROLE_TOOL);
+    }
+    let is_result = |it: &Part| matches!(it, Part::ToolResult(_));
+    let n_results = match role {
+        Role::User => parts.iter().take_while(|it| is_result(it)).count(),
+        _ => 0,
+    };
+    let rest = parts.split_off(n_results);
+    let mixed = match role == Role::User && rest.iter().any(is_result) {
+        true => Placement::MIXED,
+        false => Placement::default(),
+    };
+    let own = match role {
+        Role::User if follows_results => Placement::APART,
+        Role::System | Role::Developer => Placement::LISTED,
+        _ => Placement::default(),
+    };
+    let canonical = bit(ROLE) | mask(!is_raw, CONTENT);
+    if n_results == 0 {
+        let extra = fields.keep_placed(canonical, own | mixed, &BEDROCK, cx);
+        return Ok(vec![Message { role, parts: rest, name: None, extra }]);
+    }
+    let extra = fields.keep_placed(canonical, own, &BEDROCK, cx);
+    let mut res = vec![Message { role: Role::Tool, parts, name: None, extra }];
+    if !rest.is_empty() {
+        let extra = mixed.keep(&BEDROCK, &[]);
+        res.push(Message { role, parts: rest, name: None, extra });
+    }
+    Ok(res)
+}

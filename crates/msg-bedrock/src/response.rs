@@ -1,0 +1,114 @@
+//! Responses of Converse, and messages alone: one message, and every other member raw and in its place (BR-1).
+
+use msg_codec::codec::{Body, Context, MessageBody, Purpose, RequestBody};
+use msg_core::{Error, Message, Report, Usage};
+use msg_json::{Kind, Reader};
+
+use crate::{
+    ConverseRequest, WriteOptions,
+    read::read_one,
+    write::{Writer, written},
+};
+
+const OUTPUT: &[&str] = &["output"];
+const MESSAGE: &[&str] = &["message"];
+
+/// What Bedrock answered with, or one message.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ConverseResponse {
+    /// What was said: one message, two where a user's begins with results.
+    pub messages: Vec<Message>,
+    /// The members beside `output`; empty of a message alone.
+    pub body: Body,
+    /// The members of `output`; none of a message alone.
+    output: Option<Body>,
+    /// How many messages were read.
+    n_read: usize,
+}
+
+impl ConverseResponse {
+    /// Why it stopped, in Bedrock's word.
+    #[must_use]
+    pub fn stop_reason(&self) -> Option<String> {
+        self.body.parse("stopReason")
+    }
+
+    /// What it cost (BR-27).
+    #[must_use]
+    pub fn usage(&self) -> Option<Usage> {
+        self.body.usage("usage")
+    }
+
+    /// Whether it is one message without a response around it.
+    #[must_use]
+    pub fn is_message(&self) -> bool {
+        self.output.is_none()
+    }
+
+    fn write_with(&self, writer: &mut Writer<'_>, out: &mut Vec<u8>) {
+        let Some(output) = &self.output else { return writer.single(&self.messages, out) };
+        self.body.write(out, |it, name, _| {
+            it.key(name).value(|out| {
+                output.write(out, |it, name, _| {
+                    it.key(name).value(|out| writer.single(&self.messages, out));
+                });
+            });
+        });
+    }
+}
+
+impl MessageBody for ConverseResponse {
+    type Options = WriteOptions;
+
+    fn read_body<'a>(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Self, Error> {
+        let offset = reader.next_offset();
+        if !has_output(reader.clone())? {
+            let messages = read_one(reader, cx)?;
+            let (body, n_read) = (Body::new(OUTPUT), messages.len());
+            return Ok(Self { messages, body, output: None, n_read });
+        }
+        let (body, found) = Body::read(reader, OUTPUT, |it| {
+            if it.peek()? != Kind::Object {
+                return Ok(it.raw().map(|_| None)?);
+            }
+            let (output, messages) = Body::read(it, MESSAGE, |it| match it.peek()? {
+                Kind::Object => read_one(it, cx).map(Some),
+                _ => Ok(it.raw().map(|_| None)?),
+            })?;
+            Ok(messages.flatten().map(|it| (output, it)))
+        })?;
+        let Some((output, messages)) = found.flatten() else {
+            let expected = ConverseRequest::EXPECTED;
+            return Err(Error::Shape { message: None, expected, offset });
+        };
+        let n_read = messages.len();
+        Ok(Self { messages, body, output: Some(output), n_read })
+    }
+
+    fn write_body(&self, options: &WriteOptions, out: &mut Vec<u8>) -> Report {
+        written(options, Purpose::Return, |writer| self.write_with(writer, out))
+    }
+
+    fn messages(&self) -> &[Message] {
+        &self.messages
+    }
+
+    fn messages_mut(&mut self) -> &mut Vec<Message> {
+        &mut self.messages
+    }
+
+    /// A response is one message.
+    fn has_room(&self, messages: usize) -> bool {
+        messages == self.n_read
+    }
+}
+
+fn has_output(mut reader: Reader<'_>) -> Result<bool, msg_json::JsonError> {
+    let mut res = false;
+    reader.begin_object()?;
+    while let Some(key) = reader.next_key()? {
+        res |= key.text == "output" && reader.peek()? == Kind::Object;
+        reader.raw()?;
+    }
+    Ok(res)
+}

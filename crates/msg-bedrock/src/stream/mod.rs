@@ -1,0 +1,16 @@
+//! Converse streams (BR-15 to BR-22): blocks in, one assistant message out. Frames are taken apart before.
+//!
+//! ```text
+//! {"messageStart":{"role":"assistant"}}
+//! {"contentBlockStart":{"contentBlockIndex":0,"start":{"toolUse":{..}}}}       calls and a few others
+//! {"contentBlockDelta":{"contentBlockIndex":0,"delta":{"toolUse":{"input":".."}}}}
+//! {"contentBlockStop":{"contentBlockIndex":0}}
+//! {"messageStop":{"stopReason":"tool_use"}}, {"metadata":{"usage":{..}}}
+//! ```
+
+mod assembler;
+mod block;
+mod events;
+
+pub use assembler::{BEDROCK, ConverseAssembler};
+pub use events::{write_events, write_frames};

@@ -1,0 +1,393 @@
+//! A part as a block (BR-6 to BR-12, BR-14).
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use msg_codec::DataUrl;
+use msg_codec::codec::{ArgumentForm, Purpose, RawMember, object_members, text_of_part};
+use msg_core::{Audio, Extra, File, Image, Origin, Part, Reasoning, Report, Severity, ToolCall, ToolResult};
+use msg_json::Writer as Json;
+
+use super::Writer;
+use crate::formats::{self, Medium};
+use crate::read::{Depth, block_of};
+use crate::shape::{BEDROCK, CACHE_POINT, CITATIONS, GUARD};
+use crate::{Thinking, Unsigned, WriteOptions};
+
+/// The canonical form of a part that was read, without a cache point.
+pub(crate) fn canonical_block(part: &Part, depth: Depth) -> Vec<u8> {
+    let (options, mut out) = (WriteOptions::canonical(), Vec::new());
+    let _: Report = super::written(&options, Purpose::Return, |it| match depth {
+        Depth::Message => it.block(0, part, &mut out),
+        Depth::Result => it.result_block(0, part, &mut out),
+    });
+    out
+}
+
+/// Where the bytes of a medium are.
+enum Source<'m> {
+    Bytes(&'m str),
+    Link(&'m str),
+}
+
+/// A medium that has a block.
+struct Found<'m> {
+    kind: Medium,
+    format: String,
+    source: Source<'m>,
+}
+
+impl Writer<'_> {
+    /// Whether the format has a place for a part.
+    fn has_place(&self, it: &Part) -> bool {
+        match it {
+            Part::Text(_) | Part::Refusal(_) | Part::ToolCall(_) | Part::ToolResult(_) => true,
+            Part::Reasoning(it) => self.keeps_reasoning(it),
+            Part::Image(_) | Part::Audio(_) | Part::File(_) => found(it).is_some(),
+            Part::Other(it) => it.format == BEDROCK || it.format == Origin::Json,
+            _ => false,
+        }
+    }
+
+    /// As [`Writer::has_place`], reporting what has none, once a part.
+    pub(super) fn fits(&mut self, at: usize, it: &Part) -> bool {
+        let fits = self.has_place(it);
+        match it {
+            _ if fits => {}
+            Part::Reasoning(_) if self.options.thinking == Thinking::None => {
+                self.objects.losses.as_asked(at, "reasoning is");
+            }
+            Part::Reasoning(_) => {
+                let text = "reasoning without a signature is refused and left out";
+                self.objects.losses.warn("convert::lost-part", Some(at), text);
+            }
+            _ => self.objects.losses.part(at, it.kind()),
+        }
+        fits
+    }
+
+    fn keeps_reasoning(&self, it: &Reasoning) -> bool {
+        let is_said = |it: &Option<String>| it.as_deref().is_some_and(|it| !it.is_empty());
+        let is_sealed = is_said(&it.redacted) || is_said(&it.signature);
+        let default = match self.purpose {
+            Purpose::Convert => Unsigned::Drop,
+            Purpose::Return => Unsigned::Keep,
+        };
+        let keeps = self.options.unsigned.unwrap_or(default) == Unsigned::Keep;
+        self.options.thinking == Thinking::Keep && (is_sealed || keeps && it.text.is_some())
+    }
+
+    /// Writes a part that has a place.
+    pub(super) fn block(&mut self, at: usize, it: &Part, out: &mut Vec<u8>) {
+        if let Some(source) = self.own_source(it, Depth::Message) {
+            return out.extend_from_slice(source.as_bytes());
+        }
+        match it {
+            Part::Other(it) if it.format == BEDROCK => {
+                out.extend_from_slice(it.value.text().as_bytes());
+            }
+            Part::ToolCall(it) => self.tool_use(at, it, out),
+            Part::ToolResult(it) => self.tool_result(at, it, out),
+            Part::Reasoning(it) => self.reasoning(at, it, out),
+            Part::Image(_) | Part::Audio(_) | Part::File(_) => self.media(at, it, out),
+            it => self.text(at, it, out),
+        }
+    }
+
+    /// The source of a block that still says what the part says.
+    fn own_source<'b>(&self, it: &'b Part, depth: Depth) -> Option<&'b str> {
+        let source = std::str::from_utf8(self.objects.layout(it.extra())?).ok()?;
+        let mut own = it.clone();
+        own.extra_mut().remove(&BEDROCK, CACHE_POINT);
+        (block_of(source, depth) == own).then_some(source)
+    }
+
+    /// A block: the member that says its kind, then the unknown ones.
+    fn wrapped(
+        &mut self,
+        at: usize,
+        (kind, extra): (&str, &Extra),
+        inner: &str,
+        out: &mut Vec<u8>,
+    ) {
+        self.foreign(at, extra);
+        let mut raw = Vec::new();
+        for (name, value) in extra.iter(&BEDROCK) {
+            let is_own = name == kind || matches!(name, CACHE_POINT | GUARD | CITATIONS);
+            if !is_own {
+                raw.push((name, value));
+            }
+        }
+        Json::new(out).object(|it| {
+            it.key(kind).raw(inner);
+            raw.iter().for_each(|(name, value)| it.key(name).raw(value.text()));
+        });
+    }
+
+    /// Notes members of other formats; a cache control goes out behind the block.
+    fn foreign(&mut self, at: usize, extra: &Extra) {
+        for (origin, name, value) in extra.all() {
+            let is_control = matches!(origin, Origin::Anthropic | Origin::OpenAi)
+                && name == "cache_control"
+                && super::of_cache_control(value).is_some();
+            if *origin != BEDROCK && !is_control {
+                self.objects.losses.raw(Some(at), &format!("{origin}.{name}"));
+            }
+        }
+    }
+
+    fn text(&mut self, at: usize, it: &Part, out: &mut Vec<u8>) {
+        self.objects.text_losses(at, it);
+        let text = text_of_part(it).unwrap_or_default();
+        let extra = it.extra();
+        if let Some(rest) = extra.get(&BEDROCK, GUARD).and_then(object_members) {
+            let inner = rest.iter().find(|it| it.name == "text");
+            let inner = inner.and_then(|it| members(it.value)).unwrap_or_default();
+            let inner = object(|it| it.key("text").str(text), &inner);
+            let inner = object(|it| it.key("text").raw(&inner), &[]);
+            return self.wrapped(at, (GUARD, extra), &inner, out);
+        }
+        if let Some(rest) = extra.get(&BEDROCK, CITATIONS).and_then(object_members) {
+            let write = |it: &mut Json<'_>| {
+                it.key("content").array([text], |it, text| it.object(|it| it.key("text").str(text)));
+            };
+            let inner = object(write, &rest);
+            return self.wrapped(at, (CITATIONS, extra), &inner, out);
+        }
+        let inner = msg_json::to_text(|it| it.str(text));
+        self.wrapped(at, ("text", extra), &inner, out);
+    }
+
+    fn tool_use(&mut self, at: usize, it: &ToolCall, out: &mut Vec<u8>) {
+        self.objects.losses.members(Some(at), &[("signature", it.signature.is_some())]);
+        self.objects.kind_losses(at, &it.kind);
+        let input = self.objects.arguments(at, it, ArgumentForm::Object);
+        let input = String::from_utf8(input).unwrap_or_default();
+        let rest = it.extra.get(&BEDROCK, "toolUse").and_then(object_members).unwrap_or_default();
+        let write = |out: &mut Json<'_>| {
+            out.key("toolUseId").str(&it.id);
+            out.key("name").str(&it.name);
+            out.key("input").raw(&input);
+        };
+        let inner = object(write, &rest);
+        self.wrapped(at, ("toolUse", &it.extra), &inner, out);
+    }
+
+    fn tool_result(&mut self, at: usize, it: &ToolResult, out: &mut Vec<u8>) {
+        self.objects.losses.members(Some(at), &[("name", it.name.is_some())]);
+        self.objects.kind_losses(at, &it.kind);
+        let parts: Vec<_> =
+            it.content.parts().iter().filter(|it| self.fits_result(at, it)).collect();
+        let mut content = Vec::new();
+        Json::new(&mut content).array(parts, |out, one| {
+            out.value(|out| self.result_block(at, one, out));
+        });
+        let content = String::from_utf8(content).unwrap_or_default();
+        let rest = it.extra.get(&BEDROCK, "toolResult").and_then(object_members).unwrap_or_default();
+        let write = |out: &mut Json<'_>| {
+            out.key("toolUseId").str(&it.call_id);
+            out.key("content").raw(&content);
+            if it.is_error {
+                out.key("status").str("error");
+            }
+        };
+        let inner = object(write, &rest);
+        self.wrapped(at, ("toolResult", &it.extra), &inner, out);
+    }
+
+    /// Whether a part has a place inside of a result: no call, result, sound, or cache point.
+    fn fits_result(&mut self, at: usize, it: &Part) -> bool {
+        let is_step = matches!(it, Part::ToolCall(_) | Part::ToolResult(_) | Part::Reasoning(_));
+        let is_sound = found(it).is_some_and(|it| it.kind == Medium::Audio);
+        if is_step || is_sound || !self.has_place(it) {
+            self.objects.losses.part(at, it.kind());
+            return false;
+        }
+        if it.extra().get(&Origin::Anthropic, "cache_control").is_some() {
+            self.objects.losses.raw(Some(at), "cache_control");
+        }
+        true
+    }
+
+    /// A part of a result: JSON objects have a block of their own there.
+    fn result_block(&mut self, at: usize, it: &Part, out: &mut Vec<u8>) {
+        if let Some(source) = self.own_source(it, Depth::Result) {
+            return out.extend_from_slice(source.as_bytes());
+        }
+        match it {
+            Part::Other(json)
+                if json.format == Origin::Json && json.value.text().starts_with('{') =>
+            {
+                self.wrapped(at, ("json", &json.extra), json.value.text(), out);
+            }
+            it => self.block(at, it, out),
+        }
+    }
+
+    fn reasoning(&mut self, at: usize, it: &Reasoning, out: &mut Vec<u8>) {
+        let is_said = |it: &Option<String>| it.as_deref().is_some_and(|it| !it.is_empty());
+        let rest =
+            it.extra.get(&BEDROCK, "reasoningContent").and_then(object_members).unwrap_or_default();
+        let is_sealed = is_said(&it.redacted) && !is_said(&it.signature);
+        let lost = [
+            ("text", is_sealed && is_said(&it.text)),
+            ("summary", it.summary.as_ref().is_some_and(|it| !it.is_empty()) && it.text.is_some()),
+            ("redacted", !is_sealed && is_said(&it.redacted)),
+            ("encrypted", is_said(&it.encrypted)),
+        ];
+        self.objects.losses.members(Some(at), &lost);
+        let inner = if is_sealed {
+            let data = BASE64_STANDARD.encode(it.redacted.as_deref().unwrap_or_default());
+            object(|out| out.key("redactedContent").str(&data), &rest)
+        } else {
+            let own = rest.iter().find(|it| it.name == "reasoningText");
+            let own = own.and_then(|it| members(it.value)).unwrap_or_default();
+            let write = |out: &mut Json<'_>| {
+                out.key("text").str(&it.display_text());
+                let signature = it.signature.as_deref().filter(|it| !it.is_empty());
+                out.optional("signature", signature, |it, text| it.str(text));
+            };
+            let text = object(write, &own);
+            let others: Vec<_> = rest.into_iter().filter(|it| it.name != "reasoningText").collect();
+            object(|out| out.key("reasoningText").raw(&text), &others)
+        };
+        self.wrapped(at, ("reasoningContent", &it.extra), &inner, out);
+    }
+
+    fn media(&mut self, at: usize, it: &Part, out: &mut Vec<u8>) {
+        let Some(medium) = found(it) else { return };
+        self.media_losses(at, it, &medium);
+        let name = medium.kind.name();
+        let extra = it.extra();
+        let guard = extra.get(&BEDROCK, GUARD).and_then(object_members);
+        let guarded = guard.as_ref().and_then(|it| it.iter().find(|it| it.name == "image"));
+        let rest = match guarded {
+            Some(it) => members(it.value).unwrap_or_default(),
+            None => extra.get(&BEDROCK, name).and_then(object_members).unwrap_or_default(),
+        };
+        let own = rest.iter().find(|it| it.name == "source").and_then(|it| members(it.value));
+        let own = own.unwrap_or_default();
+        let source = match medium.source {
+            Source::Bytes(data) => object(|it| it.key("bytes").str(data), &own),
+            Source::Link(uri) => {
+                let link = own.iter().find(|it| it.name == "s3Location");
+                let link = link.and_then(|it| members(it.value)).unwrap_or_default();
+                let link = object(|it| it.key("uri").str(uri), &link);
+                let own: Vec<_> = own.into_iter().filter(|it| it.name != "s3Location").collect();
+                object(|it| it.key("s3Location").raw(&link), &own)
+            }
+        };
+        let title = match (it, medium.kind) {
+            (Part::File(it), Medium::Document) => Some(self.name(at, it)),
+            _ => None,
+        };
+        let write = |it: &mut Json<'_>| {
+            it.key("format").str(&medium.format);
+            it.optional("name", title.as_ref(), |it, text| it.str(text));
+            it.key("source").raw(&source);
+        };
+        let others: Vec<_> = rest.into_iter().filter(|it| it.name != "source").collect();
+        let inner = object(write, &others);
+        if guarded.is_some() {
+            let inner = object(|it| it.key("image").raw(&inner), &[]);
+            return self.wrapped(at, (GUARD, extra), &inner, out);
+        }
+        self.wrapped(at, (name, extra), &inner, out);
+    }
+
+    /// The name of a document, which the API demands (BR-8).
+    fn name(&mut self, at: usize, it: &File) -> String {
+        self.n_documents += 1;
+        if let Some(name) = it.filename.clone().filter(|it| !it.is_empty()) {
+            return name;
+        }
+        let name = format!("document-{}", self.n_documents);
+        let text = format!("a document without a name is called {name}");
+        self.objects.losses.note(Severity::Info, "convert::name-synthesised", Some(at), text);
+        name
+    }
+
+    fn media_losses(&mut self, at: usize, it: &Part, medium: &Found<'_>) {
+        let is_inline = matches!(medium.source, Source::Bytes(_));
+        let lost: &[(&str, bool)] = match it {
+            Part::Image(it) => {
+                &[("file_id", it.file_id.is_some()), ("detail", it.detail.is_some())]
+            }
+            Part::Audio(it) => &[("id", it.id.is_some()), ("transcript", it.transcript.is_some())],
+            Part::File(it) => &[
+                ("file_id", it.file_id.is_some()),
+                ("url", it.url.is_some() && is_inline),
+                ("data", it.data.is_some() && !is_inline),
+                ("filename", it.filename.is_some() && medium.kind != Medium::Document),
+            ],
+            _ => &[],
+        };
+        self.objects.losses.members(Some(at), lost);
+    }
+}
+
+/// The block that a medium has; none if the API has none for it (BR-8).
+fn found(it: &Part) -> Option<Found<'_>> {
+    match it {
+        Part::Image(it) => image(it),
+        Part::Audio(it) => sound(it),
+        Part::File(it) => file(it),
+        _ => None,
+    }
+}
+
+fn image(it: &Image) -> Option<Found<'_>> {
+    let res = located(it.url.as_deref()?, it.media_type.as_deref())?;
+    (res.kind == Medium::Image).then_some(res)
+}
+
+fn sound(it: &Audio) -> Option<Found<'_>> {
+    let format = it.format.clone()?;
+    Medium::Audio.media_type(&format)?;
+    Some(Found { kind: Medium::Audio, format, source: Source::Bytes(it.data.as_deref()?) })
+}
+
+fn file(it: &File) -> Option<Found<'_>> {
+    let media_type = it.media_type.as_deref();
+    match (it.data.as_deref(), it.url.as_deref()) {
+        (Some(data), _) => inline(DataUrl::of(data, media_type)?),
+        (None, url) => located(url?, media_type),
+    }
+}
+
+fn located<'m>(url: &'m str, media_type: Option<&str>) -> Option<Found<'m>> {
+    if DataUrl::is(url) {
+        return inline(DataUrl::parse(url)?);
+    }
+    url.starts_with("s3://").then_some(())?;
+    let (kind, format) = match media_type {
+        Some(it) => formats::of_type(it)?,
+        None => formats::of_url(url)?,
+    };
+    Some(Found { kind, format: format.to_owned(), source: Source::Link(url) })
+}
+
+fn inline(url: DataUrl<'_>) -> Option<Found<'_>> {
+    let (kind, format) = formats::of_type(url.media_type)?;
+    Some(Found { kind, format: format.to_owned(), source: Source::Bytes(url.data) })
+}
+
+/// The members of an object, from source.
+fn members(source: &str) -> Option<Vec<RawMember<'_>>> {
+    let mut reader = msg_json::Reader::from_text(source);
+    reader.begin_object().ok()?;
+    let mut res = Vec::new();
+    while let Some(key) = reader.next_key().ok()? {
+        res.push(RawMember { name: key.text, value: reader.raw().ok()? });
+    }
+    Some(res)
+}
+
+/// An object of some members, and unknown ones behind them.
+fn object(write: impl FnOnce(&mut Json<'_>), rest: &[RawMember<'_>]) -> String {
+    msg_json::to_text(|it| {
+        it.object(|it| {
+            write(it);
+            rest.iter().for_each(|one| it.key(&one.name).raw(one.value));
+        });
+    })
+}
