@@ -244,7 +244,7 @@ pub(crate) fn write(head: &RequestHead, has_calls: bool, body: &mut Body) -> Rep
     }
     let placeless = [
         ("tools", withheld && !functions.is_empty()),
-        ("tool_choice", is_none || head.tool_choice.is_some() && functions.is_empty()),
+        ("tool_choice", is_none || matches!(head.tool_choice, Some(ToolChoice::Custom(_) | ToolChoice::Allowed { .. })) || head.tool_choice.is_some() && functions.is_empty()),
         ("parallel_tool_calls", head.parallel_tool_calls.is_some()),
         ("top_k", !is_claude && top_k.is_some()),
         ("thinking.budget_tokens", !is_claude && budget.is_some()),
@@ -278,6 +278,7 @@ fn write_choice(it: &mut Writer<'_>, choice: &ToolChoice) {
     it.object(|it| match choice {
         ToolChoice::Auto | ToolChoice::None => it.key("auto").object(|_| {}),
         ToolChoice::Required => it.key("any").object(|_| {}),
+        ToolChoice::Custom(_) | ToolChoice::Allowed { .. } => it.key("auto").object(|_| {}),
         ToolChoice::Tool(name) => it.key("tool").object(|it| it.key("name").str(name)),
     });
 }

@@ -135,6 +135,10 @@ impl RequestBody for ConverseRequest {
     fn head(&self) -> RequestHead {
         self.head()
     }
+
+    fn body_mut(&mut self) -> &mut Body {
+        &mut self.body
+    }
 }
 
 /// The last value of `system`, wherever it stands.
