@@ -18,6 +18,7 @@ impl Api for Bedrock {
     type Request = ConverseRequest;
 
     const NAME: &'static str = "bedrock";
+    const TITLE: &'static str = "a document of Amazon Bedrock Converse";
     const ABOUT: &'static str =
         "Amazon Bedrock Converse, and Strands' messages: an array, a request, a response or a message";
     const LINKS_IDS: bool = true;
