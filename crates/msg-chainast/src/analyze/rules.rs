@@ -80,14 +80,18 @@ impl<'a> Rules<'a> {
         let code = found.code.as_str();
         found.is_error()
             || self.options.all
-            || self.is_tree && code.starts_with("chain::")
+            || self.is_strict() && code.starts_with("chain::")
             || self.sanitizes() && ARGUMENTS.contains(&code)
     }
 
-    /// Whether calls get the kind and the arguments that they lack, of which an analysis only warns: in a tree they
-    /// all have them, in a list if all is mended.
+    /// Whether calls get the kind and the arguments that they lack, of which an analysis only warns.
     pub(crate) fn completes_calls(self) -> bool {
-        self.is_tree || self.options.all
+        self.is_strict() || self.options.all
+    }
+
+    /// Whether the strict chain is wanted, in a tree or where no provider is asked.
+    fn is_strict(self) -> bool {
+        self.is_tree || self.profile.is_none()
     }
 
     /// What a profile's steps are given of these rules.
