@@ -10,6 +10,7 @@ use serde::Deserialize;
 use crate::api_shapes::{add_refused, complete_calls};
 use crate::check::{CheckOptions, moved};
 use crate::codec::{Edited, Side, WriteOptions};
+use crate::convert::lost_by_edits;
 use crate::document::Document;
 use crate::foreign_parts::foreign_parts;
 use crate::json::repair_json;
@@ -93,14 +94,19 @@ pub fn repair(json: &[u8], options: &RepairOptions) -> Result<Repaired, Refusal>
     let mut document = Document::read(json, &options.read)?;
     document.say_who_made_it(options.read.made_by.as_ref());
     let messages = document.messages().len();
-    let edits = document.repair_text(Some(json), options);
+    let mut edits = document.repair_text(Some(json), options);
     document.expect_writer()?;
-    let text = match edits.is_empty() {
-        true => json.to_vec(),
-        false => document.mended(json),
+    let changed = !edits.is_empty();
+    let text = match changed {
+        true => document.mended(json),
+        false => json.to_vec(),
     };
     let remaining = document.remaining_in(&text, options);
-    Ok(Repaired { document: text, changed: !edits.is_empty(), messages, edits, remaining })
+    if changed {
+        let lost = lost_by_edits(json, &text, document.format(), &options.read, &edits);
+        edits.extend(lost);
+    }
+    Ok(Repaired { document: text, changed, messages, edits, remaining })
 }
 
 impl Document {
@@ -193,6 +199,14 @@ impl Document {
             self.content.around.change_head(&mut |name, raw| edits.member(name, raw));
         }
         found
+    }
+
+    /// Reports the values of its source that are not in what was written of it after these edits, and that none of them
+    /// names. Nothing where the source is not kept ([`Document::set_source`]), and for a session, which is written anew.
+    pub fn lost(&self, written: &[u8], edits: &[Diagnostic]) -> Vec<Diagnostic> {
+        let read = ReadOptions::default().with_calls(self.calls).with_name(self.name.clone());
+        let lost = |it| lost_by_edits(it, written, self.format(), &read, edits);
+        self.source().map(lost).unwrap_or_default()
     }
 
     /// What is mended of this document, and how.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use msg_codec::codec::{Placed, Placement, bit, mask};
-use msg_core::{Message, Role};
+use msg_core::{Message, Part, Role};
 
 use super::{LaterSystem, Purpose, Writer};
 use crate::{
@@ -47,6 +47,11 @@ impl Writer<'_> {
         {
             return false;
         }
+        let is_lost = |it: &Message| !it.parts.is_empty() && self.is_silent(it);
+        if self.purpose == Purpose::Convert && group.iter().all(is_lost) {
+            (at..).zip(group).for_each(|(at, it)| self.lose(at, it));
+            return false;
+        }
         let empty: Vec<_> = (at..).zip(group).filter(|it| is_empty(it.1)).map(|it| it.0).collect();
         let is_left_out = empty.len() == group.len();
         for at in empty {
@@ -54,6 +59,15 @@ impl Writer<'_> {
             self.objects.losses.no_result();
         }
         !is_left_out
+    }
+
+    /// Notes that nothing of a message is left, and what that is.
+    fn lose(&mut self, at: usize, it: &Message) {
+        self.objects.lose_envelope(at, it);
+        for (at, it) in it.parts.iter().enumerate() {
+            self.fits(at, it);
+        }
+        self.objects.losses.nothing_left();
     }
 
     fn group(&mut self, group: &[Message], at: usize, out: &mut Vec<u8>) {
@@ -117,12 +131,21 @@ impl Writer<'_> {
             }
             res.extend(Placed::all(message, it).filter(|it| self.fits(it.part, it.it)));
         }
+        if self.purpose == Purpose::Convert && res.iter().any(|it| !self.is_blank(it.it)) {
+            // The API refuses a text block without text.
+            res.retain(|it| !self.is_blank(it.it));
+        }
         let is_user = |it: &Message| it.role == Role::User || self.is_results(it);
         let is_mixed = |it: &Message| self.objects.placement(it).has(Placement::MIXED);
         if group.iter().all(is_user) && !group.iter().any(is_mixed) {
             self.results_first(&mut res);
         }
         res
+    }
+
+    /// Whether it is a text that says nothing and has nothing beside.
+    fn is_blank(&self, it: &Part) -> bool {
+        matches!(it, Part::Text(it) if it.text.is_empty() && it.extra.is_empty())
     }
 
     /// Moves results before other parts (AN-8).

@@ -74,8 +74,7 @@ impl Args {
         Ok(options)
     }
 
-    /// The mended document. What was changed has been said then: before the document is written, so that
-    /// a long list of edits and a long document are not in memory at once.
+    /// The mended document. What was changed has been said then, and what of the source is not in it.
     fn mend(
         &self,
         cx: &Context,
@@ -95,10 +94,19 @@ impl Args {
             true => Quotes::default(),
             false => Quotes::roles(document.messages()),
         };
-        let edits = document.repair(options);
+        let mut edits = document.repair(options);
         document.expect_writer().map_err(|it| Failure::refused(it, &input.name))?;
         let remaining = document.remaining(options);
         let status = status.max(Status::of(remaining.is_empty()));
+        let unchanged = document.source().filter(|_| edits.is_empty()).map(<[u8]>::to_vec);
+        let text = unchanged.unwrap_or_else(|| {
+            let mut text = Vec::new();
+            document.write(&WriteOptions::default(), &mut text);
+            text
+        });
+        if !edits.is_empty() {
+            edits.extend(document.lost(&text, &edits));
+        }
         if let Some(report) = report {
             report.write(&jsonl::report_line(&edits, &remaining))?;
         } else if self.json {
@@ -109,13 +117,6 @@ impl Args {
             }
             explain_remaining(&remaining, &document, &input.name, cx);
         }
-        let unchanged = document.source().filter(|_| edits.is_empty()).map(<[u8]>::to_vec);
-        drop((edits, quotes));
-        let text = unchanged.unwrap_or_else(|| {
-            let mut text = Vec::new();
-            document.write(&WriteOptions::default(), &mut text);
-            text
-        });
         Ok((if is_json { self.io.pretty.laid_out(text) } else { text }, status))
     }
 }

@@ -64,6 +64,11 @@ impl<'r> Losses<'r> {
         self.warn("convert::lost-message", None, text);
     }
 
+    /// No part of a message has a place, so that it is left out.
+    pub fn nothing_left(&mut self) {
+        self.warn("convert::lost-message", None, "nothing is left of this message");
+    }
+
     /// A result stood behind other parts of its message, before which results go.
     pub fn result_moved(&mut self, part: usize) {
         let text = "results behind other parts of a message are moved to its front";

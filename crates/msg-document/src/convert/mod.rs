@@ -3,6 +3,7 @@
 //! What a format cannot hold is reported by the library that writes it.
 
 mod options;
+mod portable;
 
 use std::borrow::Cow;
 
@@ -94,6 +95,9 @@ impl Document {
             let options = RepairOptions { chain, ..RepairOptions::default() };
             res.edits.extend(self.repair(&options));
         }
+        if !matches!(to.name(), "native" | "msgmd") {
+            portable::make_portable(&mut self.content.messages, to.name());
+        }
         let written = match &options.carry {
             Carry::Conversation => {
                 res.left_behind = self.members();
@@ -111,6 +115,43 @@ impl Document {
         tracing::debug!(edits = res.edits.len(), "converted");
         Ok(res)
     }
+}
+
+/// The values of a document that are not in what was written of it in its own format after these edits, and that none
+/// of them names. Nothing for a session, which is written anew from its messages.
+pub(crate) fn lost_by_edits(
+    source: &[u8],
+    written: &[u8],
+    format: Format,
+    read: &ReadOptions,
+    edits: &[Diagnostic],
+) -> Vec<Diagnostic> {
+    if format.is_session() || source == written {
+        return Vec::new();
+    }
+    let (read, lower) = (read.clone().with_from(Some(format)), LowerOptions::strict());
+    let texts = json_of(source, format, &read, &lower).zip(json_of(written, format, &read, &lower));
+    let Some((source, written)) = texts else { return Vec::new() };
+    let told = Told {
+        report: edits,
+        behind: &[],
+        from: format.name(),
+        keeps_format: true,
+        has_records: false,
+        is_one: is_one(format, &source),
+        lacks_ids: false,
+        messages: &|| match format.is_json() {
+            true => native(source.as_bytes(), &read, &lower),
+            false => Some(source.to_string()),
+        },
+    };
+    account(&source, &written, &told).lost
+}
+
+/// Whether a document is one text, not lines of several.
+fn is_one(format: Format, source: &str) -> bool {
+    let end = || msg_json::value_end(source.as_bytes(), 0);
+    !format.codec().spans_lines() || end() == Some(source.trim_end().len())
 }
 
 /// A document as JSON: itself, or the messages of one that is none.
@@ -195,9 +236,9 @@ impl Converted {
             report: &self.edits,
             behind: &behind,
             from: from.name(),
+            keeps_format: false,
             has_records: from.is_session() || from.name() == "otel",
-            is_one: !from.codec().spans_lines()
-                || msg_json::value_end(source.as_bytes(), 0) == Some(source.trim_end().len()),
+            is_one: is_one(from, &source),
             lacks_ids: lacks_ids(to, options),
             messages: &|| match from.is_json() {
                 true => native(source.as_bytes(), &read, &options.lower),

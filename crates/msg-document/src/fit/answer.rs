@@ -19,7 +19,7 @@ pub enum FitAnswer {
 
 impl FitAnswer {
     /// The line of `msg fit --jsonl`, without its end.
-    pub fn to_json(&self) -> Vec<u8> {
+    pub fn to_json(&mut self) -> Vec<u8> {
         match self {
             FitAnswer::Fitted(it) => it.to_json(),
             FitAnswer::Reached(it) => it.to_json(),

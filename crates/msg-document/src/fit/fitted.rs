@@ -2,7 +2,7 @@
 
 use msg_chainast::ChainAst;
 use msg_compact::{Compaction, CompactionRecord, Edit, Outcome, Plan, Totals, Unit};
-use msg_core::{Diagnostic, Message};
+use msg_core::{Diagnostic, Message, RawJson};
 use msg_openai::chat;
 use serde::Serialize;
 
@@ -204,8 +204,41 @@ impl Fitted {
         Ok(())
     }
 
-    /// The line of `msg fit --jsonl`, without its end.
-    pub fn to_json(&self) -> Vec<u8> {
+    /// The line of `msg fit --jsonl`, without its end. Messages of Anthropic, Gemini and the Responses API are in their
+    /// own form, with the whole body in `document` where there is one; those of all other formats are chat messages.
+    pub fn to_json(&mut self) -> Vec<u8> {
+        let Some(mut document) = self.source.take() else { return self.line(&self.chat(), None) };
+        let line = self.to_json_in(&mut document);
+        self.source = Some(document);
+        line
+    }
+
+    /// As [`Fitted::to_json`], of a document whose messages were made to fit ([`Fitter::fit_document`](crate::Fitter::fit_document)).
+    pub fn to_json_in(&mut self, document: &mut Document) -> Vec<u8> {
+        if !matches!(document.format().name(), "anthropic" | "gemini" | "responses") {
+            return self.line(&self.chat(), None);
+        }
+        let messages = std::mem::take(&mut self.messages);
+        match self.first_changed {
+            None => document.put_messages(messages),
+            Some(_) => document.put_planned(messages, self.plan.as_ref()),
+        }
+        let text = document.written();
+        self.messages = document.take_messages();
+        let list = RawJson::new(String::from_utf8_lossy(&text)).ok().and_then(|it| it.members());
+        let is_list = |name: &str| matches!(name, "messages" | "contents" | "input");
+        let list = list.and_then(|it| it.into_iter().find(|it| is_list(&it.0)));
+        match list {
+            Some((_, list)) => self.line(list.text().as_bytes(), Some(&text)),
+            None => self.line(&text, None),
+        }
+    }
+
+    fn chat(&self) -> Vec<u8> {
+        openai(&self.messages)
+    }
+
+    fn line(&self, messages: &[u8], document: Option<&[u8]>) -> Vec<u8> {
         let (before, after) = self.totals();
         let requests = match &self.outcome {
             Outcome::NotNeeded(it) => it.requests,
@@ -223,7 +256,10 @@ impl Fitted {
         if !self.remaining.is_empty() {
             members = members.with("remaining", &self.remaining);
         }
-        members = members.raw("messages", &openai(&self.messages));
+        members = members.raw("messages", messages);
+        if let Some(document) = document {
+            members = members.raw("document", document);
+        }
         if let Outcome::CannotFit(it) = &self.outcome {
             let form = CannotFitForm { floor: it.floor, limit: it.usable, why: it.why.as_str() };
             members = members.with("cannot_fit", &form);

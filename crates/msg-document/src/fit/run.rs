@@ -14,6 +14,7 @@ use super::plan::Goal;
 use super::summarizer::Summarizer;
 use super::tools::{tool_specs, tools_of};
 use crate::document::Document;
+use crate::format::Format;
 use crate::lead::{Beside, Lead};
 use crate::refusal::Refusal;
 
@@ -47,7 +48,7 @@ impl Fitter {
     /// Fails as [`fit`] does.
     pub fn fit(&self, json: &[u8], summarizer: &dyn Summarizer) -> Result<Fitted, Refusal> {
         match self.options.of_line(json)? {
-            Some(own) => Fitter::of_lines(own)?.fit_json(json, summarizer),
+            Some(own) => Fitter::of_lines(own)?.fit_json(list_of_line(json), summarizer),
             None => self.fit_json(json, summarizer),
         }
     }
@@ -57,7 +58,7 @@ impl Fitter {
     /// Fails as [`fit`] does, and for a plan that is not of this document.
     pub fn answer(&self, json: &[u8], summarizer: &dyn Summarizer) -> Result<FitAnswer, Refusal> {
         match self.options.of_line(json)? {
-            Some(own) => Fitter::of_lines(own)?.answer_json(json, summarizer),
+            Some(own) => Fitter::of_lines(own)?.answer_json(list_of_line(json), summarizer),
             None => self.answer_json(json, summarizer),
         }
     }
@@ -221,6 +222,27 @@ impl Fitter {
         }
         Ok(Tree { ast, mended, remaining, origins })
     }
+}
+
+/// The list of a line `{"messages":[…],"options":{…}}` whose messages are contents or items: no body of their API has
+/// them under that name. Any other line as it is.
+fn list_of_line(json: &[u8]) -> &[u8] {
+    let list = || {
+        let mut reader = msg_json::Reader::new(json).ok()?;
+        let mut list = None;
+        reader.begin_object().ok()?;
+        while let Some(key) = reader.next_key().ok()? {
+            let value = reader.raw().ok()?;
+            match &*key.text {
+                "messages" => list = Some(value.as_bytes()),
+                "options" => {}
+                _ => return None,
+            }
+        }
+        let format = Format::recognise(list?, "").ok()?;
+        list.filter(|_| matches!(format.name(), "gemini" | "responses"))
+    };
+    list().unwrap_or(json)
 }
 
 /// Runs a compaction to its end.

@@ -19,7 +19,7 @@ use std::collections::{BTreeSet, HashMap};
 use msg_core::{Code, Diagnostic};
 
 use self::leaves::{Frame, pointer, steps, walk};
-use self::pairing::{Lacking, Missing, Written};
+use self::pairing::{Element, Lacking, Missing, Written};
 use self::rules::Scope;
 
 /// As many places are said; of the others how many they are.
@@ -33,6 +33,8 @@ pub(crate) struct Told<'a> {
     pub(crate) behind: &'a [String],
     /// The format of the source.
     pub(crate) from: &'a str,
+    /// Whether what was written is of that format too, and has a place for all of it.
+    pub(crate) keeps_format: bool,
     /// Whether the source is made of an agent's records, most members of which are its bookkeeping.
     pub(crate) has_records: bool,
     /// Whether the source is one text, not lines of several.
@@ -118,8 +120,17 @@ impl<'a> Accounts<'a> {
     fn cover(&self, it: &Missing, places: &Places) -> bool {
         match places.native.get(&it.key) {
             Some(found) => found.iter().any(|at| self.covers(at.message, at.part, &at.steps)),
-            None => places.near(it).any(|message| self.covers(message, None, &it.steps)),
+            None => places.near(it).any(|message| self.covers_near(message, &it.steps)),
         }
+    }
+
+    /// As [`Accounts::covers`], of a value that is in none of the messages as they were read: what is said of a part is
+    /// not said of it, and an odd value that the reader noted is not this one.
+    fn covers_near(&self, message: usize, steps: &[String]) -> bool {
+        self.messages.get(&message).into_iter().flatten().any(|(it, scope)| match scope {
+            Scope::Place => rules::is_of_all(it),
+            _ => rules::names(&it.message(), steps),
+        })
     }
 
     fn covers(&self, message: usize, part: Option<usize>, steps: &[String]) -> bool {
@@ -135,7 +146,7 @@ struct Places {
     /// In the native form of the messages.
     native: HashMap<u64, Vec<Place>>,
     /// The messages that the elements of the source went into.
-    elements: HashMap<(usize, usize), BTreeSet<usize>>,
+    elements: HashMap<Element, BTreeSet<usize>>,
 }
 
 struct Place {
@@ -173,9 +184,10 @@ impl Places {
 
     /// The messages that a value is in or beside.
     fn near(&self, it: &Missing) -> impl Iterator<Item = usize> {
-        let known = self.elements.get(&it.element).filter(|it| !it.is_empty());
-        let guessed = [it.element.1, it.element.1 + 1];
-        let guessed = guessed.into_iter().filter(move |_| known.is_none());
+        let is_in_list = it.element.1.is_some();
+        let known = self.elements.get(&it.element).filter(|it| is_in_list && !it.is_empty());
+        let guessed = it.element.1.into_iter().flat_map(|it| [it, it + 1]);
+        let guessed = guessed.filter(move |_| known.is_none());
         known.into_iter().flatten().copied().chain(guessed)
     }
 
@@ -193,5 +205,51 @@ impl Place {
         let is_part = way.get(2).is_some_and(|it| it.name == "parts");
         let part = way.get(3).filter(|_| is_part).map(|it| it.index);
         Place { message: way[1].index, part, steps: steps(&way[2..], false) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use msg_core::{Diagnostic, RawJson};
+    use serde::Deserialize;
+
+    use super::{Told, account};
+
+    /// A source, what was written of it, and what is known besides.
+    #[derive(Deserialize)]
+    struct Case {
+        source: String,
+        written: String,
+        #[serde(default)]
+        from: String,
+        #[serde(default)]
+        has_records: bool,
+        #[serde(default)]
+        lacks_ids: bool,
+        #[serde(default)]
+        report: Vec<Diagnostic>,
+        #[serde(default)]
+        behind: Vec<String>,
+        messages: Option<RawJson>,
+    }
+
+    #[test]
+    fn values_are_paired() {
+        testkit::rows!("ledger.jsonl").check_lines(|row| {
+            let case: Case = serde_json::from_str(&row.text).expect("because a row is a case");
+            let told = Told {
+                report: &case.report,
+                behind: &case.behind,
+                from: &case.from,
+                keeps_format: false,
+                has_records: case.has_records,
+                is_one: !case.source.contains('\n'),
+                lacks_ids: case.lacks_ids,
+                messages: &|| case.messages.as_ref().map(|it| it.text().to_owned()),
+            };
+            let found = account(&case.source, &case.written, &told);
+            let lost: Vec<_> = found.lost.iter().map(|it| it.message()).collect();
+            format!("lost {lost:?} behind {:?}", found.behind)
+        });
     }
 }

@@ -20,11 +20,12 @@ const SEARCHES: usize = 64;
 pub(super) struct Missing {
     pub(super) key: u64,
     /// The element of the first list that it is in, behind the index of its text.
-    pub(super) element: (usize, usize),
+    pub(super) element: Element,
     /// The way to it.
     pub(super) steps: Vec<String>,
     /// Whether its name is data, too.
     is_free: bool,
+    is_text: bool,
     /// What is said.
     said: String,
     synonym: Option<&'static str>,
@@ -46,14 +47,12 @@ impl Lacking {
     fn add(&mut self, key: u64, leaf: &Leaf<'_>, way: &[Frame<'_>], told: &Told<'_>) {
         let is_behind =
             |it: &&Frame<'_>| !it.is_list && told.behind.iter().any(|name| name == it.name);
-        if rules::is_option(told.from, way)
-            || way.iter().take(3).any(|it| is_behind(&it))
-            || told.lacks_ids && rules::is_id(leaf)
-        {
+        if rules::is_option(told.from, way) || way.iter().take(3).any(|it| is_behind(&it)) {
             return;
         }
         if let Some(name) = rules::beside(told, leaf, way) {
             self.behind.insert(name.to_owned());
+        } else if told.lacks_ids && rules::is_id(leaf) {
         } else if self.missing.len() < CANDIDATES {
             self.missing.push(Missing::of(key, leaf, way, told.is_one));
         } else {
@@ -62,10 +61,12 @@ impl Lacking {
     }
 }
 
+/// The index of a text, and in it the element of the first list, if a value is in one.
+pub(super) type Element = (usize, Option<usize>);
+
 /// The element of the first list on a way.
-pub(super) fn element(way: &[Frame<'_>]) -> (usize, usize) {
-    let list = way.iter().skip(1).find(|it| it.is_list);
-    (way[0].index, list.map_or(0, |it| it.index))
+pub(super) fn element(way: &[Frame<'_>]) -> Element {
+    (way[0].index, way.iter().skip(1).find(|it| it.is_list).map(|it| it.index))
 }
 
 /// How often each value is there that no value of the source was paired with.
@@ -86,7 +87,7 @@ impl Written {
             match self.0.get_mut(&key) {
                 Some(left @ 1..) => *left -= 1,
                 Some(_) if told.has_records || rules::is_shared(&leaf) => {}
-                _ if rules::is_form(&leaf) => {}
+                _ if rules::is_form(&leaf, way) => {}
                 _ => res.add(key, &leaf, way, told),
             }
         });
@@ -120,7 +121,8 @@ impl Written {
                 words.take(it.name());
             }
             let mut spellings = rules::spellings(it.name(), &it.said).into_iter();
-            let is_there = is_synonym || spellings.any(|it| words.take(&it)) || {
+            let is_negative = !it.is_text && it.said.starts_with('-');
+            let is_there = is_synonym || !is_negative && spellings.any(|it| words.take(&it)) || {
                 searches = searches.saturating_sub(1);
                 searches > 0 && find(words.joined.as_bytes(), it.said.as_bytes()).is_some()
             };
@@ -209,6 +211,7 @@ impl Missing {
             element: element(way),
             steps: steps(way, is_one),
             is_free: leaf.is_free,
+            is_text: leaf.is_text(),
             said: leaf.said().into_owned(),
             synonym: rules::synonym(leaf),
             twin: rules::twin(way),

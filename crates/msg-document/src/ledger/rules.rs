@@ -122,6 +122,16 @@ const MOVES: &[&str] = &[
     "profile::later-system",
     "profile::split-results",
     "session::written-anew",
+    // What is inserted takes nothing away.
+    "chain::unexpected-first-role",
+    "chain::missing-tool-result",
+    "profile::user-message",
+    "profile::user-after-tool",
+    "profile::last-message",
+    "profile::empty-message",
+    "profile::thinking-missing",
+    "profile::reasoning-missing",
+    "profile::thought-signature-missing",
 ];
 
 /// What this finding accounts for.
@@ -134,6 +144,11 @@ pub(super) fn scope(it: &Diagnostic) -> Scope {
     } else {
         Scope::Place
     }
+}
+
+/// Whether a finding accounts for all of a message: it was left out, or an edit made something else of it.
+pub(super) fn is_of_all(it: &Diagnostic) -> bool {
+    it.code == "convert::lost-message" || it.fix.is_some()
 }
 
 /// Whether a sentence names a member on this way: `` `tools[0].strict` ``, `openai.refusal`, or a name at its end.
@@ -160,23 +175,79 @@ pub(super) fn is_shared(leaf: &Leaf<'_>) -> bool {
     is_id(leaf) || leaf.is_text() && matches!(leaf.name, "name" | "tool_name" | "toolName")
 }
 
+/// Members that say nothing where they are empty, null or false.
+const EMPTY: &[&str] = &[
+    "annotations",
+    "arguments",
+    "args",
+    "audio",
+    "choices",
+    "citations",
+    "content",
+    "contents",
+    "data",
+    "detail",
+    "encrypted_content",
+    "extra",
+    "file",
+    "finish_reason",
+    "function_call",
+    "id",
+    "input",
+    "is_error",
+    "isError",
+    "logprobs",
+    "messages",
+    "metadata",
+    "name",
+    "output",
+    "parts",
+    "reasoning",
+    "reasoning_content",
+    "refusal",
+    "result",
+    "response",
+    "signature",
+    "status",
+    "stop_reason",
+    "stop_sequence",
+    "strict",
+    "summary",
+    "system",
+    "text",
+    "thinking",
+    "thinking_blocks",
+    "thought",
+    "tool_call_id",
+    "tool_calls",
+    "tools",
+    "usage",
+    "value",
+];
+
 /// Whether a value says nothing but what the form of the document is.
-pub(super) fn is_form(leaf: &Leaf<'_>) -> bool {
+pub(super) fn is_form(leaf: &Leaf<'_>, way: &[Frame<'_>]) -> bool {
+    let is_nothing = matches!(leaf.text, "\"\"" | "null" | "[]" | "{}" | "false");
+    let is_blank = leaf.is_text() && leaf.text.trim_matches('"').trim().is_empty();
     match leaf.is_free {
         // The contents of a result say their types among what is an application's.
         true => {
             let is_content = leaf.name == "type" && CONTENTS.contains(&&*leaf.text);
             is_content || leaf.text == "{}" && FREE.contains(&leaf.name)
         }
+        // A setting of the body that is off or null is none.
+        false if is_nothing && !way.iter().skip(1).any(|it| it.is_list) => true,
+        false if is_nothing => {
+            leaf.text == "\"\"" || EMPTY.contains(&leaf.name) || is_word(leaf.name)
+        }
         false => {
-            let is_nothing = matches!(leaf.text, "\"\"" | "null" | "[]" | "{}" | "false");
             let is_json = match leaf.name {
                 // That of a document is said by its media type, or by its text.
                 "format" => matches!(leaf.text, "\"json\"" | "\"txt\"" | "\"jpeg\""),
                 "mime_type" => leaf.text == "\"application/json\"",
                 _ => false,
             };
-            is_nothing || is_word(leaf.name) || is_json
+            is_blank || is_word(leaf.name) || is_json
         }
     }
 }
@@ -191,7 +262,7 @@ pub(super) fn beside<'t>(told: &Told<'_>, leaf: &Leaf<'t>, way: &[Frame<'t>]) ->
     let of_records = (told.has_records && !is_said).then_some(leaf.name);
     let mut names = way.iter().filter(|it| !it.is_list).map(|it| it.name);
     let of_turns = names.find(|name| told.from == "turns" && OF_TURNS.contains(name));
-    of_answer.or(of_records).or(of_turns)
+    of_answer.filter(|_| !told.keeps_format).or(of_records).or(of_turns)
 }
 
 /// The ways in which a value may be said: a data URL by its type and data, a text file by its text, JSON in a

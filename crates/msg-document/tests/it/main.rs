@@ -6,6 +6,7 @@ mod fit;
 mod gemini;
 mod laws;
 mod layout;
+mod ledger;
 mod meaning;
 mod memory;
 mod options;

@@ -21,10 +21,29 @@ pub(super) enum Stand {
 impl<'a> Writer<'a, '_> {
     /// Writes the messages as an array; `first` is the index that findings give to the first of them.
     pub(crate) fn contents(&mut self, messages: &'a [Message], first: usize, out: &mut Vec<u8>) {
-        let groups = self.groups(messages, first);
+        let mut groups = self.groups(messages, first);
+        groups.retain(|it| !self.is_lost(it));
         msg_json::Writer::new(out).array(groups, |out, group| {
             out.value(|out| self.group(&group, Stand::List, out));
         });
+    }
+
+    /// Whether no part of a content has a place where it is converted, which is noted.
+    fn is_lost(&mut self, group: &Group<'a>) -> bool {
+        let is_lost = self.is_converting()
+            && !group.parts.is_empty()
+            && !group.parts.iter().any(|it| self.has_place(it.it));
+        if is_lost {
+            for (at, it) in group.messages.iter().filter(|_| !group.is_rest) {
+                self.objects.lose_envelope(*at, it);
+            }
+            for it in &group.parts {
+                self.objects.losses.at_message(it.message);
+                self.fits(it.part, it.it);
+            }
+            self.objects.losses.nothing_left();
+        }
+        is_lost
     }
 
     /// Writes the messages in the place of a single content or of a string; as an array if they are no

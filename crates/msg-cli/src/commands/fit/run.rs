@@ -33,7 +33,7 @@ impl Run<'_> {
         let options = FitOptions { accept: Accept::Json, ..options.clone() };
         let fitter = Fitter::of_lines(options).map_err(|it| Failure::Usage(it.to_string()))?;
         lines.answer(|line| {
-            let answer = fitter.answer(line, self.summarizer)?;
+            let mut answer = fitter.answer(line, self.summarizer)?;
             Ok(Answer::new(answer.to_json(), Status::of(answer.is_clean())))
         })
     }
@@ -145,7 +145,7 @@ impl Run<'_> {
         read: Option<(&[u8], &[Message])>,
     ) -> Option<Vec<u8>> {
         if self.args.json {
-            return Some(fitted.to_json());
+            return Some(fitted.to_json_in(document));
         }
         let text = fitted.write_into(document)?;
         let text =

@@ -1,6 +1,7 @@
 //! What holds for any input.
 
 pub(crate) mod layout;
+pub(crate) mod ledger;
 pub(crate) mod meaning;
 pub(crate) mod signatures;
 pub(crate) mod skeleton;

@@ -35,6 +35,13 @@ impl Sorted<'_> {
         !self.calls.is_empty() || self.legacy.is_some()
     }
 
+    /// Whether no part has a place.
+    fn is_empty(&self) -> bool {
+        let has_said =
+            !self.contents.is_empty() || !self.refusals.is_empty() || self.audio.is_some();
+        !has_said && !self.has_calls() && self.results == 0
+    }
+
     fn note_order(&mut self, at: usize, is_kept: bool) {
         if !is_kept && self.order_lost.is_none() {
             self.order_lost = Some(at);
@@ -76,6 +83,10 @@ impl Writer<'_> {
             reasoning::Thoughts::default()
         };
         let refusal = self.refusal_text(&sorted);
+        let is_lost = raw.is_empty() && sorted.is_empty() && thoughts.want() == 0;
+        if is_lost && !it.parts.is_empty() && !self.is_alone {
+            return self.objects.losses.nothing_left();
+        }
         let name = it.name.as_deref().filter(|it| !it.is_empty());
         let has_calls = sorted.has_calls();
         let beside = has_calls || !refusal.is_empty() || sorted.audio.is_some();

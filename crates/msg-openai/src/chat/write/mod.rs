@@ -37,11 +37,13 @@ pub(crate) fn messages(
 pub(crate) struct Writer<'a> {
     options: &'a WriteOptions,
     objects: PartWriter<'a>,
+    /// Whether a message stays of which nothing is left, since it has a place of its own.
+    is_alone: bool,
 }
 
 impl<'a> Writer<'a> {
     pub(crate) fn new(options: &'a WriteOptions, report: &'a mut Report) -> Self {
-        Self { options, objects: PartWriter::new(OPENAI, options.layout, report) }
+        Self { options, objects: PartWriter::new(OPENAI, options.layout, report), is_alone: false }
     }
 
     /// Writes a message where exactly one has its place; what would become several is cut down to
@@ -51,6 +53,7 @@ impl<'a> Writer<'a> {
             msg_json::Writer::new(out).raw(source);
             return self.objects.losses.next_message();
         }
+        self.is_alone = true;
         let results = message.tool_results().count();
         let is_tool = message.role == Role::Tool || is_misspelt_tool(message);
         if results == usize::from(is_tool) {

@@ -114,10 +114,10 @@ impl Writer<'_> {
     }
 
     fn nothing_left(&mut self, it: &Message) {
-        let text = match it.parts.is_empty() {
-            true => "a message without parts is no item",
-            false => "nothing is left of this message",
-        };
+        if !it.parts.is_empty() {
+            return self.objects.losses.nothing_left();
+        }
+        let text = "a message without parts is no item";
         self.objects.losses.warn("convert::lost-message", None, text);
     }
 

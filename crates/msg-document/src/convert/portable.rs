@@ -1,0 +1,114 @@
+//! Parts that only their own format has, said in a way that every other format can hold: calls that a client runs are
+//! ordinary calls and results, and what is text is text (MS-24).
+//!
+//! ```text
+//! {"type":"shell_call","call_id":"c","action":{…}}      a call of `shell` with the action as its arguments
+//! {"type":"shell_call_output","call_id":"c","output":…} its result
+//! {"executableCode":{"language":"PYTHON","code":"…"}}   a text: the code, fenced
+//! ```
+
+use msg_core::{Image, Message, Other, PairSide, Part, RawJson, ToolCall, ToolResult};
+use serde_json::Value;
+
+/// Makes of the parts that only another format than `to` has what any format holds, where that can be done.
+pub(super) fn make_portable(messages: &mut [Message], to: &str) {
+    for part in messages.iter_mut().flat_map(|it| &mut it.parts) {
+        if let Part::ToolResult(it) = part
+            && it.content.parts().iter().any(|it| portable(it, to).is_some())
+        {
+            it.content.parts_mut().iter_mut().for_each(|it| replace(it, to));
+        }
+        replace(part, to);
+    }
+}
+
+fn replace(part: &mut Part, to: &str) {
+    if let Some(it) = portable(part, to) {
+        *part = it;
+    }
+}
+
+fn portable(part: &Part, to: &str) -> Option<Part> {
+    let Part::Other(it) = part else { return None };
+    if it.format.as_str() == to {
+        return None;
+    }
+    let value: Value = it.value.parse().ok()?;
+    match it.format.as_str() {
+        "responses" => client_run(it, &value),
+        "anthropic" => block(&value).map(Part::text),
+        "gemini" => code(&value).map(Part::text),
+        _ => None,
+    }
+}
+
+/// A call that a client runs, or its output; none for what the provider runs itself.
+fn client_run(it: &Other, value: &Value) -> Option<Part> {
+    const FAMILIES: [(&str, &str); 4] = [
+        ("local_shell", "action"),
+        ("shell", "action"),
+        ("apply_patch", "operation"),
+        ("computer", "action"),
+    ];
+    let pairing = it.pairing()?;
+    let (name, member) = FAMILIES.into_iter().find(|row| row.0 == pairing.family)?;
+    if pairing.side == PairSide::Call {
+        let plural = format!("{member}s");
+        let arguments =
+            [member, plural.as_str()].into_iter().find_map(|name| member_of(it, name))?;
+        return Some(Part::ToolCall(ToolCall::new(pairing.id, name, arguments.text())));
+    }
+    let output = member_of(it, "output")?;
+    let content = match (value.get("output")?, value.pointer("/output/image_url")) {
+        (_, Some(Value::String(url))) => Part::Image(Image::from_url(url)),
+        (Value::String(text), _) => Part::text(text),
+        _ => Part::text(output.text()),
+    };
+    let mut result = ToolResult::new(pairing.id, vec![content]);
+    result.is_error = value.get("status").and_then(Value::as_str) == Some("failed");
+    Some(Part::ToolResult(result))
+}
+
+/// A member as it was written.
+fn member_of(it: &Other, name: &str) -> Option<RawJson> {
+    it.value.members()?.into_iter().find(|it| it.0 == name).map(|it| it.1)
+}
+
+/// The text of a block: the summary of a compaction, a search result, a document of texts.
+fn block(value: &Value) -> Option<String> {
+    let text = |name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default();
+    let heads = match text("type") {
+        "compaction" => Vec::new(),
+        "search_result" => vec![text("title"), text("source")],
+        "document" => vec![text("title"), text("context")],
+        _ => return None,
+    };
+    let source = value.get("source").filter(|it| it.is_object());
+    let content = source.map_or(value, |it| it).get("content")?;
+    let said: Vec<&str> = match content {
+        Value::String(text) => vec![text],
+        Value::Array(blocks) => {
+            // A block that is no text would be lost.
+            let texts = blocks.iter().map(|it| it.get("text").and_then(Value::as_str));
+            texts.collect::<Option<_>>()?
+        }
+        _ => return None,
+    };
+    let all: Vec<&str> = heads.into_iter().chain(said).filter(|it| !it.is_empty()).collect();
+    (!all.is_empty()).then(|| all.join("\n\n"))
+}
+
+/// Code that a model ran, and what it printed, as Markdown.
+fn code(value: &Value) -> Option<String> {
+    let members = |camel: &str, snake: &str| value.get(camel).or_else(|| value.get(snake));
+    if let Some(it) = members("executableCode", "executable_code") {
+        let language = it.get("language").and_then(Value::as_str).unwrap_or_default();
+        let code = it.get("code")?.as_str()?;
+        return Some(format!("```{}\n{code}\n```", language.to_lowercase()));
+    }
+    let it = members("codeExecutionResult", "code_execution_result")?;
+    let output = it.get("output").and_then(Value::as_str).unwrap_or_default();
+    let outcome = it.get("outcome").and_then(Value::as_str).unwrap_or_default();
+    let head = if outcome == "OUTCOME_OK" { "" } else { outcome };
+    Some(format!("{head}\n```\n{output}\n```").trim_start().to_owned())
+}
