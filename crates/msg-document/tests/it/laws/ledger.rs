@@ -77,7 +77,15 @@ fn accounts_for_all(
     let read = ReadOptions::default().with_from(from);
     let rows: Vec<String> =
         messages(json, &read).unwrap_or_default().into_iter().map(|it| it.native).collect();
-    texts.retain(|it| !told.is_about(&it.1, &rows));
+    texts.retain(|it| {
+        // A document in a text is read as what it says.
+        let mut inner = Vec::new();
+        if let Ok(value @ Value::Object(_)) = serde_json::from_str(&it.1) {
+            collect(&value, &mut Vec::new(), &mut inner);
+        }
+        let is_said = !inner.is_empty() && inner.iter().all(|it| told.is_about(&it.1, &rows));
+        !is_said && !told.is_about(&it.1, &rows)
+    });
     if texts.is_empty() {
         return Ok(());
     }
@@ -95,9 +103,13 @@ impl Told<'_> {
         let pointer: String = steps.iter().map(|it| format!("/{it}")).collect();
         let is_there = |it: &Diagnostic| it.at.pointer.as_ref() == Some(&pointer);
         let counts = |it: &Diagnostic| it.code == "convert::lost-value" && it.at.pointer.is_none();
+        // A member that has no place, or whose shape was mended, is named.
         let is_named = |it: &Diagnostic| {
-            it.code == "convert::lost-member"
-                && steps.iter().any(|step| it.message().contains(step.as_str()))
+            let mut named = steps.iter().filter(|it| !it.bytes().all(|it| it.is_ascii_digit()));
+            matches!(
+                it.code.as_str(),
+                "convert::lost-member" | "profile::shape" | "message::wrong-type"
+            ) && named.any(|step| it.message().contains(step.as_str()))
         };
         self.behind.iter().any(|it| steps.contains(it))
             || self.edits.iter().any(|it| is_there(it) || counts(it) || is_named(it))

@@ -29,6 +29,7 @@ pub(crate) fn messages(
     report: &mut Report,
 ) {
     let mut writer = Writer::new(options, report);
+    writer.is_alone = messages.len() == 1;
     msg_json::Writer::new(out).list(|list| messages.iter().for_each(|it| writer.one(it, list)));
 }
 
