@@ -11,48 +11,39 @@
 //!               token_index: what each costs
 //! ```
 
-mod engine;
-mod outcome;
-mod plan;
-mod record;
-
 mod budget;
-mod pipeline;
-mod preset;
-
-pub mod policy;
-
-mod state;
-
-mod request;
-
-mod digest;
-
+mod codes;
 pub mod count;
-
+mod engine;
+mod error;
+mod outcome;
+mod pipeline;
+mod plan;
+pub mod policy;
+mod preset;
+mod record;
+mod request;
+mod state;
 mod text;
 mod token_index;
-mod totals;
 
-mod codes;
-mod error;
-
-pub use budget::{Budget, Decision, Reserve, Unit};
-pub use codes::CODES;
-pub use count::counter::{ErrorBar, TokenCounter};
-pub use digest::digest;
-pub use engine::{Compactor, Refused, Step, compact_with};
-pub use error::{Error, SummaryError};
-pub use outcome::{CannotFit, Compaction, Edit, FloorPart, Outcome, Unchanged};
-pub use pipeline::{OnFailure, Pin, Pipeline, When};
-pub use plan::Plan;
-pub use policy::contract::{Policy, Progress};
-pub use preset::{ForgeConfig, PentagiConfig, Preset, WoloConfig};
-pub use record::{CompactionRecord, RecordInfo};
-pub use request::SummaryRequest;
-pub use state::{ChainState, Form, Merge, ToolOutput};
-pub use token_index::{Cost, TokenIndex};
-pub use totals::Totals;
+pub use crate::{
+    budget::{Budget, Decision, Reserve, Unit},
+    codes::CODES,
+    count::{ErrorBar, TokenCounter},
+    engine::{Compactor, Refused, Step, compact_with},
+    error::{Error, SummaryError},
+    outcome::{CannotFit, Compaction, Edit, FloorPart, Outcome, Unchanged},
+    pipeline::{OnFailure, Pin, Pipeline, When},
+    plan::Plan,
+    policy::{Policy, Progress},
+    preset::{ForgeConfig, PentagiConfig, Preset, WoloConfig},
+    record::{CompactionRecord, RecordInfo},
+    request::SummaryRequest,
+    state::{ChainState, Form, Merge, ToolOutput},
+    text::digest,
+    token_index::{Cost, TokenIndex, Totals},
+};
 
 /// The examples of the README run as tests.
 #[cfg(doctest)]

@@ -1,6 +1,20 @@
-//! Texts that compaction makes of texts: a shortened output (CP-33) and a cleaned answer (CP-23).
+//! Texts that compaction makes of texts: a shortened output (CP-33), a cleaned answer (CP-23), a hash, and the digest,
+//! a summary made without a model (CP-65). The digest quotes; it interprets nothing.
+//!
+//! ```text
+//! [digest made without a model]
+//! User: fix the build
+//! Files: src/lib.rs, src/main.rs
+//! ```
 
-use crate::request::Sink;
+use std::{borrow::Cow, collections::BTreeMap};
+
+use msg_core::{Message, Part, Role, ToolCall};
+
+use crate::{
+    request::{Sink, SummaryRequest},
+    state::{SUMMARY_PREFIXES, WINDOW_NOTE},
+};
 
 /// The head and the tail of a text over `cap` bytes, with a line that says how much is missing
 /// between them; the result has at most `cap` bytes, which is at least 64 (CP-33).
@@ -66,6 +80,216 @@ impl Sink for Fnv {
             .bytes()
             .fold(self.0, |hash, it| (hash ^ u64::from(it)).wrapping_mul(0x100_0000_01b3));
     }
+}
+
+// The digest (CP-65): what was wanted, which files, which errors, which calls and their results, what was said.
+
+/// The first line of a digest.
+const HEAD: &str = "[digest made without a model]";
+
+const MAX_BYTES: u64 = 4096;
+const MIN_BYTES: u64 = 200;
+
+/// Characters of each kind of line.
+const EARLIER: usize = 400;
+const USER: usize = 500;
+const ERROR: usize = 160;
+const CALL: usize = 80;
+const SAID: usize = 120;
+const FILES: usize = 20;
+
+/// What makes a line of a result one worth keeping; compared without regard to case.
+const ERROR_WORDS: [&str; 5] = ["error", "failed", "exception", "panic", "traceback"];
+
+/// The digest of what a request asks to summarise: at most a quarter of what it replaces, within 200
+/// to 4096 bytes. Linear in the source.
+pub fn digest(request: &SummaryRequest<'_>) -> String {
+    let cap = (request.replaced_bytes() / 4).clamp(MIN_BYTES, MAX_BYTES);
+    Lines::of(request.source()).within(usize::try_from(cap).unwrap_or(usize::MAX))
+}
+
+/// The lines of a digest, by group.
+#[derive(Default)]
+struct Lines {
+    earlier: Vec<String>,
+    user: Vec<String>,
+    files: Vec<String>,
+    errors: Vec<String>,
+    calls: Vec<String>,
+    said: Vec<String>,
+}
+
+impl Lines {
+    fn of<'m>(mut source: impl Iterator<Item = &'m Message> + Clone) -> Self {
+        let mut lines = Lines::default();
+        let mut files = Vec::new();
+        while let Some(message) = source.next() {
+            match message.role {
+                Role::User => lines.add_user(message),
+                Role::Assistant => {
+                    let results = results_of(source.clone());
+                    lines.add_assistant(message, &results, &mut files);
+                }
+                _ => {}
+            }
+        }
+        if !files.is_empty() {
+            lines.files.push(format!("Files: {}", files.join(", ")));
+        }
+        lines
+    }
+
+    fn add_user(&mut self, message: &Message) {
+        let text = texts(message);
+        let mut line: String = text.chars().take(USER).collect();
+        if line.len() < text.len() {
+            line.push('…');
+        }
+        if !text.is_empty() {
+            self.user.push(format!("User: {line}"));
+        }
+    }
+
+    fn add_assistant(&mut self, message: &Message, results: &Results<'_>, files: &mut Vec<String>) {
+        for part in &message.parts {
+            match part {
+                Part::Text(it) => self.add_text(&it.text, message),
+                Part::ToolCall(it) => self.add_call(it, results.get(it.id.as_str()), files),
+                _ => {}
+            }
+        }
+    }
+
+    fn add_text(&mut self, text: &str, message: &Message) {
+        let prefixes = SUMMARY_PREFIXES.iter().chain([&WINDOW_NOTE]);
+        let summary = prefixes.filter_map(|it| text.strip_prefix(it)).next();
+        match summary.filter(|_| message.tool_calls().next().is_none()) {
+            Some(summary) => self.add_earlier(summary),
+            None => {
+                if let Some(line) = text.lines().find(|it| !it.trim().is_empty()) {
+                    self.said.push(format!("Said: {}", cut(&folded(line), SAID)));
+                }
+            }
+        }
+    }
+
+    /// A call with its result, which stands in the same pair.
+    fn add_call(
+        &mut self,
+        call: &ToolCall,
+        result: Option<&Cow<'_, str>>,
+        files: &mut Vec<String>,
+    ) {
+        let text = result.map_or("", |it| it);
+        if is_summary_tool(&call.name) {
+            return self.add_earlier(text);
+        }
+        find_files(call.arguments.text(), files);
+        find_files(text, files);
+        if let Some(line) = text.lines().rev().find(|it| is_error(it)) {
+            self.errors.push(format!("! {}: {}", call.name, cut(&folded(line), ERROR)));
+        }
+        self.calls.push(call_line(call, text));
+    }
+
+    fn add_earlier(&mut self, summary: &str) {
+        let summary = summary.strip_prefix(HEAD).unwrap_or(summary);
+        let summary = folded(summary);
+        if !summary.is_empty() {
+            self.earlier.push(format!("Earlier: {}", cut(&summary, EARLIER)));
+        }
+    }
+
+    fn within(self, cap: usize) -> String {
+        let mut room = cap.saturating_sub(HEAD.len() + 1);
+        let mut digest = HEAD.to_owned();
+        for group in [self.earlier, self.user, self.files, self.errors, self.calls, self.said] {
+            let mut first = group.len();
+            for (number, line) in group.iter().enumerate().rev() {
+                let Some(rest) = room.checked_sub(line.len() + 1) else { break };
+                (room, first) = (rest, number);
+            }
+            for line in &group[first..] {
+                digest.push('\n');
+                digest.push_str(line);
+            }
+        }
+        digest
+    }
+}
+
+/// The text of each result of one pair, by call id.
+type Results<'a> = BTreeMap<&'a str, Cow<'a, str>>;
+
+/// The results in the tool messages that stand here.
+fn results_of<'m>(behind: impl Iterator<Item = &'m Message>) -> Results<'m> {
+    let tools = behind.take_while(|it| it.role == Role::Tool);
+    let results = tools.flat_map(Message::tool_results);
+    results.map(|it| (it.call_id.as_str(), it.content.text())).collect()
+}
+
+fn call_line(call: &ToolCall, result: &str) -> String {
+    let outcome = result.lines().find(|it| !it.trim().is_empty()).map(folded);
+    let outcome = outcome.unwrap_or_else(|| "(no result)".to_owned());
+    let arguments = folded(call.arguments.text());
+    format!("- {}({}) -> {}", call.name, cut(&arguments, CALL), cut(&outcome, CALL))
+}
+
+fn is_summary_tool(name: &str) -> bool {
+    name == msg_chainast::constants::SUMMARIZATION_TOOL_NAME
+}
+
+fn is_error(line: &str) -> bool {
+    let line = line.to_lowercase();
+    ERROR_WORDS.iter().any(|it| line.contains(it))
+}
+
+fn texts(message: &Message) -> String {
+    let texts: Vec<&str> = message.parts.iter().filter_map(Part::as_text).collect();
+    texts.join("\n")
+}
+
+/// The text with each run of white space as one space, none at its ends.
+fn folded(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn cut(text: &str, characters: usize) -> &str {
+    text.char_indices().nth(characters).map_or(text, |(at, _)| &text[..at])
+}
+
+/// Adds the paths in a text that are not in the list yet, up to its limit.
+fn find_files(text: &str, files: &mut Vec<String>) {
+    let is_path = |it: char| it.is_ascii_alphanumeric() || "_./~-".contains(it);
+    for run in text.split(|it| !is_path(it)) {
+        if files.len() >= FILES {
+            return;
+        }
+        let run = run.trim_end_matches(['.', '-', '~']);
+        if is_file(run) && !files.iter().any(|it| it == run) {
+            files.push(run.to_owned());
+        }
+    }
+}
+
+fn is_file(run: &str) -> bool {
+    (3..=200).contains(&run.len())
+        && run.contains(|it: char| it.is_ascii_alphabetic())
+        && !run.starts_with("//")
+        && (has_name_behind_slash(run) || has_extension(run))
+}
+
+fn has_name_behind_slash(run: &str) -> bool {
+    run.rsplit_once('/').is_some_and(|it| it.1.contains(|it: char| it.is_ascii_alphanumeric()))
+}
+
+fn has_extension(run: &str) -> bool {
+    let Some((stem, extension)) = run.rsplit_once('.') else { return false };
+    let is_word = extension.chars().all(|it| it.is_ascii_alphanumeric());
+    let is_long = (2..=8).contains(&extension.len())
+        && extension.contains(|it: char| it.is_ascii_alphabetic());
+    let is_short = matches!(extension, "c" | "h" | "r" | "d" | "s" | "m");
+    !stem.is_empty() && is_word && (is_long || is_short)
 }
 
 #[cfg(test)]

@@ -1,20 +1,16 @@
-//! A history that is kept counted (CP-58): costs a message, totals a role, and the whole, updated
-//! by what changes.
+//! A history whose count is kept up to date (CP-58): the cost of each message, totals per role, and the whole, updated
+//! by what changes. It also notes what planning asks of each message, so that planning reads only the messages it
+//! changes.
 
-mod facts;
+use std::{fmt, ops::Range};
 
-use std::fmt;
-use std::ops::Range;
-
-use msg_chainast::ChainAst;
-use msg_core::{Message, Role};
+use msg_chainast::{BodyPairKind, ChainAst, constants::SUMMARIZATION_TOOL_NAME};
+use msg_core::{Message, Part, Role};
 
 use crate::{
-    TokenCounter, Totals,
+    TokenCounter,
     count::{Growing, ToolSpec},
 };
-
-pub(crate) use facts::Facts;
 
 /// Tokens and bytes of something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -290,3 +286,73 @@ impl TokenIndex {
 
 /// How many different roles are told apart.
 const MAX_ROLES: usize = 32;
+
+// What compaction asks of each message besides its cost, noted while the message is counted and at
+// hand, so that planning looks at no message that it does not change.
+
+/// Facts about one message.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Facts {
+    /// What an assistant message asks for.
+    pub(crate) kind: BodyPairKind,
+    /// Whether there are reasoning parts or call signatures.
+    pub(crate) has_reasoning: bool,
+    /// Of a message that is one result of one text: what is around the text.
+    pub(crate) around_output: Option<AroundOutput>,
+}
+
+/// What a message of one plain result has besides the result's content.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct AroundOutput {
+    pub(crate) bytes: u32,
+    /// Whether the result has a name of its own.
+    pub(crate) is_named: bool,
+}
+
+impl Default for Facts {
+    fn default() -> Self {
+        Facts { kind: BodyPairKind::Completion, has_reasoning: false, around_output: None }
+    }
+}
+
+impl Facts {
+    pub(crate) fn of(message: &Message) -> Self {
+        let kind = match message.tool_calls().next() {
+            None => BodyPairKind::Completion,
+            Some(it) if it.name == SUMMARIZATION_TOOL_NAME => BodyPairKind::Summarization,
+            Some(_) => BodyPairKind::RequestResponse,
+        };
+        let has_reasoning = message.parts.iter().any(|it| match it {
+            Part::Reasoning(_) => true,
+            Part::ToolCall(it) => it.signature.is_some(),
+            _ => false,
+        });
+        Facts { kind, has_reasoning, around_output: around_output(message) }
+    }
+
+    /// The facts once reasoning and call signatures are gone.
+    pub(crate) fn without_reasoning(self) -> Self {
+        Facts { has_reasoning: false, ..self }
+    }
+}
+
+fn around_output(message: &Message) -> Option<AroundOutput> {
+    let [Part::ToolResult(result)] = message.parts.as_slice() else { return None };
+    let is_plain = message.name.is_none() && result.content.as_text().is_some();
+    let bytes = u32::try_from(result.size() - result.content.size()).ok();
+    let bytes = bytes.filter(|_| is_plain)?;
+    Some(AroundOutput { bytes, is_named: result.name.is_some() })
+}
+
+// What a history comes to as a whole. How it is counted is `token_index`'s.
+
+/// Messages, bytes and tokens of a history, the request's base included in the tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+pub struct Totals {
+    /// How many messages.
+    pub messages: usize,
+    /// UTF-8 bytes (CA-20).
+    pub bytes: u64,
+    /// Tokens by the token index's counter.
+    pub tokens: u64,
+}

@@ -1,13 +1,14 @@
 //! Exact counts (CP-54), behind the feature `bpe`: the vocabularies are compiled in, nothing is
 //! fetched.
-#![cfg(feature = "bpe")]
 
+#![cfg(feature = "bpe")]
 use std::sync::OnceLock;
 
 use msg_core::Role;
 use toktok::Tokenizer;
 
-use super::{ErrorBar, TokenCounter, chat};
+use super::{ErrorBar, TokenCounter};
+use crate::count;
 
 /// Counts as OpenAI's models do. Text that spells a special token is ordinary text.
 ///
@@ -64,7 +65,7 @@ impl TokenCounter for Bpe {
     }
 
     fn frame(&self, _role: &Role) -> Option<u64> {
-        Some(chat::MESSAGE)
+        Some(count::MESSAGE)
     }
 
     fn error_bar(&self) -> Option<ErrorBar> {

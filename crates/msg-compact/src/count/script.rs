@@ -1,13 +1,13 @@
 //! The default estimate (CP-53): a price for each run of one class of characters, fitted to the
 //! tokenizers in use. No vocabulary, no allocation, one pass.
 
-mod block;
-mod run;
-
 use msg_core::{Message, Part, Role};
 
-use super::{ErrorBar, Growing, TokenCounter, chat};
-use run::{ASCII, Class, OTHER, Run, WIDE, price_of_one, run_class};
+use super::{
+    ErrorBar, Growing, TokenCounter,
+    runs::{self, ASCII, Class, OTHER, Run, WIDE, price_of_one, run_class},
+};
+use crate::count;
 
 /// Counts by script classes (CP-53): a few percent off for prose and code of most languages, at the
 /// speed of a scan.
@@ -39,7 +39,7 @@ impl TokenCounter for Script {
     }
 
     fn frame(&self, _role: &Role) -> Option<u64> {
-        Some(chat::MESSAGE)
+        Some(count::MESSAGE)
     }
 
     fn error_bar(&self) -> Option<ErrorBar> {
@@ -54,7 +54,7 @@ impl TokenCounter for Script {
         };
         let mut last = ScriptCount::default();
         last.push(text.unwrap_or_default());
-        Box::new(GrowingScript { rest: chat::message(self, message) - last.tokens(), last })
+        Box::new(GrowingScript { rest: count::chat_message(self, message) - last.tokens(), last })
     }
 }
 
@@ -114,12 +114,12 @@ impl ScriptCount {
     #[inline]
     fn push_block(&mut self, bytes: &[u8]) -> usize {
         let mut at = 0;
-        while let Some(head) = bytes.get(at..at + block::WORTH) {
+        while let Some(head) = bytes.get(at..at + runs::WORTH) {
             if !head.is_ascii() || self.run.goes_on_with(ASCII[usize::from(head[0])]) {
                 break;
             }
             self.end_run();
-            let priced = block::price(&bytes[at..]);
+            let priced = runs::price(&bytes[at..]);
             self.ended += priced.price;
             at += priced.len;
             if priced.len == 0 {

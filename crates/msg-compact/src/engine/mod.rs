@@ -1,5 +1,6 @@
-//! Running a pipeline over a chain: the machine that goes from stage to stage, hands out requests and takes
-//! answers. What a policy may read and change is `state`'s, what is asked `request`'s.
+//! The state machine of a compaction (CP-20): it runs the stages, hands out what has to be summarised, takes the
+//! answers in any order, and reports the outcome. It does no I/O and never blocks. What a policy may read and change is
+//! in `state`; what a summariser is asked is in `request`.
 //!
 //! ```text
 //! Compactor ── next() ──> Step::Summarize([request 0, request 1])      stage by stage, round by round
@@ -7,9 +8,383 @@
 //!           ── next() ──> Step::Done(outcome)
 //! ```
 
-mod answers;
-mod compactor;
-mod result;
 mod stages;
 
-pub use compactor::{Compactor, Refused, Step, compact_with};
+use std::fmt;
+
+use msg_chainast::{ChainAst, MessageOrigin};
+use msg_core::{Diagnostic, IdSource};
+
+use crate::{
+    Budget, Pipeline, TokenIndex, Unit, codes,
+    error::{Error, SummaryError},
+    outcome::{CannotFit, Compaction, Edit, FloorPart, Outcome, Place, Unchanged},
+    pipeline::{Stage, caps_stage},
+    record::CompactionRecord,
+    request::SummaryRequest,
+    state::{self, ChainState, Floor, Limits},
+    token_index::Totals,
+};
+use stages::{Position, max_requests};
+
+// The state machine (CP-20).
+
+/// A compaction that is going on.
+///
+/// ```
+/// use msg_chainast::ChainAst;
+/// use msg_compact::{Budget, Compactor, Outcome, Preset, Step, TokenIndex, count};
+/// use msg_core::{Message, SeededIds};
+///
+/// let mut history = vec![Message::system("Be brief.")];
+/// for turn in 0..20 {
+///     history.push(Message::user(format!("question {turn}")));
+///     history.push(Message::assistant("word ".repeat(100)));
+/// }
+/// let ast = ChainAst::parse(history.clone()).expect("the chain is valid");
+/// let index = TokenIndex::of(&ast, Box::new(count::Script::new()), &[]);
+/// let budget = Budget::tokens(600);
+/// let pipeline = Preset::Balanced.pipeline();
+/// let mut ids = SeededIds::new(1);
+///
+/// let mut compactor = Compactor::plan(&ast, &index, Some(&budget), &pipeline, &mut ids)?;
+/// let outcome = loop {
+///     match compactor.next() {
+///         Step::Summarize(requests) => {
+///             for request in requests {
+///                 // Ask a model with `request.prompt()?`, here or on another thread.
+///                 compactor.answer(request.id(), Ok("They talked.".into()))?;
+///             }
+///         }
+///         Step::Done(outcome) => break outcome,
+///     }
+/// };
+/// let Outcome::Compacted(compaction) = outcome else { panic!("it fits when compacted") };
+/// assert!(compaction.after.tokens <= 600);
+/// let plan = compaction.plan(&ast)?;
+/// let shorter = compaction.apply(ast)?;
+/// assert_eq!(plan.apply(history.clone())?, shorter);
+/// assert_eq!(plan.undo(shorter)?, history);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Compactor<'a> {
+    pub(crate) chain: ChainState<'a>,
+    pub(crate) pipeline: &'a Pipeline,
+    /// Those of the pipeline, behind that of the budget's caps.
+    pub(crate) stages: Vec<Stage>,
+    pub(crate) before: Totals,
+    pub(crate) floor: Floor,
+    pub(crate) records: Vec<CompactionRecord>,
+    max_requests: usize,
+    pub(crate) position: Position,
+}
+
+impl fmt::Debug for Compactor<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Compactor")
+            .field("chain", &self.chain)
+            .field("pipeline", self.pipeline)
+            .field("before", &self.before)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a compaction wants next.
+#[derive(Debug, Clone)]
+pub enum Step<'a> {
+    /// Answers to these requests, in any order.
+    Summarize(Vec<SummaryRequest<'a>>),
+    /// Nothing more.
+    Done(Outcome),
+}
+
+/// A request that was refused, to be skipped in the next run until its units change (CP-26).
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+)]
+#[serde(transparent)]
+pub struct Refused(u64);
+
+impl<'a> Compactor<'a> {
+    /// Begins to compact a tree whose messages `index` counts. Nothing is asked yet.
+    ///
+    /// # Errors
+    /// The budget makes no sense, or the index is not the tree's.
+    pub fn plan(
+        ast: &'a ChainAst,
+        index: &'a TokenIndex,
+        budget: Option<&'a Budget>,
+        pipeline: &'a Pipeline,
+        ids: &'a mut (dyn IdSource + Send),
+    ) -> Result<Self, Error> {
+        let limits = budget.map(|it| limits(it, index)).transpose()?;
+        let chain = ChainState::new(ast, index, pipeline, budget.map(Budget::unit), limits, ids)?;
+        let total = index.total();
+        let before =
+            Totals { messages: ast.messages().len(), bytes: total.bytes, tokens: total.tokens };
+        let caps = budget.map(Budget::tool_caps).filter(|it| !it.is_empty()).map(caps_stage);
+        let stages: Vec<Stage> = caps.iter().chain(&pipeline.stages).cloned().collect();
+        let floor = chain.floor();
+        let max_requests = max_requests(&chain, &stages);
+        let position = Position::default();
+        let mut it = Self {
+            chain,
+            pipeline,
+            stages,
+            before,
+            floor,
+            records: Vec::new(),
+            max_requests,
+            position,
+        };
+        if it.before.messages == 0 || it.is_hopeless() {
+            it.position.stage = it.stages.len();
+        }
+        tracing::debug_span!(
+            "compact_plan",
+            messages = it.before.messages,
+            stages = it.stages.len()
+        )
+        .in_scope(|| {});
+        Ok(it)
+    }
+
+    /// An upper bound on the summaries that will be asked for, known before the first one is.
+    pub fn max_requests(&self) -> usize {
+        self.max_requests
+    }
+
+    /// Skips the requests that an earlier run refused, as long as their units are unchanged.
+    #[must_use]
+    pub fn with_refused(mut self, refused: &[Refused]) -> Self {
+        self.chain.requests.refused.extend(refused.iter().map(|it| it.0));
+        self
+    }
+
+    /// The tree is a repaired one ([`ChainAst::repair_with_origins`]): edits, records and requests name
+    /// messages of the list that it came from. A record names none that the repair inserted.
+    #[must_use]
+    pub fn with_origins(mut self, origins: &'a [MessageOrigin]) -> Self {
+        self.chain.input.origins = Some(origins);
+        self
+    }
+
+    /// The requests that were refused so far, those of [`Compactor::with_refused`] included.
+    pub fn refused(&self) -> Vec<Refused> {
+        self.chain.requests.refused.iter().map(|it| Refused(*it)).collect()
+    }
+
+    /// Goes on until summaries are needed or all is done. While requests are open, gives those
+    /// again; once all is done, gives the outcome again.
+    #[expect(clippy::should_implement_trait, reason = "it never ends, so it is no iterator")]
+    pub fn next(&mut self) -> Step<'a> {
+        loop {
+            let open: Vec<_> = self.open().map(|it| self.external(it)).collect();
+            if !open.is_empty() {
+                return Step::Summarize(open);
+            }
+            if !self.chain.requests.open.is_empty() {
+                self.chain.apply_answers();
+            }
+            if !self.advance() {
+                return Step::Done(self.outcome());
+            }
+        }
+    }
+
+    /// Takes the answer to a request.
+    ///
+    /// # Errors
+    /// No open request has this id, or it is answered already; nothing changes then.
+    pub fn answer(&mut self, id: u32, answer: Result<String, SummaryError>) -> Result<(), Error> {
+        // Requests of a step are numbered in the order in which they were made.
+        let at = self.chain.requests.open.binary_search_by_key(&id, |it| it.request.id).ok();
+        let ask = at.and_then(|it| self.chain.requests.open.get_mut(it));
+        let ask = ask.ok_or(Error::UnknownRequest { id })?;
+        if ask.answer.is_some() {
+            return Err(Error::AnsweredTwice { id });
+        }
+        tracing::debug_span!("compact_answer", request = id, ok = answer.is_ok()).in_scope(|| {});
+        ask.answer = Some(answer);
+        Ok(())
+    }
+
+    fn open(&self) -> impl Iterator<Item = &SummaryRequest<'a>> {
+        self.chain.requests.open.iter().filter(|it| it.answer.is_none()).map(|it| &it.request)
+    }
+
+    /// A request as it is handed out: what it replaces are messages of the input.
+    fn external(&self, request: &SummaryRequest<'a>) -> SummaryRequest<'a> {
+        let mut external = request.clone();
+        let replaced = self.chain.input.origins.and_then(|it| it.get(request.replaces.clone()));
+        if let Some(replaced) = replaced {
+            let messages = || replaced.iter().map(|it| it.message);
+            external.replaces =
+                messages().min().unwrap_or(0)..messages().max().map_or(0, |it| it + 1);
+        }
+        external
+    }
+}
+
+/// Compacts in one go, with a function that answers each request.
+///
+/// # Errors
+/// As [`Compactor::plan`].
+pub fn compact_with<'a, F>(
+    ast: &'a ChainAst,
+    index: &'a TokenIndex,
+    budget: Option<&'a Budget>,
+    pipeline: &'a Pipeline,
+    ids: &'a mut (dyn IdSource + Send),
+    mut ask: F,
+) -> Result<Outcome, Error>
+where
+    F: FnMut(&SummaryRequest<'a>) -> Result<String, SummaryError>,
+{
+    let mut compactor = Compactor::plan(ast, index, budget, pipeline, ids)?;
+    loop {
+        match compactor.next() {
+            Step::Done(outcome) => return Ok(outcome),
+            Step::Summarize(requests) => {
+                for request in requests {
+                    let answer = ask(&request);
+                    compactor
+                        .answer(request.id(), answer)
+                        .expect("the request is open and asked once");
+                }
+            }
+        }
+    }
+}
+
+fn limits(budget: &Budget, index: &TokenIndex) -> Result<Limits, Error> {
+    let usable = budget.usable()?;
+    let (trigger, target) = budget.marks(usable);
+    let total = budget.unit().of(index.total());
+    Ok(Limits { limit: budget.limit(), usable, target, triggered: total > trigger })
+}
+
+// What came of a compaction: the outcome, its totals, its edits in the order of the input.
+
+impl Compactor<'_> {
+    pub(crate) fn outcome(&self) -> Outcome {
+        let total = self.chain.total();
+        let usable = self.chain.measure.limits.map(|it| it.usable);
+        // An empty chain fits: there is nothing to do, whatever the tools cost (CP-1).
+        let is_empty = self.before.messages == 0 && self.before.bytes == 0;
+        let fits = is_empty || usable.is_none_or(|it| total <= it);
+        let changed = self.chain.log.n_changes > 0;
+        match (fits, changed) {
+            (true, true) => Outcome::Compacted(self.compaction()),
+            (true, false) => Outcome::NotNeeded(Unchanged {
+                totals: self.before,
+                edits: self.edits(),
+                requests: self.chain.requests.made,
+            }),
+            (false, _) => Outcome::CannotFit(self.cannot_fit(usable.unwrap_or_default(), changed)),
+        }
+    }
+
+    fn cannot_fit(&self, usable: u64, changed: bool) -> CannotFit {
+        let floor = self.floor.total();
+        CannotFit {
+            floor,
+            usable,
+            why: if floor <= usable { FloorPart::Policies } else { self.floor.largest() },
+            best: changed.then(|| Box::new(self.compaction())),
+            edits: self.edits(),
+            totals: self.before,
+            reached: self.chain.total(),
+            requests: self.chain.requests.made,
+        }
+    }
+
+    fn compaction(&self) -> Compaction {
+        let chain = &self.chain;
+        let place = |it: &state::Item| Place { input: it.input, change: it.change };
+        let places: Vec<Place> = chain.items().map(place).collect();
+        Compaction {
+            edits: self.edits(),
+            records: self.records.clone(),
+            before: self.before,
+            after: Totals {
+                messages: places.len(),
+                bytes: chain.sum.bytes + chain.measure.base.bytes,
+                tokens: chain.sum.tokens + chain.measure.base.tokens,
+            },
+            first_changed: self.first_changed(),
+            requests: chain.requests.made,
+            places,
+            changes: chain.changes.clone(),
+        }
+    }
+
+    /// The first place at which output and input differ: what a prompt cache loses.
+    fn first_changed(&self) -> usize {
+        let chain = &self.chain;
+        let same = |(place, item): &(usize, &state::Item)| {
+            let stays = item.change.is_none() && item.input as usize == *place;
+            let input = chain.input.messages.get(*place);
+            stays || input.is_some_and(|it| *chain.message(item) == **it)
+        };
+        chain.items().enumerate().take_while(same).count()
+    }
+
+    /// The edits in the order of the input; those of one message in the order in which they were
+    /// made.
+    pub(crate) fn edits(&self) -> Vec<Edit> {
+        let mut edits = self.chain.log.edits.clone();
+        if let Some(origins) = self.chain.input.origins {
+            edits = edits.into_iter().map(|it| it.at_origins(origins)).collect();
+        }
+        edits.sort_by_key(Edit::message);
+        edits
+    }
+}
+
+impl CannotFit {
+    /// The finding as a diagnostic.
+    pub fn diagnostic(&self, unit: Unit) -> Diagnostic {
+        let message = self.sentence(&format!(" {}", unit.as_str()));
+        Diagnostic::error(codes::of("compact::cannot-fit"), message)
+    }
+
+    /// What it says, with a unit behind a number.
+    fn sentence(&self, unit: &str) -> String {
+        let Self { floor, usable, why, reached, .. } = self;
+        match why {
+            FloorPart::Policies => format!(
+                "the history could be brought to {reached}{unit}, {usable} are allowed; the policies \
+                 in use reach no less, although {floor} would be possible"
+            ),
+            other => format!(
+                "the history cannot have less than {floor}{unit}, {usable} are allowed; the largest \
+                 part of that is {}",
+                other.in_words()
+            ),
+        }
+    }
+}
+
+/// The sentence without the unit, which the budget has. The result is an error where a history has to fit.
+///
+/// ```
+/// use msg_chainast::{ChainAst, SeededIds};
+/// use msg_compact::{Budget, Outcome, Preset, TokenIndex, compact_with, count, digest};
+/// use msg_core::Message;
+///
+/// let chain = ChainAst::parse(vec![Message::user("a question"), Message::assistant("an answer")])?;
+/// let index = TokenIndex::of(&chain, Box::new(count::Script::new()), &[]);
+/// let (budget, pipeline) = (Budget::tokens(1), Preset::Window.pipeline());
+/// let outcome = compact_with(&chain, &index, Some(&budget), &pipeline, &mut SeededIds::new(1), |it| Ok(digest(it)))?;
+/// let Outcome::CannotFit(reason) = outcome else { panic!("nothing fits one token") };
+/// assert!(reason.to_string().starts_with("the history cannot have less than "));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+impl std::fmt::Display for CannotFit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.sentence(""))
+    }
+}
+
+impl std::error::Error for CannotFit {}

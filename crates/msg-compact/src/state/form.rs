@@ -3,7 +3,6 @@
 
 use msg_chainast::{Acceptance, IdPattern, Profile, ReasoningRequired, constants};
 use msg_core::{CountingIds, Message, Part, Reasoning, Role, Severity, ToolCall, ToolResult};
-
 use serde::{Deserialize, Serialize};
 
 use super::{ChainState, Change, PairState, Replaced, SummaryKind};

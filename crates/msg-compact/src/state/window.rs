@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use msg_core::{Message, Role};
 
-use super::{ChainState, NewPair, SectionState, summaries::WINDOW_NOTE};
+use super::{ChainState, NewPair, SectionState, summary::WINDOW_NOTE};
 use crate::{
     outcome::{EditKind, FloorPart},
     token_index::Cost,

@@ -1,14 +1,16 @@
-//! Asking for summaries: what a request stands for, and whether it is worth making (CP-22, CP-26).
+//! Requesting summaries: what a request replaces, whether it is worth making (CP-22, CP-26), and which pairs are
+//! summaries already (CP-21).
 
 use std::ops::Range;
 
+use msg_chainast::BodyPairKind;
 use msg_core::Message;
 
-use super::{ChainState, Form, Item, Replaced, Shared, form::Shape};
+use super::{ChainState, Form, Item, PairState, Replaced, Shared, form::Shape};
 use crate::{
     budget::share,
     error::SummaryError,
-    policy::PREFIX_CONTENT,
+    policy::{PREFIX_CONTENT, PREFIX_GOALS, PREFIX_HISTORY, PREFIX_SUMMARIZED},
     request::{PromptLimit, SummaryRequest},
     token_index::Cost,
 };
@@ -253,4 +255,36 @@ fn span_of<'i>(items: impl Iterator<Item = &'i Item>) -> Range<usize> {
         Some((first.min(it.input), last.max(it.input)))
     });
     span.map_or(0..0, |(first, last)| first as usize..last as usize + 1)
+}
+
+// What is a summary already (CP-21). Who made it does not matter.
+
+/// What the completions begin with that are summaries.
+pub(crate) const SUMMARY_PREFIXES: [&str; 4] =
+    [PREFIX_CONTENT, PREFIX_SUMMARIZED, PREFIX_GOALS, PREFIX_HISTORY];
+
+/// What a window leaves in place of what it dropped (CP-41).
+pub(crate) const WINDOW_NOTE: &str =
+    "[Earlier conversation was removed to fit the context window.]";
+
+impl ChainState<'_> {
+    /// Whether a pair is a summary.
+    pub(crate) fn is_summary(&self, pair: &PairState) -> bool {
+        pair.made
+            || match self.kind(pair) {
+                BodyPairKind::Summarization => true,
+                BodyPairKind::RequestResponse => false,
+                BodyPairKind::Completion => {
+                    let first = self.first_text(pair);
+                    let mut heads = SUMMARY_PREFIXES.iter().chain([&WINDOW_NOTE]);
+                    heads.any(|it| first.starts_with(it))
+                }
+            }
+    }
+
+    /// The first text of a pair's assistant message.
+    pub(crate) fn first_text(&self, pair: &PairState) -> &str {
+        let assistant = self.unreduced(self.assistant(pair));
+        assistant.parts.iter().find_map(|it| it.as_text()).unwrap_or_default()
+    }
 }

@@ -1,20 +1,16 @@
-//! What is done in which order (CP-11): stages, pins, and what happens when a summary fails. Running it is the
-//! compactor's business.
+//! What a compaction does, in which order (CP-11): stages, pins (CP-42), and what happens when a summary fails. The
+//! compactor runs it; the chain state knows what a pin locks.
 //!
 //! ```json
 //! {"stages": [{"policy": "clear-tool-uses", "keep": 5, "when": "over"}], "pins": ["tool:plan"]}
 //! ```
 
-mod on_failure;
-mod pin;
-
-use std::{collections::BTreeMap, fmt, sync::Arc};
+use std::{collections::BTreeMap, fmt, str::FromStr, sync::Arc};
 
 use msg_chainast::Profile;
+use msg_core::{Message, Part};
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use serde_json::Value;
-
-pub use self::{on_failure::OnFailure, pin::Pin};
 
 use crate::{
     Error,
@@ -216,4 +212,109 @@ impl Default for Pipeline {
 pub(crate) fn caps_stage(caps: &BTreeMap<String, u64>) -> Stage {
     let policy = TruncateToolOutput { tools: caps.clone(), max_bytes: None, ..Default::default() };
     Stage { policy: Arc::new(policy), when: When::Always }
+}
+
+// What may not be touched (CP-42). What a pin locks is the chain state's business.
+
+/// What stays as it is, whatever the budget (CP-42).
+///
+/// ```
+/// use msg_compact::Pin;
+///
+/// assert!(matches!("tool:plan".parse()?, Pin::Tool(name) if name == "plan"));
+/// assert!("last-user".parse::<Pin>().is_err());
+/// # Ok::<(), msg_compact::Error>(())
+/// ```
+#[derive(Clone)]
+pub enum Pin {
+    /// The first user message, verbatim, wherever sections are merged or dropped.
+    FirstUser,
+    /// What contains this text.
+    Contains(String),
+    /// What calls this tool.
+    Tool(String),
+    /// What the caller says.
+    When(Arc<dyn Fn(&Message) -> bool + Send + Sync>),
+}
+
+impl FromStr for Pin {
+    type Err = Error;
+
+    /// Reads `first-user`, `contains:TEXT` or `tool:NAME`.
+    fn from_str(text: &str) -> Result<Self, Error> {
+        match text.split_once(':') {
+            _ if text == "first-user" => Ok(Pin::FirstUser),
+            Some(("contains", text)) if !text.is_empty() => Ok(Pin::Contains(text.to_owned())),
+            Some(("tool", name)) if !name.is_empty() => Ok(Pin::Tool(name.to_owned())),
+            _ => Err(Error::unknown("pin", text, "first-user, contains:TEXT or tool:NAME")),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Pin {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+impl Pin {
+    /// Whether this message pins its section or pair.
+    pub(crate) fn holds(&self, message: &Message) -> bool {
+        match self {
+            Pin::FirstUser => false,
+            Pin::Contains(text) => message.parts.iter().any(|it| contains(it, text)),
+            Pin::Tool(name) => message.tool_calls().any(|it| it.name == *name),
+            Pin::When(holds) => holds(message),
+        }
+    }
+}
+
+fn contains(part: &Part, text: &str) -> bool {
+    match part {
+        Part::Text(it) | Part::Refusal(it) => it.text.contains(text),
+        Part::ToolCall(it) => it.arguments.text().contains(text),
+        Part::ToolResult(it) => it.content.parts().iter().any(|it| contains(it, text)),
+        _ => false,
+    }
+}
+
+impl fmt::Debug for Pin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Pin::FirstUser => f.write_str("FirstUser"),
+            Pin::Contains(text) => f.debug_tuple("Contains").field(text).finish(),
+            Pin::Tool(name) => f.debug_tuple("Tool").field(name).finish(),
+            Pin::When(_) => f.write_str("When(..)"),
+        }
+    }
+}
+
+// What happens to units that could not be summarised.
+
+/// What to do with units whose summary was refused or failed (CP-23).
+///
+/// ```
+/// assert_eq!("digest".parse(), Ok(msg_compact::OnFailure::Digest));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OnFailure {
+    /// They stay, and the pipeline goes on.
+    #[default]
+    Keep,
+    /// The digest takes the summary's place, if it is smaller.
+    Digest,
+}
+
+impl FromStr for OnFailure {
+    type Err = Error;
+
+    /// Reads `keep` or `digest`.
+    fn from_str(name: &str) -> Result<Self, Error> {
+        match name {
+            "keep" => Ok(OnFailure::Keep),
+            "digest" => Ok(OnFailure::Digest),
+            _ => Err(Error::unknown("on-failure", name, "keep or digest")),
+        }
+    }
 }

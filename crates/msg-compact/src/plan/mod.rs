@@ -1,0 +1,320 @@
+//! A compaction as data (CP-61, CP-62): edits on the beginning of a history, guarded by fingerprints. A plan can be
+//! stored, applied to a history that has grown, and undone. `make` builds one from an outcome.
+//!
+//! ```text
+//! {"edits":[{"start":1,"end":5,"insert":[summary],"removed":[…]}],"before":{…},"after":{…}}
+//! applied to    0 [1 2 3 4] 5 6 7 8    ─▶    0 summary 5 6 7 8    undone ─▶ the first again
+//! ```
+
+mod make;
+
+use std::ops::Range;
+
+use msg_core::{Layouts, Message, native};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
+
+use crate::{error::Error, request::Sink, text::Fnv};
+
+pub(crate) use make::plan_of;
+
+/// Edits on the first messages of a history.
+///
+/// The serde form is stable and holds what was removed, unless [`Plan::without_removed`] dropped it. The
+/// default is the plan that changes nothing, and that every history is fit for.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "StoredPlan")]
+pub struct Plan {
+    /// In the order of the history, none touching another.
+    edits: Vec<PlanEdit>,
+    /// Of the messages that are covered, as they were.
+    before: Fingerprints,
+    /// Of what becomes of them.
+    after: Fingerprints,
+    /// What became of the text that they were read from, where undoing them does not give it back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<TextEdit>,
+}
+
+/// One replacement of neighbouring messages.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PlanEdit {
+    /// Index of the first message that is replaced.
+    start: usize,
+    /// Index behind the last; `start` for an insertion.
+    end: usize,
+    /// What takes their place.
+    insert: Vec<Message>,
+    /// What was there; absent when it was dropped from the plan.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    removed: Option<Vec<Message>>,
+    /// The layouts of what is inserted and then of what was removed, which native JSON does not have.
+    #[serde(default, skip_serializing_if = "Layouts::is_empty")]
+    layouts: Layouts,
+}
+
+impl PlanEdit {
+    fn new(range: Range<usize>, insert: Vec<Message>, removed: Option<Vec<Message>>) -> Self {
+        let layouts = Layouts::of(insert.iter().chain(removed.iter().flatten()));
+        Self { start: range.start, end: range.end, insert, removed, layouts }
+    }
+
+    fn restore_layouts(&mut self) {
+        self.layouts.restore(self.insert.iter_mut().chain(self.removed.iter_mut().flatten()));
+    }
+}
+
+impl Plan {
+    /// How many messages at the beginning of a history the plan is about.
+    pub fn covers(&self) -> usize {
+        self.before.len()
+    }
+
+    /// Whether it changes nothing.
+    pub fn is_empty(&self) -> bool {
+        self.edits.is_empty()
+    }
+
+    /// The plan without the messages that it removes: smaller, and not to be undone.
+    #[must_use]
+    pub fn without_removed(mut self) -> Self {
+        let edits = self.edits.into_iter();
+        self.edits = edits.map(|it| PlanEdit::new(it.start..it.end, it.insert, None)).collect();
+        self.text = None;
+        self
+    }
+
+    /// Makes the edits at the beginning of a history and keeps whatever follows. A history to which
+    /// the plan was applied already stays as it is. O(covered).
+    ///
+    /// # Errors
+    /// The history does not begin with the messages that the plan was made for.
+    pub fn apply(&self, history: Vec<Message>) -> Result<Vec<Message>, Error> {
+        match self.before.first_difference(&history) {
+            None => Ok(self.edited(history)),
+            Some(message) if self.after.first_difference(&history).is_some() => {
+                Err(Error::PlanMismatch { message })
+            }
+            Some(_) => Ok(history),
+        }
+    }
+
+    /// Gives back the history to which the plan was applied, with whatever was appended since.
+    ///
+    /// # Errors
+    /// The history does not begin with what the plan made, or the plan does not hold what it
+    /// removed.
+    pub fn undo(&self, history: Vec<Message>) -> Result<Vec<Message>, Error> {
+        if let Some(message) = self.after.first_difference(&history) {
+            return Err(Error::PlanMismatch { message });
+        }
+        self.reversed()?.apply(history)
+    }
+
+    fn edited(&self, history: Vec<Message>) -> Vec<Message> {
+        let mut rest = history.into_iter();
+        let mut result = Vec::with_capacity(rest.len());
+        let mut at = 0;
+        for edit in &self.edits {
+            result.extend(rest.by_ref().take(edit.start - at));
+            rest.by_ref().take(edit.end - edit.start).for_each(drop);
+            result.extend(edit.insert.iter().cloned());
+            at = edit.end;
+        }
+        result.extend(rest);
+        result
+    }
+
+    fn reversed(&self) -> Result<Plan, Error> {
+        let mut edits = Vec::with_capacity(self.edits.len());
+        let (mut added, mut removed) = (0, 0);
+        for edit in &self.edits {
+            let insert = edit.removed.clone().ok_or(Error::NothingKept)?;
+            let start = edit.start + added - removed;
+            let end = start + edit.insert.len();
+            added += edit.insert.len();
+            removed += edit.end - edit.start;
+            edits.push(PlanEdit::new(start..end, insert, None));
+        }
+        Ok(Plan { edits, before: self.after.clone(), after: self.before.clone(), text: None })
+    }
+}
+
+// Fingerprints of messages: whether a history is the one that a plan was made for. They guard
+// against mistakes, not against somebody who looks for collisions.
+
+/// Fingerprints of a run of messages; written as one text of 16 hexadecimal digits each.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Fingerprints(Vec<u64>);
+
+impl Fingerprints {
+    pub(crate) fn new(fingerprints: Vec<u64>) -> Self {
+        Self(fingerprints)
+    }
+
+    /// The one of a text.
+    pub(crate) fn of_text(text: &str) -> Self {
+        let mut hash = Fnv::new();
+        hash.push_str(text);
+        Self(vec![hash.finish()])
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The first of these messages that a history does not have at its place.
+    pub(crate) fn first_difference(&self, history: &[Message]) -> Option<usize> {
+        let same =
+            self.0.iter().zip(history).take_while(|(it, message)| **it == fingerprint(message));
+        let same = same.count();
+        (same < self.0.len()).then_some(same)
+    }
+}
+
+impl Serialize for Fingerprints {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let text: String = self.0.iter().map(|it| format!("{it:016x}")).collect();
+        text.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Fingerprints {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let digits = text.as_bytes().chunks(16);
+        digits
+            .map(read)
+            .collect::<Option<Vec<_>>>()
+            .map(Self)
+            .ok_or_else(|| D::Error::custom("expected fingerprints of 16 hexadecimal digits each"))
+    }
+}
+
+fn read(digits: &[u8]) -> Option<u64> {
+    let text = std::str::from_utf8(digits).ok().filter(|it| it.len() == 16)?;
+    u64::from_str_radix(text, 16).ok()
+}
+
+/// A number that tells two messages apart that are not equal: of the tokens of its native JSON, which says all
+/// that equality looks at.
+pub(crate) fn fingerprint(message: &Message) -> u64 {
+    let mut text = Vec::new();
+    native::write_message(message, &mut text);
+    let mut hash = Fnv::new();
+    for token in msg_json::tokens(&String::from_utf8_lossy(&text)) {
+        hash.push_str(token);
+        hash.push_str("\n");
+    }
+    hash.finish()
+}
+
+// Plans as they are stored. Messages are in native JSON, which has no layouts: those stand beside them,
+// so that an undone history goes out as it came in (CP-62). What is read is believed only as far as it
+// could be carried out.
+
+/// A plan as it is read.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct StoredPlan {
+    edits: Vec<PlanEdit>,
+    before: Fingerprints,
+    after: Fingerprints,
+    #[serde(default)]
+    text: Option<TextEdit>,
+}
+
+impl TryFrom<StoredPlan> for Plan {
+    type Error = &'static str;
+
+    fn try_from(stored: StoredPlan) -> Result<Self, Self::Error> {
+        let StoredPlan { mut edits, before, after, text } = stored;
+        let (mut end, mut length) = (0, before.len());
+        for edit in &mut edits {
+            if edit.start < end || edit.end < edit.start || edit.end > before.len() {
+                return Err("edits that are out of order or outside of what the plan covers");
+            }
+            let range = edit.end - edit.start;
+            if edit.removed.as_ref().is_some_and(|it| it.len() != range) {
+                return Err("an edit that holds other messages than it removes");
+            }
+            edit.restore_layouts();
+            end = edit.end;
+            length = length - range + edit.insert.len();
+        }
+        if length != after.len() {
+            return Err("fingerprints of another number of messages than the edits leave");
+        }
+        Ok(Plan { edits, before, after, text })
+    }
+}
+
+// What a plan did to the text of a document, for formats that say more than their messages do: undoing
+// gives that text back, byte for byte (CP-62).
+//
+// Knows nothing of formats: it is one replacement in a text, guarded by a fingerprint of all before its end.
+//
+// ```text
+// read     [{"id":"own-1", … }, {"id":"own-2", … }, {"id":"own-3", … }]
+// written  [{"id":"summary"}, {"id":"own-3", … }]
+//            └ start       └ end: what stands there, and all before it, is what was written
+// ```
+
+/// The one replacement that makes what was read of what was written.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TextEdit {
+    /// The first byte of what was written that is replaced.
+    start: usize,
+    /// The byte behind the last.
+    end: usize,
+    /// Of all that was written before `end`.
+    made: Fingerprints,
+    /// What was there.
+    was: String,
+}
+
+impl TextEdit {
+    fn between(read: &str, written: &str) -> Self {
+        let same = |(a, b): &(u8, u8)| a == b;
+        let start = read.bytes().zip(written.bytes()).take_while(same).count();
+        // The two share the bytes before it, so that what is a whole character in one is in the other.
+        let start = (0..=start).rev().find(|it| read.is_char_boundary(*it)).unwrap_or(0);
+        let rest = (&read[start..], &written[start..]);
+        let tail = rest.0.bytes().rev().zip(rest.1.bytes().rev()).take_while(same).count();
+        let tail = (0..=tail).rev().find(|it| read.is_char_boundary(read.len() - it)).unwrap_or(0);
+        let end = written.len() - tail;
+        let was = read[start..read.len() - tail].to_owned();
+        TextEdit { start, end, made: Fingerprints::of_text(&written[..end]), was }
+    }
+
+    fn undo(&self, written: &str) -> Option<String> {
+        let made = written.get(..self.end).filter(|it| Fingerprints::of_text(it) == self.made)?;
+        let kept = made.get(..self.start)?;
+        Some([kept, &self.was, &written[self.end..]].concat())
+    }
+}
+
+impl Plan {
+    /// The plan with what it did to the text of a document: `read` became `written`. For formats that say
+    /// more than the messages of a history, whose text [`Plan::undo`] cannot give back. Linear in the texts.
+    ///
+    /// ```
+    /// use msg_compact::Plan;
+    ///
+    /// let plan = Plan::default().with_text("[{one} , {two}]", "[{two}]");
+    /// assert_eq!(plan.undo_text("[{two}, {three}]").as_deref(), Some("[{one} , {two}, {three}]"));
+    /// assert_eq!(plan.undo_text("[]"), None);
+    /// ```
+    #[must_use]
+    pub fn with_text(mut self, read: &str, written: &str) -> Self {
+        self.text = Some(TextEdit::between(read, written));
+        self
+    }
+
+    /// The text that was read, with whatever was put behind what was written; none if the plan does not hold
+    /// it ([`Plan::with_text`]), or if the text does not begin with what was written.
+    pub fn undo_text(&self, written: &str) -> Option<String> {
+        self.text.as_ref()?.undo(written)
+    }
+}

@@ -1,0 +1,390 @@
+//! Policies that shorten tool outputs without a model: placeholders for old outputs (CP-31, CP-32), head and tail of
+//! long ones (CP-33).
+
+use std::collections::BTreeMap;
+
+use msg_core::{Part, ToolResult};
+use serde::{Deserialize, Serialize};
+
+use super::{Policy, Progress};
+use crate::{
+    budget::share,
+    outcome::EditKind,
+    state::{ChainState, Change, Replacement, ToolOutput},
+    text::{MIN_CAP, truncate_output},
+};
+
+/// Replaces old tool outputs by a placeholder (CP-31).
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct PruneToolOutputs {
+    /// Turns at the end whose outputs are safe.
+    pub protect_turns: u64,
+    /// The newest outputs that cost this much together stay.
+    pub protect: Amount,
+    /// Nothing is done for less than this.
+    pub minimum: Amount,
+    /// Tools whose outputs stay and do not count.
+    pub protected_tools: Vec<String>,
+    /// What takes the place of an output.
+    pub placeholder: String,
+    /// Whether pruning ends, oldest output first, as soon as the chain is at its target.
+    pub stop_at_target: bool,
+}
+
+/// An amount in the budget's unit, or a share of the budget's target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Amount {
+    /// This much.
+    Fixed(u64),
+    /// This percentage of the target; 0 without a budget.
+    ShareOfTarget {
+        /// The percentage.
+        percent: u64,
+    },
+}
+
+impl Amount {
+    fn of(self, chain: &ChainState<'_>) -> u64 {
+        match self {
+            Amount::Fixed(amount) => amount,
+            Amount::ShareOfTarget { percent } => share(chain.target().unwrap_or_default(), percent),
+        }
+    }
+}
+
+impl Default for PruneToolOutputs {
+    fn default() -> Self {
+        Self {
+            protect_turns: 2,
+            protect: Amount::Fixed(40_000),
+            minimum: Amount::Fixed(20_000),
+            protected_tools: Vec::new(),
+            placeholder: PRUNED.to_owned(),
+            stop_at_target: false,
+        }
+    }
+}
+
+impl Policy for PruneToolOutputs {
+    fn name(&self) -> &'static str {
+        "prune-tool-outputs"
+    }
+
+    fn config(&self) -> serde_json::Value {
+        serde_json::json!(self)
+    }
+
+    fn step(&self, _at: u32, chain: &mut ChainState<'_>) -> Progress {
+        let placeholder = Placeholder::new(chain, &self.placeholder);
+        let prunable = self.prunable(chain, &placeholder);
+        let cost: u64 = prunable.iter().map(|it| it.cost).sum();
+        if cost >= self.minimum.of(chain) {
+            let enough = Enough::of(self.stop_at_target);
+            placeholder.replace(chain, &prunable, "compact::tool-output-pruned", enough);
+        }
+        Progress::Done
+    }
+}
+
+impl PruneToolOutputs {
+    /// The outputs to prune, oldest first.
+    fn prunable(&self, chain: &ChainState<'_>, placeholder: &Placeholder) -> Vec<ToolOutput> {
+        let (first_safe, protect) = (self.first_safe(chain), self.protect.of(chain));
+        let mut outputs = chain.outputs();
+        outputs.retain(|it| {
+            (it.section, it.pair) < first_safe
+                && placeholder.may_replace(chain, it, &self.protected_tools)
+        });
+        let mut sum = 0u64;
+        let newest_kept = outputs.iter().rev().take_while(|it| {
+            sum += it.cost;
+            sum <= protect
+        });
+        outputs.truncate(outputs.len() - newest_kept.count());
+        outputs
+    }
+
+    /// The first section and pair that are safe: of the last turns, or, in a chain with no more
+    /// turns than that, the newest pairs.
+    fn first_safe(&self, chain: &ChainState<'_>) -> (usize, usize) {
+        let turns = usize::try_from(self.protect_turns).unwrap_or(usize::MAX);
+        let n = chain.sections();
+        if n > turns {
+            return (n - turns, 0);
+        }
+        let pairs = (0..n)
+            .rev()
+            .flat_map(|section| (0..chain.pairs(section)).rev().map(move |pair| (section, pair)));
+        pairs.take(turns.max(1)).last().unwrap_or((n, 0))
+    }
+}
+
+// `clear-tool-uses` (CP-32): all outputs but the last few, as Anthropic's context editing does.
+
+/// Clears all tool outputs but the last ones (CP-32).
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ClearToolUses {
+    /// Outputs at the end that stay, counted one by one.
+    pub keep: u64,
+    /// Tools whose outputs stay.
+    pub exclude_tools: Vec<String>,
+    /// Nothing is done unless this much is saved.
+    pub clear_at_least: u64,
+    /// Whether the arguments of the cleared calls go too.
+    pub clear_inputs: bool,
+    /// What takes the place of an output.
+    pub placeholder: String,
+    /// Whether clearing ends, oldest output first, as soon as the chain is at its target.
+    pub stop_at_target: bool,
+}
+
+impl Default for ClearToolUses {
+    fn default() -> Self {
+        Self {
+            keep: 3,
+            exclude_tools: Vec::new(),
+            clear_at_least: 0,
+            clear_inputs: false,
+            placeholder: CLEARED.to_owned(),
+            stop_at_target: false,
+        }
+    }
+}
+
+impl Policy for ClearToolUses {
+    fn name(&self) -> &'static str {
+        "clear-tool-uses"
+    }
+
+    fn config(&self) -> serde_json::Value {
+        serde_json::json!(self)
+    }
+
+    fn step(&self, _at: u32, chain: &mut ChainState<'_>) -> Progress {
+        let placeholder = Placeholder::new(chain, &self.placeholder);
+        let mut outputs = chain.outputs();
+        let keep = usize::try_from(self.keep).unwrap_or(usize::MAX);
+        outputs.truncate(outputs.len().saturating_sub(keep));
+        outputs.retain(|it| placeholder.may_replace(chain, it, &self.exclude_tools));
+        let saved: u64 = outputs.iter().map(|it| it.cost - placeholder.cost).sum();
+        if outputs.is_empty() || saved < self.clear_at_least {
+            return Progress::Done;
+        }
+        let enough = Enough::of(self.stop_at_target);
+        let cleared = placeholder.replace(chain, &outputs, "compact::tool-use-cleared", enough);
+        let cleared = &outputs[..cleared];
+        let inputs = if self.clear_inputs { calls_of(chain, cleared) } else { Vec::new() };
+        inputs.into_iter().for_each(|it| clear_inputs(chain, &it));
+        Progress::Done
+    }
+}
+
+/// The calls of one pair whose outputs are cleared.
+struct Inputs {
+    section: usize,
+    pair: usize,
+    ids: Vec<String>,
+}
+
+fn calls_of(chain: &ChainState<'_>, outputs: &[ToolOutput]) -> Vec<Inputs> {
+    let same_pair = |a: &ToolOutput, b: &ToolOutput| (a.section, a.pair) == (b.section, b.pair);
+    let ids = |group: &[ToolOutput]| {
+        group.iter().filter_map(|it| chain.output(it)).map(|it| it.call_id.clone()).collect()
+    };
+    outputs
+        .chunk_by(same_pair)
+        .map(|it| Inputs { section: it[0].section, pair: it[0].pair, ids: ids(it) })
+        .collect()
+}
+
+fn clear_inputs(chain: &mut ChainState<'_>, inputs: &Inputs) {
+    let Inputs { section, pair, ids } = inputs;
+    let Some(message) = chain.without_inputs(*section, *pair, ids) else { return };
+    let cost = chain.cost_of(&message);
+    if chain.replace_if_smaller(*section, *pair, 0, (Change::New(message.into()), cost)) {
+        let state = &chain.sections[*section];
+        let input = chain.assistant(&chain.pairs_of(state)[*pair]).input;
+        chain.note(input, EditKind::InputsCleared);
+    }
+}
+
+// `truncate-tool-output` (CP-33): head and tail of long outputs.
+
+/// Cuts long tool outputs to their head and tail (CP-33).
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct TruncateToolOutput {
+    /// Bytes that an output may have, 64 at least; none: only the tools named below are cut.
+    pub max_bytes: Option<u64>,
+    /// Share of the room that the head gets.
+    pub head_percent: u64,
+    /// Bytes for the outputs of single tools; `*` for all others.
+    pub tools: BTreeMap<String, u64>,
+    /// Whether the last pair may be cut too.
+    pub include_last: bool,
+}
+
+impl Default for TruncateToolOutput {
+    fn default() -> Self {
+        Self {
+            max_bytes: Some(8192),
+            head_percent: 50,
+            tools: BTreeMap::new(),
+            include_last: false,
+        }
+    }
+}
+
+impl Policy for TruncateToolOutput {
+    fn name(&self) -> &'static str {
+        "truncate-tool-output"
+    }
+
+    fn config(&self) -> serde_json::Value {
+        serde_json::json!(self)
+    }
+
+    fn step(&self, _at: u32, chain: &mut ChainState<'_>) -> Progress {
+        let outputs = chain.outputs();
+        for group in outputs.chunk_by(ToolOutput::same_message) {
+            let texts: Vec<_> = group
+                .iter()
+                .filter_map(|it| self.shortened(chain, it).map(|text| (it.part, text)))
+                .map(|(part, text)| (part, chain.replacement(text)))
+                .collect();
+            if !texts.is_empty() {
+                self.cut(chain, &group[0], &texts);
+            }
+        }
+        Progress::Done
+    }
+
+    fn lowers_floor(&self) -> bool {
+        self.include_last
+    }
+}
+
+impl TruncateToolOutput {
+    fn cut(&self, chain: &mut ChainState<'_>, at: &ToolOutput, texts: &[(usize, Replacement)]) {
+        let texts: Vec<_> = texts.iter().map(|(part, text)| (*part, text)).collect();
+        if chain.set_outputs(at, &texts, self.include_last) {
+            let tool = chain.tool_of(at).into();
+            chain.note(chain.input_of(at), EditKind::Truncated { tool });
+        }
+    }
+
+    fn shortened(&self, chain: &ChainState<'_>, at: &ToolOutput) -> Option<String> {
+        let cap = self.cap(chain.tool_of(at))?;
+        let text = match chain.output_text(at) {
+            Some(text) => text,
+            None => only_text(chain.output(at)?)?,
+        };
+        (text.len() > cap)
+            .then(|| truncate_output(&text, cap, usize::try_from(self.head_percent).unwrap_or(100)))
+    }
+
+    fn cap(&self, tool: &str) -> Option<usize> {
+        let named = self.tools.get(tool).or_else(|| self.tools.get("*")).copied();
+        let cap = named.or(self.max_bytes)?;
+        Some(usize::try_from(cap).unwrap_or(usize::MAX).max(MIN_CAP))
+    }
+}
+
+/// The joined text of a result that has nothing but text.
+fn only_text(result: &ToolResult) -> Option<std::borrow::Cow<'_, str>> {
+    let all_text = result.content.parts().iter().all(|it| matches!(it, Part::Text(_)));
+    all_text.then(|| result.content.text())
+}
+
+// The text that takes the place of an old tool output (CP-31, CP-32), and which outputs may give way to
+// it.
+
+/// The placeholder of a pruned output.
+pub(crate) const PRUNED: &str = "[Output pruned to save context space]";
+/// The placeholder of a cleared output (CP-32).
+pub(crate) const CLEARED: &str = "[Old tool result content cleared]";
+
+/// A placeholder, counted once for all outputs.
+pub(crate) struct Placeholder {
+    text: Replacement,
+    /// What it costs in the unit in use.
+    pub(crate) cost: u64,
+    /// What the default placeholders cost.
+    defaults: [u64; 2],
+}
+
+impl Placeholder {
+    pub(crate) fn new(chain: &ChainState<'_>, text: &str) -> Self {
+        let defaults = [PRUNED, CLEARED].map(|it| chain.text_cost(it));
+        Self { text: chain.replacement(text), cost: chain.text_cost(text), defaults }
+    }
+
+    /// Whether an output may become the placeholder: it is not locked, costs more, is no placeholder
+    /// already, and its tool is not one of these.
+    pub(crate) fn may_replace(
+        &self,
+        chain: &ChainState<'_>,
+        output: &ToolOutput,
+        kept_tools: &[String],
+    ) -> bool {
+        output.cost > self.cost
+            && !chain.locked(output.section, output.pair)
+            && !self.is_default(chain, output)
+            && (kept_tools.is_empty() || !kept_tools.iter().any(|it| it == chain.tool_of(output)))
+    }
+
+    /// Whether an output is a default placeholder. Only an output of that cost is looked at.
+    fn is_default(&self, chain: &ChainState<'_>, output: &ToolOutput) -> bool {
+        self.defaults.contains(&output.cost)
+            && chain.output_text(output).is_some_and(|it| it == PRUNED || it == CLEARED)
+    }
+
+    /// Puts the placeholder in the place of outputs; one edit a message. How many gave way before
+    /// `enough` was true; the others stay.
+    pub(crate) fn replace(
+        &self,
+        chain: &mut ChainState<'_>,
+        outputs: &[ToolOutput],
+        code: &'static str,
+        enough: Enough,
+    ) -> usize {
+        let mut done = 0;
+        for group in outputs.chunk_by(ToolOutput::same_message) {
+            if enough == Enough::AtTarget && chain.is_at_target() {
+                break;
+            }
+            done += group.len();
+            let first = &group[0];
+            let is_set = match group {
+                [one] => chain.set_outputs(first, &[(one.part, &self.text)], false),
+                all => {
+                    let texts: Vec<_> = all.iter().map(|it| (it.part, &self.text)).collect();
+                    chain.set_outputs(first, &texts, false)
+                }
+            };
+            if is_set {
+                let placeholder = self.text.text.clone();
+                chain.note(chain.input_of(first), EditKind::Replaced { code, placeholder });
+            }
+        }
+        done
+    }
+}
+
+/// When a policy has put enough outputs away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Enough {
+    /// When all are away that its options name.
+    WhenAllAreAway,
+    /// As soon as the chain is at its target.
+    AtTarget,
+}
+
+impl Enough {
+    pub(crate) fn of(stop_at_target: bool) -> Self {
+        if stop_at_target { Enough::AtTarget } else { Enough::WhenAllAreAway }
+    }
+}
