@@ -6,32 +6,29 @@
 //! what was there, untouched │ joint: line breaks │ # %% the new cell, with an id that is free
 //! ```
 
-mod activate;
-mod entry;
-mod options;
-mod verify;
-mod writer;
+mod proof;
+
+use std::path::Path;
+
+use msg_core::Message;
+use serde::Deserialize;
 
 use crate::document::{CellRef, Document, Mode};
-use crate::error::{Error, refuse};
-use crate::history::record_end::{self, HEADINGS};
+use crate::error::{Error, Limits, refuse};
+use crate::history;
+use crate::history::HEADINGS;
 use crate::index::Index;
-use crate::limits::Limits;
 use crate::model::kinds::Class;
-use crate::nonce::Nonce;
 use crate::render::{NewCell, Place, check_id};
 use crate::span::Span;
-use crate::syntax::grammar::{self, Kind};
-use crate::syntax::line::BOM;
-use crate::syntax::line::Eol;
-use crate::syntax::scan::is_utf16;
-use crate::to_cells::cells_for;
-pub(crate) use activate::activated;
-pub use entry::Entry;
-use msg_core::Message;
-pub use options::{AppendOptions, Force};
-use std::path::Path;
-pub(crate) use writer::Writer;
+use crate::stamp::Nonce;
+use crate::syntax::grammar;
+use crate::syntax::grammar::Kind;
+use crate::syntax::line::{BOM, Eol};
+use crate::syntax::scan::{bom_len, is_utf16};
+use crate::to_cells::{ToCells, cells_for};
+
+pub(crate) use proof::Writer;
 
 /// Where an appended cell stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -265,7 +262,7 @@ fn id_below(
 
 /// Says how many headings of a body are its own, where they would end the section of a Markdown file.
 fn own_headings(cell: &mut NewCell, index: &Index) {
-    let count = index.section.map_or(0, |level| record_end::count(&cell.body, level));
+    let count = index.section.map_or(0, |level| history::count(&cell.body, level));
     if count > 0 && !cell.attrs.iter().any(|it| it.0 == HEADINGS) {
         cell.attrs.push((HEADINGS.to_owned(), Some(count.to_string())));
     }
@@ -287,4 +284,131 @@ fn with_nonce(
         }
     }
     refuse("msgfile::nonce-exhausted", format!("no free id below {parent} in {NONCE_TRIES} tries"))
+}
+
+// What may be appended. What a message becomes is decided in `to_cells`.
+
+/// What may be appended: a cell, or a message that becomes some.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Entry {
+    /// A cell as it is.
+    Cell(NewCell),
+    /// A message, as [`cells_of`](crate::to_cells::cells_of) makes cells of it.
+    Message(Message),
+}
+
+impl From<NewCell> for Entry {
+    fn from(it: NewCell) -> Self {
+        Self::Cell(it)
+    }
+}
+
+impl From<Message> for Entry {
+    fn from(it: Message) -> Self {
+        Self::Message(it)
+    }
+}
+
+// How an append works. Where it writes is the store's business, see [`store::Options`](crate::store::Options).
+
+/// How [`append`](crate::append()) and [`write`](write()) work.
+///
+/// ```
+/// use msg_file::{AppendOptions, Force};
+/// let options = AppendOptions::default().with_force(Force::Yes);
+/// assert_eq!(options.messages.agent, None);
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct AppendOptions {
+    /// Whether what is refused is done all the same.
+    pub force: Force,
+    /// How messages become cells.
+    pub messages: ToCells,
+}
+
+impl AppendOptions {
+    /// Whether what is refused is done all the same.
+    #[must_use]
+    pub fn with_force(mut self, force: Force) -> Self {
+        self.force = force;
+        self
+    }
+
+    /// Messages become cells so.
+    #[must_use]
+    pub fn with_messages(mut self, messages: ToCells) -> Self {
+        self.messages = messages;
+        self
+    }
+}
+
+/// Whether somebody insists on what is refused otherwise: switching a Markdown file on, writing to a newer
+/// format, taking an id that is there, writing in place to a file with several names.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(from = "bool")]
+pub enum Force {
+    /// It is refused.
+    #[default]
+    No,
+    /// It is done.
+    Yes,
+}
+
+impl From<bool> for Force {
+    fn from(it: bool) -> Self {
+        if it { Self::Yes } else { Self::No }
+    }
+}
+
+// Switching a Markdown file on: a line in its frontmatter, a heading at its end (MF-36).
+
+/// The bytes of a Markdown file with the record switched on in the section `name` (`Discussion`
+/// unless the frontmatter names one), checked by reading them.
+pub(crate) fn activated(doc: &Document, name: Option<&str>) -> Result<Vec<u8>, Error> {
+    let refused = |what: &str| Error::refused("msgfile::not-activated", what.to_owned());
+    let eol = Eol::of(doc.bytes());
+    let mut bytes = doc.bytes().to_vec();
+    if !doc.is_active() {
+        let value = name.unwrap_or("Discussion");
+        if value.trim().is_empty() || value.chars().any(char::is_control) {
+            return Err(refused("the name of the section is empty or holds control characters"));
+        }
+        let line = format!("message_section: {}{}", scalar(value), eol.as_str());
+        match doc.frontmatter() {
+            Some(front) if front.switched_off => {
+                return Err(refused("the file is switched off by `message_section: false`"));
+            }
+            Some(front) if front.broken => return Err(refused("the frontmatter is broken")),
+            Some(front) => drop(bytes.splice(front.close..front.close, line.into_bytes())),
+            None => {
+                let at = bom_len(&bytes);
+                let text = format!("---{0}{line}---{0}", eol.as_str());
+                drop(bytes.splice(at..at, text.into_bytes()));
+            }
+        }
+    }
+    let with_front = Document::read(bytes.as_slice(), Mode::Markdown, &Limits::default())?;
+    let Some(section) = with_front.frontmatter().and_then(|f| f.message_section.clone()) else {
+        return Err(refused("the frontmatter does not take the line that switches the file on"));
+    };
+    if with_front.section().is_none() {
+        bytes.extend_from_slice(&joint(&bytes));
+        bytes.extend_from_slice(format!("# {section}{}", eol.as_str()).as_bytes());
+        let done = Document::read(bytes.as_slice(), Mode::Markdown, &Limits::default())?;
+        if done.section().is_none() {
+            return Err(refused("a heading for the section cannot be added"));
+        }
+    }
+    Ok(bytes)
+}
+
+/// A name as a YAML scalar that is read as this name.
+fn scalar(name: &str) -> String {
+    let plain = name.chars().all(|c| c.is_alphanumeric() || c == ' ')
+        && name.trim() == name
+        && name.starts_with(char::is_alphabetic)
+        && !["true", "false", "null", "yes", "no", "on", "off"]
+            .contains(&name.to_lowercase().as_str());
+    if plain { name.to_owned() } else { format!("'{}'", name.replace('\'', "''")) }
 }

@@ -3,12 +3,18 @@
 //! A hostile file has more of them than bytes to spare: of each code no more are kept than a report takes,
 //! the others are counted.
 
-use crate::codes::CODES;
-use memchr::{memchr, memchr_iter};
-use msg_core::{Code, CodeInfo, Diagnostic, Report, Severity};
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
+
+use memchr::{memchr, memchr_iter};
+use msg_core::{Code, CodeInfo, Diagnostic, Report, Severity};
+
+use crate::codes::CODES;
+use crate::document::Document;
+use crate::error::Limits;
+use crate::history::{end_in, headings};
 
 /// Where findings are gathered.
 #[derive(Debug)]
@@ -134,4 +140,67 @@ fn flush(same: &mut Vec<Diagnostic>, report: &mut Report) {
     same.sort_by(|a, b| a.code.cmp(&b.code));
     same.dedup_by(|b, a| a.code == b.code);
     report.extend(same.drain(..));
+}
+
+// What `msg file check` finds beside the diagnostics of reading (MF-50).
+
+impl Document {
+    /// All diagnostics: those of reading and the hints that only a check gives.
+    ///
+    /// ```
+    /// use msg_file::{Document, Mode};
+    /// let doc = Document::parse(&b"# %%\n\n    indented\n"[..], Mode::MessageFile)?;
+    /// assert_eq!(doc.check()[0].code, "msgfile::body-indented-code");
+    /// # Ok::<(), msg_file::Error>(())
+    /// ```
+    #[must_use]
+    pub fn check(&self) -> Vec<Diagnostic> {
+        let mut found = Findings::of(&self.source, Limits::default().max_diagnostics);
+        id_case(self, &mut found);
+        for cell in self.cells() {
+            let body = cell.raw.bodies()[0].of(self.bytes());
+            if body.starts_with(b"    ") || body.starts_with(b"\t") {
+                let at = cell.raw.bodies()[0].start;
+                found.add(at, "msgfile::body-indented-code");
+            }
+        }
+        text_after_section(self, &mut found);
+        let mut all = self.diagnostics().to_vec();
+        all.extend(found.finish().into_vec());
+        all.sort_by(|a, b| (a.at.line, &a.code).cmp(&(b.at.line, &b.code)));
+        all
+    }
+}
+
+/// GFM compares footnote labels without case, so such ids lead to one note.
+fn id_case(doc: &Document, found: &mut Findings) {
+    let mut seen: HashMap<String, String> = HashMap::new();
+    for cell in doc.cells() {
+        let Some(id) = cell.id() else { continue };
+        match seen.get(&id.to_lowercase()) {
+            Some(other) if *other != *id => {
+                let at = cell.raw.heading_line().start;
+                found.add(at, "msgfile::id-case-collision");
+            }
+            Some(_) => {}
+            None => drop(seen.insert(id.to_lowercase(), id.into_owned())),
+        }
+    }
+}
+
+/// Headings in cells that a reader would take for the end of the section: what follows is not sent.
+fn text_after_section(doc: &Document, found: &mut Findings) {
+    const CODE: &str = "msgfile::text-after-section";
+    for at in doc.cells().iter().filter_map(|it| end_in(doc, it)) {
+        found.add(at, CODE);
+    }
+    let (Some(section), Some(last)) = (doc.section(), doc.cells().last()) else { return };
+    let spans = last.raw.bodies();
+    for (at, _) in headings(doc.bytes(), spans, section.level, &doc.syntax.fences) {
+        found.tell(
+            at,
+            CODE,
+            "the heading ends the section for a reader, but is text of the last cell",
+        );
+    }
 }

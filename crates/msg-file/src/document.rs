@@ -2,24 +2,26 @@
 //!
 //! A document is immutable and cheap to clone; edits give new bytes, see `edit`.
 
-use crate::diag::Findings;
-use crate::error::Error;
-use crate::history::{self, History, HistoryOptions};
-use crate::limits::Limits;
-use crate::model::agents::Agent;
-use crate::model::cell::Cell;
-use crate::model::content::without_edges;
-use crate::model::kinds::Summarised;
-use crate::model::{self, Model};
-use crate::span::Span;
-use crate::syntax::frontmatter::Frontmatter;
-use crate::syntax::line::{BOM, Eol, chomp};
-use crate::syntax::{self, Section, Syntax, grammar};
-use msg_core::{Diagnostic, Message, Report};
 use std::borrow::Cow;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
+
+use msg_core::{Diagnostic, Message, Report};
+
+use crate::diag::Findings;
+use crate::error::{Error, Limits};
+use crate::history::{History, HistoryOptions};
+use crate::model::Model;
+use crate::model::agents::Agent;
+use crate::model::cell::Cell;
+use crate::model::content::without_edges;
+use crate::model::kinds::Summarised;
+use crate::span::Span;
+use crate::syntax::frontmatter::Frontmatter;
+use crate::syntax::line::{BOM, Eol, chomp};
+use crate::syntax::{Section, Syntax, grammar};
+use crate::{history, model, syntax};
 
 /// Which of the two kinds of file it is (MF-3).
 ///

@@ -3,18 +3,21 @@
 //! It is filled from cells in order, so an open appender keeps it up to date with what it adds and
 //! never reads the file again. It judges cells by kind, type and id alone.
 
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::sync::Arc;
+
 use crate::document::{CellRef, Document, Mode};
 use crate::model::agents::boolean;
 use crate::model::cell::Cell;
 use crate::model::kinds::Class;
 use crate::model::{OutputRow, Registry, lower_case};
-use crate::render::{self, NewCell};
-use crate::syntax::grammar::{self, Kind};
+use crate::render;
+use crate::render::NewCell;
+use crate::syntax::grammar;
+use crate::syntax::grammar::Kind;
 use crate::syntax::raw::RawCell;
-use std::borrow::Cow;
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
-use std::sync::Arc;
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Index {

@@ -19,45 +19,30 @@
 //! # Ok::<(), msg_file::Error>(())
 //! ```
 
-mod span;
-mod syntax;
-
-mod model;
-
-mod document;
-
-mod history;
-
 mod append;
-mod index;
-mod nonce;
-mod render;
-
-mod run_result;
-mod to_cells;
-
-mod check;
-mod edit;
-mod format;
-
-mod json;
-
-pub mod store;
-
 mod codes;
 mod diag;
+mod document;
+mod edit;
 mod error;
-mod limits;
-mod time;
+mod history;
+mod index;
+mod json;
+mod model;
+mod render;
+mod run_result;
+mod span;
+mod stamp;
+pub mod store;
+mod syntax;
+mod to_cells;
 
 pub use append::{AppendOptions, Entry, Force, Placed, append, refuse_other_kinds, write};
 pub use codes::CODES;
 pub use document::{CellRef, Document, Mode};
 pub use edit::Edit;
-pub use error::Error;
-pub use format::Formatted;
+pub use error::{Error, Limits};
 pub use history::{History, HistoryOptions};
-pub use limits::Limits;
 pub use model::View;
 pub use model::agents::{Agent, AgentConfig, AgentKind};
 pub use model::cell::{Cell, Heading, HistoryMode};
@@ -65,18 +50,17 @@ pub use model::content::{CodeBlock, Encoding, Status, Streams};
 pub use model::kinds::{
     AgentDef, Ask, Call, CellKind, Code, Directive, Execution, Output, Summarised, Summary, Turn,
 };
-pub use nonce::Nonce;
-pub use render::{NewCell, Place, render};
+pub use render::{Formatted, NewCell, Place, render};
 pub use run_result::{RunResult, run_cells};
 pub use span::Span;
+pub use stamp::{Nonce, rfc3339};
 pub use syntax::Section;
+pub use syntax::cells::PartKind;
 pub use syntax::frontmatter::Frontmatter;
 pub use syntax::grammar::Kind;
 pub use syntax::line::Eol;
-pub use syntax::parts::PartKind;
 pub use syntax::raw::Attr;
 pub use syntax::scan::{Head, scan};
-pub use time::rfc3339;
 pub use to_cells::{ToCells, cells_of, set_default_cell};
 
 /// The examples of the README run as tests.

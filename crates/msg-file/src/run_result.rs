@@ -1,14 +1,15 @@
 //! What running a code cell or a call gave, as cells (MF-56). Nothing is run here.
 
+use base64::Engine as _;
+
 use crate::document::{CellRef, Document};
 use crate::error::{Error, refuse};
 use crate::model::cell::Cell;
 use crate::model::content::{BASE64, Status, is_text_type};
 use crate::model::kinds::CellKind;
 use crate::render::{NewCell, Place, check_type};
-use crate::syntax::fences::whole_fence;
 use crate::syntax::grammar;
-use base64::Engine as _;
+use crate::syntax::line::whole_fence;
 
 /// What running a code cell or a call gave.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

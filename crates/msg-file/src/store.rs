@@ -16,6 +16,7 @@
 //! assert_eq!(done.id, "1");
 //! # Ok::<(), msg_file::Error>(())
 //! ```
+
 #![allow(
     clippy::disallowed_methods,
     reason = "the store is where files, locks and the clock are used"
@@ -23,23 +24,20 @@
 
 mod appender;
 mod disk;
-mod keep;
 mod lock;
-mod replace;
-mod sidecar;
-mod temporary;
 
-pub use appender::{Appender, Growing};
-pub use replace::{Locked, lock, remove_temporary_files, replace};
-pub use temporary::{hold_temporary, remove_left_over};
+use std::ops::Range;
+use std::time::Duration;
 
-use crate::append::Force;
-use crate::span::Span;
 use msg_core::Diagnostic;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
-use std::ops::Range;
-use std::time::Duration;
+
+use crate::append::Force;
+use crate::span::Span;
+
+pub use appender::{Appender, Growing};
+pub use disk::{Locked, hold_temporary, lock, remove_left_over, remove_temporary_files, replace};
 
 /// When an append counts as done (MF-43).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]

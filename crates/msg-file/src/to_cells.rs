@@ -1,14 +1,15 @@
 //! Messages as cells (MF-38). What a cell cannot hold exactly goes into one as JSON, never lost.
 
+use msg_core::{CallKind, Message, Part, Reasoning, Role, Text, ToolCall, ToolResult, native};
+use serde::Deserialize;
+
 use crate::document::{CellRef, Document};
 use crate::error::Error;
-use crate::history::arguments;
+use crate::history::answers;
 use crate::index::Index;
 use crate::model::is_language;
 use crate::render::{NewCell, Place, check_type};
 use crate::syntax::grammar::Kind;
-use msg_core::{CallKind, Message, Part, Reasoning, Role, Text, ToolCall, ToolResult, native};
-use serde::Deserialize;
 
 /// How messages become cells.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -207,7 +208,7 @@ fn plain_call(part: &Part) -> Option<&ToolCall> {
 fn call_cell(call: &ToolCall, turn: CellRef) -> NewCell {
     let cell = NewCell { exact: true, place: Place::Of(turn), ..NewCell::output("tool", "") };
     let cell = cell.with_attr("name", &call.name).with_attr("call_id", &call.id);
-    let payload = arguments::payload(call);
+    let payload = answers::payload(call);
     let cell = NewCell { body: payload.body.into_bytes(), ..cell };
     if payload.verbatim { cell.with_attr("payload", "json") } else { cell }
 }

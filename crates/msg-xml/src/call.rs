@@ -5,8 +5,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use msg_core::{Arguments, IdSource, RawJson, ToolCall};
+use serde::{Deserialize, Deserializer};
 
-use crate::json::Json;
+use crate::code::Error;
+use crate::json;
+use crate::json::{Json, Members};
 
 /// Where a call came from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -169,4 +172,133 @@ pub(crate) fn fresh_id(ids: &mut dyn IdSource) -> String {
 /// The text of a tree as arguments.
 pub(crate) fn arguments_of(value: &Json) -> Arguments {
     Arguments::from(value.text())
+}
+
+// Tool results as text, both ways (XT-45). Where an API has no tool role, the text goes as a user message.
+
+/// What a tool gave back.
+///
+/// ```
+/// use msg_xml::ToolResult;
+/// let result = ToolResult::parse("Tool: calculator\nError: division by zero");
+/// assert_eq!(result.map(|r| (r.name, r.is_error)), Some(("calculator".to_owned(), true)));
+/// let quoted = ToolResult::parse("Tool 'calculator' result:\n8");
+/// assert_eq!(quoted.map(|r| (r.name, r.content)), Some(("calculator".to_owned(), "8".to_owned())));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolResult {
+    /// The tool.
+    pub name: String,
+    /// What it said; of an error, with its `Error:`.
+    pub content: String,
+    /// Whether it failed.
+    pub is_error: bool,
+}
+
+impl ToolResult {
+    /// Reads `Tool: NAME` or `Tool 'NAME' result:`, a line break and the content; `None` for anything else.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (head, content) = text.split_once('\n')?;
+        let head = head.strip_suffix('\r').unwrap_or(head);
+        let quoted = || head.strip_prefix("Tool '")?.strip_suffix("' result:");
+        let name = head.strip_prefix("Tool: ").or_else(quoted)?;
+        if !valid(name) {
+            return None;
+        }
+        Some(ToolResult {
+            name: name.to_owned(),
+            content: content.to_owned(),
+            is_error: content.starts_with("Error:"),
+        })
+    }
+
+    /// The text of the result.
+    ///
+    /// # Errors
+    /// A name that is empty, has a line break, or white space at its ends.
+    ///
+    /// ```
+    /// let result = msg_xml::ToolResult { name: "ls".into(), content: "none".into(), is_error: true };
+    /// assert_eq!(result.render()?, "Tool: ls\nError: none");
+    /// # Ok::<(), msg_xml::Error>(())
+    /// ```
+    pub fn render(&self) -> Result<String, Error> {
+        if !valid(&self.name) {
+            return Err(Error::InvalidToolName { name: self.name.clone() });
+        }
+        let mark =
+            if self.is_error && !self.content.starts_with("Error:") { "Error: " } else { "" };
+        Ok(format!("Tool: {}\n{mark}{}", self.name, self.content))
+    }
+}
+
+fn valid(name: &str) -> bool {
+    !name.is_empty() && name.trim() == name && !name.contains(['\n', '\r'])
+}
+
+// What a tool is called and takes: the definitions that teach a model and type its answers.
+
+/// A tool as its definition describes it: OpenAI's form, or name, description and parameters at the top.
+///
+/// ```
+/// let tool: msg_xml::ToolDefinition = serde_json::from_str(r#"{"type":"function","function":{"name":"ls"}}"#)?;
+/// assert_eq!(tool.name, "ls");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ToolDefinition {
+    /// The name.
+    pub name: String,
+    /// The server that has it; none for a local tool.
+    pub server_name: Option<String>,
+    /// What it does.
+    pub description: Option<String>,
+    /// The JSON Schema of its parameters, members in their order.
+    pub parameters: Option<RawJson>,
+}
+
+impl ToolDefinition {
+    /// A local tool.
+    pub fn new(name: impl Into<String>) -> Self {
+        ToolDefinition { name: name.into(), server_name: None, description: None, parameters: None }
+    }
+
+    /// The schema as a tree.
+    pub(crate) fn schema(&self) -> Json {
+        let parsed = self.parameters.as_ref().and_then(|raw| json::parse(raw.text(), 512));
+        parsed.map_or(Json::Object(Members::default()), |(value, _)| value)
+    }
+}
+
+#[derive(Deserialize)]
+struct Flat {
+    name: Option<String>,
+    server_name: Option<String>,
+    description: Option<String>,
+    parameters: Option<Box<serde_json::value::RawValue>>,
+    input_schema: Option<Box<serde_json::value::RawValue>>,
+    function: Option<Box<Flat>>,
+}
+
+impl<'de> Deserialize<'de> for ToolDefinition {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        use serde::de::Error;
+        let mut flat = Flat::deserialize(deserializer)?;
+        if let Some(function) = flat.function.take() {
+            let server_name = flat.server_name.take();
+            flat = *function;
+            flat.server_name = flat.server_name.or(server_name);
+        }
+        let name = flat.name.ok_or_else(|| D::Error::missing_field("name"))?;
+        let raw = flat.parameters.or(flat.input_schema).filter(|raw| raw.get() != "null");
+        let parameters =
+            raw.map(|raw| RawJson::new(raw.get())).transpose().map_err(D::Error::custom)?;
+        Ok(ToolDefinition {
+            name,
+            server_name: flat.server_name,
+            description: flat.description,
+            parameters,
+        })
+    }
 }

@@ -4,9 +4,8 @@
 use std::borrow::Cow;
 
 use crate::code::diagnostic;
-use crate::event::{Ev, Event, Queue, ThinkingStyle};
+use crate::event::{ArgPath, Ev, Event, Queue, ThinkingStyle};
 use crate::input::Input;
-use crate::path::ArgPath;
 
 /// How positions of the machine and of the input differ: from each position on, by so much.
 #[derive(Debug, Default)]

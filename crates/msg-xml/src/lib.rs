@@ -17,53 +17,37 @@ mod block;
 mod call;
 mod code;
 mod codes;
-mod collector;
-mod definition;
 mod dialect;
 mod dialects;
 mod drain;
-mod error;
 mod event;
 #[cfg(test)]
 mod growth;
 mod input;
-mod instructions;
 mod json;
 mod lex;
 mod options;
 mod parsed;
 mod passthrough;
-mod path;
 mod render;
-mod result;
 mod schema;
 mod shape;
-#[cfg(test)]
-mod steps;
 mod stream;
-mod tag_grammar;
 mod text;
 mod value;
 
-pub use call::{Call, Origin, PartialCall};
-pub use code::Code;
+pub use call::{Call, Origin, PartialCall, ToolDefinition, ToolResult};
+pub use code::{Code, Error};
 pub use codes::CODES;
-pub use collector::Collector;
-pub use definition::ToolDefinition;
-pub use dialects::Dialects;
+pub use dialects::{Dialects, Grammar};
 pub use drain::Drain;
-pub use error::Error;
-pub use event::{Event, Outcome, ThinkingStyle};
-pub use instructions::instructions;
+pub use event::{ArgPath, Event, Outcome, PathItem, ThinkingStyle};
 pub use options::{Fenced, Limits, Options, Thinking, ToolSet};
-pub use parsed::{Parsed, Segment, SegmentKind};
-pub use path::{ArgPath, PathItem};
-pub use render::{Escape, RenderStyle, render, render_thinking, render_with};
-pub use result::ToolResult;
+pub use parsed::{Collector, Parsed, Segment, SegmentKind};
+pub use render::{Escape, RenderStyle, instructions, render, render_thinking, render_with};
 pub use schema::SchemaSet;
 pub use shape::{NameForm, TagShape};
 pub use stream::{StreamParser, is_cut, parse};
-pub use tag_grammar::Grammar;
 
 /// The examples of the README run as tests.
 #[cfg(doctest)]

@@ -105,14 +105,14 @@ impl Options {
 mod shared {
     use super::{Arc, Deserialize, SchemaSet, Serialize};
 
-    pub(super) fn serialize<S: serde::Serializer>(
+    pub(crate) fn serialize<S: serde::Serializer>(
         it: &Option<Arc<SchemaSet>>,
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
         it.as_deref().serialize(serializer)
     }
 
-    pub(super) fn deserialize<'de, D: serde::Deserializer<'de>>(
+    pub(crate) fn deserialize<'de, D: serde::Deserializer<'de>>(
         deserializer: D,
     ) -> Result<Option<Arc<SchemaSet>>, D::Error> {
         Ok(Option::<SchemaSet>::deserialize(deserializer)?.map(Arc::new))

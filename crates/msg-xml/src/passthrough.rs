@@ -2,8 +2,8 @@
 //! of it: the fast path says which bytes would matter there, and a chunk without them goes out without waking the machine,
 //! which is told afterwards how far things went. Nothing is decided here: whatever is in doubt is the machine's.
 
+use crate::event::ArgPath;
 use crate::input::is_blank;
-use crate::path::ArgPath;
 
 /// What the next bytes most likely continue.
 #[derive(Debug)]

@@ -8,7 +8,6 @@
 //! ```
 
 mod coerce;
-mod members;
 
 use std::collections::BTreeMap;
 
@@ -18,10 +17,10 @@ use serde::ser::{Error as _, SerializeMap as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use crate::call::Call;
+use crate::call::{Call, ToolDefinition};
 use crate::code::Code;
-use crate::definition::ToolDefinition;
-use crate::json::{self, Json};
+use crate::json;
+use crate::json::Json;
 
 /// Nesting of schemas, and steps of references that are followed.
 const MAX_STEPS: usize = 32;

@@ -1,21 +1,18 @@
 //! The push parser: bytes in, events out (section 7). It owns the bytes that the machine still needs, makes
 //! them valid UTF-8 (XT-1), and turns the machine's positions into positions of the input.
 
-mod chunk;
-mod utf8;
-
 use std::sync::Arc;
 
 use msg_core::FinishReason;
 
-use crate::collector::Collector;
+use crate::code::Code;
 use crate::drain::{Drain, Shifts, Whole};
+use crate::event::Ev;
 use crate::input::{Incomplete, Input};
 use crate::options::Options;
-use crate::parsed::Parsed;
+use crate::parsed::{Collector, Parsed};
 use crate::passthrough::{FastPath, Kind};
 use crate::text::Machine;
-use utf8::Utf8;
 
 /// Reads a whole message. Total: any bytes give a value.
 ///
@@ -158,7 +155,7 @@ impl StreamParser {
     /// The short way for what has to be kept, or else the long way.
     fn keep_or_read<'a>(&'a mut self, bytes: &'a [u8]) -> Drain<'a> {
         let end = self.base + self.carry.len() + bytes.len();
-        if !self.fast_path.value_goes_on(bytes, end) || !chunk::keep(bytes, &mut self.carry) {
+        if !self.fast_path.value_goes_on(bytes, end) || !keep(bytes, &mut self.carry) {
             return self.read(bytes);
         }
         self.fed += bytes.len() as u64;
@@ -256,4 +253,98 @@ impl StreamParser {
             self.base = keep;
         }
     }
+}
+
+// Chunks that are kept without a look at what is in them.
+
+/// Longest chunk that is pushed byte by byte: for so few that costs less than a check and a copy.
+const SHORT: usize = 4;
+
+/// Appends `bytes` to `carry`, if they are UTF-8.
+pub(crate) fn keep(bytes: &[u8], carry: &mut String) -> bool {
+    if bytes.len() <= SHORT && bytes.is_ascii() {
+        bytes.iter().for_each(|&b| carry.push(char::from(b)));
+        return true;
+    }
+    match std::str::from_utf8(bytes) {
+        Ok(text) => {
+            carry.push_str(text);
+            true
+        }
+        Err(_) => false,
+    }
+}
+
+// What a stream does with bytes before the machine sees them (XT-1): an incomplete sequence waits, each maximal
+// invalid part becomes one U+FFFD, a byte order mark at the start goes.
+
+/// What is known of the encoding so far.
+#[derive(Debug, Default)]
+pub(crate) struct Utf8 {
+    /// An incomplete sequence.
+    pub(crate) partial: Vec<u8>,
+    /// The first character has come.
+    pub(crate) started: bool,
+    /// Invalid bytes have been reported.
+    reported: bool,
+}
+
+impl StreamParser {
+    /// Appends bytes as valid UTF-8.
+    pub(crate) fn append(&mut self, bytes: &[u8], eof: bool) {
+        if self.utf8.partial.is_empty() {
+            return self.append_all(bytes, eof);
+        }
+        let mut joined = std::mem::take(&mut self.utf8.partial);
+        joined.extend_from_slice(bytes);
+        self.append_all(&joined, eof);
+    }
+
+    fn append_all(&mut self, bytes: &[u8], eof: bool) {
+        let mut chunks = bytes.utf8_chunks().peekable();
+        while let Some(chunk) = chunks.next() {
+            self.push(chunk.valid());
+            match chunk.invalid() {
+                [] => {}
+                // What stands before other bytes will not become a character.
+                bad if !eof && chunks.peek().is_none() && is_incomplete(bad) => {
+                    self.utf8.partial.extend_from_slice(bad);
+                }
+                bad => self.replace(bad.len()),
+            }
+        }
+    }
+
+    fn push(&mut self, text: &str) {
+        if self.utf8.started || text.is_empty() {
+            self.carry.push_str(text);
+            return;
+        }
+        self.utf8.started = true;
+        match text.strip_prefix('\u{FEFF}') {
+            Some(rest) => {
+                self.shifts.add(0, 3);
+                self.carry.push_str(rest);
+            }
+            None => self.carry.push_str(text),
+        }
+    }
+
+    /// One U+FFFD for `n` invalid bytes.
+    fn replace(&mut self, n: usize) {
+        self.utf8.started = true;
+        let at = self.base + self.carry.len();
+        if !std::mem::replace(&mut self.utf8.reported, true) {
+            self.machine.queue.events.push(Ev::report(Code::InvalidUtf8, at, at));
+        }
+        self.carry.push('\u{FFFD}');
+        let after = at + '\u{FFFD}'.len_utf8();
+        self.machine.seams.extend([at, after]);
+        self.shifts.add(after, n as i64 - 3);
+    }
+}
+
+/// Whether these bytes, which are no UTF-8, may become a character with more of them.
+fn is_incomplete(bad: &[u8]) -> bool {
+    std::str::from_utf8(bad).is_err_and(|error| error.error_len().is_none())
 }

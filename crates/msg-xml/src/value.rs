@@ -7,7 +7,8 @@ use quick_xml::escape;
 
 use crate::code::Code;
 use crate::input::Input;
-use crate::lex::{self, Tag, trim};
+use crate::lex;
+use crate::lex::{Tag, trim};
 
 /// A CDATA section by its marker, content and end, relative to the text that holds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,20 +14,20 @@
     reason = "the hashes are compared by the process that made them"
 )]
 
-use super::read_back::others_stay;
-use super::{Splice, body_splice};
+use std::collections::{BTreeMap, HashSet};
+use std::hash::{DefaultHasher, Hasher};
+
+use msg_core::{Message, Part, Role, ToolCall, native};
+
+use super::{Splice, body_splice, others_stay};
 use crate::document::Document;
-use crate::error::{Error, refuse};
-use crate::history::{History, HistoryOptions, arguments, project};
-use crate::limits::Limits;
+use crate::error::{Error, Limits, refuse};
+use crate::history::{History, HistoryOptions, answers, project};
 use crate::model::View;
 use crate::model::cell::Cell;
 use crate::model::content::Status;
 use crate::model::kinds::CellKind;
 use crate::to_cells::native_body;
-use msg_core::{Message, Part, Role, ToolCall, native};
-use std::collections::{BTreeMap, HashSet};
-use std::hash::{DefaultHasher, Hasher};
 
 impl Document {
     /// The bytes of the file once its history ([`Document::history`]) is these messages: cells of messages that
@@ -214,7 +214,7 @@ impl<'d> Edits<'d> {
             self.attr(cell, "name", &new.name)?;
         }
         if old.arguments != new.arguments || old.name != new.name {
-            let payload = arguments::payload(new);
+            let payload = answers::payload(new);
             self.body(cell, payload.body.as_bytes())?;
             if payload.verbatim {
                 self.attr(cell, "payload", "json")?;

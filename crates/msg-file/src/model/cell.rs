@@ -2,13 +2,14 @@
 //!
 //! Nothing is worked out here; what belongs to single categories is in `kinds` and `content`.
 
-use super::kinds::{CellKind, Summarised};
-use super::views::View;
-use crate::span::Span;
-use crate::syntax::grammar::Kind;
-use crate::syntax::parts::PartKind;
-use crate::syntax::raw::{Attr, Ordinal, RawCell, lossy};
 use std::borrow::Cow;
+
+use super::kinds::{CellKind, Summarised};
+use super::summaries::View;
+use crate::span::{Ordinal, Span};
+use crate::syntax::cells::PartKind;
+use crate::syntax::grammar::Kind;
+use crate::syntax::raw::{Attr, RawCell, lossy};
 
 /// One cell of the record (MF-6 to MF-30).
 #[derive(Debug, Clone)]
@@ -17,19 +18,19 @@ pub struct Cell {
     pub(crate) kind: CellKind,
     pub(crate) history: HistoryMode,
     /// The type is what the title ends with (MF-13).
-    pub(super) titled: bool,
-    pub(super) parent: Ordinal,
-    pub(super) outline_parent: Ordinal,
-    pub(super) sent: Sent,
+    pub(crate) titled: bool,
+    pub(crate) parent: Ordinal,
+    pub(crate) outline_parent: Ordinal,
+    pub(crate) sent: Sent,
 }
 
 /// What cells further down may decide (MF-20, MF-27).
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Sent {
-    pub(super) covered_by: Ordinal,
+pub(crate) struct Sent {
+    pub(crate) covered_by: Ordinal,
     /// The cell of its summary, where there is one.
-    pub(super) summary: Ordinal,
-    pub(super) view: View,
+    pub(crate) summary: Ordinal,
+    pub(crate) view: View,
 }
 
 /// What `history=` says (MF-19).

@@ -1,14 +1,16 @@
 //! Typed content of a cell: code and reasoning, payloads, streams, data, status, durations
 //! (MF-21 to MF-25). Everything is read from the body when asked for.
 
-use crate::model::cell::Cell;
-use crate::syntax::fences;
-use crate::syntax::grammar::{self, Stream};
-use crate::syntax::line::{Line, chomp, lines, skip_empty, trim_empty_end};
-use base64::Engine as _;
-use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use std::borrow::Cow;
 use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+
+use super::cell::Cell;
+use crate::syntax::grammar::Stream;
+use crate::syntax::line::{Line, chomp, lines, skip_empty, trim_empty_end};
+use crate::syntax::{grammar, line};
 
 /// Standard base64 as MF-24 has it: padded, whatever the unused bits are.
 pub(crate) const BASE64: GeneralPurpose = GeneralPurpose::new(
@@ -212,7 +214,7 @@ impl Cell {
 
 /// The content of the one fence that is a body, or the body.
 fn unfenced(body: &[u8]) -> &[u8] {
-    fences::whole_fence(body).map_or(body, |(_, inner)| inner)
+    line::whole_fence(body).map_or(body, |(_, inner)| inner)
 }
 
 /// Whether bodies of this media type are text (MF-24).

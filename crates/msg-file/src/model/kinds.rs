@@ -2,9 +2,15 @@
 //!
 //! Text is not copied here: lang, payload, streams and data are read from the cell on demand.
 
-use crate::model::agents::AgentConfig;
+use std::borrow::Cow;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
+
+use super::agents::{AgentConfig, Registry};
+use super::{Pass, Sorted};
+use crate::span::Span;
+use crate::syntax::grammar;
+use crate::syntax::raw::RawCell;
 
 /// The category of a cell and what only that category has.
 #[derive(Debug, Clone, PartialEq)]
@@ -90,7 +96,7 @@ impl CellKind {
     }
 
     /// What may hang below it.
-    pub(super) fn class(&self) -> Class {
+    pub(crate) fn class(&self) -> Class {
         match self {
             Self::User(_) | Self::Raw(_) | Self::Agent(_) => Class::Speaker,
             Self::Code(_) => Class::Code,
@@ -219,5 +225,208 @@ impl Summarised {
             Self::Cell(_) => "cell",
             Self::FirstParagraph => "first-paragraph",
         }
+    }
+}
+
+// The table of categories (MF-14): the first row that fits counts.
+
+/// Whether a type, in lower case, is one of the languages of MF-14.
+pub(crate) fn is_language(lower: &str) -> bool {
+    const LANGUAGES: &str = "py python python3 ipython bash sh shell zsh fish powershell javascript js \
+        typescript ts node rust go c cpp c++ java kotlin ruby perl php lua r julia sql sqlite html json \
+        swift scala haskell ocaml elixir tcl lang";
+    LANGUAGES.split(' ').any(|it| it == lower)
+}
+
+/// A text in ASCII lower case.
+pub(crate) fn lower_case(text: &str) -> Cow<'_, str> {
+    if text.bytes().any(|b| b.is_ascii_uppercase()) {
+        Cow::Owned(text.to_ascii_lowercase())
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+/// The rows of the table for outputs: the first that fits counts.
+pub(crate) enum OutputRow {
+    /// Results and calls below their cells, and such as belong to none.
+    Result,
+    Call,
+    LooseResult,
+    LooseCall,
+    Summary,
+    /// Below a code cell, by the id `P.n`, and in a language without that.
+    Execution,
+    LooseExecution,
+    /// Below an execution.
+    Display,
+    /// Whose answer it is: an agent's that is registered, the default agent's, somebody else's.
+    Agent(Arc<str>),
+    Default,
+    Unregistered,
+}
+
+impl OutputRow {
+    /// `parent` is the class of the cell that the id names before its last dot, and the number behind that.
+    pub(crate) fn of(
+        ty: &str,
+        parent: Option<(Class, Option<u32>)>,
+        is_result: impl FnOnce() -> bool,
+        agents: &Registry,
+    ) -> Self {
+        let lower = lower_case(ty);
+        match (&*lower, parent) {
+            ("tool", Some((Class::Call, Some(_)))) => Self::Result,
+            ("tool", Some((Class::Speaker | Class::Code, _))) => Self::Call,
+            ("tool", _) if is_result() => Self::LooseResult,
+            ("tool", _) => Self::LooseCall,
+            ("summary", _) => Self::Summary,
+            (_, Some((Class::Code, Some(_)))) => Self::Execution,
+            (_, Some((Class::Execution, Some(_)))) => Self::Display,
+            ("", _) => Self::Default,
+            (lower, _) => match agents.registered(ty) {
+                Some(name) => Self::Agent(name),
+                None if is_language(lower) => Self::LooseExecution,
+                None if matches!(lower, "output" | "markdown" | "md") => Self::Default,
+                None => Self::Unregistered,
+            },
+        }
+    }
+}
+
+impl<'a> Pass<'a> {
+    /// Text of the file, not of the cell.
+    fn text(&self, span: Option<Span>) -> Option<Cow<'a, str>> {
+        span.map(|it| String::from_utf8_lossy(it.of(self.source)))
+    }
+
+    pub(crate) fn message(&mut self, cell: &RawCell, ty: Option<Span>) -> Sorted {
+        let ty = self.text(ty);
+        let lower = ty.as_deref().map(lower_case);
+        let kind = match lower.as_deref() {
+            None | Some("markdown" | "md" | "message") => CellKind::User(self.ask(cell, None)),
+            Some("code") => {
+                CellKind::Code(Code { ask: self.ask(cell, None), executions: Vec::new() })
+            }
+            Some("raw") => CellKind::Raw(self.ask(cell, None)),
+            Some("agent") => self.agent_def(cell),
+            Some("set") => self.directive(cell),
+            Some("function_call") => return self.function_call(cell),
+            Some(_) => {
+                let named = ty.as_deref().and_then(|t| self.registry.registered(t));
+                if named.is_none() {
+                    self.found.add(cell.span().start, "msgfile::unknown-message-type");
+                }
+                CellKind::User(self.ask(cell, named))
+            }
+        };
+        (kind, None)
+    }
+
+    /// A call as older files have it.
+    fn function_call(&self, cell: &RawCell) -> Sorted {
+        let may_call =
+            |p: usize| matches!(self.cells[p - 1].kind.class(), Class::Speaker | Class::Code);
+        let parent = self.parent_of(cell).filter(|it| may_call(it.0));
+        let nonce = parent.map(|(_, nonce)| nonce.to_owned());
+        let call = Call { nonce, results: Vec::new() };
+        (CellKind::ToolCall(call), parent.map(|(p, _)| p))
+    }
+
+    /// Who should answer: the addressee, else the default here.
+    fn ask(&self, cell: &RawCell, named: Option<Arc<str>>) -> Ask {
+        let by_attr = || cell.said("agent").map(|a| self.registry.name(&a));
+        let addressee = named.or_else(by_attr);
+        let addressed = addressee.is_some();
+        Ask { agent: addressee.or_else(|| self.registry.current()), addressed, calls: Vec::new() }
+    }
+
+    pub(crate) fn output(&mut self, cell: &RawCell, ty: Option<Span>) -> Sorted {
+        let ty = self.text(ty).unwrap_or_default();
+        let (parent, last) = self.parent_of(cell).unzip();
+        let n = last.and_then(grammar::integer);
+        let class = parent.map(|it| (self.cells[it - 1].kind.class(), n));
+        let is_result = || cell.has_attr("status") && !cell.has_attr("name");
+        let at = cell.span().start;
+        match OutputRow::of(&ty, class, is_result, &self.registry) {
+            OutputRow::Result => (CellKind::ToolResult(Output { n }), parent),
+            OutputRow::LooseResult => {
+                self.found.add(at, "msgfile::orphan-tool-result");
+                (CellKind::ToolResult(Output::default()), None)
+            }
+            OutputRow::Call => {
+                let call = Call { nonce: last.map(str::to_owned), results: Vec::new() };
+                (CellKind::ToolCall(call), parent)
+            }
+            OutputRow::LooseCall => {
+                self.found.add(at, "msgfile::orphan-tool-call");
+                (CellKind::ToolCall(Call::default()), None)
+            }
+            OutputRow::Summary => self.summary(cell),
+            OutputRow::Execution => {
+                (CellKind::ExecOutput(Execution { n, displays: Vec::new() }), parent)
+            }
+            OutputRow::LooseExecution => self.loose_execution(cell, parent, n),
+            OutputRow::Display => (CellKind::ExecDisplay(Output { n }), parent),
+            OutputRow::Agent(name) => self.turn(cell, Some(name), parent),
+            OutputRow::Default => {
+                self.found.add(at, "msgfile::agent-implicit");
+                self.turn(cell, self.registry.current(), parent)
+            }
+            OutputRow::Unregistered => {
+                let (name, is_new) = self.registry.implicit(&ty, cell.ordinal());
+                if is_new {
+                    let what = format!("the agent `{name}` is not registered");
+                    self.found.tell(at, "msgfile::unregistered-agent", what);
+                }
+                self.turn(cell, Some(name), parent)
+            }
+        }
+    }
+
+    /// An output in a language that is no `P.n` of a code cell.
+    fn loose_execution(&mut self, cell: &RawCell, parent: Option<usize>, n: Option<u32>) -> Sorted {
+        let at = cell.span().start;
+        let dotted = cell.id_span().is_some_and(|s| s.of(self.source).contains(&b'.'));
+        if let Some(code) = self.answering.filter(|_| !dotted) {
+            self.found.add(at, "msgfile::bound-by-position");
+            let n = Some(self.next_execution(code));
+            return (CellKind::ExecOutput(Execution { n, displays: Vec::new() }), Some(code));
+        }
+        if parent.is_some() && n.is_some() {
+            self.found.add(at, "msgfile::exec-of-non-code-cell");
+        } else {
+            self.found.add(at, "msgfile::orphan-exec-output");
+        }
+        (CellKind::ExecOutput(Execution::default()), None)
+    }
+
+    fn next_execution(&self, code: usize) -> u32 {
+        let CellKind::Code(it) = &self.cells[code - 1].kind else { return 1 };
+        let n = |&o: &usize| match &self.cells[o - 1].kind {
+            CellKind::ExecOutput(e) => e.n,
+            _ => None,
+        };
+        it.executions.last().and_then(n).map_or(1, |n| n.saturating_add(1))
+    }
+
+    /// An answer; one with a dotted id belongs to the cell that the id names (MF-15).
+    fn turn(&mut self, cell: &RawCell, agent: Option<Arc<str>>, parent: Option<usize>) -> Sorted {
+        let at = cell.span().start;
+        let is_reasoning = cell.is_flagged("reasoning");
+        let reply_to = match cell.attr("reply_to") {
+            Some(text) => {
+                let to = self.refer(text.trim(), cell.ordinal());
+                if to.is_none() {
+                    self.found.add(at, "msgfile::orphan-reply");
+                }
+                to
+            }
+            None => parent.or(self.last_message).or_else(|| {
+                self.found.add(at, "msgfile::output-before-message");
+                None
+            }),
+        };
+        (CellKind::Agent(Turn { agent, is_reasoning, reply_to, calls: Vec::new() }), parent)
     }
 }

@@ -12,27 +12,26 @@
 //! says is read from its bytes when somebody asks for it, see `content`.
 
 pub(crate) mod agents;
-mod categories;
 pub(crate) mod cell;
-mod checks;
 pub(crate) mod content;
 pub(crate) mod kinds;
-mod registry;
 mod summaries;
-mod views;
+
+use std::collections::HashMap;
+use std::sync::Arc;
 
 use crate::diag::Findings;
 use crate::syntax::frontmatter::Frontmatter;
-use crate::syntax::grammar::{self, Kind};
+use crate::syntax::grammar;
+use crate::syntax::grammar::Kind;
 use crate::syntax::raw::RawCell;
 use agents::{Agent, AgentKind};
-pub(crate) use categories::{OutputRow, is_language, lower_case};
 use cell::{Cell, HistoryMode, Sent};
 use kinds::{AgentDef, CellKind, Directive, Summary};
-pub(crate) use registry::Registry;
-use std::collections::HashMap;
-use std::sync::Arc;
-pub use views::View;
+
+pub(crate) use agents::Registry;
+pub(crate) use kinds::{OutputRow, is_language, lower_case};
+pub use summaries::View;
 
 /// The record: its cells, and what is known about it as a whole.
 #[derive(Debug, Clone, Default)]
@@ -80,9 +79,9 @@ pub(crate) fn model(raw: Vec<RawCell>, front: Option<&Frontmatter>, found: &mut 
     }
     let Pass { mut cells, registry, defaults, found, .. } = pass;
     summaries::cover(&mut cells);
-    views::views(&mut cells);
+    summaries::views(&mut cells);
     summaries::sources(&mut cells, found);
-    checks::checks(&cells, found);
+    summaries::checks(&cells, found);
     let (agents, defaults) = registry.finish(defaults, found);
     Model { cells, agents, defaults }
 }
@@ -175,7 +174,7 @@ impl<'a> Pass<'a> {
         let at = cell.span().start;
         let title = || cell.title().map(|t| cell.text(t).into_owned());
         let name = cell.said("name").or_else(title).or_else(|| cell.id().map(|id| id.into_owned()));
-        let config = Arc::new(registry::temporary_config(cell, name.as_deref(), self.found));
+        let config = Arc::new(agents::temporary_config(cell, name.as_deref(), self.found));
         let Some(name) = name else {
             self.found.add(at, "msgfile::agent-unnamed");
             return CellKind::AgentDef(AgentDef { agent: None, config });

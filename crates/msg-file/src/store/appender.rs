@@ -5,30 +5,29 @@
 //!                     └ another wrote or saved: reconcile
 //! ```
 
-mod commit;
 mod grow;
-mod journal;
 mod reconcile;
 
-pub use grow::Growing;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 
-use super::disk::{self, Seen, at, hash};
-use super::keep::{Keep, Kept, recovered};
-use super::lock::Lock;
-use super::replace::{create, replace_locked};
-use super::{Appended, Mended, Options, absolute};
+use msg_core::{Code, Diagnostic, Message};
+
+use super::disk::{Seen, at, create, hash, replace_locked};
+use super::lock::{Journal, Lock};
+use super::{Appended, Durability, Mended, Options, absolute, disk};
 use crate::append::{Force, Placed, Writer, refuse_other_kinds, writable};
 use crate::document::{Document, Mode};
-use crate::error::Error;
+use crate::error::{Error, Limits};
 use crate::index::Index;
-use crate::limits::Limits;
-use crate::nonce::Nonce;
 use crate::render::NewCell;
+use crate::stamp::Nonce;
 use crate::syntax;
 use crate::syntax::raw::RawCell;
 use crate::to_cells::{ToCells, cells_for};
-use msg_core::{Diagnostic, Message};
-use std::path::{Path, PathBuf};
+use reconcile::{Keep, Kept, recovered};
+
+pub use grow::Growing;
 
 /// Appends cells to one file. Several may work on the same file, in threads or processes.
 #[derive(Debug)]
@@ -338,4 +337,74 @@ impl Draft {
     fn offset(&self) -> u64 {
         self.base + self.writer.old as u64
     }
+}
+
+// One write, with the journal around it: cells that were proven in memory go to the disk (MF-42, MF-43).
+
+impl Appender {
+    /// Journal, one write, sync, journal cleared (MF-42).
+    fn commit(&mut self, lock: &mut Lock, draft: &Draft) -> Result<(), Error> {
+        let offset = draft.offset();
+        self.note_journal(lock, draft)?;
+        if !draft.over.is_empty() {
+            lock.file.set_len(offset).map_err(at("write", &self.real))?;
+        }
+        if let Err(failed) = lock.append(draft.record(), offset) {
+            // What stood there is put back, and the journal is of no use.
+            let _ = lock.file.write_all(&draft.over);
+            self.clear_journal(lock);
+            return Err(failed);
+        }
+        if self.options.durability == Durability::Sync {
+            lock.sync()?;
+        }
+        self.remember(lock, draft)
+    }
+
+    /// Writes into the sidecar what is about to happen.
+    fn note_journal(&mut self, lock: &mut Lock, draft: &Draft) -> Result<(), Error> {
+        if self.options.durability == Durability::None {
+            return Ok(());
+        }
+        let offset = draft.offset();
+        let (before, record) = (before(lock, offset)?, draft.record().to_vec());
+        let content = self.content(Some(Journal { offset, before, record }));
+        let Some(sidecar) = lock.sidecar()? else {
+            let what = "no lock file can be made beside the file, so there is no journal";
+            self.warnings.push(Diagnostic::warning(Code::new("msgfile::no-sidecar"), what));
+            return Ok(());
+        };
+        let noted = sidecar.write(&content, false);
+        // What is written over is gone for a moment: the journal has to be on the disk by then.
+        let synced = match draft.over.is_empty() || self.options.durability != Durability::Sync {
+            true => Ok(()),
+            false => sidecar.file.sync_data(),
+        };
+        noted.and(synced).map_err(at("write the journal of", &self.real))
+    }
+
+    /// Takes in what was written.
+    fn remember(&mut self, lock: &mut Lock, draft: &Draft) -> Result<(), Error> {
+        self.fresh = None;
+        let bytes = &draft.writer.bytes;
+        for Placed { id, span } in &draft.placed {
+            let (id, text) = (id.clone(), span.of(bytes).to_vec());
+            let kept = Kept { id, span: absolute(*span, draft.base), text };
+            self.keep.push(kept, self.options.keep_bytes);
+        }
+        self.clear_journal(lock);
+        let meta = lock.meta()?;
+        if let (Some(state), Some(last)) = (self.state.as_mut(), draft.placed.last()) {
+            state.known = Seen::of(&meta);
+            state.tail = Some(draft.base + last.span.start as u64);
+            state.tail_cells = 1;
+            state.tail_hash = hash(last.span.of(bytes));
+        }
+        Ok(())
+    }
+}
+
+/// Checksum of what stands before an offset, 4 KiB of it at most.
+pub(crate) fn before(lock: &mut Lock, offset: u64) -> Result<u64, Error> {
+    Ok(hash(&lock.read(offset.saturating_sub(4096), offset)?))
 }

@@ -1,32 +1,37 @@
 //! Locks, always in this order: in the process, on the file itself, on its sidecar (MF-41).
 
-use super::disk::{at, identity, read_range, sync_folder};
-use super::sidecar::{self, Holder, Sidecar};
-use crate::error::Error;
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fs::{File, Metadata, OpenOptions, TryLockError};
-use std::io::Write;
+use std::io;
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Condvar, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+
+use super::disk::{at, hash, identity, read_range, sync_folder};
+use crate::error::Error;
+use crate::stamp::rfc3339;
 
 /// A locked file. Dropping it lets go, in the reverse order.
 #[derive(Debug)]
-pub(super) struct Lock {
+pub(crate) struct Lock {
     /// The sidecar that is there; who has something to write into it asks for [`Lock::sidecar`].
-    pub(super) found: Option<Sidecar>,
+    pub(crate) found: Option<Sidecar>,
     /// Open for reading and appending.
-    pub(super) file: File,
+    pub(crate) file: File,
     /// The file is new.
     created: bool,
-    pub(super) real: PathBuf,
+    pub(crate) real: PathBuf,
     timeout: Duration,
     _held: Held,
 }
 
 impl Lock {
     /// Locks the file at `real`, which is made if it is missing.
-    pub(super) fn take(real: &Path, timeout: Duration) -> Result<Self, Error> {
+    pub(crate) fn take(real: &Path, timeout: Duration) -> Result<Self, Error> {
         let deadline = Instant::now() + timeout;
         let held = Held::take(real, deadline)?;
         loop {
@@ -44,7 +49,7 @@ impl Lock {
             if named.is_none_or(|n| identity(&n) != identity(&ours)) {
                 continue;
             }
-            let found = sidecar::open(real).ok();
+            let found = open(real).ok();
             if let Some(file) = &found {
                 wait(file, real, deadline)?;
             }
@@ -61,9 +66,9 @@ impl Lock {
 
     /// The sidecar, made and locked if it is missing: whoever is refused leaves none behind. None where
     /// it cannot be made; there is no journal then.
-    pub(super) fn sidecar(&mut self) -> Result<Option<&mut Sidecar>, Error> {
+    pub(crate) fn sidecar(&mut self) -> Result<Option<&mut Sidecar>, Error> {
         if self.found.is_none()
-            && let Ok(file) = sidecar::create(&self.real)
+            && let Ok(file) = create(&self.real)
         {
             wait(&file, &self.real, Instant::now() + self.timeout)?;
             self.found = Some(Sidecar { file });
@@ -71,22 +76,22 @@ impl Lock {
         Ok(self.found.as_mut())
     }
 
-    pub(super) fn meta(&self) -> Result<Metadata, Error> {
+    pub(crate) fn meta(&self) -> Result<Metadata, Error> {
         self.file.metadata().map_err(at("examine", &self.real))
     }
 
-    pub(super) fn len(&self) -> Result<u64, Error> {
+    pub(crate) fn len(&self) -> Result<u64, Error> {
         Ok(self.meta()?.len())
     }
 
     /// The bytes from `start` to `end`.
-    pub(super) fn read(&mut self, start: u64, end: u64) -> Result<Vec<u8>, Error> {
+    pub(crate) fn read(&mut self, start: u64, end: u64) -> Result<Vec<u8>, Error> {
         read_range(&mut self.file, start, end).map_err(at("read", &self.real))
     }
 
     /// Puts bytes to the end, which is at `len`: one write, and more only where the system takes less than
     /// all of it. What was written before a failure is taken back.
-    pub(super) fn append(&mut self, bytes: &[u8], len: u64) -> Result<(), Error> {
+    pub(crate) fn append(&mut self, bytes: &[u8], len: u64) -> Result<(), Error> {
         self.file.write_all(bytes).map_err(|source| {
             let _ = self.file.set_len(len);
             Error::WriteFailed { at: len, source }
@@ -94,7 +99,7 @@ impl Lock {
     }
 
     /// Makes what was written durable, the folder too when the file is new.
-    pub(super) fn sync(&self) -> Result<(), Error> {
+    pub(crate) fn sync(&self) -> Result<(), Error> {
         self.file.sync_data().map_err(at("sync", &self.real))?;
         if self.created {
             sync_folder(&self.real);
@@ -103,7 +108,7 @@ impl Lock {
     }
 
     /// Takes back a file that was made for nothing: it is empty, or holds the `fresh` bytes only.
-    pub(super) fn take_back(&self, fresh: Option<u64>) {
+    pub(crate) fn take_back(&self, fresh: Option<u64>) {
         let len = self.file.metadata().map_or(u64::MAX, |it| it.len());
         if (self.created && len == 0) || Some(len) == fresh {
             let _ = std::fs::remove_file(&self.real);
@@ -131,7 +136,7 @@ fn wait(file: &File, real: &Path, deadline: Instant) -> Result<(), Error> {
 
 fn locked(real: &Path) -> Error {
     let unknown = || Holder { pid: 0, host: "?".to_owned(), since: "?".to_owned() };
-    let Holder { pid, host, since } = sidecar::holder(real).unwrap_or_else(unknown);
+    let Holder { pid, host, since } = holder(real).unwrap_or_else(unknown);
     Error::Locked { pid, host, since }
 }
 
@@ -162,4 +167,173 @@ impl Drop for Held {
         held.get_or_insert_default().remove(&self.0);
         FREED.notify_all();
     }
+}
+
+// The sidecar `.NAME.lock`: who holds the lock, the journal of an append, the last cell (MF-41, MF-42).
+//
+// Its form is private: a line of JSON and its checksum, then the journal's bytes. What does not check is
+// as good as empty.
+//
+// ```text
+// {"form":"msg-file-lock-3","holder":{"pid":7,…},"content":{"largest":4,…},"record":[120,…]}   8f3a…
+// ## %%% [^4] …
+// ```
+
+/// What an append is about to write, or was writing when it died.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Journal {
+    /// Length of the file before it.
+    pub(crate) offset: u64,
+    /// Checksum of the bytes before it, 4 KiB of them at most.
+    pub(crate) before: u64,
+    /// Stands behind the header line.
+    #[serde(skip)]
+    pub(crate) record: Vec<u8>,
+}
+
+/// The last cell that was written.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Last {
+    pub(crate) id: String,
+    pub(crate) offset: u64,
+    pub(crate) len: u64,
+    pub(crate) hash: u64,
+}
+
+/// What a sidecar says.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct Content {
+    /// The largest number ever given as an id: one that a save has removed is not given again, so
+    /// that nobody's cell is taken for another's.
+    pub(crate) largest: u128,
+    pub(crate) last: Option<Last>,
+    pub(crate) journal: Option<Journal>,
+}
+
+/// Who holds the lock.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Holder {
+    pub(crate) pid: u32,
+    pub(crate) host: String,
+    pub(crate) since: String,
+}
+
+/// The header line.
+#[derive(Debug, Serialize, Deserialize)]
+struct Head<'a> {
+    form: Cow<'a, str>,
+    holder: Holder,
+    content: Cow<'a, Content>,
+    /// Length and checksum of the journal's bytes.
+    record: (usize, u64),
+}
+
+/// An open sidecar, locked by us.
+#[derive(Debug)]
+pub(crate) struct Sidecar {
+    pub(crate) file: File,
+}
+
+const FORM: &str = "msg-file-lock-3";
+
+pub(crate) fn path_of(real: &Path) -> PathBuf {
+    let mut name = std::ffi::OsString::from(".");
+    name.push(real.file_name().unwrap_or_default());
+    name.push(".lock");
+    real.with_file_name(name)
+}
+
+/// The sidecar that is there.
+pub(crate) fn open(real: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).write(true).open(path_of(real))
+}
+
+/// The sidecar, made if it is missing.
+pub(crate) fn create(real: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.mode(0o600);
+    }
+    options.open(path_of(real))
+}
+
+impl Sidecar {
+    /// What the last holder left.
+    pub(crate) fn read(&mut self) -> Content {
+        let mut bytes = Vec::new();
+        let read =
+            self.file.seek(SeekFrom::Start(0)).and_then(|_| self.file.read_to_end(&mut bytes));
+        read.ok().and_then(|_| parse(&bytes)).map(|(_, content)| content).unwrap_or_default()
+    }
+
+    /// Writes what is to be known, by one write.
+    pub(crate) fn write(&mut self, content: &Content, trim: bool) -> io::Result<()> {
+        let bytes = print(content);
+        self.file.seek(SeekFrom::Start(0))?;
+        self.file.write_all(&bytes)?;
+        if trim {
+            self.file.set_len(bytes.len() as u64)?;
+        }
+        Ok(())
+    }
+}
+
+/// Who holds the lock of a file, as far as the sidecar says.
+pub(crate) fn holder(real: &Path) -> Option<Holder> {
+    let bytes = std::fs::read(path_of(real)).ok()?;
+    parse(&bytes).map(|(holder, _)| holder)
+}
+
+fn host() -> String {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
+    let name = name.or_else(|| std::env::var("HOSTNAME").ok()).unwrap_or_default();
+    let name: String =
+        name.trim().chars().filter(|c| !c.is_whitespace() && !c.is_control()).collect();
+    if name.is_empty() { "?".to_owned() } else { name }
+}
+
+impl Holder {
+    /// This process, from now on.
+    fn ourselves() -> Self {
+        static HOST: OnceLock<String> = OnceLock::new();
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
+        let host = HOST.get_or_init(host).clone();
+        Self { pid: std::process::id(), host, since: rfc3339(now) }
+    }
+}
+
+fn print(content: &Content) -> Vec<u8> {
+    let record = content.journal.as_ref().map_or(&[][..], |it| &it.record);
+    let head = Head {
+        form: FORM.into(),
+        holder: Holder::ourselves(),
+        content: Cow::Borrowed(content),
+        record: (record.len(), hash(record)),
+    };
+    let mut bytes = serde_json::to_vec(&head).expect("because it holds text and numbers only");
+    let sum = format!("\t{:x}\n", hash(&bytes));
+    bytes.extend_from_slice(sum.as_bytes());
+    bytes.extend_from_slice(record);
+    bytes
+}
+
+fn parse(bytes: &[u8]) -> Option<(Holder, Content)> {
+    let end = memchr::memchr(b'\n', bytes)?;
+    let (line, record) = (std::str::from_utf8(&bytes[..end]).ok()?, &bytes[end + 1..]);
+    let (head, sum) = line.rsplit_once('\t')?;
+    if u64::from_str_radix(sum, 16).ok()? != hash(head.as_bytes()) {
+        return None;
+    }
+    let head: Head<'_> = serde_json::from_str(head).ok().filter(|it: &Head<'_>| it.form == FORM)?;
+    let mut content = head.content.into_owned();
+    let (len, sum) = head.record;
+    let record = record.get(..len).filter(|it| hash(it) == sum);
+    content.journal = content.journal.zip(record).map(|(mut journal, record)| {
+        journal.record = record.to_vec();
+        journal
+    });
+    Some((head.holder, content))
 }

@@ -1,18 +1,21 @@
 //! One cell at a time: its definition, its gaps, its body (MF-9 to MF-12).
 
-use super::fences::within;
-use super::footnotes;
-use super::grammar::{self, Definition, Lexed};
-use super::line::{Line, is_empty_line, lines, skip_empty, trim_empty_end};
-use super::raw::{Places, RawCell};
-use super::scan::Head;
-use crate::diag::Findings;
-use crate::span::Span;
-use memchr::memmem;
+use std::collections::HashMap;
 use std::sync::Arc;
 
+use memchr::memmem;
+
+use super::attributes::Lexed;
+use super::grammar::Definition;
+use super::line::{Line, is_empty_line, lines, skip_empty, trim_empty_end, within};
+use super::raw::RawCell;
+use super::scan::Head;
+use super::{attributes, grammar};
+use crate::diag::Findings;
+use crate::span::{Places, Span};
+
 /// Builds the cells that begin at `heads`.
-pub(super) fn cells(
+pub(crate) fn cells(
     source: &Arc<[u8]>,
     heads: &[Head],
     closed: &[Span],
@@ -34,7 +37,7 @@ pub(super) fn cells(
         draft.define();
         out.push(draft.finish(source));
     }
-    footnotes::bind(source, &mut out, &blocks, found);
+    bind(source, &mut out, &blocks, found);
     for cell in &out {
         if cell.definition().is_none()
             && cell.attrs.is_empty()
@@ -159,7 +162,7 @@ impl<'a> Draft<'a> {
         attributes(self.source, line, def.attrs, &mut self.lexed, self.found);
         let mut end = line.next;
         for more in lines(self.source, line.next, self.end) {
-            if !grammar::is_continuation(more.text(self.source)) {
+            if !attributes::is_continuation(more.text(self.source)) {
                 break;
             }
             attributes(self.source, more, 0, &mut self.lexed, self.found);
@@ -222,7 +225,7 @@ fn places(source: &[u8], head: &Head, end: usize, counted: (usize, usize)) -> Pl
     }
 }
 
-pub(super) fn attributes(
+pub(crate) fn attributes(
     source: &[u8],
     line: Line,
     from: usize,
@@ -230,13 +233,13 @@ pub(super) fn attributes(
     found: &mut Findings,
 ) {
     lexed.codes.clear();
-    grammar::attributes(line.text(source), from, line.start, lexed);
+    attributes::attributes(line.text(source), from, line.start, lexed);
     for code in &lexed.codes {
         found.add(line.start, code);
     }
 }
 
-pub(super) fn duplicates(source: &[u8], at: usize, lexed: &Lexed, found: &mut Findings) {
+pub(crate) fn duplicates(source: &[u8], at: usize, lexed: &Lexed, found: &mut Findings) {
     let keys = lexed.attrs.iter().map(|a| a.key(source));
     let repeated = if lexed.attrs.len() < 9 {
         keys.clone().enumerate().any(|(i, k)| keys.clone().take(i).any(|other| other == k))
@@ -249,5 +252,106 @@ pub(super) fn duplicates(source: &[u8], at: usize, lexed: &Lexed, found: &mut Fi
     };
     if repeated {
         found.add(at, "msgfile::duplicate-attribute");
+    }
+}
+
+// Definitions that older writers put in blocks at the end of a cell, given to their cells (MF-10).
+//
+// Where such a block begins is found by `cells`.
+
+/// Gives the definitions of footnote blocks to the cells up to them that have none (MF-10). Each cell
+/// is looked at once, however many blocks there are.
+pub(crate) fn bind(
+    source: &[u8],
+    cells: &mut [RawCell],
+    blocks: &[(usize, Span)],
+    found: &mut Findings,
+) {
+    // Cells that have an id but no definition so far, and how many cells were looked at.
+    let (mut waiting, mut seen) = (HashMap::new(), 0);
+    for &(last, block) in blocks {
+        for (cell, i) in cells[seen..=last].iter().zip(seen..) {
+            let id = cell.at.id.get().filter(|_| cell.defined_id().is_none());
+            waiting.extend(id.map(|it| (it.of(source), i)));
+        }
+        seen = last + 1;
+        for line in lines(source, block.start, block.end).skip(1) {
+            let text = line.text(source);
+            let Some(def) = grammar::definition(text) else { continue };
+            let Some(i) = waiting.remove(def.id.of(text)) else { continue };
+            found.add(line.start, "msgfile::definition-in-footnote-block");
+            let mut lexed = Lexed::default();
+            attributes(source, line, def.attrs, &mut lexed, found);
+            duplicates(source, line.start, &lexed, found);
+            let shift = |s: Span| Span::new(s.start + line.start, s.end + line.start);
+            cells[i].at.defined_id = shift(def.id).into();
+            cells[i].at.ty = def.ty.map(shift).into();
+            cells[i].attrs = lexed.attrs.into();
+        }
+    }
+}
+
+// The parts of a cell, which tile it (MF-58): put together when asked for, never stored.
+//
+// What a part says is not looked at.
+
+/// What a part of a cell is (MF-58).
+///
+/// ```
+/// assert_eq!(msg_file::PartKind::Gap.as_str(), "gap");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum PartKind {
+    /// The heading line.
+    Heading,
+    /// The definition with its continuation lines.
+    Definition,
+    /// Empty lines that are not content.
+    Gap,
+    /// Lines of the body.
+    Body,
+    /// A block of definitions at the end, as older writers made (MF-10).
+    Footnotes,
+}
+
+impl PartKind {
+    /// The word of the JSON form.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Heading => "heading",
+            Self::Definition => "definition",
+            Self::Gap => "gap",
+            Self::Body => "body",
+            Self::Footnotes => "footnotes",
+        }
+    }
+}
+
+impl RawCell {
+    /// The parts, tiling the cell.
+    pub(crate) fn parts(&self) -> Vec<(PartKind, Span)> {
+        let span = self.span();
+        let heading = (PartKind::Heading, self.heading_line());
+        let bodies = self.bodies().map(|it| (PartKind::Body, it));
+        let definition = self.definition().map(|it| (PartKind::Definition, it));
+        let footnotes = (PartKind::Footnotes, Span::new(self.at.end as usize, span.end));
+        let mut known: Vec<(PartKind, Span)> =
+            [heading, footnotes].into_iter().chain(bodies).chain(definition).collect();
+        known.retain(|it| !it.1.is_empty());
+        known.sort_by_key(|it| it.1.start);
+        let mut all = Vec::with_capacity(2 * known.len());
+        let mut at = span.start;
+        for (kind, part) in known {
+            if part.start > at {
+                all.push((PartKind::Gap, Span::new(at, part.start)));
+            }
+            all.push((kind, part));
+            at = part.end;
+        }
+        if at < span.end {
+            all.push((PartKind::Gap, Span::new(at, span.end)));
+        }
+        all
     }
 }

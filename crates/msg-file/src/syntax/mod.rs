@@ -13,28 +13,26 @@
 //! Lines are found by `scan` and `fences`, read by `grammar`, put together by `cells`. Nothing here knows
 //! agents, parents or histories: these are the second pass, `model`.
 
-mod cells;
-pub(crate) mod fences;
-mod footnotes;
+pub(crate) mod attributes;
+pub(crate) mod cells;
 pub(crate) mod frontmatter;
 pub(crate) mod grammar;
 pub(crate) mod line;
-pub(crate) mod parts;
-mod places;
 pub(crate) mod raw;
 pub(crate) mod scan;
-mod section;
+
+use std::sync::Arc;
 
 use crate::diag::Findings;
 use crate::document::Mode;
-use crate::limits::Limits;
+use crate::error::Limits;
 use crate::span::Span;
-use fences::FenceLine;
 use frontmatter::Frontmatter;
+use line::FenceLine;
 use raw::RawCell;
 use scan::{Head, Survey};
-pub use section::Section;
-use std::sync::Arc;
+
+pub use scan::Section;
 
 /// Where everything is.
 #[derive(Debug, Clone)]
@@ -68,7 +66,7 @@ pub(crate) fn read(
     if heads.len() > most {
         return Syntax { overfull: Some(most), ..empty(true) };
     }
-    let mut fences = fences::fence_lines(source, scan::bom_len(source));
+    let mut fences = line::fence_lines(source, scan::bom_len(source));
     let strong = heads.iter().find(|h| h.strong).map_or(end, |h| h.start);
     let frontmatter = frontmatter::find(source, scan::bom_len(source), strong, found)
         .map(|(span, inner)| frontmatter::read(source, span, inner, limits, found));
@@ -92,7 +90,7 @@ pub(crate) fn read(
     let segments = Segments::of(source.len(), &fences, &heads);
     let mut syntax = Syntax { frontmatter, preamble: Span::new(from, end), ..empty(true) };
     if let (Mode::Markdown, Some(name)) = (mode, name) {
-        syntax.section = section::find(source, from, &name, &heads, &segments.closed, found);
+        syntax.section = scan::find(source, from, &name, &heads, &segments.closed, found);
         let start = syntax.section.as_ref().map_or(end, |s| s.end);
         syntax.document = Some(Span::new(from, start));
         syntax.preamble = Span::new(start, end);
@@ -140,7 +138,7 @@ impl Segments {
         for end in ends {
             let n = fences[at..].partition_point(|f| f.start < end);
             if n > 0 {
-                let (closed, open) = fences::close_fences(&fences[at..at + n]);
+                let (closed, open) = line::close_fences(&fences[at..at + n]);
                 segments.closed.extend(closed);
                 segments.open.extend(open);
                 at += n;
@@ -176,7 +174,7 @@ fn report_lines(
     found: &mut Findings,
 ) {
     for &at in near {
-        if !fences::within(&segments.closed, at) {
+        if !line::within(&segments.closed, at) {
             found.add(at, "msgfile::near-marker");
         }
     }

@@ -10,13 +10,17 @@
 //!
 //! What a cell means (category, parent, view) is worked out in `model`; nothing here changes for it.
 
-use super::grammar::{self, Form, Kind, RawAttr};
-use super::line::{chomp, lines};
-pub(crate) use super::places::{Ordinal, Places};
-use crate::model::agents::boolean;
-use crate::span::Span;
 use std::borrow::Cow;
 use std::sync::Arc;
+
+use super::attributes::{Form, RawAttr};
+use super::grammar::Kind;
+use super::line::{chomp, lines};
+use super::{attributes, grammar};
+use crate::model::agents::boolean;
+use crate::span::Span;
+
+use crate::span::Places;
 
 /// One cell of the record, without its meaning (MF-6 to MF-12).
 #[derive(Debug, Clone)]
@@ -139,7 +143,7 @@ impl RawCell {
         match attr.form {
             Form::Flag => None,
             Form::Plain => Some(String::from_utf8_lossy(text)),
-            Form::Escaped => Some(lossy(grammar::decode_double(text))),
+            Form::Escaped => Some(lossy(attributes::decode_double(text))),
         }
     }
 

@@ -13,7 +13,8 @@ use std::ops::ControlFlow;
 use super::section::Ended;
 use super::tokens::{Kind, Next, Pending, Stand, Token, Tokens};
 use crate::code::Code;
-use crate::lex::{self, ARGS};
+use crate::lex;
+use crate::lex::ARGS;
 use crate::value::Section;
 
 /// Values of a block that may be read to its stop; the end of those behind is looked for near.
@@ -23,7 +24,7 @@ const NEAR: usize = if cfg!(test) { 128 } else { 1024 };
 
 /// What closes the element around the one that is asked about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Parent<'a> {
+pub(crate) enum Parent<'a> {
     /// Any ARGS word.
     Args,
     /// `</tool>`.
@@ -33,7 +34,7 @@ pub(super) enum Parent<'a> {
 }
 
 impl Parent<'_> {
-    pub(super) fn closed_by(self, name: &str) -> bool {
+    pub(crate) fn closed_by(self, name: &str) -> bool {
         match self {
             Parent::Args => lex::is_word(name, &ARGS),
             Parent::Tool => lex::same(name, "tool"),
@@ -44,7 +45,7 @@ impl Parent<'_> {
 
 /// How surely a close tag is structure and not text (XT-22).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Strength {
+pub(crate) enum Strength {
     No,
     Weak,
     Strong,
@@ -52,21 +53,21 @@ pub(super) enum Strength {
 
 /// A value whose end is looked for.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Value<'v> {
+pub(crate) struct Value<'v> {
     /// The element's name.
-    pub(super) own: &'v str,
-    pub(super) parent: Parent<'v>,
+    pub(crate) own: &'v str,
+    pub(crate) parent: Parent<'v>,
     /// Where its content begins.
-    pub(super) from: usize,
+    pub(crate) from: usize,
     /// The outermost parameter, if the value is part of an object (strict mode).
-    pub(super) outer: Option<(&'v str, Parent<'v>)>,
+    pub(crate) outer: Option<(&'v str, Parent<'v>)>,
     /// Where all values of the block end at the latest, if only the end of input showed that.
-    pub(super) bare_end: Option<usize>,
+    pub(crate) bare_end: Option<usize>,
 }
 
 /// Where a value ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
+pub(crate) enum End {
     /// At this close tag: where it begins and ends.
     At(usize, usize),
     /// It has none before the tail, or the bare end, of the block.
@@ -83,18 +84,18 @@ pub(super) enum End {
 
 /// What stands in a value.
 #[derive(Debug, Default)]
-pub(super) struct Inside {
-    pub(super) sections: Vec<Section>,
+pub(crate) struct Inside {
+    pub(crate) sections: Vec<Section>,
     /// Reports of sections, by where they begin and end.
-    pub(super) reports: Vec<(usize, usize, Code)>,
+    pub(crate) reports: Vec<(usize, usize, Code)>,
     /// Close tags of its own that did not end it.
-    pub(super) own: Own,
-    pub(super) named_param: Option<usize>,
+    pub(crate) own: Own,
+    pub(crate) named_param: Option<usize>,
 }
 
 impl Inside {
     /// A section more.
-    pub(super) fn add(&mut self, ended: &Ended) {
+    pub(crate) fn add(&mut self, ended: &Ended) {
         let section = ended.section;
         self.reports.extend(ended.codes().map(|code| (section.start, section.end, code)));
         self.sections.push(section);
@@ -103,35 +104,35 @@ impl Inside {
 
 /// Own close tags that did not end the value, each the last of its kind.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Own {
-    pub(super) structural: Option<(usize, usize)>,
-    pub(super) any: Option<(usize, usize)>,
+pub(crate) struct Own {
+    pub(crate) structural: Option<(usize, usize)>,
+    pub(crate) any: Option<(usize, usize)>,
 }
 
 /// The search for ends in one block, and what it has cost (XT-29).
-pub(super) struct Search<'a> {
-    pub(super) tokens: Tokens<'a>,
+pub(crate) struct Search<'a> {
+    pub(crate) tokens: Tokens<'a>,
     /// The message was cut; meaningful at the end of input only.
-    pub(super) cut: bool,
+    pub(crate) cut: bool,
     /// So many sections may be ended by the end of input.
-    pub(super) rewinds_max: usize,
+    pub(crate) rewinds_max: usize,
     /// So many were.
-    pub(super) rewinds: usize,
+    pub(crate) rewinds: usize,
     /// So many values were read to the stop of their block and did not end before it.
-    pub(super) scans: usize,
+    pub(crate) scans: usize,
     /// So far such values were read.
-    pub(super) reach: usize,
+    pub(crate) reach: usize,
     /// Bytes that were read in vain as parts of objects.
-    pub(super) vain: usize,
+    pub(crate) vain: usize,
 }
 
 impl<'a> Search<'a> {
-    pub(super) fn new(tokens: Tokens<'a>, cut: bool, rewinds_max: usize) -> Self {
+    pub(crate) fn new(tokens: Tokens<'a>, cut: bool, rewinds_max: usize) -> Self {
         Search { tokens, cut, rewinds_max, rewinds: 0, scans: 0, reach: 0, vain: 0 }
     }
 
     /// XT-21.
-    pub(super) fn find_end(&mut self, value: &Value<'_>) -> Result<(End, Inside), Pending> {
+    pub(crate) fn find_end(&mut self, value: &Value<'_>) -> Result<(End, Inside), Pending> {
         let far = match self.scans < SCANS_MAX {
             true => usize::MAX,
             false => value.from + NEAR,
@@ -159,7 +160,7 @@ impl<'a> Search<'a> {
         let mut i = self.tokens.index(scan.value.from);
         while let Some(&token) = self.tokens.get(i) {
             #[cfg(test)]
-            crate::steps::count();
+            crate::growth::count();
             if let Some(stop) = scan.value.bare_end.filter(|&stop| token.start >= stop) {
                 return Ok(End::Stop(stop));
             }
@@ -233,7 +234,7 @@ impl<'a> Search<'a> {
     }
 
     /// The end of the tail whose ARGS close tag this may be.
-    pub(super) fn tail(&self, token: &Token<'_>) -> Result<Option<usize>, Pending> {
+    pub(crate) fn tail(&self, token: &Token<'_>) -> Result<Option<usize>, Pending> {
         if !token.is_close() || !Parent::Args.closed_by(token.name) {
             return Ok(None);
         }
@@ -244,7 +245,7 @@ impl<'a> Search<'a> {
     }
 
     /// XT-22: how surely this close tag is one of the structure, in an element of `parent`.
-    pub(super) fn structural(
+    pub(crate) fn structural(
         &self,
         token: &Token<'_>,
         parent: Parent<'_>,

@@ -1,16 +1,19 @@
 //! Parameters and what is nested in them (XT-19, XT-20): an element is first tried as an object; if its content is not
 //! exactly that, it is read again as text, at most once a level.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
-use super::close::{End, Inside, Parent, Value};
+use super::close::{End, Inside, Parent, Search, Strength, Value};
+use super::draft::Arguments;
 use super::grammar::{Grammar, Halt};
-use super::recover::Mended;
-use super::tokens::{Kind, Stand, Token};
-use crate::input::Input;
+use super::tokens::{Kind, Pending, Stand, Token};
+use crate::code::Code;
+use crate::input::{Input, is_blank};
 use crate::json::{Json, Members};
-use crate::lex;
-use crate::value::{self, Section};
+use crate::lex::PARAM;
+use crate::value::Section;
+use crate::{json, lex, value};
 
 /// What is read in vain as objects may add up to so many times what stands before, and so many bytes; less in unit tests,
 /// which count steps.
@@ -38,7 +41,7 @@ struct Path<'e> {
 
 impl<'a> Grammar<'a> {
     /// The parameter of this open tag.
-    pub(super) fn param(&mut self, t: &Token<'a>) -> Result<(), Halt> {
+    pub(crate) fn param(&mut self, t: &Token<'a>) -> Result<(), Halt> {
         if self.opts.limits.depth() == 0 {
             return Err(Halt::Deep(t.start));
         }
@@ -200,7 +203,7 @@ impl<'a> Grammar<'a> {
     }
 
     /// The value of a text that ends at `to`, reported on.
-    pub(super) fn text_value(&mut self, from: usize, to: usize, inside: &Inside) -> String {
+    pub(crate) fn text_value(&mut self, from: usize, to: usize, inside: &Inside) -> String {
         let ended = inside.sections.iter().filter(|s| s.end <= to);
         let sections: Vec<Section> = ended.map(|s| s.relative(from)).collect();
         let (text, notes) = value::value(self.search.tokens.w.str(from, to), &sections);
@@ -237,5 +240,209 @@ fn unfinished(w: &Input<'_>, raw: &str, from: usize) -> usize {
     match raw.rfind('<') {
         Some(i) if lex::cut_markup(w, from + i) => i,
         _ => raw.rfind('&').filter(|i| value::is_cut_entity(&raw[*i..])).unwrap_or(raw.len()),
+    }
+}
+
+// Text where elements should stand: beside those of a block it is skipped, or ends the block (XT-12); as all there is of
+// ARGS it is the arguments (XT-18). The text of a parameter is the business of `element`.
+//
+// ```text
+// <tool>Now: <tool_name>ls</tool_name><arguments>-l</arguments></tool>
+//       skipped                                  the arguments, unless they are JSON
+// ```
+
+/// How far text after the arguments is followed.
+pub(crate) const TEXT_MAX: usize = 256;
+
+/// Text in an ARGS element that is open.
+#[derive(Debug, Default)]
+pub(crate) struct ArgsText {
+    /// Where it begins, if there is any.
+    pub(crate) from: Option<usize>,
+    inside: Inside,
+}
+
+impl Grammar<'_> {
+    /// CDATA where nothing should be, up to the first `]]>`.
+    pub(crate) fn stray_section(&mut self, marker: &Token<'_>) -> Result<(), Halt> {
+        let tokens = &self.search.tokens;
+        match tokens.terminator(marker.end) {
+            Some(at) => self.skip_stray(marker.start, at + 3),
+            None if tokens.w.eof => return Err(Halt::Eof),
+            None => return Err(Halt::Pending),
+        }
+        Ok(())
+    }
+
+    /// Text at the top is skipped; whether it ends a block whose call is whole.
+    pub(crate) fn stray(&mut self, p: usize) -> Result<bool, Halt> {
+        if self.calls.cur.args_closed && !self.envelope_follows(p)? {
+            return Ok(true);
+        }
+        let end = self.text_end(p)?;
+        self.skip_stray(p, end);
+        Ok(false)
+    }
+
+    /// Where the text that begins at `p` ends: at the next `<`.
+    pub(crate) fn text_end(&self, p: usize) -> Result<usize, Halt> {
+        let tokens = &self.search.tokens;
+        match tokens.next(p + 1) {
+            Some(token) => Ok(token.start),
+            None if tokens.w.eof => Ok(tokens.w.end()),
+            None => Err(Halt::Pending),
+        }
+    }
+
+    fn skip_stray(&mut self, from: usize, to: usize) {
+        self.calls.note_once(Code::StrayTextInTool, from, to);
+        self.calls.cur.stray_after_name |= self.calls.cur.name.is_some();
+        self.at = to;
+    }
+
+    /// Whether `</tool>` or an envelope open tag follows within 256 bytes.
+    fn envelope_follows(&self, p: usize) -> Result<bool, Pending> {
+        let tokens = &self.search.tokens;
+        for token in tokens.iter_from(p).take_while(|t| t.start - p <= TEXT_MAX) {
+            match token.kind {
+                Kind::Undecided => return Err(Pending),
+                Kind::Opener => return Ok(false),
+                Kind::Close { tool: true } => return Ok(true),
+                Kind::Open { .. } if lex::is_envelope(token.name) => return Ok(true),
+                _ => {}
+            }
+        }
+        if tokens.w.eof || tokens.w.end() > p + TEXT_MAX { Ok(false) } else { Err(Pending) }
+    }
+
+    /// A section in the ARGS element `own`.
+    pub(crate) fn args_section(
+        &mut self,
+        own: &str,
+        marker: &Token<'_>,
+        args_text: &mut ArgsText,
+    ) -> Result<(), Halt> {
+        args_text.from.get_or_insert(marker.start);
+        let ended = self.search.section(marker, own, Parent::Tool)?.ok_or(Halt::Eof)?;
+        args_text.inside.add(&ended);
+        self.at = ended.section.end;
+        Ok(())
+    }
+
+    /// Text instead of parameters: a JSON object, else a string.
+    pub(crate) fn text_args(&mut self, from: usize, args_text: &ArgsText, to: usize) -> Arguments {
+        let text = self.text_value(from, to, &args_text.inside);
+        let text = lex::trim(&text);
+        match json::parse(text, self.opts.limits.json_depth()) {
+            Some((value @ Json::Object(_), repaired)) => self.json_value(value, repaired, from, to),
+            _ => {
+                self.calls.note(Code::ArgumentsNotObject, from, to);
+                Arguments::Other(Json::String(text.to_owned()))
+            }
+        }
+    }
+}
+
+// Mending a value that no close tag ends before its stop (XT-23).
+
+/// Where a mended value ends.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mended {
+    pub(crate) to: usize,
+    pub(crate) end: usize,
+    pub(crate) report: Code,
+    trim: bool,
+}
+
+impl Mended {
+    pub(crate) fn before(pos: usize) -> Self {
+        Mended { to: pos, end: pos, report: Code::MissingCloseTag, trim: true }
+    }
+
+    fn at((to, end): (usize, usize)) -> Self {
+        Mended { to, end, report: Code::MismatchedCloseTag, trim: false }
+    }
+
+    /// Where the value's text ends that begins at `from`: without blanks before what it has no end before.
+    pub(crate) fn text_end(&self, w: &Input<'_>, from: usize) -> usize {
+        let mut to = self.to;
+        while self.trim && to > from && w.at(to - 1).is_some_and(is_blank) {
+            to -= 1;
+        }
+        to
+    }
+}
+
+impl Search<'_> {
+    /// Where a value ends that ran into `stop`: the first rule that applies.
+    pub(crate) fn mend(
+        &self,
+        value: &Value<'_>,
+        inside: &Inside,
+        stop: usize,
+    ) -> Result<Mended, Pending> {
+        if lex::is_word(value.own, &PARAM)
+            && let Some(p) = inside.named_param.filter(|&p| p < stop)
+        {
+            return Ok(Mended::before(p));
+        }
+        if let Some(tag) = inside.own.structural.or(inside.own.any) {
+            return Ok(Mended::at(tag));
+        }
+        self.look_through(value, inside, stop)
+    }
+
+    /// Where a value ends whose end is not looked for: before its first tag.
+    pub(crate) fn cut_short(&self, value: &Value<'_>, inside: &Inside) -> Mended {
+        let first = self.outside(value.from, inside, usize::MAX).next();
+        Mended::before(first.map_or(self.tokens.w.end(), |token| token.start))
+    }
+
+    /// The tokens from `from` on before `stop`, those in sections aside.
+    fn outside<'s>(
+        &'s self,
+        from: usize,
+        inside: &'s Inside,
+        stop: usize,
+    ) -> impl Iterator<Item = &'s Token<'s>> {
+        self.tokens
+            .iter_from(from)
+            .take_while(move |token| token.start < stop)
+            .filter(|token| value::section_at(&inside.sections, token.start).is_none())
+    }
+
+    /// Rule (3), that the first tag opens an element that is closed before the stop; rule (4), the first structural
+    /// close tag that nothing inside opens; else the stop.
+    fn look_through(
+        &self,
+        value: &Value<'_>,
+        inside: &Inside,
+        stop: usize,
+    ) -> Result<Mended, Pending> {
+        let mut opened: HashSet<String> = HashSet::new();
+        let (mut first, mut unopened) = (None, None);
+        for token in self.outside(value.from, inside, stop) {
+            #[cfg(test)]
+            crate::growth::count();
+            let first = *first.get_or_insert(token);
+            match token.kind {
+                Kind::Open { .. } | Kind::Opener => {
+                    opened.insert(token.name.to_ascii_lowercase());
+                }
+                Kind::Close { .. } if first.is_plain_open() && token.is(first.name) => {
+                    return Ok(Mended::before(first.start));
+                }
+                Kind::Close { .. }
+                    if unopened.is_none()
+                        && token.end <= stop
+                        && !opened.contains(&token.name.to_ascii_lowercase())
+                        && self.structural(token, value.parent)? != Strength::No =>
+                {
+                    unopened = Some((token.start, token.end));
+                }
+                _ => {}
+            }
+        }
+        Ok(unopened.map_or(Mended::before(stop), Mended::at))
     }
 }

@@ -9,11 +9,11 @@
 //! ```
 
 use super::draft::{Done, Outcome};
+use super::element::TEXT_MAX;
 use super::form::Form;
 use super::grammar::Head;
 use super::opener::OPENER_REACH;
 use super::preview::Preview;
-use super::text::TEXT_MAX;
 use crate::code::Code;
 use crate::event::Queue;
 use crate::input::{Incomplete, Input, MORE, is_blank};

@@ -1,17 +1,17 @@
 //! One reading of a block, from its opener to its end: the level of `<tool>` itself (XT-12, XT-14) and that of
 //! `<arguments>` (XT-18). It goes over the tokens once and keeps nothing for another reading.
 
+use std::borrow::Cow;
+
 use super::close::{Parent, Search};
-use super::draft::{Arguments, Calls, Done, Params};
-use super::names::{Name, opener_attributes, read_name};
-use super::text::ArgsText;
+use super::draft::{Arguments, Calls, Done, Draft, Params};
+use super::element::ArgsText;
 use super::tokens::{Kind, Pending, Stand, Token, Tokens};
-use crate::call;
 use crate::code::Code;
-use crate::input::{Incomplete, Input};
-use crate::lex::{self, ARGS, NAME, SERVER};
+use crate::input::{Incomplete, Input, Need};
+use crate::lex::{ARGS, NAME, OpenTag, PARAM, SERVER, Tag};
 use crate::options::Options;
-use crate::value;
+use crate::{call, lex, value};
 
 /// A block for which so many bytes behind it were read counts as read twice.
 pub(crate) const REACH_MAX: usize = 4096;
@@ -59,7 +59,7 @@ pub(crate) fn read_arguments_of(
 
 /// Why a part of the grammar cannot go on.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Halt {
+pub(crate) enum Halt {
     /// The bytes do not decide.
     Pending,
     /// The message ends here.
@@ -83,20 +83,20 @@ impl From<Incomplete> for Halt {
 }
 
 /// What has been read of a block.
-pub(super) struct Grammar<'a> {
-    pub(super) search: Search<'a>,
-    pub(super) opts: &'a Options,
-    pub(super) head: Head,
-    pub(super) at: usize,
-    pub(super) calls: Calls,
+pub(crate) struct Grammar<'a> {
+    pub(crate) search: Search<'a>,
+    pub(crate) opts: &'a Options,
+    pub(crate) head: Head,
+    pub(crate) at: usize,
+    pub(crate) calls: Calls,
     /// The parameters of the ARGS element that is open.
-    pub(super) args: Option<Params>,
+    pub(crate) args: Option<Params>,
     /// End of the last element, where a block without close tag ends.
-    pub(super) last_end: usize,
-    pub(super) bare_end: Option<usize>,
+    pub(crate) last_end: usize,
+    pub(crate) bare_end: Option<usize>,
     /// Only the end of input decided something (XT-29).
-    pub(super) at_eof: bool,
-    pub(super) is_json: bool,
+    pub(crate) at_eof: bool,
+    pub(crate) is_json: bool,
 }
 
 impl<'a> Grammar<'a> {
@@ -134,7 +134,7 @@ impl<'a> Grammar<'a> {
     }
 
     /// The elements of the block, and whatever else stands between them.
-    pub(super) fn top(&mut self) -> Result<Done, Halt> {
+    pub(crate) fn top(&mut self) -> Result<Done, Halt> {
         loop {
             let token = match self.peek()? {
                 Stand::Token(token) => token,
@@ -163,7 +163,7 @@ impl<'a> Grammar<'a> {
     }
 
     /// What stands next, behind misc, of which declarations are reported.
-    pub(super) fn peek(&mut self) -> Result<Stand<'a>, Halt> {
+    pub(crate) fn peek(&mut self) -> Result<Stand<'a>, Halt> {
         let calls = &mut self.calls;
         let stand = self.search.tokens.behind(self.at, |misc| {
             if misc.kind == Kind::Declaration {
@@ -180,7 +180,7 @@ impl<'a> Grammar<'a> {
     }
 
     /// Goes on behind a token that has no place here.
-    pub(super) fn skip(&mut self, code: Code, token: &Token<'_>) {
+    pub(crate) fn skip(&mut self, code: Code, token: &Token<'_>) {
         self.calls.note(code, token.start, token.end);
         self.at = token.end;
     }
@@ -224,7 +224,7 @@ impl<'a> Grammar<'a> {
     }
 
     /// The ARGS element of this open tag.
-    pub(super) fn args(&mut self, t: &Token<'a>) -> Result<(), Halt> {
+    pub(crate) fn args(&mut self, t: &Token<'a>) -> Result<(), Halt> {
         if !t.is("arguments") {
             self.calls.note(Code::FieldAlias, t.start, t.end);
         }
@@ -240,7 +240,7 @@ impl<'a> Grammar<'a> {
     }
 
     /// What stands in the ARGS element of that name, up to its end.
-    pub(super) fn content_of_args(&mut self, own: &str) -> Result<(), Halt> {
+    pub(crate) fn content_of_args(&mut self, own: &str) -> Result<(), Halt> {
         self.args = Some(Vec::new());
         let from = self.at;
         if self.json_args()? {
@@ -281,7 +281,7 @@ impl<'a> Grammar<'a> {
         }
     }
 
-    pub(super) fn close_args(&mut self, args: Arguments, end: usize) {
+    pub(crate) fn close_args(&mut self, args: Arguments, end: usize) {
         self.calls.cur.add_args(args);
         self.calls.cur.args_closed = true;
         (self.last_end, self.at, self.args) = (end, end, None);
@@ -305,17 +305,160 @@ impl<'a> Grammar<'a> {
     }
 
     /// XT-28: whether the block is too large if it goes on up to `pos`.
-    pub(super) fn is_large(&self, pos: usize) -> bool {
+    pub(crate) fn is_large(&self, pos: usize) -> bool {
         pos - self.head.start > self.opts.limits.max_tool_bytes
     }
 
     /// The block is over; `whole` says whether its last call may be complete.
-    pub(super) fn finish(&mut self, end: usize, whole: bool) -> Done {
+    pub(crate) fn finish(&mut self, end: usize, whole: bool) -> Done {
         let too_large = self.is_large(end);
         let mut done = self.calls.finish(self.head.start, end, whole, too_large);
         let Search { rewinds, reach, .. } = self.search;
         done.at_eof = self.at_eof || rewinds > 0 || reach > end + REACH_MAX;
         done.format = self.is_json.then(|| "json".into());
         done
+    }
+}
+
+// What names something: name elements (XT-13), the attributes of an opener, a parameter's key (XT-18).
+
+/// A name element that has been read.
+pub(crate) struct Name<'a> {
+    /// With the blanks around it.
+    pub(crate) content: Cow<'a, str>,
+    pub(crate) end: usize,
+    pub(crate) report: Option<Code>,
+}
+
+impl Name<'_> {
+    /// That of an element which is closed at once.
+    pub(crate) fn empty(end: usize) -> Self {
+        Name { content: "".into(), end, report: None }
+    }
+}
+
+/// What stands between `<tool` and the `>` before `body`.
+pub(crate) fn opener_attributes<'a>(w: &Input<'a>, start: usize, body: usize) -> &'a str {
+    let tag = w.str(start, body);
+    tag.strip_suffix('>').and_then(|t| t.get("<tool".len()..)).unwrap_or_default()
+}
+
+/// XT-13: the content of the NAME or SERVER element `own`, which begins at `from`; `None` if the input ends in it.
+pub(crate) fn read_name<'a>(
+    w: &Input<'a>,
+    own: &str,
+    from: usize,
+) -> Result<Option<Name<'a>>, Incomplete> {
+    let (p, next) = w.after_blanks(from)?;
+    let mut section = "";
+    let mut text = from;
+    if next == Some(b'<') && lex::marker(w, p)? {
+        let from = p + lex::CDATA.len();
+        let Some(end) = w.find_text("]]>", from) else {
+            return if w.eof { Ok(None) } else { Err(Incomplete::on(Need::Byte(b'>'))) };
+        };
+        section = w.str(from, end);
+        text = end + "]]>".len();
+    }
+    let Some(lt) = w.find(b'<', text) else {
+        return if w.eof { Ok(None) } else { Err(Incomplete::on(Need::Byte(b'<'))) };
+    };
+    let (end, report) = match lex::tag(w, lt)? {
+        Tag::Close(c) if c.is(own) => (c.end, None),
+        Tag::Close(c) => (c.end, Some(Code::MismatchedCloseTag)),
+        Tag::Cut => return Ok(None),
+        Tag::Open(_) | Tag::None => (lt, Some(Code::MissingCloseTag)),
+    };
+    let text = value::decoded(w.str(text, lt));
+    let content = if section.is_empty() { text } else { Cow::Owned(format!("{section}{text}")) };
+    Ok(Some(Name { content, end, report }))
+}
+
+/// The name of a parameter: its tag's, or what a PARAM word's attribute says.
+pub(crate) fn param_key<'a>(t: &OpenTag<'a>) -> &'a str {
+    let named = match lex::is_word(t.name, &PARAM) {
+        true => lex::attribute(t.attrs, &["name"]).map(lex::trim),
+        false => None,
+    };
+    named.filter(|name| !name.is_empty()).unwrap_or(t.name)
+}
+
+// How a block ends that its close tag does not end, and what is skipped after one that is none (XT-16, XT-17, XT-28).
+
+impl Grammar<'_> {
+    /// A real opener stands where this block goes on: the block ends before it.
+    pub(crate) fn end_before(&mut self, pos: usize) -> Done {
+        let whole = self.calls.cur.name.is_some() && self.calls.cur.args_closed;
+        if whole {
+            self.calls.note(Code::MissingCloseTag, pos, pos);
+        }
+        self.finish(pos, whole)
+    }
+
+    /// Text after the arguments: the block ended after its last element.
+    pub(crate) fn end_at_last(&mut self) -> Done {
+        let end = self.last_end;
+        self.calls.note(Code::MissingCloseTag, end, end);
+        self.finish(end, true)
+    }
+
+    /// The end of input, or a tag that it cut.
+    fn end_of_input(&mut self) -> Done {
+        let end = self.search.tokens.w.end();
+        if let Some(params) = self.args.take() {
+            self.calls.cur.add_args(Arguments::Params(params));
+            self.calls.cur.args_closed = false;
+        }
+        let Draft { name, args_closed, .. } = &self.calls.cur;
+        let whole = name.is_some() && *args_closed && !self.search.cut;
+        if whole {
+            self.calls.note(Code::MissingCloseTag, end, end);
+        }
+        self.finish(end, whole)
+    }
+
+    /// What the reading has come to.
+    pub(crate) fn ended(&mut self, res: Result<Done, Halt>) -> Result<Done, Pending> {
+        match res {
+            Ok(done) => Ok(done),
+            Err(Halt::Pending) => Err(Pending),
+            Err(Halt::Eof) => Ok(self.end_of_input()),
+            Err(Halt::Deep(at)) => self.skip_depth(at),
+            Err(Halt::NoJson(at)) => self.skip_rejected(at),
+        }
+    }
+
+    /// A rejected body: on to the next `</tool>`.
+    fn skip_rejected(&mut self, from: usize) -> Result<Done, Pending> {
+        self.calls.refuse(Code::InvalidJson);
+        let tokens = &self.search.tokens;
+        let close = tokens.iter_from(from).find(|t| t.kind == Kind::Close { tool: true });
+        match close.map(|t| t.end) {
+            Some(end) => Ok(self.finish(end, true)),
+            None if tokens.w.eof => Ok(self.finish(self.search.tokens.w.end(), true)),
+            None => Err(Pending),
+        }
+    }
+
+    /// After too much depth: past the first tail, else past the first `</tool>`, else to the end.
+    fn skip_depth(&mut self, from: usize) -> Result<Done, Pending> {
+        self.calls.refuse(Code::DepthLimit);
+        let tokens = &self.search.tokens;
+        let (mut tail, mut close) = (None, None);
+        for token in tokens.iter_from(from) {
+            tail = self.search.tail(token)?;
+            if tail.is_some() {
+                break;
+            }
+            if close.is_none() && token.kind == (Kind::Close { tool: true }) {
+                close = Some(token.end);
+            }
+        }
+        let (end, eof) = (tokens.w.end(), tokens.w.eof);
+        if tail.is_none() && !eof {
+            return Err(Pending);
+        }
+        self.at_eof = tail.is_none();
+        Ok(self.finish(tail.or(close).unwrap_or(end), true))
     }
 }

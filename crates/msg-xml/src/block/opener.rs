@@ -1,7 +1,8 @@
 //! Whether a `<tool>` in text begins a block (XT-9). It looks a bounded way ahead and remembers nothing.
 
 use crate::input::{Incomplete, Input, MORE, Need, is_blank, is_name_byte};
-use crate::lex::{self, ARGS, NAME, OpenTag, SERVER, Tag};
+use crate::lex;
+use crate::lex::{ARGS, NAME, OpenTag, SERVER, Tag};
 
 /// Longest `<tool …>` that counts.
 pub(crate) const OPENER_MAX: usize = 512;
@@ -14,7 +15,7 @@ const PROSE_ELEMENT_MAX: usize = 512;
 /// Longest declaration.
 const DOCTYPE_MAX: usize = if cfg!(test) { 256 } else { 4096 };
 /// So much behind its `<` says whether an opener is real.
-pub(super) const OPENER_REACH: usize =
+pub(crate) const OPENER_REACH: usize =
     OPENER_MAX + MISC_MAX + OPENER_MAX + PROSE_MAX + PROSE_ELEMENT_MAX + 1;
 const DOCTYPE: &str = "<!DOCTYPE";
 

@@ -2,18 +2,18 @@
 //! the usual form and stops at anything else; what it took for structure may turn out to be text, so what was sent is
 //! compared with the values that the reading gives. It decides nothing.
 
-use super::names::{Name, opener_attributes, param_key, read_name};
-use super::sent::{Counts, Sent};
-use crate::event::Queue;
-use crate::input::{Incomplete, Input, MORE, Turn};
-use crate::lex::{self, ARGS, NAME, OpenTag, Tag};
+use super::draft::{Counts, Sent};
+use super::grammar::{Name, opener_attributes, param_key, read_name};
+use super::opener::opener;
+use crate::event::{ArgPath, Queue};
+use crate::input::{Incomplete, Input, MORE, Need, Turn};
+use crate::lex::{ARGS, NAME, OpenTag, Tag};
 use crate::options::Options;
 use crate::passthrough::{FastPath, Kind};
-use crate::path::ArgPath;
-use crate::value;
+use crate::{lex, value};
 
 #[derive(Debug, Default)]
-pub(super) enum State {
+pub(crate) enum State {
     /// Names and ARGS.
     #[default]
     Top,
@@ -27,22 +27,22 @@ pub(super) enum State {
 
 /// ARGS, or an object in it.
 #[derive(Debug)]
-pub(super) struct Level {
-    pub(super) name: String,
+pub(crate) struct Level {
+    pub(crate) name: String,
     path: ArgPath,
     counts: Counts,
 }
 
 /// A value that is open.
 #[derive(Debug)]
-pub(super) struct Leaf {
-    pub(super) own: String,
-    pub(super) content: usize,
-    pub(super) flow: Flow,
+pub(crate) struct Leaf {
+    pub(crate) own: String,
+    pub(crate) content: usize,
+    pub(crate) flow: Flow,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Flow {
+pub(crate) enum Flow {
     /// Only blanks so far.
     Lead,
     /// Plain text: sent up to here, looked through up to there.
@@ -56,11 +56,11 @@ pub(super) enum Flow {
 /// A preview of one block.
 #[derive(Debug, Default)]
 pub(crate) struct Preview {
-    pub(super) call: u32,
-    pub(super) at: usize,
-    pub(super) state: State,
-    pub(super) tool: Option<String>,
-    pub(super) levels: Vec<Level>,
+    pub(crate) call: u32,
+    pub(crate) at: usize,
+    pub(crate) state: State,
+    pub(crate) tool: Option<String>,
+    pub(crate) levels: Vec<Level>,
     /// ARGS is over, and the name has not come.
     args_closed: bool,
     /// Its name has been sent.
@@ -166,7 +166,7 @@ impl Preview {
         Ok(())
     }
 
-    pub(super) fn open_level(&mut self, name: &str, path: ArgPath) {
+    pub(crate) fn open_level(&mut self, name: &str, path: ArgPath) {
         self.levels.push(Level { name: name.to_owned(), path, counts: Counts::default() });
         self.state = State::Elements;
     }
@@ -205,7 +205,7 @@ impl Preview {
         Ok(())
     }
 
-    pub(super) fn flow(&mut self, to: Flow) {
+    pub(crate) fn flow(&mut self, to: Flow) {
         if let State::Leaf(leaf) = &mut self.state {
             leaf.flow = to;
         }
@@ -240,5 +240,151 @@ impl Preview {
         };
         self.sent.note(from, to);
         self.turn = Turn::default();
+    }
+}
+
+// What goes out of a value that is open (XT-42), by how it begins: plain text up to its first mark, a section, or
+// nothing before its end. Which value is open is the business of `preview`.
+
+impl Preview {
+    /// How a value begins.
+    pub(crate) fn lead(&mut self, w: &Input<'_>, opts: &Options) -> Result<(), Incomplete> {
+        let State::Leaf(leaf) = &self.state else { return Ok(()) };
+        let content = leaf.content;
+        let (p, next) = w.after_blanks(content)?;
+        let flow = match next {
+            Some(b'<') if w.word(p, lex::CDATA)? => Flow::Section(p + lex::CDATA.len()),
+            Some(b'<') if self.is_object(w, p, opts)? => {
+                self.open_object(p);
+                return Ok(());
+            }
+            Some(b'<') => Flow::Held(p, false),
+            Some(b'&') | None => Flow::Held(p, false),
+            Some(_) if w.word(p, value::PLACEHOLDER)? => Flow::Held(p, false),
+            Some(_) => {
+                let from = content + value::block_lead(w.str(content, p));
+                Flow::Plain(from, from)
+            }
+        };
+        self.flow(flow);
+        Ok(())
+    }
+
+    /// Whether the value seems to be an object, whose first child stands at `p`.
+    fn is_object(&self, w: &Input<'_>, p: usize, opts: &Options) -> Result<bool, Incomplete> {
+        let bare = matches!(lex::tag(w, p)?, Tag::Open(t) if t.bare());
+        Ok(bare && !self.wants_text(opts) && opener(w, p)?.is_none())
+    }
+
+    /// XT-30: whether the schema takes the value as text.
+    fn wants_text(&self, opts: &Options) -> bool {
+        let (Some(schema), Some(tool), Some(path)) = (&opts.schema, &self.tool, self.sent.path())
+        else {
+            return false;
+        };
+        schema.wants_text(tool, &path.keys().collect::<Vec<_>>())
+    }
+
+    /// The value is an object, whose first child stands at `p`.
+    fn open_object(&mut self, p: usize) {
+        let State::Leaf(leaf) = &self.state else { return };
+        let own = leaf.own.clone();
+        let path = self.sent.take_back();
+        self.open_level(&own, path);
+        self.at = p;
+    }
+
+    pub(crate) fn plain(
+        &mut self,
+        w: &Input<'_>,
+        queue: &mut Queue,
+        sent: usize,
+        at: usize,
+    ) -> Result<(), Incomplete> {
+        let rest = w.from(at);
+        let stop = memchr::memchr2(b'<', b'&', rest);
+        let end = at + stop.unwrap_or(rest.len());
+        let to = self.sent.send_text(w, queue, self.call, (sent, end));
+        match stop {
+            Some(_) => self.flow(Flow::Held(end, false)),
+            None => {
+                self.flow(Flow::Plain(to, end));
+                return Err(MORE);
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn section_goes_on(
+        &mut self,
+        w: &Input<'_>,
+        queue: &mut Queue,
+        at: usize,
+    ) -> Result<(), Incomplete> {
+        let rest = w.from(at);
+        let Some(end) = w.find_text("]]>", at) else {
+            let open = rest.iter().rev().take(2).take_while(|&&b| b == b']').count();
+            let to = at + rest.len() - open;
+            self.sent.send(queue, self.call, at, to);
+            self.flow(Flow::Section(to));
+            return Err(MORE);
+        };
+        self.sent.send(queue, self.call, at, end);
+        self.flow(Flow::Section(end));
+        let behind = end + 3;
+        let flow = match w.word(behind, lex::CDATA)? {
+            true => Flow::Section(behind + lex::CDATA.len()),
+            false => Flow::Held(behind, true),
+        };
+        self.flow(flow);
+        Ok(())
+    }
+
+    /// Looks for the close tag of a value that has more than can be sent.
+    pub(crate) fn held(
+        &mut self,
+        w: &Input<'_>,
+        queue: &mut Queue,
+        at: usize,
+        sections: bool,
+    ) -> Result<(), Incomplete> {
+        let Some(p) = w.find(b'<', at) else { return Err(Incomplete::on(Need::Byte(b'<'))) };
+        self.flow(Flow::Held(p, sections));
+        if lex::marker(w, p)? {
+            let Some(end) = w.find_text("]]>", p) else {
+                return Err(Incomplete::on(Need::Byte(b'>')));
+            };
+            self.flow(Flow::Held(end + 3, true));
+            return Ok(());
+        }
+        let State::Leaf(leaf) = &self.state else { return Ok(()) };
+        let content = leaf.content;
+        match lex::tag(w, p)? {
+            Tag::Close(c) if c.is(&leaf.own) && self.ends_here(w, c.end)? => {
+                if !sections {
+                    let text = value::value(w.str(content, p), &[]).0;
+                    self.sent.send_rest(queue, self.call, &text);
+                }
+                self.at = c.end;
+                self.state = State::Elements;
+            }
+            _ => self.flow(Flow::Held(p + 1, sections)),
+        }
+        Ok(())
+    }
+
+    /// Whether what follows a close tag makes it one of the structure.
+    fn ends_here(&self, w: &Input<'_>, end: usize) -> Result<bool, Incomplete> {
+        let (q, next) = w.after_blanks(end)?;
+        if next != Some(b'<') {
+            return Ok(false);
+        }
+        let args = self.levels.len() == 1;
+        let level = self.levels.last().map_or("", |level| level.name.as_str());
+        Ok(match lex::tag(w, q)? {
+            Tag::Close(c) => c.is(level) || args && lex::is_word(c.name, &ARGS) || c.is_tool(),
+            Tag::Open(t) => t.bare() || t.named_param(),
+            Tag::Cut | Tag::None => false,
+        })
     }
 }

@@ -14,15 +14,15 @@ use crate::value::Section;
 
 /// A section that has ended.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Ended {
-    pub(super) section: Section,
+pub(crate) struct Ended {
+    pub(crate) section: Section,
     unescaped: bool,
     unterminated: bool,
 }
 
 impl Ended {
     /// What is to be reported if the value uses the section.
-    pub(super) fn codes(&self) -> impl Iterator<Item = Code> + use<> {
+    pub(crate) fn codes(&self) -> impl Iterator<Item = Code> + use<> {
         let a = self.unescaped.then_some(Code::CdataUnescapedTerminator);
         let b = self.unterminated.then_some(Code::CdataUnterminated);
         a.into_iter().chain(b)
@@ -64,7 +64,7 @@ impl Cdata<'_> {
 
 impl Search<'_> {
     /// XT-24: the section of this marker in an element `own`; `None` if the input ends in it and nothing mends that.
-    pub(super) fn section(
+    pub(crate) fn section(
         &mut self,
         marker: &Token<'_>,
         own: &str,

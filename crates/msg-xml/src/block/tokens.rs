@@ -10,10 +10,12 @@
 
 use std::cell::OnceCell;
 
-use super::names::param_key;
-use super::opener::{self, opener};
+use super::grammar::param_key;
+use super::opener;
+use super::opener::opener;
 use crate::input::Input;
-use crate::lex::{self, Tag};
+use crate::lex;
+use crate::lex::Tag;
 
 /// Longest tag that the end of input may cut and that still counts (XT-22).
 const CUT_TAG_MAX: usize = 80;
@@ -23,7 +25,7 @@ const FEW: usize = 24;
 
 /// What begins at a `<`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// An open tag; `named` is a PARAM word with a `name`.
     Open { bare: bool, named: bool, empty: bool },
     /// A real opener (XT-9).
@@ -52,7 +54,7 @@ pub(super) enum Kind {
 
 /// What stands behind a place, blanks and misc aside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Next {
+pub(crate) enum Next {
     /// The token of this index.
     Token(u32),
     Text,
@@ -64,46 +66,46 @@ pub(super) enum Next {
 
 /// One `<`, and what begins there.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Token<'a> {
-    pub(super) start: usize,
+pub(crate) struct Token<'a> {
+    pub(crate) start: usize,
     /// One past it; of what is no tag, one past the `<`.
-    pub(super) end: usize,
+    pub(crate) end: usize,
     /// A tag's name, without its prefix.
-    pub(super) name: &'a str,
-    pub(super) kind: Kind,
+    pub(crate) name: &'a str,
+    pub(crate) kind: Kind,
     /// What follows a close tag or misc.
-    pub(super) after: Next,
+    pub(crate) after: Next,
     /// What follows the row of close tags of its name of which it is one.
-    pub(super) row: Next,
+    pub(crate) row: Next,
 }
 
 impl Token<'_> {
-    pub(super) fn is(&self, word: &str) -> bool {
+    pub(crate) fn is(&self, word: &str) -> bool {
         lex::same(self.name, word)
     }
 
-    pub(super) fn is_close(&self) -> bool {
+    pub(crate) fn is_close(&self) -> bool {
         matches!(self.kind, Kind::Close { .. })
     }
 
     /// An open tag without attributes, or of a PARAM word with a name.
-    pub(super) fn is_plain_open(&self) -> bool {
+    pub(crate) fn is_plain_open(&self) -> bool {
         matches!(self.kind, Kind::Open { bare, named, .. } if bare || named)
     }
 
     /// The end of input cut it, and it is short enough to count.
-    pub(super) fn is_short_cut(&self, end: usize) -> bool {
+    pub(crate) fn is_short_cut(&self, end: usize) -> bool {
         self.kind == Kind::CutTag && end - self.start <= CUT_TAG_MAX
     }
 
-    pub(super) fn is_misc(&self) -> bool {
+    pub(crate) fn is_misc(&self) -> bool {
         matches!(self.kind, Kind::Comment | Kind::Instruction | Kind::Declaration)
     }
 }
 
 /// What stands at a place that the grammar asks about.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Stand<'a> {
+pub(crate) enum Stand<'a> {
     Token(Token<'a>),
     /// Its first byte, and where that stands.
     Text(usize, u8),
@@ -116,8 +118,8 @@ pub(super) enum Stand<'a> {
 pub(crate) struct Pending;
 
 /// The list, and the bytes that it was made of.
-pub(super) struct Tokens<'a> {
-    pub(super) w: Input<'a>,
+pub(crate) struct Tokens<'a> {
+    pub(crate) w: Input<'a>,
     list: Vec<Token<'a>>,
     from: usize,
     /// Where each `]]>` stands; looked for once a section asks.
@@ -126,7 +128,7 @@ pub(super) struct Tokens<'a> {
 
 impl<'a> Tokens<'a> {
     /// The tokens of the window from `from` on.
-    pub(super) fn lex(w: Input<'a>, from: usize) -> Self {
+    pub(crate) fn lex(w: Input<'a>, from: usize) -> Self {
         let mut list = Vec::with_capacity(FEW);
         let mut ends = Ends { w, comment: None, instruction: None };
         list.extend(memchr::memchr_iter(b'<', w.from(from)).map(|i| ends.token(from + i)));
@@ -137,7 +139,7 @@ impl<'a> Tokens<'a> {
 
     /// The same for the content of an element that goes up to `to`: its close tag, up to `end`, is read as the tail of
     /// a block.
-    pub(super) fn lex_content(w: Input<'a>, from: usize, to: usize, end: usize) -> Self {
+    pub(crate) fn lex_content(w: Input<'a>, from: usize, to: usize, end: usize) -> Self {
         let mut tokens = Tokens::lex(Input { eof: true, ..w.upto(end) }, from);
         let at = tokens.index(to);
         let close = |start, name, tool| token(start, end, name, Kind::Close { tool });
@@ -155,7 +157,7 @@ impl<'a> Tokens<'a> {
                 continue;
             }
             #[cfg(test)]
-            crate::steps::count();
+            crate::growth::count();
             let after = self.stands(token.end, i + 1);
             let row = match after {
                 Next::Token(n) if self.is_row(&token, &self.list[n as usize]) => {
@@ -190,15 +192,15 @@ impl<'a> Tokens<'a> {
     }
 
     /// The index of the first token at or behind `pos`.
-    pub(super) fn index(&self, pos: usize) -> usize {
+    pub(crate) fn index(&self, pos: usize) -> usize {
         self.list.partition_point(|t| t.start < pos)
     }
 
-    pub(super) fn get(&self, index: usize) -> Option<&Token<'a>> {
+    pub(crate) fn get(&self, index: usize) -> Option<&Token<'a>> {
         self.list.get(index)
     }
 
-    pub(super) fn of(&self, next: Next) -> Option<&Token<'a>> {
+    pub(crate) fn of(&self, next: Next) -> Option<&Token<'a>> {
         match next {
             Next::Token(n) => self.list.get(n as usize),
             _ => None,
@@ -206,12 +208,12 @@ impl<'a> Tokens<'a> {
     }
 
     /// The first token at or behind `pos`.
-    pub(super) fn next(&self, pos: usize) -> Option<&Token<'a>> {
+    pub(crate) fn next(&self, pos: usize) -> Option<&Token<'a>> {
         self.list.get(self.index(pos))
     }
 
     /// The name of a parameter (XT-18).
-    pub(super) fn key(&self, token: &Token<'a>) -> &'a str {
+    pub(crate) fn key(&self, token: &Token<'a>) -> &'a str {
         match token.kind {
             Kind::Open { named: true, .. } => match lex::tag(&self.w, token.start) {
                 Ok(Tag::Open(tag)) => param_key(&tag),
@@ -222,7 +224,7 @@ impl<'a> Tokens<'a> {
     }
 
     /// What stands at `pos`, blanks aside.
-    pub(super) fn behind_blanks(&self, pos: usize) -> Result<Stand<'a>, Pending> {
+    pub(crate) fn behind_blanks(&self, pos: usize) -> Result<Stand<'a>, Pending> {
         let p = self.w.skip_blanks(pos);
         match (self.next(p).filter(|t| t.start == p), self.w.at(p)) {
             (Some(t), _) if t.kind == Kind::Undecided => Err(Pending),
@@ -234,7 +236,7 @@ impl<'a> Tokens<'a> {
     }
 
     /// What stands at `pos`, blanks and what `skips` says aside.
-    pub(super) fn behind(
+    pub(crate) fn behind(
         &self,
         pos: usize,
         mut skips: impl FnMut(&Token<'a>) -> bool,
@@ -250,12 +252,12 @@ impl<'a> Tokens<'a> {
     }
 
     /// The tokens at or behind `pos`.
-    pub(super) fn iter_from(&self, pos: usize) -> impl Iterator<Item = &Token<'a>> {
+    pub(crate) fn iter_from(&self, pos: usize) -> impl Iterator<Item = &Token<'a>> {
         self.list[self.index(pos)..].iter()
     }
 
     /// The first `]]>` at or behind `pos`.
-    pub(super) fn terminator(&self, pos: usize) -> Option<usize> {
+    pub(crate) fn terminator(&self, pos: usize) -> Option<usize> {
         let all = self.terminators.get_or_init(|| {
             let found = memchr::memmem::find_iter(self.w.from(self.from), b"]]>");
             found.map(|i| self.from + i).collect()
@@ -275,7 +277,7 @@ struct Ends<'a> {
 impl<'a> Ends<'a> {
     fn token(&mut self, p: usize) -> Token<'a> {
         #[cfg(test)]
-        crate::steps::count();
+        crate::growth::count();
         let (kind, name, end) = match lex::tag(&self.w, p) {
             Ok(Tag::Open(t)) if t.is_tool() && !t.self_closing => {
                 (tool_kind(&self.w, p, t.bare()), t.name, t.end)

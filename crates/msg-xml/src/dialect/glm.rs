@@ -12,11 +12,11 @@ use super::Cx;
 use super::tags::{State, TagReader};
 use crate::block::Done;
 use crate::code::Code;
+use crate::dialects::Grammar;
 use crate::input::{Incomplete, Input, MORE, Need};
 use crate::json::Json;
 use crate::lex;
 use crate::shape::{Opened, TagShape, close_any, open_any};
-use crate::tag_grammar::Grammar;
 
 /// A longer word behind the opener is no name.
 const NAME_MAX: usize = 512;
@@ -24,7 +24,7 @@ const NAME_MAX: usize = 512;
 const TEXT_MAX: usize = 256;
 
 /// XT-36: `<tool_call>`, a name, and a key or the close tag.
-pub(super) fn begin(
+pub(crate) fn begin(
     w: &Input<'_>,
     p: usize,
     grammar: &Arc<Grammar>,
@@ -76,7 +76,7 @@ fn goes_on(w: &Input<'_>, from: usize, grammar: &Grammar) -> Result<bool, Incomp
 
 impl TagReader {
     /// Says the name that came with the opener.
-    pub(super) fn announce_glm(&mut self, cx: &mut Cx<'_, '_>) -> Result<Option<Done>, Incomplete> {
+    pub(crate) fn announce_glm(&mut self, cx: &mut Cx<'_, '_>) -> Result<Option<Done>, Incomplete> {
         self.state = State::Call;
         match self.calls.cur.name.clone() {
             Some(name) if lex::valid_tool_name(&name) => self.announce(cx.queue, Some(&name)),
@@ -87,7 +87,7 @@ impl TagReader {
     }
 
     /// A parameter's open tag; of GLM the key, its close tag and the value's open tag. A key without value is stored.
-    pub(super) fn parameter<'w>(
+    pub(crate) fn parameter<'w>(
         &mut self,
         cx: &mut Cx<'_, 'w>,
         p: usize,
@@ -118,7 +118,7 @@ impl TagReader {
         Ok(None)
     }
 
-    pub(super) fn close_param(&self, w: &Input<'_>, p: usize) -> Result<Option<usize>, Incomplete> {
+    pub(crate) fn close_param(&self, w: &Input<'_>, p: usize) -> Result<Option<usize>, Incomplete> {
         if self.glm {
             TagShape::bare("arg_value").close(w, p)
         } else {
@@ -126,7 +126,7 @@ impl TagReader {
         }
     }
 
-    pub(super) fn cut(&self, w: &Input<'_>, p: usize) -> bool {
+    pub(crate) fn cut(&self, w: &Input<'_>, p: usize) -> bool {
         let grammar = &self.grammar;
         let shapes = grammar.parameter.iter().chain(&grammar.call).chain(&grammar.wrapper);
         let value = TagShape::bare("arg_value");
@@ -134,7 +134,7 @@ impl TagReader {
     }
 
     /// Whether the end of input cut a key at `p`, or what follows it.
-    pub(super) fn cut_key(&self, w: &Input<'_>, p: usize) -> bool {
+    pub(crate) fn cut_key(&self, w: &Input<'_>, p: usize) -> bool {
         let parameter = &self.grammar.parameter;
         let Ok(Some(opened)) = open_any(parameter, w, p) else { return false };
         if !self.glm || !w.eof {

@@ -6,13 +6,13 @@ use super::Cx;
 use super::tags::{State, TagReader, open_block};
 use crate::block::Done;
 use crate::code::Code;
+use crate::event::ArgPath;
 use crate::input::{Incomplete, Input, MORE, is_blank};
-use crate::json::{self, Json};
+use crate::json::Json;
 use crate::options::Options;
 use crate::passthrough::{FastPath, Kind};
-use crate::path::ArgPath;
 use crate::shape::{Opened, close_any, open_any};
-use crate::value;
+use crate::{json, value};
 
 /// Values of a block that may be read without coming to an end of their own; of those behind it is looked for near.
 const SCANS_MAX: usize = if cfg!(test) { 8 } else { 64 };
@@ -21,17 +21,17 @@ const NEAR: usize = if cfg!(test) { 128 } else { 1024 };
 
 /// What was read in vain (XT-29).
 #[derive(Debug, Default)]
-pub(super) struct Vain {
+pub(crate) struct Vain {
     /// Only the end of input decided where something ends.
-    pub(super) at_eof: bool,
+    pub(crate) at_eof: bool,
     /// So many values were, as far as this.
-    pub(super) scans: usize,
-    pub(super) reach: usize,
+    pub(crate) scans: usize,
+    pub(crate) reach: usize,
 }
 
 impl Vain {
     /// A value was read up to `to` in vain.
-    pub(super) fn scanned(&mut self, to: usize) {
+    pub(crate) fn scanned(&mut self, to: usize) {
         self.scans += 1;
         self.reach = self.reach.max(to);
     }
@@ -39,11 +39,11 @@ impl Vain {
 
 /// A value that is open.
 #[derive(Debug, Default)]
-pub(super) struct Value {
-    pub(super) key: String,
-    pub(super) from: usize,
-    pub(super) at: usize,
-    pub(super) text: bool,
+pub(crate) struct Value {
+    pub(crate) key: String,
+    pub(crate) from: usize,
+    pub(crate) at: usize,
+    pub(crate) text: bool,
     open: Open,
     inside: Inside,
     /// The first close tag of a wrapper that none in the value opens, and what came before it.
@@ -55,7 +55,7 @@ pub(super) struct Value {
     /// There are only blanks before.
     blank: usize,
     /// It has been sent up to here; once something else than blanks shows what the block rule takes.
-    pub(super) sent: Option<usize>,
+    pub(crate) sent: Option<usize>,
     /// Too many before it had no end: from here on none is looked for.
     far: usize,
 }
@@ -76,7 +76,7 @@ struct Inside {
 }
 
 impl Value {
-    pub(super) fn new(key: String, from: usize, text: bool, scans: usize) -> Self {
+    pub(crate) fn new(key: String, from: usize, text: bool, scans: usize) -> Self {
         let far = if scans < SCANS_MAX { usize::MAX } else { from + NEAR };
         Value { key, from, at: from, text, blank: from, far, ..Value::default() }
     }
@@ -92,7 +92,7 @@ impl Value {
 
 impl TagReader {
     /// The value of the parameter `opened` begins.
-    pub(super) fn begin_value(&mut self, opened: &Opened<'_>) {
+    pub(crate) fn begin_value(&mut self, opened: &Opened<'_>) {
         let nth = self.counts.add(opened.name);
         self.calls.cur.sent.open(ArgPath::root().child(opened.name, nth));
         let (key, scans) = (opened.name.to_owned(), self.vain.scans);
@@ -100,7 +100,7 @@ impl TagReader {
     }
 
     /// The fast path for the bytes from `end` on, if a value is being sent there.
-    pub(super) fn fast_path(&self, end: usize, opts: &Options) -> FastPath {
+    pub(crate) fn fast_path(&self, end: usize, opts: &Options) -> FastPath {
         let State::Value(Value { at, first: None, sent: Some(sent), .. }) = &self.state else {
             return FastPath::new(Kind::Closed);
         };
@@ -114,7 +114,7 @@ impl TagReader {
     }
 
     /// Moves to `end` over a value of which everything up to `to` has been sent.
-    pub(super) fn pass_on(&mut self, to: usize, end: usize) {
+    pub(crate) fn pass_on(&mut self, to: usize, end: usize) {
         if let State::Value(value) = &mut self.state {
             self.calls.cur.sent.note(value.sent.unwrap_or(to), to);
             (value.at, value.sent) = (end, Some(to));
@@ -122,7 +122,7 @@ impl TagReader {
     }
 
     /// Where the value ends.
-    pub(super) fn value(&mut self, cx: &mut Cx<'_, '_>) -> Result<Option<Done>, Incomplete> {
+    pub(crate) fn value(&mut self, cx: &mut Cx<'_, '_>) -> Result<Option<Done>, Incomplete> {
         let state = std::mem::replace(&mut self.state, State::Call);
         let State::Value(mut value) = state else { return Ok(None) };
         loop {
@@ -172,7 +172,7 @@ impl TagReader {
         p: usize,
     ) -> Result<Option<Ends>, Incomplete> {
         #[cfg(test)]
-        crate::steps::count();
+        crate::growth::count();
         let grammar = Arc::clone(&self.grammar);
         if let Some(end) = self.close_param(w, p)? {
             return Ok(self.closed_param(value, p, end, self.followed(w, end)?));

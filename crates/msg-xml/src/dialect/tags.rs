@@ -4,18 +4,18 @@ use std::sync::Arc;
 
 use super::Cx;
 use super::tag_value::{Vain, Value};
-use crate::block::{Calls, Counts, Done, Extent, REACH_MAX};
+use crate::block::{BEHIND, Calls, Counts, Done, Extent, Mark, Marks, REACH_MAX, read_arguments};
 use crate::code::Code;
+use crate::dialects::Grammar;
 use crate::event::Queue;
 use crate::input::{Incomplete, Input, MORE, Need};
-use crate::json;
-use crate::lex;
+use crate::json::{Read, Stop};
 use crate::options::Options;
-use crate::shape::{Opened, close_any, open_any};
-use crate::tag_grammar::Grammar;
+use crate::shape::{Opened, TagShape, close_any, open_any};
+use crate::{json, lex};
 
 #[derive(Debug)]
-pub(super) enum State {
+pub(crate) enum State {
     /// Behind the opener and name of GLM.
     Glm,
     /// After the wrapper: the first call.
@@ -35,25 +35,25 @@ pub(super) enum State {
 /// A block of a tag dialect.
 #[derive(Debug)]
 pub(crate) struct TagReader {
-    pub(super) grammar: Arc<Grammar>,
-    pub(super) glm: bool,
+    pub(crate) grammar: Arc<Grammar>,
+    pub(crate) glm: bool,
     wrapped: bool,
     start: usize,
     /// The number of the first call, and how many have been announced.
     first_call: u32,
     begun: u32,
-    pub(super) calls: Calls,
+    pub(crate) calls: Calls,
     /// Where the call begins that is being read, for its size (XT-28).
-    pub(super) call_start: usize,
-    pub(super) vain: Vain,
-    pub(super) at: usize,
+    pub(crate) call_start: usize,
+    pub(crate) vain: Vain,
+    pub(crate) at: usize,
     /// Of the parameters of the call that is being read.
-    pub(super) counts: Counts,
-    pub(super) state: State,
+    pub(crate) counts: Counts,
+    pub(crate) state: State,
 }
 
 /// XT-33: a wrapper or a call at `p`.
-pub(super) fn begin(
+pub(crate) fn begin(
     w: &Input<'_>,
     p: usize,
     grammar: &Arc<Grammar>,
@@ -69,7 +69,7 @@ pub(super) fn begin(
 }
 
 /// One past a wrapper at `p` that a call, or the end of input, follows: a block begins there wherever it stands.
-pub(super) fn open_block(
+pub(crate) fn open_block(
     grammar: &Grammar,
     w: &Input<'_>,
     p: usize,
@@ -88,7 +88,7 @@ pub(super) fn open_block(
 }
 
 impl TagReader {
-    pub(super) fn new(
+    pub(crate) fn new(
         start: usize,
         at: usize,
         grammar: &Arc<Grammar>,
@@ -112,7 +112,7 @@ impl TagReader {
     }
 
     /// The first byte that may still be needed: a block that is rejected becomes text, but nothing that is too large.
-    pub(super) fn keep(&self, opts: &Options) -> usize {
+    pub(crate) fn keep(&self, opts: &Options) -> usize {
         let at = match &self.state {
             State::Value(value) => value.at,
             State::Json(start, _) => *start,
@@ -128,12 +128,12 @@ impl TagReader {
     }
 
     /// The number of the call that is being read.
-    pub(super) fn call_number(&self) -> u32 {
+    pub(crate) fn call_number(&self) -> u32 {
         self.first_call + self.calls.before.len() as u32
     }
 
     /// Announces the call that is being read, and its name.
-    pub(super) fn announce(&mut self, queue: &mut Queue, name: Option<&str>) {
+    pub(crate) fn announce(&mut self, queue: &mut Queue, name: Option<&str>) {
         let call = self.call_number();
         if call >= self.first_call + self.begun {
             queue.begin(call);
@@ -144,7 +144,7 @@ impl TagReader {
         }
     }
 
-    pub(super) fn run(&mut self, cx: &mut Cx<'_, '_>) -> Result<Done, Incomplete> {
+    pub(crate) fn run(&mut self, cx: &mut Cx<'_, '_>) -> Result<Done, Incomplete> {
         loop {
             if let Some(done) = self.step(cx)? {
                 return Ok(done);
@@ -303,7 +303,7 @@ impl TagReader {
     }
 
     /// The block breaks off at `end`: the input ends there, or the next block begins.
-    pub(super) fn incomplete(&mut self, cx: &mut Cx<'_, '_>, end: usize) -> Done {
+    pub(crate) fn incomplete(&mut self, cx: &mut Cx<'_, '_>, end: usize) -> Done {
         self.calls.cur.too_large = self.is_large(end, cx.opts);
         self.done(cx, end, false)
     }
@@ -334,5 +334,93 @@ impl TagReader {
         }
         self.state = State::Skip(cx.w.end());
         if cx.w.eof { Ok(Some(self.done(cx, cx.w.end(), true))) } else { Err(MORE) }
+    }
+}
+
+// JSON as the arguments of a tag dialect's call (XT-33). Elements, and what surrounds calls, are `tags`.
+//
+// ```text
+// <function=ls>{"path": "."}</function>
+//              |            the close tag makes it the arguments
+//              read once a tag that may follow has come, and again where that stood in a text
+// ```
+
+/// What may follow JSON: the close tag of the call, or the next call.
+struct CallTags<'g>(&'g [TagShape]);
+
+impl Marks for CallTags<'_> {
+    fn mark(&self, w: &Input<'_>, p: usize) -> Option<Mark> {
+        Some(match close_any(self.0, w, p).ok()? {
+            Some(end) => Mark::Close(end),
+            None => {
+                open_any(self.0, w, p).ok()?.map_or(Mark::Other, |opened| Mark::Close(opened.end))
+            }
+        })
+    }
+}
+
+impl TagReader {
+    /// A JSON value right after a call's open tag: it counts if the close tag follows.
+    pub(crate) fn json(&mut self, cx: &mut Cx<'_, '_>) -> Result<Option<Done>, Incomplete> {
+        let State::Json(start, extent) = &mut self.state else { return Ok(None) };
+        let (start, w) = (*start, cx.w);
+        if w.end() - start > cx.opts.limits.max_tool_bytes.saturating_add(BEHIND) {
+            self.calls.refuse(Code::ToolTooLarge);
+            self.state = State::Skip(start);
+            return Ok(None);
+        }
+        let tags = CallTags(&self.grammar.call);
+        let due = std::iter::from_fn(|| extent.next(w, &tags)).count();
+        if due == 0 && !w.eof {
+            return Err(MORE);
+        }
+        match json::read(w.str(start, w.end()), cx.opts.limits.json_depth()) {
+            Err(Stop::More(_)) if !w.eof => {
+                extent.too_early(w.end(), 1);
+                return Err(MORE);
+            }
+            // A quote that is never closed is text.
+            Err(Stop::More(_)) if w.at(start) != Some(b'"') => {
+                return Ok(Some(self.incomplete(cx, w.end())));
+            }
+            Err(Stop::More(_) | Stop::Error(_)) => self.state = State::Call,
+            Err(Stop::Depth(at)) => {
+                self.calls.refuse(Code::DepthLimit);
+                self.state = State::Skip(start + at);
+            }
+            Ok(read) => return self.json_value(cx, start, read),
+        }
+        Ok(None)
+    }
+
+    fn json_value(
+        &mut self,
+        cx: &mut Cx<'_, '_>,
+        from: usize,
+        read: Read,
+    ) -> Result<Option<Done>, Incomplete> {
+        let to = from + read.end;
+        let (q, next) = cx.w.after_blanks(to)?;
+        let is_tag = next == Some(b'<');
+        if next.is_none() || is_tag && self.grammar.call.iter().any(|it| it.cut(cx.w, q)) {
+            return Ok(Some(self.incomplete(cx, cx.w.end())));
+        }
+        let closed = is_tag && close_any(&self.grammar.call, cx.w, q)?.is_some();
+        self.state = State::Call;
+        if !closed {
+            return Ok(None);
+        }
+        if read.repaired {
+            self.calls.note(Code::JsonRepaired, from, to);
+        }
+        self.calls.cur.typed = true;
+        let (args, mut notes) = read_arguments(read.value, cx.opts.limits.json_depth());
+        self.calls.cur.args = Some(args);
+        if notes.first() != Some(&Code::JsonArguments) {
+            notes.insert(0, Code::JsonArguments);
+        }
+        notes.into_iter().for_each(|code| self.calls.note(code, from, to));
+        self.at = q;
+        Ok(None)
     }
 }

@@ -4,14 +4,13 @@ use super::{Candidate, Machine, Mode, Ready};
 use crate::block::{Done, Draft, Note, Outcome, Sent};
 use crate::call::{Call, LOCAL, Origin, PartialCall, arguments_of};
 use crate::code::Code;
-use crate::event::{Ev, Outcome as CallOutcome};
+use crate::event::{ArgPath, Ev, Outcome as CallOutcome};
 use crate::input::{Incomplete, Input};
 use crate::json::Json;
-use crate::path::ArgPath;
 
 impl Machine {
     /// Reads the block that is open.
-    pub(super) fn block(&mut self, w: &Input<'_>) -> Result<(), Incomplete> {
+    pub(crate) fn block(&mut self, w: &Input<'_>) -> Result<(), Incomplete> {
         let Mode::Block(reader) = &mut self.mode else { return Ok(()) };
         let done = reader.run_with(w, &mut self.queue, &self.opts, self.message.cut)?;
         self.block_done(w, done);
@@ -169,7 +168,7 @@ impl Machine {
     }
 
     /// The end of the message: fences become calls if nothing else was one (XT-5).
-    pub(super) fn end_of_message(&mut self, w: &Input<'_>) {
+    pub(crate) fn end_of_message(&mut self, w: &Input<'_>) {
         self.text_upto(w.end());
         self.mode = Mode::Done;
         if self.message.call_outside {

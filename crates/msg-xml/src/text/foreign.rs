@@ -15,7 +15,7 @@ use crate::code::Code;
 use crate::input::{Incomplete, Input, MORE, is_blank};
 
 /// The openers that are plain words.
-pub(super) const WORDS: [&str; 7] = [
+pub(crate) const WORDS: [&str; 7] = [
     "function_calls",
     "function_call",
     "invoke",
@@ -54,7 +54,7 @@ const LIST: &str = "[TOOL_CALLS]";
 
 impl Machine {
     /// Reports the first foreign opener of the message, if one stands at the `<` at `p`.
-    pub(super) fn foreign_at(&mut self, w: &Input<'_>, p: usize) -> Result<(), Incomplete> {
+    pub(crate) fn foreign_at(&mut self, w: &Input<'_>, p: usize) -> Result<(), Incomplete> {
         if !self.message.foreign
             && let Some(end) = foreign(w, p)?
         {
@@ -65,7 +65,7 @@ impl Machine {
     }
 
     /// The same for the `[` that begins a line at `p`; whether there is one.
-    pub(super) fn foreign_list(&mut self, w: &Input<'_>, p: usize) -> Result<bool, Incomplete> {
+    pub(crate) fn foreign_list(&mut self, w: &Input<'_>, p: usize) -> Result<bool, Incomplete> {
         let end = p + LIST.len();
         // In lower case it is a table of TOML.
         let found = w.word(p, LIST)? && w.str(p, end) == LIST;

@@ -6,14 +6,10 @@
 //! └ text  └ bracket thought └ block       └ text
 //! ```
 
-mod bracket;
 mod emit;
-mod fast_path;
 mod fence;
 mod foreign;
-mod line;
 mod scan;
-mod span;
 mod thinking;
 
 use std::sync::Arc;
@@ -25,12 +21,11 @@ use crate::event::{Ev, Outcome, Queue};
 use crate::input::{Incomplete, Input};
 use crate::json::Json;
 use crate::options::{Options, Thinking};
-use bracket::Bracket;
 use fence::Fence;
-use span::Span;
-use thinking::Thought;
+use scan::Span;
+use thinking::{Bracket, Thought};
 
-pub(crate) use bracket::is_thought;
+pub(crate) use thinking::is_thought;
 
 /// What the machine is in the middle of.
 #[derive(Debug)]

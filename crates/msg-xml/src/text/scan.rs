@@ -1,22 +1,20 @@
 //! Text between the things that are found in it (XT-3, XT-4, XT-10, XT-11).
 
-use super::bracket::Bracket;
-use super::fence::Fence;
-use super::line::{self, Line};
-use super::span::{Span, SpanEnd};
-use super::thinking::Thought;
-use super::{Machine, Mode};
+use super::fence::{Fence, Line};
+use super::thinking::{Bracket, Thought};
+use super::{Machine, Mode, fence};
 use crate::block::opener::OPENER_MAX;
 use crate::code::Code;
 use crate::dialect::Reader;
-use crate::input::{Incomplete, Input, MORE, is_name_byte};
-use crate::lex::{self, Tag};
+use crate::input::{Incomplete, Input, MORE, Need, is_name_byte};
+use crate::lex;
+use crate::lex::Tag;
 use crate::options::Thinking;
-use crate::passthrough::begins_plainly;
+use crate::passthrough::{FastPath, Kind, begins_plainly};
 
 impl Machine {
     /// Reads text up to the next thing of note.
-    pub(super) fn text(&mut self, w: &Input<'_>) -> Result<(), Incomplete> {
+    pub(crate) fn text(&mut self, w: &Input<'_>) -> Result<(), Incomplete> {
         if self.lines.start {
             return self.begin_line(w);
         }
@@ -80,7 +78,7 @@ impl Machine {
             self.lines.start = false;
             return Ok(());
         }
-        let kind = line::line(w, self.pos)?;
+        let kind = fence::line(w, self.pos)?;
         let foreign = match kind {
             Line::Bracket(p) => self.foreign_list(w, p)?,
             _ => false,
@@ -204,7 +202,7 @@ fn names_tool(w: &Input<'_>, p: usize) -> Result<bool, Incomplete> {
 }
 
 /// Blanks from `pos` and then `>`: one past it. `None` for anything else.
-pub(super) fn bare_end(w: &Input<'_>, pos: usize) -> Result<Option<usize>, Incomplete> {
+pub(crate) fn bare_end(w: &Input<'_>, pos: usize) -> Result<Option<usize>, Incomplete> {
     Ok(match w.after_blanks(pos)? {
         (p, Some(b'>')) => Some(p + 1),
         _ => None,
@@ -212,7 +210,7 @@ pub(super) fn bare_end(w: &Input<'_>, pos: usize) -> Result<Option<usize>, Incom
 }
 
 /// A THINK word after `<` or `</`, and where it ends.
-pub(super) fn think_word(
+pub(crate) fn think_word(
     w: &Input<'_>,
     p: usize,
 ) -> Result<Option<(&'static str, usize)>, Incomplete> {
@@ -230,4 +228,151 @@ fn special(b: u8) -> u8 {
 /// The first byte of a line's inside that may begin something or ends the line.
 fn find_special(bytes: &[u8]) -> Option<usize> {
     bytes.iter().position(|&b| special(b) != 0)
+}
+
+// Code spans (XT-4): whether a run of backticks is closed by an equal run on its line, within 4096 bytes.
+
+/// Longest span, from its first backtick to its last.
+const SPAN_MAX: usize = 4096;
+
+/// A run that may open a span.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Span {
+    pub(crate) start: usize,
+    /// Length of the run; 0 while it may still grow.
+    n: usize,
+    at: usize,
+    /// Looked through for `<` up to here.
+    clean: usize,
+}
+
+/// What a run turned out to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SpanEnd {
+    /// A span: one past its last backtick.
+    Closed(usize),
+    /// Ordinary text: one past the run.
+    Text(usize),
+    /// The input ends where it could still have been closed: one past the run.
+    Open(usize),
+}
+
+impl Span {
+    pub(crate) fn new(start: usize) -> Self {
+        Span { start, n: 0, at: start, clean: start }
+    }
+
+    /// Reads on.
+    pub(crate) fn run(&mut self, w: &Input<'_>) -> Result<SpanEnd, Incomplete> {
+        if self.n == 0 {
+            let n = run_len(w, self.start)?;
+            self.n = n;
+            self.at = self.start + n;
+            self.clean = self.at;
+        }
+        let text = SpanEnd::Text(self.start + self.n);
+        let limit = self.start + SPAN_MAX;
+        loop {
+            let rest = w.from(self.at);
+            let Some(i) = memchr::memchr3(b'`', b'\n', b'\r', rest) else {
+                self.at = w.end();
+                return match w.eof {
+                    _ if self.at >= limit => Ok(text),
+                    true => Ok(SpanEnd::Open(self.start + self.n)),
+                    false => Err(MORE.by(limit)),
+                };
+            };
+            let p = self.at + i;
+            self.at = p;
+            if p >= limit || w.at(p) != Some(b'`') {
+                return Ok(text);
+            }
+            let n = run_len(w, p)?;
+            if n == self.n {
+                return Ok(if p + n - self.start <= SPAN_MAX {
+                    SpanEnd::Closed(p + n)
+                } else {
+                    text
+                });
+            }
+            self.at = p + n;
+        }
+    }
+
+    /// How far the bytes after the run are free of anything that looks like a tag: these may go out.
+    pub(crate) fn free(&mut self, w: &Input<'_>) -> usize {
+        if self.n == 0 {
+            return w.end();
+        }
+        loop {
+            let Some(p) = w.find(b'<', self.clean) else {
+                self.clean = w.end();
+                return self.clean;
+            };
+            self.clean = p;
+            match w.at(p + 1) {
+                Some(b)
+                    if b < 0x80
+                        && b != b'/'
+                        && b != b'|'
+                        && b != b'_'
+                        && !b.is_ascii_alphabetic() =>
+                {
+                    self.clean = p + 1;
+                }
+                _ => return p,
+            }
+        }
+    }
+}
+
+/// Length of the run of backticks at `pos`; waits for the byte after it.
+fn run_len(w: &Input<'_>, pos: usize) -> Result<usize, Incomplete> {
+    let rest = w.from(pos);
+    match rest.iter().position(|&b| b != b'`') {
+        Some(n) => Ok(n),
+        None if w.eof => Ok(rest.len()),
+        None => Err(Incomplete::on(Need::NotIn(b"`"))),
+    }
+}
+
+// Which fast path a stream may take from where the machine stands, and how the machine catches up with it.
+
+impl Machine {
+    /// The fast path for the bytes from `end` on, up to which everything has been read.
+    pub(crate) fn fast_path(&self, end: usize) -> FastPath {
+        match &self.mode {
+            Mode::Text if self.plain_at(end) && self.lines.quote => FastPath::new(Kind::Quote),
+            Mode::Text if self.plain_at(end) => FastPath::text(Kind::Text, self.lines.start),
+            Mode::Block(reader) => reader.fast_path(end, &self.opts),
+            Mode::Thinking(thought)
+                if thought.plain_at(end) && self.opts.thinking == Thinking::Extract =>
+            {
+                FastPath::thought(end)
+            }
+            Mode::Fence(fence) if self.sent == end => fence.fast_path(end),
+            _ => FastPath::new(Kind::Closed),
+        }
+    }
+
+    /// Nothing is pending in the text before `end`.
+    fn plain_at(&self, end: usize) -> bool {
+        self.pos == end && self.sent == end && self.lines.span.is_none()
+    }
+
+    /// Moves to `end`, up to which the stream has sent what the fast path stands for.
+    pub(crate) fn pass_on(&mut self, fast_path: &FastPath, end: usize) {
+        match (fast_path.kind, &mut self.mode) {
+            (Kind::Closed, _) => return,
+            (Kind::Cdata | Kind::Plain | Kind::Raw, Mode::Block(reader)) => {
+                return reader.pass_on(fast_path.sent, end);
+            }
+            (Kind::Text, _) => self.lines.start = fast_path.line_start,
+            (Kind::Fence(_), Mode::Fence(fence)) => fence.pass_on(fast_path.line_start, end),
+            (Kind::Thought, Mode::Thinking(thought)) => thought.pass_on(end),
+            _ => {}
+        }
+        self.pos = end;
+        self.sent = end;
+    }
 }

@@ -11,16 +11,17 @@
 //! writes to the file in between is respected: what stands behind the cells stays behind them, and
 //! cells that a person changed are left alone.
 
+use msg_core::Message;
+
 use super::{Appender, Draft, State};
 use crate::error::Error;
 use crate::index::Index;
-use crate::nonce::Nonce;
 use crate::render::{NewCell, Place};
+use crate::stamp::Nonce;
 use crate::store::Appended;
+use crate::store::disk::replace_locked;
 use crate::store::lock::Lock;
-use crate::store::replace::replace_locked;
 use crate::to_cells::{ToCells, cells_for};
-use msg_core::Message;
 
 /// A message that is being written; see [`Appender::grow_message`].
 #[derive(Debug, Default)]

@@ -1,20 +1,24 @@
 //! What others did to the file in between: appended, saved over it, removed cells (MF-45).
 
-use super::{Appender, State};
-use crate::document::{CellRef, Document, Mode};
-use crate::error::{Error, refuse};
-use crate::model::cell::Cell;
-use crate::store::Reconcile;
-use crate::store::disk::{Seen, hash};
-use crate::store::keep::Kept;
-use crate::store::lock::Lock;
-use crate::syntax;
+use std::collections::{HashMap, VecDeque};
+use std::ops::Range;
+
 use msg_core::{Code, Diagnostic};
-use std::collections::HashMap;
+
+use super::{Appender, State, before};
+use crate::append::joint;
+use crate::document::{CellRef, Document, Mode};
+use crate::error::{Error, Limits, refuse};
+use crate::index::Index;
+use crate::model::cell::Cell;
+use crate::store::disk::{Seen, at, hash};
+use crate::store::lock::{Content, Journal, Last, Lock, Sidecar};
+use crate::store::{Durability, Mended, Reconcile};
+use crate::{render, syntax};
 
 impl Appender {
     /// Brings the state up to what the file is now; gives the cells that are gone (MF-45).
-    pub(super) fn catch_up(&mut self, lock: &mut Lock) -> Result<Vec<Kept>, Error> {
+    pub(crate) fn catch_up(&mut self, lock: &mut Lock) -> Result<Vec<Kept>, Error> {
         let seen = Seen::of(&lock.meta()?);
         if let Some(state) = &self.state {
             let same = state.known == seen;
@@ -32,7 +36,7 @@ impl Appender {
     }
 
     /// Takes in what others have appended behind what is known; false if something else changed.
-    pub(super) fn grown(&mut self, lock: &mut Lock, seen: Seen) -> Result<bool, Error> {
+    pub(crate) fn grown(&mut self, lock: &mut Lock, seen: Seen) -> Result<bool, Error> {
         let Some(state) = self.state.as_mut() else { return Ok(false) };
         let Some(tail) =
             state.tail.filter(|_| state.known.file == seen.file && state.known.len <= seen.len)
@@ -56,7 +60,7 @@ impl Appender {
     }
 
     /// Cells of ours that are in no place any more. What is there but different is the person's now.
-    pub(super) fn missing(&mut self, doc: &Document) -> Vec<Kept> {
+    pub(crate) fn missing(&mut self, doc: &Document) -> Vec<Kept> {
         let ids: HashMap<String, &Cell> =
             doc.cells().iter().filter_map(|c| Some((c.id()?.into_owned(), c))).collect();
         let mut gone = Vec::new();
@@ -88,7 +92,7 @@ impl Appender {
     }
 
     /// Reports that the last cell of the process before is gone.
-    pub(super) fn compare_last(&mut self, doc: &Document, lock: &mut Lock) {
+    pub(crate) fn compare_last(&mut self, doc: &Document, lock: &mut Lock) {
         let Some(last) = lock.found.as_mut().and_then(|s| s.read().last) else { return };
         let (start, end) = (last.offset as usize, (last.offset + last.len) as usize);
         let stands = doc.bytes().get(start..end).is_some_and(|b| hash(b) == last.hash);
@@ -100,7 +104,7 @@ impl Appender {
     }
 
     /// Reports files that editors leave while they have the file open (MF-45).
-    pub(super) fn editors(&mut self) {
+    pub(crate) fn editors(&mut self) {
         let name = self.real.file_name().unwrap_or_default().to_string_lossy().into_owned();
         for sign in [format!(".{name}.swp"), format!(".#{name}"), format!("{name}~")] {
             if self.real.with_file_name(&sign).symlink_metadata().is_ok() {
@@ -109,4 +113,168 @@ impl Appender {
             }
         }
     }
+}
+
+// The cells that an appender wrote and remembers, to notice when a save has removed them (MF-45).
+
+/// Cells kept at most.
+const MAX_CELLS: usize = 64;
+
+/// A cell that was written.
+#[derive(Debug, Clone)]
+pub(crate) struct Kept {
+    pub(crate) id: String,
+    pub(crate) span: Range<u64>,
+    pub(crate) text: Vec<u8>,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Keep {
+    pub(crate) cells: VecDeque<Kept>,
+    bytes: usize,
+    /// Ids of cells that were written and are no longer kept.
+    pub(crate) dropped: Vec<String>,
+}
+
+impl Keep {
+    pub(crate) fn push(&mut self, kept: Kept, max_bytes: usize) {
+        self.bytes += kept.text.len();
+        self.cells.push_back(kept);
+        while self.cells.len() > MAX_CELLS || (self.bytes > max_bytes && !self.cells.is_empty()) {
+            let Some(old) = self.cells.pop_front() else { return };
+            self.bytes -= old.text.len();
+            self.dropped.push(old.id);
+        }
+    }
+
+    /// Forgets a cell that is somebody else's now.
+    pub(crate) fn forget(&mut self, id: &str) {
+        let bytes = &mut self.bytes;
+        self.cells.retain(|k| {
+            let keep = k.id != id;
+            if !keep {
+                *bytes -= k.text.len();
+            }
+            keep
+        });
+    }
+
+    /// Whether the last cell, or all of them, stand where they were written.
+    pub(crate) fn stand(&self, lock: &mut Lock, len: u64, all: bool) -> Result<bool, Error> {
+        let count = if all { self.cells.len() } else { 1 };
+        for kept in self.cells.iter().rev().take(count) {
+            if kept.span.end > len || lock.read(kept.span.start, kept.span.end)? != kept.text {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Checksum of the last one, for the sidecar.
+    pub(crate) fn last(&self) -> Option<crate::store::lock::Last> {
+        let it = self.cells.back()?;
+        let (offset, len) = (it.span.start, it.span.end - it.span.start);
+        Some(crate::store::lock::Last { id: it.id.clone(), offset, len, hash: hash(&it.text) })
+    }
+}
+
+/// The text of a cell with `recovered="1"` at the end of its definition.
+pub(crate) fn recovered(text: &[u8]) -> Vec<u8> {
+    let it = syntax::piece(text, Mode::MessageFile);
+    let end = it.cells.first().and_then(|c| c.definition()).map_or(0, |d| d.end);
+    let at = text[..end].iter().rposition(|b| !matches!(b, b'\n' | b'\r')).map_or(0, |n| n + 1);
+    let mut out = text[..at].to_vec();
+    let marked = it.cells.first().is_some_and(|c| c.has_attr("recovered"));
+    if at > 0 && !marked {
+        render::attribute("recovered", Some("1"), &mut out)
+            .expect("because key and value are ours");
+    }
+    out.extend_from_slice(&text[at..]);
+    out
+}
+
+// The journal of an appender: what is noted before a write, and how an append that died is finished
+// from it (MF-42, MF-44).
+
+impl Appender {
+    /// What the sidecar is to say.
+    pub(crate) fn content(&self, journal: Option<Journal>) -> Content {
+        let largest = self.state.as_ref().map_or(0, |s| s.index.largest());
+        Content { largest, last: self.keep.last(), journal }
+    }
+
+    pub(crate) fn clear_journal(&mut self, lock: &mut Lock) {
+        let journalled = self.options.durability != Durability::None;
+        if let Some(sidecar) = lock.found.as_mut().filter(|_| journalled) {
+            // A journal that stays is found done or redone by the next append.
+            let _ = sidecar.write(&self.content(None), true);
+        }
+    }
+
+    /// Finishes an append that died (MF-44).
+    pub(crate) fn finish_journal(&mut self, lock: &mut Lock) -> Result<(), Error> {
+        let Some(content) = lock.found.as_mut().map(Sidecar::read) else { return Ok(()) };
+        self.largest = self.largest.max(content.largest);
+        let Content { largest, journal: Some(journal), last } = content else { return Ok(()) };
+        let len = lock.len()?;
+        let end = journal.offset + journal.record.len() as u64;
+        let there = if (journal.offset..=end).contains(&len) {
+            let same = before(lock, journal.offset)? == journal.before;
+            let part = lock.read(journal.offset, len)?;
+            (same && journal.record.starts_with(&part)).then_some(part.len())
+        } else {
+            None
+        };
+        match there {
+            Some(part) if part == journal.record.len() => {}
+            Some(part) => {
+                self.append_raw(lock, &journal.record[part..], len)?;
+                self.mended = Some(Mended::Redone);
+            }
+            None => self.recover(lock, &journal)?,
+        }
+        if let Some(sidecar) = lock.found.as_mut() {
+            let last = last_of(&journal).or(last);
+            sidecar
+                .write(&Content { largest, last, journal: None }, true)
+                .map_err(at("write the journal of", &self.real))?;
+        }
+        Ok(())
+    }
+
+    fn append_raw(&self, lock: &mut Lock, bytes: &[u8], len: u64) -> Result<(), Error> {
+        lock.append(bytes, len)?;
+        if self.options.durability == Durability::Sync { lock.sync() } else { Ok(()) }
+    }
+
+    /// The file is not what the journal expects: cells that are in no place are appended again.
+    pub(crate) fn recover(&mut self, lock: &mut Lock, journal: &Journal) -> Result<(), Error> {
+        let doc = self.read_all(lock)?;
+        let index = Index::of(&doc);
+        let record =
+            Document::read(journal.record.as_slice(), Mode::MessageFile, &Limits::default())?;
+        let lost: Vec<&Cell> =
+            record.cells().iter().filter(|c| c.id().is_some_and(|id| !index.has_id(&id))).collect();
+        if lost.is_empty() || self.writable(&doc)?.is_some() {
+            return Ok(());
+        }
+        let mut out = doc.bytes().to_vec();
+        let old = out.len();
+        for cell in lost {
+            out.extend_from_slice(&joint(&out));
+            out.extend_from_slice(&recovered(cell.span().of(record.bytes())));
+        }
+        self.append_raw(lock, &out[old..], old as u64)?;
+        self.mended = Some(Mended::Recovered);
+        Ok(())
+    }
+}
+
+/// The last cell of a record, for the sidecar.
+fn last_of(journal: &Journal) -> Option<Last> {
+    let it = syntax::piece(&journal.record, Mode::MessageFile);
+    let cell = it.cells.last()?;
+    let text = cell.span().of(&journal.record);
+    let offset = journal.offset + cell.span().start as u64;
+    Some(Last { id: cell.id()?.into_owned(), offset, len: text.len() as u64, hash: hash(text) })
 }
