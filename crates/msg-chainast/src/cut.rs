@@ -8,7 +8,7 @@ use msg_core::Message;
 use crate::{
     profile::{Profile, ReasoningKept, UserMessage},
     reasoning::{begins_turn, is_signed},
-    tree::{BodyPair, ChainAst, Section, sizes::Sizes},
+    tree::{BodyPair, ChainAst, Section, Sizes},
 };
 
 /// A place before which a chain may be cut. It belongs to the tree as it was when it was asked.

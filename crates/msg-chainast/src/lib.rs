@@ -24,51 +24,45 @@
 //! assert!(chain.sections()[0].body()[0].is_valid());
 //! ```
 
-mod tree;
-
-mod check;
-mod pairing;
-mod parse;
-mod repair;
-
 mod analyze;
-mod by_id;
+mod arguments;
+mod check;
+mod codes;
 mod conform;
-mod idx;
-mod options;
-
+pub mod constants;
 mod cut;
 mod edit;
 mod error;
 mod ids;
+mod idx;
+mod options;
+mod pairing;
 mod profile;
 pub mod reasoning;
+mod repair;
 pub mod testing;
-
-mod arguments;
-mod codes;
-pub mod constants;
+mod tree;
 
 pub use msg_core::{IdSource, Message, Part, SeededIds, ToolCall};
 
-pub use arguments::sanitize_json_control_chars;
-pub use check::check;
-pub use codes::CODES;
-pub use cut::CutPoint;
-pub use edit::{Change, PairId, SectionId};
-pub use error::Error;
-pub use ids::{IdChange, IdMap, IdPattern};
-pub use options::{
-    BadArguments, CheckOptions, First, Orphans, RepairOptions, Thinking, UnknownRole,
-};
-pub use parse::ParseError;
-pub use profile::{
-    Acceptance, ArgumentsRule, CharClass, LaterResults, Profile, ProviderRule, ReasoningBound,
-    ReasoningKept, ReasoningRequired, ServerTools, SystemPlace, UserMessage,
-};
-pub use repair::{MessageOrigin, repair};
-pub use tree::{
-    BodyPair, BodyPairKind, CallRef, ChainAst, Header, Messages, Section, ToolCallsInfo, TreeView,
+pub use crate::{
+    arguments::sanitize_json_control_chars,
+    check::{ParseError, check},
+    codes::CODES,
+    cut::CutPoint,
+    edit::{Change, PairId, SectionId},
+    error::Error,
+    ids::{IdChange, IdMap, IdPattern},
+    options::{BadArguments, CheckOptions, First, Orphans, RepairOptions, Thinking, UnknownRole},
+    profile::{
+        Acceptance, ArgumentsRule, CharClass, LaterResults, Profile, ProviderRule, ReasoningBound,
+        ReasoningKept, ReasoningRequired, ServerTools, SystemPlace, UserMessage,
+    },
+    repair::{MessageOrigin, repair},
+    tree::{
+        BodyPair, BodyPairKind, CallRef, ChainAst, Header, Messages, Section, ToolCallsInfo,
+        TreeView,
+    },
 };
 
 /// The examples of the README run as tests.

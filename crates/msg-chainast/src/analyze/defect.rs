@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use msg_core::{Code, Diagnostic, Part, Severity, with_article};
 
-use super::{Rules, chain::Chain};
+use super::{Rules, rules::Chain};
 
 /// A defect at a message, and at a part of it where it concerns a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

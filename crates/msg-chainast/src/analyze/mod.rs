@@ -1,30 +1,19 @@
 //! The analysis of a list of messages: its defects, and the plan that mends them.
 //!
-//! `check` reports the defects, `parse` accepts a list without one that is an error, and `repair` carries out
-//! the plan; so the three agree by construction (CA-11). It reads messages and copies no text.
+//! `check` reports the defects, `parse` accepts a list without one that is an error, and `repair` carries out the plan;
+//! so the three agree by construction (CA-11). The analysis reads messages and copies no text.
 //!
 //! ```text
 //! messages ──▶ Analyzer: a pass over the messages, one over the pairs ──▶ Plan (indices), Vec<Defect>
 //! ```
 
-mod calls;
-mod chain;
 mod defect;
 mod finish;
-mod index;
 mod link;
-mod parts;
 mod plan;
-mod role;
 mod rules;
 
-use msg_core::Message;
-
-pub(crate) use chain::Chain;
-pub(crate) use defect::{Defect, diagnostics};
-pub(crate) use plan::{Call, Naming, Plan, Slot, Unit, UnitKind};
-pub(crate) use role::{Part as RolePart, Reading, read as read_role};
-pub(crate) use rules::{Enforced, Rules, Scope};
+use msg_core::{Message, Part, Role};
 
 use crate::{
     idx::Idx,
@@ -32,8 +21,12 @@ use crate::{
     pairing,
 };
 use defect::What;
-use index::{Entry, Index};
 use link::OpenPair;
+use plan::{Entry, Index};
+
+pub(crate) use defect::{Defect, diagnostics};
+pub(crate) use plan::{Call, Naming, Plan, Slot, Unit, UnitKind};
+pub(crate) use rules::{Chain, Enforced, Rules, Scope};
 
 /// Up to this many calls of a pair are searched one by one, without an index.
 pub(crate) const SMALL_PAIR: usize = 8;
@@ -110,7 +103,7 @@ impl<'m, 'r> Analyzer<'m, 'r> {
 
     #[inline]
     fn message(&mut self, at: u32, message: &'m Message) {
-        let part = match role::read(message) {
+        let part = match read_role(message) {
             Reading::Known(part) => part,
             reading => match self.mended_role(at, reading) {
                 Some(part) => part,
@@ -278,5 +271,129 @@ impl<'m, 'r> Analyzer<'m, 'r> {
             last_slot: None,
         });
         unit
+    }
+}
+
+// The role that a message is read with (CA-14).
+
+/// How a message takes part in the chain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RolePart {
+    System,
+    User,
+    Assistant,
+    Tool,
+}
+
+/// A role as it was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reading {
+    /// Known as it stands.
+    Known(RolePart),
+    /// Known but for white space or case: this is the word.
+    Spelled(RolePart, &'static str),
+    /// Not known.
+    Unknown,
+}
+
+/// Reads the role of a message.
+#[inline]
+pub(crate) fn read_role(message: &Message) -> Reading {
+    match &message.role {
+        Role::System | Role::Developer => Reading::Known(RolePart::System),
+        Role::User => Reading::Known(RolePart::User),
+        Role::Assistant => Reading::Known(RolePart::Assistant),
+        Role::Tool => Reading::Known(RolePart::Tool),
+        other => read_text(other.as_str()),
+    }
+}
+
+#[cold]
+fn read_text(text: &str) -> Reading {
+    if let Some((part, _)) = known(text) {
+        return Reading::Known(part);
+    }
+    match known(&text.trim().to_lowercase()) {
+        Some((part, word)) => Reading::Spelled(part, word),
+        None => Reading::Unknown,
+    }
+}
+
+fn known(word: &str) -> Option<(RolePart, &'static str)> {
+    Some(match word {
+        "system" => (RolePart::System, "system"),
+        "developer" => (RolePart::System, "developer"),
+        "user" | "human" => (RolePart::User, "user"),
+        "assistant" | "ai" => (RolePart::Assistant, "assistant"),
+        "tool" => (RolePart::Tool, "tool"),
+        _ => return None,
+    })
+}
+
+// Results and calls by the message that contains them: a tool message with more or less than one result, and messages
+// of other roles, where they are not allowed (CA-6).
+
+impl<'m> Analyzer<'m, '_> {
+    pub(crate) fn tool(&mut self, at: u32, message: &'m Message) {
+        if let [Part::ToolResult(it)] = message.parts.as_slice() {
+            self.result(at, 0, &it.call_id, true);
+        } else {
+            self.mixed_tool(at, message);
+        }
+    }
+
+    /// A tool message with several results, with other parts, or without a result.
+    fn mixed_tool(&mut self, at: u32, message: &'m Message) {
+        self.plan.taken_apart.push(at);
+        let has_results = message.tool_results().next().is_some();
+        let mut others = false;
+        for (part, it) in message.parts.iter().enumerate() {
+            match it {
+                Part::ToolResult(it) => self.result(at, part as u32, &it.call_id, true),
+                Part::ToolCall(_) => {
+                    self.find(at, Some(part as u32), What::MisplacedPart, "removed the call");
+                }
+                _ if has_results => {
+                    let fix = "joined to the content of the result";
+                    self.find(at, Some(part as u32), What::MisplacedPart, fix);
+                }
+                _ => others = true,
+            }
+        }
+        if others {
+            self.find(at, None, What::EmptyToolMessage, "read as a result without an id");
+            self.result(at, 0, "", true);
+        } else if message.parts.is_empty() {
+            self.find(at, None, What::EmptyToolMessage, "dropped the message");
+        }
+    }
+
+    /// Moves results and calls out of a system or user message; says whether nothing is left of it.
+    pub(crate) fn moves_parts(&mut self, at: u32, message: &'m Message) -> bool {
+        let moves = |it: &Part| matches!(it, Part::ToolCall(_) | Part::ToolResult(_));
+        let moved = message.parts.iter().filter(|it| moves(it)).count();
+        if moved == 0 {
+            return false;
+        }
+        if message.tool_results().next().is_some() {
+            self.misplaced_results(at, message, "moved to a tool message before it");
+        }
+        for (part, it) in message.parts.iter().enumerate() {
+            if it.as_tool_call().is_some() {
+                self.find(at, Some(part as u32), What::MisplacedPart, "removed the call");
+            }
+        }
+        moved == message.parts.len()
+    }
+
+    /// Moves the results out of a message that is no tool message and has some.
+    pub(crate) fn misplaced_results(&mut self, at: u32, message: &'m Message, fix: &'static str) {
+        self.plan.taken_apart.push(at);
+        for (part, it) in message.parts.iter().enumerate() {
+            if let Part::ToolResult(it) = it {
+                self.find(at, Some(part as u32), What::MisplacedPart, fix);
+                self.result(at, part as u32, &it.call_id, false);
+            }
+        }
     }
 }

@@ -1,11 +1,12 @@
-//! What an analysis judges by: the options of a repair, and which rules of the strict chain are enforced.
+//! What an analysis judges by: the options of a repair, and which rules of the strict chain are enforced; and the
+//! messages it looks at, as a list or as references into a tree.
 //!
-//! A tree is always of a strict chain; a list is judged by what its provider refuses (CA-70a). What a
-//! provider refuses beyond the rules of the chain is judged elsewhere, in `conform`.
+//! A tree is always a strict chain; a list is judged by what its provider refuses (CA-70a). Rules of a provider beyond
+//! those of the chain are in `conform`.
 
 use std::sync::LazyLock;
 
-use msg_core::Diagnostic;
+use msg_core::{Diagnostic, Message, Part, ToolCall, ToolResult};
 
 use crate::{
     constants::TOOL_CALL_ID_PATTERN,
@@ -174,5 +175,53 @@ impl Enforced {
             later_system_as_user: profile.later_system_as_user,
             ..Enforced::STRICT
         }
+    }
+}
+
+// The messages that are analyzed: a list of them, or of references into a tree.
+
+/// A borrowed list of messages.
+#[derive(Clone, Copy)]
+pub(crate) enum Chain<'m> {
+    Messages(&'m [Message]),
+    References(&'m [&'m Message]),
+}
+
+impl<'m> Chain<'m> {
+    pub(crate) fn len(self) -> usize {
+        match self {
+            Chain::Messages(it) => it.len(),
+            Chain::References(it) => it.len(),
+        }
+    }
+
+    /// All messages, in order.
+    pub(crate) fn iter(self) -> impl Iterator<Item = &'m Message> + Clone {
+        (0..self.len()).map(move |at| self.message(at as u32))
+    }
+
+    /// The message at an index that the analysis has met.
+    #[inline]
+    pub(crate) fn message(self, at: u32) -> &'m Message {
+        match self {
+            Chain::Messages(it) => &it[at as usize],
+            Chain::References(it) => it[at as usize],
+        }
+    }
+
+    /// A part; none for the index that stands for no part.
+    #[inline]
+    pub(crate) fn part(self, message: u32, part: u32) -> Option<&'m Part> {
+        self.message(message).parts.get(part as usize)
+    }
+
+    #[inline]
+    pub(crate) fn call(self, message: u32, part: u32) -> Option<&'m ToolCall> {
+        self.part(message, part)?.as_tool_call()
+    }
+
+    #[inline]
+    pub(crate) fn result(self, message: u32, part: u32) -> Option<&'m ToolResult> {
+        self.part(message, part)?.as_tool_result()
     }
 }

@@ -5,10 +5,7 @@ use std::borrow::Cow;
 use msg_core::{CallKind, Diagnostic, Extra, Message, Part, Role, ToolCall, with_article};
 use msg_json::TextState;
 
-use super::{
-    roles::merge_told,
-    state::{Conform, error, is_empty, is_empty_text},
-};
+use super::{Conform, error, is_empty, is_empty_text, roles::merge_told};
 use crate::{
     arguments::sanitized,
     constants::{EMPTY_CONTENT, FALLBACK_REQUEST_ARGS},

@@ -1,16 +1,15 @@
-//! Extra members that a provider reads or refuses: cache markers (PM-13 to PM-15) and unknown ones (PM-149).
+//! Extra members, items and raw blocks that a provider reads or refuses: cache markers (PM-13 to PM-15), unknown members
+//! (PM-149), item ids, and the blocks of server tools (PM-3, PM-185).
 //!
-//! What goes out is the writers' business; this judges what a document of the provider's own format has.
+//! Writing is the task of the wire formats; this file judges what a document of the provider's own format contains.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
-use msg_core::{Diagnostic, Extra, Origin, RawJson};
+use msg_core::{Code, Diagnostic, Extra, Origin, Other, Part, RawJson, Role};
+use serde::Deserialize;
 
-use super::{
-    content::CACHE_MARKER,
-    state::{Conform, error},
-};
-use crate::profile::Profile;
+use super::{Conform, content::CACHE_MARKER, error};
+use crate::profile::{Acceptance, Profile, ServerTools};
 
 /// A message, or a part of it.
 type Spot = (usize, Option<usize>);
@@ -177,4 +176,241 @@ fn marked_origins(extra: &Extra) -> Vec<Origin> {
 /// Whether a value is more than a member without information.
 fn says_something(value: &RawJson) -> bool {
     !matches!(value.text(), "null" | "[]" | "{}" | "\"\"")
+}
+
+// Reasoning that a provider keeps: items of OpenAI's Responses, which are sent again by their ids.
+//
+// A message of this model is several such items, one a part; a part carries the id of its item among its
+// extra members. Writing them is the business of the wire format.
+
+/// The member that holds what an item has beside its content.
+pub(crate) const ITEM: &str = "item";
+
+impl Conform<'_, '_> {
+    /// Ids of items begin as those that the provider gave (PM-95). An item without its id is fine.
+    pub(crate) fn item_ids(&mut self) {
+        let rules = &self.profile.item_ids;
+        let rules: Vec<(&str, &str)> = rules.iter().filter_map(|it| it.split_once(':')).collect();
+        if rules.is_empty() {
+            return;
+        }
+        let judge = |part: &Part| {
+            let of_kind = rules.iter().filter(|rule| rule.0 == part.kind());
+            let begins: Vec<&str> = of_kind.map(|rule| rule.1).collect();
+            let is_wrong = |id: &String| !begins.iter().any(|it| id.starts_with(it));
+            let id = item_id(part).filter(|it| !begins.is_empty() && is_wrong(it))?;
+            let begins = begins.join("` or `");
+            let sentence = format!("the item id `{id}` does not begin with `{begins}`");
+            Some((error("profile::item-id", sentence, "left out"), Some(())))
+        };
+        self.mend_parts(judge, |part, ()| leave_id_out(part.extra_mut()));
+    }
+
+    /// A reasoning item that is named by its id is followed by the item that it was made for (PM-87): a call, or
+    /// a message with an id too, in the same message of the model or in the next one of the assistant.
+    pub(crate) fn lone_reasoning(&mut self) {
+        if self.profile.lone_reasoning == Acceptance::Accept {
+            return;
+        }
+        // From the end on: an item before one that goes has to be followed by what is left.
+        for at in (0..self.items.len()).rev() {
+            let lone = self.lone_parts(at);
+            if lone.is_empty() {
+                continue;
+            }
+            for part in &lone {
+                let sentence = "a reasoning item without the item that it was made for";
+                self.at_part(at, *part, error("profile::lone-reasoning", sentence, "removed"));
+            }
+            self.remove_reasoning(at, |part| lone.binary_search(&part).is_ok());
+        }
+    }
+
+    /// The reasoning parts of a message whose items stand alone, in order.
+    fn lone_parts(&self, at: usize) -> Vec<usize> {
+        let parts = &self.items[at].message.parts;
+        let mut followed = match self.items.get(at + 1) {
+            Some(next) if next.message.role == Role::Assistant => {
+                next.message.parts.first().is_some_and(may_be_made)
+            }
+            _ => false,
+        };
+        let mut lone = Vec::new();
+        for (part, it) in parts.iter().enumerate().rev() {
+            let is_reasoning = it.as_reasoning().is_some();
+            if is_reasoning && has_item_id(it) && !followed {
+                lone.push(part);
+            }
+            // What follows a lone item does not make the one before it stand with its own.
+            followed = may_be_made(it) && (!is_reasoning || followed);
+        }
+        lone.reverse();
+        lone
+    }
+}
+
+/// Whether a part can be what a reasoning item was made for. A call is one without its id, too: recorded requests
+/// of clients that leave ids out were answered.
+fn may_be_made(part: &Part) -> bool {
+    has_item_id(part) || matches!(part, Part::ToolCall(_)) || is_raw_call(part)
+}
+
+/// Whether a part is an item that calls, of a kind that this model has no place for.
+fn is_raw_call(part: &Part) -> bool {
+    matches!(part, Part::Other(it) if Facts::of(it).kind.is_some_and(|it| it.ends_with("_call")))
+}
+
+/// Whether a part is an item with an id.
+pub(crate) fn has_item_id(part: &Part) -> bool {
+    item_id(part).is_some()
+}
+
+/// The id of the item that a part is: of its own, or as JSON that this model has no kind for.
+pub(crate) fn item_id(part: &Part) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Item {
+        id: Option<String>,
+    }
+    let item = match part {
+        Part::Other(it) if it.format == Origin::Responses => Some(&it.value),
+        other => other.extra().get(&Origin::Responses, ITEM),
+    };
+    item?.parse::<Item>().ok()?.id
+}
+
+/// Takes the id out of what an item has beside its content.
+fn leave_id_out(extra: &mut Extra) {
+    let members = extra.get(&Origin::Responses, ITEM).map(RawJson::parse::<serde_json::Map<_, _>>);
+    let Some(Ok(mut members)) = members else { return };
+    members.remove("id");
+    let text = serde_json::Value::Object(members).to_string();
+    if let Ok(item) = RawJson::new(text) {
+        extra.insert(Origin::Responses, ITEM, item);
+    }
+}
+
+// Raw JSON of a provider: as much of it as rules ask for.
+//
+// A server tool is called and answered by the provider itself; its blocks are opaque parts here, and only
+// whether they belong together is judged (PM-3, PM-185).
+
+/// What a rule may ask of an opaque part.
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct Facts {
+    #[serde(rename = "type", default)]
+    pub(crate) kind: Option<String>,
+    #[serde(default)]
+    pub(crate) id: Option<String>,
+    #[serde(default)]
+    pub(crate) tool_use_id: Option<String>,
+    #[serde(default)]
+    pub(crate) role: Option<String>,
+}
+
+/// The blocks that call what the provider runs, and how their ids begin: its own tools, and those of MCP servers.
+const CALLS: [(&str, &str); 2] = [("server_tool_use", "srvtoolu_"), ("mcp_tool_use", "")];
+
+impl Facts {
+    pub(crate) fn of(it: &Other) -> Self {
+        let facts: Facts = it.value.parse().unwrap_or_default();
+        // What a part of Gemini is says a member's name; without one it is nothing.
+        let is_data = it.format == Origin::Gemini && !is_blank_object(it.value.text());
+        Facts { kind: facts.kind.or(is_data.then(|| "data".to_owned())), ..facts }
+    }
+}
+
+impl Conform<'_, '_> {
+    /// Blocks of server tools: a result follows its call in the same message, and the call's id is one that
+    /// the provider gave. What does not belong together is removed together.
+    pub(crate) fn server_tools(&mut self) {
+        if self.profile.server_tools == ServerTools::Keep {
+            return;
+        }
+        for at in 0..self.items.len() {
+            let wrong = wrong_blocks(&self.items[at].message.parts, self.profile.server_tools);
+            for part in &wrong {
+                let sentence = match self.profile.server_tools {
+                    ServerTools::None => "a block of a server tool, which is not known here",
+                    _ => "a block of a server tool without its call or result",
+                };
+                self.at_part(at, *part, error("profile::server-tool", sentence, "removed"));
+            }
+            if !wrong.is_empty() {
+                self.remove_reasoning(at, |part| wrong.binary_search(&part).is_ok());
+            }
+        }
+    }
+
+    /// Parts that the provider does not read; where they stand is all that is known of them.
+    pub(crate) fn untyped_parts(&mut self) {
+        if self.profile.untyped_parts == Acceptance::Accept {
+            return;
+        }
+        let judge = |part: &Part| {
+            let Part::Other(it) = part else { return None };
+            let code = Code::new("profile::part-without-type");
+            Some((Diagnostic::error(code, unread(it)?), None))
+        };
+        self.mend_parts(judge, |_, ()| {});
+    }
+}
+
+/// What is wrong with a part that its format has no kind for, if that is known.
+fn unread(it: &Other) -> Option<&'static str> {
+    let Facts { kind, role, .. } = Facts::of(it);
+    match (&it.format, kind.as_deref()) {
+        (Origin::OpenAi, None) => Some("a content part without a type"),
+        (Origin::Gemini, None) => Some("a part without data"),
+        (Origin::Responses, None | Some("message")) if role.is_some() => {
+            Some("a message whose content is no text and no list of parts")
+        }
+        (Origin::Responses, Some("image_url" | "file")) => Some("a part of another format"),
+        _ => None,
+    }
+}
+
+fn is_blank_object(text: &str) -> bool {
+    text.bytes().filter(|it| !it.is_ascii_whitespace()).eq(*b"{}")
+}
+
+/// The parts that stand for nothing, in order.
+fn wrong_blocks(parts: &[Part], rule: ServerTools) -> Vec<usize> {
+    let blocks: Vec<(usize, Facts)> = parts
+        .iter()
+        .enumerate()
+        .filter_map(|(at, it)| match it {
+            Part::Other(it) if it.format == Origin::Anthropic => Some((at, Facts::of(it))),
+            _ => None,
+        })
+        .filter(|it| is_call(&it.1) || is_result(&it.1))
+        .collect();
+    let mut called: HashSet<(&str, &str)> = HashSet::new();
+    let mut wrong = Vec::new();
+    for (at, block) in &blocks {
+        let (call, id_prefix) = family(block);
+        let id = if is_call(block) { &block.id } else { &block.tool_use_id };
+        let fits = match id.as_deref() {
+            Some(id) if is_call(block) => id.starts_with(id_prefix) && called.insert((call, id)),
+            Some(id) => called.contains(&(call, id)),
+            None => false,
+        };
+        if !fits || rule == ServerTools::None {
+            wrong.push(*at);
+        }
+    }
+    wrong
+}
+
+fn is_call(block: &Facts) -> bool {
+    block.kind.as_deref().is_some_and(|kind| CALLS.iter().any(|it| it.0 == kind))
+}
+
+/// The kind of the call of a block, and how its ids begin.
+fn family(block: &Facts) -> (&'static str, &'static str) {
+    let is_mcp = block.kind.as_deref().is_some_and(|it| it.starts_with("mcp_"));
+    CALLS[usize::from(is_mcp)]
+}
+
+fn is_result(block: &Facts) -> bool {
+    block.kind.as_deref().is_some_and(|it| it.ends_with("_tool_result"))
 }

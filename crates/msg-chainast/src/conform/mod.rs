@@ -1,7 +1,7 @@
-//! Making a valid chain one that a provider accepts (CA-71, CA-72): steps, each over the whole chain, in the
-//! order of the rules.
+//! Making a valid chain one that a provider accepts (CA-71, CA-72): steps, each over the whole chain, in the order of
+//! the rules.
 //!
-//! Steps are given a valid chain and leave one; what cannot be mended is reported without a fix.
+//! Each step takes a valid chain and leaves a valid chain; what cannot be mended is reported without a fix.
 //!
 //! ```text
 //! valid chain ─▶ roles ─▶ names ─▶ arguments ─▶ media, results ─▶ reasoning ─▶ members ─▶ neighbours, empty messages ─▶ accepted
@@ -9,34 +9,27 @@
 //! ```
 
 mod content;
-mod files;
-mod foreign;
-mod ids;
-mod items;
 mod media;
 mod members;
 mod names;
-mod opaque;
 mod reasoning;
 mod roles;
-mod split;
-mod state;
-mod unmendable;
 
-use std::collections::HashMap;
+use std::{
+    borrow::Cow,
+    collections::{HashMap, HashSet},
+};
 
-use msg_core::{Code, Diagnostic, IdSource, Part, Role};
-
-pub(crate) use reasoning::remove_twins;
-use state::Conform;
-pub(crate) use unmendable::unmendable;
+use msg_core::{Code, Diagnostic, IdSource, Part, Role, Severity, with_article};
 
 use crate::{
-    analyze::{Enforced, Scope},
-    profile::Profile,
+    analyze::{Chain, Enforced, Scope},
+    profile::{Acceptance, Profile},
     repair::{Item, messages_of},
     tree::ChainAst,
 };
+
+pub(crate) use reasoning::remove_twins;
 
 impl ChainAst {
     /// Makes a valid chain one that this provider accepts without a warning, and says what was changed, in the
@@ -169,4 +162,229 @@ pub(crate) fn missing_thinking(items: &[Item<'_>], profile: &Profile) -> Option<
 /// The order of the input.
 pub(crate) fn position(it: &Diagnostic) -> (Option<usize>, Option<usize>) {
     (it.at.message, it.at.part)
+}
+
+// The state that the steps share: the messages, the report, and how a breach is reported.
+
+/// A chain on its way through the steps, and what they found.
+pub(crate) struct Conform<'a, 'm> {
+    pub(crate) profile: &'a Profile,
+    /// The rules of the chain that hold besides: a tree is always of a strict chain.
+    pub(crate) enforced: Enforced,
+    /// Whether warnings are mended, too.
+    pub(crate) all: bool,
+    pub(crate) items: Vec<Item<'m>>,
+    pub(crate) ids_in_input: &'a HashMap<(usize, usize), String>,
+    pub(crate) report: Vec<Diagnostic>,
+    /// The messages that had nothing left once reasoning was removed, as in the input.
+    pub(crate) emptied: Vec<usize>,
+}
+
+/// A finding that is an error, with the edit that mends it.
+pub(crate) fn error(
+    code: &'static str,
+    sentence: impl Into<Cow<'static, str>>,
+    fix: impl Into<Cow<'static, str>>,
+) -> Diagnostic {
+    Diagnostic::error(Code::new(code), sentence).with_fix(fix)
+}
+
+/// As [`error`], of what is accepted, but probably not meant or not read.
+pub(crate) fn warning(
+    code: &'static str,
+    sentence: impl Into<Cow<'static, str>>,
+    fix: impl Into<Cow<'static, str>>,
+) -> Diagnostic {
+    Diagnostic::warning(Code::new(code), sentence).with_fix(fix)
+}
+
+/// Says that nothing was done if that is so.
+pub(crate) fn mended_if(mended: bool, mut it: Diagnostic) -> Diagnostic {
+    it.fix = it.fix.filter(|_| mended);
+    it
+}
+
+impl Conform<'_, '_> {
+    /// A breach of a field of which the profile is not certain is a warning.
+    pub(crate) fn doubting(&self, field: &str, mut it: Diagnostic) -> Diagnostic {
+        if self.profile.doubts(field) {
+            it.severity = Severity::Warning;
+        }
+        it
+    }
+
+    /// Whether a breach of a field is mended: one of which the profile is not certain only if all is.
+    pub(crate) fn mends(&self, field: &str) -> bool {
+        self.all || !self.profile.doubts(field)
+    }
+
+    /// Reports a finding at a message.
+    pub(crate) fn at_message(&mut self, item: usize, it: Diagnostic) {
+        self.at_input(self.items[item].origin.message, it);
+    }
+
+    /// Reports a finding at a message of the input.
+    pub(crate) fn at_input(&mut self, message: usize, it: Diagnostic) {
+        self.report.push(it.at_message(message));
+    }
+
+    /// Reports a finding at a part, with the id of its call in the input.
+    pub(crate) fn at_part(&mut self, item: usize, part: usize, it: Diagnostic) {
+        let place = self.items[item].place(part);
+        let id = match self.items[item].message.parts.get(part) {
+            Some(Part::ToolCall(it)) => Some(it.id.as_str()),
+            Some(Part::ToolResult(it)) => Some(it.call_id.as_str()),
+            _ => None,
+        };
+        let mut it = it.at_part(place.0, place.1);
+        it.at.tool_call_id = id
+            .map(|id| self.ids_in_input.get(&place).map_or(id, String::as_str))
+            .map(str::to_owned);
+        self.report.push(it);
+    }
+
+    /// Reports the parts that break a rule, and mends them: `judge` says what is wrong, and what `mend` has to put
+    /// there; nothing where it stays as it is.
+    pub(crate) fn mend_parts<T>(
+        &mut self,
+        mut judge: impl FnMut(&Part) -> Option<(Diagnostic, Option<T>)>,
+        mend: impl Fn(&mut Part, T),
+    ) {
+        for at in 0..self.items.len() {
+            for part in 0..self.items[at].message.parts.len() {
+                let Some((it, new)) = judge(&self.items[at].message.parts[part]) else { continue };
+                self.at_part(at, part, mended_if(new.is_some(), it));
+                if let Some(new) = new {
+                    mend(&mut self.items[at].message.to_mut().parts[part], new);
+                }
+            }
+        }
+    }
+
+    /// Removes parts of reasoning, and remembers a message that has nothing left.
+    pub(crate) fn remove_reasoning(&mut self, item: usize, goes: impl Fn(usize) -> bool) {
+        let item = &mut self.items[item];
+        item.retain_parts(|part, _| !goes(part));
+        if item.message.parts.iter().all(|it| is_empty_text(it, false)) {
+            self.emptied.push(item.origin.message);
+        }
+    }
+
+    /// Says of a message that was emptied what a later check would say of it (CA-11).
+    pub(crate) fn emptied_messages(&mut self) {
+        let emptied = std::mem::take(&mut self.emptied);
+        let mut emptied = emptied.into_iter().collect::<HashSet<_>>();
+        for item in &self.items {
+            let message = &item.message;
+            let empty = message.parts.iter().all(|it| is_empty_text(it, false));
+            if empty && emptied.remove(&item.origin.message) {
+                let sentence =
+                    format!("{} message without content", with_article(message.role.as_str()));
+                let it = Diagnostic::warning(Code::new("chain::empty-message"), sentence);
+                self.report.push(it.at_message(item.origin.message));
+            }
+        }
+    }
+
+    /// The places of an item's calls.
+    pub(crate) fn calls(&self, item: usize) -> Vec<usize> {
+        let parts = self.items[item].message.parts.iter().enumerate();
+        parts.filter(|it| it.1.as_tool_call().is_some()).map(|it| it.0).collect()
+    }
+}
+
+/// Whether a part is an empty text; with `blank` also one of white space.
+pub(crate) fn is_empty_text(part: &Part, blank: bool) -> bool {
+    matches!(part, Part::Text(it) if is_empty(&it.text, blank))
+}
+
+/// Whether a text is empty; with `blank` also if it is white space.
+pub(crate) fn is_empty(text: &str, blank: bool) -> bool {
+    if blank { text.trim().is_empty() } else { text.is_empty() }
+}
+
+// What a provider refuses of media and only decoding could mend: types, addresses, sizes (PM-33 to PM-36, PM-110,
+// PM-111). Judged on the input messages.
+
+/// All of it, in the order of the input. Linear; payloads are measured, and of images the header is read.
+pub(crate) fn unmendable(chain: Chain<'_>, profile: Option<&Profile>) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    let Some(profile) = profile.filter(|it| judges(it)) else { return found };
+    let side_max = side_max(chain, profile);
+    for at in 0..chain.len() {
+        for (part, it) in chain.message(at as u32).parts.iter().enumerate() {
+            let inner = it.as_tool_result().map_or(&[][..], |it| it.content.parts());
+            for it in std::iter::once(it).chain(inner) {
+                let refused = refused(it, profile).or_else(|| too_large(it, side_max));
+                found.extend(refused.map(|it| it.at_part(at, part)));
+            }
+        }
+    }
+    found
+}
+
+fn judges(profile: &Profile) -> bool {
+    !profile.image_types.is_empty()
+        || !profile.file_types.is_empty()
+        || profile.image_bytes_max > 0
+        || profile.image_side_max > 0
+        || profile.many_images > 0
+        || profile.media_urls == Acceptance::Reject
+}
+
+/// How many pixels a side of an image may have, which depends on how many there are; 0 for any number.
+fn side_max(chain: Chain<'_>, profile: &Profile) -> usize {
+    let images = |it: &Part| match it {
+        Part::Image(_) => 1,
+        Part::ToolResult(it) => {
+            it.content.parts().iter().filter(|it| matches!(it, Part::Image(_))).count()
+        }
+        _ => 0,
+    };
+    let n: usize = chain.iter().flat_map(|it| &it.parts).map(images).sum();
+    match profile.many_images > 0 && n > profile.many_images {
+        true => profile.many_images_side_max,
+        false => profile.image_side_max,
+    }
+}
+
+fn too_large(part: &Part, side_max: usize) -> Option<Diagnostic> {
+    let Part::Image(it) = part else { return None };
+    let (width, height) = it.pixels().filter(|_| side_max > 0)?;
+    let is_larger = width.max(height) as usize > side_max;
+    let sentence = format!("an image of {width} x {height} pixels, {side_max} a side are accepted");
+    is_larger.then(|| Diagnostic::error(Code::new("profile::image-size"), sentence))
+}
+
+fn refused(part: &Part, profile: &Profile) -> Option<Diagnostic> {
+    let error = |code, sentence: String| Some(Diagnostic::error(Code::new(code), sentence));
+    let (url, kind) = match part {
+        Part::Image(it) => (it.url.as_deref(), it.media_type.as_deref()),
+        Part::File(it) => (it.data.as_deref().or(it.url.as_deref()), it.media_type.as_deref()),
+        _ => return None,
+    };
+    let is_image = matches!(part, Part::Image(_));
+    let data = url.and_then(|it| it.strip_prefix("data:"));
+    let is_address = url.is_some_and(|it| it.starts_with("http://") || it.starts_with("https://"));
+    if is_address && profile.media_urls == Acceptance::Reject {
+        let code = if is_image { "profile::image-type" } else { "profile::file-type" };
+        return error(code, "an address, where only the bytes are accepted".to_owned());
+    }
+    let kind = data.and_then(|it| it.split([';', ',']).next()).filter(|it| !it.is_empty()).or(kind);
+    let (types, code) = match is_image {
+        true => (&profile.image_types, "profile::image-type"),
+        false => (&profile.file_types, "profile::file-type"),
+    };
+    if let Some(kind) = kind
+        && !types.is_empty()
+        && !types.iter().any(|it| it == kind)
+    {
+        return error(code, format!("the type `{kind}` is not accepted"));
+    }
+    let size = data.and_then(|it| it.split_once(',')).map_or(0, |it| it.1.len());
+    (is_image && profile.image_bytes_max > 0 && size > profile.image_bytes_max).then(|| {
+        let max = profile.image_bytes_max;
+        let sentence = format!("an image of {size} bytes in base64, {max} are accepted");
+        Diagnostic::error(Code::new("profile::image-size"), sentence)
+    })
 }

@@ -1,13 +1,14 @@
-//! Steps 1, 2, 9 and 12: roles, the user message that is required, who may follow whom.
+//! Steps 1, 2, 9, 12 and 13: roles, the required user message, the order of roles, and messages with more calls than a
+//! provider accepts.
 
 use msg_core::{Diagnostic, Message, Origin, Part, Role};
 
-use super::state::{Conform, error, mended_if};
+use super::{Conform, error, mended_if, reasoning::put_fallback};
 use crate::{
     constants::{BRIDGE_CONTENT, FIRST_USER_CONTENT},
-    profile::{Acceptance, SystemPlace, UserMessage},
-    reasoning::has_tool_calls,
-    repair::{Dropped, Item, pairs, without_members},
+    profile::{Acceptance, ReasoningRequired, SystemPlace, UserMessage},
+    reasoning::{has_reasoning, has_tool_calls},
+    repair::{Dropped, Item, Split, is_answered, pairs, put_behind, without_members},
 };
 
 fn system_refused(item: &Item<'_>, mended: bool) -> Diagnostic {
@@ -167,5 +168,45 @@ impl Conform<'_, '_> {
             bridged.push(item);
         }
         self.items = bridged;
+    }
+}
+
+// Step 13: messages with more calls than a provider takes.
+
+impl Conform<'_, '_> {
+    pub(crate) fn surplus_calls(&mut self) {
+        let max = self.profile.max_calls;
+        let surplus = |it: &Item<'_>| it.message.tool_calls().nth(max).is_some();
+        if max == 0 || !self.items.iter().any(surplus) {
+            return;
+        }
+        let of_turn = self.profile.reasoning_require == ReasoningRequired::CallSignature;
+        let requires_from = if of_turn { self.current_turn() } else { 0 };
+        let puts_all = of_turn || self.all;
+        let mut splits = Vec::new();
+        for (assistant, tools) in pairs(&self.items) {
+            let calls = self.calls(assistant);
+            let Some(first) = calls.get(max) else { continue };
+            // A pending call may stand in the last pair only, so such a pair stays whole.
+            let mended = is_answered(&self.items, assistant, tools.clone());
+            let sentence = format!("{} calls in one message, {max} are accepted", calls.len());
+            let fix = "split into several messages";
+            let it = error("profile::too-many-tool-calls", sentence, fix);
+            self.at_part(assistant, *first, mended_if(mended, it));
+            if !mended {
+                continue;
+            }
+            let gets_fallback = puts_all || has_reasoning(&self.items[assistant].message);
+            let mut split = Split::of(&mut self.items, assistant, tools, max);
+            // A message of a split carries what the provider requires of every message with calls.
+            let asking = split.iter_mut().flat_map(|it| &mut it.behind);
+            for item in asking.filter(|it| it.message.role == Role::Assistant) {
+                if assistant >= requires_from && gets_fallback {
+                    put_fallback(self.profile, item);
+                }
+            }
+            splits.extend(split);
+        }
+        put_behind(&mut self.items, splits);
     }
 }

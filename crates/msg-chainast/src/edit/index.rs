@@ -12,10 +12,9 @@ use std::sync::OnceLock;
 
 use msg_core::ToolResult;
 
-use super::entry::Entry;
+use super::Entry;
 use crate::{
-    by_id::ById,
-    idx::Idx,
+    idx::{ById, Idx},
     tree::{BodyPair, CallRef, Links, Section},
 };
 

@@ -8,8 +8,9 @@ use serde_json::Value;
 
 use super::{
     Acceptance, ArgumentsRule, CharClass, LaterResults, ProviderRule, ReasoningBound,
-    ReasoningKept, ReasoningRequired, ServerTools, SystemPlace, UserMessage, table,
-    value::{FieldError, read, read_word, written},
+    ReasoningKept, ReasoningRequired, ServerTools, SystemPlace, UserMessage,
+    rules::{FieldError, read, read_word, written},
+    table,
 };
 use crate::ids::IdPattern;
 

@@ -9,7 +9,7 @@ use toml::{
     de::{DeTable, DeValue},
 };
 
-use super::{Profile, table::Row, value::FieldError};
+use super::{Profile, rules::FieldError, table::Row};
 use crate::Error;
 
 impl Profile {

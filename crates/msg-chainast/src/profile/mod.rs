@@ -1,7 +1,7 @@
 //! What a provider accepts, as data (CA-70 to CA-73).
 //!
-//! A profile knows nothing of a wire format. The built-in ones are generated from `profiles.toml`; one that
-//! a user writes in a file of the same shape is loaded with the feature `toml`.
+//! A profile does not know a wire format. The built-in ones are generated from `profiles.toml`; one that a user writes in
+//! a file of the same shape is loaded with the feature `toml`.
 //!
 //! ```text
 //! profiles.toml   [mistral]  id_min = 9   codegen ▶ table.json, docs/formats/profiles.md
@@ -9,28 +9,25 @@
 //!                 Profile { name: "mistral", id_min: 9, … } ▶ what conform and check ask
 //! ```
 
-mod class;
 mod fields;
 #[cfg(feature = "toml")]
 mod file;
-mod model;
-mod provider_rule;
 mod rules;
 mod table;
-mod value;
 
-use std::sync::{Arc, LazyLock};
+use std::{
+    borrow::Cow,
+    sync::{Arc, LazyLock},
+};
 
 use msg_core::Diagnostic;
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-pub use class::CharClass;
 pub use fields::Profile;
-pub(crate) use model::undated;
-pub use provider_rule::ProviderRule;
 pub use rules::{
-    Acceptance, ArgumentsRule, LaterResults, ReasoningBound, ReasoningKept, ReasoningRequired,
-    ServerTools, SystemPlace, UserMessage,
+    Acceptance, ArgumentsRule, CharClass, LaterResults, ReasoningBound, ReasoningKept,
+    ReasoningRequired, ServerTools, SystemPlace, UserMessage,
 };
 
 impl Profile {
@@ -93,3 +90,136 @@ impl Profile {
 static BASE: LazyLock<Profile> = LazyLock::new(fields::base);
 
 static ALL: LazyLock<Vec<Profile>> = LazyLock::new(|| table::profiles().collect());
+
+// What holds for some models of a provider only, and how models are named.
+//
+// ```text
+// [deepseek.models."deepseek-reasoner"]     last = "user"
+//                   gpt-4o*   all that begin so      *llama*   all that hold it
+// ```
+
+impl Profile {
+    /// This profile, asked as a model: what holds for that one alone is in it, too. Of several rows of
+    /// [`models`](Profile::models) that have its name the longest counts.
+    ///
+    /// ```
+    /// use msg_chainast::Profile;
+    ///
+    /// let deepseek = Profile::named("deepseek").ok_or("no such profile")?;
+    /// assert!(deepseek.asked_as("deepseek-reasoner").user_last);
+    /// assert!(!deepseek.asked_as("deepseek-chat").user_last);
+    /// # Ok::<(), &str>(())
+    /// ```
+    #[must_use]
+    pub fn asked_as(&self, model: &str) -> Profile {
+        let own = self.models.iter().filter(|it| fits(&it.0, undated(model)));
+        let mut profile = own.max_by_key(|it| it.0.len()).map_or(self, |it| &it.1).clone();
+        model.clone_into(&mut profile.model);
+        profile
+    }
+}
+
+impl Profile {
+    /// What judges a body in this format: the profile itself, or that of another API of the provider.
+    ///
+    /// ```
+    /// use msg_chainast::Profile;
+    ///
+    /// let azure = Profile::named("azure").ok_or("no such profile")?;
+    /// let of_items = azure.in_format("responses");
+    /// assert_eq!((&*of_items.name, &*of_items.format), ("azure", "responses"));
+    /// assert_eq!(azure.in_format("openai").as_ref(), azure);
+    /// # Ok::<(), &str>(())
+    /// ```
+    #[must_use]
+    pub fn in_format(&self, format: &str) -> Cow<'_, Profile> {
+        let others = self.other_formats.iter().filter_map(|it| it.split_once(':'));
+        let other = others.filter(|it| it.0 == format).find_map(|it| Profile::named(it.1));
+        other.map_or(Cow::Borrowed(self), |it| {
+            let (name, model, account) = (&self.name, &self.model, &self.account);
+            let of_model = if model.is_empty() { it.clone() } else { it.asked_as(model) };
+            Cow::Owned(Profile { name: name.clone(), account: account.clone(), ..of_model })
+        })
+    }
+}
+
+/// Whether a model has such a name; a star stands for any text at that end.
+fn fits(pattern: &str, name: &str) -> bool {
+    match (pattern.strip_prefix('*'), pattern.strip_suffix('*')) {
+        (Some(_), Some(_)) => name.contains(pattern.trim_matches('*')),
+        (Some(end), None) => name.ends_with(end),
+        (None, Some(start)) => name.starts_with(start),
+        (None, None) => name == pattern,
+    }
+}
+
+/// A model's name without what is not the model: the gateway or cloud before it, the date of its release or
+/// `latest` behind it. Who asks for `claude-sonnet-4-5` is answered by `claude-sonnet-4-5-20250929`.
+pub(crate) fn undated(name: &str) -> &str {
+    let name = name.rsplit('/').next().unwrap_or(name);
+    let name = name.rsplit_once("anthropic.").map_or(name, |it| it.1);
+    let name = name.split([':', '@']).next().unwrap_or(name);
+    let name = name.strip_suffix("-v1").unwrap_or(name);
+    let name = name.strip_suffix("-latest").unwrap_or(name);
+    [DAY_WITH_DASHES, DAY].into_iter().find_map(|form| without(name, form)).unwrap_or(name)
+}
+
+const DAY: &str = "-00000000";
+const DAY_WITH_DASHES: &str = "-0000-00-00";
+
+/// The name before a date of this form.
+fn without<'n>(name: &'n str, form: &str) -> Option<&'n str> {
+    let (name, end) = name.split_at_checked(name.len().checked_sub(form.len())?)?;
+    let fits = |(it, form): (u8, u8)| if form == b'0' { it.is_ascii_digit() } else { it == form };
+    (!name.is_empty() && end.bytes().zip(form.bytes()).all(fits)).then_some(name)
+}
+
+// A rule of a provider, in the words in which the provider refuses what breaks it (PM-1 to PM-193).
+
+/// A rule of a provider, in the words in which the provider refuses what breaks it (PM-1 to PM-193).
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct ProviderRule {
+    /// The number of the rule.
+    #[serde(rename = "rule")]
+    pub number: String,
+    /// The codes of the findings that tell of a breach; none where messages do not show one.
+    #[serde(default, rename = "code", deserialize_with = "by_commas")]
+    pub codes: Vec<String>,
+    /// What the sentence of such a finding says, if others have the same code.
+    #[serde(default)]
+    pub says: String,
+    /// What the provider answers; `…` stands for what differs.
+    #[serde(deserialize_with = "shared")]
+    pub answer: Arc<str>,
+    /// Where the answer was seen.
+    pub source: String,
+    /// Why nothing is found of it, if that is so.
+    #[serde(default)]
+    pub why_not: String,
+}
+
+impl ProviderRule {
+    /// Whether it has all that a rule needs: a finding tells of it, or there is a reason why none does.
+    pub(crate) fn is_whole(&self) -> bool {
+        let is_said = ![&*self.number, &self.answer, &self.source].contains(&"");
+        is_said && self.codes.is_empty() != self.why_not.is_empty()
+    }
+
+    /// Whether a finding tells of a breach of this rule.
+    pub(crate) fn tells_of(&self, it: &Diagnostic) -> bool {
+        self.codes.iter().any(|code| it.code == code.as_str())
+            && (self.says.is_empty() || it.message().contains(&self.says))
+    }
+}
+
+/// Codes that are parted by commas.
+fn by_commas<'de, D: Deserializer<'de>>(text: D) -> Result<Vec<String>, D::Error> {
+    let text = String::deserialize(text)?;
+    Ok(text.split(", ").filter(|it| !it.is_empty()).map(str::to_owned).collect())
+}
+
+fn shared<'de, D: Deserializer<'de>>(text: D) -> Result<Arc<str>, D::Error> {
+    String::deserialize(text).map(Arc::from)
+}

@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::{
     Profile, ProviderRule,
     fields::{self, FIELDS},
-    value::FieldError,
+    rules::FieldError,
 };
 
 /// A profile of the table or of a file: the fields in which it differs from the default.

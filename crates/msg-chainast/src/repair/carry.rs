@@ -7,10 +7,7 @@ use std::collections::HashMap;
 
 use msg_core::{Extra, IdSource, Message, Part, Role, ToolResult};
 
-use super::{
-    item::{Dropped, Item, Place},
-    split::split_summaries,
-};
+use super::items::{Dropped, Item, Place, split_summaries};
 use crate::{
     analyze::{Plan, Reading, RolePart, Rules, Slot, Unit, UnitKind, read_role},
     ids::FreshIds,

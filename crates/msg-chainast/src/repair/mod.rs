@@ -4,20 +4,13 @@
 //! messages ─ analyze ─▶ plan ─ carry_out ─▶ items (message, place in the input) ─ conform ─▶ list or tree
 //! ```
 
-mod calls;
 mod carry;
-mod item;
-mod pair;
+mod items;
 mod results;
-mod split;
 
 use std::collections::HashMap;
 
 use msg_core::{Diagnostic, IdSource, Message, SeededIds, Severity};
-
-use carry::{Mended, carry_out};
-pub(crate) use item::{Dropped, Item, Origin, Place, without_members};
-pub(crate) use split::{Split, is_answered, pairs, put_behind};
 
 use crate::{
     ChainAst,
@@ -25,6 +18,11 @@ use crate::{
     conform::{conform, last_message, missing_thinking, position, trim_last, unmendable},
     options::{RepairOptions, Thinking},
     pairing,
+};
+use carry::{Mended, carry_out};
+
+pub(crate) use items::{
+    Dropped, Item, Origin, Place, Split, is_answered, pairs, put_behind, without_members,
 };
 
 /// Where a message of a repaired chain came from.

@@ -1,17 +1,165 @@
-//! Writing results: whole messages where they stand alone, parts where a message holds several (CA-6).
+//! Writing body pairs: calls with mended names, kinds, arguments and ids (CA-39), results in their places, placeholders
+//! (CA-6, CA-31, CA-35, CA-36).
 
 use std::collections::{HashMap, HashSet};
 
-use msg_core::{Message, Part, Role, ToolResult};
+use msg_core::{CallKind, Message, Part, Role, ToolCall, ToolResult};
 
 use super::{
     carry::Repairer,
-    item::{Item, Place},
+    items::{Item, Place},
 };
 use crate::{
-    analyze::{Reading, RolePart, Slot, read_role},
+    analyze::{Naming, Reading, RolePart, Rules, Slot, Unit, read_role},
+    arguments::sanitized,
+    constants::{FALLBACK_REQUEST_ARGS, FALLBACK_TOOL_NAME},
     idx::Idx,
+    pairing::fresh_like,
 };
+
+// Writing a body pair: calls, results in their places, placeholders (CA-31, CA-35, CA-36).
+
+impl Repairer<'_> {
+    pub(crate) fn pair(&mut self, unit: Idx<Unit>) {
+        let mut item = self.take(self.plan.units[unit].message, RolePart::Assistant);
+        self.mend_calls(unit, &mut item);
+        for nth in 0..self.plan.units[unit].n_made as usize {
+            let (call, place) = self.call_for(self.plan.made_of(unit)[nth]);
+            item.push_part(call, place);
+        }
+        let at = self.out.items.len();
+        self.out.items.push(item);
+        self.results(unit);
+        if !(self.plan.open_tail && self.plan.is_last(unit)) {
+            self.placeholders(unit, at);
+        }
+        self.clean(unit, at);
+    }
+
+    /// A pair for a result that no call bears.
+    pub(crate) fn own_pair(&mut self, slot: Idx<Slot>) {
+        let (call, place) = self.call_for(slot);
+        let message = Message::new(Role::Assistant);
+        self.out.items.push(Item::of_part(message, call, place).inserted());
+        self.plan.slots[slot].natural = false;
+        self.result(slot);
+    }
+
+    /// Writes the results that stand in a unit, in order.
+    pub(crate) fn results(&mut self, unit: Idx<Unit>) {
+        let mut next = self.plan.units[unit].first_slot;
+        while let Some(slot) = next {
+            next = self.plan.slots[slot].next;
+            if !self.plan.slots[slot].dead {
+                self.result(slot);
+            }
+        }
+    }
+
+    /// Writes placeholders for the calls of a unit that have no result.
+    fn placeholders(&mut self, unit: Idx<Unit>, at: usize) {
+        for call in self.plan.calls_of(unit) {
+            let it = &self.plan.calls[call];
+            if !it.is_removed() && it.slot.is_none() {
+                self.placeholder(at, it.part as usize);
+            }
+        }
+    }
+
+    fn placeholder(&mut self, at: usize, part: usize) {
+        let place = self.out.items[at].place(part);
+        let Some(Part::ToolCall(call)) = self.out.items[at].message.parts.get(part) else { return };
+        let mut result = ToolResult::new(call.id.as_str(), self.rules.options.placeholder.clone());
+        result.name = Some(call.name.clone());
+        // A call is answered by its own kind (OA-14).
+        if call.kind == CallKind::Custom {
+            result.kind = CallKind::Custom;
+        }
+        let message = Message::new(Role::Tool);
+        self.out.items.push(Item::of_part(message, Part::ToolResult(result), place).inserted());
+    }
+
+    /// Takes removed calls, and results that were moved, out of the assistant message.
+    fn clean(&mut self, unit: Idx<Unit>, at: usize) {
+        let calls = self.plan.calls_of(unit).map(|it| &self.plan.calls[it]);
+        let mut removed = calls.filter(|it| it.is_removed()).map(|it| it.part as usize).peekable();
+        self.out.items[at].retain_parts(|index, part| {
+            let goes = removed.next_if_eq(&index).is_some();
+            !goes && part.as_tool_result().is_none()
+        });
+    }
+}
+
+// Mending calls: names, kinds, arguments, ids (CA-39).
+
+impl Repairer<'_> {
+    /// Mends the calls of a unit in place.
+    pub(crate) fn mend_calls(&mut self, unit: Idx<Unit>, item: &mut Item<'_>) {
+        for call in self.plan.calls_of(unit) {
+            let planned = &self.plan.calls[call];
+            let (part, slot, naming, fresh) =
+                (planned.part as usize, planned.slot, planned.naming, planned.fresh_id);
+            if planned.is_removed() {
+                continue;
+            }
+            let place = item.place(part);
+            let Some(Part::ToolCall(it)) = item.message.to_mut().parts.get_mut(part) else {
+                continue;
+            };
+            match (naming, slot) {
+                (Naming::Own, _) => {}
+                (Naming::Result, Some(slot)) => {
+                    it.name = self.result_name(slot).unwrap_or_default();
+                }
+                _ => FALLBACK_TOOL_NAME.clone_into(&mut it.name),
+            }
+            mend_warnings(it, self.rules);
+            if fresh {
+                let fresh = fresh_like(&it.id, self.fresh_id(&it.name, place));
+                let old = std::mem::replace(&mut it.id, fresh);
+                self.out.replaced_ids.insert(place, old);
+            }
+            if let Some(slot) = slot
+                && self.peek(slot).is_some_and(|result| result.call_id != it.id)
+            {
+                self.result_ids.insert(slot, it.id.clone());
+            }
+            self.n_calls += 1;
+        }
+    }
+
+    /// A call for a result that no call bears, and the place of that result.
+    pub(crate) fn call_for(&mut self, slot: Idx<Slot>) -> (Part, Place) {
+        let name = self.result_name(slot).unwrap_or_else(|| FALLBACK_TOOL_NAME.to_owned());
+        let it = &self.plan.slots[slot];
+        let place = (it.message as usize, it.part as usize);
+        let mut id = self.peek(slot).map_or_else(String::new, |it| it.call_id.clone());
+        if id.is_empty() {
+            id = self.fresh_id(&name, place);
+            self.result_ids.insert(slot, id.clone());
+        }
+        self.n_calls += 1;
+        (Part::ToolCall(ToolCall::new(id, name, FALLBACK_REQUEST_ARGS)), place)
+    }
+}
+
+/// The kind and the arguments, of which an analysis only warns.
+fn mend_warnings(call: &mut ToolCall, rules: Rules<'_>) {
+    let all = rules.completes_calls();
+    if all && call.kind == CallKind::Unspecified {
+        call.kind = CallKind::Function;
+    }
+    if !matches!(call.kind, CallKind::Function | CallKind::Unspecified) {
+        return;
+    }
+    if call.arguments.text().is_empty() && (all || rules.sanitizes()) {
+        call.arguments = FALLBACK_REQUEST_ARGS.into();
+    } else if rules.sanitizes()
+        && let Some(text) = sanitized(call.arguments.text())
+    {
+        call.arguments = text.into();
+    }
+}
 
 impl Repairer<'_> {
     /// Takes the results out of messages that hold more than one, or something else beside them.

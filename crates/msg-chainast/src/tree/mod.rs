@@ -1,7 +1,7 @@
-//! The tree: sections of a header and body pairs, each level with its size (CA-1).
+//! The tree: sections of a header and body pairs, each level with its size (CA-1, CA-20 to CA-22).
 //!
-//! Messages are moved in and out and never copied; fields are private, so that sizes and the index by
-//! id are always right.
+//! Messages are moved in and out and never copied; fields are private, so that sizes and the index by id are always
+//! right.
 //!
 //! ```text
 //! system, user        header ┐
@@ -12,29 +12,20 @@
 //! ```
 
 mod build;
-mod calls;
-mod collect;
-mod header;
-mod messages;
 mod pair;
-mod plain;
-mod section;
-pub(crate) mod sizes;
 mod view;
 
-use msg_core::Message;
+use std::ops::{AddAssign, SubAssign};
 
-pub(crate) use calls::Links;
-pub use calls::{CallRef, ToolCallsInfo};
-pub use header::Header;
-pub use messages::Messages;
-pub use pair::{BodyPair, BodyPairKind};
-pub(crate) use plain::is_plainly_valid;
-pub use section::Section;
-pub use view::TreeView;
+use msg_core::{Message, Part};
 
 use crate::edit::EditIndex;
-use sizes::Sizes;
+
+pub use pair::{BodyPair, BodyPairKind, CallRef, ToolCallsInfo};
+pub use view::{Messages, TreeView};
+
+pub(crate) use pair::Links;
+pub(crate) use view::is_plainly_valid;
 
 /// A chain of messages as a tree (CA-1).
 ///
@@ -111,5 +102,229 @@ impl ChainAst {
 impl PartialEq for ChainAst {
     fn eq(&self, other: &Self) -> bool {
         self.sections == other.sections
+    }
+}
+
+// A section: a header and the body pairs up to the next user message (CA-1, CA-3).
+
+/// One turn of the conversation.
+///
+/// ```
+/// use msg_chainast::{BodyPair, Header, Message, Section};
+///
+/// let header = Header::new(None, Some(Message::user("Hello")));
+/// let mut section = Section::new(header, vec![]);
+/// section.add_body_pair(BodyPair::completion("Hi there."));
+/// assert_eq!(section.size(), 14);
+/// ```
+#[derive(Debug, Clone, PartialEq, Default)]
+#[doc(alias = "ChainSection")]
+pub struct Section {
+    pub(crate) header: Header,
+    pub(crate) body: Vec<BodyPair>,
+    pub(crate) sizes: Sizes,
+}
+
+impl Section {
+    /// A section of these; nothing is checked (CA-60).
+    #[doc(alias = "NewChainSection")]
+    pub fn new(header: Header, body: Vec<BodyPair>) -> Self {
+        let mut section = Section { header, body, sizes: Sizes::default() };
+        section.sum();
+        section
+    }
+
+    /// What opens the section.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// The body pairs, in order.
+    pub fn body(&self) -> &[BodyPair] {
+        &self.body
+    }
+
+    /// Size in bytes (CA-20).
+    pub fn size(&self) -> usize {
+        self.sizes.bytes
+    }
+
+    /// The header's messages, then those of each pair.
+    pub fn messages(&self) -> Messages<'_> {
+        Messages::of_section(self)
+    }
+
+    /// Adds a pair at the end; nothing is checked.
+    pub fn add_body_pair(&mut self, pair: BodyPair) {
+        self.sizes += pair.sizes;
+        // Most sections have one pair: room for the four that a vector begins with would be wasted.
+        self.body.reserve_exact(usize::from(self.body.is_empty()));
+        self.body.push(pair);
+    }
+
+    /// Puts another header in the place of this section's, and gives that back.
+    pub fn set_header(&mut self, header: Header) -> Header {
+        let old = std::mem::replace(&mut self.header, header);
+        self.sizes -= old.sizes;
+        self.sizes += self.header.sizes;
+        old
+    }
+
+    /// Puts a user message into a header that has none.
+    pub(crate) fn put_user(&mut self, user: Message) {
+        let sizes = Sizes::of(&user);
+        self.header.user = Some(user);
+        self.header.sizes += sizes;
+        self.sizes += sizes;
+    }
+
+    /// Adds a part to the user message, if there is one.
+    pub(crate) fn add_user_part(&mut self, part: Part) {
+        let Some(user) = &mut self.header.user else { return };
+        let sizes = Sizes::of_part(&part);
+        user.parts.push(part);
+        self.header.sizes += sizes;
+        self.sizes += sizes;
+    }
+
+    /// Changes a pair, which keeps its own sizes; those of the section follow.
+    pub(crate) fn in_pair<T>(&mut self, at: usize, change: impl FnOnce(&mut BodyPair) -> T) -> T {
+        let pair = &mut self.body[at];
+        self.sizes -= pair.sizes;
+        let res = change(pair);
+        self.sizes += pair.sizes;
+        res
+    }
+
+    pub(crate) fn into_messages(self) -> impl Iterator<Item = Message> {
+        let body = self.body.into_iter().flat_map(BodyPair::into_messages);
+        self.header.into_messages().chain(body)
+    }
+
+    /// Counts the section again from the sizes of its header and pairs.
+    pub(crate) fn sum(&mut self) {
+        self.sizes = self.header.sizes;
+        self.body.iter().for_each(|it| self.sizes += it.sizes);
+    }
+}
+
+// The header of a section: what opens it (CA-1). It does not judge whether its messages fit there.
+
+/// An optional system message and an optional user message.
+///
+/// ```
+/// use msg_chainast::{Header, Message};
+///
+/// let header = Header::new(Some(Message::system("Be brief.")), Some(Message::user("Hello")));
+/// assert_eq!(header.size(), 14);
+/// assert_eq!(header.messages().len(), 2);
+/// ```
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Header {
+    /// Nearly every section is without one, and pays one word for it.
+    pub(crate) system: Option<Box<Message>>,
+    pub(crate) user: Option<Message>,
+    pub(crate) sizes: Sizes,
+}
+
+impl Header {
+    /// A header of these messages (CA-60).
+    #[doc(alias = "NewHeader")]
+    pub fn new(system: Option<Message>, user: Option<Message>) -> Self {
+        let mut header = Header { system: system.map(Box::new), user, sizes: Sizes::default() };
+        header.recount();
+        header
+    }
+
+    /// The system or developer message.
+    #[doc(alias = "SystemMessage")]
+    pub fn system(&self) -> Option<&Message> {
+        self.system.as_deref()
+    }
+
+    /// The user message.
+    #[doc(alias = "HumanMessage")]
+    pub fn user(&self) -> Option<&Message> {
+        self.user.as_ref()
+    }
+
+    /// Size in bytes (CA-20).
+    pub fn size(&self) -> usize {
+        self.sizes.bytes
+    }
+
+    /// System message, user message.
+    pub fn messages(&self) -> Messages<'_> {
+        Messages::of_header(self)
+    }
+
+    /// Takes the system message out; whoever does so counts the section again.
+    pub(crate) fn take_system(&mut self) -> Option<Message> {
+        let system = *self.system.take()?;
+        self.sizes -= Sizes::of(&system);
+        Some(system)
+    }
+
+    /// Puts a system message in the place of the one that was there, and gives that back.
+    pub(crate) fn put_back_system(&mut self, system: Message) -> Option<Message> {
+        let old = self.take_system();
+        self.sizes += Sizes::of(&system);
+        self.system = Some(Box::new(system));
+        old
+    }
+
+    pub(crate) fn into_messages(self) -> impl Iterator<Item = Message> {
+        [self.system.map(|it| *it), self.user].into_iter().flatten()
+    }
+
+    /// Counts the header again after its messages were changed in place.
+    pub(crate) fn recount(&mut self) {
+        self.sizes = [self.system(), self.user()].into_iter().flatten().map(Sizes::of).sum();
+    }
+}
+
+// Sizes that every level of the tree keeps (CA-20 to CA-22).
+
+/// What a part of the tree holds: bytes, bytes of reasoning, messages.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Sizes {
+    pub(crate) bytes: usize,
+    pub(crate) reasoning: usize,
+    pub(crate) messages: usize,
+}
+
+impl Sizes {
+    /// The size of one message.
+    pub(crate) fn of(message: &Message) -> Self {
+        Sizes { messages: 1, ..message.parts.iter().map(Sizes::of_part).sum() }
+    }
+
+    /// The size of one part.
+    pub(crate) fn of_part(part: &Part) -> Self {
+        Sizes { bytes: part.size(), reasoning: part.reasoning_size(), messages: 0 }
+    }
+}
+
+impl AddAssign for Sizes {
+    fn add_assign(&mut self, other: Self) {
+        self.bytes += other.bytes;
+        self.reasoning += other.reasoning;
+        self.messages += other.messages;
+    }
+}
+
+impl SubAssign for Sizes {
+    fn sub_assign(&mut self, other: Self) {
+        self.bytes -= other.bytes;
+        self.reasoning -= other.reasoning;
+        self.messages -= other.messages;
+    }
+}
+
+impl std::iter::Sum for Sizes {
+    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
+        let mut sum = Sizes::default();
+        all.for_each(|it| sum += it);
+        sum
     }
 }
