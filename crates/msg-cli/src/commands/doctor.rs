@@ -1,7 +1,9 @@
 //! `msg doctor`: what keeps a session from being resumed, and its mend (SE-90 to SE-96).
 
+mod diff;
 pub(crate) mod mend;
 mod text;
+mod undo;
 
 use std::path::{Path, PathBuf};
 
@@ -28,6 +30,8 @@ use crate::sources::Sources;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   msg doctor latest
+  msg doctor --diff latest
+  msg doctor --undo latest
   msg doctor --fix ~/.codex/sessions/2026/01/01/rollout.jsonl
   msg doctor --error 'messages.3: tool_use ids were found without tool_result' latest:claude-code")]
 pub(crate) struct Args {
@@ -41,8 +45,14 @@ pub(crate) struct Args {
     #[arg(long)]
     fix: bool,
     /// Mend a session that seems to be in use, too.
-    #[arg(long, requires = "fix")]
+    #[arg(long)]
     force: bool,
+    /// Print what --fix would change as a unified diff, long lines cut to what changes; nothing is written.
+    #[arg(long, conflicts_with_all = ["fix", "jsonl"])]
+    diff: bool,
+    /// Put the newest backup back, behind a backup of the session as it is now.
+    #[arg(long, conflicts_with_all = ["fix", "diff", "jsonl", "branches", "error", "report"])]
+    undo: bool,
     /// Say which branches there are beside what a resume sends; --leaf reads along one.
     #[arg(long, conflicts_with = "jsonl")]
     branches: bool,
@@ -95,15 +105,29 @@ struct WhatArgs {
 impl Command for Args {
     fn run(self, cx: &Context) -> Result<Status, Failure> {
         cx.redact(self.redact);
+        refuse_if(self.force && !self.fix && !self.undo, "--force needs --fix or --undo")?;
         let options: RepairOptions = Flags::of(&self.what).options()?;
         if self.lines.asked()? {
             return self.run_lines(cx, &options);
         }
         if self.sessions.is_empty() {
-            refuse_if(self.fix, "--fix needs a SESSION: `msg doctor` lists them")?;
+            let names_one = self.fix || self.diff || self.undo;
+            let text = "--fix, --diff and --undo need a SESSION: `msg doctor` lists them";
+            refuse_if(names_one, text)?;
             return super::list::checked(cx, self.from, self.json, self.redact);
         }
         let sources = Sources::find(&self.sessions, MAX_DOCUMENT)?;
+        if self.undo {
+            return sources.each_path(cx, |path| {
+                let path = path.unwrap_or(Path::new("-"));
+                let done = undo::undo(path, self.from, self.force)?;
+                let text = if self.json { done.json() } else { done.text().into_bytes() };
+                let mut out = Output::stdout();
+                out.write(&redact::printed(text, self.redact, self.json))?;
+                out.finish()?;
+                Ok(Status::Clean)
+            });
+        }
         let mut report = self.open_report(&sources)?;
         let status = sources.each_path(cx, |path| {
             self.session(cx, path.unwrap_or(Path::new("-")), &options, report.as_mut())
@@ -127,6 +151,8 @@ struct Diagnosis {
     script: Option<String>,
     /// The other ways through the session, if they were asked for.
     branches: Option<Vec<Branch>>,
+    /// What the mends would change, if that was asked for.
+    diff: Option<String>,
 }
 
 impl Args {
@@ -160,8 +186,8 @@ impl Args {
         options: &RepairOptions,
         report: Option<&mut Output>,
     ) -> Result<Status, Failure> {
-        let Args { from, fix, force, branches, .. } = *self;
-        let doctor = Doctor { from, fix, force, branches, options };
+        let Args { from, fix, force, branches, diff, redact, .. } = *self;
+        let doctor = Doctor { from, fix, force, branches, diff, redact, options };
         let (name, diagnosis) = doctor.session(path)?;
         if let Some(report) = report {
             let line = text::report(&name, &diagnosis.findings);
@@ -217,6 +243,8 @@ fn json(path: Option<&str>, it: &Diagnosis) -> Vec<u8> {
         script: Option<&'a str>,
         #[serde(skip_serializing_if = "Option::is_none")]
         branches: Option<&'a [Branch]>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        diff: Option<&'a str>,
     }
     #[derive(Serialize)]
     struct Named {
@@ -245,5 +273,6 @@ fn json(path: Option<&str>, it: &Diagnosis) -> Vec<u8> {
         backup,
         script,
         branches,
+        diff: it.diff.as_deref(),
     })
 }

@@ -215,6 +215,13 @@ fn folder_files(path: &Path) -> io::Result<Files> {
     }
 }
 
+/// The file or folder of a session, and what its files are like now; none of what is in a store or on standard input.
+pub(crate) fn files_of(path: &Path) -> io::Result<(PathBuf, Vec<Stamp>)> {
+    let (root, files) = if path.is_dir() { folder_files(path) } else { session_files(path) }?;
+    let stamps: io::Result<_> = files.iter().map(|it| Stamp::of(it)).collect();
+    Ok((root, stamps?))
+}
+
 /// Whether a path is one file that is a session by itself.
 pub(crate) fn is_alone(path: &Path) -> bool {
     path.is_file() && !stores::is_store(path) && session_files(path).is_ok_and(|it| it.1.len() == 1)

@@ -31,6 +31,12 @@ pub(crate) fn put_back(loaded: &Loaded, blobs: &[Blob]) -> io::Result<Backup> {
         return Err(io::Error::other("it changed since it was read: it is in use"));
     }
     step();
+    make(&changes)?;
+    Ok(backup)
+}
+
+/// Makes the changes of files.
+fn make(changes: &[Change<'_>]) -> io::Result<()> {
     // What comes is written before what goes is removed, so that nothing is missing in between.
     for (path, bytes) in changes.iter().filter_map(|it| Some((&it.path, it.new?))) {
         replace(path, bytes)?;
@@ -40,7 +46,94 @@ pub(crate) fn put_back(loaded: &Loaded, blobs: &[Blob]) -> io::Result<Backup> {
         step();
         sync_folder(path);
     }
-    Ok(backup)
+    Ok(())
+}
+
+/// The file of a backup folder that names the files that were not there before.
+const ADDED: &str = ".added";
+
+/// The newest backup of a session's files, below `root` if that is a folder (SE-145); a folder may hold backups of
+/// other sessions.
+pub(crate) fn newest_backup(root: &Path, files: &[PathBuf]) -> Option<PathBuf> {
+    let name = format!("{}.bak", root.file_name()?.to_str()?);
+    let number = |it: &Path| it.file_name()?.to_str()?.strip_prefix(&*name)?.parse::<u64>().ok();
+    let known: HashSet<&Path> = files.iter().map(PathBuf::as_path).collect();
+    let folders: HashSet<_> = files.iter().filter_map(|it| it.parent()).collect();
+    // A file that is not there now was one of the session if its neighbours are.
+    let is_own = |it: &Path| match it.exists() {
+        true => known.contains(it),
+        false => it.parent().is_some_and(|it| folders.contains(it)),
+    };
+    let is_of_it = |backup: &Path| {
+        let mut kept = Vec::new();
+        let is_read = files_below(backup, &mut kept).is_ok();
+        let kept = kept.iter().filter_map(|it| it.strip_prefix(backup).ok());
+        let names = kept.map(Path::to_owned).chain(added(backup));
+        is_read && names.filter(|it| it != Path::new(ADDED)).any(|it| is_own(&root.join(it)))
+    };
+    let beside = fs::read_dir(folder(root)).ok()?.flatten().map(|it| it.path());
+    let found = beside.filter_map(|it| Some((number(&it)?, it)));
+    let found =
+        found.filter(|it| it.1.is_dir() == root.is_dir() && (!root.is_dir() || is_of_it(&it.1)));
+    let changed = |it: &Path| fs::metadata(it).and_then(|it| it.modified()).ok();
+    found.max_by_key(|it| (changed(&it.1), it.0)).map(|it| it.1)
+}
+
+/// The files that a mend added.
+fn added(backup: &Path) -> HashSet<PathBuf> {
+    let names = fs::read_to_string(backup.join(ADDED)).unwrap_or_default();
+    names.lines().map(PathBuf::from).collect()
+}
+
+/// Puts a backup back, behind a backup of what is there now; gives that one's place.
+pub(crate) fn put_backup_back(root: &Path, stamps: &[Stamp], backup: &Path) -> io::Result<PathBuf> {
+    if let (false, [stamp]) = (root.is_dir(), stamps) {
+        let mut old = beside(root)?;
+        io::copy(&mut File::open(backup)?, &mut old)?;
+        return put_back_file(stamp, old).map(|it| it.path);
+    }
+    let mut files = Vec::new();
+    files_below(backup, &mut files)?;
+    let mut old = Vec::new();
+    for file in files {
+        let name = file.strip_prefix(backup).unwrap_or(&file).to_owned();
+        if name != Path::new(ADDED) {
+            old.push((root.join(name), fs::read(&file)?));
+        }
+    }
+    let come = old.iter().map(|(path, bytes)| Change {
+        is_there: path.is_file(),
+        path: path.clone(),
+        new: Some(bytes),
+    });
+    let go = added(backup).into_iter().map(|it| root.join(it)).filter(|it| it.is_file());
+    let go = go.map(|path| Change { path, new: None, is_there: true });
+    let changes: Vec<_> = come.chain(go).collect();
+    let now = back_up(root, &changes)?;
+    if !stamps.iter().all(Stamp::holds) {
+        return Err(io::Error::other("it changed since it was read: it is in use"));
+    }
+    step();
+    make(&changes)?;
+    Ok(now.path)
+}
+
+/// The files below a folder. A backup has the few levels of a store.
+fn files_below(root: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
+    let mut folders = vec![root.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder)? {
+            let entry = entry?;
+            let kind = entry.file_type()?;
+            if kind.is_dir() {
+                folders.push(entry.path());
+            } else if kind.is_file() {
+                files.push(entry.path());
+            }
+        }
+    }
+    files.sort();
+    Ok(())
 }
 
 /// Puts a mended file in the place of the one that was read; gives the backup.
@@ -122,6 +215,12 @@ fn back_up(root: &Path, changes: &[Change<'_>]) -> io::Result<Backup> {
             copy_synced(&change.path, &copy)?;
         }
         files.push((change.path.clone(), change.is_there.then_some(copy)));
+    }
+    let come = changes.iter().filter(|it| is_folder && !it.is_there);
+    let come = come.filter_map(|it| it.path.strip_prefix(root).ok()?.to_str());
+    let come: String = come.map(|it| format!("{it}\n")).collect();
+    if !come.is_empty() {
+        fs::write(path.join(ADDED), come)?;
     }
     sync_folder(&path);
     Ok(Backup { path, files })

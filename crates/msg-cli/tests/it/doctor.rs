@@ -331,3 +331,96 @@ fn a_session_is_compacted_in_its_own_file() {
     let sound = doctor(&[], &path);
     assert_eq!(sound.status.code(), Some(0), "{sound:?}");
 }
+
+/// What --fix would do stands there line by line, cut to what changes, without secrets; nothing is written.
+#[test]
+fn a_mend_is_shown_as_a_diff() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.jsonl");
+    let long = "word ".repeat(400);
+    let key = format!("sk-proj-{}", "a1B2c3D4e5F6g7H8".repeat(2));
+    let first = format!(
+        r#"{{"role":"user","created":1,"content":[{{"type":"text","text":"{long}{key}"}},{{"type":"text","text":""}}]}}"#
+    );
+    let second = r#"{"role":"assistant","created":2,"content":[{"type":"text","text":"ok"}]}"#;
+    let old = format!("{first}\n{second}\n{{\"role\":\"us");
+    fs::write(&path, &old).unwrap();
+    let found = doctor(&["--from", "goose", "--diff", "--redact"], &path);
+    assert_eq!(found.status.code(), Some(1), "{found:?}");
+    let text = String::from_utf8(found.stdout).unwrap();
+    let hunks: Vec<_> = text.lines().filter(|it| it.starts_with("@@")).collect();
+    assert_eq!(hunks, ["@@ -1 +1 @@", "@@ -3 +2,0 @@"], "{text}");
+    assert!(text.contains("-{\"role\":\"us\n\\ No newline at end of file\n"), "{text}");
+    assert!(!text.contains(&key[..30]) && !text.contains(second), "{text}");
+    assert!(text.lines().all(|it| it.chars().count() < 400), "{text}");
+    assert_eq!(fs::read_to_string(&path).unwrap(), old);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+
+    let sound = format!("{second}\n").replace("assistant", "user");
+    let path = folder.path().join("sound.jsonl");
+    fs::write(&path, sound).unwrap();
+    let found = doctor(&["--from", "goose", "--diff"], &path);
+    assert!(!String::from_utf8(found.stdout).unwrap().contains("@@"));
+}
+
+/// The newest backup comes back, and what was there becomes the next one: --undo twice is the mend again.
+#[test]
+fn a_mend_is_taken_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = session(&folder, "unanswered.jsonl");
+    let old = fs::read(&path).unwrap();
+    assert_eq!(doctor(&["--undo", "--force"], &path).status.code(), Some(2));
+    doctor(&["--fix", "--force"], &path);
+    let new = fs::read(&path).unwrap();
+    assert_ne!(old, new);
+    for expected in [&old, &new, &old] {
+        let undone = doctor(&["--undo", "--force"], &path);
+        assert_eq!(undone.status.code(), Some(0), "{undone:?}");
+        assert_eq!(fs::read(&path).unwrap(), *expected);
+    }
+    assert_eq!(doctor(&["--force"], &path).status.code(), Some(2));
+}
+
+/// A mend of a folder may add files: they go again, and files of other sessions stay.
+#[test]
+fn a_mend_of_a_folder_is_taken_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    let base = r#""timestamp":"2026-11-20T10:00:00","source":"agent""#;
+    write(
+        "s/events/event-00000-a.json",
+        &format!(
+            r#"{{"id":"a",{base},"kind":"ActionEvent","thought":[],"tool_name":"f","tool_call_id":"c","tool_call":{{"id":"c","name":"f","arguments":"{{}}"}},"llm_response_id":"r"}}"#
+        ),
+    );
+    write(
+        "s/events/event-00001-b.json",
+        &format!(
+            r#"{{"id":"b",{base},"kind":"MessageEvent","llm_message":{{"role":"user","content":[{{"type":"text","text":"go on"}}]}}}}"#
+        ),
+    );
+    let files = || {
+        let mut res: Vec<_> = fs::read_dir(folder.path().join("s/events"))
+            .unwrap()
+            .flatten()
+            .map(|it| (it.file_name(), fs::read(it.path()).unwrap()))
+            .collect();
+        res.sort();
+        res
+    };
+    let old = files();
+    let path = folder.path().join("s");
+    let mended = doctor(&["--fix", "--force", "--from", "openhands"], &path);
+    assert_eq!(mended.status.code(), Some(0), "{mended:?}");
+    let new = files();
+    assert_ne!(old, new);
+    for expected in [&old, &new] {
+        let undone = doctor(&["--undo", "--force"], &path);
+        assert_eq!(undone.status.code(), Some(0), "{undone:?}");
+        assert_eq!(files(), *expected);
+    }
+}

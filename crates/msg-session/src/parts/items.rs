@@ -1,6 +1,6 @@
 //! Messages as they grow from Responses items (OA-14): those of the assistant in a row are one message.
 
-use msg_core::{Message, Part, Role};
+use msg_core::{Message, Part, Reasoning, Role};
 
 use super::openai;
 use crate::json::Value;
@@ -23,8 +23,12 @@ impl Items {
         let role = object.as_ref().and_then(|it| it.text("role"));
         let is_message = role.is_some_and(|it| it == "assistant");
         let before = self.last_message.take().filter(|_| is_message && self.run.is_some());
-        let message = openai::item(value.source, before.as_deref());
+        let mut message = openai::item(value.source, before.as_deref());
         self.last_message = is_message.then(|| value.source.to_owned());
+        if object.is_some_and(|it| it.text("summary").is_some()) {
+            // Agents list their summaries; a text there is what a cleaner of the file left. It stays with the source.
+            thoughts(&mut message).for_each(|it| it.summary = None);
+        }
         self.push(message, origin);
     }
 
@@ -44,10 +48,8 @@ impl Items {
 
     fn push(&mut self, mut message: Message, origin: Origin) {
         // Agents write an empty list where there is no summary.
-        for it in &mut message.parts {
-            if let Part::Reasoning(it) = it {
-                it.summary.take_if(|it| it.is_empty());
-            }
+        for it in thoughts(&mut message) {
+            it.summary.take_if(|it| it.is_empty());
         }
         if message.role == Role::Assistant {
             let run = self.run.get_or_insert_with(|| Draft::new(Role::Assistant));
@@ -71,4 +73,11 @@ impl Items {
         self.end_run();
         self.view
     }
+}
+
+fn thoughts(message: &mut Message) -> impl Iterator<Item = &mut Reasoning> {
+    message.parts.iter_mut().filter_map(|it| match it {
+        Part::Reasoning(it) => Some(it),
+        _ => None,
+    })
 }

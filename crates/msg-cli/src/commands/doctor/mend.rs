@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use msg_session::{Dialect, Effect, Finding, LargeSession, Origin, Place, RepairOptions, Session};
 use tempfile::NamedTempFile;
 
-use super::Diagnosis;
+use super::{Diagnosis, diff};
 use crate::exit::Failure;
 use crate::hooks::step;
 use crate::render::safe;
@@ -31,6 +31,9 @@ pub(super) struct Doctor<'o> {
     pub(super) force: bool,
     /// Whether branches are asked for.
     pub(super) branches: bool,
+    /// Whether what a mend would change is asked for, and whether without secrets.
+    pub(super) diff: bool,
+    pub(super) redact: bool,
     pub(super) options: &'o RepairOptions,
 }
 
@@ -43,6 +46,8 @@ impl Doctor<'_> {
             let branches = self.branches.then(|| session.branches(self.options)).transpose();
             let branches = branches.map_err(|it| failure(&file.name, &it))?;
             let diagnosis = Diagnosis { branches, ..self.lines(&file, &session)? };
+            let diff = (self.diff && diagnosis.effect.is_some()).then(|| self.diff_of(&file.path));
+            let diagnosis = Diagnosis { diff: diff.transpose()?, ..diagnosis };
             return Ok((file.name, diagnosis));
         }
         let mut loaded = load(path, self.from, u64::MAX)?;
@@ -51,6 +56,16 @@ impl Doctor<'_> {
         let branches = self.branches.then(|| session.branches().unwrap_or_default());
         let diagnosis = Diagnosis { branches, ..self.held(&mut loaded, session)? };
         Ok((loaded.name, diagnosis))
+    }
+
+    /// What the mends of a file change, for which it is held.
+    fn diff_of(&self, path: &Path) -> Result<String, Failure> {
+        let mut loaded = load(path, self.from, u64::MAX)?;
+        let wrong = |name: &str, it: msg_session::Error| failure(name, &it);
+        let mut session = loaded.session(self.from).map_err(|it| wrong(&loaded.name, it))?;
+        let old = session.blobs().to_vec();
+        session.repair(self.options).map_err(|it| wrong(&loaded.name, it))?;
+        Ok(diff::between(&loaded.name, &old, session.blobs(), self.redact))
     }
 
     /// The options for a session that was mended: the provider's message is about the old one.
@@ -92,7 +107,8 @@ impl Doctor<'_> {
             }
             _ => (found.into_findings(), None),
         };
-        Ok(Diagnosis { dialect, findings, named, changed, effect, script: None, branches: None })
+        let (script, branches, diff) = (None, None, None);
+        Ok(Diagnosis { dialect, findings, named, changed, effect, script, branches, diff })
     }
 
     /// The mended file, beside the old one, and what was wrong with that.
@@ -162,6 +178,7 @@ impl Doctor<'_> {
             effect: None,
             script: None,
             branches: None,
+            diff: None,
         };
         let may_change = |it: &Finding| it.fix.is_some() && (it.is_error() || self.options.all);
         if !res.findings.iter().any(may_change) {
@@ -176,6 +193,10 @@ impl Doctor<'_> {
         }
         let is_changed = session.blobs() != loaded.blobs;
         res.effect = is_changed.then(|| Effect::between(&loaded.blobs, session.blobs()));
+        if self.diff && is_changed {
+            let (old, new) = (&loaded.blobs, session.blobs());
+            res.diff = Some(diff::between(&loaded.name, old, new, self.redact));
+        }
         if self.fix {
             res.findings = mended;
             res.changed = is_changed.then(|| self.put(loaded, &session)).transpose()?;

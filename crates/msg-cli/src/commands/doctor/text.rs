@@ -54,6 +54,7 @@ pub(super) fn human(name: &str, it: &Diagnosis, fix: bool, color: bool) -> Strin
         res.push_str("  a store is never written; with the agent closed, this SQL mends it:\n");
         res.extend(script.lines().map(|it| format!("    {}\n", safe(it))));
     }
+    res.push_str(it.diff.as_deref().unwrap_or_default());
     res
 }
 
