@@ -146,33 +146,23 @@
 //! that file in by its path.
 
 pub mod codec;
-pub mod stream;
-
-mod data_url;
+mod codes;
 mod json;
 mod link;
 mod options;
-
-mod codes;
-mod error;
+pub mod stream;
 
 pub use codes::CODES;
-pub use data_url::DataUrl;
-pub use error::Error;
 pub use json::{Json, Str};
-pub use link::link_ids;
-pub use options::{Layout, ReadOptions, option_word};
-pub use stream::assembled::{Assembled, AssembledChoice};
-pub use stream::assembler::{Assembler, Family};
-pub use stream::event_options::EventOptions;
-pub use stream::finish::StreamState;
+pub use link::{DataUrl, link_ids};
+pub use options::{Error, Layout, ReadOptions, option_word};
+pub use stream::assembler::{Assembled, AssembledChoice, Assembler, Family};
+pub use stream::close::StreamState;
 pub use stream::frames::write_frame;
-pub use stream::limits::StreamLimits;
-pub use stream::options::StreamOptions;
-pub use stream::provider_error::ProviderError;
-pub use stream::reader::StreamReader;
+pub use stream::head::{EventOptions, ProviderError};
+pub use stream::merged::Sink;
+pub use stream::reader::{StreamLimits, StreamOptions, StreamReader};
 pub use stream::sse::{SseDecoder, SseEvent};
-pub use stream::step::Sink;
 
 /// The examples of the README run as tests.
 #[cfg(doctest)]

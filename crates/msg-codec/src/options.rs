@@ -2,9 +2,8 @@
 //! back. What only one format can say is that crate's own.
 
 use serde::Deserialize;
-use serde::de::{DeserializeOwned, IntoDeserializer, value::Error as Unknown};
-
-use crate::Error;
+use serde::de::value::Error as Unknown;
+use serde::de::{DeserializeOwned, IntoDeserializer};
 
 /// Whether the shape that a source had comes back (OA-4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Deserialize)]
@@ -71,4 +70,37 @@ pub fn option_word<T: DeserializeOwned>(
 ) -> Result<T, Error> {
     let wrong = |_: Unknown| Error::Option { name, expected };
     T::deserialize(word.into_deserializer()).map_err(wrong)
+}
+
+// Why a document, a limit or an option was refused.
+
+/// Everything that can fail in this crate. Nothing half-read comes with it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The document is no JSON, or no conversation; says which message, member and byte.
+    #[error(transparent)]
+    Read(#[from] msg_core::Error),
+    /// The document is larger than the caller allowed.
+    #[error("document is larger than {limit} bytes")]
+    TooLarge {
+        /// The most bytes that were allowed.
+        limit: usize,
+    },
+    /// A request lacks what its provider demands.
+    #[error("a request must say {member}: its source does not, and no option gives one")]
+    Missing {
+        /// The code of the diagnostic.
+        code: &'static str,
+        /// The member.
+        member: &'static str,
+    },
+    /// An option has a value that it does not take.
+    #[error("option {name} takes {expected}")]
+    Option {
+        /// The option.
+        name: &'static str,
+        /// What it takes.
+        expected: &'static str,
+    },
 }

@@ -25,10 +25,15 @@
 //! ```
 
 pub mod agent;
-pub mod plain;
-
+mod codes;
+mod losses;
 mod lower;
+pub mod plain;
+pub mod schema;
 mod turn;
+
+pub use codes::CODES;
+pub use turn::{TextPart, ToolPart, ToolStatus, Turn, TurnPart, TurnRole};
 
 /// Turns as they are stored: read, written (MS-19), made of messages (MS-22) and made messages again
 /// (OA-6). [`Turn`] and its parts stand at the root.
@@ -41,15 +46,6 @@ pub mod turns {
         turn::{TurnBuilder, TurnError, from_messages, read, read_document, write, write_messages},
     };
 }
-
-pub mod schema;
-
-mod codes;
-mod layout;
-mod losses;
-
-pub use codes::CODES;
-pub use turn::{TextPart, ToolPart, ToolStatus, Turn, TurnPart, TurnRole};
 
 /// The examples of the README run as tests.
 #[cfg(doctest)]

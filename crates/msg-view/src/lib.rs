@@ -14,22 +14,14 @@
 //! assert!(page.contains("What is <strong>a</strong>?") && page.contains("&lt;b onclick=x&gt;"));
 //! ```
 
-mod options;
-mod pages;
-mod price;
-
-mod page;
-
-mod message;
-
-mod html;
 mod markdown;
-mod write;
+mod message;
+mod options;
+mod page;
+mod pages;
 
-pub use options::Options;
-pub use pages::Pages;
-pub use price::{Error, Price};
-pub use write::write;
+pub use options::{Error, Options, Price};
+pub use pages::{Pages, write};
 
 /// The examples of the README run as tests.
 #[cfg(doctest)]

@@ -17,8 +17,7 @@ use std::fmt::Write as _;
 
 use msg_core::{Image, Part, Role, ToolCall, ToolResult};
 
-use crate::html::{escape, grouped, indent};
-use crate::markdown::{LONGEST, markdown};
+use crate::markdown::{LONGEST, escape, grouped, indent, markdown};
 use crate::pages::Pages;
 
 /// Text beyond this many bytes is folded away until it is asked for.

@@ -8,6 +8,7 @@
 //!
 //! The chain need not be valid: a page shows what is wrong with it too. What a page looks like is `page`'s.
 
+use std::convert::Infallible;
 use std::ops::Range;
 
 use msg_core::{Diagnostic, Message, Part, Role};
@@ -212,4 +213,20 @@ fn address(name: &str) -> String {
         }
     }
     res
+}
+
+// A conversation on one page, in memory.
+
+/// Appends a conversation as one page; of `options` the size of a page does not count. [`Pages`] makes several,
+/// and hands them on in pieces. `problems` are what is wrong with the messages. Linear in both.
+pub fn write(messages: &[Message], problems: &[Diagnostic], options: &Options, out: &mut Vec<u8>) {
+    let options = Options { page_size: None, ..options.clone() };
+    let written = Pages::new(messages, problems, &options).write(0, |piece| {
+        out.extend_from_slice(piece.as_bytes());
+        Ok::<(), Infallible>(())
+    });
+    match written {
+        Ok(()) => {}
+        Err(never) => match never {},
+    }
 }

@@ -31,7 +31,7 @@ const MOVES_CONTENT: &[(&str, &[&str])] = &[
         &["raw.rs", "reader.rs", "scan.rs", "string.rs", "tokens.rs", "write.rs", "writer.rs"],
     ),
     ("msg-core", &["native", "part", "truncate.rs"]),
-    ("msg-forms", &["agent", "lower", "plain", "turn"]),
+    ("msg-forms", &["agent", "lower", "plain.rs", "turn"]),
     ("msg-codec", &["codec", "stream"]),
     ("msg-openai", &["chat", "responses", "stream", "events", "head"]),
     ("msg-anthropic", &["read", "write", "stream", "events", "head"]),

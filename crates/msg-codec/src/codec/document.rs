@@ -7,11 +7,13 @@
 //! {"id":"c","choices":[…]}               Response   told by its own
 //! ```
 
-use msg_core::{Error, Message, Report, request::RequestHead};
+use msg_core::request::RequestHead;
+use msg_core::{Error, Message, Report};
 use msg_json::{JsonError, Kind, Reader};
 
-use super::{Body, Context};
-use crate::ReadOptions;
+use super::fields::Context;
+use super::kept::Body;
+use crate::options::ReadOptions;
 
 /// A request or a response: messages, and the members around them.
 pub trait MessageBody: Sized {
@@ -105,10 +107,13 @@ impl<Q: RequestBody> Document<Q> {
     /// Reads a document, and says what is odd about it.
     ///
     /// # Errors
-    /// [`Error::Read`](crate::Error::Read) with message and byte, or [`Error::TooLarge`](crate::Error::TooLarge).
-    pub fn read(json: &[u8], options: &ReadOptions) -> Result<(Self, Report), crate::Error> {
+    /// [`Error::Read`](crate::options::Error::Read) with message and byte, or [`Error::TooLarge`](crate::options::Error::TooLarge).
+    pub fn read(
+        json: &[u8],
+        options: &ReadOptions,
+    ) -> Result<(Self, Report), crate::options::Error> {
         if json.len() > options.max_bytes {
-            return Err(crate::Error::TooLarge { limit: options.max_bytes });
+            return Err(crate::options::Error::TooLarge { limit: options.max_bytes });
         }
         let mut reader = Reader::new(json).map_err(Error::from)?;
         let mut report = Report::new();

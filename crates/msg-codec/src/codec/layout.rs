@@ -6,10 +6,16 @@
 //! canonical one. Slots of nested objects follow in sections of their own behind `SECTION`.
 //! Neither that byte nor any slot can occur in JSON text, which a last section may therefore hold.
 
+use std::ops::BitOr;
+
+use msg_core::{Extra, Origin};
+use msg_json::{JsonError, Kind, Reader};
+
+use super::fields::{Context, Fields, text_of};
 use super::shape::ALIASED;
 
 /// Separates the slots of an object from those of the object inside it.
-pub(super) const SECTION: u8 = 0x1f;
+pub(crate) const SECTION: u8 = 0x1f;
 
 /// Stands for the members of an object that had none: a section without slots would mean the canonical order.
 const EMPTY: u8 = 0x1e;
@@ -19,7 +25,7 @@ const INLINE: usize = 22;
 
 /// Records the members of an object while it is read.
 #[derive(Default)]
-pub(super) struct Order {
+pub(crate) struct Order {
     inline: [u8; INLINE],
     len: usize,
     /// All slots, once there are more than fit inline.
@@ -31,7 +37,7 @@ pub(super) struct Order {
 
 impl Order {
     /// Notes a known member; false if it was there before, and then it keeps its place.
-    pub(super) fn known(&mut self, code: u8) -> bool {
+    pub(crate) fn known(&mut self, code: u8) -> bool {
         let first = self.seen & (1 << code) == 0;
         if first {
             self.seen |= 1 << code;
@@ -41,12 +47,12 @@ impl Order {
     }
 
     /// Notes a member that the model does not know and that was not there before.
-    pub(super) fn unknown(&mut self) {
+    pub(crate) fn unknown(&mut self) {
         self.push(0);
     }
 
     /// Says in which variant a known member came; the last one counts.
-    pub(super) fn vary(&mut self, code: u8, variant: u8) {
+    pub(crate) fn vary(&mut self, code: u8, variant: u8) {
         let slots =
             if self.spill.is_empty() { &mut self.inline[..self.len] } else { &mut self.spill[..] };
         if let Some(slot) = slots.iter_mut().find(|it| **it & CODE == code) {
@@ -55,7 +61,7 @@ impl Order {
     }
 
     /// Says whether a known member came in its second spelling ([`ALIASED`]); the last one counts.
-    pub(super) fn spell(&mut self, code: u8, spelling: u8) {
+    pub(crate) fn spell(&mut self, code: u8, spelling: u8) {
         if spelling == 0 && self.aliased == 0 {
             return;
         }
@@ -70,7 +76,7 @@ impl Order {
     }
 
     /// Takes the slots at these places out, which ascend.
-    pub(super) fn remove(&mut self, places: &[usize]) {
+    pub(crate) fn remove(&mut self, places: &[usize]) {
         if places.is_empty() {
             return;
         }
@@ -86,18 +92,18 @@ impl Order {
     }
 
     /// The known members that were there, as bits by code.
-    pub(super) fn seen(&self) -> u32 {
+    pub(crate) fn seen(&self) -> u32 {
         self.seen
     }
 
     /// The slots, in source order.
-    pub(super) fn slots(&self) -> &[u8] {
+    pub(crate) fn slots(&self) -> &[u8] {
         if self.spill.is_empty() { &self.inline[..self.len] } else { &self.spill }
     }
 
     /// Whether the canonical writer gives this order back: `model` are the members that live in
     /// the model (the others are among the unknown ones), `canonical` those that it writes.
-    pub(super) fn is_canonical(&self, model: u32, canonical: u32) -> bool {
+    pub(crate) fn is_canonical(&self, model: u32, canonical: u32) -> bool {
         let mut last = 0;
         let mut raw = false;
         if self.has_alias() {
@@ -181,17 +187,221 @@ impl<'a> Plan<'a> {
 }
 
 /// How many sections a layout has.
-pub(super) fn count(layout: &[u8]) -> usize {
+pub(crate) fn count(layout: &[u8]) -> usize {
     1 + layout.iter().filter(|it| **it == SECTION).count()
 }
 
 /// Slots as a section.
-pub(super) fn filled(slots: &[u8]) -> &[u8] {
+pub(crate) fn filled(slots: &[u8]) -> &[u8] {
     if slots.is_empty() { &[EMPTY] } else { slots }
 }
 
 /// The section of a layout with this number; none if it is missing or empty.
-pub(super) fn section(layout: Option<&[u8]>, number: usize) -> Option<&[u8]> {
+pub(crate) fn section(layout: Option<&[u8]>, number: usize) -> Option<&[u8]> {
     let found = layout?.split(|it| *it == SECTION).nth(number)?;
     (!found.is_empty()).then_some(found)
+}
+
+// What the role and the parts of a message do not say of where it stood in its document: results that were a
+// message of their own, or none, and system messages among the others (AN-2, GE-8).
+
+/// Marks of a message: one byte, the second section of its layout.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Placement(u8);
+
+/// Makes the byte differ from every slot, and from the mark of a section.
+const BASE: u8 = 0x40;
+const ALL: u8 = 0xf;
+
+impl Placement {
+    /// The results were a message of their own, though the writer would join them with those before.
+    pub const APART: Self = Self(1);
+    /// Results stood behind other parts of the message.
+    pub const MIXED: Self = Self(2);
+    /// The message was the rest of the one that its results were in.
+    pub const JOINED: Self = Self(4);
+    /// A system message stood among the others, and not in the member that is for it.
+    pub const LISTED: Self = Self(8);
+
+    /// What a layout says; nothing if it is none of a message.
+    #[must_use]
+    pub fn in_layout(layout: Option<&[u8]>) -> Self {
+        match section(layout, 1) {
+            Some([it]) if it & !ALL == BASE => Self(it & ALL),
+            _ => Self(0),
+        }
+    }
+
+    /// Whether it has this mark.
+    #[must_use]
+    pub fn has(self, mark: Self) -> bool {
+        self.0 & mark.0 != 0
+    }
+
+    /// What a message keeps that has no object of its own; nothing if there are neither slots nor marks.
+    #[must_use]
+    pub fn keep(self, origin: &Origin, slots: &[u8]) -> Extra {
+        let mut extra = Extra::default();
+        if self.0 != 0 || !slots.is_empty() {
+            extra.set_layout(origin.clone(), self.layout(filled(slots)));
+        }
+        extra
+    }
+
+    /// The layout of a message whose source had these slots, and of which a text is kept that has no canonical
+    /// spelling: a third section.
+    #[must_use]
+    pub fn layout_with(self, slots: &[u8], raw: &str) -> Vec<u8> {
+        let marks = [BASE | self.0];
+        Plan::sections(&[filled(slots), &marks, raw.as_bytes()])
+    }
+
+    fn layout(self, slots: &[u8]) -> Vec<u8> {
+        match self.0 {
+            0 => slots.to_vec(),
+            marks => Plan::sections(&[slots, &[BASE | marks]]),
+        }
+    }
+}
+
+impl BitOr for Placement {
+    type Output = Self;
+
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+impl<'a> Fields<'a> {
+    /// As [`Fields::keep`], of a message that has marks.
+    pub fn keep_placed(
+        &mut self,
+        canonical: u32,
+        placement: Placement,
+        origin: &Origin,
+        cx: &mut Context<'a, '_>,
+    ) -> Extra {
+        let is_canonical = self.is_canonical(canonical) && placement.0 == 0;
+        let mut extra = Extra::default();
+        self.move_extra(cx, origin, &mut extra);
+        if !is_canonical {
+            extra.set_layout(origin.clone(), placement.layout(self.section()));
+        }
+        extra
+    }
+}
+
+// Values that sources spell in more than one way: ids that are numbers, arguments that are no text.
+
+/// The variant of a value that was null.
+pub const NULL: u8 = 1;
+/// The id was a number.
+const NUMBER: u8 = 2;
+/// The arguments were a JSON value instead of a string.
+const VALUE: u8 = 2;
+
+impl<'a> Fields<'a> {
+    /// Takes an id that is text, a number or null into the model; an absent one is empty. None if it is of another
+    /// type, and then it stays raw.
+    pub fn id(&mut self, cx: &mut Context<'a, '_>, code: u8) -> Option<String> {
+        let Some(source) = self.raw(code) else { return Some(String::new()) };
+        let (id, variant) = match text_of(source) {
+            Some(text) => (cx.text(text, self.name(code)), 0),
+            None if source == "null" => (String::new(), NULL),
+            None => (starts_number(source).then(|| source.to_owned())?, NUMBER),
+        };
+        if variant == NUMBER {
+            cx.shape(format!("{} is a number, no text", self.name(code)));
+        }
+        self.vary(code, variant);
+        self.set_raw(code, None);
+        Some(id)
+    }
+
+    /// Reads arguments: text, or the source text of any other value (MS-4).
+    pub fn arguments(
+        &mut self,
+        cx: &mut Context<'a, '_>,
+        code: u8,
+        reader: &mut Reader<'a>,
+    ) -> Result<String, JsonError> {
+        let (text, variant) = match reader.peek()? {
+            Kind::String => (cx.string(reader.string()?, self.name(code)), 0),
+            Kind::Null => reader.null().map(|()| (String::new(), NULL))?,
+            _ => (reader.raw()?.to_owned(), VALUE),
+        };
+        if variant == VALUE {
+            cx.shape(format!("{} are a JSON value, no text that holds one", self.name(code)));
+        }
+        self.vary(code, variant);
+        Ok(text)
+    }
+}
+
+impl Plan<'_> {
+    /// Writes a text, as null where its source had that and it is still empty.
+    pub fn write_text(self, out: &mut Vec<u8>, code: u8, text: &str) {
+        match self.variant(code) {
+            NULL if text.is_empty() => out.extend_from_slice(b"null"),
+            _ => msg_json::write_str(out, text),
+        }
+    }
+
+    /// Writes an id in the spelling of its source, if it still can be one.
+    pub fn write_id(self, out: &mut Vec<u8>, code: u8, id: &str) {
+        match self.variant(code) {
+            NUMBER if starts_number(id) && msg_json::validate(id).is_ok() => {
+                out.extend_from_slice(id.as_bytes());
+            }
+            _ => self.write_text(out, code, id),
+        }
+    }
+
+    /// Writes arguments in the spelling of their source, if they still can be.
+    pub fn write_arguments(self, out: &mut Vec<u8>, code: u8, text: &str) {
+        let is_value =
+            || !text.starts_with('"') && text != "null" && msg_json::validate(text).is_ok();
+        match self.variant(code) {
+            VALUE if is_value() => out.extend_from_slice(text.as_bytes()),
+            _ => self.write_text(out, code, text),
+        }
+    }
+}
+
+/// The argument text of a JSON value that is no string (AN-6): its source text, but for escapes that stand
+/// for a character that needs none. Numbers, white space, the order of members and halves of surrogate
+/// pairs stay as they are.
+///
+/// ```
+/// use msg_codec::codec::argument_text;
+///
+/// assert_eq!(argument_text(r#"{"n": 1.0, "\u00e9": "a\/\n\ud83e"}"#), "{\"n\": 1.0, \"é\": \"a\\/\\n\\ud83e\"}");
+/// ```
+#[must_use]
+pub fn argument_text(source: &str) -> String {
+    if !source.contains('\\') {
+        return source.to_owned();
+    }
+    let mut out = Vec::with_capacity(source.len());
+    let mut rest = source;
+    while let Some(open) = rest.find('"') {
+        let end = msg_json::skip_value(rest.as_bytes(), open).unwrap_or(rest.len());
+        out.extend_from_slice(&rest.as_bytes()[..open]);
+        write_unescaped(&mut out, &rest[open..end]);
+        rest = &rest[end..];
+    }
+    out.extend_from_slice(rest.as_bytes());
+    String::from_utf8(out).expect("because pieces of a text were put together")
+}
+
+/// Writes a JSON string with as few escapes as it needs, unless one of them is no character.
+fn write_unescaped(out: &mut Vec<u8>, string: &str) {
+    match text_of(string) {
+        Some((text, false)) => msg_json::write_str(out, &text),
+        _ => out.extend_from_slice(string.as_bytes()),
+    }
+}
+
+fn starts_number(text: &str) -> bool {
+    text.starts_with(|it: char| it == '-' || it.is_ascii_digit())
 }

@@ -9,37 +9,23 @@
 //! Shape::write(plan, want, raw, |out, code| ..)   the same object again
 //! ```
 
-mod body;
-mod context;
 mod document;
 mod fields;
 mod kept;
 mod layout;
 mod losses;
 mod object;
-mod owners;
-mod part;
-mod placement;
-mod raw;
 mod shape;
-mod spelling;
 mod wanted;
-mod whole;
 
-pub use body::Body;
-pub(crate) use body::note_model;
-pub use context::Context;
 pub use document::{BodyKind, Document, MessageBody, RequestBody};
-pub use fields::Fields;
-pub use kept::Inner;
-pub use layout::Plan;
-pub use losses::Losses;
-pub use object::{ArgumentForm, PartWriter, Placed, Purpose, text_of_part};
-pub use owners::{BEDROCK, owner_of_member, owner_of_type};
-pub use part::{Build, Content};
-pub use placement::Placement;
-pub use raw::{RawMember, members_of, object_members, object_of, text_of, type_of};
+pub use fields::{
+    Context, Fields, RawMember, members_of, object_members, object_of, text_of, type_of,
+};
+pub(crate) use kept::note_model;
+pub use kept::{Body, Inner, forget_whole, keep_whole, read_alone, read_mended, whole_in};
+pub use layout::{NULL, Placement, Plan, argument_text};
+pub use losses::{BEDROCK, Losses, owner_of_member, owner_of_type};
+pub use object::{ArgumentForm, Build, Content, PartWriter, Placed, Purpose, text_of_part};
 pub use shape::{Shape, Value, bit, mask};
-pub use spelling::{NULL, argument_text};
 pub use wanted::{Found, Mended, Parts, Want, Wants};
-pub use whole::{forget_whole, keep_whole, read_alone, read_mended, whole_in};

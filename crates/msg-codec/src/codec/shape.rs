@@ -1,6 +1,7 @@
 //! The known members of one kind of JSON object, and the writer of such an object.
 
-use super::{Plan, RawMember};
+use super::fields::RawMember;
+use super::layout::Plan;
 
 /// The names of the known members, in canonical order; the code of a member is its place from 1.
 ///
@@ -67,7 +68,7 @@ impl<'v> From<Option<&'v str>> for Value<'v> {
 }
 
 /// The bit of a variant that says that the member had its second spelling.
-pub(super) const ALIASED: u8 = 4;
+pub(crate) const ALIASED: u8 = 4;
 
 /// The bit of a member's code.
 pub const fn bit(code: u8) -> u32 {
@@ -109,7 +110,7 @@ impl Shape {
 
     /// The code of a name, and the variant bits that say how it is spelled.
     #[inline]
-    pub(super) fn find(&self, name: &str) -> (u8, u8) {
+    pub(crate) fn find(&self, name: &str) -> (u8, u8) {
         let place = |list: &[&str]| list.iter().position(|it| *it == name);
         match (place(self.names), self.aliases) {
             (Some(at), _) => (at as u8 + 1, 0),

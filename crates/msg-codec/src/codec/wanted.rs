@@ -10,7 +10,9 @@
 
 use msg_json::{Kind, Reader, to_text, write_compact};
 
-use super::{argument_text, owners::has_owned_member, text_of, type_of};
+use super::fields::{text_of, type_of};
+use super::layout::argument_text;
+use super::losses::has_owned_member;
 
 /// What a value must be.
 #[derive(Clone, Copy)]

@@ -1,16 +1,28 @@
 //! What a wire format brings along so that its streams are read: how its events are recognised, and
 //! how they become a message. It names no format; crates above register theirs with a reader.
 
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fmt;
 
-use super::head::{Data, Head};
-use super::step::Sink;
-use super::{Assembled, SseEvent, StreamOptions, StreamState};
-use crate::Json;
+use msg_core::{
+    Code, Diagnostic, FinishReason, IdSource, Message, Other, Part, RawJson, Role, Severity,
+    StreamEvent, ToolCall, Usage, native,
+};
+use msg_forms::{ToolPart, Turn, TurnPart, TurnRole};
+use msg_json::Writer;
+
+use super::close::{Ending, Parts, StreamState};
+use super::head::{Data, Head, ProviderError};
+use super::merged::Sink;
+use super::reader::{StreamOptions, StreamReader};
+use super::sse::SseEvent;
+use crate::codec::note_model;
+use crate::json::Json;
 
 /// A family of streams: what one wire format sends.
 ///
-/// [`StreamReader`](crate::StreamReader) is given a list of them and asks each, in the order of the
+/// [`StreamReader`](super::reader::StreamReader) is given a list of them and asks each, in the order of the
 /// list, whether an event is one of its own (OA-17). The last one of the list also takes what none of
 /// them recognised.
 #[derive(Debug, Clone, Copy)]
@@ -120,4 +132,322 @@ impl Clone for Box<dyn Assembler> {
     fn clone(&self) -> Self {
         (**self).boxed_clone()
     }
+}
+
+// What a stream amounts to (OA-26): a message for each choice, why it stopped, and everything that
+// was odd on the way.
+
+/// The result of a stream, or of as much of it as came.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Assembled {
+    /// The choices by index; none if nothing was seen of any.
+    pub choices: Vec<AssembledChoice>,
+    /// The last usage that the provider gave, its object raw.
+    pub usage: Option<Usage>,
+    /// The id of the response.
+    pub id: Option<String>,
+    /// The model that answered.
+    pub model: Option<String>,
+    /// When the provider made the response, in seconds since 1970.
+    pub created: Option<f64>,
+    /// Whether the stream came to its proper end without an error (OA-21).
+    pub complete: bool,
+    /// The first error that the provider reported.
+    pub error: Option<ProviderError>,
+    /// Why there is no choice at all, where the provider says so: a blocked prompt (GE-16).
+    pub finish: Option<FinishReason>,
+    /// Whether the stream had ended, was interrupted, or goes on.
+    pub state: StreamState,
+    /// What was odd, each code once, by byte offset.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// One choice of a stream's result.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct AssembledChoice {
+    /// Its number.
+    pub index: u32,
+    /// What the model said.
+    pub message: Message,
+    /// Why it stopped (OA-20).
+    pub finish: Option<FinishReason>,
+    /// The reason in the provider's own word.
+    pub raw_finish: Option<String>,
+    /// The ids of the calls that were cut off or are not JSON: they must not be executed.
+    pub incomplete: Vec<String>,
+    /// For each call of the message whether it is complete, since ids may occur twice.
+    pub complete: Vec<bool>,
+}
+
+impl AssembledChoice {
+    /// A choice of these parts, from an assistant.
+    pub fn new(
+        index: u32,
+        parts: Parts,
+        finish: Option<FinishReason>,
+        raw_finish: Option<String>,
+    ) -> Self {
+        let mut message = Message::new(Role::Assistant);
+        message.parts = parts.list;
+        let calls = message.tool_calls().zip(&parts.complete);
+        let incomplete = calls.filter(|(_, it)| !**it).map(|(it, _)| it.id.clone()).collect();
+        Self { index, message, finish, raw_finish, incomplete, complete: parts.complete }
+    }
+}
+
+impl Head {
+    /// The result, whose messages know the model that made them, and the events that come last: usage, then a finish for each choice.
+    pub fn assemble(
+        self,
+        mut choices: Vec<AssembledChoice>,
+        ending: Ending,
+        state: StreamState,
+        sink: &mut Sink<'_>,
+    ) -> Assembled {
+        let messages = choices.iter_mut().map(|it| &mut it.message);
+        note_model(self.model.as_deref(), messages);
+        let usage = self.final_usage();
+        if let Some(usage) = &usage {
+            sink(StreamEvent::Usage { choice: 0, usage: usage.clone() });
+        }
+        for choice in &choices {
+            if let Some(reason) = choice.finish.clone() {
+                sink(StreamEvent::Finish { choice: choice.index, reason });
+            }
+        }
+        tracing::debug!(
+            complete = ending == Ending::Whole,
+            error = self.error.is_some(),
+            finish = ?choices.first().and_then(|it| it.finish.as_ref()),
+            "stream ended"
+        );
+        Assembled {
+            choices,
+            usage,
+            id: self.id,
+            model: self.model,
+            created: self.created,
+            complete: ending == Ending::Whole,
+            error: self.error,
+            finish: self.finish,
+            state,
+            diagnostics: self.notes.diagnostics(),
+        }
+    }
+}
+
+// A stream's result as the turn that an application stores (OA-25). Nothing here is ever executed:
+// calls are pending, or failed if they may have been cut off.
+
+impl Assembled {
+    /// The turn of the first choice: its id is the response's or `""`, its time when the response
+    /// was made or 0.
+    ///
+    /// Calls are pending; an incomplete one is failed and says so. What is not finished is closed
+    /// with `error`, `truncated` or `interrupted`; a snapshot stays open.
+    ///
+    /// ```text
+    /// let turn = reader.snapshot().to_turn();               // finished: false
+    /// let turn = reader.interrupt(&mut |_| {}).to_turn();   // finish_reason: "interrupted"
+    /// ```
+    #[must_use]
+    pub fn to_turn(&self) -> Turn {
+        self.turn_of(self.choices.first())
+    }
+
+    /// The turn of this choice; one without parts if there is none.
+    pub(crate) fn turn_of(&self, choice: Option<&AssembledChoice>) -> Turn {
+        let id = self.id.clone().unwrap_or_default();
+        let mut turn = Turn::new(id, TurnRole::Assistant);
+        turn.timestamp = self.created.unwrap_or(0.0);
+        if let Some(choice) = choice {
+            choice.fill(&mut turn);
+        }
+        if let Some(model) = &self.model {
+            turn.metadata.insert("model", RawJson::string(model));
+        }
+        if let Some(usage) = self.usage.as_ref().and_then(|it| it.raw.clone()) {
+            turn.metadata.insert("usage", usage);
+        }
+        turn.finished = self.state != StreamState::Open;
+        turn.finish_reason = self.turn_reason(choice).to_owned();
+        turn
+    }
+
+    /// The turn, like [`Assembled::to_turn`]; where the stream gave no id or time it is given one
+    /// of `ids`, as 16 hexadecimal digits, and `now`.
+    #[must_use]
+    pub fn into_turn(self, ids: &mut dyn IdSource, now: f64) -> Turn {
+        let mut turn = self.to_turn();
+        if turn.id.is_empty() {
+            turn.id = format!("{:016x}", ids.next_u64());
+        }
+        turn.timestamp = self.created.unwrap_or(now);
+        turn
+    }
+
+    fn turn_reason<'a>(&self, choice: Option<&'a AssembledChoice>) -> &'a str {
+        let reason = choice.and_then(|it| it.finish.as_ref());
+        match (reason, self.state) {
+            (Some(reason), _) => reason.as_str(),
+            (None, StreamState::Open) => "",
+            (None, _) if self.error.is_some() => "error",
+            (None, StreamState::Interrupted) => "interrupted",
+            (None, StreamState::Ended) if self.complete => "",
+            (None, StreamState::Ended) => "truncated",
+        }
+    }
+}
+
+impl AssembledChoice {
+    fn fill(&self, turn: &mut Turn) {
+        let mut texts = 0;
+        let mut complete = self.complete.iter();
+        for part in &self.message.parts {
+            match part {
+                Part::Text(it) | Part::Refusal(it) => {
+                    texts += 1;
+                    turn.parts.push(TurnPart::text(format!("text_{texts}"), it.text.clone()));
+                }
+                Part::ToolCall(call) => {
+                    // A call that somebody added to the message was not streamed, so not cut.
+                    let complete = complete.next().copied().unwrap_or(true);
+                    turn.parts.push(TurnPart::Tool(tool_of(call, complete)));
+                }
+                _ => {}
+            }
+        }
+        let thoughts: Vec<_> = self
+            .message
+            .reasoning()
+            .map(|it| it.display_text())
+            .filter(|it| !it.is_empty())
+            .collect();
+        turn.reasoning_content = thoughts.join("\n\n");
+    }
+}
+
+fn tool_of(call: &ToolCall, complete: bool) -> ToolPart {
+    let mut tool = ToolPart::new(&call.id, &call.name);
+    tool.set_arguments(call.arguments.text());
+    if !complete {
+        tool.cut_off().expect("a call that was just made is pending, and a pending one may fail");
+    }
+    tool
+}
+
+impl StreamReader {
+    /// Ends the stream and gives its turn; see [`Assembled::into_turn`].
+    #[must_use]
+    pub fn into_turn(self, ids: &mut dyn IdSource, now: f64) -> Turn {
+        self.finish(&mut |_| {}).into_turn(ids, now)
+    }
+}
+
+// The JSON form of a stream's result (OA-26), for programs in other languages. The form of the message
+// in it is the caller's; those that need no wire format are here.
+
+impl Assembled {
+    /// Appends the result as one JSON object, each message in this workspace's own form, with the
+    /// events if they are given.
+    pub fn write_native(&self, events: Option<&[StreamEvent<'_>]>, out: &mut Vec<u8>) {
+        self.write_with(|it, out| native::write_message(&it.message, out), &[], events, out);
+    }
+
+    /// Appends the result as one JSON object, each message as the turn that an application stores
+    /// (OA-25), with the events if they are given.
+    pub fn write_turns(&self, events: Option<&[StreamEvent<'_>]>, out: &mut Vec<u8>) {
+        let lost: Vec<_> = self.without_place().into_iter().collect();
+        self.write_with(|it, out| serialize(out, &self.turn_of(Some(it))), &lost, events, out);
+    }
+
+    /// What forms other than the native one leave out: items and blocks that the model has no kind for,
+    /// such as an approval that waits for its answer, named by their types.
+    #[must_use]
+    pub fn without_place(&self) -> Option<Diagnostic> {
+        let parts = self.choices.iter().flat_map(|it| &it.message.parts);
+        let kinds =
+            parts.filter_map(|it| if let Part::Other(it) = it { Some(kind(it)) } else { None });
+        let kinds: BTreeSet<_> = kinds.collect();
+        let names = kinds.into_iter().collect::<Vec<_>>().join(", ");
+        let text = format!("the form has no place for {names}; `to: native` keeps it");
+        (!names.is_empty()).then(|| Diagnostic::warning(Code::new("convert::lost-part"), text))
+    }
+
+    /// Appends the result as one JSON object, with the events if they are given; `message` writes
+    /// one JSON value for a choice, `lost` is what these leave out.
+    pub fn write_with(
+        &self,
+        message: impl Fn(&AssembledChoice, &mut Vec<u8>),
+        lost: &[Diagnostic],
+        events: Option<&[StreamEvent<'_>]>,
+        out: &mut Vec<u8>,
+    ) {
+        let first = self.choices.first();
+        Writer::new(out).object(|it| {
+            match it.key("message") {
+                it if first.is_none() => it.null(),
+                it => it.value(|out| first.into_iter().for_each(|first| message(first, out))),
+            }
+            // A response without a choice may say why.
+            let unanswered = || self.finish.as_ref().map(|it| it.as_str());
+            it.key("finish_reason").opt_str(match first {
+                Some(choice) => choice.reason(),
+                None => unanswered(),
+            });
+            self.write_tail(lost, it);
+            if self.choices.len() > 1 {
+                it.key("choices").array(&self.choices, |it, choice| {
+                    it.object(|it| {
+                        it.key("index").u64(u64::from(choice.index));
+                        it.key("message").value(|out| message(choice, out));
+                        it.key("finish_reason").opt_str(choice.reason());
+                    });
+                });
+            }
+            if let Some(events) = events {
+                let is_shown = |it: &&StreamEvent<'_>| !matches!(it, StreamEvent::PartEnd { .. });
+                let events = events.iter().filter(is_shown);
+                it.key("events").array(events, |it, event| it.value(|out| serialize(out, event)));
+            }
+        });
+    }
+
+    /// The members behind the finish reason, up to the diagnostics.
+    fn write_tail(&self, lost: &[Diagnostic], it: &mut Writer<'_>) {
+        match self.usage.as_ref().and_then(|it| it.raw.as_ref()) {
+            Some(usage) => it.key("usage").value(|out| usage.write_compact(out)),
+            None => it.key("usage").null(),
+        }
+        it.key("model").opt_str(self.model.as_deref());
+        it.key("id").opt_str(self.id.as_deref());
+        it.key("complete").bool(self.complete);
+        it.key("error").value(|out| serialize(out, &self.error));
+        let incomplete = self.choices.iter().flat_map(|it| &it.incomplete);
+        it.key("incomplete_calls").array(incomplete, |it, id| it.str(id));
+        for (name, is_error) in [("errors", true), ("warnings", false)] {
+            let found = self.diagnostics.iter().chain(lost);
+            let found = found.filter(|it| (it.severity == Severity::Error) == is_error);
+            it.key(name).array(found, |it, found| it.value(|out| serialize(out, found)));
+        }
+    }
+}
+
+impl AssembledChoice {
+    /// The finish reason as a word.
+    fn reason(&self) -> Option<&str> {
+        self.finish.as_ref().map(|it| it.as_str())
+    }
+}
+
+/// The type of an item or block; `other` if it has none.
+fn kind(it: &Other) -> String {
+    let kind = Json(it.value.text()).get("type").and_then(Json::text);
+    kind.map_or_else(|| "other".to_owned(), Cow::into_owned)
+}
+
+fn serialize(out: &mut Vec<u8>, value: &impl serde::Serialize) {
+    serde_json::to_writer(out, value).expect("text keys into a buffer cannot fail");
 }

@@ -9,9 +9,9 @@
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 
-use super::notes::{Note, Notes};
+use super::merged::{Note, Notes};
 use super::sse::SseEvent;
-use crate::Json;
+use crate::json::Json;
 
 /// Bytes before the headers.
 const PRELUDE: usize = 12;
@@ -19,11 +19,11 @@ const PRELUDE: usize = 12;
 const LEAST: usize = 16;
 
 /// A frame that is damaged.
-pub(super) const BAD_FRAME: Note = Note::error("stream::bad-frame");
+pub(crate) const BAD_FRAME: Note = Note::error("stream::bad-frame");
 
 /// Turns chunks of bytes into events; it holds at most one frame.
 #[derive(Debug, Clone)]
-pub(super) struct Frames {
+pub(crate) struct Frames {
     max_bytes: usize,
     /// The frame that has not ended.
     buffer: Vec<u8>,
@@ -37,22 +37,22 @@ pub(super) struct Frames {
 }
 
 impl Frames {
-    pub(super) fn new(max_bytes: usize) -> Self {
+    pub(crate) fn new(max_bytes: usize) -> Self {
         let (buffer, notes) = (Vec::new(), Notes::default());
         Self { max_bytes, buffer, at: 0, skip: 0, dead: false, notes }
     }
 
-    pub(super) fn notes(&self) -> &Notes {
+    pub(crate) fn notes(&self) -> &Notes {
         &self.notes
     }
 
     /// Whether a frame has begun and not ended.
-    pub(super) fn is_cut(&self) -> bool {
+    pub(crate) fn is_cut(&self) -> bool {
         !self.dead && (!self.buffer.is_empty() || self.skip > 0)
     }
 
     /// Takes the next bytes and hands out the events that they complete.
-    pub(super) fn feed(&mut self, mut chunk: &[u8], mut take: impl FnMut(SseEvent<'_>)) {
+    pub(crate) fn feed(&mut self, mut chunk: &[u8], mut take: impl FnMut(SseEvent<'_>)) {
         while !chunk.is_empty() && !self.dead {
             if self.skip > 0 {
                 let passed = self.skip.min(chunk.len());
@@ -220,11 +220,9 @@ fn headers(mut bytes: &[u8]) -> Option<Headers<'_>> {
 /// ```
 pub fn write_frame(event: &str, payload: &[u8], out: &mut Vec<u8>) {
     let mut headers = Vec::new();
-    for (name, value) in [
-        (":event-type", event),
-        (":content-type", "application/json"),
-        (":message-type", "event"),
-    ] {
+    for (name, value) in
+        [(":event-type", event), (":content-type", "application/json"), (":message-type", "event")]
+    {
         headers.push(name.len() as u8);
         headers.extend_from_slice(name.as_bytes());
         headers.push(7);
@@ -249,9 +247,7 @@ fn number(bytes: &[u8]) -> u32 {
 
 /// The CRC-32 of ISO-HDLC, which gzip has too.
 fn crc(bytes: &[u8]) -> u32 {
-    !bytes.iter().fold(u32::MAX, |crc, it| {
-        TABLE[usize::from(crc as u8 ^ it)] ^ (crc >> 8)
-    })
+    !bytes.iter().fold(u32::MAX, |crc, it| TABLE[usize::from(crc as u8 ^ it)] ^ (crc >> 8))
 }
 
 const TABLE: [u32; 256] = {

@@ -5,15 +5,12 @@ use std::borrow::Cow;
 
 use msg_core::{FinishReason, RawJson, StreamEvent, Usage};
 use msg_json::{JsonError, Reader};
+use serde::{Deserialize, Serialize};
 
-use super::close::Closing;
-use super::finish::{Ending, StreamState};
-use super::limits::StreamLimits;
-use super::notes::{Note, Notes};
-use super::options::StreamOptions;
-use super::provider_error::ProviderError;
-use super::step::Sink;
-use super::step::Step;
+use super::assembler::Assembled;
+use super::close::{Closing, Ending, StreamState};
+use super::merged::{Note, Notes, Sink, Step};
+use super::reader::{StreamLimits, StreamOptions};
 use crate::json::{Json, put, read_members};
 
 /// The part of a stream's state that is the same for every provider.
@@ -45,7 +42,7 @@ pub struct Head {
 }
 
 /// What the data of an event is.
-pub(super) enum Data {
+pub(crate) enum Data {
     /// Nothing that counts.
     Noise,
     /// `[DONE]`
@@ -56,7 +53,7 @@ pub(super) enum Data {
 
 impl Data {
     /// Tells noise and the end from data.
-    pub(super) fn of(data: &str, at: u64, notes: &mut Notes) -> Self {
+    pub(crate) fn of(data: &str, at: u64, notes: &mut Notes) -> Self {
         match data.trim_ascii() {
             "" => Self::Noise,
             "[DONE]" => Self::Done,
@@ -194,5 +191,163 @@ impl Head {
         let usage = Json(&self.usage);
         let compact = usage.is_object().then(|| usage.compact())?;
         RawJson::new(compact).ok().map(Usage::from_raw)
+    }
+}
+
+// Errors that a provider puts into its stream (OA-21). They are part of the result, not errors of
+// this crate: what was received before them is kept.
+
+/// What a provider said went wrong.
+#[derive(Debug, Clone, PartialEq, Serialize, thiserror::Error)]
+#[error("{message}")]
+#[non_exhaustive]
+pub struct ProviderError {
+    /// Its sentence, or the whole error where there is none.
+    pub message: String,
+    /// Its kind, such as `server_error`.
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// Its code, a string or a number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<RawJson>,
+    /// The request's parameter that it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub param: Option<String>,
+}
+
+impl ProviderError {
+    /// An error of which only the sentence is known.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), kind: None, code: None, param: None }
+    }
+
+    /// The error that the value of a member `error` is: a string, or an object, which may hold the
+    /// error proper as its own `error`. Null, `""`, `{}` and other types are none.
+    pub fn of_member(value: Json<'_>) -> Option<Self> {
+        if let Some(text) = value.text() {
+            return Some(Self::new(text));
+        }
+        let filled = value.members().next().is_some();
+        if !filled {
+            return None;
+        }
+        let inner = value.get("error").and_then(|inner| match inner.text() {
+            Some(text) => Some(Self::new(text)),
+            None => inner.members().next().is_some().then(|| Self::of_object(inner)),
+        });
+        Some(inner.unwrap_or_else(|| Self::of_object(value)))
+    }
+
+    /// The error that an event or body reports: in its member `error`, or beside it where that is just
+    /// `true`. None if it reports none.
+    pub fn of_event(error: Option<Json<'_>>, whole: Json<'_>) -> Option<Self> {
+        match error {
+            Some(it) if it.source() == "true" => Some(Self::of_object(whole)),
+            it => it.and_then(Self::of_member),
+        }
+    }
+
+    /// Whether an object that nobody recognises is an error of some server.
+    pub(crate) fn looks_like_one(object: Json<'_>) -> bool {
+        let is =
+            |member: &str| object.get(member).and_then(Json::text).is_some_and(|it| it == "error");
+        let says = |member: &str| object.get(member).is_some_and(|it| it.filled().is_some());
+        let details = object.get("detail").is_some_and(|it| it.is_array() || it.is_object());
+        Self::of_event(object.get("error"), object).is_some()
+            || is("object")
+            || is("type")
+            || details
+            || (says("message") || says("detail")) && object.members().count() <= 4
+    }
+
+    /// The error that an object is.
+    pub fn of_object(object: Json<'_>) -> Self {
+        let [message, detail, kind, code, param] =
+            object.pick(["message", "detail", "type", "code", "param"]);
+        let text = |it: Option<Json<'_>>| it.and_then(Json::text).map(Cow::into_owned);
+        let detail = || detail.and_then(|it| it.text().or_else(|| spoken(it)));
+        let mut found = Self::new(text(message).unwrap_or_default());
+        if found.message.is_empty() {
+            found.message = detail().map_or_else(|| object.compact(), Cow::into_owned);
+        }
+        found.kind = text(kind);
+        found.code = code.filter(|it| it.id().is_some()).map(Json::to_json);
+        found.param = text(param);
+        found
+    }
+}
+
+/// A value that is no string, as text.
+fn spoken(value: Json<'_>) -> Option<Cow<'_, str>> {
+    (!value.is_null() && !value.is_string()).then(|| Cow::Owned(value.compact()))
+}
+
+// What a stream that is written says about its message beside the content.
+
+/// What a stream that is written says about its message beside the content.
+///
+/// ```
+/// use msg_codec::EventOptions;
+///
+/// let options = EventOptions::default().with_id("c1").with_model("m").with_created(7);
+/// assert_eq!((options.id.as_str(), options.created), ("c1", 7));
+/// ```
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct EventOptions {
+    /// The id of the response; `""` if none is given.
+    pub id: String,
+    /// The model that answers; `""` if none is given.
+    pub model: String,
+    /// When the response was made, in whole seconds since 1970; 0 if nobody said.
+    pub created: u64,
+    /// What it cost, as far as it is known before the stream says so.
+    pub usage: Option<Usage>,
+    /// Why the model stopped, as far as it is known before the stream says so.
+    pub finish: Option<FinishReason>,
+}
+
+impl EventOptions {
+    /// What a stream that was read says about its message.
+    #[must_use]
+    pub fn of(read: &Assembled) -> Self {
+        Self {
+            id: read.id.clone().unwrap_or_default(),
+            model: read.model.clone().unwrap_or_default(),
+            // A time before 1970 or out of all bounds is none; the cast saturates.
+            created: read.created.map_or(0, |it| it as u64),
+            usage: read.usage.clone(),
+            finish: read.choices.first().and_then(|it| it.finish.clone()),
+        }
+    }
+
+    /// The id of the response.
+    #[must_use]
+    pub fn with_id(self, id: impl Into<String>) -> Self {
+        Self { id: id.into(), ..self }
+    }
+
+    /// The model that answers.
+    #[must_use]
+    pub fn with_model(self, model: impl Into<String>) -> Self {
+        Self { model: model.into(), ..self }
+    }
+
+    /// When the response was made.
+    #[must_use]
+    pub fn with_created(self, created: u64) -> Self {
+        Self { created, ..self }
+    }
+
+    /// What it cost.
+    #[must_use]
+    pub fn with_usage(self, usage: Usage) -> Self {
+        Self { usage: Some(usage), ..self }
+    }
+
+    /// Why the model stopped.
+    #[must_use]
+    pub fn with_finish(self, finish: FinishReason) -> Self {
+        Self { finish: Some(finish), ..self }
     }
 }

@@ -2,12 +2,13 @@
 //! are carried whole (OA-23). What a later one says overwrites, extends or appends to what is there. It
 //! knows no member's meaning.
 
-use msg_core::{Extra, Origin, RawJson};
+use msg_core::{Code, Diagnostic, Extra, Origin, RawJson, Severity, StreamEvent};
 use msg_json::{Writer, to_text, validate};
 
 use super::channel::Channel;
-use super::step::Gauge;
-use crate::json::Json;
+use super::reader::StreamLimits;
+use crate::codec::argument_text;
+use crate::json::{Json, Str};
 
 /// The object so far, members in the order in which they first came.
 #[derive(Debug, Clone, Default)]
@@ -173,4 +174,247 @@ fn push_element(array: &mut String, element: Json<'_>) {
         array.push(',');
     }
     array.push_str(element.source());
+}
+
+// What a stream did that it should not have done: each kind once, with the byte where it was first
+// seen. The kinds are the `stream::` codes of OA-16 to OA-26.
+
+/// A kind of finding: its code and how grave it is. A crate with codes of its own makes constants of
+/// this type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Note {
+    code: &'static str,
+    severity: Severity,
+}
+
+/// What is found at the level of bytes and events (OA-16, OA-17), of calls (OA-19) and of ends
+/// (OA-20, OA-21), whatever the family. What each means stands in [`CODES`](crate::codes::CODES).
+#[allow(missing_docs, reason = "the names are those of the codes, whose meanings stand in CODES")]
+impl Note {
+    pub const INVALID_UTF8: Self = Self::warning("stream::invalid-utf8");
+    pub const BARE_JSON: Self = Self::warning("stream::bare-json");
+    pub const COMMENT_IN_DATA: Self = Self::warning("stream::comment-in-data");
+    pub const BAD_JSON: Self = Self::warning("stream::bad-json");
+    pub const EVENT_TOO_LARGE: Self = Self::error("stream::event-too-large");
+    pub const NDJSON: Self = Self::warning("stream::ndjson");
+    pub const SEVERAL_RESPONSES: Self = Self::warning("stream::several-responses");
+    pub const FOREIGN_FORMAT: Self = Self::error("stream::foreign-format");
+    pub const UNKNOWN_EVENT: Self = Self::warning("stream::unknown-event");
+    pub const INDEX_MISSING: Self = Self::warning("stream::index-missing");
+    pub const INDEX_REUSED: Self = Self::warning("stream::index-reused");
+    pub const CALL_REPEATED: Self = Self::warning("stream::call-repeated");
+    pub const ID_CHANGED: Self = Self::warning("stream::id-changed");
+    pub const ID_SYNTHESISED: Self = Self::warning("stream::id-synthesised");
+    pub const NAME_REPEATED: Self = Self::warning("stream::name-repeated");
+    pub const NAME_FRAGMENT: Self = Self::warning("stream::name-fragment");
+    pub const NAME_CHANGED: Self = Self::warning("stream::name-changed");
+    pub const EMPTY_OBJECT_PREFIX: Self = Self::warning("stream::empty-object-prefix");
+    pub const ARGUMENTS_OBJECT: Self = Self::warning("stream::arguments-object");
+    pub const ARGUMENTS_EMPTY: Self = Self::info("stream::arguments-empty");
+    pub const ARGUMENTS_INCOMPLETE: Self = Self::warning("stream::arguments-incomplete");
+    pub const ARGUMENTS_CONCATENATED: Self = Self::warning("stream::arguments-concatenated");
+    pub const ARGUMENTS_INVALID: Self = Self::warning("stream::arguments-invalid");
+    pub const ARGUMENTS_NOT_OBJECT: Self = Self::warning("stream::arguments-not-object");
+    pub const FINISH_DUPLICATE: Self = Self::info("stream::finish-duplicate");
+    pub const FINISH_CONFLICT: Self = Self::warning("stream::finish-conflict");
+    pub const FINISH_PROMOTED: Self = Self::warning("stream::finish-promoted");
+    pub const FINISH_DEMOTED: Self = Self::warning("stream::finish-demoted");
+    pub const DATA_AFTER_FINISH: Self = Self::warning("stream::data-after-finish");
+    pub const WRONG_TYPE: Self = Self::warning("stream::wrong-type");
+    pub const LEFT_OUT: Self = Self::warning("stream::left-out");
+    pub const DATA_AFTER_END: Self = Self::warning("stream::data-after-end");
+    pub const PROVIDER_ERROR: Self = Self::error("stream::provider-error");
+    pub const TRUNCATED: Self = Self::error("stream::truncated");
+    pub const DONE_DIFFERS: Self = Self::warning("stream::done-differs");
+    pub const LONE_SURROGATE: Self = Self::warning("stream::lone-surrogate");
+    pub const LIMIT: Self = Self::error("stream::limit");
+
+    /// Something that made the result poorer than what the provider sent.
+    #[must_use]
+    pub const fn error(code: &'static str) -> Self {
+        Self { code, severity: Severity::Error }
+    }
+
+    /// Something that should not be, and was dealt with.
+    #[must_use]
+    pub const fn warning(code: &'static str) -> Self {
+        Self { code, severity: Severity::Warning }
+    }
+
+    /// Something worth knowing.
+    #[must_use]
+    pub const fn info(code: &'static str) -> Self {
+        Self { code, severity: Severity::Info }
+    }
+}
+
+/// The findings of one stream, in the order in which they were first made.
+#[derive(Debug, Clone, Default)]
+pub struct Notes {
+    found: Vec<(Note, u64, String)>,
+    /// Nothing more is taken.
+    closed: bool,
+}
+
+impl Notes {
+    /// Adds a finding at a byte offset, unless one of its kind is there. Free of allocation from the
+    /// second time on, and O(1): there are a few dozen kinds.
+    pub fn add(&mut self, note: Note, at: u64, message: impl FnOnce() -> String) {
+        if !self.closed && !self.found.iter().any(|(it, ..)| *it == note) {
+            self.found.push((note, at, message()));
+        }
+    }
+
+    /// Takes no more findings.
+    pub(crate) fn close(&mut self) {
+        self.closed = true;
+    }
+
+    /// Moves findings that lie behind `end` to it: in text that was not UTF-8 a place is found by
+    /// counting what the bytes became, which may be more than they were.
+    pub fn cap(&mut self, end: u64) {
+        for (_, at, _) in &mut self.found {
+            *at = end.min(*at);
+        }
+    }
+
+    /// Takes over the findings of another one that are new here.
+    pub fn merge(&mut self, other: &Notes) {
+        for (note, at, message) in &other.found {
+            self.add(*note, *at, || message.clone());
+        }
+    }
+
+    /// The findings as diagnostics, by byte offset.
+    pub fn diagnostics(&self) -> Vec<Diagnostic> {
+        let mut found: Vec<_> = self.found.iter().collect();
+        found.sort_by_key(|(_, at, _)| *at);
+        found.into_iter().map(|(note, at, message)| diagnostic(*note, *at, message)).collect()
+    }
+}
+
+fn diagnostic(note: Note, at: u64, message: &str) -> Diagnostic {
+    let offset = usize::try_from(at).unwrap_or(usize::MAX);
+    Diagnostic::new(note.severity, Code::new(note.code), message.to_owned()).at_span(offset..offset)
+}
+
+// What every step of an assembler needs besides its own state: the caller's limits, and where events and
+// findings go.
+
+/// Where events go.
+pub type Sink<'a> = dyn FnMut(StreamEvent<'_>) + 'a;
+
+/// What every step of an assembler needs besides its own state.
+pub struct Step<'a, 's> {
+    /// What may be held in memory.
+    pub limits: &'a StreamLimits,
+    /// Bytes of text that the stream may still add.
+    pub left: &'a mut usize,
+    /// Where findings go.
+    pub notes: &'a mut Notes,
+    /// Offset of the event at hand.
+    pub at: u64,
+    /// The choice that is at hand.
+    pub choice: u32,
+    /// Where events go.
+    pub sink: &'a mut Sink<'s>,
+}
+
+impl Step<'_, '_> {
+    /// Notes a finding at the event at hand.
+    pub fn note(&mut self, note: Note, message: impl FnOnce() -> String) {
+        self.notes.add(note, self.at, message);
+    }
+
+    /// The text of a member of this name, unless it is empty: of a string, or the JSON text of any other value, which
+    /// is noted (MS-29).
+    pub fn said<'j>(&mut self, name: &str, value: Json<'j>) -> Option<Said<'j>> {
+        if value.is_null() || value.is_string() {
+            return value.filled().map(Said::Text);
+        }
+        self.wrong_type(name, "a string", value);
+        let text = argument_text(&value.compact());
+        Some(Said::Json(to_text(|it| it.str(&text))))
+    }
+
+    /// Notes a value that is not what its member holds, unless it is null.
+    pub fn wrong_type(&mut self, name: &str, expected: &str, value: Json<'_>) {
+        if !value.is_null() {
+            let text = || format!("{name} must be {expected}, found `{}`", value.shortened());
+            self.note(Note::WRONG_TYPE, text);
+        }
+    }
+
+    /// As [`Step::wrong_type`], of a value that is not read.
+    pub fn left_out(&mut self, name: &str, expected: &str, value: Json<'_>) {
+        if !value.is_null() {
+            let text =
+                || format!("{name} must be {expected}, `{}` was left out", value.shortened());
+            self.note(Note::LEFT_OUT, text);
+        }
+    }
+
+    /// The bounds of a text of the message.
+    pub fn text_gauge(&mut self) -> Gauge<'_> {
+        Gauge { left: self.left, most: usize::MAX, notes: self.notes, at: self.at }
+    }
+
+    /// The bounds of a call's arguments.
+    pub fn argument_gauge(&mut self) -> Gauge<'_> {
+        let most = self.limits.max_argument_bytes;
+        Gauge { left: self.left, most, notes: self.notes, at: self.at }
+    }
+}
+
+/// A text that was said.
+#[derive(Debug, Clone)]
+pub enum Said<'j> {
+    /// A string.
+    Text(Str<'j>),
+    /// The JSON text of another value, as a JSON string.
+    Json(String),
+}
+
+impl Said<'_> {
+    /// The text.
+    #[must_use]
+    pub fn text(&self) -> Str<'_> {
+        match self {
+            Self::Text(text) => *text,
+            Self::Json(json) => Json(json).string().unwrap_or(Str::plain("")),
+        }
+    }
+}
+
+/// How much text may still be held, and where findings go.
+#[derive(Debug)]
+pub struct Gauge<'a> {
+    /// Bytes that may still be added to the stream.
+    pub left: &'a mut usize,
+    /// Bytes that the channel at hand may hold.
+    pub most: usize,
+    /// Where findings go.
+    pub notes: &'a mut Notes,
+    /// Offset of the event at hand.
+    pub at: u64,
+}
+
+impl Gauge<'_> {
+    /// Takes room for text that is kept elsewhere; false if there is none left.
+    pub fn take(&mut self, bytes: usize) -> bool {
+        let fits = bytes <= *self.left;
+        if fits {
+            *self.left -= bytes;
+        } else {
+            self.limit();
+        }
+        fits
+    }
+
+    /// Reports that something was dropped.
+    pub fn limit(&mut self) {
+        self.notes.add(Note::LIMIT, self.at, || {
+            "the stream went over a limit; the rest of what grew too large was dropped".into()
+        });
+    }
 }

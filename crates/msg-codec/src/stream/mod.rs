@@ -16,45 +16,18 @@
 //! events already. Nothing here executes, repairs or retries, and nothing knows a provider.
 
 pub(crate) mod assembler;
-mod document;
+mod calls;
+mod channel;
+pub(crate) mod close;
 pub(crate) mod frames;
-pub(crate) mod limits;
-pub(crate) mod options;
+pub(crate) mod head;
+pub(crate) mod merged;
 pub(crate) mod reader;
 mod recognition;
 pub(crate) mod sse;
 
-pub(crate) mod assembled;
-pub(crate) mod provider_error;
-mod turn;
-mod write;
-
-mod brackets;
-mod calls;
-mod channel;
-mod close;
-pub(crate) mod event_options;
-pub(crate) mod finish;
-mod head;
-mod merged;
-mod notes;
-mod output;
-mod slot;
-pub(crate) mod step;
-mod template;
-
-pub(crate) use assembled::Assembled;
-pub use brackets::Brackets;
-pub use calls::{Calls, Entry};
-pub use channel::Channel;
-pub use close::{BySlot, Closing, Parts};
-pub(crate) use finish::StreamState;
-pub use finish::{Ending, Finish};
+pub use calls::{Brackets, Calls, Entry};
+pub use channel::{Channel, Effects, Template, TextKind};
+pub use close::{BySlot, Closing, Ending, Finish, Parts};
 pub use head::Head;
-pub use merged::Merged;
-pub use notes::{Note, Notes};
-pub(crate) use options::StreamOptions;
-pub use output::TextKind;
-pub(crate) use sse::SseEvent;
-pub use step::{Said, Step};
-pub use template::{Effects, Template};
+pub use merged::{Merged, Note, Notes, Said, Step};

@@ -2,18 +2,16 @@
 //! streams from JSON documents and providers from each other, and leaves the rest to its parts.
 
 use msg_core::StreamEvent;
+use msg_json::validate;
+use serde::Deserialize;
 
-use super::assembled::Assembled;
-use super::assembler::Family;
-use super::document::Body;
-use super::finish::StreamState;
+use super::assembler::{Assembled, Family};
+use super::close::StreamState;
 use super::frames::{BAD_FRAME, Frames};
-use super::limits::StreamLimits;
-use super::notes::Notes;
-use super::options::StreamOptions;
+use super::merged::{Note, Notes, Sink};
 use super::recognition::{Form, Recognition};
-use super::sse::SseDecoder;
-use super::step::Sink;
+use super::sse::{SseDecoder, SseEvent};
+use crate::json::Json;
 
 /// Reads the bytes of a response, in chunks of any size, and assembles the message.
 ///
@@ -130,5 +128,202 @@ impl StreamReader {
             res.diagnostics.extend(notes.diagnostics());
         }
         res
+    }
+}
+
+// Bodies that are no event stream (OA-17): one JSON document, an array of them, or one a line.
+
+/// What kind of body it is, as far as it is known.
+#[derive(Debug, Clone)]
+pub(crate) enum Body {
+    /// Only white space came, behind as many bytes of a byte order mark.
+    Unknown { bom: usize },
+    /// An event stream.
+    Events,
+    /// A document, read at the end.
+    Document(Document),
+    /// Binary frames.
+    Frames(Frames),
+}
+
+/// The bytes of a document so far.
+#[derive(Debug, Clone)]
+pub(crate) struct Document {
+    bytes: Vec<u8>,
+    /// Where in the stream it began.
+    at: u64,
+    too_large: bool,
+}
+
+impl Body {
+    /// Finds the first byte that is no white space, which tells; gives its place if it begins a document.
+    pub(crate) fn begin(&mut self, chunk: &[u8], taken: u64) -> Option<usize> {
+        let Self::Unknown { bom } = self else {
+            return None;
+        };
+        for (at, byte) in chunk.iter().enumerate() {
+            if *bom < 3 && (*bom > 0 || taken == 0 && at == 0) {
+                if *byte == b"\xef\xbb\xbf"[*bom] {
+                    *bom += 1;
+                    continue;
+                }
+                if *bom > 0 {
+                    *self = Self::Events;
+                    return None;
+                }
+                *bom = 3;
+            }
+            match byte {
+                b' ' | b'\t' | b'\n' | b'\r' => {}
+                b'{' | b'[' => {
+                    let begin = taken + at as u64;
+                    let document = Document { bytes: Vec::new(), at: begin, too_large: false };
+                    *self = Self::Document(document);
+                    return Some(at);
+                }
+                _ => {
+                    *self = Self::Events;
+                    return None;
+                }
+            }
+        }
+        None
+    }
+}
+
+impl Document {
+    /// Keeps the next bytes, up to `most` in all.
+    pub(crate) fn push(&mut self, bytes: &[u8], most: usize) {
+        let room = most.saturating_sub(self.bytes.len());
+        self.too_large |= bytes.len() > room;
+        self.bytes.extend_from_slice(&bytes[..bytes.len().min(room)]);
+    }
+
+    /// Gives what the document holds to the assembler, as if it were streamed.
+    pub(crate) fn deliver(self, to: &mut Recognition, sink: &mut Sink<'_>) {
+        let at = self.at;
+        let mut note = |note, text: &str| to.note(|it| it.add(note, at, || text.into()));
+        if self.too_large {
+            note(Note::EVENT_TOO_LARGE, "the body is too large; its rest was dropped");
+        }
+        let text = String::from_utf8_lossy(&self.bytes);
+        if let std::borrow::Cow::Owned(_) = text {
+            note(Note::INVALID_UTF8, "bytes that are not UTF-8 became U+FFFD");
+        }
+        if validate(&text).is_err() {
+            note(Note::NDJSON, "the body is not one JSON document; read by lines");
+            deliver_lines(&text, at, to, sink);
+        } else if text.starts_with('[') {
+            for element in Json(text.trim_ascii()).elements() {
+                let offset = element.source().as_ptr() as usize - text.as_ptr() as usize;
+                to.take(event(element.source(), at + offset as u64), Form::Document, sink);
+            }
+        } else {
+            to.take(event(&text, at), Form::Document, sink);
+        }
+    }
+}
+
+fn event(text: &str, at: u64) -> SseEvent<'_> {
+    SseEvent { at, ..text.into() }
+}
+
+fn deliver_lines(text: &str, at: u64, to: &mut Recognition, sink: &mut Sink<'_>) {
+    let mut offset = at;
+    for line in text.split('\n') {
+        let content = line.trim_ascii();
+        // A stream whose first event lacks its field name looks like a document.
+        let content = content.strip_prefix("data:").map_or(content, str::trim_ascii);
+        match content {
+            "[DONE]" => {
+                return to.take(event(content, offset), Form::Event, sink);
+            }
+            "" => {}
+            content => to.take(event(content, offset), Form::Document, sink),
+        }
+        offset += line.len() as u64 + 1;
+    }
+}
+
+// How a stream is read. Whose stream it is, is no option: the reader is given the families.
+
+/// How a stream is read.
+///
+/// ```
+/// use msg_codec::StreamOptions;
+///
+/// let options = StreamOptions::default().with_split_concatenated();
+/// assert!(options.split_concatenated);
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct StreamOptions {
+    /// Whether a call whose arguments are several objects becomes several calls (OA-19.5).
+    pub split_concatenated: bool,
+    /// What may be held in memory.
+    pub limits: StreamLimits,
+}
+
+impl StreamOptions {
+    /// A call whose arguments are several objects becomes several calls (OA-19.5).
+    #[must_use]
+    pub fn with_split_concatenated(self) -> Self {
+        Self { split_concatenated: true, ..self }
+    }
+
+    /// What may be held in memory.
+    #[must_use]
+    pub fn with_limits(self, limits: StreamLimits) -> Self {
+        Self { limits, ..self }
+    }
+}
+
+// The bounds that a caller sets on a stream: how much of it is ever held in memory.
+//
+// Nothing here measures time; a stream that never ends is the caller's to interrupt.
+
+/// Bounds on what a stream may make the reader hold; every field may be set.
+///
+/// Going over a bound never ends a stream: what lies above it is dropped and reported as
+/// `stream::event-too-large` (an event) or `stream::limit` (everything else), and all that was
+/// received before is kept.
+///
+/// ```
+/// use msg_codec::StreamLimits;
+///
+/// let mut limits = StreamLimits::default();
+/// assert_eq!(limits.max_event_bytes, 16 << 20);
+/// limits.max_event_bytes = 64 << 10;
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct StreamLimits {
+    /// Bytes of data of one event (OA-16). Default 16 MiB.
+    pub max_event_bytes: usize,
+    /// Bytes of a body that is one JSON document instead of an event stream (OA-17), and of events
+    /// that wait for a provider to be recognised. Default 64 MiB.
+    pub max_body_bytes: usize,
+    /// Choices of a stream. Default 128.
+    pub max_choices: usize,
+    /// Calls of a choice; output items of a Responses stream and blocks of an Anthropic one count
+    /// alike. Default 1 024.
+    pub max_calls: usize,
+    /// Bytes of text of a whole stream: text, reasoning, refusals, raw members. Default 64 MiB.
+    pub max_text_bytes: usize,
+    /// Bytes of the arguments of one call. Default 16 MiB.
+    pub max_argument_bytes: usize,
+}
+
+impl Default for StreamLimits {
+    fn default() -> Self {
+        const MIB: usize = 1 << 20;
+        Self {
+            max_event_bytes: 16 * MIB,
+            max_body_bytes: 64 * MIB,
+            max_choices: 128,
+            max_calls: 1024,
+            max_text_bytes: 64 * MIB,
+            max_argument_bytes: 16 * MIB,
+        }
     }
 }

@@ -1,28 +1,24 @@
 //! Whose stream it is (OA-17): the first event that tells chooses the assembler among the families
 //! that the caller registered. Events that tell nothing wait, in bounded memory.
 
-use super::assembled::Assembled;
-use super::assembler::{Assembler, Family};
-use super::finish::{Ending, StreamState};
-use super::head::{Data, Head};
-use super::notes::{Note, Notes};
-use super::options::StreamOptions;
-use super::provider_error::ProviderError;
+use super::assembler::{Assembled, Assembler, Family};
+use super::close::{Ending, StreamState};
+use super::head::{Data, Head, ProviderError};
+use super::merged::{Note, Notes, Sink};
+use super::reader::StreamOptions;
 use super::sse::SseEvent;
-use super::step::Sink;
-use crate::Json;
-use crate::json::check_object;
+use crate::json::{Json, check_object};
 
 /// The assembler of a stream, once it is known whose stream it is.
 #[derive(Debug, Clone)]
-pub(super) enum Recognition {
+pub(crate) enum Recognition {
     Undecided(Waiting),
     Decided(Decided),
 }
 
 /// An assembler, and what came behind the end of its stream.
 #[derive(Debug, Clone)]
-pub(super) struct Decided {
+pub(crate) struct Decided {
     assembler: Box<dyn Assembler>,
     /// Where another response began.
     another_at: Option<u64>,
@@ -32,7 +28,7 @@ pub(super) struct Decided {
 
 /// Events that came before one that tells the family.
 #[derive(Debug, Clone)]
-pub(super) struct Waiting {
+pub(crate) struct Waiting {
     families: Vec<Family>,
     options: StreamOptions,
     events: Vec<Held>,
@@ -53,7 +49,7 @@ struct Held {
 
 /// How an event came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
+pub(crate) enum Form {
     /// In an event stream.
     Event,
     /// As a body, or a line or element of one, that is a document of its own.
@@ -62,7 +58,7 @@ pub(super) enum Form {
 
 impl Recognition {
     /// The only family takes every event; among several the first event that tells decides.
-    pub(super) fn new(families: &[Family], options: StreamOptions) -> Self {
+    pub(crate) fn new(families: &[Family], options: StreamOptions) -> Self {
         let waiting = Waiting {
             families: families.to_vec(),
             options,
@@ -79,7 +75,7 @@ impl Recognition {
     }
 
     /// Takes an event.
-    pub(super) fn take(&mut self, event: SseEvent<'_>, form: Form, sink: &mut Sink<'_>) {
+    pub(crate) fn take(&mut self, event: SseEvent<'_>, form: Form, sink: &mut Sink<'_>) {
         match self {
             Self::Decided(it) if it.assembler.is_finished() => it.note_next(&event.data, event.at),
             Self::Decided(it) if form == Form::Event => it.assembler.event(event, sink),
@@ -102,7 +98,7 @@ impl Recognition {
         }
     }
 
-    pub(super) fn is_finished(&self) -> bool {
+    pub(crate) fn is_finished(&self) -> bool {
         match self {
             Self::Decided(it) => it.assembler.is_finished(),
             Self::Undecided(_) => false,
@@ -110,7 +106,7 @@ impl Recognition {
     }
 
     /// Adds findings of the layers below.
-    pub(super) fn note(&mut self, add: impl FnOnce(&mut Notes)) {
+    pub(crate) fn note(&mut self, add: impl FnOnce(&mut Notes)) {
         add(match self {
             Self::Decided(it) => &mut it.assembler.head_mut().notes,
             Self::Undecided(waiting) => &mut waiting.notes,
@@ -118,7 +114,7 @@ impl Recognition {
     }
 
     /// Ends the stream, whose last byte was before `at`.
-    pub(super) fn close(mut self, state: StreamState, at: u64, sink: &mut Sink<'_>) -> Assembled {
+    pub(crate) fn close(mut self, state: StreamState, at: u64, sink: &mut Sink<'_>) -> Assembled {
         self.decide_without_event(sink);
         let (mut it, another_at, unread_at) = match self {
             Self::Decided(it) => (it.assembler, it.another_at, it.unread_at),

@@ -1,22 +1,22 @@
 //! Between the types of the agent form and [`Message`] (MS-13). Arguments pass through
 //! `serde_json::Value` here, which sorts members; the reader and writer of bytes do not.
 
-use serde_json::Value;
-
-use super::{
-    AgentMessage, ContentPart, MessageContent, MessageRole, ToolInvocation, ToolResultContent,
-    body::Body,
-    call::is_value,
-    shape::{self, Shape, is_json, is_plain_image, shapes},
-};
-use crate::losses::Losses;
 use msg_core::{
     Extra, Image, Message, Origin, Other, Part, RawJson, Report, Role, ToolCall, ToolResult, native,
 };
+use serde_json::Value;
+
+use super::read::{Body, is_value};
+use super::write::{Shape, is_json, is_plain_image, shapes};
+use super::{
+    AgentMessage, ContentPart, MessageContent, MessageRole, ToolInvocation, ToolResultContent,
+    write,
+};
+use crate::losses::Losses;
 
 /// The message of what was read. The id of a call that is answered belongs to the result of a tool
 /// message; on any other it is carried.
-pub(super) fn assemble(
+pub(crate) fn assemble(
     role: MessageRole,
     body: Body,
     name: Option<String>,
@@ -122,14 +122,14 @@ fn view(shape: Shape<'_>) -> AgentMessage {
     AgentMessage {
         role: shape.role,
         content: match shape.content {
-            shape::Body::Text(it) => MessageContent::Text(it.into_owned()),
-            shape::Body::ToolCalls(it) => {
+            write::Body::Text(it) => MessageContent::Text(it.into_owned()),
+            write::Body::ToolCalls(it) => {
                 MessageContent::ToolCalls(it.into_iter().map(invocation).collect())
             }
-            shape::Body::ToolResult(it, _) => {
+            write::Body::ToolResult(it, _) => {
                 MessageContent::ToolResult(ToolResultContent { content: it.into_owned() })
             }
-            shape::Body::MultiPart(it) => {
+            write::Body::MultiPart(it) => {
                 MessageContent::MultiPart(it.into_iter().map(content_part).collect())
             }
         },

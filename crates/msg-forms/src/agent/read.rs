@@ -1,11 +1,15 @@
 //! Agent messages in all their spellings to messages (MS-12, MS-13).
 
-use super::{MessageRole, body::Body, call, convert::assemble, metadata};
+use msg_core::reading::{Source, list};
 use msg_core::{
-    Error, Extra, Image, Message, Origin, Other, Part, Report, ToolCall, ToolResult,
-    reading::{Source, list},
+    Arguments, Error, Extra, Image, Message, Origin, Other, Part, RawJson, Report, ToolCall,
+    ToolResult,
 };
-use msg_json::{Kind, Reader};
+use msg_json::{Kind, Reader, Writer, tokens, unescape, validate};
+
+use super::MessageRole;
+use super::convert::assemble;
+use super::write::write_unknown;
 
 /// Reads a list of agent messages, in the documented form or the released SDK's (MS-12), and reports what
 /// was not as written.
@@ -93,7 +97,7 @@ fn read_members(source: &mut Source<'_, '_>, start: usize) -> Result<Message, Er
 
 /// Moves `metadata.tool_call_id` to the message; the rest of the metadata stays where it was.
 fn take_call_id(extra: &mut Extra) -> Option<String> {
-    let (id, rest) = metadata::split(extra.get(&Origin::Agent, "metadata")?)?;
+    let (id, rest) = split(extra.get(&Origin::Agent, "metadata")?)?;
     match rest {
         Some(rest) => extra.insert(Origin::Agent, "metadata", rest),
         None => extra.remove(&Origin::Agent, "metadata"),
@@ -170,11 +174,11 @@ fn read_variant(source: &mut Source<'_, '_>, name: &str) -> Result<Body, Error> 
     })
 }
 
-pub(super) fn read_calls(source: &mut Source<'_, '_>) -> Result<Vec<ToolCall>, Error> {
+pub(crate) fn read_calls(source: &mut Source<'_, '_>) -> Result<Vec<ToolCall>, Error> {
     let mut res = Vec::new();
     source.begin_array()?;
     while source.next_element()? {
-        res.push(call::read(source)?);
+        res.push(read_call(source)?);
     }
     Ok(res)
 }
@@ -214,7 +218,7 @@ fn read_part(source: &mut Source<'_, '_>) -> Result<Part, Error> {
         res = Some(match &*key {
             "Text" => Part::text(source.string()?.into_owned()),
             "Image" => Part::Image(read_image(source)?),
-            "ToolCall" => Part::ToolCall(call::read(source)?),
+            "ToolCall" => Part::ToolCall(read_call(source)?),
             "ToolResult" => Part::ToolResult(read_result(source)?),
             "Json" => Part::Other(Other::new(Origin::Json, source.raw()?)),
             "Other" => source.native_part()?,
@@ -238,4 +242,146 @@ fn read_image(source: &mut Source<'_, '_>) -> Result<Image, Error> {
         return Err(Error::missing(source.message, start, "an image with `url`"));
     }
     Ok(res)
+}
+
+// Calls in the agent form: `{"id","name","arguments"}`, and the names that other versions gave
+// these members (MS-12).
+
+/// The members of a call that the model knows.
+pub(crate) const MEMBERS: [&str; 3] = ["id", "name", "arguments"];
+
+/// Reads the object of a call. Arguments that are a string are that text, any other value is its
+/// compact source text (MS-13).
+pub(crate) fn read_call(source: &mut Source<'_, '_>) -> Result<ToolCall, Error> {
+    let start = source.begin_object()?;
+    let (mut id, mut name) = (None, None);
+    let mut arguments: Option<String> = None;
+    let mut extra = Extra::default();
+    while let Some(key) = source.next_key()? {
+        match &*key {
+            "id" | "tool_call_id" => source.text_into(&mut id, &key)?,
+            "name" | "tool_name" => source.text_into(&mut name, &key)?,
+            "arguments" | "args" => {
+                source.note_duplicate(&arguments, &key);
+                arguments = Some(read_arguments(source)?);
+            }
+            _ => source.unknown(&key, Origin::Agent, &mut extra)?,
+        }
+    }
+    let name = name.ok_or(Error::missing(source.message, start, "a call with a `name`"))?;
+    let arguments = Arguments::from(arguments.unwrap_or_default());
+    Ok(ToolCall { extra, ..ToolCall::new(id.unwrap_or_default(), name, arguments) })
+}
+
+fn read_arguments(source: &mut Source<'_, '_>) -> Result<String, Error> {
+    if source.peek()? == Kind::String {
+        return Ok(source.string()?.into_owned());
+    }
+    Ok(tokens(source.raw_text()?).collect())
+}
+
+/// Writes the object of a call in the documented form.
+pub(crate) fn write_call(call: &ToolCall, out: &mut Writer<'_>) {
+    out.object(|it| {
+        it.key("id").str(&call.id);
+        it.key("name").str(&call.name);
+        write_arguments(call.arguments.text(), it.key("arguments"));
+        write_unknown(&call.extra, &MEMBERS, it);
+    });
+}
+
+/// Writes arguments as their value; text that is no JSON, or is a JSON string, as a string.
+pub(crate) fn write_arguments(text: &str, out: &mut Writer<'_>) {
+    if is_value(text) { out.compact(text) } else { out.str(text) }
+}
+
+/// Whether the text is JSON and no string.
+pub(crate) fn is_value(text: &str) -> bool {
+    !text.trim_start().starts_with('"') && validate(text).is_ok()
+}
+
+// The `metadata` of the released SDK: the id of the answered call, and what else it held (MS-12).
+
+/// Takes `tool_call_id` out of a metadata object. Gives the id and what is left of the object,
+/// nothing where the id was all. None if there is no such id.
+pub(crate) fn split(metadata: &RawJson) -> Option<(String, Option<RawJson>)> {
+    let is_id = |it: &(String, RawJson)| it.0 == "tool_call_id" && it.1.text().starts_with('"');
+    let (ids, rest): (Vec<_>, Vec<_>) = metadata.members()?.into_iter().partition(is_id);
+    let quoted = ids.last()?.1.text();
+    let id = unescape(&quoted[1..quoted.len() - 1]).text.into_owned();
+    let object = |it: &mut Writer<'_>| {
+        it.object(|it| rest.iter().for_each(|(name, raw)| it.key(name).raw(raw.text())));
+    };
+    Some((id, (!rest.is_empty()).then(|| RawJson::written(object))))
+}
+
+/// Writes the member `metadata` with the id first, if there is anything to write.
+pub(crate) fn write_metadata(
+    tool_call_id: Option<&str>,
+    rest: Option<&RawJson>,
+    out: &mut Writer<'_>,
+) {
+    let rest: Option<String> = rest.map(|it| tokens(it.text()).collect());
+    let Some(id) = tool_call_id else {
+        return rest.iter().for_each(|it| out.key("metadata").raw(it));
+    };
+    out.key("metadata").object(|it| {
+        it.key("tool_call_id").str(id);
+        let rest = rest.as_deref().and_then(|it| it.strip_prefix('{')?.strip_suffix('}'));
+        if let Some(members) = rest.filter(|it| !it.is_empty()) {
+            // All members at once, as they came.
+            it.raw(members);
+        }
+    });
+}
+
+// The content of an agent message as it was read, before its role says what it means (MS-13).
+
+/// The content of an agent message, whichever way it was spelled.
+pub(crate) enum Body {
+    Text(String),
+    ToolCalls(Vec<ToolCall>),
+    ToolResult(ToolResult),
+    MultiPart(Vec<Part>),
+    Json(RawJson),
+}
+
+impl Body {
+    /// The parts of a message that is no tool message.
+    pub(crate) fn into_parts(self) -> Vec<Part> {
+        match self {
+            Self::Text(it) => vec![Part::text(it)],
+            Self::ToolCalls(it) => it.into_iter().map(Part::ToolCall).collect(),
+            Self::ToolResult(it) => vec![Part::ToolResult(it)],
+            Self::MultiPart(it) => it,
+            Self::Json(it) => match calls_in(&it) {
+                Some(calls) => calls.into_iter().map(Part::ToolCall).collect(),
+                None => vec![Part::Other(Other::new(Origin::Json, it))],
+            },
+        }
+    }
+
+    /// The one result of a tool message.
+    pub(crate) fn into_result(self) -> ToolResult {
+        match self {
+            Self::Text(it) => ToolResult::new("", it),
+            Self::ToolResult(it) => it,
+            Self::Json(it) => ToolResult::new("", it.text()),
+            other => ToolResult::new("", other.into_parts()),
+        }
+    }
+}
+
+/// The calls of a value that is exactly `{"tool_calls":[…]}`, each with a name (MS-12).
+fn calls_in(value: &RawJson) -> Option<Vec<ToolCall>> {
+    let mut reader = Reader::from_text(value.text());
+    reader.begin_object().ok()?;
+    if reader.next_key().ok()??.text != "tool_calls" {
+        return None;
+    }
+    let mut report = Report::with_cap(0);
+    let mut source = Source::new(reader, &mut report);
+    let calls = read_calls(&mut source).ok()?;
+    let is_all = source.next_key().ok()?.is_none();
+    (is_all && !calls.is_empty()).then_some(calls)
 }

@@ -1,16 +1,14 @@
 //! Messages in the shapes that the released SDK stores (MS-12): fewer, so that more is lost.
 
-use super::{
-    MessageRole, call, metadata,
-    shape::{call_losses, is_json, message_role},
-    write::write_unknown,
-};
-use crate::losses::Losses;
 use msg_core::{CallKind, Message, Origin, Part, ToolCall, ToolResult};
 use msg_json::Writer;
 
+use super::write::{call_losses, is_json, message_role, write_unknown};
+use super::{MessageRole, read};
+use crate::losses::Losses;
+
 /// Writes the messages that a message becomes.
-pub(super) fn write_message(message: &Message, losses: &mut Losses<'_>, list: &mut Writer<'_>) {
+pub(crate) fn write_message(message: &Message, losses: &mut Losses<'_>, list: &mut Writer<'_>) {
     let role = message_role(&message.role, losses);
     losses.extra(&message.extra, Some(&Origin::Agent));
     losses.taken(&message.extra, &Origin::Agent, &["role", "content"]);
@@ -40,7 +38,7 @@ fn write_role(role: MessageRole, out: &mut Writer<'_>) {
 
 fn write_rest(tool_call_id: Option<&str>, owner: Option<&Message>, out: &mut Writer<'_>) {
     let rest = owner.and_then(|it| it.extra.get(&Origin::Agent, "metadata"));
-    metadata::write(tool_call_id, rest, out);
+    read::write_metadata(tool_call_id, rest, out);
     if let Some(owner) = owner {
         write_unknown(&owner.extra, &["role", "content", "metadata"], out);
     }
@@ -82,7 +80,7 @@ fn write_call(call: &ToolCall, out: &mut Writer<'_>) {
             it.key("id").str(&call.id);
         }
         it.key("name").str(&call.name);
-        call::write_arguments(call.arguments.text(), it.key("args"));
+        read::write_arguments(call.arguments.text(), it.key("args"));
         write_unknown(&call.extra, &CALL, it);
     });
 }

@@ -10,12 +10,16 @@
 //!               kept: the whole object, under the message's own JSON   extra: todos
 //! ```
 
-use std::{collections::BTreeMap, fmt};
+use std::collections::BTreeMap;
+use std::fmt;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser::SerializeMap};
-
-use super::{AgentForm, AgentMessage, read, write};
 use msg_core::{Members, RawJson};
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use super::read::read;
+use super::write::write;
+use super::{AgentForm, AgentMessage};
 
 /// The state of an agent, as it is stored between runs (MS-14): unknown members survive in order, those of
 /// messages too, as does the order of arguments, until the message is changed.

@@ -1,12 +1,16 @@
 //! Messages to the agent form (MS-13), straight into the bytes.
 
-use super::{
-    AgentForm, call, sdk,
-    shape::{Body, Shape, is_json, is_plain_image, shapes},
+use std::borrow::Cow;
+use std::fmt;
+use std::fmt::Display;
+
+use msg_core::{
+    CallKind, Extra, Image, Message, Origin, Part, Report, Role, ToolCall, ToolResult, native,
 };
-use crate::losses::Losses;
-use msg_core::{Extra, Image, Message, Origin, Part, Report, native};
 use msg_json::Writer;
+
+use super::{AgentForm, ContentPart, MessageContent, MessageRole, ToolInvocation, read, sdk};
+use crate::losses::Losses;
 
 /// Appends a list of agent messages in the shapes of a form (MS-11, MS-12), and reports what it cannot hold
 /// (MS-24).
@@ -60,7 +64,7 @@ fn write_body(body: &Body<'_>, out: &mut Writer<'_>) {
     match body {
         Body::Text(text) => out.key("Text").str(text),
         Body::ToolCalls(calls) => {
-            out.key("ToolCalls").array(calls, |it, call| call::write(call, it));
+            out.key("ToolCalls").array(calls, |it, call| read::write_call(call, it));
         }
         Body::ToolResult(text, extra) => out.key("ToolResult").object(|it| {
             it.key("content").str(text);
@@ -77,7 +81,7 @@ fn write_body(body: &Body<'_>, out: &mut Writer<'_>) {
 fn write_part(part: &Part, list: &mut Writer<'_>) {
     list.object(|out| match part {
         Part::Text(it) => out.key("Text").str(&it.text),
-        Part::ToolCall(it) => call::write(it, out.key("ToolCall")),
+        Part::ToolCall(it) => read::write_call(it, out.key("ToolCall")),
         Part::Image(it) if is_plain_image(part) => write_image(it, out.key("Image")),
         Part::Other(it) if is_json(part) => out.key("Json").compact(it.value.text()),
         _ => out.key("Other").value(|out| native::write_part(part, out)),
@@ -99,8 +103,252 @@ fn write_text(out: &mut Writer<'_>, name: &str, text: Option<&str>) {
 }
 
 /// The members that this form had and the model does not know, behind those that it knows.
-pub(super) fn write_unknown(extra: &Extra, known: &[&str], out: &mut Writer<'_>) {
+pub(crate) fn write_unknown(extra: &Extra, known: &[&str], out: &mut Writer<'_>) {
     for (name, value) in extra.iter(&Origin::Agent).filter(|it| !known.contains(&it.0)) {
         out.key(name).compact(value.text());
     }
+}
+
+// Which content a message becomes (MS-13), decided once for the writer of bytes and for the types.
+
+/// One agent message that a message becomes.
+pub(crate) struct Shape<'a> {
+    pub(crate) role: MessageRole,
+    pub(crate) content: Body<'a>,
+    pub(crate) name: Option<&'a str>,
+    pub(crate) tool_call_id: Option<&'a str>,
+    /// The message whose unknown members go with it.
+    pub(crate) owner: Option<&'a Message>,
+}
+
+/// The content.
+pub(crate) enum Body<'a> {
+    Text(Cow<'a, str>),
+    ToolCalls(Vec<&'a ToolCall>),
+    ToolResult(Cow<'a, str>, Option<&'a Extra>),
+    MultiPart(Vec<&'a Part>),
+}
+
+/// What a message becomes: one, or one for each result of a tool message.
+pub(crate) fn shapes<'a>(message: &'a Message, losses: &mut Losses<'_>) -> Vec<Shape<'a>> {
+    let role = message_role(&message.role, losses);
+    losses.extra(&message.extra, Some(&Origin::Agent));
+    losses.taken(&message.extra, &Origin::Agent, &["role", "content", "name"]);
+    if role == MessageRole::Tool {
+        return tool_shapes(message, losses);
+    }
+    for (at, part) in message.parts.iter().enumerate() {
+        losses.at_part(Some(at));
+        part_losses(part, losses);
+    }
+    let content = body(&message.parts);
+    let name = message.name.as_deref();
+    vec![Shape { role, content, name, tool_call_id: None, owner: Some(message) }]
+}
+
+pub(crate) fn message_role(role: &Role, losses: &mut Losses<'_>) -> MessageRole {
+    let res = match role {
+        Role::System | Role::Developer => MessageRole::System,
+        Role::Assistant => MessageRole::Assistant,
+        Role::Tool => MessageRole::Tool,
+        _ => MessageRole::User,
+    };
+    if matches!(role, Role::Developer | Role::Other(_)) {
+        let text = format!("role `{role}` becomes {}", res.as_str());
+        losses.warn("convert::role-changed", text);
+    }
+    res
+}
+
+fn body(parts: &[Part]) -> Body<'_> {
+    match parts {
+        [] => return Body::Text(Cow::Borrowed("")),
+        [Part::Text(it)] => return Body::Text(Cow::Borrowed(&it.text)),
+        _ => {}
+    }
+    let calls: Vec<_> = parts.iter().filter_map(Part::as_tool_call).collect();
+    if calls.len() == parts.len() {
+        return Body::ToolCalls(calls);
+    }
+    Body::MultiPart(parts.iter().collect())
+}
+
+fn tool_shapes<'a>(message: &'a Message, losses: &mut Losses<'_>) -> Vec<Shape<'a>> {
+    losses.members("agent tool messages", &[("name", message.name.is_some())]);
+    let mut res = Vec::new();
+    for (at, part) in message.parts.iter().enumerate() {
+        losses.at_part(Some(at));
+        match part {
+            Part::ToolResult(it) => res.push(result_shape(it, losses)),
+            _ => losses.part(part, "agent tool messages"),
+        }
+    }
+    match res.first_mut() {
+        Some(first) => {
+            first.owner = Some(message);
+            if first.tool_call_id.is_some() {
+                losses.at_part(None);
+                losses.taken(&message.extra, &Origin::Agent, &["tool_call_id"]);
+            }
+        }
+        None => losses.message(message),
+    }
+    if res.len() > 1 {
+        losses.split();
+    }
+    res
+}
+
+fn result_shape<'a>(result: &'a ToolResult, losses: &mut Losses<'_>) -> Shape<'a> {
+    let is_special = result.kind != CallKind::Function;
+    losses.members("agent messages", &[("is_error", result.is_error), ("kind", is_special)]);
+    Shape {
+        role: MessageRole::Tool,
+        content: result_body(result, losses),
+        name: result.name.as_deref(),
+        tool_call_id: Some(&*result.call_id).filter(|it| !it.is_empty()),
+        owner: None,
+    }
+}
+
+fn result_body<'a>(result: &'a ToolResult, losses: &mut Losses<'_>) -> Body<'a> {
+    let parts = result.content.parts();
+    for part in parts {
+        part_losses(part, losses);
+    }
+    let texts: Vec<&str> = parts.iter().filter_map(Part::as_text).collect();
+    if texts.len() < parts.len() {
+        losses.extra(&result.extra, None);
+        return Body::MultiPart(parts.iter().collect());
+    }
+    losses.extra(&result.extra, Some(&Origin::Agent));
+    losses.taken(&result.extra, &Origin::Agent, &["content"]);
+    Body::ToolResult(losses.join(&texts), Some(&result.extra))
+}
+
+/// What a part loses that has a place of its own; all others go whole, as native JSON.
+fn part_losses(part: &Part, losses: &mut Losses<'_>) {
+    match part {
+        Part::Text(it) => losses.extra(&it.extra, None),
+        Part::ToolCall(it) => {
+            call_losses(it, losses);
+            losses.taken(&it.extra, &Origin::Agent, &read::MEMBERS);
+        }
+        _ if is_plain_image(part) => {
+            losses.extra(part.extra(), Some(&Origin::Agent));
+            losses.taken(part.extra(), &Origin::Agent, &["url", "detail"]);
+        }
+        _ if is_json(part) => losses.extra(part.extra(), None),
+        _ => {}
+    }
+}
+
+/// What a call loses: kind, signature, members of other formats, and the form of arguments that are
+/// no JSON.
+pub(crate) fn call_losses(call: &ToolCall, losses: &mut Losses<'_>) {
+    let is_special = call.kind != CallKind::Function;
+    let members = [("kind", is_special), ("signature", call.signature.is_some())];
+    losses.members("agent messages", &members);
+    losses.extra(&call.extra, Some(&Origin::Agent));
+    if msg_json::validate(call.arguments.text()).is_err() {
+        losses.warn("convert::invalid-arguments", "arguments are no JSON and become a string");
+    }
+}
+
+/// Whether the image has a place of its own: a URL and nothing but a detail beside it.
+pub(crate) fn is_plain_image(part: &Part) -> bool {
+    matches!(part, Part::Image(it)
+        if it.url.is_some() && it.file_id.is_none() && it.media_type.is_none())
+}
+
+/// Whether the part is JSON as such.
+pub(crate) fn is_json(part: &Part) -> bool {
+    matches!(part, Part::Other(it) if it.format == Origin::Json && it.place.is_none())
+}
+
+// Showing content to people (MS-15). Nothing can be read back from it.
+
+impl MessageContent {
+    /// The text, where the content is nothing else (MS-15): of `Text`, `ToolResult`, and a
+    /// `MultiPart` of exactly one text.
+    ///
+    /// ```
+    /// use msg_forms::agent::MessageContent;
+    /// let content = MessageContent::Text(String::new());
+    ///
+    /// // Get as text
+    /// let text = content.as_text().unwrap_or_default();
+    /// assert_eq!(text, "");
+    ///
+    /// let content = MessageContent::ToolCalls(vec![]);
+    /// let text = content.as_text().unwrap_or_else(|| {
+    ///     eprintln!("Empty response from agent");
+    ///     "I apologize, but I couldn't generate a response."
+    /// });
+    /// assert!(text.starts_with("I apologize"));
+    /// ```
+    ///
+    /// And for a log line:
+    ///
+    /// ```
+    /// use msg_core::truncate;
+    /// use msg_forms::agent::MessageContent;
+    /// let content = MessageContent::Text("a long story ".repeat(100));
+    /// let content_preview = truncate(&content.to_string(), 20).into_owned();
+    /// assert_eq!(content_preview, "a long story a long…");
+    /// ```
+    pub fn as_text(&self) -> Option<&str> {
+        match self {
+            Self::Text(it) => Some(it),
+            Self::ToolResult(it) => Some(&it.content),
+            Self::MultiPart(parts) => match parts.as_slice() {
+                [ContentPart::Text(it)] => Some(it),
+                _ => None,
+            },
+            Self::ToolCalls(_) => None,
+        }
+    }
+}
+
+impl Display for MessageContent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(it) => f.write_str(it),
+            Self::ToolCalls(calls) => write_lines(f, calls),
+            Self::ToolResult(it) => f.write_str(&it.content),
+            Self::MultiPart(parts) => write_lines(f, parts),
+        }
+    }
+}
+
+impl Display for ToolInvocation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}({})", self.name, self.arguments)
+    }
+}
+
+impl Display for ContentPart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(it) => f.write_str(it),
+            Self::Image { .. } => f.write_str("[image]"),
+            Self::ToolCall(it) => it.fmt(f),
+            Self::ToolResult(it) => f.write_str(&it.content),
+            Self::Json(it) => it.fmt(f),
+            Self::Other(it) => {
+                let name = it.get("type").and_then(|it| it.as_str()).unwrap_or("other");
+                write!(f, "[{name}]")
+            }
+        }
+    }
+}
+
+fn write_lines(f: &mut fmt::Formatter<'_>, lines: &[impl Display]) -> fmt::Result {
+    for (n, line) in lines.iter().enumerate() {
+        if n > 0 {
+            f.write_str("\n")?;
+        }
+        line.fmt(f)?;
+    }
+    Ok(())
 }

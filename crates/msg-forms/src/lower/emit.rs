@@ -1,13 +1,19 @@
 //! One turn to the messages that it becomes (OA-6, OA-8, OA-10).
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
-use super::{ids::Ids, media, options::*, tool};
-use crate::{ToolStatus, Turn, TurnPart, TurnRole};
-use msg_core::{Diagnostic, Message, Part, Reasoning, Report, Role, ToolCall, ToolResult};
+use msg_core::{
+    Diagnostic, Message, Origin, Part, RawJson, Reasoning, Report, Role, ToolCall, ToolResult,
+    native,
+};
+use msg_json::string_member;
+
+use super::{LowerOptions, SystemRole, tool, *};
+use crate::turn::{ToolStatus, Turn, TurnPart, TurnRole};
 
 /// Appends the messages of a turn.
-pub(super) fn turn(
+pub(crate) fn turn(
     turn: &Turn,
     at: usize,
     options: &LowerOptions,
@@ -42,16 +48,16 @@ enum Blank {
 }
 
 /// Where the messages of a turn go, and what decides about them.
-pub(super) struct Cx<'a> {
+pub(crate) struct Cx<'a> {
     at: usize,
-    pub(super) options: &'a LowerOptions,
-    pub(super) ids: &'a mut Ids,
+    pub(crate) options: &'a LowerOptions,
+    pub(crate) ids: &'a mut Ids,
     messages: &'a mut Vec<Message>,
     report: &'a mut Report,
 }
 
 impl Cx<'_> {
-    pub(super) fn report(
+    pub(crate) fn report(
         &mut self,
         part: Option<usize>,
         code: &'static str,
@@ -105,7 +111,7 @@ impl Cx<'_> {
             match part {
                 TurnPart::Text(it) => self.join(&mut run, &it.text),
                 TurnPart::Tool(_) => self.skip_part(at, part),
-                TurnPart::Other(it) => match media::part(it) {
+                TurnPart::Other(it) => match media_part(it) {
                     None => self.skip_part(at, part),
                     Some(it) => {
                         flush(&mut run, &mut parts);
@@ -200,4 +206,146 @@ fn flush(run: &mut String, parts: &mut Vec<Part>) {
     if !run.is_empty() {
         parts.push(Part::text(std::mem::take(run)));
     }
+}
+
+// Ids of calls that are sent: none empty, none twice (OA-8). No look-ahead, so that what was sent
+// before never changes.
+
+/// The ids that were given out.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Ids {
+    /// How often each was: more than once where ids go out as they are.
+    used: BTreeMap<Box<str>, usize>,
+    /// Where to go on looking for a free number, for each base; `""` is that of generated ids.
+    next: BTreeMap<Box<str>, usize>,
+}
+
+/// What an id became.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Given {
+    /// It was free.
+    Kept,
+    /// It was empty: a new one.
+    Generated(String),
+    /// It was in use: the same with a number.
+    Renamed(String),
+}
+
+impl Ids {
+    /// Gives out this id, or the first free one that is made of it.
+    pub(crate) fn give(&mut self, id: &str) -> Given {
+        if id.is_empty() {
+            return Given::Generated(self.generate());
+        }
+        if !self.used.contains_key(id) {
+            self.keep(id);
+            return Given::Kept;
+        }
+        Given::Renamed(self.numbered(id, 2))
+    }
+
+    /// Gives out a new id, for a call that has none.
+    pub(crate) fn generate(&mut self) -> String {
+        self.numbered("", 1)
+    }
+
+    /// Gives out this id as it is, in use or not.
+    pub(crate) fn keep(&mut self, id: &str) {
+        *self.used.entry(id.into()).or_default() += 1;
+    }
+
+    /// Takes ids back that were given out last.
+    pub(crate) fn forget(&mut self, ids: impl IntoIterator<Item = impl AsRef<str>>) {
+        for id in ids {
+            if let Some(n) = self.used.get_mut(id.as_ref()) {
+                *n -= 1;
+                if *n == 0 {
+                    self.used.remove(id.as_ref());
+                }
+            }
+        }
+        self.next.clear();
+    }
+
+    fn numbered(&mut self, base: &str, first: usize) -> String {
+        let mut number = self.next.get(base).copied().unwrap_or(first);
+        let stem = if base.is_empty() { "call" } else { base };
+        loop {
+            let id = format!("{stem}_{number}");
+            number += 1;
+            if !self.used.contains_key(id.as_str()) {
+                self.keep(&id);
+                self.next.insert(base.into(), number);
+                return id;
+            }
+        }
+    }
+}
+
+// Images, sounds and files of user turns: native parts that a turn carries (OA-8).
+
+/// The native part, if it is one of media. The id that a turn gives to every part goes, except on
+/// audio, where it names a reply of the model.
+fn media_part(json: &RawJson) -> Option<Part> {
+    let type_name = string_member(json.text(), "type")?;
+    if !matches!(&*type_name, "image" | "audio" | "file") {
+        return None;
+    }
+    let mut res = native::read_part(json.text().as_bytes()).ok()?;
+    res.extra_mut().remove(&Origin::Native, "id");
+    Some(res)
+}
+
+// The injected system prompt and the name in it (OA-11, OA-12).
+
+/// Whether it is a system message, or one of the role that system turns get.
+pub(crate) fn is_system(message: &Message, options: &LowerOptions) -> bool {
+    match message.role {
+        Role::System => true,
+        Role::Developer => options.system_role == SystemRole::Developer,
+        _ => false,
+    }
+}
+
+/// The prompt with the agent's name, if there is one.
+pub(crate) fn message(options: &LowerOptions) -> Option<Message> {
+    let prompt = options.system_prompt.as_deref().filter(|it| !it.is_empty())?;
+    let text = match options.agent_display_name.as_deref() {
+        None | Some("") => prompt.to_owned(),
+        Some(name) => rename(prompt, &options.product_name, name),
+    };
+    Some(match options.system_role {
+        SystemRole::System => Message::system(text),
+        SystemRole::Developer => Message::developer(text),
+    })
+}
+
+/// Replaces whole words that are the product's name, or its lower-case form, by the agent's. One
+/// pass from left to right: what was put in is not looked at again (OA-12).
+fn rename(prompt: &str, product: &str, name: &str) -> String {
+    let lower = (product.to_lowercase(), name.to_lowercase());
+    let words = [(product, name), (lower.0.as_str(), lower.1.as_str())];
+    let mut res = String::with_capacity(prompt.len());
+    let mut before = None;
+    let mut rest = prompt;
+    while let Some(c) = rest.chars().next() {
+        let found = words.iter().find(|it| is_word_at(rest, it.0, before));
+        let (len, put) = match found {
+            Some((word, put)) => (word.len(), *put),
+            None => (c.len_utf8(), &rest[..c.len_utf8()]),
+        };
+        res.push_str(put);
+        before = rest[..len].chars().next_back();
+        rest = &rest[len..];
+    }
+    res
+}
+
+/// Whether the text begins with this word, and no letter, digit or `_` touches it.
+fn is_word_at(text: &str, word: &str, before: Option<char>) -> bool {
+    let touches = |it: Option<char>| it.is_some_and(|it| it.is_alphanumeric() || it == '_');
+    !word.is_empty()
+        && text.starts_with(word)
+        && !touches(before)
+        && !touches(text[word.len()..].chars().next())
 }

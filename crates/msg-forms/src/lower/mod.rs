@@ -8,22 +8,16 @@
 //!                                                     tool: result
 //! ```
 
-mod cache;
 mod emit;
-mod ids;
-mod media;
-mod options;
-mod prompt;
 mod tool;
 
-use crate::Turn;
-use msg_core::{Diagnostic, Message};
+use msg_core::{Diagnostic, Message, Part, Report};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+use serde_json::{Map, Value};
 
-pub use cache::LowerCache;
-pub use options::{
-    ArgumentSpelling, EmptyOutput, FailedTools, InvalidArguments, LowerOptions, LowerRules,
-    ReasoningPolicy, SystemRole,
-};
+use crate::turn::Turn;
+use emit::Ids;
 
 /// Messages for a model, and what was left out or changed on the way.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -51,4 +45,359 @@ pub fn lower(turns: &[Turn], options: &LowerOptions) -> Lowered {
     let mut cache = LowerCache::new(options.clone());
     cache.lower(turns, 0);
     cache.into_lowered()
+}
+
+// How turns are lowered (OA-7 … OA-12).
+//
+// Options of the wire format, such as the content beside calls, belong to the wire crates.
+
+/// Which rules decide what goes out (OA-7).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum LowerRules {
+    /// Safe to send: every call is answered, ids are unique.
+    #[default]
+    Strict,
+    /// The rules of the reference document to the letter.
+    Doc,
+    /// What the released program did later.
+    Shipped,
+}
+
+/// Whether [`LowerRules::Doc`] sends failed tools (OA-7); the document says both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FailedTools {
+    /// They are left out.
+    #[default]
+    Filter,
+    /// The model is told of the error.
+    IncludeError,
+}
+
+/// What stands for the output of a tool that gave none (OA-7).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EmptyOutput {
+    /// As the profile says: nothing in [`LowerRules::Doc`], a sentence in the others.
+    #[default]
+    ByProfile,
+    /// A sentence, reported as `turn::placeholder-output`.
+    Placeholder,
+    /// Nothing.
+    Literal,
+}
+
+/// What [`LowerRules::Strict`] sends of argument text that is no JSON (OA-8).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum InvalidArguments {
+    /// The text as it is; of a call that was cut short, as [`InvalidArguments::Wrap`].
+    #[default]
+    Keep,
+    /// `{"_raw": TEXT}`.
+    Wrap,
+}
+
+/// How a tool's `input` is spelled as argument text (OA-9).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ArgumentSpelling {
+    /// With `", "` and `": "`, as the reference document spells it.
+    #[default]
+    Spaced,
+    /// Without white space.
+    Compact,
+}
+
+/// Which assistant messages carry their reasoning (OA-10).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReasoningPolicy {
+    /// All.
+    #[default]
+    All,
+    /// Those with calls.
+    WithCalls,
+    /// None.
+    None,
+}
+
+/// The role of system turns and of the prompt (OA-11).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SystemRole {
+    /// `system`
+    #[default]
+    System,
+    /// `developer`
+    Developer,
+}
+
+/// How turns are lowered. The default is [`LowerOptions::strict`].
+///
+/// Deserialises from an object in snake case; members that it does not know are ignored, because
+/// wire formats have options in the same object (OA-27).
+///
+/// ```
+/// use msg_forms::turns::{LowerOptions, LowerRules, ReasoningPolicy};
+/// let it: LowerOptions =
+///     serde_json::from_str(r#"{"profile":"doc","include_reasoning":false,"text_parts":"join"}"#)?;
+/// assert_eq!((it.profile, it.reasoning), (LowerRules::Doc, ReasoningPolicy::None));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default, remote = "Self")]
+#[non_exhaustive]
+pub struct LowerOptions {
+    /// Which rules decide what goes out.
+    pub profile: LowerRules,
+    /// The prompt, if no system message is emitted.
+    pub system_prompt: Option<String>,
+    /// The role of system turns and of the prompt.
+    pub system_role: SystemRole,
+    /// The name that takes the place of `product_name` in the injected prompt.
+    pub agent_display_name: Option<String>,
+    /// The name that the prompt was written with.
+    pub product_name: String,
+    /// Which assistant messages carry their reasoning.
+    pub reasoning: ReasoningPolicy,
+    /// Whether [`LowerRules::Doc`] sends failed tools.
+    pub failed_tools: FailedTools,
+    /// What stands for an output that is empty.
+    pub empty_tool_output: EmptyOutput,
+    /// What [`LowerRules::Strict`] sends of argument text that is no JSON.
+    pub invalid_arguments: InvalidArguments,
+    /// How a tool's `input` is spelled.
+    pub arguments: ArgumentSpelling,
+    /// What stands between the text parts of a turn.
+    pub text_separator: String,
+    /// Whether text behind a tool part begins another assistant message (OA-8).
+    pub split_interleaved: bool,
+}
+
+impl Default for LowerOptions {
+    fn default() -> Self {
+        Self {
+            profile: LowerRules::Strict,
+            system_prompt: None,
+            system_role: SystemRole::System,
+            agent_display_name: None,
+            product_name: "Wolo".to_owned(),
+            reasoning: ReasoningPolicy::All,
+            failed_tools: FailedTools::Filter,
+            empty_tool_output: EmptyOutput::ByProfile,
+            invalid_arguments: InvalidArguments::Keep,
+            arguments: ArgumentSpelling::Spaced,
+            text_separator: "\n".to_owned(),
+            split_interleaved: false,
+        }
+    }
+}
+
+impl LowerOptions {
+    /// Safe to send.
+    pub fn strict() -> Self {
+        Self::default()
+    }
+
+    /// The rules of the reference document to the letter.
+    pub fn doc() -> Self {
+        Self { profile: LowerRules::Doc, ..Self::default() }
+    }
+
+    /// What the released program did later.
+    pub fn shipped() -> Self {
+        Self { profile: LowerRules::Shipped, ..Self::default() }
+    }
+
+    /// Sets the prompt.
+    #[must_use]
+    pub fn with_system_prompt(mut self, prompt: impl Into<String>) -> Self {
+        self.system_prompt = Some(prompt.into());
+        self
+    }
+
+    /// Sets the role of system turns and of the prompt.
+    #[must_use]
+    pub fn with_system_role(mut self, role: SystemRole) -> Self {
+        self.system_role = role;
+        self
+    }
+
+    /// Sets the name that takes the place of the product's in the prompt.
+    #[must_use]
+    pub fn with_agent_name(mut self, name: impl Into<String>) -> Self {
+        self.agent_display_name = Some(name.into());
+        self
+    }
+
+    /// Sets which assistant messages carry their reasoning.
+    #[must_use]
+    pub fn with_reasoning(mut self, reasoning: ReasoningPolicy) -> Self {
+        self.reasoning = reasoning;
+        self
+    }
+
+    /// Sets what is sent of argument text that is no JSON.
+    #[must_use]
+    pub fn with_invalid_arguments(mut self, it: InvalidArguments) -> Self {
+        self.invalid_arguments = it;
+        self
+    }
+
+    /// Text behind a tool part begins another assistant message.
+    #[must_use]
+    pub fn with_split_interleaved(mut self) -> Self {
+        self.split_interleaved = true;
+        self
+    }
+}
+
+impl<'de> Deserialize<'de> for LowerOptions {
+    /// Each member may be absent or null; `include_reasoning` says all or none in one word.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut members = Map::<String, Value>::deserialize(deserializer)?;
+        members.retain(|_, it| !it.is_null());
+        if let Some(it) = members.remove("include_reasoning") {
+            let included = bool::deserialize(it).map_err(D::Error::custom)?;
+            let policy = if included { "all" } else { "none" };
+            members.entry("reasoning").or_insert(policy.into());
+        }
+        // The derived function, which `remote` leaves beside this one.
+        Self::deserialize(Value::Object(members)).map_err(D::Error::custom)
+    }
+}
+
+// Lowering a conversation again after it grew, at the cost of what is new (OA-6).
+
+/// Keeps the messages of turns that were lowered. The caller says from which turn on something
+/// changed; lowering after an append costs the append.
+///
+/// ```
+/// use msg_forms::{Turn, TurnPart, turns::{LowerCache, LowerOptions, lower}};
+/// let mut turns = vec![Turn::new("m1", "user")];
+/// turns[0].parts.push(TurnPart::text("t1", "Hello"));
+/// let mut cache = LowerCache::new(LowerOptions::strict());
+/// assert_eq!(cache.lower(&turns, 0).len(), 1);
+///
+/// turns.push(Turn::new("m2", "assistant"));
+/// turns[1].parts.push(TurnPart::text("t1", "Hi"));
+/// let messages = cache.lower(&turns, 1);
+/// assert_eq!(messages, lower(&turns, &LowerOptions::strict()).messages);
+/// ```
+#[derive(Debug, Clone)]
+pub struct LowerCache {
+    options: LowerOptions,
+    /// The prompt, if it is in, and the messages of the turns.
+    messages: Vec<Message>,
+    diagnostics: Vec<Diagnostic>,
+    turns: Vec<Entry>,
+    ids: Ids,
+    has_prompt: bool,
+    n_system: usize,
+}
+
+/// What one turn became: up to where messages and diagnostics go that are its own, the prompt not
+/// counted.
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    n_messages: usize,
+    n_diagnostics: usize,
+}
+
+impl LowerCache {
+    /// An empty cache for these options.
+    pub fn new(options: LowerOptions) -> Self {
+        Self {
+            options,
+            messages: Vec::new(),
+            diagnostics: Vec::new(),
+            turns: Vec::new(),
+            ids: Ids::default(),
+            has_prompt: false,
+            n_system: 0,
+        }
+    }
+
+    /// The options of the cache.
+    pub fn options(&self) -> &LowerOptions {
+        &self.options
+    }
+
+    /// The messages of `turns`, of which those before `changed_from` are the ones of the last call.
+    /// Costs the turns from there on; a prompt that comes in or goes out moves the messages once.
+    pub fn lower(&mut self, turns: &[Turn], changed_from: usize) -> &[Message] {
+        self.forget_from(changed_from.min(turns.len()));
+        let first = self.turns.len();
+        let mut report = Report::default();
+        for (at, turn) in turns.iter().enumerate().skip(first) {
+            let (options, ids) = (&self.options, &mut self.ids);
+            emit::turn(turn, at, options, ids, &mut self.messages, &mut report);
+            let n_diagnostics = self.diagnostics.len() + report.len();
+            self.turns.push(Entry { n_messages: self.n_own(), n_diagnostics });
+        }
+        let from = first.checked_sub(1).map_or(0, |it| self.turns[it].n_messages);
+        self.n_system += self.count_system(from + usize::from(self.has_prompt));
+        self.diagnostics.extend(report.into_vec());
+        self.place_prompt();
+        &self.messages
+    }
+
+    /// The messages of the last call.
+    pub fn messages(&self) -> &[Message] {
+        &self.messages
+    }
+
+    /// What was left out or changed, for all turns of the last call.
+    pub fn report(&self) -> &[Diagnostic] {
+        &self.diagnostics
+    }
+
+    /// Gives messages and report away.
+    pub(crate) fn into_lowered(self) -> Lowered {
+        Lowered { messages: self.messages, report: self.diagnostics }
+    }
+
+    /// Messages of turns: all but the prompt.
+    fn n_own(&self) -> usize {
+        self.messages.len() - usize::from(self.has_prompt)
+    }
+
+    fn forget_from(&mut self, turn: usize) {
+        if turn >= self.turns.len() {
+            return;
+        }
+        self.turns.truncate(turn);
+        let kept = self.turns.last().copied();
+        let n_messages = kept.map_or(0, |it| it.n_messages) + usize::from(self.has_prompt);
+        self.n_system -= self.count_system(n_messages);
+        let gone = self.messages.drain(n_messages..);
+        let calls = gone.flat_map(|it| it.parts).filter_map(|it| match it {
+            Part::ToolCall(it) => Some(it.id),
+            _ => None,
+        });
+        self.ids.forget(calls);
+        self.diagnostics.truncate(kept.map_or(0, |it| it.n_diagnostics));
+    }
+
+    fn count_system(&self, from: usize) -> usize {
+        let is_system = |it: &&Message| emit::is_system(it, &self.options);
+        self.messages[from..].iter().filter(is_system).count()
+    }
+
+    fn place_prompt(&mut self) {
+        let wanted = self.n_system == 0;
+        if self.has_prompt && !wanted {
+            self.messages.remove(0);
+            self.has_prompt = false;
+        } else if !self.has_prompt
+            && wanted
+            && let Some(prompt) = emit::message(&self.options)
+        {
+            self.messages.insert(0, prompt);
+            self.has_prompt = true;
+        }
+    }
 }

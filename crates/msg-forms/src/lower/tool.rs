@@ -1,10 +1,11 @@
 //! What goes out for a tool part: the call and its answer (OA-7, OA-8, OA-9).
 
+use msg_core::{Arguments, ToolCall};
 use msg_json::TextState;
 
-use super::{emit::Cx, ids::Given, options::*};
-use crate::{ToolPart, ToolStatus};
-use msg_core::{Arguments, ToolCall};
+use super::emit::{Cx, Given};
+use super::*;
+use crate::turn::{ToolPart, ToolStatus};
 
 const NOT_EXECUTED: &str = "[Tool call was not executed]";
 
@@ -47,7 +48,7 @@ fn plan(status: &ToolStatus, options: &LowerOptions) -> Plan {
 }
 
 /// The call and, if it has one, its answer.
-pub(super) fn lower(
+pub(crate) fn lower(
     tool: &ToolPart,
     at: usize,
     cx: &mut Cx<'_>,

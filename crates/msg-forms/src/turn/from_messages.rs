@@ -2,12 +2,14 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::write::write_turn;
-use super::{ToolPart, ToolStatus, Turn, TurnPart, TurnRole};
-use crate::losses::Losses;
 use msg_core::{
     CallKind, Message, Part, RawJson, Reasoning, Report, Role, ToolCall, ToolResult, native,
 };
+
+use super::lifecycle::ToolStatus;
+use super::write::write_turn;
+use super::{ToolPart, Turn, TurnPart, TurnRole};
+use crate::losses::Losses;
 
 /// Makes turns of messages (MS-22): one turn a message, with ids `turn_1` …; the results of tool
 /// messages join their calls; and the report of what does not fit (MS-24). Linear.

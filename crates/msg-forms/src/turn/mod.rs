@@ -9,23 +9,21 @@
 //! ```
 
 mod apply;
-mod builder;
 mod from_messages;
 mod lifecycle;
 mod read;
-mod serde_impl;
-mod status;
 mod write;
 
 use std::fmt;
 
+use msg_core::reading::deserialize;
 use msg_core::{Extra, Members, RawJson};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-pub use builder::TurnBuilder;
+pub use apply::TurnBuilder;
 pub use from_messages::{from_messages, write_messages};
-pub use lifecycle::TurnError;
+pub use lifecycle::{ToolStatus, TurnError};
 pub use read::{read, read_document};
-pub use status::ToolStatus;
 pub use write::write;
 
 /// One entry of a stored conversation (MS-19).
@@ -270,4 +268,30 @@ pub(crate) fn spaced(json: &RawJson) -> String {
 
 pub(crate) fn empty_object() -> RawJson {
     RawJson::new("{}").expect("because it is JSON")
+}
+
+// `Serialize` and `Deserialize` of turns: the stored form (MS-19), for `serde_json`.
+
+impl Serialize for Turn {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        RawJson::written(|it| it.value(|out| write::write_turn(self, out))).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Turn {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserialize(deserializer, read::read_turn)
+    }
+}
+
+impl Serialize for ToolStatus {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for ToolStatus {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer).map(|it| Self::from(it.as_str()))
+    }
 }

@@ -1,8 +1,10 @@
 //! Stored turns to [`Turn`]s (MS-19): what is missing is filled, what is unknown is kept.
 
-use super::{TextPart, ToolPart, Turn, TurnPart, TurnRole, empty_object};
-use msg_core::{Error, Extra, Members, Origin, RawJson, Report, reading::Source};
+use msg_core::reading::Source;
+use msg_core::{Error, Extra, Members, Origin, RawJson, Report};
 use msg_json::{Kind, Reader};
+
+use super::{TextPart, ToolPart, Turn, TurnPart, TurnRole, empty_object};
 
 /// Reads stored turns: an array, or an object with `turns` or `messages` (MS-19), and reports what was not
 /// as written. No tool is started again, and no id is made up for a missing one.
@@ -90,7 +92,7 @@ fn read_list(source: &mut Source<'_, '_>) -> Result<Vec<Turn>, Error> {
 }
 
 /// Reads one turn. The serde impls use it too.
-pub(super) fn read_turn(source: &mut Source<'_, '_>) -> Result<Turn, Error> {
+pub(crate) fn read_turn(source: &mut Source<'_, '_>) -> Result<Turn, Error> {
     expect(source, Kind::Object, "a turn to be an object")?;
     source.begin_object()?;
     let mut res = Turn { role: TurnRole::from(""), ..Turn::default() };

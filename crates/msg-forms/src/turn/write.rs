@@ -1,8 +1,10 @@
 //! Turns as they are stored (MS-19): every member, in one order, then what was unknown.
 
-use super::{TextPart, ToolPart, Turn, TurnPart, lifecycle::STREAMING};
 use msg_core::{Extra, Members, Origin, RawJson};
 use msg_json::Writer;
+
+use super::lifecycle::STREAMING;
+use super::{TextPart, ToolPart, Turn, TurnPart};
 
 /// Appends a list of turns in the stored form (MS-19). Nothing is lost, so there is no report.
 ///
@@ -23,7 +25,7 @@ pub fn write(turns: &[Turn], out: &mut Vec<u8>) {
 }
 
 /// Appends one turn.
-pub(super) fn write_turn(turn: &Turn, out: &mut Vec<u8>) {
+pub(crate) fn write_turn(turn: &Turn, out: &mut Vec<u8>) {
     write_object(&turn.extra, &mut Writer::new(out), |it| {
         it.text("id", &turn.id);
         it.text("role", turn.role.as_str());

@@ -7,17 +7,12 @@
 //! chunk ─ Events: lines ─ Line: the one that is not over ─ Field ─ Pending: the event that is not over
 //! ```
 
-mod line;
-mod pending;
-
 use std::borrow::Cow;
 
 use memchr::memchr2;
 
-use self::line::{Field, Line, most_of_line};
-use self::pending::{Pending, decode};
-use super::limits::StreamLimits;
-use super::notes::{Note, Notes};
+use super::merged::{Note, Notes};
+use super::reader::StreamLimits;
 
 /// One event of a stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -218,7 +213,7 @@ impl Events<'_> {
     }
 
     /// Takes no note of anything from here on: the stream has said that it is over.
-    pub(super) fn mute(&mut self) {
+    pub(crate) fn mute(&mut self) {
         self.decoder.notes.close();
     }
 
@@ -238,4 +233,153 @@ fn line_end(bytes: &[u8]) -> Option<usize> {
         return None;
     }
     memchr2(b'\n', b'\r', &bytes[passed..]).map(|it| passed + it)
+}
+
+// The line whose end has not come, and what a line is when it has.
+//
+// ```text
+// data: {"a"|:1}     a field of data, kept up to the size that an event may have
+// : ping             counts for nothing: only that it is text matters
+// ```
+
+/// The start of a line, as much of it as an event may hold.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Line {
+    pub(crate) bytes: Vec<u8>,
+    /// Where in the stream it began.
+    pub(crate) at: u64,
+    /// It is longer than what was kept of it.
+    pub(crate) is_cut: bool,
+}
+
+impl Line {
+    /// Keeps more of the line; `bytes` begin at `at`, and an event may have so many.
+    pub(crate) fn keep(&mut self, bytes: &[u8], at: u64, max_event_bytes: usize) {
+        if self.bytes.is_empty() {
+            self.at = at;
+        }
+        let room = most_of_line(max_event_bytes).saturating_sub(self.bytes.len());
+        self.is_cut |= bytes.len() > room;
+        self.bytes.extend_from_slice(&bytes[..bytes.len().min(room)]);
+    }
+}
+
+/// How much is kept of a line: the field name, and what makes the value too long by itself.
+pub(crate) fn most_of_line(max_event_bytes: usize) -> usize {
+    max_event_bytes.saturating_add(16)
+}
+
+/// What a line is; positions are where its value begins.
+#[derive(Clone, Copy)]
+pub(crate) enum Field {
+    Blank,
+    Data(usize),
+    Bare,
+    Event(usize),
+    Other,
+}
+
+impl Field {
+    pub(crate) fn of(line: &[u8]) -> Self {
+        match line {
+            [] => Self::Blank,
+            [b'd', b'a', b't', b'a', rest @ ..] => value(rest, 4).map_or(Self::Other, Self::Data),
+            [b'{', ..] => Self::Bare,
+            [b'e', b'v', b'e', b'n', b't', rest @ ..] => {
+                value(rest, 5).map_or(Self::Other, Self::Event)
+            }
+            _ => Self::Other,
+        }
+    }
+}
+
+/// Where the value of a field begins whose name is `name` bytes long: behind the colon and one space.
+fn value(rest: &[u8], name: usize) -> Option<usize> {
+    match rest {
+        [] => Some(name),
+        [b':', b' ', ..] => Some(name + 2),
+        [b':', ..] => Some(name + 1),
+        _ => None,
+    }
+}
+
+// The event whose blank line has not come.
+
+/// The data lines so far, joined, and the name.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Pending {
+    data: Vec<u8>,
+    pub(crate) has_data: bool,
+    name: String,
+    /// It is larger than an event may be: it will be dropped.
+    pub(crate) too_large: bool,
+    /// It was handed out: its buffers are free again.
+    dispatched: bool,
+    /// Where in the stream its data begins.
+    pub(crate) at: u64,
+}
+
+impl Pending {
+    /// Frees the buffers of an event that was handed out.
+    pub(crate) fn release(&mut self) {
+        if std::mem::take(&mut self.dispatched) {
+            self.forget();
+        }
+    }
+
+    pub(crate) fn forget(&mut self) {
+        self.data.clear();
+        self.has_data = false;
+        self.name.clear();
+        self.too_large = false;
+    }
+
+    /// Whether so many bytes more are no more than an event may have.
+    pub(crate) fn fits(&self, more: usize, max_event_bytes: usize) -> bool {
+        let held = self.data.len() + usize::from(self.has_data);
+        !self.too_large && held.saturating_add(more) <= max_event_bytes
+    }
+
+    pub(crate) fn push_line(&mut self, line: &[u8], at: u64) {
+        if std::mem::replace(&mut self.has_data, true) {
+            self.data.push(b'\n');
+        } else {
+            self.at = at;
+        }
+        self.data.extend_from_slice(line);
+    }
+
+    /// Keeps nothing of it: it is too large, or its name is.
+    pub(crate) fn drop_data(&mut self, at: u64) {
+        if !self.has_data {
+            self.at = at;
+        }
+        self.data.clear();
+        self.has_data = true;
+        self.too_large = true;
+    }
+
+    pub(crate) fn set_name(&mut self, name: &[u8], at: u64, notes: &mut Notes) {
+        self.name.clear();
+        self.name.push_str(&decode(name, at, notes));
+    }
+
+    /// Hands it out.
+    pub(crate) fn dispatch(&mut self, notes: &mut Notes) -> SseEvent<'_> {
+        self.dispatched = true;
+        let event = (!self.name.is_empty()).then_some(&*self.name);
+        SseEvent { event, data: decode(&self.data, self.at, notes), at: self.at }
+    }
+}
+
+/// Bytes as text; that they are none is noted.
+pub(crate) fn decode<'a>(bytes: &'a [u8], at: u64, notes: &mut Notes) -> Cow<'a, str> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(error) => {
+            let at = at + error.valid_up_to() as u64;
+            notes.add(Note::INVALID_UTF8, at, || "bytes that are not UTF-8 became U+FFFD".into());
+            String::from_utf8_lossy(bytes)
+        }
+    }
 }
