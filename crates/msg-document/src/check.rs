@@ -212,6 +212,10 @@ impl Document {
         match self.side() {
             Side::Conversation => judge(messages, rules),
             Side::Continuation => judge(messages, rules.with_continued()),
+            Side::Exchange { is_continued: false } => judge(messages, rules.with_open()),
+            Side::Exchange { is_continued: true } => {
+                judge(messages, rules.with_continued().with_open())
+            }
             Side::Answer => of_an_answer(judge(messages, rules.with_continued().with_open())),
             Side::Choices => {
                 let rules = rules.with_continued().with_open();

@@ -224,6 +224,11 @@ pub(crate) enum Side {
     Conversation,
     /// What goes on with a conversation that the provider has.
     Continuation,
+    /// A conversation with its answer, which may end with calls.
+    Exchange {
+        /// Whether it goes on with a conversation that the provider has.
+        is_continued: bool,
+    },
     /// One answer, in one or several messages.
     Answer,
     /// Several answers to choose from, a message each.

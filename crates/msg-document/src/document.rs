@@ -88,7 +88,7 @@ impl Document {
             Some(named) => {
                 let mut content = read.map_err(|it| unlike(bytes, named, it))?;
                 let said = |at| foreign_parts(&content.messages).any(|it| it.at.message == at);
-                let part = foreign_part(bytes).filter(|it| !said(it.at.message));
+                let part = foreign_part(bytes, named).filter(|it| !said(it.at.message));
                 content.notes.extend(part);
                 content
             }
@@ -185,6 +185,7 @@ impl Document {
         let title = self.format.codec().title();
         match self.side() {
             Side::Answer | Side::Choices => format!("{title} response"),
+            Side::Exchange { .. } => format!("{title} request with its response"),
             _ if self.head().is_some() => format!("{title} request"),
             _ => title.to_owned(),
         }
@@ -203,7 +204,7 @@ impl Document {
     /// Whether the messages go on with a conversation that the provider has, so that they may begin with
     /// results whose calls are there (OA-14).
     pub fn is_continued(&self) -> bool {
-        self.side() == Side::Continuation
+        matches!(self.side(), Side::Continuation | Side::Exchange { is_continued: true })
     }
 
     /// Whether it is written as a plan says ([`Document::put_planned`]).

@@ -113,7 +113,10 @@ fn one(
     }
     let refused = match outline.is_broken() {
         true => None,
-        false => foreign::find(outline).map(|it| it.refusal()),
+        false => {
+            let format = Some(format.name()).filter(|_| likelihood > Likelihood::No);
+            foreign::find(outline, format).map(|it| it.refusal())
+        }
     };
     if let Some(refusal) =
         refused.or_else(|| foreign::stored(outline)).or_else(|| foreign::text(outline))
@@ -162,7 +165,7 @@ fn lines(bytes: &[u8]) -> Result<Found, Refusal> {
             break;
         }
         let outline = Outline::of(line);
-        let marker = foreign::find(&outline);
+        let marker = foreign::find(&outline, None);
         if let Some(log) = marker.as_ref().filter(|it| it.row.spans_lines) {
             return Err(log.refusal());
         }
@@ -208,8 +211,10 @@ pub(crate) fn unlike(bytes: &[u8], named: Format, said: Refusal) -> Refusal {
 }
 
 /// What a document that was named as of one format has of another one, which is not read (RG-6).
-pub(crate) fn foreign_part(bytes: &[u8]) -> Option<Diagnostic> {
-    let found = foreign::find(&Outline::of(bytes))?;
+pub(crate) fn foreign_part(bytes: &[u8], named: Format) -> Option<Diagnostic> {
+    let outline = Outline::of(bytes);
+    let is_read = named.codec().likelihood(&outline) > Likelihood::No;
+    let found = foreign::find(&outline, is_read.then_some(named.name()))?;
     let text = format!("`{}` belongs to {}", found.member, found.row.what);
     let mut res = Diagnostic::error(Code::new("message::foreign-part"), text);
     res.at.message = found.message;

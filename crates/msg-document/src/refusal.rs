@@ -78,6 +78,14 @@ impl Refusal {
     }
 }
 
+impl Refusal {
+    /// The same, of messages that stand behind so many others.
+    pub(crate) fn behind(mut self, messages: usize) -> Self {
+        self.0.at.message = self.0.at.message.map(|it| it + messages);
+        self
+    }
+}
+
 const BAD_OPTION: &str = "cli::bad-option";
 
 impl fmt::Display for Refusal {

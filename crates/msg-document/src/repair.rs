@@ -233,11 +233,15 @@ fn mend(
 ) -> (Vec<Message>, Vec<Diagnostic>) {
     let ids = &mut Document::ids();
     let continued = || options.clone().with_check(options.check.with_continued());
+    let exchange = || options.clone().with_check(options.check.with_open());
     let answer = || options.clone().with_check(options.check.with_continued().with_open());
     match side {
         Side::Conversation => msg_chainast::repair(messages, options, ids),
         Side::Continuation => msg_chainast::repair(messages, &continued(), ids),
-        Side::Answer => msg_chainast::repair(messages, &answer(), ids),
+        Side::Exchange { is_continued: false } => msg_chainast::repair(messages, &exchange(), ids),
+        Side::Answer | Side::Exchange { is_continued: true } => {
+            msg_chainast::repair(messages, &answer(), ids)
+        }
         Side::Choices => {
             let options = answer();
             let (mut res, mut edits) = (Vec::with_capacity(messages.len()), Vec::new());

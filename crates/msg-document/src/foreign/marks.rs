@@ -90,13 +90,13 @@ impl Found {
     }
 }
 
-/// The first marker of the tables that a document has.
-pub(crate) fn find(outline: &Outline<'_>) -> Option<Found> {
+/// The first marker of the tables that a document has, which is read by `format` otherwise.
+pub(crate) fn find(outline: &Outline<'_>, format: Option<&str>) -> Option<Found> {
     let marks = &*MARKS;
     let mut best: Option<Found> = None;
     let mut seen = |level: &str, object: &Object<'_, '_>, message: Option<usize>| {
         let limit = best.as_ref().map_or(usize::MAX, |it| it.order);
-        if let Some(order) = marks.first(level, object, limit) {
+        if let Some(order) = marks.first(level, object, limit, format) {
             let mark = &marks.marks[order];
             let member = mark.conditions[0].shown(object);
             let is_item = matches!(level, "document" | "element");
@@ -217,7 +217,13 @@ impl Marks {
     }
 
     /// The first mark before `limit` that an object of a level has.
-    fn first(&self, level: &str, object: &Object<'_, '_>, limit: usize) -> Option<usize> {
+    fn first(
+        &self,
+        level: &str,
+        object: &Object<'_, '_>,
+        limit: usize,
+        format: Option<&str>,
+    ) -> Option<usize> {
         let level = self.levels.get(level)?;
         let members = object.members().iter();
         let named = members.flat_map(|it| {
@@ -225,6 +231,7 @@ impl Marks {
             level.by_name.get(it.0).into_iter().chain(by_text).flatten()
         });
         let tried = named.chain(&level.others).copied().filter(|it| *it < limit);
+        let tried = tried.filter(|it| format != Some(self.marks[*it].row.read_by));
         tried.filter(|it| self.marks[*it].conditions.iter().all(|it| it.holds(object))).min()
     }
 }

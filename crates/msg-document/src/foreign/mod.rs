@@ -36,6 +36,8 @@ pub(crate) struct Foreign {
     marks: &'static [&'static str],
     /// Whether lines with such a document are all of one, as those of a log are.
     pub(crate) spans_lines: bool,
+    /// The format that reads both halves of it, where they are its own (RG-8).
+    pub(crate) read_by: &'static str,
 }
 
 /// The tables. The first row of which a document has a marker names it.
@@ -43,11 +45,15 @@ static TABLES: &[&[Foreign]] = &[rows::TABLE, apis::TABLE, frameworks::TABLE, ap
 
 impl Foreign {
     const fn new(what: &'static str, marks: &'static [&'static str]) -> Self {
-        Foreign { what, way: "", marks, spans_lines: false }
+        Foreign { what, way: "", marks, spans_lines: false, read_by: "" }
     }
 
     const fn way(self, way: &'static str) -> Self {
         Foreign { way, ..self }
+    }
+
+    const fn read_by(self, read_by: &'static str) -> Self {
+        Foreign { read_by, ..self }
     }
 
     const fn spans(self) -> Self {

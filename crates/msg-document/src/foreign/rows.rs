@@ -129,9 +129,14 @@ pub(super) static TABLE: &[Foreign] = &[
         ],
     ),
     Foreign::new(
+        "a logged exchange, with a request in `messages` and answers in `choices`",
+        &["document messages:F choices:F"],
+    )
+    .way("each half by itself is read")
+    .read_by("openai"),
+    Foreign::new(
         "a logged exchange, with a request in `messages` and its answer beside it",
         &[
-            "document messages:F choices:F",
             "document messages:F response:O",
             "document messages:F response:F",
             "document messages:F response:T",
@@ -144,14 +149,21 @@ pub(super) static TABLE: &[Foreign] = &[
     .way("each half by itself is read"),
     Foreign::new(
         "a logged exchange, with a request in `contents` and its answer beside it",
-        &["document contents candidates", "document contents:F response:O"],
+        &["document contents:F response:O"],
     )
     .way("each half by itself is read"),
+    Foreign::new(
+        "a logged exchange, with a request in `contents` and answers in `candidates`",
+        &["document contents candidates:F"],
+    )
+    .way("each half by itself is read")
+    .read_by("gemini"),
     Foreign::new(
         "a logged exchange, with a question in `input` and an answer in `output`",
         &["document input:L output", "document input:T output", "document input:O output"],
     )
-    .way("each half by itself is read"),
+    .way("each half by itself is read")
+    .read_by("responses"),
     Foreign::new(
         "a text rendered by a chat template (ChatML, Llama)",
         &["document text^<|", "document prompt^<|", "document input^<|"],

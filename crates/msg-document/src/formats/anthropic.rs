@@ -7,6 +7,7 @@ use msg_core::request::RequestHead;
 use msg_core::{Message, Report};
 
 use super::api::{Api, names};
+use super::bedrock;
 use crate::codec::{Likelihood, WriteOptions};
 use crate::outline::{Item, List, Outline, Record, ValueKind, is_chat, is_known_chat};
 use crate::refusal::Refusal;
@@ -27,6 +28,8 @@ impl Api for Anthropic {
         match outline.messages() {
             Some(list) if !list.records().all(is_chat) => Likelihood::No,
             Some(list) if list.records().any(is_of_openai) => Likelihood::No,
+            // Blocks without a type are of Bedrock, whose requests have `system` too.
+            Some(list) if list.records().any(bedrock::is_message) => Likelihood::No,
             Some(list) if list.records().any(is_ours) => Likelihood::Certain,
             Some(list) if list.is_empty() && !has_marks(outline) => Likelihood::No,
             _ if has_marks(outline) => Likelihood::Certain,
@@ -105,7 +108,7 @@ fn has_marks(outline: &Outline<'_>) -> bool {
 }
 
 /// A message with blocks of types that chat messages do not have, or a reply among others.
-fn is_ours(record: &Record<'_>) -> bool {
+pub(super) fn is_ours(record: &Record<'_>) -> bool {
     let is_reply = record.kind == Some("message") && record.has("stop_reason");
     is_reply || (record.role.is_some() && record.parts().any(is_block))
 }

@@ -12,6 +12,7 @@ use std::ops::Range;
 use msg_codec::codec::{Document, MessageBody, RequestBody};
 use msg_core::{Message, RawJson, Report, request::RequestHead};
 
+use super::exchange::Exchange;
 use super::no_limit;
 use crate::codec::{Around, Codec, Content, Likelihood, Side, WriteOptions};
 use crate::outline::Outline;
@@ -91,11 +92,22 @@ impl<A: Api> Codec for Wire<A> {
 
     fn read(&self, bytes: &[u8], _: &str) -> Result<Content, Refusal> {
         let place = A::place(bytes);
-        let (mut document, report) =
+        let (mut document, mut report) =
             Document::<A::Request>::read(&bytes[place.clone()], &no_limit())?;
-        let messages = document.take_messages();
+        let mut messages = document.take_messages();
         let envelope = (bytes[..place.start].to_vec(), bytes[place.end..].to_vec());
-        Ok(Content::new(messages, Body::<A> { document, envelope }, report))
+        let mut body = Body::<A> { document, exchange: None, envelope };
+        if let Document::Request(_) = body.document {
+            let is_one = |it: &Document<_>, n| n == 1 || A::side(it) != Side::Choices;
+            let found = Exchange::read(&bytes[place.clone()], messages.len(), is_one)
+                .map_err(|it| it.moved(place.start))?;
+            if let Some((exchange, answer, odd)) = found {
+                body.exchange = Some(exchange);
+                messages.extend(answer);
+                report.append(odd);
+            }
+        }
+        Ok(Content::new(messages, body, report))
     }
 
     fn write(&self, list: &mut Vec<Message>, options: &WriteOptions, out: &mut Vec<u8>) -> Report {
@@ -131,6 +143,8 @@ impl<A: Api> Codec for Wire<A> {
 /// A document whose messages have been taken out, and the bytes around it.
 struct Body<A: Api> {
     document: Document<A::Request>,
+    /// The answer, if the request has it beside it.
+    exchange: Option<Exchange<A::Request>>,
     envelope: (Vec<u8>, Vec<u8>),
 }
 
@@ -141,20 +155,29 @@ impl<A: Api> Around for Body<A> {
         options: &WriteOptions,
         out: &mut Vec<u8>,
     ) -> Report {
+        let mut report = Report::new();
+        if let (Document::Request(request), Some(it)) = (&mut self.document, &mut self.exchange) {
+            report = it.write(request, list, A::options(options));
+        }
         self.document.set_messages(std::mem::take(list));
         if let Document::List(_) = self.document {
             // Nobody reads a list in an envelope.
             self.envelope = (Vec::new(), Vec::new());
         }
         out.extend_from_slice(&self.envelope.0);
-        let report = self.document.write(A::options(options), out);
+        report.append(self.document.write(A::options(options), out));
         out.extend_from_slice(self.envelope.1.trim_ascii_end());
         *list = self.document.take_messages();
+        list.extend(self.exchange.iter_mut().flat_map(Exchange::take_messages));
         report
     }
 
     fn head(&self) -> Option<RequestHead> {
-        self.document.head()
+        let head = self.document.head()?;
+        Some(match self.exchange {
+            Some(_) => Exchange::<A::Request>::without_answer(head),
+            None => head,
+        })
     }
 
     fn change_head(&mut self, change: &mut dyn FnMut(&str, &RawJson) -> Option<RawJson>) {
@@ -170,12 +193,16 @@ impl<A: Api> Around for Body<A> {
     fn members(&self) -> Vec<String> {
         match &self.document {
             Document::List(_) => Vec::new(),
-            Document::Request(it) => it.head().members,
+            Document::Request(_) => self.head().unwrap_or_default().members,
             Document::Response(it) => A::response_members(it),
         }
     }
 
     fn side(&self) -> Side {
-        A::side(&self.document)
+        match (A::side(&self.document), &self.exchange) {
+            (Side::Continuation, Some(_)) => Side::Exchange { is_continued: true },
+            (_, Some(_)) => Side::Exchange { is_continued: false },
+            (side, None) => side,
+        }
     }
 }

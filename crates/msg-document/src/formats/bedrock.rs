@@ -71,7 +71,7 @@ impl Api for Bedrock {
 }
 
 /// A message some of whose blocks are unions: they have a member that says their kind, and no type.
-fn is_message(record: &Record<'_>) -> bool {
+pub(super) fn is_message(record: &Record<'_>) -> bool {
     record.role.is_some() && record.is_list("content") && record.parts().any(is_block)
 }
 

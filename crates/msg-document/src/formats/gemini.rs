@@ -37,9 +37,13 @@ impl Api for Gemini {
         if in_envelope("request", "contents") || in_envelope("response", "candidates") {
             return Likelihood::Likely;
         }
+        let candidates = outline.list("candidates");
+        if let Some(answers) = candidates.filter(|it| !it.is_empty() && has_contents(outline)) {
+            return Likelihood::certain_if(answers.len() == 1 && are_candidates(answers));
+        }
         Likelihood::certain_if(
             outline.list("").is_some_and(are_contents)
-                || outline.list("candidates").is_some_and(are_candidates)
+                || candidates.is_some_and(are_candidates) && outline.member("contents").is_none()
                 || has_contents(outline),
         )
     }

@@ -15,6 +15,7 @@ mod api;
 mod bedrock;
 mod both;
 mod data;
+mod exchange;
 mod gemini;
 mod interactions;
 mod langchaingo;

@@ -6,9 +6,10 @@ use msg_core::{Message, Report};
 use msg_openai::ChatRequest;
 use msg_openai::chat::{self, Document};
 
+use super::anthropic;
 use super::api::{Api, names};
 use crate::codec::{Likelihood, Side, WriteOptions};
-use crate::outline::{Outline, is_chat, is_known_chat};
+use crate::outline::{List, Outline, is_chat, is_known_chat};
 use crate::refusal::Refusal;
 
 pub(crate) struct Openai;
@@ -21,19 +22,24 @@ impl Api for Openai {
     const ABOUT: &'static str = "OpenAI chat messages: an array, or a request or response body";
 
     fn likelihood(outline: &Outline<'_>) -> Likelihood {
-        if let Some(choices) =
-            outline.list("choices").filter(|_| outline.list("messages").is_none())
-        {
+        if let Some(choices) = outline.list("choices") {
             let is_answer = choices.records().any(|it| it.message().is_some());
+            let is_conversation = |it: &List<'_>| {
+                let is_foreign = it.records().any(anthropic::is_ours);
+                !is_foreign && it.records().all(is_chat) && it.records().any(is_known_chat)
+            };
+            match outline.list("messages") {
+                Some(list) if !choices.is_empty() => {
+                    let is_one = choices.len() == 1 && is_answer;
+                    return Likelihood::certain_if(is_one && is_conversation(list));
+                }
+                Some(_) => return of_messages(outline),
+                None => {}
+            }
             let is_named = outline.text("object") == Some("chat.completion");
             return Likelihood::certain_if(is_answer || is_named && choices.is_empty());
         }
-        match outline.messages() {
-            Some(list) if list.is_empty() => Likelihood::Possible,
-            Some(list) if !list.records().all(is_chat) => Likelihood::No,
-            Some(list) if list.records().any(is_known_chat) => Likelihood::Likely,
-            _ => Likelihood::No,
-        }
+        of_messages(outline)
     }
 
     fn request(
@@ -61,5 +67,15 @@ impl Api for Openai {
             Document::Response(_) => Side::Choices,
             _ => Side::Conversation,
         }
+    }
+}
+
+/// How much speaks for a list of messages, or a request.
+fn of_messages(outline: &Outline<'_>) -> Likelihood {
+    match outline.messages() {
+        Some(list) if list.is_empty() => Likelihood::Possible,
+        Some(list) if !list.records().all(is_chat) => Likelihood::No,
+        Some(list) if list.records().any(is_known_chat) => Likelihood::Likely,
+        _ => Likelihood::No,
     }
 }

@@ -24,17 +24,31 @@ impl Api for Responses {
         if outline.list("messages").is_some() || outline.list("choices").is_some() {
             return Likelihood::No;
         }
-        if outline.text("object") == Some("response") {
+        let is_named = outline.text("object") == Some("response");
+        if is_named && outline.member("input").is_none() {
             return Likelihood::Certain;
         }
-        if let Some(output) = outline.list("output") {
-            return Likelihood::certain_if(are_items(output) && output.records().any(is_item));
+        let input = outline.member("input").unwrap_or_default();
+        if let Some(output) = outline.list("output").filter(|it| {
+            // An empty answer is none yet.
+            !it.is_empty() || input == ValueKind::Null
+        }) {
+            let is_answer = are_items(output) && output.records().any(is_item);
+            let asks = match outline.list("input") {
+                Some(input) => is_input(input),
+                None => matches!(input, ValueKind::Text | ValueKind::Null),
+            };
+            return Likelihood::certain_if(is_answer && asks);
+        }
+        // What else stands in `output` is not read.
+        if input != ValueKind::Null
+            && outline.list("output").is_none()
+            && outline.member("output").is_some_and(|it| it != ValueKind::Null)
+        {
+            return Likelihood::No;
         }
         if let Some(input) = outline.list("input") {
-            let is_ours = |it: &Record<'_>| is_item(it) || is_known_chat(it);
-            return Likelihood::certain_if(
-                input.is_empty() || are_items(input) && input.records().any(is_ours),
-            );
+            return Likelihood::certain_if(is_input(input));
         }
         if outline.member("input") == Some(ValueKind::Text) {
             return Likelihood::certain_if(
@@ -78,6 +92,12 @@ impl Api for Responses {
             _ => Side::Conversation,
         }
     }
+}
+
+/// Whether a list is what a request may have in `input`.
+fn is_input(list: &List<'_>) -> bool {
+    let is_ours = |it: &Record<'_>| is_item(it) || is_known_chat(it);
+    list.is_empty() || are_items(list) && list.records().any(is_ours)
 }
 
 /// Whether a body has what asks a model: a text alone is anybody's input.

@@ -224,6 +224,11 @@ impl<'a> List<'a> {
         self.others
     }
 
+    /// How many items it has.
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
     /// Whether it has no items.
     pub(crate) fn is_empty(&self) -> bool {
         self.len == 0

@@ -72,7 +72,7 @@ impl Conversation {
     fn member(&mut self, source: &mut impl Source, name: &str) -> Option<()> {
         match name {
             "messages" if self.messages.is_empty() => self.list(source),
-            "messages" => None,
+            "messages" | "choices" => None,
             // A request to a model of Anthropic may be one of its own API.
             "model" if source.kind()? == Kind::String => {
                 (!source.text()?.starts_with("claude")).then_some(())

@@ -2,7 +2,8 @@
 //! what it is refused as.
 
 use msg_document::{
-    CheckOptions, ConvertOptions, Document, Format, ReadOptions, Refusal, RepairOptions, check,
+    CheckOptions, ConvertOptions, Document, Format, ReadOptions, Refusal, RepairOptions,
+    WriteOptions, check,
     convert, is_valid, key, messages, repair, stats,
 };
 use serde::Deserialize;
@@ -32,6 +33,29 @@ fn recognised(row: &str) -> String {
         Ok(format) => format.name().to_owned(),
         Err(it) => it.to_string().split("; msg reads").next().unwrap_or_default().to_owned(),
     }
+}
+
+/// A question and its answer in one object are one conversation, and each half goes back into its member (RG-8).
+#[test]
+fn exchanges_are_one_conversation() {
+    testkit::cases!("exchanges").check(|case| {
+        let json = &case.bytes[..];
+        let mut document =
+            Document::read(json, &ReadOptions::default()).expect("because it is an exchange");
+        let mut out = Vec::new();
+        document.write(&WriteOptions::default(), &mut out);
+        let value = |it: &[u8]| serde_json::from_slice::<serde_json::Value>(it).ok();
+        assert_eq!(value(&out), value(json), "what is not edited stays");
+        let mut res = format!("{}\n", document.what());
+        let checked = document.check(&CheckOptions::default());
+        checked.diagnostics.iter().for_each(|it| res.push_str(&format!("{it}\n")));
+        let native: Format = "native".parse().expect("because it is a format");
+        let converted = convert(json, native, &ConvertOptions::default()).expect("because it is read");
+        res.push_str(&String::from_utf8_lossy(&converted.document));
+        let repaired = repair(json, &RepairOptions::default()).expect("because it is read");
+        assert_eq!(repaired.changed, !checked.ok, "repair mends what a check finds, and no more");
+        format!("{res}\n{}\n", String::from_utf8_lossy(&repaired.document))
+    });
 }
 
 /// What is of no format that is read is that to all who ask (RG-10).
