@@ -62,7 +62,8 @@ pub(crate) fn of_url(url: &str) -> Option<(Medium, &'static str)> {
         "3gp" => "three_gp",
         it => it,
     };
-    let find = |kind: Medium| kind.table().iter().find(|it| it.0 == extension).map(|it| (kind, it.0));
+    let find =
+        |kind: Medium| kind.table().iter().find(|it| it.0 == extension).map(|it| (kind, it.0));
     Medium::ALL.into_iter().find_map(find)
 }
 

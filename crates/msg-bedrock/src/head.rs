@@ -9,8 +9,8 @@ use msg_codec::codec::Body;
 use msg_core::{
     RawJson, Report,
     request::{
-        Effort, Function, RequestHead, ResponseFormat, ResponseSchema, SchemaOrigin, Thinking, Tool,
-        ToolChoice,
+        Effort, Function, RequestHead, ResponseFormat, ResponseSchema, SchemaOrigin, Thinking,
+        Tool, ToolChoice,
     },
 };
 use msg_json::Writer;
@@ -197,7 +197,11 @@ pub(crate) fn write(head: &RequestHead, has_calls: bool, body: &mut Body) -> Rep
             it.rest.retain(|it| it.0 != CACHE || of_cache_control(&it.1).is_none());
         }
     }
-    let tools = known.tools_for(TARGET, |it| if it.function().is_some() { Vec::new() } else { vec!["type"] }, &mut report);
+    let tools = known.tools_for(
+        TARGET,
+        |it| if it.function().is_some() { Vec::new() } else { vec!["type"] },
+        &mut report,
+    );
     let functions: Vec<_> = tools.into_iter().filter_map(Tool::function).collect();
     // There is no word for no calls: without tools there are none, but a history of calls needs them.
     let withheld = is_none && !has_calls;
@@ -209,7 +213,11 @@ pub(crate) fn write(head: &RequestHead, has_calls: bool, body: &mut Body) -> Rep
                         write_tool(it, tool);
                     }
                 });
-                it.optional("toolChoice", head.tool_choice.as_ref().filter(|_| !is_none), write_choice);
+                it.optional(
+                    "toolChoice",
+                    head.tool_choice.as_ref().filter(|_| !is_none),
+                    write_choice,
+                );
             });
         });
     }
@@ -244,7 +252,15 @@ pub(crate) fn write(head: &RequestHead, has_calls: bool, body: &mut Body) -> Rep
     }
     let placeless = [
         ("tools", withheld && !functions.is_empty()),
-        ("tool_choice", is_none || matches!(head.tool_choice, Some(ToolChoice::Custom(_) | ToolChoice::Allowed { .. })) || head.tool_choice.is_some() && functions.is_empty()),
+        (
+            "tool_choice",
+            is_none
+                || matches!(
+                    head.tool_choice,
+                    Some(ToolChoice::Custom(_) | ToolChoice::Allowed { .. })
+                )
+                || head.tool_choice.is_some() && functions.is_empty(),
+        ),
         ("parallel_tool_calls", head.parallel_tool_calls.is_some()),
         ("top_k", !is_claude && top_k.is_some()),
         ("thinking.budget_tokens", !is_claude && budget.is_some()),

@@ -95,8 +95,7 @@ impl WriteOptions {
         match name {
             "layout" => self.layout = option_word("layout", word, "keep or canonical")?,
             "later_system" => {
-                self.later_system =
-                    Some(option_word("later_system", word, "user, keep or hoist")?);
+                self.later_system = Some(option_word("later_system", word, "user, keep or hoist")?);
             }
             "cache" => self.cache = option_word("cache", word, "carry or drop")?,
             "thinking" => self.thinking = option_word("thinking", word, "keep or none")?,

@@ -106,7 +106,7 @@ fn part(source: &str) -> Found {
         Some("functionResponse") => Found::Known(&RESPONSE),
         Some("inlineData") => Found::Known(&INLINE),
         Some("fileData") => Found::Known(&FILE),
-        None if !(only_thinks && has_members) && !is_foreign => Found::NoPart,
+        None if !(is_foreign || only_thinks && has_members) => Found::NoPart,
         _ => Found::Unknown,
     }
 }

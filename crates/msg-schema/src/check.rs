@@ -132,7 +132,7 @@ impl Walk<'_> {
         for (name, value) in node.members() {
             match name.as_str() {
                 "type" if !is_type(value) => {
-                    invalid(name, "one of the seven types, or a list of them")
+                    invalid(name, "one of the seven types, or a list of them");
                 }
                 "required" if !is_list_of_texts(value) => invalid(name, "a list of names"),
                 "properties" if !value.is_object() => invalid(name, "an object"),

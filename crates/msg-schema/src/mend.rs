@@ -84,7 +84,7 @@ impl Mend {
             node.set("type", known_type(&kind)?);
         }
         let is_bad = |it: &&str| node.get(it).is_some_and(|it| !it.is_object());
-        if ["properties"].iter().any(|it| is_bad(it))
+        if ["properties"].iter().any(is_bad)
             || node.get("enum").is_some_and(|it| it.as_list().is_none())
         {
             return None;

@@ -28,11 +28,8 @@ pub(crate) fn nullable(mut node: Node) -> Node {
         return with_branch(node);
     }
     match node.get_mut("type") {
-        Some(Node::Array(types)) => {
-            if !types.iter().any(|it| it.as_text() == Some("null")) {
-                types.push(Node::text("null"));
-            }
-        }
+        Some(Node::Array(types)) if types.iter().any(|it| it.as_text() == Some("null")) => {}
+        Some(Node::Array(types)) => types.push(Node::text("null")),
         Some(it) if it.as_text() != Some("null") => {
             *it = Node::Array(vec![std::mem::replace(it, Node::null()), Node::text("null")]);
         }

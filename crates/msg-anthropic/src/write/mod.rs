@@ -72,9 +72,8 @@ impl Writer<'_> {
             let is_own = *origin == ANTHROPIC;
             let is_carried = is_cache && *origin == Origin::OpenAi;
             let is_taken = is_carried && extra.get(&ANTHROPIC, name).is_some();
-            let point = cache_control_of(origin, name, value).filter(|_| {
-                !drops && extra.get(&ANTHROPIC, CACHE_CONTROL).is_none()
-            });
+            let point = cache_control_of(origin, name, value)
+                .filter(|_| !drops && extra.get(&ANTHROPIC, CACHE_CONTROL).is_none());
             if is_own && Some(name) == skip {
                 continue;
             } else if let Some(value) = point {

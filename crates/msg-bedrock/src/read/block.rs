@@ -235,10 +235,11 @@ fn reasoning(mut it: Members<'_>, mut extra: Extra) -> Option<Part> {
         (Some(source), None) => {
             let mut inner = members(source)?;
             res.text = Some(take_text(&mut inner, "text")?);
-            res.signature = match inner.iter().any(|it| it.name == "signature" && it.value != "null") {
-                true => Some(take_text(&mut inner, "signature")?).filter(|it| !it.is_empty()),
-                false => None,
-            };
+            res.signature =
+                match inner.iter().any(|it| it.name == "signature" && it.value != "null") {
+                    true => Some(take_text(&mut inner, "signature")?).filter(|it| !it.is_empty()),
+                    false => None,
+                };
             inner.retain(|it| it.name != "signature");
             keep(&mut extra, "reasoningContent", &it, rest(&inner).map(|it| ("reasoningText", it)));
         }

@@ -71,7 +71,8 @@ fn place(kind: Medium, inner: &mut Members<'_>) -> Option<(Place, Option<RawJson
             let left = rest(&link);
             let all = inner.iter().map(|it| (&*it.name, it.value));
             let own = left.as_ref().map(|it| ("s3Location", it.text()));
-            let left = (left.is_some() || !inner.is_empty()).then(|| object_of(own.into_iter().chain(all)));
+            let left = (left.is_some() || !inner.is_empty())
+                .then(|| object_of(own.into_iter().chain(all)));
             Some((Place::Link(uri), left))
         }
         (None, None, Some(text)) if kind == Medium::Document => {

@@ -47,7 +47,7 @@ fn recognises(event: Json<'_>) -> bool {
     let event = unwrapped(event);
     let is_event = |it: &&str| event.get(it).is_some_and(Json::is_object);
     // `metadata` alone is anybody's.
-    EVENTS[..5].iter().any(|it| is_event(&it))
+    EVENTS[..5].iter().any(is_event)
         || event.get("output").and_then(|it| it.get("message")).is_some_and(Json::is_object)
         || exception(event).is_some()
 }
@@ -249,7 +249,9 @@ impl ConverseAssembler {
         let is_used = index.is_some_and(|index| self.blocks.iter().any(|it| it.index == index));
         if is_used {
             let index = index.unwrap_or_default();
-            step.note(Note::INDEX_REUSED, || format!("the index {index} is used by several blocks"));
+            step.note(Note::INDEX_REUSED, || {
+                format!("the index {index} is used by several blocks")
+            });
         }
         let next = self.blocks.last().map_or(0, |it| it.index + 1);
         let block = Block::start(index.unwrap_or(next), it, &mut self.shared, &mut step);
@@ -275,7 +277,8 @@ impl ConverseAssembler {
         });
         if open.is_none() {
             let n_blocks = self.blocks.len();
-            let value = Some(value).filter(|_| told == Told::ToolUse && value.get("type").is_some());
+            let value =
+                Some(value).filter(|_| told == Told::ToolUse && value.get("type").is_some());
             let value = value.filter(|it| it.get("input").is_none());
             self.start(index, (told, value), sink);
             if self.blocks.len() == n_blocks {

@@ -32,12 +32,26 @@ pub(super) struct Shared {
 
 #[derive(Debug, Clone)]
 pub(super) enum Kind {
-    Text { text: Channel, citations: Merged },
-    Reasoning { text: Channel, signature: Channel, sealed: Vec<u8> },
+    Text {
+        text: Channel,
+        citations: Merged,
+    },
+    Reasoning {
+        text: Channel,
+        signature: Channel,
+        sealed: Vec<u8>,
+    },
     Call(usize),
     /// A block of the provider's own tools, by the member of the union.
-    Server { name: &'static str, members: Merged, input: Channel },
-    Image { members: Merged, bytes: Vec<u8> },
+    Server {
+        name: &'static str,
+        members: Merged,
+        input: Channel,
+    },
+    Image {
+        members: Merged,
+        bytes: Vec<u8>,
+    },
 }
 
 /// The kinds of blocks, as deltas and starts tell them.
@@ -77,7 +91,8 @@ impl Block {
     ) -> Option<Self> {
         let is_server = start.and_then(|it| it.get("type")).and_then(Json::text);
         let is_server = is_server.is_some_and(|it| it != "tool_use");
-        let server = |name| Kind::Server { name, members: Merged::default(), input: Channel::default() };
+        let server =
+            |name| Kind::Server { name, members: Merged::default(), input: Channel::default() };
         let kind = match told {
             Told::Text => Kind::Text { text: Channel::default(), citations: Merged::default() },
             Told::Reasoning => Kind::Reasoning {
@@ -202,7 +217,9 @@ impl Block {
             Some(text) if text.source.is_empty() => {}
             Some(text) => call.push_held(at as u32, text, step),
             None => {
-                step.note(Note::ARGUMENTS_OBJECT, || "arguments came as JSON instead of text".into());
+                step.note(Note::ARGUMENTS_OBJECT, || {
+                    "arguments came as JSON instead of text".into()
+                });
                 call.push_held(at as u32, Str::plain(&input.compact()), step);
             }
         }

@@ -48,7 +48,8 @@ fn events(res: &Assembled, event: &mut dyn FnMut(&str, &str)) -> Report {
         }
     }
     failed(res, event);
-    if let Some(word) = choice.finish.as_ref().and_then(stop_reason).filter(|_| res.error.is_none()) {
+    if let Some(word) = choice.finish.as_ref().and_then(stop_reason).filter(|_| res.error.is_none())
+    {
         let body = msg_json::to_text(|it| {
             it.object(|it| {
                 it.key("stopReason").str(word);
@@ -103,9 +104,8 @@ fn block(
         });
         event(name, &body);
     };
-    let object = |name: &str, value: &str| {
-        msg_json::to_text(|it| it.object(|it| it.key(name).raw(value)))
-    };
+    let object =
+        |name: &str, value: &str| msg_json::to_text(|it| it.object(|it| it.key(name).raw(value)));
     match &*kind {
         "text" => say("contentBlockDelta", "delta", &text),
         "toolUse" | "toolResult" | "image" => {

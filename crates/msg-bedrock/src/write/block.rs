@@ -4,7 +4,9 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use msg_codec::DataUrl;
 use msg_codec::codec::{ArgumentForm, Purpose, RawMember, object_members, text_of_part};
-use msg_core::{Audio, Extra, File, Image, Origin, Part, Reasoning, Report, Severity, ToolCall, ToolResult};
+use msg_core::{
+    Audio, Extra, File, Image, Origin, Part, Reasoning, Report, Severity, ToolCall, ToolResult,
+};
 use msg_json::Writer as Json;
 
 use super::Writer;
@@ -148,7 +150,8 @@ impl Writer<'_> {
         }
         if let Some(rest) = extra.get(&BEDROCK, CITATIONS).and_then(object_members) {
             let write = |it: &mut Json<'_>| {
-                it.key("content").array([text], |it, text| it.object(|it| it.key("text").str(text)));
+                it.key("content")
+                    .array([text], |it, text| it.object(|it| it.key("text").str(text)));
             };
             let inner = object(write, &rest);
             return self.wrapped(at, (CITATIONS, extra), &inner, out);
@@ -182,7 +185,8 @@ impl Writer<'_> {
             out.value(|out| self.result_block(at, one, out));
         });
         let content = String::from_utf8(content).unwrap_or_default();
-        let rest = it.extra.get(&BEDROCK, "toolResult").and_then(object_members).unwrap_or_default();
+        let rest =
+            it.extra.get(&BEDROCK, "toolResult").and_then(object_members).unwrap_or_default();
         let write = |out: &mut Json<'_>| {
             out.key("toolUseId").str(&it.call_id);
             out.key("content").raw(&content);

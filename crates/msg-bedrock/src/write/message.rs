@@ -7,9 +7,7 @@ use msg_core::{Message, Part, Role};
 
 use super::Writer;
 use crate::LaterSystem;
-use crate::shape::{
-    CONTENT, CONTENT_NULL, CONTENT_TEXT, MESSAGE, ROLE, ROLE_SPELLED, ROLE_TOOL,
-};
+use crate::shape::{CONTENT, CONTENT_NULL, CONTENT_TEXT, MESSAGE, ROLE, ROLE_SPELLED, ROLE_TOOL};
 
 impl Writer<'_> {
     /// Writes the messages as an array; `first` is the index that findings give to the first of them.
@@ -33,7 +31,11 @@ impl Writer<'_> {
         let (mut res, mut at) = (Vec::new(), 0);
         while at < messages.len() {
             let it = &messages[at];
-            let len = if self.is_results(it) && !it.parts.is_empty() { self.run(&messages[at..]) } else { 1 };
+            let len = if self.is_results(it) && !it.parts.is_empty() {
+                self.run(&messages[at..])
+            } else {
+                1
+            };
             self.objects.losses.at_message(first + at);
             if self.is_results(it) && it.parts.is_empty() {
                 self.objects.losses.no_result();

@@ -10,7 +10,7 @@
 mod block;
 mod message;
 
-use msg_codec::codec::{Placed, PartWriter, Purpose, text_of_part};
+use msg_codec::codec::{PartWriter, Placed, Purpose, text_of_part};
 use msg_core::{Extra, Message, Origin, Part, RawJson, Report, Role};
 
 pub(crate) use self::block::canonical_block;

@@ -244,7 +244,7 @@ impl Mender {
             found.push(*name);
         }
         let lacks = |names: &&[&str]| !names.iter().any(|it| found.contains(it));
-        if of.needs.iter().any(|it| lacks(it)) {
+        if of.needs.iter().any(lacks) {
             if self.notes.len() == n_notes {
                 let needs: Vec<_> = of.needs.iter().map(|it| it.join(" or ")).collect();
                 self.notes.push(format!("{} must have {}", self.path, needs.join(" and ")));

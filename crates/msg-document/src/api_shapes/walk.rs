@@ -276,10 +276,9 @@ impl<'a> Walk<'a> {
         for member in wanted {
             let found = members.iter().rev().find(|it| is_named(self.api, &it.0, &member.name));
             match found.map(|it| it.1) {
-                Some("null") if !member.is_required || self.api.null_is_absent => {
-                    if member.is_required {
-                        self.missing(&member.name, member.default.as_deref());
-                    }
+                Some("null") if !member.is_required => {}
+                Some("null") if self.api.null_is_absent => {
+                    self.missing(&member.name, member.default.as_deref());
                 }
                 Some(value) => self.below(&member.name, |it| it.value(&member.value, value)),
                 None if member.is_required => {

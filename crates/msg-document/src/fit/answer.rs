@@ -19,6 +19,10 @@ pub enum FitAnswer {
 
 impl FitAnswer {
     /// The line of `msg fit --jsonl`, without its end.
+    #[expect(
+        clippy::wrong_self_convention,
+        reason = "the messages go into their document and out again"
+    )]
     pub fn to_json(&mut self) -> Vec<u8> {
         match self {
             FitAnswer::Fitted(it) => it.to_json(),

@@ -206,6 +206,10 @@ impl Fitted {
 
     /// The line of `msg fit --jsonl`, without its end. Messages of Anthropic, Gemini and the Responses API are in their
     /// own form, with the whole body in `document` where there is one; those of all other formats are chat messages.
+    #[expect(
+        clippy::wrong_self_convention,
+        reason = "the messages go into their document and out again"
+    )]
     pub fn to_json(&mut self) -> Vec<u8> {
         let Some(mut document) = self.source.take() else { return self.line(&self.chat(), None) };
         let line = self.to_json_in(&mut document);
@@ -214,6 +218,10 @@ impl Fitted {
     }
 
     /// As [`Fitted::to_json`], of a document whose messages were made to fit ([`Fitter::fit_document`](crate::Fitter::fit_document)).
+    #[expect(
+        clippy::wrong_self_convention,
+        reason = "the messages go into their document and out again"
+    )]
     pub fn to_json_in(&mut self, document: &mut Document) -> Vec<u8> {
         if !matches!(document.format().name(), "anthropic" | "gemini" | "responses") {
             return self.line(&self.chat(), None);

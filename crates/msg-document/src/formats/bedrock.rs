@@ -19,8 +19,7 @@ impl Api for Bedrock {
 
     const NAME: &'static str = "bedrock";
     const TITLE: &'static str = "a document of Amazon Bedrock Converse";
-    const ABOUT: &'static str =
-        "Amazon Bedrock Converse, and Strands' messages: an array, a request, a response or a message";
+    const ABOUT: &'static str = "Amazon Bedrock Converse, and Strands' messages: an array, a request, a response or a message";
     const LINKS_IDS: bool = true;
 
     /// Blocks without a type that have a member of the union, or a body that only this API has (BR-25).
@@ -89,5 +88,5 @@ fn is_block(part: &Item<'_>) -> bool {
     ];
     let is_object = |it: &&str| part.member(it) == Some(ValueKind::Object);
     part.kind.is_none()
-        && (OBJECTS.iter().any(|it| is_object(&it)) || part.member("text") == Some(ValueKind::Text))
+        && (OBJECTS.iter().any(is_object) || part.member("text") == Some(ValueKind::Text))
 }

@@ -232,7 +232,7 @@ pub(super) fn is_form(leaf: &Leaf<'_>, way: &[Frame<'_>]) -> bool {
     match leaf.is_free {
         // The contents of a result say their types among what is an application's.
         true => {
-            let is_content = leaf.name == "type" && CONTENTS.contains(&&*leaf.text);
+            let is_content = leaf.name == "type" && CONTENTS.contains(&leaf.text);
             is_content || leaf.text == "{}" && FREE.contains(&leaf.name)
         }
         // A setting of the body that is off or null is none.

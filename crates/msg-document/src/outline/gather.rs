@@ -89,7 +89,8 @@ fn told<'a>(cursor: &Cursor<'a>, name: &str, kind: ValueKind) -> &'a str {
     match kind {
         ValueKind::Text if is_telling(name) => cursor.text().unwrap_or_default(),
         ValueKind::Text if matches!(name, "text" | "prompt" | "input") => {
-            if RENDERED.iter().any(|it| cursor.begins_with(it)) { "<|" } else { "" }
+            let is_rendered = RENDERED.iter().any(|it| cursor.begins_with(it));
+            ["", "<|"][usize::from(is_rendered)]
         }
         ValueKind::List if name == "ToolCalls" => {
             let mut items = cursor.clone();

@@ -19,3 +19,4 @@ mod thinking;
 mod types;
 mod undo;
 mod values;
+mod wrong_types;

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::laws::types::{Sample, a_value_of_a_wrong_type_is_kept};
+use crate::wrong_types::{Sample, a_value_of_a_wrong_type_is_kept};
 
 fn samples() -> Vec<Sample> {
     let chat = json!({"messages": [

@@ -122,7 +122,7 @@ fn step(index: usize, part: &Part, is_whole: bool, report: &mut Report, out: &mu
         event(out, "step.start", |it| {
             it.key("index").u64(index as u64);
             it.key("step").object(|it| {
-                start.members.iter().for_each(|(name, value)| it.key(name).compact(value.source()))
+                start.members.iter().for_each(|(name, value)| it.key(name).compact(value.source()));
             });
         });
         let arguments = arguments.as_ref().map(|it| it.text()).filter(|it| !it.is_empty());
@@ -172,7 +172,7 @@ impl<'a> Start<'a> {
             match (&*kind, &*name) {
                 ("model_output", "content") => res.text = only(value).and_then(plain_text),
                 ("thought", "summary") => {
-                    res.summary = only(value).filter(|it| plain_text(*it).is_some())
+                    res.summary = only(value).filter(|it| plain_text(*it).is_some());
                 }
                 ("thought", "signature") => res.signature = value.filled().map(|_| value),
                 _ => {}

@@ -1,5 +1,6 @@
 //! The tests of the crate: case files, laws over them, and laws over random input.
 #![allow(clippy::unwrap_used)]
+#![allow(clippy::duplicate_mod, reason = "two formats run the suites that the wire crates share")]
 
 mod convert;
 mod events;

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod cases;
-mod laws;
+mod random;
 
 use msg_schema::Dialect;
 

@@ -146,7 +146,7 @@ pub(crate) struct SavedLine {
 /// Saves what can be saved of a line that is no object, or of several that are one (SE-21 to SE-26, SE-142). The
 /// first is line `number`, and record `record` if it is one.
 pub(crate) fn save_lines<'l>(
-    lines: impl Iterator<Item = &'l [u8]> + Clone,
+    mut lines: impl Iterator<Item = &'l [u8]> + Clone,
     line_end: &str,
     number: u32,
     record: usize,
@@ -167,7 +167,7 @@ pub(crate) fn save_lines<'l>(
         findings.push(raw_control(Place { record, ..Place::line(number) }));
         return SavedLine { findings, pieces: vec![(text, line_end)] };
     }
-    let saved = save(lines.clone().next().unwrap_or_default());
+    let saved = save(lines.next().unwrap_or_default());
     findings.extend(saved.fault.map(|it| finding(it, is_torn, number)));
     let is_blank = saved.objects.is_empty() && saved.fault != Some(Fault::NotAnObject);
     let count = saved.objects.len();

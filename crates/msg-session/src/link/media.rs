@@ -101,5 +101,5 @@ fn is_base64(text: &str) -> bool {
             _ => return false,
         }
     }
-    padding <= 2 && len % 4 == 0
+    padding <= 2 && len.is_multiple_of(4)
 }

@@ -28,7 +28,7 @@ pub(super) fn write(messages: &[Message], options: &WriteOptions, _: &mut Report
                 let of_user = |it: &usize| messages[*it].role != Role::Assistant;
                 let asked = spoken(&messages[..at]).filter(of_user).last();
                 it.object(|it| {
-                    Entry { session: &session, options, now, messages, at, asked }.write(it)
+                    Entry { session: &session, options, now, messages, at, asked }.write(it);
                 });
             });
         });

@@ -5,5 +5,4 @@ pub(crate) mod ledger;
 pub(crate) mod meaning;
 pub(crate) mod signatures;
 pub(crate) mod skeleton;
-pub(crate) mod types;
 pub(crate) mod undo;

@@ -47,5 +47,5 @@ pub(crate) fn one_message<'a>(
 
 /// Whether this is what is read of the source of a message.
 pub(crate) fn says(source: &str, message: &Message) -> bool {
-    read_alone(source, |reader, cx| one_message(reader, cx)).is_some_and(|it| it == *message)
+    read_alone(source, one_message).is_some_and(|it| it == *message)
 }

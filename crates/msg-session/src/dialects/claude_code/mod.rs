@@ -129,7 +129,7 @@ fn finish(
         }));
     }
     let mut mend = Mend::new(nodes);
-    mend.links_of(&tree, options.all);
+    mend.links_of(tree, options.all);
     mend.plan(&mut plan, path, chains);
     mend.write(tree, &mut edits);
     edits.extend(kept::mend(nodes, tree, &path.records, |it| mend.removes(it)));

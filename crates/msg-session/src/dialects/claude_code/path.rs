@@ -87,8 +87,7 @@ impl<'a> Beside<'a> {
         let mut is_on_path = vec![false; nodes.list.len()];
         order.iter().for_each(|it| is_on_path[*it] = true);
         let mut res = Self::default();
-        for at in 0..nodes.list.len() {
-            let node = &nodes.list[at];
+        for (at, node) in nodes.list.iter().enumerate() {
             let is_beside = node.is_message() && !node.is_sidechain && !is_on_path[at];
             if !is_beside || tree.is_repeated[at] || nodes.uuid(at).is_none() {
                 continue;
