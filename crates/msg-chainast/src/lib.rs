@@ -24,24 +24,40 @@
 //! assert!(chain.sections()[0].body()[0].is_valid());
 //! ```
 
-mod analyze;
-mod arguments;
-mod check;
-mod codes;
-mod conform;
-pub mod constants;
-mod cut;
-mod edit;
-mod error;
-mod ids;
-mod idx;
-mod options;
-mod pairing;
-mod profile;
-pub mod reasoning;
-mod repair;
-pub mod testing;
 mod tree;
+
+mod check;
+
+mod repair;
+
+mod analyze;
+
+mod conform;
+
+mod pairing;
+
+mod cut;
+
+mod edit;
+
+mod ids;
+
+mod options;
+
+mod profile;
+
+pub mod reasoning;
+
+mod arguments;
+
+mod idx;
+
+mod codes;
+mod error;
+
+pub mod constants;
+
+pub mod testing;
 
 pub use msg_core::{IdSource, Message, Part, SeededIds, ToolCall};
 

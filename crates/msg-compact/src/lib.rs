@@ -11,21 +11,30 @@
 //!               token_index: what each costs
 //! ```
 
-mod budget;
-mod codes;
-pub mod count;
 mod engine;
-mod error;
+
 mod outcome;
-mod pipeline;
 mod plan;
-pub mod policy;
-mod preset;
 mod record;
-mod request;
+
+mod budget;
+
+mod pipeline;
+mod preset;
+
+pub mod policy;
+
 mod state;
+
+mod request;
 mod text;
+
+pub mod count;
+
 mod token_index;
+
+mod codes;
+mod error;
 
 pub use crate::{
     budget::{Budget, Decision, Reserve, Unit},

@@ -1,7 +1,10 @@
-//! What a source had and the model does not know (MS-6): raw members by origin, and the layout hint
-//! of the reader. It is one word when there is nothing.
+//! Members that a source had and the model does not know (MS-6): raw JSON members by origin, the layout hint of the
+//! reader, and the members that an application keeps beside a conversation. Values are parsed on demand; an empty `Extra`
+//! is one word.
 
 use std::{collections::BTreeMap, fmt};
+
+use serde::{Serialize, Serializer};
 
 use crate::{Provenance, RawJson};
 
@@ -285,5 +288,65 @@ impl fmt::Debug for Extra {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let members = self.all().map(|(origin, name, value)| (format!("{origin}.{name}"), value));
         f.debug_map().entries(members).finish()
+    }
+}
+
+// Raw JSON members in order: what an application keeps of its own beside a conversation.
+//
+// Nothing is parsed; a value is read when somebody asks for it.
+
+/// The members of an object of the application's own, in order, as raw JSON.
+///
+/// ```
+/// use msg_core::{Members, RawJson};
+/// let mut it = Members::default();
+/// it.insert("pruned", RawJson::new("true")?);
+/// it.insert("tokens", RawJson::new("1.50")?);
+/// it.insert("pruned", RawJson::new("false")?);
+/// assert_eq!(it.get("tokens").map(RawJson::text), Some("1.50"));
+/// assert_eq!(serde_json::to_string(&it).unwrap(), r#"{"pruned":false,"tokens":1.50}"#);
+/// # Ok::<(), msg_json::JsonError>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Members(Extra);
+
+/// All of them are of no format.
+const JSON: Origin = Origin::Json;
+
+impl Members {
+    /// The value of a member: by scan up to 16 members, by index above.
+    pub fn get(&self, name: &str) -> Option<&RawJson> {
+        self.0.get(&JSON, name)
+    }
+
+    /// Sets a member: in its place if it is there, else at the end. Gives back what was there.
+    pub fn insert(&mut self, name: impl Into<Box<str>>, value: RawJson) -> Option<RawJson> {
+        self.0.insert(JSON, name, value)
+    }
+
+    /// Takes a member out. O(members).
+    pub fn remove(&mut self, name: &str) -> Option<RawJson> {
+        self.0.remove(&JSON, name)
+    }
+
+    /// Names and values, in order.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &RawJson)> {
+        self.0.all().map(|(_, name, value)| (name, value))
+    }
+
+    /// How many members there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl Serialize for Members {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.iter())
     }
 }

@@ -18,66 +18,50 @@
 //! ```
 
 mod message;
-mod role;
 
 mod part;
 
-mod arguments;
-mod content;
 mod extra;
-mod members;
 
 mod event;
-mod finish;
 mod usage;
 
-mod code;
 mod codes;
 mod diagnostic;
 mod error;
-mod report;
 
 mod check;
-mod check_id;
 mod ids;
-mod input;
 mod preview;
-mod provenance;
 mod size;
-mod truncate;
 
 pub mod native;
+
 pub mod reading;
+
 pub mod request;
 
 mod layouts;
 
-pub use arguments::{Arguments, ArgumentsError};
-pub use check::check_all;
-pub use check_id::{IdError, check_id};
-pub use code::{Code, Severity};
-pub use codes::{CODES, CodeInfo};
-pub use content::Content;
-pub use diagnostic::{Diagnostic, Position, with_article};
-pub use error::Error;
-pub use event::StreamEvent;
-pub use extra::{Extra, Origin};
-pub use finish::FinishReason;
-pub use ids::{CountingIds, IdSource, SeededIds, UsedIds};
-pub use input::{InputError, InputRules, validate_message};
-pub use layouts::Layouts;
-pub use members::Members;
-pub use message::Message;
 pub use msg_json::RawJson;
-pub use part::{
-    Audio, CallKind, File, Image, Other, PairSide, Pairing, Part, Place, Reasoning, Text, ToolCall,
-    ToolResult,
+
+pub use crate::{
+    check::{IdError, InputError, InputRules, check_all, check_id, validate_message},
+    codes::{CODES, CodeInfo},
+    diagnostic::{Code, Diagnostic, Position, Severity, with_article},
+    error::{Error, Report},
+    event::StreamEvent,
+    extra::{Extra, Members, Origin},
+    ids::{CountingIds, IdSource, SeededIds, UsedIds},
+    layouts::Layouts,
+    message::{Message, Provenance, Role},
+    part::{
+        Arguments, ArgumentsError, Audio, CallKind, Content, File, Image, Other, PairSide, Pairing,
+        Part, Place, Reasoning, Text, ToolCall, ToolResult,
+    },
+    preview::truncate,
+    usage::{FinishReason, Usage},
 };
-pub use provenance::Provenance;
-pub use report::Report;
-pub use role::Role;
-pub use truncate::truncate;
-pub use usage::Usage;
 
 /// The examples of the README run as tests.
 #[cfg(doctest)]

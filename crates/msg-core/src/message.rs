@@ -1,9 +1,11 @@
-//! One message of a conversation (MS-1). It is a plain value: checks, formats and sizes have files
-//! of their own.
+//! One message of a conversation (MS-1), its role (MS-2) and who made it. These are plain values: an unknown role is
+//! carried as it came, equality ignores provenance, and formats do not write it.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, convert::Infallible, fmt, str::FromStr};
 
-use crate::{Content, Extra, Part, Provenance, Reasoning, Role, ToolCall, ToolResult};
+use serde::{Deserialize, Serialize};
+
+use crate::{Content, Extra, Origin, Part, RawJson, Reasoning, ToolCall, ToolResult};
 
 /// What a model sees or says: a role, parts in order, an optional name, and what the source had
 /// that this model does not know (MS-1, MS-6).
@@ -161,4 +163,151 @@ pub(crate) fn join_texts(parts: &[Part]) -> Cow<'_, str> {
     joined.push_str(second);
     texts.for_each(|it| joined.push_str(it));
     Cow::Owned(joined)
+}
+
+// Who speaks in a message (MS-2). It does not judge: an unknown role is carried as it came.
+
+/// Who a message is from. Written lower case.
+///
+/// On input the spellings `human` and `ai` mean [`Role::User`] and [`Role::Assistant`]; any other
+/// text is kept in [`Role::Other`] and goes out as it came (MS-2).
+///
+/// ```
+/// use msg_core::Role;
+///
+/// assert_eq!(Role::from("assistant"), Role::Assistant);
+/// assert_eq!(Role::from("human"), Role::User);
+/// assert_eq!(Role::from("critic").as_str(), "critic");
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Role {
+    /// Instructions to the model.
+    System,
+    /// Instructions to the model, in the newer spelling of some providers.
+    Developer,
+    /// The person, or the program that speaks for one.
+    User,
+    /// The model.
+    Assistant,
+    /// What a tool gave back.
+    Tool,
+    /// Any other text, exactly as the source had it.
+    Other(Box<str>),
+}
+
+impl Role {
+    /// The word that is written for this role.
+    pub fn as_str(&self) -> &str {
+        match self {
+            Role::System => "system",
+            Role::Developer => "developer",
+            Role::User => "user",
+            Role::Assistant => "assistant",
+            Role::Tool => "tool",
+            Role::Other(text) => text,
+        }
+    }
+
+    /// The role that exactly this word names, the spellings `human` and `ai` not among them.
+    pub fn known(word: &str) -> Option<Role> {
+        Some(match word {
+            "system" => Role::System,
+            "developer" => Role::Developer,
+            "user" => Role::User,
+            "assistant" => Role::Assistant,
+            "tool" => Role::Tool,
+            _ => return None,
+        })
+    }
+
+    /// The role that another accepted spelling means: `human`, `ai`. Readers report
+    /// `message::role-spelling` where they take one.
+    pub fn spelling(word: &str) -> Option<Role> {
+        match word {
+            "human" => Some(Role::User),
+            "ai" => Some(Role::Assistant),
+            _ => None,
+        }
+    }
+
+    /// Whether this is [`Role::System`] or [`Role::Developer`].
+    pub fn is_system(&self) -> bool {
+        matches!(self, Role::System | Role::Developer)
+    }
+}
+
+impl From<&str> for Role {
+    fn from(word: &str) -> Self {
+        Role::known(word)
+            .or_else(|| Role::spelling(word))
+            .unwrap_or_else(|| Role::Other(word.into()))
+    }
+}
+
+impl FromStr for Role {
+    type Err = Infallible;
+
+    fn from_str(word: &str) -> Result<Self, Infallible> {
+        Ok(Role::from(word))
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+// Who made a message (MS-1), if the source or the caller says so.
+
+/// The member of a message in native form that says it. It is a member like any that the form does not
+/// know: it goes back as it came, and is made only where that is asked for.
+const MEMBER: &str = "provenance";
+
+/// Who made a message: what a signature in it may be bound to.
+///
+/// ```
+/// use msg_core::{Message, Provenance};
+///
+/// let mut message = Message::assistant("Hello.");
+/// message.set_provenance(Provenance { model: Some("m-1".to_owned()), ..Provenance::default() });
+/// assert_eq!(message.provenance().and_then(|it| it.model.as_deref()), Some("m-1"));
+/// assert_eq!(message, Message::assistant("Hello."));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Provenance {
+    /// The provider's name, as profiles call it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub provider: Option<String>,
+    /// The model's name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// The account or organisation whose key was used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub account: Option<String>,
+}
+
+impl Provenance {
+    /// What a message in native form says of its maker; none if it says nothing, or something else.
+    pub(crate) fn kept_in(extra: &Extra) -> Option<Self> {
+        extra.get(&Origin::Native, MEMBER)?.parse().ok()
+    }
+
+    /// Makes it a member of a message in native form.
+    pub(crate) fn keep_in(&self, extra: &mut Extra) {
+        let value = RawJson::written(|it| {
+            it.object(|it| {
+                for (name, text) in [
+                    ("provider", &self.provider),
+                    ("model", &self.model),
+                    ("account", &self.account),
+                ] {
+                    it.optional(name, text.as_ref(), |it, text| it.str(text));
+                }
+            });
+        });
+        extra.insert(Origin::Native, MEMBER, value);
+    }
 }

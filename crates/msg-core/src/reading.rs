@@ -15,10 +15,10 @@
 
 use std::borrow::Cow;
 
+use msg_json::{JsonError, JsonStr, Kind, Reader, unescape};
 use serde::{Deserialize, Deserializer, de::Error as _};
 
 use crate::{Diagnostic, Error, Extra, Message, Origin, RawJson, Report, Role};
-use msg_json::{JsonError, JsonStr, Kind, Reader, unescape};
 
 /// A reader with a place in the document and a report. All that it reads gives an [`Error`] with the message
 /// and the byte where something else stands.

@@ -9,7 +9,6 @@
 
 mod part;
 mod read;
-mod serde_impl;
 mod write;
 
 pub use read::{read, read_part};

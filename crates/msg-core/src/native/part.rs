@@ -1,11 +1,12 @@
 //! Native JSON to parts (MS-3, MS-7). What members a type of part has is one table, for the writer too.
 
+use msg_json::Kind;
+
 use super::read::read_extra;
 use crate::{
     Arguments, Audio, CallKind, Content, Error, Extra, File, Image, Origin, Other, Part, Place,
     RawJson, Reasoning, Text, ToolCall, ToolResult, reading::Source,
 };
-use msg_json::Kind;
 
 /// The most members that a part has besides `type` and `extra`.
 const MOST: usize = 5;

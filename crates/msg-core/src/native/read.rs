@@ -1,11 +1,12 @@
 //! Native JSON to messages (MS-7): the list and the members of a message. Parts are in `part`.
 
+use msg_json::Reader;
+
 use super::part::read_content;
 use crate::{
     Error, Extra, Message, Origin, Part, Provenance, RawJson, Report, Role,
     reading::{self, Source},
 };
-use msg_json::Reader;
 
 /// Reads a list of messages in native form (MS-7). Linear; nesting beyond 128 is refused.
 ///

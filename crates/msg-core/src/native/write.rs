@@ -1,10 +1,17 @@
-//! Messages to native JSON (MS-7): canonical, straight into the bytes.
+//! Messages to native JSON (MS-7): canonical, straight into the bytes; and `Serialize` and `Deserialize` of messages and
+//! parts for `serde_json`. The functions of this module are faster than serde: they need no second walk over the bytes.
 
-use super::part::members_of;
-use crate::{
-    CallKind, Extra, Message, Origin, Other, Part, Place, Reasoning, ToolCall, ToolResult,
-};
 use msg_json::{Writer, string_member};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
+
+use super::{
+    part::{self, members_of},
+    read,
+};
+use crate::{
+    CallKind, Extra, FinishReason, Message, Origin, Other, Part, Place, RawJson, Reasoning, Role,
+    ToolCall, ToolResult, reading::deserialize, with_article,
+};
 
 /// Appends a list of messages in native form (MS-7). Nothing is lost, so there is no report.
 ///
@@ -164,5 +171,80 @@ fn write_extra(extra: &Extra, is_known: impl Fn(&str) -> bool, out: &mut Writer<
     }
     for (name, value) in extra.iter(&Origin::Native).filter(|it| !is_known(it.0)) {
         out.key(name).compact(value.text());
+    }
+}
+
+// `Serialize` and `Deserialize` of messages, parts, and the words and calls in them: the native form
+// (MS-7), for `serde_json`.
+//
+// The functions of this module are faster: they need no second walk over the bytes.
+
+impl Serialize for Message {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        RawJson::written(|it| it.value(|out| write_message(self, out))).serialize(serializer)
+    }
+}
+
+impl Serialize for Part {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        RawJson::written(|it| it.value(|out| write_part(self, out))).serialize(serializer)
+    }
+}
+
+/// Calls and results by themselves are the native part that they make, `type` included.
+macro_rules! as_part {
+    ($($kind:ident),*) => {
+        $(impl Serialize for $kind {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                Part::$kind(self.clone()).serialize(serializer)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $kind {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                match Part::deserialize(deserializer)? {
+                    Part::$kind(it) => Ok(it),
+                    other => Err(D::Error::custom(format!(
+                        "found {} part, expected {} part",
+                        with_article(other.kind()),
+                        with_article(Part::$kind($kind::default()).kind()),
+                    ))),
+                }
+            }
+        })*
+    };
+}
+
+as_part!(ToolCall, ToolResult);
+
+/// Words are written as they are, and read with the spellings that their `From<&str>` takes.
+macro_rules! as_word {
+    ($($kind:ident),*) => {
+        $(impl Serialize for $kind {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.as_str())
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $kind {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let word = String::deserialize(deserializer)?;
+                Ok($kind::from(word.as_str()))
+            }
+        })*
+    };
+}
+
+as_word!(Role, CallKind, FinishReason);
+
+impl<'de> Deserialize<'de> for Message {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserialize(deserializer, read::read_message)
+    }
+}
+
+impl<'de> Deserialize<'de> for Part {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserialize(deserializer, part::read)
     }
 }

@@ -1,9 +1,17 @@
-//! Tool calls and their results (MS-3, MS-4, MS-5). Whether a call has its result is for
-//! `msg-chainast` to say.
+//! Tool calls with their arguments, and tool results with their content (MS-3, MS-4, MS-5). Arguments keep the exact
+//! text and parse it on demand; nothing is mended. Whether a call has a result is checked in `msg-chainast`.
 
-use std::fmt;
+use std::{
+    borrow::Cow,
+    fmt,
+    sync::{Arc, OnceLock},
+};
 
-use crate::{Arguments, Content, Extra};
+use msg_json::TextState;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::{Extra, Part, message::join_texts};
 
 /// A call that a model wants made.
 ///
@@ -107,5 +115,229 @@ impl From<&str> for CallKind {
 impl fmt::Display for CallKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
+    }
+}
+
+// The arguments of a tool call: the exact text, and on demand the value (MS-4). Nothing is mended
+// here.
+
+/// The argument text of a tool call, byte for byte as the model produced it, valid JSON or not.
+///
+/// ```
+/// use msg_core::Arguments;
+/// use msg_json::TextState;
+///
+/// let it = Arguments::from(r#"{"city": "Oslo"}"#);
+/// assert_eq!(it.state(), TextState::Object);
+/// assert_eq!(it.value().expect("the text is JSON")["city"], "Oslo");
+/// assert_eq!(Arguments::from("{city:1}").state(), TextState::Invalid);
+/// ```
+#[derive(Default)]
+pub struct Arguments {
+    text: String,
+    parsed: OnceLock<Box<Result<Value, ArgumentsError>>>,
+}
+
+/// Why [`Arguments::value`] or [`Arguments::parse`] gave nothing.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("arguments do not parse: {reason}")]
+pub struct ArgumentsError {
+    /// What the parser said, with line and column.
+    pub reason: String,
+}
+
+impl Arguments {
+    /// The exact text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Gives the text away.
+    pub fn into_text(self) -> String {
+        self.text
+    }
+
+    /// What the text is. One pass over it, no allocation; nesting over 512 counts as invalid
+    /// (CA-55).
+    pub fn state(&self) -> TextState {
+        msg_json::classify(&self.text)
+    }
+
+    /// The parsed value; parsed once and kept. Numbers become what serde_json makes of them, so
+    /// take [`Arguments::text`] where their spelling counts.
+    ///
+    /// # Errors
+    /// The text is not JSON, nests deeper than 128, or holds half of a surrogate pair.
+    pub fn value(&self) -> Result<&Value, ArgumentsError> {
+        let parsed = self.parsed.get_or_init(|| Box::new(self.parse()));
+        parsed.as_ref().as_ref().map_err(Clone::clone)
+    }
+
+    /// Reads the text into a type, without keeping anything.
+    ///
+    /// # Errors
+    /// What serde_json says of the text.
+    pub fn parse<T: DeserializeOwned>(&self) -> Result<T, ArgumentsError> {
+        serde_json::from_str(&self.text).map_err(|it| ArgumentsError { reason: it.to_string() })
+    }
+}
+
+impl From<String> for Arguments {
+    fn from(text: String) -> Self {
+        Self { text, parsed: OnceLock::new() }
+    }
+}
+
+impl From<&str> for Arguments {
+    fn from(text: &str) -> Self {
+        Self::from(text.to_owned())
+    }
+}
+
+impl Clone for Arguments {
+    /// Copies the text; the copy parses anew when asked.
+    fn clone(&self) -> Self {
+        Self::from(self.text.clone())
+    }
+}
+
+impl PartialEq for Arguments {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for Arguments {}
+
+impl fmt::Debug for Arguments {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Arguments({:?})", self.text)
+    }
+}
+
+// The content of a tool result: a list of parts that is a single text most of the time.
+
+/// What a tool gave back, as parts.
+///
+/// ```
+/// use msg_core::Content;
+///
+/// let content = Content::from("42");
+/// assert_eq!(content.as_text(), Some("42"));
+/// assert_eq!(Content::default().as_text(), Some(""));
+/// ```
+#[derive(Clone)]
+pub struct Content(Parts);
+
+/// Who holds the parts.
+#[derive(Clone)]
+enum Parts {
+    /// This content alone.
+    Own(Vec<Part>),
+    /// Every content that was made of the same list; whoever changes it makes a copy first.
+    Shared(Arc<[Part]>),
+}
+
+impl Content {
+    /// The text, if the content is one plain text part (one without extra members) or nothing.
+    pub fn as_text(&self) -> Option<&str> {
+        match self.parts() {
+            [] => Some(""),
+            [Part::Text(one)] if one.extra.is_empty() => Some(&one.text),
+            _ => None,
+        }
+    }
+
+    /// The text parts joined with nothing between them; borrowed when there is at most one.
+    pub fn text(&self) -> Cow<'_, str> {
+        join_texts(self.parts())
+    }
+
+    /// The parts, in order.
+    pub fn parts(&self) -> &[Part] {
+        match &self.0 {
+            Parts::Own(it) => it,
+            Parts::Shared(it) => it,
+        }
+    }
+
+    /// The parts, to change.
+    pub fn parts_mut(&mut self) -> &mut Vec<Part> {
+        if let Parts::Shared(it) = &self.0 {
+            self.0 = Parts::Own(it.to_vec());
+        }
+        match &mut self.0 {
+            Parts::Own(it) => it,
+            Parts::Shared(_) => unreachable!("because a copy was just made"),
+        }
+    }
+
+    /// Gives the parts away.
+    pub fn into_parts(self) -> Vec<Part> {
+        match self.0 {
+            Parts::Own(it) => it,
+            Parts::Shared(it) => it.to_vec(),
+        }
+    }
+}
+
+impl Default for Content {
+    fn default() -> Self {
+        Self::from(Vec::new())
+    }
+}
+
+impl fmt::Debug for Content {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Content").field(&self.parts()).finish()
+    }
+}
+
+impl PartialEq for Content {
+    /// Nothing and one empty text are the same content: the formats cannot tell them apart.
+    fn eq(&self, other: &Self) -> bool {
+        self.parts() == other.parts() || (self.as_text() == Some("") && other.as_text() == Some(""))
+    }
+}
+
+impl From<Vec<Part>> for Content {
+    fn from(parts: Vec<Part>) -> Self {
+        Self(Parts::Own(parts))
+    }
+}
+
+/// One content for many results, such as a sentence that stands for those that never came: the parts are
+/// shared, and copied by whoever changes them.
+///
+/// ```
+/// use msg_core::{Content, Part};
+/// use std::sync::Arc;
+///
+/// let lost: Arc<[Part]> = Arc::new([Part::text("no answer")]);
+/// let mut one = Content::from(Arc::clone(&lost));
+/// one.parts_mut().clear();
+/// assert_eq!(Content::from(lost).as_text(), Some("no answer"));
+/// ```
+impl From<Arc<[Part]>> for Content {
+    fn from(parts: Arc<[Part]>) -> Self {
+        Self(Parts::Shared(parts))
+    }
+}
+
+impl FromIterator<Part> for Content {
+    fn from_iter<I: IntoIterator<Item = Part>>(parts: I) -> Self {
+        Self::from(parts.into_iter().collect::<Vec<_>>())
+    }
+}
+
+impl From<String> for Content {
+    fn from(text: String) -> Self {
+        Self::from(vec![Part::text(text)])
+    }
+}
+
+impl From<&str> for Content {
+    fn from(text: &str) -> Self {
+        Self::from(text.to_owned())
     }
 }
