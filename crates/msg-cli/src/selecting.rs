@@ -3,8 +3,9 @@
 //! Reads, writes and says what became of it; what stays decides the command.
 
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use msg_core::Diagnostic;
+use msg_core::{Code, Diagnostic};
 use msg_document::{Document, Refusal, WriteOptions};
 
 use crate::context::Context;
@@ -33,7 +34,7 @@ pub(crate) fn run(
     let sources = args.sources(None)?;
     let read = args.input.of_a_line();
     let lines = |it: Lines<'_>| {
-        let (name, anew) = (it.name().to_owned(), OnceLock::new());
+        let (name, anew, n_lost) = (it.name().to_owned(), OnceLock::new(), AtomicUsize::new(0));
         let status = it.answer(|line| {
             let own = without_own(line);
             let mut document = Document::read(&own, &read)?;
@@ -43,9 +44,16 @@ pub(crate) fn run(
             if let Some(it) = left_out(&document) {
                 let _ = anew.set(it);
             }
-            Ok(Answer::new(written(&mut document), status))
+            let text = written(&mut document);
+            n_lost.fetch_add(document.lost_by_cut(&text).len(), Ordering::Relaxed);
+            Ok(Answer::new(text, status))
         })?;
-        say(cx, &name, anew.into_inner());
+        let lost = |n: usize| {
+            let text = format!("{n} values are left out that were not cut");
+            Diagnostic::warning(Code::new("convert::lost-value"), text)
+        };
+        let lost = Some(n_lost.into_inner()).filter(|it| *it > 0).map(lost);
+        say(cx, &name, anew.into_inner().into_iter().chain(lost));
         Ok(status)
     };
     let document = |it: Opened<'_>| one(cx, args, it, &select);
@@ -76,8 +84,9 @@ fn one(
     if selected.is_refused {
         return Ok(status);
     }
-    say(cx, &input.name, left_out(&document));
     let text = written(&mut document);
+    let lost = document.lost_by_cut(&text);
+    say(cx, &input.name, left_out(&document).into_iter().chain(lost));
     out.write_document(&if is_json { args.pretty.laid_out(text) } else { text })?;
     args.output.finish(cx, out)?;
     Ok(status)
@@ -89,9 +98,10 @@ fn left_out(document: &Document) -> Option<Diagnostic> {
 }
 
 /// Says it, once for all lines of an input.
-fn say(cx: &Context, name: &str, left_out: Option<Diagnostic>) {
+fn say(cx: &Context, name: &str, left_out: impl Iterator<Item = Diagnostic>) {
     if !cx.quiet {
-        cx.note(&cx.list(name, &Quotes::default()).edits(left_out.as_slice()));
+        let left_out: Vec<_> = left_out.collect();
+        cx.note(&cx.list(name, &Quotes::default()).edits(&left_out));
     }
 }
 

@@ -72,6 +72,7 @@ pub use join::join;
 pub use json::{ObjectWriter, repair_json, to_json};
 pub use key::{Key, KeyOptions, key, prefix_keys};
 pub use layout::pretty;
+pub use ledger::losses_as_errors;
 pub use messages::{CallRow, MessageRow, messages};
 pub use options::options_from_json;
 pub use read_options::{Accept, ReadOptions};

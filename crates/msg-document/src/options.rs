@@ -93,6 +93,7 @@ pub(crate) struct RepairMembers {
     unknown_role: UnknownRole,
     arguments: BadArguments,
     all: bool,
+    strict: bool,
     id_pattern: Option<String>,
 }
 
@@ -115,7 +116,7 @@ impl TryFrom<RepairMembers> for RepairOptions {
             chain = chain.with_profile(&profile);
         }
         let read = read(it.from, it.calls, it.max_bytes).with_made_by(maker(it.model, it.provider));
-        Ok(RepairOptions { read, chain })
+        Ok(RepairOptions { read, chain, strict: it.strict })
     }
 }
 

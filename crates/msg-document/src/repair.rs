@@ -10,10 +10,11 @@ use serde::Deserialize;
 use crate::api_shapes::{add_refused, complete_calls};
 use crate::check::{CheckOptions, moved};
 use crate::codec::{Edited, Side, WriteOptions};
-use crate::convert::lost_by_edits;
+use crate::convert::{Cut, lost_by_edits};
 use crate::document::Document;
 use crate::foreign_parts::foreign_parts;
 use crate::json::repair_json;
+use crate::ledger::losses_as_errors;
 use crate::options::RepairMembers;
 use crate::read_options::ReadOptions;
 use crate::refusal::Refusal;
@@ -29,6 +30,8 @@ pub struct RepairOptions {
     pub read: ReadOptions,
     /// What is mended, and how.
     pub chain: msg_chainast::RepairOptions,
+    /// Whether what is lost is an error.
+    pub strict: bool,
 }
 
 impl RepairOptions {
@@ -43,6 +46,13 @@ impl RepairOptions {
     #[must_use]
     pub fn with_chain(mut self, chain: msg_chainast::RepairOptions) -> Self {
         self.chain = chain;
+        self
+    }
+
+    /// What is lost is an error.
+    #[must_use]
+    pub fn with_strict(mut self) -> Self {
+        self.strict = true;
         self
     }
 }
@@ -105,6 +115,9 @@ pub fn repair(json: &[u8], options: &RepairOptions) -> Result<Repaired, Refusal>
     if changed {
         let lost = lost_by_edits(json, &text, document.format(), &options.read, &edits);
         edits.extend(lost);
+    }
+    if options.strict {
+        losses_as_errors(&mut edits);
     }
     Ok(Repaired { document: text, changed, messages, edits, remaining })
 }
@@ -204,9 +217,31 @@ impl Document {
     /// Reports the values of its source that are not in what was written of it after these edits, and that none of them
     /// names. Nothing where the source is not kept ([`Document::set_source`]), and for a session, which is written anew.
     pub fn lost(&self, written: &[u8], edits: &[Diagnostic]) -> Vec<Diagnostic> {
-        let read = ReadOptions::default().with_calls(self.calls).with_name(self.name.clone());
+        let read = self.read_options();
         let lost = |it| lost_by_edits(it, written, self.format(), &read, edits);
         self.source().map(lost).unwrap_or_default()
+    }
+
+    /// How it was read.
+    pub(crate) fn read_options(&self) -> ReadOptions {
+        ReadOptions::default().with_calls(self.calls).with_name(self.name.clone())
+    }
+
+    /// Reports the values of its source that are neither in what was written of it nor in a message that is not left as
+    /// it was read. As [`Document::lost`], of messages that were taken out.
+    pub fn lost_by_cut(&self, written: &[u8]) -> Vec<Diagnostic> {
+        if !self.is_edited() {
+            return Vec::new();
+        }
+        let read = self.read_options();
+        let cut = Cut {
+            format: self.format(),
+            read: &read,
+            messages: self.messages(),
+            edits: &[],
+            behind: None,
+        };
+        self.source().map(|it| cut.lost(it, written)).unwrap_or_default()
     }
 
     /// What is mended of this document, and how.

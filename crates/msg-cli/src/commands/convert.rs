@@ -8,7 +8,9 @@ use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
 use msg_core::Diagnostic;
-use msg_document::{Accept, ConvertOptions, Converted, Document, Format, convert};
+use msg_document::{
+    Accept, ConvertOptions, Converted, Document, Format, convert, losses_as_errors,
+};
 use serde::Serialize;
 
 use super::Command;
@@ -43,6 +45,9 @@ pub(crate) struct Args {
     /// Options of both sides as a JSON object, such as `{"layout":"canonical"}`.
     #[arg(long, value_name = "JSON")]
     options: Option<String>,
+    /// Take what is lost for an error: exit status 1.
+    #[arg(long)]
+    strict: bool,
     #[command(flatten)]
     carry: CarryArgs,
     #[command(flatten)]
@@ -172,7 +177,8 @@ impl Run<'_> {
             let Converted { document, edits, left_behind } = convert(line, args.to, &self.options)?;
             self.leave_behind(left_behind);
             let json = args.session.redacted(cx, document, true);
-            Ok(Answer { edits, ..Answer::new(json, Status::Clean) })
+            let status = args.status(&edits);
+            Ok(Answer { edits, ..Answer::new(json, status) })
         })
     }
 
@@ -208,7 +214,7 @@ impl Run<'_> {
         self.say(&input.name, &document, &edits, report)?;
         self.leave_behind(left_behind);
         args.io.output.finish(cx, out)?;
-        Ok(Status::Clean)
+        Ok(args.status(&edits))
     }
 
     fn open(&self, input: &mut Input) -> Result<Document, Failure> {
@@ -262,10 +268,16 @@ impl Run<'_> {
 }
 
 impl Args {
+    /// What is lost is an error where that was asked.
+    fn status(&self, edits: &[Diagnostic]) -> Status {
+        Status::of(!self.strict || !losses_as_errors(&mut edits.to_vec()))
+    }
+
     fn options(&self) -> Result<ConvertOptions, Failure> {
         let flags = Flags::of(&self.io.input).and(&self.carry).and(&self.session);
         let mut options: ConvertOptions = flags.options()?;
         options.read.accept = Accept::Json;
+        options.strict = self.strict;
         options.write.session = self.session.complete(options.write.session);
         let json = self.options.as_deref().unwrap_or("{}");
         options.with(json.as_bytes()).map_err(|it| Failure::Usage(it.to_string()))

@@ -83,7 +83,7 @@ struct FileArgs {
 }
 
 /// What a plan that is there has no use for.
-const OTHER_THAN_A_PLAN: [&str; 27] = [
+const OTHER_THAN_A_PLAN: [&str; 28] = [
     "jsonl",
     "plan",
     "records",
@@ -107,6 +107,7 @@ const OTHER_THAN_A_PLAN: [&str; 27] = [
     "open",
     "on_failure",
     "best_effort",
+    "strict",
     "test_summarizer",
     "session",
     "requests",

@@ -3,7 +3,9 @@
 //! What is mended, and how, is `msg-chainast`'s business; nothing here decides anything.
 
 use msg_core::Diagnostic;
-use msg_document::{Accept, Document, RepairOptions, Repaired, WriteOptions, repair};
+use msg_document::{
+    Accept, Document, RepairOptions, Repaired, WriteOptions, losses_as_errors, repair,
+};
 
 use super::Command;
 use crate::chain_args::{ChainArgs, RepairArgs, RequestArgs};
@@ -35,6 +37,9 @@ pub(crate) struct Args {
     repair: RepairArgs,
     #[command(flatten)]
     request: RequestArgs,
+    /// Take what an edit loses for an error: exit status 1.
+    #[arg(long)]
+    strict: bool,
     /// List the edits on standard error as a line of JSON, `{"edits":[…]}`.
     #[arg(long, conflicts_with_all = ["jsonl", "report"])]
     json: bool,
@@ -48,8 +53,10 @@ impl Command for Args {
         let sources = self.io.sources(None)?;
         let lines = |it: Lines<'_>| {
             it.answer(|line| {
-                let Repaired { document, edits, messages, remaining, .. } = repair(line, &options)?;
+                let Repaired { document, mut edits, messages, remaining, .. } =
+                    repair(line, &options)?;
                 let status = Status::of(messages > 0 && remaining.is_empty());
+                let status = status.max(self.loss(&mut edits));
                 Ok(Answer { json: document, edits, remaining, status })
             })
         };
@@ -68,10 +75,16 @@ impl Args {
         let flags = Flags::of(&self.io.input).and(&self.chain).and(&self.repair).and(&self.request);
         let mut options: RepairOptions = flags.options()?;
         options.read.accept = Accept::Json;
+        options.strict = self.strict;
         if let Some(it) = self.request.ask(self.chain.profile(self.io.input.max_bytes())?)? {
             options.chain = options.chain.with_profile(&it);
         }
         Ok(options)
+    }
+
+    /// What is lost is an error where that was asked.
+    fn loss(&self, edits: &mut [Diagnostic]) -> Status {
+        Status::of(!self.strict || !losses_as_errors(edits))
     }
 
     /// The mended document. What was changed has been said then, and what of the source is not in it.
@@ -107,6 +120,7 @@ impl Args {
         if !edits.is_empty() {
             edits.extend(document.lost(&text, &edits));
         }
+        let status = status.max(self.loss(&mut edits));
         if let Some(report) = report {
             report.write(&jsonl::report_line(&edits, &remaining))?;
         } else if self.json {

@@ -6,16 +6,18 @@ mod options;
 mod portable;
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
-use msg_core::Diagnostic;
 use msg_core::request::RequestHead;
+use msg_core::{Diagnostic, Message};
 use msg_forms::turns::LowerOptions;
+use serde_json::value::RawValue;
 
 pub use self::options::{Carry, ConvertOptions};
 use crate::document::Document;
 use crate::format::Format;
 use crate::json::edits_json;
-use crate::ledger::{Account, Told, account};
+use crate::ledger::{Account, Told, account, losses_as_errors};
 use crate::read_options::ReadOptions;
 use crate::refusal::Refusal;
 use crate::repair::RepairOptions;
@@ -148,6 +150,77 @@ pub(crate) fn lost_by_edits(
     account(&source, &written, &told).lost
 }
 
+/// What was cut out of a document, and how what is left was written.
+pub(crate) struct Cut<'a> {
+    pub(crate) format: Format,
+    pub(crate) read: &'a ReadOptions,
+    /// What is left, before it was written.
+    pub(crate) messages: &'a [Message],
+    /// What is said of it.
+    pub(crate) edits: &'a [Diagnostic],
+    /// Of chat messages that were written of it: the members that stay behind. Of the document itself nothing.
+    pub(crate) behind: Option<&'a [String]>,
+}
+
+impl Cut<'_> {
+    /// The values of the source that are neither in what was written nor in a message that the cut took or changed.
+    /// Nothing for a session that is written anew from its messages.
+    pub(crate) fn lost(&self, source: &[u8], written: &[u8]) -> Vec<Diagnostic> {
+        let (format, is_own) = (self.format, self.behind.is_none());
+        if source == written || is_own && format.is_session() {
+            return Vec::new();
+        }
+        let (read, lower) = (self.read.clone().with_from(Some(format)), LowerOptions::strict());
+        let text = match is_own {
+            true => json_of(written, format, &read, &lower),
+            false => std::str::from_utf8(written).ok().map(Cow::Borrowed),
+        };
+        let before = native(source, &read, &lower);
+        let texts = json_of(source, format, &read, &lower).zip(text).zip(before);
+        let Some(((source, written), before)) = texts else { return Vec::new() };
+        let mut after = Vec::new();
+        msg_core::native::write(self.messages, &mut after);
+        let after = String::from_utf8_lossy(&after);
+        let gone = changed(&before, &after);
+        let of_gone = |(at, _): &(usize, _)| {
+            let code = "convert::lost-message".into();
+            Diagnostic::warning(code, "cut").at_message(*at).with_fix("cut")
+        };
+        let mut report: Vec<_> = gone.iter().map(of_gone).collect();
+        report.extend_from_slice(self.edits);
+        // What the cut took is as good as written.
+        let written = gone.iter().fold(written.into_owned(), |res, it| res + "\n" + it.1);
+        let told = Told {
+            report: &report,
+            behind: self.behind.unwrap_or_default(),
+            from: format.name(),
+            keeps_format: is_own,
+            has_records: format.is_session() || format.name() == "otel",
+            is_one: is_one(format, &source),
+            lacks_ids: false,
+            messages: &|| Some(before.clone()),
+        };
+        account(&source, &written, &told).lost
+    }
+}
+
+/// The messages that are not among those that are left, with their places.
+fn changed<'b>(before: &'b str, after: &'b str) -> Vec<(usize, &'b str)> {
+    let rows = |it| serde_json::from_str::<Vec<&RawValue>>(it).unwrap_or_default();
+    let mut left: HashMap<&str, usize> = HashMap::new();
+    let after = rows(after);
+    after.iter().for_each(|it| *left.entry(it.get()).or_default() += 1);
+    let mut gone: Vec<_> = rows(before).into_iter().map(RawValue::get).enumerate().collect();
+    gone.retain(|(_, it)| match left.get_mut(it) {
+        Some(count @ 1..) => {
+            *count -= 1;
+            false
+        }
+        _ => true,
+    });
+    gone
+}
+
 /// Whether a document is one text, not lines of several.
 fn is_one(format: Format, source: &str) -> bool {
     let end = || msg_json::value_end(source.as_bytes(), 0);
@@ -216,9 +289,21 @@ impl Converted {
     /// Reports the values of the source, a document of `from`, that are not in the document of `to` and that nothing
     /// else accounts for. Nothing for the same format, whose document is written around its messages. Linear.
     pub fn account(&mut self, source: &[u8], from: Format, to: Format, options: &ConvertOptions) {
-        if to == from || options.write.preview.is_some() {
-            return;
+        if to != from && options.write.preview.is_none() {
+            self.account_values(source, from, to, options);
         }
+        if options.strict {
+            losses_as_errors(&mut self.edits);
+        }
+    }
+
+    fn account_values(
+        &mut self,
+        source: &[u8],
+        from: Format,
+        to: Format,
+        options: &ConvertOptions,
+    ) {
         let read = options.read.clone().with_from(Some(from));
         let source = json_of(source, from, &read, &options.lower);
         let written = json_of(

@@ -42,6 +42,8 @@ pub struct ConvertOptions {
     pub lower: LowerOptions,
     /// What goes along into another format.
     pub carry: Carry,
+    /// Whether what is lost is an error.
+    pub strict: bool,
     /// All options that were given so far, by name.
     members: Members,
 }
@@ -85,6 +87,13 @@ impl ConvertOptions {
         self
     }
 
+    /// What is lost is an error.
+    #[must_use]
+    pub fn with_strict(mut self) -> Self {
+        self.strict = true;
+        self
+    }
+
     /// The document is read so.
     #[must_use]
     pub fn with_read(mut self, read: ReadOptions) -> Self {
@@ -102,6 +111,7 @@ impl ConvertOptions {
             (false, None) => Carry::Conversation,
             (false, Some(_)) => return Err(bad("model is for a request, which is false")),
         };
+        res.strict = take(of, "strict")?.unwrap_or(false);
         res.write.session = session(of, res.write.session)?;
         res.with_members(members)
     }

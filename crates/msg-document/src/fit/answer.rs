@@ -57,9 +57,7 @@ impl FitAnswer {
     /// Whether it fits, and there was something to fit.
     pub fn is_clean(&self) -> bool {
         match self {
-            FitAnswer::Fitted(it) => {
-                it.fits() && it.remaining.is_empty() && !it.messages.is_empty()
-            }
+            FitAnswer::Fitted(it) => it.is_clean() && !it.messages.is_empty(),
             FitAnswer::Reached(_) => true,
         }
     }

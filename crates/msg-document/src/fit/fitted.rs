@@ -8,9 +8,11 @@ use serde::Serialize;
 
 use super::options::FitOptions;
 use super::original::Original;
+use crate::convert::Cut;
 use crate::document::Document;
 use crate::json::ObjectWriter;
 use crate::lead::Lead;
+use crate::ledger::losses_as_errors;
 use crate::refusal::Refusal;
 
 /// What came of it.
@@ -41,6 +43,10 @@ pub struct Fitted {
     pub(super) source: Option<Box<Document>>,
     /// The document in its own format, where it had to be written for the plan.
     pub(super) written: Option<Vec<u8>>,
+    /// What was read, where something was done to it and the document does not keep it.
+    pub(super) text: Option<Vec<u8>>,
+    /// The values of the document that are not in what was written, and that were not cut.
+    pub(super) lost: Vec<Diagnostic>,
 }
 
 /// What the options want to have.
@@ -49,12 +55,13 @@ pub(super) struct Wanted {
     best_effort: bool,
     records: bool,
     plan: bool,
+    strict: bool,
 }
 
 impl Wanted {
     pub(super) fn by(options: &FitOptions) -> Self {
-        let FitOptions { best_effort, records, plan, .. } = *options;
-        Wanted { best_effort, records, plan }
+        let FitOptions { best_effort, records, plan, strict, .. } = *options;
+        Wanted { best_effort, records, plan, strict }
     }
 }
 
@@ -102,7 +109,13 @@ impl Fitted {
         }
     }
 
-    /// What was cut, in the order of the input.
+    /// Whether it fits, no error stays, and nothing is lost that must not be.
+    pub fn is_clean(&self) -> bool {
+        let loses = || losses_as_errors(&mut self.edits());
+        self.fits() && self.remaining.is_empty() && !(self.wanted.strict && loses())
+    }
+
+    /// What was cut, in the order of the input, then what was lost where the document was written.
     pub fn edits(&self) -> Vec<Diagnostic> {
         let mut edits = self.mended.clone();
         match &self.outcome {
@@ -113,6 +126,10 @@ impl Fitted {
                 edits.extend(tried.map(Edit::diagnostic));
                 edits.push(it.diagnostic(self.unit));
             }
+        }
+        edits.extend(self.lost.iter().cloned());
+        if self.wanted.strict {
+            losses_as_errors(&mut edits);
         }
         edits
     }
@@ -184,7 +201,12 @@ impl Fitted {
             None => document.put_messages(messages),
             Some(_) => document.put_planned(messages, self.plan.as_ref()),
         }
-        document.expect_writer().is_ok().then(|| document.written())
+        document.expect_writer().ok()?;
+        let text = document.written();
+        self.messages = document.take_messages();
+        self.account(document, &text, None);
+        document.put_messages(std::mem::take(&mut self.messages));
+        Some(text)
     }
 
     /// Fails where something was done to a document that is only read; says what writing it leaves out.
@@ -224,7 +246,9 @@ impl Fitted {
     )]
     pub fn to_json_in(&mut self, document: &mut Document) -> Vec<u8> {
         if !matches!(document.format().name(), "anthropic" | "gemini" | "responses") {
-            return self.line(&self.chat(), None);
+            let chat = self.chat();
+            self.account(document, &chat, Some(&document.members()));
+            return self.line(&chat, None);
         }
         let messages = std::mem::take(&mut self.messages);
         match self.first_changed {
@@ -233,12 +257,29 @@ impl Fitted {
         }
         let text = document.written();
         self.messages = document.take_messages();
+        self.account(document, &text, None);
         let list = RawJson::new(String::from_utf8_lossy(&text)).ok().and_then(|it| it.members());
         let is_list = |name: &str| matches!(name, "messages" | "contents" | "input");
         let list = list.and_then(|it| it.into_iter().find(|it| is_list(&it.0)));
         match list {
             Some((_, list)) => self.line(list.text().as_bytes(), Some(&text)),
             None => self.line(&text, None),
+        }
+    }
+
+    /// Looks for the values of the document in what was written of it.
+    fn account(&mut self, document: &Document, written: &[u8], behind: Option<&[String]>) {
+        let source = self.text.as_deref().or(document.source());
+        if let (Some(source), Some(_)) = (source, self.first_changed) {
+            let read = document.read_options();
+            let cut = Cut {
+                format: document.format(),
+                read: &read,
+                messages: &self.messages,
+                edits: &self.mended,
+                behind,
+            };
+            self.lost = cut.lost(source, written);
         }
     }
 

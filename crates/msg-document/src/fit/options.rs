@@ -64,6 +64,8 @@ pub struct FitOptions {
     pub on_failure: Option<OnFailure>,
     /// Give what was reached even if it does not fit.
     pub best_effort: bool,
+    /// Whether what is lost, and not cut, is an error.
+    pub strict: bool,
     /// Summarisers that make tests repeatable.
     #[serde(deserialize_with = "one_or_many")]
     pub test_summarizer: Option<Vec<String>>,
@@ -223,6 +225,7 @@ impl FitOptions {
             open: self.open || other.open,
             on_failure: self.on_failure.or(other.on_failure),
             best_effort: self.best_effort || other.best_effort,
+            strict: self.strict || other.strict,
             test_summarizer: self.test_summarizer.or(other.test_summarizer),
             records: self.records || other.records,
             plan: self.plan || other.plan,

@@ -83,6 +83,9 @@ impl Fitter {
         let read = self.options.plan.then(|| document.messages().to_vec());
         let mut fitted = self.compact(document.take_messages(), given, summarizer)?;
         fitted.expect_writer(&mut document)?;
+        if fitted.first_changed.is_some() {
+            fitted.text = Some(json.to_vec());
+        }
         if let Some(read) = read {
             let messages = fitted.messages.clone();
             fitted.written = fitted.write_into(&mut document);
@@ -175,6 +178,8 @@ impl Fitter {
             wanted: Wanted::by(&self.options),
             source: None,
             written: None,
+            text: None,
+            lost: Vec::new(),
         };
         fitted.finish(ast, given.wants_plan, original.as_ref())?;
         let edits = fitted.records().len();

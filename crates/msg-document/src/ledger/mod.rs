@@ -16,7 +16,7 @@ mod rules;
 
 use std::collections::{BTreeSet, HashMap};
 
-use msg_core::{Code, Diagnostic};
+use msg_core::{Code, Diagnostic, Severity};
 
 use self::leaves::{Frame, pointer, steps, walk};
 use self::pairing::{Element, Lacking, Missing, Written};
@@ -24,6 +24,21 @@ use self::rules::Scope;
 
 /// As many places are said; of the others how many they are.
 const PLACES: usize = 10;
+
+/// Makes errors of the findings that say that something is lost (`convert::lost-…`); whether there are any. What
+/// `strict` in the options does.
+///
+/// ```
+/// use msg_core::{Code, Diagnostic};
+///
+/// let mut found = [Diagnostic::warning(Code::new("convert::lost-value"), "`/x` is left out")];
+/// assert!(msg_document::losses_as_errors(&mut found) && found[0].is_error());
+/// ```
+pub fn losses_as_errors(found: &mut [Diagnostic]) -> bool {
+    let is_loss = |it: &&mut Diagnostic| it.code.as_str().starts_with("convert::lost-");
+    let lost = found.iter_mut().filter(is_loss).map(|it| it.severity = Severity::Error);
+    lost.count() > 0
+}
 
 /// What is known of the way from a source to what was written.
 pub(crate) struct Told<'a> {

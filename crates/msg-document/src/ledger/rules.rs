@@ -177,6 +177,7 @@ pub(super) fn is_shared(leaf: &Leaf<'_>) -> bool {
 
 /// Members that say nothing where they are empty, null or false.
 const EMPTY: &[&str] = &[
+    "ToolCalls",
     "annotations",
     "arguments",
     "args",

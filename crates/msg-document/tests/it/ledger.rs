@@ -1,7 +1,11 @@
 //! Double entry over the case documents of the suites, in every format and mended for several profiles, and over
 //! seeded changes of their structure.
 
-use msg_document::Format;
+use msg_core::Role;
+use msg_document::{
+    ConvertOptions, Digest, Document, FilterOptions, FitOptions, Format, ReadOptions, TrimOptions,
+    WriteOptions, convert, fit,
+};
 use serde::Deserialize;
 
 use crate::laws::ledger::{conversions_account_for_all, mutant, repairs_account_for_all};
@@ -96,4 +100,89 @@ fn changed_documents_account_for_every_text() {
         failed.extend(repairs_account_for_all(text.as_bytes(), Some(*from), Some("openai")).err());
     }
     expect_none(&failed);
+}
+
+/// What is left of a document after a cut is all there, or its loss is said with a place.
+#[test]
+fn cuts_of_the_suites_lose_nothing_besides() {
+    let mut failed = Vec::new();
+    for (from, text) in documents() {
+        let read = ReadOptions::default().with_from(Some(from));
+        let cuts: [fn(&mut Document); 2] = [
+            |it| _ = it.filter(&FilterOptions::default().with_role(Role::User)),
+            |it| _ = it.trim(&TrimOptions::default().with_max_tokens(30)),
+        ];
+        for cut in cuts {
+            let Ok(mut document) = Document::read(text.as_bytes(), &read) else { continue };
+            // A response that is cut becomes a list: what stood around its messages is reported.
+            if document.what().ends_with("response") {
+                continue;
+            }
+            document.set_source(text.clone().into_bytes());
+            cut(&mut document);
+            if document.expect_writer().is_err() {
+                continue;
+            }
+            let mut written = Vec::new();
+            document.write(&WriteOptions::default(), &mut written);
+            let lost = document.lost_by_cut(&written);
+            if !lost.is_empty() {
+                let written = String::from_utf8_lossy(&written);
+                failed.push(format!("{from}: {text}\nin {written}\nlost {lost:?}"));
+            }
+        }
+    }
+    expect_none(&failed);
+}
+
+#[test]
+fn fits_of_the_suites_lose_nothing_besides() {
+    let mut failed = Vec::new();
+    for (from, text) in documents() {
+        let mut options = FitOptions::default().with_budget(30).with_preset("window");
+        (options.from, options.best_effort, options.repair) = (Some(from), true, true);
+        options.strict = true;
+        let read = ReadOptions::default().with_from(Some(from));
+        let is_response = |it: &Document| it.what().ends_with("response");
+        if Document::read(text.as_bytes(), &read).is_ok_and(|it| is_response(&it)) {
+            continue;
+        }
+        let Ok(mut fitted) = fit(text.as_bytes(), &options, &Digest) else { continue };
+        let Some(written) = fitted.take_document() else { continue };
+        let edits = fitted.edits();
+        if edits.iter().any(|it| it.code == "convert::lost-value") {
+            let written = String::from_utf8_lossy(&written);
+            failed.push(format!("{from}: {text}\nin {written}\nsaid {edits:?}"));
+        }
+    }
+    expect_none(&failed);
+}
+
+#[test]
+fn a_value_that_a_cut_did_not_take_is_missed() {
+    let text = br#"{"messages":[{"role":"user","content":"old"},{"role":"user","content":"new","x":"kept"}],"top":"y"}"#;
+    let lost = |written: &str| {
+        let mut document =
+            Document::read(text, &ReadOptions::default()).expect("because it is one");
+        document.set_source(text.to_vec());
+        document.filter(&FilterOptions::default().with_range(1..2));
+        let lost = document.lost_by_cut(written.as_bytes());
+        lost.into_iter().filter_map(|it| it.at.pointer).collect::<Vec<_>>()
+    };
+    let whole = r#"{"messages":[{"role":"user","content":"new","x":"kept"}],"top":"y"}"#;
+    assert!(lost(whole).is_empty());
+    assert_eq!(lost(&whole.replace(r#","x":"kept""#, "")), ["/messages/1/x"]);
+    assert_eq!(lost(&whole.replace(r#","top":"y""#, "")), ["/top"]);
+}
+
+#[test]
+fn what_is_lost_is_an_error_if_that_is_asked() {
+    let text = br#"[{"role":"user","content":"hi","x":1}]"#;
+    let to: Format = "plain".parse().expect("because it is a format");
+    let errors = |options: &ConvertOptions| {
+        let converted = convert(text, to, options).expect("because it is a document");
+        converted.edits.iter().filter(|it| it.is_error()).count()
+    };
+    assert_eq!(errors(&ConvertOptions::default()), 0);
+    assert_eq!(errors(&ConvertOptions::default().with_strict()), 1);
 }

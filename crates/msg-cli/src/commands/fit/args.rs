@@ -77,6 +77,9 @@ pub(crate) struct FitArgs {
     /// Print what was reached even if it does not fit.
     #[arg(long)]
     best_effort: bool,
+    /// Take what is lost, and not cut, for an error: exit status 1.
+    #[arg(long)]
+    strict: bool,
     /// A summariser for tests: fixed:TEXT, len, hash, echo:N, digest, error, fail-on:TEXT.
     #[arg(long, value_name = "S", hide_short_help = true)]
     test_summarizer: Vec<String>,

@@ -108,7 +108,7 @@ impl Run<'_> {
             document.expect_writer().map_err(|it| Failure::refused(it, &input.name))?;
         }
         self.side_files(&fitted, sources)?;
-        let status = Status::of(fitted.fits() && fitted.remaining.is_empty());
+        let status = Status::of(fitted.is_clean());
         if !args.json {
             let mut edits = fitted.edits();
             // What went wrong is said in any case.
