@@ -1,9 +1,10 @@
-//! Appending in memory: ids, levels, the joint, and the proof that nothing above changes (MF-36, MF-37).
+//! Appends in memory: ids, levels, the joint, and enabling a Markdown file (MF-36, MF-37). `proof` verifies that nothing
+//! above changes.
 //!
 //! The store does the same on disk with these functions.
 //!
 //! ```text
-//! what was there, untouched │ joint: line breaks │ # %% the new cell, with an id that is free
+//! the file, untouched │ joint: line breaks │ # %% the new cell, with a free id
 //! ```
 
 mod proof;
@@ -30,7 +31,7 @@ use crate::to_cells::{ToCells, cells_for};
 
 pub(crate) use proof::Writer;
 
-/// Where an appended cell stands.
+/// Where an appended cell is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Placed {
     /// Its id.
@@ -80,7 +81,7 @@ pub fn append(
 
 /// Writes messages as a new message file (MF-38).
 ///
-/// Cost: linear; beside the file, what it has to know of the calls and ids.
+/// Cost: linear; next to the file, what it has to know of the calls and ids.
 ///
 /// # Errors
 /// [`Error::Refused`] if an attribute of the options could not be read back.
@@ -150,18 +151,17 @@ pub fn refuse_other_kinds(name: &Path, doc: &Document) -> Result<(), Error> {
     if named || !doc.cells().is_empty() || text.iter().all(u8::is_ascii_whitespace) {
         return Ok(());
     }
-    let what =
-        "it is not a message file: no .md, and no cell in it (--force writes to it all the same)";
+    let what = "not a message file: no .md extension and no cells (use --force to write anyway)";
     refuse("msgfile::not-a-message-file", what)
 }
 
 /// Whether a document may be appended to (MF-36); new bytes if `force` had to change it for that.
 pub(crate) fn writable(doc: &Document, force: Force) -> Result<Option<Vec<u8>>, Error> {
     if is_utf16(doc.bytes()) {
-        return refuse("msgfile::utf16-unsupported", "the file is UTF-16; only UTF-8 is written");
+        return refuse("msgfile::utf16-unsupported", "the file is UTF-16, expected UTF-8");
     }
     if force == Force::No && doc.is_newer() {
-        return refuse("msgfile::newer-format", "the file is of a newer format");
+        return refuse("msgfile::newer-format", "the file has a newer format version");
     }
     if doc.mode() == Mode::MessageFile || doc.section().is_some() {
         return Ok(None);
@@ -169,7 +169,7 @@ pub(crate) fn writable(doc: &Document, force: Force) -> Result<Option<Vec<u8>>, 
     let (code, what) = if doc.is_active() {
         ("msgfile::section-not-found", "the section that the frontmatter names is not in the file")
     } else {
-        ("msgfile::not-activated", "the Markdown file is not switched on by `message_section`")
+        ("msgfile::not-activated", "the Markdown file is not enabled by `message_section`")
     };
     match force {
         Force::Yes => activated(doc, None).map(Some),
@@ -217,7 +217,7 @@ pub(crate) fn resolve(
     };
     check_id(&id)?;
     if force == Force::No && index.has_id(&id) {
-        return refuse("msgfile::duplicate-id", format!("the id {id} is there already"));
+        return refuse("msgfile::duplicate-id", format!("duplicate id {id}"));
     }
     let level = match (cell.kind, lower.as_str()) {
         (Kind::Message, _) => index.level,
@@ -256,7 +256,7 @@ fn id_below(
         | (_, Some((parent, Class::Code | Class::Call | Class::Execution, n))) => {
             Ok(format!("{parent}.{n}"))
         }
-        _ => refuse("msgfile::no-such-cell", "there is no cell that it could hang below"),
+        _ => refuse("msgfile::no-such-cell", "no cell to attach it to"),
     }
 }
 
@@ -286,7 +286,7 @@ fn with_nonce(
     refuse("msgfile::nonce-exhausted", format!("no free id below {parent} in {NONCE_TRIES} tries"))
 }
 
-// What may be appended. What a message becomes is decided in `to_cells`.
+// Entries: what can be appended. `to_cells` converts messages to entries.
 
 /// What may be appended: a cell, or a message that becomes some.
 #[derive(Debug, Clone, PartialEq)]
@@ -309,7 +309,7 @@ impl From<Message> for Entry {
     }
 }
 
-// How an append works. Where it writes is the store's business, see [`store::Options`](crate::store::Options).
+// Options of an append. Options of writing to disk are in [`store::Options`](crate::store::Options).
 
 /// How [`append`](crate::append()) and [`write`](write()) work.
 ///
@@ -361,7 +361,7 @@ impl From<bool> for Force {
     }
 }
 
-// Switching a Markdown file on: a line in its frontmatter, a heading at its end (MF-36).
+// Enables a Markdown file: a line in its frontmatter, a heading at its end (MF-36).
 
 /// The bytes of a Markdown file with the record switched on in the section `name` (`Discussion`
 /// unless the frontmatter names one), checked by reading them.
@@ -372,14 +372,14 @@ pub(crate) fn activated(doc: &Document, name: Option<&str>) -> Result<Vec<u8>, E
     if !doc.is_active() {
         let value = name.unwrap_or("Discussion");
         if value.trim().is_empty() || value.chars().any(char::is_control) {
-            return Err(refused("the name of the section is empty or holds control characters"));
+            return Err(refused("the section name is empty or contains control characters"));
         }
         let line = format!("message_section: {}{}", scalar(value), eol.as_str());
         match doc.frontmatter() {
             Some(front) if front.switched_off => {
-                return Err(refused("the file is switched off by `message_section: false`"));
+                return Err(refused("the file is disabled by `message_section: false`"));
             }
-            Some(front) if front.broken => return Err(refused("the frontmatter is broken")),
+            Some(front) if front.broken => return Err(refused("the frontmatter is invalid")),
             Some(front) => drop(bytes.splice(front.close..front.close, line.into_bytes())),
             None => {
                 let at = bom_len(&bytes);
@@ -390,7 +390,7 @@ pub(crate) fn activated(doc: &Document, name: Option<&str>) -> Result<Vec<u8>, E
     }
     let with_front = Document::read(bytes.as_slice(), Mode::Markdown, &Limits::default())?;
     let Some(section) = with_front.frontmatter().and_then(|f| f.message_section.clone()) else {
-        return Err(refused("the frontmatter does not take the line that switches the file on"));
+        return Err(refused("cannot add `message_section` to the frontmatter"));
     };
     if with_front.section().is_none() {
         bytes.extend_from_slice(&joint(&bytes));

@@ -1,7 +1,7 @@
-//! Findings are gathered by offset while reading and given lines at the end, in one pass.
+//! Collects findings by offset while reading and computes their lines at the end, in one pass; and the extra checks of
+//! `msg file check`.
 //!
-//! A hostile file has more of them than bytes to spare: of each code no more are kept than a report takes,
-//! the others are counted.
+//! A hostile file may have millions of findings: for each code a limited number is kept and the others are counted.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -142,7 +142,7 @@ fn flush(same: &mut Vec<Diagnostic>, report: &mut Report) {
     report.extend(same.drain(..));
 }
 
-// What `msg file check` finds beside the diagnostics of reading (MF-50).
+// Findings of `msg file check` in addition to the diagnostics of reading (MF-50).
 
 impl Document {
     /// All diagnostics: those of reading and the hints that only a check gives.
@@ -200,7 +200,7 @@ fn text_after_section(doc: &Document, found: &mut Findings) {
         found.tell(
             at,
             CODE,
-            "the heading ends the section for a reader, but is text of the last cell",
+            "the heading ends the section for a reader but is text of the last cell",
         );
     }
 }

@@ -1,6 +1,6 @@
 //! A whole file, read: the entry point of the crate (MF-1).
 //!
-//! A document is immutable and cheap to clone; edits give new bytes, see `edit`.
+//! A document is immutable and cheap to clone; edits return new bytes, see `edit`.
 
 use std::borrow::Cow;
 use std::io;
@@ -202,13 +202,13 @@ impl Document {
         self.syntax.section.as_ref()
     }
 
-    /// What stands before the record in an `.md` file, the section's heading included.
+    /// The text before the record in an `.md` file, the section's heading included.
     #[must_use]
     pub fn document(&self) -> Option<Span> {
         self.syntax.document
     }
 
-    /// What stands before the first cell.
+    /// The text before the first cell.
     #[must_use]
     pub fn preamble(&self) -> Span {
         self.syntax.preamble
@@ -245,7 +245,7 @@ impl Document {
     /// The agent of this name.
     pub(crate) fn agent(&self, name: &str) -> Result<&Agent, Error> {
         let unknown =
-            || Error::refused("msgfile::agent-unknown", format!("no agent is called `{name}`"));
+            || Error::refused("msgfile::agent-unknown", format!("unknown agent `{name}`"));
         self.agents().iter().find(|it| *it.name == *name).ok_or_else(unknown)
     }
 

@@ -1,4 +1,4 @@
-//! Edits as splices: bytes outside the edited cell stay, for attributes even those around the value (MF-39).
+//! Edits as splices: bytes outside the edited cell are unchanged; an edit of an attribute changes only its value (MF-39).
 //!
 //! ```text
 //! # %% [^1]                                  # %% [^1]
@@ -76,7 +76,7 @@ impl Edit<'_> {
         if others_stay_but(doc, &new, edited) {
             return Ok(new);
         }
-        refuse("msgfile::bad-cell", "the edit would change what other cells say")
+        refuse("msgfile::bad-cell", "the edit would change other cells")
     }
 
     /// Sets or, with an empty text, removes the title.
@@ -100,7 +100,7 @@ impl Edit<'_> {
         if it.heading().title.unwrap_or_default() != title
             || it.type_name().as_deref() != kept.as_deref()
         {
-            return refuse("msgfile::bad-cell", "the title would not read back as it was meant");
+            return refuse("msgfile::bad-cell", "the title would not read back unchanged");
         }
         self.now = Some(new);
         Ok(self)
@@ -118,7 +118,7 @@ impl Edit<'_> {
         let (_, text, _) = render::edges(body);
         // A CR of the body before the CRLF that ends its line is content only where lines end in LF.
         if (*read.body() != *text && !it.raw.crlf) || !same_definition(it, read) {
-            return refuse("msgfile::bad-cell", "the body would not read back as it was meant");
+            return refuse("msgfile::bad-cell", "the body would not read back unchanged");
         }
         self.now = Some(new);
         Ok(self)
@@ -134,7 +134,7 @@ impl Edit<'_> {
         Ok(self)
     }
 
-    /// Inserts a cell behind another one; `0` puts it before the first. Its place must be an id.
+    /// Inserts a cell after another one; `0` puts it before the first. Its place must be an id.
     ///
     /// # Errors
     /// `no-such-cell`, `bad-id`, and those of [`render`](crate::render()).
@@ -185,7 +185,7 @@ fn body_splice(doc: &Document, it: &Cell, body: &[u8]) -> Result<Splice, Error> 
     let (_, text, _) = render::edges(body);
     let wanted = NewCell { body: text.to_vec(), ..NewCell::message("") };
     let rendered = render::render(&wanted, "0", 1, eol)?;
-    // Behind heading, empty line and definition of the rendered cell stands the escaped body.
+    // After heading, empty line and definition of the rendered cell is the escaped body.
     let head = render::render(&NewCell::message(""), "0", 1, eol)?.len();
     let mut new = Vec::new();
     let from = it
@@ -206,13 +206,13 @@ fn body_splice(doc: &Document, it: &Cell, body: &[u8]) -> Result<Splice, Error> 
     if it.raw.definition().is_some_and(|d| d.start >= from) {
         return refuse(
             "msgfile::bad-cell",
-            "the definition stands inside the body; format the file first",
+            "the definition is inside the body; format the file first",
         );
     }
     Ok((Span::new(from, end), new))
 }
 
-// Edits of a definition: one attribute set or removed, the rest of the line untouched (MF-39).
+// Sets or removes one attribute of a definition; the rest of the line is unchanged (MF-39).
 
 impl Edit<'_> {
     /// Sets an attribute, or makes it a flag with `None`. All bytes but the value stay; a new one goes to
@@ -324,17 +324,16 @@ impl Edit<'_> {
 
 fn unreadable(key: &str) -> Error {
     let what = format!(
-        "the attribute {key:?} would not read back as it was meant, or change others; format the file first"
+        "the attribute {key:?} would not read back unchanged, or would change others; format the file first"
     );
     Error::refused("msgfile::bad-attribute", what)
 }
 
-/// Refuses a cell whose definition stands in the footnote block of another (MF-10): an edit leaves every
+/// Refuses a cell whose definition is in the footnote block of another (MF-10): an edit leaves every
 /// byte outside its cell.
 fn own_definition(cell: &Cell) -> Result<(), Error> {
     if cell.raw.definition().is_none() && cell.raw.defined_id().is_some() {
-        let what =
-            "the definition stands in the footnote block of another cell; format the file first";
+        let what = "the definition is in the footnote block of another cell; format the file first";
         return refuse("msgfile::bad-attribute", what);
     }
     Ok(())
@@ -348,7 +347,7 @@ fn with_blanks(whole: Span, bytes: &[u8]) -> Span {
     if begins_line { whole } else { Span::new(whole.start - blanks, whole.end) }
 }
 
-/// Where a definition's attributes begin, behind the type, and where they end, before the line end.
+/// Where a definition's attributes begin, after the type, and where they end, before the line end.
 fn attributes_span(cell: &Cell, doc: &Document) -> Result<(usize, usize), Error> {
     let none = || {
         Error::refused(
@@ -359,7 +358,7 @@ fn attributes_span(cell: &Cell, doc: &Document) -> Result<(usize, usize), Error>
     let span = cell.raw.definition().ok_or_else(none)?;
     let text = span.of(doc.bytes());
     let end = text.iter().rposition(|b| !matches!(b, b'\n' | b'\r' | b' ' | b'\t'));
-    // Behind `]` of the type or, without one, behind `]:` of the id.
+    // After `]` of the type or, without one, after `]:` of the id.
     let id_end = cell.raw.defined_id().map_or(span.start, |id| id.end + 2);
     let begin =
         cell.raw.ty().filter(|ty| ty.start >= id_end).and_then(|ty| {
@@ -368,7 +367,7 @@ fn attributes_span(cell: &Cell, doc: &Document) -> Result<(usize, usize), Error>
     Ok((begin.unwrap_or(id_end), span.start + end.map_or(0, |n| n + 1)))
 }
 
-// Whether an edit did what it was asked for and nothing else (MF-39).
+// Reads an edit back: it must change what was requested and nothing else (MF-39).
 
 /// What an edit is to do to the list of cells; ordinals from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

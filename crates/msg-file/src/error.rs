@@ -1,6 +1,6 @@
-//! What can go wrong for a caller: limits, refusals, locks and files.
+//! Errors: limits, refusals, locks and files; and the limits themselves.
 //!
-//! Odd documents are no errors: they are read, and diagnostics say what was odd.
+//! Malformed documents are not errors: they are read, and diagnostics report the problems.
 
 use std::io;
 use std::path::PathBuf;
@@ -22,7 +22,7 @@ use serde::Deserialize;
 #[non_exhaustive]
 pub enum Error {
     /// The file is larger than the caller allows.
-    #[error("the file has {found} bytes, the limit is {limit}")]
+    #[error("the file is {found} bytes long, the limit is {limit}")]
     Limit {
         /// Bytes of the file.
         found: u64,
@@ -48,7 +48,7 @@ pub enum Error {
         /// What was refused and why.
         what: String,
     },
-    /// Somebody else holds the file's lock and did not let go in time (MF-41).
+    /// Another program holds the file's lock and did not let go in time (MF-41).
     #[error("the file is locked by process {pid} on {host} since {since}")]
     Locked {
         /// Process id of the holder, 0 if unknown.
@@ -62,7 +62,7 @@ pub enum Error {
     #[error("the file was changed on disk after it was read")]
     ChangedOnDisk,
     /// No regular file with one name, so it cannot be replaced (MF-46).
-    #[error("{} cannot be replaced: it is no regular file, a loop, or has several names", .0.display())]
+    #[error("cannot replace {}: expected a regular file with a single name", .0.display())]
     NotReplaceable(PathBuf),
     /// A write stopped early; the file was cut back to what it was (MF-42).
     #[error("cannot append to the file at byte {at}: {source}")]
@@ -121,7 +121,7 @@ impl Error {
     }
 }
 
-// How much is read. Nothing here limits what a document may say.
+// Limits on the size of input. They do not limit the content of a document.
 
 /// Limits of a reading (section 10 of the format). The defaults are generous; hosts that read
 /// strangers' files lower them.

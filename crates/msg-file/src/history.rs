@@ -1,9 +1,10 @@
-//! From the file to the messages that a model gets (MF-27 to MF-33).
+//! Converts a file to the messages that a model gets (MF-27 to MF-33). Results, payloads and texts of outputs are built
+//! in `answers`.
 //!
 //! ```text
 //! # %% Question      ─▶ user: What is 2 + 2?
 //! ## %%% [bot]        ─▶ assistant: 4
-//! text behind the record's section ─▶ nothing
+//! text after the record's section ─▶ nothing
 //! ```
 
 pub(crate) mod answers;
@@ -72,7 +73,7 @@ impl History {
     pub const SUMMARY_PREFIX: &str = "Summary of earlier messages:\n\n";
 }
 
-/// The first paragraph of a cell; of base64 data what stands for it (MF-20).
+/// The first paragraph of a cell; of base64 data what represents it (MF-20).
 pub(crate) fn first_paragraph(cell: &Cell) -> String {
     use crate::model::kinds::CellKind::{ExecDisplay, ExecOutput, ToolResult};
     let output = matches!(cell.kind, ExecDisplay(_) | ExecOutput(_) | ToolResult(_));
@@ -82,10 +83,9 @@ pub(crate) fn first_paragraph(cell: &Cell) -> String {
     String::from_utf8_lossy(content::first_paragraph(&cell.body())).into_owned()
 }
 
-// One message a cell, calls with their turn, results behind it (MF-28 to MF-30, MF-33). What an agent said is
-// read in `turns`.
+// One message per cell, calls in the message of their turn, results after it (MF-28 to MF-30, MF-33).
 
-/// Stands for the result of a call that never got one (MF-30).
+/// Replaces the result of a call that never got one (MF-30).
 const MISSING_RESULT: &str = "the call was not handled, please try again";
 
 /// Makes the history of a document.
@@ -172,9 +172,9 @@ pub(crate) struct Projection<'a> {
     pub(crate) call_ids: HashMap<String, usize>,
     /// The calls that cells with JSON messages answer.
     pub(crate) native_results: HashSet<String>,
-    /// Index of the message behind the last one that is no result.
+    /// Index of the message after the last one that is not a result.
     open_from: usize,
-    /// Indices of results that stand for nothing.
+    /// Indices of results that are placeholders only.
     missing: Vec<usize>,
     /// What these say: one text for all of them.
     pub(crate) unanswered: Arc<[Part]>,
@@ -284,7 +284,7 @@ impl<'a> Projection<'a> {
         self.with_answers(message, sources, calls, Vec::new());
     }
 
-    /// A message with its calls, and the results directly behind it; `answers` are those of calls
+    /// A message with its calls, and the results directly after it; `answers` are those of calls
     /// that it has already.
     pub(crate) fn with_answers(
         &mut self,
@@ -304,7 +304,7 @@ impl<'a> Projection<'a> {
             message.parts.push(Part::ToolCall(ToolCall::new(id.clone(), name, text)));
             sources.push(cell.ordinal());
             let answer = self.answer(cell, id.clone(), i);
-            // A result that stands in a cell with a JSON message comes where that cell is.
+            // A result that is in a cell with a JSON message comes where that cell is.
             let is_elsewhere =
                 answer.missing && answer.sources.is_empty() && self.native_results.contains(&id);
             if !is_elsewhere {
@@ -359,7 +359,7 @@ pub(crate) fn native(cell: &Cell) -> Option<Message> {
     native::read(json.as_bytes()).ok()?.0.pop()
 }
 
-// Where the record of a Markdown file ends: text behind it is never sent to a model (MF-5, MF-29).
+// Where the record of a Markdown file ends: text after it is never sent to a model (MF-5, MF-29).
 //
 // ```text
 // # Discussion                      the section, of level 1

@@ -1,4 +1,4 @@
-//! What an append has to know about a file: ids, the largest number, agents, the default (MF-37, MF-47).
+//! The facts about a file that an append needs: ids, the largest number, agents, the default agent (MF-37, MF-47).
 //!
 //! It is filled from cells in order, so an open appender keeps it up to date with what it adds and
 //! never reads the file again. It judges cells by kind, type and id alone.
@@ -40,7 +40,7 @@ pub(crate) struct Index {
 struct Known {
     /// That of the latest cell of this id; none where only ids below it are there.
     class: Option<Class>,
-    /// The largest n below it, wherever its own cell stands.
+    /// The largest n below it, wherever its own cell is.
     largest_n: u32,
     /// The `call_id` of a call that has no result so far.
     waits: Option<Arc<str>>,

@@ -1,6 +1,6 @@
 //! The JSON form of documents (MF-58): members in a fixed order, written straight to text.
 //!
-//! Reading JSON is not done here, and neither is anything a library user cannot get from the types.
+//! It does not read JSON, and writes nothing that is not also available from the types.
 //!
 //! ```text
 //! {"ordinal":0,"kind":"message","level":1,"heading":"strong","title":"Question","id":"1","type":"markdown",…}   a cell
@@ -72,7 +72,7 @@ impl Document {
     pub fn write_json(&self, name: &str, out: &mut impl io::Write) -> io::Result<()> {
         let (mut text, mut written) = (Vec::new(), Ok(()));
         let hand_on = |text: &mut Vec<u8>| {
-            // Nothing is written behind an error.
+            // Nothing follows an error.
             if written.is_ok() {
                 written = out.write_all(text);
             }

@@ -1,12 +1,12 @@
 //! Conversations as Markdown files that people edit and programs append to, losing nothing.
 //!
 //! Any bytes are read and print back unchanged; a file shows the messages, calls, results, code and
-//! outputs of a conversation as headings, and [`Document::history`] gives what a model is to see of
-//! it. Appending never changes what stands above, and the [`store`] does it durably.
+//! outputs of a conversation as headings, and [`Document::history`] gives the messages for a model.
+//! Appending never changes existing bytes, and the [`store`] appends durably.
 //!
 //! It never renders Markdown, never runs what a file holds, never asks a model.
 //!
-//! The rules (`MF-…`) stand in `docs/formats/message-file.md`.
+//! The rules (`MF-…`) are in `docs/formats/message-file.md`.
 //!
 //! ```
 //! use msg_file::{Document, HistoryOptions, Mode};

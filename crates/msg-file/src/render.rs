@@ -1,6 +1,7 @@
-//! A cell as text: canonical heading and definition, body escaped so that it reads back (MF-34, MF-35).
+//! Renders cells: canonical heading and definition, body escaped so that it reads back (MF-34, MF-35); and formats a
+//! document on request (MF-40).
 //!
-//! Where it goes and which id it gets is decided in `append`.
+//! It does not choose the place or id of a cell (`append`).
 
 use std::collections::HashSet;
 
@@ -114,7 +115,7 @@ pub fn render(cell: &NewCell, id: &str, level: u8, eol: Eol) -> Result<Vec<u8>, 
     Ok(out)
 }
 
-/// The same behind what is there; after an error the end of `out` is not to be used.
+/// The same after what is there; after an error the end of `out` is not to be used.
 pub(crate) fn render_to(
     cell: &NewCell,
     id: &str,
@@ -124,10 +125,7 @@ pub(crate) fn render_to(
 ) -> Result<(), Error> {
     check_id(id)?;
     if !(1..=5).contains(&level) {
-        return refuse(
-            "msgfile::bad-cell",
-            format!("{level} is no level of a cell, only 1 to 5 are"),
-        );
+        return refuse("msgfile::bad-cell", format!("invalid cell level {level}, expected 1 to 5"));
     }
     let ty = cell.ty.as_deref().filter(|t| !t.is_empty()).unwrap_or("markdown");
     check_type(ty)?;
@@ -164,7 +162,8 @@ pub(crate) fn check_id(id: &str) -> Result<(), Error> {
     if grammar::is_id(id.as_bytes()) {
         return Ok(());
     }
-    let what = format!("{id:?} is no id: blanks, controls, brackets and ^ are not allowed");
+    let what =
+        format!("invalid id {id:?}: blanks, control characters, brackets and ^ are not allowed");
     refuse("msgfile::bad-id", what)
 }
 
@@ -181,7 +180,7 @@ pub(crate) fn check_type(ty: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// A heading line: title and id behind the mark.
+/// A heading line: title and id after the mark.
 pub(crate) fn heading(mark: &[u8], title: &[u8], id: Option<&[u8]>) -> Vec<u8> {
     let mut out = mark.to_vec();
     if !title.is_empty() || id.is_some() {
@@ -212,13 +211,16 @@ pub(crate) fn title(text: &str) -> String {
 /// One attribute with the space before it.
 pub(crate) fn attribute(key: &str, value: Option<&str>, out: &mut Vec<u8>) -> Result<(), Error> {
     if !attributes::key_reads_back(key, value.is_none()) {
-        return refuse("msgfile::bad-attribute", format!("the key {key:?} could not be read back"));
+        return refuse(
+            "msgfile::bad-attribute",
+            format!("the key {key:?} would not read back unchanged"),
+        );
     }
     out.push(b' ');
     out.extend_from_slice(key.as_bytes());
     if let Some(value) = value {
         if value.contains('\0') {
-            return refuse("msgfile::bad-attribute", format!("the value of {key:?} holds a NUL"));
+            return refuse("msgfile::bad-attribute", format!("NUL in the value of {key:?}"));
         }
         out.extend_from_slice(b"=\"");
         quote(value, out);
@@ -269,7 +271,7 @@ fn escaped(body: &[u8], eol: &str, out: &mut Vec<u8>) {
     if !suspicious {
         return out.append(&mut plain);
     }
-    // Lines are judged as they will stand: a CR of the body before a CRLF is text there.
+    // Lines are judged as they will be: a CR of the body before a CRLF is text there.
     let fences = closed_fences(&plain);
     for line in lines(&plain, 0, plain.len()) {
         let text = chomp(&plain[line.start..line.end]);

@@ -1,4 +1,4 @@
-//! What running a code cell or a call gave, as cells (MF-56). Nothing is run here.
+//! The result of running a code cell or a call, as cells (MF-56). It runs nothing.
 
 use base64::Engine as _;
 
@@ -51,8 +51,7 @@ pub struct RunResult {
 /// # Ok::<(), msg_file::Error>(())
 /// ```
 pub fn run_cells(doc: &Document, of: &CellRef, result: &RunResult) -> Result<Vec<NewCell>, Error> {
-    let none =
-        || Error::refused("msgfile::no-such-cell", "there is no code cell or call of that id");
+    let none = || Error::refused("msgfile::no-such-cell", "no code cell or call has that id");
     let parent = doc.cell(of).ok_or_else(none)?;
     let of = CellRef::Ordinal(parent.ordinal());
     match parent.kind() {
@@ -179,7 +178,7 @@ fn executed(
     let lang = lang.filter(|l| check_type(l).is_ok()).unwrap_or_else(|| "lang".to_owned());
     let (mut body, no_eol) = stream_lines(&result.streams)?;
     let mut values = values(result, &mut body);
-    // A value that is alone stands in the execution itself, where it would not be read as streams.
+    // A value that is alone is in the execution itself, where it would not be read as streams.
     let is_alone = body.is_empty() && values.len() == 1;
     if let Some(it) = values.pop_if(|it| is_alone && (it.mime != PLAIN || it.encoding.is_some())) {
         let cell = result.cell(&lang, of, Some(it.mime), it.encoding, "");
@@ -192,7 +191,7 @@ fn executed(
     Ok([execution].into_iter().chain(displays).collect())
 }
 
-/// What the lines of the streams cannot hold; a plain text is put behind them.
+/// What the lines of the streams cannot hold; a plain text is put after them.
 fn values<'a>(result: &'a RunResult, lines: &mut Vec<u8>) -> Vec<Value<'a>> {
     let (mime, data) = (result.mime(), result.data.as_deref());
     // Where both are given, the media type is that of the data.
@@ -227,7 +226,7 @@ fn stream_lines(streams: &[(String, String)]) -> Result<(Vec<u8>, String), Error
         let Some((name, rest)) = open.iter_mut().find(|(n, _)| n == name) else {
             return refuse(
                 "msgfile::bad-cell",
-                format!("{name:?} is no stream, only stdout and stderr are"),
+                format!("unknown stream {name:?}, expected stdout or stderr"),
             );
         };
         for piece in chunk.split_inclusive('\n') {

@@ -1,4 +1,4 @@
-//! Byte ranges of a file.
+//! Byte ranges of a file, and a compact form of them for cells.
 //!
 //! A span never leaves its document: it is two numbers, and says nothing about the text between them.
 
@@ -18,7 +18,7 @@ use crate::syntax::grammar::Kind;
 pub struct Span {
     /// Offset of the first byte.
     pub start: usize,
-    /// Offset behind the last byte.
+    /// Offset after the last byte.
     pub end: usize,
 }
 
@@ -53,12 +53,12 @@ impl Span {
     }
 }
 
-// Spans and ordinals as a cell keeps them: half as large, since a hostile file is nothing but cells.
+// Spans and ordinals as cells store them: half as large, because a hostile file may consist of cells only.
 //
 // Outside cells everything is a [`Span`] and a `usize`. Offsets are below 4 GiB, as those of every file
 // that is read.
 
-/// Where a cell stands in its file and among the others.
+/// Where a cell is in its file and among the others.
 #[derive(Debug, Clone)]
 pub(crate) struct Places {
     pub(crate) ordinal: u32,
@@ -78,7 +78,7 @@ pub(crate) struct Places {
     /// The id in the definition line, where there is one.
     pub(crate) defined_id: Place,
     pub(crate) ty: Place,
-    /// The lines of the body: two spans where a definition stands between them.
+    /// The lines of the body: two spans where a definition is between them.
     pub(crate) body: (Place, Place),
 }
 

@@ -1,4 +1,5 @@
-//! Nonces keep the ids of calls from being guessed or repeated (MF-21, MF-37). Randomness is the caller's.
+//! Nonces, which keep the ids of calls from being guessed or repeated (MF-21, MF-37), and RFC 3339 times (MF-25). The
+//! caller supplies randomness and the clock.
 
 use nom::branch::alt;
 use nom::bytes::complete::{take_while_m_n, take_while1};
@@ -45,9 +46,7 @@ impl From<String> for Nonce {
     }
 }
 
-// Dates and times of RFC 3339, as the `time` of a cell has them (MF-25): written and recognised.
-//
-// It does not know what time it is.
+// Dates and times of RFC 3339 for the `time` of a cell (MF-25): written and recognised. No clock is read.
 
 /// Seconds since 1970 as the `time` of a cell has them: RFC 3339, in UTC.
 ///
@@ -98,7 +97,7 @@ fn digits<'a>(
     map_res(take_while_m_n(count, count, |c: char| c.is_ascii_digit()), str::parse)
 }
 
-/// The days of a month, none of one that is no month.
+/// The days of a month, none of one that is not a month.
 fn days_of(year: u32, month: u32) -> u32 {
     let is_leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
     match month {

@@ -1,7 +1,7 @@
 //! Message files on disk: durable append and replace. The only module with files, locks and a clock.
 //!
-//! An append locks the file, finishes what a crash left, notices what a person saved in between,
-//! proves in memory that nothing above changes, and writes whole cells by one write (MF-41 to MF-47).
+//! An append locks the file, completes an interrupted append, detects saves by other programs, verifies in memory that
+//! nothing above changes, and writes whole cells with one write (MF-41 to MF-47).
 //!
 //! ```no_run
 //! use msg_core::{IdSource, SeededIds};
@@ -69,7 +69,7 @@ pub enum Reconcile {
 pub struct Options {
     /// When an append counts as done.
     pub durability: Durability,
-    /// How long to wait for somebody else's lock; as a number, in seconds. 10 s.
+    /// How long to wait for another program's lock; as a number, in seconds. 10 s.
     #[serde(deserialize_with = "seconds")]
     pub lock_timeout: Duration,
     /// Switch Markdown files on, write to newer formats, take ids that are there.
@@ -103,7 +103,7 @@ impl Options {
         self
     }
 
-    /// How long to wait for somebody else's lock.
+    /// How long to wait for another program's lock.
     #[must_use]
     pub fn with_lock_timeout(mut self, timeout: Duration) -> Self {
         self.lock_timeout = timeout;

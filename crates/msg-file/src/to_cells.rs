@@ -1,4 +1,4 @@
-//! Messages as cells (MF-38). What a cell cannot hold exactly goes into one as JSON, never lost.
+//! Converts messages to cells (MF-38). A message that a cell cannot hold exactly is stored in a cell as JSON.
 
 use msg_core::{CallKind, Message, Part, Reasoning, Role, Text, ToolCall, ToolResult, native};
 use serde::Deserialize;
@@ -40,7 +40,7 @@ impl ToCells {
 /// The cells of a message at the end of a document (MF-38).
 ///
 /// Reading them back, with `open`, gives an equal message, for chains whose call ids are unique and
-/// whose results stand in the order in which a history gives them.
+/// whose results are in the order in which a history gives them.
 ///
 /// # Errors
 /// [`Error::Refused`] if an attribute of the options could not be read back.

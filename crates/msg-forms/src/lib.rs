@@ -36,7 +36,7 @@ pub use codes::CODES;
 pub use turn::{TextPart, ToolPart, ToolStatus, Turn, TurnPart, TurnRole};
 
 /// Turns as they are stored: read, written (MS-19), made of messages (MS-22) and made messages again
-/// (OA-6). [`Turn`] and its parts stand at the root.
+/// (OA-6). [`Turn`] and its parts are at the root.
 pub mod turns {
     pub use crate::{
         lower::{

@@ -1,4 +1,4 @@
-//! Naming what a target format cannot hold (MS-24).
+//! Reports what a target format cannot hold (MS-24), and the member layout that readers keep for writers (MS-6).
 
 use std::borrow::Cow;
 
@@ -76,7 +76,7 @@ impl<'r> Losses<'r> {
     /// Members of formats other than the target's.
     pub(crate) fn extra(&mut self, extra: &Extra, target: Option<&Origin>) {
         for (origin, name, _) in extra.all().filter(|it| Some(it.0) != target) {
-            let text = format!("member `{name}` of format {origin} is left out");
+            let text = format!("member `{name}` of format {origin}, dropped");
             self.push(Diagnostic::info("convert::lost-member".into(), text));
         }
     }
@@ -84,7 +84,7 @@ impl<'r> Losses<'r> {
     /// Members of the target's own format that have got the name of one that the model knows.
     pub(crate) fn taken(&mut self, extra: &Extra, target: &Origin, known: &[&str]) {
         for (name, _) in extra.iter(target).filter(|it| known.contains(&it.0)) {
-            let text = format!("unknown member `{name}` is left out: its name is taken");
+            let text = format!("unknown member `{name}`, dropped: its name is already used");
             self.push(Diagnostic::info("convert::lost-member".into(), text));
         }
     }
@@ -92,14 +92,14 @@ impl<'r> Losses<'r> {
     /// A message of which nothing is left.
     pub(crate) fn message(&mut self, message: &Message) {
         self.part = None;
-        let text = format!("nothing is left to write of this {} message", message.role);
+        let text = format!("empty {} message, not written", message.role);
         self.warn("convert::lost-message", text);
     }
 
     /// A message that became several.
     pub(crate) fn split(&mut self) {
         self.part = None;
-        self.warn("convert::split-message", "each tool result becomes a message of its own");
+        self.warn("convert::split-message", "message split: one message per tool result");
     }
 
     fn push(&mut self, mut it: Diagnostic) {
@@ -117,7 +117,7 @@ impl<'r> Losses<'r> {
 /// The place of a member that the form does not know.
 const UNKNOWN: u8 = u8::MAX;
 
-/// The order in which the members of an object stood: a known one by its canonical number, an
+/// The order in which the members of an object was: a known one by its canonical number, an
 /// unknown one by its place among the unknown.
 #[derive(Debug, Default)]
 pub(crate) struct Order {
@@ -126,7 +126,7 @@ pub(crate) struct Order {
 }
 
 impl Order {
-    /// A known member; where it stands twice, the first place counts.
+    /// A known member; where it is twice, the first place counts.
     pub(crate) fn known(&mut self, number: u8) {
         if !self.seen.contains(&number) {
             self.seen.push(number);
@@ -170,7 +170,7 @@ impl Order {
 
     /// Walks the members in the order that was left: `known` writes the known one of a number,
     /// `unknown` the one at a place among the unknown. Members that the layout does not know of
-    /// come behind.
+    /// come after.
     pub(crate) fn walk(&self, n_known: u8, n_unknown: usize, mut step: impl FnMut(Step)) {
         let mut next = 0;
         for number in &self.seen {

@@ -64,7 +64,7 @@ impl PlainMessage {
         Self { role: Role::Tool, content: format!("Tool: {name}\nError: {error}") }
     }
 
-    /// The plain messages of a message: one, or one for each result beside it; and the report of what
+    /// The plain messages of a message: one, or one for each result next to it; and the report of what
     /// they cannot hold (MS-24), with message 0.
     ///
     /// ```
@@ -123,7 +123,7 @@ pub struct NotPlain {
     pub why: String,
 }
 
-/// The line break behind the header of a tool message.
+/// The line break after the header of a tool message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum LineBreak {
     Lf,
@@ -145,7 +145,7 @@ fn assemble(role: Role, content: String) -> (Message, LineBreak) {
     (Message::new(role).with_part(Part::ToolResult(result)), line_break)
 }
 
-/// Splits `Tool: NAME` with a line break behind it from the content (MS-10).
+/// Splits `Tool: NAME` with a line break after it from the content (MS-10).
 fn split_header(content: &str) -> (Option<&str>, &str, LineBreak) {
     let header = content.strip_prefix("Tool: ").and_then(|it| it.split_once('\n'));
     let Some((name, text)) = header else { return (None, content, LineBreak::Lf) };
@@ -271,7 +271,7 @@ pub(crate) struct Shape<'a> {
 }
 
 /// What a message becomes: itself, and a tool message for each result. Results of a user come
-/// before the message, those of an assistant behind it.
+/// before the message, those of an assistant after it.
 pub(crate) fn shapes<'a>(message: &'a Message, at: usize, report: &mut Report) -> Vec<Shape<'a>> {
     let mut losses = Losses::new(report, at);
     losses.members("plain messages", &[("name", message.name.is_some())]);

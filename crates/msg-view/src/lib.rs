@@ -1,7 +1,7 @@
 //! A conversation as HTML pages to read, to keep or to send: what `msg view` shows, as a library.
 //!
 //! A page needs nothing else: no script, no font, no network. Markdown is rendered, HTML of the conversation is
-//! text, results stand at their calls, problems at the messages that they concern. It opens no file, checks no
+//! text, results are at their calls, problems at the messages that they concern. It opens no file, checks no
 //! chain and calls no model; what is wrong with the messages it is told.
 //!
 //! ```

@@ -15,11 +15,11 @@ use std::ops::Range;
 
 use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd, html};
 
-/// Longer texts are no prose; they are shown as they are.
+/// Longer texts are not prose; they are shown as they are.
 pub(crate) const LONGEST: usize = 1 << 20;
-/// A longer line behind `#` is no heading but a comment of some program.
+/// A longer line after `#` is not a heading but a comment of some program.
 const LONGEST_HEADING: usize = 160;
-/// Quotes and lists within each other are drawn so deep; what is deeper stands on the deepest.
+/// Quotes and lists within each other are drawn so deep; what is deeper is on the deepest.
 const DEEPEST: usize = 32;
 
 /// Appends the text as HTML. Linear in it.

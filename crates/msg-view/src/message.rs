@@ -1,4 +1,4 @@
-//! A message of the conversation, the results of its calls beside them.
+//! A message of the conversation, the results of its calls next to them.
 //!
 //! ```text
 //! ┌ 3 assistant ─ 120 tokens ┐
@@ -10,7 +10,7 @@
 //! ```
 //!
 //! Every byte of the conversation is escaped, and every text of it isolated, so that marks of writing
-//! direction turn nothing around beside it.
+//! direction turn nothing around next to it.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write as _;
@@ -31,7 +31,7 @@ pub(crate) struct Drawing<'a> {
     pages: &'a Pages<'a>,
     /// The result that answers a call.
     answers: BTreeMap<At, At>,
-    /// The results that stand at their calls.
+    /// The results that are at their calls.
     beside: BTreeSet<At>,
 }
 
@@ -63,7 +63,7 @@ impl<'a> Drawing<'a> {
         res
     }
 
-    /// Appends a message, unless all of it stands at the calls that it answers.
+    /// Appends a message, unless all of it is at the calls that it answers.
     pub(crate) fn message(&self, number: usize, res: &mut String) {
         if !self.pages.is_shown(number) || self.is_beside(number) {
             return;
@@ -147,7 +147,7 @@ impl<'a> Drawing<'a> {
             None => {
                 note(&title, id, res);
                 for inner in it.content.parts() {
-                    // A result in a result is no document that any reader gives; it is named only.
+                    // A result in a result is not a document that any reader gives; it is named only.
                     match inner {
                         Part::ToolResult(_) => note("result", "", res),
                         inner => self.part(inner, res),

@@ -10,7 +10,7 @@
 //! └───────────────┴────────────────────────────┘
 //! ```
 //!
-//! On a narrow screen the side stands above. What a message looks like is `message`'s.
+//! On a narrow screen the side is above. What a message looks like is `message`'s.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;

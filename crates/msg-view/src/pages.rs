@@ -1,4 +1,4 @@
-//! What stands where: a conversation in sections and pages, with its problems, tokens and cost.
+//! The layout: a conversation in sections and pages, with its problems, tokens and cost.
 //!
 //! ```text
 //! messages   system user assistant tool │ user assistant │ user …
@@ -77,7 +77,7 @@ impl<'a> Pages<'a> {
         self.pages.len()
     }
 
-    /// The name of the file that a page is expected in, beside the others: `talk.html`, `talk-2.html` ….
+    /// The name of the file that a page is expected in, next to the others: `talk.html`, `talk-2.html` ….
     pub fn file_name(&self, number: usize) -> String {
         match number {
             0 => self.options.file.clone(),
@@ -154,7 +154,7 @@ impl<'a> Pages<'a> {
         self.stats.growth[message] - self.tokens_before(message)
     }
 
-    /// What messages come to. Each of the assistant's is paid for with all that stands before it.
+    /// What messages come to. Each of the assistant's is paid for with all that is before it.
     pub(crate) fn sum(&self, messages: Range<usize>) -> Sum {
         let asked = messages.clone().filter(|it| self.messages[*it].role == Role::Assistant);
         let cost = self.options.price.map(|price| {

@@ -1,4 +1,5 @@
-//! Calls that may be run and calls that may not, as two types. What to do with them is the caller's.
+//! Calls, tool results and tool definitions. Complete calls and partial calls are two types, so that only complete ones
+//! can be run. Nothing here runs a call.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -16,13 +17,13 @@ use crate::json::{Json, Members};
 pub struct Origin {
     /// The dialect (`json` for the JSON body), none for `<tool>` with elements.
     pub format: Option<Arc<str>>,
-    /// It stood in a code fence (XT-5).
+    /// It was in a code fence (XT-5).
     pub fenced: bool,
-    /// It stood in thinking that was never closed (XT-7): a policy may ask first.
+    /// It was in thinking that was never closed (XT-7): a policy may ask first.
     pub recovered: bool,
 }
 
-/// The name of a server; that of most calls is no text of its own.
+/// The name of a server; most calls share it and own no text.
 pub(crate) type Server = Cow<'static, str>;
 
 /// The server of calls that name none.
@@ -236,7 +237,7 @@ fn valid(name: &str) -> bool {
     !name.is_empty() && name.trim() == name && !name.contains(['\n', '\r'])
 }
 
-// What a tool is called and takes: the definitions that teach a model and type its answers.
+// Tool definitions: they describe tools to a model and give the types of its arguments.
 
 /// A tool as its definition describes it: OpenAI's form, or name, description and parameters at the top.
 ///

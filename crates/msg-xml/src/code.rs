@@ -1,5 +1,5 @@
-//! The codes of everything that reading reports, each with what a model should write instead (section 11).
-//! Positions and sentences about one place are the diagnostic's, not the code's.
+//! The diagnostic codes as an enum, each with a hint on what the model should write instead (section 11), and the
+//! errors of writing. Positions belong to the diagnostic, not to the code.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -61,79 +61,79 @@ macro_rules! codes {
 }
 
 codes! {
-    /// No name in a block.
+    /// Missing tool name in a block.
     MissingToolName "missing_tool_name" "xml::missing-tool-name" "Name the tool in <tool_name>NAME</tool_name> inside the <tool> block.";
-    /// A name with characters that no tool has.
+    /// Invalid character in a tool name.
     InvalidToolName "invalid_tool_name" "xml::invalid-tool-name" "Write only the tool's name, exactly as listed, between <tool_name> and </tool_name>.";
-    /// Two names or servers for one call.
+    /// Two names or two servers for one call.
     DuplicateToolName "duplicate_tool_name" "xml::duplicate-tool-name" "Write one <tool> block per call, each with one <tool_name> and one <server_name>.";
-    /// Text where arguments should be, or a `<tool>` that holds no call.
+    /// Text in place of the arguments, or a `<tool>` without a call.
     InvalidToolBody "invalid_tool_body" "xml::invalid-tool-body" "Put every parameter into its own element inside <arguments>, and write nothing else in the <tool> block.";
-    /// A JSON body that is no JSON.
+    /// Invalid JSON in a block.
     InvalidJson "invalid_json" "xml::invalid-json" "Write the call as XML elements, or as one valid JSON object directly followed by the close tag.";
     /// The message ended inside a call.
     TruncatedToolCall "truncated_tool_call" "xml::truncated-tool-call" "The output was cut before the call was complete, so it was not run; send the content again in smaller parts.";
-    /// A block over the size limit.
+    /// Block exceeds the size limit.
     ToolTooLarge "tool_too_large" "xml::tool-too-large" "The call is too large; split the content over several calls.";
-    /// Nesting over the depth limit.
+    /// Arguments exceed the depth limit.
     DepthLimit "depth_limit" "xml::depth-limit" "The arguments are nested too deeply; use fewer levels or put the content into CDATA.";
-    /// Too many blocks needed a second reading.
+    /// Too many malformed blocks in one message.
     RecoveryLimit "recovery_limit" "xml::recovery-limit" "Too many calls were not closed; close every element and every <tool> block.";
-    /// A close tag is missing.
+    /// Missing close tag.
     MissingCloseTag "missing_close_tag" "xml::missing-close-tag" "Close every element, and end the block with </tool>.";
-    /// A close tag closes something else.
+    /// Mismatched close tag.
     MismatchedCloseTag "mismatched_close_tag" "xml::mismatched-close-tag" "Close each element with its own name.";
-    /// A second call began in the same block.
+    /// Second call in the same block.
     MissingToolBoundary "missing_tool_boundary" "xml::missing-tool-boundary" "Write one <tool> block per call.";
-    /// A CDATA section without `]]>`.
+    /// Unterminated CDATA section.
     CdataUnterminated "cdata_unterminated" "xml::cdata-unterminated" "End each CDATA section with ]]> before the close tag.";
     /// `]]>` inside a CDATA section.
     CdataUnescapedTerminator "cdata_unescaped_terminator" "xml::cdata-unescaped-terminator" "Inside CDATA write ]]> as ]]]]><![CDATA[>.";
-    /// A CDATA section with escaped brackets.
+    /// CDATA Section with escaped brackets.
     EscapedCdata "escaped_cdata" "xml::escaped-cdata" "Write <![CDATA[ and ]]> as they are, not with &lt; and &gt;.";
-    /// Entities beside markup, kept as written.
+    /// Entities next to markup, kept as written.
     AmbiguousEntities "ambiguous_entities" "xml::ambiguous-entities" "Put content that has both markup and entities into CDATA.";
-    /// A character reference to nothing.
+    /// Invalid character reference.
     InvalidCharRef "invalid_char_ref" "xml::invalid-char-ref" "Write the character itself instead of a numeric reference.";
-    /// A DOCTYPE in a block.
+    /// DOCTYPE In a block, ignored.
     DtdIgnored "dtd_ignored" "xml::dtd-ignored" "Write no DOCTYPE; entities cannot be defined.";
     /// Text between the elements of a block.
     StrayTextInTool "stray_text_in_tool" "xml::stray-text-in-tool" "Write nothing but the elements inside <tool>.";
     /// Text between parameters.
     StrayTextInArguments "stray_text_in_arguments" "xml::stray-text-in-arguments" "Put text into a parameter's element; between parameters it is lost.";
-    /// Arguments that are no object.
+    /// Arguments are not an object.
     ArgumentsNotObject "arguments_not_object" "xml::arguments-not-object" "Give arguments as named elements inside <arguments>.";
-    /// Arguments as JSON text.
+    /// Arguments written as JSON text.
     JsonArguments "json_arguments" "xml::json-arguments" "Give arguments as elements, not as JSON.";
-    /// JSON that needed mending.
+    /// Malformed JSON value, repaired.
     JsonRepaired "json_repaired" "xml::json-repaired" "Write strict JSON: escaped line breaks, no trailing commas, true, false and null.";
-    /// A second `<arguments>`.
+    /// Duplicate `<arguments>`.
     DuplicateArguments "duplicate_arguments" "xml::duplicate-arguments" "Put all parameters into one <arguments> element.";
     /// Parameters outside `<arguments>`.
     MissingArgumentsWrapper "missing_arguments_wrapper" "xml::missing-arguments-wrapper" "Put the parameters into <arguments>.";
-    /// The name as an attribute.
+    /// Tool name written as an attribute.
     ToolNameInAttribute "tool_name_in_attribute" "xml::tool-name-in-attribute" "Name the tool in a <tool_name> element, not in an attribute.";
-    /// Another word for an element of the format.
+    /// Alias of an element name.
     FieldAlias "field_alias" "xml::field-alias" "Use the element names server_name, tool_name and arguments.";
-    /// A call in a code fence.
+    /// Tool call in a code fence.
     ToolCallInCodeFence "tool_call_in_code_fence" "xml::tool-call-in-code-fence" "Write the <tool> block outside of code fences.";
-    /// Thinking that was never closed.
+    /// Unclosed thinking tag.
     UnclosedThinking "unclosed_thinking" "xml::unclosed-thinking" "Close the thinking tag before the answer or the call.";
-    /// A thinking close tag without its open tag.
+    /// Thinking close tag without an open tag.
     StrayThinkingClose "stray_thinking_close" "xml::stray-thinking-close" "Write a thinking close tag only after its open tag.";
     /// `</tool>` in text.
     StrayToolClose "stray_tool_close" "xml::stray-tool-close" "Write </tool> only at the end of a <tool> block; put examples into backticks.";
-    /// A call in a syntax that is not read.
+    /// Tool call in an unsupported syntax.
     ForeignToolSyntax "foreign_tool_syntax" "xml::foreign-tool-syntax" "Call tools with <tool> blocks; other tool call syntax is not run.";
-    /// Bytes that are no UTF-8.
+    /// Invalid UTF-8.
     InvalidUtf8 "invalid_utf8" "xml::invalid-utf8" "Write valid UTF-8.";
-    /// A value that does not fit its schema.
+    /// Value does not match its schema.
     SchemaMismatch "schema_mismatch" "xml::schema-mismatch" "Give the value in the type that the tool's definition lists.";
     /// A required parameter that a call lacks ([`SchemaSet::check`](crate::SchemaSet::check)).
     MissingParameter "missing_parameter" "xml::missing-parameter" "Give every parameter that the tool's definition requires.";
     /// A parameter that the schema does not list ([`SchemaSet::check`](crate::SchemaSet::check)).
     UnknownParameter "unknown_parameter" "xml::unknown-parameter" "Use only the parameters that the tool's definition lists, by their exact names.";
-    /// A value that was announced as JSON.
+    /// Value declared as JSON is not valid JSON.
     ValueNotJson "value_not_json" "xml::value-not-json" "Write valid JSON, or leave out string=\"false\".";
 }
 
@@ -148,7 +148,7 @@ pub(crate) fn diagnostic(code: Code, span: Range<usize>, detail: Option<&str>) -
         .with_fix(code.hint())
 }
 
-// Why something cannot be written. Reading never fails.
+// Errors of writing. Reading never fails.
 
 /// What cannot be rendered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

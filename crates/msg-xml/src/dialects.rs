@@ -1,5 +1,5 @@
-//! The dialects by name, and those that are described as data: which are on, in the order in which they are tried
-//! (XT-32). It reads nothing.
+//! The set of enabled dialects, by name or described as data, in the order in which they are tried (XT-32). It does not
+//! read blocks.
 
 use std::sync::{Arc, LazyLock};
 
@@ -55,7 +55,7 @@ impl Dialects {
     /// The built-in dialects of these names; `all` names each of them.
     ///
     /// # Errors
-    /// A name that is none of [`Dialects::NAMES`].
+    /// A name that is not one of [`Dialects::NAMES`].
     pub fn by_names<'n>(names: impl IntoIterator<Item = &'n str>) -> Result<Self, Error> {
         let names: Vec<&str> = names.into_iter().collect();
         if names.contains(&ALL) {
@@ -194,8 +194,8 @@ impl TryFrom<Vec<Entry>> for Dialects {
     }
 }
 
-// A tag dialect as data (XT-33): what its wrapper, call and parameter tags look like. The built-in ones stand in
-// `dialects.json`, in the same terms that users have. How a block is read by one is the business of `dialect::tags`.
+// A tag dialect as data (XT-33): the shapes of its wrapper, call and parameter tags. The built-in dialects in
+// `dialects.json` use the same format as those of users.
 
 /// A dialect of the form `W? (C (P value /P)* /C)+ /W?`.
 ///
@@ -210,7 +210,7 @@ impl TryFrom<Vec<Entry>> for Dialects {
 pub struct Grammar {
     /// The name: a call's `format`.
     pub name: String,
-    /// Tags that may stand around calls.
+    /// Tags that may be around calls.
     pub wrapper: Vec<TagShape>,
     /// Calls are read inside a wrapper only.
     pub wrapper_required: bool,

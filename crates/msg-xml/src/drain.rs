@@ -1,5 +1,5 @@
-//! The events of one chunk as the caller takes them: text borrowed from the chunk or from the stream, and positions
-//! of the machine turned into positions of the input.
+//! The events of one chunk for the caller: text borrowed from the chunk or the stream, and machine positions converted
+//! to input positions.
 
 use std::borrow::Cow;
 
@@ -105,7 +105,7 @@ impl<'a> Iterator for Drain<'a> {
     }
 }
 
-/// The event that `ev` stands for, which refers to `texts`, and to `text`, which begins at `base`.
+/// The event that `ev` represents, which refers to `texts`, and to `text`, which begins at `base`.
 #[inline(never)]
 fn event<'a>(
     ev: &mut Ev,
@@ -116,7 +116,7 @@ fn event<'a>(
 ) -> Event<'a> {
     let str = |from, to| Input { text, base, eof: false }.str(from, to);
     let places = |from, to| shifts.raw(from)..shifts.raw(to);
-    // What is left behind is cleared with the next chunk.
+    // What is left over is cleared with the next chunk.
     match std::mem::replace(ev, Ev::Begin { call: 0 }) {
         Ev::Text { from, to } => Event::Text { text: str(from, to).into(), span: places(from, to) },
         Ev::Thinking { from, to, style } => {

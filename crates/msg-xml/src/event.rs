@@ -1,5 +1,5 @@
-//! What the machine says while it reads (XT-41): the queue that it writes to, and the borrowed events that
-//! a caller sees. The queue names places; text is borrowed only when an event is taken.
+//! Events (XT-41): the queue that the machine writes to, the borrowed events that a caller gets, and the paths of
+//! argument values. The queue holds positions; text is borrowed only when an event is taken.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -54,14 +54,14 @@ pub enum Event<'a> {
     Text {
         /// The piece.
         text: Cow<'a, str>,
-        /// Where it stood.
+        /// Where it was.
         span: Range<u64>,
     },
     /// A piece of thinking; pieces that touch belong to one thought.
     Thinking {
         /// The piece.
         text: Cow<'a, str>,
-        /// Where it stood.
+        /// Where it was.
         span: Range<u64>,
         /// Tags or brackets.
         style: ThinkingStyle,
@@ -178,12 +178,12 @@ impl Ev {
     }
 }
 
-/// The events that have not been taken. Muted while a text is read that may turn out to be no call; who reads a whole
+/// The events that have not been taken. Muted while a text is read that may turn out not to be a call; who reads a whole
 /// message at once wants the calls only, and nothing of their beginnings and values.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     pub(crate) events: Vec<Ev>,
-    /// What events say that does not stand in the input like this.
+    /// What events say that is not in the input in this form.
     pub(crate) texts: String,
     muted: bool,
     pub(crate) calls_only: bool,
@@ -254,7 +254,7 @@ impl Queue {
     }
 }
 
-// Where in the arguments a value stands.
+// The path of a value in the arguments.
 //
 // ```text
 // <edits><search>a</search></edits><edits><search>b</search></edits>   edits.search, edits[1].search

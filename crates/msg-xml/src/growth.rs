@@ -1,4 +1,4 @@
-//! What reading costs grows with the input, whatever is wrong with it (XT-43). Tests only.
+//! Tests that the cost of reading grows linearly with the input, however malformed (XT-43).
 //!
 //! ```text
 //! {"name":"…","parts":["<a>",{"repeat":"x"},"</a>"]}    a row of growth.jsonl: <a>xxx…</a>
@@ -95,7 +95,7 @@ fn values_in_many_levels() {
     }
 }
 
-// What reading costs, counted for tests: each look at a `<`, a part of misc, a bracket in it. No clock is read.
+// The cost counter of these tests: each look at a `<`, a part of misc, a bracket in it. No clock is read.
 
 thread_local! {
     static STEPS: Cell<usize> = const { Cell::new(0) };

@@ -1,5 +1,5 @@
-//! The bytes that the machine can see, by their absolute position, and what it waits for when they do not decide.
-//! Holds no state of its own: the machine keeps positions, the stream keeps bytes.
+//! The window of bytes that the machine can see, by absolute position, and what it waits for when they are not enough.
+//! It holds no state: the machine keeps positions, the stream keeps bytes.
 
 /// A view of normalised (valid UTF-8) text whose first byte has the absolute position `base`.
 #[derive(Clone, Copy)]
@@ -154,7 +154,7 @@ impl<'a> Input<'a> {
         memchr::memchr(byte, self.from(pos)).map(|i| pos + i)
     }
 
-    /// Where `needle` stands first at or after `pos`.
+    /// Where `needle` is first at or after `pos`.
     pub(crate) fn find_text(&self, needle: &str, pos: usize) -> Option<usize> {
         memchr::memmem::find(self.from(pos), needle.as_bytes()).map(|i| pos + i)
     }
@@ -174,7 +174,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Whether `word` (ASCII, any case) stands at `pos`; waits while it may.
+    /// Whether `word` (ASCII, any case) is at `pos`; waits while that is undecided.
     pub(crate) fn word(&self, pos: usize, word: &str) -> Result<bool, Incomplete> {
         let rest = self.from(pos);
         let n = rest.len().min(word.len());
@@ -190,7 +190,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// The first of `words` that stands at `pos`; waits while one of them may.
+    /// The first of `words` that is at `pos`; waits while one of them may.
     pub(crate) fn any_word(
         &self,
         pos: usize,
@@ -205,7 +205,7 @@ impl<'a> Input<'a> {
         Ok(found)
     }
 
-    /// Whether what stands at `pos` is a proper, possibly empty, prefix of `word` that the window's end cuts.
+    /// Whether what is at `pos` is a proper, possibly empty, prefix of `word` that the window's end cuts.
     pub(crate) fn cut_word(&self, pos: usize, word: &str) -> bool {
         let rest = self.from(pos);
         rest.len() < word.len() && rest.eq_ignore_ascii_case(&word.as_bytes()[..rest.len()])

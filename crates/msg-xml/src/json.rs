@@ -1,11 +1,11 @@
 //! JSON as models write it (XT-27): a reader that finds the end of a value, and a tree that keeps the order of members
-//! and the spelling of numbers. Not a general JSON library: what is repaired is raw control characters, trailing commas
-//! and Python's literals, nothing else.
+//! and the spelling of numbers. Not a general JSON library: it repairs raw control characters, trailing commas and
+//! Python's literals, nothing else.
 //!
 //! ```text
 //! {"name": "ls", "arguments": {"all": True,}}</tool_call>
 //!                                     |   |  the end of the value
-//!                                     mended
+//!                                     repaired
 //! ```
 
 use std::collections::HashMap;
@@ -30,7 +30,7 @@ pub(crate) enum Json {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Members {
     list: Vec<(String, Json)>,
-    /// Where each stands; built once there are many. Most objects are small.
+    /// Where each is; built once there are many. Most objects are small.
     index: Option<HashMap<String, usize>>,
 }
 
@@ -182,8 +182,7 @@ pub(crate) fn parse(text: &str, max_depth: usize) -> Option<(Json, bool)> {
     (read.end == text.len()).then_some((read.value, read.repaired))
 }
 
-// Reads one value as models write it (XT-27) and finds its end in the same pass. Without recursion: how deep brackets
-// nest is the caller's choice.
+// Reads one value and finds its end in the same pass (XT-27). It does not recurse, because the caller sets the depth.
 
 /// A value that was read.
 #[derive(Debug)]
@@ -216,7 +215,7 @@ const WORDS: [(&str, Json, bool); 6] = [
     ("None", Json::Null, true),
 ];
 
-/// Reads the value at the start of `text`, behind blanks. A number may be ended by the end of the text.
+/// Reads the value at the start of `text`, after blanks. A number may be ended by the end of the text.
 pub(crate) fn read(text: &str, max_depth: usize) -> Result<Read, Stop> {
     let mut reader = Reader { text, at: 0, repaired: false, open: Vec::new(), max_depth };
     match reader.value() {
@@ -290,7 +289,7 @@ impl Reader<'_> {
         self.close_or_next()
     }
 
-    /// Behind a member or item: the container if it ends here.
+    /// After a member or item: the container if it ends here.
     fn end(&mut self) -> Result<Option<Json>, Halt> {
         if self.byte()? != b',' {
             return self.close().map(Some);
@@ -301,7 +300,7 @@ impl Reader<'_> {
         Ok(container)
     }
 
-    /// The container if it ends here; otherwise its next value follows, in an object behind its name.
+    /// The container if it ends here; otherwise its next value follows, in an object after its name.
     fn close_or_next(&mut self) -> Result<Option<Json>, Halt> {
         let next = self.byte()?;
         match self.open.last() {
@@ -330,7 +329,7 @@ impl Reader<'_> {
         Ok(value)
     }
 
-    /// The next byte behind blanks.
+    /// The next byte after blanks.
     fn byte(&mut self) -> Result<u8, Halt> {
         let rest = &self.text.as_bytes()[self.at..];
         let blanks = rest.iter().position(|&b| !is_blank(b)).ok_or(Halt::More)?;
@@ -385,7 +384,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The string whose opening quote stands here. Raw control characters are mended.
+    /// The string whose opening quote is here. Raw control characters are mended.
     fn string(&mut self) -> Result<String, Halt> {
         let mut out = String::new();
         self.at += 1;
@@ -409,8 +408,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Behind a backslash: appends what that and the escapes of code units next to it stand for. Half a surrogate pair
-    /// is no character.
+    /// After a backslash: appends what that and the escapes of code units next to it represent. Half a surrogate pair
+    /// is not a character.
     fn escapes(&mut self, out: &mut String) -> Result<(), Halt> {
         let from = self.at - 1;
         match self.peek().ok_or(Halt::More)? {

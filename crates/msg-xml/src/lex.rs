@@ -1,5 +1,5 @@
 //! Tags, names and the words of the format (section 1 of the rules): single tokens, decided from a window.
-//! Knows nothing of what a token means where it stands.
+//! It does not know what a token means.
 
 use std::borrow::Cow;
 
@@ -46,7 +46,7 @@ pub(crate) struct OpenTag<'a> {
     /// Without its prefix.
     pub(crate) name: &'a str,
     pub(crate) prefixed: bool,
-    /// What stands between name and `>`, the closing `/` aside.
+    /// The text between name and `>`, the closing `/` aside.
     pub(crate) attrs: &'a str,
     pub(crate) self_closing: bool,
 }
@@ -59,7 +59,7 @@ pub(crate) struct CloseTag<'a> {
     pub(crate) prefixed: bool,
 }
 
-/// What stands at a `<`.
+/// What is at a `<`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Tag<'a> {
     Open(OpenTag<'a>),
@@ -139,7 +139,7 @@ fn unicode_name_len(s: &str) -> usize {
     len
 }
 
-/// Reads the tag at `pos`, where a `<` stands.
+/// Reads the tag at `pos`, where a `<` is.
 pub(crate) fn tag<'a>(w: &Input<'a>, pos: usize) -> Result<Tag<'a>, Incomplete> {
     let text = w.str(pos, w.end());
     if let Some(tag) = plain_tag(text, pos) {
@@ -225,14 +225,14 @@ fn name(text: &str) -> IResult<&str, &str> {
     }
 }
 
-/// Everything from a blank to the `>`, and whether a `/` stands before that.
+/// Everything from a blank to the `>`, and whether a `/` is before that.
 fn attributes_of_tag(text: &str) -> IResult<&str, (bool, &str)> {
     let blank = peek(one_of(" \t\r\n"));
     let (rest, attrs) = delimited(blank, inside, char('>')).parse(text)?;
     Ok((rest, (attrs.ends_with('/'), attrs.strip_suffix('/').unwrap_or(attrs))))
 }
 
-/// What stands before the `<` or `>` that comes next.
+/// The text before the `<` or `>` that comes next.
 pub(crate) fn inside(text: &str) -> IResult<&str, &str> {
     match memchr::memchr2(b'<', b'>', text.as_bytes()) {
         Some(n) => Ok((&text[n..], &text[..n])),
@@ -256,7 +256,7 @@ pub(crate) fn blanks(text: &str) -> IResult<&str, &str> {
     take_while(|c: char| c.is_ascii() && is_blank(c as u8)).parse(text)
 }
 
-/// Whether a CDATA marker stands at `pos`, in any case.
+/// Whether a CDATA marker is at `pos`, in any case.
 pub(crate) fn marker(w: &Input<'_>, pos: usize) -> Result<bool, Incomplete> {
     w.word(pos, CDATA)
 }

@@ -1,4 +1,4 @@
-//! What a caller may choose. Everything has a default; nothing here is needed to read plain `<tool>` blocks.
+//! Options of reading. Everything has a default; plain `<tool>` blocks need none.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -19,11 +19,11 @@ use crate::schema::SchemaSet;
 #[serde(default)]
 #[non_exhaustive]
 pub struct Options {
-    /// What becomes of thinking (XT-6).
+    /// What happens to thinking (XT-6).
     pub thinking: Thinking,
     /// The message begins inside thinking, because the template has opened the tag (XT-6).
     pub implicit_thinking: bool,
-    /// What becomes of calls in code fences (XT-5).
+    /// What happens to calls in code fences (XT-5).
     pub fenced_tools: Fenced,
     /// The foreign syntaxes that are read (XT-32).
     pub dialects: Dialects,
@@ -42,7 +42,7 @@ impl Options {
         Self::default()
     }
 
-    /// Sets what becomes of thinking.
+    /// Sets what happens to thinking.
     #[must_use]
     pub fn with_thinking(mut self, thinking: Thinking) -> Self {
         self.thinking = thinking;
@@ -56,7 +56,7 @@ impl Options {
         self
     }
 
-    /// Sets what becomes of calls in code fences.
+    /// Sets what happens to calls in code fences.
     #[must_use]
     pub fn with_fenced_tools(mut self, fenced: Fenced) -> Self {
         self.fenced_tools = fenced;
@@ -119,7 +119,7 @@ mod shared {
     }
 }
 
-/// What becomes of thinking (XT-6).
+/// What happens to thinking (XT-6).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Thinking {
@@ -132,11 +132,11 @@ pub enum Thinking {
     Off,
 }
 
-/// What becomes of calls in code fences (XT-5).
+/// What happens to calls in code fences (XT-5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Fenced {
-    /// They are calls if no other call stands in the message.
+    /// They are calls if no other call is in the message.
     #[default]
     Fallback,
     /// They are calls.

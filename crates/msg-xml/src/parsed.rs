@@ -1,5 +1,5 @@
-//! A message that has been read: segments in order, and what was found on the way (XT-2). How it is built from events
-//! is `collector`.
+//! A message that has been read: its segments in order and its diagnostics (XT-2), and the `Collector` that builds it
+//! from events.
 
 use std::ops::Range;
 
@@ -104,7 +104,7 @@ impl Parsed {
     }
 }
 
-// Builds a message from events, so that whole and streamed reading cannot differ (the law of XT-41).
+// Builds a message from events, so that whole and streamed reading cannot differ (XT-41).
 //
 // ```text
 // text "Look: "   thinking "I call ls "   text "<tool>…"    pieces as they were sent
@@ -258,7 +258,7 @@ impl Piece {
     }
 }
 
-/// What is not yet a segment: text, and a thought behind it.
+/// What is not yet a segment: text, and a thought after it.
 #[derive(Default)]
 struct Open {
     segments: Vec<Segment>,
@@ -295,7 +295,7 @@ impl Open {
         }
     }
 
-    /// A thought of blanks only is none, and the texts around it are one.
+    /// A thought of blanks only is not one, and the texts around it are one.
     fn end_thought(&mut self) {
         let Some(thought) = self.thought.take().filter(|it| !lex::all_blank(&it.text)) else {
             return;

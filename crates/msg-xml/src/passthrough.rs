@@ -1,6 +1,6 @@
-//! The short way of a stream. In the middle of text, of a thought or of a value most chunks hold nothing but more
-//! of it: the fast path says which bytes would matter there, and a chunk without them goes out without waking the machine,
-//! which is told afterwards how far things went. Nothing is decided here: whatever is in doubt is the machine's.
+//! The fast path of a stream. Most chunks only continue a text, a thought or a value. The fast path knows which bytes
+//! would matter there; a chunk without them is sent directly, and the machine only updates its position. Everything
+//! else is left to the machine.
 
 use crate::event::ArgPath;
 use crate::input::is_blank;
@@ -23,7 +23,7 @@ pub(crate) struct FastPath {
     pub(crate) path: ArgPath,
 }
 
-/// What the fast path stands for; all of it has been sent, blanks at the end of a plain value aside.
+/// What the fast path represents; all of it has been sent, blanks at the end of a plain value aside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Nothing: the machine looks at each byte.
@@ -143,7 +143,7 @@ fn goes_on_in_fence(line: &[u8], run: u8) -> bool {
 }
 
 /// Whether what is there of a line shows that it begins with nothing of note: no fence, quote or bracket. A list
-/// marker may stand before a fence, so it is looked behind.
+/// marker may be before a fence, so it is looked beyond.
 #[inline]
 pub(crate) fn begins_plainly(line: &[u8]) -> bool {
     line.first().is_some_and(u8::is_ascii_alphabetic) || begins_plainly_within(line)

@@ -1,4 +1,5 @@
-//! Calls and thoughts as text (XT-44, XT-47): what the parser reads back as the same.
+//! Writes calls and thoughts as text that the parser reads back unchanged (XT-44, XT-47), and the prompt that teaches
+//! the format (XT-46).
 
 use msg_json::to_text;
 use quick_xml::Writer;
@@ -125,7 +126,7 @@ fn json_body(call: &Call, arguments: &Json) -> String {
     format!("<tool>\n{body}\n</tool>")
 }
 
-/// The arguments as a tree, unless it is deeper than `max`; nothing is no arguments, text that is no JSON is a string, and
+/// The arguments as a tree, unless it is deeper than `max`; an empty text means no arguments, text that is not JSON is a string, and
 /// the text of the text of an object is that object.
 fn tree(text: &str, max: usize) -> Option<Json> {
     let parse = |text: &str| match json::read(text, max) {
@@ -297,7 +298,7 @@ impl Parsed {
     }
 }
 
-// The prompt text that teaches a model this format (XT-46). Fixed but for the tools, so that it can be cached.
+// The prompt that teaches a model this format (XT-46). Only the list of tools varies, so that it can be cached.
 
 const HEAD: &str = "\
 # Tools

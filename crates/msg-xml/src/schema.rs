@@ -1,10 +1,9 @@
-//! Types from tool definitions (XT-30, XT-31): which values are kept verbatim, and what a schema says about a place. How
-//! text becomes numbers, booleans and lists is `coerce`; parameters that are missing or unknown are the business of
-//! `members`.
+//! Types from tool definitions (XT-30, XT-31): which values are kept verbatim, and the schema of each place. `coerce`
+//! converts text to typed values and reports missing and unknown parameters.
 //!
 //! ```text
 //! {"f": {"properties": {"n": {"type": "integer"}}, "required": ["n"]}}
-//!        coerce: "7" is 7                          members: a call without n
+//!        coerce: "7" is 7                          missing: a call without n
 //! ```
 
 mod coerce;

@@ -1,5 +1,5 @@
-//! A tag of a dialect as data (XT-33): what it looks like, and whether one stands at a place. What a dialect is made of is
-//! `tag_grammar`.
+//! A tag of a dialect as data (XT-33): its spelling, and whether it occurs at a place. The tags that make up a dialect
+//! are in `dialects`.
 //!
 //! ```text
 //! <function=NAME>   <invoke name="NAME">   <｜DSML｜parameter name="NAME" string="false">
@@ -23,11 +23,11 @@ use crate::lex;
 pub struct TagShape {
     /// The word, compared without regard to case.
     pub tag: String,
-    /// A prefix that may stand before the word.
+    /// A prefix that may be before the word.
     pub optional_prefix: Option<String>,
-    /// A word between bars that stands before the tag's own, such as `DSML`.
+    /// A word between bars that is before the tag's own, such as `DSML`.
     pub bars: Option<String>,
-    /// Where the name stands; a wrapper has none.
+    /// Where the name is; a wrapper has none.
     pub name: NameForm,
 }
 
@@ -100,7 +100,7 @@ impl TagShape {
         value((), (lex::blanks, char('>'))).parse(rest)
     }
 
-    /// The open tag at `p`, where a `<` stands.
+    /// The open tag at `p`, where a `<` is.
     pub(crate) fn open<'a>(
         &self,
         w: &Input<'a>,
@@ -140,7 +140,7 @@ pub(crate) struct Opened<'a> {
     pub(crate) text: bool,
 }
 
-/// What `parser` finds at `p`, and one past it; it waits while it may find something.
+/// What `parser` finds at `p`, and one past it; it waits while that is undecided find something.
 fn at<'a, T>(
     w: &Input<'a>,
     p: usize,
@@ -169,7 +169,7 @@ fn unquoted(name: &str) -> &str {
     strip('"').or_else(|| strip('\'')).unwrap_or(name)
 }
 
-/// The first of `shapes` whose open tag stands at `p`.
+/// The first of `shapes` whose open tag is at `p`.
 pub(crate) fn open_any<'a>(
     shapes: &[TagShape],
     w: &Input<'a>,

@@ -255,7 +255,7 @@ impl StreamParser {
     }
 }
 
-// Chunks that are kept without a look at what is in them.
+// Stores chunks without looking at their content.
 
 /// Longest chunk that is pushed byte by byte: for so few that costs less than a check and a copy.
 const SHORT: usize = 4;
@@ -306,7 +306,7 @@ impl StreamParser {
             self.push(chunk.valid());
             match chunk.invalid() {
                 [] => {}
-                // What stands before other bytes will not become a character.
+                // The text before other bytes will not become a character.
                 bad if !eof && chunks.peek().is_none() && is_incomplete(bad) => {
                     self.utf8.partial.extend_from_slice(bad);
                 }
@@ -344,7 +344,7 @@ impl StreamParser {
     }
 }
 
-/// Whether these bytes, which are no UTF-8, may become a character with more of them.
+/// Whether these bytes, which are not UTF-8, may become a character with more of them.
 fn is_incomplete(bad: &[u8]) -> bool {
     std::str::from_utf8(bad).is_err_and(|error| error.error_len().is_none())
 }

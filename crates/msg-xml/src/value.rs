@@ -63,7 +63,7 @@ impl Notes {
 
 /// Longest of the five entities.
 const LONGEST_ENTITY: usize = "&quot;".len();
-/// A character reference with more digits is none.
+/// A character reference with more digits is not one.
 const REFERENCE_DIGITS: usize = 10;
 /// How the placeholder of a section begins.
 pub(crate) const PLACEHOLDER: &str = "CDATA-START[";
@@ -88,7 +88,7 @@ pub(crate) fn value(text: &str, sections: &[Section]) -> (String, Notes) {
     (out, notes)
 }
 
-/// What stands before, between and behind sections.
+/// The text before, between and after sections.
 fn outside<'t>(text: &'t str, sections: &[Section]) -> impl Iterator<Item = &'t str> {
     let starts = sections.iter().map(|s| s.start).chain([text.len()]);
     let ends = [0].into_iter().chain(sections.iter().map(|s| s.end));
@@ -223,7 +223,7 @@ pub(crate) fn is_cut_entity(s: &str) -> bool {
     digits.len() <= REFERENCE_DIGITS && digits.chars().all(|c| c.is_digit(radix))
 }
 
-/// Whether markup stands in a text: a tag, a comment, a declaration or an instruction.
+/// Whether markup is in a text: a tag, a comment, a declaration or an instruction.
 fn has_markup(text: &str) -> bool {
     let w = Input { text, base: 0, eof: true };
     memchr::memchr_iter(b'<', text.as_bytes()).any(|i| match &text.as_bytes()[i + 1..] {

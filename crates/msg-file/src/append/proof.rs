@@ -1,8 +1,8 @@
-//! Cells on their way to the end of a file: numbered, rendered, proved, one behind the other.
+//! Renders new cells one after the other and verifies that the file with them reads back as intended (MF-36).
 //!
 //! ```text
-//! bytes   what was there | joint | cell | joint | cell | joint | cell …
-//! proof   `-- the first with what stands before it ---'  `-- the others by themselves
+//! bytes   the old file   | joint | cell | joint | cell | joint | cell …
+//! proof   `-- the first with the text before it ------'  `-- the others by themselves
 //! ```
 //!
 //! What a message becomes is decided in `to_cells`, how a cell is written in `render`, and whether the bytes
@@ -32,7 +32,7 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// Behind these bytes, in which the last complete heading stands at `tail`.
+    /// After these bytes, in which the last complete heading is at `tail`.
     pub(crate) fn behind(bytes: Vec<u8>, tail: Option<usize>, mode: Mode) -> Self {
         // From a complete heading on, every file is read like a message file.
         let mode = tail.map_or(mode, |_| Mode::MessageFile);
@@ -69,13 +69,13 @@ impl Writer {
         } else {
             stands_alone(&self.bytes[from..])?;
         }
-        // A byte order mark belongs to the line that it stands before.
+        // A byte order mark belongs to the line that it is before.
         let start = if self.bytes[..from] == *BOM { 0 } else { from };
         Ok(Span::new(start, self.bytes.len()))
     }
 }
 
-// Before anything is written: reading old and new together must give the old cells and the new one
+// Verification before a write: reading old and new together must give the old cells and the new one
 // (MF-36). Only the tail from the last strong heading is read, since nothing before it can change.
 
 /// Reads `bytes[tail..]` with and without the cell that begins at `from` (the joint begins at
@@ -91,7 +91,7 @@ pub(crate) fn verify(
     let ended = bytes[..joint].ends_with(b"\n") || bytes.get(joint) != Some(&b'\n');
     let old = piece(&bytes[tail..if ended { joint } else { joint + 1 }], mode);
     let mut all = piece(&bytes[tail..], mode);
-    // A byte order mark belongs to the line that it stands before.
+    // A byte order mark belongs to the line that it is before.
     let start = if bytes[tail..from] == *BOM { 0 } else { from - tail };
     let is_new = |it: RawCell| it.at.strong && it.span().start == start;
     let proved = all.cells.pop().is_some_and(is_new)
@@ -102,10 +102,10 @@ pub(crate) fn verify(
     if proved { Ok(()) } else { Err(misread()) }
 }
 
-/// The proof of a cell behind one of ours: a complete heading ends what was before it, whatever that was
+/// The proof of a cell after one of ours: a complete heading ends what was before it, whatever that was
 /// (MF-8), so that nothing else has to be read again.
 pub(crate) fn stands_alone(text: &[u8]) -> Result<(), Error> {
-    // Markers in the fences of a body are no cells, which only the whole layout knows.
+    // Markers in the fences of a body are not cells, which only the whole layout knows.
     let proved = matches!(scan::headings(text).as_slice(), [it] if it.strong && it.start == 0)
         || matches!(piece(text, Mode::MessageFile).cells.as_slice(),
             [it] if it.at.strong && it.span().start == 0);
@@ -115,7 +115,7 @@ pub(crate) fn stands_alone(text: &[u8]) -> Result<(), Error> {
 fn misread() -> Error {
     Error::refused(
         "msgfile::bad-cell",
-        "the cell would not read back as it was meant, or change what stands above it",
+        "the cell would not read back unchanged, or would change the cells above it",
     )
 }
 

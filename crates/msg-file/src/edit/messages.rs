@@ -1,5 +1,4 @@
-//! Edits of a history, made on the cells that it comes from: what becomes of its messages, becomes of their
-//! cells, and all else stays (MF-60).
+//! Applies edits of a history to the cells that its messages come from; everything else is unchanged (MF-60).
 //!
 //! ```text
 //! message    user  assistant  tool        user  tool           the calls of cell 2 keep their place; cell 1 and
@@ -7,7 +6,7 @@
 //!                                                              has another body
 //! ```
 //!
-//! All splices are made at once, and what comes of them is read back.
+//! All splices are applied at once, and the result is read back.
 
 #![allow(
     clippy::disallowed_types,
@@ -71,7 +70,7 @@ impl Document {
             if before != new && !edits.message(before, &old.sources[*at], new)? {
                 return refuse(
                     "msgfile::no-cell",
-                    format!("no cell can say what message {at} ({}) is to be", new.role.as_str()),
+                    format!("no cell can hold message {at} ({})", new.role.as_str()),
                 );
             }
         }
@@ -140,7 +139,7 @@ fn is_alike(old: &Message, new: &Message) -> bool {
             && old.text() == new.text()
 }
 
-/// What becomes of the cells.
+/// What happens to the cells.
 struct Edits<'d> {
     doc: &'d Document,
     deleted: HashSet<usize>,
@@ -306,9 +305,10 @@ impl<'d> Edits<'d> {
             && wanted.iter().zip(&read.messages).enumerate().all(says);
         match is_done {
             true => Ok(new.bytes().to_vec()),
-            false => {
-                refuse("msgfile::no-cell", "the cells left could not say what the messages say")
-            }
+            false => refuse(
+                "msgfile::no-cell",
+                "the remaining cells would not read back as the messages",
+            ),
         }
     }
 }

@@ -1,7 +1,7 @@
-//! What answers a call: its results, a placeholder where there is none, all in the order in which a model
-//! is sent them (MF-30).
+//! Answers to calls (MF-30): results or placeholders in the order in which they are sent, the messages of agents, the
+//! name and arguments of a call, and the texts of outputs.
 //!
-//! Which calls are sent, and where, is decided in `project`.
+//! It does not decide which calls are sent (`history`).
 
 use std::sync::{Arc, LazyLock};
 
@@ -20,7 +20,7 @@ use crate::syntax::line::whole_fence;
 /// What answers a call.
 pub(crate) struct Answer {
     pub(crate) result: ToolResult,
-    /// Answered ones by their first result, the others behind them in the order of the calls.
+    /// Answered ones by their first result, the others after them in the order of the calls.
     pub(crate) order: (usize, usize),
     pub(crate) sources: Vec<usize>,
     pub(crate) missing: bool,
@@ -38,7 +38,7 @@ impl Projection<'_> {
             return self.missing(call_id, place);
         };
         if let Some(summary) = self.doc.summary_text(call) {
-            // The summary of a call stands for its results.
+            // The summary of a call represents its results.
             return Answer {
                 missing: false,
                 ..Answer::new(ToolResult::new(call_id, summary), (1, place), Vec::new())
@@ -87,9 +87,9 @@ impl Projection<'_> {
     }
 }
 
-// An agent's answer as a message: who gave it, its thoughts, the model that made it (MF-29).
+// An agent's answer as a message: its author, thoughts and model (MF-29).
 //
-// Where its calls and their results go is decided in `project`.
+// `project` decides where its calls and their results go.
 
 impl<'a> Projection<'a> {
     pub(crate) fn turn(&mut self, cell: &'a Cell, turn: &Turn, waiting: &mut Option<&'a Cell>) {
@@ -123,7 +123,7 @@ impl<'a> Projection<'a> {
     }
 
     /// A turn that is there as JSON: its calls are answered like those of cells, by native results
-    /// wherever they stand, and cells below it are calls of it too.
+    /// wherever they are, and cells below it are calls of it too.
     fn native_turn(&mut self, message: Message, cell: &'a Cell) {
         let mut answers = Vec::new();
         for call in message.tool_calls() {
@@ -144,7 +144,7 @@ impl<'a> Projection<'a> {
             && next.attr("format").as_deref() != Some("native")
     }
 
-    /// `name`, else the agent if somebody else was chosen to answer.
+    /// `name`, else the agent if another agent was chosen to answer.
     pub(crate) fn name_of(&self, cell: &Cell, agent: Option<&str>) -> Option<String> {
         cell.raw.said("name").or_else(|| {
             agent.filter(|a| self.answering.is_some_and(|it| it != *a)).map(str::to_owned)
@@ -206,7 +206,7 @@ static OPTIONS: LazyLock<Options> = LazyLock::new(|| {
     Options::new().with_fenced_tools(Fenced::Never).with_dialects(dialects)
 });
 
-/// Name and arguments of the one complete call that a payload holds beside blanks (MF-31).
+/// Name and arguments of the one complete call that a payload holds next to blanks (MF-31).
 fn xml_call(payload: &str) -> Option<(String, String)> {
     // Every dialect that this reads begins with a tag.
     if !payload.trim_start().starts_with('<') {
@@ -221,10 +221,10 @@ fn xml_call(payload: &str) -> Option<(String, String)> {
     Some((call.tool_name().to_owned(), String::from_utf8(text).ok()?))
 }
 
-/// How a call's arguments stand in a body.
+/// How a call's arguments are in a body.
 pub(crate) struct Payload {
     pub(crate) body: String,
-    /// The body is the argument text as it stands, and is to be marked so.
+    /// The body is the argument text as it is written, and is to be marked so.
     pub(crate) verbatim: bool,
 }
 
@@ -257,9 +257,9 @@ fn fence(info: &str, text: &str) -> String {
     format!("{ticks}{info}\n{text}\n{ticks}")
 }
 
-// Texts that stand for outputs: data in brackets, executions with their heading line (MF-30, MF-32).
+// Texts of outputs: data in brackets, executions with their heading line (MF-30, MF-32).
 
-/// What stands for data that is no text: `[MIME, N bytes]`, `[MIME in FILE]`, `[MIME, unreadable]`.
+/// What represents data that is not text: `[MIME, N bytes]`, `[MIME in FILE]`, `[MIME, unreadable]`.
 pub(crate) fn bracket(cell: &Cell) -> String {
     let mime = cell.mime_type();
     match (cell.attr("output_file"), cell.data()) {
@@ -285,7 +285,7 @@ pub(crate) fn output_text(cell: &Cell) -> String {
     }
 }
 
-/// The parts of an execution's message (MF-32). `summary` stands for the content where it is given.
+/// The parts of an execution's message (MF-32). `summary` represents the content where it is given.
 pub(crate) fn execution(cell: &Cell, summary: Option<String>) -> Vec<Part> {
     let head = heading(cell);
     if summary.is_none()
@@ -332,7 +332,7 @@ pub(crate) fn results(used: &[&Cell], text: impl Fn(&Cell) -> String) -> Content
     Content::from(texts.join("\n\n"))
 }
 
-/// Whether a result stands for one that is still to come.
+/// Whether a result represents one that is still to come.
 pub(crate) fn is_pending(cell: &Cell) -> bool {
     cell.status() == Some(Status::Pending)
 }

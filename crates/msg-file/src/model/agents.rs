@@ -127,7 +127,7 @@ fn decimal(text: &str) -> Option<f64> {
     ok.then(|| text.parse().ok()).flatten()
 }
 
-// Agents as they become known from top to bottom (MF-16, MF-17).
+// The registry of agents, filled from top to bottom (MF-16, MF-17).
 
 /// The agents that are known so far, and who answers by default.
 #[derive(Debug, Clone, Default)]
@@ -244,7 +244,7 @@ impl Registry {
             found.tell(
                 0,
                 "msgfile::default-agent-unknown",
-                format!("`default_agent` names `{wanted}`, which is not known"),
+                format!("unknown default agent `{wanted}`"),
             );
         }
         (self.agents, defaults)
@@ -264,7 +264,7 @@ pub(crate) fn temporary_config(
         if key == "system_prompt" {
             found.add(at, "msgfile::temp-agent-system-prompt-ignored");
         } else if config.take(key, attr.value.as_deref().unwrap_or("true")) == Taken::BadValue {
-            found.tell(at, "msgfile::agent-bad-value", format!("`{key}` has a wrong value"));
+            found.tell(at, "msgfile::agent-bad-value", format!("invalid value of `{key}`"));
         }
     }
     if config.models.is_none() {

@@ -1,6 +1,6 @@
-//! A cell with what it means: heading, definition and body, borrowed from the file's bytes.
+//! A cell and its meaning: heading, definition and body, borrowed from the file's bytes.
 //!
-//! Nothing is worked out here; what belongs to single categories is in `kinds` and `content`.
+//! It computes nothing; data of single categories is in `kinds` and `content`.
 
 use std::borrow::Cow;
 
@@ -206,7 +206,7 @@ impl Cell {
         self.outline_parent.get()
     }
 
-    /// Ordinal of the summary that stands for this cell (MF-20).
+    /// Ordinal of the summary that represents this cell (MF-20).
     #[must_use]
     pub fn covered_by(&self) -> Option<usize> {
         self.sent.covered_by.get()

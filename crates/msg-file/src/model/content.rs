@@ -82,7 +82,7 @@ pub struct CodeBlock {
     pub code: String,
     /// The text around it.
     pub reasoning: String,
-    /// The fence as it stands, its lines included; all of the body where there is none.
+    /// The fence as it is written, its lines included; all of the body where there is none.
     pub fenced: String,
     pub(crate) fence: FenceState,
 }
@@ -94,7 +94,7 @@ pub(crate) enum FenceState {
     Open,
 }
 
-/// How the body of an output stands in the file (MF-24).
+/// How the body of an output is in the file (MF-24).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Encoding {
     /// As text.
@@ -179,7 +179,7 @@ impl Cell {
             .unwrap_or_else(|| "text/plain".to_owned())
     }
 
-    /// How the body of an output stands in the file (MF-24).
+    /// How the body of an output is in the file (MF-24).
     #[must_use]
     pub fn encoding(&self) -> Encoding {
         match self.attr("encoding").map(|e| e.trim().to_ascii_lowercase()).as_deref() {

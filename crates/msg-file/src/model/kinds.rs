@@ -1,4 +1,4 @@
-//! What a cell can be (MF-14), with what belongs to each kind. References are ordinals.
+//! The kinds of cells (MF-14) with their data, and the table that decides the kind of a cell. References are ordinals.
 //!
 //! Text is not copied here: lang, payload, streams and data are read from the cell on demand.
 
@@ -260,14 +260,14 @@ pub(crate) enum OutputRow {
     LooseExecution,
     /// Below an execution.
     Display,
-    /// Whose answer it is: an agent's that is registered, the default agent's, somebody else's.
+    /// Whose answer it is: an agent's that is registered, the default agent's, another agent's.
     Agent(Arc<str>),
     Default,
     Unregistered,
 }
 
 impl OutputRow {
-    /// `parent` is the class of the cell that the id names before its last dot, and the number behind that.
+    /// `parent` is the class of the cell that the id names before its last dot, and the number after that.
     pub(crate) fn of(
         ty: &str,
         parent: Option<(Class, Option<u32>)>,
@@ -384,7 +384,7 @@ impl<'a> Pass<'a> {
         }
     }
 
-    /// An output in a language that is no `P.n` of a code cell.
+    /// An output in a language that is not a `P.n` of a code cell.
     fn loose_execution(&mut self, cell: &RawCell, parent: Option<usize>, n: Option<u32>) -> Sorted {
         let at = cell.span().start;
         let dotted = cell.id_span().is_some_and(|s| s.of(self.source).contains(&b'.'));

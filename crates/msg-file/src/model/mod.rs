@@ -7,7 +7,7 @@
 //! ### %%% [^2.a.1] tool_result    below [^2.a]
 //! ```
 //!
-//! One pass in document order: a cell is judged by what stands before it, so appending never changes it.
+//! One pass in document order: a cell is judged by what is before it, so appending never changes it.
 //! Summaries and views, which look at the whole file, come after; see `summaries` and `views`. What a cell
 //! says is read from its bytes when somebody asks for it, see `content`.
 
@@ -46,7 +46,7 @@ type Defaults = Vec<(usize, Option<Arc<str>>)>;
 
 impl Model {
     /// How many cells the file takes room for: a call that nobody answered makes two messages, a picture two
-    /// parts, and a cell may make an agent beside its own.
+    /// parts, and a cell may make an agent next to its own.
     pub(crate) fn weight(&self) -> usize {
         let is_double = |it: &&Cell| match &it.kind {
             CellKind::ToolCall(call) => call.results.is_empty(),
@@ -184,7 +184,7 @@ impl<'a> Pass<'a> {
             self.found.tell(
                 at,
                 "msgfile::agent-name-shadows-preset",
-                format!("`{name}` is a preset agent and stays as it is"),
+                format!("`{name}` is a preset agent and stays unchanged"),
             );
         }
         if cell.is_flagged("default") {

@@ -1,4 +1,4 @@
-//! Summaries: which cells they cover, and where the summary of a cell comes from (MF-20).
+//! The passes over all cells once they are understood: summaries (MF-20), views (MF-27) and checks of single cells.
 
 use std::ops::RangeInclusive;
 
@@ -86,7 +86,7 @@ pub(crate) fn sources(cells: &mut [Cell], found: &mut Findings) {
     }
 }
 
-// How much of each cell a model sees (MF-27).
+// Views: how much of each cell a model sees (MF-27).
 
 /// How much of a cell a model sees (MF-27).
 ///
@@ -119,7 +119,7 @@ impl View {
     }
 }
 
-/// Fills in the views. Parents stand before their children, so one pass does.
+/// Fills in the views. Parents are before their children, so one pass does.
 pub(crate) fn views(cells: &mut [Cell]) {
     for i in 0..cells.len() {
         let view = view(cells, &cells[i]);
@@ -156,7 +156,7 @@ fn view(cells: &[Cell], cell: &Cell) -> View {
     }
 }
 
-// What is odd about single cells once they are understood (MF-21, MF-22, MF-24, MF-25).
+// Checks of single cells (MF-21, MF-22, MF-24, MF-25).
 
 pub(crate) fn checks(cells: &[Cell], found: &mut Findings) {
     for cell in cells {

@@ -1,8 +1,8 @@
-//! One writer of a file among others: cells go to its end, whole, once, durable (MF-42 to MF-45).
+//! An appender: one of several writers of a file. It appends whole cells exactly once and durably (MF-42 to MF-45).
 //!
 //! ```text
 //! lock ─▶ read the tail ─▶ render ─▶ verify ─▶ journal ─▶ write ─▶ sync ─▶ acknowledge
-//!                     └ another wrote or saved: reconcile
+//!                     └ another program wrote or saved: reconcile
 //! ```
 
 mod grow;
@@ -62,7 +62,7 @@ struct State {
 
 /// What is about to be written.
 struct Draft {
-    /// From the last strong heading on: what is there, and the record behind it.
+    /// From the last strong heading on: what is there, and the record after it.
     writer: Writer,
     /// Where that begins in the file.
     base: u64,
@@ -339,7 +339,7 @@ impl Draft {
     }
 }
 
-// One write, with the journal around it: cells that were proven in memory go to the disk (MF-42, MF-43).
+// One write with its journal: verified cells go to the disk (MF-42, MF-43).
 
 impl Appender {
     /// Journal, one write, sync, journal cleared (MF-42).
@@ -350,7 +350,7 @@ impl Appender {
             lock.file.set_len(offset).map_err(at("write", &self.real))?;
         }
         if let Err(failed) = lock.append(draft.record(), offset) {
-            // What stood there is put back, and the journal is of no use.
+            // What was there is put back, and the journal is of no use.
             let _ = lock.file.write_all(&draft.over);
             self.clear_journal(lock);
             return Err(failed);
@@ -370,7 +370,7 @@ impl Appender {
         let (before, record) = (before(lock, offset)?, draft.record().to_vec());
         let content = self.content(Some(Journal { offset, before, record }));
         let Some(sidecar) = lock.sidecar()? else {
-            let what = "no lock file can be made beside the file, so there is no journal";
+            let what = "cannot create a lock file next to the file: appends have no journal";
             self.warnings.push(Diagnostic::warning(Code::new("msgfile::no-sidecar"), what));
             return Ok(());
         };
@@ -404,7 +404,7 @@ impl Appender {
     }
 }
 
-/// Checksum of what stands before an offset, 4 KiB of it at most.
+/// Checksum of what is before an offset, 4 KiB of it at most.
 pub(crate) fn before(lock: &mut Lock, offset: u64) -> Result<u64, Error> {
     Ok(hash(&lock.read(offset.saturating_sub(4096), offset)?))
 }

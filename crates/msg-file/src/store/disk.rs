@@ -1,4 +1,5 @@
-//! Small things about files: identity, reading a range, syncing a folder, errors with their path.
+//! Files on disk: identity, ranges, syncing a folder, errors with their path, temporary files, and replacing a file
+//! atomically (MF-46).
 
 use std::collections::HashSet;
 use std::fs::{File, Metadata};
@@ -46,7 +47,7 @@ pub(crate) fn at<'a>(action: &'static str, path: &'a Path) -> impl FnOnce(io::Er
     move |source| Error::Io { action, path: path.to_owned(), source }
 }
 
-/// The file behind all links, which may not exist so far.
+/// The file after all links, which may not exist so far.
 pub(crate) fn resolved(path: &Path) -> Result<PathBuf, Error> {
     match std::fs::canonicalize(path) {
         Ok(real) => Ok(real),
@@ -65,7 +66,7 @@ pub(crate) fn resolved(path: &Path) -> Result<PathBuf, Error> {
     }
 }
 
-/// The folder that a file stands in.
+/// The folder that a file is in.
 pub(crate) fn folder(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -99,13 +100,13 @@ pub(crate) fn hash(bytes: &[u8]) -> u64 {
         .fold(0xcbf2_9ce4_8422_2325, |h, &b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3))
 }
 
-// Temporary files beside a file that is to be replaced: a program that is killed leaves one, and the next one that
-// writes into the folder takes it away.
+// Temporary files next to a file that is being replaced. A killed program leaves one; the next program that writes to
+// the folder removes it.
 //
-// Who makes one holds its lock as long as it runs, so that what nobody holds is left over:
+// Its creator holds its lock while it runs, so that an unlocked one is left over:
 //
 // ```text
-// .msg-x7Kq2P         locked      somebody is writing it
+// .msg-x7Kq2P         locked      in use
 // .msg-file-Ab3dE9    not locked  its program is gone: removed
 // ```
 
@@ -127,7 +128,7 @@ pub fn hold_temporary(file: &File, path: &Path) -> bool {
     ours.ok().zip(named.ok()).is_some_and(|(a, b)| identity(&a) == identity(&b))
 }
 
-/// Removes the temporary files beside `path` that programs left which were killed. Looks through a folder once.
+/// Removes the temporary files next to `path` that programs left which were killed. Looks through a folder once.
 ///
 /// ```
 /// let folder = tempfile::tempdir()?;
@@ -207,7 +208,7 @@ pub struct Locked {
 /// Locks the file at `path`, for a program that replaces it by means of its own: no append comes in between (MF-41).
 ///
 /// # Errors
-/// [`Error::Locked`] if somebody else holds it for longer than `timeout`; [`Error::Io`].
+/// [`Error::Locked`] if another program holds it for longer than `timeout`; [`Error::Io`].
 pub fn lock(path: &Path, timeout: Duration) -> Result<Locked, Error> {
     let real = std::fs::canonicalize(path).map_err(at("find", path))?;
     Ok(Locked { _lock: Lock::take(&real, timeout)? })
@@ -248,7 +249,7 @@ fn begin(real: &Path) -> Result<NamedTempFile, Error> {
     remove_left_over(real);
     let made = loop {
         let made = tempfile::Builder::new().prefix(".msg-file-").tempfile_in(folder(real));
-        let made = made.map_err(at("make a temporary file beside", real))?;
+        let made = made.map_err(at("create a temporary file next to", real))?;
         if hold_temporary(made.as_file(), made.path()) {
             break made;
         }
@@ -279,7 +280,7 @@ fn fill(
                 .as_file()
                 .set_permissions(meta.permissions())
                 .map_err(at("set the mode of", real))?;
-            // Behind the mode, which an access list refines.
+            // After the mode, which an access list refines.
             keep_attributes(temporary.as_file(), original);
         }
         None => ordinary(temporary.as_file()),

@@ -1,4 +1,5 @@
-//! Locks, always in this order: in the process, on the file itself, on its sidecar (MF-41).
+//! Locks, always in this order: in the process, on the file, on its sidecar (MF-41); and the content of the sidecar
+//! (MF-42).
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -171,8 +172,8 @@ impl Drop for Held {
 
 // The sidecar `.NAME.lock`: who holds the lock, the journal of an append, the last cell (MF-41, MF-42).
 //
-// Its form is private: a line of JSON and its checksum, then the journal's bytes. What does not check is
-// as good as empty.
+// Its form is private: a line of JSON and its checksum, then the journal's bytes. A sidecar with a
+// wrong checksum counts as empty.
 //
 // ```text
 // {"form":"msg-file-lock-3","holder":{"pid":7,…},"content":{"largest":4,…},"record":[120,…]}   8f3a…
@@ -186,7 +187,7 @@ pub(crate) struct Journal {
     pub(crate) offset: u64,
     /// Checksum of the bytes before it, 4 KiB of them at most.
     pub(crate) before: u64,
-    /// Stands behind the header line.
+    /// Follows the header line.
     #[serde(skip)]
     pub(crate) record: Vec<u8>,
 }

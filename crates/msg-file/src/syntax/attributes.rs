@@ -1,6 +1,6 @@
-//! `key=value` attributes of a definition (MF-11), read leniently and never guessed a type.
+//! `key=value` attributes of a definition (MF-11), read leniently and untyped, and the escapes in quoted values.
 //!
-//! Values stay spans of the file; decoding happens when somebody asks for one.
+//! Values are spans of the file and are decoded on demand.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ use super::grammar::key;
 use super::line::{is_blank, white_len};
 use crate::span::Span;
 
-/// An attribute as it stands in the file: 16 bytes, since a hostile line holds millions.
+/// An attribute as it is written in the file: 16 bytes, since a hostile line holds millions.
 ///
 /// ```text
 /// history="exclude"
@@ -26,7 +26,7 @@ pub(crate) struct RawAttr {
     start: u32,
     from: u32,
     to: u32,
-    /// Bytes of the closing quote, or of the comma behind it.
+    /// Bytes of the closing quote, or of the comma after it.
     close: u8,
     pub(crate) form: Form,
 }
@@ -50,7 +50,7 @@ impl RawAttr {
         Self { start, from, to, close: (whole.end - value.end) as u8, form }
     }
 
-    /// The key, which ends where the equals sign or a blank before it stands.
+    /// The key, which ends where the equals sign or a blank before it is.
     pub(crate) fn key<'a>(&self, source: &'a [u8]) -> &'a [u8] {
         let whole = self.whole().of(source);
         let len = whole.iter().position(|&b| b == b'=' || is_blank(b)).unwrap_or(whole.len());
@@ -228,7 +228,7 @@ impl<'a> Lexer<'a> {
         })
     }
 
-    /// A value whose text ends `len` bytes behind the opening quote; both quotes are as long. Without an end
+    /// A value whose text ends `len` bytes after the opening quote; both quotes are as long. Without an end
     /// the quote is dropped and the value is bare, so that what follows still counts (MF-11).
     fn quoted(&mut self, quote: usize, len: Option<usize>, form: Form) -> (Form, Span) {
         self.at += quote;
@@ -280,13 +280,13 @@ pub(crate) fn key_reads_back(text: &str, flag: bool) -> bool {
     whole && !skipped && !comma && !text.chars().any(char::is_control)
 }
 
-// The inside of a value in double quotes: what stands for other characters (MF-11).
+// Escapes in double-quoted values (MF-11).
 //
 // Where a value begins and ends is found by `attributes`.
 
 /// A numeric character reference at the beginning: its length and the character.
 ///
-/// NUL and numbers that are no character are not references.
+/// NUL and numbers that are not characters are not references.
 pub(crate) fn numeric_reference(text: &[u8]) -> Option<(usize, char)> {
     let hex = preceded(tag_no_case("x"), take_while_m_n(1, 6, |b: u8| b.is_ascii_hexdigit()));
     let decimal = take_while_m_n(1, 7, |b: u8| b.is_ascii_digit());

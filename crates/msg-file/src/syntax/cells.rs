@@ -1,4 +1,4 @@
-//! One cell at a time: its definition, its gaps, its body (MF-9 to MF-12).
+//! Reads one cell at a time: its definition, its gaps, its body (MF-9 to MF-12), and the parts that tile it (MF-58).
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -91,7 +91,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Whether there are definitions and, beside empty lines, nothing else; none if there is something.
+    /// Whether there are definitions and, next to empty lines, nothing else; none if there is something.
     fn only_definitions(&self, from: usize, to: usize) -> Option<bool> {
         let mut texts = lines(self.source, from, to).map(|it| it.text(self.source));
         texts.try_fold(false, |some, text| {
@@ -255,7 +255,7 @@ pub(crate) fn duplicates(source: &[u8], at: usize, lexed: &Lexed, found: &mut Fi
     }
 }
 
-// Definitions that older writers put in blocks at the end of a cell, given to their cells (MF-10).
+// Definitions in footnote blocks at the end of a cell, as older writers placed them (MF-10).
 //
 // Where such a block begins is found by `cells`.
 
@@ -291,9 +291,9 @@ pub(crate) fn bind(
     }
 }
 
-// The parts of a cell, which tile it (MF-58): put together when asked for, never stored.
+// The parts of a cell, which tile it (MF-58): computed on demand, never stored.
 //
-// What a part says is not looked at.
+// The content of a part is not examined.
 
 /// What a part of a cell is (MF-58).
 ///

@@ -1,4 +1,4 @@
-//! Frontmatter: where it is, and the four keys of it that mean something here (MF-4, MF-16).
+//! Frontmatter: its place, its four interpreted keys, preset agents, and the YAML of their values (MF-4, MF-16).
 
 use std::collections::HashSet;
 
@@ -32,7 +32,7 @@ pub struct Frontmatter {
 }
 
 /// Finds the frontmatter: the span of its lines and the offset of the closing one. `before` is the
-/// first strong heading, behind which it cannot close.
+/// first strong heading, after which it cannot close.
 pub(crate) fn find(
     bytes: &[u8],
     from: usize,
@@ -83,20 +83,20 @@ pub(crate) fn read(
 /// The keys that are interpreted.
 const KEYS: [&str; 4] = ["agents", "default_agent", "message_section", "message_format"];
 
-// What the keys of the frontmatter mean (MF-4).
+// The keys of the frontmatter (MF-4).
 
 /// Takes the values of the keys; the first of each counts.
 pub(crate) fn interpret(entries: &[Entry], front: &mut Frontmatter, found: &mut Findings) {
     let mut seen: Vec<&str> = Vec::new();
     for (key, value) in entries {
         if seen.contains(&key.as_str()) {
-            let what = format!("the frontmatter has `{key}` twice; the first one counts");
+            let what = format!("duplicate frontmatter key `{key}`, the first one is used");
             found.tell(0, "msgfile::yaml-duplicate-key", what);
             continue;
         }
         seen.push(key);
         let Some(value) = value else {
-            let what = format!("`{key}` holds an anchor, alias, tag or odd key and is not read");
+            let what = format!("anchor, alias, tag or unsupported key in `{key}`, ignored");
             found.tell(0, "msgfile::yaml-refused", what);
             continue;
         };
@@ -113,7 +113,7 @@ pub(crate) fn interpret(entries: &[Entry], front: &mut Frontmatter, found: &mut 
 }
 
 fn bad_value(key: &str, found: &mut Findings) {
-    let what = format!("`{key}` of the frontmatter has a value of the wrong shape");
+    let what = format!("invalid value of frontmatter key `{key}`");
     found.tell(0, "msgfile::frontmatter-bad-value", what);
 }
 
@@ -148,7 +148,7 @@ fn message_format(value: &Node, front: &mut Frontmatter, found: &mut Findings) {
         Some(n) => {
             front.message_format = Some(n);
             if n > 1 {
-                let what = format!("the file is of format {n}, this program knows format 1");
+                let what = format!("the file has format version {n}, expected 1");
                 found.tell(0, "msgfile::newer-format", what);
             }
         }
@@ -191,10 +191,10 @@ impl<'a> Agents<'a> {
         }
     }
 
-    /// Adds an agent, of whose attributes `skip` is none.
+    /// Adds an agent, of whose attributes `skip` is not one.
     fn add(&mut self, name: &'a str, attrs: &Node, skip: Option<&str>) {
         if !self.names.insert(name) {
-            let what = format!("agent `{name}` is there twice; the first one counts");
+            let what = format!("duplicate agent `{name}`, the first one is used");
             return self.found.tell(0, "msgfile::yaml-duplicate-key", what);
         }
         let mut config = AgentConfig::default();
@@ -206,7 +206,7 @@ impl<'a> Agents<'a> {
             // A list may hold names alone.
             Node::Scalar { .. } if skip.is_some() || attrs.absent() => {}
             _ => {
-                let what = format!("the attributes of agent `{name}` are no mapping");
+                let what = format!("the attributes of agent `{name}` are not a mapping");
                 self.found.tell(0, "msgfile::agents-bad-shape", what);
             }
         }
@@ -224,16 +224,19 @@ impl<'a> Agents<'a> {
             // Only keys that mean something are remembered, so that this stays linear.
             let is_known = AgentConfig::default().take(key, "") != Taken::UnknownKey;
             let (code, what) = if seen.contains(&key) {
-                let what = format!("agent `{name}` has `{key}` twice; the first one counts");
+                let what = format!("duplicate `{key}` of agent `{name}`, the first one is used");
                 ("msgfile::yaml-duplicate-key", what)
             } else if !is_known {
-                ("msgfile::agent-unknown-key", format!("`{key}` of agent `{name}` is not known"))
+                (
+                    "msgfile::agent-unknown-key",
+                    format!("unknown attribute `{key}` of agent `{name}`"),
+                )
             } else {
                 seen.push(key);
                 if value.absent() || take(config, key, value) == Taken::Yes {
                     continue;
                 }
-                ("msgfile::agent-bad-value", format!("`{key}` of agent `{name}` has a wrong value"))
+                ("msgfile::agent-bad-value", format!("invalid value of `{key}` of agent `{name}`"))
             };
             self.found.tell(0, code, what);
         }

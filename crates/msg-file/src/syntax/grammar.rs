@@ -1,6 +1,6 @@
 //! The grammars of one line, each a complete nom parser over the line's bytes.
 //!
-//! No parser here sees a second line; what lines mean to each other is decided by `scan` and `cells`.
+//! No parser here sees a second line; `scan` and `cells` relate lines to each other. Attributes are in `attributes`.
 //!
 //! ```text
 //! ## %%% Title[^3]           heading
@@ -71,7 +71,7 @@ fn mark(mut i: &[u8]) -> IResult<&[u8], (u8, Kind)> {
     Ok((i, (level.len() as u8, kind)))
 }
 
-/// Reads a heading line (without its terminator), or nothing if the line is no marker.
+/// Reads a heading line (without its terminator), or nothing if the line is not a marker.
 pub(crate) fn marker(line: &[u8]) -> Option<Marker> {
     let (rest, (level, kind)) = mark(line).ok()?;
     let mark_end = line.len() - rest.len();
@@ -121,7 +121,7 @@ pub(crate) fn title_type(title: &[u8]) -> Option<(Span, Option<Span>)> {
     (!name.is_empty()).then_some((name, (!before.is_empty()).then_some(before)))
 }
 
-/// How many backslashes stand before a marker that begins behind them; 0 if that is no escaped marker (MF-12).
+/// How many backslashes are before a marker that begins after them; 0 if that is not an escaped marker (MF-12).
 pub(crate) fn escaped_marker(line: &[u8]) -> usize {
     let parse: IResult<&[u8], &[u8]> =
         terminated(take_while1(|b| b == b'\\'), mark).parse(chomp(line));
@@ -252,7 +252,7 @@ fn type_of(rest: &[u8]) -> Option<(Span, usize)> {
         .then_some((Span::new(name.start + 1, name.end + 1), rest.len() - after.len()))
 }
 
-/// Whether `key=` stands at the beginning, brackets and white space before it aside.
+/// Whether `key=` is at the beginning, brackets and white space before it aside.
 fn begins_with_attribute(mut i: &[u8]) -> bool {
     loop {
         i = skip_white(i);
@@ -280,7 +280,7 @@ pub(crate) struct Fence {
 }
 
 impl Fence {
-    /// Nothing behind the run: the line closes a fence of the same sign that is not longer.
+    /// Nothing after the run: the line closes a fence of the same sign that is not longer.
     pub(crate) fn can_close(&self) -> bool {
         self.info.is_empty()
     }
@@ -288,7 +288,7 @@ impl Fence {
 
 /// Reads a fence line without its terminator.
 ///
-/// A backtick run with a backtick behind it neither opens nor closes anything and gives nothing.
+/// A backtick run with a backtick after it neither opens nor closes anything and gives nothing.
 pub(crate) fn fence(line: &[u8]) -> Option<Fence> {
     if !matches!(line.first()?, b'`' | b'~' | b' ') {
         return None;
@@ -308,7 +308,7 @@ pub(crate) fn fence(line: &[u8]) -> Option<Fence> {
 
 // The small grammars: stream prefixes (MF-23), durations (MF-25), `covers` (MF-20), numbers in ids (MF-15, MF-37).
 //
-// They only recognise; what a number or range stands for is looked up elsewhere.
+// They only recognise; what a number or range represents is looked up elsewhere.
 
 /// Which stream of a program a line was written to (MF-23).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,6 @@
-//! Lines as MF-2 sees them: LF alone ends one, blanks and CRs make it empty.
+//! Lines by MF-2 (only LF ends a line; blanks and CRs count as empty) and the fences among them (MF-8).
 //!
-//! Nothing here looks at what a line means; that is the grammar's part.
+//! It does not interpret other lines (`grammar`).
 
 use memchr::{memchr, memmem};
 
@@ -157,7 +157,7 @@ impl Eol {
 // ~~~              opens, is never closed, and protects nothing
 // `````
 //
-// What a marker in a fence means is decided by `syntax`.
+// `syntax` decides what a marker in a fence means.
 
 /// A line that may open or close a fence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -169,7 +169,7 @@ pub(crate) struct FenceLine {
     can_close: bool,
 }
 
-/// Every fence line of a text, in order; the first line begins at `first`, behind a byte order mark.
+/// Every fence line of a text, in order; the first line begins at `first`, after a byte order mark.
 pub(crate) fn fence_lines(bytes: &[u8], first: usize) -> Vec<FenceLine> {
     let mut out = Vec::new();
     for needle in [b"```", b"~~~"] {
@@ -205,7 +205,7 @@ fn fence_lines_of(bytes: &[u8], first: usize, needle: &[u8; 3], out: &mut Vec<Fe
 /// begin that are not (MF-8).
 ///
 /// An open fence protects nothing and the search goes on at the next line. Whether an opener is
-/// closed is answered by the longest closer behind it; walking forward from each opener instead
+/// closed is answered by the longest closer after it; walking forward from each opener instead
 /// would be quadratic.
 pub(crate) fn close_fences(fences: &[FenceLine]) -> (Vec<Span>, Vec<usize>) {
     let mut longest = vec![[0usize; 2]; fences.len() + 1];
@@ -239,7 +239,7 @@ pub(crate) fn within(spans: &[Span], at: usize) -> bool {
     n > 0 && at < spans[n - 1].end
 }
 
-/// Closed fences of a text that stands alone, such as a body that is to be written.
+/// Closed fences of a text that is alone, such as a body that is to be written.
 pub(crate) fn closed_fences(text: &[u8]) -> Vec<Span> {
     close_fences(&fence_lines(text, 0)).0
 }

@@ -10,8 +10,8 @@
 //! ## %% [^1]                          cells: heading, definition, gaps, body
 //! ```
 //!
-//! Lines are found by `scan` and `fences`, read by `grammar`, put together by `cells`. Nothing here knows
-//! agents, parents or histories: these are the second pass, `model`.
+//! `scan` and `line` find lines, `grammar` reads them, `cells` combines them. Nothing here knows agents, parents
+//! or histories: those are the second pass, `model`.
 
 pub(crate) mod attributes;
 pub(crate) mod cells;

@@ -1,4 +1,4 @@
-//! A cell as it stands in the file: its places, and its attributes.
+//! A cell as written in the file: its places and attributes.
 //!
 //! ```text
 //! ## %% Question[^7]              heading: level, kind, title, id
@@ -8,7 +8,7 @@
 //! What is 2 + 2?                  body
 //! ```
 //!
-//! What a cell means (category, parent, view) is worked out in `model`; nothing here changes for it.
+//! The meaning of a cell (category, parent, view) is computed in `model`.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ use crate::span::Places;
 pub(crate) struct RawCell {
     pub(crate) source: Arc<[u8]>,
     pub(crate) at: Places,
-    /// The heading line ends in CRLF, so CRs at line ends are no content (MF-2).
+    /// The heading line ends in CRLF, so CRs at line ends are not content (MF-2).
     pub(crate) crlf: bool,
     pub(crate) attrs: Box<[RawAttr]>,
 }
@@ -85,7 +85,7 @@ impl RawCell {
         self.id_span().map(|s| self.text(s))
     }
 
-    /// The type and the title at whose end it may stand (MF-13), with `titled` if it does so.
+    /// The type and the title at whose end it may be (MF-13), with `titled` if it does so.
     pub(crate) fn named(&self, titled: bool) -> (Option<Span>, Option<Span>) {
         let (ty, title) = (self.ty(), self.at.title.get());
         let Some(whole) = title.filter(|_| titled) else { return (ty, title) };

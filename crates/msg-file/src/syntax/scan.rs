@@ -1,6 +1,6 @@
-//! The structural scan: where headings are, and lines that look like one (MF-6, MF-8).
+//! The structural scan: finds headings and lines that resemble one (MF-6, MF-8), and the section of an `.md` file (MF-5).
 //!
-//! It finds lines and looks one definition ahead; what a cell means is not its business. Cost: a few
+//! It looks one definition ahead and does not interpret cells. Cost: a few
 //! passes of memchr over the bytes, and the grammar for lines that hold percent signs or fences.
 
 use memchr::memmem;
@@ -42,7 +42,7 @@ pub(crate) fn is_utf16(bytes: &[u8]) -> bool {
     bytes.starts_with(b"\xFF\xFE") || bytes.starts_with(b"\xFE\xFF")
 }
 
-/// The same of a piece of a file that has been found to be no UTF-16.
+/// The same of a piece of a file that has been found not to be UTF-16.
 pub(crate) fn headings(bytes: &[u8]) -> Vec<Head> {
     lines_with(bytes, b"%%").filter_map(|line| head(bytes, line)).collect()
 }
@@ -122,7 +122,7 @@ pub(crate) fn bom_len(bytes: &[u8]) -> usize {
 
 // The section of an `.md` file that holds the record (MF-5).
 
-/// The heading under which the record of an `.md` file stands.
+/// The heading under which the record of an `.md` file is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Section {
     /// Its text as written.
@@ -131,7 +131,7 @@ pub struct Section {
     pub level: u8,
     /// Its line, from 1.
     pub line: usize,
-    /// Offset behind its line.
+    /// The offset after its line.
     pub(crate) end: usize,
 }
 
@@ -162,7 +162,7 @@ pub(crate) fn find(
             continue;
         }
         let text = line.text(source);
-        // Most lines are no headings; do not look at fences for them.
+        // Most lines are not headings; do not look at fences for them.
         if !text.iter().take(4).any(|&b| b == b'#') {
             continue;
         }
@@ -175,7 +175,7 @@ pub(crate) fn find(
         section = Some((line.start, Section { title, level, line: number, end: line.next }));
     }
     let Some((at, section)) = section else {
-        // It says all: where nothing is the section, no marker stands before it.
+        // It says all: without a section, no marker is before it.
         found.add(0, "msgfile::section-not-found");
         return None;
     };

@@ -1,4 +1,4 @@
-//! Between the types of the agent form and [`Message`] (MS-13). Arguments pass through
+//! Converts between the types of the agent form and [`Message`] (MS-13). Arguments pass through
 //! `serde_json::Value` here, which sorts members; the reader and writer of bytes do not.
 
 use msg_core::{

@@ -173,7 +173,7 @@ pub struct ToolInvocation {
     /// Name of the tool.
     #[serde(alias = "tool_name")]
     pub name: String,
-    /// Its arguments; text that is no JSON is a string.
+    /// Its arguments; text that is not JSON is a string.
     #[serde(alias = "args", default = "empty", deserialize_with = "or_empty")]
     pub arguments: Value,
 }

@@ -1,4 +1,4 @@
-//! Agent messages in all their spellings to messages (MS-12, MS-13).
+//! Reads agent messages in all their spellings (MS-12, MS-13), with their calls, metadata and content.
 
 use msg_core::reading::{Source, list};
 use msg_core::{
@@ -15,8 +15,8 @@ use super::write::write_unknown;
 /// was not as written.
 ///
 /// # Errors
-/// [`Error`]: no JSON, no list, a message that is no object, a content of no known shape
-/// (`agent::bad-shape`), a role that is none of the four (`agent::unknown-role`).
+/// [`Error`]: no JSON, no list, a message that is not an object, a content of no known shape
+/// (`agent::bad-shape`), a role that is not one of the four (`agent::unknown-role`).
 ///
 /// ```
 /// use msg_core::Message;
@@ -38,7 +38,7 @@ pub fn read(json: &[u8]) -> Result<(Vec<Message>, Report), Error> {
     })
 }
 
-/// The error of a role that is none: it goes before what is wrong with other members.
+/// The error of a role that is not one: it goes before what is wrong with other members.
 fn role_error<'a>(source: &mut Source<'a, '_>, start: Reader<'a>) -> Option<Error> {
     source.reader = start;
     let offset = source.begin_object().ok()?;
@@ -147,7 +147,7 @@ fn read_content(source: &mut Source<'_, '_>) -> Result<Body, Error> {
         (Some((_, body)), None, None) => Ok(body),
         (None, Some("Json"), Some(value)) => Ok(Body::Json(value)),
         (None, Some("Text"), Some(value)) if value.text().starts_with('"') => {
-            // The value may stand before the type, so that it was read as a raw one.
+            // The value may be before the type, so that it was read as a raw one.
             let it = msg_json::unescape(&value.text()[1..value.text().len() - 1]);
             Ok(Body::Text(source.text_of(it, start).into_owned()))
         }
@@ -290,7 +290,7 @@ pub(crate) fn write_call(call: &ToolCall, out: &mut Writer<'_>) {
     });
 }
 
-/// Writes arguments as their value; text that is no JSON, or is a JSON string, as a string.
+/// Writes arguments as their value; text that is not JSON, or is a JSON string, as a string.
 pub(crate) fn write_arguments(text: &str, out: &mut Writer<'_>) {
     if is_value(text) { out.compact(text) } else { out.str(text) }
 }
@@ -347,7 +347,7 @@ pub(crate) enum Body {
 }
 
 impl Body {
-    /// The parts of a message that is no tool message.
+    /// The parts of a message that is not a tool message.
     pub(crate) fn into_parts(self) -> Vec<Part> {
         match self {
             Self::Text(it) => vec![Part::text(it)],

@@ -52,7 +52,7 @@ fn write_typed(kind: &str, out: &mut Writer<'_>, value: impl FnOnce(&mut Writer<
     });
 }
 
-/// The calls as JSON, which leaves no room for anything beside them.
+/// The calls as JSON, which leaves no room for anything next to them.
 fn write_calls(message: &Message, losses: &mut Losses<'_>, out: &mut Writer<'_>) {
     let mut calls = Vec::new();
     for (at, part) in message.parts.iter().enumerate() {

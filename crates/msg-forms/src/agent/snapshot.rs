@@ -1,7 +1,7 @@
 //! The stored state of an agent: its messages, and whatever else it keeps (MS-14).
 //!
 //! The messages are the agent types, which have no place for unknown members and sort the members of
-//! arguments. What a message was read from is kept beside it where that says more, and written again
+//! arguments. What a message was read from is kept next to it where that says more, and written again
 //! as long as the message is the same.
 //!
 //! ```text
@@ -79,7 +79,7 @@ impl AgentStateSnapshot {
         Ok(())
     }
 
-    /// The messages as they are written. Of equal messages the first stands for the first that was read,
+    /// The messages as they are written. Of equal messages the first represents the first that was read,
     /// and so on.
     fn written(&self) -> Result<Vec<RawJson>, String> {
         let mut used: BTreeMap<&str, usize> = BTreeMap::new();

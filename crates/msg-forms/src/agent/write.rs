@@ -1,4 +1,4 @@
-//! Messages to the agent form (MS-13), straight into the bytes.
+//! Writes messages in the agent form (MS-13) and their content as text for people (MS-15).
 
 use std::borrow::Cow;
 use std::fmt;
@@ -50,7 +50,7 @@ fn write_shape(shape: &Shape<'_>, list: &mut Writer<'_>) {
         write_text(it, "name", shape.name);
         write_text(it, "tool_call_id", shape.tool_call_id);
         if let Some(owner) = shape.owner {
-            // The id of a message that answers no call is carried; it stands where the id stands.
+            // The id of a message that answers no call is carried; it is where the id is.
             let carried = owner.extra.get(&Origin::Agent, "tool_call_id");
             if let (None, Some(id)) = (shape.tool_call_id, carried) {
                 it.key("tool_call_id").compact(id.text());
@@ -102,14 +102,14 @@ fn write_text(out: &mut Writer<'_>, name: &str, text: Option<&str>) {
     }
 }
 
-/// The members that this form had and the model does not know, behind those that it knows.
+/// The members that this form had and the model does not know, after those that it knows.
 pub(crate) fn write_unknown(extra: &Extra, known: &[&str], out: &mut Writer<'_>) {
     for (name, value) in extra.iter(&Origin::Agent).filter(|it| !known.contains(&it.0)) {
         out.key(name).compact(value.text());
     }
 }
 
-// Which content a message becomes (MS-13), decided once for the writer of bytes and for the types.
+// The content that a message becomes (MS-13), shared by the writer of bytes and the conversion to types.
 
 /// One agent message that a message becomes.
 pub(crate) struct Shape<'a> {
@@ -251,11 +251,14 @@ pub(crate) fn call_losses(call: &ToolCall, losses: &mut Losses<'_>) {
     losses.members("agent messages", &members);
     losses.extra(&call.extra, Some(&Origin::Agent));
     if msg_json::validate(call.arguments.text()).is_err() {
-        losses.warn("convert::invalid-arguments", "arguments are no JSON and become a string");
+        losses.warn(
+            "convert::invalid-arguments",
+            "arguments are not valid JSON, converted to a string",
+        );
     }
 }
 
-/// Whether the image has a place of its own: a URL and nothing but a detail beside it.
+/// Whether the image has a place of its own: a URL and nothing but a detail next to it.
 pub(crate) fn is_plain_image(part: &Part) -> bool {
     matches!(part, Part::Image(it)
         if it.url.is_some() && it.file_id.is_none() && it.media_type.is_none())

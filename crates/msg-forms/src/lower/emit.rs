@@ -1,4 +1,4 @@
-//! One turn to the messages that it becomes (OA-6, OA-8, OA-10).
+//! Lowers one turn to messages (OA-6, OA-8, OA-10), with its call ids, media and the injected system prompt.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -35,11 +35,11 @@ pub(crate) fn turn(
         TurnRole::Other(_) => return cx.skip_role(turn),
     }
     if cx.messages.len() == before {
-        cx.report(None, "turn::empty-message", "nothing of the turn is left to send");
+        cx.report(None, "turn::empty-message", "empty turn, not sent");
     }
 }
 
-/// What becomes of a turn without text. The document's filter rules name assistants only (OA-7).
+/// What happens to a turn without text. The document's filter rules name assistants only (OA-7).
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Blank {
     Nothing,
@@ -76,7 +76,7 @@ impl Cx<'_> {
     fn skip_part(&mut self, at: usize, part: &TurnPart) {
         match part {
             TurnPart::Tool(_) => {
-                let text = "tool parts are sent of assistant turns only";
+                let text = "tool part outside an assistant turn, not sent";
                 self.report(Some(at), "turn::ignored-tool-part", text);
             }
             _ => self.report(Some(at), "turn::skipped-part", "part of a type that is not sent"),
@@ -187,7 +187,7 @@ impl Cx<'_> {
     }
 }
 
-/// What becomes one assistant message and the answers behind it.
+/// What becomes one assistant message and the answers after it.
 #[derive(Default)]
 struct Segment {
     text: String,
@@ -195,7 +195,7 @@ struct Segment {
     answers: Vec<Message>,
 }
 
-/// The answer to a call; one of a tool that failed says so beside its text too (MS-24).
+/// The answer to a call; one of a tool that failed says so next to its text too (MS-24).
 fn answered(id: &str, answer: String, status: &ToolStatus) -> Message {
     let is_error = status.meaning() == Some(ToolStatus::Failed);
     let result = ToolResult { is_error, ..ToolResult::new(id, answer) };

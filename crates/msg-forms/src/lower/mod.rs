@@ -49,7 +49,7 @@ pub fn lower(turns: &[Turn], options: &LowerOptions) -> Lowered {
 
 // How turns are lowered (OA-7 … OA-12).
 //
-// Options of the wire format, such as the content beside calls, belong to the wire crates.
+// Options of the wire format, such as the content next to calls, belong to the wire crates.
 
 /// Which rules decide what goes out (OA-7).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Deserialize)]
@@ -76,7 +76,7 @@ pub enum FailedTools {
     IncludeError,
 }
 
-/// What stands for the output of a tool that gave none (OA-7).
+/// What represents the output of a tool that gave none (OA-7).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EmptyOutput {
@@ -89,7 +89,7 @@ pub enum EmptyOutput {
     Literal,
 }
 
-/// What [`LowerRules::Strict`] sends of argument text that is no JSON (OA-8).
+/// What [`LowerRules::Strict`] sends of argument text that is not JSON (OA-8).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum InvalidArguments {
@@ -165,15 +165,15 @@ pub struct LowerOptions {
     pub reasoning: ReasoningPolicy,
     /// Whether [`LowerRules::Doc`] sends failed tools.
     pub failed_tools: FailedTools,
-    /// What stands for an output that is empty.
+    /// What represents an output that is empty.
     pub empty_tool_output: EmptyOutput,
-    /// What [`LowerRules::Strict`] sends of argument text that is no JSON.
+    /// What [`LowerRules::Strict`] sends of argument text that is not JSON.
     pub invalid_arguments: InvalidArguments,
     /// How a tool's `input` is spelled.
     pub arguments: ArgumentSpelling,
-    /// What stands between the text parts of a turn.
+    /// The text between the text parts of a turn.
     pub text_separator: String,
-    /// Whether text behind a tool part begins another assistant message (OA-8).
+    /// Whether text after a tool part begins another assistant message (OA-8).
     pub split_interleaved: bool,
 }
 
@@ -240,14 +240,14 @@ impl LowerOptions {
         self
     }
 
-    /// Sets what is sent of argument text that is no JSON.
+    /// Sets what is sent of argument text that is not JSON.
     #[must_use]
     pub fn with_invalid_arguments(mut self, it: InvalidArguments) -> Self {
         self.invalid_arguments = it;
         self
     }
 
-    /// Text behind a tool part begins another assistant message.
+    /// Text after a tool part begins another assistant message.
     #[must_use]
     pub fn with_split_interleaved(mut self) -> Self {
         self.split_interleaved = true;
@@ -265,7 +265,7 @@ impl<'de> Deserialize<'de> for LowerOptions {
             let policy = if included { "all" } else { "none" };
             members.entry("reasoning").or_insert(policy.into());
         }
-        // The derived function, which `remote` leaves beside this one.
+        // The derived function, which `remote` leaves next to this one.
         Self::deserialize(Value::Object(members)).map_err(D::Error::custom)
     }
 }

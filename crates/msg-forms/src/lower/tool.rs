@@ -1,4 +1,4 @@
-//! What goes out for a tool part: the call and its answer (OA-7, OA-8, OA-9).
+//! Lowers a tool part to a call and its answer (OA-7, OA-8, OA-9).
 
 use msg_core::{Arguments, ToolCall};
 use msg_json::TextState;
@@ -18,7 +18,7 @@ enum Plan {
     Unanswered,
     /// The output, or this text in its place.
     Output(&'static str),
-    /// The output so far, and this text on a line behind it.
+    /// The output so far, and this text on a line after it.
     CutShort(&'static str),
     /// The output, or a sentence, of a state that nobody knows.
     Unknown,
@@ -79,12 +79,12 @@ fn answer(tool: &ToolPart, plan: Plan, at: usize, cx: &mut Cx<'_>) -> Option<Str
             if is_literal(tool, cx.options) || !output.is_empty() {
                 return Some(output.to_owned());
             }
-            let text = "a sentence stands for the empty output";
+            let text = "placeholder text for the empty output";
             cx.report(Some(at), "turn::placeholder-output", text);
             instead.to_owned()
         }
         Plan::CutShort(behind) => {
-            let text = format!("answer made up for a {} call", tool.status);
+            let text = format!("placeholder result for a {} call", tool.status);
             cx.report(Some(at), "turn::synthesised-output", text);
             if output.is_empty() { behind.to_owned() } else { format!("{output}\n{behind}") }
         }
@@ -96,7 +96,7 @@ fn answer(tool: &ToolPart, plan: Plan, at: usize, cx: &mut Cx<'_>) -> Option<Str
     })
 }
 
-/// Whether an empty output goes out as it is. A failure that is to be told of is no empty text.
+/// Whether an empty output goes out as it is. A failure that is to be told of is not an empty text.
 fn is_literal(tool: &ToolPart, options: &LowerOptions) -> bool {
     match options.empty_tool_output {
         EmptyOutput::Literal => true,
@@ -119,7 +119,7 @@ fn doc_id(tool: &ToolPart, at: usize, cx: &mut Cx<'_>) -> String {
 }
 
 fn report_generated(id: String, at: usize, cx: &mut Cx<'_>) -> String {
-    let text = format!("call without an id is sent as `{id}`");
+    let text = format!("call without an id, sent as `{id}`");
     cx.report(Some(at), "turn::generated-id", text);
     id
 }
@@ -130,13 +130,13 @@ fn strict_call(tool: &ToolPart, at: usize, cx: &mut Cx<'_>) -> ToolCall {
         Given::Kept => tool.id.clone(),
         Given::Generated(id) => report_generated(id, at, cx),
         Given::Renamed(id) => {
-            let text = format!("id `{}` was used before, sent as `{id}`", tool.id);
+            let text = format!("duplicate call id `{}`, sent as `{id}`", tool.id);
             cx.report(Some(at), "turn::renamed-id", text);
             id
         }
     };
     let name = if tool.tool.is_empty() {
-        cx.report(Some(at), "turn::empty-tool-name", "call without a name of its tool");
+        cx.report(Some(at), "turn::empty-tool-name", "call without a tool name");
         "unknown_tool"
     } else {
         &tool.tool
@@ -153,11 +153,11 @@ fn strict_arguments(tool: &ToolPart, at: usize, cx: &mut Cx<'_>) -> Arguments {
     match state(tool, &arguments) {
         TextState::Object => arguments,
         TextState::Value => {
-            cx.report(Some(at), "turn::non-object-arguments", "arguments are JSON, but no object");
+            cx.report(Some(at), "turn::non-object-arguments", "arguments are not an object");
             arguments
         }
         TextState::Incomplete | TextState::Invalid => {
-            cx.report(Some(at), "turn::invalid-arguments", "arguments are not JSON");
+            cx.report(Some(at), "turn::invalid-arguments", "arguments are not valid JSON");
             match cx.options.invalid_arguments {
                 InvalidArguments::Keep if !is_cut_short(tool) => arguments,
                 InvalidArguments::Keep | InvalidArguments::Wrap => {

@@ -1,4 +1,4 @@
-//! Stream events become parts of a turn (MS-21, OA-25).
+//! Builds a turn from stream events (MS-21, OA-25).
 //!
 //! Nothing that arrives is executed: a call stays pending until the application starts it.
 
@@ -9,7 +9,7 @@ use msg_core::{FinishReason, RawJson, StreamEvent, ToolCall};
 use super::lifecycle::{ToolStatus, TurnError};
 use super::{ToolPart, Turn, TurnPart};
 
-/// What is known of the events before, beside what the turn itself says.
+/// What is known of the events before, next to what the turn itself says.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Progress {
     /// Which channel wrote the last text part.
@@ -46,7 +46,7 @@ impl Turn {
     /// broke off.
     ///
     /// # Errors
-    /// [`TurnError`]: text, reasoning or a call behind the finish, a call that begins twice, or an
+    /// [`TurnError`]: text, reasoning or a call after the finish, a call that begins twice, or an
     /// event for a call that is not open. Nothing is changed then.
     ///
     /// ```

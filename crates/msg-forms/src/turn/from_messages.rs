@@ -37,7 +37,7 @@ pub fn from_messages(messages: Vec<Message>) -> (Vec<Turn>, Report) {
 }
 
 /// Writes messages as the list of the turns that [`from_messages`] makes of them. A turn is written as soon
-/// as nothing can come to it any more, so that there are never all of them beside their text.
+/// as nothing can come to it any more, so that there are never all of them next to their text.
 ///
 /// ```
 /// use msg_core::Message;

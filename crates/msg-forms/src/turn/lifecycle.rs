@@ -1,4 +1,4 @@
-//! The steps that a turn and its tools may take (MS-21).
+//! The states of tool runs (MS-20) and the steps that a turn and its tools may take (MS-21).
 //!
 //! Every time is the caller's: nothing here reads a clock, executes a tool or starts again what a
 //! crash left behind.
@@ -167,7 +167,7 @@ impl Turn {
     /// `text_N`.
     ///
     /// # Errors
-    /// [`TurnError::Finished`] behind [`finish`](Self::finish).
+    /// [`TurnError::Finished`] after [`finish`](Self::finish).
     pub fn append_text(&mut self, text: &str) -> Result<(), TurnError> {
         self.expect_open("take more text")?;
         if let Some(TurnPart::Text(last)) = self.parts.last_mut() {
@@ -181,7 +181,7 @@ impl Turn {
     /// Adds to the reasoning.
     ///
     /// # Errors
-    /// [`TurnError::Finished`] behind [`finish`](Self::finish).
+    /// [`TurnError::Finished`] after [`finish`](Self::finish).
     pub fn append_reasoning(&mut self, text: &str) -> Result<(), TurnError> {
         self.expect_open("take more reasoning")?;
         self.reasoning_content.push_str(text);
@@ -191,7 +191,7 @@ impl Turn {
     /// Adds a part at the end.
     ///
     /// # Errors
-    /// [`TurnError::Finished`] behind [`finish`](Self::finish).
+    /// [`TurnError::Finished`] after [`finish`](Self::finish).
     pub fn push_part(&mut self, part: TurnPart) -> Result<(), TurnError> {
         self.expect_open("take another part")?;
         self.parts.push(part);
@@ -274,7 +274,7 @@ impl TurnError {
     }
 }
 
-// Where the run of a tool stands (MS-20).
+// The state of a tool run (MS-20).
 //
 // The steps between the states are in `lifecycle`; nothing here changes one.
 

@@ -189,7 +189,7 @@ pub struct ToolPart {
     pub input: RawJson,
     /// What the tool gave back so far.
     pub output: String,
-    /// Where the run stands.
+    /// Where the run is.
     pub status: ToolStatus,
     /// When it began to run, in seconds since 1970; 0 if it did not.
     pub start_time: f64,

@@ -10,7 +10,7 @@ use super::{TextPart, ToolPart, Turn, TurnPart, TurnRole, empty_object};
 /// as written. No tool is started again, and no id is made up for a missing one.
 ///
 /// # Errors
-/// [`Error`]: no JSON, a turn or part that is no object, parts that are no list.
+/// [`Error`]: no JSON, a turn or part that is not an object, parts that are not a list.
 ///
 /// ```
 /// use msg_forms::{ToolStatus, turns};
@@ -181,7 +181,7 @@ fn read_tool(source: &mut Source<'_, '_>) -> (Result<TurnPart, Error>, bool) {
     if read.is_ok() && !retyped && res.is_half_streamed() {
         let at = source.reader.offset();
         let text =
-            format!("the call of `{}` was stored while its arguments were streamed", res.tool);
+            format!("the call of `{}` was stored before its arguments were complete", res.tool);
         source.warn("turn::half-streamed", text, at..at);
     }
     (read.map(|()| TurnPart::Tool(res)), retyped)
@@ -328,7 +328,7 @@ impl<'s, 'a, 'r> Stored<'s, 'a, 'r> {
         }
         let start = self.source.reader.next_offset();
         self.unknown(name)?;
-        let text = format!("`{name}` has a value of a wrong type");
+        let text = format!("wrong type of value in `{name}`");
         self.source.warn("message::wrong-type", text, start..self.source.reader.offset());
         Ok(())
     }

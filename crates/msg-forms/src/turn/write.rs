@@ -8,7 +8,7 @@ use super::{TextPart, ToolPart, Turn, TurnPart};
 
 /// Appends a list of turns in the stored form (MS-19). Nothing is lost, so there is no report.
 ///
-/// Times that are no finite numbers have no form in JSON and are written as `0.0`.
+/// Times that are not finite numbers have no form in JSON and are written as `0.0`.
 ///
 /// ```
 /// use msg_forms::{Turn, turns};
@@ -72,7 +72,7 @@ fn write_tool(part: &ToolPart, out: &mut Writer<'_>) {
             None if it.carried("input_text").is_some() => it.text("input_text", ""),
             None => {}
         }
-        // Read back, it is no call that waits to be started.
+        // Read back, it is not a call that waits to be started.
         if part.stream_index.is_some() && part.extra.get(&Origin::Turns, STREAMING).is_none() {
             it.key(STREAMING).bool(true);
         }

@@ -1,11 +1,11 @@
-//! Which close tag ends a text (XT-21, XT-22), and what was seen on the way there. CDATA sections in it are `section`,
-//! mending a text that no close tag ends is `recover`.
+//! Finds the close tag that ends a text (XT-21, XT-22) and records what it passed on the way. It does not judge CDATA
+//! sections (`section`) and does not recover texts without a close tag (`element`).
 //!
 //! ```text
 //! <x>see </x> in <![CDATA[ a </x> ]]></x></arguments></tool>
 //!        |                |           |  the tail, at which every text ends at the latest: the stop
 //!        |                section     own close tag before the parent's: structural, the end
-//!        own close tag before text: remembered, no end
+//!        own close tag before text: remembered, not the end
 //! ```
 
 use std::ops::ControlFlow;
@@ -17,7 +17,7 @@ use crate::lex;
 use crate::lex::ARGS;
 use crate::value::Section;
 
-/// Values of a block that may be read to its stop; the end of those behind is looked for near.
+/// Values of a block that may be read to its stop; the end of later ones is searched nearby only.
 const SCANS_MAX: usize = if cfg!(test) { 8 } else { 64 };
 /// How near. Both are smaller in unit tests, which count steps, so that growth shows early.
 const NEAR: usize = if cfg!(test) { 128 } else { 1024 };
@@ -78,11 +78,11 @@ pub(crate) enum End {
     Far,
     /// The input ends in it.
     Open,
-    /// As part of an object it is none.
+    /// As part of an object it is not one.
     NoFit,
 }
 
-/// What stands in a value.
+/// The content of a value.
 #[derive(Debug, Default)]
 pub(crate) struct Inside {
     pub(crate) sections: Vec<Section>,
@@ -186,7 +186,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// A section in a value: the index of what stands behind it.
+    /// A section in a value: the index of what is after it.
     fn value_section(&mut self, scan: &mut Scan<'_>, marker: &Token<'_>) -> Result<usize, Pending> {
         let Value { own, parent, .. } = *scan.value;
         let ended = self.section(marker, own, parent)?;
@@ -327,7 +327,7 @@ impl Scan<'_> {
             _ if cut => End::Open,
             (Some(stop), _) => End::Stop(stop),
             (None, Some((stop, own))) => {
-                // Those behind it do not count for a value that ends there.
+                // Those after it do not count for a value that ends there.
                 self.inside.own = own;
                 End::Bare(stop)
             }

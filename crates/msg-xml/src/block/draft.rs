@@ -1,6 +1,6 @@
-//! What reading a block gives: calls as they are gathered, whose name, server and arguments stand where (XT-13, XT-15),
-//! what was reported, and what the calls come to once the block is over (XT-16, XT-17). How a block is read is not its
-//! business; dialects give the same.
+//! The result of reading a block: its calls with the places of their names, servers and arguments (XT-13, XT-15), the
+//! reports, and the outcome of each call at the end of the block (XT-16, XT-17). Dialects produce the same drafts. It
+//! does not read blocks (`grammar`).
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -57,7 +57,7 @@ pub(crate) struct Done {
     pub(crate) end: usize,
     pub(crate) outcome: Outcome,
     pub(crate) notes: Vec<Note>,
-    /// Bytes behind it were read for it, or only the end of input decided it (XT-29).
+    /// Bytes after it were read for it, or only the end of input decided it (XT-29).
     pub(crate) at_eof: bool,
     /// The dialect, for other than the native form.
     pub(crate) format: Option<Arc<str>>,
@@ -66,7 +66,7 @@ pub(crate) struct Done {
 }
 
 impl Done {
-    /// What a block comes to, of which nothing special is known. One that is no call has no report but the reason.
+    /// What a block comes to, of which nothing special is known. If it is not a call, the only report is the reason.
     pub(crate) fn new(start: usize, end: usize, outcome: Outcome, notes: Vec<Note>) -> Self {
         let notes = match outcome {
             Outcome::Rejected(code) | Outcome::Dropped(code) => {
@@ -86,7 +86,7 @@ pub(crate) type Params = Vec<(String, Json)>;
 pub(crate) enum Arguments {
     /// Elements, or the members of JSON objects.
     Params(Params),
-    /// Anything else: a text, or a JSON value that is no object.
+    /// Anything else: a text, or a JSON value that is not an object.
     Other(Json),
 }
 
@@ -145,7 +145,7 @@ impl Draft {
         }
     }
 
-    /// The arguments with the parameters that stood outside the wrapper added after them (XT-14).
+    /// The arguments with the parameters that were outside the wrapper added after them (XT-14).
     pub(crate) fn take_arguments(&mut self) -> Json {
         let unwrapped = std::mem::take(&mut self.unwrapped);
         self.add_args(Arguments::Params(unwrapped));
@@ -165,7 +165,7 @@ pub(crate) struct Calls {
     pub(crate) cur: Draft,
     notes: Vec<Note>,
     reject: Option<Code>,
-    /// A server behind a call that is whole: of the next call if a name follows.
+    /// A server after a call that is whole: of the next call if a name follows.
     server: Option<(Server, usize)>,
 }
 
@@ -204,7 +204,7 @@ impl Calls {
         self.reject.get_or_insert(code);
     }
 
-    /// Whether it is known that the block is no call.
+    /// Whether the block is not a call.
     pub(crate) fn is_refused(&self) -> bool {
         self.reject.is_some()
     }
@@ -304,8 +304,8 @@ impl Calls {
     }
 }
 
-// What of a call's text values has been sent before the call was read (XT-42), to be compared with what the reading
-// gives. What may be sent is the business of those who look at the open value: `preview`, and the tag dialects.
+// Values that were sent before their call was read (XT-42), to compare with the final reading. `preview` and the tag
+// dialects decide what to send.
 
 /// What has been sent of a call, value by value; the last may be open.
 #[derive(Clone, Debug, Default)]
@@ -327,12 +327,12 @@ impl Sent {
         self.leaves.push(SentLeaf { path, ranges: Vec::new(), rest: String::new() });
     }
 
-    /// The value that was opened last is no text.
+    /// The value that was opened last is not text.
     pub(crate) fn take_back(&mut self) -> ArgPath {
         self.leaves.pop().map(|leaf| leaf.path).unwrap_or_default()
     }
 
-    /// Where the value that was opened last stands.
+    /// Where the value that was opened last is.
     pub(crate) fn path(&self) -> Option<&ArgPath> {
         self.leaves.last().map(|leaf| &leaf.path)
     }
@@ -378,7 +378,7 @@ impl Sent {
         }
     }
 
-    /// What is left of each text value behind what has been sent; `None` if that was something else.
+    /// What is left of each text value after what has been sent; `None` if that was something else.
     pub(crate) fn rests<'v>(
         &self,
         w: &Input<'_>,
@@ -395,7 +395,7 @@ impl Sent {
 }
 
 impl SentLeaf {
-    /// What is left of `value` behind what has been sent; `None` if that is not its beginning.
+    /// What is left of `value` after what has been sent; `None` if that is not its beginning.
     fn rest<'v>(&self, w: &Input<'_>, value: &'v str) -> Option<&'v str> {
         let strip = |rest: Option<&'v str>, &(from, to): &(usize, usize)| {
             rest.and_then(|rest| rest.strip_prefix(w.str(from, to)))
@@ -408,7 +408,7 @@ impl SentLeaf {
     }
 }
 
-/// How many values of each name stand at one level so far.
+/// How many values of each name are at one level so far.
 #[derive(Debug, Default)]
 pub(crate) struct Counts(HashMap<String, usize>);
 

@@ -1,5 +1,6 @@
-//! Parameters and what is nested in them (XT-19, XT-20): an element is first tried as an object; if its content is not
-//! exactly that, it is read again as text, at most once a level.
+//! Reads parameters and their nested elements (XT-19, XT-20). An element is first read as an object; if its content is
+//! anything else, it is read again as text, at most once per level. Text between elements (XT-12, XT-18) and values
+//! without a close tag (XT-23) are at the end of this file.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -15,7 +16,7 @@ use crate::lex::PARAM;
 use crate::value::Section;
 use crate::{json, lex, value};
 
-/// What is read in vain as objects may add up to so many times what stands before, and so many bytes; less in unit tests,
+/// What is read in vain as objects may add up to this many times the bytes before, and this many bytes; less in unit tests,
 /// which count steps.
 const VAIN_TIMES: usize = 64;
 const VAIN_BYTES: usize = if cfg!(test) { 1 << 10 } else { 64 << 10 };
@@ -147,7 +148,7 @@ impl<'a> Grammar<'a> {
         }
     }
 
-    /// The next token in an object, where only blanks and comments may stand before it.
+    /// The next token in an object, where only blanks and comments may be before it.
     fn object_token(&self, at: usize) -> Result<Option<Token<'a>>, Halt> {
         match self.search.tokens.behind(at, |t| t.kind == Kind::Comment)? {
             Stand::Token(token) => Ok(Some(token)),
@@ -230,7 +231,7 @@ impl<'a> Grammar<'a> {
         }
         let (text, _) = value::value(raw, &sections);
         self.add_param(key, Json::String(text), from..from + raw.len(), w.end());
-        // Half a value is never run, also beside arguments that are closed.
+        // Half a value is never run, even next to arguments that are closed.
         self.calls.cur.args_closed = false;
     }
 }
@@ -243,8 +244,8 @@ fn unfinished(w: &Input<'_>, raw: &str, from: usize) -> usize {
     }
 }
 
-// Text where elements should stand: beside those of a block it is skipped, or ends the block (XT-12); as all there is of
-// ARGS it is the arguments (XT-18). The text of a parameter is the business of `element`.
+// Text in place of elements: between the elements of a block it is skipped or ends the block (XT-12); as the whole
+// content of ARGS it is the arguments (XT-18).
 //
 // ```text
 // <tool>Now: <tool_name>ls</tool_name><arguments>-l</arguments></tool>
@@ -343,7 +344,7 @@ impl Grammar<'_> {
     }
 }
 
-// Mending a value that no close tag ends before its stop (XT-23).
+// Recovers a value without a close tag before its stop (XT-23).
 
 /// Where a mended value ends.
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,6 @@
-//! A block whose bytes are being stored: where it may have come to its end, so that it is worth while to read it there,
-//! and meanwhile its preview. It is the only part that goes through the bytes as they arrive, and it decides nothing: a
-//! reading that was too early is made again. Its size is bounded (XT-28).
+//! Stores the bytes of a block until the block may be complete, then has it read; sends its preview meanwhile. It is
+//! the only part that scans the bytes as they arrive. A reading that came too early is repeated. The stored size is
+//! bounded (XT-28).
 //!
 //! ```text
 //! <tool>…<x><![CDATA[ </tool> ]]></x></arguments></tool>
@@ -20,7 +20,7 @@ use crate::input::{Incomplete, Input, MORE, is_blank};
 use crate::options::Options;
 use crate::passthrough::{FastPath, Kind};
 
-/// How many bytes behind the size limit are stored: what follows a block may decide where it ends.
+/// How many bytes after the size limit are stored: what follows a block may decide where it ends.
 pub(crate) const BEHIND: usize = 8 << 10;
 
 /// So many readings of all that is stored are made, and this many bytes of them in any case; fewer in unit tests, which
@@ -100,7 +100,7 @@ impl Block {
         }
     }
 
-    /// The block, if what stands before `end` shows it; a close tag that may be its own ends at `close`.
+    /// The block, if what is before `end` shows it; a close tag that may be its own ends at `close`.
     fn read_upto(
         &mut self,
         w: &Input<'_>,
@@ -116,7 +116,7 @@ impl Block {
         res.ok()
     }
 
-    /// It is no call, and why.
+    /// It is not a call, and why.
     fn failed(&self, end: usize, code: Code) -> Done {
         let outcome = match code {
             Code::ToolTooLarge => Outcome::Dropped(code),
@@ -183,20 +183,20 @@ pub(crate) struct Extent {
     start: usize,
     /// Bytes before have been looked through.
     at: usize,
-    /// A section seems to be open: what stands there most likely ends nothing.
+    /// A section seems to be open: what is there most likely ends nothing.
     in_section: bool,
     /// So many sample calls seem to be open in a value.
     samples: usize,
-    /// Behind a close tag of ARGS: text there may end the block.
+    /// After a close tag of ARGS: text there may end the block.
     after_args: Option<usize>,
-    /// Where text behind ARGS shows whether it does, and the last place at which it must.
+    /// Where text after ARGS shows whether it does, and the last place at which it must.
     text: Option<(usize, usize)>,
     /// How much the last reading took, and what all of them have cost.
     last: usize,
     work: usize,
 }
 
-/// What stands at a `<`.
+/// What is at a `<`.
 pub(crate) enum Mark {
     /// What may end the block: one past it.
     Close(usize),
@@ -210,7 +210,7 @@ pub(crate) enum Mark {
 
 /// What may end the blocks of a form.
 pub(crate) trait Marks {
-    /// What stands at the `<` at `p`; nothing while the bytes do not decide.
+    /// What is at the `<` at `p`; nothing while the bytes do not decide.
     fn mark(&self, w: &Input<'_>, p: usize) -> Option<Mark>;
 
     /// Whether a mark that balances those before it surely ends the block.

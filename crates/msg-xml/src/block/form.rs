@@ -1,5 +1,5 @@
-//! What is different between the blocks that are stored until their end has come: the native one, JSON in the tags of a
-//! dialect (XT-34, XT-35, XT-40), and the element of a tool (XT-38). What they have in common is `extent`.
+//! The forms of stored blocks: the native block, JSON in the tags of a dialect (XT-34, XT-35, XT-40), and an element
+//! named after its tool (XT-38). The part they share is `extent`.
 
 use std::sync::Arc;
 
@@ -110,8 +110,8 @@ fn native_mark(w: &Input<'_>, p: usize) -> Option<Mark> {
     }
 }
 
-/// How far a reading must go to know that an opener stands at `p`: as a rule to what follows it and no further, so that
-/// openers one after another are not each read with thousands of bytes behind them.
+/// How far a reading must go to know that an opener is at `p`: usually to what follows it and no further, so that
+/// openers one after another are not each read with thousands of bytes after them.
 fn decided(w: &Input<'_>, p: usize) -> usize {
     const NEAR: [usize; 2] = if cfg!(test) { [32, 128] } else { [128, 1024] };
     let is_enough = |it: &usize| matches!(opener(&w.upto(p + it), p), Ok(Some(_)));
@@ -131,8 +131,7 @@ fn tool_mark(w: &Input<'_>, p: usize) -> Option<Mark> {
     })
 }
 
-// A tool called by a tag of its own name (XT-38): the element's content is read as that of `<arguments>`, with another
-// close tag.
+// A tool called by an element with its name (XT-38). The content of the element is read like `<arguments>`.
 //
 // ```text
 // <ls><path>.</path></ls>
@@ -179,7 +178,7 @@ pub(crate) fn read(
 /// The members that may have the name; the first is the expected one.
 const NAMES: [&str; 3] = ["name", "tool_name", "tool"];
 
-/// The tags of a dialect between which calls stand as JSON.
+/// The tags of a dialect between which calls are written as JSON.
 #[derive(Debug)]
 pub(crate) struct JsonTags {
     pub(crate) format: Arc<str>,
@@ -306,7 +305,7 @@ impl Body<'_> {
         self.finish(end, true)
     }
 
-    /// It is no call: it goes to the first close tag from `from` on, or to the end of input.
+    /// It is not a call: it goes to the first close tag from `from` on, or to the end of input.
     fn refused(&mut self, code: Code, from: usize) -> Result<Done, Pending> {
         self.calls.refuse(code);
         let tags = memchr::memchr_iter(b'<', self.w.from(from)).map(|i| from + i);

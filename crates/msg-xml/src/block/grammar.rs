@@ -1,5 +1,5 @@
-//! One reading of a block, from its opener to its end: the level of `<tool>` itself (XT-12, XT-14) and that of
-//! `<arguments>` (XT-18). It goes over the tokens once and keeps nothing for another reading.
+//! Reads a block from its opener to its end: the level of `<tool>` (XT-12, XT-14), the level of `<arguments>` (XT-18),
+//! names, and the end of a block without a close tag. It passes over the tokens once and keeps no state between readings.
 
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ use crate::lex::{ARGS, NAME, OpenTag, PARAM, SERVER, Tag};
 use crate::options::Options;
 use crate::{call, lex, value};
 
-/// A block for which so many bytes behind it were read counts as read twice.
+/// A block for which so many bytes after it were read counts as read twice.
 pub(crate) const REACH_MAX: usize = 4096;
 
 /// Where a block begins.
@@ -66,7 +66,7 @@ pub(crate) enum Halt {
     Eof,
     /// Nested too deeply from here on (XT-28).
     Deep(usize),
-    /// What stands before is no JSON (XT-27).
+    /// The text before is not JSON (XT-27).
     NoJson(usize),
 }
 
@@ -133,7 +133,7 @@ impl<'a> Grammar<'a> {
         }
     }
 
-    /// The elements of the block, and whatever else stands between them.
+    /// The elements of the block, and whatever else is between them.
     pub(crate) fn top(&mut self) -> Result<Done, Halt> {
         loop {
             let token = match self.peek()? {
@@ -162,7 +162,7 @@ impl<'a> Grammar<'a> {
         }
     }
 
-    /// What stands next, behind misc, of which declarations are reported.
+    /// The next token, after misc, of which declarations are reported.
     pub(crate) fn peek(&mut self) -> Result<Stand<'a>, Halt> {
         let calls = &mut self.calls;
         let stand = self.search.tokens.behind(self.at, |misc| {
@@ -179,7 +179,7 @@ impl<'a> Grammar<'a> {
         Ok(stand)
     }
 
-    /// Goes on behind a token that has no place here.
+    /// Goes on after a token that has no place here.
     pub(crate) fn skip(&mut self, code: Code, token: &Token<'_>) {
         self.calls.note(code, token.start, token.end);
         self.at = token.end;
@@ -239,7 +239,7 @@ impl<'a> Grammar<'a> {
         self.content_of_args(t.name)
     }
 
-    /// What stands in the ARGS element of that name, up to its end.
+    /// The content of the ARGS element of that name, up to its end.
     pub(crate) fn content_of_args(&mut self, own: &str) -> Result<(), Halt> {
         self.args = Some(Vec::new());
         let from = self.at;
@@ -267,7 +267,7 @@ impl<'a> Grammar<'a> {
         Err(Halt::Eof)
     }
 
-    /// The next token that is no text; `None` at the end of input.
+    /// The next token that is not text; `None` at the end of input.
     fn args_token(&mut self, args_text: &mut ArgsText) -> Result<Option<Token<'a>>, Halt> {
         loop {
             let at = match self.peek()? {
@@ -320,7 +320,7 @@ impl<'a> Grammar<'a> {
     }
 }
 
-// What names something: name elements (XT-13), the attributes of an opener, a parameter's key (XT-18).
+// Names: name elements (XT-13), attributes of an opener, parameter keys (XT-18).
 
 /// A name element that has been read.
 pub(crate) struct Name<'a> {
@@ -337,7 +337,7 @@ impl Name<'_> {
     }
 }
 
-/// What stands between `<tool` and the `>` before `body`.
+/// The text between `<tool` and the `>` before `body`.
 pub(crate) fn opener_attributes<'a>(w: &Input<'a>, start: usize, body: usize) -> &'a str {
     let tag = w.str(start, body);
     tag.strip_suffix('>').and_then(|t| t.get("<tool".len()..)).unwrap_or_default()
@@ -383,10 +383,10 @@ pub(crate) fn param_key<'a>(t: &OpenTag<'a>) -> &'a str {
     named.filter(|name| !name.is_empty()).unwrap_or(t.name)
 }
 
-// How a block ends that its close tag does not end, and what is skipped after one that is none (XT-16, XT-17, XT-28).
+// How a block without its close tag ends, and what is skipped after a block that is not a call (XT-16, XT-17, XT-28).
 
 impl Grammar<'_> {
-    /// A real opener stands where this block goes on: the block ends before it.
+    /// A real opener is where this block goes on: the block ends before it.
     pub(crate) fn end_before(&mut self, pos: usize) -> Done {
         let whole = self.calls.cur.name.is_some() && self.calls.cur.args_closed;
         if whole {

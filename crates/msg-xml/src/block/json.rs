@@ -1,4 +1,5 @@
-//! JSON in a block: as its body (XT-27), beside the name (XT-12), and as the content of `<arguments>` (XT-18).
+//! JSON in a block: as its body (XT-27), next to the name (XT-12), or as the content of `<arguments>` (XT-18); and the
+//! calls that a JSON value describes. It does not find the end of a value (`crate::json`).
 
 use super::close::Parent;
 use super::draft::{Arguments, Calls, Done, Draft};
@@ -120,7 +121,7 @@ impl Grammar<'_> {
         value.into()
     }
 
-    /// A JSON value that stands first in ARGS counts if the close tag follows; whether it does.
+    /// A JSON value that is first in ARGS counts if the close tag follows; whether it does.
     pub(crate) fn json_args(&mut self) -> Result<bool, Halt> {
         let Stand::Text(from, b'{') = self.search.tokens.behind_blanks(self.at)? else {
             return Ok(false);
@@ -140,7 +141,7 @@ impl Grammar<'_> {
         }
     }
 
-    /// JSON that stands beside the name: `</tool>` or the end of input make it the arguments.
+    /// JSON that is next to the name: `</tool>` or the end of input make it the arguments.
     pub(crate) fn json_beside(&mut self, from: usize) -> Result<(), Halt> {
         let w = self.search.tokens.w;
         let Ok(Read { value, end: to, repaired }) = json_at(&w, from, self.opts)? else {
@@ -189,7 +190,7 @@ fn complement(value: &mut Json, name: &str) {
     }
 }
 
-// What a JSON value means as calls (XT-27). Where the value ends is the business of whoever finds one.
+// The calls that a JSON value describes (XT-27).
 
 /// The JSON value at `from`, its end as a position of the window; what there is of its members if the input ends in it.
 pub(crate) fn json_at(
@@ -207,7 +208,7 @@ pub(crate) fn json_at(
 }
 
 impl Calls {
-    /// The calls of a value that stands in the place of the call that is being read. Those of a list share their
+    /// The calls of a value that is in the place of the call that is being read. Those of a list share their
     /// source: it is that of the last.
     pub(crate) fn add_json(&mut self, read: Read, names: &[&str], from: usize, opts: &Options) {
         let Read { value, end: to, repaired } = read;

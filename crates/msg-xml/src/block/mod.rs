@@ -1,17 +1,17 @@
-//! The native `<tool>` block (XT-12 to XT-29). Its bytes are stored until its end may have come; then they are lexed
-//! into one list of tokens, and read once from that. It does not know what stands around the block.
+//! The native `<tool>` block (XT-12 to XT-29). Its bytes are stored until the block may be complete, then lexed into a
+//! flat list of tokens and read once. It does not know the text around the block.
 //!
 //! ```text
 //! <tool>                                    opener: is this a block at all (XT-9)
-//!   <tool_name>write_file</tool_name>       grammar: names, ARGS, what is beside them (XT-12 to XT-15, XT-18)
+//!   <tool_name>write_file</tool_name>       grammar: names, ARGS, what is next to them (XT-12 to XT-15, XT-18)
 //!   <arguments>
 //!     <path>a.go</path>                     element: object or text (XT-19, XT-20)
-//!     <content><![CDATA[if a < b]]></content>   close: where a text ends (XT-21, XT-22, XT-24); recover: else (XT-23)
+//!     <content><![CDATA[if a < b]]></content>   close: where a text ends (XT-21, XT-22, XT-24)
 //!   </arguments>
-//! </tool>                                   extent: it is worth while to read it now; draft: what the calls come to
+//! </tool>                                   extent: when to read it; draft: the calls
 //! ```
 //!
-//! `preview` sends what it sees of the open value meanwhile (XT-42); it decides nothing.
+//! `preview` sends pieces of the open value meanwhile (XT-42); it decides nothing.
 
 mod close;
 mod draft;

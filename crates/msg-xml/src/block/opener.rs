@@ -1,4 +1,4 @@
-//! Whether a `<tool>` in text begins a block (XT-9). It looks a bounded way ahead and remembers nothing.
+//! Decides whether a `<tool>` in text begins a block (XT-9). It looks ahead a bounded distance and keeps no state.
 
 use crate::input::{Incomplete, Input, MORE, Need, is_blank, is_name_byte};
 use crate::lex;
@@ -14,15 +14,15 @@ const PROSE_MAX: usize = 256;
 const PROSE_ELEMENT_MAX: usize = 512;
 /// Longest declaration.
 const DOCTYPE_MAX: usize = if cfg!(test) { 256 } else { 4096 };
-/// So much behind its `<` says whether an opener is real.
+/// So much after its `<` says whether an opener is real.
 pub(crate) const OPENER_REACH: usize =
     OPENER_MAX + MISC_MAX + OPENER_MAX + PROSE_MAX + PROSE_ELEMENT_MAX + 1;
 const DOCTYPE: &str = "<!DOCTYPE";
 
-/// A part of misc that is no blank: its end, and whether it is a declaration.
+/// A part of misc that is not a blank: its end, and whether it is a declaration.
 pub(crate) type Part = Option<(usize, bool)>;
 
-/// XT-9: one past the opener's `>`, if a real one stands at `pos` (a `<`).
+/// XT-9: one past the opener's `>`, if a real one is at `pos` (a `<`).
 pub(crate) fn opener(w: &Input<'_>, pos: usize) -> Result<Option<usize>, Incomplete> {
     if !matches!(w.at(pos + 1), Some(b't' | b'T') | None)
         || !w.word(pos, "<tool")? && !w.cut_word(pos, "<tool")

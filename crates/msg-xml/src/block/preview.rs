@@ -1,6 +1,6 @@
-//! What can be said of a block before it is read (XT-42): its name, and pieces of the value that is open. It follows
-//! the usual form and stops at anything else; what it took for structure may turn out to be text, so what was sent is
-//! compared with the values that the reading gives. It decides nothing.
+//! Sends the name of a block and pieces of its open value before the block is read (XT-42). It follows the usual form
+//! and stops at anything else. Structure may turn out to be text later, so the final values are compared with what
+//! was sent. It decides nothing.
 
 use super::draft::{Counts, Sent};
 use super::grammar::{Name, opener_attributes, param_key, read_name};
@@ -243,8 +243,8 @@ impl Preview {
     }
 }
 
-// What goes out of a value that is open (XT-42), by how it begins: plain text up to its first mark, a section, or
-// nothing before its end. Which value is open is the business of `preview`.
+// The pieces to send of an open value (XT-42): plain text up to its first mark, a CDATA section, or nothing before its
+// end.
 
 impl Preview {
     /// How a value begins.
@@ -270,7 +270,7 @@ impl Preview {
         Ok(())
     }
 
-    /// Whether the value seems to be an object, whose first child stands at `p`.
+    /// Whether the value seems to be an object, whose first child is at `p`.
     fn is_object(&self, w: &Input<'_>, p: usize, opts: &Options) -> Result<bool, Incomplete> {
         let bare = matches!(lex::tag(w, p)?, Tag::Open(t) if t.bare());
         Ok(bare && !self.wants_text(opts) && opener(w, p)?.is_none())
@@ -285,7 +285,7 @@ impl Preview {
         schema.wants_text(tool, &path.keys().collect::<Vec<_>>())
     }
 
-    /// The value is an object, whose first child stands at `p`.
+    /// The value is an object, whose first child is at `p`.
     fn open_object(&mut self, p: usize) {
         let State::Leaf(leaf) = &self.state else { return };
         let own = leaf.own.clone();

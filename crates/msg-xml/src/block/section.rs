@@ -1,5 +1,5 @@
-//! Where a CDATA section ends (XT-24): a `]]>` may be content, and a section may have no end. What the section is part of
-//! is the business of `close` and `grammar`.
+//! Where a CDATA section ends (XT-24): a `]]>` may be content, and a section may have no end. It does not
+//! know the value that contains the section (`close`, `grammar`).
 //!
 //! ```text
 //! <x><![CDATA[ a ]]> b <![CDATA[ c ]]> ]]></x></arguments></tool>

@@ -1,11 +1,11 @@
-//! What stands in a block, as one flat list by position: each `<` is lexed once, wherever it stands, and knows what
-//! follows it. What a token means where it stands is the grammar's business.
+//! The tokens of a block as one flat list by position. Each `<` is lexed once and records what follows it. The grammar
+//! decides what a token means.
 //!
 //! ```text
 //! <x>a <!-- </x> --> b</x> </x></arguments>
 //! Open Comment Close   Close Close Close      the close tag in the comment is a token like any other
-//!                      after: Close (x)       what stands behind it, misc aside
-//!                      row: Close (arguments) what stands behind all close tags of its name
+//!                      after: Close (x)       what is after it, misc aside
+//!                      row: Close (arguments) what is after all close tags of its name
 //! ```
 
 use std::cell::OnceCell;
@@ -52,7 +52,7 @@ pub(crate) enum Kind {
     Other,
 }
 
-/// What stands behind a place, blanks and misc aside.
+/// The text after a place, blanks and misc aside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     /// The token of this index.
@@ -68,7 +68,7 @@ pub(crate) enum Next {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Token<'a> {
     pub(crate) start: usize,
-    /// One past it; of what is no tag, one past the `<`.
+    /// One past it; one past the `<` if it is not a tag.
     pub(crate) end: usize,
     /// A tag's name, without its prefix.
     pub(crate) name: &'a str,
@@ -103,11 +103,11 @@ impl Token<'_> {
     }
 }
 
-/// What stands at a place that the grammar asks about.
+/// What is at a place that the grammar asks about.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Stand<'a> {
     Token(Token<'a>),
-    /// Its first byte, and where that stands.
+    /// Its first byte, and where that is.
     Text(usize, u8),
     /// The end of input.
     End,
@@ -122,7 +122,7 @@ pub(crate) struct Tokens<'a> {
     pub(crate) w: Input<'a>,
     list: Vec<Token<'a>>,
     from: usize,
-    /// Where each `]]>` stands; looked for once a section asks.
+    /// Where each `]]>` is; looked for once a section asks.
     terminators: OnceCell<Vec<usize>>,
 }
 
@@ -173,10 +173,10 @@ impl<'a> Tokens<'a> {
         b.kind == Kind::Close { tool: false } && b.is(a.name)
     }
 
-    /// What stands at `pos`, of which the tokens from `first` on are known.
+    /// What is at `pos`, of which the tokens from `first` on are known.
     fn stands(&self, pos: usize, first: usize) -> Next {
         let p = self.w.skip_blanks(pos);
-        // Mostly it is the first of them; others stand in a comment.
+        // Mostly it is the first of them; others are in a comment.
         let i = match self.list.get(first) {
             Some(t) if t.start < p => self.index(p),
             _ => first,
@@ -191,7 +191,7 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// The index of the first token at or behind `pos`.
+    /// The index of the first token at or after `pos`.
     pub(crate) fn index(&self, pos: usize) -> usize {
         self.list.partition_point(|t| t.start < pos)
     }
@@ -207,7 +207,7 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// The first token at or behind `pos`.
+    /// The first token at or after `pos`.
     pub(crate) fn next(&self, pos: usize) -> Option<&Token<'a>> {
         self.list.get(self.index(pos))
     }
@@ -223,7 +223,7 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// What stands at `pos`, blanks aside.
+    /// What is at `pos`, blanks aside.
     pub(crate) fn behind_blanks(&self, pos: usize) -> Result<Stand<'a>, Pending> {
         let p = self.w.skip_blanks(pos);
         match (self.next(p).filter(|t| t.start == p), self.w.at(p)) {
@@ -235,7 +235,7 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// What stands at `pos`, blanks and what `skips` says aside.
+    /// What is at `pos`, blanks and what `skips` says aside.
     pub(crate) fn behind(
         &self,
         pos: usize,
@@ -251,12 +251,12 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// The tokens at or behind `pos`.
+    /// The tokens at or after `pos`.
     pub(crate) fn iter_from(&self, pos: usize) -> impl Iterator<Item = &Token<'a>> {
         self.list[self.index(pos)..].iter()
     }
 
-    /// The first `]]>` at or behind `pos`.
+    /// The first `]]>` at or after `pos`.
     pub(crate) fn terminator(&self, pos: usize) -> Option<usize> {
         let all = self.terminators.get_or_init(|| {
             let found = memchr::memmem::find_iter(self.w.from(self.from), b"]]>");
@@ -298,7 +298,7 @@ impl<'a> Ends<'a> {
         token(p, end, name, kind)
     }
 
-    /// What is no tag.
+    /// Not a tag.
     fn markup(&mut self, p: usize) -> (Kind, usize) {
         let w = self.w;
         match lex::marker(&w, p) {
@@ -319,7 +319,7 @@ impl<'a> Ends<'a> {
         }
     }
 
-    /// The first end at or behind `from`; found once and kept until it has been passed.
+    /// The first end at or after `from`; found once and kept until it has been passed.
     fn find(&mut self, needle: &'static str, from: usize) -> Option<usize> {
         let known = if needle == "?>" { &mut self.instruction } else { &mut self.comment };
         match *known {

@@ -1,5 +1,5 @@
-//! What is different in GLM (XT-36): a call's name is text right behind the opener, and a parameter's name an element of
-//! its own. The rest is `tags`.
+//! The GLM dialect (XT-36): the name of a call is text directly after the opener, and each parameter name has its own
+//! element. The rest is `tags`.
 //!
 //! ```text
 //! <tool_call>ls
@@ -18,7 +18,7 @@ use crate::json::Json;
 use crate::lex;
 use crate::shape::{Opened, TagShape, close_any, open_any};
 
-/// A longer word behind the opener is no name.
+/// A longer word after the opener is not a name.
 const NAME_MAX: usize = 512;
 /// How far text after a name is followed.
 const TEXT_MAX: usize = 256;

@@ -1,5 +1,5 @@
-//! Foreign tool call syntaxes behind the same segments (section 6): which of those that are on begins where, and what
-//! reads a block. What is not read is only recognised (XT-11).
+//! Foreign tool call syntaxes (section 6), read into the same segments as native blocks: finds which enabled dialect
+//! begins at a place and which reader reads its block. Disabled dialects are only recognised (XT-11).
 //!
 //! ```text
 //! <function_calls><invoke name="ls"><parameter name="p">.</parameter></invoke></function_calls>   tags by a grammar
@@ -118,8 +118,8 @@ impl Reader {
     }
 }
 
-// Where the blocks of dialects begin that are stored until their end has come: JSON between tags (XT-34, XT-35, XT-40), and
-// the elements of tools (XT-38). How they are read is `block`.
+// Openers of stored dialect blocks: JSON between tags (XT-34, XT-35, XT-40) and tool elements (XT-38). `block` reads
+// them.
 
 /// XT-34: the opener and an object or list of objects, or the end of input.
 pub(crate) fn hermes(w: &Input<'_>, p: usize, call: u32) -> Result<Option<Block>, Incomplete> {
@@ -145,7 +145,7 @@ pub(crate) fn json_list(
     Ok(Some(Block::new(Form::Json(tags), Head { start: p, body }, call, None)))
 }
 
-/// One past the open tag at `p`, if one of `firsts` stands behind it.
+/// One past the open tag at `p`, if one of `firsts` is after it.
 fn json_body(
     w: &Input<'_>,
     p: usize,

@@ -1,4 +1,4 @@
-//! Where a value of a tag dialect ends, and what it is (XT-33). What surrounds values is `tags`.
+//! Finds the end of a value of a tag dialect and reads it (XT-33). The tags around values are read by `tags`.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::passthrough::{FastPath, Kind};
 use crate::shape::{Opened, close_any, open_any};
 use crate::{json, value};
 
-/// Values of a block that may be read without coming to an end of their own; of those behind it is looked for near.
+/// Values of a block that may be read without coming to an end of their own; the end of later ones is searched nearby only.
 const SCANS_MAX: usize = if cfg!(test) { 8 } else { 64 };
 /// How near.
 const NEAR: usize = if cfg!(test) { 128 } else { 1024 };
@@ -50,7 +50,7 @@ pub(crate) struct Value {
     bare: Option<(usize, Inside)>,
     /// Where a block begins in it.
     block: Option<usize>,
-    /// The first tag of the dialect in it: what stands before is surely of the value.
+    /// The first tag of the dialect in it: what is before is surely of the value.
     first: Option<usize>,
     /// There are only blanks before.
     blank: usize,
@@ -81,7 +81,7 @@ impl Value {
         Value { key, from, at: from, text, blank: from, far, ..Value::default() }
     }
 
-    /// Goes on behind a tag of the dialect; where the value ends, if that is as far as it is followed.
+    /// Goes on after a tag of the dialect; where the value ends, if that is as far as it is followed.
     fn pass(&mut self, end: usize) -> Option<Ends> {
         let first = *self.first.get_or_insert(self.at);
         let is_far = self.at >= self.far;

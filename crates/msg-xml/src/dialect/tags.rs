@@ -1,4 +1,5 @@
-//! Reads a block by a grammar of tags (XT-33); GLM's keys and values by the same rules, once `glm` has its name.
+//! Reads a block by a grammar of tags (XT-33), including JSON as its arguments. GLM's keys and values follow the same
+//! rules once `glm` has read the name. Values are read by `tag_value`.
 
 use std::sync::Arc;
 
@@ -16,7 +17,7 @@ use crate::{json, lex};
 
 #[derive(Debug)]
 pub(crate) enum State {
-    /// Behind the opener and name of GLM.
+    /// After the opener and name of GLM.
     Glm,
     /// After the wrapper: the first call.
     Wrapper,
@@ -68,7 +69,7 @@ pub(crate) fn begin(
     Ok(Some(TagReader::new(p, p, grammar, false, first_call)))
 }
 
-/// One past a wrapper at `p` that a call, or the end of input, follows: a block begins there wherever it stands.
+/// One past a wrapper at `p` that a call, or the end of input, follows: a block begins there wherever it is.
 pub(crate) fn open_block(
     grammar: &Grammar,
     w: &Input<'_>,
@@ -214,7 +215,7 @@ impl TagReader {
         Ok(None)
     }
 
-    /// What stands next in a call.
+    /// The next token in a call.
     fn call(&mut self, cx: &mut Cx<'_, '_>) -> Result<Option<Done>, Incomplete> {
         let (p, next) = cx.w.after_blanks(self.at)?;
         self.at = p;
@@ -337,12 +338,12 @@ impl TagReader {
     }
 }
 
-// JSON as the arguments of a tag dialect's call (XT-33). Elements, and what surrounds calls, are `tags`.
+// JSON as the arguments of a call of a tag dialect (XT-33).
 //
 // ```text
 // <function=ls>{"path": "."}</function>
 //              |            the close tag makes it the arguments
-//              read once a tag that may follow has come, and again where that stood in a text
+//              read once a tag that may follow has come, and again where that was in a text
 // ```
 
 /// What may follow JSON: the close tag of the call, or the next call.

@@ -1,4 +1,5 @@
-//! From texts to types (XT-31). It is no validator: what does not fit stays, reported.
+//! Converts texts to the types of a schema (XT-31) and reports missing and unknown parameters. It is not a validator: a
+//! value that does not fit is kept and reported.
 
 use std::collections::BTreeSet;
 
@@ -132,8 +133,7 @@ fn scalar(types: &Types<'_>, text: &str) -> Option<Json> {
     None
 }
 
-// Which parameters a call lacks and which its schema does not know (XT-31). It changes no value and looks at
-// no type: types are the business of the pass beside it.
+// Missing and unknown parameters of a call (XT-31). This pass changes no value and checks no type.
 
 impl SchemaSet {
     /// Reports required parameters that a call lacks (`xml::missing-parameter`) and parameters that its

@@ -257,7 +257,7 @@ impl Machine {
         false
     }
 
-    /// The fence was read as calls and is none (XT-29 counts it).
+    /// The fence was read as calls and is not one (XT-29 counts it).
     fn spoiled(&mut self, undecided: bool) {
         let Mode::Fence(fence) = &mut self.mode else { return };
         fence.reading = Reading::Text;
@@ -308,7 +308,7 @@ pub(crate) enum Line {
         body: usize,
     },
     Quote,
-    /// Where the `[` stands.
+    /// Where the `[` is.
     Bracket(usize),
     Plain,
 }
@@ -335,7 +335,7 @@ pub(crate) fn line(w: &Input<'_>, pos: usize) -> Result<Line, Incomplete> {
     })
 }
 
-/// After a list marker and its blanks, if one stands at `p`.
+/// After a list marker and its blanks, if one is at `p`.
 fn list_marker(w: &Input<'_>, p: usize) -> Result<Option<usize>, Incomplete> {
     let digits = w.from(p).iter().take(10).take_while(|b| b.is_ascii_digit()).count();
     let after = match need(w, p + digits)? {
@@ -375,7 +375,7 @@ fn opening(w: &Input<'_>, run: usize, ch: u8) -> Result<Option<Line>, Incomplete
     })
 }
 
-/// A closing line that begins at `pos`: where its line break stands. `Ok(None)` if the line is none.
+/// A closing line that begins at `pos`: where its line break is. `Ok(None)` if the line is not one.
 pub(crate) fn closing(
     w: &Input<'_>,
     pos: usize,
@@ -403,7 +403,7 @@ pub(crate) fn closing(
     }
 }
 
-/// The first byte from `pos` on that is none of `bytes`, or the end of input.
+/// The first byte from `pos` on that is not one of `bytes`, or the end of input.
 fn skip(w: &Input<'_>, pos: usize, bytes: &'static [u8]) -> Result<usize, Incomplete> {
     let rest = w.from(pos);
     match rest.iter().position(|b| !bytes.contains(b)) {

@@ -25,7 +25,7 @@ pub(crate) const WORDS: [&str; 7] = [
     "function",
 ];
 
-/// Tokens that stand only where a call begins, or in one.
+/// Tokens that are only where a call begins, or in one.
 const TOKENS: [&str; 16] = [
     "<|python_tag|>",
     "<|tool_calls_section_begin|>",
@@ -45,7 +45,7 @@ const TOKENS: [&str; 16] = [
     "<||DSML|",
 ];
 
-/// Tokens of Harmony behind which a header may name a tool.
+/// Tokens of Harmony after which a header may name a tool.
 const HEADERS: [&str; 2] = ["<|channel|>", "<|start|>"];
 /// How long such a header may be.
 const HEADER_MAX: usize = 256;
@@ -53,7 +53,7 @@ const HEADER_MAX: usize = 256;
 const LIST: &str = "[TOOL_CALLS]";
 
 impl Machine {
-    /// Reports the first foreign opener of the message, if one stands at the `<` at `p`.
+    /// Reports the first foreign opener of the message, if one is at the `<` at `p`.
     pub(crate) fn foreign_at(&mut self, w: &Input<'_>, p: usize) -> Result<(), Incomplete> {
         if !self.message.foreign
             && let Some(end) = foreign(w, p)?
@@ -128,7 +128,7 @@ fn token(w: &Input<'_>, p: usize) -> Result<Option<usize>, Incomplete> {
 fn recipient(w: &Input<'_>, from: usize) -> Result<Option<usize>, Incomplete> {
     let rest = w.from(from);
     let header = &rest[..rest.len().min(HEADER_MAX)];
-    // It does not go beyond its line, so that little is held of a text that is none.
+    // It does not go beyond its line, so that little is held of a text that is not one.
     let end = memchr::memchr3(b'<', b'\n', b'\r', header);
     let header = &header[..end.unwrap_or(header.len())];
     match memchr::memmem::find(header, b" to=") {

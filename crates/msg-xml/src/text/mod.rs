@@ -63,7 +63,7 @@ struct Ready {
     too_large: bool,
 }
 
-/// Where in a line the machine stands.
+/// Where in a line the machine is.
 #[derive(Debug, Default)]
 struct Lines {
     /// At its beginning.
@@ -85,9 +85,9 @@ struct Message {
     thought_open: bool,
     /// A foreign opener has been reported.
     foreign: bool,
-    /// A call stands outside fences.
+    /// A call is outside fences.
     call_outside: bool,
-    /// An open `<tool>` that is no opener came since the last block (XT-10).
+    /// An open `<tool>` that is not an opener came since the last block (XT-10).
     tool_tag: bool,
     /// Calls so far.
     calls: u32,
@@ -168,7 +168,7 @@ impl Machine {
                     self.mode = Mode::Rest;
                     continue;
                 }
-                // What stands before an undecided place goes out.
+                // The text before an undecided place goes out.
                 match &self.mode {
                     Mode::Text => self.text_upto(self.pos),
                     Mode::Bracket(bracket) => {

@@ -140,14 +140,14 @@ impl Machine {
         Ok(())
     }
 
-    /// XT-10: a `<tool>` that is no opener, or `</tool>` in text; one past the tag.
+    /// XT-10: a `<tool>` that is not an opener, or `</tool>` in text; one past the tag.
     fn tool_tag(&mut self, w: &Input<'_>, p: usize) -> Result<Option<usize>, Incomplete> {
         if !names_tool(w, p)? {
             return Ok(None);
         }
         let tag = w.near(p + OPENER_MAX, |w| lex::tag(w, p))?;
         match tag {
-            // It is too long to be waited for: what stands in it is read as text.
+            // It is too long to be waited for: what is in it is read as text.
             None => {
                 self.message.tool_tag |= w.at(p + 1) != Some(b'/');
                 Ok(Some(p + 1))
@@ -336,7 +336,7 @@ fn run_len(w: &Input<'_>, pos: usize) -> Result<usize, Incomplete> {
     }
 }
 
-// Which fast path a stream may take from where the machine stands, and how the machine catches up with it.
+// Which fast path a stream may take from where the machine is, and how the machine catches up with it.
 
 impl Machine {
     /// The fast path for the bytes from `end` on, up to which everything has been read.
@@ -360,7 +360,7 @@ impl Machine {
         self.pos == end && self.sent == end && self.lines.span.is_none()
     }
 
-    /// Moves to `end`, up to which the stream has sent what the fast path stands for.
+    /// Moves to `end`, up to which the stream has sent what the fast path represents.
     pub(crate) fn pass_on(&mut self, fast_path: &FastPath, end: usize) {
         match (fast_path.kind, &mut self.mode) {
             (Kind::Closed, _) => return,

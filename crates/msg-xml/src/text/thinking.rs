@@ -225,7 +225,7 @@ impl Bracket {
         Bracket { start, at: start + 1, depth: 1, span: None, line: false, close: None }
     }
 
-    /// Where the matching `]` stands; `None` if this is no thought.
+    /// Where the matching `]` is; `None` if this is not a thought.
     fn run(&mut self, w: &Input<'_>) -> Result<Option<usize>, Incomplete> {
         if w.at(self.start + 1) == Some(b'[') {
             return Ok(None);

@@ -1,5 +1,4 @@
-//! An answer that is on disk while it comes (MF-42): its cells are written as far as they are known, and
-//! written over as more comes.
+//! Writes an answer to disk while it arrives (MF-42): its cells are overwritten as more arrives.
 //!
 //! ```text
 //! … question │ joint │ ## %%% [^4] … finish_reason="interrupted" … The cap     ◀─ after the first words
@@ -8,7 +7,7 @@
 //! ```
 //!
 //! Whatever kills the process leaves the last state as a cell that says it was interrupted. Whoever
-//! writes to the file in between is respected: what stands behind the cells stays behind them, and
+//! writes to the file in between is respected: what is after the cells stays after them, and
 //! cells that a person changed are left alone.
 
 use msg_core::Message;
@@ -35,7 +34,7 @@ struct Written {
     /// What the file held before them.
     before: State,
     offset: u64,
-    /// With the empty line that joins them to what stands before.
+    /// With the empty line that joins them to what is before.
     record: Vec<u8>,
     ids: Vec<String>,
 }
@@ -49,11 +48,11 @@ impl Written {
 impl Appender {
     /// Writes a message so far as it is known, in the place of what `growing` wrote of it before.
     ///
-    /// The first call appends. A later one writes over the cells; if somebody else has written behind
+    /// The first call appends. A later one writes over the cells; if another program has written after
     /// them, the file is replaced as a whole, and if somebody changed or removed them, what they did
-    /// stands, and the message is appended again, as a new one.
+    /// is, and the message is appended again, as a new one.
     ///
-    /// Cost: the size of the message, and a copy of the ids of the file; where others have written behind it, the
+    /// Cost: the size of the message, and a copy of the ids of the file; where others have written after it, the
     /// size of the file.
     ///
     /// # Errors
@@ -120,7 +119,7 @@ impl Appender {
     }
 
     /// Writes the cells over their earlier state: at the end of the file, or before what others have
-    /// written behind them.
+    /// written after them.
     fn write_over(
         &mut self,
         lock: &mut Lock,

@@ -1,4 +1,5 @@
-//! What others did to the file in between: appended, saved over it, removed cells (MF-45).
+//! Reconciles an appender with changes by other programs: appended cells, saves, removed cells (MF-45); and the journal
+//! of an appender (MF-42, MF-44).
 
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
@@ -28,14 +29,14 @@ impl Appender {
         }
         let doc = self.read_all(lock)?;
         if self.writable(&doc)?.is_some() {
-            let what = "the file was changed so that it cannot be appended to; open it again";
+            let what = "the file changed and cannot be appended to; open it again";
             return refuse("msgfile::not-activated", what);
         }
         self.state = Some(State::of(&doc, seen));
         Ok(self.missing(&doc))
     }
 
-    /// Takes in what others have appended behind what is known; false if something else changed.
+    /// Takes in what others have appended after what is known; false if something else changed.
     pub(crate) fn grown(&mut self, lock: &mut Lock, seen: Seen) -> Result<bool, Error> {
         let Some(state) = self.state.as_mut() else { return Ok(false) };
         let Some(tail) =
@@ -77,7 +78,7 @@ impl Appender {
         }
         theirs.iter().for_each(|id| self.keep.forget(id));
         let lost = |id: &str| {
-            let what = format!("the cell {id} was removed by a save and is no longer remembered");
+            let what = format!("cell {id} was removed by a save and cannot be restored");
             Diagnostic::warning(Code::new("msgfile::cell-lost"), what)
         };
         let (there, lost_ids): (Vec<String>, Vec<String>) =
@@ -97,8 +98,7 @@ impl Appender {
         let (start, end) = (last.offset as usize, (last.offset + last.len) as usize);
         let stands = doc.bytes().get(start..end).is_some_and(|b| hash(b) == last.hash);
         if !stands && doc.cell(&CellRef::Id(last.id.clone())).is_none() {
-            let what =
-                format!("the cell {} that was appended last is no longer in the file", last.id);
+            let what = format!("the last appended cell {} is missing from the file", last.id);
             self.warnings.push(Diagnostic::warning(Code::new("msgfile::cell-lost"), what));
         }
     }
@@ -108,14 +108,14 @@ impl Appender {
         let name = self.real.file_name().unwrap_or_default().to_string_lossy().into_owned();
         for sign in [format!(".{name}.swp"), format!(".#{name}"), format!("{name}~")] {
             if self.real.with_file_name(&sign).symlink_metadata().is_ok() {
-                let what = format!("{sign} is there: an editor may have the file open");
+                let what = format!("{sign} exists: an editor may have the file open");
                 self.warnings.push(Diagnostic::info(Code::new("msgfile::editor-file"), what));
             }
         }
     }
 }
 
-// The cells that an appender wrote and remembers, to notice when a save has removed them (MF-45).
+// The cells that an appender has written, to detect when a save removes them (MF-45).
 
 /// Cells kept at most.
 const MAX_CELLS: usize = 64;
@@ -147,7 +147,7 @@ impl Keep {
         }
     }
 
-    /// Forgets a cell that is somebody else's now.
+    /// Forgets a cell that another program has taken over.
     pub(crate) fn forget(&mut self, id: &str) {
         let bytes = &mut self.bytes;
         self.cells.retain(|k| {
@@ -159,7 +159,7 @@ impl Keep {
         });
     }
 
-    /// Whether the last cell, or all of them, stand where they were written.
+    /// Whether the last cell, or all of them, are where they were written.
     pub(crate) fn stand(&self, lock: &mut Lock, len: u64, all: bool) -> Result<bool, Error> {
         let count = if all { self.cells.len() } else { 1 };
         for kept in self.cells.iter().rev().take(count) {
@@ -193,8 +193,7 @@ pub(crate) fn recovered(text: &[u8]) -> Vec<u8> {
     out
 }
 
-// The journal of an appender: what is noted before a write, and how an append that died is finished
-// from it (MF-42, MF-44).
+// The journal of an appender: recorded before a write, and used to complete an interrupted append (MF-42, MF-44).
 
 impl Appender {
     /// What the sidecar is to say.
