@@ -6,13 +6,14 @@
 //! {"type":"ai","content":"hello","tool_calls":[]}
 //! ```
 
-use msg_core::{Content, Image, Part, Reasoning, Role, ToolCall, ToolResult};
+use msg_core::{Audio, Content, File, Image, Part, Reasoning, Role, ToolCall, ToolResult};
 
 use super::{Checked, Format, document};
 use crate::Error;
 use crate::blob::Blob;
 use crate::json::{Object, Value};
 use crate::options::RepairOptions;
+use crate::parts::seals::{self, Maker, Seal, said};
 use crate::parts::{self, anthropic};
 use crate::view::{Draft, Origin, View};
 
@@ -71,10 +72,12 @@ fn message(view: &mut View, at: usize, value: Value<'_>) {
         draft.message.name = None;
         draft.push(Part::ToolResult(result(body)), Origin::record(at));
     } else {
-        content(&mut draft, at, body);
-        calls(&mut draft, at, body);
         let metadata = body.inner("response_metadata");
         let said = |name: &str| metadata.as_ref().and_then(|it| it.text(name));
+        let maker = said("model_provider").and_then(|it| Maker::of(&it));
+        thoughts_beside(&mut draft, at, body);
+        content(&mut draft, at, body, maker);
+        calls(&mut draft, at, body);
         let model = said("model_name").or_else(|| said("model"));
         draft.made_by(model, said("model_provider"));
     }
@@ -92,14 +95,14 @@ fn role(kind: &str, body: &Object<'_>) -> Role {
     }
 }
 
-fn content(draft: &mut Draft, at: usize, body: &Object<'_>) {
+fn content(draft: &mut Draft, at: usize, body: &Object<'_>, maker: Option<Maker>) {
     let Some(content) = body.get("content") else { return };
     match content.text() {
         Some(text) if text.is_empty() => {}
         Some(text) => draft.push(Part::text(text), Origin::record(at)),
         None => {
             for (n, it) in content.array().into_iter().flatten().enumerate() {
-                if let Some(part) = part(it) {
+                if let Some(part) = part(it, maker) {
                     draft.push(part, Origin::block(at, n));
                 }
             }
@@ -108,7 +111,7 @@ fn content(draft: &mut Draft, at: usize, body: &Object<'_>) {
 }
 
 /// A content part. Calls stand there a second time and are skipped.
-fn part(value: Value<'_>) -> Option<Part> {
+fn part(value: Value<'_>, maker: Option<Maker>) -> Option<Part> {
     if let Some(text) = value.text() {
         return Some(Part::text(text));
     }
@@ -116,12 +119,17 @@ fn part(value: Value<'_>) -> Option<Part> {
     match &*object.text("type").unwrap_or_default() {
         "tool_use" | "tool_call" | "input_json_delta" => None,
         "image_url" => Some(image_url(&object).map_or_else(|| parts::other(value), Part::Image)),
-        "image" if object.has("source_type") => {
-            Some(image(&object).map_or_else(|| parts::other(value), Part::Image))
+        "image" | "file" | "audio" | "video" | "text-plain" if is_media(&object) => {
+            Some(media(&object).unwrap_or_else(|| parts::other(value)))
         }
-        "reasoning" => {
-            let text = object.text("reasoning").or_else(|| object.text("text"));
-            Some(Part::Reasoning(Reasoning { text: text.map(Into::into), ..Reasoning::default() }))
+        "reasoning" if object.has("summary") => {
+            Some(seals::item(value.source).unwrap_or_else(|| parts::other(value)))
+        }
+        "reasoning" => Some(thought(&object, maker)),
+        "thinking" if maker == Some(Maker::Gemini) => {
+            let signature = said(&object, "signature");
+            let seal = Seal { maker, signature, ..Seal::default() };
+            Some(seal.thought(said(&object, "thinking")))
         }
         _ => anthropic::part(value),
     }
@@ -137,14 +145,83 @@ fn image_url(object: &Object<'_>) -> Option<Image> {
     Some(Image { detail, ..Image::from_url(inner.text("url")?) })
 }
 
-fn image(object: &Object<'_>) -> Option<Image> {
-    let media_type: Option<String> = object.text("mime_type").map(Into::into);
-    if let Some(url) = object.text("url") {
-        return Some(Image { media_type, ..Image::from_url(url) });
-    }
-    let url = parts::data_url(media_type.as_deref(), &object.text("data")?);
-    Some(Image { media_type, ..Image::from_url(url) })
+/// A thought in LangChain's own form; what the provider sealed stands beside it or in `extras`.
+fn thought(object: &Object<'_>, maker: Option<Maker>) -> Part {
+    let extras = object.inner("extras");
+    let text =
+        |name: &str| said(object, name).or_else(|| extras.as_ref().and_then(|it| said(it, name)));
+    let encrypted = text("encrypted_content");
+    let item = said(object, "id").filter(|it| it.starts_with("rs_"));
+    let is_item = encrypted.is_some() || item.is_some();
+    let maker = if is_item { Some(Maker::OpenAi) } else { maker };
+    let seal = Seal { maker, signature: text("signature"), redacted: None, encrypted, item };
+    let said = object.text("reasoning").or_else(|| object.text("text"));
+    seal.thought(said.map(Into::into))
 }
+
+/// Thoughts that stand beside the content: those of DeepSeek and its like, and items of older versions.
+fn thoughts_beside(draft: &mut Draft, at: usize, body: &Object<'_>) {
+    let Some(more) = body.inner("additional_kwargs") else { return };
+    let item = more.get("reasoning").and_then(|it| seals::item(it.source));
+    let text = || Some(Part::Reasoning(Reasoning::new(said(&more, "reasoning_content")?)));
+    let is_in_content = body.list("content").iter().any(|it| {
+        let kind = it.object().and_then(|it| it.text("type").map(|it| it.into_owned()));
+        kind.is_some_and(|it| matches!(&*it, "reasoning" | "thinking"))
+    });
+    if let Some(part) = item.or_else(text).filter(|_| !is_in_content) {
+        draft.push(part, Origin::record(at));
+    }
+}
+
+/// Whether a block has its data as LangChain has it, not as a provider.
+fn is_media(object: &Object<'_>) -> bool {
+    let names = ["source_type", "base64", "url", "file_id", "data", "text"];
+    names.iter().any(|it| object.get(it).is_some_and(|it| it.text().is_some()))
+}
+
+/// An image, a file, sound or a text document; version 0 says `source_type` and `data`, version 1 `base64`.
+fn media(object: &Object<'_>) -> Option<Part> {
+    let kind = object.text("type")?;
+    let media_type = said(object, "mime_type");
+    let data = said(object, "base64").or_else(|| said(object, "data"));
+    let is_id = object.text("source_type").is_some_and(|it| it == "id");
+    let id = said(object, "file_id").or_else(|| said(object, "id").filter(|_| is_id));
+    let url = said(object, "url");
+    if let Some(text) = said(object, "text").filter(|_| data.is_none() && url.is_none()) {
+        return Some(Part::text(text));
+    }
+    let format = media_type.as_deref().and_then(|it| it.strip_prefix("audio/"));
+    Some(match (&*kind, data) {
+        ("image", Some(data)) => {
+            let url = parts::data_url(media_type.as_deref(), &data);
+            Part::Image(Image { media_type, ..Image::from_url(url) })
+        }
+        ("image", None) if url.is_some() => {
+            Part::Image(Image { media_type, ..Image::from_url(url?) })
+        }
+        ("image", None) => {
+            Part::Image(Image { file_id: Some(id?), media_type, ..Image::default() })
+        }
+        ("audio", Some(data)) if format.is_some() => {
+            let format = match format? {
+                "mpeg" => "mp3",
+                "x-wav" | "wave" => "wav",
+                other => other,
+            };
+            Part::Audio(Audio { data: Some(data), format: Some(format.into()), ..Audio::default() })
+        }
+        (_, data) => {
+            (data.is_some() || url.is_some() || id.is_some()).then_some(())?;
+            let beside = ["extras", "metadata"].iter().filter_map(|it| object.inner(it));
+            let named = |it: &Object<'_>| said(it, "filename").or_else(|| said(it, "name"));
+            let filename = named(object).or_else(|| beside.into_iter().find_map(|it| named(&it)));
+            Part::File(File { file_id: id, url, data, filename, media_type, ..File::default() })
+        }
+    })
+}
+
+/// Where the signatures of Gemini's calls are kept, by the ids of the calls.
+const SIGNATURES: &str = "__gemini_function_call_thought_signatures__";
 
 fn calls(draft: &mut Draft, at: usize, body: &Object<'_>) {
     let list = |object: &Object<'_>, name: &str| -> Vec<String> {
@@ -160,7 +237,11 @@ fn calls(draft: &mut Draft, at: usize, body: &Object<'_>) {
     {
         found.extend(list(&more, "tool_calls").iter().filter_map(|it| openai_call(it)));
     }
-    found.into_iter().for_each(|it| draft.push(Part::ToolCall(it), Origin::record(at)));
+    let signatures = body.inner("additional_kwargs").and_then(|it| it.inner(SIGNATURES));
+    for mut it in found {
+        it.signature = signatures.as_ref().and_then(|known| said(known, &it.id));
+        draft.push(Part::ToolCall(it), Origin::record(at));
+    }
 }
 
 /// A call; the arguments of an invalid one are raw text.
@@ -186,9 +267,13 @@ fn result(body: &Object<'_>) -> ToolResult {
     let content = match body.get("content") {
         Some(it) => match it.text() {
             Some(text) => Content::from(text.into_owned()),
-            None => {
-                Content::from(it.array().into_iter().flatten().filter_map(part).collect::<Vec<_>>())
-            }
+            None => Content::from(
+                it.array()
+                    .into_iter()
+                    .flatten()
+                    .filter_map(|it| part(it, None))
+                    .collect::<Vec<_>>(),
+            ),
         },
         None => Content::default(),
     };

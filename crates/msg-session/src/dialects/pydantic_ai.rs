@@ -5,14 +5,17 @@
 //! {"kind":"response","parts":[{"part_kind":"tool-call","tool_name":"f","args":"{}","tool_call_id":"c1"}]}
 //! ```
 
-use msg_core::{Content, File, Image, Part, Reasoning, Role, ToolCall, ToolResult, Usage};
+use msg_core::{Content, File, Image, Part, Role, ToolCall, ToolResult, Usage};
 
 use super::{Checked, Format, document};
 use crate::Error;
 use crate::blob::Blob;
 use crate::json::{Object, Value};
 use crate::options::RepairOptions;
-use crate::parts;
+use crate::parts::{
+    self,
+    seals::{Maker, Seal, said},
+};
 use crate::view::{Draft, Origin, View};
 
 /// The dialect.
@@ -135,7 +138,7 @@ fn response(view: &mut View, at: usize, message: &Object<'_>) {
     let mut draft = Draft::new(Role::Assistant);
     let list = message.list("parts");
     for (n, value) in list.into_iter().enumerate() {
-        if let Some(part) = value.object().and_then(|it| answer(&it, value)) {
+        if let Some(part) = value.object().and_then(|it| answer(&it, value, message)) {
             draft.push(part, Origin::block(at, n));
         }
     }
@@ -147,19 +150,41 @@ fn response(view: &mut View, at: usize, message: &Object<'_>) {
     }
 }
 
-fn answer(part: &Object<'_>, value: Value<'_>) -> Option<Part> {
+fn answer(part: &Object<'_>, value: Value<'_>, message: &Object<'_>) -> Option<Part> {
+    let details = part.inner("provider_details");
+    let signature = details.and_then(|it| said(&it, "thought_signature"));
+    let provider = said(part, "provider_name").or_else(|| said(message, "provider_name"));
+    let maker = provider.and_then(|it| Maker::of(&it));
     Some(match &*part.text("part_kind")? {
-        "text" => Part::text(part.text("content").filter(|it| !it.is_empty())?),
-        "thinking" => Part::Reasoning(Reasoning {
-            text: part.text("content").map(Into::into),
-            signature: part.text("signature").map(Into::into),
-            ..Reasoning::default()
-        }),
+        "text" => {
+            let text = part.text("content").filter(|it| !it.is_empty())?.into_owned();
+            Seal { maker, signature, ..Seal::default() }.text(text)
+        }
+        "thinking" => thought(part, maker, signature),
         "tool-call" => {
             let arguments = part.get("args").filter(|it| !it.is_null()).map(|it| it.plain());
             let (id, name) = (parts::text(part, "tool_call_id"), parts::text(part, "tool_name"));
-            Part::ToolCall(ToolCall::new(id, name, arguments.unwrap_or_default()))
+            let call = ToolCall::new(id, name, arguments.unwrap_or_default());
+            Part::ToolCall(ToolCall { signature, ..call })
         }
+        kind if kind.starts_with("builtin-tool-") => parts::own(value, "pydantic-ai"),
         _ => parts::other(value),
     })
+}
+
+/// A thought: its `signature` is what the provider sealed, whatever that calls it.
+fn thought(part: &Object<'_>, maker: Option<Maker>, signature: Option<String>) -> Part {
+    let sealed = said(part, "signature").or(signature);
+    let id = said(part, "id");
+    let seal = match maker {
+        Some(Maker::OpenAi) => {
+            let item = id.filter(|it| it.starts_with("rs_"));
+            Seal { encrypted: sealed, item, ..Seal::default() }
+        }
+        _ if id.as_deref() == Some("redacted_thinking") => {
+            Seal { redacted: sealed, ..Seal::default() }
+        }
+        _ => Seal { signature: sealed, ..Seal::default() },
+    };
+    Seal { maker, ..seal }.thought(part.text("content").map(Into::into))
 }

@@ -10,6 +10,7 @@ pub(crate) mod goose;
 pub(crate) mod items;
 pub(crate) mod openai;
 pub(crate) mod otel;
+pub(crate) mod seals;
 pub(crate) mod share_gpt;
 pub(crate) mod xml;
 
@@ -56,4 +57,11 @@ pub(crate) fn other(value: crate::json::Value<'_>) -> msg_core::Part {
     let place = Some(msg_core::Place::Content);
     let other = msg_core::Other::new(Origin::Json, value.raw_json());
     msg_core::Part::Other(msg_core::Other { place, ..other })
+}
+
+/// A part that is shown, or that the provider ran itself: what only its own dialect has, and never words of the model.
+pub(crate) fn own(value: crate::json::Value<'_>, dialect: &str) -> Part {
+    let place = Some(msg_core::Place::Content);
+    let other = msg_core::Other::new(Origin::from(dialect), value.raw_json());
+    Part::Other(msg_core::Other { place, ..other })
 }
