@@ -112,8 +112,15 @@ impl Spared {
 }
 
 /// Members whose values nobody but their provider can read.
-const SPARED: [&str; 5] =
-    ["encrypted_content", "redacted", "signature", "thoughtSignature", "thought_signature"];
+const SPARED: [&str; 7] = [
+    "encrypted_content",
+    "reasoningEncryptedContent",
+    "redacted",
+    "redactedData",
+    "signature",
+    "thoughtSignature",
+    "thought_signature",
+];
 
 /// Where the string ends that begins at `at`, behind its quote.
 fn end_of_string(bytes: &[u8], mut at: usize) -> usize {

@@ -38,10 +38,9 @@ pub(crate) fn scan(dialect: Option<Dialect>, warnings: &mut Vec<String>) -> Vec<
             walk(&place, &place.root, place.depth, &mut res, warnings);
         }
     }
-    if cfg!(feature = "sqlite") {
-        let stores = stores().into_iter().filter(|it| it.is_file());
-        stores.for_each(|it| in_store(&it, dialect, &mut res, warnings));
-    }
+    // A build that reads no stores names those that are there (SE-151).
+    let stores = stores().into_iter().filter(|it| it.is_file());
+    stores.for_each(|it| in_store(&it, dialect, &mut res, warnings));
     res
 }
 

@@ -65,7 +65,14 @@ const IDS: [&str; 12] = [
 ];
 
 /// Members that only their provider can read.
-const SEALED: [&str; 4] = ["data", "signature", "encrypted_content", "thoughtSignature"];
+const SEALED: [&str; 6] = [
+    "data",
+    "signature",
+    "encrypted_content",
+    "thoughtSignature",
+    "redactedData",
+    "reasoningEncryptedContent",
+];
 
 fn plant(value: &mut Value, name: &str, count: &mut usize) {
     match value {
