@@ -25,7 +25,7 @@ const DOCUMENT: &str = "msg-anthropic msg-bedrock msg-chainast msg-codec msg-com
 const EXAMPLES: &str = "msg-anthropic msg-chainast msg-codec msg-compact msg-core msg-document msg-file msg-forms msg-gemini msg-openai msg-xml";
 const PROGRAM: &str = "msg-anthropic msg-bedrock msg-cache msg-chainast msg-codec msg-compact msg-core msg-document msg-file msg-forms msg-gemini msg-json msg-openai msg-schema msg-session msg-view msg-xml";
 const BENCHES: &str = "msg-anthropic msg-arrow msg-chainast msg-codec msg-compact msg-core msg-document msg-file msg-forms msg-gemini msg-openai msg-session msg-xml";
-const FUZZ: &str = "msg-anthropic msg-arrow msg-cache msg-chainast msg-codec msg-compact msg-core msg-document msg-file msg-forms msg-gemini msg-json msg-openai msg-session msg-view msg-xml testkit";
+const FUZZ: &str = "msg-anthropic msg-arrow msg-bedrock msg-cache msg-chainast msg-codec msg-compact msg-core msg-document msg-file msg-forms msg-gemini msg-json msg-openai msg-session msg-view msg-xml testkit";
 
 pub(crate) const LAYERS: &[Room] = &[
     room("msg-json", 0, "", "testkit", 8),
@@ -44,7 +44,13 @@ pub(crate) const LAYERS: &[Room] = &[
         17,
     ),
     room("msg-cache", 2, "msg-core", "testkit", 13),
-    room("msg-bedrock", 4, "msg-codec msg-core msg-json", "", 17),
+    room(
+        "msg-bedrock",
+        4,
+        "msg-codec msg-core msg-json",
+        "msg-anthropic msg-forms msg-openai testkit",
+        17,
+    ),
     room("msg-openai", 4, "msg-codec msg-core msg-forms msg-json", "testkit", 17),
     room("msg-file", 3, "msg-core msg-json msg-xml", "testkit", 0),
     room("msg-compact", 3, "msg-chainast msg-core msg-forms msg-json", "msg-openai testkit", 0),

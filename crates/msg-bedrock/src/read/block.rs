@@ -115,10 +115,14 @@ pub(crate) fn block_of(source: &str, depth: Depth) -> Part {
         let value = raw(source).unwrap_or_else(|| RawJson::string(source));
         return Part::Other(Other::new(BEDROCK, value));
     };
-    let mut compact = Vec::new();
-    msg_json::write_compact(&mut compact, source);
-    if canonical_block(&part, depth) != compact {
-        part.extra_mut().set_layout(BEDROCK, compact);
+    let compact = |json: &str| {
+        let mut res = Vec::new();
+        msg_json::write_compact(&mut res, json);
+        res
+    };
+    let canonical = String::from_utf8(canonical_block(&part, depth));
+    if canonical.ok().map(|it| compact(&it)) != Some(compact(source)) {
+        part.extra_mut().set_layout(BEDROCK, source.as_bytes());
     }
     part
 }

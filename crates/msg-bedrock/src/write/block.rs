@@ -13,7 +13,7 @@ use super::Writer;
 use crate::formats::{self, Medium};
 use crate::read::{Depth, block_of};
 use crate::shape::{BEDROCK, CACHE_POINT, CITATIONS, GUARD};
-use crate::{Thinking, Unsigned, WriteOptions};
+use crate::{Cache, Thinking, Unsigned, WriteOptions};
 
 /// The canonical form of a part that was read, without a cache point.
 pub(crate) fn canonical_block(part: &Part, depth: Depth) -> Vec<u8> {
@@ -52,6 +52,10 @@ impl Writer<'_> {
 
     /// As [`Writer::has_place`], reporting what has none, once a part.
     pub(super) fn fits(&mut self, at: usize, it: &Part) -> bool {
+        if self.options.cache == Cache::Drop && is_cache_point(it) {
+            self.objects.losses.raw(Some(at), CACHE_POINT);
+            return false;
+        }
         let fits = self.has_place(it);
         match it {
             _ if fits => {}
@@ -327,6 +331,16 @@ impl Writer<'_> {
         };
         self.objects.losses.members(Some(at), lost);
     }
+}
+
+/// Whether a part is a cache point that belongs to no other part (BR-9).
+pub(super) fn is_cache_point(it: &Part) -> bool {
+    let Part::Other(it) = it else { return false };
+    let has_point = || {
+        object_members(&it.value)
+            .is_some_and(|it| it.iter().any(|it| it.name == CACHE_POINT && it.value != "null"))
+    };
+    it.format == BEDROCK && has_point()
 }
 
 /// The block that a medium has; none if the API has none for it (BR-8).

@@ -1,7 +1,5 @@
 //! The messages of a list: which go out as one, their roles, and what the source had beside (BR-4).
 
-use std::borrow::Cow;
-
 use msg_codec::codec::{Placed, Placement, Purpose, bit, mask};
 use msg_core::{Message, Part, Role};
 
@@ -52,17 +50,21 @@ impl Writer<'_> {
         let joins = |it: &&Message| !self.objects.placement(it).has(Placement::APART);
         let behind = &messages[1..];
         let results = behind.iter().take_while(joins).take_while(|it| self.is_results(it)).count();
-        let user = behind.get(results).filter(joins).is_some_and(|it| it.role == Role::User);
-        1 + results + usize::from(user)
+        // What a tool said besides results would run into what the user says.
+        let is_pure = messages[..=results].iter().all(|it| it.parts.iter().all(is_result));
+        let is_user = |it: &Message| it.role == Role::User && !it.parts.is_empty() && is_pure;
+        1 + results + usize::from(behind.get(results).filter(joins).is_some_and(is_user))
     }
 
     /// Whether this is a tool message, unless it had that role in the source, where it stays.
     fn is_results(&self, it: &Message) -> bool {
         let is_spelled = || self.objects.plan(&it.extra, 0).variant(ROLE) == ROLE_TOOL;
-        let is_only = it.role == Role::User
-            && !it.parts.is_empty()
-            && it.parts.iter().all(|it| matches!(it, Part::ToolResult(_)));
-        is_only || it.role == Role::Tool && !(self.purpose == Purpose::Return && is_spelled())
+        let is_returned = || self.purpose == Purpose::Return && is_spelled();
+        match it.role {
+            Role::User => !it.parts.is_empty() && it.parts.iter().all(is_result),
+            Role::Tool => (it.parts.is_empty() || it.parts.iter().any(is_result)) && !is_returned(),
+            _ => false,
+        }
     }
 
     fn group(&mut self, group: &[Message], at: usize, out: &mut Vec<u8>) {
@@ -77,7 +79,7 @@ impl Writer<'_> {
         self.objects.losses.at_message(at);
         let role = self.role(head, plan.variant(ROLE));
         let lost = MESSAGE.write(out, plan, want, &raw, |out, code| match code {
-            ROLE => msg_json::write_str(out, &role),
+            ROLE => msg_json::write_str(out, role),
             _ => self.content(&parts, variant, out),
         });
         self.objects.losses.at_message(at);
@@ -85,26 +87,28 @@ impl Writer<'_> {
     }
 
     /// The role that goes out, changes of it reported.
-    fn role<'m>(&mut self, it: &'m Message, variant: u8) -> Cow<'m, str> {
+    fn role<'m>(&mut self, it: &'m Message, variant: u8) -> &'m str {
+        let (word, is_changed) = self.word(it, variant);
+        if is_changed {
+            self.role_changed(it.role.as_str(), word);
+        }
+        word
+    }
+
+    /// The role that goes out, and whether it is another one than that of the message.
+    fn word<'m>(&self, it: &'m Message, variant: u8) -> (&'m str, bool) {
         let keeps = self.later_system() == LaterSystem::Keep;
         let is_verbatim = self.purpose == Purpose::Return && self.keeps_layout();
-        let word = match (&it.role, variant) {
-            (Role::User | Role::Tool, ROLE_SPELLED) => "human",
-            (Role::Assistant, ROLE_SPELLED) => "ai",
-            (Role::User | Role::Assistant, _) => it.role.as_str(),
-            (Role::Tool, _) if self.is_results(it) => "user",
-            (Role::System, _) if keeps => "system",
-            _ if is_verbatim => it.role.as_str(),
-            (Role::Developer, _) if keeps => {
-                self.role_changed("developer", "system");
-                "system"
-            }
-            (role, _) => {
-                self.role_changed(role.as_str(), "user");
-                "user"
-            }
-        };
-        Cow::Borrowed(word)
+        match (&it.role, variant) {
+            (Role::User | Role::Tool, ROLE_SPELLED) => ("human", false),
+            (Role::Assistant, ROLE_SPELLED) => ("ai", false),
+            (Role::User | Role::Assistant, _) => (it.role.as_str(), false),
+            (Role::Tool, _) if self.is_results(it) => ("user", false),
+            (Role::System, _) if keeps => ("system", false),
+            _ if is_verbatim => (it.role.as_str(), false),
+            (Role::Developer, _) if keeps => ("system", true),
+            _ => ("user", true),
+        }
     }
 
     /// The parts of a group that the format has a place for, the results of a user first.
@@ -114,13 +118,15 @@ impl Writer<'_> {
             self.objects.losses.at_message(message);
             res.extend(Placed::all(message, it).filter(|it| self.fits(it.part, it.it)));
         }
-        let is_user = |it: &Message| it.role == Role::User || self.is_results(it);
+        let variant = |it: &Message| self.objects.plan(&it.extra, 0).variant(ROLE);
+        let is_user = |it: &Message| matches!(self.word(it, variant(it)).0, "user" | "human");
         let is_mixed = |it: &Message| self.objects.placement(it).has(Placement::MIXED);
         if group.iter().all(is_user) && !group.iter().any(is_mixed) {
             let behind = res.iter().skip_while(|it| it.is_result()).find(|it| it.is_result());
             if let Some(moved) = behind {
-                self.objects.losses.at_message(moved.message);
-                self.objects.losses.result_moved(moved.part);
+                let (message, part) = (moved.message, moved.part);
+                self.objects.losses.at_message(message);
+                self.objects.losses.result_moved(part);
                 res.sort_by_key(|it| !it.is_result());
             }
         }
@@ -160,4 +166,8 @@ impl Writer<'_> {
             }
         });
     }
+}
+
+fn is_result(it: &Part) -> bool {
+    matches!(it, Part::ToolResult(_))
 }

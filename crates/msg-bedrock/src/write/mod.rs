@@ -104,13 +104,11 @@ impl Writer<'_> {
             return self.fits(at, it);
         }
         let is_guarded = it.extra().get(&BEDROCK, crate::shape::GUARD).is_some();
-        let is_point = matches!(it, Part::Other(it) if it.format == BEDROCK
-            && it.value.text().starts_with("{\"cachePoint\""));
-        let fits = text_of_part(it).is_some() || is_guarded || is_point;
-        if !fits {
+        let has_place = text_of_part(it).is_some() || is_guarded || block::is_cache_point(it);
+        if !has_place {
             self.objects.losses.part(at, it.kind());
         }
-        fits
+        has_place && self.fits(at, it)
     }
 
     /// The cache point behind a part: its own, or what Anthropic and chat messages have for it (BR-9).

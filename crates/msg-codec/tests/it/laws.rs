@@ -272,7 +272,7 @@ fn plain_reading(bytes: &[u8]) -> Vec<(Option<String>, String)> {
 /// warning, and an end that is none leaves an error.
 pub(crate) fn faults_are_named(bytes: &[u8], how: &How) {
     let start = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
-    if matches!(start.first(), Some(b'{' | b'[')) {
+    if matches!(start.first(), Some(0 | b'{' | b'[')) {
         return;
     }
     let (res, _) = read(how, [bytes]);

@@ -1,6 +1,7 @@
 //! Rows of recorded and made streams with what they amount to. Other wire crates take this file in by
 //! its path.
 
+use msg_codec::write_frame;
 use msg_openai::{Assembled, Family, MessageForm, StreamReader, write_result};
 use serde::Deserialize;
 use serde_json::Value;
@@ -12,6 +13,8 @@ pub(crate) struct Case {
     provider: String,
     sse: Option<String>,
     bytes: Option<Vec<u8>>,
+    /// Events of a binary stream, each an object with the payload under the name of the event.
+    frames: Option<Vec<serde_json::Map<String, Value>>>,
     #[serde(default)]
     options: Options,
 }
@@ -27,7 +30,12 @@ struct Options {
 
 impl Case {
     pub(crate) fn read(row: &testkit::Row) -> Self {
-        serde_json::from_str(&row.text).unwrap()
+        let mut case: Self = serde_json::from_str(&row.text).unwrap();
+        for (event, payload) in case.frames.take().into_iter().flatten().flatten() {
+            let bytes = case.bytes.get_or_insert_default();
+            write_frame(&event, payload.to_string().as_bytes(), bytes);
+        }
+        case
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {
