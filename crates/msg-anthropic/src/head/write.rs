@@ -7,6 +7,9 @@ use msg_core::{
 };
 use msg_json::Writer;
 
+/// The member of a tool that says that what is before it is cached.
+const CACHE_CONTROL: &str = "cache_control";
+
 /// What documents of this format are called in a report.
 const TARGET: &str = "anthropic requests";
 
@@ -25,8 +28,14 @@ pub(crate) fn write(head: &RequestHead, body: &mut Body) -> Report {
     body.write_optional("stop_sequences", stop, |it, all| it.array(all, |it, text| it.str(text)));
     body.write_optional("stream", head.stream, |it, is| it.bool(is));
     let unsaid = |it: &Tool| if it.function().is_some() { Vec::new() } else { vec!["type"] };
-    let tools = head.tools_for(TARGET, unsaid, &mut report);
-    let functions: Vec<_> = tools.into_iter().filter_map(Tool::function).collect();
+    let mut known = head.clone();
+    known.tools.iter_mut().for_each(|it| {
+        if let Tool::Function(it) = it {
+            it.rest.retain(|it| !is_cache_control(it));
+        }
+    });
+    known.tools_for(TARGET, unsaid, &mut report);
+    let functions: Vec<_> = head.tools.iter().filter_map(Tool::function).collect();
     let functions = Some(functions).filter(|it| !it.is_empty());
     body.write_optional("tools", functions, |it, all| it.array(all, write_tool));
     let choice = choice(head);
@@ -71,7 +80,16 @@ fn write_tool(it: &mut Writer<'_>, tool: &Function) {
         it.key("input_schema").raw(tool.parameters.as_ref().map_or(nothing, RawJson::text));
         it.optional("strict", tool.strict, |it, is| it.bool(is));
         it.optional("defer_loading", tool.defer_loading, |it, is| it.bool(is));
+        let control = tool.rest.iter().find(|it| is_cache_control(it));
+        it.optional(CACHE_CONTROL, control, |it, (_, raw)| it.raw(raw.text()));
     });
+}
+
+/// Whether a member of a tool says that what is before it is cached, in this API's words (AN-9).
+fn is_cache_control((name, raw): &(String, RawJson)) -> bool {
+    let members = raw.present_members().unwrap_or_default();
+    let is_kind = |it: &(String, RawJson)| it.0 == "type" && it.1.text() == "\"ephemeral\"";
+    name == CACHE_CONTROL && members.iter().any(is_kind)
 }
 
 /// The choice that the API has a word for; some of the tools are a choice only where it is one (RQ-18).

@@ -73,7 +73,12 @@ pub(super) static TABLE: &[Foreign] = &[
     Foreign::new("an OpenAPI document", &["document openapi paths", "document swagger paths"]),
     Foreign::new(
         "a single message, not a conversation",
-        &["entry role content !messages !parts !type"],
+        // One of Converse, whose blocks have no type, is read.
+        &[
+            "entry role content:T !messages !parts !type",
+            "entry role content/type !messages !parts !type",
+            "entry role content tool_calls !messages !parts !type",
+        ],
     )
     .way("put the messages of a conversation into one list, as `jq -s .` does"),
 ];

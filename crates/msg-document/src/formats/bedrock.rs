@@ -9,7 +9,7 @@ use msg_core::{Message, Report, request::RequestHead};
 
 use super::api::{Api, names};
 use crate::codec::{Likelihood, Side, WriteOptions};
-use crate::outline::{Item, List, Outline, Record, ValueKind};
+use crate::outline::{Item, List, Outline, Record, ValueKind, is_chat};
 use crate::refusal::Refusal;
 
 pub(crate) struct Bedrock;
@@ -18,7 +18,7 @@ impl Api for Bedrock {
     type Request = ConverseRequest;
 
     const NAME: &'static str = "bedrock";
-    const TITLE: &'static str = "a document of Amazon Bedrock Converse";
+    const TITLE: &'static str = "Bedrock Converse";
     const ABOUT: &'static str = "Amazon Bedrock Converse, and Strands' messages: an array, a request, a response or a message";
     const LINKS_IDS: bool = true;
 
@@ -35,7 +35,7 @@ impl Api for Bedrock {
         let is_request = outline.list("messages").is_some();
         let is_answer = outline.object("output").is_some_and(|it| it.object("message").is_some());
         let has_body = is_request && BODY.iter().any(|it| outline.member(it).is_some());
-        let has_block = |it: &List<'_>| it.records().any(is_message);
+        let has_block = |it: &List<'_>| it.records().any(is_message) && it.records().all(is_chat);
         let is_one = outline.text("role").is_some() && outline.entry().is_some_and(is_message);
         let is_list = outline.messages().is_some_and(has_block);
         Likelihood::certain_if(is_answer || has_body || is_list || is_one)

@@ -118,16 +118,23 @@ fn choice(raw: &RawJson) -> Option<ToolChoice> {
 
 /// The format of a text, alone or in an array; others, of images and sounds, have no word.
 fn format(head: &mut RequestHead, raw: &RawJson) -> Option<()> {
-    let list = raw.parse::<Vec<RawJson>>();
-    let one = match list.as_deref() {
-        Ok([one]) => one,
-        Ok(_) => return None,
-        Err(_) => raw,
-    };
-    let pointer = match list {
-        Ok(_) => "/response_format/0/schema",
-        Err(_) => "/response_format/schema",
-    };
+    if let Ok(list) = raw.parse::<Vec<RawJson>>() {
+        let mut is_told = false;
+        for (at, one) in list.iter().enumerate() {
+            let pointer = format!("/response_format/{at}/schema");
+            if !is_told && one_format(head, one, &pointer).is_some() {
+                is_told = true;
+            } else {
+                head.rest.push((format!("response_format.{at}"), one.clone()));
+            }
+        }
+        return Some(());
+    }
+    one_format(head, raw, "/response_format/schema")
+}
+
+/// The format of a text; a schema says that it is JSON.
+fn one_format(head: &mut RequestHead, one: &RawJson, pointer: &str) -> Option<()> {
     let members = one.present_members()?;
     let find = |wanted: &str| members.iter().find(|it| it.0 == wanted).map(|it| &it.1);
     let is =
@@ -136,7 +143,9 @@ fn format(head: &mut RequestHead, raw: &RawJson) -> Option<()> {
         |it: &(String, RawJson)| matches!(it.0.as_str(), "type" | "mime_type" | "schema");
     (is("type", "text") && members.iter().all(is_known)).then_some(())?;
     head.response_format = match find("schema") {
-        Some(it) if is("mime_type", JSON) => Some(schema(it.clone(), pointer)),
+        Some(it) if is("mime_type", JSON) || find("mime_type").is_none() => {
+            Some(schema(it.clone(), pointer))
+        }
         None if is("mime_type", JSON) => Some(ResponseFormat::Json),
         None if is("mime_type", "text/plain") => None,
         _ => return None,
