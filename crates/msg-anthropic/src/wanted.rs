@@ -24,6 +24,7 @@ static BLOCKS: Parts = Parts {
     may_be_bare: true,
     may_be_text: true,
     may_be_null: true,
+    may_be_value: false,
 };
 
 /// Results do not nest.
@@ -33,6 +34,7 @@ static RESULT_BLOCKS: Parts = Parts {
     may_be_bare: true,
     may_be_text: true,
     may_be_null: true,
+    may_be_value: true,
 };
 
 fn text(text: &str) -> String {

@@ -26,6 +26,7 @@ static PARTS: Parts = Parts {
     may_be_bare: true,
     may_be_text: false,
     may_be_null: true,
+    may_be_value: false,
 };
 
 /// What is meant by a `systemInstruction` that is not one.

@@ -1,13 +1,38 @@
 //! What chat messages and Responses items want each of their members to be (MS-29), as tables: what is meant where
 //! a value is of another kind.
 
-use msg_codec::codec::{Parts, Want, Wants};
-use msg_json::{Kind, to_text};
+use msg_codec::codec::{Parts, Want, Wants, text_of};
+use msg_json::{Kind, Reader, to_text};
 
 use crate::text_blocks::write_block;
 
-/// A chat message.
-pub(crate) const MESSAGE: Want = Want::Object(&CHAT_MESSAGE);
+/// What a chat message is wanted to be: that of a tool may hold a value.
+pub(crate) fn message(source: &str) -> &'static Want {
+    match role_of(source).as_deref() {
+        Some("tool" | "function") => &TOOL_MESSAGE,
+        _ => &MESSAGE,
+    }
+}
+
+/// The `role` of an object, if that is a text.
+fn role_of(source: &str) -> Option<String> {
+    let mut reader = Reader::from_text(source);
+    let mut role = None;
+    reader.begin_object().ok()?;
+    while let Some(key) = reader.next_key().ok()? {
+        let value = reader.raw().ok()?;
+        if key.text == "role" {
+            role = text_of(value).map(|it| it.0.into_owned());
+        }
+    }
+    role
+}
+
+static MESSAGE: Want = Want::Object(&CHAT_MESSAGE);
+static TOOL_MESSAGE: Want = Want::Object(&wants(
+    &[("content", Want::Content(&VALUE_PARTS)), ("name", Want::Text), ("tool_call_id", Want::Id)],
+    &[],
+));
 
 const fn wants(
     members: &'static [(&'static str, Want)],
@@ -38,7 +63,7 @@ static CALL: Wants = Wants {
         ("function", Want::Object(&NAMED)),
         ("custom", Want::Object(&NAMED)),
     ],
-    needs: &[],
+    needs: &[&["function", "custom"]],
     marks: &["function", "custom"],
     bare: None,
 };
@@ -67,7 +92,10 @@ static CHAT_PARTS: Parts = Parts {
     may_be_bare: true,
     may_be_text: true,
     may_be_null: true,
+    may_be_value: false,
 };
+
+static VALUE_PARTS: Parts = Parts { may_be_value: true, ..CHAT_PARTS };
 
 fn text_part(kind: &str, text: &str) -> String {
     to_text(|it| write_block(it, kind, text))
@@ -160,9 +188,10 @@ static ITEM_PARTS: Parts = Parts {
     may_be_bare: false,
     may_be_text: true,
     may_be_null: false,
+    may_be_value: false,
 };
 
-static OUTPUT_PARTS: Parts = Parts { may_be_null: true, ..ITEM_PARTS };
+static OUTPUT_PARTS: Parts = Parts { may_be_null: true, may_be_value: true, ..ITEM_PARTS };
 
 fn item_part(kind: &str) -> Option<&'static Wants> {
     static TEXT: Wants = wants(&[("text", Want::Text)], &[&["text"]]);

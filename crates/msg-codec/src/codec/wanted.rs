@@ -69,6 +69,8 @@ pub struct Parts {
     pub may_be_text: bool,
     /// Whether the content may be null, or a list of nothing.
     pub may_be_null: bool,
+    /// Whether a list of which no element is a part is a value by itself, as what a tool gave.
+    pub may_be_value: bool,
 }
 
 /// What an object among parts is.
@@ -111,6 +113,11 @@ impl Want {
             Outcome::New(json) => Some(Mended { json, notes: mender.notes }),
             _ => None,
         }
+    }
+
+    /// Whether an element is read all the same where a member of it has a value that cannot mean this.
+    fn may_be_carried(&self) -> bool {
+        matches!(self, Self::Object(_) | Self::Objects(_))
     }
 
     /// What is wanted, in words.
@@ -279,6 +286,11 @@ impl Mender {
                 }
                 Member::Lacking
             }
+            // A reader carries it among the members that it does not know, and says so.
+            Outcome::Not if before == 0 && want.may_be_carried() => {
+                self.notes.truncate(n_notes);
+                Member::Same
+            }
             Outcome::Not => {
                 if self.notes.len() == n_notes {
                     self.note(&want.expected(), value);
@@ -295,8 +307,10 @@ impl Mender {
     fn held_object(&mut self, want: &Want, of: &Wants, source: &str) -> Outcome {
         let meant = match (held(source).filter(|it| it.starts_with('{')), of.bare) {
             (Some(object), _) => object,
-            (None, Some(name)) => to_text(|it| it.object(|it| it.key(name).str(&plain(source)))),
-            (None, None) => return Outcome::Not,
+            (None, Some(name)) if source.starts_with('"') => {
+                to_text(|it| it.object(|it| it.key(name).str(&plain(source))))
+            }
+            _ => return Outcome::Not,
         };
         self.note(&want.expected(), source);
         match self.object(of, &meant) {
@@ -306,20 +320,18 @@ impl Mender {
     }
 
     fn objects(&mut self, of: &Wants, source: &str) -> Outcome {
-        let (mut has_changed, mut n, mut list) = (false, 0, Vec::new());
+        let (mut has_changed, mut list) = (false, Vec::new());
         for (at, element) in elements(source).enumerate() {
-            n += 1;
             let (before, n_notes) = (self.path.len(), self.notes.len());
             self.path.push_str(&format!("[{at}]"));
-            let kind = Reader::from_text(element).peek();
-            let outcome = match kind {
+            let outcome = match Reader::from_text(element).peek() {
                 Ok(Kind::Object) => self.object(of, element),
                 _ => self.held_object(&Want::Any, of, element),
             };
             match outcome {
                 Outcome::Same => list.push(element.to_owned()),
-                // What an object lacks is for others to say.
-                Outcome::Not if matches!(kind, Ok(Kind::Object)) => {
+                // What an object lacks is for others to say, and what is none is carried.
+                Outcome::Not => {
                     self.notes.truncate(n_notes);
                     list.push(element.to_owned());
                 }
@@ -327,20 +339,10 @@ impl Mender {
                     has_changed = true;
                     list.push(json);
                 }
-                Outcome::Not => {
-                    has_changed = true;
-                    self.notes.truncate(n_notes);
-                    self.note("an object", element);
-                    self.left_out(element);
-                }
             }
             self.path.truncate(before);
         }
-        match (has_changed, list.is_empty() && n > 0) {
-            (false, _) => Outcome::Same,
-            (true, true) => Outcome::Not,
-            (true, false) => Outcome::New(array(&list)),
-        }
+        if has_changed { Outcome::New(array(&list)) } else { Outcome::Same }
     }
 
     /// A list that is meant by one of its elements, or by a text that holds it.
@@ -369,7 +371,7 @@ impl Mender {
         match elements(source).next() {
             None if of.may_be_null => return Outcome::Same,
             None => return self.found(want, source, "\"\"".to_owned()),
-            Some(_) if of.may_be_text && !elements(source).any(is_part) => {
+            Some(_) if of.may_be_value && !elements(source).any(is_part) => {
                 return self.whole(want, of, source);
             }
             Some(_) => {}
@@ -390,29 +392,26 @@ impl Mender {
         if has_changed { Outcome::New(array(&list)) } else { Outcome::Same }
     }
 
-    /// An element of a content; what is no sound part is a text.
+    /// An element of a content. What is no sound part is carried as it is, as a part of an unknown type is.
     fn part(&mut self, of: &Parts, source: &str) -> Outcome {
+        let n_notes = self.notes.len();
         match source.as_bytes().first() {
-            Some(b'"') if of.may_be_bare => return Outcome::Same,
-            Some(b'"') => {
+            Some(b'"') if !of.may_be_bare => {
                 self.note("a part", source);
-                return Outcome::New((of.text)(&plain(source)));
-            }
-            Some(b'{') if source[1..].trim_ascii_start() == "}" && !of.may_be_text => {
-                self.note("a part", source);
-                return Outcome::New((of.text)(""));
+                Outcome::New((of.text)(&plain(source)))
             }
             Some(b'{') => match (of.of)(source) {
-                Found::Unknown => return Outcome::Same,
                 Found::Known(wants) => match self.object(wants, source) {
-                    Outcome::Not => {}
-                    other => return other,
+                    Outcome::Not => {
+                        self.notes.truncate(n_notes);
+                        Outcome::Same
+                    }
+                    other => other,
                 },
-                Found::NoPart => self.note("a part", source),
+                Found::Unknown | Found::NoPart => Outcome::Same,
             },
-            _ => self.note("a part", source),
+            _ => Outcome::Same,
         }
-        Outcome::New((of.text)(&json_text(source)))
     }
 
     /// A part that stands alone, or anything else, which is a text.

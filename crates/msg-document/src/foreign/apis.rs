@@ -74,8 +74,9 @@ pub(super) static TABLE: &[Foreign] = &[
     Foreign::new(
         "MCP messages (Model Context Protocol: sampling or a prompt)",
         &[
-            "message content:O role content/type=text|image|audio|resource|resource_link|tool_use|tool_result !tool_call_id",
+            "message content:O role content/type=image|audio|resource|resource_link !content/source !tool_call_id",
             "content toolUseId type",
+            "content{} toolUseId type",
             "document systemPrompt maxTokens",
             "document method=sampling/createMessage|prompts/get|tools/call|tools/list",
             "document jsonrpc result/messages",

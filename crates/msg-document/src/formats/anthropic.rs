@@ -110,7 +110,7 @@ fn has_marks(outline: &Outline<'_>) -> bool {
 /// A message with blocks of types that chat messages do not have, or a reply among others.
 pub(super) fn is_ours(record: &Record<'_>) -> bool {
     let is_reply = record.kind == Some("message") && record.has("stop_reason");
-    is_reply || (record.role.is_some() && record.parts().any(is_block))
+    is_reply || (record.role.is_some() && record.blocks().any(is_block))
 }
 
 fn is_block(part: &Item<'_>) -> bool {

@@ -128,7 +128,7 @@ fn are_items(list: &List<'_>) -> bool {
 fn is_item(record: &Record<'_>) -> bool {
     const PARTS: [&str; 4] = ["input_text", "output_text", "input_image", "input_file"];
     record.kind.is_some_and(|it| is_item_type(it, record))
-        || record.parts().any(|it| it.kind.is_some_and(|it| PARTS.contains(&it)))
+        || record.blocks().any(|it| it.kind.is_some_and(|it| PARTS.contains(&it)))
 }
 
 fn is_item_type(kind: &str, record: &Record<'_>) -> bool {

@@ -267,6 +267,11 @@ impl<'a> Record<'a> {
         self.inner.iter().filter(is_part).map(|it| &it.item)
     }
 
+    /// As [`Record::parts`], with the one part that its `content` is instead of a list.
+    pub(crate) fn blocks(&self) -> impl Iterator<Item = &Item<'a>> {
+        self.parts().chain(self.content_object())
+    }
+
     /// Its members.
     pub(crate) fn members(&self) -> &[Member<'a>] {
         &self.members
@@ -365,7 +370,9 @@ pub(crate) fn is_known_chat(record: &Record<'_>) -> bool {
     let says = match record.member("content") {
         Some(ValueKind::Text | ValueKind::Null) => true,
         Some(ValueKind::List) => record.items("content").all(|it| it.kind.is_some()),
-        _ => record.is_list("tool_calls") || record.object("function_call").is_some(),
+        // What was not made a text, or a part that was not put into a list (MS-29).
+        Some(_) => true,
+        None => record.is_list("tool_calls") || record.object("function_call").is_some(),
     };
     is_chat(record) && says && record.role.is_some_and(|it| ROLES.contains(&it))
 }

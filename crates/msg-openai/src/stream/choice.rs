@@ -134,8 +134,8 @@ impl Choice {
                         TextKind::Reasoning.push(&mut self.reasoning, text, step);
                     }
                 }
-                Some(_) => step.left_out("content", "a string or a list of texts", item),
-                None => self.said("content", Some(item), step),
+                None if item.text().is_some() => self.said("content", Some(item), step),
+                _ => step.left_out("content", "a string or a list of texts", item),
             }
         }
     }

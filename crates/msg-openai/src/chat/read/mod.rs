@@ -14,7 +14,7 @@ mod reasoning;
 use msg_core::{Message, Origin};
 use msg_json::Reader;
 
-use crate::wanted::MESSAGE;
+use crate::wanted;
 use msg_codec::codec::{Context, keep_whole, read_alone, read_mended};
 
 pub(super) const OPENAI: Origin = Origin::OpenAi;
@@ -37,7 +37,7 @@ pub(crate) fn one_message<'a>(
     reader: &mut Reader<'a>,
     cx: &mut Context<'a, '_>,
 ) -> Result<Message, msg_core::Error> {
-    let mend = |source: &str| MESSAGE.mend("", source);
+    let mend = |source: &str| wanted::message(source).mend("", source);
     let keep = |it: &mut Message, source: &str| keep_whole(&mut it.extra, &OPENAI, source);
     let res = read_mended(reader, cx, mend, message::read, keep);
     let res = res.map_err(|it| it.in_message(cx.message))?;
