@@ -8,7 +8,7 @@ use crate::constants::FALLBACK_REQUEST_ARGS;
 
 /// Escapes the control characters inside the strings of a JSON text (CA-56).
 ///
-/// Characters below U+0020 become `\n`, `\r`, `\t`, `\b`, `\f` or `\u00xx`. A character behind a
+/// Characters below U+0020 become `\n`, `\r`, `\t`, `\b`, `\f` or `\u00xx`. A character after a
 /// backslash is copied, and outside strings nothing changes. The text is borrowed if there is nothing
 /// to escape.
 ///
@@ -51,7 +51,7 @@ pub(crate) fn is_json(text: &str) -> bool {
     matches!(msg_json::classify(text), msg_json::TextState::Object | msg_json::TextState::Value)
 }
 
-/// What an argument text is replaced by, if it is no JSON (CA-56).
+/// What an argument text is replaced by, if it is not JSON (CA-56).
 pub(crate) fn sanitized(text: &str) -> Option<String> {
     if is_json(text) {
         return None;

@@ -84,7 +84,7 @@ fn check_profile(chain: Chain<'_>, plan: Plan, rules: Rules<'_>, report: &mut Ve
 
 // Strict parsing (CA-10).
 
-/// Why a list of messages is no valid chain, with the messages themselves (CA-13).
+/// Why a list of messages is not a valid chain, with the messages themselves (CA-13).
 #[derive(Debug, Clone)]
 pub struct ParseError {
     diagnostics: Vec<Diagnostic>,
@@ -167,14 +167,14 @@ fn parse_with(mut messages: Vec<Message>, open: bool) -> Result<ChainAst, ParseE
     Ok(ChainAst::build(messages))
 }
 
-/// What is wrong with messages that are no valid chain; nothing of others. The messages stay as they are.
+/// What is wrong with messages that are not a valid chain; nothing of others. The messages stay as they are.
 fn refusals(messages: &mut [Message], open: bool) -> Vec<Diagnostic> {
     let rules = Rules::strict(RepairOptions::standard());
     let rules = Rules { check: CheckOptions { open, ..rules.check }, ..rules };
     let paired = pairing::put_into(messages);
     let (_, mut found) = judged(Chain::Messages(messages), paired, rules.errors_only());
     if !found.is_empty() {
-        // Analyzed again for its warnings, which nobody reads of a valid chain.
+        // Analyzed again for its warnings, which are not reported for a valid chain.
         (_, found) = judged(Chain::Messages(messages), paired, rules);
     }
     if paired {

@@ -171,7 +171,7 @@ struct Rule {
     has_lead: bool,
     has_user: bool,
     needs_user_first: bool,
-    /// Whether a user message must stay, and none behind this section does.
+    /// Whether a user message must stay, and none after this section does.
     needs_user_here: bool,
     /// With reasoning kept in turns with calls only: the first pair of which the turn may not be cut, or
     /// its reasoning would lose its calls.

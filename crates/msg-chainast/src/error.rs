@@ -1,4 +1,4 @@
-//! Why this crate refused something. A list of messages that is no chain has a type of its own,
+//! Why this crate refused something. A list of messages that is not a chain has a type of its own,
 //! [`ParseError`](crate::ParseError), since that gives the messages back.
 
 use msg_core::Role;
@@ -9,22 +9,22 @@ use crate::ids::MAX_FIELD;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// No call bears the id.
+    /// No call has the id.
     #[error("tool call with id `{id}` not found")]
     UnknownToolCall {
         /// The id.
         id: String,
     },
-    /// There is no message to make a body pair of.
+    /// There are no messages to make a body pair of.
     #[error("a body pair needs an assistant message")]
     EmptyPair,
-    /// The first message of a body pair is from somebody else.
+    /// The first message of a body pair is not from an assistant.
     #[error("a body pair begins with an assistant message, found one from `{role}`")]
     NotAssistant {
         /// Whose it is.
         role: Role,
     },
-    /// A later message of a body pair is no tool message.
+    /// A later message of a body pair is not a tool message.
     #[error("message {index} of a body pair must be a tool message, found one from `{role}`")]
     NotTool {
         /// Its place in the list.
@@ -41,7 +41,7 @@ pub enum Error {
         /// Where the field begins, in bytes.
         offset: usize,
     },
-    /// A text is no character class.
+    /// A text is not a character class.
     #[error("a character class is `any`, `none` or `[...]` of ASCII characters and ranges")]
     CharClass,
     /// A profile file is not TOML, or a field of it is unknown or holds something else. Lines and columns count from 1,
@@ -56,7 +56,7 @@ pub enum Error {
         problem: String,
     },
     /// A profile file has not exactly one profile.
-    #[error("one profile was expected, found {found}")]
+    #[error("expected one profile, found {found}")]
     ProfileCount {
         /// How many there are.
         found: usize,

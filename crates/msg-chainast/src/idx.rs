@@ -33,7 +33,7 @@ impl<T> Idx<T> {
         }
     }
 
-    /// The place behind the last element of a list.
+    /// The place after the last element of a list.
     #[inline]
     pub(crate) fn next_of(list: &[T]) -> Self {
         Self::at(list.len())
@@ -126,7 +126,7 @@ impl<T> ById<T> {
         IdHash(self.hashes.hash_one(id))
     }
 
-    /// The thing that bears the id of this hash.
+    /// The thing that has the id of this hash.
     #[inline]
     pub(crate) fn find(&self, hash: IdHash, bears: impl Fn(&T) -> bool) -> Option<Idx<T>> {
         let mut at = self.newest.get(&hash).copied();

@@ -15,7 +15,7 @@ use crate::{
     profile::Profile,
 };
 
-/// What becomes of results that no call bears (CA-35).
+/// What happens to results that match no call (CA-35).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -29,7 +29,7 @@ pub enum Orphans {
     Keep,
 }
 
-/// What becomes of an assistant message at the beginning of a chain.
+/// What happens to an assistant message at the beginning of a chain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -38,11 +38,11 @@ pub enum First {
     #[default]
     #[serde(rename = "insert")]
     InsertUser,
-    /// It is dropped, and with it what then comes first and is no user message.
+    /// It is dropped, and with it what then comes first and is not a user message.
     Drop,
 }
 
-/// What becomes of a message whose role nobody knows.
+/// What happens to a message with an unknown role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -55,7 +55,7 @@ pub enum UnknownRole {
     AsUser,
 }
 
-/// What becomes of argument text that is not JSON.
+/// What happens to argument text that is not JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -180,13 +180,13 @@ impl CheckOptions {
 pub struct RepairOptions {
     /// What a valid chain is.
     pub check: CheckOptions,
-    /// What becomes of results that no call bears.
+    /// What happens to results that match no call.
     pub orphans: Orphans,
-    /// What becomes of an assistant message at the beginning.
+    /// What happens to an assistant message at the beginning.
     pub first: First,
-    /// What becomes of messages with an unknown role.
+    /// What happens to messages with an unknown role.
     pub unknown_role: UnknownRole,
-    /// What becomes of arguments that are not JSON.
+    /// What happens to arguments that are not JSON.
     pub arguments: BadArguments,
     /// Whether warnings are mended too: what is accepted, but not read or not certain. Otherwise only errors are.
     pub all: bool,
@@ -226,7 +226,7 @@ impl RepairOptions {
         RepairOptions { check, ..self }
     }
 
-    /// With this for results that no call bears.
+    /// With this for results that match no call.
     #[must_use]
     pub fn with_orphans(self, orphans: Orphans) -> Self {
         RepairOptions { orphans, ..self }

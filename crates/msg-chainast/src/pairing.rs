@@ -8,7 +8,7 @@
 //! a placeholder for "c1\0shell"                          ->  the family's text result, or nothing
 //! ```
 //!
-//! The family is a part of the id, so that only a result of the same family answers. A NUL cannot stand in
+//! The family is a part of the id, so that only a result of the same family answers. A NUL cannot occur in
 //! an id that a provider takes; a list that has one in the kind of a call is left alone.
 
 use std::collections::{HashMap, HashSet};
@@ -164,14 +164,14 @@ pub(crate) fn restore_in(message: &mut Message) {
     }
 }
 
-/// Whether a message is a placeholder for a family whose results are no text, once it was restored.
+/// Whether a message is a placeholder for a family whose results are not text, once it was restored.
 pub(crate) fn stays_unanswered(message: &Message) -> bool {
     let is_marked = |it: &Part| it.as_tool_result().is_some_and(|it| it.call_id.contains(MARK));
     message.parts.first().is_some_and(is_marked)
 }
 
 /// Says what was found of the parts themselves: the ids that they have, and that no answer can be made up
-/// where one is no text.
+/// where one is not text.
 pub(crate) fn name_items(report: &mut [Diagnostic]) {
     for it in report {
         if it.message().contains(MARK) {
@@ -253,7 +253,7 @@ fn original(part: &mut Part) -> Option<Part> {
     }
 }
 
-/// The raw item, bearing the id that its stand-in has now.
+/// The raw item, with the id that its stand-in has now.
 fn item(json: &str, id: &str, extra: Extra) -> Part {
     let value = RawJson::new(json).unwrap_or_else(|_| RawJson::string(json));
     let place = Some(Place::Item);

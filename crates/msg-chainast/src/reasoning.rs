@@ -8,7 +8,7 @@ use msg_core::{Message, Part, Role};
 
 use crate::conform::remove_twins;
 
-/// Whether some tool call bears a signature (CA-57). Reasoning parts do not count: this is what Gemini
+/// Whether some tool call has a signature (CA-57). Reasoning parts do not count: this is what Gemini
 /// checks, and what decides whether a summary of these messages needs a fake signature.
 ///
 /// ```

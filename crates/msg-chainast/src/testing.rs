@@ -44,7 +44,7 @@ pub fn chain(name: &str) -> Option<Vec<Message>> {
 
 /// What [`generate_chain`] makes (CA-63).
 ///
-/// The lists are read at the index of the section, and of the pair in its section; behind their end the
+/// The lists are read at the index of the section, and of the pair in its section; after their end the
 /// default counts: one pair, no tools, one call.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]

@@ -228,7 +228,7 @@ impl Budget {
             Reserve::Fixed(reserve) => self.limit.saturating_sub(reserve),
         };
         if usable == 0 {
-            return bad("nothing is left besides the reserve");
+            return bad("the reserve leaves nothing");
         }
         let (trigger, target) = (self.trigger, self.target.unwrap_or(self.trigger));
         if !(1..=100).contains(&trigger) || !(1..=trigger).contains(&target) {

@@ -52,7 +52,7 @@ pub const CODES: &[CodeInfo] = &[
         "CP-41",
         "messages outside the window were dropped",
     ),
-    CodeInfo::warning("compact::summary-failed", "CP-23", "a summary could not be made"),
+    CodeInfo::warning("compact::summary-failed", "CP-23", "a summary failed"),
     CodeInfo::warning("compact::summary-empty", "CP-23", "a summary was empty"),
     CodeInfo::warning(
         "compact::summary-not-smaller",
@@ -60,7 +60,7 @@ pub const CODES: &[CodeInfo] = &[
         "a summary was not smaller than what it would replace",
     ),
     CodeInfo::error("compact::cannot-fit", "CP-14", "the history does not fit its budget"),
-    CodeInfo::error("compact::plan-mismatch", "CP-61", "a plan is not for this history"),
+    CodeInfo::error("compact::plan-mismatch", "CP-61", "a plan does not match this history"),
 ];
 
 /// A code of the table.

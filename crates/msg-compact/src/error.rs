@@ -57,25 +57,25 @@ pub enum Error {
         id: u32,
     },
     /// The request has its answer already (CP-20).
-    #[error("request {id} is answered already")]
+    #[error("request {id} is already answered")]
     AnsweredTwice {
         /// The id that was given.
         id: u32,
     },
     /// The history is not the one that the plan was made for (CP-61).
-    #[error("message {message} is not the one that the plan was made for")]
+    #[error("message {message} does not match the plan")]
     PlanMismatch {
         /// Index of the first message that differs.
         message: usize,
     },
     /// An edit of a plan replaces a part of what one turn lowers to.
-    #[error("an edit replaces only a part of turn {turn}")]
+    #[error("an edit covers only part of turn {turn}")]
     SplitsTurn {
         /// Index of the turn.
         turn: usize,
     },
     /// The plan was stored without what it removed, so it cannot be undone.
-    #[error("the plan does not hold what it removed")]
+    #[error("the plan does not contain what it removed")]
     NothingKept,
 }
 

@@ -151,14 +151,12 @@ impl FloorPart {
     /// The part in a sentence.
     pub(crate) fn in_words(self) -> &'static str {
         match self {
-            FloorPart::Tools => {
-                "what stands besides the history (tool definitions, results of calls elsewhere)"
-            }
+            FloorPart::Tools => "tool definitions and results of calls elsewhere",
             FloorPart::System => "the system message",
             FloorPart::LastUser => "the last user message",
             FloorPart::LastPair => "the last answer with its results",
-            FloorPart::Pinned => "what is pinned",
-            FloorPart::Policies => "what the policies leave",
+            FloorPart::Pinned => "pinned messages",
+            FloorPart::Policies => "messages that the policies keep",
         }
     }
 
@@ -175,7 +173,7 @@ impl FloorPart {
     }
 }
 
-// One edit of a compaction as a small value (CP-5); its sentence is written when somebody reads it.
+// One edit of a compaction as a small value (CP-5); its sentence is written on demand.
 
 /// A change that was made, or a summary that was not used.
 ///
@@ -286,9 +284,9 @@ impl Edit {
     fn fix(&self) -> Option<String> {
         Some(match &self.kind {
             EditKind::ReasoningDropped => "removed reasoning parts and call signatures".to_owned(),
-            EditKind::Replaced { placeholder, .. } => format!("replaced it by {placeholder:?}"),
+            EditKind::Replaced { placeholder, .. } => format!("replaced it with {placeholder:?}"),
             EditKind::InputsCleared => "set them to {}".to_owned(),
-            EditKind::Truncated { .. } => "left out its middle".to_owned(),
+            EditKind::Truncated { .. } => "removed its middle".to_owned(),
             EditKind::Summarized { messages, .. } => format!("summarised {}", counted(*messages)),
             EditKind::Dropped { messages, .. } => format!("dropped {}", counted(*messages)),
             EditKind::Refused { .. } => return None,
@@ -300,19 +298,19 @@ impl fmt::Display for Edit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.kind {
             EditKind::ReasoningDropped => f.write_str("reasoning of an earlier turn was dropped"),
-            EditKind::Replaced { .. } => f.write_str("an old tool output was cut out"),
-            EditKind::InputsCleared => f.write_str("arguments of a cleared call were cut out"),
+            EditKind::Replaced { .. } => f.write_str("an old tool output was removed"),
+            EditKind::InputsCleared => f.write_str("arguments of a cleared call were removed"),
             EditKind::Truncated { tool } => {
                 write!(f, "a long output of {tool:?} was cut to its head and tail")
             }
-            EditKind::Summarized { what, .. } => write!(f, "a summary stands for {what}"),
+            EditKind::Summarized { what, .. } => write!(f, "a summary replaces {what}"),
             EditKind::Dropped { runs, .. } => write_dropped(f, runs),
             EditKind::Refused { reason, .. } => f.write_str(reason),
         }
     }
 }
 
-/// Names the input messages that were dropped: several messages may stand for one of them.
+/// Names the input messages that were dropped: several messages may replace one of them.
 fn write_dropped(f: &mut fmt::Formatter<'_>, runs: &[Range<u32>]) -> fmt::Result {
     let is_one = runs.iter().map(|it| it.len()).sum::<usize>() == 1;
     f.write_str(if is_one { "message " } else { "messages " })?;

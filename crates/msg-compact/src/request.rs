@@ -180,7 +180,7 @@ impl SummaryRequest<'_> {
     /// A system and a user message that ask a model for the summary. Offer it **no tools**: a model
     /// that has some answers with a call.
     ///
-    /// The parts stand in elements whose names carry a suffix that occurs nowhere in the texts, so
+    /// The parts are in elements whose names carry a suffix that occurs nowhere in the texts, so
     /// that no content can close them. Results over 8 KiB are shown by their head and tail. Where the
     /// two messages would cost more than the pipeline's `max_prompt`, results are shorter, then the
     /// messages as a whole, then the tasks.
@@ -320,7 +320,7 @@ fn lines_of(message: &Message) -> usize {
     2 * message.parts.len() + message.tool_results().map(inner).sum::<usize>()
 }
 
-/// Digits that are looked at behind a hyphen: a text that is shorter than this number leaves a lower
+/// Digits that are looked at after a hyphen: a text that is shorter than this number leaves a lower
 /// one free.
 const MAX_DIGITS: usize = 12;
 

@@ -173,7 +173,7 @@ impl Lines {
         }
     }
 
-    /// A call with its result, which stands in the same pair.
+    /// A call with its result, which is in the same pair.
     fn add_call(
         &mut self,
         call: &ToolCall,
@@ -221,7 +221,7 @@ impl Lines {
 /// The text of each result of one pair, by call id.
 type Results<'a> = BTreeMap<&'a str, Cow<'a, str>>;
 
-/// The results in the tool messages that stand here.
+/// The results in the tool messages here.
 fn results_of<'m>(behind: impl Iterator<Item = &'m Message>) -> Results<'m> {
     let tools = behind.take_while(|it| it.role == Role::Tool);
     let results = tools.flat_map(Message::tool_results);

@@ -121,7 +121,7 @@ impl TokenIndex {
         tokens
     }
 
-    /// Counts messages that go along with the history and are no part of it, such as results whose calls
+    /// Counts messages that go along with the history and are not part of it, such as results whose calls
     /// the provider has: they are in the totals, as the tools are, and nothing is cut from them. O(bytes).
     ///
     /// ```
@@ -159,7 +159,7 @@ impl TokenIndex {
     /// Counts these messages in place of those of a range.
     ///
     /// # Panics
-    /// The range ends behind the last message.
+    /// The range ends after the last message.
     pub fn replace(&mut self, range: Range<usize>, messages: &[Message]) {
         let new: Vec<_> = messages.iter().map(|it| self.entry(it)).collect();
         let old: Vec<_> = self.messages.splice(range, new.iter().copied()).collect();

@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// One finding about a conversation, or one change that was made to it.
 ///
 /// The JSON form is the serde form: members that do not apply are absent. A sentence that only names the
-/// call is put together when it is read, so that a repair of many calls makes no texts that nobody asks for.
+/// call is put together when it is read, so that a repair of many calls builds no unused texts.
 ///
 /// ```
 /// use msg_core::{Code, Diagnostic};
@@ -79,7 +79,7 @@ pub struct Position {
     /// First byte.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start: Option<usize>,
-    /// The byte behind the last.
+    /// The byte after the last.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub end: Option<usize>,
 }
@@ -309,7 +309,7 @@ impl Code {
         &self.0
     }
 
-    /// What stands before `::`: `chain`, `message` …
+    /// What comes before `::`: `chain`, `message` …
     pub fn area(&self) -> &str {
         self.0.split_once("::").map_or("", |it| it.0)
     }

@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 
 use crate::{Code, Diagnostic, Severity};
 
-/// A document that is no conversation, with the place where that shows.
+/// A document that is not a conversation, with the place where that shows.
 ///
 /// ```
 /// use msg_core::Error;
@@ -39,7 +39,7 @@ pub enum Error {
         /// Byte offset into the document.
         offset: usize,
     },
-    /// A message without a role, or with one that is no string: `message::missing-role`.
+    /// A message without a role, or with one that is not a string: `message::missing-role`.
     #[error("message {message}: expected `role` to be a string at byte {offset}")]
     Role {
         /// Index of the message.
@@ -61,7 +61,7 @@ pub enum Error {
         /// Byte offset into the document.
         offset: usize,
     },
-    /// A turn or a part of one that is no object, or parts that are no list: `turn::bad-shape`
+    /// A turn or a part of one that is not an object, or parts that are not a list: `turn::bad-shape`
     /// (MS-19).
     #[error("{}expected {expected} at byte {offset}", at_turn(turn))]
     Turn {

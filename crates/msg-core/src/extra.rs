@@ -182,7 +182,7 @@ impl Extra {
         members.iter().map(|it| (&it.origin, &*it.name, &it.value))
     }
 
-    /// Moves the members of another one behind those here; names that are here already keep their
+    /// Moves the members of another one after those here; names that are here already keep their
     /// value.
     pub fn merge(&mut self, other: Extra) {
         let Some(other) = other.0 else { return };
@@ -293,7 +293,7 @@ impl fmt::Debug for Extra {
 
 // Raw JSON members in order: what an application keeps of its own beside a conversation.
 //
-// Nothing is parsed; a value is read when somebody asks for it.
+// Nothing is parsed; values are read on demand.
 
 /// The members of an object of the application's own, in order, as raw JSON.
 ///

@@ -17,7 +17,7 @@ impl<T: IdSource + ?Sized> IdSource for &mut T {
     }
 }
 
-/// Well-spread numbers from a seed (SplitMix64): seed it with entropy for ids that nobody guesses,
+/// Well-spread numbers from a seed (SplitMix64): seed it with entropy for ids that cannot be guessed,
 /// with a constant for ids that repeat.
 ///
 /// ```
@@ -95,7 +95,7 @@ impl UsedIds {
     }
 
     /// A fresh id, which is in use from now on: the first of so many draws that is not empty and not in use,
-    /// else (false) the last one with a number behind it.
+    /// else (false) the last one with a number after it.
     pub fn fresh(&mut self, draws: u64, mut draw: impl FnMut(u64) -> String) -> (String, bool) {
         let mut id = String::new();
         for number in 0..draws {

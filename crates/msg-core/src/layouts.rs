@@ -40,7 +40,7 @@ pub struct Layouts {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Layout(usize, String, String);
 
-/// What stands in the place of a form where a result has no content at all. Native JSON writes an empty
+/// What replaces a form where a result has no content at all. Native JSON writes an empty
 /// text there, which some forms write otherwise than nothing.
 const NO_CONTENT: &str = "";
 

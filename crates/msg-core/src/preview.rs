@@ -72,7 +72,7 @@ struct Line {
     text: String,
     n_chars: usize,
     limit: usize,
-    /// White space was seen behind the text so far; it counts once something follows.
+    /// White space was seen after the text so far; it counts once something follows.
     space: bool,
 }
 
@@ -174,7 +174,7 @@ fn move_left(text: &str, cut: usize) -> usize {
     cut
 }
 
-/// Whether a cut at `at`, behind the character `before`, takes something apart.
+/// Whether a cut at `at`, after the character `before`, takes something apart.
 fn separates(text: &str, at: usize, before: char) -> bool {
     let Some(after) = text[at..].chars().next() else {
         return false;
@@ -188,7 +188,7 @@ fn separates(text: &str, at: usize, before: char) -> bool {
             && halves_a_flag(&text[..at]))
 }
 
-/// Combining marks, variation selectors and skin tones: they belong to what stands before them.
+/// Combining marks, variation selectors and skin tones: they belong to what comes before them.
 fn extends(c: char) -> bool {
     matches!(c,
         '\u{0300}'..='\u{036F}'

@@ -21,7 +21,7 @@ use serde::{Deserialize, Deserializer, de::Error as _};
 use crate::{Diagnostic, Error, Extra, Message, Origin, RawJson, Report, Role};
 
 /// A reader with a place in the document and a report. All that it reads gives an [`Error`] with the message
-/// and the byte where something else stands.
+/// and the byte where something else was found.
 #[derive(Debug)]
 pub struct Source<'a, 'r> {
     /// The JSON reader.
@@ -37,7 +37,7 @@ pub struct Source<'a, 'r> {
 /// Reads a document that is a list, an element a message. Linear.
 ///
 /// # Errors
-/// The document is no list, or what `read` says of an element.
+/// The document is not a list, or what `read` says of an element.
 pub fn list(
     json: &[u8],
     read: impl Fn(&mut Source<'_, '_>) -> Result<Message, Error>,
@@ -89,7 +89,7 @@ impl<'a, 'r> Source<'a, 'r> {
     /// Steps into an object and returns where it begins.
     ///
     /// # Errors
-    /// Something else stands here.
+    /// Something else was found here.
     pub fn begin_object(&mut self) -> Result<usize, Error> {
         let start = self.reader.next_offset();
         self.reader.begin_object().map_err(|it| self.fail(it))?;
@@ -99,7 +99,7 @@ impl<'a, 'r> Source<'a, 'r> {
     /// Steps into an array.
     ///
     /// # Errors
-    /// Something else stands here.
+    /// Something else was found here.
     pub fn begin_array(&mut self) -> Result<(), Error> {
         self.reader.begin_array().map_err(|it| self.fail(it))
     }
@@ -107,7 +107,7 @@ impl<'a, 'r> Source<'a, 'r> {
     /// Whether another element follows.
     ///
     /// # Errors
-    /// Something else stands here.
+    /// Something else was found here.
     pub fn next_element(&mut self) -> Result<bool, Error> {
         self.reader.next_element().map_err(|it| self.fail(it))
     }
@@ -115,7 +115,7 @@ impl<'a, 'r> Source<'a, 'r> {
     /// The name of the next member: half a surrogate pair is reported, as in a text.
     ///
     /// # Errors
-    /// Something else stands here.
+    /// Something else was found here.
     pub fn next_key(&mut self) -> Result<Option<Cow<'a, str>>, Error> {
         let start = self.reader.offset();
         let key = self.key_again()?;
@@ -130,7 +130,7 @@ impl<'a, 'r> Source<'a, 'r> {
     /// The kind of the next value.
     ///
     /// # Errors
-    /// Something else stands here.
+    /// Something else was found here.
     pub fn peek(&mut self) -> Result<Kind, Error> {
         self.reader.peek().map_err(|it| self.fail(it))
     }
@@ -138,7 +138,7 @@ impl<'a, 'r> Source<'a, 'r> {
     /// The source text of any value.
     ///
     /// # Errors
-    /// Something else stands here.
+    /// Something else was found here.
     pub fn raw_text(&mut self) -> Result<&'a str, Error> {
         self.reader.raw().map_err(|it| self.fail(it))
     }
@@ -146,7 +146,7 @@ impl<'a, 'r> Source<'a, 'r> {
     /// Any value, as it is written.
     ///
     /// # Errors
-    /// Something else stands here.
+    /// Something else was found here.
     pub fn raw(&mut self) -> Result<RawJson, Error> {
         self.reader.raw_json().map_err(|it| self.fail(it))
     }
@@ -154,7 +154,7 @@ impl<'a, 'r> Source<'a, 'r> {
     /// A string of a known member: half a surrogate pair is reported (MS-8).
     ///
     /// # Errors
-    /// Something else stands here.
+    /// Something else was found here.
     pub fn string(&mut self) -> Result<Cow<'a, str>, Error> {
         let start = self.reader.next_offset();
         let it = self.reader.string().map_err(|it| self.fail(it))?;
@@ -173,7 +173,7 @@ impl<'a, 'r> Source<'a, 'r> {
     /// Takes a null, if one is next.
     ///
     /// # Errors
-    /// Something else stands here.
+    /// Something else was found here.
     pub fn is_null(&mut self) -> Result<bool, Error> {
         let res = self.peek()? == Kind::Null;
         if res {
@@ -185,7 +185,7 @@ impl<'a, 'r> Source<'a, 'r> {
     /// A string or null.
     ///
     /// # Errors
-    /// Something else stands here.
+    /// Something else was found here.
     pub fn optional_string(&mut self) -> Result<Option<Cow<'a, str>>, Error> {
         if self.is_null()? { Ok(None) } else { self.string().map(Some) }
     }
@@ -193,7 +193,7 @@ impl<'a, 'r> Source<'a, 'r> {
     /// Reads a string member, or null as an absent one; the last of duplicates wins (MS-8).
     ///
     /// # Errors
-    /// Something else stands here.
+    /// Something else was found here.
     pub fn text_into(&mut self, slot: &mut Option<String>, key: &str) -> Result<(), Error> {
         self.note_duplicate(slot, key);
         *slot = self.optional_string()?.map(Cow::into_owned);
@@ -203,7 +203,7 @@ impl<'a, 'r> Source<'a, 'r> {
     /// Keeps a member that the form does not know (MS-6).
     ///
     /// # Errors
-    /// Something else stands here.
+    /// Something else was found here.
     pub fn unknown(&mut self, key: &str, origin: Origin, extra: &mut Extra) -> Result<(), Error> {
         let value = self.raw()?;
         extra.insert(origin, key, value);
@@ -243,7 +243,7 @@ impl<'a, 'r> Source<'a, 'r> {
     /// The role of a message: any text, other spellings of known roles reported (MS-2).
     ///
     /// # Errors
-    /// Something else stands here.
+    /// Something else was found here.
     pub fn role(&mut self) -> Result<Role, Error> {
         let kind = self.peek()?;
         let offset = self.reader.next_offset();
@@ -263,7 +263,7 @@ impl<'a, 'r> Source<'a, 'r> {
     pub fn note_duplicate<T>(&mut self, before: &Option<T>, key: &str) {
         if before.is_some() {
             let at = self.reader.offset();
-            let text = format!("member `{key}` occurs again, the last value is taken");
+            let text = format!("duplicate member `{key}`, the last value is used");
             self.warn("message::duplicate-member", text, at..at);
         }
     }
@@ -287,7 +287,7 @@ impl<'a, 'r> Source<'a, 'r> {
     /// is then read again.
     ///
     /// # Errors
-    /// Something else stands here.
+    /// Something else was found here.
     pub fn typed<T>(
         &mut self,
         known: impl Fn(&mut Self, Option<&str>) -> Option<(Result<T, Error>, bool)>,
@@ -317,7 +317,7 @@ impl<'a, 'r> Source<'a, 'r> {
         self.raw().map(foreign)
     }
 
-    /// The type, if it stands first, as in every document that this crate wrote.
+    /// The type, if it comes first, as in every document that this crate wrote.
     fn first_type(&mut self) -> Result<Option<Cow<'a, str>>, Error> {
         self.begin_object()?;
         match self.key_again()? {
@@ -328,7 +328,7 @@ impl<'a, 'r> Source<'a, 'r> {
         }
     }
 
-    /// The last member `type` of the object, wherever it stands, if it is a string.
+    /// The last member `type` of the object, wherever it is, if it is a string.
     fn last_type(&mut self) -> Result<Option<Cow<'a, str>>, Error> {
         self.begin_object()?;
         let mut res = None;

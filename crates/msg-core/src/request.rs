@@ -62,7 +62,7 @@ pub struct RequestHead {
     pub user: Option<String>,
     /// Who asks, by the id that OpenAI has for detecting abuse.
     pub safety_identifier: Option<String>,
-    /// Members that both APIs of OpenAI have under one name, and nobody else.
+    /// Members that both APIs of OpenAI have under one name, and no other API.
     pub of_openai: Vec<(String, RawJson)>,
     /// Members that have no word here, by the name (or path, `text.truncation`) that they have in the
     /// source.
@@ -224,7 +224,7 @@ pub enum Thinking {
     Budget(u64),
 }
 
-/// How much the model thinks, from the least to the most; a word that nobody else has comes last.
+/// How much the model thinks, from the least to the most; words of one provider come last.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Effort {
     /// `minimal`.

@@ -109,11 +109,13 @@ impl Defect {
     fn sentence(&self, chain: Chain<'_>) -> String {
         let role = chain.message(self.message).role.as_str();
         match self.what {
-            What::MisspelledRole { meant } => format!("role `{role}` is not spelled `{meant}`"),
-            What::UnknownRole => format!("role `{role}` is not known"),
+            What::MisspelledRole { meant } => format!("role `{role}` should be spelled `{meant}`"),
+            What::UnknownRole => format!("unknown role `{role}`"),
             What::DuplicateResult { other } => {
                 let id = self.id(chain).unwrap_or_default();
-                format!("this result and the one in message {other} answer the same call `{id}`")
+                format!(
+                    "duplicate result for tool call `{id}`, the other one is in message {other}"
+                )
             }
             What::MisplacedPart => {
                 let part = self.part.and_then(|it| chain.part(self.message, it));
@@ -124,7 +126,7 @@ impl Defect {
                 let result = self.part.and_then(|it| chain.result(self.message, it));
                 let result = result.and_then(|it| it.name.as_deref());
                 let call = chain.call(call.0, call.1).map_or("", |it| &it.name);
-                format!("the result is named `{}`, its call `{call}`", result.unwrap_or_default())
+                format!("tool result is named `{}`, its call `{call}`", result.unwrap_or_default())
             }
             What::EmptyMessage => format!("{} message without content", with_article(role)),
             _ => format!("{} message after the conversation began", with_article(role)),
@@ -158,13 +160,15 @@ impl What {
                 ("chain::early-tool-result", "the result of `{id}` comes before its call")
             }
             What::DuplicateResult { .. } => ("chain::duplicate-tool-result", ""),
-            What::OrphanResult => ("chain::orphan-tool-result", "no call has the id `{id}`"),
+            What::OrphanResult => {
+                ("chain::orphan-tool-result", "tool result `{id}` matches no tool call")
+            }
             What::EmptyResultId => {
                 ("chain::empty-result-id", "a tool result without a tool call id")
             }
             What::EmptyCallId => ("chain::empty-call-id", "a tool call without an id"),
             What::DuplicateCallId => {
-                ("chain::duplicate-call-id", "the id `{id}` occurs twice in one message")
+                ("chain::duplicate-call-id", "duplicate tool call id `{id}` in one message")
             }
             What::NamelessCall => ("chain::nameless-call", "a tool call without a name"),
             What::SurplusCall => {

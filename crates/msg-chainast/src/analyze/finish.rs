@@ -51,7 +51,7 @@ impl Analyzer<'_, '_> {
         }
     }
 
-    /// What becomes of results that no call bears.
+    /// What happens to results that match no call.
     fn place_orphans(&mut self) {
         for (slot, _) in std::mem::take(&mut self.links.unlinked) {
             let it = &self.plan.slots[slot];
@@ -69,13 +69,13 @@ impl Analyzer<'_, '_> {
         }
     }
 
-    /// Whether a result without a call stays where it stands, because it answers a call that is not here.
+    /// Whether a result without a call stays where it is, because it answers a call that is not here.
     fn is_leading(&self, slot: Idx<Slot>) -> bool {
         let unit = self.plan.slots[slot].unit;
         unit.is_some_and(|it| self.plan.units[it].kind == UnitKind::Results)
     }
 
-    /// Gives a result that no call bears one, or drops it; the edit that does.
+    /// Gives a result that matches no call one, or drops it; the edit that does.
     fn place_orphan(&mut self, slot: Idx<Slot>) -> &'static str {
         let it = &self.plan.slots[slot];
         let (unit, before) = (it.unit, it.units_before as usize);
@@ -227,7 +227,7 @@ impl Analyzer<'_, '_> {
         }
     }
 
-    /// A summarization pair has one call: the others move behind it, as often as that makes another.
+    /// A summarization pair has one call: the others move after it, as often as that makes another.
     fn judge_kind(&mut self, unit: Idx<Unit>) {
         let it = &self.plan.units[unit];
         if it.n_calls + it.n_made < 2 {

@@ -14,9 +14,9 @@ use crate::{
     pairing, profile::LaterResults,
 };
 
-/// The edit of a result that stands elsewhere than its call.
-pub(super) const MOVED: &str = "moved behind its call";
-const OTHER_STAYS: &str = "dropped, the other one stays";
+/// The edit of a result that is not next to its call.
+pub(super) const MOVED: &str = "moved after its call";
+const OTHER_STAYS: &str = "dropped, the other result is kept";
 
 /// The last pair while results may follow it.
 pub(super) struct OpenPair<'m> {
@@ -86,7 +86,7 @@ impl<'m> Analyzer<'m, '_> {
         })
     }
 
-    /// What bears this id among all pairs that were met.
+    /// The calls and results with this id among all pairs that were met.
     fn entry(&mut self, id: &'m str) -> Idx<Entry<'m>> {
         self.index.catch_up(&mut self.plan, self.chain);
         self.index.entry(id)
@@ -136,7 +136,7 @@ impl<'m> Analyzer<'m, '_> {
         self.plan.link(call, slot);
     }
 
-    /// Whether a result may answer a call of an earlier pair from where it stands.
+    /// Whether a result may answer a call of an earlier pair from where it is.
     fn may_come_late(&self, call: Idx<Call>) -> bool {
         match self.rules.enforced.later_results {
             LaterResults::Accept => true,
@@ -148,7 +148,7 @@ impl<'m> Analyzer<'m, '_> {
         }
     }
 
-    /// Lets a result answer a call of an earlier pair from where it stands.
+    /// Lets a result answer a call of an earlier pair from where it is.
     fn stay_late(&mut self, call: Idx<Call>, message: u32, part: u32, natural: bool) {
         let slot = self.push_slot(message, part, natural);
         match self.rules.enforced.later_results {
@@ -163,8 +163,8 @@ impl<'m> Analyzer<'m, '_> {
         self.plan.link(call, slot);
     }
 
-    /// Results behind a run of assistant messages stay there if all calls of the run are answered behind it;
-    /// else each moves behind its call, since what is put behind the others would part the run.
+    /// Results after a run of assistant messages stay there if all calls of the run are answered after it;
+    /// else each moves after its call, since what is put after the others would part the run.
     pub(super) fn place_joined(&mut self) {
         let mut judged = (None, false);
         for (slot, first) in std::mem::take(&mut self.links.joined) {
@@ -187,7 +187,7 @@ impl<'m> Analyzer<'m, '_> {
         }
     }
 
-    /// Whether the calls of these pairs are all answered behind the last of them.
+    /// Whether the calls of these pairs are all answered after the last of them.
     fn is_answered_as_one(&self, first: usize, last: Idx<Unit>) -> bool {
         let last = last.index();
         let mut calls = (first..=last).flat_map(|it| self.plan.calls_of(Idx::at(it)));
@@ -228,7 +228,7 @@ impl<'m> Analyzer<'m, '_> {
         self.index.set_unlinked(entry, slot);
     }
 
-    /// Whether a result may stand here without a call: before the first call of a chain that continues one
+    /// Whether a result may be here without a call: before the first call of a chain that continues one
     /// which the provider has.
     fn may_lead(&self) -> bool {
         !self.rules.enforced.leading_results && self.plan.calls.is_empty()

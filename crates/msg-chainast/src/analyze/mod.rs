@@ -57,7 +57,7 @@ struct Analyzer<'m, 'r> {
 #[derive(Default)]
 struct Start {
     /// Whether a stray result there is taken for one that will be kept in a pair of its own, so that
-    /// the assistant message behind it is not the first.
+    /// the assistant message after it is not the first.
     strays_stay: bool,
     /// Whether an assistant message was not dropped for that reason.
     spared_first: bool,
@@ -67,19 +67,19 @@ struct Start {
     first_unled: bool,
 }
 
-/// Results between which and their calls something stands, or which have no call so far.
+/// Results between which and their calls something comes, or which have no call so far.
 #[derive(Default)]
 struct Links<'m> {
     /// The last pair, if it has calls and no user message follows.
     open: Option<OpenPair<'m>>,
-    /// The slots of results that answer no call so far, with what bears their ids.
+    /// The slots of results that answer no call so far, with the calls and results that have their ids.
     unlinked: Vec<(Idx<Slot>, Idx<Entry<'m>>)>,
-    /// Whether one of them stands outside every pair.
+    /// Whether one of them is outside every pair.
     floating: bool,
     /// The first of the assistant messages in a row to which the last pair belongs: none of them has results
-    /// behind it but the last.
+    /// after it but the last.
     run_of_pairs: usize,
-    /// Results that may answer earlier ones of such a run from behind it: (slot, first pair of the run).
+    /// Results that may answer earlier ones of such a run from after it: (slot, first pair of the run).
     joined: Vec<(Idx<Slot>, usize)>,
 }
 
@@ -141,7 +141,7 @@ impl<'m, 'r> Analyzer<'m, 'r> {
         let (part, what, fix) = match reading {
             Reading::Known(part) => return Some(part),
             Reading::Spelled(part, meant) => {
-                (Some(part), What::MisspelledRole { meant }, "read as the role that it spells")
+                (Some(part), What::MisspelledRole { meant }, "corrected the spelling of the role")
             }
             Reading::Unknown if as_user => {
                 (Some(RolePart::User), What::UnknownRole, "read as user")
@@ -193,14 +193,14 @@ impl<'m, 'r> Analyzer<'m, 'r> {
     }
 
     /// Whether a further system message at the start joins the first. One that is accepted does where a
-    /// stray result before it will be kept in a pair of its own, since it would stand behind that.
+    /// stray result before it will be kept in a pair of its own, since it would come after that.
     fn merges_repeated_system(&self) -> bool {
         let Rules { options, enforced, .. } = self.rules;
         let behind_a_pair = self.links.floating && options.orphans == Orphans::Keep;
         enforced.repeated_system || behind_a_pair && enforced.system_place
     }
 
-    /// Leaves a system message where it stands.
+    /// Leaves a system message where it is.
     fn keep_system(&mut self, at: u32, what: What) {
         self.find_accepted(at, None, what);
         self.push_unit(at, UnitKind::System);
@@ -245,7 +245,7 @@ impl<'m, 'r> Analyzer<'m, 'r> {
             self.pair(at, message);
         }
         if results > 0 {
-            self.misplaced_results(at, message, "moved to a tool message behind it");
+            self.misplaced_results(at, message, "moved to a tool message after it");
         }
     }
 
@@ -354,7 +354,7 @@ impl<'m> Analyzer<'m, '_> {
                     self.find(at, Some(part as u32), What::MisplacedPart, "removed the call");
                 }
                 _ if has_results => {
-                    let fix = "joined to the content of the result";
+                    let fix = "appended to the content of the result";
                     self.find(at, Some(part as u32), What::MisplacedPart, fix);
                 }
                 _ => others = true,
@@ -386,7 +386,7 @@ impl<'m> Analyzer<'m, '_> {
         moved == message.parts.len()
     }
 
-    /// Moves the results out of a message that is no tool message and has some.
+    /// Moves the results out of a message that is not a tool message and has some.
     pub(crate) fn misplaced_results(&mut self, at: u32, message: &'m Message, fix: &'static str) {
         self.plan.taken_apart.push(at);
         for (part, it) in message.parts.iter().enumerate() {

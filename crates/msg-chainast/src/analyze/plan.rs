@@ -47,7 +47,7 @@ pub(crate) struct Plan {
     pub(crate) stand_ins: bool,
 }
 
-/// What stands at a place of the chain.
+/// What is at a place of the chain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum UnitKind {
     /// A user message, with those merged into it.
@@ -95,9 +95,9 @@ pub(crate) enum Naming {
     Own,
     /// Its result's.
     Result,
-    /// Nobody knows it.
+    /// Unknown.
     Unknown,
-    /// Nobody asks for it: the call goes.
+    /// Nothing needs it: the call is dropped.
     Removed,
 }
 
@@ -110,7 +110,7 @@ pub(crate) struct Slot {
     pub(crate) place: u32,
     /// Whether the place is that of a result in a tool message, and not one to which it was moved.
     pub(crate) natural: bool,
-    /// The pair in whose list it stands; none outside every pair.
+    /// The pair whose list contains it; none outside every pair.
     pub(crate) unit: Option<Idx<Unit>>,
     /// How many units came before it.
     pub(crate) units_before: u32,
@@ -169,7 +169,7 @@ impl Plan {
         self.made_calls.push(slot);
     }
 
-    /// The message that a call stands in.
+    /// The message that contains a call.
     pub(crate) fn message_of(&self, call: Idx<Call>) -> u32 {
         self.units[self.calls[call].unit].message
     }
@@ -197,7 +197,7 @@ impl Plan {
     }
 }
 
-// Which calls bear an id: built only when a result does not answer a call of a small open pair.
+// Which calls have an id: built only when a result does not answer a call of a small open pair.
 //
 // The calls of an id form a stack: the newest pair on top, of one pair the first call. Those that are answered are
 // popped when they are met, so that every lookup is O(1) amortised.
@@ -210,14 +210,14 @@ pub(crate) struct Index<'m> {
     indexed: (usize, usize),
 }
 
-/// What bears one id.
+/// The calls and results with one id.
 pub(crate) struct Entry<'m> {
     id: &'m str,
     first_call: Option<Idx<Call>>,
     last_call: Option<Idx<Call>>,
     /// The top of the stack of those that may be pending.
     top: Option<Idx<Call>>,
-    /// The newest result of this id that no call bears.
+    /// The newest result of this id that matches no call.
     unlinked: Option<Idx<Slot>>,
 }
 
@@ -240,7 +240,7 @@ impl<'m> Index<'m> {
         self.indexed = (plan.units.len(), plan.calls.len());
     }
 
-    /// What bears this id; nothing yet, if it was not met.
+    /// The calls and results with this id; nothing yet, if it was not met.
     pub(crate) fn entry(&mut self, id: &'m str) -> Idx<Entry<'m>> {
         let hash = self.ids.hash(id);
         match self.ids.find(hash, |it| it.id == id) {

@@ -24,7 +24,7 @@ pub(crate) struct Rules<'a> {
     pub(crate) options: &'a RepairOptions,
     pub(crate) check: CheckOptions,
     pub(crate) profile: Option<&'a Profile>,
-    /// Whether findings that are no errors are wanted.
+    /// Whether findings that are not errors are wanted.
     pub(crate) warnings: bool,
     pub(crate) enforced: Enforced,
     /// Whether a tree is made of the messages.
@@ -122,15 +122,15 @@ pub(crate) struct Scope {
 /// Which rules of the strict chain are enforced; a defect by another one is reported as information.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Enforced {
-    /// No user message directly behind another.
+    /// No user message directly after another.
     pub(crate) consecutive_user: bool,
     /// No assistant message first.
     pub(crate) first_role: bool,
-    /// No system message behind other messages.
+    /// No system message after other messages.
     pub(crate) system_place: bool,
     /// No second system message at the start.
     pub(crate) repeated_system: bool,
-    /// Which results may stand behind messages that follow their pair.
+    /// Which results may come after messages that follow their pair.
     pub(crate) later_results: LaterResults,
     /// No result before the first call.
     pub(crate) leading_results: bool,

@@ -13,7 +13,7 @@ use crate::{
     repair::{Item, without_members},
 };
 
-/// The member by which a client asks that what stands before it be cached.
+/// The member by which a client asks that what comes before it be cached.
 pub(crate) const CACHE_MARKER: &str = "cache_control";
 
 /// The member of a text that the provider wrote with its sources.
@@ -234,7 +234,7 @@ impl Conform<'_, '_> {
     }
 }
 
-/// What becomes of the members of parts that go.
+/// What happens to the members of parts that go.
 #[derive(Default)]
 struct Gone {
     lost: Vec<String>,

@@ -72,7 +72,7 @@ impl Conform<'_, '_> {
         answered
     }
 
-    /// Takes the media out that may not stay in a message, if they may stand in one of the user.
+    /// Takes the media out that may not stay in a message, if they may be in one of the user.
     fn take_media(&mut self, item: &mut Item<'_>, mends: bool, moved: &mut Moved) {
         let role = item.message.role.clone();
         for at in 0..item.message.parts.len() {
@@ -131,14 +131,14 @@ impl Conform<'_, '_> {
             "profile::error-result" => format!("{} in a failed result", with_article(kind)),
             _ => format!("{} in {} message", with_article(kind), with_article(role)),
         };
-        let it = mended_if(mended, error(code, sentence, "moved into a user message behind it"));
+        let it = mended_if(mended, error(code, sentence, "moved into a user message after it"));
         let id = id.map(|id| self.ids_in_input.get(&place).map_or(id, String::as_str));
         let mut it = self.doubting("media_roles", it).at_part(place.0, place.1);
         it.at.tool_call_id = id.map(str::to_owned);
         self.report.push(it);
     }
 
-    /// Whether this kind of medium may stand in a message of this role.
+    /// Whether this kind of medium may be in a message of this role.
     fn takes(&self, role: &str, kind: &str) -> bool {
         self.profile.media_roles.iter().any(|it| match it.split_once(':') {
             None => it == "any" || it == role,
@@ -170,7 +170,7 @@ impl Conform<'_, '_> {
     }
 }
 
-/// What stands in the place of empty texts, whose members are its own; and the names of those that find no gap.
+/// What replaces empty texts, whose members are its own; and the names of those that find no gap.
 fn placeholder(parts: &[Part]) -> (Content, Vec<String>) {
     let mut text = Part::text(EMPTY_CONTENT);
     let mut lost = Vec::new();
@@ -245,7 +245,7 @@ impl Conform<'_, '_> {
             if message.role != Role::User || message.parts.iter().any(has_text) {
                 continue;
             }
-            let sentence = "a document without a text beside it";
+            let sentence = "a document without a text part in the same message";
             let fix = "inserted a placeholder text";
             self.at_part(at, file, error("profile::file-without-text", sentence, fix));
             let place = (self.items[at].origin.message, 0);

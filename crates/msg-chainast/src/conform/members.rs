@@ -70,7 +70,7 @@ impl Conform<'_, '_> {
             let Ok(members) = marker.parse::<BTreeMap<String, RawJson>>() else { continue };
             let unknown: Vec<&String> = members.keys().filter(|it| !known.contains(it)).collect();
             let Some(first) = unknown.first() else { continue };
-            let sentence = format!("the member `{first}` of a cache marker is not known");
+            let sentence = format!("unknown member `{first}` in a cache marker");
             let kept = known.iter().filter_map(|it| Some((it, members.get(it)?)));
             let kept: Vec<String> = kept
                 .map(|(name, it)| format!("{}:{}", RawJson::string(name).text(), it.text()))
@@ -112,8 +112,8 @@ impl Conform<'_, '_> {
             let Some((_, first)) = gone.first() else { continue };
             let names: Vec<String> = gone.iter().map(|it| format!("`{}`", it.1)).collect();
             let sentence = match gone.len() {
-                1 => format!("the member `{first}` is not known"),
-                n => format!("the member `{first}` and {} more are not known", n - 1),
+                1 => format!("unknown member `{first}`"),
+                n => format!("unknown member `{first}` and {} more", n - 1),
             };
             let fix = format!("removed {}", names.join(", "));
             let mut it = error("profile::unknown-member", sentence, fix);
@@ -200,7 +200,7 @@ impl Conform<'_, '_> {
             let is_wrong = |id: &String| !begins.iter().any(|it| id.starts_with(it));
             let id = item_id(part).filter(|it| !begins.is_empty() && is_wrong(it))?;
             let begins = begins.join("` or `");
-            let sentence = format!("the item id `{id}` does not begin with `{begins}`");
+            let sentence = format!("item id `{id}` must begin with `{begins}`");
             Some((error("profile::item-id", sentence, "left out"), Some(())))
         };
         self.mend_parts(judge, |part, ()| leave_id_out(part.extra_mut()));
@@ -219,7 +219,7 @@ impl Conform<'_, '_> {
                 continue;
             }
             for part in &lone {
-                let sentence = "a reasoning item without the item that it was made for";
+                let sentence = "reasoning item without the item that must follow it";
                 self.at_part(at, *part, error("profile::lone-reasoning", sentence, "removed"));
             }
             self.remove_reasoning(at, |part| lone.binary_search(&part).is_ok());
@@ -330,8 +330,8 @@ impl Conform<'_, '_> {
             let wrong = wrong_blocks(&self.items[at].message.parts, self.profile.server_tools);
             for part in &wrong {
                 let sentence = match self.profile.server_tools {
-                    ServerTools::None => "a block of a server tool, which is not known here",
-                    _ => "a block of a server tool without its call or result",
+                    ServerTools::None => "unknown server tool block",
+                    _ => "server tool block without its call or result",
                 };
                 self.at_part(at, *part, error("profile::server-tool", sentence, "removed"));
             }
@@ -341,7 +341,7 @@ impl Conform<'_, '_> {
         }
     }
 
-    /// Parts that the provider does not read; where they stand is all that is known of them.
+    /// Parts that the provider does not read; where they are is all that is known of them.
     pub(crate) fn untyped_parts(&mut self) {
         if self.profile.untyped_parts == Acceptance::Accept {
             return;
@@ -362,7 +362,7 @@ fn unread(it: &Other) -> Option<&'static str> {
         (Origin::OpenAi, None) => Some("a content part without a type"),
         (Origin::Gemini, None) => Some("a part without data"),
         (Origin::Responses, None | Some("message")) if role.is_some() => {
-            Some("a message whose content is no text and no list of parts")
+            Some("message content must be a string or a list of parts")
         }
         (Origin::Responses, Some("image_url" | "file")) => Some("a part of another format"),
         _ => None,

@@ -122,7 +122,7 @@ pub(crate) fn trim_last(items: &mut [Item<'_>], profile: &Profile) -> Option<Dia
     if let Part::Text(it) = &mut last.message.to_mut().parts[part] {
         it.text.truncate(end);
     }
-    let sentence = "the last text of the assistant ends in white space";
+    let sentence = "the last assistant text ends with whitespace";
     let code = Code::new("profile::trailing-white-space");
     let it = Diagnostic::error(code, sentence).with_fix("trimmed");
     Some(it.at_part(place.0, place.1))
@@ -135,13 +135,13 @@ pub(crate) fn last_message(items: &[Item<'_>], profile: &Profile) -> Option<Diag
     let begins = |name: &str| !name.is_empty() && name == profile.prefill;
     let is_begun = last.message.extra.all().any(|it| begins(it.1) && it.2.text() == "true");
     (profile.user_last && last.message.role == Role::Assistant && !is_begun).then(|| {
-        let sentence = "a request may not end with an assistant message";
+        let sentence = "the last message must not be from the assistant";
         Diagnostic::error(Code::new("profile::last-message"), sentence)
             .at_message(last.origin.message)
     })
 }
 
-/// The answer that results were given to begins with a thought, where thinking is on (PM-18). Nobody can make one
+/// The answer that results were given to begins with a thought, where thinking is on (PM-18). It cannot be made
 /// up, so it is never mended.
 pub(crate) fn missing_thinking(items: &[Item<'_>], profile: &Profile) -> Option<Diagnostic> {
     let is = |it: &Item<'_>, role: Role| it.message.role == role;
@@ -152,7 +152,8 @@ pub(crate) fn missing_thinking(items: &[Item<'_>], profile: &Profile) -> Option<
     let answer = &before[before.len() - n_answers..];
     let first = answer.iter().find_map(|it| it.message.parts.first().map(|part| (it, part)));
     let (item, part) = first.filter(|_| profile.reasoning_first && n_results > 0)?;
-    let sentence = "an answer with calls that does not begin with thinking, where thinking is on";
+    let sentence =
+        "an assistant message with tool calls must begin with thinking while thinking is on";
     part.as_reasoning().is_none().then(|| {
         Diagnostic::error(Code::new("profile::thinking-missing"), sentence)
             .at_message(item.origin.message)
@@ -352,7 +353,7 @@ fn too_large(part: &Part, side_max: usize) -> Option<Diagnostic> {
     let Part::Image(it) = part else { return None };
     let (width, height) = it.pixels().filter(|_| side_max > 0)?;
     let is_larger = width.max(height) as usize > side_max;
-    let sentence = format!("an image of {width} x {height} pixels, {side_max} a side are accepted");
+    let sentence = format!("image is {width} x {height} pixels, the limit is {side_max} per side");
     is_larger.then(|| Diagnostic::error(Code::new("profile::image-size"), sentence))
 }
 
@@ -368,7 +369,7 @@ fn refused(part: &Part, profile: &Profile) -> Option<Diagnostic> {
     let is_address = url.is_some_and(|it| it.starts_with("http://") || it.starts_with("https://"));
     if is_address && profile.media_urls == Acceptance::Reject {
         let code = if is_image { "profile::image-type" } else { "profile::file-type" };
-        return error(code, "an address, where only the bytes are accepted".to_owned());
+        return error(code, "found a URL, only inline data is accepted".to_owned());
     }
     let kind = data.and_then(|it| it.split([';', ',']).next()).filter(|it| !it.is_empty()).or(kind);
     let (types, code) = match is_image {
@@ -379,12 +380,12 @@ fn refused(part: &Part, profile: &Profile) -> Option<Diagnostic> {
         && !types.is_empty()
         && !types.iter().any(|it| it == kind)
     {
-        return error(code, format!("the type `{kind}` is not accepted"));
+        return error(code, format!("media type `{kind}` is not accepted"));
     }
     let size = data.and_then(|it| it.split_once(',')).map_or(0, |it| it.1.len());
     (is_image && profile.image_bytes_max > 0 && size > profile.image_bytes_max).then(|| {
         let max = profile.image_bytes_max;
-        let sentence = format!("an image of {size} bytes in base64, {max} are accepted");
+        let sentence = format!("image is {size} bytes of base64, the limit is {max}");
         Diagnostic::error(Code::new("profile::image-size"), sentence)
     })
 }

@@ -88,7 +88,7 @@ impl Conform<'_, '_> {
             let class = &self.profile.message_name;
             let (it, new) = match class.is_none() {
                 true => {
-                    let sentence = format!("the name `{name}`, where messages have none");
+                    let sentence = format!("message names are not accepted, found `{name}`");
                     self.at_message(at, warning("profile::message-name", sentence, "removed"));
                     if self.all {
                         self.items[at].message.to_mut().name = None;
@@ -101,7 +101,7 @@ impl Conform<'_, '_> {
                         continue;
                     }
                     let new = cut(&replaced(name, class), max).to_owned();
-                    let sentence = format!("the message name `{name}` is not accepted");
+                    let sentence = format!("message name `{name}` is not accepted");
                     let new = Some(new).filter(|it| !it.is_empty());
                     let fix = if new.is_some() { "renamed" } else { "removed" };
                     (error("profile::message-name", sentence, fix), new)
@@ -157,7 +157,7 @@ impl Renames {
     }
 }
 
-/// The name of a tool that a call or a result bears.
+/// The name of a tool that a call or a result has.
 fn tool_name(part: &Part) -> Option<&str> {
     match part {
         Part::ToolCall(it) => Some(&it.name),
@@ -175,7 +175,7 @@ fn set_tool_name(part: &mut Part, name: String) {
 }
 
 fn bad_name(name: &str) -> Diagnostic {
-    error("profile::tool-name", format!("the tool name `{name}` is not accepted"), "renamed")
+    error("profile::tool-name", format!("tool name `{name}` is not accepted"), "renamed")
 }
 
 fn accepts_name(profile: &Profile, name: &str) -> bool {
@@ -231,7 +231,7 @@ impl Conform<'_, '_> {
                 let new = match &self.items[at].message.parts[part] {
                     Part::ToolCall(call) => {
                         n_calls += 1;
-                        // A call that keeps an id which was another's takes the results behind it.
+                        // A call that keeps an id which was another's takes the results after it.
                         new_ids.remove(&call.id);
                         let Some(it) = wrong.remove(&(at, part)) else { continue };
                         let new = fresh.next(&call.name, n_calls - 1);
@@ -268,12 +268,12 @@ impl Conform<'_, '_> {
                 let of_shape = kept.as_ref().is_none_or(|it| it.stays(&call.id, &call.name));
                 let reused = profile.ids_unique_in_chain && !seen.insert(&call.id);
                 if !of_shape || !accepts_text(profile, &call.id) {
-                    let sentence = format!("the id `{}` is not accepted", call.id);
+                    let sentence = format!("tool call id `{}` is not accepted", call.id);
                     let code = Code::new("profile::tool-call-id");
                     let it = Diagnostic::new(profile.id_severity, code, sentence);
                     wrong.insert((at, part), it);
                 } else if reused {
-                    let sentence = format!("the id `{}` was used before", call.id);
+                    let sentence = format!("tool call id `{}` was used before", call.id);
                     let code = Code::new("profile::reused-tool-call-id");
                     wrong.insert((at, part), Diagnostic::error(code, sentence));
                 }

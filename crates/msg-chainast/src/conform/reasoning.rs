@@ -11,7 +11,7 @@ use crate::{
     repair::Item,
 };
 
-/// Members in which a message can bear reasoning beside its reasoning part. One that stayed when the part
+/// Members in which a message can have reasoning beside its reasoning part. One that stayed when the part
 /// goes would be read as reasoning when the message is read again.
 const TWINS: [&str; 2] = ["reasoning", "reasoning_content"];
 
@@ -50,8 +50,8 @@ impl Conform<'_, '_> {
                 continue;
             }
             let sentence = match unsigned {
-                true => "reasoning without a seal, which is not accepted here",
-                false => "reasoning that is not accepted here",
+                true => "reasoning without a sealed payload is not accepted",
+                false => "reasoning is not accepted",
             };
             let code = "profile::reasoning-not-accepted";
             let all_go = goes.contains(&true)
@@ -102,7 +102,7 @@ impl Conform<'_, '_> {
             && self.profile.reasoning_require != ReasoningRequired::CallSignature
     }
 
-    /// Whether what stands for missing reasoning may stand in this message.
+    /// Whether what stands for missing reasoning may be in this message.
     fn is_fallback_place(&self, message: &Message) -> bool {
         match self.profile.reasoning_require {
             ReasoningRequired::Calls => has_tool_calls(message),
@@ -267,7 +267,7 @@ fn twins(message: &Message) -> impl Iterator<Item = &'static str> + '_ {
         .filter(move |name| message.extra.get(&Origin::OpenAi, name).is_some_and(is_text))
 }
 
-/// Whether a thought stood among the content parts of a chat message: only there it has a layout of that
+/// Whether a thought was among the content parts of a chat message: only there it has a layout of that
 /// format, as one that came in a member of the message has no place of its own.
 fn is_content_part(it: &Reasoning) -> bool {
     !it.is_signed() && it.extra.layout(&Origin::OpenAi).is_some()
@@ -328,7 +328,7 @@ fn is_bound(part: &Part) -> bool {
 /// What is wrong with this maker, if it is known to be another than the one that is asked.
 fn other_maker(maker: &Provenance, profile: &Profile) -> Option<String> {
     if let Some(provider) = maker.provider.as_deref().filter(|it| !is_of(it, profile)) {
-        return Some(format!("signed reasoning of `{provider}`"));
+        return Some(format!("reasoning signed by `{provider}`"));
     }
     let (kind, made, asked) = match profile.reasoning_bound {
         ReasoningBound::Model => ("model", &maker.model, &profile.model),
@@ -340,7 +340,7 @@ fn other_maker(maker: &Provenance, profile: &Profile) -> Option<String> {
         _ => it == asked,
     };
     let made = made.as_deref().filter(|it| !asked.is_empty() && !is_same(it))?;
-    Some(format!("signed reasoning of the {kind} `{made}`"))
+    Some(format!("reasoning signed by the {kind} `{made}`"))
 }
 
 /// Whether a provider is that of the profile: `openai` is that of `openai-responses` too.

@@ -16,7 +16,7 @@ fn system_refused(item: &Item<'_>, mended: bool) -> Diagnostic {
     let name = item.message.name.as_ref().map(|it| format!(", without the name `{it}`"));
     let lost = format!("{}{}", name.unwrap_or_default(), without_members(&members));
     let fix = format!("put before the user's text{lost}");
-    let it = error("profile::system-role", "the role system is not accepted", fix);
+    let it = error("profile::system-role", "role `system` is not accepted", fix);
     mended_if(mended, it).at_message(item.origin.message)
 }
 
@@ -32,8 +32,8 @@ impl Conform<'_, '_> {
         }
         for at in 0..self.items.len() {
             if self.items[at].message.role == Role::Developer {
-                let sentence = "the role developer is not accepted";
-                let fix = "renamed to system";
+                let sentence = "role `developer` is not accepted";
+                let fix = "renamed to `system`";
                 self.at_message(at, error("profile::developer-role", sentence, fix));
                 self.items[at].message.to_mut().role = Role::System;
             }
@@ -86,7 +86,7 @@ impl Conform<'_, '_> {
         if fulfilled || self.items.is_empty() {
             return;
         }
-        let (sentence, fix) = ("a user message is required first", "inserted a user message");
+        let (sentence, fix) = ("expected a user message first", "inserted a user message");
         let it = error("profile::user-message", sentence, fix);
         if begin < self.items.len() {
             self.at_message(begin, it);
@@ -96,7 +96,7 @@ impl Conform<'_, '_> {
         self.insert_first_user();
     }
 
-    /// Inserts a user message behind the system message.
+    /// Inserts a user message after the system message.
     pub(super) fn insert_first_user(&mut self) {
         let begin = self.after_system();
         let at = self.items.get(begin).map_or(0, |it| it.origin.message);
@@ -133,15 +133,15 @@ impl Conform<'_, '_> {
         self.items = merged;
     }
 
-    /// The results of a pair stand in one content (PM-40). Only a message that a content was read into says
-    /// that it stood apart, in its layout; without one it is written into the content before it.
+    /// The results of a pair are in one content (PM-40). Only a message that a content was read into says
+    /// that it was separate, in its layout; without one it is written into the content before it.
     pub(super) fn split_results(&mut self) {
         if self.profile.split_results == Acceptance::Accept {
             return;
         }
         for at in pairs(&self.items).into_iter().flat_map(|it| it.1.skip(1)) {
             if self.items[at].message.extra.layout(&Origin::Gemini).is_some() {
-                let sentence = "results of a pair in several contents";
+                let sentence = "the results of a pair are split over several contents";
                 let fix = "joined with those before";
                 self.at_message(at, error("profile::split-results", sentence, fix));
                 self.items[at].message.to_mut().extra.clear_layout();
@@ -187,9 +187,9 @@ impl Conform<'_, '_> {
         for (assistant, tools) in pairs(&self.items) {
             let calls = self.calls(assistant);
             let Some(first) = calls.get(max) else { continue };
-            // A pending call may stand in the last pair only, so such a pair stays whole.
+            // A pending call may be in the last pair only, so such a pair stays whole.
             let mended = is_answered(&self.items, assistant, tools.clone());
-            let sentence = format!("{} calls in one message, {max} are accepted", calls.len());
+            let sentence = format!("{} tool calls in one message, the limit is {max}", calls.len());
             let fix = "split into several messages";
             let it = error("profile::too-many-tool-calls", sentence, fix);
             self.at_part(assistant, *first, mended_if(mended, it));

@@ -1,4 +1,4 @@
-//! Where the calls and results of an id stand, for edits and lookups (CA-43, CA-44).
+//! Where the calls and results of an id are, for edits and lookups (CA-43, CA-44).
 //!
 //! Built when it is first asked for, kept right by the edits that follow, and forgotten by those that
 //! move calls. It owns no id: it goes by their hashes, and a lookup compares with the id in the tree, so that a
@@ -181,7 +181,7 @@ impl Ids {
     }
 }
 
-/// The id that an entry is about, as a call or a result in the tree bears it.
+/// The id that an entry is about, as a call or a result in the tree has it.
 fn id_of<'a>(sections: &'a [Section], entry: &Entry) -> &'a str {
     let pair = |section: u32, pair: u32| &sections[section as usize].body()[pair as usize];
     let (call, result) = entry.bearer();

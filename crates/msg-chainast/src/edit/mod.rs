@@ -123,7 +123,7 @@ impl ChainAst {
         old
     }
 
-    /// Appends what the user says (CA-42): to the last section's user message if nobody answered it yet,
+    /// Appends what the user says (CA-42): to the last section's user message if it has no answer yet,
     /// as its user message if it has none, else as a new section. An empty text is a part too. O(1).
     ///
     /// ```
@@ -203,14 +203,14 @@ impl ChainAst {
     }
 }
 
-// What bears one id: mostly one call, then one call and its result; lists only where there is more.
+// The calls and results with one id: mostly one call, then one call and its result; lists only where there is more.
 
 /// The calls and results of one id. There is at least one of them.
 #[derive(Debug)]
 pub(crate) enum Entry {
     /// One call, without a result.
     Pending(CallPlace),
-    /// One call and its result, which stands in the same pair at this tool message and part.
+    /// One call and its result, which is in the same pair at this tool message and part.
     Answered(CallPlace, u32, u32),
     /// Anything else.
     More(Box<More>),
@@ -241,7 +241,7 @@ impl Entry {
         Entry::More(Box::new(More { results: vec![result], ..More::default() }))
     }
 
-    /// A call that bears the id, or else a result.
+    /// A call that has the id, or else a result.
     pub(crate) fn bearer(&self) -> (Option<CallPlace>, Option<ResultPlace>) {
         match self {
             Entry::Pending(call) | Entry::Answered(call, ..) => (Some(*call), None),

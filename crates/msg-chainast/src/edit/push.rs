@@ -126,7 +126,7 @@ impl ChainAst {
         !found.iter().any(msg_core::Diagnostic::is_error)
     }
 
-    /// Puts results behind those of the last pair, and into the index.
+    /// Puts results after those of the last pair, and into the index.
     fn push_results(&mut self, message: Message) {
         let Some(last) = self.last_pair() else { return };
         let at = self.sections[last.section].body[last.pair].tools.len() as u32;
@@ -220,7 +220,7 @@ impl ChainAst {
     /// empty.
     ///
     /// # Errors
-    /// If no call bears the id.
+    /// If no call has the id.
     ///
     /// ```
     /// use msg_chainast::{ChainAst, Message, Part, ToolCall};

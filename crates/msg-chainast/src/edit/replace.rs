@@ -44,7 +44,7 @@ impl ChainAst {
         old
     }
 
-    /// Takes a section out; the ids of sections behind it name the ones after them then. O(sections).
+    /// Takes a section out; the ids of sections after it name the ones after them then. O(sections).
     ///
     /// # Panics
     /// If the id is that of another tree and this one has fewer sections.
@@ -67,7 +67,7 @@ impl ChainAst {
         old
     }
 
-    /// Takes a pair out; the ids of pairs behind it in the section name the ones after them then. O(pairs of
+    /// Takes a pair out; the ids of pairs after it in the section name the ones after them then. O(pairs of
     /// the section).
     ///
     /// ```
@@ -111,7 +111,7 @@ impl ChainAst {
             if remove_reasoning(message) {
                 let it = Diagnostic::info(
                     Code::new("chain::cleared-reasoning"),
-                    "reasoning that was to be cleared",
+                    "reasoning, cleared on request",
                 );
                 changes.push(it.at_message(at).with_fix("removed"));
             }

@@ -80,7 +80,7 @@ impl<'p> KeptIds<'p> {
     }
 }
 
-/// What stands before a number that was appended to an id.
+/// What comes before a number that was appended to an id.
 fn without_number(id: &str) -> Option<&str> {
     let (base, number) = id.rsplit_once('_')?;
     let counts = number.bytes().all(|it| it.is_ascii_digit())
@@ -94,7 +94,7 @@ fn without_number(id: &str) -> Option<&str> {
 
 /// Which id each call had and has now, in chain order.
 ///
-/// It lets an answer that bears a new id find the old one, and the other way round.
+/// It lets an answer that has a new id find the old one, and the other way round.
 #[derive(Debug, Clone, Default)]
 pub struct IdMap {
     changes: Vec<IdChange>,

@@ -139,7 +139,7 @@ impl Serialize for IdPattern {
 }
 
 impl Piece {
-    /// The field that stands between two braces, if it is one.
+    /// The field between two braces, if it is one.
     fn field(inner: &str, offset: usize) -> Result<Option<Piece>, Error> {
         match inner {
             "f" => return Ok(Some(Piece::Name)),
@@ -169,7 +169,7 @@ impl Piece {
         }
     }
 
-    /// The positions behind this piece, where it begins at one of those reached so far.
+    /// The positions after this piece, where it begins at one of those reached so far.
     fn reached_from(&self, reached: &[bool], id: &[u8], name: &str) -> Vec<bool> {
         let mut next = vec![false; id.len() + 1];
         for at in 0..=id.len() {

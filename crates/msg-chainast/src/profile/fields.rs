@@ -1,5 +1,5 @@
 //! The fields of a profile: what each means, how the generated table and profile files fill one by its name, and how
-//! one is printed. What a value can be stands in `value`.
+//! one is printed. What a value can be is in `rules`.
 
 use std::sync::Arc;
 
@@ -148,14 +148,14 @@ profile! {
     first_role: Acceptance,
     /// Whether a user message may follow another one.
     consecutive_user: Acceptance,
-    /// Whether a system message may stand behind other messages.
+    /// Whether a system message may come after other messages.
     system_place: Acceptance,
     /// Whether the chain may begin with several system messages.
     repeated_system: Acceptance,
-    /// Whether a system message that is not accepted where it stands becomes a user message there; else it joins
+    /// Whether a system message that is not accepted where it is becomes a user message there; else it joins
     /// the one at the front.
     later_system_as_user: bool = "later_system" ["hoist", "user"],
-    /// Whether results may come behind messages that follow their pair.
+    /// Whether results may come after messages that follow their pair.
     interleaved_calls: LaterResults,
     /// Whether results may come before the first call, where the chain continues one that the provider has.
     leading_results: Acceptance,
@@ -165,7 +165,7 @@ profile! {
     assistant_after_tool: bool = "after_tool" ["any", "assistant"],
     /// Where the system prompt goes; for wire formats.
     system: SystemPlace,
-    /// Whether the role developer is not known, so that system stands in its place.
+    /// Whether the role developer is not known, so that system replaces it.
     developer_as_system: bool = "developer" ["keep", "system"],
     /// Whose messages are refused without content.
     empty: Vec<msg_core::Role>,
@@ -173,15 +173,15 @@ profile! {
     empty_texts_count: bool = "empty_is" ["text", "part"],
     /// Whether a message of the provider's own format may be without content.
     null_content: Acceptance,
-    /// Whether white space alone is no content.
+    /// Whether white space alone does not count as content.
     blank: bool,
     /// Whether an empty text part beside other content is accepted.
     empty_text: Acceptance,
     /// What the arguments of a call have to be.
     arguments: ArgumentsRule,
-    /// Whether a result has to bear the name of its call.
+    /// Whether a result has to have the name of its call.
     results_named: bool = "result_name" ["any", "call"],
-    /// Whether the results of a pair may stand in several contents of the provider's own format.
+    /// Whether the results of a pair may be in several contents of the provider's own format.
     split_results: Acceptance,
     /// The characters of a message's name; of no character if messages have no name.
     message_name: CharClass,
@@ -199,15 +199,15 @@ profile! {
     reasoning_signed: bool,
     /// Whether reasoning that the provider keeps is accepted by the id of its item, too.
     reasoning_stored: Acceptance,
-    /// Whether the item of such reasoning may stand without the one that it was made for.
+    /// Whether the item of such reasoning may occur without the one that it was made for.
     lone_reasoning: Acceptance,
     /// How the ids of items begin, `kind:beginning`.
     item_ids: Vec<String>,
-    /// To what signed reasoning is bound: what somebody else made is refused.
+    /// To what signed reasoning is bound: reasoning from another maker is refused.
     reasoning_bound: ReasoningBound,
     /// Where reasoning is required.
     reasoning_require: ReasoningRequired,
-    /// What stands in the place of reasoning that is required and missing.
+    /// What replaces reasoning that is required and missing.
     reasoning_fallback: String,
     /// Whether the answer with calls that a request goes on from has to begin with reasoning, where the request
     /// turns thinking on.
@@ -224,7 +224,7 @@ profile! {
     image_bytes_max: usize,
     /// The greatest width and height of an image in pixels; 0 for no limit.
     image_side_max: usize,
-    /// How many images may stand in a request before they have to be smaller; 0 for any number.
+    /// How many images may be in a request before they have to be smaller; 0 for any number.
     many_images: usize,
     /// The greatest width and height in pixels where there are more images.
     many_images_side_max: usize,
@@ -246,7 +246,7 @@ profile! {
     known_members_only: bool = "members" ["any", "known"],
     /// The extra members that are taken where only known ones are.
     known_members: Vec<String>,
-    /// The names of members that are refused wherever they stand.
+    /// The names of members that are refused wherever they are.
     refused_members: Vec<String>,
     /// How many cache markers a request may have; 0 for no limit.
     cache_max: usize,

@@ -64,7 +64,7 @@ fn field_error(text: &str, err: FieldError) -> Error {
     error(text, DeTable::parse(text).ok().and_then(|it| span(it.get_ref(), &err.path)), problem)
 }
 
-/// Where the last name of a path stands that there is.
+/// Where the last existing name of a path is.
 fn span(table: &DeTable<'_>, path: &[String]) -> Option<Range<usize>> {
     let (name, rest) = path.split_first()?;
     let (key, value) = table.iter().find(|it| it.0.get_ref() == name)?;

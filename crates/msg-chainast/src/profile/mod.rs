@@ -154,7 +154,7 @@ fn fits(pattern: &str, name: &str) -> bool {
 }
 
 /// A model's name without what is not the model: the gateway or cloud before it, the date of its release or
-/// `latest` behind it. Who asks for `claude-sonnet-4-5` is answered by `claude-sonnet-4-5-20250929`.
+/// `latest` after it. Who asks for `claude-sonnet-4-5` is answered by `claude-sonnet-4-5-20250929`.
 pub(crate) fn undated(name: &str) -> &str {
     let name = name.rsplit('/').next().unwrap_or(name);
     let name = name.rsplit_once("anthropic.").map_or(name, |it| it.1);

@@ -42,7 +42,7 @@ words! {
         Any = "any",
         /// One, somewhere.
         Some = "some",
-        /// The chain behind the system message begins with one.
+        /// The chain after the system message begins with one.
         First = "first",
     }
 }
@@ -62,9 +62,9 @@ words! {
 }
 
 words! {
-    /// Where results may stand that are not directly behind their call.
+    /// Where results may be that do not directly follow their call.
     LaterResults {
-        /// Anywhere behind it.
+        /// Anywhere after it.
         Accept = "accept",
         /// Behind further assistant messages, which are read as one with it.
         Joined = "joined",
@@ -102,7 +102,7 @@ words! {
         All = "all",
         /// None.
         None = "none",
-        /// What stands among the content parts, as Mistral's `thinking` does.
+        /// Reasoning among the content parts, as Mistral's `thinking` does.
         Parts = "parts",
         /// That of turns in which a tool is called.
         CallTurns = "call-turns",
@@ -128,7 +128,7 @@ words! {
     ServerTools {
         /// All.
         Keep = "keep",
-        /// Calls, and results behind their call in the same message.
+        /// Calls, and results after their call in the same message.
         Pairs = "pairs",
         /// Nothing.
         None = "none",
@@ -267,7 +267,7 @@ impl Serialize for CharClass {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{problem}")]
 pub(crate) struct FieldError {
-    /// The names of the tables in which the field stands, and its own.
+    /// The names of the tables that contain the field, and its own.
     pub(crate) path: Vec<String>,
     pub(crate) problem: String,
 }

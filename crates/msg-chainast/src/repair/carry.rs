@@ -34,7 +34,7 @@ pub(super) struct Repairer<'a> {
     pub(super) apart: TakenApart,
     /// How many calls were written.
     pub(super) n_calls: usize,
-    /// The ids of results that bear another one than their call.
+    /// The ids of results that have another one than their call.
     pub(super) result_ids: HashMap<Idx<Slot>, String>,
     pub(super) out: Mended,
 }
@@ -141,7 +141,7 @@ impl Repairer<'_> {
         let message = std::mem::replace(message, Message::new(Role::Tool));
         let mut item = Item::whole(message, at as usize);
         match read_role(&item.message) {
-            // It may not stay what it is where it stands.
+            // It may not stay what it is where it is.
             Reading::Known(RolePart::System) if role == RolePart::User => {
                 item.message.to_mut().role = Role::User;
             }

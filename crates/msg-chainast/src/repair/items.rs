@@ -28,7 +28,7 @@ pub(crate) struct Origin {
     /// The input message; for an inserted one, the message that made it necessary.
     pub(crate) message: usize,
     pub(crate) inserted: bool,
-    /// The part of that message which the first one came from; those behind it follow in order.
+    /// The part of that message which the first one came from; those after it follow in order.
     first_part: usize,
     /// Where each part came from, once parts came together from several places.
     moved: Option<Vec<Place>>,
@@ -110,7 +110,7 @@ impl<'m> Item<'m> {
         (self.message.to_mut().parts.split_off(from), places)
     }
 
-    /// Puts all parts of another message behind these; its name and extra members fill gaps (CA-25). What
+    /// Puts all parts of another message after these; its name and extra members fill gaps (CA-25). What
     /// finds no gap is dropped, and reported.
     pub(crate) fn merge(&mut self, mut other: Item<'_>) -> Option<Dropped> {
         let dropped = Dropped::between(&self.message, &other.message);
@@ -153,7 +153,7 @@ impl Dropped {
         (name.is_some() || !members.is_empty()).then_some(Dropped { name, members })
     }
 
-    /// What stands behind the edit that reports the merge.
+    /// Text appended to the edit that reports the merge.
     pub(crate) fn text(&self) -> String {
         let members = without_members(&self.members);
         match &self.name {
@@ -180,14 +180,14 @@ pub(crate) fn without_members(names: &[String]) -> String {
 // assistant(a, b, c) tool(c) tool(a) tool(b)   ─ at most 2 ─▶   assistant(a, b) tool(a) tool(b) assistant(c) tool(c)
 // ```
 
-/// What stands behind an assistant message once it was split, in the place of its tool messages.
+/// What follows an assistant message after a split, in place of its tool messages.
 pub(crate) struct Split<'m> {
     assistant: usize,
     tools: Range<usize>,
     pub(crate) behind: Vec<Item<'m>>,
 }
 
-/// The assistant messages with the tool messages directly behind each.
+/// The assistant messages with the tool messages directly after each.
 pub(crate) fn pairs(items: &[Item<'_>]) -> Vec<(usize, Range<usize>)> {
     let mut pairs: Vec<(usize, Range<usize>)> = Vec::new();
     for (at, item) in items.iter().enumerate() {
@@ -204,7 +204,7 @@ pub(crate) fn pairs(items: &[Item<'_>]) -> Vec<(usize, Range<usize>)> {
     pairs
 }
 
-/// Whether there are as many results behind an assistant message as it has calls.
+/// Whether there are as many results after an assistant message as it has calls.
 pub(crate) fn is_answered(items: &[Item<'_>], assistant: usize, tools: Range<usize>) -> bool {
     let n_results: usize = items[tools].iter().map(|it| it.message.tool_results().count()).sum();
     n_results >= items[assistant].message.tool_calls().count()
@@ -221,7 +221,7 @@ pub(crate) fn split_summaries(items: &mut Vec<Item<'_>>) {
     put_behind(items, splits);
 }
 
-/// Puts what was split off behind the messages that it was in.
+/// Puts what was split off after the messages that it was in.
 pub(crate) fn put_behind<'m>(items: &mut Vec<Item<'m>>, splits: Vec<Split<'m>>) {
     let mut rest = std::mem::take(items).into_iter();
     let mut next = 0;
@@ -235,7 +235,7 @@ pub(crate) fn put_behind<'m>(items: &mut Vec<Item<'m>>, splits: Vec<Split<'m>>) 
 }
 
 impl<'m> Split<'m> {
-    /// Takes the calls behind the first `max`, and all results, out of their messages; other parts stay. None if
+    /// Takes the calls after the first `max`, and all results, out of their messages; other parts stay. None if
     /// the message may have all its calls.
     pub(crate) fn of(
         items: &mut [Item<'m>],
@@ -297,7 +297,7 @@ fn group_of(part: &Part, groups: &HashMap<String, usize>) -> usize {
     groups.get(id).copied().unwrap_or(0)
 }
 
-/// Puts a tool message behind the message with its calls; one whose results go to several is split.
+/// Puts a tool message after the message with its calls; one whose results go to several is split.
 fn sort_results<'m>(
     mut item: Item<'m>,
     groups: &HashMap<String, usize>,

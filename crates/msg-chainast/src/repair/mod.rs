@@ -30,7 +30,7 @@ pub(crate) use items::{
 pub struct MessageOrigin {
     /// Index of the input message; for an inserted one, of the message that made it necessary.
     pub message: usize,
-    /// Whether the repair inserted it, so that it is no message of the input.
+    /// Whether the repair inserted it, so that it is not a message of the input.
     pub inserted: bool,
 }
 
@@ -275,12 +275,17 @@ fn complete_edits(report: &mut [Diagnostic], mended: &Mended) {
     for (message, dropped) in &mended.dropped {
         let first = report.partition_point(|it| it.at.message < Some(*message));
         let edits = report[first..].iter_mut().take_while(|it| it.at.message == Some(*message));
-        let mut merges =
-            edits.filter_map(|it| it.fix.as_mut()).filter(|it| it.starts_with("merged"));
+        let mut merges = edits.filter(|it| is_merge(it)).filter_map(|it| it.fix.as_mut());
         if let Some(fix) = merges.next() {
             fix.to_mut().push_str(&dropped.text());
         }
     }
+}
+
+/// Whether an edit at a message that lost members is the one that merged it into another.
+fn is_merge(edit: &Diagnostic) -> bool {
+    let codes = ["chain::repeated-system", "chain::misplaced-system", "chain::consecutive-user"];
+    codes.contains(&edit.code.as_str())
 }
 
 /// Says at the edit that gave a fresh id that the pattern was exhausted (CA-52).

@@ -36,7 +36,7 @@ impl Repairer<'_> {
         self.clean(unit, at);
     }
 
-    /// A pair for a result that no call bears.
+    /// A pair for a result that matches no call.
     pub(crate) fn own_pair(&mut self, slot: Idx<Slot>) {
         let (call, place) = self.call_for(slot);
         let message = Message::new(Role::Assistant);
@@ -45,7 +45,7 @@ impl Repairer<'_> {
         self.result(slot);
     }
 
-    /// Writes the results that stand in a unit, in order.
+    /// Writes the results that are in a unit, in order.
     pub(crate) fn results(&mut self, unit: Idx<Unit>) {
         let mut next = self.plan.units[unit].first_slot;
         while let Some(slot) = next {
@@ -128,7 +128,7 @@ impl Repairer<'_> {
         }
     }
 
-    /// A call for a result that no call bears, and the place of that result.
+    /// A call for a result that matches no call, and the place of that result.
     pub(crate) fn call_for(&mut self, slot: Idx<Slot>) -> (Part, Place) {
         let name = self.result_name(slot).unwrap_or_else(|| FALLBACK_TOOL_NAME.to_owned());
         let it = &self.plan.slots[slot];
@@ -190,7 +190,7 @@ impl Repairer<'_> {
         }
     }
 
-    /// Writes the result of a slot, bearing the id of its call.
+    /// Writes the result of a slot, with the id of its call.
     pub(super) fn result(&mut self, slot: Idx<Slot>) {
         let id = self.result_ids.remove(&slot);
         let slot = &self.plan.slots[slot];
@@ -231,7 +231,7 @@ impl Repairer<'_> {
         }
     }
 
-    /// The name that the result of a slot bears.
+    /// The name that the result of a slot has.
     pub(super) fn result_name(&self, slot: Idx<Slot>) -> Option<String> {
         self.peek(slot)?.name.clone().filter(|it| !it.is_empty())
     }

@@ -53,7 +53,7 @@ impl BodyPair {
         pair
     }
 
-    /// A pair of an assistant message and the tool messages behind it; calls and results are not
+    /// A pair of an assistant message and the tool messages after it; calls and results are not
     /// compared (CA-60).
     ///
     /// # Errors
@@ -202,7 +202,7 @@ impl BodyPair {
         Messages::of_pair(self)
     }
 
-    /// The results of the pair with the places where they stand: (tool message, part).
+    /// The results of the pair with their places: (tool message, part).
     pub(crate) fn results(&self) -> impl Iterator<Item = ((u32, u32), &ToolResult)> {
         self.tools.iter().enumerate().flat_map(|(message, it)| {
             it.parts.iter().enumerate().filter_map(move |(part, it)| {

@@ -188,7 +188,7 @@ impl FusedIterator for Messages<'_> {}
 // does not accept is left to the analysis.
 
 /// Whether these messages are plainly valid: an optional system message, then user messages, each with body pairs of
-/// few calls behind it, whose results stand alone in their messages. With `open`, the last pair may lack results.
+/// few calls after it, whose results stand alone in their messages. With `open`, the last pair may lack results.
 pub(crate) fn is_plainly_valid(messages: &[Message], open: bool) -> bool {
     let lead = messages.first().is_some_and(|it| is_header(it, RolePart::System));
     let mut rest = &messages[usize::from(lead)..];
@@ -229,7 +229,7 @@ fn is_plain_pair(assistant: &Message, tools: &[Message], may_lack: bool) -> bool
         && are_answers(tools, assistant)
 }
 
-/// How many calls a message has, if they are few, have names and different ids, and are no summarization
+/// How many calls a message has, if they are few, have names and different ids, and are not a summarization
 /// with others.
 fn few_calls(message: &Message) -> Option<usize> {
     let mut n_calls = 0;

@@ -210,7 +210,7 @@ pub(crate) struct Priced {
     pub(crate) len: usize,
 }
 
-/// Prices the runs of the next block of bytes but its last one, which may go on behind it, or behind
+/// Prices the runs of the next block of bytes but its last one, which may go on after it, or after
 /// the ASCII characters at its head. A run must begin with the block.
 pub(crate) fn price(bytes: &[u8]) -> Priced {
     match bytes.first_chunk() {

@@ -129,7 +129,7 @@ impl ScriptCount {
         at
     }
 
-    /// Takes the characters up to the next that is ASCII; gives the offset behind them.
+    /// Takes the characters up to the next that is ASCII; gives the offset after them.
     #[inline]
     fn push_wide(&mut self, bytes: &[u8], mut at: usize) -> usize {
         let low = |byte: u8| u32::from(byte & 0x3F);
@@ -164,7 +164,7 @@ impl ScriptCount {
         (self.ended + self.run.price()).div_ceil(100)
     }
 
-    /// Takes the ASCII characters of one class that begin at `at`; gives the offset behind them.
+    /// Takes the ASCII characters of one class that begin at `at`; gives the offset after them.
     #[inline]
     fn push_ascii(&mut self, bytes: &[u8], at: usize) -> usize {
         let class = ASCII[usize::from(bytes[at])];

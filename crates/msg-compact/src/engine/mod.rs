@@ -70,7 +70,7 @@ use stages::{Position, max_requests};
 pub struct Compactor<'a> {
     pub(crate) chain: ChainState<'a>,
     pub(crate) pipeline: &'a Pipeline,
-    /// Those of the pipeline, behind that of the budget's caps.
+    /// Those of the pipeline, after that of the budget's caps.
     pub(crate) stages: Vec<Stage>,
     pub(crate) before: Totals,
     pub(crate) floor: Floor,
@@ -349,7 +349,7 @@ impl CannotFit {
         Diagnostic::error(codes::of("compact::cannot-fit"), message)
     }
 
-    /// What it says, with a unit behind a number.
+    /// What it says, with a unit after a number.
     fn sentence(&self, unit: &str) -> String {
         let Self { floor, usable, why, reached, .. } = self;
         match why {

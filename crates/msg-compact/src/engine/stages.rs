@@ -22,7 +22,7 @@ const MAX_ROUNDS: usize = 8;
 #[derive(Default)]
 pub(crate) struct Position {
     round: usize,
-    /// The stage; behind the last one at the end of a round.
+    /// The stage; after the last one at the end of a round.
     pub(super) stage: usize,
     /// The next step of the stage's policy.
     step: u32,
@@ -117,13 +117,13 @@ pub(super) fn max_requests(chain: &ChainState<'_>, stages: &[Stage]) -> usize {
     if has_rounds { one.saturating_mul(MAX_ROUNDS) } else { one }
 }
 
-/// Whether a stage that runs in any case stands before another one, whose changes may give it something to
+/// Whether a stage that runs in any case comes before another one, whose changes may give it something to
 /// do: the next run would find that (CP-15).
 fn may_feed_earlier(stages: &[Stage]) -> bool {
     stages.iter().rev().skip(1).any(|it| it.when == When::Always)
 }
 
-// What becomes of answers (CP-23): each is used or refused on its own, and the used ones are put in
+// What happens to answers (CP-23): each is used or refused on its own, and the used ones are put in
 // place from the back, so that no place moves before its turn.
 
 /// What takes the place of what was asked about.
@@ -226,7 +226,7 @@ impl ChainState<'_> {
         NewPair { messages, costs, input }
     }
 
-    /// An id of the pattern that no call or result of the input and no other summary bears.
+    /// An id of the pattern that no call, result or other summary of the input has.
     fn fresh_id(&mut self) -> String {
         let Ids { source, used, n_drawn } = &mut self.ids;
         let inputs = self.input.messages.iter().copied();

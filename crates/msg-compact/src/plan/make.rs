@@ -25,7 +25,7 @@ pub(crate) fn plan_of(inputs: &[&Message], places: &[Place], changes: &[Change])
                 maker.close(input);
                 maker.next = input + 1;
             }
-            // A unit that was moved to the front of what it stood behind.
+            // A unit that was moved to the front of what it followed.
             None => maker.insert.push(inputs[input].clone()),
         }
     }
@@ -76,7 +76,7 @@ fn is_same(a: &Message, b: &Message) -> bool {
     a == b && Layouts::of([a]) == Layouts::of([b])
 }
 
-/// The first of these places, which stand in falling order, that is not before `next`; forgets those that
+/// The first of these places, which are in descending order, that is not before `next`; forgets those that
 /// are.
 fn first_from(places: &mut Vec<usize>, next: usize) -> Option<usize> {
     while places.last().is_some_and(|it| *it < next) {
@@ -125,7 +125,7 @@ impl Maker<'_> {
         }
     }
 
-    /// Covers as many messages behind the last edit as it takes to tell the result from the input: where
+    /// Covers as many messages after the last edit as it takes to tell the result from the input: where
     /// one of several equal messages goes, the result begins as the input does, and would be edited again.
     fn tell_apart(&self, before: &mut Vec<u64>, after: &mut Vec<u64>) {
         let mut same = 0;
@@ -228,7 +228,7 @@ impl Editor {
         let turn = &mut self.turns[turn];
         match new.tool_results().next() {
             Some(result) => {
-                // The strict lowering answers every call, in order, behind the assistant message.
+                // The strict lowering answers every call, in order, after the assistant message.
                 if let Some(part) = turn.tools_mut().nth(place.saturating_sub(1)) {
                     prune(part, result.content.text().into_owned(), now);
                 }

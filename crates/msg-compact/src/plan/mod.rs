@@ -28,7 +28,7 @@ pub struct Plan {
     edits: Vec<PlanEdit>,
     /// Of the messages that are covered, as they were.
     before: Fingerprints,
-    /// Of what becomes of them.
+    /// Of what happens to them.
     after: Fingerprints,
     /// What became of the text that they were read from, where undoing them does not give it back.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -41,7 +41,7 @@ pub struct Plan {
 struct PlanEdit {
     /// Index of the first message that is replaced.
     start: usize,
-    /// Index behind the last; `start` for an insertion.
+    /// Index after the last; `start` for an insertion.
     end: usize,
     /// What takes their place.
     insert: Vec<Message>,
@@ -141,7 +141,7 @@ impl Plan {
 }
 
 // Fingerprints of messages: whether a history is the one that a plan was made for. They guard
-// against mistakes, not against somebody who looks for collisions.
+// against mistakes, not against deliberate collisions.
 
 /// Fingerprints of a run of messages; written as one text of 16 hexadecimal digits each.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -209,7 +209,7 @@ pub(crate) fn fingerprint(message: &Message) -> u64 {
     hash.finish()
 }
 
-// Plans as they are stored. Messages are in native JSON, which has no layouts: those stand beside them,
+// Plans as they are stored. Messages are in native JSON, which has no layouts: those are stored beside them,
 // so that an undone history goes out as it came in (CP-62). What is read is believed only as far as it
 // could be carried out.
 
@@ -232,18 +232,18 @@ impl TryFrom<StoredPlan> for Plan {
         let (mut end, mut length) = (0, before.len());
         for edit in &mut edits {
             if edit.start < end || edit.end < edit.start || edit.end > before.len() {
-                return Err("edits that are out of order or outside of what the plan covers");
+                return Err("edits out of order or outside the range of the plan");
             }
             let range = edit.end - edit.start;
             if edit.removed.as_ref().is_some_and(|it| it.len() != range) {
-                return Err("an edit that holds other messages than it removes");
+                return Err("an edit contains other messages than it removes");
             }
             edit.restore_layouts();
             end = edit.end;
             length = length - range + edit.insert.len();
         }
         if length != after.len() {
-            return Err("fingerprints of another number of messages than the edits leave");
+            return Err("the number of fingerprints does not match the edits");
         }
         Ok(Plan { edits, before, after, text })
     }
@@ -266,7 +266,7 @@ impl TryFrom<StoredPlan> for Plan {
 pub(crate) struct TextEdit {
     /// The first byte of what was written that is replaced.
     start: usize,
-    /// The byte behind the last.
+    /// The byte after the last.
     end: usize,
     /// Of all that was written before `end`.
     made: Fingerprints,
@@ -312,7 +312,7 @@ impl Plan {
         self
     }
 
-    /// The text that was read, with whatever was put behind what was written; none if the plan does not hold
+    /// The text that was read, with whatever was put after what was written; none if the plan does not hold
     /// it ([`Plan::with_text`]), or if the text does not begin with what was written.
     pub fn undo_text(&self, written: &str) -> Option<String> {
         self.text.as_ref()?.undo(written)

@@ -100,7 +100,7 @@ impl SummarizeHistory {
         found.or(splits.last()).map(|it| it.0)
     }
 
-    /// The first section that a cut may stand before while the chain is over its target.
+    /// The first section that a cut may be before while the chain is over its target.
     fn first_cut(&self, chain: &ChainState<'_>) -> usize {
         match self.keep {
             HistoryKeep::Turns => self.first_section(chain),

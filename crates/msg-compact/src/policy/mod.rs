@@ -47,7 +47,7 @@ pub trait Policy: Send + Sync {
     fn step(&self, at: u32, chain: &mut ChainState<'_>) -> Progress;
 
     /// The most summaries that one run of it can ask for, of a chain with so many sections and
-    /// pairs; 0 for a policy that asks nobody.
+    /// pairs; 0 for a policy that requests no summaries.
     fn max_requests(&self, sections: usize, pairs: usize) -> usize {
         let _ = (sections, pairs);
         0

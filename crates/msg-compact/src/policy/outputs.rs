@@ -322,7 +322,7 @@ impl Placeholder {
         Self { text: chain.replacement(text), cost: chain.text_cost(text), defaults }
     }
 
-    /// Whether an output may become the placeholder: it is not locked, costs more, is no placeholder
+    /// Whether an output may become the placeholder: it is not locked, costs more, is not a placeholder
     /// already, and its tool is not one of these.
     pub(crate) fn may_replace(
         &self,

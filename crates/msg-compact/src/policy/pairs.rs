@@ -184,7 +184,7 @@ impl Default for SummarizeToolCalls {
 struct Eligible {
     section: usize,
     pair: usize,
-    /// Place of its first message among those that are no system message.
+    /// Place of its first message among those that are not system messages.
     first: u64,
     calls: u64,
 }
@@ -318,7 +318,7 @@ impl SummarizeThreshold {
 }
 
 /// Of the legal cuts where a split has something to ask, the last in the older half, else the first
-/// behind it.
+/// after it.
 fn best_split(chain: &ChainState<'_>) -> Option<Split> {
     let half = chain.n_without_system() / 2;
     let mut best = None;

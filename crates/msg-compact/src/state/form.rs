@@ -28,7 +28,7 @@ pub(crate) struct FormRules {
     pub(crate) id_pattern: IdPattern,
 }
 
-/// How a summary is written, once it is known what it replaces and where it stands.
+/// How a summary is written, once it is known what it replaces and where it is.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Shape {
     pub(crate) call: bool,
@@ -37,7 +37,7 @@ pub(crate) struct Shape {
     prefix: Box<str>,
 }
 
-/// What reasoning stands in front of a summary's call.
+/// Which reasoning comes before a summary's call.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Carried {
     None,
@@ -58,7 +58,7 @@ impl FormRules {
         self.profile.as_ref().is_some_and(rule)
     }
 
-    /// Whether calls of the current turn must bear a signature.
+    /// Whether calls of the current turn must have a signature.
     pub(crate) fn require_signature(&self) -> bool {
         self.says(|it| it.reasoning_require == ReasoningRequired::CallSignature)
     }
@@ -105,8 +105,8 @@ fn default_pattern() -> IdPattern {
 }
 
 impl ChainState<'_> {
-    /// The shape of a summary of these pairs, the last of which stands in section `last`. `current`: in the
-    /// current turn; `followed`: another pair of the section stands behind it.
+    /// The shape of a summary of these pairs, the last of which is in section `last`. `current`: in the
+    /// current turn; `followed`: another pair of the section comes after it.
     pub(crate) fn shape(
         &self,
         kind: SummaryKind<'_>,

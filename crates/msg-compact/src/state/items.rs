@@ -41,7 +41,7 @@ pub(crate) enum Shared<'a> {
 }
 
 impl Shared<'_> {
-    /// The message, copied if somebody else has it, too.
+    /// The message, copied if it is shared.
     pub(crate) fn into_owned(self) -> Message {
         match self {
             Shared::Input(message) => message.clone(),
@@ -133,7 +133,7 @@ impl PairState {
         Self { first, end, cost, pinned: false, cut: false, made: false }
     }
 
-    /// Where its messages stand in the list of items.
+    /// Where its messages are in the list of items.
     pub(crate) fn items(&self) -> Range<usize> {
         self.first as usize..self.end as usize
     }
@@ -157,7 +157,7 @@ pub(crate) struct SectionState {
 }
 
 impl SectionState {
-    /// Where its pairs stand in the list of pairs.
+    /// Where its pairs are in the list of pairs.
     pub(crate) fn pairs(&self) -> Range<usize> {
         self.first_pair as usize..self.end_pair as usize
     }
@@ -317,8 +317,8 @@ impl<'a> ChainState<'a> {
         self.pin_question();
     }
 
-    /// Pins the section that begins the turn whose calls are signed, where a pinned one stands before it and
-    /// others behind it: without that question the pinned calls, which bear no signature, would be of the turn.
+    /// Pins the section that begins the turn whose calls are signed, where a pinned one comes before it and
+    /// others after it: without that question the pinned calls, which have no signature, would be of the turn.
     fn pin_question(&mut self) {
         let turn = self.signed_turn();
         let is_earlier = turn < self.sections.len().saturating_sub(1);

@@ -357,7 +357,7 @@ impl ChainState<'_> {
         true
     }
 
-    /// Drops what stands before a section (pair 0), or before a pair of the last section with all
+    /// Drops what comes before a section (pair 0), or before a pair of the last section with all
     /// sections before it; pinned units stay, and so does the first user message with a note, if it
     /// is pinned. Refused (false) where the chain may not be cut, where that would not lower the cost,
     /// and once the step has asked for a summary.
@@ -375,7 +375,7 @@ impl ChainState<'_> {
         true
     }
 
-    /// Whether a place stands behind all that was asked about in this step.
+    /// Whether a place comes after all that was asked about in this step.
     fn is_behind_asks(&self, section: usize, pair: usize) -> bool {
         match self.requests.open.last().map(|it| &it.target) {
             None => true,

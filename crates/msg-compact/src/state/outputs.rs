@@ -25,7 +25,7 @@ pub struct ToolOutput {
 }
 
 impl ToolOutput {
-    /// Whether another output stands in the same message.
+    /// Whether the same message has another output.
     pub(crate) fn same_message(&self, other: &Self) -> bool {
         (self.section, self.pair, self.message) == (other.section, other.pair, other.message)
     }
@@ -116,7 +116,7 @@ impl ChainState<'_> {
         call.map_or_else(|| result.name.as_deref().unwrap_or_default(), |it| &it.name)
     }
 
-    /// The input message that an output stands in.
+    /// The input message that contains an output.
     pub(crate) fn input_of(&self, at: &ToolOutput) -> u32 {
         self.output_item(at).map_or(0, |it| it.input)
     }

@@ -55,7 +55,7 @@ impl ChainState<'_> {
         PairState { made: true, cut: true, ..pair }
     }
 
-    /// Puts new pairs in the places of old ones of a section; pinned ones stand behind the new pair
+    /// Puts new pairs in place of old ones of a section; pinned ones follow the new pair
     /// of their range. A range gives way to no more pairs than it had, so the list is filled from its
     /// start while it is read.
     pub(crate) fn replace_pairs(&mut self, pairs: NewPairs) {
@@ -80,8 +80,8 @@ impl ChainState<'_> {
         self.sections[pairs.section].set_pairs(span.start..write);
     }
 
-    /// Puts new sections in the places of old ones; ranges in order, apart from each other. Pinned
-    /// sections stand behind the new one of their range.
+    /// Puts new sections in place of old ones; ranges in order, apart from each other. Pinned
+    /// sections follow the new one of their range.
     pub(crate) fn replace_sections(&mut self, sections: Vec<NewSection>) {
         if sections.is_empty() {
             return;

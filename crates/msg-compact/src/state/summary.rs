@@ -36,10 +36,10 @@ pub(crate) enum Target {
     Users { section: usize, keep_first: bool, kept: Cost },
 }
 
-/// What becomes of the user messages of sections that become one.
+/// What happens to the user messages of sections that become one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Merge {
-    /// All of them become one message, parts in order; they are no part of the summary.
+    /// All of them become one message, parts in order; they are not part of the summary.
     AllUsers,
     /// The first stays as it is; the summary tells of the others.
     FirstUser,
@@ -64,7 +64,7 @@ impl SummaryKind<'static> {
 const MIN_TARGET: u64 = 64;
 
 impl<'a> ChainState<'a> {
-    /// Asks for one summary of the pairs of a range that are not pinned, to stand before those that
+    /// Asks for one summary of the pairs of a range that are not pinned, to come before those that
     /// are. `current`: they belong to the current turn. Nothing is asked (false) where there is
     /// nothing to replace, or just one summary, where no answer could be smaller, or where the same request
     /// was refused.
@@ -147,7 +147,7 @@ impl<'a> ChainState<'a> {
     ) -> bool {
         let Some(user) = self.sections[section].user else { return false };
         let empty = self.cost_of(&self.summarized_user(section, keep_first, ""));
-        // What stays of the message is no part of what is replaced.
+        // What stays of the message is not part of what is replaced.
         let frame = self.cost_of(&Message::user(""));
         let kept = if keep_first { empty.minus(frame) } else { Cost::default() };
         let (replaced, empty) = (self.item(user).cost.minus(kept), empty.minus(kept));

@@ -46,7 +46,7 @@ pub(super) struct Kept {
 
 impl ChainState<'_> {
     /// The section that holds the input's first user message, if that one is pinned and there is
-    /// another section. Pinned sections stand behind merged ones, so it need not be the first.
+    /// another section. Pinned sections follow merged ones, so it need not be the first.
     fn goal_section(&self) -> Option<usize> {
         let goal = self.input.goal?;
         let holds = |it: u32| self.item(it).input == goal;

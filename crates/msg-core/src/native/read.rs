@@ -27,7 +27,7 @@ pub fn read(json: &[u8]) -> Result<(Vec<Message>, Report), Error> {
     reading::list(json, read_message)
 }
 
-/// Reads one part in native form, as it stands in `parts`.
+/// Reads one part in native form, as it is in `parts`.
 ///
 /// # Errors
 /// As [`read`], with message 0.

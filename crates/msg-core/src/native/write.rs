@@ -149,7 +149,7 @@ fn write_text(out: &mut Writer<'_>, name: &str, text: &Option<String>) {
 }
 
 /// `extra` with the members of all other formats, then those that were unknown on this level. One
-/// that has the name of a known member cannot stand there and stays in `extra`.
+/// that has the name of a known member cannot be there and stays in `extra`.
 fn write_extra(extra: &Extra, is_known: impl Fn(&str) -> bool, out: &mut Writer<'_>) {
     if extra.is_empty() {
         return;

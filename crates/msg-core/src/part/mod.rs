@@ -260,7 +260,7 @@ pub struct File {
 pub struct Other {
     /// The format whose JSON this is: `openai`, `responses`, `anthropic`, `json`, `native` …
     pub format: Origin,
-    /// Where in a message of that format it stood.
+    /// Where it was in a message of that format.
     pub place: Option<Place>,
     /// The JSON itself.
     pub value: RawJson,
@@ -275,7 +275,7 @@ impl Other {
     }
 }
 
-/// Where an [`Other`] stood in its source.
+/// Where an [`Other`] was in its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Place {
     /// Among the content parts.

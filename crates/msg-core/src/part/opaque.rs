@@ -19,11 +19,11 @@ use crate::{Origin, RawJson};
 pub struct Pairing {
     /// Whether it asks or answers.
     pub side: PairSide,
-    /// The id that both bear; `""` where the provider made both and the result stands behind its call.
+    /// The id that both have; `""` where the provider made both and the result comes after its call.
     pub id: String,
     /// The kind of both: the type of the item without what tells call and result apart.
     pub family: String,
-    /// Whether the provider runs it itself, so that the call may stand without its result.
+    /// Whether the provider runs it itself, so that the call may occur without its result.
     pub is_hosted: bool,
 }
 
@@ -87,7 +87,7 @@ impl Other {
         self.item_members().is_some_and(|it| !it.kind.is_empty() && !it.kind.ends_with("_call"))
     }
 
-    /// The same item bearing another id.
+    /// The same item with another id.
     #[must_use]
     pub fn with_pair_id(mut self, id: &str) -> Self {
         let member = match self.item_members().map(|it| it.kind).as_deref() {
@@ -154,7 +154,7 @@ impl Pairing {
     }
 }
 
-/// The object with a string in the place of a member's value, or behind the others.
+/// The object with a string in the place of a member's value, or after the others.
 fn with_member(object: &RawJson, name: &str, text: &str) -> Option<RawJson> {
     let members = object.members()?;
     let known = members.iter().any(|(key, _)| key == name);
@@ -174,7 +174,7 @@ fn with_member(object: &RawJson, name: &str, text: &str) -> Option<RawJson> {
 }
 
 // How large an image is, by the header of its file (CP-55, PM-33, SE-39): PNG, JPEG, GIF and WebP. Nothing is decoded:
-// the bytes are looked up in the base64 where they stand.
+// the bytes are looked up in the base64 where they are.
 //
 // ```text
 // PNG   89 'PNG' .. 'IHDR' width:4 height:4       GIF   'GIF89a' width:2 height:2, little endian
@@ -219,7 +219,7 @@ fn size(base64: &str) -> Option<(u32, u32)> {
     if file.has(0, b"\xff\xd8") { jpeg(file) } else { None }
 }
 
-/// Bytes that stand as base64, without line breaks in it.
+/// Bytes as base64, without line breaks in it.
 #[derive(Clone, Copy)]
 struct Base64<'a>(&'a [u8]);
 
