@@ -6,7 +6,7 @@
 use std::hint::black_box;
 use std::time::Duration;
 
-use rustix::time::{ClockId, clock_gettime};
+use nix::time::{ClockId, clock_gettime};
 
 /// Adds up the time of the parts of a run.
 #[derive(Debug, Default)]
@@ -36,8 +36,7 @@ impl Clock {
 
 /// What all threads of this process have used of the processors so far.
 pub fn processor_time() -> Duration {
-    let now = clock_gettime(ClockId::ProcessCPUTime);
-    Duration::new(now.tv_sec.unsigned_abs(), u32::try_from(now.tv_nsec).unwrap_or_default())
+    clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID).map_or(Duration::ZERO, Duration::from)
 }
 
 /// The frame by which callgrind is told what to count.
