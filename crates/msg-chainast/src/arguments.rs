@@ -1,10 +1,12 @@
 //! Argument texts: what counts as JSON, and making text JSON that almost is (CA-55, CA-56).
 //!
-//! Only control characters are mended; nothing is guessed about text that was cut off.
+//! Nothing is guessed about text that was cut off, unless that is asked for.
 
 use std::borrow::Cow;
 
-use crate::constants::FALLBACK_REQUEST_ARGS;
+use msg_json::{Edit, Mended, TextState};
+
+use crate::{constants::FALLBACK_REQUEST_ARGS, options::BadArguments};
 
 /// Escapes the control characters inside the strings of a JSON text (CA-56).
 ///
@@ -60,6 +62,26 @@ pub(crate) fn sanitized(text: &str) -> Option<String> {
         Cow::Owned(escaped) if is_json(&escaped) => Some(escaped),
         _ => Some(FALLBACK_REQUEST_ARGS.to_owned()),
     }
+}
+
+/// The object that an argument text means, if it is none and has one reading (CA-56b, CA-56c).
+pub(crate) fn mended(text: &str, how: BadArguments) -> Option<Mended> {
+    let state = msg_json::classify(text);
+    // A string may hold an object; another value has one reading, itself.
+    let is_settled = state == TextState::Object
+        || state == TextState::Value && !text.trim_start().starts_with('"');
+    let mended = match how {
+        _ if is_settled => return None,
+        BadArguments::Mend => msg_json::mend(text),
+        BadArguments::Complete => msg_json::mend(text).or_else(|_| msg_json::complete(text)),
+        BadArguments::Keep | BadArguments::Sanitize => return None,
+    };
+    mended.ok().filter(|it| !it.edits.is_empty())
+}
+
+/// The code of what was mended.
+pub(crate) fn mended_code(edits: msg_json::Edits) -> &'static str {
+    if edits.contains(Edit::Completed) { "arguments::completed" } else { "arguments::mended" }
 }
 
 fn push_escape(out: &mut String, byte: u8) {

@@ -58,6 +58,16 @@ pub const CODES: &[CodeInfo] = &[
         "the arguments of a function call are not JSON",
     ),
     CodeInfo::warning(
+        "arguments::mended",
+        "CA-56b",
+        "the arguments of a call are nearly JSON, with one reading",
+    ),
+    CodeInfo::error(
+        "arguments::completed",
+        "CA-56c",
+        "the arguments of a call are cut off, and were closed on request",
+    ),
+    CodeInfo::warning(
         "chain::result-name-mismatch",
         "CA-15",
         "a result and its call have different names",

@@ -65,6 +65,11 @@ pub enum BadArguments {
     Keep,
     /// Control characters are escaped; what is still no JSON becomes `{}` (CA-56).
     Sanitize,
+    /// What has one reading becomes the object that it means; all else stays (CA-56b).
+    Mend,
+    /// As [`BadArguments::Mend`], and an object that is cut off is closed, which is reported as an error: such a
+    /// call is to be shown, never to be run (CA-56c).
+    Complete,
 }
 
 /// What a request says of thinking.

@@ -84,9 +84,9 @@ pub(crate) struct RepairArgs {
     /// [default: drop].
     #[arg(long, value_name = "HOW", value_parser = ["drop", "user"])]
     unknown_role: Option<String>,
-    /// Arguments that are not JSON: keep them, or sanitize (escape control characters, else `{}`)
-    /// [default: keep].
-    #[arg(long, value_name = "HOW", value_parser = ["keep", "sanitize"])]
+    /// Arguments that are not JSON: keep them, mend what has one reading, complete also what is cut off (not
+    /// to be run), or sanitize (escape control characters, else `{}`) [default: keep].
+    #[arg(long, value_name = "HOW", value_parser = ["keep", "mend", "complete", "sanitize"])]
     arguments: Option<String>,
     /// Also mend what is only a warning: accepted, but not read by the provider or not certain. By default
     /// only errors are mended.

@@ -33,6 +33,7 @@ mod member;
 mod text_state;
 mod tokens;
 
+mod relaxed;
 mod scan;
 mod words;
 
@@ -40,6 +41,7 @@ pub use error::{JsonError, Problem};
 pub use member::string_member;
 pub use raw::RawJson;
 pub use reader::{Kind, Reader};
+pub use relaxed::{Edit, Edits, Mended, complete, mend};
 pub use scan::{skip_value, validate};
 pub use string::{JsonStr, unescape, unescape_into};
 pub use text_state::{TextState, classify};

@@ -5,8 +5,10 @@
 use std::borrow::Cow;
 
 use msg_core::{Code, Diagnostic, Part, Severity, with_article};
+use msg_json::{Edit, Edits};
 
 use super::{Rules, rules::Chain};
+use crate::arguments::mended_code;
 
 /// A defect at a message, and at a part of it where it concerns a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,6 +48,7 @@ pub(super) enum What {
     MissingKind,
     EmptyArguments,
     InvalidArguments,
+    MendedArguments { edits: Edits },
     NameMismatch { call: (u32, u32) },
     EmptyMessage,
 }
@@ -79,6 +82,7 @@ impl Defect {
     pub(super) fn is_mended(&self, rules: Rules<'_>) -> bool {
         let is_asked = match self.what {
             What::EmptyArguments | What::InvalidArguments => rules.sanitizes(),
+            What::MendedArguments { .. } => true,
             _ => false,
         };
         let is_asked = is_asked || rules.completes_calls();
@@ -88,6 +92,9 @@ impl Defect {
     fn severity(&self) -> Severity {
         match self.what {
             _ if self.accepted => Severity::Info,
+            What::MendedArguments { edits } if !edits.contains(Edit::Completed) => {
+                Severity::Warning
+            }
             What::MissingKind
             | What::EmptyArguments
             | What::InvalidArguments
@@ -128,6 +135,7 @@ impl Defect {
                 let call = chain.call(call.0, call.1).map_or("", |it| &it.name);
                 format!("tool result is named `{}`, its call `{call}`", result.unwrap_or_default())
             }
+            What::MendedArguments { edits } => format!("arguments are nearly JSON: {edits}"),
             What::EmptyMessage => format!("{} message without content", with_article(role)),
             _ => format!("{} message after the conversation began", with_article(role)),
         }
@@ -181,6 +189,7 @@ impl What {
             What::MissingKind => ("chain::missing-call-kind", "a tool call without a kind"),
             What::EmptyArguments => ("chain::empty-arguments", "empty argument text"),
             What::InvalidArguments => ("chain::invalid-arguments", "arguments are not JSON"),
+            What::MendedArguments { edits } => (mended_code(edits), ""),
             What::NameMismatch { .. } => ("chain::result-name-mismatch", ""),
             What::EmptyMessage => ("chain::empty-message", ""),
         }

@@ -10,8 +10,12 @@ use super::{
     plan::{Call, Entry, Plan, Slot, Unit, UnitKind},
 };
 use crate::{
-    arguments::is_json, constants::SUMMARIZATION_TOOL_NAME, idx::Idx, options::BadArguments,
-    pairing, profile::LaterResults,
+    arguments::{is_json, mended, sanitized},
+    constants::{FALLBACK_REQUEST_ARGS, SUMMARIZATION_TOOL_NAME},
+    idx::Idx,
+    options::BadArguments,
+    pairing,
+    profile::LaterResults,
 };
 
 /// The edit of a result that is not next to its call.
@@ -348,11 +352,23 @@ impl<'m> Analyzer<'m, '_> {
         }
         if it.arguments.text().is_empty() {
             self.find(message, Some(part), What::EmptyArguments, "set to {}");
-        } else if !is_json(it.arguments.text()) {
+            return;
+        }
+        let text = it.arguments.text();
+        let how = self.rules.options.arguments;
+        if let Some(mended) = mended(text, how) {
+            let what = What::MendedArguments { edits: mended.edits };
+            self.find(message, Some(part), what, "replaced by the object that they mean");
+        } else if !is_json(text) {
             let what = What::InvalidArguments;
-            match self.rules.options.arguments {
-                BadArguments::Sanitize => self.find(message, Some(part), what, "made valid JSON"),
-                BadArguments::Keep => self.note(message, Some(part), what),
+            match (how, sanitized(text)) {
+                (BadArguments::Sanitize, Some(new)) if new == FALLBACK_REQUEST_ARGS => {
+                    self.find(message, Some(part), what, "replaced by {}");
+                }
+                (BadArguments::Sanitize, _) => {
+                    self.find(message, Some(part), what, "made valid JSON");
+                }
+                _ => self.note(message, Some(part), what),
             }
         }
     }

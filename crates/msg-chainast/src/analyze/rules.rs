@@ -83,6 +83,7 @@ impl<'a> Rules<'a> {
             || self.options.all
             || self.is_strict() && code.starts_with("chain::")
             || self.sanitizes() && ARGUMENTS.contains(&code)
+            || code == "arguments::mended"
     }
 
     /// Whether calls get the kind and the arguments that they lack, of which an analysis only warns.

@@ -7,8 +7,9 @@ use msg_json::TextState;
 
 use super::{Conform, error, is_empty, is_empty_text, roles::merge_told};
 use crate::{
-    arguments::sanitized,
+    arguments::{mended, sanitized},
     constants::{EMPTY_CONTENT, FALLBACK_REQUEST_ARGS},
+    options::BadArguments,
     profile::{Acceptance, ArgumentsRule},
     repair::{Item, without_members},
 };
@@ -30,8 +31,7 @@ impl Conform<'_, '_> {
             _ => "arguments must be JSON",
         };
         let judge = |part: &Part| {
-            let new = accepted_arguments(part.as_tool_call()?, rule)?;
-            let fix = if new == FALLBACK_REQUEST_ARGS { "set to {}" } else { "made valid JSON" };
+            let (new, fix) = accepted_arguments(part.as_tool_call()?, rule)?;
             Some((error("profile::arguments", sentence, fix), Some(new)))
         };
         self.mend_parts(judge, |part, new| {
@@ -265,7 +265,7 @@ impl Gone {
 }
 
 /// What the arguments of a call are replaced by, if the rule refuses them.
-fn accepted_arguments(call: &ToolCall, rule: ArgumentsRule) -> Option<String> {
+fn accepted_arguments(call: &ToolCall, rule: ArgumentsRule) -> Option<(String, Cow<'static, str>)> {
     if !matches!(call.kind, CallKind::Function | CallKind::Unspecified) {
         return None;
     }
@@ -279,9 +279,18 @@ fn accepted_arguments(call: &ToolCall, rule: ArgumentsRule) -> Option<String> {
     if accepts(call.arguments.state()) {
         return None;
     }
-    let new = sanitized(call.arguments.text()).map(msg_core::Arguments::from);
-    let fits = new.filter(|it| accepts(it.state()));
-    Some(fits.map_or_else(|| FALLBACK_REQUEST_ARGS.to_owned(), msg_core::Arguments::into_text))
+    let text = call.arguments.text();
+    let new = sanitized(text).map(msg_core::Arguments::from);
+    match new.filter(|it| accepts(it.state())).map(msg_core::Arguments::into_text) {
+        Some(new) if new != FALLBACK_REQUEST_ARGS => return Some((new, "made valid JSON".into())),
+        _ => {}
+    }
+    Some(match mended(text, BadArguments::Mend) {
+        Some(it) => {
+            (it.text, format!("replaced by the object that they mean: {}", it.edits).into())
+        }
+        None => (FALLBACK_REQUEST_ARGS.to_owned(), "set to {}".into()),
+    })
 }
 
 /// Whether there is a call, a result, media, or text that is not empty.

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     analyze::{Naming, Reading, RolePart, Rules, Slot, Unit, read_role},
-    arguments::sanitized,
+    arguments::{mended, sanitized},
     constants::{FALLBACK_REQUEST_ARGS, FALLBACK_TOOL_NAME},
     idx::Idx,
     pairing::fresh_like,
@@ -158,6 +158,8 @@ fn mend_warnings(call: &mut ToolCall, rules: Rules<'_>) {
         && let Some(text) = sanitized(call.arguments.text())
     {
         call.arguments = text.into();
+    } else if let Some(it) = mended(call.arguments.text(), rules.options.arguments) {
+        call.arguments = it.text.into();
     }
 }
 

@@ -218,6 +218,8 @@ fn flags(json: &Value) -> RepairOptions {
             ("--first", "drop") => options.with_first(First::Drop),
             ("--unknown-role", "user") => options.with_unknown_role(UnknownRole::AsUser),
             ("--arguments", "sanitize") => options.with_arguments(BadArguments::Sanitize),
+            ("--arguments", "mend") => options.with_arguments(BadArguments::Mend),
+            ("--arguments", "complete") => options.with_arguments(BadArguments::Complete),
             ("--id-pattern", it) => options.with_id_pattern(it.parse().unwrap()),
             other => panic!("flag {other:?}"),
         };

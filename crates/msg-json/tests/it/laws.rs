@@ -10,3 +10,25 @@ pub fn strings_are_read_back(text: &str) {
     assert_eq!(reader.string().expect("what was written can be read").text, text);
     assert_eq!(msg_json::unescape(&written[1..written.len() - 1]).text, text);
 }
+
+/// What is an object stays as it is; what is mended is an object, which is not mended again; what is completed
+/// is one too.
+pub fn mended_is_an_object(text: &str) {
+    let is_object = |it: &str| msg_json::classify(it) == msg_json::TextState::Object;
+    let mended = msg_json::mend(text);
+    if is_object(text) {
+        let mended = mended.expect("because it is an object");
+        assert_eq!((mended.text.as_str(), mended.edits.is_empty()), (text, true));
+        return;
+    }
+    for it in [mended, msg_json::complete(text)] {
+        match it {
+            Ok(it) => {
+                assert!(is_object(&it.text), "{text:?} became {}", it.text);
+                assert!(!it.edits.is_empty(), "{text:?}");
+                assert_eq!(msg_json::mend(&it.text).expect("an object").text, it.text);
+            }
+            Err(it) => assert!(it.offset <= text.len(), "{text:?}: {it}"),
+        }
+    }
+}

@@ -167,3 +167,5 @@ fn judged_as_by_serde(text: &str) {
         assert_eq!(msg_json::unescape(&source[1..source.len() - 1]).text, said);
     }
 }
+
+mod relaxed;

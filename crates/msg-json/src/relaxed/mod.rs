@@ -1,0 +1,318 @@
+//! Nearly JSON, as models write arguments: the object that a text means, where it has one reading, and
+//! the kinds of the edits. One pass over the text, a stack of at most 128 containers, no recursion. What
+//! has two readings is refused; nothing is invented.
+
+mod bare;
+mod kinds;
+mod outside;
+mod string;
+
+use crate::{
+    error::{JsonError, Problem},
+    scan::{end, skip_blanks, unexpected},
+    string::unescape,
+    text_state::{TextState, classify},
+};
+
+pub use kinds::{Edit, Edits};
+use string::Place;
+
+/// An object that was read from nearly JSON.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mended {
+    /// The object as JSON; the given text where nothing had to be mended.
+    pub text: String,
+    /// What was mended.
+    pub edits: Edits,
+}
+
+/// Reads the one object that a text of nearly JSON means: unquoted keys, other quotes, missing and trailing
+/// commas, comments, words of Python, fences and special tokens around it, and so on.
+///
+/// # Errors
+/// The text has no single reading, is cut off ([`Problem::End`]), or nests deeper than 128.
+///
+/// ```
+/// let mended = msg_json::mend("{path: 'a.txt', n: None,}")?;
+/// assert_eq!(mended.text, r#"{"path":"a.txt","n":null}"#);
+/// assert_eq!(mended.edits.to_string(), "keys, quotes, comma, word");
+/// assert!(msg_json::mend(r#"{"a": [1,,2]}"#).is_err());
+/// # Ok::<(), msg_json::JsonError>(())
+/// ```
+pub fn mend(text: &str) -> Result<Mended, JsonError> {
+    read(text, Ending::Whole, 0)
+}
+
+/// Reads as [`mend`], and closes an object that is cut off. What it gives is not what the model would
+/// have written: it is for display, and never to be run.
+///
+/// # Errors
+/// The text has no single reading, or nests deeper than 128.
+///
+/// ```
+/// let shown = msg_json::complete(r#"{"path": "a.txt", "text": "once up"#)?;
+/// assert_eq!(shown.text, r#"{"path":"a.txt","text":"once up"}"#);
+/// # Ok::<(), msg_json::JsonError>(())
+/// ```
+pub fn complete(text: &str) -> Result<Mended, JsonError> {
+    read(text, Ending::Cut, 0)
+}
+
+/// Nesting of what is mended.
+const MAX_DEPTH: usize = 128;
+/// How often an object may be encoded as a string.
+const MAX_ENCODED: usize = 3;
+
+/// Whether a text may end before its object does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ending {
+    Whole,
+    Cut,
+}
+
+fn read(text: &str, ending: Ending, encoded: usize) -> Result<Mended, JsonError> {
+    let start = skip_blanks(text.as_bytes(), 0);
+    match classify(text) {
+        TextState::Object => return Ok(Mended { text: text.to_owned(), edits: Edits::default() }),
+        TextState::Value if text[start..].starts_with('"') && encoded < MAX_ENCODED => {
+            let inner = text.trim();
+            return read_encoded(&inner[1..inner.len() - 1], ending, encoded);
+        }
+        TextState::Value => return Err(not_an_object(text, start)),
+        TextState::Incomplete | TextState::Invalid => {}
+    }
+    if encoded < MAX_ENCODED && is_encoded(text) && crate::validate(&format!("\"{text}\"")).is_ok()
+    {
+        return read_encoded(text, ending, encoded);
+    }
+    Relaxed::new(text, ending).document()
+}
+
+/// Whether the quotes of an object are escaped, as they are in a string that holds it.
+fn is_encoded(text: &str) -> bool {
+    let inside = text.trim_start().strip_prefix('{').unwrap_or_default();
+    let inside = inside.trim_start_matches("\\n").trim_start();
+    inside.starts_with("\\\"")
+}
+
+fn read_encoded(source: &str, ending: Ending, encoded: usize) -> Result<Mended, JsonError> {
+    let text = unescape(source).text;
+    if !text.trim_start().starts_with(['{', '"']) {
+        return Err(not_an_object(source, 0));
+    }
+    let mut mended = read(&text, ending, encoded + 1)?;
+    mended.edits.add(Edit::DoubleEncoded);
+    Ok(mended)
+}
+
+fn not_an_object(text: &str, at: usize) -> JsonError {
+    unexpected(text.as_bytes(), at, "an object")
+}
+
+/// A container that is open.
+struct Open {
+    is_object: bool,
+    /// Whether its braces are doubled.
+    doubled: bool,
+    after: After,
+}
+
+/// What a container had last.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum After {
+    Nothing,
+    Comma,
+    Value,
+    /// A comma after a value.
+    Separator,
+}
+
+struct Relaxed<'a> {
+    text: &'a str,
+    bytes: &'a [u8],
+    at: usize,
+    ending: Ending,
+    open: Vec<Open>,
+    out: String,
+    /// Where in `out` the element begins that has no value yet.
+    pending: Option<usize>,
+    edits: Edits,
+}
+
+impl<'a> Relaxed<'a> {
+    fn new(text: &'a str, ending: Ending) -> Self {
+        let out = String::with_capacity(text.len() + 2);
+        let (open, edits) = (Vec::new(), Edits::default());
+        Self { text, bytes: text.as_bytes(), at: 0, ending, open, out, pending: None, edits }
+    }
+
+    fn document(mut self) -> Result<Mended, JsonError> {
+        let call = self.before()?;
+        let read = self.object().and_then(|()| self.after(call));
+        match read {
+            Err(it) if self.ending == Ending::Cut && !self.open.is_empty() && is_end(&it) => {
+                self.close_all();
+            }
+            read => read?,
+        }
+        Ok(Mended { text: self.out, edits: self.edits })
+    }
+
+    /// Reads the object at this place, and appends it.
+    fn object(&mut self) -> Result<(), JsonError> {
+        if self.peek() != Some(b'{') {
+            return Err(self.unexpected("an object"));
+        }
+        self.begin()?;
+        while let Some(open) = self.open.last() {
+            let (is_object, after) = (open.is_object, open.after);
+            self.blanks()?;
+            match self.peek() {
+                None => return Err(self.end("the end of an object")),
+                Some(b'}' | b']') => self.close()?,
+                Some(b',') => self.comma(after)?,
+                Some(b'{') if is_object => self.double_brace()?,
+                Some(_) => self.element(is_object, after)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn begin(&mut self) -> Result<(), JsonError> {
+        if self.open.len() >= MAX_DEPTH {
+            return Err(JsonError::new(self.at, Problem::Depth(MAX_DEPTH)));
+        }
+        let is_object = self.peek() == Some(b'{');
+        self.out.push(if is_object { '{' } else { '[' });
+        self.at += 1;
+        self.pending = None;
+        self.open.push(Open { is_object, doubled: false, after: After::Nothing });
+        Ok(())
+    }
+
+    /// A bracket that closes the innermost container.
+    fn close(&mut self) -> Result<(), JsonError> {
+        let Some(open) = self.open.last() else { return Err(self.unexpected("the end")) };
+        let (bracket, expected) =
+            if open.is_object { (b'}', "',' or '}'") } else { (b']', "',' or ']'") };
+        if self.peek() != Some(bracket) {
+            return Err(self.unexpected(expected));
+        }
+        let doubled = open.doubled;
+        if matches!(open.after, After::Comma | After::Separator) {
+            self.edits.add(Edit::Comma);
+        }
+        self.at += 1;
+        if doubled {
+            self.at = skip_blanks(self.bytes, self.at);
+            match self.peek() {
+                Some(b'}') => self.at += 1,
+                None => return Err(self.end("a second '}'")),
+                Some(_) => return Err(self.unexpected("a second '}'")),
+            }
+        }
+        self.out.push(char::from(bracket));
+        self.open.pop();
+        self.set_after(After::Value);
+        Ok(())
+    }
+
+    fn comma(&mut self, after: After) -> Result<(), JsonError> {
+        match after {
+            After::Nothing => {
+                self.edits.add(Edit::Comma);
+                self.set_after(After::Comma);
+            }
+            After::Value => self.set_after(After::Separator),
+            After::Comma | After::Separator => return Err(self.unexpected("a value")),
+        }
+        self.at += 1;
+        Ok(())
+    }
+
+    /// A second brace directly after the one that opens an object.
+    fn double_brace(&mut self) -> Result<(), JsonError> {
+        match self.open.last_mut() {
+            Some(open) if !open.doubled && open.after == After::Nothing => open.doubled = true,
+            _ => return Err(self.unexpected("a member name")),
+        }
+        self.edits.add(Edit::DoubledBraces);
+        self.at += 1;
+        Ok(())
+    }
+
+    fn element(&mut self, is_object: bool, after: After) -> Result<(), JsonError> {
+        if after == After::Value {
+            self.edits.add(Edit::Comma);
+        }
+        self.pending = Some(self.out.len());
+        if matches!(after, After::Value | After::Separator) {
+            self.out.push(',');
+        }
+        if is_object {
+            self.key()?;
+        }
+        self.set_after(After::Value);
+        let place = if is_object { Place::Member } else { Place::Element };
+        match self.peek() {
+            None => Err(self.end("a value")),
+            Some(b'{' | b'[') => self.begin(),
+            _ if self.quote_here().is_some() => self.strings(place),
+            _ => self.bare(),
+        }
+    }
+
+    /// A key and its separator, and the blanks after it.
+    fn key(&mut self) -> Result<(), JsonError> {
+        match self.quote_here() {
+            Some(_) => self.string(Place::Key)?,
+            None => self.bare_key()?,
+        }
+        self.blanks()?;
+        let rest = &self.bytes[self.at..];
+        match rest {
+            [b':', ..] => self.at += 1,
+            [b'=', tail @ ..] => {
+                self.edits.add(Edit::Colon);
+                self.at += 1 + usize::from(tail.first() == Some(&b'>'));
+            }
+            [] => return Err(self.end("':'")),
+            _ => return Err(self.unexpected("':'")),
+        }
+        self.out.push(':');
+        self.blanks()
+    }
+
+    /// Closes what is open, and drops the element that has no value.
+    fn close_all(&mut self) {
+        if let Some(start) = self.pending {
+            self.out.truncate(start);
+        }
+        while let Some(open) = self.open.pop() {
+            self.out.push(if open.is_object { '}' } else { ']' });
+        }
+        self.edits.add(Edit::Completed);
+    }
+
+    fn set_after(&mut self, after: After) {
+        if let Some(open) = self.open.last_mut() {
+            open.after = after;
+        }
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.bytes.get(self.at).copied()
+    }
+
+    fn unexpected(&self, expected: &'static str) -> JsonError {
+        unexpected(self.bytes, self.at, expected)
+    }
+
+    fn end(&self, expected: &'static str) -> JsonError {
+        end(self.bytes, expected)
+    }
+}
+
+fn is_end(it: &JsonError) -> bool {
+    matches!(it.problem, Problem::End { .. })
+}
