@@ -3,6 +3,7 @@
 //! Does not know which formats there are.
 
 use msg_compact::Plan;
+use msg_codec::{Assembled, Family};
 use msg_core::request::RequestHead;
 use msg_core::{Diagnostic, Message, RawJson, Report};
 use msg_forms::{agent::AgentForm, turns::LowerOptions};
@@ -78,6 +79,24 @@ pub(crate) trait Codec: Sync {
     ) -> Result<Report, Refusal> {
         let text = format!("{} has no requests, so that nothing can go along", self.name());
         Err(Refusal::bad_option(text))
+    }
+
+    /// Writes what a model answered as a response.
+    ///
+    /// Fails for a format that has no responses.
+    fn write_response(
+        &self,
+        _answer: &Assembled,
+        _options: &WriteOptions,
+        _out: &mut Vec<u8>,
+    ) -> Result<Report, Refusal> {
+        let text = format!("{} has no responses that could be written", self.name());
+        Err(Refusal::bad_option(text))
+    }
+
+    /// The families of streams that a response of this format is read by.
+    fn families(&self) -> &'static [Family] {
+        &[]
     }
 
     /// Whether the reader says itself what a document is that is not of this format.

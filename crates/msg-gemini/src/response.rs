@@ -1,12 +1,14 @@
 //! Responses of `generateContent`: a message for each candidate, and every other member raw and in its
 //! place (GE-1).
 
+use msg_codec::Assembled;
 use msg_codec::codec::{Body, Context, MessageBody, Purpose};
 use msg_core::{Error, Message, Report, Role, Usage};
 use msg_json::{Kind, Reader};
 
 use crate::{
     WriteOptions,
+    events::{finish_word, usage_metadata},
     read::read_alone_as,
     write::{Writer, written},
 };
@@ -43,6 +45,42 @@ pub struct GenerateResponse {
 }
 
 impl GenerateResponse {
+    /// The response that says what a stream said, of whatever format it was: for a proxy that answers its
+    /// client whole.
+    ///
+    /// ```
+    /// use msg_codec::{StreamOptions, StreamReader};
+    /// use msg_gemini::{GEMINI, GenerateResponse};
+    ///
+    /// let mut reader = StreamReader::new(&[GEMINI], StreamOptions::default());
+    /// reader.feed(br#"{"candidates":[{"content":{"parts":[{"text":"Hi"}]},"finishReason":"STOP"}]}"#, &mut |_| {});
+    /// let response = GenerateResponse::of(&reader.finish(&mut |_| {}));
+    /// assert_eq!(response.finish_reason(0).as_deref(), Some("STOP"));
+    /// assert_eq!(response.messages[0].text(), "Hi");
+    /// ```
+    #[must_use]
+    pub fn of(res: &Assembled) -> Self {
+        let mut body = Body::new(HELD);
+        body.hold("candidates");
+        let usage = res.usage.as_ref();
+        body.write_optional("usageMetadata", usage, |it, usage| usage_metadata(usage, it));
+        let ids = [("modelVersion", &res.model), ("responseId", &res.id)];
+        for (name, text) in ids {
+            body.write_optional(name, text.as_ref(), |it, text| it.str(text));
+        }
+        let candidates = res.choices.iter().map(|choice| {
+            let mut body = Body::new(HELD_OF_CANDIDATE);
+            body.hold("content");
+            let reason = finish_word(choice);
+            body.write_optional("finishReason", reason, |it, word| it.str(&word));
+            body.write_member("index", |it| it.u64(u64::from(choice.index)));
+            Candidate { body, has_content: true }
+        });
+        let candidates = candidates.collect();
+        let messages = res.choices.iter().map(|it| it.message.clone()).collect();
+        Self { messages, body, candidates }
+    }
+
     /// The provider's id of the response.
     #[must_use]
     pub fn id(&self) -> Option<String> {

@@ -17,7 +17,7 @@ const CITATIONS: &str = "citations";
 
 /// Appends the event stream of a message, and says what it cannot hold (AN-18). Reading it gives the
 /// message. Reasoning without a signature goes out without one: to be seen, not to be replayed. A message
-/// that was cut by an error or an interruption has no end. Linear in the output.
+/// that was cut by an error or an interruption has no end, but an error where the options say which. Linear in the output.
 ///
 /// ```
 /// use msg_anthropic::{EventOptions, write_events};
@@ -46,7 +46,9 @@ pub fn write_events(message: &Message, options: &EventOptions, out: &mut Vec<u8>
     }
     blocks.losses.flush();
     let finish = finish_of(options, message);
-    if frame::is_end(finish) {
+    if let Some(error) = &options.error {
+        frame::error(out, error);
+    } else if frame::is_end(finish) {
         frame::message_end(out, finish, options.usage.as_ref(), &message.extra);
     }
     report

@@ -61,6 +61,9 @@ struct CarryArgs {
     /// Carry the whole request (tools, limits, temperature …), not only its conversation.
     #[arg(long)]
     request: bool,
+    /// Convert a response into a response: id, model, stop reason and usage go along.
+    #[arg(long, conflicts_with = "request")]
+    response: bool,
     /// With --request: the model to ask; the name in the input is of another provider.
     #[arg(long, value_name = "NAME", requires = "request")]
     model: Option<String>,

@@ -7,7 +7,7 @@ use msg_core::{FinishReason, RawJson, StreamEvent, Usage};
 use msg_json::{JsonError, Reader};
 use serde::{Deserialize, Serialize};
 
-use super::assembler::Assembled;
+use super::assembler::{Assembled, AssembledChoice};
 use super::close::{Closing, Ending, StreamState};
 use super::merged::{Note, Notes, Sink, Step};
 use super::reader::{StreamLimits, StreamOptions};
@@ -305,6 +305,22 @@ pub struct EventOptions {
     pub usage: Option<Usage>,
     /// Why the model stopped, as far as it is known before the stream says so.
     pub finish: Option<FinishReason>,
+    /// Why it failed: the provider's error, or that the stream was cut.
+    pub error: Option<String>,
+}
+
+/// Why a stream failed; none of one that came to its end.
+fn failure(read: &Assembled) -> Option<String> {
+    let cut = |it: &AssembledChoice| {
+        matches!(it.finish, None | Some(FinishReason::Error | FinishReason::Interrupted))
+    };
+    match &read.error {
+        Some(error) => Some(error.message.clone()),
+        None if !read.complete && read.choices.iter().any(cut) => {
+            Some("the stream ended early".to_owned())
+        }
+        None => None,
+    }
 }
 
 impl EventOptions {
@@ -318,6 +334,7 @@ impl EventOptions {
             created: read.created.map_or(0, |it| it as u64),
             usage: read.usage.clone(),
             finish: read.choices.first().and_then(|it| it.finish.clone()),
+            error: failure(read),
         }
     }
 

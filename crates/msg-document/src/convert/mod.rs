@@ -4,6 +4,7 @@
 
 mod options;
 mod portable;
+mod response;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -105,6 +106,7 @@ impl Document {
                 res.left_behind = self.members();
                 self.write_messages(to, &options.write, &mut res.document)
             }
+            Carry::Response => self.write_response(to, &options.write, &mut res.document)?,
             Carry::Request { model } => {
                 let head = self.head().unwrap_or_default();
                 let (mut head, mut edits) = with_model(head, model.as_deref());

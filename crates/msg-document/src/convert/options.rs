@@ -77,6 +77,8 @@ pub enum Carry {
         /// The model to ask there; the name that the source has is of another provider.
         model: Option<String>,
     },
+    /// The answer of a model, as a response: id, model, finish and usage too.
+    Response,
 }
 
 impl ConvertOptions {
@@ -106,7 +108,10 @@ impl ConvertOptions {
         let read = options::read(take(of, "from")?, take(of, "calls")?, take(of, "max_bytes")?);
         let mut res = ConvertOptions::default().with_read(read);
         let (request, model) = (take(of, "request")?.unwrap_or(false), take(of, "model")?);
+        let response = take(of, "response")?.unwrap_or(false);
         res.carry = match (request, model) {
+            (false, None) if response => Carry::Response,
+            _ if response => return Err(bad("response and request exclude each other")),
             (true, model) => Carry::Request { model },
             (false, None) => Carry::Conversation,
             (false, Some(_)) => return Err(bad("model is for a request, which is false")),

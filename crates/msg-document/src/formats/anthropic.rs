@@ -46,6 +46,14 @@ impl Api for Anthropic {
         Ok(MessagesRequest::from_head(head, messages, &options.anthropic)?)
     }
 
+    const FAMILIES: &'static [msg_codec::Family] = &[msg_anthropic::ANTHROPIC];
+
+    fn response(answer: &msg_codec::Assembled) -> Option<(msg_anthropic::MessagesResponse, Report)> {
+        let message = answer.choices.first()?.message.clone();
+        let options = msg_anthropic::EventOptions::of(answer);
+        Some((msg_anthropic::MessagesResponse::new(message, &options), Report::new()))
+    }
+
     fn options(options: &WriteOptions) -> &msg_anthropic::WriteOptions {
         &options.anthropic
     }

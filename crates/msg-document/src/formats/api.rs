@@ -10,6 +10,7 @@ use std::marker::PhantomData;
 use std::ops::Range;
 
 use msg_codec::codec::{Document, MessageBody, RequestBody};
+use msg_codec::{Assembled, Family};
 use msg_core::{Message, RawJson, Report, request::RequestHead};
 
 use super::exchange::Exchange;
@@ -46,6 +47,16 @@ pub(super) trait Api: Send + Sync + 'static {
         messages: Vec<Message>,
         options: &WriteOptions,
     ) -> Result<(Self::Request, Report), Refusal>;
+
+    /// The streams, and the whole answers, of this API.
+    const FAMILIES: &'static [Family] = &[];
+
+    /// A response that says what a model answered, and what that cannot hold; none where none is made.
+    fn response(
+        _answer: &Assembled,
+    ) -> Option<(<Self::Request as RequestBody>::Response, Report)> {
+        None
+    }
 
     /// Its options among all.
     fn options(options: &WriteOptions) -> &<Self::Request as MessageBody>::Options;
@@ -125,6 +136,24 @@ impl<A: Api> Codec for Wire<A> {
         report.append(request.write_body(A::options(options), out));
         *messages = std::mem::take(request.messages_mut());
         Ok(report)
+    }
+
+    fn write_response(
+        &self,
+        answer: &Assembled,
+        options: &WriteOptions,
+        out: &mut Vec<u8>,
+    ) -> Result<Report, Refusal> {
+        let Some((response, mut report)) = A::response(answer) else {
+            let text = format!("{} has no responses that could be written", A::NAME);
+            return Err(Refusal::bad_option(text));
+        };
+        report.append(response.write_body(A::options(options), out));
+        Ok(report)
+    }
+
+    fn families(&self) -> &'static [Family] {
+        A::FAMILIES
     }
 
     fn lacks_ids(&self) -> bool {

@@ -73,6 +73,12 @@ impl Api for Responses {
         Ok(ResponsesRequest::from_head(head, messages))
     }
 
+    const FAMILIES: &'static [msg_codec::Family] = &[msg_openai::RESPONSES];
+
+    fn response(answer: &msg_codec::Assembled) -> Option<(msg_openai::ResponsesResponse, Report)> {
+        Some(msg_openai::ResponsesResponse::with_report(answer))
+    }
+
     fn options(options: &WriteOptions) -> &msg_openai::WriteOptions {
         &options.encode
     }

@@ -53,7 +53,7 @@ pub struct ChunkWriter {
 #[derive(Debug, Default)]
 pub(super) struct End {
     /// The finish reason in Gemini's word.
-    reason: Option<String>,
+    pub(super) reason: Option<String>,
     /// Members of the candidate.
     members: Vec<(String, String)>,
     /// Some thought went out.
@@ -276,6 +276,7 @@ impl ChunkWriter {
 
     /// An event: a response with these members, and who answers.
     fn chunk(&self, out: &mut Vec<u8>, members: impl FnOnce(&mut JsonWriter<'_>)) {
+        let start = out.len();
         out.extend_from_slice(b"data: ");
         JsonWriter::new(out).object(|it| {
             members(it);
@@ -287,6 +288,7 @@ impl ChunkWriter {
                 }
             }
         });
+        escape_line_ends(out, start);
         out.extend_from_slice(b"\n\n");
     }
 
@@ -319,5 +321,18 @@ fn said(part: &Part) -> Cow<'_, str> {
     match part {
         Part::Reasoning(it) => it.display_text(),
         it => Cow::Borrowed(it.as_text().unwrap_or_default()),
+    }
+}
+
+/// Escapes the characters from `start` on at which the provider's client ends a line, though an event stream does
+/// not: U+0085, U+2028, U+2029. They occur in strings only.
+fn escape_line_ends(out: &mut Vec<u8>, start: usize) {
+    const ENDS: [(&str, &str); 3] =
+        [("\u{85}", "\\u0085"), ("\u{2028}", "\\u2028"), ("\u{2029}", "\\u2029")];
+    let Ok(text) = std::str::from_utf8(&out[start..]) else { return };
+    if ENDS.iter().any(|(end, _)| text.contains(end)) {
+        let escaped = ENDS.iter().fold(text.to_owned(), |it, (end, escape)| it.replace(end, escape));
+        out.truncate(start);
+        out.extend_from_slice(escaped.as_bytes());
     }
 }

@@ -16,6 +16,12 @@ use msg_core::Report;
 
 pub use live::ChunkWriter;
 use live::End;
+pub(crate) use words::usage_metadata;
+
+/// Why a choice stopped, in Gemini's word.
+pub(crate) fn finish_word(choice: &msg_codec::AssembledChoice) -> Option<String> {
+    End::of(choice).reason
+}
 
 /// Writes what an assembler read as the stream that Gemini would send, and says what that cannot hold.
 /// Linear in the output.

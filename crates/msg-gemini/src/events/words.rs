@@ -17,7 +17,7 @@ pub(super) fn word(reason: &FinishReason) -> Option<String> {
 }
 
 /// The provider's own object where it is Gemini's, else one of the numbers.
-pub(super) fn usage_metadata(usage: &Usage, it: &mut JsonWriter<'_>) {
+pub(crate) fn usage_metadata(usage: &Usage, it: &mut JsonWriter<'_>) {
     let own = usage.raw.as_ref().filter(|raw| {
         let members = msg_codec::codec::object_members(raw).unwrap_or_default();
         members.iter().any(|it| it.name.ends_with("TokenCount"))

@@ -51,6 +51,13 @@ pub struct ResponseEventWriter {
     pub(super) report: Report,
 }
 
+/// The members that every response has, with what they are by default.
+pub(crate) fn defaults(it: &mut Writer<'_>) {
+    it.key("parallel_tool_calls").bool(true);
+    it.key("tool_choice").str("auto");
+    it.key("tools").array([], |_, _: ()| {});
+}
+
 impl ResponseEventWriter {
     /// A writer at the start of a stream.
     #[must_use]
@@ -136,6 +143,7 @@ impl ResponseEventWriter {
         it.key("model").str(&self.options.model);
         let items = self.items.iter().filter(|_| status != "in_progress");
         it.key("output").array(items, |it, item| it.raw(item));
+        defaults(it);
         match self.usage.as_ref().filter(|_| status != "in_progress") {
             Some(usage) => usage::write(it.key("usage"), usage, &usage::RESPONSES),
             None => it.key("usage").null(),

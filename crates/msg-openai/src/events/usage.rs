@@ -10,6 +10,8 @@ pub(crate) struct Words {
     output: &'static str,
     input_details: &'static str,
     output_details: &'static str,
+    /// What a detail is that nobody counted, where the type asks for it.
+    unknown: Option<u64>,
 }
 
 pub(crate) const CHAT: Words = Words {
@@ -17,6 +19,7 @@ pub(crate) const CHAT: Words = Words {
     output: "completion_tokens",
     input_details: "prompt_tokens_details",
     output_details: "completion_tokens_details",
+    unknown: None,
 };
 
 pub(crate) const RESPONSES: Words = Words {
@@ -24,6 +27,7 @@ pub(crate) const RESPONSES: Words = Words {
     output: "output_tokens",
     input_details: "input_tokens_details",
     output_details: "output_tokens_details",
+    unknown: Some(0),
 };
 
 /// Appends the object: the provider's own where it has these words, else one of the numbers.
@@ -40,13 +44,15 @@ pub(crate) fn write(it: &mut Writer<'_>, usage: &Usage, words: &Words) {
         it.key(words.input).u64(input);
         it.key(words.output).u64(output);
         it.key("total_tokens").u64(usage.total.unwrap_or(input.saturating_add(output)));
-        if usage.cached.is_some() || usage.cache_write.is_some() {
+        let cached = usage.cached.or(words.unknown);
+        let cache_write = usage.cache_write.or(words.unknown);
+        if cached.is_some() || cache_write.is_some() {
             it.key(words.input_details).object(|it| {
-                it.optional("cached_tokens", usage.cached, |it, n| it.u64(n));
-                it.optional("cache_write_tokens", usage.cache_write, |it, n| it.u64(n));
+                it.optional("cached_tokens", cached, |it, n| it.u64(n));
+                it.optional("cache_write_tokens", cache_write, |it, n| it.u64(n));
             });
         }
-        if let Some(reasoning) = usage.reasoning {
+        if let Some(reasoning) = usage.reasoning.or(words.unknown) {
             it.key(words.output_details).object(|it| it.key("reasoning_tokens").u64(reasoning));
         }
     });

@@ -27,15 +27,9 @@ use crate::{WriteOptions, responses};
 /// ```
 pub fn write_response_events(res: &Assembled, out: &mut Vec<u8>) -> Report {
     let mut writer = ResponseEventWriter::new(EventOptions::of(res));
-    if let Some(choice) = res.choices.first() {
-        let mut json = Vec::new();
-        let message = with_reasoning_ids(choice.message.clone());
-        let options = WriteOptions::canonical();
-        writer.report.append(responses::write(&[message], &options, &mut json));
-        let list = String::from_utf8(json).expect("because only strings are written");
-        Json::from_valid(&list).elements().for_each(|item| writer.whole_item(item, out));
-        writer.finish = choice.finish.clone();
-    }
+    let items = whole_items(res, &mut writer.report);
+    items.iter().for_each(|it| writer.whole_item(Json::from_valid(it), out));
+    writer.finish = res.choices.first().and_then(|it| it.finish.clone());
     for other in res.choices.iter().skip(1) {
         let text = format!("choice {} has no place in the stream", other.index);
         writer.report.push(Diagnostic::warning(Code::new("convert::lost-part"), text));
@@ -44,6 +38,67 @@ pub fn write_response_events(res: &Assembled, out: &mut Vec<u8>) -> Report {
         writer.error = Some(error.message.clone());
     }
     writer.finish(out)
+}
+
+/// The items of the first choice, each with all members that a response's items have.
+pub(crate) fn whole_items(res: &Assembled, report: &mut Report) -> Vec<String> {
+    let Some(choice) = res.choices.first() else { return Vec::new() };
+    let mut json = Vec::new();
+    let message = with_reasoning_ids(choice.message.clone());
+    report.append(responses::write(&[message], &WriteOptions::canonical(), &mut json));
+    let list = String::from_utf8(json).expect("because only strings are written");
+    let cut = &choice.incomplete;
+    let items = Json::from_valid(&list).elements().enumerate();
+    items.map(|(place, item)| completed(item, place, cut)).collect()
+}
+
+/// An item with the members that the type asks for and the message had no value for: id, status, and of texts
+/// the annotations. A call that was cut is `incomplete`.
+fn completed(item: Json<'_>, place: usize, cut: &[String]) -> String {
+    let text = |name: &str| item.get(name).and_then(Json::text).unwrap_or_default();
+    let kind = text("type");
+    let prefix = match &*kind {
+        "message" => "msg",
+        "function_call" => "fc",
+        "custom_tool_call" => "ctc",
+        "reasoning" => "rs",
+        _ => return item.compact(),
+    };
+    let is_cut = cut.iter().any(|it| *it == text("call_id")) && kind != "message";
+    let has = |name: &str| item.get(name).is_some_and(|it| it.filled().is_some());
+    to_text(|it| {
+        it.object(|it| {
+            for (name, value) in item.members() {
+                match &*name {
+                    "id" | "status" if !has(&name) => {}
+                    "content" if kind == "message" => {
+                        it.key(&name).array(value.elements(), |it, part| annotated(part, it));
+                    }
+                    _ => it.key(&name).raw(&value.compact()),
+                }
+            }
+            if !has("id") {
+                it.key("id").str(&id_of(prefix, place));
+            }
+            if !has("status") && kind != "reasoning" {
+                it.key("status").str(if is_cut { "incomplete" } else { "completed" });
+            }
+        });
+    })
+}
+
+/// A text of an item, which has annotations.
+fn annotated(part: Json<'_>, it: &mut Writer<'_>) {
+    let is_text = part.get("type").and_then(Json::text).is_some_and(|it| it == "output_text");
+    if !is_text || part.get("annotations").is_some() {
+        return it.raw(&part.compact());
+    }
+    it.object(|it| {
+        for (name, value) in part.members() {
+            it.key(&name).raw(&value.compact());
+        }
+        it.key("annotations").array([], |_, _: ()| {});
+    });
 }
 
 impl ResponseEventWriter {
@@ -56,19 +111,24 @@ impl ResponseEventWriter {
         let kind = json.get("type").and_then(Json::text).unwrap_or_default();
         let grows = match &*kind {
             "message" => Some("content"),
+            "reasoning" => Some("summary"),
             "function_call" => Some("arguments"),
             "custom_tool_call" => Some("input"),
             _ => None,
         };
         let begun = grows.map_or_else(|| item.clone(), |member| emptied(json, member));
         self.item_event("response.output_item.added", place, &begun, out);
+        let id = json.get("id").and_then(Json::text).unwrap_or_default();
+        let at = At { id: &id, place, part: None };
         match &*kind {
-            "message" => self.contents(json, place, out),
+            "message" => self.contents(json, at, out),
+            "reasoning" => self.thoughts(json, at, out),
             "function_call" => {
-                self.text("function_call_arguments", "arguments", json, (place, None), out);
+                let name = json.get("name").map(Json::source);
+                self.text("function_call_arguments", ("arguments", name), json, at, out);
             }
             "custom_tool_call" => {
-                self.text("custom_tool_call_input", "input", json, (place, None), out);
+                self.text("custom_tool_call_input", ("input", None), json, at, out);
             }
             _ => {}
         }
@@ -76,43 +136,78 @@ impl ResponseEventWriter {
         self.item_done(place, out);
     }
 
-    fn contents(&mut self, item: Json<'_>, place: usize, out: &mut Vec<u8>) {
-        for (at, part) in item.get("content").into_iter().flat_map(Json::elements).enumerate() {
+    fn contents(&mut self, item: Json<'_>, at: At<'_>, out: &mut Vec<u8>) {
+        for (n, part) in item.get("content").into_iter().flat_map(Json::elements).enumerate() {
+            let at = At { part: Some(("content_index", n)), ..at };
             let kind = part.get("type").and_then(Json::text).unwrap_or_default();
             let member = if kind == "refusal" { "refusal" } else { "text" };
-            let begun = emptied(part, member);
-            self.part("response.content_part.added", &begun, (place, at), out);
+            self.part("response.content_part.added", &emptied(part, member), at, out);
             if matches!(&*kind, "output_text" | "refusal") {
-                self.text(&kind, member, part, (place, Some(at)), out);
+                self.text(&kind, (member, None), part, at, out);
             }
-            self.part("response.content_part.done", part.source(), (place, at), out);
+            self.part("response.content_part.done", part.source(), at, out);
         }
     }
 
-    fn part(&mut self, name: &str, part: &str, (place, at): (usize, usize), out: &mut Vec<u8>) {
+    /// The thought of a reasoning item: its summary, and its own text where that is there.
+    fn thoughts(&mut self, item: Json<'_>, at: At<'_>, out: &mut Vec<u8>) {
+        for (n, part) in item.get("summary").into_iter().flat_map(Json::elements).enumerate() {
+            let at = At { part: Some(("summary_index", n)), ..at };
+            self.part("response.reasoning_summary_part.added", &emptied(part, "text"), at, out);
+            self.text("reasoning_summary_text", ("text", None), part, at, out);
+            self.part("response.reasoning_summary_part.done", part.source(), at, out);
+        }
+        for (n, part) in item.get("content").into_iter().flat_map(Json::elements).enumerate() {
+            let at = At { part: Some(("content_index", n)), ..at };
+            self.text("reasoning_text", ("text", None), part, at, out);
+        }
+    }
+
+    fn part(&mut self, name: &str, part: &str, at: At<'_>, out: &mut Vec<u8>) {
         self.event(name, out, |_, it| {
-            it.key("output_index").u64(place as u64);
-            it.key("content_index").u64(at as u64);
+            at.write(it);
             it.key("part").raw(part);
         });
     }
 
-    /// The string of a member, in one delta and whole.
+    /// The string of a member, in one delta and whole; the end of a call says its name too.
     fn text(
         &mut self,
-        name: &str,
-        member: &str,
+        event: &str,
+        (member, name): (&str, Option<&str>),
         of: Json<'_>,
-        (place, part): (usize, Option<usize>),
+        at: At<'_>,
         out: &mut Vec<u8>,
     ) {
         let Some(text) = of.get(member).filter(|it| it.filled().is_some()) else { return };
-        for (event, key) in [("delta", "delta"), ("done", member)] {
-            self.event(&format!("response.{name}.{event}"), out, |_, it| {
-                it.key("output_index").u64(place as u64);
-                it.optional("content_index", part, |it, n| it.u64(n as u64));
+        let is_text = event == "output_text";
+        for (end, key) in [("delta", "delta"), ("done", member)] {
+            self.event(&format!("response.{event}.{end}"), out, |_, it| {
+                at.write(it);
                 it.key(key).raw(text.source());
+                it.optional("name", name.filter(|_| end == "done"), |it, name| it.raw(name));
+                if is_text {
+                    it.key("logprobs").array([], |_, _: ()| {});
+                }
             });
+        }
+    }
+}
+
+/// Where an event belongs: an item, and a part of it.
+#[derive(Clone, Copy)]
+struct At<'a> {
+    id: &'a str,
+    place: usize,
+    part: Option<(&'static str, usize)>,
+}
+
+impl At<'_> {
+    fn write(self, it: &mut Writer<'_>) {
+        it.key("item_id").str(self.id);
+        it.key("output_index").u64(self.place as u64);
+        if let Some((name, n)) = self.part {
+            it.key(name).u64(n as u64);
         }
     }
 }

@@ -1,11 +1,11 @@
 //! Responses of the Responses API: the items of `output`, everything else raw and in place.
 
-use msg_core::{Error, Message, RawJson, Report, Usage};
+use msg_core::{Error, Message, Report, Usage};
 use msg_json::Reader;
 use serde::{Serialize, Serializer};
 
 use super::read::items;
-use crate::events::{End, RESPONSES_USAGE, with_reasoning_ids, write_usage};
+use crate::events::{End, RESPONSES_USAGE, response_defaults, whole_items, write_usage};
 use crate::{Assembled, EventOptions, WriteOptions, chat::serialize_raw};
 use msg_codec::codec::{Body, Context, MessageBody};
 
@@ -50,21 +50,36 @@ impl ResponsesResponse {
     /// ```
     #[must_use]
     pub fn of(res: &Assembled) -> Self {
+        Self::with_report(res).0
+    }
+
+    /// As [`ResponsesResponse::of`], and what the items cannot hold.
+    #[must_use]
+    pub fn with_report(res: &Assembled) -> (Self, Report) {
         let options = EventOptions::of(res);
         let end = End::of(options.finish.as_ref(), res.error.as_ref().map(|it| &*it.message));
-        let mut body = Body::new(HELD);
-        body.set("id", RawJson::string(&options.id));
-        body.set("object", RawJson::string("response"));
-        body.write_member("created_at", |it| it.u64(options.created));
-        body.set("status", RawJson::string(end.status().unwrap_or("in_progress")));
-        body.write_member("error", |it| end.write_error(it));
-        body.write_member("incomplete_details", |it| end.write_details(it));
-        body.set("model", RawJson::string(&options.model));
-        body.hold("output");
-        let usage = options.usage.as_ref();
-        body.write_optional("usage", usage, |it, usage| write_usage(it, usage, &RESPONSES_USAGE));
-        let first = res.choices.first().map(|it| with_reasoning_ids(it.message.clone()));
-        Self { messages: first.into_iter().collect(), body }
+        let mut report = Report::new();
+        let items = whole_items(res, &mut report);
+        let json = msg_json::to_text(|it| {
+            it.object(|it| {
+                it.key("id").str(&options.id);
+                it.key("object").str("response");
+                it.key("created_at").u64(options.created);
+                it.key("status").str(end.status().unwrap_or("in_progress"));
+                end.write_error(it.key("error"));
+                end.write_details(it.key("incomplete_details"));
+                it.key("model").str(&options.model);
+                it.key("output").array(&items, |it, item| it.raw(item));
+                response_defaults(it);
+                let usage = options.usage.as_ref();
+                it.optional("usage", usage, |it, usage| write_usage(it, usage, &RESPONSES_USAGE));
+            });
+        });
+        // Read back, so that the items go out as they are, ids included.
+        match super::read(json.as_bytes(), &crate::ReadOptions::new()) {
+            Ok((super::Document::Response(it), _)) => (it, report),
+            _ => (Self { messages: Vec::new(), body: Body::new(HELD) }, report),
+        }
     }
 
     /// The provider's id of the response.
