@@ -99,7 +99,8 @@ impl Document {
             res.edits.extend(self.repair(&options));
         }
         if !matches!(to.name(), "native" | "msgmd") {
-            portable::make_portable(&mut self.content.messages, to.name());
+            let has_display = self.format().is_session();
+            portable::make_portable(&mut self.content.messages, to.name(), has_display);
         }
         let written = match &options.carry {
             Carry::Conversation => {

@@ -10,9 +10,18 @@
 use msg_core::{Image, Message, Other, PairSide, Part, RawJson, ToolCall, ToolResult};
 use serde_json::Value;
 
-/// Makes of the parts that only another format than `to` has what any format holds, where that can be done.
-pub(super) fn make_portable(messages: &mut [Message], to: &str) {
+/// Makes of the parts that only another format than `to` has what any format holds, where that can be done. Of a list
+/// of a framework (`has_display`) parts that no model said are of no format that is written.
+pub(super) fn make_portable(messages: &mut [Message], to: &str, has_display: bool) {
     for part in messages.iter_mut().flat_map(|it| &mut it.parts) {
+        if let Part::Other(it) = part
+            && it.format.as_str() == "json"
+            && has_display
+            && is_display(&it.value)
+        {
+            // Of no provider's format, so that no writer takes it for words.
+            it.format = "display".into();
+        }
         if let Part::ToolResult(it) = part
             && it.content.parts().iter().any(|it| portable(it, to).is_some())
         {
@@ -20,6 +29,19 @@ pub(super) fn make_portable(messages: &mut [Message], to: &str) {
         }
         replace(part, to);
     }
+}
+
+/// Whether a part of a framework is shown to people or was run by the provider: no model said it.
+fn is_display(value: &RawJson) -> bool {
+    let members = value.members().unwrap_or_default();
+    let kind = members.iter().find(|it| matches!(it.0.as_str(), "type" | "part_kind"));
+    kind.and_then(|it| it.1.parse::<String>().ok()).is_some_and(|kind| {
+        kind.starts_with("data-")
+            || matches!(
+                kind.as_str(),
+                "source-url" | "source-document" | "builtin-tool-call" | "builtin-tool-return"
+            )
+    })
 }
 
 fn replace(part: &mut Part, to: &str) {

@@ -186,3 +186,40 @@ fn what_is_lost_is_an_error_if_that_is_asked() {
     assert_eq!(errors(&ConvertOptions::default()), 0);
     assert_eq!(errors(&ConvertOptions::default().with_strict()), 1);
 }
+
+/// The document in `to`, and the codes of what was said.
+fn converted(text: &str, to: &str) -> (String, Vec<String>) {
+    let to: Format = to.parse().expect("because it is a format");
+    let converted = convert(text.as_bytes(), to, &ConvertOptions::default());
+    let converted = converted.expect("because it is a document");
+    let codes = converted.edits.iter().map(|it| it.code.as_str().to_owned()).collect();
+    (String::from_utf8_lossy(&converted.document).into_owned(), codes)
+}
+
+#[test]
+fn parts_for_display_are_not_what_the_assistant_said() {
+    let sources = r#"[{"id":"1","role":"user","parts":[{"type":"text","text":"q"}]},{"id":"2","role":"assistant","parts":[{"type":"source-url","sourceId":"s","url":"https://a.b","title":"SHOWN"},{"type":"data-weather","data":{"city":"SHOWN"}},{"type":"text","text":"hi"}]}]"#;
+    let builtin = r#"[{"kind":"request","parts":[{"part_kind":"user-prompt","content":"q"}]},{"kind":"response","parts":[{"part_kind":"builtin-tool-call","tool_name":"web_search","args":{"q":"SHOWN"},"tool_call_id":"b1"},{"part_kind":"builtin-tool-return","tool_name":"web_search","content":{"r":1},"tool_call_id":"b1"},{"part_kind":"text","content":"hi"}]}]"#;
+    for text in [sources, builtin] {
+        for to in ["openai", "anthropic", "gemini", "responses", "plain", "claude-code"] {
+            let (written, codes) = converted(text, to);
+            assert!(!written.contains("SHOWN") && written.contains("hi"), "to {to}: {written}");
+            let n_lost = codes.iter().filter(|it| *it == "convert::lost-part").count();
+            assert_eq!(n_lost, 2, "to {to}: {codes:?}");
+        }
+    }
+}
+
+#[test]
+fn thinking_between_texts_loses_its_order_with_a_word() {
+    let said = |blocks: &str| {
+        let text = format!(
+            r#"{{"model":"m","max_tokens":5,"messages":[{{"role":"user","content":"q"}},{{"role":"assistant","content":[{blocks}]}}]}}"#
+        );
+        converted(&text, "openai").1
+    };
+    let thought = r#"{"type":"thinking","thinking":"t","signature":"s"}"#;
+    let text = r#"{"type":"text","text":"a"}"#;
+    assert_eq!(said(&format!("{thought},{text}")), [] as [&str; 0]);
+    assert_eq!(said(&format!("{thought},{text},{thought},{text}")), ["convert::order-lost"]);
+}

@@ -3,8 +3,7 @@
 
 use msg_document::{
     CheckOptions, ConvertOptions, Document, Format, ReadOptions, Refusal, RepairOptions,
-    WriteOptions, check,
-    convert, is_valid, key, messages, repair, stats,
+    WriteOptions, check, convert, is_valid, key, messages, repair, stats,
 };
 use serde::Deserialize;
 
@@ -50,7 +49,8 @@ fn exchanges_are_one_conversation() {
         let checked = document.check(&CheckOptions::default());
         checked.diagnostics.iter().for_each(|it| res.push_str(&format!("{it}\n")));
         let native: Format = "native".parse().expect("because it is a format");
-        let converted = convert(json, native, &ConvertOptions::default()).expect("because it is read");
+        let converted =
+            convert(json, native, &ConvertOptions::default()).expect("because it is read");
         res.push_str(&String::from_utf8_lossy(&converted.document));
         let repaired = repair(json, &RepairOptions::default()).expect("because it is read");
         assert_eq!(repaired.changed, !checked.ok, "repair mends what a check finds, and no more");

@@ -149,6 +149,8 @@ impl Writer<'_> {
                 Part::Reasoning(it) => {
                     if reasons && self.is_in_content(it) {
                         res.contents.push((at, part));
+                    } else if reasons {
+                        res.note_order(at, res.is_empty());
                     }
                 }
                 Part::Refusal(_) if self.is_refusal_member(&it.role, part, plan) => {
@@ -185,7 +187,10 @@ impl Writer<'_> {
             }
         }
         if let Some(at) = res.order_lost {
-            let text = "what stands behind a tool call or a refusal is written before it";
+            let text = match &it.parts[at] {
+                Part::Reasoning(_) => "thinking between other parts is written apart from them",
+                _ => "what stands behind a tool call or a refusal is written before it",
+            };
             self.objects.losses.warn("convert::order-lost", Some(at), text);
         }
         res
