@@ -255,7 +255,7 @@ fn refusals_change_nothing() {
         ("t.msg.md", "", &["--agent", "nobody"], "msgfile::agent-unknown"),
         ("t.md", "# Notes\n", &["--model", "tiny"], "msgfile::not-activated"),
         ("t.msg.md", small, &[], "compact::cannot-fit"),
-        ("t.msg.md", bad, &["--model", "tiny"], "line 1: `history` has"),
+        ("t.msg.md", bad, &["--model", "tiny"], "line 1: unknown value of `history`"),
         ("t.msg.md", "", &["--model", "tiny", "--url", "ftp://x"], "expected an http or https URL"),
     ];
     for (name, text, args, said) in cases {
