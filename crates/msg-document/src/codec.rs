@@ -2,8 +2,8 @@
 //!
 //! Does not know which formats there are.
 
-use msg_compact::Plan;
 use msg_codec::{Assembled, Family};
+use msg_compact::Plan;
 use msg_core::request::RequestHead;
 use msg_core::{Diagnostic, Message, RawJson, Report};
 use msg_forms::{agent::AgentForm, turns::LowerOptions};

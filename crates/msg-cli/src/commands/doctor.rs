@@ -1,4 +1,9 @@
 //! `msg doctor`: what keeps a session from being resumed, and its mend (SE-90 to SE-96).
+//!
+//! ```text
+//! msg doctor s.jsonl --diff   -{"type":"user","content":""}      what --fix would write
+//! msg doctor s.jsonl --fix    s.jsonl, and s.jsonl.bak-1         the mend, and the backup that --undo takes back
+//! ```
 
 mod diff;
 pub(crate) mod mend;

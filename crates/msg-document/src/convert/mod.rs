@@ -1,6 +1,11 @@
 //! A document in another format, and what was lost or changed on the way.
 //!
 //! What a format cannot hold is reported by the library that writes it.
+//!
+//! ```text
+//! {"messages":[{"role":"user","content":"hi","name":"Ann"}]}  ─▶ anthropic
+//! {"messages":[{"role":"user","content":"hi"}]}               convert::lost-member: no place for `name`
+//! ```
 
 mod options;
 mod portable;

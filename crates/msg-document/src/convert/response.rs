@@ -30,7 +30,10 @@ impl Document {
         reader.feed(&source, &mut |_| {});
         let mut answer = reader.finish(&mut |_| {});
         if let Some(error) = &answer.error {
-            return Err(Refusal::bad_option(format!("the response is an error: {}", error.message)));
+            return Err(Refusal::bad_option(format!(
+                "the response is an error: {}",
+                error.message
+            )));
         }
         let mut report = Report::new();
         name_response(&mut answer, to, &mut report);

@@ -48,7 +48,9 @@ impl Api for Anthropic {
 
     const FAMILIES: &'static [msg_codec::Family] = &[msg_anthropic::ANTHROPIC];
 
-    fn response(answer: &msg_codec::Assembled) -> Option<(msg_anthropic::MessagesResponse, Report)> {
+    fn response(
+        answer: &msg_codec::Assembled,
+    ) -> Option<(msg_anthropic::MessagesResponse, Report)> {
         let message = answer.choices.first()?.message.clone();
         let options = msg_anthropic::EventOptions::of(answer);
         Some((msg_anthropic::MessagesResponse::new(message, &options), Report::new()))

@@ -52,9 +52,7 @@ pub(super) trait Api: Send + Sync + 'static {
     const FAMILIES: &'static [Family] = &[];
 
     /// A response that says what a model answered, and what that cannot hold; none where none is made.
-    fn response(
-        _answer: &Assembled,
-    ) -> Option<(<Self::Request as RequestBody>::Response, Report)> {
+    fn response(_answer: &Assembled) -> Option<(<Self::Request as RequestBody>::Response, Report)> {
         None
     }
 

@@ -35,7 +35,9 @@ const PLACES: usize = 10;
 /// assert!(msg_document::losses_as_errors(&mut found) && found[0].is_error());
 /// ```
 pub fn losses_as_errors(found: &mut [Diagnostic]) -> bool {
-    let is_loss = |it: &&mut Diagnostic| it.code.as_str().starts_with("convert::lost-");
+    let is_loss = |it: &&mut Diagnostic| {
+        it.code.as_str().strip_prefix("convert::").is_some_and(|it| it.starts_with("lost-"))
+    };
     let lost = found.iter_mut().filter(is_loss).map(|it| it.severity = Severity::Error);
     lost.count() > 0
 }

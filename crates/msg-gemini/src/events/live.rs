@@ -331,7 +331,8 @@ fn escape_line_ends(out: &mut Vec<u8>, start: usize) {
         [("\u{85}", "\\u0085"), ("\u{2028}", "\\u2028"), ("\u{2029}", "\\u2029")];
     let Ok(text) = std::str::from_utf8(&out[start..]) else { return };
     if ENDS.iter().any(|(end, _)| text.contains(end)) {
-        let escaped = ENDS.iter().fold(text.to_owned(), |it, (end, escape)| it.replace(end, escape));
+        let escaped =
+            ENDS.iter().fold(text.to_owned(), |it, (end, escape)| it.replace(end, escape));
         out.truncate(start);
         out.extend_from_slice(escaped.as_bytes());
     }

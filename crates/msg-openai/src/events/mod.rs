@@ -21,8 +21,8 @@ pub use responses::ResponseEventWriter;
 pub use whole::write_response_events;
 
 pub(crate) use end::End;
-pub(crate) use usage::{CHAT as CHAT_USAGE, RESPONSES as RESPONSES_USAGE, write as write_usage};
 pub(crate) use responses::defaults as response_defaults;
+pub(crate) use usage::{CHAT as CHAT_USAGE, RESPONSES as RESPONSES_USAGE, write as write_usage};
 pub(crate) use whole::whole_items;
 
 use msg_core::{Code, Diagnostic, FinishReason, Part, Report, ToolCall};

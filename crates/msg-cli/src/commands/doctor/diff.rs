@@ -35,7 +35,7 @@ pub(super) fn between(name: &str, old: &[Blob], new: &[Blob], redact: bool) -> S
         }
         let file = old.or(new).map_or("", |it| &it.name);
         let path = if had.len() > 1 { format!("{name}: {file}") } else { name.to_owned() };
-        let title = |it: Option<&Blob>| it.map_or("/dev/null".to_owned(), |_| safe(&path).into());
+        let title = |it: Option<&Blob>| it.map_or("/dev/null".to_owned(), |_| safe(&path));
         let _ = writeln!(res, "--- {}\n+++ {}", title(old), title(new));
         lines(&from, &to, redact, &mut res);
     }
