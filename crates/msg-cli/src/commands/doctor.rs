@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! msg doctor s.jsonl --diff   -{"type":"user","content":""}      what --fix would write
-//! msg doctor s.jsonl --fix    s.jsonl, and s.jsonl.bak-1         the mend, and the backup that --undo takes back
+//! msg doctor s.jsonl --fix    s.jsonl, and s.jsonl.bak1          the mend, and the backup that --undo takes back
 //! ```
 
 mod diff;
