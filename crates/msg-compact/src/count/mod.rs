@@ -168,7 +168,7 @@ pub(crate) fn extend_last_text(message: &mut Message, text: &str) {
 // What images, sound and files cost (CP-55).
 
 /// Prices of media in media_tokens. The defaults are OpenAI's published rule for images, and estimates
-/// for sound and files (CP-55). A counter of your own may have others ([`TokenCounter::media`](crate::TokenCounter::media)).
+/// for sound and files (CP-55). A counter of your own may have others ([`TokenCounter::media`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MediaRates {
