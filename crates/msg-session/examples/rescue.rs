@@ -11,11 +11,11 @@ use msg_session::{Blob, RepairOptions, Session};
 
 /// A Claude Code session whose program was killed while a tool ran.
 const SESSION: &str = concat!(
-    r#"{"type":"user","uuid":"u1","parentUuid":null,"sessionId":"s","message":{"role":"user","content":"List the files"}}"#,
+    r#"{"type":"user","uuid":"u1","timestamp":"2026-01-05T10:00:00Z","parentUuid":null,"sessionId":"s","message":{"role":"user","content":"List the files"}}"#,
     "\n",
-    r#"{"type":"assistant","uuid":"a1","parentUuid":"u1","sessionId":"s","message":{"id":"m1","role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"Bash","input":{"command":"ls"}}]}}"#,
+    r#"{"type":"assistant","uuid":"a1","timestamp":"2026-01-05T10:00:01Z","parentUuid":"u1","sessionId":"s","message":{"id":"m1","role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"Bash","input":{"command":"ls"}}]}}"#,
     "\n",
-    r#"{"type":"user","uuid":"u2","parentUuid":"a1","sessionId":"s","message":{"role":"user","content":"Are you there?"}}"#,
+    r#"{"type":"user","uuid":"u2","timestamp":"2026-01-05T10:00:02Z","parentUuid":"a1","sessionId":"s","message":{"role":"user","content":"Are you there?"}}"#,
     "\n",
 );
 
