@@ -25,7 +25,7 @@ const DOCUMENT: &str = "msg-anthropic msg-bedrock msg-chainast msg-codec msg-com
 const EXAMPLES: &str = "msg-anthropic msg-chainast msg-codec msg-compact msg-core msg-document msg-file msg-forms msg-gemini msg-openai msg-xml";
 const PROGRAM: &str = "msg-anthropic msg-bedrock msg-cache msg-chainast msg-codec msg-compact msg-core msg-document msg-file msg-forms msg-gemini msg-json msg-openai msg-schema msg-session msg-view msg-xml";
 const BENCHES: &str = "msg-anthropic msg-arrow msg-chainast msg-codec msg-compact msg-core msg-document msg-file msg-forms msg-gemini msg-openai msg-session msg-xml";
-const FUZZ: &str = "msg-anthropic msg-arrow msg-bedrock msg-cache msg-chainast msg-codec msg-compact msg-core msg-document msg-file msg-forms msg-gemini msg-json msg-openai msg-session msg-view msg-xml testkit";
+const FUZZ: &str = "msg-anthropic msg-arrow msg-bedrock msg-cache msg-chainast msg-codec msg-compact msg-core msg-document msg-file msg-forms msg-gemini msg-json msg-openai msg-relay msg-session msg-view msg-xml testkit";
 
 pub(crate) const LAYERS: &[Room] = &[
     room("msg-json", 0, "", "testkit", 8),
@@ -57,6 +57,13 @@ pub(crate) const LAYERS: &[Room] = &[
     room("msg-session", 5, WIRES, "testkit", 0),
     room("msg-document", 6, DOCUMENT, "testkit", 0),
     room("msg-view", 7, "msg-core msg-document msg-json", "msg-chainast msg-openai testkit", 0),
+    room(
+        "msg-relay",
+        7,
+        "msg-anthropic msg-codec msg-core msg-document msg-gemini msg-json msg-openai",
+        "",
+        0,
+    ),
     room("msg-cli", 8, PROGRAM, "testkit", 0),
     room("msg-arrow", 7, "msg-core msg-document msg-json", "testkit", 0),
     room("testkit", OUTSIDE, "", "", 1),

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use super::assembler::{Assembled, Family};
 use super::close::StreamState;
 use super::frames::{BAD_FRAME, Frames};
+use super::head::Head;
 use super::merged::{Note, Notes, Sink};
 use super::recognition::{Form, Recognition};
 use super::sse::{SseDecoder, SseEvent};
@@ -78,6 +79,12 @@ impl StreamReader {
     #[must_use]
     pub fn is_finished(&self) -> bool {
         self.recognition.is_finished()
+    }
+
+    /// What the stream has said of itself so far: id, model, usage. None before it is known whose stream it is.
+    #[must_use]
+    pub fn head(&self) -> Option<&Head> {
+        self.recognition.head()
     }
 
     /// What was assembled so far. Copies the texts: O(size). Of a body that is one JSON document

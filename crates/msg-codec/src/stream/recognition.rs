@@ -74,6 +74,14 @@ impl Recognition {
         res
     }
 
+    /// The head of the stream, once it is known whose stream it is.
+    pub(crate) fn head(&self) -> Option<&Head> {
+        match self {
+            Self::Undecided(_) => None,
+            Self::Decided(it) => Some(it.assembler.head()),
+        }
+    }
+
     /// Takes an event.
     pub(crate) fn take(&mut self, event: SseEvent<'_>, form: Form, sink: &mut Sink<'_>) {
         match self {

@@ -73,6 +73,33 @@ impl Document {
     /// Fails for the options of a document of turns, for a target without requests, and where a request
     /// lacks what the target demands.
     pub fn convert(&mut self, to: Format, options: &ConvertOptions) -> Result<Converted, Refusal> {
+        self.convert_with(to, None, options)
+    }
+
+    /// Writes the document as a request of `to` that asks what `head` asks, instead of what the document asks: for
+    /// somebody who changed the head, for example the names of tools. The head's model is the one that is asked.
+    ///
+    /// Fails as [`Document::convert`] does, and for the document's own format.
+    pub fn convert_request(
+        &mut self,
+        to: Format,
+        head: RequestHead,
+        options: &ConvertOptions,
+    ) -> Result<Converted, Refusal> {
+        if to == self.format() {
+            return Err(Refusal::bad_option(format!("the document is of {to} already")));
+        }
+        let model = head.model.clone();
+        let options = options.clone().with_carry(Carry::Request { model });
+        self.convert_with(to, Some(head), &options)
+    }
+
+    fn convert_with(
+        &mut self,
+        to: Format,
+        head: Option<RequestHead>,
+        options: &ConvertOptions,
+    ) -> Result<Converted, Refusal> {
         let (from, target) = (self.format().name(), to.name());
         let _span = tracing::debug_span!("convert", from, to = target).entered();
         let own = self.own_options().map(|it| options.clone().with(it.text().as_bytes()));
@@ -114,7 +141,7 @@ impl Document {
             }
             Carry::Response => self.write_response(to, &options.write, &mut res.document)?,
             Carry::Request { model } => {
-                let head = self.head().unwrap_or_default();
+                let head = head.or_else(|| self.head()).unwrap_or_default();
                 let (mut head, mut edits) = with_model(head, model.as_deref());
                 res.edits.append(&mut edits);
                 res.edits.extend(mend_for_format(&mut head, to));

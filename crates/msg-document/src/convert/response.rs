@@ -8,6 +8,33 @@ use crate::document::Document;
 use crate::format::Format;
 use crate::refusal::Refusal;
 
+impl Format {
+    /// Writes the answer that a stream was assembled to as a response of this format: for a client that did not ask
+    /// for a stream.
+    ///
+    /// Fails for a format that has no responses.
+    ///
+    /// ```
+    /// use msg_document::{Format, StreamOptions, WriteOptions, stream};
+    ///
+    /// let body = b"data: {\"id\":\"c1\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"hello\"},\"finish_reason\":\"stop\"}]}\n\n";
+    /// let answer = stream(body, &StreamOptions::default())?.assembled;
+    /// let anthropic: Format = "anthropic".parse()?;
+    /// let mut out = Vec::new();
+    /// anthropic.write_answer(&answer, &WriteOptions::default(), &mut out)?;
+    /// assert!(String::from_utf8_lossy(&out).contains(r#""content":[{"type":"text","text":"hello"}]"#));
+    /// # Ok::<(), msg_document::Refusal>(())
+    /// ```
+    pub fn write_answer(
+        self,
+        answer: &Assembled,
+        options: &WriteOptions,
+        out: &mut Vec<u8>,
+    ) -> Result<Report, Refusal> {
+        self.codec().write_response(answer, options, out)
+    }
+}
+
 impl Document {
     /// Writes a response as one of another format: id, model, finish, usage and content.
     ///

@@ -1,0 +1,179 @@
+//! The APIs that a relay speaks, and what a client's path says.
+//!
+//! ```text
+//! /v1/chat/completions                              Chat
+//! /v1/responses                                     Responses
+//! /v1/messages                                      Messages
+//! /v1beta/models/gemini-3:streamGenerateContent     Gemini, model `gemini-3`, streamed
+//! ```
+
+use msg_codec::Family;
+use msg_document::Format;
+
+/// An API of a provider, as a client or an upstream speaks it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Api {
+    /// OpenAI Chat Completions, and everything compatible with it.
+    Chat,
+    /// OpenAI Responses.
+    Responses,
+    /// Anthropic Messages.
+    Messages,
+    /// Gemini `generateContent` and `streamGenerateContent`.
+    Gemini,
+}
+
+impl Api {
+    /// All of them.
+    pub const ALL: [Api; 4] = [Api::Chat, Api::Responses, Api::Messages, Api::Gemini];
+
+    /// Its name in logs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Api::Chat => "chat",
+            Api::Responses => "responses",
+            Api::Messages => "messages",
+            Api::Gemini => "gemini",
+        }
+    }
+
+    /// The profile by which its requests are mended where the route names none.
+    pub(crate) fn profile(self) -> &'static str {
+        match self {
+            Api::Chat => "openai",
+            Api::Responses => "openai-responses",
+            Api::Messages => "anthropic",
+            Api::Gemini => "gemini",
+        }
+    }
+
+    /// The format of its documents.
+    pub(crate) fn format(self) -> Format {
+        let name = match self {
+            Api::Chat => "openai",
+            Api::Responses => "responses",
+            Api::Messages => "anthropic",
+            Api::Gemini => "gemini",
+        };
+        name.parse().expect("because every API has a format")
+    }
+
+    /// The family of its streams.
+    pub(crate) fn family(self) -> Family {
+        match self {
+            Api::Chat => msg_openai::CHAT,
+            Api::Responses => msg_openai::RESPONSES,
+            Api::Messages => msg_anthropic::ANTHROPIC,
+            Api::Gemini => msg_gemini::GEMINI,
+        }
+    }
+
+    /// The path of a request for this model.
+    pub(crate) fn path(self, model: &str, is_streamed: bool) -> String {
+        match self {
+            Api::Chat => "/v1/chat/completions".to_owned(),
+            Api::Responses => "/v1/responses".to_owned(),
+            Api::Messages => "/v1/messages".to_owned(),
+            Api::Gemini if is_streamed => {
+                format!("/v1beta/models/{model}:streamGenerateContent?alt=sse")
+            }
+            Api::Gemini => format!("/v1beta/models/{model}:generateContent"),
+        }
+    }
+}
+
+/// Who asks: the API that a client speaks, and what its path says.
+///
+/// ```
+/// use msg_relay::{Api, Client};
+///
+/// let client = Client::of_path("/v1beta/models/gemini-3:streamGenerateContent?alt=sse").expect("a known path");
+/// assert_eq!((client.api, client.model, client.is_streamed), (Api::Gemini, Some("gemini-3"), Some(true)));
+/// assert!(Client::of_path("/v1/embeddings").is_none());
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Client<'a> {
+    /// The API.
+    pub api: Api,
+    /// The model, where the path names it (Gemini); elsewhere the body does.
+    pub model: Option<&'a str>,
+    /// Whether the answer is streamed, where the path says so (Gemini); elsewhere the body does.
+    pub is_streamed: Option<bool>,
+}
+
+impl<'a> Client<'a> {
+    /// A client of an API whose paths say nothing more.
+    #[must_use]
+    pub fn new(api: Api) -> Self {
+        Client { api, model: None, is_streamed: None }
+    }
+
+    /// The client that asks at this path, with or without a prefix and a query. None for a path of no API.
+    #[must_use]
+    pub fn of_path(path: &'a str) -> Option<Self> {
+        let path = path.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/');
+        if let Some((before, method)) = path.rsplit_once(':') {
+            let is_streamed = match method {
+                "generateContent" => false,
+                "streamGenerateContent" => true,
+                _ => return None,
+            };
+            let model = before.rsplit('/').next().filter(|it| !it.is_empty())?;
+            return Some(Client {
+                model: Some(model),
+                is_streamed: Some(is_streamed),
+                ..Client::new(Api::Gemini)
+            });
+        }
+        let ends = [
+            ("/chat/completions", Api::Chat),
+            ("/responses", Api::Responses),
+            ("/messages", Api::Messages),
+        ];
+        ends.into_iter().find(|(end, _)| path.ends_with(end)).map(|(_, api)| Client::new(api))
+    }
+}
+
+/// Where a request goes.
+///
+/// ```
+/// use msg_relay::{Api, Route};
+///
+/// let route = Route::new(Api::Messages, "claude-sonnet-4-5").with_max_tokens(8192);
+/// assert_eq!(route.profile(), "anthropic");
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Route {
+    pub(crate) api: Api,
+    pub(crate) model: String,
+    pub(crate) profile: Option<String>,
+    pub(crate) max_tokens: u64,
+}
+
+impl Route {
+    /// To this API, for this model of it.
+    #[must_use]
+    pub fn new(api: Api, model: impl Into<String>) -> Self {
+        Route { api, model: model.into(), profile: None, max_tokens: 4096 }
+    }
+
+    /// The request is mended by this profile of `msg-chainast` (`groq`, `vertex`, ...) instead of the API's own.
+    #[must_use]
+    pub fn with_profile(mut self, profile: impl Into<String>) -> Self {
+        self.profile = Some(profile.into());
+        self
+    }
+
+    /// The most tokens of an answer, where the upstream demands a number and the client gives none. Default 4,096.
+    #[must_use]
+    pub fn with_max_tokens(mut self, max_tokens: u64) -> Self {
+        self.max_tokens = max_tokens;
+        self
+    }
+
+    /// The profile by which requests are mended.
+    #[must_use]
+    pub fn profile(&self) -> &str {
+        self.profile.as_deref().unwrap_or(self.api.profile())
+    }
+}

@@ -1,0 +1,249 @@
+//! The upstream's events on their way to the client: names and ids are given back, what was sealed goes into ids.
+
+use std::collections::HashMap;
+
+use msg_codec::stream::Head;
+use msg_codec::{Assembled, EventOptions, ProviderError};
+use msg_core::{Code, Diagnostic, Part, StreamEvent, ToolCall};
+
+use crate::api::Api;
+use crate::names::Names;
+use crate::seal::{Sealed, Seals, is_sealed};
+use crate::writer::EventStream;
+
+/// What changes an answer for the client.
+#[derive(Debug)]
+pub(crate) struct Back {
+    client: Api,
+    names: Names,
+    seals: Seals,
+    /// Makes ids that an upstream does not give unique among the requests of a conversation.
+    seed: u64,
+    stream: Option<EventStream>,
+    /// The sealed thoughts since the last call, by choice.
+    thoughts: HashMap<u32, Vec<Part>>,
+    /// Calls that have begun, by choice and number.
+    calls: HashMap<(u32, u32), Begun>,
+    has_failed: bool,
+    losses: Vec<Diagnostic>,
+}
+
+/// A call on its way.
+#[derive(Debug)]
+enum Begun {
+    /// Its beginning has gone out with this id.
+    Sent(String),
+    /// It waits for its signature, which comes with its end: its name, the id, and the arguments so far.
+    Held { name: String, id: Option<String>, arguments: String },
+}
+
+impl Back {
+    pub(crate) fn new(client: Api, names: Names, seals: Seals, seed: u64) -> Self {
+        Back {
+            client,
+            names,
+            seals,
+            seed,
+            stream: None,
+            thoughts: HashMap::new(),
+            calls: HashMap::new(),
+            has_failed: false,
+            losses: Vec::new(),
+        }
+    }
+
+    pub(crate) fn is_begun(&self) -> bool {
+        self.stream.is_some()
+    }
+
+    pub(crate) fn has_failed(&self) -> bool {
+        self.has_failed
+    }
+
+    /// The client's stream begins, and says what the upstream's says of itself (RE-28).
+    pub(crate) fn begin(&mut self, head: Option<&Head>) {
+        let id = head.and_then(|it| it.id.clone()).filter(|it| !it.is_empty());
+        let mut options = EventOptions::default()
+            .with_id(id.unwrap_or_else(|| format!("relay_{:x}", self.seed)))
+            .with_model(head.and_then(|it| it.model.clone()).unwrap_or_default())
+            .with_created(head.and_then(|it| it.created).map_or(0, |it| it as u64));
+        options.usage = head.and_then(Head::final_usage);
+        self.stream = Some(EventStream::new(self.client, options));
+    }
+
+    fn write(&mut self, event: &StreamEvent<'_>, out: &mut Vec<u8>) {
+        if let Some(stream) = &mut self.stream {
+            stream.feed(event, out);
+        }
+    }
+
+    /// Takes an event of the upstream.
+    pub(crate) fn take(&mut self, event: StreamEvent<'_>, out: &mut Vec<u8>) {
+        match event {
+            StreamEvent::PartEnd { choice, part } if is_sealed(&part) => {
+                self.thoughts.entry(choice).or_default().push(part.into_owned());
+            }
+            StreamEvent::ToolCallBegin { choice, index, id, name } => {
+                self.begin_call((choice, index), id.as_deref(), &name, out);
+            }
+            StreamEvent::ToolCallDelta { choice, index, arguments } => {
+                if let Some(Begun::Held { arguments: held, .. }) =
+                    self.calls.get_mut(&(choice, index))
+                {
+                    held.push_str(&arguments);
+                    return;
+                }
+                self.write(&StreamEvent::ToolCallDelta { choice, index, arguments }, out);
+            }
+            StreamEvent::ToolCall { choice, index, call, complete } => {
+                let call = call.into_owned();
+                self.end_call((choice, index), call, complete, out);
+            }
+            StreamEvent::Error { .. } => {
+                self.has_failed = true;
+                self.write(&event, out);
+            }
+            event => self.write(&event, out),
+        }
+    }
+
+    fn begin_call(
+        &mut self,
+        (choice, index): (u32, u32),
+        id: Option<&str>,
+        name: &str,
+        out: &mut Vec<u8>,
+    ) {
+        let id = id.filter(|it| !it.is_empty());
+        let waits = self.seals.api == Api::Gemini || id.is_none();
+        if waits {
+            let (name, id) = (name.to_owned(), id.map(str::to_owned));
+            let held = Begun::Held { name, id, arguments: String::new() };
+            self.calls.insert((choice, index), held);
+            return;
+        }
+        let id = self.client_id((choice, index), id, None);
+        let name = self.names.of_client(name).to_owned();
+        let begin = StreamEvent::ToolCallBegin {
+            choice,
+            index,
+            id: Some(id.as_str().into()),
+            name: name.into(),
+        };
+        self.write(&begin, out);
+        self.calls.insert((choice, index), Begun::Sent(id));
+    }
+
+    fn end_call(
+        &mut self,
+        place: (u32, u32),
+        mut call: ToolCall,
+        complete: bool,
+        out: &mut Vec<u8>,
+    ) {
+        let (choice, index) = place;
+        match self.calls.remove(&place) {
+            Some(Begun::Sent(id)) => call.id = id,
+            Some(Begun::Held { name, id, arguments }) => {
+                let own = Some(call.id.as_str()).filter(|it| !it.is_empty()).map(str::to_owned);
+                let id = self.client_id(place, id.or(own).as_deref(), call.signature.as_deref());
+                let name = self.names.of_client(&name).to_owned();
+                let begin = StreamEvent::ToolCallBegin {
+                    choice,
+                    index,
+                    id: Some(id.as_str().into()),
+                    name: name.into(),
+                };
+                self.write(&begin, out);
+                if !arguments.is_empty() {
+                    let arguments = arguments.into();
+                    self.write(&StreamEvent::ToolCallDelta { choice, index, arguments }, out);
+                }
+                call.id = id;
+            }
+            None => {
+                let id = self.client_id(place, Some(&call.id), call.signature.as_deref());
+                call.id = id;
+            }
+        }
+        call.name = self.names.of_client(&call.name).to_owned();
+        // A signature is of no use to another API, and never goes there.
+        call.signature = None;
+        let call = std::borrow::Cow::Owned(call);
+        self.write(&StreamEvent::ToolCall { choice, index, call, complete }, out);
+    }
+
+    /// The id by which the client knows a call: the upstream's, or one that no other call has, with what is sealed.
+    fn client_id(
+        &mut self,
+        (choice, index): (u32, u32),
+        id: Option<&str>,
+        signature: Option<&str>,
+    ) -> String {
+        // Readers of Gemini make up ids that begin anew in every answer.
+        let own =
+            id.filter(|it| !it.is_empty() && (self.seals.api != Api::Gemini || it.len() > 12));
+        let mut id = match own {
+            Some(id) => id.to_owned(),
+            None => format!("call_{:012x}_{choice}_{index}", self.seed & 0xffff_ffff_ffff),
+        };
+        let thoughts = self.thoughts.remove(&choice).unwrap_or_default();
+        if let Sealed::Lost = self.seals.seal(&mut id, signature, &thoughts) {
+            let text = "a signed thought is too long for an id, and there is no store to keep it";
+            let code = Code::new("relay::lost-seal");
+            if !self.losses.iter().any(|it| it.code == code) {
+                self.losses.push(Diagnostic::warning(code, text));
+            }
+        }
+        id
+    }
+
+    /// The bytes at hand are over.
+    pub(crate) fn flush(&mut self, out: &mut Vec<u8>) {
+        if let Some(stream) = &mut self.stream {
+            stream.flush(out);
+        }
+    }
+
+    /// The answer failed.
+    pub(crate) fn fail(&mut self, error: &ProviderError, out: &mut Vec<u8>) {
+        if self.stream.is_none() {
+            self.begin(None);
+        }
+        self.take(StreamEvent::Error { choice: 0, message: error.message.as_str().into() }, out);
+    }
+
+    /// The stream is over.
+    pub(crate) fn finish(mut self, out: &mut Vec<u8>) -> Vec<Diagnostic> {
+        if let Some(stream) = self.stream.take() {
+            self.losses.extend(stream.finish(out).into_vec());
+        }
+        self.losses
+    }
+
+    /// The same for an answer that is not streamed.
+    pub(crate) fn change(&mut self, answer: &mut Assembled) -> Vec<Diagnostic> {
+        if answer.id.as_ref().is_none_or(String::is_empty) {
+            answer.id = Some(format!("relay_{:x}", self.seed));
+        }
+        let is_same = self.client == self.seals.api;
+        for choice in answer.choices.iter_mut().filter(|_| !is_same) {
+            let mut calls = 0;
+            let parts = std::mem::take(&mut choice.message.parts);
+            for mut part in parts {
+                if is_sealed(&part) {
+                    self.thoughts.entry(choice.index).or_default().push(part.clone());
+                }
+                if let Part::ToolCall(call) = &mut part {
+                    let place = (choice.index, calls);
+                    call.id = self.client_id(place, Some(&call.id), call.signature.as_deref());
+                    call.name = self.names.of_client(&call.name).to_owned();
+                    call.signature = None;
+                    calls += 1;
+                }
+                choice.message.parts.push(part);
+            }
+        }
+        std::mem::take(&mut self.losses)
+    }
+}

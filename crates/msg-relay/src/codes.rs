@@ -1,0 +1,10 @@
+//! What the codes of this crate mean.
+
+use msg_core::CodeInfo;
+
+/// The codes of the relay.
+pub const CODES: &[CodeInfo] = &[CodeInfo::warning(
+    "relay::lost-seal",
+    "RE-30",
+    "a signature is too long for an id, and no store keeps it",
+)];

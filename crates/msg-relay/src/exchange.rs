@@ -1,0 +1,360 @@
+//! One request's answer on its way back (RE-26 to RE-32).
+//!
+//! ```text
+//! status ─▶ Reply: Stream | Whole | Error      what the gateway answers with
+//! feed   ─▶ bytes for the client               as often as the upstream sends some
+//! finish ─▶ the rest, and an Outcome           usage, finish, losses, errors
+//! ```
+
+use msg_codec::{Assembled, ProviderError, StreamLimits, StreamOptions, StreamReader};
+use msg_core::{Diagnostic, FinishReason, Usage};
+use msg_document::WriteOptions;
+
+use crate::api::Api;
+use crate::back::Back;
+use crate::error_body::{self, ErrorBody};
+use crate::names::Names;
+use crate::relay::RelayLimits;
+use crate::seal::Seals;
+
+/// What a client is answered with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reply {
+    /// The HTTP status.
+    pub status: u16,
+    /// `content-type`, and the upstream's `retry-after` where it has one.
+    pub headers: Vec<(&'static str, String)>,
+    /// How the body comes.
+    pub kind: ReplyKind,
+}
+
+/// How the body of an answer comes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReplyKind {
+    /// In pieces, from every [`Exchange::feed`].
+    Stream,
+    /// At the end, from [`Exchange::finish`], whose [`Outcome::status`] is the one to answer with: an upstream may
+    /// say 200 and send an error.
+    Whole,
+    /// An error, from [`Exchange::finish`].
+    Error,
+}
+
+/// A bound that an answer went over. The client has been told in its own form where it was being streamed to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Limit {
+    /// One event of the stream.
+    #[error("an event of the upstream is larger than {0} bytes")]
+    Event(usize),
+    /// The whole answer.
+    #[error("the upstream's answer is larger than {0} bytes")]
+    Answer(usize),
+}
+
+/// What became of an exchange.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    /// The HTTP status of the answer; the one to answer with where the reply was not a stream.
+    pub status: u16,
+    /// What the upstream counted.
+    pub usage: Option<Usage>,
+    /// Why the model stopped.
+    pub finish: Option<FinishReason>,
+    /// Whether the answer came to its end without an error.
+    pub is_complete: bool,
+    /// What the upstream said went wrong.
+    pub error: Option<ProviderError>,
+    /// What the client's API has no place for, and what was odd about the upstream's stream.
+    pub losses: Vec<Diagnostic>,
+}
+
+/// The answer to one request. Dropping it cancels: nothing else is held.
+///
+/// Memory: the answer so far, which the last events of some APIs repeat, and one event of the upstream.
+#[derive(Debug)]
+pub struct Exchange {
+    client: Api,
+    upstream: Api,
+    limits: RelayLimits,
+    status: u16,
+    is_streamed: bool,
+    /// Bytes of the upstream's answer.
+    taken: usize,
+    /// Bytes since its last line ended.
+    line: usize,
+    is_over: bool,
+    body: Body,
+}
+
+/// How the upstream's body is read.
+#[derive(Debug)]
+enum Body {
+    /// Passed on as it is, and read along for what it says of itself.
+    Same { reader: Box<StreamReader>, has_error: bool },
+    /// Streamed in the client's form.
+    Events { reader: Box<StreamReader>, back: Box<Back> },
+    /// Gathered, to be written at the end.
+    Whole { reader: Box<StreamReader>, back: Box<Back>, bytes: Vec<u8> },
+    /// An error, gathered.
+    Error(Vec<u8>),
+}
+
+impl Exchange {
+    pub(crate) fn new(
+        (client, upstream): (Api, Api),
+        is_streamed: bool,
+        (names, seals): (Names, Seals),
+        limits: RelayLimits,
+        seed: u64,
+    ) -> Self {
+        let bounds = StreamLimits {
+            max_event_bytes: limits.event_bytes,
+            max_body_bytes: limits.answer_bytes,
+            max_text_bytes: limits.answer_bytes,
+            max_calls: limits.calls,
+            ..StreamLimits::default()
+        };
+        let options = StreamOptions::default().with_limits(bounds);
+        let reader = Box::new(StreamReader::new(&[upstream.family()], options));
+        let back = Box::new(Back::new(client, names, seals, seed));
+        let body = match (is_streamed, client == upstream) {
+            (true, true) => Body::Same { reader, has_error: false },
+            (true, false) => Body::Events { reader, back },
+            (false, _) => Body::Whole { reader, back, bytes: Vec::new() },
+        };
+        Exchange {
+            client,
+            upstream,
+            limits,
+            status: 200,
+            is_streamed,
+            taken: 0,
+            line: 0,
+            is_over: false,
+            body,
+        }
+    }
+
+    /// Takes the upstream's status and headers (names in any case), and says what to answer with.
+    pub fn status(&mut self, status: u16, headers: &[(&str, &str)]) -> Reply {
+        let kind = match status {
+            200..=299 if self.is_streamed => ReplyKind::Stream,
+            200..=299 => ReplyKind::Whole,
+            _ => {
+                self.body = Body::Error(Vec::new());
+                ReplyKind::Error
+            }
+        };
+        self.status = match kind {
+            ReplyKind::Error => ErrorBody::new(self.client, status, &ProviderError::new("")).status,
+            _ => status,
+        };
+        let content =
+            if kind == ReplyKind::Stream { "text/event-stream" } else { "application/json" };
+        let mut answered = vec![("content-type", content.to_owned())];
+        let passed = ["retry-after", "retry-after-ms"];
+        for name in passed {
+            let found = headers.iter().find(|(it, _)| it.eq_ignore_ascii_case(name));
+            answered.extend(found.map(|(_, value)| (name, (*value).to_owned())));
+        }
+        Reply { status: self.status, headers: answered, kind }
+    }
+
+    /// Takes the next bytes of the upstream's body, and appends what the client gets for them.
+    ///
+    /// Fails for an answer beyond a bound, behind which nothing more is read: the caller ends the connection to the
+    /// upstream and calls [`Exchange::finish`].
+    pub fn feed(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), Limit> {
+        if self.is_over {
+            return Ok(());
+        }
+        if let Some(limit) = self.count(bytes) {
+            self.is_over = true;
+            self.fail(&ProviderError::new(limit.to_string()), out);
+            return Err(limit);
+        }
+        match &mut self.body {
+            Body::Same { reader, has_error } => {
+                reader.feed(bytes, &mut |event| {
+                    *has_error |= matches!(event, msg_core::StreamEvent::Error { .. });
+                });
+                out.extend_from_slice(bytes);
+            }
+            Body::Events { reader, back } => {
+                // The client's stream begins with what the first event says of the upstream's: until then line by line.
+                let mut rest = bytes;
+                while !back.is_begun() && !rest.is_empty() {
+                    let end =
+                        rest.iter().position(|it| *it == b'\n').map_or(rest.len(), |it| it + 1);
+                    let mut events = Vec::new();
+                    reader.feed(&rest[..end], &mut |event| events.push(event.into_owned()));
+                    rest = &rest[end..];
+                    if !events.is_empty() {
+                        back.begin(reader.head());
+                    }
+                    events.into_iter().for_each(|event| back.take(event, out));
+                }
+                reader.feed(rest, &mut |event| back.take(event, out));
+                back.flush(out);
+            }
+            Body::Whole { reader, bytes: body, .. } => {
+                reader.feed(bytes, &mut |_| {});
+                if self.client == self.upstream {
+                    body.extend_from_slice(bytes);
+                }
+            }
+            Body::Error(body) => body.extend_from_slice(bytes),
+        }
+        Ok(())
+    }
+
+    fn count(&mut self, bytes: &[u8]) -> Option<Limit> {
+        self.taken += bytes.len();
+        if self.taken > self.limits.answer_bytes {
+            return Some(Limit::Answer(self.limits.answer_bytes));
+        }
+        if !self.is_streamed {
+            return None;
+        }
+        for line in bytes.split_inclusive(|it| *it == b'\n') {
+            self.line += line.len();
+            if self.line > self.limits.event_bytes {
+                return Some(Limit::Event(self.limits.event_bytes));
+            }
+            if line.ends_with(b"\n") {
+                self.line = 0;
+            }
+        }
+        None
+    }
+
+    /// Tells a client that is being streamed to that the answer failed.
+    fn fail(&mut self, error: &ProviderError, out: &mut Vec<u8>) {
+        match &mut self.body {
+            Body::Same { has_error, .. } => {
+                *has_error = true;
+                error_body::write_event(self.client, error, out);
+            }
+            Body::Events { back, .. } => back.fail(error, out),
+            Body::Whole { .. } | Body::Error(_) => {}
+        }
+    }
+
+    /// The upstream's body is over, or the connection broke: appends the rest of the answer and says what became of
+    /// it. A stream that was cut ends with the error event of the client's API.
+    pub fn finish(mut self, out: &mut Vec<u8>) -> Outcome {
+        let cut = ProviderError::new("the upstream ended the answer early");
+        let body = std::mem::replace(&mut self.body, Body::Error(Vec::new()));
+        match body {
+            Body::Error(bytes) => {
+                let error = error_body::read(self.status, &bytes);
+                let body = ErrorBody::new(self.client, self.status, &error);
+                out.extend_from_slice(&body.body);
+                self.outcome(body.status, None, Some(error), Vec::new())
+            }
+            Body::Same { reader, has_error } => {
+                let answer = reader.finish(&mut |_| {});
+                if !answer.complete && !has_error && answer.error.is_none() {
+                    error_body::write_event(self.client, &cut, out);
+                }
+                self.outcome(self.status, Some(answer), None, Vec::new())
+            }
+            Body::Events { reader, mut back } => {
+                if !back.is_begun() {
+                    back.begin(reader.head());
+                }
+                let answer = reader.finish(&mut |event| back.take(event, out));
+                let is_cut = !answer.complete && answer.error.is_none() && !is_finished(&answer);
+                if is_cut && !back.has_failed() {
+                    back.fail(&cut, out);
+                }
+                let losses = back.finish(out);
+                self.outcome(self.status, Some(answer), None, losses)
+            }
+            Body::Whole { reader, back, bytes } => self.write_whole((*reader, *back), &bytes, out),
+        }
+    }
+
+    fn write_whole(
+        &self,
+        (reader, mut back): (StreamReader, Back),
+        bytes: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Outcome {
+        let mut answer = reader.finish(&mut |_| {});
+        if self.is_over {
+            let text = Limit::Answer(self.limits.answer_bytes).to_string();
+            answer.error = Some(ProviderError::new(text));
+        }
+        let nothing =
+            answer.choices.is_empty().then(|| ProviderError::new("the upstream answered nothing"));
+        if let Some(error) = answer.error.clone().or(nothing) {
+            let body = ErrorBody::new(self.client, 502, &error);
+            out.extend_from_slice(&body.body);
+            return self.outcome(body.status, Some(answer), Some(error), Vec::new());
+        }
+        let is_same = self.client == self.upstream
+            && msg_json::validate(&String::from_utf8_lossy(bytes)).is_ok();
+        if is_same {
+            out.extend_from_slice(bytes);
+            return self.outcome(self.status, Some(answer), None, Vec::new());
+        }
+        let mut losses = back.change(&mut answer);
+        let written = self.client.format().write_answer(&answer, &WriteOptions::default(), out);
+        match written {
+            Ok(report) => losses.extend(report.into_vec()),
+            Err(refusal) => {
+                let error = ProviderError::new(refusal.to_string());
+                let body = ErrorBody::new(self.client, 502, &error);
+                out.extend_from_slice(&body.body);
+                return self.outcome(body.status, Some(answer), Some(error), losses);
+            }
+        }
+        self.outcome(self.status, Some(answer), None, losses)
+    }
+
+    fn outcome(
+        &self,
+        status: u16,
+        answer: Option<Assembled>,
+        error: Option<ProviderError>,
+        mut losses: Vec<Diagnostic>,
+    ) -> Outcome {
+        let mut outcome = Outcome {
+            status,
+            usage: None,
+            finish: None,
+            is_complete: false,
+            error,
+            losses: Vec::new(),
+        };
+        if let Some(answer) = answer {
+            losses.extend(answer.diagnostics);
+            outcome.is_complete = answer.complete && outcome.error.is_none() && !self.is_over;
+            outcome.finish = answer.choices.into_iter().next().and_then(|it| it.finish);
+            outcome.error = outcome.error.or(answer.error);
+            outcome.usage = answer.usage;
+        }
+        outcome.losses = losses;
+        let tokens = outcome.usage.as_ref();
+        tracing::debug!(
+            from = self.client.name(),
+            to = self.upstream.name(),
+            status,
+            losses = outcome.losses.len(),
+            complete = outcome.is_complete,
+            input_tokens = tokens.and_then(|it| it.input),
+            output_tokens = tokens.and_then(|it| it.output),
+            "exchange ended"
+        );
+        outcome
+    }
+}
+
+/// Whether every choice said why it stopped: some servers leave out the last event only.
+fn is_finished(answer: &Assembled) -> bool {
+    let is_end = |it: &FinishReason| !matches!(it, FinishReason::Error | FinishReason::Interrupted);
+    !answer.choices.is_empty()
+        && answer.choices.iter().all(|it| it.finish.as_ref().is_some_and(is_end))
+}

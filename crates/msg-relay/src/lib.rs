@@ -1,0 +1,59 @@
+//! The translation at the heart of an LLM gateway: a client's request in one API becomes a request that an upstream of
+//! another API accepts, and the answer is translated back while it streams.
+//!
+//! No I/O, no async, no thread: bytes in, bytes out, so that any server (axum, hyper, pingora), a proxy filter or a
+//! program of another language can use it. Nothing is held between requests, so that any machine serves any of them.
+//!
+//! ```
+//! use msg_relay::{Api, Client, Relay, Route};
+//!
+//! let relay = Relay::new();
+//! let body = br#"{"model":"gpt-5","messages":[{"role":"user","content":"Hi"}]}"#;
+//! let route = Route::new(Api::Messages, "claude-sonnet-4-5").with_max_tokens(1024);
+//! let (upstream, mut exchange) = relay.begin(Client::new(Api::Chat), body, &route)?;
+//! assert!(upstream.body.starts_with(br#"{"model":"claude-sonnet-4-5","max_tokens":1024"#));
+//!
+//! exchange.status(200, &[]);
+//! let mut out = Vec::new();
+//! exchange.feed(br#"{"id":"msg_1","type":"message","role":"assistant","model":"claude-sonnet-4-5",
+//!     "content":[{"type":"text","text":"Hello"}],"stop_reason":"end_turn","usage":{"input_tokens":8,"output_tokens":1}}"#, &mut out)?;
+//! let outcome = exchange.finish(&mut out);
+//! assert!(outcome.is_complete && String::from_utf8_lossy(&out).contains(r#""content":"Hello""#));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! | to | take |
+//! |---|---|
+//! | translate a request | [`Relay::begin`] with a [`Client`] and a [`Route`] |
+//! | translate its answer | [`Exchange::status`], [`Exchange::feed`], [`Exchange::finish`] |
+//! | answer a request that was refused | [`ErrorBody`] |
+//! | carry long signatures through clients that have no place for them | [`Keep`], [`MemoryKeep`] |
+//! | bound what a request may cost | [`RelayLimits`] |
+//!
+//! **What is sticky.** Only two things tie a conversation to a place: `previous_response_id` of Responses, which names
+//! a conversation that one upstream keeps (it is refused for another API), and a [`Keep`] that machines do not share.
+
+mod api;
+mod back;
+mod codes;
+mod error_body;
+mod exchange;
+mod keep;
+mod member;
+mod names;
+mod relay;
+mod seal;
+mod writer;
+
+pub use api::{Api, Client, Route};
+pub use codes::CODES;
+pub use error_body::ErrorBody;
+pub use exchange::{Exchange, Limit, Outcome, Reply, ReplyKind};
+pub use keep::{Keep, MemoryKeep};
+pub use msg_codec::ProviderError;
+pub use relay::{Relay, RelayLimits, Upstream};
+
+/// The examples of the README run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

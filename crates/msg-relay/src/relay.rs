@@ -1,0 +1,271 @@
+//! A client's request becomes the upstream's (RE-26).
+
+use std::sync::Arc;
+
+use msg_core::Diagnostic;
+use msg_core::request::RequestHead;
+use msg_document::{ConvertOptions, Document, ReadOptions, Refusal, RepairOptions, repair};
+use msg_json::{JsonError, RawJson, string_member};
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::api::{Api, Client, Route};
+use crate::error_body::ErrorBody;
+use crate::exchange::Exchange;
+use crate::keep::Keep;
+use crate::member;
+use crate::names::Names;
+use crate::seal::{Seals, may_hold_seals};
+
+/// What a relay holds and passes on at most; a request or an answer beyond a bound ends with an error, never with a
+/// panic (RE-31).
+///
+/// ```
+/// use msg_relay::{Relay, RelayLimits};
+///
+/// let limits = RelayLimits { request_bytes: 1 << 20, ..RelayLimits::default() };
+/// let relay = Relay::new().with_limits(limits);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RelayLimits {
+    /// Bytes of a request. Default 32 MiB, as Anthropic has it.
+    pub request_bytes: usize,
+    /// Bytes of one event of a stream. Default 4 MiB.
+    pub event_bytes: usize,
+    /// Bytes of an answer, as the upstream sends it. Default 64 MiB.
+    pub answer_bytes: usize,
+    /// Calls of one answer. Default 1,024.
+    pub calls: usize,
+    /// Bytes of an id that a client is given; a longer seal goes to the [`Keep`]. Default 64, the most that OpenAI
+    /// takes. Clients that only give ids back take longer ones: with 16,384 most gateways need no store.
+    pub id_bytes: usize,
+}
+
+impl Default for RelayLimits {
+    fn default() -> Self {
+        RelayLimits {
+            request_bytes: 32 << 20,
+            event_bytes: 4 << 20,
+            answer_bytes: 64 << 20,
+            calls: 1024,
+            id_bytes: 64,
+        }
+    }
+}
+
+/// Translates requests of one API into requests of another, and the answers back.
+///
+/// It does no I/O and holds no state of a conversation, so that one value serves all requests of a process and any
+/// process serves any request.
+///
+/// ```
+/// use msg_relay::{Api, Client, Relay, ReplyKind, Route};
+///
+/// let relay = Relay::new();
+/// let body = br#"{"model":"claude-sonnet-4-5","max_tokens":64,"stream":true,"messages":[{"role":"user","content":"Hi"}]}"#;
+/// let client = Client::of_path("/v1/messages").expect("a known path");
+/// let (upstream, mut exchange) = relay.begin(client, body, &Route::new(Api::Chat, "gpt-5"))?;
+/// assert_eq!(upstream.path, "/v1/chat/completions");
+///
+/// // The gateway sends `upstream.body` and feeds what comes back.
+/// let reply = exchange.status(200, &[("content-type", "text/event-stream")]);
+/// assert_eq!(reply.kind, ReplyKind::Stream);
+/// let mut out = Vec::new();
+/// exchange.feed(b"data: {\"id\":\"c1\",\"model\":\"gpt-5\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Hello\"}}]}\n\n", &mut out)?;
+/// assert!(String::from_utf8_lossy(&out).starts_with("event: message_start"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Relay {
+    limits: RelayLimits,
+    keep: Option<Arc<dyn Keep>>,
+}
+
+/// A request that is ready to be sent.
+#[derive(Debug, Clone)]
+pub struct Upstream {
+    /// Path and query at the upstream.
+    pub path: String,
+    /// Headers that the API demands. The key is the gateway's to add.
+    pub headers: Vec<(&'static str, &'static str)>,
+    /// The body.
+    pub body: Vec<u8>,
+    /// What was changed or lost on the way.
+    pub report: Vec<Diagnostic>,
+}
+
+impl Relay {
+    /// A relay with the default limits and without a store.
+    #[must_use]
+    pub fn new() -> Self {
+        Relay::default()
+    }
+
+    /// These bounds hold.
+    #[must_use]
+    pub fn with_limits(mut self, limits: RelayLimits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Seals that are too long for an id are kept here.
+    #[must_use]
+    pub fn with_keep(mut self, keep: Arc<dyn Keep>) -> Self {
+        self.keep = Some(keep);
+        self
+    }
+
+    /// Makes the upstream's request of a client's, and what will translate the answer.
+    ///
+    /// The history is mended by the route's profile, so that the upstream does not refuse it. To the same API only
+    /// what is mended changes, and the model.
+    ///
+    /// Fails with an error in the client's form for a body that is not a request of its API, or that cannot be asked
+    /// of the upstream. Linear in the body.
+    pub fn begin(
+        &self,
+        client: Client<'_>,
+        body: &[u8],
+        route: &Route,
+    ) -> Result<(Upstream, Exchange), ErrorBody> {
+        let (from, to) = (client.api, route.api);
+        let _span = tracing::debug_span!("relay", from = from.name(), to = to.name()).entered();
+        let refused = |it: Refusal| ErrorBody::bad_request(from, it.to_string());
+        let broken = |it: JsonError| ErrorBody::bad_request(from, it.to_string());
+        if body.len() > self.limits.request_bytes {
+            let text = format!(
+                "the request has {} bytes, {} at most",
+                body.len(),
+                self.limits.request_bytes
+            );
+            let error = msg_codec::ProviderError::new(text);
+            return Err(ErrorBody::new(from, 413, &error));
+        }
+        let seals = Seals { api: to, max_id: self.limits.id_bytes, keep: self.keep.clone() };
+        let is_sealed = self.keep.is_some() || may_hold_seals(body);
+        let mut asked = Asked::default();
+        if from == to && !is_sealed {
+            asked.body = body.to_vec();
+            asked.is_streamed = client.is_streamed.unwrap_or(streams(body));
+        } else {
+            asked = translate(client, body, route, &seals).map_err(refused)?;
+        }
+        self.mend(&mut asked, route).map_err(refused)?;
+        finish_body(&mut asked, route).map_err(broken)?;
+        let edits = asked.report.len();
+        tracing::debug!(
+            edits,
+            renamed = asked.names.len(),
+            streamed = asked.is_streamed,
+            "request translated"
+        );
+        let exchange = Exchange::new(
+            (from, to),
+            asked.is_streamed,
+            (asked.names, seals),
+            self.limits,
+            xxh3_64(body),
+        );
+        let headers = match to {
+            Api::Messages => {
+                vec![("content-type", "application/json"), ("anthropic-version", "2023-06-01")]
+            }
+            _ => vec![("content-type", "application/json")],
+        };
+        let path = to.path(&route.model, asked.is_streamed);
+        Ok((Upstream { path, headers, body: asked.body, report: asked.report }, exchange))
+    }
+
+    fn mend(&self, asked: &mut Asked, route: &Route) -> Result<(), Refusal> {
+        let options = format!(r#"{{"profile":{:?},"request":true}}"#, route.profile());
+        let options: RepairOptions =
+            serde_json::from_str(&options).map_err(|it| Refusal::bad_option(it.to_string()))?;
+        let read = ReadOptions::default()
+            .with_from(Some(route.api.format()))
+            .with_max_bytes(self.limits.request_bytes as u64 * 2);
+        let mended = repair(&asked.body, &options.with_read(read))?;
+        asked.body = mended.document;
+        asked.report.extend(mended.edits);
+        asked.report.extend(mended.remaining);
+        Ok(())
+    }
+}
+
+/// A request on its way.
+#[derive(Debug, Default)]
+struct Asked {
+    body: Vec<u8>,
+    names: Names,
+    is_streamed: bool,
+    report: Vec<Diagnostic>,
+}
+
+fn translate(
+    client: Client<'_>,
+    body: &[u8],
+    route: &Route,
+    seals: &Seals,
+) -> Result<Asked, Refusal> {
+    let (from, to) = (client.api.format(), route.api.format());
+    let read = ReadOptions::default().with_from(Some(from)).with_max_bytes(u64::MAX);
+    let mut document = Document::read(body, &read)?;
+    let Some(mut head) = document.head() else {
+        let text = format!("expected a request, found {}", document.what());
+        return Err(Refusal::bad_option(text));
+    };
+    if document.is_continued() {
+        let text = "previous_response_id names a conversation that another API does not have";
+        return Err(Refusal::bad_option(text));
+    }
+    let is_streamed = client.is_streamed.or(head.stream).unwrap_or(false);
+    let mut messages = document.take_messages();
+    seals.unseal(&mut messages);
+    let names = Names::change(route.api, &mut head, &mut messages);
+    if from == to {
+        document.put_edited(messages);
+        let mut body = Vec::new();
+        let report = document.write(&msg_document::WriteOptions::default(), &mut body).into_vec();
+        // The head is written as it came, so are the names in it.
+        return Ok(Asked { body, names: Names::default(), is_streamed, report });
+    }
+    document.put_messages(messages);
+    ask(&mut head, route, is_streamed);
+    let options = ConvertOptions::default().with_read(read);
+    let mut converted = document.convert_request(to, head, &options)?;
+    if names.is_empty() && !may_hold_seals(body) {
+        converted.account(body, from, to, &options);
+    }
+    let report = converted.edits;
+    Ok(Asked { body: converted.document, names, is_streamed, report })
+}
+
+/// What the upstream is asked besides what the client asks.
+fn ask(head: &mut RequestHead, route: &Route, is_streamed: bool) {
+    head.model = (route.api != Api::Gemini).then(|| route.model.clone());
+    head.stream = (route.api != Api::Gemini && is_streamed).then_some(true);
+    if route.api == Api::Messages {
+        head.max_tokens.get_or_insert(route.max_tokens);
+    }
+}
+
+/// Sets the model, and asks for the usage of a stream, which Chat Completions gives only then.
+fn finish_body(asked: &mut Asked, route: &Route) -> Result<(), JsonError> {
+    if route.api == Api::Gemini {
+        return Ok(());
+    }
+    let text = String::from_utf8_lossy(&asked.body);
+    let has_model = string_member(&text, "model").as_deref() == Some(&*route.model);
+    if !has_model {
+        let model = RawJson::string(&route.model);
+        asked.body = member::set(&asked.body, "model", model.text())?;
+    }
+    if route.api == Api::Chat && asked.is_streamed {
+        asked.body = member::set(&asked.body, "stream_options", r#"{"include_usage":true}"#)?;
+    }
+    Ok(())
+}
+
+/// Whether a body asks for a stream.
+fn streams(body: &[u8]) -> bool {
+    let text = std::str::from_utf8(body).unwrap_or_default();
+    msg_codec::Json::from_valid(text).get("stream").is_some_and(|it| it.source() == "true")
+}

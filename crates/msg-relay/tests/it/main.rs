@@ -1,0 +1,7 @@
+//! The tests of the library: laws over every pair of APIs, and cases of what a gateway meets.
+
+#![allow(clippy::unwrap_used)]
+
+mod cases;
+mod laws;
+mod upstreams;
