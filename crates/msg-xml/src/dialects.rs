@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::code::Error;
 use crate::shape::{NameForm, TagShape};
+use crate::special::{FAMILIES, Family};
 
 /// The built-in dialects of tags: XT-35 to XT-37, XT-39, XT-40. Of GLM's, keys and values are told apart where it is read.
 static GRAMMARS: LazyLock<Vec<Arc<Grammar>>> = LazyLock::new(|| {
@@ -26,6 +27,8 @@ pub(crate) enum Dialect {
     Glm(Arc<Grammar>),
     /// XT-38.
     Cline,
+    /// XT-48 to XT-55: calls between special tokens.
+    Tokens(&'static Family),
 }
 
 /// The dialects that are read; none by default.
@@ -49,8 +52,22 @@ const ALL: &str = "all";
 
 impl Dialects {
     /// The names of the built-in dialects, in the order in which they are tried (XT-32).
-    pub const NAMES: [&'static str; 7] =
-        ["invoke", "hermes", "glm", "qwen", "cline", "dsml", "minimax"];
+    pub const NAMES: [&'static str; 14] = [
+        "invoke", "hermes", "glm", "qwen", "cline", "dsml", "minimax", "harmony", "kimi",
+        "deepseek", "llama", "pythonic", "mistral", "fenced",
+    ];
+
+    /// All built-in dialects.
+    ///
+    /// ```
+    /// use msg_xml::{Dialects, Options, parse};
+    /// let text = br#"<|channel|>commentary to=functions.ls <|constrain|>json<|message|>{"path":"."}<|call|>"#;
+    /// let parsed = parse(text, None, &Options::new().with_dialects(Dialects::all()));
+    /// assert_eq!(parsed.calls().next().map(|call| call.tool_name()), Some("ls"));
+    /// ```
+    pub fn all() -> Self {
+        Dialects { list: Self::NAMES.into_iter().filter_map(built_in).collect() }
+    }
 
     /// The built-in dialects of these names; `all` names each of them.
     ///
@@ -59,7 +76,7 @@ impl Dialects {
     pub fn by_names<'n>(names: impl IntoIterator<Item = &'n str>) -> Result<Self, Error> {
         let names: Vec<&str> = names.into_iter().collect();
         if names.contains(&ALL) {
-            return Ok(Dialects { list: Self::NAMES.into_iter().filter_map(built_in).collect() });
+            return Ok(Self::all());
         }
         if let Some(unknown) = names.iter().find(|name| !Self::NAMES.contains(name)) {
             let reason = format!("expected one of {}, {ALL}", Self::NAMES.join(", "));
@@ -120,6 +137,16 @@ impl Dialects {
         self.list.is_empty()
     }
 
+    /// Whether a token dialect is on.
+    pub(crate) fn reads(&self, family: &'static Family) -> bool {
+        self.list.contains(&Dialect::Tokens(family))
+    }
+
+    /// Whether a whole message may be a call without tokens.
+    pub(crate) fn reads_bare(&self) -> bool {
+        self.list.iter().any(|it| matches!(it, Dialect::Tokens(family) if family.is_bare))
+    }
+
     /// The dialects in that order.
     pub(crate) fn list(&self) -> &[Dialect] {
         &self.list
@@ -144,11 +171,15 @@ impl Dialect {
             Dialect::Tags(grammar) | Dialect::Glm(grammar) => &grammar.name,
             Dialect::Hermes => "hermes",
             Dialect::Cline => "cline",
+            Dialect::Tokens(family) => family.name,
         }
     }
 }
 
 fn built_in(name: &str) -> Option<Dialect> {
+    if let Some(family) = FAMILIES.into_iter().find(|it| it.name == name) {
+        return Some(Dialect::Tokens(family));
+    }
     let grammar = GRAMMARS.iter().find(|it| it.name == name).cloned();
     match name {
         "hermes" => Some(Dialect::Hermes),
@@ -269,5 +300,22 @@ impl Grammar {
             return Ok(());
         };
         Err(Error::InvalidDialect { name: self.name.clone(), reason: reason.to_owned() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Dialects, FAMILIES, GRAMMARS};
+
+    #[test]
+    fn every_built_in_dialect_is_in_the_list_of_names() {
+        let rows = GRAMMARS.iter().map(|it| it.name.as_str());
+        let mut known: Vec<&str> = rows.chain(FAMILIES.map(|it| it.name)).collect();
+        known.extend(["hermes", "cline"]);
+        known.sort_unstable();
+        let mut names = Dialects::NAMES.to_vec();
+        names.sort_unstable();
+        assert_eq!(known, names);
+        assert_eq!(Dialects::all().names().collect::<Vec<_>>(), Dialects::NAMES);
     }
 }

@@ -32,6 +32,7 @@ mod passthrough;
 mod render;
 mod schema;
 mod shape;
+mod special;
 mod stream;
 mod text;
 mod value;

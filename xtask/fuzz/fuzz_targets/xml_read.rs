@@ -1,5 +1,5 @@
-//! Fuzzes reading model text: the laws of `msg-xml` over any bytes, options and cuts. The first two bytes choose the
-//! options, the third the size of the pieces.
+//! Fuzzes reading model text: the laws of `msg-xml` over any bytes, options and cuts. The first four bytes choose the
+//! options, the fifth the size of the pieces.
 #![no_main]
 
 #[path = "../../../crates/msg-xml/tests/it/laws.rs"]
@@ -7,8 +7,8 @@
 mod laws;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    let [a, b, n, input @ ..] = bytes else { return };
-    let choice = u16::from_le_bytes([*a, *b]);
+    let [a, b, c, d, n, input @ ..] = bytes else { return };
+    let choice = u32::from_le_bytes([*a, *b, *c, *d]);
     let opts = laws::options(choice);
     let finish = laws::finish(choice);
     laws::chunks_do_not_matter(input, input.chunks(1 + usize::from(*n)), finish.clone(), &opts);

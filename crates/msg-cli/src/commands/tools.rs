@@ -30,6 +30,7 @@ use crate::sources::Sources;
 #[command(after_help = "Examples:
   msg tools answer.txt
   msg tools --json --schema tools.json answer.txt
+  msg tools --dialects harmony answer.txt
   msg tools --dialects hermes,qwen --finish-reason length answer.txt")]
 pub(crate) struct Args {
     /// The text: a path, or - for standard input.
@@ -57,7 +58,7 @@ impl Command for Args {
         let sources = Sources::find(self.input.as_slice(), self.limit.max_bytes)?;
         let mut input = sources.open_one()?;
         let mut out = self.output.open(&sources)?;
-        let base = self.read.load(self.limit.max_bytes)?;
+        let base = self.read.load(self.limit.max_bytes, is_lines)?;
         if is_lines {
             input.expect_lines()?;
             let job = |line: &[u8]| base.answer_line(line).map(Answer::from);
@@ -88,8 +89,10 @@ fn name_the_dialect(list: &mut [Diagnostic], bytes: &[u8]) {
         let read = Options::new().with_dialects(dialects);
         msg_xml::parse(bytes, None, &read).calls().next().is_some()
     };
-    let name = Dialects::NAMES.into_iter().find(reads).unwrap_or("all");
-    it.fix = Some(format!("`--dialects {name}` reads it").into());
+    it.fix = Some(match Dialects::NAMES.into_iter().find(reads) {
+        Some(name) => format!("this looks like {name}; use `--dialects {name}`").into(),
+        None => "use `--dialects all` to read every dialect".into(),
+    });
 }
 
 /// A conversation is read as one text too, which is seldom what was meant.

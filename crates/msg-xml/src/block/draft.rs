@@ -368,6 +368,13 @@ impl Sent {
         from + text.len()
     }
 
+    /// Sends a piece that is not in the source in this form, such as an escape. No range can follow it.
+    pub(crate) fn send_decoded(&mut self, queue: &mut Queue, call: u32, text: &str) {
+        let Some(leaf) = self.leaves.last_mut() else { return };
+        queue.arg_text(call, &leaf.path, text);
+        leaf.rest.push_str(text);
+    }
+
     /// Sends what is missing of the value that was opened last, which has ended.
     pub(crate) fn send_rest(&mut self, queue: &mut Queue, call: u32, text: &str) {
         let Some(leaf) = self.leaves.last_mut() else { return };

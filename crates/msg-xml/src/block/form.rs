@@ -17,6 +17,7 @@ use crate::lex;
 use crate::lex::{ARGS, Tag};
 use crate::options::Options;
 use crate::shape::{TagShape, close_any, open_any};
+use crate::special::NAMES;
 
 /// The form of a block.
 #[derive(Debug)]
@@ -174,9 +175,6 @@ pub(crate) fn read(
 // <tool_call>{"name":"ls","arguments":{}}</tool_call>
 // <tool_calls>{"name":"ls","arguments":{}} {"name":"pwd","arguments":{}}</tool_calls>
 // ```
-
-/// The members that may have the name; the first is the expected one.
-const NAMES: [&str; 3] = ["name", "tool_name", "tool"];
 
 /// The tags of a dialect between which calls are written as JSON.
 #[derive(Debug)]

@@ -25,7 +25,7 @@ mod preview;
 mod section;
 mod tokens;
 
-pub(crate) use draft::{Calls, Counts, Done, Draft, Note, Outcome, Sent};
+pub(crate) use draft::{Arguments, Calls, Counts, Done, Draft, Note, Outcome, Sent};
 pub(crate) use extent::{BEHIND, Block, Extent, Mark, Marks};
 pub(crate) use form::{Form, JsonTags};
 pub(crate) use grammar::{Head, REACH_MAX};

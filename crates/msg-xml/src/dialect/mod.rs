@@ -18,8 +18,9 @@ use crate::input::{Incomplete, Input, MORE};
 use crate::lex;
 use crate::lex::Tag;
 use crate::options::Options;
-use crate::passthrough::FastPath;
+use crate::passthrough::{FastPath, Kind};
 use crate::shape::{TagShape, open_any};
+use crate::special::{Spot, TokenReader};
 use tags::TagReader;
 
 /// What a reader may look at and write to.
@@ -37,6 +38,8 @@ pub(crate) enum Reader {
     /// What is stored until its end has come.
     Stored(Box<Block>),
     Tags(Box<TagReader>),
+    /// A call between special tokens.
+    Tokens(Box<TokenReader>),
 }
 
 impl Reader {
@@ -63,12 +66,37 @@ impl Reader {
                 Dialect::Glm(grammar) => glm::begin(w, p, grammar, call)?.map(Reader::tags),
                 Dialect::Hermes => hermes(w, p, call)?.map(Reader::stored),
                 Dialect::Cline => cline(w, p, opts, call)?.map(Reader::stored),
+                Dialect::Tokens(family) => {
+                    family.begin(w, p, Spot::Text, call)?.map(Reader::tokens)
+                }
             };
             if reader.is_some() {
                 return Ok(reader);
             }
         }
         Ok(None)
+    }
+
+    /// What reads the call of a token dialect that begins without a `<` at `p`, if one does.
+    pub(crate) fn begin_value(
+        w: &Input<'_>,
+        p: usize,
+        dialects: &[Dialect],
+        spot: Spot,
+        call: u32,
+    ) -> Result<Option<Self>, Incomplete> {
+        for dialect in dialects {
+            if let Dialect::Tokens(family) = dialect
+                && let Some(reader) = family.begin(w, p, spot, call)?
+            {
+                return Ok(Some(Reader::tokens(reader)));
+            }
+        }
+        Ok(None)
+    }
+
+    pub(crate) fn tokens(reader: TokenReader) -> Self {
+        Reader::Tokens(Box::new(reader))
     }
 
     fn stored(block: Block) -> Self {
@@ -84,6 +112,7 @@ impl Reader {
         match self {
             Reader::Stored(block) => block.keep(),
             Reader::Tags(reader) => reader.keep(opts),
+            Reader::Tokens(reader) => reader.keep(opts),
         }
     }
 
@@ -92,6 +121,7 @@ impl Reader {
         match self {
             Reader::Stored(block) => block.fast_path(end, opts),
             Reader::Tags(reader) => reader.fast_path(end, opts),
+            Reader::Tokens(_) => FastPath::new(Kind::Closed),
         }
     }
 
@@ -100,6 +130,7 @@ impl Reader {
         match self {
             Reader::Stored(block) => block.pass_on(to, end),
             Reader::Tags(reader) => reader.pass_on(to, end),
+            Reader::Tokens(_) => {}
         }
     }
 
@@ -114,6 +145,7 @@ impl Reader {
         match self {
             Reader::Stored(block) => block.run(w, queue, opts, cut),
             Reader::Tags(reader) => reader.run(&mut Cx { w, queue, opts, cut }),
+            Reader::Tokens(reader) => reader.run(&mut Cx { w, queue, opts, cut }),
         }
     }
 }

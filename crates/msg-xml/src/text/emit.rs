@@ -7,6 +7,7 @@ use crate::code::Code;
 use crate::event::{ArgPath, Ev, Outcome as CallOutcome};
 use crate::input::{Incomplete, Input};
 use crate::json::Json;
+use crate::special::FAMILIES;
 
 impl Machine {
     /// Reads the block that is open.
@@ -20,6 +21,9 @@ impl Machine {
     fn block_done(&mut self, w: &Input<'_>, done: Done) {
         self.mode = Mode::Text;
         self.message.tool_tag = false;
+        self.message.first = false;
+        self.message.token_call |= matches!(&done.outcome, Outcome::Calls(_))
+            && FAMILIES.iter().any(|it| done.format.as_deref() == Some(it.name));
         let first = self.message.calls;
         self.message.calls += done.begun;
         if done.at_eof && self.retried() {

@@ -9,6 +9,7 @@ use crate::input::{Incomplete, Input, MORE, Need, Turn};
 use crate::lex::need;
 use crate::options::{Fenced, Options};
 use crate::passthrough::{FastPath, Kind};
+use crate::special::Spot;
 
 #[derive(Debug)]
 enum Reading {
@@ -188,7 +189,7 @@ impl Machine {
                 Reading::Text => return Ok(None),
                 Reading::Seek(at) => {
                     let (p, next) = w.after_blanks(*at)?;
-                    let reader = if next == Some(b'<') { self.silent_begin(w, p)? } else { None };
+                    let reader = self.silent_begin(w, p, next)?;
                     self.set_reading(reader.map_or(Reading::Text, Reading::Block));
                 }
                 Reading::Block(reader) => {
@@ -212,7 +213,7 @@ impl Machine {
                     {
                         return Ok(Some(end));
                     }
-                    let reader = if next == Some(b'<') { self.silent_begin(w, p)? } else { None };
+                    let reader = self.silent_begin(w, p, next)?;
                     match reader {
                         Some(reader) => self.set_reading(Reading::Block(reader)),
                         None => {
@@ -226,9 +227,18 @@ impl Machine {
         }
     }
 
-    fn silent_begin(&mut self, w: &Input<'_>, p: usize) -> Result<Option<Reader>, Incomplete> {
-        self.queue.mute(true);
+    /// The block that begins at `p`, where `next` is.
+    fn silent_begin(
+        &mut self,
+        w: &Input<'_>,
+        p: usize,
+        next: Option<u8>,
+    ) -> Result<Option<Reader>, Incomplete> {
         let dialects = self.opts.dialects.list();
+        if next != Some(b'<') {
+            return Reader::begin_value(w, p, dialects, Spot::Fence, 0);
+        }
+        self.queue.mute(true);
         let res = Reader::begin(w, p, &self.opts, dialects, 0, &self.queue);
         self.queue.mute(false);
         res

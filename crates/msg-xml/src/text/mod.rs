@@ -10,6 +10,7 @@ mod emit;
 mod fence;
 mod foreign;
 mod scan;
+mod special;
 mod thinking;
 
 use std::sync::Arc;
@@ -21,6 +22,7 @@ use crate::event::{Ev, Outcome, Queue};
 use crate::input::{Incomplete, Input};
 use crate::json::Json;
 use crate::options::{Options, Thinking};
+use crate::special::MISTRAL;
 use fence::Fence;
 use scan::Span;
 use thinking::{Bracket, Thought};
@@ -93,11 +95,19 @@ struct Message {
     calls: u32,
     /// Blocks and fences that had to be read twice.
     retries: usize,
+    /// Only thinking and blanks have come, and the message may be a call without tokens.
+    first: bool,
+    /// A header of harmony has come: its tokens mean nothing in text.
+    harmony: bool,
+    /// A call between special tokens has come: what ends sections and turns means nothing.
+    token_call: bool,
 }
 
 #[derive(Debug)]
 pub(crate) struct Machine {
     opts: Arc<Options>,
+    /// A `[` may begin a call (XT-54).
+    has_list: bool,
     pub(crate) queue: Queue,
     mode: Mode,
     /// Everything before is decided.
@@ -118,14 +128,17 @@ impl Machine {
         } else {
             Mode::Text
         };
+        let message = Message { first: opts.dialects.reads_bare(), ..Message::default() };
+        let has_list = opts.dialects.reads(&MISTRAL);
         Machine {
             opts,
+            has_list,
             queue: Queue::default(),
             mode,
             pos: 0,
             sent: 0,
             lines: Lines { start: true, ..Lines::default() },
-            message: Message::default(),
+            message,
             candidates: Vec::new(),
             seams: Vec::new(),
         }

@@ -11,10 +11,14 @@ use crate::lex;
 use crate::lex::Tag;
 use crate::options::Thinking;
 use crate::passthrough::{FastPath, Kind, begins_plainly};
+use crate::special::{MISTRAL_OPEN, token};
 
 impl Machine {
     /// Reads text up to the next thing of note.
     pub(crate) fn text(&mut self, w: &Input<'_>) -> Result<(), Incomplete> {
+        if self.message.first && self.whole_call(w)? {
+            return Ok(());
+        }
         if self.lines.start {
             return self.begin_line(w);
         }
@@ -33,6 +37,7 @@ impl Machine {
         self.pos = p;
         match w.bytes()[p - w.base] {
             b'<' => self.angle(w, p),
+            b'[' => self.list_call(w, p),
             b'`' => {
                 self.lines.span = Some(Span::new(p));
                 Ok(())
@@ -57,6 +62,7 @@ impl Machine {
         let mut at = 0;
         loop {
             let hit = match self.lines.has_cr {
+                _ if self.has_list => rest[at..].iter().position(|&b| b == b'[' || special(b) != 0),
                 true => find_special(&rest[at..]),
                 false => memchr::memchr3(b'<', b'`', b'\n', &rest[at..]),
             };
@@ -80,6 +86,8 @@ impl Machine {
         }
         let kind = fence::line(w, self.pos)?;
         let foreign = match kind {
+            // It is read in its line.
+            Line::Bracket(p) if self.has_list && token(w, p, &[MISTRAL_OPEN])?.is_some() => true,
             Line::Bracket(p) => self.foreign_list(w, p)?,
             _ => false,
         };
@@ -121,12 +129,17 @@ impl Machine {
 
     /// A `<` in text.
     fn angle(&mut self, w: &Input<'_>, p: usize) -> Result<(), Incomplete> {
+        let is_plain = !may_begin(w, p)?;
+        if !is_plain && (self.harmony(w, p)? || self.ends_nothing(w, p)?) {
+            return Ok(());
+        }
         // Of a message that was cut in what may be a thought, no call of a dialect is run.
         let dialects = self.opts.dialects.list();
         let dialects = if self.message.thought_open { &[] } else { dialects };
         let call = self.message.calls;
-        if !may_begin(w, p)? {
+        if is_plain {
             self.pos = p + 1;
+            self.message.first = false;
         } else if let Some(reader) = Reader::begin(w, p, &self.opts, dialects, call, &self.queue)? {
             self.text_upto(p);
             self.queue.begin(call);
@@ -136,6 +149,7 @@ impl Machine {
         } else if self.opts.thinking == Thinking::Off || !self.thinking_tag(w, p)? {
             self.foreign_at(w, p)?;
             self.pos = p + 1;
+            self.message.first = false;
         }
         Ok(())
     }
@@ -357,7 +371,11 @@ impl Machine {
 
     /// Nothing is pending in the text before `end`.
     fn plain_at(&self, end: usize) -> bool {
-        self.pos == end && self.sent == end && self.lines.span.is_none()
+        self.pos == end
+            && self.sent == end
+            && self.lines.span.is_none()
+            && !self.message.first
+            && !self.has_list
     }
 
     /// Moves to `end`, up to which the stream has sent what the fast path represents.

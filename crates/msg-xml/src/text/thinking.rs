@@ -20,6 +20,8 @@ pub(crate) struct Thought {
     pub(crate) content: usize,
     /// The word that closes it; any, if the template opened it.
     word: Option<&'static str>,
+    /// It is a message of harmony, which a token ends.
+    pub(super) by_token: bool,
     at: usize,
     sent: usize,
     span: Option<Span>,
@@ -27,7 +29,8 @@ pub(crate) struct Thought {
 
 impl Thought {
     pub(crate) fn new(tag: usize, content: usize, word: Option<&'static str>) -> Self {
-        Thought { tag, content, word, at: content, sent: content, span: None }
+        let (at, sent) = (content, content);
+        Thought { tag, content, word, by_token: false, at, sent, span: None }
     }
 
     /// Nothing is pending in it before `end`.
@@ -169,6 +172,15 @@ fn scan(w: &Input<'_>, thought: &mut Thought) -> Result<Found, Incomplete> {
         };
         let p = thought.at + i;
         thought.at = p;
+        if thought.by_token {
+            if w.at(p) == Some(b'<')
+                && let Some(end) = super::special::thought_end(w, p)?
+            {
+                return Ok(Found::Close(p, end));
+            }
+            thought.at = p + 1;
+            continue;
+        }
         if w.at(p) == Some(b'`') {
             thought.span = Some(Span::new(p));
             continue;

@@ -8,10 +8,10 @@ use msg_xml::{
 };
 
 /// Options from two bytes, so that random input reaches all of them.
-pub(crate) fn options(choice: u16) -> Options {
-    let pick = |shift: u32, n: u16| (choice >> shift) % n;
-    let thinking = [Thinking::Extract, Thinking::Drop, Thinking::Off][usize::from(pick(0, 3))];
-    let fenced = [Fenced::Fallback, Fenced::Always, Fenced::Never][usize::from(pick(2, 3))];
+pub(crate) fn options(choice: u32) -> Options {
+    let pick = |shift: u32, n: u32| (choice >> shift) % n;
+    let thinking = [Thinking::Extract, Thinking::Drop, Thinking::Off][pick(0, 3) as usize];
+    let fenced = [Fenced::Fallback, Fenced::Always, Fenced::Never][pick(2, 3) as usize];
     let names = Dialects::NAMES
         .iter()
         .enumerate()
@@ -27,7 +27,7 @@ pub(crate) fn options(choice: u16) -> Options {
 }
 
 /// The finish reason that goes with the options.
-pub(crate) fn finish(choice: u16) -> Option<FinishReason> {
+pub(crate) fn finish(choice: u32) -> Option<FinishReason> {
     (choice & 0x80 != 0).then_some(FinishReason::Length)
 }
 

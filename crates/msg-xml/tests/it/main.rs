@@ -11,4 +11,5 @@ mod long;
 mod plain_blocks;
 mod random;
 mod shown;
+mod strings;
 mod written;

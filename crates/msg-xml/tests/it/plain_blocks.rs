@@ -94,7 +94,7 @@ proptest! {
     #[test]
     fn plain_blocks_are_what_they_are_in_pieces(
         blocks in proptest::collection::vec((block(), "[\n x]{0,2}"), 1..4),
-        choice in any::<u16>(),
+        choice in any::<u32>(),
         n in 1usize..20,
         max_depth in prop_oneof![3 => Just(64), 1 => 0usize..4],
     ) {

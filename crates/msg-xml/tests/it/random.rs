@@ -109,6 +109,33 @@ const TOKENS: &[&str] = &[
     "<|channel|>",
     " to=",
     "\n[TOOL_CALLS]",
+    "[TOOL_CALLS]",
+    "[ARGS]",
+    "[CALL_ID]",
+    "<|channel|>commentary to=functions.t <|constrain|>json<|message|>",
+    "<|channel|>analysis<|message|>",
+    "<|channel|>final<|message|>",
+    "<|start|>assistant",
+    "<|end|>",
+    "<|call|>",
+    "<|tool_calls_section_begin|>",
+    "<|tool_call_begin|>functions.t:0<|tool_call_argument_begin|>",
+    "<|tool_call_end|>",
+    "<|tool_calls_section_end|>",
+    "<｜tool▁calls▁begin｜>",
+    "<｜tool▁call▁begin｜>",
+    "function<｜tool▁sep｜>t\n```json\n",
+    "t<｜tool▁sep｜>",
+    "<｜tool▁call▁end｜>",
+    "{\"x\": \"a\\n\\u00e9b\", \"y\": [1, \"z\"]}",
+    "{\"name\": \"t\", \"parameters\": {\"x\": \"y\"}}",
+    "; ",
+    "[t(x='a\\'b', y=[1, \"c\"])",
+    "t(x=\"\"\"a\"b\"\"\")",
+    "<|python_start|>",
+    "<|python_end|>",
+    "```json\n",
+    "<|eot_id|>",
 ];
 
 fn text() -> impl Strategy<Value = Vec<u8>> {
@@ -145,21 +172,21 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn chunks_do_not_matter(input in text(), choice in any::<u16>(), n in 1usize..9) {
+    fn chunks_do_not_matter(input in text(), choice in any::<u32>(), n in 1usize..9) {
         let opts = laws::options(choice);
         laws::chunks_do_not_matter(&input, input.chunks(n), laws::finish(choice), &opts);
     }
 
     #[test]
-    fn any_input_is_accounted_for(input in text(), choice in any::<u16>()) {
+    fn any_input_is_accounted_for(input in text(), choice in any::<u32>()) {
         let opts = laws::options(choice);
         laws::spans_account_for_the_input(&input, laws::finish(choice), &opts);
         laws::drop_changes_no_call(&input, laws::finish(choice), &opts);
-        laws::pieces_are_the_values(&input, 1 + usize::from(choice % 5), laws::finish(choice), &opts);
+        laws::pieces_are_the_values(&input, 1 + (choice % 5) as usize, laws::finish(choice), &opts);
     }
 
     #[test]
-    fn prefixes_guess_nothing(input in text(), choice in any::<u16>(), at in any::<prop::sample::Index>()) {
+    fn prefixes_guess_nothing(input in text(), choice in any::<u32>(), at in any::<prop::sample::Index>()) {
         laws::cut_calls_are_not_guessed(&input, at.index(input.len() + 1), &laws::options(choice & !0x80));
     }
 

@@ -23,7 +23,8 @@ pub(crate) struct ReadArgs {
     /// What becomes of calls in code fences.
     #[arg(long, value_name = "WHEN", default_value = "fallback", value_parser = ["fallback", "never", "always"])]
     fenced_tools: String,
-    /// Foreign syntaxes to read: invoke, hermes, glm, qwen, cline, dsml, minimax, or all.
+    /// Read only calls of these dialects and `<tool>` blocks: invoke, hermes, glm, qwen, cline, dsml, minimax, harmony,
+    /// kimi, deepseek, llama, pythonic, mistral, fenced; or all, or none [default: all, with --jsonl none].
     #[arg(long, value_name = "A,B")]
     dialects: Option<String>,
     /// A TOML file that describes further dialects; each is on.
@@ -57,8 +58,16 @@ pub(crate) struct ReadArgs {
 
 impl ReadArgs {
     /// The options of these flags, with what the files hold that they name.
-    pub(crate) fn load(&self, max_bytes: u64) -> Result<ToolsOptions, Failure> {
-        let mut res: ToolsOptions = Flags::of(self).options()?;
+    ///
+    /// Without `--dialects` one text is read with all of them, and lines with those that they name.
+    pub(crate) fn load(&self, max_bytes: u64, is_lines: bool) -> Result<ToolsOptions, Failure> {
+        let mut flags = self.clone();
+        flags.dialects = match self.dialects.as_deref() {
+            None if !is_lines => Some("all".to_owned()),
+            Some("none") => Some(String::new()),
+            given => given.map(str::to_owned),
+        };
+        let mut res: ToolsOptions = Flags::of(&flags).options()?;
         let read = Arc::make_mut(&mut res.read);
         if let Some(tools) = &self.tools {
             read.tools = load_tools(tools, max_bytes)?;

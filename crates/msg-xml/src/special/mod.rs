@@ -1,0 +1,377 @@
+//! Calls between the special tokens of models (XT-48 to XT-55): which one begins at a place, and what its tokens are.
+//! `reader` reads a call, `scan` finds the end of its arguments, `harmony` reads the headers of gpt-oss.
+//!
+//! ```text
+//! <|tool_call_begin|>functions.ls:0<|tool_call_argument_begin|>{"path":"."}<|tool_call_end|>
+//! opener             name           separator                  value       closer
+//! ```
+
+mod harmony;
+mod python;
+mod reader;
+mod scan;
+
+pub(crate) use harmony::{Message, header};
+pub(crate) use reader::TokenReader;
+pub(crate) use scan::NAMES;
+
+use crate::input::{Incomplete, Input, MORE, Need};
+use crate::lex;
+use reader::{Begun, State};
+use scan::Syntax;
+
+/// The tokens of a family of models. In a pattern `｜` is either bar, and `▁` is that, `_` or a space.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Family {
+    /// The dialect's name.
+    pub(crate) name: &'static str,
+    /// What may be before the first call.
+    section: &'static [&'static str],
+    /// What begins a call.
+    open: &'static [&'static str],
+    /// What is between name and arguments.
+    separators: &'static [&'static str],
+    /// What ends a call.
+    close: &'static [&'static str],
+    /// What may follow a call that has not been closed, and means nothing where a call came before.
+    after: &'static [&'static str],
+    /// How the value is written.
+    syntax: Syntax,
+    /// The value may also be the whole message, without tokens.
+    pub(crate) is_bare: bool,
+}
+
+const NONE: &[&str] = &[];
+
+/// XT-48: the calls of harmony; its headers are read apart.
+pub(crate) static HARMONY: Family = Family {
+    name: "harmony",
+    section: NONE,
+    open: NONE,
+    separators: NONE,
+    close: &["<|call|>", "<|end|>", "<|return|>"],
+    after: &["<|start|>", "<|channel|>"],
+    syntax: Syntax::Arguments,
+    is_bare: false,
+};
+
+/// XT-49.
+pub(crate) static KIMI: Family = Family {
+    name: "kimi",
+    section: &["<|tool_calls_section_begin|>", "<|tool_call_section_begin|>"],
+    open: &["<|tool_call_begin|>"],
+    separators: &["<|tool_call_argument_begin|>"],
+    close: &["<|tool_call_end|>"],
+    after: &["<|tool_calls_section_end|>", "<|tool_call_section_end|>", "<|im_end|>"],
+    syntax: Syntax::Arguments,
+    is_bare: false,
+};
+
+/// XT-50.
+pub(crate) static DEEPSEEK: Family = Family {
+    name: "deepseek",
+    section: &["<｜tool▁calls▁begin｜>"],
+    open: &["<｜tool▁call▁begin｜>"],
+    separators: &["<｜tool▁sep｜>"],
+    close: &["<｜tool▁call▁end｜>"],
+    after: &["<｜tool▁calls▁end｜>", "<｜end▁of▁sentence｜>"],
+    syntax: Syntax::Arguments,
+    is_bare: false,
+};
+
+/// XT-51.
+pub(crate) static LLAMA: Family = Family {
+    name: "llama",
+    section: NONE,
+    open: &["<|python_tag|>"],
+    separators: NONE,
+    close: NONE,
+    after: &["<|eom_id|>", "<|eot_id|>", "<|eot|>"],
+    syntax: Syntax::Objects,
+    is_bare: true,
+};
+
+/// XT-52, XT-53.
+pub(crate) static PYTHONIC: Family = Family {
+    name: "pythonic",
+    section: NONE,
+    open: &["<|python_start|>", "<|tool_call_start|>"],
+    separators: NONE,
+    close: &["<|python_end|>", "<|tool_call_end|>"],
+    after: &["<|eom|>", "<|eot|>", "<|eot_id|>", "<|im_end|>"],
+    syntax: Syntax::Python,
+    is_bare: true,
+};
+
+/// XT-54.
+pub(crate) static MISTRAL: Family = Family {
+    name: "mistral",
+    section: NONE,
+    open: &[MISTRAL_OPEN],
+    separators: &["[CALL_ID]", "[ARGS]"],
+    close: NONE,
+    after: &["</s>"],
+    syntax: Syntax::Arguments,
+    is_bare: false,
+};
+
+/// XT-55.
+pub(crate) static FENCED: Family = Family {
+    name: "fenced",
+    section: NONE,
+    open: NONE,
+    separators: NONE,
+    close: NONE,
+    after: NONE,
+    syntax: Syntax::Objects,
+    is_bare: false,
+};
+
+/// All of them.
+pub(crate) static FAMILIES: [&Family; 7] =
+    [&HARMONY, &KIMI, &DEEPSEEK, &LLAMA, &PYTHONIC, &MISTRAL, &FENCED];
+
+/// One past a token at `p` that ends a section or turn, and means nothing in text after a call of this family.
+pub(crate) fn trailing(
+    w: &Input<'_>,
+    p: usize,
+    family: &Family,
+) -> Result<Option<usize>, Incomplete> {
+    // Those of harmony begin its messages.
+    if family.name == HARMONY.name { Ok(None) } else { token(w, p, family.after) }
+}
+
+/// What begins the calls of Mistral's models.
+pub(crate) const MISTRAL_OPEN: &str = "[TOOL_CALLS]";
+
+/// Where a place is in its message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Spot {
+    /// In text.
+    Text,
+    /// Only thinking and blanks are before it.
+    First,
+    /// In a fence, after its opening line or after a call.
+    Fence,
+}
+
+/// How far what shows a call without tokens may go.
+const BARE_MAX: usize = 512;
+
+impl Family {
+    /// What reads the call that begins at `p`, if one does.
+    pub(crate) fn begin(
+        &'static self,
+        w: &Input<'_>,
+        p: usize,
+        spot: Spot,
+        call: u32,
+    ) -> Result<Option<TokenReader>, Incomplete> {
+        let begun = match w.at(p) {
+            Some(b'{' | b'[') if spot == Spot::Fence && self.name == FENCED.name => {
+                object_begins(w, p)?.then_some(Begun::bare(p, State::value(p)))
+            }
+            Some(b'{') if spot == Spot::First && self.is_bare && self.syntax == Syntax::Objects => {
+                object_begins(w, p)?.then_some(Begun::bare(p, State::value(p)))
+            }
+            Some(b'[') if spot == Spot::First && self.is_bare && self.syntax == Syntax::Python => {
+                list_begins(w, p)?.then_some(Begun::bare(p, State::value(p)))
+            }
+            _ => self.token_begins(w, p)?,
+        };
+        Ok(begun.map(|it| TokenReader::new(self, it, p, call)))
+    }
+
+    /// The tokens before a call at `p`, and what follows them.
+    fn token_begins(&self, w: &Input<'_>, p: usize) -> Result<Option<Begun>, Incomplete> {
+        let mut at = p;
+        if let Some(end) = token(w, p, self.section)? {
+            let (q, next) = w.after_blanks(end)?;
+            let is_cut = next.is_none() || self.open.iter().any(|it| is_cut(w, q, it));
+            if is_cut {
+                return Ok(Some(Begun::tokens(w.end(), State::Name)));
+            }
+            at = q;
+        }
+        let Some(end) = token(w, at, self.open)? else { return Ok(None) };
+        if !self.separators.is_empty() {
+            return self.names_begin(w, end);
+        }
+        let (q, next) = w.after_blanks(end)?;
+        Ok(match next {
+            None => Some(Begun::tokens(w.end(), State::Name)),
+            Some(b'{' | b'[') => Some(Begun::tokens(q, State::value(q))),
+            Some(_) if self.name == LLAMA.name && is_method(w, q)? => {
+                Some(Begun::tokens(q, State::Method(q)))
+            }
+            Some(_) => None,
+        })
+    }
+
+    /// The state after the opener of a call whose name is next; Mistral's may have none.
+    fn names_begin(&self, w: &Input<'_>, end: usize) -> Result<Option<Begun>, Incomplete> {
+        if self.name != MISTRAL.name {
+            return Ok(Some(Begun::tokens(end, State::Name)));
+        }
+        let (q, next) = w.after_blanks(end)?;
+        Ok(match next {
+            Some(b'{' | b'[') => Some(Begun::tokens(q, State::Objects(q))),
+            None => Some(Begun::tokens(w.end(), State::Name)),
+            // In prose a blank follows the token.
+            Some(b) if q == end && (b.is_ascii_alphanumeric() || b == b'_' || b >= 0x80) => {
+                Some(Begun::tokens(q, State::Name))
+            }
+            Some(_) => None,
+        })
+    }
+}
+
+/// One past the first of these tokens that is at `p`.
+pub(crate) fn token(w: &Input<'_>, p: usize, tokens: &[&str]) -> Result<Option<usize>, Incomplete> {
+    let mut waits = false;
+    for pattern in tokens {
+        match one_token(w, p, pattern) {
+            Ok(None) => {}
+            Ok(found) => return Ok(found),
+            Err(_) => waits = true,
+        }
+    }
+    if waits { Err(MORE) } else { Ok(None) }
+}
+
+/// One past the token of this pattern at `p`.
+fn one_token(w: &Input<'_>, p: usize, pattern: &str) -> Result<Option<usize>, Incomplete> {
+    let mut text = w.str(p, w.end()).chars();
+    for wanted in pattern.chars() {
+        let fits = |c: char| match wanted {
+            '｜' => matches!(c, '｜' | '|'),
+            '▁' => matches!(c, '▁' | '_' | ' '),
+            wanted => c == wanted,
+        };
+        match text.next() {
+            Some(c) if fits(c) => {}
+            None if !w.eof => return Err(MORE),
+            _ => return Ok(None),
+        }
+    }
+    Ok(Some(w.end() - text.as_str().len()))
+}
+
+/// Whether the end of input cut the token of this pattern at `p`, where its first character at least has come.
+fn is_cut(w: &Input<'_>, p: usize, pattern: &str) -> bool {
+    let open = Input { eof: false, ..*w };
+    w.eof && w.at(p).is_some() && one_token(&open, p, pattern).is_err()
+}
+
+/// Whether a call is at `p` as an object: its name first, or after its type, and then its arguments (XT-51).
+fn object_begins(w: &Input<'_>, p: usize) -> Result<bool, Incomplete> {
+    Ok(w.near(p + BARE_MAX, |w| object_head(w, p))?.unwrap_or(false))
+}
+
+fn object_head(w: &Input<'_>, p: usize) -> Result<bool, Incomplete> {
+    let mut at = p;
+    if w.at(at) == Some(b'[') {
+        at = w.after_blanks(at + 1)?.0;
+    }
+    if lex::need(w, at)? != Some(b'{') {
+        return Ok(false);
+    }
+    at += 1;
+    let Some((mut key, mut value, mut end)) = text_member(w, at)? else { return Ok(false) };
+    if key == "type" && value == "function" {
+        let Some(next) = text_member(w, end)? else { return Ok(false) };
+        (key, value, end) = next;
+    }
+    if !NAMES.contains(&key) || !lex::valid_tool_name(value) {
+        return Ok(false);
+    }
+    let Some((key, end)) = quoted(w, end)? else { return Ok(false) };
+    let (q, next) = w.after_blanks(end)?;
+    if !lex::is_word(key, &lex::ARGS) || next != Some(b':') {
+        return Ok(false);
+    }
+    Ok(w.after_blanks(q + 1)?.1 == Some(b'{'))
+}
+
+/// A member whose value is a text, and one past the comma after it.
+fn text_member<'a>(
+    w: &Input<'a>,
+    p: usize,
+) -> Result<Option<(&'a str, &'a str, usize)>, Incomplete> {
+    let Some((key, end)) = quoted(w, p)? else { return Ok(None) };
+    let (q, next) = w.after_blanks(end)?;
+    if next != Some(b':') {
+        return Ok(None);
+    }
+    let Some((value, end)) = quoted(w, q + 1)? else { return Ok(None) };
+    let (q, next) = w.after_blanks(end)?;
+    Ok((next == Some(b',')).then_some((key, value, q + 1)))
+}
+
+/// A string without escapes after blanks, and one past it.
+fn quoted<'a>(w: &Input<'a>, p: usize) -> Result<Option<(&'a str, usize)>, Incomplete> {
+    let (q, next) = w.after_blanks(p)?;
+    if next != Some(b'"') {
+        return Ok(None);
+    }
+    match memchr::memchr3(b'"', b'\\', b'\n', w.from(q + 1)).map(|i| q + 1 + i) {
+        Some(end) if w.at(end) == Some(b'"') => Ok(Some((w.str(q + 1, end), end + 1))),
+        None if !w.eof => Err(MORE),
+        _ => Ok(None),
+    }
+}
+
+/// Whether a list of calls in Python's syntax is at `p`: a name and a bracket after `[`.
+fn list_begins(w: &Input<'_>, p: usize) -> Result<bool, Incomplete> {
+    let read = |w: &Input<'_>| {
+        let q = w.after_blanks(p + 1)?.0;
+        let end = name_end(w, q)?;
+        Ok(end > q && !w.at(q).is_some_and(|b| b.is_ascii_digit()) && w.at(end) == Some(b'('))
+    };
+    Ok(w.near(p + BARE_MAX, read)?.unwrap_or(false))
+}
+
+/// Whether `NAME.call(` is at `p` (XT-51).
+fn is_method(w: &Input<'_>, p: usize) -> Result<bool, Incomplete> {
+    let read = |w: &Input<'_>| {
+        let end = name_end(w, p)?;
+        Ok(w.at(end) == Some(b'(') && w.str(p, end).ends_with(".call"))
+    };
+    Ok(w.near(p + BARE_MAX, read)?.unwrap_or(false))
+}
+
+/// One past the characters of a name from `p` on.
+fn name_end(w: &Input<'_>, p: usize) -> Result<usize, Incomplete> {
+    let rest = w.str(p, w.end());
+    let stop = |c: char| !(c.is_alphanumeric() || matches!(c, '_' | '.' | '-'));
+    match rest.find(stop) {
+        Some(n) => Ok(p + n),
+        None if w.eof => Ok(w.end()),
+        None => Err(MORE),
+    }
+}
+
+/// `functions.NAME:3` without what is around the name.
+fn without_index(text: &str) -> &str {
+    let text = text.strip_prefix("functions.").unwrap_or(text);
+    match text.rsplit_once(':') {
+        Some((name, index)) if !index.is_empty() && index.bytes().all(|b| b.is_ascii_digit()) => {
+            name
+        }
+        _ => text,
+    }
+}
+
+/// Whether the list or object is JSON, where calls in Python's syntax are expected.
+fn begins_object(text: &str) -> bool {
+    lex::trim(text.strip_prefix('[').unwrap_or(text)).starts_with('{')
+}
+
+/// Where the line ends that `p` is in; `None` if the input ends in it.
+fn line_end(w: &Input<'_>, p: usize) -> Result<Option<usize>, Incomplete> {
+    match memchr::memchr2(b'\n', b'\r', w.from(p)) {
+        Some(i) => Ok(Some(p + i)),
+        None if w.eof => Ok(None),
+        None => Err(Incomplete::on(Need::Either(b'\n', b'\r'))),
+    }
+}
