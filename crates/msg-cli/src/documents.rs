@@ -85,6 +85,18 @@ impl AnswerArgs {
         lines: impl Fn(Lines<'_>) -> Result<Status, Failure>,
         document: impl Fn(Input, &Sources, &mut Output) -> Result<Status, Failure>,
     ) -> Result<Status, Failure> {
+        self.run_to_end(cx, form, lines, document, |_, _| Ok(()))
+    }
+
+    /// As [`AnswerArgs::run`], with something to write after the last answer.
+    pub(crate) fn run_to_end(
+        &self,
+        cx: &Context,
+        form: Form,
+        lines: impl Fn(Lines<'_>) -> Result<Status, Failure>,
+        document: impl Fn(Input, &Sources, &mut Output) -> Result<Status, Failure>,
+        end: impl FnOnce(&Sources, &mut Output) -> Result<(), Failure>,
+    ) -> Result<Status, Failure> {
         let sources = self.input.sources()?;
         let mut out = self.output.open(&sources)?;
         let answer = |mut input: Input, out: &mut Output| {
@@ -106,6 +118,7 @@ impl AnswerArgs {
             }
             answered
         })?;
+        end(&sources, &mut out)?;
         // Where there is nothing to say but what is wrong, a file stays as it is.
         if status == Status::Clean || !out.is_blank() {
             out.finish()?;

@@ -167,6 +167,9 @@ impl Document {
         if !found.is_sorted_by_key(place) {
             found.sort_by_key(place);
         }
+        if let Some(text) = text {
+            self.locate(text, &mut found);
+        }
         let checked = Checked {
             ok: !found.iter().any(Diagnostic::is_error),
             format: self.format(),

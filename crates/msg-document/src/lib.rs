@@ -41,6 +41,7 @@ mod formats;
 
 mod codec;
 mod outline;
+mod places;
 mod skeleton;
 mod verbatim;
 mod wrapper;

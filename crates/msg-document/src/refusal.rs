@@ -121,7 +121,7 @@ impl From<msg_openai::Error> for Refusal {
             msg_openai::Error::Missing { code, member } => {
                 let text =
                     format!("a request of this format must say {member}, and its source does not");
-                let fix = format!("the option {member} gives it");
+                let fix = format!("set the option `{member}` (--{} N)", member.replace('_', "-"));
                 Diagnostic::error(Code::new(code), text).with_fix(fix).into()
             }
             other => Refusal::bad_option(other.to_string()),

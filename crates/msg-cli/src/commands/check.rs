@@ -2,21 +2,26 @@
 //!
 //! Changes nothing, and judges nothing itself: what is wrong says `msg-document`.
 
+mod log;
+
 use msg_core::Diagnostic;
-use msg_document::{Accept, CheckOptions, Checked, Document, check};
+use msg_document::{Accept, CheckOptions, Checked, Document, Refusal, check};
 use serde::Serialize;
 
+use self::log::{Log, LogForm};
 use super::Command;
 use crate::chain_args::{ChainArgs, RequestArgs};
 use crate::context::Context;
 use crate::documents::{AnswerArgs, Form, Lines};
 use crate::exit::{Failure, Status};
 use crate::formats;
+use crate::input::Input;
 use crate::jsonl::Answer;
 use crate::options::Flags;
 use crate::output::{Output, PrettyArgs};
 use crate::render::{self, List, Quotes, plural};
 use crate::sizes;
+use crate::sources::Sources;
 
 /// Show all problems of a conversation.
 ///
@@ -26,7 +31,9 @@ use crate::sizes;
 #[command(after_help = "Examples:
   msg check session.json
   msg check --profile anthropic --request session.json
-  msg check 'logs/**/*.json' --json
+  msg check 'logs/**/*.json'                 problems only, and a total
+  msg check 'logs/**/*.json' --statistics    how often each problem occurs
+  msg check --format github 'logs/*.json'    annotations of a pull request; sarif for code scanning
   msg check data.jsonl                       each line a conversation")]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -37,9 +44,15 @@ pub(crate) struct Args {
     request: RequestArgs,
     #[command(flatten)]
     how: MessageArgs,
-    /// Print `{"ok":…,"format":…,"messages":…,"diagnostics":[…]}` instead of text.
-    #[arg(long)]
+    /// Print `{"ok":…,"format":…,"messages":…,"diagnostics":[…]}` instead of text; the same as --format json.
+    #[arg(long, conflicts_with = "format")]
     json: bool,
+    /// How to print findings [default: text; json for lines that do not go to a terminal].
+    #[arg(long, value_name = "FORM")]
+    format: Option<LogForm>,
+    /// Print a count of the findings by code instead of each finding.
+    #[arg(long, conflicts_with_all = ["json", "format"])]
+    statistics: bool,
     #[command(flatten)]
     pretty: PrettyArgs,
 }
@@ -56,47 +69,71 @@ struct MessageArgs {
 
 impl Command for Args {
     fn run(self, cx: &Context) -> Result<Status, Failure> {
-        self.pretty.expect(self.json, "it needs --json")?;
+        let is_json = self.json || self.format.is_some_and(LogForm::is_json);
+        self.pretty.expect(is_json, "it needs --json")?;
         let options = self.options()?;
-        let lines = |it: Lines<'_>| match it.out.is_terminal() && !self.json {
-            true => show_lines(cx, it, &options),
-            false => it.answer(|line| {
-                let checked = check(line, &options)?;
-                Ok(Answer::new(checked.to_json(), status(&checked)))
-            }),
+        let log = Log::new(self.format, self.statistics);
+        let lines = |it: Lines<'_>| {
+            if log.gathers() {
+                return it.show(|name, line| {
+                    let checked = checked_line(line, &options)?.1;
+                    let (file, number) = name.rsplit_once(':').unwrap_or((name, ""));
+                    let text = log.take(file, number.parse().ok(), &checked);
+                    Ok(Answer::new(text.into_bytes(), status(&checked)))
+                });
+            }
+            match !is_json && (self.format.is_some() || it.out.is_terminal()) {
+                true => show_lines(cx, it, &options),
+                false => it.answer(|line| {
+                    let checked = check(line, &options)?;
+                    log.take("", None, &checked);
+                    Ok(Answer::new(checked.to_json(), status(&checked)))
+                }),
+            }
         };
-        self.io.run(cx, Form::of(self.json), lines, |mut input, sources, out| {
-            // What a provider refuses may show in the text alone.
-            let open = match options.profile {
-                Some(_) => formats::open_to_write,
-                None => formats::open,
-            };
-            let mut document = open(cx, &mut input, &self.io.input)?;
+        let document = |mut input: Input, sources: &Sources, out: &mut Output| {
+            // What a provider refuses may show in the text alone, and places count in it.
+            let mut document = formats::open_to_write(cx, &mut input, &self.io.input)?;
             document.say_who_made_it(options.read.made_by.as_ref());
             let checked = document.check(&options);
-            if self.json {
+            let text = log.take(&input.name, None, &checked);
+            if is_json {
                 let json = sources.headed_json(&input.name, checked.to_json());
                 out.write_json(json, &self.pretty)?;
+            } else if log.gathers() {
+                out.write(text.as_bytes())?;
             } else {
-                if cx.quiet && status(&checked) == Status::Clean && checked.diagnostics.is_empty() {
+                let is_sound = status(&checked) == Status::Clean && checked.diagnostics.is_empty();
+                if is_sound && (cx.quiet || !sources.is_one()) {
                     return Ok(Status::Clean);
                 }
                 out.write_coloured(&sources.head(&input.name))?;
                 self.show(cx, &input.name, &document, &checked.diagnostics, out)?;
             }
             Ok(status(&checked))
-        })
+        };
+        let end = |sources: &Sources, out: &mut Output| {
+            let total = !is_json && !cx.quiet && !sources.is_one();
+            out.write(log.end(total).as_bytes())
+        };
+        self.io.run_to_end(cx, Form::of(is_json), lines, document, end)
     }
+}
+
+/// A line that was read whole, so that its findings have places in it.
+fn checked_line(line: &[u8], options: &CheckOptions) -> Result<(Document, Checked), Refusal> {
+    let mut document = Document::read(line, &options.read)?;
+    document.say_who_made_it(options.read.made_by.as_ref());
+    document.set_source(line.to_vec());
+    let checked = document.check(options);
+    Ok((document, checked))
 }
 
 /// The lines of a document each that are not sound, for people.
 fn show_lines(cx: &Context, lines: Lines<'_>, options: &CheckOptions) -> Result<Status, Failure> {
     let color = lines.out.has_colour(cx);
     lines.show(|name, line| {
-        let mut document = Document::read(line, &options.read)?;
-        document.say_who_made_it(options.read.made_by.as_ref());
-        document.set_source(line.to_vec());
-        let checked = document.check(options);
+        let (document, checked) = checked_line(line, options)?;
         let status = status(&checked);
         if status == Status::Clean {
             return Ok(Answer::new(Vec::new(), status));

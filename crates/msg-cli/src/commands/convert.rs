@@ -33,7 +33,7 @@ use crate::render::Quotes;
 /// behind is named, --request takes it along.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  msg convert --to anthropic --request --model claude-x request.json
+  msg convert --to anthropic --request --model claude-x --max-tokens 4096 request.json
   msg convert --to msgmd session.json -o talk.msg.md
   msg convert --to codex --cwd . session.jsonl -o rollout.jsonl")]
 pub(crate) struct Args {
@@ -67,6 +67,9 @@ struct CarryArgs {
     /// With --request: the model to ask; the name in the input is of another provider.
     #[arg(long, value_name = "NAME", requires = "request")]
     model: Option<String>,
+    /// With --request: the most tokens of the answer, where the target demands a number and the input has none.
+    #[arg(long, value_name = "N", requires = "request", value_parser = crate::sizes::count)]
+    max_tokens: Option<usize>,
 }
 
 #[derive(Debug, Clone, clap::Args, Serialize)]

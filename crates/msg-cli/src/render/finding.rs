@@ -74,6 +74,14 @@ pub(super) fn place(it: &Diagnostic, name: &str, quotes: &Quotes) -> String {
             let _ = write!(res, ":{column}");
         }
     }
+    if let Some(pointer) = it.at.pointer.as_deref().filter(|_| it.at.line.is_some()) {
+        let _ = write!(res, ": {}", path(pointer));
+        let role = it.at.message.and_then(|it| quotes.role(it));
+        if let Some(role) = role {
+            let _ = write!(res, " ({role})");
+        }
+        return res;
+    }
     if let Some(turn) = it.at.message.filter(|_| is_of_a_turn(it)) {
         let _ = write!(res, ": turn {turn}");
     } else if let Some(message) = it.at.message {
@@ -84,6 +92,23 @@ pub(super) fn place(it: &Diagnostic, name: &str, quotes: &Quotes) -> String {
     }
     if let Some(part) = it.at.part {
         let _ = write!(res, ", part {part}");
+    }
+    res
+}
+
+/// A JSON pointer as a path that people type: `messages[1].content[0]`.
+fn path(pointer: &str) -> String {
+    let mut res = String::new();
+    for step in pointer.split('/').skip(1) {
+        let name = step.replace("~1", "/").replace("~0", "~");
+        if !name.is_empty() && name.bytes().all(|it| it.is_ascii_digit()) {
+            let _ = write!(res, "[{name}]");
+        } else {
+            if !res.is_empty() {
+                res.push('.');
+            }
+            res.push_str(&name);
+        }
     }
     res
 }

@@ -74,7 +74,7 @@ fn a_path_is_named_in_what_is_said() {
     let (_dir, path) = folder("session.json", BROKEN);
     let output = msg(&["check", &path], b"");
     assert_eq!(output.status.code(), Some(1));
-    assert!(stdout(&output).contains("session.json: message 1 (user)"), "{}", stdout(&output));
+    assert!(stdout(&output).contains("session.json:1:"), "{}", stdout(&output));
 }
 
 #[test]
