@@ -169,13 +169,13 @@ impl Family {
     ) -> Result<Option<TokenReader>, Incomplete> {
         let begun = match w.at(p) {
             Some(b'{' | b'[') if spot == Spot::Fence && self.name == FENCED.name => {
-                object_begins(w, p)?.then_some(Begun::bare(p, State::value(p)))
+                object_begins(w, p)?.then_some(Begun::bare(p, State::Value(p)))
             }
             Some(b'{') if spot == Spot::First && self.is_bare && self.syntax == Syntax::Objects => {
-                object_begins(w, p)?.then_some(Begun::bare(p, State::value(p)))
+                object_begins(w, p)?.then_some(Begun::bare(p, State::Value(p)))
             }
             Some(b'[') if spot == Spot::First && self.is_bare && self.syntax == Syntax::Python => {
-                list_begins(w, p)?.then_some(Begun::bare(p, State::value(p)))
+                list_begins(w, p)?.then_some(Begun::bare(p, State::Value(p)))
             }
             _ => self.token_begins(w, p)?,
         };
@@ -200,7 +200,7 @@ impl Family {
         let (q, next) = w.after_blanks(end)?;
         Ok(match next {
             None => Some(Begun::tokens(w.end(), State::Name)),
-            Some(b'{' | b'[') => Some(Begun::tokens(q, State::value(q))),
+            Some(b'{' | b'[') => Some(Begun::tokens(q, State::Value(q))),
             Some(_) if self.name == LLAMA.name && is_method(w, q)? => {
                 Some(Begun::tokens(q, State::Method(q)))
             }

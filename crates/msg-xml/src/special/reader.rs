@@ -45,12 +45,6 @@ pub(super) enum State {
     Skip,
 }
 
-impl State {
-    pub(super) fn value(at: usize) -> Self {
-        State::Value(at)
-    }
-}
-
 /// How a call begins.
 #[derive(Debug)]
 pub(super) struct Begun {
