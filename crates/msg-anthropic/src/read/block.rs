@@ -114,7 +114,11 @@ fn input<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> String {
 }
 
 fn tool_result<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Part> {
-    let call_id = fields.text(cx, result::CALL_ID)?;
+    // Which call it answers is told by its place.
+    let call_id = match fields.has(result::CALL_ID) {
+        true => fields.text(cx, result::CALL_ID)?,
+        false => String::new(),
+    };
     let content = content(fields, cx)?;
     let is_error = is_error(fields, cx);
     let canonical = bit(block::TYPE)

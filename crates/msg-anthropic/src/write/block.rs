@@ -161,13 +161,14 @@ impl Writer<'_> {
         let plan = self.plan(&it.extra);
         let is_raw = |name| it.extra.get(&ANTHROPIC, name).is_some();
         let has_content = plan.may_have(result::CONTENT) || !parts.is_empty();
+        let has_id = plan.may_have(result::CALL_ID) || !it.call_id.is_empty();
         let says_error = plan.variant(result::IS_ERROR) == result::IS_ERROR_FALSE;
         let has_error = it.is_error || (says_error && !is_raw("is_error"));
         let content = self.result_content(at, &parts, plan.variant(result::CONTENT));
         let is_error = if it.is_error { "true" } else { "false" };
         let values = [
             "tool_result".into(),
-            (&it.call_id).into(),
+            has_id.then_some(it.call_id.as_str()).into(),
             has_content.then_some(&content).into(),
             has_error.then_some(is_error).map_or(Value::Absent, |it| Value::Json(it.as_bytes())),
         ];
