@@ -40,7 +40,7 @@ struct Found<'m> {
 
 impl Writer<'_> {
     /// Whether the format has a place for a part.
-    fn has_place(&self, it: &Part) -> bool {
+    pub(super) fn has_place(&self, it: &Part) -> bool {
         match it {
             Part::Text(_) | Part::Refusal(_) | Part::ToolCall(_) | Part::ToolResult(_) => true,
             Part::Reasoning(it) => self.keeps_reasoning(it),

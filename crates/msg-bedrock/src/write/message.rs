@@ -35,14 +35,36 @@ impl Writer<'_> {
                 1
             };
             self.objects.losses.at_message(first + at);
+            let group = &messages[at..at + len];
             if self.is_results(it) && it.parts.is_empty() {
                 self.objects.losses.no_result();
+            } else if self.is_silent(group) {
+                self.leave_out(first + at, group);
             } else if !self.is_hoisted(it) {
-                res.push((first + at, &messages[at..at + len]));
+                res.push((first + at, group));
             }
             at += len;
         }
         res
+    }
+
+    /// Whether nothing of messages that said something has a place: an empty message is refused (RG-12).
+    fn is_silent(&self, group: &[Message]) -> bool {
+        let parts = || group.iter().flat_map(|it| &it.parts);
+        let is_left =
+            self.purpose == Purpose::Convert && !group.iter().any(|it| self.is_hoisted(it));
+        is_left && parts().next().is_some() && !parts().any(|it| self.has_place(it))
+    }
+
+    fn leave_out(&mut self, first: usize, group: &[Message]) {
+        for (at, it) in (first..).zip(group) {
+            self.objects.lose_envelope(at, it);
+            self.objects.losses.at_message(at);
+            for (part, it) in it.parts.iter().enumerate() {
+                self.fits(part, it);
+            }
+            self.objects.losses.nothing_left();
+        }
     }
 
     /// How many messages of a list that begins with results are one: all results, and the user message behind them.
