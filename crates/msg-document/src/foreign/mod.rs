@@ -89,11 +89,13 @@ pub(crate) fn nothing_known(outline: &Outline<'_>) -> Refusal {
 
 const TEXTS: &str = "conversations are JSON, sessions and message files (`.msg.md`); `msg tools` reads what a model wrote";
 
-/// The names of what is read. Of JSON: what is refused here is, and a build without message files says the same.
+/// The formats that most documents are in, and how many others there are. Of JSON: what is refused here is, and a build
+/// without message files says the same.
 fn known() -> String {
-    let known = Format::all().filter(|it| it.is_json() || it.is_session());
-    let known: Vec<_> = known.map(Format::name).collect();
-    known.join(", ")
+    const USUAL: [&str; 5] = ["openai", "anthropic", "gemini", "responses", "claude-code"];
+    let others = Format::all().filter(|it| it.is_json() || it.is_session());
+    let others = others.filter(|it| !USUAL.contains(&it.name())).count();
+    format!("{} and {others} more formats (`msg convert --help` lists them)", USUAL.join(", "))
 }
 
 /// `an object with a, b, c`.
