@@ -15,6 +15,11 @@ pub const CODES: &[CodeInfo] = &[
         "a part of a type that only another provider's messages have",
     ),
     CodeInfo::error(
+        "message::not-understood",
+        "RG-11",
+        "a message that says something, nothing of which is understood",
+    ),
+    CodeInfo::error(
         "profile::shape",
         "MS-2",
         "a shape of a value, or a word for a role, that is understood here and that the API refuses",

@@ -17,6 +17,8 @@ use msg_codec::codec::{owner_of_member, owner_of_type};
 use msg_core::{Code, Diagnostic, Message, Origin, Other, Part};
 use msg_json::Reader;
 
+use crate::api_shapes::is_kind_of;
+
 /// Members of a message in which only other formats keep what it says.
 const LISTS: [(&str, &str); 3] =
     [("parts", "gemini"), ("content", "openai"), ("tool_calls", "openai")];
@@ -27,10 +29,99 @@ pub(crate) fn foreign_parts(messages: &[Message]) -> impl Iterator<Item = Diagno
     messages.iter().enumerate().flat_map(|(at, message)| {
         let list = foreign_list(message).map(move |it| it.at_message(at));
         let parts = message.parts.iter().enumerate();
-        list.into_iter()
-            .chain(parts.filter_map(move |(n, part)| Some(foreign_part(part)?.at_part(at, n))))
+        let mut found = list
+            .into_iter()
+            .chain(parts.filter_map(move |(n, part)| Some(foreign_part(part)?.at_part(at, n))));
+        let first = found.next();
+        let unread = first.is_none().then(|| not_understood(message)).flatten();
+        first.into_iter().chain(found).chain(unread.map(|it| it.at_message(at)))
     })
 }
+
+/// Whether one of these findings says that a message was not understood, so that nothing is known of what it calls.
+pub(crate) fn is_not_understood(it: &Diagnostic) -> bool {
+    it.code == NOT_UNDERSTOOD
+}
+
+const NOT_UNDERSTOOD: &str = "message::not-understood";
+
+/// Of a message none of whose parts is of a kind that anybody is known to have: it says something, and what is not
+/// known (RG-11).
+fn not_understood(message: &Message) -> Option<Diagnostic> {
+    let what = match message.parts.as_slice() {
+        [] => unread_member(message)?,
+        [Part::Other(first), rest @ ..] => {
+            let is_unread = |it: &Part| matches!(it, Part::Other(it) if !is_known(it));
+            let all = !is_known(first) && rest.iter().all(is_unread);
+            let kind = all.then(|| Members::of(first.value.text()).unwrap_or_default().kind)?;
+            match kind {
+                Some(kind) => format!("its parts are of the unknown type `{kind}`"),
+                None => "its parts have no known member".to_owned(),
+            }
+        }
+        _ => return None,
+    };
+    let text = format!("nothing of this message is understood: {what}");
+    Some(Diagnostic::error(Code::new(NOT_UNDERSTOOD), text))
+}
+
+/// What a message without parts holds in a member that its format does not have.
+fn unread_member(message: &Message) -> Option<String> {
+    let says = |it: &str| matches!(it.as_bytes(), [b'{' | b'[', ..]) && !matches!(it, "{}" | "[]");
+    let mut members = message.extra.all().filter(|it| is_judged(it.0) && says(it.2.text()));
+    let (_, name, _) = members.find(|it| SAYING.contains(&it.1))?;
+    Some(format!("what it says is in `{name}`"))
+}
+
+/// Members in which messages of other formats keep what they say.
+const SAYING: [&str; 7] = ["parts", "blocks", "items", "contents", "message", "data", "payload"];
+
+/// Whether a part that was not read is of a kind that its API, or another that takes such messages, is known to have.
+fn is_known(it: &Other) -> bool {
+    if !is_judged(&it.format) || it.pairing().is_some() {
+        return true;
+    }
+    let format = it.format.as_str();
+    match Members::of(it.value.text()) {
+        Some(Members { kind: Some(kind), .. }) => {
+            OF_OTHERS.contains(&&*kind) || is_kind_of(format, &kind)
+        }
+        Some(Members { tag: Some(_), .. }) => true,
+        // What it is says the name of a member.
+        _ if it.format == Origin::Gemini => {
+            let members = it.value.members().unwrap_or_default();
+            members.iter().any(|it| is_kind_of(format, &camel(&it.0)))
+        }
+        _ => it.format == Origin::Bedrock,
+    }
+}
+
+/// `inline_data` as `inlineData`.
+fn camel(name: &str) -> String {
+    let mut words = name.split('_');
+    let mut res = words.next().unwrap_or_default().to_owned();
+    for word in words {
+        let mut letters = word.chars();
+        res.extend(letters.next().map(|it| it.to_ascii_uppercase()));
+        res.extend(letters);
+    }
+    res
+}
+
+/// Types of parts that providers of chat messages add to those of OpenAI, and changes of tools in system messages.
+const OF_OTHERS: [&str; 11] = [
+    "tool_addition",
+    "tool_removal",
+    "document_url",
+    "video_url",
+    "audio_url",
+    "file_url",
+    "image",
+    "video",
+    "audio",
+    "document",
+    "reference",
+];
 
 /// A part, or one in the content of a result, that is of another provider.
 fn foreign_part(part: &Part) -> Option<Diagnostic> {

@@ -12,7 +12,7 @@ use crate::check::{CheckOptions, moved};
 use crate::codec::{Edited, Side, WriteOptions};
 use crate::convert::{Cut, lost_by_edits};
 use crate::document::Document;
-use crate::foreign_parts::foreign_parts;
+use crate::foreign_parts::{foreign_parts, is_not_understood};
 use crate::json::repair_json;
 use crate::ledger::losses_as_errors;
 use crate::options::RepairMembers;
@@ -157,6 +157,10 @@ impl Document {
         let check = CheckOptions { profile, chain: options.chain.check, ..CheckOptions::default() };
         let mut found = mended.check_text(Some(text), &check).diagnostics;
         found.retain(Diagnostic::is_error);
+        if found.iter().any(is_not_understood) {
+            // Nothing was mended beside it.
+            found.iter_mut().for_each(|it| it.fix = None);
+        }
         found
     }
 
@@ -166,15 +170,19 @@ impl Document {
         let profile = options.chain.profile.as_deref();
         let mut shapes: Vec<_> = refused_shapes(self, profile).collect();
         let refused = self.refused(text, profile);
-        let has_foreign = foreign_parts(self.messages()).next().is_some();
+        let foreign: Vec<_> = foreign_parts(self.messages()).collect();
         let mut messages = self.take_messages();
         for at in shapes.iter().filter_map(|it| it.at.message) {
             forget_shapes_at(&mut messages, at);
         }
         complete_calls(&mut messages, &refused);
-        let (messages, mut found) = mend(messages, side, &chain);
+        // Which calls and results a message has of which nothing is understood is not known (RG-11).
+        let (messages, mut found) = match foreign.iter().any(is_not_understood) {
+            true => (messages, Vec::new()),
+            false => mend(messages, side, &chain),
+        };
         let is_left = |it: &Diagnostic| it.is_error() && it.fix.is_none();
-        self.may_have_errors = has_foreign || !refused.is_empty();
+        self.may_have_errors = !foreign.is_empty() || !refused.is_empty();
         add_refused(&mut shapes, refused);
         self.may_have_errors |= self.content.notes.iter().any(Diagnostic::is_error)
             || found.iter().chain(&shapes).any(is_left);

@@ -20,6 +20,7 @@ use msg_core::{CallKind, Code, Diagnostic, Message, Part, Role};
 
 use self::table::Api;
 use self::walk::{Breach, Inner, Walk};
+use crate::foreign_parts::is_not_understood;
 use crate::format::Format;
 
 /// What other rules find of a value that has the wrong shape.
@@ -67,11 +68,19 @@ pub(crate) fn refused_by_api(
     walk.breaches.into_iter().map(|it| diagnostic(it, api, profile, &places)).collect()
 }
 
+/// Whether the API of a format has parts, blocks or items of this kind, or with this member where that says the kind; of
+/// one whose kinds are not known each is.
+pub(crate) fn is_kind_of(format: &str, kind: &str) -> bool {
+    Api::of_format(format).is_none_or(|it| it.has_kind(kind))
+}
+
 /// Adds what an API refuses to what other rules found, each fault once.
 pub(crate) fn add_refused(found: &mut Vec<Diagnostic>, mut refused: Vec<Diagnostic>) {
     if refused.is_empty() {
         return;
     }
+    let messages: HashSet<_> = refused.iter().map(|it| it.at.message).collect();
+    found.retain(|it| !is_not_understood(it) || !messages.contains(&it.at.message));
     let place = |it: &Diagnostic| (it.at.message, it.at.part);
     let is_of = |codes: &[&str], it: &Diagnostic| codes.contains(&it.code.as_str());
     let places: HashSet<_> = refused.iter().map(place).collect();

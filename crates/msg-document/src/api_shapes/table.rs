@@ -143,6 +143,12 @@ impl Api {
         self.types.get(name)
     }
 
+    /// Whether some object of the API is of this kind, or by a member of this name.
+    pub(super) fn has_kind(&self, kind: &str) -> bool {
+        let is_one_of = |it: &Object| it.one_of.iter().any(|it| it.name == kind);
+        self.types.values().any(|it| it.kinds.contains_key(kind) || is_one_of(it))
+    }
+
     /// Names of objects that nothing says more of.
     #[cfg(test)]
     pub(super) fn unknown_names(&self) -> Vec<String> {
