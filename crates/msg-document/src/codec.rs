@@ -99,6 +99,11 @@ pub(crate) trait Codec: Sync {
         &[]
     }
 
+    /// Whether an API has such documents, whose responses are read.
+    fn is_of_an_api(&self) -> bool {
+        false
+    }
+
     /// Whether the reader says itself what a document is that is not of this format.
     fn judges_itself(&self) -> bool {
         false
@@ -206,6 +211,9 @@ pub(crate) trait Around: Send + Sync {
     fn side(&self) -> Side {
         Side::Conversation
     }
+
+    /// Says of an answer that was made of its messages who gave it, and why it ended.
+    fn describe(&self, _answer: &mut Assembled) {}
 
     /// Makes the messages, where the document has something else that messages are made of. Gives
     /// what was left out or changed.

@@ -16,15 +16,6 @@ pub fn to_json(value: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec(value).expect("because the forms of this workspace have text keys only")
 }
 
-/// The line of a report: `{"edits":[…]}`, without its end.
-pub(crate) fn edits_json(edits: &[Diagnostic]) -> Vec<u8> {
-    #[derive(Serialize)]
-    struct Edits<'a> {
-        edits: &'a [Diagnostic],
-    }
-    to_json(&Edits { edits })
-}
-
 /// The line of a repair: what was mended, and the errors that stay if there are any.
 pub fn repair_json(edits: &[Diagnostic], remaining: &[Diagnostic]) -> Vec<u8> {
     let line = ObjectWriter::new().with("edits", &edits);

@@ -7,6 +7,7 @@ mod install;
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
+use msg_chainast::Profile;
 use msg_core::Diagnostic;
 use msg_document::{
     Accept, ConvertOptions, Converted, Document, Format, convert, losses_as_errors,
@@ -21,9 +22,10 @@ use crate::formats;
 use crate::input::Input;
 use crate::jsonl::{self, Answer};
 use crate::options::Flags;
-use crate::output::{Output, ReportArgs, end_line};
+use crate::output::{ReportArgs, end_line};
 use crate::redact;
 use crate::render::Quotes;
+use crate::words;
 
 /// Convert a conversation between formats; what the target cannot hold is reported.
 ///
@@ -45,6 +47,9 @@ pub(crate) struct Args {
     /// Options of both sides as a JSON object, such as `{"layout":"canonical"}`.
     #[arg(long, value_name = "JSON")]
     options: Option<String>,
+    /// Mend the output for this provider, as `msg repair --profile` does; errors that stay: exit status 1.
+    #[arg(long, value_name = "NAME", value_parser = words::profile(), hide_possible_values = true)]
+    profile: Option<String>,
     /// Take what is lost for an error: exit status 1.
     #[arg(long)]
     strict: bool,
@@ -180,11 +185,12 @@ impl Run<'_> {
             format!("--in-place keeps the format: lines need --from {} with it", args.to),
         )?;
         lines.answer(|line| {
-            let Converted { document, edits, left_behind } = convert(line, args.to, &self.options)?;
+            let converted = convert(line, args.to, &self.options)?;
+            let Converted { document, edits, left_behind, remaining } = converted;
             self.leave_behind(left_behind);
             let json = args.session.redacted(cx, document, true);
-            let status = args.status(&edits);
-            Ok(Answer { edits, ..Answer::new(json, status) })
+            let status = args.status(&edits).max(Status::of(remaining.is_empty()));
+            Ok(Answer { edits, remaining, ..Answer::new(json, status) })
         })
     }
 
@@ -205,7 +211,8 @@ impl Run<'_> {
         if let Some(source) = document.source() {
             converted.account(source, document.format(), args.to, &self.options);
         }
-        let Converted { document: mut text, edits, left_behind } = converted;
+        let Converted { document: mut text, mut edits, left_behind, remaining } = converted;
+        let status = args.status(&edits).max(Status::of(remaining.is_empty()));
         if !is_same {
             end_line(&mut text);
         }
@@ -217,10 +224,16 @@ impl Run<'_> {
             }
             false => out.write_document(&text)?,
         }
-        self.say(&input.name, &document, &edits, report)?;
+        if let Some(report) = report {
+            let line = jsonl::report_line(&edits, &remaining);
+            report.write(&redact::printed(line, args.session.redact, true))?;
+        } else {
+            edits.extend(remaining);
+            self.say(&input.name, &document, &edits);
+        }
         self.leave_behind(left_behind);
         args.io.output.finish(cx, out)?;
-        Ok(args.status(&edits))
+        Ok(status)
     }
 
     fn open(&self, input: &mut Input) -> Result<Document, Failure> {
@@ -235,19 +248,9 @@ impl Run<'_> {
     }
 
     /// Says what was lost.
-    fn say(
-        &self,
-        name: &str,
-        document: &Document,
-        edits: &[Diagnostic],
-        report: Option<&mut Output>,
-    ) -> Result<(), Failure> {
-        if let Some(report) = report {
-            let line = jsonl::report_line(edits, &[]);
-            return report.write(&redact::printed(line, self.args.session.redact, true));
-        }
+    fn say(&self, name: &str, document: &Document, edits: &[Diagnostic]) {
         if self.cx.quiet || edits.is_empty() {
-            return Ok(());
+            return;
         }
         // About turns the positions are those of the turns, which have no messages to quote.
         let quotes = match document.format().name() {
@@ -263,7 +266,6 @@ impl Run<'_> {
             ),
         };
         self.cx.note(&self.cx.list(name, &quotes).edits(edits));
-        Ok(())
     }
 
     fn leave_behind(&self, names: Vec<String>) {
@@ -284,6 +286,7 @@ impl Args {
         let mut options: ConvertOptions = flags.options()?;
         options.read.accept = Accept::Json;
         options.strict = self.strict;
+        options.profile = self.profile.as_deref().and_then(Profile::named).cloned();
         options.write.session = self.session.complete(options.write.session);
         let json = self.options.as_deref().unwrap_or("{}");
         options.with(json.as_bytes()).map_err(|it| Failure::Usage(it.to_string()))

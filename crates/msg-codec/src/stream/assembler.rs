@@ -238,6 +238,34 @@ impl Head {
     }
 }
 
+impl Assembled {
+    /// An answer of one choice that was not streamed. Its id, model and usage are not known yet.
+    ///
+    /// ```
+    /// use msg_codec::Assembled;
+    /// use msg_core::{FinishReason, Part};
+    ///
+    /// let answer = Assembled::whole(vec![Part::text("hi")], FinishReason::Stop);
+    /// assert!(answer.complete && answer.choices[0].message.text() == "hi");
+    /// ```
+    pub fn whole(parts: Vec<Part>, finish: FinishReason) -> Self {
+        let n_calls = parts.iter().filter(|it| it.as_tool_call().is_some()).count();
+        let parts = Parts { list: parts, complete: vec![true; n_calls] };
+        Assembled {
+            choices: vec![AssembledChoice::new(0, parts, Some(finish), None)],
+            usage: None,
+            id: None,
+            model: None,
+            created: None,
+            complete: true,
+            error: None,
+            finish: None,
+            state: StreamState::Ended,
+            diagnostics: Vec::new(),
+        }
+    }
+}
+
 // A stream's result as the turn that an application stores (OA-25). Nothing here is ever executed:
 // calls are pending, or failed if they may have been cut off.
 

@@ -14,6 +14,7 @@ mod response;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use msg_chainast::Profile;
 use msg_core::request::RequestHead;
 use msg_core::{Diagnostic, Message};
 use msg_forms::turns::LowerOptions;
@@ -22,12 +23,13 @@ use serde_json::value::RawValue;
 pub use self::options::{Carry, ConvertOptions};
 use crate::document::Document;
 use crate::format::Format;
-use crate::json::edits_json;
+use crate::json::repair_json;
 use crate::ledger::{Account, Told, account, losses_as_errors};
 use crate::read_options::ReadOptions;
 use crate::refusal::Refusal;
-use crate::repair::RepairOptions;
+use crate::repair::{RepairOptions, repair};
 use crate::schemas::mend_for_format;
+use crate::text_calls::TextCalls;
 
 /// A converted document.
 #[derive(Debug, Clone, Default)]
@@ -39,6 +41,8 @@ pub struct Converted {
     /// The names of the members of a request or a response that stayed behind, being no part of the
     /// messages.
     pub left_behind: Vec<String>,
+    /// The errors that a mending for [`ConvertOptions::profile`] left; the messages are those of the new document.
+    pub remaining: Vec<Diagnostic>,
 }
 
 /// Converts a document.
@@ -70,6 +74,8 @@ impl Document {
     /// Writes the document in `to`: into its own format all of it, into another its messages, and with
     /// [`Carry::Request`] what it asks besides them.
     ///
+    /// With a [profile](ConvertOptions::profile), what its provider refuses of the new document is mended.
+    ///
     /// Fails for the options of a document of turns, for a target without requests, and where a request
     /// lacks what the target demands.
     pub fn convert(&mut self, to: Format, options: &ConvertOptions) -> Result<Converted, Refusal> {
@@ -100,13 +106,26 @@ impl Document {
         head: Option<RequestHead>,
         options: &ConvertOptions,
     ) -> Result<Converted, Refusal> {
+        let mut res = self.convert_only(to, head, options)?;
+        if let Some(profile) = &options.profile {
+            res.mend(to, profile, matches!(options.carry, Carry::Request { .. }))?;
+        }
+        Ok(res)
+    }
+
+    fn convert_only(
+        &mut self,
+        to: Format,
+        head: Option<RequestHead>,
+        options: &ConvertOptions,
+    ) -> Result<Converted, Refusal> {
         let (from, target) = (self.format().name(), to.name());
         let _span = tracing::debug_span!("convert", from, to = target).entered();
         let own = self.own_options().map(|it| options.clone().with(it.text().as_bytes()));
         let own = own.transpose()?;
         let options = own.as_ref().unwrap_or(options);
         let (edits, document) = (self.take_notes(), self.room());
-        let mut res = Converted { document, edits, left_behind: Vec::new() };
+        let mut res = Converted { document, edits, ..Converted::default() };
         if to == self.format() {
             expect_no_model(&options.carry)?;
             if !options.write.encode.keeps_layout() {
@@ -134,6 +153,11 @@ impl Document {
             let has_display = self.format().is_session();
             portable::make_portable(&mut self.content.messages, to.name(), has_display);
         }
+        if to.codec().has_text_calls() {
+            let (messages, lost) = TextCalls::spell_out(&self.content.messages);
+            self.content.messages = messages;
+            res.edits.extend(lost);
+        }
         let written = match &options.carry {
             Carry::Conversation => {
                 res.left_behind = self.members();
@@ -153,6 +177,9 @@ impl Document {
         Ok(res)
     }
 }
+
+/// What a response says besides its messages, as any other does.
+const ANSWERED: [&str; 4] = ["id", "model", "usage", "stopReason"];
 
 /// The values of a document that are not in what was written of it in its own format after these edits, and that none
 /// of them names. Nothing for a session, which is written anew from its messages.
@@ -321,6 +348,19 @@ fn with_model(mut head: RequestHead, model: Option<&str>) -> (RequestHead, Vec<D
 }
 
 impl Converted {
+    /// Mends the new document for a provider (MS-24).
+    fn mend(&mut self, to: Format, profile: &Profile, is_request: bool) -> Result<(), Refusal> {
+        let check = msg_chainast::CheckOptions { request: is_request, ..Default::default() };
+        let chain = msg_chainast::RepairOptions::new().with_check(check).with_profile(profile);
+        let read = ReadOptions::default().with_from(Some(to));
+        let options = RepairOptions::default().with_read(read).with_chain(chain);
+        let repaired = repair(&self.document, &options)?;
+        self.document = repaired.document;
+        self.edits.extend(repaired.edits);
+        self.remaining = repaired.remaining;
+        Ok(())
+    }
+
     /// Reports the values of the source, a document of `from`, that are not in the document of `to` and that nothing
     /// else accounts for. Nothing for the same format, whose document is written around its messages. Linear.
     pub fn account(&mut self, source: &[u8], from: Format, to: Format, options: &ConvertOptions) {
@@ -349,8 +389,11 @@ impl Converted {
         );
         let Some((source, written)) = source.zip(written) else { return };
         let mut behind = self.left_behind.clone();
-        if matches!(options.carry, Carry::Request { model: Some(_) }) {
-            behind.push("model".to_owned());
+        match options.carry {
+            Carry::Request { model: Some(_) } => behind.push("model".to_owned()),
+            // A response says them in words of its own.
+            Carry::Response => behind.extend(ANSWERED.map(str::to_owned)),
+            _ => {}
         }
         let told = Told {
             report: &self.edits,
@@ -370,8 +413,8 @@ impl Converted {
         self.left_behind.extend(behind);
     }
 
-    /// The report line: `{"edits":[…]}`, without its end.
+    /// The report line: `{"edits":[…]}`, and `remaining` where errors stay, without its end.
     pub fn report_json(&self) -> Vec<u8> {
-        edits_json(&self.edits)
+        repair_json(&self.edits, &self.remaining)
     }
 }

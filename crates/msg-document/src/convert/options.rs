@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use msg_chainast::Profile;
 use msg_forms::{agent::AgentForm, turns::LowerOptions};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
@@ -44,6 +45,8 @@ pub struct ConvertOptions {
     pub carry: Carry,
     /// Whether what is lost is an error.
     pub strict: bool,
+    /// The provider that the new document is mended for.
+    pub profile: Option<Profile>,
     /// All options that were given so far, by name.
     members: Members,
 }
@@ -93,6 +96,13 @@ impl ConvertOptions {
     #[must_use]
     pub fn with_strict(mut self) -> Self {
         self.strict = true;
+        self
+    }
+
+    /// The new document is mended for this provider.
+    #[must_use]
+    pub fn with_profile(mut self, profile: Profile) -> Self {
+        self.profile = Some(profile);
         self
     }
 

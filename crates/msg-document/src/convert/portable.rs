@@ -7,7 +7,7 @@
 //! {"executableCode":{"language":"PYTHON","code":"…"}}   a text: the code, fenced
 //! ```
 
-use msg_core::{Image, Message, Other, PairSide, Part, RawJson, ToolCall, ToolResult};
+use msg_core::{Image, Message, Origin, Other, PairSide, Part, RawJson, ToolCall, ToolResult};
 use serde_json::Value;
 
 /// Makes of the parts that only another format than `to` has what any format holds, where that can be done. Of a list
@@ -27,7 +27,29 @@ pub(super) fn make_portable(messages: &mut [Message], to: &str, has_display: boo
         {
             it.content.parts_mut().iter_mut().for_each(|it| replace(it, to));
         }
+        if let Part::ToolResult(it) = part
+            && to == "bedrock"
+            && it.content.parts().iter().any(|it| is_value(it, to))
+        {
+            it.content.parts_mut().iter_mut().for_each(as_value);
+        }
         replace(part, to);
+    }
+}
+
+/// Whether a part of a result is an object of another provider, which is data where results may hold JSON.
+fn is_value(part: &Part, to: &str) -> bool {
+    let Part::Other(it) = part else { return false };
+    !matches!(it.format.as_str(), "json" | "display")
+        && it.format.as_str() != to
+        && it.value.text().starts_with('{')
+}
+
+fn as_value(part: &mut Part) {
+    if let Part::Other(it) = part
+        && it.format.as_str() != "display"
+    {
+        it.format = Origin::Json;
     }
 }
 

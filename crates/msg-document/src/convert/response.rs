@@ -1,7 +1,7 @@
 //! What a model answered, from the response of one provider to that of another.
 
 use msg_codec::{Assembled, StreamOptions, StreamReader};
-use msg_core::{Code, Diagnostic, Report};
+use msg_core::{Code, Diagnostic, FinishReason, Report};
 
 use crate::codec::{Side, WriteOptions};
 use crate::document::Document;
@@ -45,23 +45,12 @@ impl Document {
         options: &WriteOptions,
         out: &mut Vec<u8>,
     ) -> Result<Report, Refusal> {
-        let families = self.format().codec().families();
         let is_answer = matches!(self.side(), Side::Answer | Side::Choices);
-        if !is_answer || families.is_empty() {
+        if !is_answer || !self.format().codec().is_of_an_api() {
             let text = format!("--response is for a response, and this is {}", self.what());
             return Err(Refusal::bad_option(text));
         }
-        let mut source = Vec::new();
-        self.write(&WriteOptions::default(), &mut source);
-        let mut reader = StreamReader::new(families, StreamOptions::default());
-        reader.feed(&source, &mut |_| {});
-        let mut answer = reader.finish(&mut |_| {});
-        if let Some(error) = &answer.error {
-            return Err(Refusal::bad_option(format!(
-                "the response is an error: {}",
-                error.message
-            )));
-        }
+        let mut answer = self.answer()?;
         let mut report = Report::new();
         name_response(&mut answer, to, &mut report);
         if let Some(others) = answer.choices.len().checked_sub(1).filter(|it| *it > 0)
@@ -72,6 +61,31 @@ impl Document {
         }
         report.append(to.codec().write_response(&answer, options, out)?);
         Ok(report)
+    }
+
+    /// What the model answered: as the API is read, or of the messages.
+    fn answer(&mut self) -> Result<Assembled, Refusal> {
+        let families = self.format().codec().families();
+        if families.is_empty() {
+            let parts: Vec<_> = self.messages().iter().flat_map(|it| it.parts.clone()).collect();
+            let calls = parts.iter().any(|it| it.as_tool_call().is_some());
+            let finish = if calls { FinishReason::ToolCalls } else { FinishReason::Stop };
+            let mut answer = Assembled::whole(parts, finish);
+            self.content.around.describe(&mut answer);
+            return Ok(answer);
+        }
+        let mut source = Vec::new();
+        self.write(&WriteOptions::default(), &mut source);
+        let mut reader = StreamReader::new(families, StreamOptions::default());
+        reader.feed(&source, &mut |_| {});
+        let answer = reader.finish(&mut |_| {});
+        match &answer.error {
+            None => Ok(answer),
+            Some(error) => {
+                let text = format!("the response is an error: {}", error.message);
+                Err(Refusal::bad_option(text))
+            }
+        }
     }
 }
 

@@ -56,6 +56,9 @@ pub(super) trait Api: Send + Sync + 'static {
         None
     }
 
+    /// Says who answered, and why the answer ended, where no stream of this API is read.
+    fn describe(_response: &<Self::Request as RequestBody>::Response, _answer: &mut Assembled) {}
+
     /// Its options among all.
     fn options(options: &WriteOptions) -> &<Self::Request as MessageBody>::Options;
 
@@ -154,6 +157,10 @@ impl<A: Api> Codec for Wire<A> {
         A::FAMILIES
     }
 
+    fn is_of_an_api(&self) -> bool {
+        true
+    }
+
     fn lacks_ids(&self) -> bool {
         A::MATCHES_BY_NAME || A::LINKS_IDS
     }
@@ -222,6 +229,12 @@ impl<A: Api> Around for Body<A> {
             Document::List(_) => Vec::new(),
             Document::Request(_) => self.head().unwrap_or_default().members,
             Document::Response(it) => A::response_members(it),
+        }
+    }
+
+    fn describe(&self, answer: &mut Assembled) {
+        if let Document::Response(response) = &self.document {
+            A::describe(response, answer);
         }
     }
 

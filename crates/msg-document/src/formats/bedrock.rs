@@ -5,7 +5,8 @@ use msg_bedrock::{
     ConverseRequest, ConverseResponse,
     converse::{self, Document},
 };
-use msg_core::{Message, Report, request::RequestHead};
+use msg_codec::Assembled;
+use msg_core::{FinishReason, Message, Report, request::RequestHead};
 
 use super::api::{Api, names};
 use crate::codec::{Likelihood, Side, WriteOptions};
@@ -55,6 +56,16 @@ impl Api for Bedrock {
 
     fn write_messages(messages: &[Message], options: &WriteOptions, out: &mut Vec<u8>) -> Report {
         converse::write(messages, &options.bedrock, out)
+    }
+
+    fn describe(response: &ConverseResponse, answer: &mut Assembled) {
+        answer.usage = response.usage();
+        let finish = match response.stop_reason().as_deref() {
+            Some("max_tokens" | "model_context_window_exceeded") => FinishReason::Length,
+            Some("content_filtered" | "guardrail_intervened") => FinishReason::ContentFilter,
+            _ => return,
+        };
+        answer.choices.iter_mut().for_each(|it| it.finish = Some(finish.clone()));
     }
 
     fn response_members(response: &ConverseResponse) -> Vec<String> {

@@ -1,6 +1,7 @@
 //! Steps of the Gemini Interactions API: an array, or a request or response body. Reading and writing are
 //! `msg_gemini::interactions`'s.
 
+use msg_codec::Assembled;
 use msg_core::{Message, Report, request::RequestHead};
 use msg_gemini::interactions::{self, Document, Interaction, InteractionRequest};
 
@@ -51,6 +52,12 @@ impl Api for Interactions {
 
     fn write_messages(messages: &[Message], options: &WriteOptions, out: &mut Vec<u8>) -> Report {
         interactions::write(messages, &options.gemini, out)
+    }
+
+    fn describe(response: &Interaction, answer: &mut Assembled) {
+        answer.id = response.id();
+        answer.model = response.model();
+        answer.usage = response.usage();
     }
 
     fn response_members(response: &Interaction) -> Vec<String> {

@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use msg_core::{Message, Part, Role, Text, ToolCall, ToolResult};
+use msg_core::{
+    Code, Diagnostic, Message, Origin, Part, Role, Severity, Text, ToolCall, ToolResult,
+};
 
 use super::{CallSource, TextCalls};
 
@@ -21,6 +23,17 @@ impl TextCalls {
             written.push(self.message(message, &names));
         }
         written
+    }
+
+    /// Messages of a format that has members for calls, as those of one that has only text, and what that cannot hold.
+    pub(crate) fn spell_out(messages: &[Message]) -> (Vec<Message>, Vec<Diagnostic>) {
+        let parts = |(at, it): (usize, &Message)| {
+            let found = it.parts.iter().enumerate();
+            let found = found.flat_map(|(n, it)| unspelled(it).map(move |it| (n, it)));
+            found.map(|(n, it)| it.at_part(at, n)).collect::<Vec<_>>()
+        };
+        let lost = messages.iter().enumerate().flat_map(parts).collect();
+        (TextCalls { of_tools: true, ..TextCalls::default() }.write(messages), lost)
     }
 
     fn message(&self, message: &Message, names: &HashMap<&str, &str>) -> Message {
@@ -96,6 +109,25 @@ impl TextCalls {
     }
 }
 
+/// What a call or a result has that its text does not say.
+fn unspelled(part: &Part) -> impl Iterator<Item = Diagnostic> {
+    let mut names: Vec<&str> = Vec::new();
+    match part {
+        Part::ToolCall(it) => {
+            names.extend(Some("id").filter(|_| !it.id.is_empty()));
+            names.extend(it.signature.as_ref().map(|_| "signature"));
+            names.extend(it.extra.all().filter(|it| *it.0 != Origin::Xml).map(|it| it.1));
+        }
+        Part::ToolResult(it) if !it.call_id.is_empty() => names.push("call_id"),
+        _ => {}
+    }
+    let lost = |it: &str| {
+        let text = format!("plain messages have no place for `{it}`");
+        Diagnostic::new(Severity::Info, Code::new("convert::lost-member"), text)
+    };
+    names.into_iter().map(lost).collect::<Vec<_>>().into_iter()
+}
+
 impl CallSource {
     /// The block as it was written, unless somebody changed the call.
     fn text_of(&self, call: &ToolCall) -> String {
@@ -108,7 +140,7 @@ impl CallSource {
 }
 
 fn render(call: &ToolCall) -> Option<String> {
-    let server = call.extra.get(&msg_core::Origin::Xml, "server_name");
+    let server = call.extra.get(&Origin::Xml, "server_name");
     let server = server.and_then(|it| serde_json::from_str::<String>(it.text()).ok());
     let block = msg_xml::Call::new(call.name.clone(), call.arguments.clone());
     let block = match server {
