@@ -51,6 +51,25 @@ pub(crate) fn of_type(media_type: &str) -> Option<(Medium, &'static str)> {
     Medium::ALL.into_iter().find_map(find)
 }
 
+/// The word of the service for a media type: `docx` for that of Word documents, `mkv` for `video/x-matroska`.
+///
+/// ```
+/// assert_eq!(msg_bedrock::media_format("video/x-matroska"), Some("mkv"));
+/// assert_eq!(msg_bedrock::media_format("model/gltf+json"), None);
+/// ```
+pub fn media_format(media_type: &str) -> Option<&'static str> {
+    of_type(media_type).map(|it| it.1)
+}
+
+/// The media types that the service calls `format`, of all kinds of blocks.
+///
+/// ```
+/// assert!(msg_bedrock::media_types("mp4").eq(["video/mp4", "audio/mp4"]));
+/// ```
+pub fn media_types(format: &str) -> impl Iterator<Item = &'static str> {
+    Medium::ALL.into_iter().filter_map(move |it| it.media_type(format))
+}
+
 /// The block for a link by the extension of its path.
 pub(crate) fn of_url(url: &str) -> Option<(Medium, &'static str)> {
     let name = url.split(['?', '#']).next()?.rsplit('/').next()?;

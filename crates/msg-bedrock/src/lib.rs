@@ -22,6 +22,7 @@ mod stream;
 mod write;
 
 pub use codes::CODES;
+pub use formats::{media_format, media_types};
 pub use msg_codec::{Error, Layout, ReadOptions};
 pub use options::{Cache, LaterSystem, Thinking, Unsigned, WriteOptions};
 pub use request::ConverseRequest;

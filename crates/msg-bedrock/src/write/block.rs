@@ -15,6 +15,9 @@ use crate::read::{Depth, block_of};
 use crate::shape::{BEDROCK, CACHE_POINT, CITATIONS, GUARD};
 use crate::{Cache, Thinking, Unsigned, WriteOptions};
 
+/// The content of a result that holds nothing: the service refuses a list without a block (BR-7).
+const NO_OUTPUT: &str = r#"[{"text":""}]"#;
+
 /// The canonical form of a part that was read, without a cache point.
 pub(crate) fn canonical_block(part: &Part, depth: Depth) -> Vec<u8> {
     let (options, mut out) = (WriteOptions::canonical(), Vec::new());
@@ -185,9 +188,13 @@ impl Writer<'_> {
         let parts: Vec<_> =
             it.content.parts().iter().filter(|it| self.fits_result(at, it)).collect();
         let mut content = Vec::new();
-        Json::new(&mut content).array(parts, |out, one| {
-            out.value(|out| self.result_block(at, one, out));
-        });
+        if parts.is_empty() && self.purpose == Purpose::Convert {
+            content.extend_from_slice(NO_OUTPUT.as_bytes());
+        } else {
+            Json::new(&mut content).array(parts, |out, one| {
+                out.value(|out| self.result_block(at, one, out));
+            });
+        }
         let content = String::from_utf8(content).unwrap_or_default();
         let rest =
             it.extra.get(&BEDROCK, "toolResult").and_then(object_members).unwrap_or_default();

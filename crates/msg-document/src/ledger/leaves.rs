@@ -52,11 +52,7 @@ impl<'t> Leaf<'t> {
     /// What it is paired by: a string by its text, wherever it stands; any other value by its name, too.
     pub(super) fn key(&self) -> u64 {
         let value = match self.is_text() && is_spelled_freely(self.text) {
-            true => {
-                let mut text = Vec::with_capacity(self.text.len());
-                msg_json::write_str(&mut text, &self.said());
-                xxh3_64(&text)
-            }
+            true => text_key(&self.said()),
             false => xxh3_64(self.text.as_bytes()),
         };
         match self.is_free || !self.is_text() {
@@ -64,6 +60,18 @@ impl<'t> Leaf<'t> {
             false => value,
         }
     }
+}
+
+/// The key of a string that says this.
+pub(super) fn text_key(said: &str) -> u64 {
+    let mut text = Vec::with_capacity(said.len() + 2);
+    msg_json::write_str(&mut text, said);
+    xxh3_64(&text)
+}
+
+/// The key of a value that is no string in a member of this name.
+pub(super) fn member_key(name: &str, value: &str) -> u64 {
+    xxh3_64(value.as_bytes()) ^ rules::name_hash(name)
 }
 
 /// Whether a string has escapes that a writer need not use.

@@ -177,14 +177,27 @@ const SAME: usize = 64;
 
 impl Places {
     fn of(native: &str, source: &str, missing: &[Missing]) -> Self {
-        let mut places: HashMap<u64, Vec<Place>> =
-            missing.iter().map(|it| (it.key, Vec::new())).collect();
+        let mut places: HashMap<u64, Vec<Place>> = HashMap::new();
+        let mut spelled: HashMap<u64, Vec<u64>> = HashMap::new();
+        for it in missing {
+            if places.insert(it.key, Vec::new()).is_some() {
+                continue;
+            }
+            for key in it.native_keys() {
+                let known = spelled.entry(key).or_default();
+                if known.len() < SAME && !known.contains(&it.key) {
+                    known.push(it.key);
+                }
+            }
+        }
         let mut messages = HashMap::new();
         walk(native, |leaf, way| {
             let (key, Some(place)) = (leaf.key(), way.get(1)) else { return };
             messages.entry(key).or_insert(place.index);
-            if let Some(found) = places.get_mut(&key).filter(|it| it.len() < SAME) {
-                found.push(Place::of(way));
+            for of in spelled.get(&key).into_iter().flatten() {
+                if let Some(found) = places.get_mut(of).filter(|it| it.len() < SAME) {
+                    found.push(Place::of(way));
+                }
             }
         });
         places.retain(|_, found| !found.is_empty());

@@ -7,7 +7,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 use memchr::memmem::find;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::leaves::{Frame, Leaf, steps, walk};
+use super::leaves::{Frame, Leaf, member_key, steps, text_key, walk};
 use super::{Told, rules};
 
 /// As many values are looked at that are not found at once; of a document with more, the others are counted.
@@ -199,6 +199,21 @@ pub(super) fn drop_said_twice(missing: &mut Vec<Missing>, source: &str) {
 }
 
 impl Missing {
+    /// The keys that it may have among the messages as they were read: its own, those of its other spellings, and that of
+    /// a part that only its format knows.
+    pub(super) fn native_keys(&self) -> Vec<u64> {
+        let mut res = vec![self.key];
+        match self.is_text && !self.is_free {
+            true => {
+                let spellings = rules::spellings(self.name(), &self.said);
+                res.extend(spellings.iter().map(|it| text_key(it)));
+            }
+            false if !self.is_text => res.push(member_key("value", &self.said)),
+            false => {}
+        }
+        res
+    }
+
     /// The name of the member that holds it.
     fn name(&self) -> &str {
         let is_index = |it: &&String| it.bytes().all(|it| it.is_ascii_digit());

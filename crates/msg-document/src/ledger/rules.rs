@@ -266,8 +266,8 @@ pub(super) fn beside<'t>(told: &Told<'_>, leaf: &Leaf<'t>, way: &[Frame<'t>]) ->
     of_answer.filter(|_| !told.keeps_format).or(of_records).or(of_turns)
 }
 
-/// The ways in which a value may be said: a data URL by its type and data, a text file by its text, JSON in a
-/// text by its values, a seal in base64 or not, the result of a tool without its heading.
+/// The ways in which a value may be said: a data URL by its type and data, a text file by its text, a media type by the
+/// word that a provider has for it, JSON in a text by its values, a seal in base64 or not, the result of a tool without its heading.
 pub(super) fn spellings<'s>(name: &str, said: &'s str) -> Vec<Cow<'s, str>> {
     let text = |data: &str| STANDARD.decode(data).ok().and_then(|it| String::from_utf8(it).ok());
     if let Some((kind, data)) = said.strip_prefix("data:").and_then(|it| it.split_once(";base64,"))
@@ -281,8 +281,14 @@ pub(super) fn spellings<'s>(name: &str, said: &'s str) -> Vec<Cow<'s, str>> {
         walk(said, |leaf, _| inner.extend([leaf.name, " ", &*leaf.said(), " "]));
         res.push(Cow::Owned(inner));
     }
-    if let Some(format) = said.strip_prefix("audio/").filter(|_| name == "mime_type") {
-        res.push(Cow::Borrowed(format));
+    if matches!(name, "mime_type" | "mimeType" | "media_type" | "mediaType") {
+        let formats = [said.strip_prefix("audio/"), msg_bedrock::media_format(said)];
+        res.extend(formats.into_iter().flatten().map(Cow::Borrowed));
+    }
+    if name == "format" {
+        for media_type in msg_bedrock::media_types(said) {
+            res.push(Cow::Borrowed(media_type));
+        }
     }
     if name == "bytes" {
         res.extend(text(said).map(Cow::Owned));
