@@ -156,12 +156,12 @@ impl<'a> Writer<'a, '_> {
         }
         let n_parts = message.parts.len();
         list.extend(silent.iter().filter(|it| it.0 >= n_parts).map(|it| Entry::Silent(it.1)));
-        if list.len() == start && (is_answer || message.role == Role::Tool) {
+        let had_parts = !message.parts.is_empty();
+        if list.len() == start && (had_parts || is_answer || message.role == Role::Tool) {
             let text = "a message of which nothing is left is left out";
             return self.objects.losses.warn("convert::lost-message", None, text);
         }
-        // What was said in it has been reported.
-        if list.len() == start && message.parts.is_empty() {
+        if list.len() == start {
             let (parts, plan) = (Vec::new(), Plan::default());
             list.push(Entry::Held { word, is_turn: false, parts, raw: Vec::new(), plan, last: at });
         }
