@@ -17,7 +17,9 @@ pub(super) fn write(messages: &[Message], _: &WriteOptions, _: &mut Report) -> V
 fn message(it: &mut Writer<'_>, messages: &[Message], at: usize) {
     let message = &messages[at];
     it.key("id").str(&format!("msg-{at}"));
-    it.key("role").str(message.role.as_str());
+    // The SDK has no developer.
+    let role = if message.role.is_system() { "system" } else { message.role.as_str() };
+    it.key("role").str(role);
     let results: Vec<_> = results_behind(messages, at).collect();
     it.key("parts").array(parts_but_results(message), |it, part| {
         it.object(|it| match part {
