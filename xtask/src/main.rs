@@ -15,6 +15,7 @@ mod ci;
 mod codegen;
 mod fuzz;
 mod fuzz_table;
+mod interop;
 mod layers;
 mod mutants;
 mod picture;
@@ -50,6 +51,7 @@ usage: cargo xtask TASK
   bench public [--data DIR] [NAME...]
                                 the public benches of docs/repair-bench.md, for us and the peers in Python and Node
   picture                       draw a page of msg view for the README (needs chromium)
+  interop                       let botocore, google-genai and the AI SDK judge what msg writes (needs python3 and npm)
   python [engines]              build and test the Python package (needs python3; pip fetches the rest)
   release check                 whether everything is ready: tree, changelog, semver, dry run of publication
   release LEVEL [--dry-run]     major, minor, patch or X.Y.Z: set versions, date the changelog
@@ -80,6 +82,7 @@ fn run(args: &[&str]) -> Res {
         "mutants" => mutants::run(&workspace, args),
         "bench" => bench::run(&workspace, args),
         "picture" => picture::run(&workspace),
+        "interop" => interop::run(&workspace, args),
         "python" => python::run(&workspace, args),
         "release" if args == ["check"] => ready::run(&workspace),
         "release" => release::run(&workspace, args),

@@ -60,7 +60,7 @@ fn exactness(workspace: &Workspace, root: &Path, python: &str, target: &Path) ->
 }
 
 /// The environment's interpreter; made if it is not there.
-fn environment(root: &Path, place: &Path) -> Res<String> {
+pub(crate) fn environment(root: &Path, place: &Path) -> Res<String> {
     let python = place.join("bin/python");
     if !python.is_file() {
         let place = place.display().to_string();

@@ -1,0 +1,123 @@
+"""Whether the libraries of providers accept what `msg` writes: `python interop.py MSG ORACLE FILE...`.
+
+ORACLE is `botocore` (Converse requests, by the validator that every AWS client runs before it sends), `google-genai`
+(requests of the Interactions API, by the types of its client) or `ai` (UI messages, by `convertToModelMessages` of the
+AI SDK; it runs `interop.mjs` with node). Each file has one document per line: `{"format":"openai","messages":[…]}`, or
+a case of a wire crate with `from` and `input_text`. A document that `msg check` finds an error in, or that
+`msg convert` refuses, is skipped.
+
+Prints a line for each refusal, then `ORACLE: ACCEPTED of WRITTEN accepted, SKIPPED skipped`. The status is 1 if there
+is a refusal, or if nothing was written.
+"""
+
+import base64
+import json
+import os
+import subprocess
+import sys
+
+TARGETS = {
+    "botocore": ["--to", "bedrock", "--request", "--model", "us.anthropic.claude-sonnet-4-5-20250929-v1:0"],
+    "google-genai": ["--to", "interactions", "--request", "--model", "gemini-3.5-flash"],
+    "ai": ["--to", "vercel-ui"],
+}
+
+
+def documents(paths):
+    for path in paths:
+        with open(path, encoding="utf-8") as lines:
+            for n, line in enumerate(lines, 1):
+                row = json.loads(line)
+                if "input_text" in row:
+                    yield f"{path}:{n}", row["from"], row["input_text"]
+                elif "messages" in row:
+                    yield f"{path}:{n}", row.get("format", "openai"), json.dumps(row["messages"])
+
+
+def run(msg, args, text):
+    done = subprocess.run([msg, *args], input=text.encode("utf-8", "surrogatepass"), capture_output=True, timeout=60)
+    return done.returncode, done.stdout.decode("utf-8")
+
+
+def written(msg, oracle, paths):
+    """What is written of each document; None for a document that has an error or is refused."""
+    for place, form, text in documents(paths):
+        named = [] if form == "auto" else ["--from", form]
+        sound, _ = run(msg, ["check", "-", "--quiet", *named], text)
+        status, out = run(msg, ["convert", "-", "--quiet", *named, *TARGETS[oracle]], text) if sound == 0 else (2, "")
+        yield place, json.loads(out) if status != 2 and out.strip() else None
+
+
+def botocore():
+    import botocore.session
+    from botocore.exceptions import ParamValidationError
+    from botocore.validate import validate_parameters
+
+    service = botocore.session.get_session().get_service_model("bedrock-runtime")
+    shape = service.operation_model("Converse").input_shape
+
+    def decoded(value, shape):
+        """The value with bytes in place of base64, as callers of the library give them."""
+        if shape.type_name == "blob" and isinstance(value, str):
+            return base64.b64decode(value, validate=True)
+        if shape.type_name == "structure" and isinstance(value, dict) and not getattr(shape, "is_document_type", False):
+            return {k: decoded(v, shape.members[k]) if k in shape.members else v for k, v in value.items()}
+        if shape.type_name == "list" and isinstance(value, list):
+            return [decoded(it, shape.member) for it in value]
+        return value
+
+    def accepts(body):
+        try:
+            validate_parameters(decoded(body, shape), shape)
+        except (ParamValidationError, ValueError) as refusal:
+            return str(refusal)
+
+    return accepts
+
+
+def google_genai():
+    import pydantic
+    from google.genai._gaos.types.interactions.createmodelinteraction import CreateModelInteraction
+
+    def accepts(body):
+        try:
+            CreateModelInteraction.model_validate(body)
+        except pydantic.ValidationError as refusal:
+            return str(refusal)
+
+    return accepts
+
+
+def ai(node_modules):
+    """A function that asks one process of node for each document."""
+    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "interop.mjs")
+    node = subprocess.Popen(["node", script, node_modules], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def accepts(body):
+        node.stdin.write(json.dumps(body) + "\n")
+        node.stdin.flush()
+        return json.loads(node.stdout.readline())["refusal"]
+
+    return accepts
+
+
+def main():
+    msg, oracle, *paths = sys.argv[1:]
+    oracles = {"botocore": botocore, "google-genai": google_genai, "ai": lambda: ai(os.environ["NODE_MODULES"])}
+    accepts = oracles[oracle]()
+    accepted = total = skipped = 0
+    for place, body in written(msg, oracle, paths):
+        if body is None:
+            skipped += 1
+            continue
+        total += 1
+        refusal = accepts(body)
+        accepted += refusal is None
+        if refusal is not None:
+            print(f"{place}: {refusal}".replace("\n", " ")[:400])
+    print(f"{oracle}: {accepted} of {total} accepted, {skipped} skipped")
+    return 0 if accepted == total > 0 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
