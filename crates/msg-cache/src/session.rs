@@ -25,6 +25,8 @@ pub struct Response {
     pub version: Option<String>,
     /// What it used.
     pub usage: CacheUsage,
+    /// What the session itself says that it cost, in dollars, 0 or more; it goes before the price of the model.
+    pub cost: Option<f64>,
     /// The history was compacted since the response before.
     pub after_compaction: bool,
     /// The user said something since the response before.
@@ -138,7 +140,8 @@ impl SessionLedger {
         });
         self.totals.requests += 1;
         self.totals.usage.add(&response.usage);
-        let cost = price.map(|it| it.cost(&response.usage));
+        let stated = response.cost.map(|it| (it * PICO).round() as u128);
+        let cost = stated.or_else(|| price.map(|it| it.cost(&response.usage)));
         match cost {
             Some(it) => self.cost += it,
             None => self.totals.unpriced += 1,

@@ -19,3 +19,4 @@ pub(crate) mod stamp;
 pub(crate) mod stores;
 #[cfg(feature = "sqlite")]
 pub(crate) mod stores;
+pub(crate) mod usage;

@@ -3,7 +3,7 @@
 //! ```text
 //! two bodies ─▶ msg_cache::compare
 //! a log      ─▶ msg_cache::Ledger, a line at a time
-//! a session  ─▶ msg_session::recorded_responses ─▶ msg_cache::SessionLedger
+//! a session  ─▶ sessions::usage ─▶ msg_cache::SessionLedger
 //! ```
 
 mod text;
@@ -12,11 +12,11 @@ use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
 use msg_cache::{
-    CacheOptions, CacheUsage, Error, Family, Ledger, LedgerOptions, Prices, RULES, Relation,
-    Response, SessionLedger, compare,
+    CacheOptions, Error, Family, Ledger, LedgerOptions, Prices, RULES, Relation, SessionLedger,
+    compare,
 };
 use msg_document::Format;
-use msg_session::{Dialect, recorded_responses};
+use msg_session::Dialect;
 use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -26,11 +26,12 @@ use crate::context::Context;
 use crate::exit::{Failure, Status};
 use crate::input::{Input, LimitArgs, side_file};
 use crate::output::{Output, json_line};
+use crate::sessions::usage;
 
 /// Show where the prompt cache broke, why, and what it cost
 ///
 /// Compares a request with the one before it in the order in which the provider caches: tools, system, messages. Give two
-/// request bodies, a log of requests (JSON Lines), or a session of Claude Code or Codex. Usage is what was recorded; prices
+/// request bodies, a log of requests (JSON Lines), or a session whose agent records usage. Usage is what was recorded; prices
 /// and the providers' rules are data that `--prices` replaces and `--rules` prints. Status 1 if something broke or was
 /// missed.
 #[derive(Debug, clap::Args)]
@@ -275,32 +276,10 @@ fn run_session(
     options: &LedgerOptions,
     report: &mut Report,
 ) -> Result<(), Failure> {
-    let provider = match dialect {
-        Dialect::ClaudeCode => "anthropic",
-        Dialect::Codex => "openai",
-        other => {
-            let text = format!(
-                "{}: the usage of {other} sessions is not read a response; sessions of claude-code and codex are",
-                input.name
-            );
-            return Err(Failure::Refused(text));
-        }
-    };
-    let provider = options.cache.provider.as_deref().unwrap_or(provider);
+    let provider = options.cache.provider.as_deref().unwrap_or_else(|| usage::provider(dialect));
     let mut ledger = SessionLedger::new(provider, options.clone());
-    for it in recorded_responses(dialect, &input.read_all()?) {
-        let row = ledger.push(Response {
-            record: it.record,
-            chain: it.chain,
-            time: it.time,
-            model: it.model,
-            version: it.version,
-            usage: CacheUsage::read(it.usage.as_bytes()).unwrap_or_default(),
-            after_compaction: it.after_compaction,
-            after_question: it.after_question,
-            thinks: it.thinks,
-            sums_passes: it.has_server_tools,
-        });
+    for it in usage::responses(dialect, &input.read_all()?) {
+        let row = ledger.push(it);
         report.note(row.missed.is_some());
         match (report.json, report.quiet) {
             (true, _) => report.out.write(&json_line(&row))?,
@@ -308,6 +287,13 @@ fn run_session(
         }
     }
     let totals = ledger.totals();
+    if totals.requests == 0 && !matches!(dialect, Dialect::ClaudeCode | Dialect::Codex) {
+        let text = format!(
+            "{}: no usage of a response is recorded in it, or not in a way that is known of {dialect}",
+            input.name
+        );
+        return Err(Failure::Refused(text));
+    }
     match report.json {
         true => report.out.write(&json_line(&json!({ "totals": totals }))),
         false => report.out.write(text::session_totals(&input.name, &totals).as_bytes()),

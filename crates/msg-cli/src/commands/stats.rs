@@ -9,7 +9,8 @@ mod table;
 
 use std::path::PathBuf;
 
-use msg_document::{Accept, FitOptions, Stats, stats};
+use msg_document::{Accept, FitOptions, Format, Stats, stats};
+use msg_session::Dialect;
 
 use super::Command;
 use super::fit::args::CountArgs;
@@ -20,7 +21,8 @@ use crate::formats;
 use crate::input::Input;
 use crate::jsonl::Answer;
 use crate::options::Flags;
-use crate::output::{Output, PrettyArgs, end_line};
+use crate::output::{Output, PrettyArgs, end_line, json_line};
+use crate::sessions::usage::Used;
 use crate::sizes;
 use crate::sources::Sources;
 
@@ -95,6 +97,7 @@ impl Args {
         out: &mut Output,
     ) -> Result<Status, Failure> {
         let bytes = input.read_all()?;
+        let used = session_of(&bytes, &input.name).and_then(|it| Used::of(it, &bytes));
         let options = options.for_document(&bytes).into_owned();
         let document = formats::read(cx, bytes, &input.name, &self.io.input)?;
         let status = formats::emptiness(cx, &document, &input.name);
@@ -105,13 +108,38 @@ impl Args {
             file.finish()?;
         }
         let mut text = match self.json {
-            true => self.pretty.laid_out(sources.headed_json(&input.name, stats.to_json())),
-            false => (sources.head(&input.name) + &for_people(&stats, self.budget)).into_bytes(),
+            true => {
+                let json = with_usage(stats.to_json(), used.as_ref());
+                self.pretty.laid_out(sources.headed_json(&input.name, json))
+            }
+            false => {
+                let recorded = used.as_ref().map(table::recorded).unwrap_or_default();
+                let text = for_people(&stats, self.budget);
+                (sources.head(&input.name) + &recorded + &text).into_bytes()
+            }
         };
         end_line(&mut text);
         out.write(&text)?;
         Ok(status)
     }
+}
+
+/// Whose session a document is; none of what is no session.
+fn session_of(bytes: &[u8], name: &str) -> Option<Dialect> {
+    let format = Format::recognise(bytes, name).ok().filter(|it| it.is_session())?;
+    format.name().parse().ok()
+}
+
+/// The JSON form with the recorded usage as its last member.
+fn with_usage(mut json: Vec<u8>, used: Option<&Used>) -> Vec<u8> {
+    if let Some(used) = used
+        && json.pop_if(|it| *it == b'}').is_some()
+    {
+        json.extend_from_slice(b",\"usage\":");
+        json.extend_from_slice(json_line(used).trim_ascii_end());
+        json.push(b'}');
+    }
+    json
 }
 
 fn for_people(stats: &Stats, budget: Option<u64>) -> String {

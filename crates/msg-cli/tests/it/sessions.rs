@@ -233,3 +233,32 @@ mod stores {
         assert!(said.contains("sound"), "{said}");
     }
 }
+
+/// `stats` and `cache` say the same of what a session recorded, and a stated cost goes before a price.
+#[test]
+fn recorded_usage_agrees() {
+    let folder = tempfile::tempdir().unwrap();
+    let entry = |id: &str, role: &str, rest: &str| {
+        format!(
+            r#"{{"type":"message","id":"{id}","parentId":null,"timestamp":"2026-01-10T08:00:00Z","message":{{"role":"{role}","content":[{{"type":"text","text":"hi"}}]{rest}}}}}"#
+        )
+    };
+    let usage = r#","model":"p","usage":{"input":9,"output":2,"cacheRead":4,"cacheWrite":1,"cost":{"total":0.5}}"#;
+    let header =
+        r#"{"type":"session","version":3,"id":"s","timestamp":"2026-01-10T08:00:00Z","cwd":"/w"}"#;
+    let lines = [header, &entry("a", "user", ""), &entry("b", "assistant", usage)].join("\n");
+    put(folder.path(), "s.jsonl", &lines);
+    let path = folder.path().join("s.jsonl");
+    let path = path.to_str().unwrap();
+    let stats = msg(folder.path(), &["stats", "--json", "--from", "pi", path]);
+    let stats: serde_json::Value = serde_json::from_slice(&stats.stdout).unwrap();
+    let cache = text(&msg(folder.path(), &["cache", "--json", "--from", "pi", path]));
+    let totals: serde_json::Value = serde_json::from_str(cache.lines().last().unwrap()).unwrap();
+    let (used, totals) = (&stats["usage"], &totals["totals"]);
+    let sum = &used["models"]["p"];
+    assert_eq!((&used["responses"], &used["cost"]), (&totals["requests"], &totals["cost"]));
+    assert_eq!(used["cost"], 0.5);
+    assert_eq!((&sum["input"], &sum["cache_read"]), (&totals["input"], &totals["read"]));
+    assert_eq!((&sum["cache_write"], &sum["output"]), (&totals["write"], &totals["output"]));
+    assert_eq!(used["days"]["2026-01-10"], *sum);
+}

@@ -7,5 +7,6 @@ mod dialects;
 mod hostile;
 mod laws;
 mod moved;
+mod recorded;
 mod secrets;
 mod written;

@@ -7,6 +7,7 @@ use unicode_width::UnicodeWidthStr;
 use msg_document::{PartTotals, SectionTotals, Stats};
 
 use crate::render::{plural, safe};
+use crate::sessions::usage::Used;
 
 /// The table: totals, roles, sections, tools, largest parts.
 pub(super) fn draw(stats: &Stats) -> String {
@@ -32,6 +33,30 @@ pub(super) fn draw(stats: &Stats) -> String {
         text.push_str("\nno sections: the messages are no valid chain (msg check says why)\n");
     }
     text
+}
+
+/// What the session recorded of its responses (SE-160): tokens as the provider counted them, by model and day.
+pub(super) fn recorded(used: &Used) -> String {
+    let responses = plural(used.responses, "response");
+    let mut text = format!("recorded: {responses}, ${:.2}", used.cost);
+    if used.unpriced > 0 {
+        write!(text, " without {} of models without a price", used.unpriced)
+            .expect("because a String takes all");
+    }
+    text.push('\n');
+    for (heading, sums) in [("model", &used.models), ("day", &used.days)] {
+        let [a, b, c, d, e] = ["input", "cache read", "cache write", "output", "cost"];
+        writeln!(text, "{heading:24} {a:>10} {b:>12} {c:>12} {d:>10} {e:>9}")
+            .expect("because a String takes all");
+        for (name, it) in sums {
+            let name = msg_core::truncate(&safe(name), 24).into_owned();
+            let cost = format!("${:.2}", it.cost);
+            let [a, b, c, d] = [it.input, it.cache_read, it.cache_write, it.output];
+            writeln!(text, "{name:24} {a:>10} {b:>12} {c:>12} {d:>10} {cost:>9}")
+                .expect("because a String takes all");
+        }
+    }
+    text + "\n"
 }
 
 /// Columns of the names where all of them are short.

@@ -6,6 +6,8 @@
 //! {"type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{…},"last_token_usage":{…}}}}      codex
 //! ```
 
+mod agents;
+
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -28,8 +30,11 @@ pub struct RecordedResponse {
     pub model: Option<String>,
     /// The version of the agent.
     pub version: Option<String>,
-    /// The usage object as it was written, in the provider's own words.
+    /// The usage object: as it was written, or, where the agent has words of its own, in those of the provider that
+    /// counts as it does.
     pub usage: String,
+    /// What the session itself says that it cost, in dollars, as it was written.
+    pub cost: Option<String>,
     /// The history was compacted since the response before.
     pub after_compaction: bool,
     /// The user said something since the response before.
@@ -38,16 +43,35 @@ pub struct RecordedResponse {
     pub thinks: bool,
     /// The provider ran tools in it.
     pub has_server_tools: bool,
+    /// Its usage is that of several calls of the model: a turn, or a run.
+    pub sums_calls: bool,
 }
 
-/// The responses of a session of JSON lines, in order. Empty for a dialect that records no usage a response, or whose
-/// records are not read for it yet: all but Claude Code and Codex.
+/// The responses of a session of JSON lines or of one document, in order (SE-160): of Claude Code and its stream, Codex
+/// and `codex exec`, Gemini CLI, Qwen Code, pi, Copilot CLI, opencode (an export or a stored message) and ATIF. None of
+/// other dialects, which record no usage a response, or of which nothing says how they count.
 ///
 /// Lines that are not records are passed over. Linear.
+///
+/// ```
+/// use msg_session::{Dialect, recorded_responses};
+///
+/// let line = br#"{"type":"gemini","id":"m1","model":"gemini-2.5-pro","tokens":{"input":9,"output":2,"cached":4}}"#;
+/// let responses = recorded_responses(Dialect::GeminiCli, line);
+/// assert_eq!(responses[0].model.as_deref(), Some("gemini-2.5-pro"));
+/// ```
 pub fn recorded_responses(dialect: Dialect, lines: &[u8]) -> Vec<RecordedResponse> {
     match dialect {
         Dialect::ClaudeCode => claude_code(lines),
         Dialect::Codex => codex(lines),
+        Dialect::GeminiCli => agents::read(lines, agents::gemini_cli),
+        Dialect::QwenCode => agents::read(lines, agents::qwen_code),
+        Dialect::Pi => agents::read(lines, agents::pi),
+        Dialect::CopilotCli => agents::read(lines, agents::copilot_cli),
+        Dialect::OpenCode => agents::read(lines, agents::opencode),
+        Dialect::ClaudeStream => agents::read(lines, agents::claude_stream),
+        Dialect::CodexExec => agents::read(lines, agents::codex_exec),
+        Dialect::Atif => agents::read(lines, agents::atif),
         _ => Vec::new(),
     }
 }
@@ -164,8 +188,7 @@ fn claude_code(lines: &[u8]) -> Vec<RecordedResponse> {
                 usage: usage.get().to_owned(),
                 after_compaction: happened.compaction,
                 after_question: happened.question,
-                thinks: false,
-                has_server_tools: false,
+                ..RecordedResponse::default()
             });
             (res.len() - 1, output)
         });

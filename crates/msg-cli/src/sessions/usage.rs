@@ -1,0 +1,89 @@
+//! What a session recorded of its responses, for `msg cache` and `msg stats` (SE-160). One ledger, so that both agree.
+
+use std::collections::BTreeMap;
+
+use msg_cache::{CacheUsage, LedgerOptions, Response, SessionLedger, SessionTotals};
+use msg_session::{Dialect, recorded_responses};
+use serde::Serialize;
+
+/// The recorded responses of a session's bytes, in order.
+pub(crate) fn responses(dialect: Dialect, bytes: &[u8]) -> impl Iterator<Item = Response> {
+    recorded_responses(dialect, bytes).into_iter().map(|it| Response {
+        record: it.record,
+        chain: it.chain,
+        time: it.time,
+        model: it.model,
+        version: it.version,
+        usage: CacheUsage::read(it.usage.as_bytes()).unwrap_or_default(),
+        cost: it.cost.and_then(|it| it.parse().ok()).filter(|it| *it >= 0.0),
+        after_compaction: it.after_compaction,
+        after_question: it.after_question,
+        thinks: it.thinks,
+        sums_passes: it.has_server_tools || it.sums_calls,
+    })
+}
+
+/// The provider whose caching rules apply to what an agent asked.
+pub(crate) fn provider(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::ClaudeCode | Dialect::ClaudeStream => "anthropic",
+        Dialect::GeminiCli => "gemini",
+        // By model; those of OpenAI where nothing else is known.
+        _ => "openai",
+    }
+}
+
+/// What a session used: in all, by model and by day.
+#[derive(Debug, Serialize)]
+pub(crate) struct Used {
+    pub(crate) responses: u64,
+    pub(crate) cost: f64,
+    /// Responses that neither state a cost nor have a model with a price.
+    pub(crate) unpriced: u64,
+    pub(crate) models: BTreeMap<String, Sum>,
+    /// By day in UTC, as the times were written; without those that have none.
+    pub(crate) days: BTreeMap<String, Sum>,
+}
+
+/// Tokens and dollars of some responses. The first three sum to their prompts.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Sum {
+    pub(crate) responses: u64,
+    pub(crate) input: u64,
+    pub(crate) cache_read: u64,
+    pub(crate) cache_write: u64,
+    pub(crate) output: u64,
+    pub(crate) cost: f64,
+}
+
+impl Sum {
+    fn add(&mut self, usage: &CacheUsage, cost: Option<f64>) {
+        self.responses += 1;
+        self.input = self.input.saturating_add(usage.input);
+        self.cache_read = self.cache_read.saturating_add(usage.read);
+        self.cache_write = self.cache_write.saturating_add(usage.written());
+        self.output = self.output.saturating_add(usage.output);
+        // Whole picodollars, as the ledger sums.
+        self.cost = ((self.cost + cost.unwrap_or(0.0)) * 1e12).round() / 1e12;
+    }
+}
+
+impl Used {
+    /// Of a session's bytes; none if it recorded no usage.
+    pub(crate) fn of(dialect: Dialect, bytes: &[u8]) -> Option<Self> {
+        let mut ledger = SessionLedger::new(provider(dialect), LedgerOptions::default());
+        let (mut models, mut days) = (BTreeMap::new(), BTreeMap::new());
+        for response in responses(dialect, bytes) {
+            let day = response.time.as_deref().and_then(|it| it.get(..10)).map(str::to_owned);
+            let row = ledger.push(response);
+            let model = row.model.unwrap_or_else(|| "unknown".to_owned());
+            let add = |to: &mut BTreeMap<String, Sum>, key: String| {
+                to.entry(key).or_default().add(&row.usage, row.cost);
+            };
+            add(&mut models, model);
+            day.into_iter().for_each(|it| add(&mut days, it));
+        }
+        let SessionTotals { requests, cost, unpriced, .. } = ledger.totals();
+        (requests > 0).then_some(Self { responses: requests, cost, unpriced, models, days })
+    }
+}

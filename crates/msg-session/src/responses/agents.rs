@@ -1,0 +1,285 @@
+//! The responses of agents that write usage in words of their own (SE-160). What is no provider's spelling is spelled as
+//! the provider does whose way of counting it is.
+//!
+//! ```text
+//! {"type":"gemini","id":"m","timestamp":"…","model":"…","tokens":{"input":9,"output":2,"cached":0,"thoughts":1}}       gemini-cli
+//! {"type":"assistant","uuid":"u","model":"…","usageMetadata":{"promptTokenCount":9,…}}                               qwen-code
+//! {"type":"message","id":"e","message":{"role":"assistant","model":"…","usage":{"input":9,"cacheRead":4,…}}}         pi
+//! {"type":"session.usage_record","data":{"apiCallId":"c","model":"…","usage":{"inputTokens":9,…}}}                  copilot-cli
+//! {"info":{"role":"assistant","modelID":"…","tokens":{"input":9,"output":2,"reasoning":1,"cache":{…}}}}             opencode
+//! {"type":"result","usage":{…},"total_cost_usd":0.1}                                                               claude-stream
+//! {"type":"turn.completed","usage":{"input_tokens":9,"cached_input_tokens":4,"output_tokens":2}}                    codex-exec
+//! {"source":"agent","model_name":"…","metrics":{"prompt_tokens":9,"completion_tokens":2,"cost_usd":0.1}}            atif
+//! ```
+
+use std::collections::HashMap;
+
+use super::{RecordedResponse, Since};
+use crate::json::{Object, Value};
+
+/// What a record says of a response.
+pub(super) struct Found {
+    /// What tells the records of one response from those of others; none where each record is a response.
+    key: Option<String>,
+    model: Option<String>,
+    usage: String,
+    cost: Option<String>,
+    /// The usage is that of several calls of the model.
+    is_sum: bool,
+}
+
+/// Reads a response out of a record that has one.
+pub(super) type Reader = fn(&Object<'_>) -> Option<Found>;
+
+/// The responses of a session of JSON lines, or of one document with `messages` or `steps`. A response that is recorded
+/// again keeps its place and has the usage of the last record. Linear.
+pub(super) fn read(bytes: &[u8], reader: Reader) -> Vec<RecordedResponse> {
+    let text = String::from_utf8_lossy(bytes);
+    let mut responses = Responses::new(reader);
+    match Object::whole(&text, 0) {
+        Some(document) => {
+            let names = ["messages", "steps"];
+            let list = names.iter().find(|it| document.has(it)).map(|it| document.list(it));
+            responses.model = agent_model(&document);
+            match list {
+                Some(list) => list
+                    .iter()
+                    .enumerate()
+                    .filter_map(|(at, it)| Some((at, it.object()?)))
+                    .for_each(|(at, it)| responses.record(at, &it)),
+                None => responses.record(0, &document),
+            }
+        }
+        None => text
+            .split('\n')
+            .enumerate()
+            .filter_map(|(at, line)| Some((at, Object::whole(line, 0)?)))
+            .for_each(|(at, it)| responses.record(at, &it)),
+    }
+    responses.list
+}
+
+/// The model of a whole ATIF trajectory.
+fn agent_model(document: &Object<'_>) -> Option<String> {
+    document.inner("agent").and_then(|it| string(&it, "model_name"))
+}
+
+struct Responses {
+    reader: Reader,
+    list: Vec<RecordedResponse>,
+    known: HashMap<String, usize>,
+    since: Since,
+    /// The last that was named.
+    model: Option<String>,
+    version: Option<String>,
+}
+
+impl Responses {
+    fn new(reader: Reader) -> Self {
+        let (list, known, since) = (Vec::new(), HashMap::new(), Since::default());
+        Self { reader, list, known, since, model: None, version: None }
+    }
+
+    fn record(&mut self, at: usize, record: &Object<'_>) {
+        let inner = record.inner("info").or_else(|| record.inner("data"));
+        let message = inner.or_else(|| record.inner("message"));
+        let of_either = |name: &str| {
+            string(record, name).or_else(|| message.as_ref().and_then(|it| string(it, name)))
+        };
+        let kind = of_either("type").unwrap_or_default();
+        let subtype = of_either("subtype").unwrap_or_default();
+        self.since.compaction |= [&kind, &subtype].iter().any(|it| is_compaction(it));
+        self.since.question |= kind == "user" || of_either("role").is_some_and(|it| it == "user");
+        self.version = of_either("version").or(self.version.take());
+        self.model = of_either("model").or(self.model.take());
+        let Some(found) = (self.reader)(record) else { return };
+        if let Some(known) = found.key.as_ref().and_then(|it| self.known.get(it)) {
+            let response = &mut self.list[*known];
+            (response.usage, response.cost) = (found.usage, found.cost);
+            return;
+        }
+        self.known.extend(found.key.map(|it| (it, self.list.len())));
+        let happened = std::mem::take(&mut self.since);
+        self.list.push(RecordedResponse {
+            record: at as u64 + 1,
+            time: time(record).or_else(|| message.as_ref().and_then(time)),
+            model: found.model.or_else(|| self.model.clone()),
+            version: self.version.clone(),
+            usage: found.usage,
+            cost: found.cost,
+            after_compaction: happened.compaction,
+            after_question: happened.question,
+            sums_calls: found.is_sum,
+            ..RecordedResponse::default()
+        });
+    }
+}
+
+fn is_compaction(kind: &str) -> bool {
+    matches!(
+        kind,
+        "compaction" | "chat_compression" | "session.compaction_complete" | "compact_boundary"
+    )
+}
+
+pub(super) fn gemini_cli(record: &Object<'_>) -> Option<Found> {
+    let tokens = record.inner("tokens")?;
+    let names = [
+        ("input", "promptTokenCount"),
+        ("tool", "toolUsePromptTokenCount"),
+        ("output", "candidatesTokenCount"),
+        ("thoughts", "thoughtsTokenCount"),
+        ("cached", "cachedContentTokenCount"),
+    ];
+    Some(Found::new(string(record, "id"), string(record, "model"), renamed(&tokens, &names)))
+}
+
+/// Qwen Code writes Gemini's names, and in them the counts of providers whose answer contains the thoughts: the total
+/// says so.
+pub(super) fn qwen_code(record: &Object<'_>) -> Option<Found> {
+    let tokens = record.inner("usageMetadata")?;
+    let number = |name: &str| number(&tokens, name);
+    let both = number("promptTokenCount").zip(number("candidatesTokenCount"));
+    let total = number("totalTokenCount");
+    let contains_thoughts = both.is_some_and(|(a, b)| a.checked_add(b) == total);
+    let mut names = vec![
+        ("promptTokenCount", "promptTokenCount"),
+        ("candidatesTokenCount", "candidatesTokenCount"),
+        ("cachedContentTokenCount", "cachedContentTokenCount"),
+    ];
+    if !contains_thoughts {
+        names.push(("thoughtsTokenCount", "thoughtsTokenCount"));
+    }
+    Some(Found::new(string(record, "uuid"), string(record, "model"), renamed(&tokens, &names)))
+}
+
+pub(super) fn pi(entry: &Object<'_>) -> Option<Found> {
+    let message = entry.inner("message")?;
+    let tokens = message.inner("usage")?;
+    let names = [
+        ("input", "input_tokens"),
+        ("output", "output_tokens"),
+        ("cacheRead", "cache_read_input_tokens"),
+        ("cacheWrite", "cache_creation_input_tokens"),
+    ];
+    let cost = tokens.inner("cost").and_then(|it| plain(&it, "total"));
+    let found =
+        Found::new(string(entry, "id"), string(&message, "model"), renamed(&tokens, &names));
+    Some(Found { cost, ..found })
+}
+
+pub(super) fn copilot_cli(event: &Object<'_>) -> Option<Found> {
+    event.text("type").filter(|it| it == "session.usage_record")?;
+    let data = event.inner("data")?;
+    let tokens = data.inner("usage");
+    let tokens = tokens.as_ref().unwrap_or(&data);
+    let names = [("inputTokens", "input_tokens"), ("outputTokens", "output_tokens")];
+    let details =
+        [("cacheReadTokens", "cached_tokens"), ("cacheWriteTokens", "cache_write_tokens")];
+    let details = renamed(tokens, &details);
+    let usage = with_member(renamed(tokens, &names), "input_tokens_details", &details);
+    Some(Found::new(string(&data, "apiCallId"), string(&data, "model"), usage))
+}
+
+/// An answer in an export, or a stored message alone. Its input is without the caches, its output without the thoughts.
+pub(super) fn opencode(message: &Object<'_>) -> Option<Found> {
+    let info = message.inner("info");
+    let info = info.as_ref().unwrap_or(message);
+    info.text("role").filter(|it| it == "assistant")?;
+    let tokens = info.inner("tokens")?;
+    let cache = tokens.inner("cache");
+    let cached = |name: &str| cache.as_ref().and_then(|it| number(it, name)).unwrap_or(0);
+    let count = |name: &str| number(&tokens, name).unwrap_or(0);
+    let usage = format!(
+        r#"{{"input_tokens":{},"output_tokens":{},"cache_read_input_tokens":{},"cache_creation_input_tokens":{}}}"#,
+        count("input"),
+        count("output").saturating_add(count("reasoning")),
+        cached("read"),
+        cached("write")
+    );
+    let found = Found::new(string(info, "id"), string(info, "modelID"), usage);
+    Some(Found { cost: plain(info, "cost"), ..found })
+}
+
+/// The last result counts: it says what the whole run used.
+pub(super) fn claude_stream(record: &Object<'_>) -> Option<Found> {
+    record.text("type").filter(|it| it == "result")?;
+    let usage = record.get("usage").filter(|it| it.object().is_some())?;
+    let found = Found::new(Some("result".to_owned()), None, usage.source.to_owned());
+    Some(Found { cost: plain(record, "total_cost_usd"), is_sum: true, ..found })
+}
+
+pub(super) fn codex_exec(record: &Object<'_>) -> Option<Found> {
+    record.text("type").filter(|it| it == "turn.completed")?;
+    let usage = record.get("usage").filter(|it| it.object().is_some())?;
+    Some(Found { is_sum: true, ..Found::new(None, None, usage.source.to_owned()) })
+}
+
+pub(super) fn atif(step: &Object<'_>) -> Option<Found> {
+    let metrics = step.inner("metrics")?;
+    let names = ["prompt_tokens", "completion_tokens", "cached_tokens"].map(|it| (it, it));
+    let found = Found::new(None, string(step, "model_name"), renamed(&metrics, &names));
+    Some(Found { cost: plain(&metrics, "cost_usd"), ..found })
+}
+
+impl Found {
+    fn new(key: Option<String>, model: Option<String>, usage: String) -> Self {
+        Self { key, model, usage, cost: None, is_sum: false }
+    }
+}
+
+fn string(object: &Object<'_>, name: &str) -> Option<String> {
+    object.text(name).map(|it| it.into_owned())
+}
+
+fn number(object: &Object<'_>, name: &str) -> Option<u64> {
+    object.get(name).and_then(|it| it.number())
+}
+
+/// A number as it is written.
+fn plain(object: &Object<'_>, name: &str) -> Option<String> {
+    let value = object.get(name)?;
+    value.source.parse::<f64>().ok().filter(|it| it.is_finite())?;
+    Some(value.source.to_owned())
+}
+
+/// An object of those members that are counts, under other names.
+fn renamed(object: &Object<'_>, names: &[(&str, &str)]) -> String {
+    let member = |(old, new): &(&str, &str)| Some(format!("\"{new}\":{}", number(object, old)?));
+    let members: Vec<String> = names.iter().filter_map(member).collect();
+    format!("{{{}}}", members.join(","))
+}
+
+fn with_member(object: String, name: &str, value: &str) -> String {
+    let inside = object.trim_start_matches('{').trim_end_matches('}');
+    let comma = if inside.is_empty() { "" } else { "," };
+    format!("{{{inside}{comma}\"{name}\":{value}}}")
+}
+
+/// When, in RFC 3339: as written, or out of milliseconds since 1970.
+fn time(record: &Object<'_>) -> Option<String> {
+    if let Some(time) = string(record, "timestamp") {
+        return Some(time);
+    }
+    let time = record.get("timestamp").or_else(|| record.inner("time")?.get("created"));
+    time.as_ref().and_then(Value::number).and_then(rfc3339)
+}
+
+/// The civil date of a day since 1970-01-01 is that of the Gregorian calendar, by years that begin in March.
+fn rfc3339(milliseconds: u64) -> Option<String> {
+    let seconds = milliseconds / 1000;
+    let (day, second) = (seconds / 86_400 + 719_468, seconds % 86_400);
+    let (era, of_era) = (day / 146_097, day % 146_097);
+    let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let month = (5 * of_year + 2) / 153;
+    let date = of_year - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    let year = era * 400 + year + u64::from(month <= 2);
+    let (hour, minute) = (second / 3_600, second / 60 % 60);
+    let (second, part) = (second % 60, milliseconds % 1_000);
+    let is_sane = year <= 9_999;
+    is_sane.then(|| {
+        format!("{year:04}-{month:02}-{date:02}T{hour:02}:{minute:02}:{second:02}.{part:03}Z")
+    })
+}
