@@ -204,15 +204,15 @@ impl Reader<'_> {
                 self.at += at + close.len();
                 return Ok(out);
             }
-            let len = match rest[at..].as_bytes() {
+            let len = match &rest.as_bytes()[at..] {
                 [b'\\', kind, ..] if *kind < 0x80 => escape_len(&rest[at..], *kind),
                 _ => 1,
             };
             let source = &rest[at..at + len];
             if source.len() > 1 {
-                out.push_str(&unescaped(source))
+                out.push_str(&unescaped(source));
             } else {
-                out.push_str(source)
+                out.push_str(source);
             }
             at += len;
         }
