@@ -11,7 +11,7 @@ convert    {"id","from","to","document"}          {"id","document"}
 verdict    {"id","family","profile","document"}   {"id","ok"}
 stream     {"id","chunks":[text, ...]}  (OpenAI)  {"id","text","calls":[[name, arguments], ...]}
 
-What a line may say instead: "error", which is wrong, or "skipped" for what a program does not do at all. `docs/repair-bench.md` says what is right.
+What a line may say instead: "error", which is wrong, or "skipped" for what a program does not do at all. `docs/internals/repair-bench.md` says what is right.
 """
 
 import json

@@ -1,4 +1,4 @@
-//! The table of `docs/benchmarks.md`: a line a goal, with what was measured and the fastest peer beside it.
+//! The table of `docs/internals/benchmarks.md`: a line a goal, with what was measured and the fastest peer beside it.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! What a row of `docs/benchmarks.md` is: a name, goals, and a way to make the contest.
+//! What a row of `docs/internals/benchmarks.md` is: a name, goals, and a way to make the contest.
 
 use crate::contest::Contest;
 use crate::data::Data;

@@ -1,5 +1,5 @@
 //! `cargo xtask bench`: times the rows of `benches` with criterion, ours beside the peers, and writes
-//! `docs/benchmarks.md`; counts the instructions of our own part of each row.
+//! `docs/internals/benchmarks.md`; counts the instructions of our own part of each row.
 //!
 //! The Python peers live in an environment of their own under `target/`, those in Node too; where it cannot be made, the
 //! rows say so.
@@ -14,11 +14,11 @@ const MORE_DATA: &str = "../shared/data";
 /// The peer in Node, pinned as those in Python are in `benches/scripts/requirements.txt`.
 const LINGUA: &str = "@braintrust/lingua@0.1.0";
 /// The page of the public benches.
-const PUBLIC: &str = "docs/repair-bench.md";
+const PUBLIC: &str = "docs/internals/repair-bench.md";
 
 pub(crate) fn run(workspace: &Workspace, args: &[&str]) -> Res {
     match args {
-        ["all", rest @ ..] => measure(workspace, &[&["--write", "docs"], rest].concat()),
+        ["all", rest @ ..] => measure(workspace, &[&["--write", "docs/internals"], rest].concat()),
         ["count", rest @ ..] => count(workspace, rest),
         ["public", rest @ ..] => public(workspace, rest),
         args => measure(workspace, args),

@@ -1,4 +1,4 @@
-//! `cargo xtask fuzz table DIR`: `docs/fuzz.md` from the logs of fuzzing, one `TARGET.log` each, as libFuzzer prints
+//! `cargo xtask fuzz table DIR`: `docs/internals/fuzz.md` from the logs of fuzzing, one `TARGET.log` each, as libFuzzer prints
 //! them with `-print_final_stats=1`. A log may hold several runs, one behind the other.
 
 use std::collections::BTreeMap;
@@ -30,7 +30,7 @@ pub(crate) fn write(workspace: &Workspace, folder: &str) -> Res {
         let (executions, minutes) = (it.executions, it.seconds as f64 / 60.0);
         page.push_str(&format!("| {target} | {executions} | {minutes:.0} | {} |\n", it.findings));
     }
-    workspace.write_measured("docs/fuzz.md", &page)
+    workspace.write_measured("docs/internals/fuzz.md", &page)
 }
 
 const TABLE: &str = "| target | executions | minutes | findings |\n|---|---:|---:|---:|\n";

@@ -41,15 +41,15 @@ usage: cargo xtask TASK
   codegen [--check] [NAME...]   write what is one fact in several places, or check that it is fresh
   fuzz [TARGET] [--seconds N] [--seeds DIR]
                                 fuzz one target, or all in turn (cargo-fuzz; N is 60)
-  fuzz table DIR                docs/fuzz.md from logs of such runs, TARGET.log each
+  fuzz table DIR                docs/internals/fuzz.md from logs of such runs, TARGET.log each
   mutants [CRATE] [--sample N] [--offset I]
-                                which changes of the code no test sees; docs/mutants.md (cargo-mutants, installs itself)
+                                which changes of the code no test sees; docs/internals/mutants.md (cargo-mutants, installs itself)
   mutants --changed BRANCH      the same for what differs from a branch
   bench [NAME...] [--data DIR]  measure rows beside the peers; the first build compiles these and takes long
-  bench all                     measure all rows and write docs/benchmarks.md and its picture
+  bench all                     measure all rows and write docs/internals/benchmarks.md and its picture
   bench count [--write]         instructions of our part of each row beside the budgets (valgrind)
   bench public [--data DIR] [NAME...]
-                                the public benches of docs/repair-bench.md, for us and the peers in Python and Node
+                                the public benches of docs/internals/repair-bench.md, for us and the peers in Python and Node
   picture                       draw a page of msg view for the README (needs chromium)
   interop                       let botocore, google-genai and the AI SDK judge what msg writes (needs python3 and npm)
   python [engines]              build and test the Python package (needs python3; pip fetches the rest)

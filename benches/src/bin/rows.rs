@@ -1,7 +1,7 @@
 //! Makes the page of what `cargo bench` measured, or counts the instructions of the rows.
 //!
 //! ```text
-//! rows page CRITERION [NAME…] [--data DIR] [--write DOCS]   table and remarks; into DOCS/benchmarks.md and .svg
+//! rows page CRITERION [NAME…] [--data DIR] [--write DOCS]   table and remarks; into DOCS/benchmarks.md and DOCS/benchmarks.svg
 //! rows count [--write]                                      instructions beside benches/budgets.tsv
 //! rows once NAME SCALE ENTRY                                an entry's part of a row, for callgrind
 //! ```

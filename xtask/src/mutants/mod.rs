@@ -1,5 +1,5 @@
 //! `cargo xtask mutants`: cargo-mutants over the code that moves or drops content, a sample of it or what changed, and
-//! the table of `docs/mutants.md` from what it found.
+//! the table of `docs/internals/mutants.md` from what it found.
 //!
 //! ```text
 //! cargo xtask mutants --sample 30               every crate of the table, 30 mutants each
@@ -7,7 +7,7 @@
 //! cargo xtask mutants --sample 30 --offset 7    other mutants: those that begin with the eighth
 //! cargo xtask mutants msg-chainast --again      those that survived the crate's last sample, by the tests of today
 //! cargo xtask mutants --changed main            what differs from a branch, in any file
-//! cargo xtask mutants table                     docs/mutants.md from the samples under target/mutants
+//! cargo xtask mutants table                     docs/internals/mutants.md from the samples under target/mutants
 //! ```
 //!
 //! What is tested is what is committed: mutants are written into checkouts of it under `target/mutants`, which stay for the

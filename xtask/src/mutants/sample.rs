@@ -1,4 +1,4 @@
-//! What became of sampled mutants, kept as a file a crate, and the table of `docs/mutants.md` from these files.
+//! What became of sampled mutants, kept as a file a crate, and the table of `docs/internals/mutants.md` from these files.
 
 use std::path::PathBuf;
 
@@ -74,7 +74,7 @@ pub(super) fn table(workspace: &Workspace) -> Res {
     }
     page.push_str("\nThose that still survive:\n\n");
     page.push_str(if missed.is_empty() { "none.\n" } else { &missed });
-    workspace.write_measured("docs/mutants.md", &page)
+    workspace.write_measured("docs/internals/mutants.md", &page)
 }
 
 const TABLE: &str = "\
