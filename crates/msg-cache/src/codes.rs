@@ -1,66 +1,34 @@
 //! What the codes of this crate mean, and what would mend each.
 
-use msg_core::CodeInfo;
+use msg_core::{CodeInfo, codes};
 
 /// The codes of the prompt cache.
-pub const CODES: &[CodeInfo] = &[
-    CodeInfo::error("cache::foreign-format", "CL-82", "not a request body that is read"),
-    CodeInfo::error("cache::no-request", "CL-82", "a response without its request"),
-    CodeInfo::error("cache::bad-line", "CL-82", "a line of a log that holds no request"),
-    CodeInfo::error("cache::bad-prices", "CL-82", "a price file of a wrong shape"),
-    CodeInfo::error(
-        "cache::too-many-breakpoints",
-        "CL-21",
-        "more breakpoints than the API accepts",
-    ),
-    CodeInfo::error("cache::ttl-order", "CL-21", "a long-lived breakpoint after a short-lived one"),
-    CodeInfo::warning("cache::model-changed", "CL-17", "another model, whose cache is its own"),
-    CodeInfo::warning(
-        "cache::setting-changed",
-        "CL-17",
-        "a setting that the cache depends on changed",
-    ),
-    CodeInfo::warning("cache::tools-changed", "CL-12", "the tool definitions changed"),
-    CodeInfo::warning("cache::system-changed", "CL-13", "the system prompt changed"),
-    CodeInfo::warning("cache::message-changed", "CL-14", "an earlier message changed"),
-    CodeInfo::warning(
-        "cache::volatile",
-        "CL-16",
-        "a time, a counter or an id changes on every request",
-    ),
-    CodeInfo::warning("cache::respelled", "CL-15", "the same content in another spelling"),
-    CodeInfo::info("cache::compacted", "CL-14", "earlier messages were summarised, cut or blanked"),
-    CodeInfo::warning("cache::nothing-written", "CL-20", "no cache entry ends before the change"),
-    CodeInfo::warning(
-        "cache::lookback",
-        "CL-20",
-        "the cache entry is too many blocks before the breakpoint",
-    ),
-    CodeInfo::info("cache::no-breakpoint", "CL-20", "nothing is marked to be cached"),
-    CodeInfo::info("cache::by-reference", "CL-7", "the provider holds the history"),
-    CodeInfo::info(
-        "cache::thinking-stripped",
-        "CL-6",
-        "the API dropped the thinking of earlier turns",
-    ),
-    CodeInfo::info("cache::images-changed", "CL-5", "images were added or removed"),
-    CodeInfo::info(
-        "cache::too-short",
-        "CL-24",
-        "the prompt is shorter than what the provider caches",
-    ),
-    CodeInfo::info(
-        "cache::expired",
-        "CL-25",
-        "the time between the requests is longer than an entry lives",
-    ),
-    CodeInfo::info("cache::client-changed", "CL-33", "the agent was updated between the responses"),
-    CodeInfo::warning(
-        "cache::unexplained-miss",
-        "CL-33",
-        "the cache was not read, and nothing recorded says why",
-    ),
-];
+pub const CODES: &[CodeInfo] = codes! {
+    error "cache::foreign-format" "CL-82" "not a request body that `msg` reads";
+    error "cache::no-request" "CL-82" "a response without its request";
+    error "cache::bad-line" "CL-82" "a log line without a request";
+    error "cache::bad-prices" "CL-82" "a price file of an unexpected shape";
+    error "cache::too-many-breakpoints" "CL-21" "more breakpoints than the API accepts";
+    error "cache::ttl-order" "CL-21" "a long-lived breakpoint after a short-lived one";
+    warning "cache::model-changed" "CL-17" "the model changed, and each model has its own cache";
+    warning "cache::setting-changed" "CL-17" "a setting that the cache depends on changed";
+    warning "cache::tools-changed" "CL-12" "the tool definitions changed";
+    warning "cache::system-changed" "CL-13" "the system prompt changed";
+    warning "cache::message-changed" "CL-14" "an earlier message changed";
+    warning "cache::volatile" "CL-16" "a time, a counter or an id changes on every request";
+    warning "cache::respelled" "CL-15" "the same content in another spelling";
+    info "cache::compacted" "CL-14" "earlier messages were summarised, cut or blanked";
+    warning "cache::nothing-written" "CL-20" "no cache entry ends before the change";
+    warning "cache::lookback" "CL-20" "the cache entry is too many blocks before the breakpoint";
+    info "cache::no-breakpoint" "CL-20" "nothing is marked to be cached";
+    info "cache::by-reference" "CL-7" "the provider holds the history";
+    info "cache::thinking-stripped" "CL-6" "the API dropped the thinking of earlier turns";
+    info "cache::images-changed" "CL-5" "images were added or removed";
+    info "cache::too-short" "CL-24" "the prompt is shorter than what the provider caches";
+    info "cache::expired" "CL-25" "the time between the requests is longer than an entry lives";
+    info "cache::client-changed" "CL-33" "the agent was updated between the responses";
+    warning "cache::unexplained-miss" "CL-33" "the cache was not read, and nothing recorded says why";
+};
 
 /// What would mend a finding, in the imperative; nothing where nothing has to be done.
 pub fn help(code: &str) -> Option<&'static str> {

@@ -4,75 +4,55 @@
 //! and a code that is used but not listed, or listed but not used, does not pass `cargo xtask tidy`.
 //! Sentences about one finding are made where it is found, not here.
 
-use crate::Severity;
+use crate::{Severity, codes};
 
 /// The codes of messages, their forms, turns and conversions.
-pub const CODES: &[CodeInfo] = &[
-    CodeInfo::error("message::bad-json", "MS-9", "the document is not JSON"),
-    CodeInfo::error("message::bad-shape", "MS-9", "the JSON does not have the shape of the format"),
-    CodeInfo::error("message::missing-role", "MS-9", "a message has no role"),
-    CodeInfo::error("message::foreign-format", "MS-9", "the document is in an unsupported format"),
-    CodeInfo::warning("message::no-messages", "MS-9", "the document has no messages"),
-    CodeInfo::info("message::role-spelling", "MS-2", "a role was spelled differently"),
-    CodeInfo::info(
-        "message::shape",
-        "MS-2",
-        "a value has a shape that the API of its format does not accept",
-    ),
-    CodeInfo::warning(
-        "message::duplicate-member",
-        "MS-8",
-        "duplicate member, the last value is used",
-    ),
-    CodeInfo::warning(
-        "message::lone-surrogate",
-        "MS-8",
-        "unpaired surrogate, replaced with U+FFFD",
-    ),
-    CodeInfo::error("message::invalid-role", "MS-18", "the role of the message is unknown"),
-    CodeInfo::error("message::empty-content", "MS-18", "the message has no content"),
-    CodeInfo::error("message::too-long", "MS-18", "the text of a user is longer than allowed"),
-    CodeInfo::error(
-        "message::misplaced-part",
-        "MS-18",
-        "a part that is not allowed in messages of this role",
-    ),
-    CodeInfo::error("message::empty-tool-name", "MS-18", "a call without the name of a tool"),
-    CodeInfo::warning("message::invalid-arguments", "MS-18", "arguments of a call are not JSON"),
-    CodeInfo::warning(
-        "message::arguments-not-object",
-        "MS-18",
-        "arguments of a call are not an object",
-    ),
-    CodeInfo::error("agent::bad-shape", "MS-12", "an agent message of unknown shape"),
-    CodeInfo::error("agent::unknown-role", "MS-12", "an agent message with an unknown role"),
-    CodeInfo::error(
-        "turn::bad-shape",
-        "MS-19",
-        "a turn or part is not an object, or parts are not a list",
-    ),
-    CodeInfo::warning("message::wrong-type", "MS-6", "a known member has a value of a wrong type"),
-    CodeInfo::warning("convert::lost-part", "MS-24", "the target has no place for a part"),
-    CodeInfo::warning("convert::lost-member", "MS-24", "the target has no place for a member"),
-    CodeInfo::warning(
-        "convert::value-changed",
-        "RQ-13",
-        "the target does not support the value: the nearest one was written",
-    ),
-    CodeInfo::warning("convert::lost-message", "MS-24", "a message has nothing left to write"),
-    CodeInfo::info("convert::refusal-as-text", "AN-20", "a refusal became text"),
-];
+pub const CODES: &[CodeInfo] = codes! {
+    error "message::bad-json" "MS-9" "the document is not JSON";
+    error "message::bad-shape" "MS-9" "the JSON does not have the shape of the format";
+    error "message::missing-role" "MS-9" "a message has no role";
+    error "message::foreign-format" "MS-9" "the document is in an unsupported format";
+    warning "message::no-messages" "MS-9" "the document has no messages";
+    info "message::role-spelling" "MS-2" "a role in another spelling";
+    info "message::shape" "MS-2" "a value has a shape that the API of its format does not accept";
+    warning "message::duplicate-member" "MS-8" "duplicate member, the last value is used";
+    warning "message::lone-surrogate" "MS-8" "unpaired surrogate, replaced with U+FFFD";
+    error "message::invalid-role" "MS-18" "the role of the message is unknown";
+    error "message::empty-content" "MS-18" "the message has no content";
+    error "message::too-long" "MS-18" "a user text exceeds the length limit";
+    error "message::misplaced-part" "MS-18" "a part that is not allowed in messages of this role";
+    error "message::empty-tool-name" "MS-18" "a call without the name of a tool";
+    warning "message::invalid-arguments" "MS-18" "arguments of a call are not valid JSON";
+    warning "message::arguments-not-object" "MS-18" "arguments of a call are not an object";
+    error "agent::bad-shape" "MS-12" "an agent message of unknown shape";
+    error "agent::unknown-role" "MS-12" "an agent message with an unknown role";
+    error "turn::bad-shape" "MS-19" "a turn or part is not an object, or parts are not a list";
+    warning "message::wrong-type" "MS-6" "a known member has a value of a wrong type";
+    warning "convert::lost-part" "MS-24" "the target cannot hold a part";
+    warning "convert::lost-member" "MS-24" "the target cannot hold a member";
+    warning "convert::value-changed" "RQ-13" "the target does not support the value, the nearest one was written";
+    warning "convert::lost-message" "MS-24" "a message has nothing left to write";
+    info "convert::refusal-as-text" "AN-20" "a refusal became text";
+};
 
-/// One row of a crate's table of diagnostic codes.
+/// A crate's table of diagnostic codes, one [`CodeInfo`] per row: severity, code, rule and meaning.
 ///
 /// ```
-/// use msg_core::{CodeInfo, Severity};
+/// use msg_core::{CodeInfo, Severity, codes};
 ///
-/// const CODES: &[CodeInfo] = &[
-///     CodeInfo::error("chain::missing-tool-result", "CA-30", "a tool call has no result"),
-/// ];
+/// const CODES: &[CodeInfo] = codes! {
+///     error "chain::missing-tool-result" "CA-30" "a tool call has no result";
+/// };
 /// assert_eq!(CODES[0].severity, Severity::Error);
 /// ```
+#[macro_export]
+macro_rules! codes {
+    ($($severity:ident $code:literal $rule:literal $meaning:literal;)*) => {
+        &[$($crate::CodeInfo::$severity($code, $rule, $meaning)),*]
+    };
+}
+
+/// One row of a crate's table of diagnostic codes, written with [`codes!`](crate::codes).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CodeInfo {

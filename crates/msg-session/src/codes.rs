@@ -1,124 +1,88 @@
 //! What each diagnostic code of this crate means. Sentences about one finding are made where it is
 //! found, not here.
 
-use msg_core::CodeInfo;
+use msg_core::{CodeInfo, codes};
 
 /// The codes of sessions.
-pub const CODES: &[CodeInfo] = &[
-    CodeInfo::error("session::unknown-dialect", "SE-10", "nothing says which agent wrote it"),
-    CodeInfo::error("session::no-leaf", "SE-3", "no record has the id of the wanted leaf"),
-    CodeInfo::error("session::bad-base64", "SE-91", "the input of a line is no base64"),
-    CodeInfo::error("session::several", "SE-70", "a data set of which no line was named"),
-    CodeInfo::error(
-        "session::not-compacted",
-        "SE-97",
-        "a session that cannot be compacted in place",
-    ),
-    CodeInfo::error("session::not-written", "SE-92", "the mended session cannot be written"),
-    CodeInfo::error("session::not-lines", "SE-2", "a session that is read only as a whole"),
-    CodeInfo::error("session::no-writer", "SE-81", "sessions of this dialect are not written"),
-    CodeInfo::warning(
-        "session::written-anew",
-        "SE-81",
-        "an edited session goes out as its messages alone",
-    ),
-    CodeInfo::warning("session::record-too-large", "SE-2", "a record is not looked into"),
-    CodeInfo::error("session::bom", "SE-20", "the file begins with a byte order mark"),
-    CodeInfo::error("session::nul-bytes", "SE-21", "a line holds NUL bytes"),
-    CodeInfo::error("session::invalid-utf8", "SE-22", "a record is not UTF-8"),
-    CodeInfo::error("session::joined-lines", "SE-23", "several records stand in one line"),
-    CodeInfo::error("session::merged-line", "SE-24", "a record stands behind one that was cut off"),
-    CodeInfo::error("session::torn-tail", "SE-25", "the end was cut off while it was written"),
-    CodeInfo::error("session::bad-line", "SE-26", "a line is no JSON object"),
-    CodeInfo::warning("session::duplicate-record", "SE-27", "a record stands there twice"),
-    CodeInfo::warning("session::reused-record-id", "SE-27", "two records have one id"),
-    CodeInfo::error("session::empty-session", "SE-28", "there is no record, or none would be left"),
-    CodeInfo::error("session::not-readable", "SE-28", "there is no list where one must be"),
-    CodeInfo::info("session::unknown-record", "SE-28", "a record of a kind that nobody knows"),
-    CodeInfo::error("session::lone-surrogate", "SE-29", "half a surrogate pair in what is sent"),
-    CodeInfo::error("session::duplicate-call", "SE-30", "a call id twice in one message"),
-    CodeInfo::error("session::reused-call-id", "SE-31", "a call id again in a later message"),
-    CodeInfo::error("session::orphan-result", "SE-32", "a result without its call before it"),
-    CodeInfo::error("session::duplicate-result", "SE-33", "a second result of one call"),
-    CodeInfo::error("session::late-result", "SE-34", "a result does not stand behind its call"),
-    CodeInfo::error("session::unanswered-call", "SE-35", "a call without a result"),
-    CodeInfo::warning("session::open-call", "SE-36", "the session ends with an unanswered call"),
-    CodeInfo::error("session::empty-text", "SE-38", "a text that is empty"),
-    CodeInfo::warning("session::blank-text", "SE-38", "a text of white space only"),
-    CodeInfo::error("session::empty-message", "SE-38", "a message without content"),
-    CodeInfo::error("session::image-too-large", "SE-39", "an image larger than accepted"),
-    CodeInfo::error("session::first-not-user", "SE-39", "the session begins with an answer"),
-    CodeInfo::warning("session::split-results", "SE-42", "parallel results beside the path"),
-    CodeInfo::error("session::missing-parent", "SE-43", "the parent of a record is lost"),
-    CodeInfo::info("session::starts-inside", "SE-43", "the session goes on from another file"),
-    CodeInfo::error("session::parent-cycle", "SE-44", "a record is its own ancestor"),
-    CodeInfo::warning(
-        "session::missing-logical-parent",
-        "SE-44",
-        "what a compaction replaced cannot be found",
-    ),
-    CodeInfo::info("session::emptied-thinking", "SE-45", "thinking without text, but signed"),
-    CodeInfo::error("session::refused-thinking", "SE-45", "thinking that the provider refused"),
-    CodeInfo::error("session::dropped-thinking", "SE-45", "thinking that was asked to go"),
-    CodeInfo::error("session::orphan-reasoning", "SE-53", "reasoning that nothing follows"),
-    CodeInfo::error("session::foreign-encrypted", "SE-54", "an item that was asked to go"),
-    CodeInfo::error("session::missing-header", "SE-55", "the header of the session is missing"),
-    CodeInfo::error("session::misplaced-header", "SE-55", "the header is not the first line"),
-    CodeInfo::error("session::id-mismatch", "SE-55", "the file has another id than its header"),
-    CodeInfo::error("session::bad-ordinal", "SE-56", "the numbers of the lines do not rise"),
-    CodeInfo::error("session::result-id", "SE-63", "a result names another call than its own"),
-    CodeInfo::error("session::lost-by-rewind", "SE-63", "a step back to a message that is lost"),
-    CodeInfo::warning("session::stuck-tool", "SE-65", "a tool that is marked as running still"),
-    CodeInfo::warning("session::orphan-part", "SE-65", "a part without its message"),
-    CodeInfo::warning("session::orphan-message", "SE-65", "a message without its session"),
-    CodeInfo::warning("session::ambiguous-line", "SE-68", "a line that could be the user's"),
-    CodeInfo::error("session::missing-event", "SE-69", "the number of an event is missing"),
-    CodeInfo::error("session::bad-shape", "SE-70", "a line has not the shape of the data set"),
-    CodeInfo::error("session::unknown-role", "SE-70", "a role that the data set has not"),
-    CodeInfo::error("session::bad-weight", "SE-70", "a weight that is not 0 or 1 of an answer"),
-    CodeInfo::error("session::bad-arguments", "SE-70", "arguments that are no JSON object"),
-    CodeInfo::error("session::no-assistant", "SE-70", "a line without an answer"),
-    CodeInfo::error("session::last-not-assistant", "SE-70", "a line that ends without an answer"),
-    CodeInfo::error("session::alternation", "SE-70", "turns that do not alternate"),
-    CodeInfo::error("session::misplaced-system", "SE-70", "a system text that is not the first"),
-    CodeInfo::warning("session::blank-line", "SE-70", "a blank line in a data set"),
-    CodeInfo::error(
-        "session::raw-control",
-        "SE-142",
-        "a control character in a record that is not escaped",
-    ),
-    CodeInfo::error("session::media-type", "SE-139", "an image that says another type than it is"),
-    CodeInfo::error(
-        "session::bad-media",
-        "SE-140",
-        "an image or a PDF that is none, or has no data",
-    ),
-    CodeInfo::error("session::server-tool", "SE-141", "a server's tool without call or result"),
-    CodeInfo::info(
-        "session::too-long",
-        "SE-143",
-        "how large a session is that is refused as too long",
-    ),
-    CodeInfo::info("session::not-found", "SE-144", "where a session must be that is not found"),
-    CodeInfo::error(
-        "session::lost-preserved",
-        "SE-125",
-        "a message that a compaction keeps is not there",
-    ),
-    CodeInfo::error(
-        "session::missing-parent-member",
-        "SE-127",
-        "a record does not say which one it follows",
-    ),
-    CodeInfo::error("session::missing-time", "SE-127", "a record without the time that is needed"),
-    CodeInfo::error("session::lost-reply", "SE-128", "an answer whose place a note took"),
-    CodeInfo::error(
-        "session::reasoning-content",
-        "SE-132",
-        "reasoning that another provider wrote out",
-    ),
-    CodeInfo::error("session::bad-header", "SE-132", "a header that the agent does not take"),
-    CodeInfo::error("session::empty-view", "SE-146", "a session of which nothing is sent"),
-    CodeInfo::info("session::is-a-log", "SE-153", "a log that cannot be resumed"),
-    CodeInfo::error("session::mend-failed", "SE-93", "a mended session is not sound"),
-];
+pub const CODES: &[CodeInfo] = codes! {
+    error "session::unknown-dialect" "SE-10" "cannot tell which agent wrote the session";
+    error "session::no-leaf" "SE-3" "no record has the requested leaf id";
+    error "session::bad-base64" "SE-91" "the input of a line is not valid base64";
+    error "session::several" "SE-70" "a data set with several conversations, and no line was named";
+    error "session::not-compacted" "SE-97" "a session that cannot be compacted in place";
+    error "session::not-written" "SE-92" "the mended session cannot be written";
+    error "session::not-lines" "SE-2" "a session that can only be read as a whole";
+    error "session::no-writer" "SE-81" "`msg` does not write sessions of this dialect";
+    warning "session::written-anew" "SE-81" "an edited session is written as its messages alone";
+    warning "session::record-too-large" "SE-2" "a record exceeds the size limit, not inspected";
+    error "session::bom" "SE-20" "the file begins with a byte order mark";
+    error "session::nul-bytes" "SE-21" "NUL bytes in a line";
+    error "session::invalid-utf8" "SE-22" "a record is not UTF-8";
+    error "session::joined-lines" "SE-23" "several records in one line";
+    error "session::merged-line" "SE-24" "a record follows a truncated one in the same line";
+    error "session::torn-tail" "SE-25" "truncated file: the last record is incomplete";
+    error "session::bad-line" "SE-26" "a line is not a JSON object";
+    warning "session::duplicate-record" "SE-27" "duplicate record";
+    warning "session::reused-record-id" "SE-27" "several records have the same id";
+    error "session::empty-session" "SE-28" "the session has no records, or a mend would leave none";
+    error "session::not-readable" "SE-28" "a value is not the list that the dialect requires";
+    info "session::unknown-record" "SE-28" "a record of an unknown kind";
+    error "session::lone-surrogate" "SE-29" "unpaired surrogate escape in text that is sent";
+    error "session::duplicate-call" "SE-30" "duplicate call id in one message";
+    error "session::reused-call-id" "SE-31" "a call id that an earlier message already used";
+    error "session::orphan-result" "SE-32" "a result without a call before it";
+    error "session::duplicate-result" "SE-33" "a second result for one call";
+    error "session::late-result" "SE-34" "a result does not follow its call";
+    error "session::unanswered-call" "SE-35" "a call without a result";
+    warning "session::open-call" "SE-36" "the session ends with an unanswered call";
+    error "session::empty-text" "SE-38" "an empty text";
+    warning "session::blank-text" "SE-38" "a text of white space only";
+    error "session::empty-message" "SE-38" "a message without content";
+    error "session::image-too-large" "SE-39" "an image exceeds the size limit";
+    error "session::first-not-user" "SE-39" "the session begins with an assistant message";
+    warning "session::split-results" "SE-42" "parallel results outside the path";
+    error "session::missing-parent" "SE-43" "the parent of a record is missing";
+    info "session::starts-inside" "SE-43" "the session continues another file";
+    error "session::parent-cycle" "SE-44" "a record is its own ancestor";
+    warning "session::missing-logical-parent" "SE-44" "the record that a compaction replaced is missing";
+    info "session::emptied-thinking" "SE-45" "signed thinking without text";
+    error "session::refused-thinking" "SE-45" "thinking that the provider refused";
+    error "session::dropped-thinking" "SE-45" "thinking, removed on request";
+    error "session::orphan-reasoning" "SE-53" "a reasoning item without the item that must follow it";
+    error "session::foreign-encrypted" "SE-54" "an encrypted item, removed on request";
+    error "session::missing-header" "SE-55" "missing session header";
+    error "session::misplaced-header" "SE-55" "the session header is not the first line";
+    error "session::id-mismatch" "SE-55" "the file name and the header have different session ids";
+    error "session::bad-ordinal" "SE-56" "line numbers that do not increase";
+    error "session::result-id" "SE-63" "a result names another call than its own";
+    error "session::lost-by-rewind" "SE-63" "a rewind to a message that is missing";
+    warning "session::stuck-tool" "SE-65" "a tool that is still marked as running";
+    warning "session::orphan-part" "SE-65" "a part without its message";
+    warning "session::orphan-message" "SE-65" "a message without its session";
+    warning "session::ambiguous-line" "SE-68" "a line that may be the user's";
+    error "session::missing-event" "SE-69" "a gap in the numbers of events";
+    error "session::bad-shape" "SE-70" "a line does not have the shape of the data set";
+    error "session::unknown-role" "SE-70" "a role that the data set does not have";
+    error "session::bad-weight" "SE-70" "a weight that is not 0 or 1, or not on an answer";
+    error "session::bad-arguments" "SE-70" "arguments are not a JSON object";
+    error "session::no-assistant" "SE-70" "a line without an assistant message";
+    error "session::last-not-assistant" "SE-70" "a line does not end with an assistant message";
+    error "session::alternation" "SE-70" "turns that do not alternate";
+    error "session::misplaced-system" "SE-70" "a system message that is not the first message";
+    warning "session::blank-line" "SE-70" "a blank line in a data set";
+    error "session::raw-control" "SE-142" "an unescaped control character in a record";
+    error "session::media-type" "SE-139" "the media type of an image differs from its bytes";
+    error "session::bad-media" "SE-140" "an image or PDF that cannot be decoded, or has no data";
+    error "session::server-tool" "SE-141" "a server tool block without its call or result";
+    info "session::too-long" "SE-143" "the size of a session that was refused as too long";
+    info "session::not-found" "SE-144" "the place where the agent looks for a session";
+    error "session::lost-preserved" "SE-125" "a message that a compaction keeps is missing";
+    error "session::missing-parent-member" "SE-127" "a record without the member that names its parent";
+    error "session::missing-time" "SE-127" "a record without a required time";
+    error "session::lost-reply" "SE-128" "an answer whose place another record took";
+    error "session::reasoning-content" "SE-132" "plain reasoning of another provider";
+    error "session::bad-header" "SE-132" "a header that the agent does not accept";
+    error "session::empty-view" "SE-146" "a session of which nothing is sent";
+    info "session::is-a-log" "SE-153" "a log, which cannot be resumed";
+    error "session::mend-failed" "SE-93" "the mended session is still not sound";
+};

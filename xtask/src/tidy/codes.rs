@@ -1,7 +1,7 @@
-//! Every diagnostic code stands in one table, and every row of a table is used.
+//! Every diagnostic code is listed in one table, and every row of a table is used.
 //!
 //! A code is a string literal `"area::kebab-case"` in a crate's `src/`; a table is a crate's
-//! `src/codes.rs` with rows `CodeInfo::error(code, rule, summary)`.
+//! `src/codes.rs` with rows `error "code" "rule" "meaning";` in a `codes!` macro.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -42,7 +42,7 @@ pub(crate) fn check(house: &House<'_>, breaches: &mut Vec<String>) -> Res {
             for code in codes(line) {
                 if !listed.contains_key(code) {
                     breaches.push(format!(
-                        "{}:{}: {code} stands in no codes.rs",
+                        "{}:{}: {code} is not listed in a codes.rs",
                         file.path,
                         at + 1
                     ));
@@ -61,22 +61,26 @@ pub(crate) fn check(house: &House<'_>, breaches: &mut Vec<String>) -> Res {
 pub(crate) fn rows(sources: &[File]) -> Res<Vec<Row>> {
     let mut res = Vec::new();
     for file in sources.iter().filter(|it| is_table(it)) {
-        for part in code_part(&file.text).split("CodeInfo::").skip(1) {
-            let Some((severity, rest)) =
-                part.split_once('(').filter(|it| ["error", "warning", "info"].contains(&it.0))
-            else {
-                continue;
+        let Some((_, table)) = file.text.split_once("= codes! {") else {
+            return Err(format!("{}: no table `codes! {{ … }}`", file.path).into());
+        };
+        let (table, _) = table.split_once("\n};").ok_or("a table of codes that does not end")?;
+        for line in
+            table.lines().map(str::trim).filter(|it| !it.is_empty() && !it.starts_with("//"))
+        {
+            let severity = line.split(' ').next().unwrap_or_default();
+            let texts: Vec<&str> = line.split('"').skip(1).step_by(2).collect();
+            let ([code, rule, summary], true) = (&texts[..], line.ends_with("\";")) else {
+                return Err(
+                    format!("{}: not `severity code rule meaning;`: {line}", file.path).into()
+                );
             };
-            let mut texts = rest.split('"').skip(1).step_by(2).map(str::to_owned);
-            let mut text =
-                || texts.next().ok_or_else(|| format!("{}: a row is not three strings", file.path));
-            let (code, rule, summary) = (text()?, text()?, text()?);
             res.push(Row {
                 path: file.path.clone(),
                 severity: severity.to_owned(),
-                code,
-                rule,
-                summary,
+                code: (*code).to_owned(),
+                rule: (*rule).to_owned(),
+                summary: (*summary).to_owned(),
             });
         }
     }
@@ -125,10 +129,9 @@ mod tests {
     use crate::workspace::File;
 
     #[test]
-    fn rows_are_read_however_they_are_wrapped() {
-        let text = "//! CodeInfo::error(x)\npub const CODES: &[CodeInfo] = &[\n    \
-            CodeInfo::error(\"a::b-c\", \"CA-1\", \"one\"),\n    CodeInfo::info(\n        \"a::d\",\n        \"\",\n        \
-            \"two\",\n    ),\n];\n";
+    fn rows_are_read_past_comments() {
+        let text = "//! codes\npub const CODES: &[CodeInfo] = codes! {\n    error \"a::b-c\" \"CA-1\" \"one\";\n    // why\n    \
+            info \"a::d\" \"\" \"two\";\n};\n";
         let path = "crates/x/src/codes.rs".to_owned();
         let row = |severity: &str, code: &str, rule: &str, summary: &str| Row {
             path: path.clone(),
