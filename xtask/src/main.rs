@@ -18,6 +18,7 @@ mod fuzz_table;
 mod interop;
 mod layers;
 mod mutants;
+mod npm;
 mod picture;
 mod python;
 mod ready;
@@ -52,6 +53,7 @@ usage: cargo xtask TASK
                                 the public benches of docs/internals/repair-bench.md, for us and the peers in Python and Node
   picture                       draw a page of msg view for the README (needs chromium)
   interop                       let botocore, google-genai and the AI SDK judge what msg writes (needs python3 and npm)
+  npm [bench|pack]              build and test the npm package, measure it, or only build it (needs node and npm)
   python [engines]              build and test the Python package (needs python3; pip fetches the rest)
   release check                 whether everything is ready: tree, changelog, semver, dry run of publication
   release LEVEL [--dry-run]     major, minor, patch or X.Y.Z: set versions, date the changelog
@@ -83,6 +85,7 @@ fn run(args: &[&str]) -> Res {
         "bench" => bench::run(&workspace, args),
         "picture" => picture::run(&workspace),
         "interop" => interop::run(&workspace, args),
+        "npm" => npm::run(&workspace, args),
         "python" => python::run(&workspace, args),
         "release" if args == ["check"] => ready::run(&workspace),
         "release" => release::run(&workspace, args),

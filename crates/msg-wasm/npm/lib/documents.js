@@ -1,0 +1,98 @@
+// The functions over whole documents.
+import { ACTS } from './acts.js';
+import { Engine } from './engine.js';
+import { CannotFit, OptionError } from './errors.js';
+import { documentOf, kindOf } from './input.js';
+import { optionsOf, spelled } from './names.js';
+
+/** Calls an act, with the error's sentence in the names of this package. */
+export function called(engine, act, options, input, kept) {
+  try {
+    return engine.call(ACTS[act], options, input, kept);
+  } catch (error) {
+    if (error instanceof OptionError) error.message = spelled(error.message);
+    throw error;
+  }
+}
+
+/** What the engine made of a document, in the kind of the caller's. */
+function like(document, kind, answer) {
+  if (answer.same || answer.document === undefined) return document;
+  if (kind === 'bytes') return answer.document.slice();
+  const text = Engine.text(answer.document);
+  return kind === 'text' ? text : objects(text);
+}
+
+/** JSON as objects; JSON Lines, which sessions are, as a list. */
+function objects(text) {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const lines = text.split('\n').filter((it) => it.trim() !== '');
+    if (lines.length < 2) throw error;
+    return lines.map((it) => JSON.parse(it));
+  }
+}
+
+/** The document in which elements that did not change are the caller's own objects. */
+function withOwn(document, answer) {
+  const marked = JSON.parse(Engine.text(answer.document));
+  const { document: mended, kept } = marked;
+  if (kept === undefined) return marked;
+  for (const [name, places] of Object.entries(kept)) {
+    const [list, own] = name === '' ? [mended, document] : [mended[name], document[name]];
+    places.forEach((at, n) => {
+      if (at !== null) list[n] = own[at];
+    });
+  }
+  return mended;
+}
+
+export function documentFunctions(engine) {
+  const report = (act) => (document, options) =>
+    JSON.parse(called(engine, act, optionsOf(act, options), documentOf(document).input).report);
+
+  /** An answer with a document of the caller's format. */
+  const edited = (act, document, options) => {
+    const { input, kind } = documentOf(document);
+    const isKept = kind === 'objects' && typeof document.toJSON !== 'function';
+    const answer = called(engine, act, optionsOf(act, options), input, isKept);
+    const isMarked = isKept && answer.document !== undefined;
+    const mended = isMarked ? withOwn(document, answer) : like(document, kind, answer);
+    return { mended, changed: !answer.same, line: JSON.parse(answer.report) };
+  };
+
+  const repair = (document, options) => {
+    const { mended, changed, line } = edited('repair', document, options);
+    return { document: mended, changed, edits: line.edits, remaining: line.remaining ?? [] };
+  };
+
+  const convert = (document, to, options) => {
+    if (typeof to !== 'string') throw new TypeError(`expected the name of a format, found ${kindOf(to)}`);
+    const { input, kind } = documentOf(document);
+    const members = { ...JSON.parse(optionsOf('convert', options) ?? '{}'), to };
+    const answer = called(engine, 'convert', JSON.stringify(members), input);
+    const line = JSON.parse(answer.report);
+    return { document: like(document, kind, answer), edits: line.edits, remaining: line.remaining ?? [] };
+  };
+
+  const fit = (document, options) => {
+    const { mended, line } = edited('fit', document, options);
+    const { messages: _, ...rest } = line;
+    const reason = rest.edits?.find((it) => it.severity === 'error')?.message;
+    const fitted = { document: mended, status: rest.status, edits: rest.edits ?? [], reason, report: rest };
+    if (rest.status === 'cannot-fit' || rest.fits === false) throw new CannotFit(fitted);
+    return fitted;
+  };
+
+  const cache = (requests, options) => {
+    if (!Array.isArray(requests)) throw new TypeError(`expected a list of requests, found ${kindOf(requests)}`);
+    const input = `[${requests.map((it) => (typeof it === 'string' ? it : documentOf(it).input)).join(',')}]`;
+    return JSON.parse(called(engine, 'cache', optionsOf('cache', options), input).report);
+  };
+
+  return {
+    check: report('check'), isValid: report('isValid'), stats: report('stats'), messages: report('messages'),
+    key: report('key'), fitRequests: report('fitRequests'), repair, convert, fit, cache,
+  };
+}

@@ -1,0 +1,29 @@
+/** What every error of this package is. */
+export class MsgError extends Error {
+  constructor(message, options) {
+    super(message, options);
+    this.name = new.target.name;
+  }
+}
+
+/** A document that cannot be read; `diagnostic` says where and why. */
+export class ParseError extends MsgError {
+  constructor(diagnostic) {
+    super(diagnostic.message);
+    this.diagnostic = diagnostic;
+  }
+}
+
+/** An option that does not exist, or a value that it cannot have. */
+export class OptionError extends MsgError {}
+
+/** Nothing that may be cut makes the conversation fit; `fitted` is what was reached. */
+export class CannotFit extends MsgError {
+  constructor(fitted) {
+    super(fitted.reason ?? 'the conversation does not fit the budget');
+    this.fitted = fitted;
+  }
+}
+
+/** A bug in this package. The next call starts afresh; parsers that were open are lost. */
+export class InternalError extends MsgError {}

@@ -1,0 +1,63 @@
+// Options in camel case, as the engine's options in snake case.
+import { OptionError } from './errors.js';
+import { OPTIONS } from './options.js';
+
+const snake = (name) => name.replace(/[A-Z]/g, (it) => `_${it.toLowerCase()}`);
+const camel = (name) => name.replace(/_([a-z])/g, (_, it) => it.toUpperCase());
+
+/** Options whose own members are options too. */
+const NESTED = new Set(['config', 'usage']);
+
+/** The JSON text of options, or nothing where there are none. An unknown name is an `OptionError`. */
+export function optionsOf(act, options) {
+  if (options === undefined || options === null) return undefined;
+  if (typeof options !== 'object' || Array.isArray(options)) {
+    throw new TypeError(`expected an object of options, found ${Array.isArray(options) ? 'a list' : typeof options}`);
+  }
+  const known = OPTIONS[act];
+  const members = {};
+  let isEmpty = true;
+  for (const [name, value] of Object.entries(options)) {
+    if (!known.includes(name)) throw new OptionError(unknown(act, name, known));
+    if (value === undefined) continue;
+    isEmpty = false;
+    members[snake(name)] = NESTED.has(name) ? nested(value) : value;
+  }
+  return isEmpty ? undefined : JSON.stringify(members);
+}
+
+function nested(value) {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, it]) => [snake(name), it]));
+}
+
+function unknown(act, name, known) {
+  const meant = known.find((it) => it === camel(name)) ?? nearest(name, known);
+  return `${act} has no option ${JSON.stringify(name)}${meant ? `, did you mean ${JSON.stringify(meant)}?` : ''}`;
+}
+
+/** The name that differs in at most a third of its letters. */
+function nearest(name, known) {
+  const [best, by] = known.map((it) => [it, distance(name.toLowerCase(), it.toLowerCase())])
+    .reduce((a, b) => (b[1] < a[1] ? b : a), ['', Infinity]);
+  return by <= Math.max(1, Math.floor(best.length / 3)) ? best : undefined;
+}
+
+function distance(a, b) {
+  if (a.length > 40) return Infinity;
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= a.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j += 1) {
+      next[j] = Math.min(row[j] + 1, next[j - 1] + 1, row[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1));
+    }
+    row = next;
+  }
+  return row[b.length];
+}
+
+/** The engine's sentence with the names of this package. */
+export function spelled(message) {
+  const names = new Set(Object.values(OPTIONS).flat().map(snake));
+  return message.replace(/\b[a-z]+(?:_[a-z]+)+\b/g, (it) => (names.has(it) ? camel(it) : it));
+}

@@ -1,0 +1,364 @@
+// Written by `cargo xtask codegen` from the option structs of the libraries.
+
+export type Profile =
+    'openai' | 'openai-responses' | 'anthropic' | 'gemini' | 'mistral' | 'bedrock' | 'deepseek' | 'kimi' | 'glm' |
+    'vertex' | 'openrouter' | 'ollama' | 'groq' | 'qwen' | 'azure' | 'cohere' | 'template' | 'fireworks' |
+    'together' | 'minimax' | 'copilot' | 'perplexity' | 'generic';
+
+export type Format =
+    'openai' | 'anthropic' | 'bedrock' | 'gemini' | 'interactions' | 'responses' | 'agent' | 'otel' | 'turns' |
+    'plain' | 'native' | 'langchaingo' | 'claude-code' | 'codex' | 'gemini-cli' | 'opencode' | 'goose' | 'cline' |
+    'aider' | 'openhands' | 'swe-agent' | 'langchain' | 'pydantic-ai' | 'agents-sdk' | 'vercel-ui' | 'sharegpt' |
+    'openai-jsonl' | 'inspect' | 'qwen-code' | 'pi' | 'copilot-cli' | 'claude-stream' | 'codex-exec' | 'atif' |
+    'kimi' | 'droid' | 'grok';
+
+export type ListFormat =
+    'openai' | 'bedrock' | 'gemini' | 'interactions' | 'responses' | 'agent' | 'otel' | 'turns' | 'plain' |
+    'native' | 'langchaingo' | 'claude-code' | 'codex' | 'gemini-cli' | 'opencode' | 'goose' | 'cline' | 'aider' |
+    'openhands' | 'swe-agent' | 'langchain' | 'pydantic-ai' | 'agents-sdk' | 'vercel-ui' | 'sharegpt' |
+    'openai-jsonl' | 'inspect' | 'qwen-code' | 'pi' | 'copilot-cli' | 'claude-stream' | 'codex-exec' | 'atif' |
+    'kimi' | 'droid' | 'grok';
+
+export type ObjectFormat =
+    'anthropic';
+
+export type Preset =
+    'balanced' | 'pentagi' | 'wolo' | 'forge' | 'window';
+
+export type Counter =
+    'script' | 'o200k' | 'cl100k' | 'forge' | 'wolo';
+
+export type Provider =
+    'auto' | 'openai' | 'responses' | 'anthropic' | 'gemini' | 'interactions' | 'bedrock';
+
+/** Prompt tokens that a provider reported for the first messages. */
+export interface Usage {
+  messages: number;
+  promptTokens: number;
+}
+
+/** How a document is read. */
+export interface ReadOptions {
+  /** The format of the input; recognised from its content, then its name, if not given. */
+  from?: Format | undefined;
+  /** Where calls stand: `native`, in members; `xml`, also in the text, with `Tool: NAME` results. `plain` is read as `xml`. */
+  calls?: 'auto' | 'native' | 'xml' | undefined;
+  /** The largest document (a file, or a line with jsonl) that is read, in bytes (k, M) [default: 256 MiB]. */
+  maxBytes?: number | undefined;
+}
+
+/** Options of `check` and `isValid`. */
+export interface CheckOptions {
+  /** The format of the input; recognised from its content, then its name, if not given. */
+  from?: Format | undefined;
+  /** Where calls stand: `native`, in members; `xml`, also in the text, with `Tool: NAME` results. `plain` is read as `xml`. */
+  calls?: 'auto' | 'native' | 'xml' | undefined;
+  /** The largest document (a file, or a line with jsonl) that is read, in bytes (k, M) [default: 256 MiB]. */
+  maxBytes?: number | undefined;
+  /** The model that made the assistant's messages, where the document does not say it: some providers refuse the signed reasoning of other models. */
+  model?: string | undefined;
+  /** The provider that made them, where the document does not say it. */
+  provider?: string | undefined;
+  /** Also judge by what this provider accepts. */
+  profile?: Profile | undefined;
+  /** With profile: the model that is asked, which a request says itself. */
+  forModel?: string | undefined;
+  /** Take the messages for a request: with profile also how it may end. */
+  request?: boolean | undefined;
+  /** Allow calls without results at the end: the agent has not run them yet. */
+  open?: boolean | undefined;
+  /** Also check each message by itself: roles, empty content, misplaced parts, arguments. */
+  messages?: boolean | undefined;
+  /** With messages: refuse user texts of more than N characters. */
+  maxChars?: number | undefined;
+}
+
+/** Options of `repair`. */
+export interface RepairOptions {
+  /** The format of the input; recognised from its content, then its name, if not given. */
+  from?: Format | undefined;
+  /** Where calls stand: `native`, in members; `xml`, also in the text, with `Tool: NAME` results. `plain` is read as `xml`. */
+  calls?: 'auto' | 'native' | 'xml' | undefined;
+  /** The largest document (a file, or a line with jsonl) that is read, in bytes (k, M) [default: 256 MiB]. */
+  maxBytes?: number | undefined;
+  /** The model that made the assistant's messages, where the document does not say it: some providers refuse the signed reasoning of other models. */
+  model?: string | undefined;
+  /** The provider that made them, where the document does not say it. */
+  provider?: string | undefined;
+  /** Also judge by what this provider accepts. */
+  profile?: Profile | undefined;
+  /** With profile: the model that is asked, which a request says itself. */
+  forModel?: string | undefined;
+  /** Take the messages for a request: with profile also how it may end. */
+  request?: boolean | undefined;
+  /** Allow calls without results at the end: the agent has not run them yet. */
+  open?: boolean | undefined;
+  /** Results that no call bears: add a call where there is room, drop, or keep all [default: fabricate]. */
+  orphans?: 'fabricate' | 'drop' | 'keep' | undefined;
+  /** An assistant message at the very beginning: insert a user message before it, or drop it [default: insert]. */
+  first?: 'insert' | 'drop' | undefined;
+  /** A message with an unknown role: drop it, or read it as a user message [default: drop]. */
+  unknownRole?: 'drop' | 'user' | undefined;
+  /** Arguments that are not JSON: keep them, mend what has one reading, complete also what is cut off (not to be run), or sanitize (escape control characters, else `{}`) [default: keep]. */
+  arguments?: 'keep' | 'sanitize' | 'mend' | 'complete' | undefined;
+  /** Also mend what is only a warning: accepted, but not read by the provider or not certain. By default only errors are mended. */
+  all?: boolean | undefined;
+  /** Take what an edit loses for an error: exit status 1. */
+  strict?: boolean | undefined;
+  /** The pattern of fresh tool call ids, such as `call_{r:24:x}`. */
+  idPattern?: string | undefined;
+}
+
+/** Options of `convert`. Options of a format that is not the target do nothing. */
+export interface ConvertOptions {
+  /** The format of the input; recognised from its content, then its name, if not given. */
+  from?: Format | undefined;
+  /** Where calls stand: `native`, in members; `xml`, also in the text, with `Tool: NAME` results. `plain` is read as `xml`. */
+  calls?: 'auto' | 'native' | 'xml' | undefined;
+  /** The largest document (a file, or a line with jsonl) that is read, in bytes (k, M) [default: 256 MiB]. */
+  maxBytes?: number | undefined;
+  /** Carry the whole request (tools, limits, temperature …), not only its conversation. */
+  request?: boolean | undefined;
+  /** Convert a response into a response: id, model, stop reason and usage go along. */
+  response?: boolean | undefined;
+  /** With request: the model to ask; the name in the input is of another provider. */
+  model?: string | undefined;
+  /** Take what is lost for an error: exit status 1. */
+  strict?: boolean | undefined;
+  /** To an agent's session: whether system texts and context that an agent injected go along: keep or drop. */
+  context?: 'keep' | 'drop' | undefined;
+  /** To an agent's session: the folder that it works in. */
+  cwd?: string | undefined;
+  /** To an agent's session: its id. */
+  sessionId?: string | undefined;
+  /** Write who made each message, where the format has a place for it. */
+  provenance?: boolean | undefined;
+  /** For `plain`: role and preview only, of so many characters. */
+  preview?: number | undefined;
+  /** Which form of `agent` is written. */
+  agentForm?: 'document' | 'sdk' | undefined;
+  /** Whether the shape that a source had comes back. */
+  layout?: 'keep' | 'canonical' | undefined;
+  /** The content of an assistant message that has calls and no content. */
+  contentWhenEmpty?: 'omit' | 'null' | 'empty' | undefined;
+  /** How content that is several texts is written. */
+  textParts?: 'array' | 'join' | undefined;
+  /** What stands between texts that are joined; a line break if nothing is said. */
+  textSeparator?: string | undefined;
+  /** Which messages keep their reasoning. */
+  reasoning?: 'all' | 'with_calls' | 'none' | undefined;
+  /** The member that holds reasoning. */
+  reasoningField?: 'reasoning_content' | 'reasoning' | undefined;
+  /** What happens to the ids of Responses items. */
+  itemIds?: 'keep' | 'drop' | undefined;
+  /** What becomes of later system messages. */
+  laterSystem?: 'user' | 'keep' | 'hoist' | undefined;
+  /** What becomes of `cacheControl`. */
+  cacheControl?: 'carry' | 'drop' | undefined;
+  /** What becomes of thinking. */
+  thinking?: 'keep' | 'none' | undefined;
+  /** With request: the most tokens of the answer, where the target demands a number and the input has none. */
+  maxTokens?: number | undefined;
+  /** What becomes of cache points. */
+  cache?: 'carry' | 'drop' | undefined;
+  /** What becomes of unsigned reasoning; none is `keep` in the same format and `drop` otherwise. */
+  unsigned?: 'drop' | 'keep' | undefined;
+  /** What becomes of ids. */
+  ids?: 'keep' | 'omit' | undefined;
+  /** What becomes of thoughts. */
+  thoughts?: 'keep' | 'none' | undefined;
+  /** Mend the output for this provider, as `msg repair profile` does; errors that stay: exit status 1. */
+  profile?: 'strict' | 'doc' | 'shipped' | undefined;
+  /** The prompt, if no system message is emitted. */
+  systemPrompt?: string | undefined;
+  /** The role of system turns and of the prompt. */
+  systemRole?: 'system' | 'developer' | undefined;
+  /** The name that takes the place of `productName` in the injected prompt. */
+  agentDisplayName?: string | undefined;
+  /** The name that the prompt was written with. */
+  productName?: string | undefined;
+  /** Whether [`LowerRules::Doc`] sends failed tools. */
+  failedTools?: 'filter' | 'include_error' | undefined;
+  /** What represents an output that is empty. */
+  emptyToolOutput?: 'by_profile' | 'placeholder' | 'literal' | undefined;
+  /** What [`LowerRules::Strict`] sends of argument text that is not JSON. */
+  invalidArguments?: 'keep' | 'wrap' | undefined;
+  /** How a tool's `input` is spelled. */
+  arguments?: 'spaced' | 'compact' | undefined;
+  /** Whether text after a tool part begins another assistant message (OA-8). */
+  splitInterleaved?: boolean | undefined;
+}
+
+/** Options of `fit` and `fitRequests`. */
+export interface FitOptions {
+  /** The format of the input; recognised from its content, then its name, if not given. */
+  from?: Format | undefined;
+  /** Where calls stand: `native`, in members; `xml`, also in the text, with `Tool: NAME` results. `plain` is read as `xml`. */
+  calls?: 'auto' | 'native' | 'xml' | undefined;
+  /** The largest document (a file, or a line with jsonl) that is read, in bytes (k, M) [default: 256 MiB]. */
+  maxBytes?: number | undefined;
+  /** The limit, in tokens (k, M) unless unit says otherwise. */
+  budget?: number | undefined;
+  /** What the limit counts [default: tokens]. */
+  unit?: 'tokens' | 'bytes' | undefined;
+  /** What to keep free of the limit, as a number or a percentage. */
+  reserve?: number | string | undefined;
+  /** Compact only above this percentage of what is usable. */
+  trigger?: number | undefined;
+  /** Compact down to this percentage of what is usable. */
+  target?: number | undefined;
+  /** How tokens are counted [default: script, or the preset's]. */
+  counter?: Counter | undefined;
+  /** Count the tool definitions in FILE (a JSON list) instead of those of the request body. */
+  tools?: ReadonlyArray<Readonly<Record<string, unknown>>> | undefined;
+  /** Calibrate by a reported usage: so many prompt tokens for the first K messages. */
+  usage?: Usage | undefined;
+  /** What to do, in which order [default: balanced]. */
+  preset?: Preset | undefined;
+  /** An option of the preset; repeatable. */
+  config?: Readonly<Record<string, unknown>> | undefined;
+  /** The policies to run instead of a preset, as a JSON list. */
+  policies?: ReadonlyArray<Readonly<Record<string, unknown>>> | undefined;
+  /** What stays: first-user, contains:TEXT, tool:NAME; repeatable, replaces first-user. */
+  pin?: ReadonlyArray<string> | undefined;
+  /** Bytes to which the outputs of a tool are cut first. */
+  toolCaps?: Readonly<Record<string, number>> | undefined;
+  /** Keep to what this provider accepts. */
+  profile?: Profile | undefined;
+  /** Mend the chain first. */
+  repair?: boolean | undefined;
+  /** Accept unanswered calls at the end. */
+  open?: boolean | undefined;
+  /** When a summary fails: keep what it was to replace, or put a digest there [default: the preset's]. */
+  onFailure?: 'keep' | 'digest' | undefined;
+  /** Print what was reached even if it does not fit. */
+  bestEffort?: boolean | undefined;
+  /** Take what is lost, and not cut, for an error: exit status 1. */
+  strict?: boolean | undefined;
+  /** A summariser for tests: fixed:TEXT, len, hash, echo:N, digest, error, fail-on:TEXT. */
+  testSummarizer?: string | ReadonlyArray<string> | undefined;
+  /** Write the records of the compaction to FILE, a line of JSON each. */
+  records?: boolean | undefined;
+  /** Write the plan to FILE: it can be applied to the grown conversation, and undone. */
+  plan?: boolean | undefined;
+  /** Apply the plan in FILE instead of compacting. */
+  apply?: Readonly<Record<string, unknown>> | undefined;
+  /** Undo the plan in FILE instead of compacting. */
+  undo?: Readonly<Record<string, unknown>> | undefined;
+  /** How many parts `stats` lists. */
+  top?: number | undefined;
+}
+
+/** Options of `stats`. */
+export interface StatsOptions {
+  /** The format of the input; recognised from its content, then its name, if not given. */
+  from?: Format | undefined;
+  /** Where calls stand: `native`, in members; `xml`, also in the text, with `Tool: NAME` results. `plain` is read as `xml`. */
+  calls?: 'auto' | 'native' | 'xml' | undefined;
+  /** The largest document (a file, or a line with jsonl) that is read, in bytes (k, M) [default: 256 MiB]. */
+  maxBytes?: number | undefined;
+  /** A limit in tokens (k, M), drawn as a line over the growth. */
+  budget?: number | undefined;
+  /** How tokens are counted [default: script, or the preset's]. */
+  counter?: Counter | undefined;
+  /** Count the tool definitions in FILE (a JSON list) instead of those of the request body. */
+  tools?: ReadonlyArray<Readonly<Record<string, unknown>>> | undefined;
+  /** Calibrate by a reported usage: so many prompt tokens for the first K messages. */
+  usage?: Usage | undefined;
+  /** How many of the largest parts to list. */
+  top?: number | undefined;
+}
+
+/** Options of `cache`. */
+export interface CacheOptions {
+  /** The API of the requests (anthropic, openai, responses, gemini, bedrock) or the agent of the session. Default: recognised. */
+  from?: 'anthropic' | 'openai' | 'responses' | 'gemini' | 'bedrock' | undefined;
+  /** The provider whose caching rules apply. Default: by API, model and address. */
+  provider?: string | undefined;
+  /** Prices in LiteLLM's format, instead of the built-in list. */
+  prices?: Readonly<Record<string, unknown>> | undefined;
+  /** Report misses of at least this many tokens. */
+  minMissed?: number | undefined;
+  /** Remember at most this many runs of a log. */
+  runs?: number | undefined;
+}
+
+/** Options of `key`. */
+export interface KeyOptions {
+  /** The format of the input; recognised from its content, then its name, if not given. */
+  from?: Format | undefined;
+  /** Where calls stand: `native`, in members; `xml`, also in the text, with `Tool: NAME` results. `plain` is read as `xml`. */
+  calls?: 'auto' | 'native' | 'xml' | undefined;
+  /** The largest document (a file, or a line with jsonl) that is read, in bytes (k, M) [default: 256 MiB]. */
+  maxBytes?: number | undefined;
+  /** Hash the bytes, which need not be a document, instead of what is said. */
+  exact?: boolean | undefined;
+}
+
+/** Options of `tools`, `ToolParser` and `toolEvents`. */
+export interface ToolsOptions {
+  /** What becomes of thinking. */
+  thinking?: 'keep' | 'none' | undefined;
+  /** The message begins inside thinking: the template has opened the tag. */
+  implicitThinking?: boolean | undefined;
+  /** What becomes of calls in code fences. */
+  fencedTools?: 'fallback' | 'always' | 'never' | undefined;
+  /** Read only calls of these dialects and `<tool>` blocks: invoke, hermes, glm, qwen, cline, dsml, minimax, harmony, kimi, deepseek, llama, pythonic, mistral, fenced; or all, or none [default: all, with jsonl none]. */
+  dialects?: string | ReadonlyArray<string> | undefined;
+  /** The registered tools: names, or a JSON file of definitions. */
+  tools?: string | ReadonlyArray<string | Readonly<Record<string, unknown>>> | undefined;
+  /** Types of parameters: tool definitions, or an object from tool to JSON Schema. */
+  schema?: unknown | undefined;
+  /** Why the model stopped; length and its like mean that the text was cut. */
+  finishReason?: string | undefined;
+  /** Bytes fed at a time; 0 for all at once. It changes no answer. */
+  chunk?: number | undefined;
+  /** The largest block that is kept, in bytes. */
+  maxToolBytes?: number | undefined;
+  /** The deepest nesting of parameters. */
+  maxDepth?: number | undefined;
+  /** Blocks and fences that may be read twice. */
+  maxRetries?: number | undefined;
+  /** Add the events of the stream to the JSON form. */
+  events?: boolean | undefined;
+}
+
+/** Options of `stream`, `StreamAssembler` and `streamEvents`. */
+export interface StreamOptions {
+  /** Whose stream it is. */
+  provider?: Provider | undefined;
+  /** Feed N bytes at a time; 0 feeds all at once. The result is the same. */
+  chunk?: number | undefined;
+  /** The form of the message. */
+  to?: 'openai' | 'native' | 'turns' | 'openai-chunks' | 'responses-events' | 'anthropic-events' | 'gemini-chunks' | 'interactions-events' | 'bedrock-events' | 'bedrock-frames' | undefined;
+  /** Give the events too. */
+  events?: boolean | undefined;
+  /** Objects that stand behind each other without a break are events of their own. */
+  splitConcatenated?: boolean | undefined;
+  /** The largest event that is kept, in bytes. */
+  maxEventBytes?: number | undefined;
+  /** The stream is cut off behind so many bytes. */
+  interruptAfter?: number | undefined;
+  /** The largest document (a file, or a line with jsonl) that is read, in bytes (k, M) [default: 256 MiB]. */
+  maxBytes?: number | undefined;
+}
+
+/** A finding: what is wrong, where, and what would mend it. */
+export interface Diagnostic {
+  answer?: string;
+  at?: {
+    column?: number;
+    end?: number;
+    line?: number;
+    message?: number;
+    other_message?: number;
+    part?: number;
+    section?: number;
+    start?: number;
+    tool_call_id?: string;
+  };
+  code: string;
+  fix?: string;
+  message: string;
+  severity: 'error' | 'warning' | 'info';
+}

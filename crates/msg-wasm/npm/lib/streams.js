@@ -1,0 +1,147 @@
+// What comes in pieces: tool calls in model text, and streams of providers.
+import { ACTS } from './acts.js';
+import { InternalError, OptionError } from './errors.js';
+import { bytesOf, kindOf } from './input.js';
+import { optionsOf, spelled } from './names.js';
+
+/** A parser of the engine, which is closed when the object is collected. */
+class Parser {
+  #engine;
+  #number;
+  #generation;
+  #half = '';
+  #closed;
+  static #registry = new FinalizationRegistry(({ engine, number, generation }) => engine.close(number, generation));
+
+  constructor(engine, act, options) {
+    this.#engine = engine;
+    try {
+      this.#number = engine.open(ACTS[act], optionsOf(act, options));
+    } catch (error) {
+      if (error instanceof OptionError) error.message = spelled(error.message);
+      throw error;
+    }
+    this.#generation = engine.generation;
+    Parser.#registry.register(this, { engine, number: this.#number, generation: this.#generation }, this);
+  }
+
+  /** The events that a piece completes: a string, bytes, or nothing. */
+  feed(piece) {
+    this.#expectOpen();
+    if (piece === null || piece === undefined || piece === '') return [];
+    if (typeof piece !== 'string') return JSON.parse(this.#engine.feed(this.#number, this.#bytes(piece)));
+    const text = this.#half + piece;
+    // The second half of the last character may be in the next piece.
+    const last = text.charCodeAt(text.length - 1);
+    const isHalf = last >= 0xd800 && last <= 0xdbff;
+    this.#half = isHalf ? text[text.length - 1] : '';
+    const whole = isHalf ? text.slice(0, -1) : text;
+    return whole === '' ? [] : JSON.parse(this.#engine.feed(this.#number, whole));
+  }
+
+  /** What the end completes; nothing can be fed after it. */
+  finish() {
+    this.#expectOpen();
+    const half = this.#half === '' ? [] : JSON.parse(this.#engine.feed(this.#number, this.#half));
+    this.#close();
+    return { half, rest: JSON.parse(this.#engine.finish(this.#number)) };
+  }
+
+  /** Drops what was fed. */
+  close() {
+    if (this.#closed) return;
+    this.#close();
+    this.#engine.close(this.#number, this.#generation);
+  }
+
+  #bytes(piece) {
+    const bytes = bytesOf(piece);
+    if (bytes === undefined) throw new TypeError(`expected a string or bytes, found ${kindOf(piece)}`);
+    return bytes;
+  }
+
+  #close() {
+    this.#closed = true;
+    Parser.#registry.unregister(this);
+  }
+
+  #expectOpen() {
+    if (this.#closed) throw new Error('finished: make a new parser for the next text');
+    if (this.#generation !== this.#engine.generation) throw new InternalError('the parser was lost with its instance');
+  }
+}
+
+export function streamFunctions(engine) {
+  class ToolParser {
+    #parser;
+    constructor(options) {
+      this.#parser = new Parser(engine, 'tools', options);
+    }
+    feed(piece) {
+      return this.#parser.feed(piece);
+    }
+    finish() {
+      const { half, rest } = this.#parser.finish();
+      return [...half, ...rest];
+    }
+    close() {
+      this.#parser.close();
+    }
+  }
+
+  class StreamAssembler {
+    #parser;
+    constructor(options) {
+      this.#parser = new Parser(engine, 'stream', options);
+    }
+    feed(chunk) {
+      const isObject = typeof chunk === 'object' && chunk !== null && bytesOf(chunk) === undefined;
+      if (isObject && Array.isArray(chunk)) throw new TypeError('expected a string, bytes or an event, found a list');
+      return this.#parser.feed(isObject ? `data: ${JSON.stringify(chunk)}\n\n` : chunk);
+    }
+    finish() {
+      const { half, rest } = this.#parser.finish();
+      if (half.length > 0) rest.events = [...half, ...(rest.events ?? [])];
+      return rest;
+    }
+    close() {
+      this.#parser.close();
+    }
+  }
+
+  const whole = (act) => (text, options) => {
+    const input = typeof text === 'string' ? text : bytesOf(text);
+    if (input === undefined) throw new TypeError(`expected a string or bytes, found ${kindOf(text)}`);
+    try {
+      return JSON.parse(engine.call(ACTS[act], optionsOf(act, options), input).report);
+    } catch (error) {
+      if (error instanceof OptionError) error.message = spelled(error.message);
+      throw error;
+    }
+  };
+
+  const toolEvents = (options) => {
+    const parser = new ToolParser(options);
+    return new TransformStream({
+      transform: (piece, out) => parser.feed(piece).forEach((it) => out.enqueue(it)),
+      flush: (out) => parser.finish().forEach((it) => out.enqueue(it)),
+    });
+  };
+
+  const streamEvents = (options) => {
+    const assembler = new StreamAssembler(options);
+    let settle;
+    const result = new Promise((resolve) => (settle = resolve));
+    const stream = new TransformStream({
+      transform: (chunk, out) => assembler.feed(chunk).forEach((it) => out.enqueue(it)),
+      flush(out) {
+        const { events = [], ...rest } = assembler.finish();
+        events.forEach((it) => out.enqueue(it));
+        settle(rest);
+      },
+    });
+    return Object.assign(stream, { result });
+  };
+
+  return { ToolParser, StreamAssembler, tools: whole('tools'), stream: whole('stream'), toolEvents, streamEvents };
+}

@@ -1,0 +1,25 @@
+//! The compiled half of the npm package: bytes in, answers of `msg-document` out. It holds no logic; the functions that
+//! people call are in `npm/`.
+//!
+//! ```text
+//! input(n) ─▶ place ─ JavaScript writes n bytes ─▶ call(act, options, n, kept) ─▶ status
+//!                                                   document(), document_len(), report(), report_len()
+//! ```
+//!
+//! There is one input and one answer: WebAssembly runs on one thread, and JavaScript copies an answer before the next
+//! call. Nothing here allocates for the caller, so that nothing has to be freed.
+
+#[cfg(feature = "documents")]
+mod acts;
+#[cfg(feature = "documents")]
+mod cache;
+mod exports;
+#[cfg(feature = "documents")]
+mod kept;
+mod state;
+mod streams;
+
+pub use exports::{
+    call, close, document, document_len, feed, finish, forget, input, open, options, report,
+    report_len,
+};

@@ -1,0 +1,162 @@
+// What the functions answer, beside the program's own answers.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as msg from 'msg-conversations';
+
+const USER = { role: 'user', content: 'hi' };
+const CALL = {
+  role: 'assistant',
+  content: null,
+  tool_calls: [{ id: 'c1', type: 'function', function: { name: 'w', arguments: '{"a":12345678901234567890}' } }],
+};
+const ORPHAN = { role: 'tool', tool_call_id: 'c9', content: '42' };
+
+test('check finds what is wrong, in text, bytes and objects', () => {
+  const document = [USER, CALL, USER];
+  const json = JSON.stringify(document);
+  const expected = msg.check(document);
+  assert.equal(expected.ok, false);
+  assert.equal(expected.format, 'openai');
+  assert.equal(expected.messages, 3);
+  assert.deepEqual(msg.check(json).diagnostics.map((it) => it.code), expected.diagnostics.map((it) => it.code));
+  assert.deepEqual(msg.check(new TextEncoder().encode(json)), msg.check(json));
+  assert.deepEqual(msg.check(Buffer.from(json)), msg.check(json));
+  assert.equal(msg.isValid(document), false);
+  assert.equal(msg.isValid([USER]), true);
+});
+
+test('repair keeps objects that did not change', () => {
+  const document = [USER, CALL, { role: 'user', content: 'and?' }];
+  const repaired = msg.repair(document);
+  assert.equal(repaired.changed, true);
+  assert.equal(repaired.document.length, 4);
+  assert.equal(repaired.document[0], document[0]);
+  assert.equal(repaired.document[1], document[1]);
+  assert.equal(repaired.document[3], document[2]);
+  assert.equal(repaired.document[2].tool_call_id, 'c1');
+  assert.equal(msg.check(repaired.document).ok, true);
+  assert.equal(document.length, 3);
+});
+
+test('repair of a request keeps its members, and of a sound document the document', () => {
+  const tools = [{ type: 'function', function: { name: 'w', parameters: { type: 'object' } } }];
+  const request = { model: 'm', tools, messages: [USER, CALL, ORPHAN] };
+  const { document } = msg.repair(request);
+  assert.equal(document.messages[0], USER);
+  assert.equal(document.tools[0], tools[0]);
+  assert.deepEqual(Object.keys(document), ['model', 'tools', 'messages']);
+  const sound = { model: 'm', messages: [USER] };
+  assert.equal(msg.repair(sound).document, sound);
+  assert.equal(msg.repair(sound).changed, false);
+  const bytes = new TextEncoder().encode(JSON.stringify(sound));
+  assert.equal(msg.repair(bytes).document, bytes);
+});
+
+test('equal messages are each other, once', () => {
+  const [a, b] = [{ role: 'user', content: 'x' }, { role: 'user', content: 'x' }];
+  const { document } = msg.repair([a, CALL, b]);
+  assert.equal(document[0], a);
+  assert.equal(document.at(-1), b);
+});
+
+test('every API keeps its form', () => {
+  const answers = [
+    [{ model: 'm', input: [{ role: 'user', content: 'hi' }, { type: 'function_call', call_id: 'c1', name: 'w', arguments: '{}' }] }, 'input'],
+    [{ model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'hi' }, { role: 'assistant', content: [{ type: 'tool_use', id: 'c1', name: 'w', input: {} }] }, { role: 'user', content: 'and?' }] }, 'messages'],
+    [{ contents: [{ role: 'user', parts: [{ text: 'hi' }] }, { role: 'model', parts: [{ functionCall: { name: 'w', args: {} } }] }, { role: 'user', parts: [{ text: 'and?' }] }] }, 'contents'],
+  ];
+  for (const [request, member] of answers) {
+    const repaired = msg.repair(request);
+    assert.equal(repaired.changed, true, member);
+    assert.equal(repaired.document[member][0], request[member][0], member);
+    assert.equal(msg.check(repaired.document).ok, true, member);
+  }
+});
+
+test('text is laid out as it came, with numbers of any size', () => {
+  const text = `[ {"role":"user","content":"hi"},\n  ${JSON.stringify(CALL).replace('"content":null', '"content":1234567890123456789012345678901234567890')} ]`;
+  const checked = msg.check(text.replace('1234567890123456789012345678901234567890', 'null'));
+  assert.equal(checked.ok, false);
+  const { document } = msg.repair(text.replace('1234567890123456789012345678901234567890', 'null'));
+  assert.ok(document.startsWith('[ {"role":"user","content":"hi"},\n  {'));
+  assert.ok(document.includes('12345678901234567890'));
+});
+
+test('a byte order mark and half a surrogate pair are kept', () => {
+  const marked = `\ufeff${JSON.stringify([USER, CALL, USER])}`;
+  assert.ok(msg.repair(marked).document.startsWith('\ufeff['));
+  const half = [{ role: 'user', content: 'a\ud83d' }, CALL, USER];
+  assert.equal(msg.repair(half).document[0], half[0]);
+  const raw = `[{"role":"user","content":"a\ud83d"},${JSON.stringify(CALL)},${JSON.stringify(USER)}]`;
+  const read = JSON.parse(msg.repair(raw).document);
+  assert.equal(read[0].content, 'a\ud83d');
+});
+
+test('convert answers in kind', () => {
+  const { document, edits } = msg.convert([USER], 'gemini');
+  assert.deepEqual(document, { contents: [{ role: 'user', parts: [{ text: 'hi' }] }] });
+  assert.deepEqual(edits, []);
+  assert.equal(msg.convert(JSON.stringify([USER]), 'gemini').document, '{"contents":[{"role":"user","parts":[{"text":"hi"}]}]}');
+  const request = msg.convert({ model: 'gpt-5', messages: [USER] }, 'anthropic', { request: true, model: 'c', maxTokens: 9 });
+  assert.equal(request.document.max_tokens, 9);
+  assert.throws(() => msg.convert([USER], 'nope'), msg.OptionError);
+  assert.throws(() => msg.convert([USER]), TypeError);
+});
+
+test('fit cuts, or says why it cannot', () => {
+  const long = Array.from({ length: 40 }, (_, at) => ({ role: at % 2 ? 'assistant' : 'user', content: 'word '.repeat(200) + at }));
+  const fitted = msg.fit(long, { budget: 3000 });
+  assert.ok(fitted.document.length < long.length);
+  assert.ok(msg.stats(fitted.document).tokens <= 3000);
+  assert.equal(fitted.document.at(-1), long.at(-1));
+  assert.throws(() => msg.fit(long, { budget: 5 }), (it) => it instanceof msg.CannotFit && it.fitted.reason.length > 0);
+  const small = [USER];
+  assert.equal(msg.fit(small, { budget: 1000 }).document, small);
+  const requests = msg.fitRequests(long, { budget: 3000 });
+  assert.ok(Array.isArray(requests));
+});
+
+test('stats, messages and key', () => {
+  const stats = msg.stats([USER]);
+  assert.equal(stats.messages, 1);
+  assert.ok(stats.tokens > 0);
+  assert.equal(msg.messages([USER, CALL])[1].role, 'assistant');
+  const key = msg.key([USER]);
+  assert.match(key, /^[0-9a-f]{32}$/);
+  assert.equal(key, msg.key(msg.convert([USER], 'gemini').document));
+});
+
+test('cache says where the prompt cache broke', () => {
+  const [a, b] = ['gpt-5', 'gpt-5-mini'].map((model) => ({ model, messages: [{ role: 'user', content: 'What time is it?' }] }));
+  const { rows, totals } = msg.cache([a, JSON.stringify(b)]);
+  assert.equal(rows.length, 2);
+  assert.equal(rows[1].changes[0].code, 'cache::model-changed');
+  assert.equal(totals.requests, 2);
+  assert.equal(msg.cache([a, 7].map((it) => (it === 7 ? '7' : it))).rows[1].error.code.startsWith('cache::'), true);
+  assert.throws(() => msg.cache([a], { from: 'nope' }), msg.OptionError);
+});
+
+test('unknown options and wrong arguments are said at once', () => {
+  assert.throws(() => msg.check([USER], { profil: 'openai' }), (it) => it instanceof msg.OptionError && it.message.includes('did you mean "profile"'));
+  assert.throws(() => msg.check([USER], { for_model: 'x' }), (it) => it.message.includes('did you mean "forModel"'));
+  assert.throws(() => msg.check([USER], { profile: 'nope' }), msg.OptionError);
+  assert.throws(() => msg.check([USER], { maxChars: 3 }), (it) => it instanceof msg.OptionError && it.message.includes('maxChars'));
+  assert.throws(() => msg.check([USER], []), TypeError);
+  for (const wrong of [null, undefined, 3, true, () => {}, Symbol('x')]) assert.throws(() => msg.check(wrong), TypeError);
+  assert.throws(() => msg.check('{'), (it) => it instanceof msg.ParseError && it.diagnostic.code.length > 0 && it.name === 'ParseError');
+  assert.throws(() => msg.check([{ role: 'user', content: 1n }]), TypeError);
+  assert.equal(msg.check([USER], { profile: undefined }).ok, true);
+});
+
+test('options are understood once, and many of them do not grow memory', () => {
+  for (let n = 0; n < 500; n += 1) assert.equal(msg.check([USER], { maxBytes: 1000 + n }).ok, true);
+  assert.throws(() => msg.check([USER], { maxBytes: 3 }), msg.ParseError);
+});
+
+test('large documents are taken', () => {
+  const large = Array.from({ length: 60_000 }, (_, at) => ({ role: at % 2 ? 'assistant' : 'user', content: `text ${at} 𝄞 `.repeat(5) }));
+  assert.equal(msg.check(large).messages, 60_000);
+  const { document } = msg.repair([...large, CALL]);
+  assert.equal(document[59_999], large[59_999]);
+  assert.equal(document.length, 60_002);
+});

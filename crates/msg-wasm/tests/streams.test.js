@@ -1,0 +1,101 @@
+// What comes in pieces: any cutting gives the same events.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Worker } from 'node:worker_threads';
+import * as main from 'msg-conversations';
+import * as small from 'msg-conversations/stream';
+
+const TEXT = 'I look 𝄞 up.\n<tool_call>\n{"name":"w","arguments":{"city":"Zürich 😀"}}\n</tool_call>\nDone.';
+const SSE = [
+  { id: 'a', model: 'm', choices: [{ index: 0, delta: { role: 'assistant', content: 'It 𝄞 ' } }] },
+  { id: 'a', model: 'm', choices: [{ index: 0, delta: { content: 'works' } }] },
+  { id: 'a', model: 'm', choices: [{ index: 0, delta: {}, finish_reason: 'stop' }], usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 } },
+];
+const BODY = `${SSE.map((it) => `data: ${JSON.stringify(it)}\n\n`).join('')}data: [DONE]\n\n`;
+
+/** Events with neighbouring texts joined: where a text is cut is not part of it. */
+function joined(events) {
+  const res = [];
+  for (const it of events) {
+    const last = res.at(-1);
+    const same = last && last.type === it.type && last.index === it.index;
+    if (same && typeof it.text === 'string') last.text += it.text;
+    else if (same && typeof it.arguments === 'string' && it.call === undefined) last.arguments += it.arguments;
+    else res.push({ ...it });
+  }
+  return res;
+}
+
+const pieces = (text, size) => Array.from({ length: Math.ceil(text.length / size) }, (_, at) => text.slice(at * size, (at + 1) * size));
+
+for (const [name, { ToolParser, StreamAssembler, tools, stream, toolEvents, streamEvents, OptionError }] of [['main', main], ['stream', small]]) {
+  test(`${name}: tool calls are the same for any cutting, in the middle of a surrogate pair too`, () => {
+    const all = (parts) => {
+      const parser = new ToolParser({ dialects: ['hermes'] });
+      return joined([...parts.flatMap((it) => parser.feed(it)), ...parser.finish()]);
+    };
+    const expected = all([TEXT]);
+    assert.ok(JSON.stringify(expected).includes('Zürich 😀'));
+    for (const size of [1, 2, 3, 4, 5, 6, 8, 100]) assert.deepEqual(all(pieces(TEXT, size)), expected, `size ${size}`);
+    const bytes = new TextEncoder().encode(TEXT);
+    assert.deepEqual(all(Array.from(bytes, (it) => Uint8Array.of(it))), expected);
+    assert.deepEqual(all([null, TEXT, undefined, '']), expected);
+  });
+
+  test(`${name}: null is no text, and other values are refused`, () => {
+    const parser = new ToolParser();
+    assert.deepEqual(parser.feed(null), []);
+    assert.deepEqual(parser.feed(undefined), []);
+    for (const wrong of [3, true, {}, [1]]) assert.throws(() => parser.feed(wrong), TypeError);
+    parser.feed('a\ud83d');
+    const events = parser.finish();
+    assert.ok(JSON.stringify(events).length > 2);
+    assert.throws(() => parser.feed('x'), /finished/);
+    assert.throws(() => parser.finish(), /finished/);
+    parser.close();
+    assert.throws(() => new ToolParser({ dialect: ['x'] }), OptionError);
+    assert.throws(() => new StreamAssembler({ provider: 'nope' }), OptionError);
+  });
+
+  test(`${name}: a stream is assembled, from text, bytes and events`, () => {
+    const all = (parts) => {
+      const assembler = new StreamAssembler();
+      parts.forEach((it) => assembler.feed(it));
+      const { events, ...rest } = assembler.finish();
+      return rest;
+    };
+    const expected = all([BODY]);
+    assert.equal(expected.message.content, 'It 𝄞 works');
+    for (const size of [1, 2, 3, 7]) assert.deepEqual(all(pieces(BODY, size)), expected);
+    assert.equal(all(SSE).message.content, 'It 𝄞 works');
+    assert.deepEqual(stream(BODY).message, expected.message);
+    for (const wrong of [3, true, [1]]) assert.throws(() => new StreamAssembler().feed(wrong), TypeError);
+  });
+
+  test(`${name}: whole texts`, () => {
+    assert.ok(JSON.stringify(tools(TEXT, { dialects: 'hermes' })).includes('"w"'));
+    assert.throws(() => tools(3), TypeError);
+  });
+
+  test(`${name}: transform streams`, async () => {
+    const events = [];
+    for await (const it of ReadableStream.from(pieces(TEXT, 3)).pipeThrough(toolEvents({ dialects: ['hermes'] }))) events.push(it);
+    assert.ok(events.some((it) => JSON.stringify(it).includes('Zürich')));
+    const read = streamEvents();
+    const bytes = new Response(BODY).body.pipeThrough(read);
+    let text = '';
+    for await (const it of bytes) if (it.type === 'text-delta') text += it.text;
+    assert.equal(text, 'It 𝄞 works');
+    assert.equal((await read.result).message.content, 'It 𝄞 works');
+  });
+}
+
+test('parsers that are dropped are forgotten', () => {
+  for (let n = 0; n < 20_000; n += 1) new main.ToolParser().feed('a');
+  assert.equal(main.check([{ role: 'user', content: 'hi' }]).ok, true);
+});
+
+test('a worker has an instance of its own', async () => {
+  const worker = new Worker(new URL('./worker.js', import.meta.url));
+  assert.equal(await new Promise((resolve, reject) => worker.once('message', resolve).once('error', reject)), true);
+});

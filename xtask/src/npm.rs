@@ -1,0 +1,131 @@
+//! `cargo xtask npm`: builds the npm package, installs it as a user would, and runs its tests: in Node, against the
+//! SDKs of providers on loopback, with the compiler of TypeScript, and in headless Chromium where that is installed.
+//! `cargo xtask npm bench` measures sizes and calls instead; `cargo xtask npm pack` only builds.
+//!
+//! Nothing of it is part of `cargo test` or `cargo xtask ci`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::workspace::Workspace;
+use crate::{Res, sh};
+
+const CRATE: &str = "crates/msg-wasm";
+const TRIPLE: &str = "wasm32-unknown-unknown";
+/// The modules and what cargo is told to build each.
+const MODULES: &[(&str, &[&str])] = &[("msg", &[]), ("stream", &["--no-default-features"])];
+/// What optimises the modules, what the tests compare with, and what bundles for the browser.
+const TOOLS: &[&str] = &["binaryen@132"];
+const PEERS: &[&str] = &[
+    "@ai-sdk/anthropic@3",
+    "@ai-sdk/openai@3",
+    "@anthropic-ai/sdk",
+    "@types/node@20",
+    "ai@6",
+    "esbuild",
+    "openai",
+    "typescript",
+];
+/// What rustc uses of WebAssembly, which every engine since 2022 has.
+const FEATURES: &[&str] = &[
+    "--enable-bulk-memory",
+    "--enable-multivalue",
+    "--enable-mutable-globals",
+    "--enable-nontrapping-float-to-int",
+    "--enable-reference-types",
+    "--enable-sign-ext",
+];
+const DOCUMENTS: &str = "benches/data/conversations/recorded.jsonl";
+
+pub(crate) fn run(workspace: &Workspace, args: &[&str]) -> Res {
+    let place = target(workspace).join("npm");
+    let package = pack(workspace, &place)?;
+    match args {
+        ["pack"] => {
+            println!("{}", package.display());
+            Ok(())
+        }
+        [] => {
+            install(&place, &package)?;
+            test(workspace, &place)
+        }
+        ["bench"] => {
+            install(&place, &package)?;
+            copy(&workspace.root.join(CRATE).join("benches"), &place)?;
+            let documents = workspace.root.join(DOCUMENTS).display().to_string();
+            sh::run(&place, "node", &["speed.js", &documents], &[])
+        }
+        args => crate::no_more(args),
+    }
+}
+
+pub(crate) fn target(workspace: &Workspace) -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| workspace.root.join("target"), Into::into)
+}
+
+/// The tarball of the package: both modules, and the files in `npm/`.
+pub(crate) fn pack(workspace: &Workspace, place: &Path) -> Res<PathBuf> {
+    fs::create_dir_all(place)?;
+    fs::write(place.join("package.json"), "{\"private\":true,\"type\":\"module\"}\n")?;
+    add(place, TOOLS)?;
+    let source = workspace.root.join(CRATE);
+    let built = target(workspace).join(TRIPLE).join("release/msg_wasm.wasm");
+    let package = source.join("npm");
+    fs::create_dir_all(package.join("wasm"))?;
+    for (name, features) in MODULES {
+        let build = [&["build", "--quiet", "--release", "--target", TRIPLE], *features].concat();
+        sh::run(&source, &sh::cargo(), &build, &[])?;
+        let module = package.join("wasm").join(format!("{name}.wasm"));
+        optimise(place, &built, &module)?;
+    }
+    let to = place.display().to_string();
+    let name = sh::read(&package, "npm", &["pack", "--silent", "--pack-destination", &to])?;
+    Ok(place.join(name.trim()))
+}
+
+/// Optimises a module, unless it was made of the same bytes before: that takes minutes.
+fn optimise(place: &Path, built: &Path, module: &Path) -> Res {
+    let bytes = fs::read(built)?;
+    let mark = place.join(module.with_extension("source").file_name().unwrap_or_default());
+    if module.is_file() && fs::read(&mark).is_ok_and(|it| it == bytes) {
+        return Ok(());
+    }
+    let (from, to) = (built.display().to_string(), module.display().to_string());
+    let wasm_opt = place.join("node_modules/.bin/wasm-opt").display().to_string();
+    let options = ["-Oz", "--strip-producers", "-o", &to];
+    sh::run(place, &wasm_opt, &[&[from.as_str()], &options[..], FEATURES].concat(), &[])?;
+    fs::write(mark, bytes).map_err(Into::into)
+}
+
+fn add(place: &Path, packages: &[&str]) -> Res {
+    let quiet = ["install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts"];
+    sh::run(place, "npm", &[&quiet[..], packages].concat(), &[])
+}
+
+fn install(place: &Path, package: &Path) -> Res {
+    let package = package.display().to_string();
+    add(place, &[&[package.as_str()], PEERS].concat())
+}
+
+fn test(workspace: &Workspace, place: &Path) -> Res {
+    copy(&workspace.root.join(CRATE).join("tests"), place)?;
+    let tests = ["functions.test.js", "streams.test.js", "hooks.test.js"];
+    sh::run(place, "node", &[&["--test"], &tests[..]].concat(), &[])?;
+    let strict = ["tsc", "--noEmit", "--strict", "--skipLibCheck", "--module", "nodenext"];
+    let lib = ["--target", "es2022", "--lib", "es2022,dom,dom.iterable,dom.asynciterable"];
+    sh::run(place, "npx", &[&strict[..], &lib, &["types.ts"]].concat(), &[])?;
+    if sh::succeeds(place, "chromium", &["--version"]) {
+        sh::run(place, "node", &["browser.js", "chromium"], &[])
+    } else {
+        println!("chromium is not installed: the page was not tried");
+        Ok(())
+    }
+}
+
+fn copy(from: &Path, to: &Path) -> Res {
+    for entry in fs::read_dir(from)? {
+        let path = entry?.path();
+        fs::copy(&path, to.join(path.file_name().unwrap_or_default()))?;
+    }
+    Ok(())
+}
