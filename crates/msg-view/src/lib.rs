@@ -1,8 +1,8 @@
 //! A conversation as HTML pages to read, to keep or to send: what `msg view` shows, as a library.
 //!
 //! A page needs nothing else: no script, no font, no network. Markdown is rendered, HTML of the conversation is
-//! text, results are at their calls, problems at the messages that they concern. It opens no file, checks no
-//! chain and calls no model; what is wrong with the messages it is told.
+//! text, results are at their calls, problems at the messages that they concern; edits are diffs, plans are lists. It
+//! opens no file, checks no chain and calls no model: the caller passes what is wrong with the messages.
 //!
 //! ```
 //! use msg_core::Message;
@@ -14,6 +14,7 @@
 //! assert!(page.contains("What is <strong>a</strong>?") && page.contains("&lt;b onclick=x&gt;"));
 //! ```
 
+mod call;
 mod markdown;
 mod message;
 mod options;

@@ -12,11 +12,13 @@
 //! Every byte of the conversation is escaped, and every text of it isolated, so that marks of writing
 //! direction turn nothing around next to it.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write as _;
 
 use msg_core::{Image, Part, Role, ToolCall, ToolResult};
 
+use crate::call;
 use crate::markdown::{LONGEST, escape, grouped, indent, markdown};
 use crate::pages::Pages;
 
@@ -115,9 +117,14 @@ impl<'a> Drawing<'a> {
     fn call(&self, it: &ToolCall, at: At, res: &mut String) {
         res.push_str("<div class=\"call\">");
         let arguments = it.arguments.text();
-        let is_json = msg_json::validate(arguments).is_ok();
-        let arguments = if is_json { indent(arguments) } else { arguments.to_owned() };
-        fold(&it.name, &it.id, &arguments, arguments.len() < FOLD, res);
+        let shown = readable(arguments);
+        if let Some(drawn) = call::drawn(arguments) {
+            summary(&it.name, &it.id, drawn.len() < 4 * FOLD, res);
+            let _ = writeln!(res, "{drawn}</details>");
+            fold("arguments", "", &shown, false, res);
+        } else {
+            fold(&it.name, &it.id, &shown, shown.len() < FOLD, res);
+        }
         if let Some(&(number, place)) = self.answers.get(&at) {
             let message = &self.pages.messages[number];
             let is_whole = self.is_beside(number);
@@ -143,7 +150,7 @@ impl<'a> Drawing<'a> {
         let title = tool.map_or_else(|| kind.to_owned(), |it| format!("{kind} of {it}"));
         res.push_str("<div class=\"result\">");
         match it.content.as_text() {
-            Some(text) => fold(&title, id, text, text.len() < FOLD, res),
+            Some(text) => fold(&title, id, &readable(text), text.len() < FOLD, res),
             None => {
                 note(&title, id, res);
                 for inner in it.content.parts() {
@@ -273,6 +280,12 @@ fn is_picture(url: &str) -> bool {
                 && data.bytes().all(|it| it.is_ascii_alphanumeric() || b"+/=".contains(&it))
         },
     )
+}
+
+/// JSON in lines, any other text as it is. A number or a word is text, not JSON.
+fn readable(text: &str) -> Cow<'_, str> {
+    let is_json = text.trim_start().starts_with(['{', '[']) && msg_json::validate(text).is_ok();
+    if is_json { indent(text).into() } else { text.into() }
 }
 
 fn note(title: &str, more: &str, res: &mut String) {

@@ -26,6 +26,9 @@ use crate::pages::{Pages, Sum};
 /// A page that is as long as this is handed on before it goes on: it is many times the conversation.
 const PIECE: usize = 1 << 16;
 
+/// How many tools of a section the contents name.
+const TOOLS: usize = 4;
+
 /// What may be hidden: the class, and what it is called.
 const FILTERS: [(&str, &str); 7] = [
     ("system", "system"),
@@ -171,11 +174,12 @@ fn contents(pages: &Pages<'_>, number: usize, res: &mut String) {
     res.push_str("<nav class=\"contents\"><h2>Contents</h2><ol>\n");
     for section in sections {
         let messages = pages.section(section);
-        let (said, sum) = (escape(&said(pages, messages.clone())), totals(pages.sum(messages)));
+        let said = escape(&said(pages, messages.clone()));
+        let (done, sum) = (done(pages, messages.clone()), totals(pages.sum(messages)));
         let number = section + 1;
         let _ = writeln!(
             res,
-            "<li value=\"{number}\"><a href=\"#s{number}\"><bdi>{said}</bdi></a> <small>{sum}</small></li>"
+            "<li value=\"{number}\"><a href=\"#s{number}\"><bdi>{said}</bdi></a> <small>{done}{sum}</small></li>"
         );
     }
     res.push_str("</ol></nav>\n");
@@ -187,6 +191,37 @@ fn said(pages: &Pages<'_>, messages: Range<usize>) -> String {
     let texts = of_user.flat_map(|it| &it.parts).filter_map(Part::as_text);
     let line = texts.flat_map(str::lines).find(|it| !it.trim().is_empty());
     line.map_or_else(|| "(no text of the user)".to_owned(), beginning)
+}
+
+/// The tools that a section called, the most frequent first, and how many results are errors: `bash × 3, read; 1 error; `.
+fn done(pages: &Pages<'_>, messages: Range<usize>) -> String {
+    let mut calls: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut n_errors = 0;
+    for part in messages.flat_map(|it| &pages.messages[it].parts) {
+        match part {
+            Part::ToolCall(it) => *calls.entry(&*it.name).or_default() += 1,
+            Part::ToolResult(it) if it.is_error => n_errors += 1,
+            _ => {}
+        }
+    }
+    let mut tools: Vec<(&str, usize)> = calls.into_iter().collect();
+    tools.sort_by_key(|it| Reverse(it.1));
+    let more = tools.len().saturating_sub(TOOLS);
+    let mut names: Vec<String> = tools.iter().take(TOOLS).map(|it| tool(it.0, it.1)).collect();
+    names.extend((more > 0).then(|| format!("{more} more")));
+    let mut res = names.join(", ");
+    if n_errors > 0 {
+        let _ = write!(res, "; {}", plural(n_errors, "error"));
+    }
+    if !res.is_empty() {
+        res.push_str("; ");
+    }
+    res
+}
+
+fn tool(name: &str, n: usize) -> String {
+    let times = if n > 1 { format!(" \u{d7} {}", grouped(n as u64)) } else { String::new() };
+    format!("<bdi>{}</bdi>{times}", escape(name))
 }
 
 fn section_head(pages: &Pages<'_>, section: usize, begins: bool, res: &mut String) {

@@ -22,7 +22,7 @@ pub(crate) fn pages(messages: &[Message], options: &Options) -> Vec<(String, Str
     (0..pages.count()).map(page).collect()
 }
 
-/// Whatever is said, wherever: it is no markup, each message has its place, and every way leads somewhere.
+/// Whatever the texts are: none becomes markup, each message has its place, and every link has a target.
 pub(crate) fn no_text_is_markup(text: &str) {
     let messages = everywhere(text);
     for options in [Options::default(), Options::default().with_raw().with_page_size(2)] {
