@@ -16,6 +16,7 @@ mod explain;
 mod files;
 mod fit;
 mod guides;
+mod help_examples;
 mod lines;
 mod message_files;
 mod redaction;
