@@ -132,7 +132,7 @@ def _gemini(document, events):
 
 
 def _output(response):
-    """A result as text: what stands alone under one of the usual names is the text itself."""
+    """A result as text: a single value under one of the usual names is the text itself."""
     if isinstance(response, dict) and len(response) == 1:
         (name, it), = response.items()
         if name in ("output", "result", "content", "error"):

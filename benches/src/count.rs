@@ -36,7 +36,7 @@ const KERNEL: f64 = 1.1;
 
 /// Does an entry's part of a row once (0 is ours), on a part of the input: what callgrind watches.
 pub fn once(name: &str, scale: &str, entry: &str) -> Result<(), Box<dyn Error>> {
-    let row = rows::all().find(|it| it.name == name).ok_or("there is no such row")?;
+    let row = rows::all().find(|it| it.name == name).ok_or("unknown row")?;
     let contest = (row.make)(&Data::to_count(scale.parse()?));
     if let Some(entry) = contest.entries.get(entry.parse::<usize>()?) {
         entry.run(&mut Clock::default());
@@ -47,7 +47,7 @@ pub fn once(name: &str, scale: &str, entry: &str) -> Result<(), Box<dyn Error>> 
 /// Counts all rows and compares them with the budgets, or writes the budgets.
 pub fn run(write: bool) -> Result<(), Box<dyn Error>> {
     if !Command::new("valgrind").arg("--version").output().is_ok_and(|it| it.status.success()) {
-        println!("instructions are not counted: there is no valgrind here");
+        println!("instructions are not counted: valgrind is not installed");
         return Ok(());
     }
     let counts = counts()?;

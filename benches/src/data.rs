@@ -76,7 +76,7 @@ impl Data {
             |it: &PathBuf| VENDOR_SEES_LESS.iter().any(|name| stem(it).starts_with(name));
         let capture = |file: &PathBuf| {
             let note: Value = serde_json::from_str(&read(&file.with_extension("json"))).ok()?;
-            // Google has no accumulator: nobody has said what is right.
+            // Google has no accumulator, so the right answer is unknown.
             let said = match note["expected"].as_object() {
                 Some(expected) => said(expected),
                 None => (family == "gemini").then_some(0)?,

@@ -74,7 +74,7 @@ pub const MUTATIONS: &[(&str, Mutation)] = &[
     ("assistant message twice", |c, d| double(c, d, is_assistant, 0)),
     ("call message twice", |c, d| double(c, d, has_calls, 0)),
     ("user message twice", |c, d| double(c, d, is_user, 0)),
-    ("result late, behind a user message", |c, d| {
+    ("result late, after a user message", |c, d| {
         move_one(c, d, is_tool, |c, at| next(c, at, is_user) + 1);
     }),
     ("result late, at the end", |c, d| move_one(c, d, is_tool, |c, _| c.len())),
@@ -199,10 +199,10 @@ fn drop_one(c: &mut Vec<Message>, d: &mut Dice, of: fn(&Message) -> bool) {
     }
 }
 
-/// Puts a copy behind a message, or so far behind it as there is room.
-fn double(c: &mut Vec<Message>, d: &mut Dice, of: fn(&Message) -> bool, behind: usize) {
+/// Puts a copy after a message, or as far after it as there is room.
+fn double(c: &mut Vec<Message>, d: &mut Dice, of: fn(&Message) -> bool, distance: usize) {
     if let Some(at) = one(c, d, of) {
-        let to = (at + 1).saturating_add(behind).min(c.len());
+        let to = (at + 1).saturating_add(distance).min(c.len());
         c.insert(to, c[at].clone());
     }
 }

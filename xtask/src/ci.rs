@@ -34,7 +34,7 @@ const STEPS: &[Step] = &[
         ],
         &[],
     ),
-    // No default member, so that nobody else builds the crates of Arrow.
+    // Not a default member, so that other builds do not compile the crates of Arrow.
     ("columns", &["test", "--locked", "--package", "msg-arrow"], &[]),
     (
         "lints of columns",

@@ -28,7 +28,7 @@ pub(crate) fn run(workspace: &Workspace, args: &[&str]) -> Res {
         Some(name) if targets.iter().any(|it| it == name) => vec![name],
         Some(name) => {
             return Err(format!(
-                "there is no fuzz target {name:?}; there are {}",
+                "unknown fuzz target {name:?}, expected one of {}",
                 targets.join(", ")
             )
             .into());

@@ -1,5 +1,5 @@
 //! `cargo xtask fuzz table DIR`: `docs/internals/fuzz.md` from the logs of fuzzing, one `TARGET.log` each, as libFuzzer prints
-//! them with `-print_final_stats=1`. A log may hold several runs, one behind the other.
+//! them with `-print_final_stats=1`. A log may hold several runs, one after the other.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -13,11 +13,11 @@ pub(crate) struct Room {
     /// Packages that only its tests, examples and benches are built from.
     tested_with: &'static str,
     /// The most crates that a user of its default features compiles, itself included and procedural
-    /// macros not counted; 0 is no limit.
+    /// macros not counted; 0 means no limit.
     pub(crate) max_crates: usize,
 }
 
-/// Packages that are never published and stand outside the house.
+/// Packages that are never published and are on no floor of the house.
 pub(crate) const OUTSIDE: u8 = u8::MAX;
 
 const WIRES: &str = "msg-anthropic msg-core msg-forms msg-gemini msg-json msg-openai msg-xml";

@@ -93,7 +93,7 @@ fn run(args: &[&str]) -> Res {
             print!("{USAGE}");
             Ok(())
         }
-        other => Err(format!("there is no task {other:?}\n\n{USAGE}").into()),
+        other => Err(format!("unknown task {other:?}\n\n{USAGE}").into()),
     }
 }
 

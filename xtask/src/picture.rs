@@ -11,14 +11,14 @@ const EXAMPLE: &str = "docs/examples/tau-bench-retail-order.json";
 pub(crate) fn run(workspace: &Workspace) -> Res {
     let page = std::env::temp_dir().join(format!("msg-picture-{}.html", std::process::id()));
     let res = draw(workspace, &page.to_string_lossy());
-    // Whatever happened, nothing stays behind; a page that was never made is not an error.
+    // Whatever happened, nothing is left over; a page that was never made is not an error.
     let _ = std::fs::remove_file(&page);
     res
 }
 
 fn draw(workspace: &Workspace, page: &str) -> Res {
     let root = &workspace.root;
-    // The example has problems, which is no success; a browser without a page fails below.
+    // The example has problems, so the command fails; a browser without a page fails below.
     sh::succeeds(root, &build(workspace)?, &["view", EXAMPLE, "--price", "3:15", "-o", page]);
     let browsers = ["chromium", "chromium-browser", "google-chrome"];
     let browser = browsers.into_iter().find(|it| sh::succeeds(root, it, &["--version"]));

@@ -63,7 +63,7 @@ fn publication(workspace: &Workspace) -> Res {
     let target = folder.to_str().ok_or("the temporary folder is not UTF-8")?;
     let args = ["publish", "--workspace", "--dry-run", "--allow-dirty", "--target-dir", target];
     let res = sh::run(&workspace.root, &sh::cargo(), &args, &[]);
-    // Whatever happened, nothing stays behind; a folder that was never made is not an error.
+    // Whatever happened, nothing is left over; a folder that was never made is not an error.
     let _ = std::fs::remove_dir_all(&folder);
     res
 }

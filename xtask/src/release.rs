@@ -52,7 +52,7 @@ pub(crate) fn run(workspace: &Workspace, args: &[&str]) -> Res {
 fn current(manifest: &str) -> Res<Version> {
     let line = manifest.lines().find_map(|it| it.strip_prefix("version = \""));
     let version = line.and_then(|it| it.strip_suffix('"')).ok_or("the root states no version")?;
-    parse(version).ok_or_else(|| format!("{version} is no version of three numbers").into())
+    parse(version).ok_or_else(|| format!("{version} is not a version of three numbers").into())
 }
 
 fn parse(version: &str) -> Option<Version> {
@@ -92,7 +92,7 @@ fn set_version(manifest: &str, old: Version, new: Version) -> String {
     manifest.lines().map(|it| line_of(it) + "\n").collect()
 }
 
-/// What stands under "Unreleased" becomes the new version's; an empty "Unreleased" stays on top.
+/// The lines under "Unreleased" become the new version's; an empty "Unreleased" stays on top.
 fn date_changelog(text: &str, new: Version, date: &str) -> Res<String> {
     let head = "## Unreleased\n";
     let (before, after) = text.split_once(head).ok_or("CHANGELOG.md has no \"## Unreleased\"")?;

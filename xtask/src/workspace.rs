@@ -32,7 +32,7 @@ impl Workspace {
         fs::read_to_string(self.root.join(path)).map_err(|err| format!("{path}: {err}").into())
     }
 
-    /// Replaces what stands between the marks of a page: `<!-- measured -->` and `<!-- end -->`. What people wrote
+    /// Replaces the text between the marks of a page: `<!-- measured -->` and `<!-- end -->`. What people wrote
     /// around it stays.
     pub(crate) fn write_measured(&self, path: &str, measured: &str) -> Res {
         let page = self.read(path)?;

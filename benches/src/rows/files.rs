@@ -68,7 +68,7 @@ fn append(cells: usize) -> Contest {
         .entry("msg-file", |folder, clock| {
             let options = Options { durability: Durability::None, ..Options::default() };
             let log = Appender::open(&folder.path().join("log.msg.md"), options);
-            let mut log = log.expect("because nobody holds it");
+            let mut log = log.expect("because no other process holds it");
             let cell = NewCell::message("hello\n\nthere");
             let mut append = || log.append(&cell, &mut || Nonce::from_random(1)).is_ok();
             vec![clock.time(|| (0..APPENDS).filter(|_| append()).count()) as u64]

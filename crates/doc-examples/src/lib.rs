@@ -1,6 +1,6 @@
 //! The Rust examples of the README and of the pages in `docs/`, run as doctests.
 //!
-//! There is no code here: each page with a Rust example is the documentation of an empty module, so
+//! This crate has no code: each page with a Rust example is the documentation of an empty module, so
 //! that `cargo test` compiles and runs what readers copy. `cargo xtask tidy` finds a page that is missing.
 
 #[doc = include_str!("../../../docs/architecture.md")]

@@ -219,7 +219,7 @@ fn opens_turn(section: &Section) -> bool {
     section.header.user.as_ref().is_some_and(begins_turn)
 }
 
-/// The pairs from which on a section calls no tool and yet reasons; none if there are no such.
+/// The first pair after which a section reasons without calling a tool; none if there is none.
 fn calls_end(section: &Section) -> usize {
     let has_calls = |it: &BodyPair| it.assistant.tool_calls().next().is_some();
     let end = section.body.iter().rposition(has_calls).map_or(0, |it| it + 1);

@@ -15,7 +15,7 @@ pub enum Error {
         /// The id.
         id: String,
     },
-    /// There are no messages to make a body pair of.
+    /// No messages to make a body pair of.
     #[error("a body pair needs an assistant message")]
     EmptyPair,
     /// The first message of a body pair is not from an assistant.

@@ -128,9 +128,9 @@ impl<T> ById<T> {
 
     /// The thing that has the id of this hash.
     #[inline]
-    pub(crate) fn find(&self, hash: IdHash, bears: impl Fn(&T) -> bool) -> Option<Idx<T>> {
+    pub(crate) fn find(&self, hash: IdHash, is_same: impl Fn(&T) -> bool) -> Option<Idx<T>> {
         let mut at = self.newest.get(&hash).copied();
-        while let Some(it) = at.filter(|it| !bears(&self[*it])) {
+        while let Some(it) = at.filter(|it| !is_same(&self[*it])) {
             at = self.things[it.index()].older;
         }
         at

@@ -29,7 +29,7 @@ pub(crate) fn is_paired(part: &Part) -> bool {
     matches!(part, Part::Other(it) if it.pairing().is_some_and(wants))
 }
 
-/// Whether an assistant message needs no user message before it: what it begins with stands for that.
+/// Whether an assistant message needs no user message before it: what it begins with takes that place.
 pub(crate) fn may_come_first(message: &Message) -> bool {
     matches!(message.parts.first(), Some(Part::Other(it)) if it.may_lead())
 }
@@ -150,12 +150,12 @@ impl Pairs {
     }
 }
 
-/// Puts back what the stand-ins stood for.
+/// Puts back what the stand-ins replaced.
 pub(crate) fn restore(messages: &mut [Message]) {
     messages.iter_mut().for_each(restore_in);
 }
 
-/// Puts back what the stand-ins of one message stood for.
+/// Puts back what the stand-ins of one message replaced.
 pub(crate) fn restore_in(message: &mut Message) {
     for part in &mut message.parts {
         if let Some(it) = original(part) {
@@ -234,7 +234,7 @@ fn stand_in(pairing: &Pairing, id: String, json: &str, extra: Extra) -> Part {
     }
 }
 
-/// What a stand-in stands for; none if the part is none.
+/// What a stand-in replaces; none if the part is not a stand-in.
 fn original(part: &mut Part) -> Option<Part> {
     match part {
         Part::ToolCall(it) if it.kind.as_str().starts_with(MARK) => {

@@ -1,4 +1,4 @@
-//! A form of one's own on the reader that all forms stand on: errors and findings have their places.
+//! A custom form on the reader that all forms use: errors and findings have their places.
 //!
 //! `cargo run -p msg-core --example own_form`
 #![allow(clippy::disallowed_macros, reason = "it is a program that prints")]
@@ -19,7 +19,7 @@ fn read(json: &[u8]) -> Result<Vec<Message>, Error> {
 fn main() -> Result<(), Error> {
     let messages = read(br#"["Hi", "Hello \ud800"]"#)?;
     assert_eq!(messages[1], Message::assistant("Hello \u{FFFD}"));
-    let error = read(br#"["Hi", 5]"#).expect_err("because 5 is no text");
+    let error = read(br#"["Hi", 5]"#).expect_err("because 5 is not a string");
     println!("{error}");
     assert_eq!((error.message(), error.offset()), (Some(1), 7));
     Ok(())

@@ -128,7 +128,7 @@ struct Member {
 const SCAN_LIMIT: usize = 16;
 
 impl Extra {
-    /// Whether there is no member; a layout does not count.
+    /// Whether it has no members; a layout does not count.
     pub fn is_empty(&self) -> bool {
         self.0.as_ref().is_none_or(|it| it.members.is_empty())
     }

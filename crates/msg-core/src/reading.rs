@@ -299,12 +299,12 @@ impl<'a, 'r> Source<'a, 'r> {
         if let Some((Ok(it), false)) = found {
             return Ok(it);
         }
-        let behind = std::mem::replace(&mut self.reader, bookmark.clone());
+        let current = std::mem::replace(&mut self.reader, bookmark.clone());
         let last = self.last_type();
         if let Some((res, _)) = found
             && !last.as_ref().is_ok_and(|it| *it != first)
         {
-            self.reader = behind;
+            self.reader = current;
             return res;
         }
         let last = last?;

@@ -67,7 +67,7 @@ pub struct RequestHead {
     /// Members that have no word here, by the name (or path, `text.truncation`) that they have in the
     /// source.
     pub rest: Vec<(String, RawJson)>,
-    /// The names of all members of the source but the conversation, in its order: what stays behind
+    /// The names of all members of the source but the conversation, in its order: what is left over
     /// where the conversation alone is taken.
     pub members: Vec<String>,
     /// The JSON pointers of members whose names differ from the words here.

@@ -1,4 +1,4 @@
-//! Appends a question and its answer to a conversation on disk; what stands above does not change by a byte.
+//! Appends a question and its answer to a conversation on disk; what is above does not change by a byte.
 //!
 //! `cargo run -p msg-file --example append_turn`
 #![allow(

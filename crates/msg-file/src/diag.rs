@@ -20,7 +20,7 @@ use crate::history::{end_in, headings};
 #[derive(Debug)]
 pub(crate) struct Findings {
     source: Arc<[u8]>,
-    /// How many of a code are kept; none where nobody asks for them.
+    /// How many of a code are kept; none where they are not wanted.
     cap: usize,
     kept: Vec<Finding>,
     codes: Vec<OfCode>,

@@ -193,7 +193,7 @@ impl<'a> Projection<'a> {
         }
     }
 
-    /// Leaves out the results that nobody gave where nothing follows their turn.
+    /// Leaves out synthesised results where nothing follows their turn.
     fn leave_open(&mut self) {
         let open_from = self.open_from;
         for at in self.missing.drain(..).rev().take_while(|&at| at >= open_from) {
@@ -366,7 +366,7 @@ pub(crate) fn native(cell: &Cell) -> Option<Message> {
 // ## %% [^1]                        a cell
 // hi
 // # Appendix                        ends the section for every reader of Markdown
-// notes that are nobody's message   in the cell's bytes, but not sent
+// notes outside any message       in the cell's bytes, but not sent
 // ```
 //
 // An answer may hold such headings itself. What writes it says how many, in `headings`; one more than

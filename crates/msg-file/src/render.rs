@@ -173,7 +173,7 @@ pub(crate) fn check_type(ty: &str) -> Result<(), Error> {
         return refuse(
             "msgfile::bad-type",
             format!(
-                "{ty:?} is no type: brackets, =, controls and outer white space are not allowed"
+                "{ty:?} is not a type: brackets, =, controls and outer white space are not allowed"
             ),
         );
     }

@@ -74,7 +74,7 @@ impl RunResult {
         }
     }
 
-    /// The media type; of bytes that nobody named one for, that of any bytes.
+    /// The media type; `application/octet-stream` if none was named.
     fn mime(&self) -> &str {
         let absent = if self.data.is_some() { BYTES } else { PLAIN };
         self.mime_type.as_deref().filter(|m| !m.trim().is_empty()).unwrap_or(absent)

@@ -35,7 +35,7 @@ impl Span {
         self.end - self.start
     }
 
-    /// Whether there is no byte in it.
+    /// Whether it is empty.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.start == self.end

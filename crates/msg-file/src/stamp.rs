@@ -7,7 +7,7 @@ use nom::character::complete::one_of;
 use nom::combinator::{all_consuming, map, map_res, opt};
 use nom::{IResult, Parser};
 
-/// A segment of an id that nobody can foresee.
+/// An unpredictable segment of an id.
 ///
 /// ```
 /// use msg_file::Nonce;

@@ -64,7 +64,7 @@ pub fn cells_of(
 /// The `[set]` cell that makes an agent the default from here on (MF-55).
 ///
 /// # Errors
-/// [`Error::Refused`] with `agent-unknown` if nobody of that name takes part.
+/// [`Error::Refused`] with `agent-unknown` if no agent has that name.
 ///
 /// ```
 /// use msg_file::{Document, Mode, set_default_cell};

@@ -26,7 +26,7 @@ pub enum Problem {
         /// What would have been read next.
         expected: &'static str,
     },
-    /// Another character stands here.
+    /// Expected another character here.
     #[error("found {found:?}, expected {expected}")]
     Unexpected {
         /// The character that was found.
@@ -34,7 +34,7 @@ pub enum Problem {
         /// What would have been read next.
         expected: &'static str,
     },
-    /// A value of another kind stands here.
+    /// Expected a value of another kind here.
     #[error("found {found}, expected {expected}")]
     Kind {
         /// The kind of the value that was found.
@@ -45,7 +45,7 @@ pub enum Problem {
     /// A control character inside a string.
     #[error("control character U+{0:04X} inside a string, expected its escape")]
     Control(u8),
-    /// A backslash with something behind it that is no escape.
+    /// A backslash that does not begin an escape.
     #[error("invalid escape in a string")]
     Escape,
     /// A number with a spelling that JSON does not have.

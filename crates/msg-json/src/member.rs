@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::{Kind, Reader};
 
 /// The string member of this name at the top of a JSON object; the last one, if there are several.
-/// None if the text is no object, or the member is missing or no string. Linear in the text.
+/// None if the text is not an object, or the member is missing or not a string. Linear in the text.
 ///
 /// ```
 /// use msg_json::string_member;

@@ -1,5 +1,5 @@
 //! The pull reader: the caller says what it expects next, the reader gives it or the place where
-//! something else stands. How deep known positions nest is limited; raw values are not.
+//! they find something else. How deep known positions nest is limited; raw values are not.
 
 use crate::{
     RawJson,
@@ -40,7 +40,7 @@ impl Kind {
     }
 }
 
-/// Reads a JSON document from left to right, once, in the order in which it stands.
+/// Reads a JSON document from left to right, once, in document order.
 ///
 /// Objects and arrays are walked with [`Reader::begin_object`] and [`Reader::next_key`], or
 /// [`Reader::begin_array`] and [`Reader::next_element`]; each key and element must be followed by
@@ -49,7 +49,7 @@ impl Kind {
 pub struct Reader<'a> {
     text: &'a str,
     at: usize,
-    /// Whether a container was just opened, so that no comma stands before its next element.
+    /// Whether a container was just opened, so that its next element follows without a comma.
     fresh: bool,
     depth: usize,
 }
@@ -107,7 +107,7 @@ impl<'a> Reader<'a> {
     /// Steps into an object.
     ///
     /// # Errors
-    /// Something else stands here, or it nests too deep.
+    /// Something else is here, or it is nested too deeply.
     pub fn begin_object(&mut self) -> Result<(), JsonError> {
         self.begin(Kind::Object, "an object")
     }
@@ -115,7 +115,7 @@ impl<'a> Reader<'a> {
     /// The name of the next member, or none at the end of the object.
     ///
     /// # Errors
-    /// Neither a member nor the end of an object stands here.
+    /// Neither a member nor the end of an object is here.
     #[inline]
     pub fn next_key(&mut self) -> Result<Option<JsonStr<'a>>, JsonError> {
         if !self.more(b'}', "',' or '}'")? {
@@ -136,15 +136,15 @@ impl<'a> Reader<'a> {
     /// Steps into an array.
     ///
     /// # Errors
-    /// Something else stands here, or it nests too deep.
+    /// Something else is here, or it is nested too deeply.
     pub fn begin_array(&mut self) -> Result<(), JsonError> {
         self.begin(Kind::Array, "an array")
     }
 
-    /// Whether another element follows; false at the end of the array, which is then behind.
+    /// Whether another element follows; false at the end of the array, which is then consumed.
     ///
     /// # Errors
-    /// Neither an element nor the end of an array stands here.
+    /// Neither an element nor the end of an array is here.
     #[inline]
     pub fn next_element(&mut self) -> Result<bool, JsonError> {
         self.more(b']', "',' or ']'")
@@ -153,7 +153,7 @@ impl<'a> Reader<'a> {
     /// Reads a string.
     ///
     /// # Errors
-    /// Something else stands here, or it is malformed.
+    /// Something else is here, or it is malformed.
     #[inline]
     pub fn string(&mut self) -> Result<JsonStr<'a>, JsonError> {
         self.expect(Kind::String, "a string")?;
@@ -163,7 +163,7 @@ impl<'a> Reader<'a> {
     /// Reads a number, as it is spelled.
     ///
     /// # Errors
-    /// Something else stands here, or it is malformed.
+    /// Something else is here, or it is malformed.
     pub fn number(&mut self) -> Result<&'a str, JsonError> {
         self.expect(Kind::Number, "a number")?;
         self.raw()
@@ -172,7 +172,7 @@ impl<'a> Reader<'a> {
     /// Reads `true` or `false`.
     ///
     /// # Errors
-    /// Something else stands here.
+    /// Something else is here.
     pub fn boolean(&mut self) -> Result<bool, JsonError> {
         self.expect(Kind::Bool, "a boolean")?;
         Ok(self.raw()? == "true")
@@ -181,7 +181,7 @@ impl<'a> Reader<'a> {
     /// Reads `null`.
     ///
     /// # Errors
-    /// Something else stands here.
+    /// Something else is here.
     pub fn null(&mut self) -> Result<(), JsonError> {
         self.expect(Kind::Null, "null")?;
         self.raw().map(|_| ())
@@ -287,8 +287,8 @@ impl<'a> Reader<'a> {
             self.at = end + 1;
             return Ok(JsonStr::plain(&self.text[start..end]));
         }
-        let (res, behind) = string::take_escaped(self.text, start, end)?;
-        self.at = behind;
+        let (res, after) = string::take_escaped(self.text, start, end)?;
+        self.at = after;
         Ok(res)
     }
 }

@@ -28,7 +28,7 @@ pub fn skip_value(bytes: &[u8], start: usize) -> Result<usize, JsonError> {
     skip_limited(bytes, skip_blanks(bytes, start), usize::MAX)
 }
 
-/// The offset of the first byte from `at` on that is no blank.
+/// The offset of the first byte at or after `at` that is not a blank.
 #[inline]
 pub(crate) fn skip_blanks(bytes: &[u8], mut at: usize) -> usize {
     while let Some(b' ' | b'\n' | b'\r' | b'\t') = bytes.get(at) {
@@ -130,12 +130,12 @@ pub(crate) fn skip_string(bytes: &[u8], at: usize) -> Result<usize, JsonError> {
 }
 
 /// The offset of the quote that ends the string whose text begins at `start`; none if there is none. It
-/// looks for quotes only, and judges nothing that stands before them. Linear in the string.
+/// looks for quotes only, and judges nothing before them. Linear in the string.
 pub(crate) fn string_end(bytes: &[u8], start: usize) -> Option<usize> {
     let mut at = start;
     loop {
         at = next_quote(bytes, at)?;
-        // A quote that an odd number of backslashes stands before is part of the text.
+        // A quote after an odd number of backslashes is part of the text.
         let before = bytes[start..at].iter().rev().take_while(|it| **it == b'\\').count();
         if before % 2 == 0 {
             return Some(at);
@@ -205,7 +205,7 @@ pub(crate) fn skip_word(bytes: &[u8], at: usize, word: &[u8]) -> Result<usize, J
 }
 
 pub(crate) fn unexpected(bytes: &[u8], at: usize, expected: &'static str) -> JsonError {
-    // All offsets of errors are behind ASCII tokens, so a character begins here.
+    // All offsets of errors follow ASCII tokens, so a character begins here.
     let found = bytes.get(at..).and_then(|rest| {
         let len = rest.len().min(4);
         let text = match std::str::from_utf8(&rest[..len]) {

@@ -26,7 +26,7 @@ impl<'a> JsonStr<'a> {
     }
 }
 
-/// Turns what stands between the quotes of a JSON string, already known to be well formed, into
+/// Turns the text between the quotes of a JSON string, already known to be well formed, into
 /// its text.
 ///
 /// ```
@@ -45,7 +45,7 @@ pub fn unescape(source: &str) -> JsonStr<'_> {
     JsonStr { text: Cow::Owned(text), lone_surrogate }
 }
 
-/// Appends what stands between the quotes of a JSON string, as [`unescape`] reads it; says whether
+/// Appends the text between the quotes of a JSON string, as [`unescape`] reads it; says whether
 /// a lone surrogate escape in it was replaced. For texts that grow, without an allocation a piece.
 ///
 /// ```
@@ -71,7 +71,7 @@ pub fn unescape_into(source: &str, text: &mut String) -> bool {
 }
 
 /// Reads the string whose text begins at `start` and has its first special at `at`, which does not end it; gives the
-/// offset behind it.
+/// offset after it.
 pub(crate) fn take_escaped(
     source: &str,
     start: usize,
@@ -130,7 +130,7 @@ pub(crate) fn copy_plain(bytes: &[u8], at: usize, out: &mut Vec<u8>) -> usize {
     end
 }
 
-/// What an escape of one character stands for, by that character; 0 for all others.
+/// What an escape of one character means, by that character; 0 for all others.
 const SIMPLE: [u8; 128] = {
     let mut res = [0; 128];
     let pairs = [

@@ -22,7 +22,7 @@ pub fn tokens(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The offset behind the value at `start`, blanks before it allowed; none if the text ends before that. It
+/// The offset after the value at `start`, blanks before it allowed; none if the text ends before that. It
 /// looks for brackets and the ends of strings only, so that it is several times faster than [`skip_value`](crate::skip_value),
 /// and says nothing about a text that is not well formed. Linear.
 ///
@@ -64,7 +64,7 @@ pub fn write_compact(out: &mut Vec<u8>, text: &str) {
     tokens(text).for_each(|it| out.extend_from_slice(it.as_bytes()));
 }
 
-/// Appends the text with one space behind each comma and colon of the structure and no other white
+/// Appends the text with one space after each comma and colon of the structure and no other white
 /// space (OA-9): `{"a": 1, "b": "x,y"}`.
 pub fn write_spaced(out: &mut Vec<u8>, text: &str) {
     out.reserve(text.len() + text.len() / 8);
@@ -84,7 +84,7 @@ fn token_end(bytes: &[u8], start: usize) -> Option<usize> {
     }
 }
 
-/// Where a number or a word ends that begins at `start`: one byte behind it at least.
+/// Where a number or a word that begins at `start` ends: at least one byte after it.
 fn scalar_end(bytes: &[u8], start: usize) -> usize {
     let ends = |it: &u8| {
         matches!(it, b' ' | b'\n' | b'\r' | b'\t' | b'{' | b'}' | b'[' | b']' | b',' | b':' | b'"')

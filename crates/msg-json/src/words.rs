@@ -1,4 +1,4 @@
-//! Where the next quote, backslash or control character stands: 8 or 32 bytes in one step, since
+//! Where the next quote, backslash or control character is: 8 or 32 bytes in one step, since
 //! nearly all of a conversation is text between quotes. It knows nothing of JSON beside these bytes.
 
 /// The first offset from `at` on of a quote, a backslash or a control character, or the length.
@@ -77,12 +77,12 @@ pub(crate) fn special_in(word: &[u8; WORD]) -> Option<usize> {
     let control = word.wrapping_sub(ONES * 0x20) & !word;
     let quote = zero_in(word ^ (ONES * u64::from(b'"')));
     let backslash = zero_in(word ^ (ONES * u64::from(b'\\')));
-    // Bytes behind the first hit may be set in error; the first one never is.
+    // Bytes after the first hit may be set in error; the first one never is.
     let hits = (quote | backslash | control) & HIGHS;
     (hits != 0).then(|| (hits.trailing_zeros() / 8) as usize)
 }
 
-/// The high bit of each byte that is zero; bytes behind the first such one may be set in error.
+/// The high bit of each byte that is zero; bytes after the first such one may be set in error.
 #[inline]
 fn zero_in(word: u64) -> u64 {
     word.wrapping_sub(ONES) & !word

@@ -25,12 +25,12 @@ use crate::{
 #[derive(Debug)]
 pub struct Writer<'o> {
     out: &'o mut Vec<u8>,
-    /// A value stands before at this level, so that the next needs a comma.
+    /// This level already has a value, so that the next needs a comma.
     comma: bool,
 }
 
 impl<'o> Writer<'o> {
-    /// A writer of one value behind what the buffer holds.
+    /// A writer of one value, appended to what the buffer holds.
     pub fn new(out: &'o mut Vec<u8>) -> Self {
         Self { out, comma: false }
     }

@@ -58,7 +58,7 @@ pub(crate) enum Whole<'a> {
 }
 
 impl<'a> Drain<'a> {
-    /// All of `text` as one event; none if there is no text.
+    /// All of `text` as one event; none if it is empty.
     #[inline]
     pub(crate) fn whole(whole: Whole<'a>, text: &'a str, base: usize, shifts: &'a Shifts) -> Self {
         let whole = (!text.is_empty()).then_some(whole);
@@ -99,7 +99,7 @@ impl<'a> Iterator for Drain<'a> {
     fn next(&mut self) -> Option<Event<'a>> {
         match self.whole.take() {
             Some(whole) => Some(self.whole_event(whole)),
-            // By value: a drain whose address nobody takes can stay in registers.
+            // By value: a drain whose address is never taken can stay in registers.
             None => Some(event(self.events.next()?, self.texts, self.text, self.base, self.shifts)),
         }
     }

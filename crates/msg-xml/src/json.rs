@@ -194,7 +194,7 @@ pub(crate) struct Read {
     pub(crate) repaired: bool,
 }
 
-/// Why there is no value.
+/// Why a value is missing.
 #[derive(Debug)]
 pub(crate) enum Stop {
     /// The text ends in it; what there is of its members, if it is an object.

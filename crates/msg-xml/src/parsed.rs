@@ -228,11 +228,11 @@ impl Collector {
                 self.items.push(item);
                 continue;
             };
-            let behind = piece.split_off(range.end);
+            let after = piece.split_off(range.end);
             if !piece.split_off(range.start).text.is_empty() {
                 insert = Some(self.items.len() + usize::from(!piece.text.is_empty()));
             }
-            let rest = [piece, behind].into_iter().filter(|piece| !piece.text.is_empty());
+            let rest = [piece, after].into_iter().filter(|piece| !piece.text.is_empty());
             self.items.extend(rest.map(Item::Piece));
         }
         self.insert = insert.or(Some(self.items.len()));

@@ -160,8 +160,8 @@ fn begins_plainly_within(line: &[u8]) -> bool {
     };
     // After digits, the dot or bracket of the marker, or whatever else it may be.
     let rest = &rest[marker + usize::from(rest[0].is_ascii_digit() && marker < rest.len())..];
-    let behind = &rest[count(rest, blank)..];
-    behind.first().is_some_and(|b| !matches!(b, b'`' | b'~'))
+    let after = &rest[count(rest, blank)..];
+    after.first().is_some_and(|b| !matches!(b, b'`' | b'~'))
 }
 
 fn count(bytes: &[u8], fits: impl Fn(&u8) -> bool) -> usize {

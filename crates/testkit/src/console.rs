@@ -18,7 +18,7 @@ use crate::report::{Report, update_requested};
 /// ````
 ///
 /// A line that begins with `$ ` is given to `sh`; what follows, up to the next such line, is what it
-/// prints on both outputs. A line `...` stands for any number of lines. Pages without such blocks, and
+/// prints on both outputs. A line `...` matches any number of lines. Pages without such blocks, and
 /// other blocks, are none of its business.
 #[derive(Debug)]
 pub struct Console {
@@ -37,7 +37,7 @@ struct Example<'a> {
 }
 
 impl Console {
-    /// Commands run in `folder`, and find the programs that stand in the folder of `program` first.
+    /// Commands run in `folder`, and find the programs in the folder of `program` first.
     pub fn new(folder: impl Into<PathBuf>, program: impl AsRef<Path>) -> Self {
         let programs = program.as_ref().parent().map(Path::to_owned).unwrap_or_default();
         Self { folder: folder.into(), programs, aliases: Vec::new(), update: update_requested() }

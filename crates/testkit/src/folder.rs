@@ -15,7 +15,7 @@ use crate::report::{Report, update_requested, with_final_newline};
 /// test_data/SUITE/name.in          where a suite has no verdict
 /// ```
 ///
-/// `README.md` and `NOTICE.md` may stand beside the cases; any other file fails the suite, because a
+/// `README.md` and `NOTICE.md` are allowed beside the cases; any other file fails the suite, because a
 /// case with a misspelt ending would never run.
 #[derive(Debug)]
 pub struct Folder {
@@ -30,7 +30,7 @@ pub struct Case {
     pub name: String,
     /// The input file.
     pub path: PathBuf,
-    /// What stands in the input file.
+    /// The text of the input file.
     pub bytes: Vec<u8>,
     /// The verdict that the case's folder asks for: `ok/`, `err/`, or none.
     pub verdict: Option<Verdict>,
@@ -39,9 +39,9 @@ pub struct Case {
 /// What a case's folder says about its input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// The case stands in `ok/`.
+    /// The case is in `ok/`.
     Ok,
-    /// The case stands in `err/`.
+    /// The case is in `err/`.
     Err,
 }
 
@@ -74,7 +74,7 @@ impl Folder {
     /// A final line end in the rendered text is not compared: the file always has one.
     ///
     /// # Panics
-    /// With every difference, after all cases have run; also if there is no case, an expectation
+    /// With every difference, after all cases have run; also if there are no cases, an expectation
     /// without an input, or a stray file.
     #[track_caller]
     pub fn check(&self, render: impl Fn(&Case) -> String) {
@@ -93,7 +93,7 @@ impl Folder {
                 Err(text) => (text, Verdict::Err),
             };
             if case.verdict.is_some_and(|it| it != found) {
-                return Err(format!("stands in the wrong folder, it gave {found:?}: {text}"));
+                return Err(format!("is in the wrong folder, it gave {found:?}: {text}"));
             }
             compare(&case.expect_path(), text, self.update)
         });

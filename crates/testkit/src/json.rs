@@ -1,4 +1,4 @@
-//! The little of JSON that rows need: where the `expect` member of a row stands, and a value in lines.
+//! The little of JSON that rows need: where the `expect` member of a row is, and a value in lines.
 //!
 //! It knows strings and brackets and checks nothing: the rows are those of a test, whose own parser reads them.
 //!
@@ -16,7 +16,7 @@ pub(crate) struct Cut<'a> {
     pub(crate) expect: Option<&'a str>,
 }
 
-/// Cuts a row; none if it is no object.
+/// Cuts a row; none if it is not an object.
 pub(crate) fn cut(row: &str) -> Option<Cut<'_>> {
     let object = row.trim_end().strip_suffix('}').filter(|it| it.starts_with('{'))?;
     let mut comma = None;

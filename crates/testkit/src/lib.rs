@@ -12,7 +12,7 @@
 //! suite that finds no case fails, so that a renamed folder cannot pass in silence.
 //!
 //! It knows none of the crates that it tests, reads no more of JSON than where a row's last member begins, and has no dependencies
-//! but proptest, behind that feature.
+//! but proptest, which that feature enables.
 //!
 //! ```no_run
 //! // In tests/it/parse.rs, with test_data/parse/{ok,err}/*.in beside the crate's Cargo.toml:

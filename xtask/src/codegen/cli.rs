@@ -35,7 +35,7 @@ pub(crate) fn build(workspace: &Workspace) -> Res<String> {
 fn man_pages(workspace: &Workspace, msg: &str) -> Res<Vec<Output>> {
     let folder = std::env::temp_dir().join(format!("msg-man-{}", std::process::id()));
     let res = written_to(&folder, workspace, msg);
-    // Whatever happened, nothing stays behind; a folder that was never made is not an error.
+    // Whatever happened, nothing is left over; a folder that was never made is not an error.
     let _ = std::fs::remove_dir_all(&folder);
     res
 }

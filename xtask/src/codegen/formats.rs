@@ -12,7 +12,7 @@ const HEAD: &str = "\
 # Formats
 
 What each area reads and writes, as numbered rules. Code, tests and [diagnostics](../diagnostics.md) cite a
-rule by its number (`CA-30`), and `cargo xtask tidy` checks that it stands on one of these pages.
+rule by its number (`CA-30`), and `cargo xtask tidy` checks that it is on one of these pages.
 
 This index is written by `cargo xtask codegen` from the pages.
 
@@ -32,7 +32,7 @@ pub(crate) fn generate(workspace: &Workspace) -> Res<Vec<Output>> {
     Ok(vec![Output { path: index, text }])
 }
 
-/// The title of a page and the first sentence behind it.
+/// The title of a page and the first sentence after it.
 fn opening(page: &str) -> Option<(&str, String)> {
     let (title, rest) = page.strip_prefix("# ")?.split_once('\n')?;
     let is_prose = |it: &&str| !it.is_empty() && !it.starts_with(['<', '#', '|', '-', '`', '>']);

@@ -1,7 +1,7 @@
 //! `cargo xtask codegen`: writes what is one fact in several places.
 //!
 //! Each generator is a file here and a line in [`GENERATORS`]. It gives whole files; what it gives is
-//! committed, so that nobody needs this program to build or to read, and CI compares.
+//! committed, so that building and reading do not need this program, and CI compares.
 
 mod cli;
 mod diagnostics;
@@ -47,7 +47,7 @@ pub(crate) fn run(workspace: &Workspace, args: &[&str]) -> Res {
     {
         let known: Vec<_> = GENERATORS.iter().map(|it| it.name).collect();
         return Err(
-            format!("there is no generator {unknown:?}; there are {}", known.join(", ")).into()
+            format!("unknown generator {unknown:?}, expected one of {}", known.join(", ")).into()
         );
     }
     let chosen = GENERATORS.iter().filter(|it| names.is_empty() || names.contains(&it.name));
@@ -97,7 +97,7 @@ fn write(workspace: &Workspace, output: &Output) -> Res {
     std::fs::write(&path, &output.text).map_err(|err| format!("{}: {err}", output.path).into())
 }
 
-/// Replaces what stands between `<!-- generated: NAME -->` and `<!-- end -->` in a page that people
+/// Replaces the text between `<!-- generated: NAME -->` and `<!-- end -->` in a page that people
 /// write the rest of.
 fn replace_section(page: &str, name: &str, section: &str) -> Res<String> {
     let begin = format!("<!-- generated: {name} -->\n");

@@ -19,7 +19,7 @@ const PAGE_HEAD: &str = "\
 # Provider profiles
 
 What each provider accepts, as the profiles of `msg-chainast` say it: `msg check --profile NAME` reports what a
-provider would refuse, `msg repair --profile NAME` mends it. The fields stand in [chainast](chainast.md) under CA-72.
+provider would refuse, `msg repair --profile NAME` mends it. The fields are in [chainast](chainast.md) under CA-72.
 A field that a profile does not name has the value of the default. What is marked *doubtful* was seen, or is
 documented, but not in every place.
 
@@ -120,7 +120,7 @@ fn push_aliases(out: &mut String, fields: &Table) -> Res {
     Ok(())
 }
 
-/// What of a profile is no field.
+/// Members of a profile that are not fields.
 const PARTS: [&str; 3] = ["sources", "rules", "models"];
 
 /// The tables of models, in the order of their names.

@@ -86,7 +86,7 @@ impl File {
 
     /// The type of a schema; objects with members become a class that is called `name`.
     fn kind(&mut self, schema: &Value, name: &str) -> Res<String> {
-        let object = schema.as_object().ok_or("a schema is no object")?;
+        let object = schema.as_object().ok_or("a schema is not an object")?;
         let word = |it: &str| object.get(it).and_then(Value::as_str);
         if let Some(place) = word("$ref") {
             return Ok(self.named(place.trim_start_matches("#/$defs/")));

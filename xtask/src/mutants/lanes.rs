@@ -38,7 +38,7 @@ pub(super) fn run_lanes(
     Ok(res)
 }
 
-/// Runs some mutants in one checkout. Mutants that survive are no failure of the task: the table says them.
+/// Runs some mutants in one checkout. Survivors do not fail the task: the table lists them.
 fn run_lane(
     workspace: &Workspace,
     number: usize,

@@ -1,4 +1,4 @@
-//! A rule that code cites (`CA-30`) stands on a page in `docs/formats/`.
+//! A rule that code cites (`CA-30`) is on a page in `docs/formats/`.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ pub(crate) fn check(house: &House<'_>, breaches: &mut Vec<String>) -> Res {
         for (at, line) in file.text.lines().enumerate() {
             for rule in citations(line).into_iter().filter(|it| !stated.contains(it)) {
                 breaches.push(format!(
-                    "{}:{}: {rule} stands on no page of docs/formats",
+                    "{}:{}: {rule} is on no page of docs/formats",
                     file.path,
                     at + 1
                 ));

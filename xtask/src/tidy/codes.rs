@@ -9,7 +9,7 @@ use super::House;
 use crate::Res;
 use crate::workspace::File;
 
-/// A row of a table, as it stands in the source.
+/// A row of a table, as it is in the source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Row {
     /// The table's file.

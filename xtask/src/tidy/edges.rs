@@ -13,7 +13,7 @@ pub(crate) fn check(house: &House<'_>, breaches: &mut Vec<String>) -> Res {
     packages.extend(house.workspace.packages("xtask/fuzz/Cargo.toml")?);
     let names: BTreeSet<&str> = packages.iter().map(name).collect();
     for room in LAYERS.iter().filter(|it| !names.contains(it.name)) {
-        breaches.push(format!("LAYERS lists {}, which is no package", room.name));
+        breaches.push(format!("LAYERS lists {}, which is not a package", room.name));
     }
     for package in &packages {
         match layers::find(name(package)) {

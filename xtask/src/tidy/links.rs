@@ -27,7 +27,7 @@ fn targets(page: &str) -> Vec<&str> {
         if in_code {
             continue;
         }
-        // What stands between backquotes is text that may look like a link.
+        // Text between backquotes may look like a link.
         for prose in line.split('`').step_by(2) {
             for (_, rest) in
                 prose.split("](").skip(1).filter_map(|it| Some((it, it.split_once(')')?.0)))

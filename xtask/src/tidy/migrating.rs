@@ -29,7 +29,7 @@ pub(crate) fn check(house: &House<'_>, breaches: &mut Vec<String>) -> Res {
     Ok(())
 }
 
-/// What stands between back quotes.
+/// The text between back quotes.
 fn code(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2)
 }

@@ -86,7 +86,7 @@ pub(crate) fn run(workspace: &Workspace, args: &[&str]) -> Res {
     }
 }
 
-/// The texts of both licences stand at the root and in each package that is published.
+/// The texts of both licences are at the root and in each package that is published.
 fn licences(house: &House<'_>, breaches: &mut Vec<String>) -> Res {
     let published = house.manifests.iter().filter(|it| !it.text.contains("publish = false"));
     for manifest in published {

@@ -49,8 +49,8 @@ pub(crate) fn switches(house: &House<'_>, breaches: &mut Vec<String>) -> Res {
         }
     }
     for (path, function) in SWITCHES {
-        let stands = |it: &&crate::workspace::File| it.path == *path;
-        let text = house.sources.iter().find(stands).map_or("", |it| it.text.as_str());
+        let is_there = |it: &&crate::workspace::File| it.path == *path;
+        let text = house.sources.iter().find(is_there).map_or("", |it| it.text.as_str());
         if !with_switch(text).any(|it| it == *function) {
             breaches.push(format!("the exception of `{function}` in {path} is no longer needed"));
         }
@@ -98,7 +98,7 @@ fn names_of(texts: &Texts<'_>, root: &str, module: &str) -> Vec<String> {
 }
 
 /// What is `pub` in a file: `mod NAME`, `use TREE`, or the name of another item. An inline module counts by
-/// what stands in it.
+/// what is in it.
 fn items(text: &str) -> Vec<String> {
     let mut items = Vec::new();
     let mut inline = false;

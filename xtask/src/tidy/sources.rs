@@ -35,13 +35,13 @@ pub(crate) fn marks(house: &House<'_>, breaches: &mut Vec<String>) -> Res {
     Ok(())
 }
 
-/// Whether the path stands there as a whole, and not as the end of another one.
+/// Whether the path is there as a whole, and not as the end of another one.
 fn names_path(line: &str, path: &str) -> bool {
     let inside = |it: char| it.is_alphanumeric() || "._-".contains(it);
     line.match_indices(path).any(|(at, _)| !line[..at].ends_with(inside))
 }
 
-/// No file names the folder that this checkout stands in.
+/// No file names the folder of this checkout.
 pub(crate) fn machine_paths(house: &House<'_>, breaches: &mut Vec<String>) -> Res {
     let Some(parent) =
         house.workspace.root.parent().and_then(|it| it.to_str()).filter(|it| it.len() > 1)

@@ -2,7 +2,7 @@
 //! no name yet.
 //!
 //! It reads the sources as text. Plain data is left alone: a struct whose fields are all visible, and one that
-//! is read from arguments or JSON as it stands.
+//! is read from arguments or JSON as it is.
 
 use super::House;
 use crate::Res;

@@ -143,7 +143,7 @@ impl Defect {
 }
 
 impl What {
-    /// The code, and what is wrong; `{id}` stands for the id of the call. Without a sentence where that says more of
+    /// The code, and what is wrong; `{id}` is replaced by the id of the call. Without a sentence where that says more of
     /// the messages.
     fn row(self) -> (&'static str, &'static str) {
         match self {

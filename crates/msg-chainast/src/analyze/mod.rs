@@ -288,7 +288,7 @@ pub(crate) enum RolePart {
 /// A role as it was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reading {
-    /// Known as it stands.
+    /// Known as it is.
     Known(RolePart),
     /// Known but for white space or case: this is the word.
     Spelled(RolePart, &'static str),

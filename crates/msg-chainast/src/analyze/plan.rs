@@ -54,7 +54,7 @@ pub(crate) enum UnitKind {
     User,
     /// An assistant message with its results.
     Pair,
-    /// A system message that stays behind other messages.
+    /// A system message that stays after other messages.
     System,
     /// Results that stay away from the pair of their call, or have none here.
     Results,

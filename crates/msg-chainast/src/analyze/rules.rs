@@ -142,7 +142,7 @@ pub(crate) struct Enforced {
     pub(crate) call_signatures: bool,
     /// Whether the model thinks: one that does not gives no reasoning to send back.
     pub(crate) thinking: Thinking,
-    /// No message without content; in a request of another format an empty text stands for it.
+    /// No message without content; in a request of another format an empty text replaces it.
     pub(crate) null_content: bool,
     /// Whether a system message that may not stay becomes a user message in its place.
     pub(crate) later_system_as_user: bool,
@@ -210,7 +210,7 @@ impl<'m> Chain<'m> {
         }
     }
 
-    /// A part; none for the index that stands for no part.
+    /// A part; none for the index that means "no part".
     #[inline]
     pub(crate) fn part(self, message: u32, part: u32) -> Option<&'m Part> {
         self.message(message).parts.get(part as usize)

@@ -226,7 +226,7 @@ impl Conform<'_, '_> {
         }
     }
 
-    /// The reasoning parts of a message whose items stand alone, in order.
+    /// The reasoning parts of a message whose items are alone, in order.
     fn lone_parts(&self, at: usize) -> Vec<usize> {
         let parts = &self.items[at].message.parts;
         let mut followed = match self.items.get(at + 1) {
@@ -373,7 +373,7 @@ fn is_blank_object(text: &str) -> bool {
     text.bytes().filter(|it| !it.is_ascii_whitespace()).eq(*b"{}")
 }
 
-/// The parts that stand for nothing, in order.
+/// The parts without meaning, in order.
 fn wrong_blocks(parts: &[Part], rule: ServerTools) -> Vec<usize> {
     let blocks: Vec<(usize, Facts)> = parts
         .iter()

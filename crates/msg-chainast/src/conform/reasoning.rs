@@ -102,7 +102,7 @@ impl Conform<'_, '_> {
             && self.profile.reasoning_require != ReasoningRequired::CallSignature
     }
 
-    /// Whether what stands for missing reasoning may be in this message.
+    /// Whether the placeholder for missing reasoning may be in this message.
     fn is_fallback_place(&self, message: &Message) -> bool {
         match self.profile.reasoning_require {
             ReasoningRequired::Calls => has_tool_calls(message),
@@ -225,7 +225,7 @@ impl Conform<'_, '_> {
     }
 }
 
-/// Puts what stands for missing reasoning into a message that calls tools.
+/// Puts the placeholder for missing reasoning into a message that calls tools.
 pub(super) fn put_fallback(profile: &Profile, item: &mut Item<'_>) {
     let fallback = &profile.reasoning_fallback;
     if fallback.is_empty() {

@@ -16,7 +16,7 @@ use crate::{
     tree::{BodyPair, BodyPairKind, ChainAst, Header, Section, Sizes},
 };
 
-/// What stands for all that is before the last pair: it opens the section of that pair.
+/// What replaces everything before the last pair: it opens the section of that pair.
 static OPENER: LazyLock<Message> = LazyLock::new(|| Message::user("q"));
 
 impl ChainAst {
@@ -198,7 +198,7 @@ impl Section {
 }
 
 impl Header {
-    /// Takes the user message out, or the system message if there is no other.
+    /// Takes the user message out, or the system message if it is the only one.
     fn pop(&mut self) -> Option<Message> {
         let Some(user) = self.user.take() else { return self.take_system() };
         self.sizes -= Sizes::of(&user);

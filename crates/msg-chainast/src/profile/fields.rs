@@ -214,7 +214,7 @@ profile! {
     reasoning_first: bool,
     /// Whether the signature of a call is refused.
     drops_call_signatures: bool = "call_signature" ["keep", "drop"],
-    /// Where media may stand: roles, or `role:kind` with `image`, `audio`, `file` or `video`; or `any`.
+    /// Where media are accepted: roles, or `role:kind` with `image`, `audio`, `file` or `video`; or `any`.
     media_roles: Vec<String>,
     /// Whether media may be given by their address.
     media_urls: Acceptance,

@@ -143,7 +143,7 @@ impl Profile {
     }
 }
 
-/// Whether a model has such a name; a star stands for any text at that end.
+/// Whether a model has such a name; a star matches any text at that end.
 fn fits(pattern: &str, name: &str) -> bool {
     match (pattern.strip_prefix('*'), pattern.strip_suffix('*')) {
         (Some(_), Some(_)) => name.contains(pattern.trim_matches('*')),
@@ -190,7 +190,7 @@ pub struct ProviderRule {
     /// What the sentence of such a finding says, if others have the same code.
     #[serde(default)]
     pub says: String,
-    /// What the provider answers; `…` stands for what differs.
+    /// What the provider answers; `…` replaces what differs.
     #[serde(deserialize_with = "shared")]
     pub answer: Arc<str>,
     /// Where the answer was seen.

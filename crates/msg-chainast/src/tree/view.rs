@@ -188,7 +188,7 @@ impl FusedIterator for Messages<'_> {}
 // does not accept is left to the analysis.
 
 /// Whether these messages are plainly valid: an optional system message, then user messages, each with body pairs of
-/// few calls after it, whose results stand alone in their messages. With `open`, the last pair may lack results.
+/// few calls after it, whose results are alone in their messages. With `open`, the last pair may lack results.
 pub(crate) fn is_plainly_valid(messages: &[Message], open: bool) -> bool {
     let lead = messages.first().is_some_and(|it| is_header(it, RolePart::System));
     let mut rest = &messages[usize::from(lead)..];

@@ -64,7 +64,7 @@ fn a_result_that_is_pushed_does_not_cost_the_calls_of_its_pair() {
     let id = |at: u64| format!("call_{at}");
     let calls = (0..n_calls).map(|at| Part::ToolCall(ToolCall::new(id(at), "read", "{}")));
     let asking = calls.fold(Message::assistant(""), Message::with_part);
-    // Of as many messages as tests count again behind each edit, which allocates.
+    // Of as many messages as tests count again after each edit, which allocates.
     let mut chain =
         ChainAst::parse_open([turns(300), vec![Message::user("q"), asking]].concat()).unwrap();
     let results: Vec<_> = (0..n_calls).map(|at| Message::tool_result(id(at), "done")).collect();

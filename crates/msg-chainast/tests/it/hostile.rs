@@ -1,4 +1,4 @@
-//! Chains that nobody would write, made of bytes: the same bytes, the same chain.
+//! Improbable chains, made of bytes: the same bytes, the same chain.
 //!
 //! Ids, names and texts come from small pools, so that they clash; every role may hold every part.
 
@@ -12,7 +12,7 @@ use msg_core::{
     CallKind, Content, Extra, File, Image, Origin, Other, RawJson, Reasoning, Role, ToolResult,
 };
 
-/// Reads choices from bytes; behind their end every choice is the first.
+/// Reads choices from bytes; after their end every choice is the first.
 pub(crate) struct Choices<'b> {
     bytes: &'b [u8],
     /// Makes texts that occur once.

@@ -218,7 +218,7 @@ pub(crate) fn results_stand_with_their_calls(
             continue;
         }
         let place = mended.iter().position(|it| it == message).unwrap_or_default();
-        assert!(place >= last, "message {at} came to stand before an earlier one\n{edits:?}");
+        assert!(place >= last, "message {at} was moved before an earlier one\n{edits:?}");
         last = place;
     }
 }

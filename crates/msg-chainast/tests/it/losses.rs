@@ -1,4 +1,4 @@
-//! Law 4: nothing is lost unnamed. What a chain holds is a list of facts; each that is missing behind a
+//! Law 4: nothing is lost unnamed. What a chain holds is a list of facts; each that is missing after a
 //! repair is accounted for by an edit, and an edit accounts only for what it names.
 
 use std::collections::{BTreeMap, HashMap};
@@ -111,7 +111,7 @@ fn went_with_its_result(fact: &Fact, edits: &[Diagnostic]) -> bool {
 
 fn accounts_for(edit: &Diagnostic, fact: &Fact, roles: bool) -> bool {
     let fix = edit.fix.as_deref().unwrap_or_default();
-    // What is renamed is so wherever it stands: a result follows its call.
+    // What is renamed is renamed everywhere: a result follows its call.
     match (edit.code.as_str(), fact.kind) {
         ("profile::tool-name", Kind::ToolName) | ("profile::message-name", Kind::Name) => {
             return edit.message().contains(&format!("`{}`", fact.word));

@@ -221,7 +221,7 @@ fn a_number_is_appended_and_said_where_a_pattern_is_exhausted() {
         let map = chain(ids).normalize_tool_call_ids(&pattern, &mut SeededIds::new(1));
         map.iter().map(|it| (it.new.clone(), it.numbered)).collect::<Vec<_>>()
     };
-    // A number beside the id without it was appended by an earlier run; alone it is no id of the pattern.
+    // A number beside the id without it was appended by an earlier run; alone it is not an id of the pattern.
     assert_eq!(normalized(["call_11", "call_11_2"], "call_{r:2:d}")[1].0, "call_11_2");
     assert_eq!(normalized(["call_12", "call_11_2"], "call_{r:2:d}")[1].0.len(), 7);
     let fixed = [("lit".to_owned(), false), ("lit_2".to_owned(), true)];
@@ -258,7 +258,7 @@ fn a_growing_chain_keeps_the_ids_that_a_profile_gave() {
     assert_eq!(first_id(&messages), before);
 }
 
-/// A layout is no part of a message's JSON, so this is no row.
+/// A layout is not part of a message's JSON, so this is not a row.
 #[test]
 fn results_of_a_pair_in_several_contents_are_joined() {
     let call = |id: &str| Part::from(ToolCall::new(id, "f", "{}"));

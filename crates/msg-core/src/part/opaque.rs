@@ -80,7 +80,7 @@ impl Other {
         Some(Pairing { side, id, family: family.to_owned(), is_hosted: execution == "server" })
     }
 
-    /// Whether it stands for what came before, so that a chain may begin with it: a compaction, a
+    /// Whether it replaces what came before, so that a chain may begin with it: a compaction, a
     /// reference to a stored item, tools that were added; everything but a call.
     #[must_use]
     pub fn may_lead(&self) -> bool {

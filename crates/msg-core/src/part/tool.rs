@@ -33,7 +33,7 @@ pub struct ToolCall {
     pub name: String,
     /// The exact text that the model produced.
     pub arguments: Arguments,
-    /// The provider's signature of the thought behind this call.
+    /// The provider's signature of the thought that led to this call.
     pub signature: Option<String>,
     /// Members that the source had and this model does not know.
     pub extra: Extra,
@@ -306,7 +306,7 @@ impl From<Vec<Part>> for Content {
     }
 }
 
-/// One content for many results, such as a sentence that stands for those that never came: the parts are
+/// One content for many results, such as the placeholder for results that never came: the parts are
 /// shared, and copied by whoever changes them.
 ///
 /// ```

@@ -3,7 +3,7 @@
 
 use msg_core::{Message, truncate};
 
-/// Law 5: a cut text has at most so many characters, is a prefix with at most `…` behind it, and
+/// Law 5: a cut text has at most so many characters, is a prefix followed by at most `…`, and
 /// cutting it again changes nothing; a preview is one line of at most so many characters.
 pub fn cuts_are_clean(text: &str, max_chars: usize) {
     let cut = truncate(text, max_chars);

@@ -70,7 +70,7 @@ fn item(row: &str) -> Value {
     })
 }
 
-/// The small types by themselves: read and written as they stand in the native form.
+/// The small types by themselves, read and written as in the native form.
 #[test]
 fn small_types_have_a_serde_form() {
     fn same<T: serde::Serialize + serde::de::DeserializeOwned>(json: &str) {

@@ -25,7 +25,7 @@ pub(crate) const BASE64: GeneralPurpose = GeneralPurpose::new(
 pub enum Status {
     /// It did what it should.
     Success,
-    /// There is no outcome so far.
+    /// No outcome so far.
     Pending,
     /// It failed.
     Failure,

@@ -45,7 +45,7 @@ pub(crate) struct Model {
 type Defaults = Vec<(usize, Option<Arc<str>>)>;
 
 impl Model {
-    /// How many cells the file takes room for: a call that nobody answered makes two messages, a picture two
+    /// How many cells the file takes room for: an unanswered call makes two messages, a picture two
     /// parts, and a cell may make an agent next to its own.
     pub(crate) fn weight(&self) -> usize {
         let is_double = |it: &&Cell| match &it.kind {
@@ -135,7 +135,7 @@ impl<'a> Pass<'a> {
         parent
     }
 
-    /// Whether the title ends in a type, where there is no definition (MF-13).
+    /// Whether the title ends in a type, where the definition is missing (MF-13).
     fn is_titled(&self, raw: &RawCell) -> bool {
         let title = raw.title().filter(|_| raw.defined_id().is_none());
         let Some(title) = title.map(|it| it.of(self.source)) else { return false };

@@ -120,7 +120,7 @@ static CLEANED: Mutex<Option<HashSet<PathBuf>>> = Mutex::new(None);
 /// be made. It is held until `file` is closed.
 #[must_use]
 pub fn hold_temporary(file: &File, path: &Path) -> bool {
-    // Where the system has no locks nobody removes anything.
+    // Where the system has no locks, nothing is removed.
     if file.lock().is_err() {
         return true;
     }
@@ -159,7 +159,7 @@ fn is_temporary(name: &str) -> bool {
 }
 
 fn remove_if_free(path: &Path) {
-    // Removed while it is locked, so that nobody holds it in between.
+    // Removed while it is locked, so that no other process can take it in between.
     if let Ok(file) = File::options().write(true).open(path)
         && file.try_lock().is_ok()
     {
@@ -243,7 +243,7 @@ pub fn remove_temporary_files() {
     std::mem::forget(all);
 }
 
-/// A temporary file that is known as such; it is made while nobody removes them.
+/// A temporary file that is known as such, made while no process removes them.
 fn begin(real: &Path) -> Result<NamedTempFile, Error> {
     let mut all = TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner);
     remove_left_over(real);

@@ -65,7 +65,7 @@ impl Lock {
         }
     }
 
-    /// The sidecar, made and locked if it is missing: whoever is refused leaves none behind. None where
+    /// The sidecar, made and locked if it is missing: a refused append leaves none. None where
     /// it cannot be made; there is no journal then.
     pub(crate) fn sidecar(&mut self) -> Result<Option<&mut Sidecar>, Error> {
         if self.found.is_none()
@@ -205,7 +205,7 @@ pub(crate) struct Last {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Content {
     /// The largest number ever given as an id: one that a save has removed is not given again, so
-    /// that nobody's cell is taken for another's.
+    /// that no cell is mistaken for another.
     pub(crate) largest: u128,
     pub(crate) last: Option<Last>,
     pub(crate) journal: Option<Journal>,

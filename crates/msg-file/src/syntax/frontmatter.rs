@@ -268,7 +268,7 @@ const TOO_LARGE: Refusal = "msgfile::frontmatter-too-large";
 const TOO_DEEP: Refusal = "msgfile::frontmatter-too-deep";
 const NOT_MAPPING: Refusal = "msgfile::frontmatter-not-mapping";
 
-/// Values kept at most: each takes many times its bytes, and nobody has so many agents.
+/// Values kept at most: each takes many times its bytes, and real files have few agents.
 const MAX_KEPT: usize = 10_000;
 
 /// Nesting that is read at most, whatever the limits say: a value is read by a function that calls itself.

@@ -106,7 +106,7 @@ pub(crate) fn read(
     syntax
 }
 
-/// The structure of a piece of a file that was read within its own limits; nobody asks what is odd in it.
+/// The structure of a piece of a file that was read within its own limits; what is odd in it is not reported.
 pub(crate) fn piece(bytes: &[u8], mode: Mode) -> Syntax {
     read(&bytes.into(), mode, &Limits::of_piece(), &mut Findings::nobodys())
 }

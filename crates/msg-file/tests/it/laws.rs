@@ -169,7 +169,7 @@ pub(crate) fn format_keeps_meaning(bytes: &[u8], mode: Mode) {
     assert_eq!(messages(&doc), messages(&formatted));
 }
 
-/// Nothing private is sent, call ids are unique, calls are answered directly behind them (law 10).
+/// Nothing private is sent, call ids are unique, calls are answered directly after them (law 10).
 pub(crate) fn history_is_sound(bytes: &[u8], mode: Mode) {
     let doc = read(bytes, mode);
     let history = doc.history(&HistoryOptions::default()).expect("because no agent is asked for");
@@ -180,7 +180,7 @@ pub(crate) fn history_is_sound(bytes: &[u8], mode: Mode) {
             let cell = &doc.cells()[n - 1];
             let stub = cell.view() == View::Stub;
             assert!(cell.history() != HistoryMode::Exclude || stub, "an excluded cell is sent");
-            assert!(cell.view() != View::None, "a cell that nobody sees is sent");
+            assert!(cell.view() != View::None, "a hidden cell is sent");
             // Summaries and answers speak for themselves, wherever their id puts them (MF-27).
             let alone = matches!(cell.kind(), CellKind::Summary(_) | CellKind::Agent(_));
             at = cell.parent().filter(|_| !alone);
@@ -255,7 +255,7 @@ pub(crate) fn edit_touches_its_cell(bytes: &[u8], mode: Mode, value: &str) {
         }
         let new = edit.finish();
         assert!(new.starts_with(&bytes[..cell.span().start]), "bytes before the cell changed");
-        assert!(new.ends_with(&bytes[cell.span().end..]), "bytes behind the cell changed");
+        assert!(new.ends_with(&bytes[cell.span().end..]), "bytes after the cell changed");
         let after = read(&new, mode);
         assert_eq!(after.cells()[cell.ordinal() - 1].attr("k").as_deref(), Some(value));
         assert_eq!(after.cells()[cell.ordinal() - 1].body(), cell.body());

@@ -16,7 +16,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Documents tried where nobody asks for more.
+/// Documents tried by default.
 const ROUNDS: usize = 1_000;
 
 /// Numbers that look random and are the same in every run (splitmix64).

@@ -15,7 +15,7 @@ fn hash(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)
 }
 
-/// The sidecar of an append that died: `record` was to be written behind `old`. Who updates the program in
+/// The sidecar of an append that died: `record` was to be written after `old`. Who updates the program in
 /// between finds it in this form.
 pub(crate) fn sidecar(old: &[u8], record: &[u8]) -> Vec<u8> {
     let (offset, before, len, sum) = (old.len(), hash(old), record.len(), hash(record));

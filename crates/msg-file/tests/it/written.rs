@@ -42,8 +42,8 @@ fn joints() {
         ("\n", ""),
     ] {
         let new = appended(old, Mode::MessageFile, &[NewCell::message("hi")]);
-        let behind = &new[old.len()..];
-        assert_eq!(behind.split_once("# %% [^1]").unwrap().0, want, "{old:?}");
+        let added = &new[old.len()..];
+        assert_eq!(added.split_once("# %% [^1]").unwrap().0, want, "{old:?}");
     }
 }
 

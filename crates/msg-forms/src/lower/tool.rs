@@ -20,7 +20,7 @@ enum Plan {
     Output(&'static str),
     /// The output so far, and this text on a line after it.
     CutShort(&'static str),
-    /// The output, or a sentence, of a state that nobody knows.
+    /// The output, or a sentence, of an unknown state.
     Unknown,
 }
 
@@ -83,10 +83,10 @@ fn answer(tool: &ToolPart, plan: Plan, at: usize, cx: &mut Cx<'_>) -> Option<Str
             cx.report(Some(at), "turn::placeholder-output", text);
             instead.to_owned()
         }
-        Plan::CutShort(behind) => {
+        Plan::CutShort(note) => {
             let text = format!("placeholder result for a {} call", tool.status);
             cx.report(Some(at), "turn::synthesised-output", text);
-            if output.is_empty() { behind.to_owned() } else { format!("{output}\n{behind}") }
+            if output.is_empty() { note.to_owned() } else { format!("{output}\n{note}") }
         }
         Plan::Unknown => {
             let text = format!("unknown status `{}`", tool.status);

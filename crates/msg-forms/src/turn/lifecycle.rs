@@ -1,7 +1,7 @@
 //! The states of tool runs (MS-20) and the steps that a turn and its tools may take (MS-21).
 //!
 //! Every time is the caller's: nothing here reads a clock, executes a tool or starts again what a
-//! crash left behind.
+//! crash left.
 
 use std::fmt;
 
@@ -198,7 +198,7 @@ impl Turn {
         Ok(())
     }
 
-    /// The tools that nobody answered: pending ones, and running ones that a crash left, but none whose arguments
+    /// The unanswered tools: pending ones, and running ones that a crash left, but none whose arguments
     /// were still on their way ([`ToolPart::is_half_streamed`]). Loading a turn starts none of them again.
     pub fn pending_tools(&self) -> impl Iterator<Item = &ToolPart> {
         self.tools().filter(|it| it.status.is_open() && !it.is_half_streamed())

@@ -49,7 +49,7 @@ pub struct Turn {
     pub timestamp: f64,
     /// Whether it is complete.
     pub finished: bool,
-    /// Why it ended: `stop`, `length`, `tool_calls` …; `""` if nobody said.
+    /// Why it ended: `stop`, `length`, `tool_calls` …; `""` if unknown.
     pub finish_reason: String,
     /// What the model thought.
     pub reasoning_content: String,

@@ -188,7 +188,7 @@ fn read_tool(source: &mut Source<'_, '_>) -> (Result<TurnPart, Error>, bool) {
 }
 
 /// The members of one stored object while they are read. One of a wrong type is carried in `extra` under
-/// its own name, and goes out in its place while nobody has set another value (MS-6).
+/// its own name, and is written in its place unless another value was set (MS-6).
 struct Stored<'s, 'a, 'r> {
     source: &'s mut Source<'a, 'r>,
     type_name: Option<&'static str>,
@@ -245,7 +245,7 @@ impl<'s, 'a, 'r> Stored<'s, 'a, 'r> {
     }
 
     /// A text that is said or names something: a value of another type means its JSON text (MS-29), and goes out
-    /// as it came while nobody has set another.
+    /// as it came, unless another was set.
     fn said(&mut self, name: &'static str, slot: &mut String) -> Result<(), Error> {
         self.text(name, slot)?;
         if let Some(carried) = self.extra.get(&Origin::Turns, name) {

@@ -92,7 +92,7 @@ fn write_object(extra: &Extra, out: &mut Writer<'_>, fill: impl FnOnce(&mut Obje
 }
 
 /// An object that is being written. A member whose source had a wrong type is carried in `extra`
-/// and takes its place, as long as nobody has set another value.
+/// and takes its place, unless another value was set.
 struct Object<'e, 'w, 'o> {
     extra: &'e Extra,
     out: &'w mut Writer<'o>,

@@ -121,7 +121,7 @@ fn canonical(messages: &[Message]) -> Vec<Message> {
     res
 }
 
-/// Law 4: the argument text of a call is the same behind turns, written, read and lowered again.
+/// Law 4: the argument text of a call is the same after turns are written, read and lowered again.
 pub fn argument_text_survives_turns(message: &Message) {
     let calls = |messages: &[Message]| -> Vec<String> {
         let calls = messages.iter().flat_map(Message::tool_calls);
@@ -189,7 +189,7 @@ pub fn only_steps_change_a_status(mut tool: ToolPart, steps: &[Step]) {
     }
 }
 
-/// What is sent by default is safe: each call is answered directly behind its message, in call
+/// What is sent by default is safe: each call is answered directly after its message, in call
 /// order, by an id that is not empty and not used before; what was sent never changes when turns are
 /// appended; a cache gives the same.
 pub fn strict_lowering_is_safe(turns: &[Turn], options: &LowerOptions) {
@@ -261,8 +261,8 @@ fn values(json: &[u8]) -> Vec<String> {
         .collect()
 }
 
-/// Whether a member of a message stands there twice. Such a document is read, but not the same
-/// behind it: the last value wins (MS-8).
+/// Whether a member of a message is a duplicate. Such a document is read, but not the same
+/// afterwards: the last value wins (MS-8).
 fn has_duplicates(bytes: &[u8]) -> bool {
     let Ok(mut reader) = msg_json::Reader::new(bytes) else { return true };
     let mut any = || -> Result<bool, msg_json::JsonError> {

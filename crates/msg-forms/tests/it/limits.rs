@@ -85,7 +85,7 @@ fn bad_bytes_are_errors_with_a_place() {
     }
 }
 
-/// The last `type` counts, wherever the members stand (MS-8).
+/// The last `type` counts, whatever the order of members (MS-8).
 #[test]
 fn the_last_type_wins() {
     let read = |json: &str| native::read_part(json.as_bytes());
@@ -158,7 +158,7 @@ fn a_cleared_layout_is_canonical() {
     assert_eq!(out, br#"[{"role":"user","content":"x"}]"#);
 }
 
-/// Half a surrogate pair in known text is reported, wherever the text stands.
+/// An unpaired surrogate in known text is reported, wherever the text is.
 #[test]
 fn lone_surrogates_are_reported() {
     let documents = [

@@ -122,7 +122,7 @@ impl Relaxed<'_> {
     }
 }
 
-/// What stands without quotes.
+/// Text without quotes.
 enum Meaning {
     /// It is JSON.
     Same,

@@ -1,4 +1,4 @@
-//! What stands around the object and between its tokens: white space, comments, fences, special tokens,
+//! What surrounds the object and its tokens: white space, comments, fences, special tokens,
 //! the same object once more.
 
 use super::{Edit, Relaxed, bare::ident_len};

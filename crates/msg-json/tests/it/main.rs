@@ -125,7 +125,7 @@ fn texts_are_judged_as_by_serde() {
     }
 }
 
-/// A text that ends inside a number is cut; one that goes on with something else is no number.
+/// A text that ends inside a number is cut; one that goes on with something else is not a number.
 #[test]
 fn a_cut_number_is_no_wrong_number() {
     let problem = |text: &str| validate(text).unwrap_err().problem;

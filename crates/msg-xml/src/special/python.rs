@@ -1,5 +1,5 @@
 //! Calls in Python's syntax (XT-53): names with keyword arguments that are literals. Anything else, such as an
-//! expression or an argument without a name, is no call.
+//! expression or an argument without a name, is not a call.
 //!
 //! ```text
 //! [get_weather(city="Paris", days=3), now()]

@@ -16,7 +16,7 @@ use crate::json::{Json, Read, Stop};
 use crate::options::Options;
 use crate::{json, lex};
 
-/// A longer text between opener and arguments is no name.
+/// A longer text between opener and arguments is not a name.
 const NAME_MAX: usize = 512;
 /// What Mistral's names are followed by.
 const ARGS: &[&str] = &["[ARGS]"];
@@ -41,7 +41,7 @@ pub(super) enum State {
     Scan(usize, Syntax, Box<Scan>),
     /// After a value.
     Close,
-    /// What is no call: up to what may end it.
+    /// Not a call: the text up to what may end it.
     Skip,
 }
 
@@ -105,7 +105,7 @@ impl TokenReader {
         reader
     }
 
-    /// The first byte that may still be needed: what is no call becomes text, but nothing that is too large.
+    /// The first byte that may still be needed: what turns out not to be a call becomes text, unless it is too large.
     pub(crate) fn keep(&self, opts: &Options) -> usize {
         let at = self.pos();
         if self.is_large(at, opts) { at } else { self.start }
@@ -508,7 +508,7 @@ impl TokenReader {
         self.done(cx, cx.w.end(), false)
     }
 
-    /// It is no call; what ends it is looked for from `from` on.
+    /// It is not a call; what ends it is searched from `from` on.
     fn refuse(&mut self, code: Code, from: usize) -> Option<Done> {
         self.calls.refuse(code);
         (self.at, self.state) = (from, State::Skip);

@@ -352,7 +352,7 @@ impl Scan {
         }
     }
 
-    /// What the escape at `p` represents, and one past it; `None` if the input ends in it. What is no escape is
+    /// What the escape at `p` represents, and one past it; `None` if the input ends in it. What is not an escape is
     /// passed over: reading the value finds it.
     fn escape(&self, w: &Input<'_>, p: usize) -> Result<Option<(String, usize)>, Incomplete> {
         let Some(kind) = lex::need(w, p + 1)? else { return Ok(None) };

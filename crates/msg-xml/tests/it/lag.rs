@@ -70,17 +70,17 @@ fn a_named_parameter_is_sent_under_its_name() {
     }
 }
 
-/// The most that may be withheld of text, by where that begins and by what stands before it.
+/// The most that may be withheld of text, by where that begins and by what is before it.
 fn bound(before: &str, withheld: &str) -> usize {
     let line = before.rsplit(['\n', '\r']).next().unwrap_or_default();
-    // Blanks, quote marks and list markers go with what may be a fence behind them.
+    // Blanks, quote marks and list markers go with a possible fence after them.
     let blanks = |c: char| " \t>\n\r-*+.)".contains(c) || c.is_ascii_digit();
     let rest = withheld.trim_start_matches(blanks);
     match rest.as_bytes().first() {
         _ if line.contains('`') => 4096,
         _ if rest.starts_with("``") || rest.starts_with('~') => usize::MAX,
         Some(b'<') if withheld.starts_with("<tool") => 512 + 4096 + 256 + 512,
-        // Blanks may stand before the end of a thinking tag.
+        // Blanks are allowed before the end of a thinking tag.
         Some(b'<') => 32 + rest.matches([' ', '\n', '\r', '\t']).count(),
         Some(b'[') => withheld.len() - rest.len() + 16384 + 512 + 4096,
         Some(b'`') => 4096,

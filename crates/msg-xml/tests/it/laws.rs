@@ -200,7 +200,7 @@ pub(crate) fn rendered_calls_come_back(call: &Call) {
         assert_eq!(calls[0].server_name(), call.server_name());
         assert_eq!(calls[0].arguments().value(), call.arguments().value(), "{text}");
         assert_eq!(parsed.text(), format!("{before}{after}"), "{text}");
-        // Arguments that are no object stay what they are, and reading says so.
+        // Arguments that are not an object stay what they are, and reading says so.
         let expected =
             |it: &msg_core::Diagnostic| it.code.as_str() == Code::ArgumentsNotObject.kebab();
         assert!(parsed.diagnostics.iter().all(expected), "{:?}", parsed.diagnostics);
