@@ -77,7 +77,8 @@ impl Block {
         shared: &mut Shared,
         step: &mut Step<'_, '_>,
     ) -> Option<Self> {
-        let kind = raw.get("type").and_then(Json::text)?;
+        let members: Vec<_> = raw.members().collect();
+        let kind = members.iter().rev().find(|it| it.0 == "type").and_then(|it| it.1.text())?;
         let kind = match &*kind {
             "text" => BlockKind::Text(Channel::default()),
             "thinking" => {
@@ -92,7 +93,7 @@ impl Block {
             _ => BlockKind::Other { members: Merged::default(), input: Channel::default() },
         };
         let mut block = Self { index, kind, ended: false, unknown: Merged::default() };
-        for (key, value) in raw.members() {
+        for (key, value) in members {
             block.member(&key, value, shared, step);
         }
         Some(block)
@@ -284,7 +285,7 @@ impl Block {
         parts.list.extend(self.into_part());
     }
 
-    /// The part; none of a call, of a text that says nothing, and of a block that is no JSON.
+    /// The part; none of a call, of a text that says nothing, and of a block without members.
     fn into_part(self) -> Option<Part> {
         let mut part = match self.kind {
             BlockKind::Text(text) => Part::Text(Text::new(text.into_text())),
@@ -300,7 +301,11 @@ impl Block {
                 if !input.is_empty() {
                     members.put_input(input.text());
                 }
-                let mut other = Other::new(ANTHROPIC, RawJson::new(members.into_json()).ok()?);
+                if members.is_empty() {
+                    return None;
+                }
+                let json = members.into_json();
+                let mut other = Other::new(ANTHROPIC, RawJson::written(|it| it.raw(&json)));
                 other.place = Some(Place::Content);
                 Part::Other(other)
             }

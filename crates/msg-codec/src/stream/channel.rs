@@ -269,7 +269,7 @@ impl<T: Clone> Template<T> {
         let target = self.target.as_ref()?;
         let (source, rest) = string_at(data, &self.head)?;
         match &self.end {
-            None if rest == self.tail => {}
+            None if rest == self.tail || closes_alike(rest, &self.tail) => {}
             Some(end) if string_at(rest, &self.tail)?.1 == end => {}
             _ => return None,
         }
@@ -301,6 +301,14 @@ impl<T: Clone> Template<T> {
             self.end = end.map(str::to_owned);
         }
     }
+}
+
+/// Whether both close the same brackets and hold nothing else but blanks: Anthropic pads its events with them.
+fn closes_alike(a: &str, b: &str) -> bool {
+    let is_blank = |it: &u8| it.is_ascii_whitespace();
+    let closes = |it: &str| it.bytes().all(|it| matches!(it, b'}' | b']') || is_blank(&it));
+    let mut brackets = b.bytes().filter(|it| !is_blank(it));
+    closes(a) && closes(b) && a.bytes().filter(|it| !is_blank(it)).eq(&mut brackets)
 }
 
 /// What stands between the quotes behind `head`, and what stands behind them.

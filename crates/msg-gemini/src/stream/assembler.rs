@@ -7,8 +7,10 @@ use msg_codec::Json;
 use msg_codec::stream::{Head, Note};
 use msg_codec::{Assembled, Assembler, ProviderError, Sink, StreamOptions, StreamState};
 use msg_core::FinishReason;
+use msg_json::Kind;
 
 use super::candidate::Candidate;
+use super::chunk::{Body, CandidateView};
 use super::reason;
 
 /// Assembles the chunks of a Gemini stream.
@@ -41,8 +43,8 @@ impl GeminiAssembler {
         Self { head: Head::new(options), candidates: BTreeMap::new() }
     }
 
-    fn candidate(&mut self, raw: Json<'_>, sink: &mut Sink<'_>) {
-        let index = raw.get("index").and_then(Json::whole_number).unwrap_or(0);
+    fn candidate(&mut self, view: CandidateView<'_>, sink: &mut Sink<'_>) {
+        let index = view.index.and_then(Json::whole_number).unwrap_or(0);
         let index = u32::try_from(index).unwrap_or(u32::MAX);
         let mut step = self.head.step(index, sink);
         let is_new = !self.candidates.contains_key(&index);
@@ -50,26 +52,54 @@ impl GeminiAssembler {
             return step.text_gauge().limit();
         }
         let candidate = self.candidates.entry(index).or_default();
-        candidate.take(raw, &mut step);
-        let Some(word) = member(raw, "finishReason").and_then(Json::text) else { return };
+        candidate.take(view.members, &mut step);
+        let Some(word) = view.finish.get().and_then(Json::text) else { return };
         let meaning = reason::meaning(&word);
         let is_error = meaning == FinishReason::Error;
         if candidate.finish(&word, meaning, &mut step) && is_error {
-            let message = member(raw, "finishMessage").and_then(Json::text);
+            let message = view.message.get().and_then(Json::text);
             self.head.fail(reason::error(&word, message.as_deref()), sink);
         }
     }
 
+    /// Takes a response, and the error that is beside it.
+    fn response(&mut self, body: Body<'_>, error: Option<Json<'_>>, sink: &mut Sink<'_>) {
+        self.head.identify(body.id.get(), body.version.get(), None);
+        let says_something = body.says_something();
+        let mut is_known = self.head.set_usage(body.usage.get());
+        for candidate in body.candidates {
+            is_known = true;
+            let source = candidate.source;
+            if body.is_lone || !source.is_object() {
+                let step = &mut self.head.step(0, sink);
+                match source.is_object() {
+                    true => step.wrong_type("candidates", "a list of candidates", source),
+                    false => step.left_out("candidates", "a list of candidates", source),
+                }
+            }
+            self.candidate(candidate, sink);
+        }
+        is_known |= self.feedback(body.feedback.get(), sink);
+        if let Some(error) = error.or(body.error) {
+            is_known |= self.error(error, sink);
+        }
+        if !is_known && !says_something {
+            self.head.note(Note::UNKNOWN_EVENT, || "a chunk that is no response".into());
+        }
+    }
+
     /// A prompt that is blocked has no answer; false if it is not.
-    fn feedback(&mut self, response: Json<'_>, sink: &mut Sink<'_>) -> bool {
-        let feedback = member(response, "promptFeedback");
-        let Some(word) = feedback.and_then(|it| member(it, "blockReason")).and_then(Json::text)
-        else {
-            return feedback.is_some();
+    fn feedback(&mut self, feedback: Option<Json<'_>>, sink: &mut Sink<'_>) -> bool {
+        let Some(feedback) = feedback else { return false };
+        let member = |camel, snake| {
+            let [camel, snake] = feedback.pick([camel, snake]);
+            camel.or(snake).and_then(Json::text)
         };
-        let message = feedback.and_then(|it| member(it, "blockReasonMessage")).and_then(Json::text);
-        self.head.finish.get_or_insert(FinishReason::ContentFilter);
-        self.head.fail(reason::blocked(&word, message.as_deref()), sink);
+        if let Some(word) = member("blockReason", "block_reason") {
+            let message = member("blockReasonMessage", "block_reason_message");
+            self.head.finish.get_or_insert(FinishReason::ContentFilter);
+            self.head.fail(reason::blocked(&word, message.as_deref()), sink);
+        }
         true
     }
 
@@ -93,38 +123,17 @@ impl Assembler for GeminiAssembler {
     }
 
     fn take(&mut self, data: &str, _name: Option<&str>, sink: &mut Sink<'_>) {
-        let mut response = None;
-        if !self.head.object(data, |key, value| {
-            if key == "response" && value.is_object() {
-                response = Some(value);
+        let (mut whole, mut response) = (Body::default(), None);
+        let is_read = self.head.read(data, |name, reader| {
+            if name == "response" && reader.peek()? == Kind::Object {
+                response = Some(Body::read(reader)?);
+                return Ok(());
             }
-        }) {
-            return;
-        }
-        let whole = Json::from_valid(data.trim_ascii());
-        let response = response.unwrap_or(whole);
-        self.head.identify(member(response, "responseId"), member(response, "modelVersion"), None);
-        let mut is_known = self.head.set_usage(member(response, "usageMetadata"));
-        let candidates = response.get("candidates").filter(|it| !it.is_null());
-        let lone = candidates.filter(|it| !it.is_array());
-        for candidate in lone.into_iter().chain(candidates.into_iter().flat_map(Json::elements)) {
-            is_known = true;
-            if lone.is_some() || !candidate.is_object() {
-                let step = &mut self.head.step(0, sink);
-                match candidate.is_object() {
-                    true => step.wrong_type("candidates", "a list of candidates", candidate),
-                    false => step.left_out("candidates", "a list of candidates", candidate),
-                }
-            }
-            self.candidate(candidate, sink);
-        }
-        is_known |= self.feedback(response, sink);
-        if let Some(error) = whole.get("error").or_else(|| response.get("error")) {
-            is_known |= self.error(error, sink);
-        }
-        let says_nothing = ["candidates", "usageMetadata", "promptFeedback", "responseId"];
-        if !is_known && says_nothing.iter().all(|name| member(response, name).is_none()) {
-            self.head.note(Note::UNKNOWN_EVENT, || "a chunk that is no response".into());
+            whole.member(name, reader)
+        });
+        if is_read {
+            let error = whole.error;
+            self.response(response.unwrap_or(whole), error, sink);
         }
     }
 
@@ -143,18 +152,4 @@ impl Assembler for GeminiAssembler {
     fn boxed_clone(&self) -> Box<dyn Assembler> {
         Box::new(self.clone())
     }
-}
-
-/// A member in camel case, or in the snake case that the Python library writes (GE-2).
-pub(super) fn member<'a>(object: Json<'a>, name: &str) -> Option<Json<'a>> {
-    object.get(name).or_else(|| {
-        let mut snake = String::with_capacity(name.len() + 2);
-        for it in name.chars() {
-            if it.is_ascii_uppercase() {
-                snake.push('_');
-            }
-            snake.push(it.to_ascii_lowercase());
-        }
-        object.get(&snake)
-    })
 }

@@ -12,6 +12,7 @@ use msg_codec::{Json, Str};
 use msg_core::{Extra, FinishReason, Part, Reasoning, Report, StreamEvent, Text, ToolCall};
 use msg_json::{Reader, to_text};
 
+use super::chunk::{CallView, ContentView, Member, PartView};
 use super::notes::UNKNOWN_DELTA;
 use super::partial::Partial;
 use crate::{read::read_part, shape::GEMINI, wanted::CONTENT};
@@ -41,62 +42,54 @@ enum Piece {
     Whole(Part),
 }
 
-/// The members of a candidate that have places of their own.
-const KNOWN: [&str; 6] =
-    ["content", "index", "finishReason", "tokenCount", "finish_reason", "token_count"];
-
 impl Candidate {
     /// Takes the members of a chunk's candidate but its finish reason.
-    pub(super) fn take(&mut self, candidate: Json<'_>, step: &mut Step<'_, '_>) {
-        for (name, value) in candidate.members() {
-            if name == "content" {
-                self.content(value, step);
-            } else if !KNOWN.contains(&&*name) && !value.is_null() {
-                self.around.set(&name, value, &mut step.text_gauge());
+    pub(super) fn take(&mut self, members: Vec<Member<'_>>, step: &mut Step<'_, '_>) {
+        for member in members {
+            match member {
+                Member::Content(content) => self.content(content, step),
+                Member::Other(name, value) => {
+                    self.around.set(&name, value, &mut step.text_gauge());
+                }
             }
         }
     }
 
     /// The parts of a content; what is no content or no list of parts is read as what it means (MS-29).
-    fn content(&mut self, content: Json<'_>, step: &mut Step<'_, '_>) {
-        if content.is_null() {
-            return;
+    fn content(&mut self, content: ContentView<'_>, step: &mut Step<'_, '_>) {
+        if content.is_sound {
+            return content.parts.iter().for_each(|it| self.part(it, step));
         }
         let wrapped;
-        let content = match content.is_object() {
-            true => content,
+        let source = match content.source.is_object() {
+            true => content.source,
             false => {
-                wrapped = to_text(|it| it.object(|it| it.key("parts").raw(content.source())));
-                step.wrong_type("content", "a content", content);
+                wrapped =
+                    to_text(|it| it.object(|it| it.key("parts").raw(content.source.source())));
+                step.wrong_type("content", "a content", content.source);
                 Json::from_valid(&wrapped)
             }
         };
-        let mended = CONTENT.mend("", content.source());
+        let mended = CONTENT.mend("", source.source());
         for it in mended.iter().flat_map(|it| &it.notes) {
             step.note(Note::WRONG_TYPE, || it.clone());
         }
-        let content = mended.as_ref().map_or(content, |it| Json::from_valid(&it.json));
-        let Some(parts) = content.get("parts") else { return };
-        match parts.is_array() {
-            true => parts.elements().for_each(|it| self.part(it, step)),
-            false if parts.is_object() => self.part(parts, step),
-            false => {}
-        }
+        let content = mended.as_ref().map_or(source, |it| Json::from_valid(&it.json));
+        let parts = ContentView::of(content).map(|it| it.parts);
+        parts.iter().flatten().for_each(|it| self.part(it, step));
     }
 
-    fn part(&mut self, part: Json<'_>, step: &mut Step<'_, '_>) {
-        let call = part.get("functionCall").or_else(|| part.get("function_call"));
-        if let Some(call) = call.filter(|it| it.is_object()) {
-            return self.call(part, call, step);
+    fn part(&mut self, part: &PartView<'_>, step: &mut Step<'_, '_>) {
+        if let Some(call) = &part.call {
+            return self.call(part.source, call, step);
         }
-        let plain = plain_text(part);
         // An empty text does not end a call (GE-17).
-        if plain.is_none_or(|it| !it.1.source.is_empty()) {
+        if part.plain.is_none_or(|it| !it.1.source.is_empty()) {
             self.close_call(step);
         }
-        match plain {
+        match part.plain {
             Some((kind, text)) => self.plain(kind, text, step),
-            None => self.whole(part, step),
+            None => self.whole(part.source, step),
         }
     }
 
@@ -181,27 +174,27 @@ impl Candidate {
     }
 
     /// A whole call, or a piece of one whose arguments are streamed.
-    fn call(&mut self, part: Json<'_>, call: Json<'_>, step: &mut Step<'_, '_>) {
-        let goes_on = call.get("willContinue").is_some_and(|it| it.source() == "true");
-        let pieces = call.get("partialArgs").filter(|it| it.is_array());
-        let has_name = call.get("name").is_some_and(Json::is_string);
-        if has_name {
+    fn call(&mut self, part: Json<'_>, call: &CallView<'_>, step: &mut Step<'_, '_>) {
+        if call.has_name {
             self.close_call(step);
-            if !goes_on && pieces.is_none() {
+            if !call.goes_on && call.pieces.is_none() {
                 return self.whole_call(part, step);
             }
             self.open_call(part, call, step);
         }
         match &mut self.open {
             Some((_, partial)) => {
-                let pieces = pieces.into_iter().flat_map(Json::elements);
+                let pieces = call.pieces.into_iter().flat_map(Json::elements);
                 pieces.for_each(|it| partial.take(it, step));
-                if !goes_on {
+                if !call.goes_on {
                     self.close_call(step);
                 }
             }
-            None if has_name => {}
-            None if pieces.is_none() && !goes_on && call.members().next().is_some() => {
+            None if call.has_name => {}
+            None if call.pieces.is_none()
+                && !call.goes_on
+                && call.source.members().next().is_some() =>
+            {
                 self.whole(part, step);
             }
             None => step.note(UNKNOWN_DELTA, || "a piece of a call that never began".into()),
@@ -228,14 +221,14 @@ impl Candidate {
         }
     }
 
-    fn open_call(&mut self, part: Json<'_>, call: Json<'_>, step: &mut Step<'_, '_>) {
+    fn open_call(&mut self, part: Json<'_>, call: &CallView<'_>, step: &mut Step<'_, '_>) {
         let Some(Part::ToolCall(mut read)) = read(part) else { return };
         // The signs of streaming are no members of the call.
         read.extra.remove(&GEMINI, "functionCall");
         let Some(at) = self.slot(read, step) else { return };
         self.calls.slots[at].unended = true;
         let mut partial = Partial::default();
-        if let Some(args) = call.get("args") {
+        if let Some(args) = call.args {
             partial.take_args(args, step);
         }
         self.open = Some((at, partial));
@@ -346,19 +339,6 @@ fn text_part(kind: TextKind, text: String, extra: Extra) -> Part {
 /// A part has ended that its deltas, if it has any, did not say wholly.
 fn announce(part: Part, step: &mut Step<'_, '_>) {
     (step.sink)(StreamEvent::PartEnd { choice: step.choice, part: Cow::Owned(part) });
-}
-
-/// The text of a part that has nothing but it, or but it and `thought: true`.
-fn plain_text(part: Json<'_>) -> Option<(TextKind, Str<'_>)> {
-    let (mut text, mut kind) = (None, TextKind::Text);
-    for (name, value) in part.members() {
-        match &*name {
-            "text" => text = Some(value.string()?),
-            "thought" if value.source() == "true" => kind = TextKind::Reasoning,
-            _ => return None,
-        }
-    }
-    Some((kind, text?))
 }
 
 /// A part as one of a document is read.

@@ -7,6 +7,7 @@
 
 mod assembler;
 mod candidate;
+mod chunk;
 mod family;
 mod notes;
 mod partial;

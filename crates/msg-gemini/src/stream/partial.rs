@@ -61,10 +61,25 @@ impl Partial {
 
     /// Takes one of the `partialArgs`; a path that does not parse or fit is skipped.
     pub(super) fn take(&mut self, piece: Json<'_>, limits: &mut Limits<'_, '_>) {
-        let path = piece.get("jsonPath").and_then(Json::text).unwrap_or_default();
+        let [path, goes_on, text, number, boolean, null] = piece.pick([
+            "jsonPath",
+            "willContinue",
+            "stringValue",
+            "numberValue",
+            "boolValue",
+            "nullValue",
+        ]);
+        let goes_on = goes_on.is_some_and(|it| it.source() == "true");
+        let number = number.filter(|it| it.number().is_some());
+        let boolean = boolean.filter(|it| matches!(it.source(), "true" | "false"));
+        let value = number.or(boolean).or(null.map(|_| Json::from_valid("null")));
+        let path = path.and_then(Json::text).unwrap_or_default();
         let steps = path::parse(&path).filter(|_| limits.argument_gauge().take(path.len()));
         let place = steps.and_then(|it| self.place(&it));
-        let is_set = place.is_some_and(|place| place.set(piece, limits));
+        let is_set = place.is_some_and(|place| match text.and_then(Json::string) {
+            Some(text) => place.append(text, goes_on, limits),
+            None => place.set(value, limits),
+        });
         if !is_set {
             limits.note(BAD_PATH, || format!("an argument for the path {path} was skipped"));
         }
@@ -131,16 +146,9 @@ impl Value {
         }
     }
 
-    /// Sets what a piece says; false if that does not fit what is here.
-    fn set(&mut self, piece: Json<'_>, limits: &mut Limits<'_, '_>) -> bool {
-        let goes_on = piece.get("willContinue").is_some_and(|it| it.source() == "true");
-        if let Some(text) = piece.get("stringValue").and_then(Json::string) {
-            return self.append(text, goes_on, limits);
-        }
-        let number = piece.get("numberValue").filter(|it| it.number().is_some());
-        let boolean = piece.get("boolValue").filter(|it| matches!(it.source(), "true" | "false"));
-        let null = || piece.get("nullValue").map(|_| Json::from_valid("null"));
-        match (self, number.or(boolean).or_else(null)) {
+    /// Sets a value; false if there is none, or if it does not fit what is here.
+    fn set(&mut self, value: Option<Json<'_>>, limits: &mut Limits<'_, '_>) -> bool {
+        match (self, value) {
             (Self::Object(_) | Self::Array(_), _) | (_, None) => false,
             (place, Some(value)) => {
                 let fits = limits.argument_gauge().take(value.source().len());
