@@ -82,7 +82,7 @@ pub fn is_valid(column: &dyn Array, options: &CheckOptions) -> Result<BooleanArr
 pub fn repair(column: &dyn Array, options: &RepairOptions) -> Result<StructArray, Error> {
     let options = RepairOptions { read: of_rows(&options.read), ..options.clone() };
     let width = expect_documents(column.data_type())?;
-    report(column, Repairs::new(width), |json| {
+    report(column, Repairs::of(column, width), |json| {
         let it = msg_document::repair(json, &options)?;
         Ok(Changed { document: it.document, changed: it.changed, edits: it.edits })
     })
@@ -111,7 +111,7 @@ pub fn convert(
 ) -> Result<StructArray, Error> {
     let options = options.clone().with_read(of_rows(&options.read));
     let width = expect_documents(column.data_type())?;
-    report(column, Repairs::new(width), |json| {
+    report(column, Repairs::of(column, width), |json| {
         let it = msg_document::convert(json, to, &options)?;
         Ok(Changed { document: it.document, changed: !it.edits.is_empty(), edits: it.edits })
     })

@@ -41,6 +41,14 @@ impl Texts {
         }
     }
 
+    /// With room for so many bytes: growing step by step copies what is there each time.
+    pub(crate) fn with_room(width: Width, bytes: usize) -> Self {
+        match width {
+            Width::Small => Texts::Small(StringBuilder::with_capacity(0, bytes)),
+            Width::Large => Texts::Large(LargeStringBuilder::with_capacity(0, bytes)),
+        }
+    }
+
     /// Names, sentences and the like: small whatever the column is.
     pub(crate) fn small() -> Self {
         Texts::new(Width::Small)

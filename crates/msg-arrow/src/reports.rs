@@ -1,8 +1,8 @@
 //! The columns of reports under construction: CHECK, REPAIR, FIT and STATS (SC-10). Where a row could not be read
 //! its `error` is there and the rest is not (SC-12).
 
-use arrow_array::ArrayRef;
 use arrow_array::builder::{BooleanBuilder, Int32Builder, Int64Builder};
+use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
 use msg_core::Diagnostic;
 use msg_document::{Checked, FitAnswer, Fitted, Refusal, Stats, ToolTotals};
@@ -95,11 +95,13 @@ pub(crate) struct Repairs {
 }
 
 impl Repairs {
-    pub(crate) fn new(width: Width) -> Self {
+    /// Of documents that are about as large as those of this column.
+    pub(crate) fn of(column: &dyn Array, width: Width) -> Self {
+        let bytes = column.to_data().get_slice_memory_size().unwrap_or_default();
         Repairs {
             width,
             presence: Presence::default(),
-            document: Texts::new(width),
+            document: Texts::with_room(width, bytes),
             changed: BooleanBuilder::new(),
             edits: Diagnostics::lists(),
             error: Diagnostics::new(),

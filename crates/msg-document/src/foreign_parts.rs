@@ -26,7 +26,8 @@ const LISTS: [(&str, &str); 3] =
 /// What is of another provider in messages of one format, in order. Linear in the parts that the reader did
 /// not understand.
 pub(crate) fn foreign_parts(messages: &[Message]) -> impl Iterator<Item = Diagnostic> + '_ {
-    messages.iter().enumerate().flat_map(|(at, message)| {
+    let looked_at = messages.iter().enumerate().filter(|it| is_looked_at(it.1));
+    looked_at.flat_map(|(at, message)| {
         let list = foreign_list(message).map(move |it| it.at_message(at));
         let parts = message.parts.iter().enumerate();
         let mut found = list
@@ -36,6 +37,16 @@ pub(crate) fn foreign_parts(messages: &[Message]) -> impl Iterator<Item = Diagno
         let unread = first.is_none().then(|| not_understood(message)).flatten();
         first.into_iter().chain(found).chain(unread.map(|it| it.at_message(at)))
     })
+}
+
+/// Whether a message has anything that may be of another provider: a member or a part that was not read, or no parts.
+fn is_looked_at(message: &Message) -> bool {
+    let is_other = |it: &Part| match it {
+        Part::Other(_) => true,
+        Part::ToolResult(it) => it.content.parts().iter().any(|it| matches!(it, Part::Other(_))),
+        _ => false,
+    };
+    message.parts.is_empty() || !message.extra.is_empty() || message.parts.iter().any(is_other)
 }
 
 /// Whether one of these findings says that a message was not understood, so that nothing is known of what it calls.

@@ -48,6 +48,7 @@ mod wrapper;
 
 mod codes;
 mod given_ids;
+mod hash;
 mod json;
 mod layout;
 mod lead;

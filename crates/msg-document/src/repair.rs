@@ -88,18 +88,8 @@ pub fn repair(json: &[u8], options: &RepairOptions) -> Result<Repaired, Refusal>
     let _span = tracing::debug_span!("repair", bytes = json.len()).entered();
     let asks_head = options.chain.check.request && options.chain.profile.is_some();
     let skeleton = if asks_head { None } else { Skeleton::of_json(json, &options.read) };
-    if let Some(skeleton) = skeleton {
-        let messages = skeleton.n_messages();
-        if skeleton.needs_repair(options) == Some(false) {
-            tracing::debug!(messages, edits = 0, "repaired");
-            return Ok(Repaired {
-                document: json.to_vec(),
-                changed: false,
-                messages,
-                edits: Vec::new(),
-                remaining: Vec::new(),
-            });
-        }
+    if let Some(repaired) = skeleton.and_then(|it| it.repair_text(json, options)) {
+        return Ok(repaired);
     }
     let mut document = Document::read(json, &options.read)?;
     document.say_who_made_it(options.read.made_by.as_ref());

@@ -45,7 +45,7 @@ pub use relaxed::{Edit, Edits, Mended, complete, mend};
 pub use scan::{skip_value, validate};
 pub use string::{JsonStr, unescape, unescape_into};
 pub use text_state::{TextState, classify};
-pub use tokens::{tokens, value_end, write_compact, write_spaced};
+pub use tokens::{Token, Tokens, tokens, value_end, write_compact, write_spaced};
 pub use write::write_str;
 pub use writer::{Writer, to_text};
 

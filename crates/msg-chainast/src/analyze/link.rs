@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use msg_core::{Message, Part};
+use msg_json::TextState;
 
 use super::{
     Analyzer, Naming, SMALL_PAIR,
@@ -10,7 +11,7 @@ use super::{
     plan::{Call, Entry, Plan, Slot, Unit, UnitKind},
 };
 use crate::{
-    arguments::{is_json, mended, sanitized},
+    arguments::{mended, sanitized},
     constants::{FALLBACK_REQUEST_ARGS, SUMMARIZATION_TOOL_NAME},
     idx::Idx,
     options::BadArguments,
@@ -355,11 +356,15 @@ impl<'m> Analyzer<'m, '_> {
             return;
         }
         let text = it.arguments.text();
+        let state = msg_json::classify(text);
+        if state == TextState::Object {
+            return;
+        }
         let how = self.rules.options.arguments;
         if let Some(mended) = mended(text, how) {
             let what = What::MendedArguments { edits: mended.edits };
             self.find(message, Some(part), what, "replaced by the object that they mean");
-        } else if !is_json(text) {
+        } else if state != TextState::Value {
             let what = What::InvalidArguments;
             match (how, sanitized(text)) {
                 (BadArguments::Sanitize, Some(new)) if new == FALLBACK_REQUEST_ARGS => {

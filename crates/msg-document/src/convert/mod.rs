@@ -196,20 +196,32 @@ pub(crate) fn lost_by_edits(
     let (read, lower) = (read.clone().with_from(Some(format)), LowerOptions::strict());
     let texts = json_of(source, format, &read, &lower).zip(json_of(written, format, &read, &lower));
     let Some((source, written)) = texts else { return Vec::new() };
+    let messages = || match format.is_json() {
+        true => native(source.as_bytes(), &read, &lower),
+        false => Some(source.to_string()),
+    };
+    lost_in_place((&source, &written), format, edits, &messages)
+}
+
+/// As [`lost_by_edits`], of two texts of JSON. `messages` gives those of the source in native form, in which the edits
+/// count.
+pub(crate) fn lost_in_place(
+    (source, written): (&str, &str),
+    format: Format,
+    edits: &[Diagnostic],
+    messages: &dyn Fn() -> Option<String>,
+) -> Vec<Diagnostic> {
     let told = Told {
         report: edits,
         behind: &[],
         from: format.name(),
         keeps_format: true,
         has_records: false,
-        is_one: is_one(format, &source),
+        is_one: is_one(format, source),
         lacks_ids: false,
-        messages: &|| match format.is_json() {
-            true => native(source.as_bytes(), &read, &lower),
-            false => Some(source.to_string()),
-        },
+        messages,
     };
-    account(&source, &written, &told).lost
+    account(source, written, &told).lost
 }
 
 /// What was cut out of a document, and how what is left was written.

@@ -23,15 +23,19 @@
 //! first condition may hold.
 
 use std::collections::HashMap;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use super::{Foreign, TABLES};
+use crate::hash::{Hashed, text_hash};
 use crate::outline::{FULL, Inner, Item, List, Member, Outline, Record, ValueKind};
 
 /// A marker as it is asked.
 struct Mark {
     row: &'static Foreign,
-    conditions: Vec<Condition>,
+    level: &'static str,
+    /// Its conditions as they are written: most are never tried.
+    words: &'static str,
+    conditions: OnceLock<Vec<Condition>>,
 }
 
 /// What an object must have, or not have.
@@ -52,19 +56,27 @@ enum Test {
     Alone,
 }
 
-/// The marks of a level, by the name of the member of their first condition, and by its text if one is named.
-#[derive(Default)]
-struct Level {
-    by_name: HashMap<&'static str, Vec<usize>>,
-    by_text: HashMap<(&'static str, &'static str), Vec<usize>>,
-    /// Those whose first condition is on the beginning of a name.
-    others: Vec<usize>,
-}
-
-/// All marks, in the order of the tables, and where they are looked for.
+/// All marks, in the order of the tables, and which to try of an object: by its level, the name of the member of their
+/// first condition, and its text if one is named.
 struct Marks {
     marks: Vec<Mark>,
-    levels: HashMap<&'static str, Level>,
+    /// The first link of those that share a key.
+    heads: HashMap<u64, usize, Hashed>,
+    /// A mark, and the next link.
+    links: Vec<(usize, Option<usize>)>,
+}
+
+/// The key of marks whose first condition is on the beginning of a name.
+const ANY_NAME: &str = "*";
+
+/// The key of a name at a level.
+fn name_key(level: u64, name: &str) -> u64 {
+    level.rotate_left(23) ^ text_hash(name)
+}
+
+/// The key of a name with this text.
+fn value_key(name_key: u64, text: &str) -> u64 {
+    name_key.rotate_left(19) ^ text_hash(text)
 }
 
 static MARKS: LazyLock<Marks> = LazyLock::new(Marks::of_tables);
@@ -98,7 +110,7 @@ pub(crate) fn find(outline: &Outline<'_>, format: Option<&str>) -> Option<Found>
         let limit = best.as_ref().map_or(usize::MAX, |it| it.order);
         if let Some(order) = marks.first(level, object, limit, format) {
             let mark = &marks.marks[order];
-            let member = mark.conditions[0].shown(object);
+            let member = mark.conditions()[0].shown(object);
             let is_item = matches!(level, "document" | "element");
             best = Some(Found { order, is_item, row: mark.row, member, message });
         }
@@ -200,20 +212,56 @@ fn is_called(name: &str, pattern: &str) -> bool {
     }
 }
 
+impl Mark {
+    fn conditions(&self) -> &[Condition] {
+        self.conditions.get_or_init(|| self.words.split(' ').map(Condition::parse).collect())
+    }
+
+    fn holds(&self, level: &str, object: &Object<'_, '_>) -> bool {
+        self.level == level && self.conditions().iter().all(|it| it.holds(object))
+    }
+}
+
 impl Marks {
     fn of_tables() -> Self {
-        let mut res = Marks { marks: Vec::new(), levels: HashMap::new() };
+        let n = TABLES.iter().copied().flatten().map(|it| it.marks.len()).sum();
+        let mut res = Marks {
+            marks: Vec::with_capacity(n),
+            heads: HashMap::with_capacity_and_hasher(2 * n, Hashed::default()),
+            links: Vec::with_capacity(2 * n),
+        };
         for row in TABLES.iter().copied().flatten() {
             for line in row.marks {
-                let mut words = line.split(' ');
-                let level = words.next().unwrap_or_default();
-                let conditions: Vec<_> = words.map(Condition::parse).collect();
-                let at = res.marks.len();
-                res.levels.entry(level).or_default().add(&conditions[0], at);
-                res.marks.push(Mark { row, conditions });
+                let (level, words) = line.split_once(' ').unwrap_or((line, ""));
+                res.add(level, words.split(' ').next().unwrap_or_default());
+                res.marks.push(Mark { row, level, words, conditions: OnceLock::new() });
             }
         }
         res
+    }
+
+    /// Adds the next mark under the keys of its first condition.
+    fn add(&mut self, level: &str, first: &str) {
+        let level = text_hash(level);
+        let (path, rest) = Condition::split(first.trim_start_matches('!'));
+        let (name, is_direct) = path.split_once('/').map_or((path, true), |it| (it.0, false));
+        let key = name_key(level, if name.ends_with('*') { ANY_NAME } else { name });
+        match rest.strip_prefix('=').filter(|_| is_direct && !name.ends_with('*')) {
+            Some(texts) => texts.split('|').for_each(|it| self.link(value_key(key, it))),
+            None => self.link(key),
+        }
+    }
+
+    fn link(&mut self, key: u64) {
+        let before = self.heads.insert(key, self.links.len());
+        self.links.push((self.marks.len(), before));
+    }
+
+    /// The marks under a key.
+    fn of_key(&self, key: u64) -> impl Iterator<Item = usize> {
+        let link = |it: usize| Some(self.links[it]);
+        let first = self.heads.get(&key).copied().and_then(link);
+        std::iter::successors(first, move |it| it.1.and_then(link)).map(|it| it.0)
     }
 
     /// The first mark before `limit` that an object of a level has.
@@ -224,28 +272,15 @@ impl Marks {
         limit: usize,
         format: Option<&str>,
     ) -> Option<usize> {
-        let level = self.levels.get(level)?;
-        let members = object.members().iter();
-        let named = members.flat_map(|it| {
-            let by_text = level.by_text.get(&(it.0, it.2));
-            level.by_name.get(it.0).into_iter().chain(by_text).flatten()
+        let hash = text_hash(level);
+        let named = object.members().iter().flat_map(|it| {
+            let key = name_key(hash, it.0);
+            self.of_key(key).chain(self.of_key(value_key(key, it.2)))
         });
-        let tried = named.chain(&level.others).copied().filter(|it| *it < limit);
+        let tried = named.chain(self.of_key(name_key(hash, ANY_NAME)));
+        let tried = tried.filter(|it| *it < limit);
         let tried = tried.filter(|it| format != Some(self.marks[*it].row.read_by));
-        tried.filter(|it| self.marks[*it].conditions.iter().all(|it| it.holds(object))).min()
-    }
-}
-
-impl Level {
-    fn add(&mut self, first: &Condition, at: usize) {
-        let name = first.path[0];
-        match &first.test {
-            _ if name.ends_with('*') => self.others.push(at),
-            Test::OneOf(texts) if first.path.len() == 1 => {
-                texts.iter().for_each(|it| self.by_text.entry((name, it)).or_default().push(at));
-            }
-            _ => self.by_name.entry(name).or_default().push(at),
-        }
+        tried.filter(|it| self.marks[*it].holds(level, object)).min()
     }
 }
 
@@ -255,8 +290,7 @@ impl Condition {
         if word == "@1" {
             return Condition { is_absent, path: vec![""], test: Test::Alone };
         }
-        let end = word.find(['=', '^', '$', ':']).filter(|it| *it > 0).unwrap_or(word.len());
-        let (path, rest) = word.split_at(end);
+        let (path, rest) = Self::split(word);
         let test = match rest.split_at(rest.len().min(1)) {
             ("=", texts) => Test::OneOf(texts.split('|').collect()),
             ("^", start) => Test::Begins(start),
@@ -268,6 +302,12 @@ impl Condition {
             _ => Test::Exists,
         };
         Condition { is_absent, path: path.split('/').collect(), test }
+    }
+
+    /// The path of a condition, and what is asked of the member.
+    fn split(word: &str) -> (&str, &str) {
+        let end = word.find(['=', '^', '$', ':']).filter(|it| *it > 0).unwrap_or(word.len());
+        word.split_at(end)
     }
 
     fn holds(&self, object: &Object<'_, '_>) -> bool {

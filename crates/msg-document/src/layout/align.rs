@@ -19,18 +19,28 @@ use super::same::{fingerprint, same};
 pub(super) struct Source {
     /// The index in the source.
     pub(super) at: usize,
-    /// Whether both are known to say the same.
-    pub(super) same: bool,
+    pub(super) known: Known,
+}
+
+/// What is known of an entry beside its source.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Known {
+    /// Both say the same.
+    Same,
+    /// It was made of the text of its source, whose layout it has.
+    LaidOut,
+    /// Nothing.
+    Nothing,
 }
 
 impl Source {
     fn new(at: usize) -> Self {
-        Source { at, same: false }
+        Source { at, known: Known::Nothing }
     }
 }
 
 /// The source of each entry.
-type Sources = Vec<Option<Source>>;
+pub(super) type Sources = Vec<Option<Source>>;
 
 /// The sources of members: those of the same name, the last where there are several.
 pub(super) fn members(old: &[Entry<'_>], new: &[Entry<'_>]) -> Sources {
@@ -43,7 +53,7 @@ pub(super) fn members(old: &[Entry<'_>], new: &[Entry<'_>]) -> Sources {
 pub(super) fn elements(old: &[Entry<'_>], new: &[Entry<'_>]) -> Sources {
     let mut sources = vec![None; new.len()];
     let (start, end) = equal_ends(old, new);
-    let same = |at| Some(Source { at, same: true });
+    let same = |at| Some(Source { at, known: Known::Same });
     for (at, source) in sources.iter_mut().enumerate().take(start) {
         *source = same(at);
     }
@@ -96,7 +106,7 @@ fn in_order(places: &Places, marks: &[u64], sources: &mut [Option<Source>]) {
 }
 
 /// Elements that were edited: those between two that are known, in order.
-fn fill_gaps(old: &[Entry<'_>], new: &[Entry<'_>], sources: &mut Sources) {
+pub(super) fn fill_gaps(old: &[Entry<'_>], new: &[Entry<'_>], sources: &mut Sources) {
     let (mut at, mut next) = (0, 0);
     while at < new.len() {
         if let Some(known) = sources[at] {

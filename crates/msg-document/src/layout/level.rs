@@ -73,6 +73,12 @@ impl<'a> Level<'a> {
         }
     }
 
+    /// The level of a list of these values.
+    pub(super) fn of_values(values: impl Iterator<Item = &'a str>) -> Self {
+        let entry = |value| Entry { lead: "", key: None, value, tail: "" };
+        Level { entries: values.map(entry).collect(), close: "", of_lines: OnceCell::new() }
+    }
+
     /// White space before an entry that has none of its own: before the first one, or before others.
     pub(super) fn lead(&self, is_first: bool) -> Option<&'a str> {
         let first = self.entries.first()?.lead;

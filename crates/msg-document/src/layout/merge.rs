@@ -1,6 +1,6 @@
 //! The walk over what was written and what it comes from, side by side.
 
-use super::align::{self, Source};
+use super::align::{self, Known, Source, Sources};
 use super::level::{Level, is_container};
 use super::same::same;
 use super::style::Style;
@@ -57,11 +57,26 @@ impl<'s> Merge<'s> {
 
     fn level(&mut self, from: &Level<'_>, to: &Level<'_>, new: &str, depth: usize) {
         let (open, close) = (&new[..1], &new[new.len() - 1..]);
-        self.push(open);
         let sources = match open {
             "{" => align::members(&from.entries, &to.entries),
             _ => align::elements(&from.entries, &to.entries),
         };
+        self.entries((from, to), &sources, (open, close), depth);
+    }
+
+    /// Writes a list whose elements come from these.
+    pub(super) fn list(&mut self, from: &Level<'_>, to: &Level<'_>, sources: &Sources) {
+        self.entries((from, to), sources, ("[", "]"), 0);
+    }
+
+    fn entries(
+        &mut self,
+        (from, to): (&Level<'_>, &Level<'_>),
+        sources: &Sources,
+        (open, close): (&str, &str),
+        depth: usize,
+    ) {
+        self.push(open);
         for (at, source) in sources.iter().enumerate() {
             self.entry((from, to), at, *source, depth);
             if at + 1 < sources.len() {
@@ -90,8 +105,10 @@ impl<'s> Merge<'s> {
             self.push(known.map_or(key.source, |it| it.source));
             self.push(known.map_or(self.style.colon, |it| it.colon));
         }
-        if let Some(old) = old.filter(|_| source.is_some_and(|it| it.same)) {
-            return self.push(old.value);
+        match (old, source.map(|it| it.known)) {
+            (Some(old), Some(Known::Same)) => return self.push(old.value),
+            (_, Some(Known::LaidOut)) => return self.push(new.value),
+            _ => {}
         }
         // A new list among lists of one line each is one line too.
         let stays_on_line = old.is_none() && is_container(new.value) && from.is_of_lines();

@@ -18,13 +18,14 @@
 //! It knows JSON only, no format: it is given two texts, and gives the value of the second. `level` splits
 //! a list or an object, `align` finds which element of the one is which of the other, `same` says what is
 //! equal, `style` lays out what is new, `merge` walks. `carried` is another walk, over what is written before and after
-//! an edit.
+//! an edit; `splice` puts mended messages into their list where it is known which they are.
 
 mod align;
 mod carried;
 mod level;
 mod merge;
 mod same;
+mod splice;
 mod steps;
 mod style;
 
@@ -32,6 +33,7 @@ use msg_json::validate;
 
 pub(crate) use self::carried::carried;
 use self::merge::Merge;
+pub(crate) use self::splice::{MessageList, Piece};
 pub(crate) use self::steps::{Steps, joined_steps};
 use self::style::Style;
 use crate::format::Format;

@@ -1,5 +1,6 @@
 //! How a document is laid out, as far as that can be seen, and new values in that style.
 
+use memchr::memchr;
 use msg_json::tokens;
 
 /// Deeper lines are indented no further, so that deep nesting stays linear.
@@ -24,9 +25,11 @@ impl<'a> Style<'a> {
     /// The style of a document: what its first indented line and its first colon show.
     pub(super) fn of(source: &'a str) -> Self {
         let colon = first_colon(source).unwrap_or(":");
+        let has_lines = memchr(b'\n', source.as_bytes()).is_some();
+        let is_of_windows = has_lines && source.contains("\r\n");
         Style {
-            line_end: if source.contains("\r\n") { "\r\n" } else { "\n" },
-            unit: source.contains('\n').then(|| first_indent(source)),
+            line_end: if is_of_windows { "\r\n" } else { "\n" },
+            unit: has_lines.then(|| first_indent(source)),
             colon,
             gap: if colon.ends_with(' ') { " " } else { "" },
         }

@@ -7,7 +7,7 @@
 
 use std::borrow::Cow;
 
-use memchr::memchr;
+use msg_json::Token;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::rules;
@@ -33,6 +33,8 @@ pub(super) struct Leaf<'t> {
     pub(super) text: &'t str,
     /// Whether its name is data, too.
     pub(super) is_free: bool,
+    /// Whether it is a string with escapes that a writer need not use.
+    is_spelled_freely: bool,
 }
 
 impl<'t> Leaf<'t> {
@@ -51,7 +53,7 @@ impl<'t> Leaf<'t> {
 
     /// What it is paired by: a string by its text, wherever it stands; any other value by its name, too.
     pub(super) fn key(&self) -> u64 {
-        let value = match self.is_text() && is_spelled_freely(self.text) {
+        let value = match self.is_spelled_freely {
             true => text_key(&self.said()),
             false => xxh3_64(self.text.as_bytes()),
         };
@@ -74,11 +76,8 @@ pub(super) fn member_key(name: &str, value: &str) -> u64 {
     xxh3_64(value.as_bytes()) ^ rules::name_hash(name)
 }
 
-/// Whether a string has escapes that a writer need not use.
-fn is_spelled_freely(text: &str) -> bool {
-    let Some(first) = memchr(b'\\', text.as_bytes()) else { return false };
-    text[first..].contains("\\u") || text[first..].contains("\\/")
-}
+/// Room for so many levels is taken at once.
+const FRAMES: usize = 16;
 
 /// Calls `visit` for each leaf of a text, or of several texts one behind the other, with the way to it: first the list
 /// of the texts, of which most documents have one. Arguments of a call that are an object in a string count as the
@@ -93,46 +92,49 @@ fn walk_in(
     outer: usize,
     visit: &mut dyn FnMut(Leaf<'_>, &[Frame<'_>]),
 ) {
-    let mut frames = vec![top];
-    let mut tokens = msg_json::tokens(text).peekable();
-    while let Some(token) = tokens.next() {
+    let mut frames = Vec::with_capacity(FRAMES);
+    frames.push(top);
+    let mut tokens = msg_json::tokens(text);
+    while let Some(token) = tokens.next_token() {
         let depth = frames.len();
         let frame = frames.last_mut().expect("the one at the top stays");
-        let empty = match token {
-            "{" if tokens.peek() == Some(&"}") => Some("{}"),
-            "[" if tokens.peek() == Some(&"]") => Some("[]"),
-            _ => None,
-        };
-        match token {
-            "{" | "[" if empty.is_none() => {
-                let (is_list, is_free) = (
-                    token == "[",
-                    frame.is_free || !frame.is_list && rules::is_free(frame.name, outer + depth),
-                );
-                let name = if is_list { frame.name } else { "" };
-                frames.push(Frame { name, index: 0, is_list, is_free });
-                continue;
-            }
-            "}" | "]" if depth > 1 => drop(frames.pop()),
-            "," => {
+        let (text, is_spelled_freely) = match token {
+            Token::Mark(b',') => {
                 frame.index += 1;
                 continue;
             }
-            ":" | "}" | "]" => continue,
-            _ if !frame.is_list && tokens.peek() == Some(&":") => {
-                frame.name = token.get(1..token.len() - 1).unwrap_or_default();
+            Token::Mark(b'}' | b']') if depth > 1 => {
+                frames.pop();
+                if let [top] = &mut frames[..] {
+                    top.index += 1;
+                }
                 continue;
             }
-            _ => {
-                if empty.is_some() {
-                    tokens.next();
+            Token::Mark(open @ (b'{' | b'[')) => {
+                let is_list = open == b'[';
+                let (close, empty) = if is_list { (b']', "[]") } else { (b'}', "{}") };
+                if tokens.peek_byte() != Some(close) {
+                    let is_free = frame.is_free
+                        || !frame.is_list && rules::is_free(frame.name, outer + depth);
+                    let name = if is_list { frame.name } else { "" };
+                    frames.push(Frame { name, index: 0, is_list, is_free });
+                    continue;
                 }
-                let (name, is_free) = (frame.name, frame.is_free);
-                let leaf = Leaf { name, text: empty.unwrap_or(token), is_free };
-                if is_free || !in_a_string(leaf, &frames, visit) {
-                    visit(leaf, &frames);
-                }
+                tokens.next_token();
+                (empty, false)
             }
+            Token::Mark(_) => continue,
+            Token::Text { source, .. } if !frame.is_list && tokens.peek_byte() == Some(b':') => {
+                tokens.next_token();
+                frame.name = source.get(1..source.len() - 1).unwrap_or_default();
+                continue;
+            }
+            Token::Text { source, is_spelled_freely } => (source, is_spelled_freely),
+            Token::Scalar(text) => (text, false),
+        };
+        let leaf = Leaf { name: frame.name, text, is_free: frame.is_free, is_spelled_freely };
+        if leaf.is_free || !in_a_string(leaf, &frames, visit) {
+            visit(leaf, &frames);
         }
         if let [top] = &mut frames[..] {
             top.index += 1;
@@ -146,8 +148,8 @@ fn in_a_string(
     frames: &[Frame<'_>],
     visit: &mut dyn FnMut(Leaf<'_>, &[Frame<'_>]),
 ) -> bool {
-    let is_value = leaf.text.starts_with("\"{") || leaf.text.starts_with("\"[");
-    if !rules::holds_json(leaf.name) || !is_value {
+    let is_value = matches!(leaf.text.as_bytes(), [b'"', b'{' | b'[', ..]);
+    if !is_value || !rules::holds_json(leaf.name) {
         return false;
     }
     let object = leaf.said();

@@ -2,13 +2,13 @@
 //! put into other texts, by their words.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::hash::{BuildHasherDefault, Hasher};
 
 use memchr::memmem::find;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::leaves::{Frame, Leaf, member_key, steps, text_key, walk};
 use super::{Told, rules};
+use crate::hash::Hashed;
 
 /// As many values are looked at that are not found at once; of a document with more, the others are counted.
 const CANDIDATES: usize = 1 << 14;
@@ -69,12 +69,15 @@ pub(super) fn element(way: &[Frame<'_>]) -> Element {
     (way[0].index, way.iter().skip(1).find(|it| it.is_list).map(|it| it.index))
 }
 
+/// A value takes so many bytes of a document, about.
+const BYTES: usize = 64;
+
 /// How often each value is there that no value of the source was paired with.
-pub(super) struct Written(HashMap<u64, u32, BuildHasherDefault<Hashed>>);
+pub(super) struct Written(HashMap<u64, u32, Hashed>);
 
 impl Written {
     pub(super) fn of(written: &str) -> Self {
-        let mut res = HashMap::default();
+        let mut res = HashMap::with_capacity_and_hasher(written.len() / BYTES, Hashed::default());
         walk(written, |leaf, _| *res.entry(leaf.key()).or_insert(0_u32) += 1);
         Written(res)
     }
@@ -240,20 +243,4 @@ fn each_word(text: &str, mut give: impl FnMut(u64)) {
     words.for_each(|it| give(xxh3_64(it.as_bytes())));
     let others = text.chars().filter(|it| !it.is_alphanumeric() && !it.is_whitespace());
     others.for_each(|it| give(u64::from(u32::from(it))));
-}
-
-/// Keys are hashes already.
-#[derive(Default)]
-struct Hashed(u64);
-
-impl Hasher for Hashed {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, _: &[u8]) {}
-
-    fn write_u64(&mut self, key: u64) {
-        self.0 = key;
-    }
 }

@@ -10,34 +10,6 @@ use msg_core::Diagnostic;
 use super::Told;
 use super::leaves::{Frame, Leaf, walk};
 
-/// Members whose values are an application's own, names and all: the arguments of a call.
-const FREE: &[&str] = &[
-    "arguments",
-    "input",
-    "args",
-    "response",
-    "result",
-    "parameters",
-    "input_schema",
-    "parametersJsonSchema",
-    "schema",
-];
-
-/// Words of the formats, which each format says in its own way: roles, kinds of parts, places in a list.
-const WORDS: &[&str] = &[
-    "type",
-    "role",
-    "from",
-    "object",
-    "kind",
-    "part_kind",
-    "status",
-    "thought",
-    "index",
-    "mode",
-    "tool_choice",
-];
-
 /// The types of the contents that a result may hold.
 const CONTENTS: &[&str] = &["\"text\"", "\"image\"", "\"audio\"", "\"document\"", "\"video\""];
 
@@ -71,7 +43,23 @@ const OF_RECORDS: &[&str] = &[
 
 /// Whether the names below a member are data. The first levels of a document are its body.
 pub(super) fn is_free(name: &str, depth: usize) -> bool {
-    depth > 2 && FREE.contains(&name)
+    depth > 2 && is_of_application(name)
+}
+
+/// Members whose values are an application's own, names and all: the arguments of a call.
+fn is_of_application(name: &str) -> bool {
+    matches!(
+        name,
+        "arguments"
+            | "input"
+            | "args"
+            | "response"
+            | "result"
+            | "parameters"
+            | "input_schema"
+            | "parametersJsonSchema"
+            | "schema"
+    )
 }
 
 /// Whether a string of this member holds an object.
@@ -79,9 +67,23 @@ pub(super) fn holds_json(name: &str) -> bool {
     matches!(name, "arguments" | "value" | "stringValue")
 }
 
-/// Whether what a member says is a word of the format.
+/// Whether what a member says is a word of the format, which each format says in its own way: roles, kinds of parts,
+/// places in a list.
 pub(super) fn is_word(name: &str) -> bool {
-    WORDS.contains(&name)
+    matches!(
+        name,
+        "type"
+            | "role"
+            | "from"
+            | "object"
+            | "kind"
+            | "part_kind"
+            | "status"
+            | "thought"
+            | "index"
+            | "mode"
+            | "tool_choice"
+    )
 }
 
 /// The hash of a name in any of the ways of spelling it: `is_error`, `isError`.
@@ -176,80 +178,79 @@ pub(super) fn is_shared(leaf: &Leaf<'_>) -> bool {
 }
 
 /// Members that say nothing where they are empty, null or false.
-const EMPTY: &[&str] = &[
-    "ToolCalls",
-    "annotations",
-    "arguments",
-    "args",
-    "audio",
-    "choices",
-    "citations",
-    "content",
-    "contents",
-    "data",
-    "detail",
-    "encrypted_content",
-    "extra",
-    "file",
-    "finish_reason",
-    "function_call",
-    "id",
-    "input",
-    "is_error",
-    "isError",
-    "logprobs",
-    "messages",
-    "metadata",
-    "name",
-    "output",
-    "parts",
-    "reasoning",
-    "reasoning_content",
-    "refusal",
-    "result",
-    "response",
-    "signature",
-    "status",
-    "stop_reason",
-    "stop_sequence",
-    "strict",
-    "summary",
-    "system",
-    "text",
-    "thinking",
-    "thinking_blocks",
-    "thought",
-    "tool_call_id",
-    "tool_calls",
-    "tools",
-    "usage",
-    "value",
-];
+fn may_be_empty(name: &str) -> bool {
+    matches!(
+        name,
+        "ToolCalls"
+            | "annotations"
+            | "arguments"
+            | "args"
+            | "audio"
+            | "choices"
+            | "citations"
+            | "content"
+            | "contents"
+            | "data"
+            | "detail"
+            | "encrypted_content"
+            | "extra"
+            | "file"
+            | "finish_reason"
+            | "function_call"
+            | "id"
+            | "input"
+            | "is_error"
+            | "isError"
+            | "logprobs"
+            | "messages"
+            | "metadata"
+            | "name"
+            | "output"
+            | "parts"
+            | "reasoning"
+            | "reasoning_content"
+            | "refusal"
+            | "result"
+            | "response"
+            | "signature"
+            | "status"
+            | "stop_reason"
+            | "stop_sequence"
+            | "strict"
+            | "summary"
+            | "system"
+            | "text"
+            | "thinking"
+            | "thinking_blocks"
+            | "thought"
+            | "tool_call_id"
+            | "tool_calls"
+            | "tools"
+            | "usage"
+            | "value"
+    )
+}
 
 /// Whether a value says nothing but what the form of the document is.
 pub(super) fn is_form(leaf: &Leaf<'_>, way: &[Frame<'_>]) -> bool {
-    let is_nothing = matches!(leaf.text, "\"\"" | "null" | "[]" | "{}" | "false");
-    let is_blank = leaf.is_text() && leaf.text.trim_matches('"').trim().is_empty();
-    match leaf.is_free {
+    if leaf.is_free {
         // The contents of a result say their types among what is an application's.
-        true => {
-            let is_content = leaf.name == "type" && CONTENTS.contains(&leaf.text);
-            is_content || leaf.text == "{}" && FREE.contains(&leaf.name)
-        }
+        let is_content = leaf.name == "type" && CONTENTS.contains(&leaf.text);
+        return is_content || leaf.text == "{}" && is_of_application(leaf.name);
+    }
+    if is_word(leaf.name) {
+        return true;
+    }
+    if matches!(leaf.text, "\"\"" | "null" | "[]" | "{}" | "false") {
         // A setting of the body that is off or null is none.
-        false if is_nothing && !way.iter().skip(1).any(|it| it.is_list) => true,
-        false if is_nothing => {
-            leaf.text == "\"\"" || EMPTY.contains(&leaf.name) || is_word(leaf.name)
-        }
-        false => {
-            let is_json = match leaf.name {
-                // That of a document is said by its media type, or by its text.
-                "format" => matches!(leaf.text, "\"json\"" | "\"txt\"" | "\"jpeg\""),
-                "mime_type" => leaf.text == "\"application/json\"",
-                _ => false,
-            };
-            is_blank || is_word(leaf.name) || is_json
-        }
+        let is_of_body = !way.iter().skip(1).any(|it| it.is_list);
+        return is_of_body || leaf.text == "\"\"" || may_be_empty(leaf.name);
+    }
+    match leaf.name {
+        // That of a document is said by its media type, or by its text.
+        "format" if matches!(leaf.text, "\"json\"" | "\"txt\"" | "\"jpeg\"") => true,
+        "mime_type" if leaf.text == "\"application/json\"" => true,
+        _ => leaf.is_text() && leaf.text.trim_matches('"').trim_start().is_empty(),
     }
 }
 

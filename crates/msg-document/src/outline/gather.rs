@@ -47,13 +47,17 @@ fn body<'a>(cursor: &mut Cursor<'a>, res: &mut Json<'a>) -> Option<()> {
     let entry = res.entry.insert(Record::default());
     while let Some(name) = cursor.member(&mut inside)? {
         let kind = cursor.kind()?;
-        let value = told(cursor, name, kind);
+        if let Some(text) = entry.telling(cursor, name, kind) {
+            let text = text?;
+            if !matches!(name, "role" | "type") && res.texts.len() < SHAPES {
+                res.texts.push((name, text));
+            }
+            continue;
+        }
         if entry.members.len() < SHAPES {
-            entry.members.push((name, kind, value));
+            entry.members.push((name, kind, told(cursor, name, kind)));
         }
         match (name, kind) {
-            ("role", ValueKind::Text) => entry.role = Some(cursor.text()?),
-            ("type", ValueKind::Text) => entry.kind = Some(cursor.text()?),
             (_, ValueKind::List) if res.lists.len() < SHAPES => {
                 list(cursor, name, &mut res.lists)?;
             }
@@ -75,7 +79,31 @@ fn body<'a>(cursor: &mut Cursor<'a>, res: &mut Json<'a>) -> Option<()> {
     Some(())
 }
 
-/// What of a value tells formats apart. Does not step.
+impl<'a> Record<'a> {
+    /// Takes a member whose text tells formats apart, and steps over it; nothing of any other.
+    fn telling(
+        &mut self,
+        cursor: &mut Cursor<'a>,
+        name: &'a str,
+        kind: ValueKind,
+    ) -> Option<Option<&'a str>> {
+        if kind != ValueKind::Text || !is_telling(name) {
+            return None;
+        }
+        let text = cursor.text();
+        if self.members.len() < SHAPES {
+            self.members.push((name, kind, text.unwrap_or_default()));
+        }
+        match name {
+            "role" => self.role = text,
+            "type" => self.kind = text,
+            _ => {}
+        }
+        Some(text)
+    }
+}
+
+/// What of a value that is no such text tells formats apart. Does not step.
 fn told<'a>(cursor: &Cursor<'a>, name: &str, kind: ValueKind) -> &'a str {
     const RENDERED: [&[u8]; 6] = [
         b"\"<|im_start|>",
@@ -87,7 +115,6 @@ fn told<'a>(cursor: &Cursor<'a>, name: &str, kind: ValueKind) -> &'a str {
     ];
     let mut cursor = cursor.clone();
     match kind {
-        ValueKind::Text if is_telling(name) => cursor.text().unwrap_or_default(),
         ValueKind::Text if matches!(name, "text" | "prompt" | "input") => {
             let is_rendered = RENDERED.iter().any(|it| cursor.begins_with(it));
             ["", "<|"][usize::from(is_rendered)]
@@ -164,12 +191,14 @@ fn record<'a>(
     let mut inside = cursor.open(b'{')?;
     while let Some(name) = cursor.member(&mut inside)? {
         let kind = cursor.kind()?;
+        if let Some(text) = res.telling(cursor, name, kind) {
+            text?;
+            continue;
+        }
         if res.members.len() < SHAPES {
             res.members.push((name, kind, told(cursor, name, kind)));
         }
         match (name, kind) {
-            ("role", ValueKind::Text) => res.role = Some(cursor.text()?),
-            ("type", ValueKind::Text) => res.kind = Some(cursor.text()?),
             ("content", ValueKind::Text) => {
                 res.headed = cursor.begins_with(b"\"Tool: ");
                 cursor.skip()?;
@@ -203,14 +232,17 @@ fn item<'a>(cursor: &mut Cursor<'a>) -> Option<Item<'a>> {
     let mut inside = cursor.open(b'{')?;
     while let Some(name) = cursor.member(&mut inside)? {
         let kind = cursor.kind()?;
+        let is_telling = kind == ValueKind::Text && is_telling(name);
+        let text = if is_telling { cursor.text() } else { None };
         if let Some(place) = res.members.get_mut(res.len) {
-            *place = (name, kind, told(cursor, name, kind));
+            let value = text.unwrap_or_else(|| told(cursor, name, kind));
+            *place = (name, kind, value);
         }
         res.len += 1;
-        if name == "type" && kind == ValueKind::Text {
-            res.kind = Some(cursor.text()?);
-        } else {
-            cursor.skip()?;
+        match is_telling {
+            true if name == "type" => res.kind = Some(text?),
+            true => drop(text?),
+            false => cursor.skip()?,
         }
     }
     Some(res)

@@ -3,6 +3,9 @@
 //! What it makes of them is what the reader of chat messages makes (OA-1), but for layouts and members that nothing
 //! is judged by. Anything else gives nothing.
 
+use std::ops::Range;
+
+use msg_core::request::RequestHead;
 use msg_core::{
     CallKind, Image, Message, Origin, Part, RawJson, Reasoning, Role, ToolCall, ToolResult,
 };
@@ -20,9 +23,29 @@ pub(super) struct Conversation {
     pub(super) messages: Vec<Message>,
     /// A message has members that are not kept.
     pub(super) has_more_members: bool,
+    pub(super) seen: Seen,
+    /// Where the list of messages is in a text, with the blanks after it.
+    pub(super) place: Range<usize>,
+    /// What a request asks that a rule looks at: its model.
+    pub(super) head: Option<RequestHead>,
+    shapes: Shapes,
+}
+
+/// What was seen in the messages of a document.
+#[derive(Default)]
+pub(super) struct Seen {
     /// So many contents were read.
     texts: usize,
-    shapes: Shapes,
+    /// The names of members that say nothing, each once: some provider may refuse the name.
+    pub(super) nulls: Vec<Box<str>>,
+}
+
+impl Seen {
+    fn nothing(&mut self, name: &str) {
+        if !self.nulls.iter().any(|it| **it == *name) {
+            self.nulls.push(name.into());
+        }
+    }
 }
 
 /// A list of messages, or a request with one.
@@ -32,6 +55,7 @@ pub(super) fn conversation(source: &mut impl Source) -> Option<Conversation> {
     if is_list {
         res.list(source)?;
     } else {
+        res.head = Some(RequestHead::default());
         let mut names: Vec<Box<str>> = Vec::new();
         source.object(|source, name| {
             // The reader of documents says more of a member that comes twice, and of very many.
@@ -75,7 +99,10 @@ impl Conversation {
             "messages" | "choices" => None,
             // A request to a model of Anthropic may be one of its own API.
             "model" if source.kind()? == Kind::String => {
-                (!source.text()?.starts_with("claude")).then_some(())
+                let model = source.text()?.into_owned();
+                let is_of_anthropic = model.starts_with("claude");
+                self.head.get_or_insert_default().model = Some(model);
+                (!is_of_anthropic).then_some(())
             }
             "tools" if source.kind()? == Kind::Array => source.list(tool),
             "max_tokens" | "n" | "seed" | "temperature" | "top_p"
@@ -94,16 +121,19 @@ impl Conversation {
     fn list(&mut self, source: &mut impl Source) -> Option<()> {
         // Most conversations have fewer: growing step by step would move each message twice.
         self.messages.reserve(MANY);
+        self.place.start = source.offset();
         source.list(|source| {
             let message = self.message(source)?;
             self.messages.push(message);
             Some(())
-        })
+        })?;
+        self.place.end = source.offset();
+        Some(())
     }
 
     fn message(&mut self, source: &mut impl Source) -> Option<Message> {
         let mut draft = Draft::default();
-        source.object(|source, name| draft.member(source, name, &mut self.texts))?;
+        source.object(|source, name| draft.member(source, name, &mut self.seen))?;
         self.has_more_members |= draft.has_more || draft.is_null && draft.role == Some(Role::Tool);
         if let Some(unusual) = draft.shape.take() {
             self.shapes.push(draft.whole_shape(*unusual))?;
@@ -149,7 +179,7 @@ struct Draft {
 }
 
 impl Draft {
-    fn member<S: Source>(&mut self, source: &mut S, name: &str, texts: &mut usize) -> Option<()> {
+    fn member<S: Source>(&mut self, source: &mut S, name: &str, seen: &mut Seen) -> Option<()> {
         match name {
             "role" => {
                 self.once(1)?;
@@ -158,7 +188,7 @@ impl Draft {
             "content" => {
                 self.once(2)?;
                 self.content_kind = source.kind();
-                self.content = self.content(source, texts)?;
+                self.content = self.content(source, &mut seen.texts)?;
             }
             "name" => {
                 self.once(4)?;
@@ -176,12 +206,12 @@ impl Draft {
             "reasoning_content" | "reasoning" if source.kind()? == Kind::String => {
                 self.other_once(name)?;
                 self.once(32)?;
-                let text = kept(source.brief()?, *texts);
-                *texts += 1;
+                let text = kept(source.brief()?, seen.texts);
+                seen.texts += 1;
                 (!text.is_empty()).then_some(())?;
                 self.reasoning = Some(text);
             }
-            _ => self.other_member(source, name)?,
+            _ => self.other_member(source, name, seen)?,
         }
         Some(())
     }
@@ -208,9 +238,18 @@ impl Draft {
     }
 
     /// Members that answers of OpenAI and of those who speak like it have, and that no rule of the chain looks at.
-    fn other_member(&mut self, source: &mut impl Source, name: &str) -> Option<()> {
-        self.has_more = true;
+    fn other_member(
+        &mut self,
+        source: &mut impl Source,
+        name: &str,
+        seen: &mut Seen,
+    ) -> Option<()> {
         self.other_once(name)?;
+        match (name, source.kind()?) {
+            (_, Kind::Null) => seen.nothing(name),
+            ("annotations", Kind::Array) => return self.annotations(source, seen),
+            _ => self.has_more = true,
+        }
         match name {
             "annotations"
             | "cache_control"
@@ -230,6 +269,20 @@ impl Draft {
             }
             _ => self.shape.get_or_insert_default().of_message(source, name),
         }
+    }
+
+    /// An empty list of them says nothing.
+    fn annotations(&mut self, source: &mut impl Source, seen: &mut Seen) -> Option<()> {
+        let mut is_empty = true;
+        source.list(|source| {
+            is_empty = false;
+            source.skip()
+        })?;
+        match is_empty {
+            true => seen.nothing("annotations"),
+            false => self.has_more = true,
+        }
+        Some(())
     }
 
     /// Its unusual members, with those of the others that formats are told apart by.

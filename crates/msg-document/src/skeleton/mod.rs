@@ -15,11 +15,17 @@ mod mended;
 mod message;
 mod shape;
 mod source;
+mod spliced;
 mod text;
 
+use std::ops::Range;
+
+use msg_chainast::Profile;
+use msg_core::request::RequestHead;
 use msg_core::{Diagnostic, Message, Report};
 
 pub use self::mended::MendedMessage;
+use self::message::Conversation;
 pub use self::source::Source;
 use self::text::JsonText;
 use crate::check::{CheckOptions, Checked};
@@ -27,7 +33,7 @@ use crate::codec::{Around, Content, WriteOptions};
 use crate::document::Document;
 use crate::format::Format;
 use crate::read_options::ReadOptions;
-use crate::repair::RepairOptions;
+use crate::repair::{RepairOptions, Repaired};
 use crate::text_calls::Calls;
 
 /// Stands before the number of a long text. That a document has it itself does no harm: what quotes it is read whole.
@@ -52,6 +58,11 @@ pub struct Skeleton {
     document: Document,
     /// Messages had members that no rule of the chain looks at, and some provider's may.
     has_more_members: bool,
+    /// The names of such members that are null. Only a provider that refuses the name minds; but a finding about a
+    /// message may list its members.
+    nulls: Vec<Box<str>>,
+    /// Where the list of messages is in a text, with the blanks after it.
+    place: Range<usize>,
 }
 
 impl Skeleton {
@@ -70,24 +81,21 @@ impl Skeleton {
             return None;
         }
         let found = message::conversation(source).filter(|it| !it.messages.is_empty())?;
-        let content = Content::new(found.messages, Nothing, Report::default());
+        let Conversation { messages, has_more_members, seen, head, place, .. } = found;
+        let content = Content::new(messages, Nothing { head }, Report::default());
         let document = Document::of_content(Format::default(), content, options);
-        Some(Skeleton { document, has_more_members: found.has_more_members })
+        Some(Skeleton { document, has_more_members, nulls: seen.nulls, place })
     }
 
     /// What a check of the document finds; nothing where only the whole document tells.
     pub fn check(&self, options: &CheckOptions) -> Option<Checked> {
-        let is_judged = options.profile.is_none() || self.is_judged_by_providers(options.chain);
-        if !is_judged || options.messages.is_some() {
+        if !self.is_judged(options.profile.as_ref(), options.chain) || options.messages.is_some() {
             return None;
         }
-        Some(self.document.check(options)).filter(|it| !needs_texts(&it.diagnostics))
-    }
-
-    /// Whether a repair of the document changes anything; nothing where only the whole document tells.
-    pub fn needs_repair(mut self, options: &RepairOptions) -> Option<bool> {
-        let changes = self.can_mend(options).then(|| !self.document.repair(options).is_empty());
-        changes.filter(|_| !self.document.may_have_errors)
+        let may_list_members = options.profile.is_some() && !self.nulls.is_empty();
+        let checked = self.document.check(options);
+        let is_whole = checked.diagnostics.is_empty() || !may_list_members;
+        Some(checked).filter(|it| is_whole && !needs_texts(&it.diagnostics))
     }
 
     /// The mended messages, and what was changed: no messages where that is nothing. None where only the whole document
@@ -100,16 +108,25 @@ impl Skeleton {
         self.can_mend(options).then(|| mended::repair(&mut self.document, options, whole))?
     }
 
+    /// The repair of the document whose text this is; nothing where only the whole document tells.
+    pub(crate) fn repair_text(mut self, json: &[u8], options: &RepairOptions) -> Option<Repaired> {
+        self.can_mend(options)
+            .then(|| spliced::repair(&mut self.document, self.place, json, options))?
+    }
+
     /// Whether no rule looks at more than there is: a placeholder is compared with texts.
     fn can_mend(&self, options: &RepairOptions) -> bool {
         let is_short = options.chain.placeholder.text().len() < source::LONG;
-        let is_judged = || self.is_judged_by_providers(options.chain.check);
-        is_short && (options.chain.profile.is_none() || is_judged())
+        let profile = options.chain.profile.as_deref();
+        let lists_none = profile.is_none() || self.nulls.is_empty();
+        is_short && lists_none && self.is_judged(profile, options.chain.check)
     }
 
     /// What a provider takes may depend on any member, and on the model that a request names.
-    fn is_judged_by_providers(&self, rules: msg_chainast::CheckOptions) -> bool {
-        !self.has_more_members && !rules.request
+    fn is_judged(&self, profile: Option<&Profile>, rules: msg_chainast::CheckOptions) -> bool {
+        let Some(profile) = profile else { return true };
+        let is_refused = |it: &str| profile.refused_members.iter().any(|name| name == it);
+        !self.has_more_members && !rules.request && !self.nulls.iter().any(|it| is_refused(it))
     }
 
     /// How many messages there are.
@@ -135,11 +152,17 @@ fn needs_texts(found: &[Diagnostic]) -> bool {
     })
 }
 
-/// Nothing stands around the messages of a skeleton: it is never written.
-struct Nothing;
+/// What is kept of all that is around the messages: a skeleton is never written.
+struct Nothing {
+    head: Option<RequestHead>,
+}
 
 impl Around for Nothing {
     fn write(&mut self, _: &mut Vec<Message>, _: &WriteOptions, _: &mut Vec<u8>) -> Report {
         Report::default()
+    }
+
+    fn head(&self) -> Option<RequestHead> {
+        self.head.clone()
     }
 }

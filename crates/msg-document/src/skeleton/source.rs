@@ -33,6 +33,11 @@ pub trait Source {
 
     /// Steps over a value of any kind.
     fn skip(&mut self) -> Option<()>;
+
+    /// The byte at which the next value begins, of a source that is a text.
+    fn offset(&mut self) -> usize {
+        0
+    }
 }
 
 /// What is kept of a text, the `n`th of a conversation.

@@ -57,6 +57,10 @@ impl Source for JsonText<'_> {
     fn skip(&mut self) -> Option<()> {
         self.0.raw().ok().map(|_| ())
     }
+
+    fn offset(&mut self) -> usize {
+        self.0.next_offset()
+    }
 }
 
 /// The text of a string; nothing if half of a surrogate pair stood in it, which is reported.

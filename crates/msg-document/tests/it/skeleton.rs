@@ -15,6 +15,8 @@ const TAILS: &[&str] = &["", r"\\u", "end", " ", r"\n", r"\u2003", r"\\n", "\u{3
 const BODIES: &[&str] = &[
     "",
     r#""model":"m","#,
+    r#""model":"o3-mini","#,
+    r#""model":"gpt-5","stream":false,"#,
     r#""stream":true,"temperature":0.5,"#,
     r#""tools":[{"type":"function","function":{"name":"f"}}],"#,
     r#""tools":[{"name":"f","input_schema":{}}],"#,
@@ -32,6 +34,8 @@ const MEMBERS: &[&str] = &[
     "",
     "",
     r#","refusal":null"#,
+    r#","refusal":null,"vendor":null,"annotations":null"#,
+    r#","reasoning":null,"logprobs":null"#,
     r#","refusal":"no""#,
     r#","annotations":[],"audio":null"#,
     r#","function_call":null,"provider_specific_fields":{"a":1}"#,

@@ -54,7 +54,8 @@ struct File {
 
 fn files(bytes: &[u8]) -> Option<Vec<File>> {
     let from = bytes.len().saturating_sub(22 + 0xffff);
-    let end = from + memchr::memmem::rfind(&bytes[from..], b"PK\x05\x06")?;
+    // From the front: each document is asked whether it is an archive, and only this search is done with vectors.
+    let end = from + memchr::memmem::find_iter(&bytes[from..], b"PK\x05\x06").last()?;
     let (count, mut at) = (number(bytes, end + 10, 2)?, number(bytes, end + 16, 4)?);
     let mut res = Vec::new();
     for _ in 0..count {
