@@ -10,11 +10,16 @@
 //! page is written (`rows page`), not here.
 
 #![allow(missing_docs, reason = "criterion's macros are not used, a bench target has no users")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    reason = "a program that says who does not run here, and is told where recordings are"
+)]
 
 use std::time::Duration;
 
 use benches::clock::{Clock, processor_time};
-use benches::contest::{Contest, Size};
+use benches::contest::{Contest, Entry, Size};
 use benches::data::Data;
 use benches::rows;
 use criterion::measurement::{Measurement, ValueFormatter, WallTime};
@@ -45,7 +50,10 @@ fn timed(criterion: &mut Criterion<ProcessorTime>, name: &str, contest: &Contest
         Size::Items(n) => _ = group.throughput(Throughput::Elements(n as u64)),
         Size::Whole => {}
     }
-    for entry in &contest.entries {
+    let ours = || contest.entries.first().map(|it| it.run(&mut Clock::default()));
+    let right = contest.right.clone().or_else(ours).unwrap_or_default();
+    let is_timed = |(at, it): &(usize, &Entry)| *at == 0 || !it.stops_early(&right);
+    for (_, entry) in contest.entries.iter().enumerate().filter(is_timed) {
         group.bench_function(entry.name, |bencher| {
             bencher.iter_custom(|n_runs| {
                 let mut clock = Clock::default();

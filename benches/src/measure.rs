@@ -138,7 +138,7 @@ fn json<T: DeserializeOwned>(path: &Path) -> Option<T> {
 /// and their answers are compared.
 pub fn measured(row: &'static Row, data: &Data, estimates: &Estimates) -> Option<Measured> {
     estimates.0.keys().find(|it| it.0 == row.name)?;
-    let contest = (row.make)(data);
+    let mut contest = (row.make)(data);
     let first = contest.entries.first()?;
     estimates.of(row.name, first.name)?;
     let right = contest.right.clone().unwrap_or_else(|| first.run(&mut Clock::default()));
@@ -146,7 +146,11 @@ pub fn measured(row: &'static Row, data: &Data, estimates: &Estimates) -> Option
         let time = estimates.of(row.name, it.name)?;
         Some(Figure { name: it.name, time, wrong: wrong(it, &contest, &right) })
     };
-    let figures = contest.entries.iter().filter_map(figure).collect();
+    let figures: Vec<Figure> = contest.entries.iter().filter_map(figure).collect();
+    let peers = contest.entries.iter().skip(1);
+    let early: Vec<_> = peers.filter(|it| it.stops_early(&right)).map(|it| it.name).collect();
+    let reason = || "it gives up on each input, so that it is not timed".to_owned();
+    contest.absent.extend(early.into_iter().map(|it| (it, reason())));
     Some(Measured { row, size: contest.size, figures, absent: contest.absent })
 }
 

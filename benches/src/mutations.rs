@@ -2,6 +2,7 @@
 //! other programs do to a history. Seeded: the same seed breaks a chain in the same way.
 
 use msg_core::{CallKind, Message, Part, Role, ToolCall, ToolResult};
+use msg_openai::{WriteOptions, chat};
 
 /// Numbers that look random and are not (SplitMix64).
 #[derive(Debug, Clone)]
@@ -49,6 +50,24 @@ pub fn valid(dice: &mut Dice) -> Vec<Message> {
 
 fn call(id: &str) -> Part {
     Part::ToolCall(ToolCall::new(id, "read_file", format!(r#"{{"path": "{id}"}}"#)))
+}
+
+/// As many chains are broken in each way.
+const CHAINS: u64 = 20;
+
+/// The chains of the public bench of repair: [`MUTATIONS`], twenty seeds each, by name, as the JSON of OpenAI's messages.
+/// Ways that leave a chain as it was are left out.
+pub fn broken() -> impl Iterator<Item = (String, String)> {
+    let seeds = MUTATIONS.iter().flat_map(|it| (0..CHAINS).map(move |seed| (it.0, it.1, seed)));
+    seeds.filter_map(|(name, mutation, seed)| {
+        let mut dice = Dice::new(seed);
+        let sound = valid(&mut dice);
+        let mut chain = sound.clone();
+        mutation(&mut chain, &mut dice);
+        let json = chat::to_chat_messages(&chain, &WriteOptions::new());
+        let json = String::from_utf8(json).expect("because JSON is UTF-8");
+        (chain != sound).then(|| (format!("{name}/{seed}"), json))
+    })
 }
 
 /// A way to break a chain.

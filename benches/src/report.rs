@@ -88,7 +88,7 @@ pub fn remarks(rows: &[Measured]) -> String {
             }
         }
         for (name, reason) in &row.absent {
-            _ = writeln!(out, "- *{}*: {name} does not run here: {reason}.", row.row.what);
+            _ = writeln!(out, "- *{}*: {name} is left out: {reason}.", row.row.what);
         }
         if !row.row.note.is_empty() {
             _ = writeln!(out, "- *{}*: {}.", row.row.what, row.row.note);

@@ -1,11 +1,13 @@
 //! Whole conversations, one a line, on one core: what `msg check`, `repair`, `convert` and `stats` do to a log; and the
 //! sessions that agents leave.
 
-use msg_document::{CheckOptions, ConvertOptions, FitOptions, Format, RepairOptions};
+use msg_chainast::Profile;
+use msg_document::{CheckOptions, ConvertOptions, Document, FitOptions, Format, RepairOptions};
 use msg_session::{Blob, RepairOptions as Mends, Session};
 
 use crate::contest::{Contest, On, Size};
 use crate::data::Data;
+use crate::mutations;
 use crate::row::{Goal, Row};
 use crate::script;
 
@@ -16,12 +18,32 @@ pub(super) const ROWS: &[Row] = &[
         &[Goal::Speed(450.0), Goal::Of("orjson loop", 2.0)],
         check,
     ),
+    Row::new(
+        "document/check-profile",
+        "the same with the profile `openai`",
+        &[Goal::Of("msg, without a profile", 0.67)],
+        check_profile,
+    ),
     Row::new("document/repair", "conversations repaired", &[Goal::Speed(300.0)], repair),
+    Row::new("document/repair-broken", "the broken chains of the public bench", &[], |data| {
+        let chains = mutations::broken().map(|it| format!(r#"{{"messages":{}}}"#, it.1));
+        repair_all(sound_in_the_end(
+            chains.step_by(if data.is_to_count() { 4 } else { 1 }).collect(),
+        ))
+        .done()
+    }),
+    Row::new("document/repair-recorded", "broken recorded conversations", &[], repair_recorded),
     Row::new(
         "document/convert",
         "conversations rewritten for Anthropic",
         &[Goal::Speed(300.0)],
         convert,
+    ),
+    Row::new(
+        "document/convert-alone",
+        "the same without the account of each value",
+        &[],
+        convert_alone,
     ),
     Row::new("document/stats", "conversations counted (estimate)", &[Goal::Speed(150.0)], stats),
     Row::new(
@@ -92,20 +114,50 @@ fn is_sound(document: &[u8]) -> u64 {
     u64::from(checked.is_ok_and(|it| it.ok))
 }
 
-/// All conversations, each of which has to be sound in the end.
-fn mended(data: &Data) -> On<Vec<String>> {
-    let on = lines(data);
-    let n = on.input().len();
-    on.right(vec![1; n])
+fn check_profile(data: &Data) -> Contest {
+    let check = |options: CheckOptions| {
+        let ours = move |line: &String| {
+            msg_document::check(line.as_bytes(), &options).map_or(0, |it| it.messages as u64)
+        };
+        move |lines: &Vec<String>| lines.iter().map(&ours).collect()
+    };
+    let openai = Profile::named("openai").expect("because it is a profile");
+    let ours = check(CheckOptions::default().with_profile(openai.clone()));
+    let alone = check(CheckOptions::default());
+    lines(data).timed("msg", ours).timed("msg, without a profile", alone).done()
 }
 
-fn repair(data: &Data) -> Contest {
+/// Conversations, each of which has to be sound in the end.
+fn sound_in_the_end(lines: Vec<String>) -> On<Vec<String>> {
+    let (size, n) = (lines.iter().map(String::len).sum(), lines.len());
+    let names: Vec<String> = (1..=n).map(|it| format!("conversation {it}")).collect();
+    On::new(lines, Size::Bytes(size)).named(names).right(vec![1; n])
+}
+
+/// All conversations, each of which has to be sound in the end.
+fn mended(data: &Data) -> On<Vec<String>> {
+    sound_in_the_end(data.conversations())
+}
+
+fn repair_all(on: On<Vec<String>>) -> On<Vec<String>> {
     let options = RepairOptions::default();
-    let on = mended(data).entry("msg", move |lines, clock| {
+    on.entry("msg", move |lines, clock| {
         let repair = |it: &String| msg_document::repair(it.as_bytes(), &options);
         let repaired = clock.time(|| lines.iter().map(repair).collect::<Vec<_>>());
         repaired.into_iter().map(|it| it.map_or(0, |it| is_sound(&it.document))).collect()
-    });
+    })
+}
+
+fn repair(data: &Data) -> Contest {
+    let on = repair_all(mended(data));
+    script::judged(on, data, "litellm, with loads and dumps", "litellm_text", is_sound).done()
+}
+
+/// Those of the recorded conversations that are not sound.
+fn repair_recorded(data: &Data) -> Contest {
+    let mut lines = data.conversations();
+    lines.retain(|it| is_sound(it.as_bytes()) == 0);
+    let on = repair_all(sound_in_the_end(lines));
     script::judged(on, data, "litellm, with loads and dumps", "litellm_text", is_sound).done()
 }
 
@@ -118,6 +170,16 @@ fn convert(data: &Data) -> Contest {
     };
     let on = mended(data).timed("msg", move |lines| lines.iter().map(&ours).collect());
     script::entry(on, data, "litellm, with loads and dumps", "litellm_anthropic").done()
+}
+
+fn convert_alone(data: &Data) -> Contest {
+    let options = ConvertOptions::default();
+    let to: Format = "anthropic".parse().expect("because it is a format");
+    let ours = move |line: &String| {
+        let document = Document::read_unlowered(line.as_bytes(), &options.read);
+        u64::from(document.and_then(|mut it| it.convert(to, &options)).is_ok())
+    };
+    mended(data).timed("msg", move |lines| lines.iter().map(&ours).collect()).done()
 }
 
 fn stats(data: &Data) -> Contest {

@@ -39,13 +39,16 @@ pub(super) const ROWS: &[Row] = &[
         On::new(document, Size::Whole).timed("msg-file", run).done()
     }),
     Row::new("file/append", "a cell appended, without sync", &[Goal::Each(50_000.0)], |_| {
-        append(1)
+        append(1, Durability::None)
+    }),
+    Row::new("file/append-sync", "the same, on the disk before it is acknowledged", &[], |_| {
+        append(1, Durability::Sync)
     }),
     Row::new(
         "file/append-100MB",
-        "the same, to a file of 100 MB",
+        "as without sync, to a file of 100 MB",
         &[Goal::Each(50_000.0)],
-        |data| append(data.n(CELLS)),
+        |data| append(data.n(CELLS), Durability::None),
     ),
 ];
 
@@ -60,13 +63,13 @@ fn read(bytes: Arc<[u8]>) -> Document {
         .expect("because it is small enough")
 }
 
-fn append(cells: usize) -> Contest {
+fn append(cells: usize, durability: Durability) -> Contest {
     let folder = tempfile::tempdir().expect("because the system has a folder for it");
     std::fs::write(folder.path().join("log.msg.md"), record(cells))
         .expect("because the folder is ours");
     On::new(folder, Size::Items(APPENDS))
-        .entry("msg-file", |folder, clock| {
-            let options = Options { durability: Durability::None, ..Options::default() };
+        .entry("msg-file", move |folder, clock| {
+            let options = Options { durability, ..Options::default() };
             let log = Appender::open(&folder.path().join("log.msg.md"), options);
             let mut log = log.expect("because no other process holds it");
             let cell = NewCell::message("hello\n\nthere");
