@@ -18,19 +18,21 @@ use crate::output::{Output, OutputArgs, PrettyArgs, end_line};
 use crate::render::Quotes;
 use crate::sources::Sources;
 
-/// Assemble a captured provider stream into its message.
+/// Assemble captured provider streams into their messages.
 ///
-/// The input is the body as it came over the wire: server-sent events of Chat Completions,
-/// Responses, Anthropic Messages or Gemini, or a JSON document. Exit status 1 if the stream has errors in it.
+/// An input is the body as it came over the wire: server-sent events of Chat Completions,
+/// Responses, Anthropic Messages or Gemini, or a JSON document. Exit status 1 if a stream has errors in it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   msg stream capture.sse
   msg stream --json --provider anthropic capture.sse
+  msg stream --json 'captures/**/*.sse'      a line of JSON for each, with its path
   msg stream --options '{\"to\":\"openai-chunks\"}' capture.sse")]
 pub(crate) struct Args {
-    /// The file to read; `-` is standard input, and so is nothing when input is piped.
+    /// The files to read, or patterns such as 'captures/*.sse'; `-` is standard input, and so is nothing when input is
+    /// piped.
     #[arg(value_name = "FILE")]
-    input: Option<std::path::PathBuf>,
+    inputs: Vec<std::path::PathBuf>,
     #[command(flatten)]
     limit: LimitArgs,
     /// Whose stream it is.
@@ -67,18 +69,31 @@ impl Command for Args {
         if !is_lines {
             self.expect_used(&options)?;
         }
-        let sources = Sources::find(self.input.as_slice(), self.limit.max_bytes)?;
-        let mut input = sources.open_one()?;
-        let mut out = self.output.open(&sources)?;
+        let sources = Sources::find(&self.inputs, self.limit.max_bytes)?;
+        sources.expect_one("a stream as `to`", !is_lines && !is_message(&options))?;
         if is_lines {
+            let mut input = sources.open_one()?;
+            let mut out = self.output.open(&sources)?;
             input.expect_lines()?;
             let job = |line: &[u8]| options.answer_line(line).map(Answer::from);
             let status =
                 jsonl::run(cx, &self.lines, input, (&mut out, None), &jsonl::as_it_is, job)?;
             return out.finish().map(|()| status);
         }
-        self.single(cx, &options, input, out)
+        let mut out = self.output.open(&sources)?;
+        let one = |input| self.assemble(cx, &options, input, (&sources, &mut out));
+        let status = sources.each(cx, one)?;
+        // Of what is no stream nothing is left: a file stays as it is.
+        if out.is_blank() && status != Status::Clean {
+            return Ok(status);
+        }
+        out.finish().map(|()| status)
     }
+}
+
+/// Whether a message is asked for, not a stream.
+fn is_message(options: &StreamOptions) -> bool {
+    matches!(options.to, StreamForm::OpenAi | StreamForm::Native | StreamForm::Turns)
 }
 
 impl Args {
@@ -96,8 +111,7 @@ impl Args {
 
     /// Refuses what would change nothing.
     fn expect_used(&self, options: &StreamOptions) -> Result<(), Failure> {
-        let is_message =
-            matches!(options.to, StreamForm::OpenAi | StreamForm::Native | StreamForm::Turns);
+        let is_message = is_message(options);
         self.pretty.expect(self.json && is_message, "it needs --json, and no stream as `to`")?;
         let refused = match (is_message, self.json) {
             (false, true) => {
@@ -117,12 +131,13 @@ impl Args {
         Err(Failure::Usage(refused.to_owned()))
     }
 
-    fn single(
+    /// Reads a stream and writes what it amounts to.
+    fn assemble(
         &self,
         cx: &Context,
         options: &StreamOptions,
         mut input: Input,
-        mut out: Output,
+        (sources, out): (&Sources, &mut Output),
     ) -> Result<Status, Failure> {
         let name = input.name.clone();
         let mut run = StreamRun::new(options);
@@ -146,20 +161,16 @@ impl Args {
         if let Some(lost) = streamed.write_stream(&mut text) {
             found.extend(lost.into_vec());
         } else if self.json {
-            text = self.pretty.laid_out(streamed.to_json());
+            text = self.pretty.laid_out(sources.headed_json(&name, streamed.to_json()));
             end_line(&mut text);
             found.clear();
         } else {
-            text = for_people(&streamed.assembled).into_bytes();
+            text =
+                format!("{}{}", sources.head(&name), for_people(&streamed.assembled)).into_bytes();
         }
         cx.note(&cx.list(&name, &Quotes::default()).findings(&found));
-        let status = Status::of(streamed.is_clean());
-        // Of what is no stream nothing is left: a file stays as it is.
-        if text.is_empty() && status != Status::Clean {
-            return Ok(status);
-        }
         out.write(&text)?;
-        out.finish().map(|()| status)
+        Ok(Status::of(streamed.is_clean()))
     }
 }
 
