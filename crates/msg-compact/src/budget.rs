@@ -3,9 +3,10 @@
 
 use std::{collections::BTreeMap, str::FromStr};
 
+use msg_chainast::{ChainAst, Profile};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::{Error, TokenIndex, token_index::Cost};
+use crate::{CacheCost, Error, TokenIndex, cache_cost::CacheTarget, token_index::Cost};
 
 /// What costs are measured in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -129,6 +130,8 @@ pub struct Budget {
     target: Option<u64>,
     #[serde(default)]
     tool_caps: BTreeMap<String, u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    cache: Option<CacheTarget>,
 }
 
 fn nothing() -> Reserve {
@@ -164,7 +167,7 @@ impl Budget {
     /// A budget in a unit; nothing reserved, trigger and target at 100 %.
     pub fn new(limit: u64, unit: Unit) -> Self {
         let (reserve, tool_caps) = (Reserve::Fixed(0), BTreeMap::new());
-        Self { limit, unit, reserve, trigger: 100, target: None, tool_caps }
+        Self { limit, unit, reserve, trigger: 100, target: None, tool_caps, cache: None }
     }
 
     /// The same numbers in another unit.
@@ -192,6 +195,32 @@ impl Budget {
     #[must_use]
     pub fn with_target(mut self, percent: u64) -> Self {
         self.target = Some(percent);
+        self
+    }
+
+    /// Cuts as deep as costs least at a provider with a prompt cache of these prices: a deep cut writes less again
+    /// and lets more requests pass until the next one (CL-61). The target of [`Budget::with_target`] is not used then,
+    /// unless no cut keeps enough.
+    #[must_use]
+    pub fn with_cache(mut self, cost: CacheCost) -> Self {
+        self.cache = Some(CacheTarget { cost, ..self.cache.unwrap_or_default() });
+        self
+    }
+
+    /// Keeps at least this much besides the system message and the tools where [`Budget::with_cache`] chooses the
+    /// cut; an eighth of the limit if not set.
+    #[must_use]
+    pub fn with_cache_keep(mut self, keep: u64) -> Self {
+        self.cache = Some(CacheTarget { keep: Some(keep), ..self.cache.unwrap_or_default() });
+        self
+    }
+
+    /// The entries of the prompt cache have expired, so that the next request writes everything again whatever is
+    /// cut: compacts from three quarters of what is usable on.
+    #[must_use]
+    pub fn with_cold_cache(mut self) -> Self {
+        self.trigger = self.trigger.min(COLD_TRIGGER);
+        self.target = self.target.map(|it| it.min(COLD_TRIGGER));
         self
     }
 
@@ -254,10 +283,27 @@ impl Budget {
         (share(usable, self.trigger), share(usable, self.target.unwrap_or(self.trigger)))
     }
 
+    /// The target of a history: chosen by money, if the budget wants that.
+    pub(crate) fn target_of(
+        &self,
+        ast: &ChainAst,
+        index: &TokenIndex,
+        profile: Option<&Profile>,
+        usable: u64,
+    ) -> u64 {
+        let (_, target) = self.marks(usable);
+        let measure = (self.unit, self.limit, usable);
+        let by_money = self.cache.and_then(|it| it.choose(ast, index, profile, measure));
+        by_money.unwrap_or(target)
+    }
+
     pub(crate) fn tool_caps(&self) -> &BTreeMap<String, u64> {
         &self.tool_caps
     }
 }
+
+/// Where compacting begins if nothing is left of a prompt cache.
+const COLD_TRIGGER: u64 = 75;
 
 /// A percentage, rounded down.
 pub(crate) fn share(whole: u64, percent: u64) -> u64 {

@@ -19,6 +19,8 @@ pub const CODES: &[CodeInfo] = codes! {
     warning "compact::summary-failed" "CP-23" "a summary failed";
     warning "compact::summary-empty" "CP-23" "a summary was empty";
     warning "compact::summary-not-smaller" "CP-23" "a summary was not smaller than what it would replace";
+    warning "compact::summary-unused" "CP-39a" "a summary was not needed: what it would replace fits";
+    warning "compact::summary-too-large" "CP-39a" "a summary left no room for what has to stay";
     error "compact::cannot-fit" "CP-14" "the history does not fit the budget";
     error "compact::plan-mismatch" "CP-61" "a plan does not match this history";
 };

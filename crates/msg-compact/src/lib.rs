@@ -18,6 +18,7 @@ mod plan;
 mod record;
 
 mod budget;
+mod cache_cost;
 
 mod pipeline;
 mod preset;
@@ -38,9 +39,10 @@ mod error;
 
 pub use crate::{
     budget::{Budget, Decision, Reserve, Unit},
+    cache_cost::CacheCost,
     codes::CODES,
     count::{ErrorBar, TokenCounter},
-    engine::{Compactor, Refused, Step, compact_with},
+    engine::{Compactor, Refused, Step, Withheld, compact_with},
     error::{Error, SummaryError},
     outcome::{CannotFit, Compaction, Edit, FloorPart, Outcome, Unchanged},
     pipeline::{OnFailure, Pin, Pipeline, When},

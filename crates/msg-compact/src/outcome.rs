@@ -8,6 +8,7 @@ use msg_core::{Code, Diagnostic, Message};
 
 use crate::{
     codes,
+    engine::Withheld,
     error::Error,
     plan::{Plan, plan_of},
     record::CompactionRecord,
@@ -50,6 +51,8 @@ pub struct Compaction {
     pub after: Totals,
     /// The first message at which output and input differ: what a prompt cache loses.
     pub first_changed: usize,
+    /// The part of the input that would come next if there were more room.
+    pub withheld: Option<Withheld>,
     /// Summaries that were asked for.
     pub requests: usize,
     /// The result, message by message.

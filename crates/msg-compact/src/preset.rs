@@ -199,7 +199,7 @@ fn balanced() -> Pipeline {
         keep: HistoryKeep::Most,
     };
     Pipeline::new()
-        .over(DropReasoning::default())
+        .over(DropReasoning { stop_at_target: true, ..DropReasoning::default() })
         .over(prune)
         .over(ClearToolUses { stop_at_target: true, ..ClearToolUses::default() })
         .over(history)

@@ -107,8 +107,8 @@ impl Before {
     }
 
     fn reduction(&self, chain: &ChainState<'_>) -> String {
-        let edits = &chain.log.edits[self.edits..];
-        let is_prune = |it: &&Edit| it.code() == "compact::tool-output-pruned";
+        let edits: Vec<&Edit> = chain.log.edits_from(self.edits).collect();
+        let is_prune = |it: &&&Edit| it.code() == "compact::tool-output-pruned";
         let pruned = edits.iter().filter(is_prune).count();
         if pruned > 0 {
             format!("Pruned {pruned} tool outputs")
@@ -133,7 +133,7 @@ fn newest_summary(chain: &ChainState<'_>, before: &Before) -> Option<(String, St
             || it == "compact::sections-merged"
             || it == "compact::goal-batch"
     };
-    if !chain.log.edits[before.edits..].iter().any(|it| is_summary(it.code())) {
+    if !chain.log.edits_from(before.edits).any(|it| is_summary(it.code())) {
         return None;
     }
     let mut place = 0;

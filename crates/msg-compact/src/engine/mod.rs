@@ -9,10 +9,11 @@
 //! ```
 
 mod stages;
+mod withheld;
 
 use std::fmt;
 
-use msg_chainast::{ChainAst, MessageOrigin};
+use msg_chainast::{ChainAst, MessageOrigin, Profile};
 use msg_core::{Diagnostic, IdSource};
 
 use crate::{
@@ -26,6 +27,8 @@ use crate::{
     token_index::Totals,
 };
 use stages::{Position, max_requests};
+
+pub use withheld::Withheld;
 
 // The state machine (CP-20).
 
@@ -117,7 +120,8 @@ impl<'a> Compactor<'a> {
         pipeline: &'a Pipeline,
         ids: &'a mut (dyn IdSource + Send),
     ) -> Result<Self, Error> {
-        let limits = budget.map(|it| limits(it, index)).transpose()?;
+        let profile = pipeline.profile.as_ref();
+        let limits = budget.map(|it| limits(it, ast, index, profile)).transpose()?;
         let chain = ChainState::new(ast, index, pipeline, budget.map(Budget::unit), limits, ids)?;
         let total = index.total();
         let before =
@@ -257,11 +261,17 @@ where
     }
 }
 
-fn limits(budget: &Budget, index: &TokenIndex) -> Result<Limits, Error> {
+fn limits(
+    budget: &Budget,
+    ast: &ChainAst,
+    index: &TokenIndex,
+    profile: Option<&Profile>,
+) -> Result<Limits, Error> {
     let usable = budget.usable()?;
     let (trigger, target) = budget.marks(usable);
-    let total = budget.unit().of(index.total());
-    Ok(Limits { limit: budget.limit(), usable, target, triggered: total > trigger })
+    let triggered = budget.unit().of(index.total()) > trigger;
+    let target = if triggered { budget.target_of(ast, index, profile, usable) } else { target };
+    Ok(Limits { limit: budget.limit(), usable, target, triggered })
 }
 
 // What came of a compaction: the outcome, its totals, its edits in the order of the input.
@@ -313,6 +323,7 @@ impl Compactor<'_> {
                 tokens: chain.sum.tokens + chain.measure.base.tokens,
             },
             first_changed: self.first_changed(),
+            withheld: self.withheld(),
             requests: chain.requests.made,
             places,
             changes: chain.changes.clone(),
@@ -333,7 +344,7 @@ impl Compactor<'_> {
     /// The edits in the order of the input; those of one message in the order in which they were
     /// made.
     pub(crate) fn edits(&self) -> Vec<Edit> {
-        let mut edits = self.chain.log.edits.clone();
+        let mut edits: Vec<Edit> = self.chain.log.edits_from(0).cloned().collect();
         if let Some(origins) = self.chain.input.origins {
             edits = edits.into_iter().map(|it| it.at_origins(origins)).collect();
         }

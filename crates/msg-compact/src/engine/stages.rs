@@ -9,9 +9,12 @@ use crate::{
     error::SummaryError,
     outcome::EditKind,
     pipeline::{OnFailure, Stage, When},
-    policy::Progress,
+    policy::{self, Progress},
     record::Before,
-    state::{ChainState, Ids, NewPair, NewPairs, NewSection, OpenRequest, Shape, Target, index},
+    state::{
+        ChainState, Ids, NewPair, NewPairs, NewSection, OpenRequest, Shape, Target, UsedAnswer,
+        index,
+    },
     text::{self, clean_answer},
 };
 
@@ -63,6 +66,9 @@ impl Compactor<'_> {
             total = self.chain.total()
         );
         self.chain.requests.policy = policy.name();
+        let later = &self.stages[self.position.stage + 1..];
+        self.chain.requests.before_window =
+            later.iter().any(|it| it.policy.name() == policy::SlidingWindow::NAME);
         self.chain.forms.signed_from = self.chain.signed_turn();
         span.in_scope(|| policy.step(at, &mut self.chain))
     }
@@ -135,31 +141,49 @@ enum Replacement {
 /// Fresh ids are drawn at most this often before a number is appended (CA-52).
 const DRAWS: u64 = 64;
 
-impl ChainState<'_> {
+impl<'a> ChainState<'a> {
     /// Applies the answers to all requests of a step, which all have their answers.
     pub(crate) fn apply_answers(&mut self) {
-        let (mut pairs, mut sections) = (Vec::<NewPairs>::new(), Vec::new());
+        let mut used = Vec::new();
         self.requests.accepted = 0;
         for mut open in std::mem::take(&mut self.requests.open) {
             let answer = open.answer.take().unwrap_or_else(|| Err(SummaryError::new("no answer")));
-            let Some(replacement) = self.replacement_of(&open, answer) else { continue };
-            self.requests.accepted += 1;
-            self.note_used(&open);
-            match (open.target, replacement) {
-                (Target::Pairs { section, pairs: old, .. }, Replacement::Pair(new)) => {
-                    NewPairs::add(&mut pairs, section, old, new);
-                }
-                (Target::Sections { sections: old, merge, .. }, Replacement::Pair(new)) => {
-                    let user = self.merged_user(old.clone(), merge);
-                    sections.push(NewSection { old, merge, user, new });
-                }
-                (Target::Users { section, .. }, Replacement::User(user)) => {
+            match self.replacement_of(&open, answer) {
+                None => {}
+                Some((Replacement::Pair(new), text)) => used.push(UsedAnswer { open, text, new }),
+                Some((Replacement::User(user), _)) => {
+                    let Target::Users { section, .. } = open.target else { continue };
+                    self.requests.accepted += 1;
+                    self.note_used(&open);
                     self.replace_user(section, user, open.request.replaces.start);
                 }
-                _ => debug_assert!(false, "a replacement is made for its target"),
             }
         }
-        // Pairs first: they are named by sections whose numbers change when sections become one.
+        self.refill(&mut used);
+        self.put_in_place(used);
+    }
+
+    /// Puts summaries in place. Pairs first: they are named by sections whose numbers change when sections become
+    /// one.
+    fn put_in_place(&mut self, used: Vec<UsedAnswer<'a>>) {
+        self.requests.accepted += used.len();
+        let (mut pairs, mut sections) = (Vec::<NewPairs>::new(), Vec::new());
+        for UsedAnswer { open, new, .. } in used {
+            self.note_used(&open);
+            match open.target {
+                Target::Pairs { section, pairs: old, .. } => {
+                    NewPairs::add(&mut pairs, section, old, new);
+                }
+                Target::Sections { sections: old, merge, pairs: told, .. } => {
+                    let user = self.merged_user(old.clone(), merge);
+                    if told > 0 {
+                        self.drop_first_pairs(old.end, told);
+                    }
+                    sections.push(NewSection { old, merge, user, new });
+                }
+                Target::Users { .. } => debug_assert!(false, "users become a user message"),
+            }
+        }
         pairs.into_iter().for_each(|it| self.replace_pairs(it));
         self.replace_sections(sections);
     }
@@ -173,17 +197,17 @@ impl ChainState<'_> {
         self.note(first_of(open), kind);
     }
 
-    /// The replacement that an answer makes, if it is used; else the digest's, if it may be.
+    /// The replacement that an answer makes, if it is used, and its text; else the digest's, if it may be.
     fn replacement_of(
         &mut self,
         open: &OpenRequest<'_>,
         answer: Result<String, SummaryError>,
-    ) -> Option<Replacement> {
+    ) -> Option<(Replacement, String)> {
         let (code, reason) = match answer {
             Ok(text) => match clean_answer(&text) {
                 "" => ("compact::summary-empty", "the summary is empty".to_owned()),
                 text => match self.smaller(open, text) {
-                    Some(replacement) => return Some(replacement),
+                    Some(replacement) => return Some((replacement, text.to_owned())),
                     None => (
                         "compact::summary-not-smaller",
                         "the summary is not smaller than what it would replace".to_owned(),
@@ -197,7 +221,10 @@ impl ChainState<'_> {
         self.requests.refused_policies.insert(open.request.policy);
         match self.requests.on_failure {
             OnFailure::Keep => None,
-            OnFailure::Digest => self.smaller(open, &text::digest(&open.request)),
+            OnFailure::Digest => {
+                let text = text::digest(&open.request);
+                self.smaller(open, &text).map(|it| (it, text))
+            }
         }
     }
 
@@ -219,7 +246,7 @@ impl ChainState<'_> {
         (unit.of(cost) < unit.of(open.request.replaced)).then_some(replacement)
     }
 
-    fn fresh_pair(&mut self, shape: &Shape, text: &str, input: u32) -> NewPair {
+    pub(crate) fn fresh_pair(&mut self, shape: &Shape, text: &str, input: u32) -> NewPair {
         let id = if shape.call { self.fresh_id() } else { String::new() };
         let messages = self.summary(shape, text, &id);
         let costs = messages.iter().map(|it| self.cost_of(it)).collect();

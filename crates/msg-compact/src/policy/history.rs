@@ -36,7 +36,8 @@ pub enum HistoryKeep {
     /// The one that keeps `keep_turns` turns, then those that keep fewer.
     #[default]
     Turns,
-    /// The one that keeps most: the cuts are tried from the oldest turn on.
+    /// The one that keeps most: the cuts are tried from the oldest turn on, and once the size of the summary is
+    /// known, it replaces no more than the target asks for.
     Most,
 }
 
@@ -64,12 +65,17 @@ impl Policy for SummarizeHistory {
     }
 
     fn step(&self, at: u32, chain: &mut ChainState<'_>) -> Progress {
-        let goes_on = at == 0 || at < MAX_STEPS && chain.accepted() > 0 && chain.over();
-        if !goes_on || chain.requests.refused_policies.contains(self.name()) {
-            return Progress::Done;
+        if at == 0 {
+            chain.unsummarized = None;
         }
-        let Some(split) = self.best_split(chain) else { return Progress::Done };
-        if split.request(chain, self.kind()) { Progress::Requested } else { Progress::Done }
+        let goes_on = at == 0 || at < MAX_STEPS && chain.accepted() > 0 && chain.over();
+        let is_refused = chain.requests.refused_policies.contains(self.name());
+        let split = (goes_on && !is_refused).then(|| self.best_split(chain)).flatten();
+        if split.is_some_and(|it| it.request(chain, self.kind())) {
+            return Progress::Requested;
+        }
+        chain.put_back_reduced();
+        Progress::Done
     }
 
     fn max_requests(&self, _sections: usize, _pairs: usize) -> usize {
@@ -79,7 +85,12 @@ impl Policy for SummarizeHistory {
 
 impl SummarizeHistory {
     fn kind(&self) -> SummaryKind<'_> {
-        SummaryKind { code: "compact::sections-merged", form: self.form, prefix: &self.prefix }
+        SummaryKind {
+            code: "compact::sections-merged",
+            form: self.form,
+            prefix: &self.prefix,
+            refills: self.keep == HistoryKeep::Most,
+        }
     }
 
     /// The first split that is predicted to reach the target, else the last. Where the chain is not
@@ -206,8 +217,8 @@ impl Policy for GoalBatch {
         if at > 0 {
             return Progress::Done;
         }
-        let kind =
-            SummaryKind { code: "compact::goal-batch", form: Form::Text, prefix: PREFIX_GOALS };
+        let (code, prefix) = ("compact::goal-batch", PREFIX_GOALS);
+        let kind = SummaryKind { code, form: Form::Text, prefix, refills: false };
         for batch in self.batches(chain) {
             chain.open_sections(kind, batch, Merge::FirstUser);
         }

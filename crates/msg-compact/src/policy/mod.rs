@@ -19,6 +19,7 @@ use crate::{Error, pipeline::When, state::ChainState};
 
 pub use history::{GoalBatch, HistoryKeep, SummarizeHistory};
 pub use outputs::{Amount, ClearToolUses, PruneToolOutputs, TruncateToolOutput};
+pub(crate) use pairs::of_pairs;
 pub use pairs::{SummarizeQaPairs, SummarizeSections, SummarizeThreshold, SummarizeToolCalls};
 pub use trim::{DropReasoning, RotateLastSection, SlidingWindow};
 

@@ -28,7 +28,7 @@ pub struct PruneToolOutputs {
     pub protected_tools: Vec<String>,
     /// What takes the place of an output.
     pub placeholder: String,
-    /// Whether pruning ends, oldest output first, as soon as the chain is at its target.
+    /// Whether no more is pruned than the target asks for, oldest output first.
     pub stop_at_target: bool,
 }
 
@@ -137,7 +137,7 @@ pub struct ClearToolUses {
     pub clear_inputs: bool,
     /// What takes the place of an output.
     pub placeholder: String,
-    /// Whether clearing ends, oldest output first, as soon as the chain is at its target.
+    /// Whether no more is cleared than the target asks for, oldest output first.
     pub stop_at_target: bool,
 }
 
@@ -175,8 +175,7 @@ impl Policy for ClearToolUses {
         }
         let enough = Enough::of(self.stop_at_target);
         let cleared = placeholder.replace(chain, &outputs, "compact::tool-use-cleared", enough);
-        let cleared = &outputs[..cleared];
-        let inputs = if self.clear_inputs { calls_of(chain, cleared) } else { Vec::new() };
+        let inputs = if self.clear_inputs { calls_of(chain, &cleared) } else { Vec::new() };
         inputs.into_iter().for_each(|it| clear_inputs(chain, &it));
         Progress::Done
     }
@@ -342,22 +341,22 @@ impl Placeholder {
             && chain.output_text(output).is_some_and(|it| it == PRUNED || it == CLEARED)
     }
 
-    /// Puts the placeholder in the place of outputs; one edit a message. How many gave way before
-    /// `enough` was true; the others stay.
+    /// Puts the placeholder in the place of outputs; one edit a message. Where the target is enough, the oldest give
+    /// way, as few as reach it, and the newest come back that fit. Gives those that gave way.
     pub(crate) fn replace(
         &self,
         chain: &mut ChainState<'_>,
         outputs: &[ToolOutput],
         code: &'static str,
         enough: Enough,
-    ) -> usize {
-        let mut done = 0;
+    ) -> Vec<ToolOutput> {
+        let mut done = Vec::new();
         for group in outputs.chunk_by(ToolOutput::same_message) {
             if enough == Enough::AtTarget && chain.is_at_target() {
                 break;
             }
-            done += group.len();
             let first = &group[0];
+            let before = chain.before(first.section, first.pair, first.message);
             let is_set = match group {
                 [one] => chain.set_outputs(first, &[(one.part, &self.text)], false),
                 all => {
@@ -365,10 +364,16 @@ impl Placeholder {
                     chain.set_outputs(first, &texts, false)
                 }
             };
-            if is_set {
-                let placeholder = self.text.text.clone();
-                chain.note(chain.input_of(first), EditKind::Replaced { code, placeholder });
+            let Some(before) = before.filter(|_| is_set) else { continue };
+            done.extend_from_slice(group);
+            let kind = EditKind::Replaced { code, placeholder: self.text.text.clone() };
+            match enough {
+                Enough::AtTarget => chain.note_reduced(before, kind),
+                Enough::WhenAllAreAway => chain.note(before.1.input, kind),
             }
+        }
+        if enough == Enough::AtTarget {
+            chain.put_back_reduced();
         }
         done
     }

@@ -213,6 +213,7 @@ impl Policy for SummarizeToolCalls {
             code: "compact::tool-calls-summarized",
             form: Form::Text,
             prefix: PREFIX_SUMMARIZED,
+            refills: false,
         };
         let last = chain.sections() - 1;
         for (section, run) in runs(&eligible) {
@@ -298,6 +299,7 @@ impl Policy for SummarizeThreshold {
             code: "compact::sections-merged",
             form: Form::Text,
             prefix: PREFIX_SUMMARIZED,
+            refills: false,
         };
         split.request(chain, kind);
         Progress::Requested

@@ -17,9 +17,13 @@ use crate::{
 #[serde(deny_unknown_fields)]
 pub struct SlidingWindow {}
 
+impl SlidingWindow {
+    pub(crate) const NAME: &'static str = "sliding-window";
+}
+
 impl Policy for SlidingWindow {
     fn name(&self) -> &'static str {
-        "sliding-window"
+        Self::NAME
     }
 
     fn config(&self) -> serde_json::Value {
@@ -131,11 +135,13 @@ impl RotateLastSection {
 pub struct DropReasoning {
     /// Turns that keep theirs; at least 1.
     pub keep_turns: u64,
+    /// Whether no more is dropped than the target asks for, oldest reasoning first.
+    pub stop_at_target: bool,
 }
 
 impl Default for DropReasoning {
     fn default() -> Self {
-        Self { keep_turns: 1 }
+        Self { keep_turns: 1, stop_at_target: false }
     }
 }
 
@@ -159,8 +165,22 @@ impl Policy for DropReasoning {
                 Some(Found { section, pair, cost })
             })
             .collect();
-        if found.iter().any(|it| it.saves(chain)) {
-            found.iter().for_each(|it| it.drop_from(chain));
+        if !found.iter().any(|it| it.saves(chain)) {
+            return Progress::Done;
+        }
+        for it in &found {
+            if self.stop_at_target && chain.is_at_target() {
+                break;
+            }
+            let Some(before) = chain.before(it.section, it.pair, 0) else { continue };
+            chain.replace_without_reasoning(it.section, it.pair, it.cost);
+            match self.stop_at_target {
+                true => chain.note_reduced(before, EditKind::ReasoningDropped),
+                false => chain.note(before.1.input, EditKind::ReasoningDropped),
+            }
+        }
+        if self.stop_at_target {
+            chain.put_back_reduced();
         }
         Progress::Done
     }
@@ -182,11 +202,5 @@ impl Found {
 
     fn saves(&self, chain: &ChainState<'_>) -> bool {
         chain.measure.unit.of(self.cost) < chain.measure.unit.of(self.assistant(chain).cost)
-    }
-
-    fn drop_from(&self, chain: &mut ChainState<'_>) {
-        let input = self.assistant(chain).input;
-        chain.replace_without_reasoning(self.section, self.pair, self.cost);
-        chain.note(input, EditKind::ReasoningDropped);
     }
 }

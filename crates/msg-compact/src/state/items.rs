@@ -3,7 +3,7 @@
 
 use std::{
     cell::RefCell,
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     num::NonZeroU32,
     ops::{Deref, Range},
     sync::Arc,
@@ -89,6 +89,11 @@ pub(crate) enum Change {
 }
 
 impl Change {
+    /// Whether another message takes the place of the input's.
+    pub(crate) fn is_new(&self) -> bool {
+        matches!(self, Change::New(_))
+    }
+
     /// The changed message, from the input's.
     pub(crate) fn make(&self, input: &Message) -> Message {
         match self {
@@ -219,6 +224,23 @@ pub(crate) struct Ids<'a> {
 pub(crate) struct Log {
     pub(crate) edits: Vec<Edit>,
     pub(crate) n_changes: usize,
+    /// Edits by their places that were taken back since.
+    pub(crate) taken_back: BTreeSet<usize>,
+}
+
+impl Log {
+    /// Takes an edit back.
+    pub(crate) fn take_back(&mut self, edit: usize) {
+        if self.taken_back.insert(edit) {
+            self.n_changes = self.n_changes.saturating_sub(1);
+        }
+    }
+
+    /// The edits from this place on that were not taken back.
+    pub(crate) fn edits_from(&self, first: usize) -> impl Iterator<Item = &Edit> {
+        let edits = self.edits.iter().enumerate().skip(first);
+        edits.filter(|it| !self.taken_back.contains(&it.0)).map(|it| it.1)
+    }
 }
 
 /// What is asked, and what came of what was.
@@ -236,6 +258,8 @@ pub(crate) struct Requests<'a> {
     pub(crate) on_failure: OnFailure,
     /// The policy whose step it is.
     pub(crate) policy: &'static str,
+    /// Whether a later stage drops what is oldest.
+    pub(crate) before_window: bool,
 }
 
 /// The numbers of a budget, in its unit.
@@ -295,6 +319,8 @@ impl<'a> ChainState<'a> {
             sections: Vec::with_capacity(ast.sections().len()),
             merged_users: None,
             sum: index.total() - base,
+            reduced: BTreeMap::new(),
+            unsummarized: None,
             log: Log::default(),
             requests: Requests { on_failure: pipeline.on_failure, ..Requests::default() },
         };

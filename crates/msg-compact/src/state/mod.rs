@@ -13,11 +13,12 @@
 mod form;
 mod items;
 mod outputs;
+mod refill;
 mod replace;
 mod summary;
 mod window;
 
-use std::{fmt, ops::Range};
+use std::{collections::BTreeMap, fmt, ops::Range};
 
 use msg_chainast::BodyPairKind;
 use msg_core::Message;
@@ -38,7 +39,8 @@ pub(crate) use items::{
     Change, ChangeId, Forms, Ids, Input, Item, Limits, Log, Measure, PairState, Requests,
     SectionState, Shared, index,
 };
-pub(crate) use outputs::Replacement;
+pub(crate) use outputs::{Reduced, Replacement};
+pub(crate) use refill::{Unsummarized, UsedAnswer};
 pub(crate) use replace::{NewPair, NewPairs, NewSection, Replaced};
 pub(crate) use summary::{OpenRequest, SUMMARY_PREFIXES, SummaryKind, Target, WINDOW_NOTE};
 pub(crate) use window::Floor;
@@ -63,6 +65,10 @@ pub struct ChainState<'a> {
     pub(crate) merged_users: Option<(usize, Vec<u32>)>,
     /// What all items that are in use cost.
     pub(crate) sum: Cost,
+    /// Items by their places that were reduced no further than the target asked for, as they were before.
+    pub(crate) reduced: BTreeMap<u32, Reduced>,
+    /// The chain before the first summary of a stage that refills.
+    pub(crate) unsummarized: Option<Unsummarized>,
     pub(crate) log: Log,
     pub(crate) requests: Requests<'a>,
 }

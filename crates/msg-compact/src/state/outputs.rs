@@ -6,8 +6,8 @@ use std::{borrow::Cow, sync::Arc};
 use msg_chainast::{BodyPairKind, reasoning::remove_reasoning};
 use msg_core::{Content, Message, Part, Role, ToolResult};
 
-use super::{ChainState, Change, Item};
-use crate::{budget::Unit, token_index::Cost};
+use super::{ChainState, Change, Item, index};
+use crate::{budget::Unit, outcome::EditKind, token_index::Cost};
 
 /// A tool result outside summarization pairs, by its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,6 +29,13 @@ impl ToolOutput {
     pub(crate) fn same_message(&self, other: &Self) -> bool {
         (self.section, self.pair, self.message) == (other.section, other.pair, other.message)
     }
+}
+
+/// A message before it was reduced, and the edits that reduced it.
+#[derive(Debug, Clone)]
+pub(crate) struct Reduced {
+    was: Item,
+    edits: Vec<usize>,
 }
 
 /// A text to put in the place of outputs, with its cost.
@@ -181,6 +188,48 @@ impl ChainState<'_> {
         }
         self.replace_item(section, pair, message, change, cost);
         true
+    }
+
+    /// A message of a pair as it is before it is reduced.
+    pub(crate) fn before(
+        &self,
+        section: usize,
+        pair: usize,
+        message: usize,
+    ) -> Option<(u32, Item)> {
+        let place = self.pair(section, pair)?.items().nth(message)?;
+        Some((index(place), self.items[place]))
+    }
+
+    /// Notes an edit that may be taken back.
+    pub(crate) fn note_reduced(&mut self, (place, was): (u32, Item), kind: EditKind) {
+        let edit = self.log.edits.len();
+        self.note(was.input, kind);
+        let reduced = self.reduced.entry(place).or_insert(Reduced { was, edits: Vec::new() });
+        reduced.edits.push(edit);
+    }
+
+    /// Puts back what was reduced, newest first, as far as the chain stays at its target.
+    pub(crate) fn put_back_reduced(&mut self) {
+        let Some(target) = self.target().filter(|_| !self.reduced.is_empty()) else { return };
+        let base = self.measure.unit.of(self.measure.base);
+        for section in (0..self.sections.len()).rev() {
+            for pair in self.sections[section].pairs().rev() {
+                for place in self.pair_states[pair].items().rev() {
+                    let Some(reduced) = self.reduced.get(&index(place)) else { continue };
+                    let (item, was) = (&mut self.items[place], reduced.was);
+                    let sum = self.sum - item.cost + was.cost;
+                    if self.measure.unit.of(sum) + base > target {
+                        continue;
+                    }
+                    let state = &mut self.pair_states[pair];
+                    state.cost = state.cost - item.cost + was.cost;
+                    (*item, self.sum) = (was, sum);
+                    let edits = self.reduced.remove(&index(place)).map(|it| it.edits);
+                    edits.into_iter().flatten().for_each(|it| self.log.take_back(it));
+                }
+            }
+        }
     }
 
     /// Changes one message of a pair, and all sums that it is part of.

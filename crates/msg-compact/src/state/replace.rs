@@ -194,6 +194,11 @@ impl Replaced {
         self.pairs > 0 && !is_one_summary
     }
 
+    /// Whether there is a section that is not pinned.
+    pub(crate) fn has_section(&self) -> bool {
+        self.sections > 0
+    }
+
     /// What a summary of merged sections would replace. Users that stay, as they are or as one message, are no
     /// part of it.
     pub(crate) fn merged_cost(&self, merge: Merge) -> Cost {

@@ -23,6 +23,16 @@ pub(crate) struct OpenRequest<'a> {
     pub(crate) code: &'static str,
     pub(crate) target: Target,
     pub(crate) answer: Option<Result<String, SummaryError>>,
+    /// How the summary is written if it replaces less than was asked about; none where it replaces all of it.
+    pub(crate) refill: Option<(Form, Box<str>)>,
+}
+
+impl OpenRequest<'_> {
+    /// The kind of a summary that may replace less than was asked about.
+    pub(crate) fn kind(&self) -> Option<SummaryKind<'_>> {
+        let (form, prefix) = self.refill.as_ref()?;
+        Some(SummaryKind { code: self.code, form: *form, prefix, refills: true })
+    }
 }
 
 /// What a summary takes the place of.
@@ -30,10 +40,20 @@ pub(crate) struct OpenRequest<'a> {
 pub(crate) enum Target {
     /// The pairs of a range that are not pinned.
     Pairs { section: usize, pairs: Range<usize>, shape: Shape },
-    /// The sections of a range that are not pinned: they become one.
-    Sections { sections: Range<usize>, shape: Shape, merge: Merge },
+    /// The sections of a range that are not pinned: they become one. The summary replaces the first `pairs` of the
+    /// section after them, too.
+    Sections { sections: Range<usize>, shape: Shape, merge: Merge, pairs: usize },
     /// The merged user message of a section, or what was said after its first text. What stays costs `kept`.
     Users { section: usize, keep_first: bool, kept: Cost },
+}
+
+impl Target {
+    pub(crate) fn shape(&self) -> Option<&Shape> {
+        match self {
+            Target::Pairs { shape, .. } | Target::Sections { shape, .. } => Some(shape),
+            Target::Users { .. } => None,
+        }
+    }
 }
 
 /// What happens to the user messages of sections that become one.
@@ -51,12 +71,14 @@ pub(crate) struct SummaryKind<'p> {
     pub(crate) code: &'static str,
     pub(crate) form: Form,
     pub(crate) prefix: &'p str,
+    /// Whether it replaces less than was asked about where its real size allows that.
+    pub(crate) refills: bool,
 }
 
 impl SummaryKind<'static> {
     /// With the prefix of most summaries (CP-21).
     pub(crate) fn content(code: &'static str, form: Form) -> Self {
-        SummaryKind { code, form, prefix: PREFIX_CONTENT }
+        SummaryKind { code, form, prefix: PREFIX_CONTENT, refills: false }
     }
 }
 
@@ -134,7 +156,7 @@ impl<'a> ChainState<'a> {
             n_context: users().count(),
             messages: context.chain(source).map(|it| self.message(it)).collect(),
         };
-        self.open_request(kind, Target::Sections { sections, shape, merge }, draft)
+        self.open_request(kind, Target::Sections { sections, shape, merge, pairs: 0 }, draft)
     }
 
     /// Asks about the users that were merged into a section's user message.
@@ -220,7 +242,9 @@ impl<'a> ChainState<'a> {
         }
         self.requests.next += 1;
         self.requests.made += 1;
-        self.requests.open.push(OpenRequest { request, code: kind.code, target, answer: None });
+        let refill = kind.refills.then(|| (kind.form, kind.prefix.into()));
+        let code = kind.code;
+        self.requests.open.push(OpenRequest { request, code, target, answer: None, refill });
         true
     }
 }

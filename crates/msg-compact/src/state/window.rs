@@ -224,6 +224,13 @@ impl ChainState<'_> {
         self.note_dropped(dropped);
     }
 
+    /// Drops the first pairs of a section, which a summary in front of it tells of.
+    pub(crate) fn drop_first_pairs(&mut self, section: usize, pairs: usize) {
+        let mut state = std::mem::take(&mut self.sections[section]);
+        self.drop_pairs(&mut state, pairs, &mut Dropped::default());
+        self.sections[section] = state;
+    }
+
     /// Drops the pairs before this one that are not pinned.
     fn drop_pairs(&mut self, section: &mut SectionState, first: usize, dropped: &mut Dropped) {
         let span = section.pairs();

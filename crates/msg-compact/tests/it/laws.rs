@@ -53,6 +53,19 @@ impl Case<'_> {
     }
 }
 
+/// CP-39a: no part that would fit stays out, where all stages stop at the target.
+pub(crate) fn budget_is_used(case: &Case<'_>) {
+    let (outcome, _) = case.run(case.messages);
+    let Outcome::Compacted(it) = outcome else { return };
+    let usable = case.budget.map_or(0, |it| it.usable().expect("it is valid"));
+    let left = usable - case.cost(it.after);
+    if left * 10 > usable {
+        let withheld = it.withheld.expect("something was cut");
+        assert_eq!(withheld.room, left);
+        assert!(withheld.cost > left, "{withheld:?} would fit");
+    }
+}
+
 /// Laws 1, 2, 3, 5 and 6: what comes out is a valid chain within the budget, nothing protected has
 /// changed, each change is named, and the numbers are those of a recount.
 pub(crate) fn outcome_is_lawful(case: &Case<'_>) {

@@ -1,7 +1,9 @@
 //! The laws over made-up chains, budgets and pipelines. Seeded: the same ones on every run.
 
 use msg_chainast::Profile;
-use msg_compact::{Budget, Pin, Pipeline, SummaryError, SummaryRequest, TokenCounter, When};
+use msg_compact::{
+    Budget, Pin, Pipeline, Preset, SummaryError, SummaryRequest, TokenCounter, When,
+};
 use msg_core::Message;
 use testkit::random::over_bytes;
 
@@ -66,6 +68,21 @@ fn counter_of(byte: u8) -> Box<dyn TokenCounter> {
 #[test]
 fn outcomes_are_lawful() {
     over_bytes(1500, 260, |bytes| Setup::new(bytes).test(laws::outcome_is_lawful));
+}
+
+#[test]
+fn budgets_are_used() {
+    over_bytes(600, 400, |bytes| {
+        let mut setup = Setup::new(bytes);
+        let counter = counter_of(setup.counter);
+        let total: u64 = setup.messages.iter().map(|it| counter.message(it)).sum();
+        let percent = 10 + 10 * u64::from(bytes.first().copied().unwrap_or(0) % 9);
+        setup.budget = Some(Budget::tokens((total * percent / 100).max(1)));
+        setup.pipeline = Preset::Balanced.pipeline().with_pins(Vec::new());
+        setup.profile = None;
+        setup.answer = Box::new(|it| Ok(msg_compact::digest(it)));
+        setup.test(laws::budget_is_used);
+    });
 }
 
 /// What broke a law once.

@@ -1,7 +1,7 @@
 //! What came of a compaction: the history, what was done, and both as JSON (CP-70).
 
 use msg_chainast::ChainAst;
-use msg_compact::{Compaction, CompactionRecord, Edit, Outcome, Plan, Totals, Unit};
+use msg_compact::{Compaction, CompactionRecord, Edit, Outcome, Plan, Totals, Unit, Withheld};
 use msg_core::{Diagnostic, Message, RawJson};
 use msg_openai::chat;
 use serde::Serialize;
@@ -107,6 +107,11 @@ impl Fitted {
             Outcome::CannotFit(it) => it.best.as_deref().filter(|_| self.wanted.best_effort),
             Outcome::NotNeeded(_) => None,
         }
+    }
+
+    /// The part that would come next if there were more room: why not all of the budget is used.
+    pub fn withheld(&self) -> Option<Withheld> {
+        self.compaction()?.withheld
     }
 
     /// Whether it fits, no error stays, and nothing is lost that must not be.
@@ -312,6 +317,9 @@ impl Fitted {
         if let Outcome::CannotFit(it) = &self.outcome {
             let form = CannotFitForm { floor: it.floor, limit: it.usable, why: it.why.as_str() };
             members = members.with("cannot_fit", &form);
+        }
+        if let Some(withheld) = self.withheld() {
+            members = members.with("withheld", &withheld);
         }
         if self.wanted.records {
             members = members.with("records", &self.records());

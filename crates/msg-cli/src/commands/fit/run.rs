@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use msg_compact::Totals;
+use msg_compact::{Totals, Withheld};
 use msg_core::Message;
 use msg_document::{
     Accept, Document, FitOptions, Fitted, Fitter, Goal, Reached, Refusal, Summarizer,
@@ -209,6 +209,20 @@ fn write_lines<T: Serialize>(
     file.finish()
 }
 
+/// Why more than a tenth of the budget is not used.
+fn unused(fitted: &Fitted) -> Option<String> {
+    let Withheld { message, messages, cost, room } = fitted.withheld()?;
+    if !fitted.fits() || room <= fitted.limit? / 10 {
+        return None;
+    }
+    let unit = fitted.unit.as_str();
+    let what = match messages {
+        1 => format!("message {message} is"),
+        _ => format!("messages {message} to {} are", message + messages - 1),
+    };
+    Some(format!("{room} {unit} are unused: {what} the next part, which needs {cost} more\n"))
+}
+
 /// One sentence about what became of the budget.
 fn summary_line(fitted: &Fitted) -> String {
     let (before, after) = fitted.totals();
@@ -227,7 +241,10 @@ fn summary_line(fitted: &Fitted) -> String {
     };
     let verdict = if fitted.fits() { "fits" } else { "does not fit" };
     match fitted.first_changed {
-        Some(_) => format!("{verdict}{limit}: {} -> {}\n", count(before), count(after)),
+        Some(_) => {
+            let unused = unused(fitted).unwrap_or_default();
+            format!("{verdict}{limit}: {} -> {}\n{unused}", count(before), count(after))
+        }
         None => format!("{verdict}{limit}, nothing was changed: {}\n", count(after)),
     }
 }
