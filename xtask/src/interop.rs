@@ -2,6 +2,9 @@
 //! the cases of the wire crates are written as Bedrock Converse requests (judged by the validator of botocore), as
 //! Gemini Interactions (by the types of google-genai) and as UI messages (by `convertToModelMessages` of the AI SDK).
 //!
+//! `cargo xtask interop hooks [NAME]` runs the hooks of the Python package in the real frameworks, each in an environment of
+//! its own: an endpoint on loopback refuses a broken history without the hook, and takes it with it (RE-22).
+//!
 //! The libraries are fetched into `target/interop`. Nothing of it is part of `cargo test` or `cargo xtask ci`.
 
 use std::path::Path;
@@ -21,11 +24,55 @@ const DOCUMENTS: &[&str] = &[
     "crates/msg-gemini/test_data/interactions/convert.jsonl",
 ];
 
+/// The frameworks whose hooks are tried: the name of the check in `crates/msg-python/hooks`, and what pip fetches. They
+/// need different versions of the same clients, so that each has an environment.
+const HOOKS: &[(&str, &[&str])] = &[
+    ("httpx", &["openai", "anthropic", "httpx"]),
+    ("httpx_old", &["openai<3", "anthropic<1", "httpx"]),
+    ("litellm", &["litellm[proxy]"]),
+    ("langchain", &["langchain", "langchain-openai"]),
+    ("agents", &["openai-agents"]),
+    ("adk", &["google-adk"]),
+    ("pydantic_ai", &["pydantic-ai-slim[openai]"]),
+    ("strands", &["strands-agents[openai]"]),
+    ("claude", &["claude-agent-sdk"]),
+];
+
+/// Runs the hooks of all frameworks, or of one.
+fn hooks(workspace: &Workspace, only: Option<&str>) -> Res {
+    let root = workspace.root.join("crates/msg-python");
+    let target = python::target(workspace);
+    let place = target.join("python");
+    let tools = python::environment(&root, &place)?;
+    sh::run(&root, &tools, &["-m", "pip", "install", "--quiet", "maturin"], &[])?;
+    let wheel = python::build_wheel(&root, &place, &target, &target.join("hooks/wheel"), "thin")?;
+    let mut failed = Vec::new();
+    for (name, packages) in HOOKS.iter().filter(|it| only.is_none_or(|only| only == it.0)) {
+        println!("== {name}");
+        let python = python::environment(&root, &target.join("hooks").join(name))?;
+        let pip = ["-m", "pip", "install", "--quiet", "--upgrade"];
+        sh::run(&root, &python, &[&pip[..], packages].concat(), &[])?;
+        let again = ["-m", "pip", "install", "--quiet", "--no-deps", "--force-reinstall", &wheel];
+        sh::run(&root, &python, &again, &[])?;
+        let script = format!("hooks/check_{}.py", name.trim_end_matches("_old"));
+        if sh::run(&root, &python, &[&script], &[]).is_err() {
+            failed.push(*name);
+        }
+    }
+    match failed.is_empty() {
+        true => Ok(()),
+        false => Err(format!("hooks that do not work: {}", failed.join(", ")).into()),
+    }
+}
+
 pub(crate) fn run(workspace: &Workspace, args: &[&str]) -> Res {
-    no_more(args)?;
+    match args {
+        ["hooks"] => return hooks(workspace, None),
+        ["hooks", name] => return hooks(workspace, Some(name)),
+        args => no_more(args)?,
+    }
     let root = &workspace.root;
-    let target =
-        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), Into::into);
+    let target = python::target(workspace);
     let place = target.join("interop");
     let python = python::environment(root, &place)?;
     sh::run(root, &python, &[&["-m", "pip", "install", "--quiet"], LIBRARIES].concat(), &[])?;

@@ -54,7 +54,8 @@ usage: cargo xtask TASK
   picture                       draw a page of msg view for the README (needs chromium)
   interop                       let botocore, google-genai and the AI SDK judge what msg writes (needs python3 and npm)
   npm [bench|pack]              build and test the npm package, measure it, or only build it (needs node and npm)
-  python [engines]              build and test the Python package (needs python3; pip fetches the rest)
+  interop hooks [NAME]          run the hooks of the Python package in the real frameworks
+  python [engines | wheel]      build and test the Python package (needs python3; pip fetches the rest)
   release check                 whether everything is ready: tree, changelog, semver, dry run of publication
   release LEVEL [--dry-run]     major, minor, patch or X.Y.Z: set versions, date the changelog
 ";

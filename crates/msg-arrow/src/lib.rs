@@ -18,6 +18,7 @@
 
 mod fit;
 mod kernels;
+mod summary;
 
 mod input;
 mod nested;
@@ -38,6 +39,7 @@ pub use kernels::{
     check, convert, is_valid, join, key, messages, prefix_keys, recognise, repair, stats, stream,
     tokens, tools,
 };
+pub use summary::{RowTotals, SummaryOptions, judged_by, merge, summary, totals_of, with_key};
 pub use types::Kernel;
 
 /// The examples of the README run as tests.

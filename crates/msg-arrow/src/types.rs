@@ -9,6 +9,8 @@
 //!
 //! Texts that are as large as documents are `LargeUtf8` where the column is one of large texts.
 
+use std::sync::Arc;
+
 use arrow_schema::{DataType, Field, Fields};
 
 use crate::error::Error;
@@ -60,6 +62,8 @@ pub enum Kernel {
     Join,
     /// [`to_text`](crate::to_text)
     ToText,
+    /// [`summary`](crate::summary)
+    Summary,
 }
 
 impl Kernel {
@@ -86,6 +90,7 @@ impl Kernel {
             Kernel::Tools => list(DataType::Struct(segment(large))),
             Kernel::Stream => DataType::Struct(stream(large)),
             Kernel::Join | Kernel::ToText => text(large),
+            Kernel::Summary => DataType::Struct(summary()),
         })
     }
 }
@@ -114,8 +119,8 @@ pub(crate) fn list(item: DataType) -> DataType {
 }
 
 /// The item of a list.
-pub(crate) fn item_of(item: DataType) -> std::sync::Arc<Field> {
-    std::sync::Arc::new(Field::new("item", item, true))
+pub(crate) fn item_of(item: DataType) -> Arc<Field> {
+    Arc::new(Field::new("item", item, true))
 }
 
 fn always(name: &str, of: DataType) -> Field {
@@ -256,4 +261,24 @@ pub(crate) fn stream(width: Width) -> Fields {
         maybe("warnings", diagnostics()),
         error(),
     ])
+}
+
+/// What some rows come to. Numbers are added, also those of `errors`, by their code.
+pub(crate) fn summary() -> Fields {
+    let entries = Arc::new(Field::new("entries", DataType::Struct(entries()), false));
+    Fields::from(vec![
+        always("rows", DataType::Int64),
+        always("read", DataType::Int64),
+        always("ok", DataType::Int64),
+        always("errors", DataType::Map(entries, true)),
+        always("messages", DataType::Int64),
+        always("tokens", DataType::Int64),
+        always("bytes", DataType::Int64),
+        always("nulls", DataType::Int64),
+    ])
+}
+
+/// A code, and how often it was found.
+pub(crate) fn entries() -> Fields {
+    Fields::from(vec![always("key", DataType::Utf8), always("value", DataType::Int64)])
 }

@@ -90,6 +90,7 @@ struct KeyMembers {
     from: Option<Format>,
     calls: Option<Calls>,
     max_bytes: Option<u64>,
+    /// Hash the bytes, which need not be a document, instead of what is said.
     exact: bool,
 }
 

@@ -3,14 +3,17 @@
 use std::borrow::Cow;
 
 use msg_core::Provenance;
+use serde::Deserialize;
 
 use crate::format::Format;
+use crate::options::ReadMembers;
 use crate::recognise::may_begin_json;
 use crate::refusal::Refusal;
 use crate::text_calls::Calls;
 
 /// How a document is read.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize)]
+#[serde(from = "ReadMembers")]
 pub struct ReadOptions {
     /// Its format; recognised if not given.
     pub from: Option<Format>,

@@ -9,13 +9,26 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
 use crate::errors::{guarded, refused};
 use crate::input::Input;
-use crate::reports::{Checked, Repaired};
-use crate::{input, objects, options, output};
+use crate::options::Act;
+use crate::reports::{Checked, Converted, Repaired};
+use crate::{input, known, objects, options, output};
 
 /// Documents of more bytes than this are worked on without the GIL: releasing it costs half a microsecond.
 const RELEASE_FROM: usize = 2048;
 
 type Options<'a, 'py> = Option<&'a Bound<'py, PyDict>>;
+
+pub(crate) const CHECK: Act = Act::new("check", known::CHECK);
+pub(crate) const IS_VALID: Act = Act::new("is_valid", known::CHECK);
+pub(crate) const REPAIR: Act = Act::new("repair", known::REPAIR);
+pub(crate) const CONVERT: Act = Act::new("convert", known::CONVERT);
+pub(crate) const STATS: Act = Act::new("stats", known::STATS);
+pub(crate) const TOKENS: Act = Act::new("tokens", known::STATS);
+pub(crate) const FIT: Act = Act::new("fit", known::FIT);
+pub(crate) const FIT_REQUESTS: Act = Act::new("fit_requests", known::FIT);
+pub(crate) const MESSAGES: Act = Act::new("messages", known::READ);
+pub(crate) const KEY: Act = Act::new("key", known::KEY);
+pub(crate) const PREFIX_KEYS: Act = Act::new("prefix_keys", known::READ);
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(check, module)?)?;
@@ -58,7 +71,7 @@ fn check(
     document: &Bound<'_, PyAny>,
     options: Options<'_, '_>,
 ) -> PyResult<Checked> {
-    let options = options::of::<CheckOptions>(options, py)?;
+    let options = options::of::<CheckOptions>(CHECK, options, py)?;
     let judge = || objects::skeleton(document, &options.read)?.check(&options);
     if let Some(checked) = guarded(py, || Ok(judge()))? {
         return Ok(checked.into());
@@ -75,7 +88,7 @@ fn is_valid(
     document: &Bound<'_, PyAny>,
     options: Options<'_, '_>,
 ) -> PyResult<bool> {
-    let options = options::of::<CheckOptions>(options, py)?;
+    let options = options::of::<CheckOptions>(IS_VALID, options, py)?;
     let input = Input::of(document)?;
     work(py, input.json(), |json| msg_document::is_valid(json, &options))
 }
@@ -88,7 +101,7 @@ fn repair(
     document: &Bound<'_, PyAny>,
     options: Options<'_, '_>,
 ) -> PyResult<Repaired> {
-    let options = options::of::<RepairOptions>(options, py)?;
+    let options = options::of::<RepairOptions>(REPAIR, options, py)?;
     if let Some(answer) = guarded(py, || repair_in_place(document, &options))? {
         return Ok(answer);
     }
@@ -117,7 +130,7 @@ fn repair_in_place(
     Ok(Some(Repaired::mended(document, edits)))
 }
 
-/// `(document, line)` in another format.
+/// The document in another format, of the kind of the input.
 #[pyfunction]
 #[pyo3(signature = (document, to, options=None))]
 fn convert<'py>(
@@ -125,12 +138,12 @@ fn convert<'py>(
     document: &Bound<'py, PyAny>,
     to: &str,
     options: Options<'_, 'py>,
-) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyString>)> {
-    let options = options::of::<ConvertOptions>(options, py)?;
+) -> PyResult<Converted> {
+    let options = options::of::<ConvertOptions>(CONVERT, options, py)?;
     let to: Format = to.parse().map_err(|it| refused(py, &it))?;
     let input = Input::of(document)?;
     let it = work(py, input.json(), |json| msg_document::convert(json, to, &options))?;
-    Ok((output::like(py, &input, &it.document)?, text(py, &it.report_json())))
+    Ok(Converted::of(output::like(py, &input, &it.document)?, it))
 }
 
 /// The line of `msg stats --json`.
@@ -141,7 +154,7 @@ fn stats<'py>(
     document: &Bound<'py, PyAny>,
     options: Options<'_, 'py>,
 ) -> PyResult<Bound<'py, PyString>> {
-    let options = options::of::<FitOptions>(options, py)?;
+    let options = options::of::<FitOptions>(STATS, options, py)?;
     let input = Input::of(document)?;
     let it = work(py, input.json(), |json| msg_document::stats(json, &options))?;
     Ok(text(py, &it.to_json()))
@@ -151,7 +164,7 @@ fn stats<'py>(
 #[pyfunction]
 #[pyo3(signature = (document, options=None))]
 fn tokens(py: Python<'_>, document: &Bound<'_, PyAny>, options: Options<'_, '_>) -> PyResult<u64> {
-    let options = options::of::<FitOptions>(options, py)?;
+    let options = options::of::<FitOptions>(TOKENS, options, py)?;
     let input = Input::of(document)?;
     work(py, input.json(), |json| msg_document::tokens(json, &options))
 }
@@ -166,7 +179,7 @@ fn fit<'py>(
     options: Options<'_, 'py>,
     answers: Vec<Option<String>>,
 ) -> PyResult<(Option<Bound<'py, PyAny>>, bool, Bound<'py, PyString>)> {
-    let fitter = options::of::<Fitter>(options, py)?;
+    let fitter = options::of::<Fitter>(FIT, options, py)?;
     let input = Input::of(document)?;
     let mut it = work(py, input.json(), |json| fitter.answer(json, &answers))?;
     let line = text(py, &it.to_json());
@@ -183,7 +196,7 @@ fn fit_requests<'py>(
     document: &Bound<'py, PyAny>,
     options: Options<'_, 'py>,
 ) -> PyResult<Bound<'py, PyList>> {
-    let fitter = options::of::<Fitter>(options, py)?;
+    let fitter = options::of::<Fitter>(FIT_REQUESTS, options, py)?;
     let input = Input::of(document)?;
     let requests = work(py, input.json(), |json| fitter.requests(json))?;
     let list = PyList::empty(py);
@@ -201,9 +214,9 @@ fn messages<'py>(
     document: &Bound<'py, PyAny>,
     options: Options<'_, 'py>,
 ) -> PyResult<Bound<'py, PyList>> {
-    let options = options::of::<CheckOptions>(options, py)?;
+    let options = options::of::<ReadOptions>(MESSAGES, options, py)?;
     let input = Input::of(document)?;
-    let rows = work(py, input.json(), |json| msg_document::messages(json, &options.read))?;
+    let rows = work(py, input.json(), |json| msg_document::messages(json, &options))?;
     let list = PyList::empty(py);
     for row in &rows {
         list.append(output::objects(py, &row.to_json(), None)?)?;
@@ -235,7 +248,7 @@ fn key<'py>(
     document: &Bound<'py, PyAny>,
     options: Options<'_, 'py>,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let options = options::of::<KeyOptions>(options, py)?;
+    let options = options::of::<KeyOptions>(KEY, options, py)?;
     let input = Input::of(document)?;
     let key = work(py, input.json(), |json| msg_document::key(json, &options))?;
     Ok(PyBytes::new(py, &key.bytes()))
@@ -249,9 +262,9 @@ fn prefix_keys<'py>(
     document: &Bound<'py, PyAny>,
     options: Options<'_, 'py>,
 ) -> PyResult<Bound<'py, PyList>> {
-    let options = options::of::<KeyOptions>(options, py)?;
+    let options = options::of::<ReadOptions>(PREFIX_KEYS, options, py)?;
     let input = Input::of(document)?;
-    let keys = work(py, input.json(), |json| msg_document::prefix_keys(json, &options.read))?;
+    let keys = work(py, input.json(), |json| msg_document::prefix_keys(json, &options))?;
     PyList::new(py, keys.iter().map(|it| PyBytes::new(py, &it.bytes())))
 }
 

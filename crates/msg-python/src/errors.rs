@@ -8,6 +8,8 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 
+use crate::options::in_python;
+
 static CLASSES: PyOnceLock<[Py<PyType>; 3]> = PyOnceLock::new();
 
 fn classes<'py>(py: Python<'py>) -> PyResult<[Bound<'py, PyType>; 3]> {
@@ -21,15 +23,25 @@ fn classes<'py>(py: Python<'py>) -> PyResult<[Bound<'py, PyType>; 3]> {
     Ok([0, 1, 2].map(|it| classes[it].bind(py).clone()))
 }
 
-/// The exception that a refusal is.
+/// The exception that a refusal is, in words of Python: what is wrong, and what would mend it (RE-17).
 pub(crate) fn refused(py: Python<'_>, refusal: &Refusal) -> PyErr {
     let diagnostic = refusal.diagnostic();
+    let fix = diagnostic.fix.as_deref().map(|it| format!("; {it}")).unwrap_or_default();
+    let text = in_python(&format!("{}{fix}", diagnostic.message()));
+    if refusal.is_bad_option() {
+        return bad_option(py, &text);
+    }
     let line = String::from_utf8_lossy(&refusal.to_json()).into_owned();
     match classes(py) {
-        Ok([_, option, _]) if refusal.is_bad_option() => {
-            PyErr::from_type(option, diagnostic.message().to_string())
-        }
-        Ok([parse, ..]) => PyErr::from_type(parse, (diagnostic.message().to_string(), line)),
+        Ok([parse, ..]) => PyErr::from_type(parse, (text, line)),
+        Err(err) => err,
+    }
+}
+
+/// A value that an option cannot have.
+pub(crate) fn bad_option(py: Python<'_>, text: &str) -> PyErr {
+    match classes(py) {
+        Ok([_, option, _]) => PyErr::from_type(option, in_python(text)),
         Err(err) => err,
     }
 }

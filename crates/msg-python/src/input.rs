@@ -11,6 +11,7 @@ use std::ops::Range;
 
 use msg_json::write_str;
 use pyo3::exceptions::PyTypeError;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{
     PyBool, PyByteArray, PyBytes, PyDict, PyFloat, PyInt, PyList, PyMemoryView, PyString, PyTuple,
@@ -41,26 +42,40 @@ pub(crate) struct Walked<'py> {
 }
 
 impl<'a, 'py> Input<'a, 'py> {
-    /// Reads a value.
+    /// Reads a document.
     ///
-    /// Fails for values that are no JSON: `ParseError` for numbers and texts, `TypeError` for types.
+    /// Fails with `TypeError` for a value that is not one of its types, with `ParseError` for numbers and texts that
+    /// JSON cannot say.
     pub(crate) fn of(value: &'a Bound<'py, PyAny>) -> PyResult<Self> {
-        if let Ok(text) = value.cast::<PyString>() {
-            return match text.to_str() {
-                Ok(text) => Ok(Input::Text(text)),
-                Err(_) => Err(unreadable(value.py(), "the text holds half of a surrogate pair")),
-            };
+        if let Some(text) = Self::of_text(value)? {
+            return Ok(text);
         }
-        if let Ok(bytes) = value.cast::<PyBytes>() {
-            return Ok(Input::Bytes(Cow::Borrowed(bytes.as_bytes())));
-        }
-        if value.is_instance_of::<PyByteArray>() || value.is_instance_of::<PyMemoryView>() {
-            let copy = value.py().import("builtins")?.getattr("bytes")?.call1((value,))?;
-            return Ok(Input::Bytes(Cow::Owned(copy.cast::<PyBytes>()?.as_bytes().to_vec())));
+        if !is_document(value)? {
+            return Err(wrong_type(value)?);
         }
         let mut walked = Walked::default();
         walked.walk(value, 0)?;
         Ok(Input::Objects(walked))
+    }
+
+    /// Text or bytes; nothing for any other value.
+    ///
+    /// Fails for a text with half of a surrogate pair.
+    pub(crate) fn of_text(value: &'a Bound<'py, PyAny>) -> PyResult<Option<Self>> {
+        if let Ok(text) = value.cast::<PyString>() {
+            return match text.to_str() {
+                Ok(text) => Ok(Some(Input::Text(text))),
+                Err(_) => Err(unreadable(value.py(), "the text holds half of a surrogate pair")),
+            };
+        }
+        if let Ok(bytes) = value.cast::<PyBytes>() {
+            return Ok(Some(Input::Bytes(Cow::Borrowed(bytes.as_bytes()))));
+        }
+        if value.is_instance_of::<PyByteArray>() || value.is_instance_of::<PyMemoryView>() {
+            let copy = value.py().import("builtins")?.getattr("bytes")?.call1((value,))?;
+            return Ok(Some(Input::Bytes(Cow::Owned(copy.cast::<PyBytes>()?.as_bytes().to_vec()))));
+        }
+        Ok(None)
     }
 
     pub(crate) fn json(&self) -> &[u8] {
@@ -72,6 +87,51 @@ impl<'a, 'py> Input<'a, 'py> {
     }
 }
 
+/// What a document may be.
+const DOCUMENT: &str = "str, bytes, list, dict or an object with model_dump";
+
+/// Whether a value that is not a text is of a type of documents: a list, an object with members, or a model.
+fn is_document(value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let is_list = || value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>();
+    Ok(is_list()
+        || is_mapping(value)
+        || value.hasattr(intern!(value.py(), "model_dump"))?
+        || is_a(value, "Sequence"))
+}
+
+fn wrong_type(value: &Bound<'_, PyAny>) -> PyResult<PyErr> {
+    let found = value.get_type().name()?;
+    Ok(PyTypeError::new_err(format!("expected {DOCUMENT}, found {found}")))
+}
+
+/// Whether a value has members by name: a dict, or another mapping.
+pub(crate) fn is_mapping(value: &Bound<'_, PyAny>) -> bool {
+    value.is_instance_of::<PyDict>() || is_a(value, "Mapping")
+}
+
+/// Whether a value is an instance of an abstract class of `collections.abc`.
+fn is_a(value: &Bound<'_, PyAny>, class: &str) -> bool {
+    let class = value.py().import("collections.abc").and_then(|it| it.getattr(class));
+    class.and_then(|it| value.is_instance(&it)).unwrap_or(false)
+}
+
+/// The JSON object of keyword arguments: without those that are `None`, and `from_` under the name that it has.
+pub(crate) fn options_json(options: &Bound<'_, PyDict>) -> PyResult<Vec<u8>> {
+    let mut walked = Walked::default();
+    walked.json.push(b'{');
+    for (name, value) in options.iter().filter(|it| !it.1.is_none()) {
+        if walked.json.len() > 1 {
+            walked.json.push(b',');
+        }
+        let name = name.cast::<PyString>()?.to_str()?.to_owned();
+        write_str(&mut walked.json, if name == "from_" { "from" } else { &name });
+        walked.json.push(b':');
+        walked.walk(&value, 1)?;
+    }
+    walked.json.push(b'}');
+    Ok(walked.json)
+}
+
 /// The JSON array of some items of a list.
 pub(crate) fn list_of(list: &Bound<'_, PyAny>, ats: &[usize]) -> PyResult<Vec<u8>> {
     let items = ats.iter().map(|at| list.get_item(at)).collect::<PyResult<Vec<_>>>()?;
@@ -81,6 +141,28 @@ pub(crate) fn list_of(list: &Bound<'_, PyAny>, ats: &[usize]) -> PyResult<Vec<u8
 }
 
 impl<'py> Walked<'py> {
+    /// The elements of the outermost list, a line each.
+    pub(crate) fn lines(&self) -> Vec<u8> {
+        let mut lines = Vec::with_capacity(self.json.len());
+        for (span, _) in self.outermost() {
+            lines.extend_from_slice(&self.json[span.clone()]);
+            lines.push(b'\n');
+        }
+        lines
+    }
+
+    /// The elements that are not inside of another: an inner one comes before the element that it is in.
+    fn outermost(&self) -> impl Iterator<Item = &(Range<usize>, Bound<'py, PyAny>)> {
+        let mut outer: Vec<&(Range<usize>, Bound<'py, PyAny>)> = Vec::new();
+        for it in &self.elements {
+            while outer.last().is_some_and(|last| last.0.start >= it.0.start) {
+                outer.pop();
+            }
+            outer.push(it);
+        }
+        outer.into_iter()
+    }
+
     fn walk(&mut self, value: &Bound<'py, PyAny>, depth: usize) -> PyResult<()> {
         if depth > MAX_DEPTH {
             return Err(unreadable(value.py(), "the objects nest more than 256 deep"));
@@ -175,16 +257,35 @@ impl<'py> Walked<'py> {
     /// A model of pydantic, or whatever says its members as one does.
     fn model(&mut self, value: &Bound<'py, PyAny>, depth: usize) -> PyResult<()> {
         let py = value.py();
-        if !value.hasattr("model_dump")? {
-            let name = value.get_type().name()?;
-            let expected = "expected str, bytes, list, dict or a model with model_dump";
-            return Err(PyTypeError::new_err(format!("found {name}, {expected}")));
+        if !value.hasattr(intern!(py, "model_dump"))? {
+            return self.collection(value, depth);
         }
         let options = PyDict::new(py);
-        options.set_item("exclude_unset", true)?;
+        for name in ["exclude_unset", "by_alias"] {
+            options.set_item(name, true)?;
+        }
         options.set_item("mode", "json")?;
-        let members = value.call_method("model_dump", (), Some(&options))?;
+        let dumped = value.call_method("model_dump", (), Some(&options));
+        // Some models that are not of pydantic know fewer arguments.
+        let members = match dumped {
+            Err(err) if err.is_instance_of::<PyTypeError>(py) => {
+                value.call_method0("model_dump")?
+            }
+            dumped => dumped?,
+        };
         self.walk(&members, depth + 1)
+    }
+
+    /// Another kind of mapping or of sequence than `json.loads` makes.
+    fn collection(&mut self, value: &Bound<'py, PyAny>, depth: usize) -> PyResult<()> {
+        let builtins = value.py().import("builtins")?;
+        if is_a(value, "Mapping") {
+            return self.walk(&builtins.getattr("dict")?.call1((value,))?, depth);
+        }
+        if is_a(value, "Sequence") && Input::of_text(value)?.is_none() {
+            return self.walk(&builtins.getattr("list")?.call1((value,))?, depth);
+        }
+        Err(wrong_type(value)?)
     }
 }
 

@@ -5,16 +5,23 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use arrow_array::{Array, ArrayRef};
-use msg_arrow::Error;
-use msg_document::{
-    CheckOptions, ConvertOptions, Fitter, Format, KeyOptions, StreamOptions, ToolsOptions,
-};
+use msg_arrow::{Error, SummaryOptions};
+use msg_document::{ConvertOptions, Fitter, Format, ReadOptions, StreamOptions, ToolsOptions};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::errors::refused;
-use crate::options::{self, Understood};
+use crate::input::options_json;
+use crate::options::{self, Act, Understood};
+use crate::{answers, known, stream};
+
+const FIT_APPLY: Act = Act::new("fit_apply", known::FIT);
+const RECOGNISE: Act = Act::new("recognise", known::READ);
+const JOIN: Act = Act::new("join", known::READ);
+const SUMMARY: Act = Act::new("summary", known::SUMMARY);
+const MERGE: Act = Act::new("merge", &[]);
+const TO_TEXT: Act = Act::new("to_text", &[]);
 
 /// Pieces of a column a thread: rows are uneven, and whoever is free takes the next piece.
 const PIECES: usize = 8;
@@ -34,48 +41,84 @@ pub(crate) fn of(
     to: Option<&str>,
 ) -> PyResult<Run> {
     match act {
-        "check" => run(py, given, msg_arrow::check),
-        "is_valid" => run(py, given, msg_arrow::is_valid),
-        "repair" => run(py, given, msg_arrow::repair),
-        "stats" => run(py, given, msg_arrow::stats),
-        "tokens" => run(py, given, msg_arrow::tokens),
-        "fit" => run::<Fitter, _>(py, given, msg_arrow::fit),
-        "fit_requests" => run::<Fitter, _>(py, given, msg_arrow::fit_requests),
+        "check" => run(py, answers::CHECK, given, msg_arrow::check),
+        "is_valid" => run(py, answers::IS_VALID, given, msg_arrow::is_valid),
+        "repair" => run(py, answers::REPAIR, given, msg_arrow::repair),
+        "stats" => run(py, answers::STATS, given, msg_arrow::stats),
+        "tokens" => run(py, answers::TOKENS, given, msg_arrow::tokens),
+        "fit" => run::<Fitter, _>(py, answers::FIT, given, msg_arrow::fit),
+        "fit_requests" => {
+            run::<Fitter, _>(py, answers::FIT_REQUESTS, given, msg_arrow::fit_requests)
+        }
         "fit_apply" => {
-            let fitter = options::of::<Fitter>(given, py)?;
+            let fitter = options::of::<Fitter>(FIT_APPLY, given, py)?;
             Ok(Box::new(move |it| Ok(Arc::new(msg_arrow::fit_apply(&it[0], &it[1], &fitter)?))))
         }
-        "key" => run(py, given, msg_arrow::key),
-        "tools" => run::<ToolsOptions, _>(py, given, msg_arrow::tools),
-        "stream" => run::<StreamOptions, _>(py, given, msg_arrow::stream),
-        "messages" => {
-            run(py, given, |it, options: &CheckOptions| msg_arrow::messages(it, &options.read))
-        }
-        "recognise" => {
-            run(py, given, |it, options: &CheckOptions| msg_arrow::recognise(it, &options.read))
-        }
-        "prefix_keys" => {
-            run(py, given, |it, options: &KeyOptions| msg_arrow::prefix_keys(it, &options.read))
-        }
+        "key" => run(py, answers::KEY, given, msg_arrow::key),
+        "tools" => run::<ToolsOptions, _>(py, stream::TOOLS, given, msg_arrow::tools),
+        "stream" => run::<StreamOptions, _>(py, stream::STREAM, given, msg_arrow::stream),
+        "messages" => run(py, answers::MESSAGES, given, msg_arrow::messages),
+        "recognise" => run(py, RECOGNISE, given, msg_arrow::recognise),
+        "prefix_keys" => run(py, answers::PREFIX_KEYS, given, msg_arrow::prefix_keys),
+        "summary" => run::<SummaryOptions, _>(py, SUMMARY, given, msg_arrow::summary),
         "convert" => {
             let to: Format = to.unwrap_or_default().parse().map_err(|it| refused(py, &it))?;
-            run(py, given, move |it, options: &ConvertOptions| msg_arrow::convert(it, to, options))
+            let convert =
+                move |it: &dyn Array, options: &ConvertOptions| msg_arrow::convert(it, to, options);
+            run(py, answers::CONVERT, given, convert)
         }
         "join" => {
-            let read = options::of::<CheckOptions>(given, py)?.read.clone();
+            let read = options::of::<ReadOptions>(JOIN, given, py)?;
             Ok(Box::new(move |it| msg_arrow::join(&it[0], &it[1], &read)))
         }
-        "to_text" => Ok(Box::new(|it| msg_arrow::to_text(&it[0]))),
-        other => Err(PyTypeError::new_err(format!("no act is called {other:?}"))),
+        "merge" | "to_text" => {
+            let act = if act == "merge" { MERGE } else { TO_TEXT };
+            options::of::<ReadOptions>(act, given, py)?;
+            Ok(match act.name {
+                "merge" => Box::new(|it| Ok(Arc::new(msg_arrow::merge(&it[0])?))),
+                _ => Box::new(|it| msg_arrow::to_text(&it[0])),
+            })
+        }
+        other => Err(PyTypeError::new_err(format!("no function is called {other:?}"))),
     }
+}
+
+/// Whether an act gives one row for all rows of a column.
+pub(crate) fn sums_up(act: &str) -> bool {
+    matches!(act, "summary" | "merge")
+}
+
+/// What judged the rows of an act (RE-39).
+pub(crate) fn judged_by(act: &str, given: Given<'_, '_>, to: Option<&str>) -> PyResult<[u8; 16]> {
+    let json = match given {
+        Some(given) => options_json(given)?,
+        None => b"{}".to_vec(),
+    };
+    let json = match to {
+        Some(to) => with_target(&json, to),
+        None => json,
+    };
+    msg_arrow::judged_by(act, &json).map_err(PyTypeError::new_err)
+}
+
+/// An object of options with the target of a conversion, as `options_key("convert", to=…)` has it.
+fn with_target(json: &[u8], to: &str) -> Vec<u8> {
+    let mut res = br#"{"to":"#.to_vec();
+    msg_json::write_str(&mut res, to);
+    if json.len() > 2 {
+        res.push(b',');
+    }
+    res.extend_from_slice(&json[1..]);
+    res
 }
 
 fn run<O: Understood, A: Array + 'static>(
     py: Python<'_>,
+    act: Act,
     given: Given<'_, '_>,
     kernel: impl Fn(&dyn Array, &O) -> Result<A, Error> + Send + Sync + 'static,
 ) -> PyResult<Run> {
-    let options = options::of::<O>(given, py)?;
+    let options = options::of::<O>(act, given, py)?;
     Ok(Box::new(move |it| Ok(Arc::new(kernel(&it[0], &options)?))))
 }
 

@@ -10,13 +10,17 @@
 
 mod answers;
 mod arrow;
+mod doctor;
 mod errors;
+mod findings;
 mod input;
 mod kernels;
+mod known;
 mod objects;
 mod options;
 mod output;
 mod reports;
+mod rows;
 mod stream;
 
 use mimalloc::MiMalloc;
@@ -31,7 +35,9 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 fn _msg(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("version", env!("CARGO_PKG_VERSION"))?;
     answers::register(module)?;
+    findings::register(module)?;
     reports::register(module)?;
+    doctor::register(module)?;
     arrow::register(module)?;
     stream::register(module)
 }

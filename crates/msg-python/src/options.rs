@@ -1,18 +1,68 @@
-//! Options from keyword arguments (PY-8), understood once and kept (PY-11).
+//! Options from keyword arguments (PY-8), understood once and kept (PY-11). An unknown name and a wrong type are
+//! `TypeError`s, a value that an option cannot have is an `OptionError` (RE-15); both speak of arguments.
+//!
+//! ```text
+//! check(x, profil="openai")    TypeError: check() got an unexpected option 'profil', did you mean 'profile'?
+//! check(x, open="yes")         TypeError: check() option 'open' expects bool, found str
+//! check(x, profile="openia")   OptionError: profile: no profile is called "openia", …
+//! ```
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use msg_document::{
-    CheckOptions, ConvertOptions, FitOptions, Fitter, KeyOptions, Refusal, RepairOptions,
-    StreamOptions, ToolsOptions, options_from_json,
+    CheckOptions, ConvertOptions, FitOptions, Fitter, KeyOptions, ReadOptions, Refusal,
+    RepairOptions, StreamOptions, ToolsOptions, options_from_json,
 };
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBool, PyDict, PyInt, PyList, PyString, PyTuple};
 
-use crate::errors::refused;
-use crate::input::Input;
+use crate::errors::{bad_option, refused};
+use crate::input::{is_mapping, options_json};
+use crate::known;
+
+/// An option that a function has.
+pub(crate) struct Known {
+    pub(crate) name: &'static str,
+    /// The types that it takes; empty takes any.
+    takes: &'static str,
+}
+
+impl Known {
+    pub(crate) const fn new(name: &'static str, takes: &'static str) -> Self {
+        Known { name, takes }
+    }
+
+    /// Whether a value is of a type that the option takes.
+    fn fits(&self, value: &Bound<'_, PyAny>) -> bool {
+        let is_bool = value.is_instance_of::<PyBool>();
+        self.takes.is_empty()
+            || value.is_none()
+            || self.takes.split('|').any(|it| match it {
+                "bool" => is_bool,
+                "int" => value.is_instance_of::<PyInt>() && !is_bool,
+                "str" => value.is_instance_of::<PyString>(),
+                "list" => value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>(),
+                "dict" => is_mapping(value),
+                _ => false,
+            })
+    }
+}
+
+/// A function or class as its caller knows it: its name and its options.
+#[derive(Clone, Copy)]
+pub(crate) struct Act {
+    pub(crate) name: &'static str,
+    pub(crate) known: &'static [Known],
+}
+
+impl Act {
+    pub(crate) const fn new(name: &'static str, known: &'static [Known]) -> Self {
+        Act { name, known }
+    }
+}
 
 /// What an act understands its options as.
 pub(crate) trait Understood: Any + Send + Sync + Sized {
@@ -38,6 +88,9 @@ macro_rules! understood {
 }
 
 understood!(
+    msg_arrow::SummaryOptions,
+    msg_session::RepairOptions,
+    ReadOptions,
     CheckOptions,
     RepairOptions,
     ConvertOptions,
@@ -64,12 +117,15 @@ static KEPT: Mutex<Option<Kept>> = Mutex::new(None);
 const MAX_KEPT: usize = 64;
 
 /// The options of a call, understood before if they can be.
+///
+/// Fails with `TypeError` for an unknown name or a wrong type, with `OptionError` for a value.
 pub(crate) fn of<T: Understood>(
+    act: Act,
     options: Option<&Bound<'_, PyDict>>,
     py: Python<'_>,
 ) -> PyResult<Arc<T>> {
     if let Some(options) = options.filter(|it| !it.is_empty()) {
-        return kept(Input::of(options.as_any())?.json().to_vec(), py);
+        return given(act, options);
     }
     if let Some(unset) = T::unset().get() {
         return Ok(Arc::clone(unset));
@@ -78,19 +134,150 @@ pub(crate) fn of<T: Understood>(
     Ok(Arc::clone(T::unset().get_or_init(|| options)))
 }
 
-/// Options from the cache.
-fn kept<T: Understood>(json: Vec<u8>, py: Python<'_>) -> PyResult<Arc<T>> {
+/// Options that a caller gave.
+fn given<T: Understood>(act: Act, options: &Bound<'_, PyDict>) -> PyResult<Arc<T>> {
+    let json = match options_json(options) {
+        Ok(json) => json,
+        Err(err) => {
+            expect_known(act, options)?;
+            return Err(err);
+        }
+    };
     let key = (TypeId::of::<T>(), json);
+    if let Some(found) = kept(|it| it.get(&key).map(Arc::clone)) {
+        return found.downcast::<T>().map_err(|_| PyTypeError::new_err(act.name));
+    }
+    expect_known(act, options)?;
+    let understood = T::of(&key.1).map_err(|it| bad_value::<T>(options, &it))?;
+    let understood = Arc::new(understood);
+    kept(|it| {
+        if it.len() >= MAX_KEPT {
+            it.clear();
+        }
+        it.insert(key, Arc::clone(&understood) as Arc<dyn Any + Send + Sync>);
+    });
+    Ok(understood)
+}
+
+fn kept<R>(act: impl FnOnce(&mut Kept) -> R) -> R {
     // A poisoned lock holds nothing that a panic could have left half done.
-    let mut kept = KEPT.lock().unwrap_or_else(|it| it.into_inner());
-    let kept = kept.get_or_insert_default();
-    if let Some(found) = kept.get(&key).and_then(|it| Arc::clone(it).downcast::<T>().ok()) {
-        return Ok(found);
+    act(KEPT.lock().unwrap_or_else(|it| it.into_inner()).get_or_insert_default())
+}
+
+/// Fails for an option that the function does not have, and for one of another type.
+fn expect_known(act: Act, options: &Bound<'_, PyDict>) -> PyResult<()> {
+    for (name, value) in options.iter() {
+        let name = name.cast::<PyString>()?.to_str()?.to_owned();
+        let name = if name == "from" { "from_" } else { &name };
+        let Some(it) = act.known.iter().find(|it| it.name == name) else {
+            return Err(PyTypeError::new_err(unexpected(act, name)));
+        };
+        if !it.fits(&value) {
+            let (expected, found) = (it.takes.replace('|', " or "), value.get_type().name()?);
+            let text = format!("{}() option '{name}' expects {expected}, found {found}", act.name);
+            return Err(PyTypeError::new_err(text));
+        }
     }
-    let options = Arc::new(T::of(&key.1).map_err(|it| refused(py, &it))?);
-    if kept.len() >= MAX_KEPT {
-        kept.clear();
+    Ok(())
+}
+
+fn unexpected(act: Act, name: &str) -> String {
+    let near = act.known.iter().map(|it| (distance(name, it.name), it.name)).min();
+    let hint = match near {
+        Some((far, near)) if far <= 1 + near.len() / 4 => format!(", did you mean '{near}'?"),
+        _ if act.known.is_empty() => ", it has none".to_owned(),
+        _ => {
+            let all: Vec<_> = act.known.iter().map(|it| it.name).collect();
+            format!(", expected {}", all.join(", "))
+        }
+    };
+    format!("{}() got an unexpected option '{name}'{hint}", act.name)
+}
+
+/// How many letters have to be put in, taken out or replaced, at most as many as `a` has.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (at, letter) in a.chars().take(64).enumerate() {
+        let mut before = std::mem::replace(&mut row[0], at + 1);
+        for (i, other) in b.iter().enumerate() {
+            let replaced = before + usize::from(letter != *other);
+            before = row[i + 1];
+            row[i + 1] = replaced.min(row[i] + 1).min(before + 1);
+        }
     }
-    kept.insert(key, Arc::clone(&options) as Arc<dyn Any + Send + Sync>);
-    Ok(options)
+    row[b.len()]
+}
+
+/// The error for a value, with the name of its option: the first that is refused alone.
+fn bad_value<T: Understood>(options: &Bound<'_, PyDict>, refusal: &Refusal) -> PyErr {
+    let py = options.py();
+    for (name, value) in options.iter() {
+        let one = PyDict::new(py);
+        let refused_alone = one.set_item(&name, value).is_ok().then(|| options_json(&one));
+        let Some(Ok(json)) = refused_alone else { continue };
+        if let Err(alone) = T::of(&json)
+            && said(&alone) == said(refusal)
+        {
+            return bad_option(py, &format!("{name}: {}", said(refusal)));
+        }
+    }
+    bad_option(py, &said(refusal))
+}
+
+/// What a refusal says, without the place in a text that the caller never wrote.
+fn said(refusal: &Refusal) -> String {
+    let text = refusal.diagnostic().message();
+    let text = text.strip_prefix("options are not understood: ").unwrap_or(&text);
+    let end = text.rfind(" at line ").filter(|it| text[it + 9..].contains(" column "));
+    text[..end.unwrap_or(text.len())].to_owned()
+}
+
+/// A sentence of the program in words of Python: `--max-tokens N` is `max_tokens=N`, `--repair` is `repair=True`.
+pub(crate) fn in_python(text: &str) -> String {
+    let mut pieces = text.split("--");
+    let mut res = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let is_name = |it: char| it.is_ascii_lowercase() || it == '-';
+        let end = piece.find(|it| !is_name(it)).unwrap_or(piece.len());
+        let (flag, rest) = piece.split_at(end);
+        let name = flag.replace('-', "_");
+        match known::FIT.iter().chain(known::CONVERT).chain(known::CHECK).find(|it| it.name == name)
+        {
+            Some(it) if it.takes == "bool" => res.push_str(&format!("{name}=True{rest}")),
+            Some(_) => {
+                let value = rest
+                    .strip_prefix(' ')
+                    .filter(|it| !it.starts_with(|it: char| it.is_lowercase()));
+                res.push_str(
+                    &value.map_or_else(|| format!("{name}{rest}"), |it| format!("{name}={it}")),
+                );
+            }
+            None if name.is_empty() => res.push_str(&format!("--{rest}")),
+            None => res.push_str(&format!("{name}{rest}")),
+        }
+    }
+    res
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{distance, in_python};
+
+    #[test]
+    fn flags_become_arguments() {
+        assert_eq!(
+            in_python("mend it (--repair) or set --budget N"),
+            "mend it (repair=True) or set budget=N"
+        );
+        assert_eq!(in_python("a -- b"), "a -- b");
+    }
+
+    #[test]
+    fn near_names_are_near() {
+        assert_eq!(
+            (distance("profil", "profile"), distance("", "abc"), distance("open", "open")),
+            (1, 3, 0)
+        );
+    }
 }

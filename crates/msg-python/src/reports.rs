@@ -1,8 +1,8 @@
-//! The answers of a check and of a repair as classes of Python (PY-7, PY-8). One is made for every document, so that
-//! no finding becomes an object before somebody asks for it.
+//! The answers of a check, a repair and a conversion as classes of Python (PY-7, PY-8). One is made for every document, so that
+//! no finding becomes an object before it is read.
 //!
 //! ```text
-//! Checked(ok=False, format='openai', messages=3)   .diagnostics ─▶ (Diagnostic(…), …)   made once, of the line
+//! Checked(ok=False, format='openai', messages=3)   .diagnostics ─▶ (Diagnostic(…), …)   made once
 //! ```
 
 use std::borrow::Cow;
@@ -14,20 +14,24 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyTuple;
 
+use crate::findings;
+
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Checked>()?;
+    module.add_class::<Converted>()?;
     module.add_class::<Repaired>()
 }
 
 /// What was found, and the objects that it is once they were asked for.
 struct Findings {
     report: Report,
-    objects: PyOnceLock<Py<PyAny>>,
+    objects: PyOnceLock<Py<PyTuple>>,
 }
 
 enum Report {
     Check(msg_document::Checked),
     Repair(msg_document::Repaired),
+    Convert(msg_document::Converted),
     /// The line that one of them is, of an answer that was pickled.
     Line(Option<String>),
 }
@@ -42,21 +46,32 @@ impl Findings {
         let (found, line) = match &self.report {
             Report::Line(line) => return line.clone(),
             Report::Check(it) => (&it.diagnostics, it.to_json()),
+            Report::Repair(it) if it.edits.is_empty() => (&it.remaining, it.report_json()),
             Report::Repair(it) => (&it.edits, it.report_json()),
+            Report::Convert(it) => (&it.edits, it.report_json()),
         };
         (!found.is_empty()).then(|| String::from_utf8_lossy(&line).into_owned())
     }
 
-    /// A tuple of diagnostics: those in the member `name` of the line.
-    fn objects(&self, py: Python<'_>, name: &str) -> PyResult<Py<PyAny>> {
+    /// A tuple of diagnostics: those that the line has in the member `name`.
+    fn objects(&self, py: Python<'_>, name: &str) -> PyResult<Py<PyTuple>> {
         let made = self.objects.get_or_try_init(py, || self.made(py, name));
         made.map(|it| it.clone_ref(py))
     }
 
     /// As [`Findings::objects`], made each time: of a member that few ask for.
-    fn made(&self, py: Python<'_>, name: &str) -> PyResult<Py<PyAny>> {
-        let read = py.import("msg.types")?.getattr("_all")?;
-        Ok(read.call1((self.line(), name))?.unbind())
+    fn made(&self, py: Python<'_>, name: &str) -> PyResult<Py<PyTuple>> {
+        let found = match &self.report {
+            Report::Line(None) => &[][..],
+            Report::Line(Some(line)) => {
+                return Ok(findings::diagnostics(py, line, name)?.unbind());
+            }
+            Report::Check(it) => &it.diagnostics,
+            Report::Repair(it) if name == "remaining" => &it.remaining,
+            Report::Repair(it) => &it.edits,
+            Report::Convert(it) => &it.edits,
+        };
+        Ok(findings::tuple(py, found)?.unbind())
     }
 }
 
@@ -98,7 +113,7 @@ impl Checked {
 
     /// The findings, in the order of the document.
     #[getter]
-    fn diagnostics(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+    fn diagnostics(&self, py: Python<'_>) -> PyResult<Py<PyTuple>> {
         self.findings.objects(py, "diagnostics")
     }
 
@@ -182,7 +197,11 @@ impl Repaired {
             return Repaired::unchanged(&document);
         }
         let it = msg_document::Repaired { document: Vec::new(), ..it };
-        Repaired { document: document.unbind(), changed, findings: Findings::of(Report::Repair(it)) }
+        Repaired {
+            document: document.unbind(),
+            changed,
+            findings: Findings::of(Report::Repair(it)),
+        }
     }
 }
 
@@ -202,13 +221,13 @@ impl Repaired {
 
     /// What was changed, and why.
     #[getter]
-    fn edits(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+    fn edits(&self, py: Python<'_>) -> PyResult<Py<PyTuple>> {
         self.findings.objects(py, "edits")
     }
 
     /// The errors that stay, because nothing mends them.
     #[getter]
-    fn remaining(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+    fn remaining(&self, py: Python<'_>) -> PyResult<Py<PyTuple>> {
         self.findings.made(py, "remaining")
     }
 
@@ -236,6 +255,73 @@ impl Repaired {
     ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
         let fields = (&self.document, self.changed, self._line());
         Ok((Repaired::type_object(py).into_any(), fields.into_pyobject(py)?))
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.document)
+    }
+}
+
+/// The answer of `convert`.
+#[pyclass(module = "msg", frozen, generic)]
+pub(crate) struct Converted {
+    /// The document in the other format, of the kind of the one that was given.
+    #[pyo3(get)]
+    document: Py<PyAny>,
+    findings: Findings,
+}
+
+impl Converted {
+    /// What a conversion gave, with the document as an object.
+    pub(crate) fn of(document: Bound<'_, PyAny>, it: msg_document::Converted) -> Self {
+        let it = msg_document::Converted { document: Vec::new(), ..it };
+        Converted { document: document.unbind(), findings: Findings::of(Report::Convert(it)) }
+    }
+}
+
+#[pymethods]
+impl Converted {
+    /// What `case Converted(…)` compares, in order.
+    #[classattr]
+    fn __match_args__() -> (&'static str,) {
+        ("document",)
+    }
+
+    #[new]
+    #[pyo3(signature = (document, line=None))]
+    fn new(document: Py<PyAny>, line: Option<String>) -> Self {
+        Converted { document, findings: Findings::of(Report::Line(line)) }
+    }
+
+    /// What the other format cannot hold.
+    #[getter]
+    fn edits(&self, py: Python<'_>) -> PyResult<Py<PyTuple>> {
+        self.findings.objects(py, "edits")
+    }
+
+    /// The line of `msg convert --jsonl --report`; none where nothing was lost.
+    #[getter]
+    fn _line(&self) -> Option<String> {
+        self.findings.line()
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let edits = self.edits(py)?.bind(py).len();
+        Ok(format!("Converted(document={}, edits={edits})", self.document.bind(py).repr()?))
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let Ok(other) = other.cast::<Converted>() else { return Ok(false) };
+        let it = other.get();
+        Ok(self._line() == it._line() && self.document.bind(other.py()).eq(&it.document)?)
+    }
+
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+        let fields = (&self.document, self._line());
+        Ok((Converted::type_object(py).into_any(), fields.into_pyobject(py)?))
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {

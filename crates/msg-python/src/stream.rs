@@ -4,32 +4,28 @@
 use std::sync::Arc;
 
 use msg_core::{CountingIds, StreamEvent};
-use msg_document::{StreamOptions, StreamRun, ToolsOptions, options_from_json};
+use msg_document::{StreamOptions, StreamRun, ToolsOptions};
 use msg_xml::{Event, Options, StreamParser};
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyRuntimeError, PyTypeError};
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
 use crate::errors::{guarded, refused};
-use crate::input::Input;
-use crate::output;
+use crate::input::{Input, is_mapping};
+use crate::options::Act;
+use crate::{known, options, output};
+
+pub(crate) const TOOLS: Act = Act::new("tools", known::TOOLS);
+const TOOL_PARSER: Act = Act::new("ToolParser", known::TOOLS);
+pub(crate) const STREAM: Act = Act::new("stream", known::STREAM);
+const STREAM_ASSEMBLER: Act = Act::new("StreamAssembler", known::STREAM);
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(tools, module)?)?;
     module.add_function(wrap_pyfunction!(stream, module)?)?;
     module.add_class::<ToolParser>()?;
     module.add_class::<StreamAssembler>()
-}
-
-fn understood<T: serde::de::DeserializeOwned>(
-    py: Python<'_>,
-    options: Option<&Bound<'_, PyDict>>,
-) -> PyResult<T> {
-    let json = match options {
-        None => b"{}".to_vec(),
-        Some(options) => Input::of(options.as_any())?.json().to_vec(),
-    };
-    options_from_json(&json).map_err(|it| refused(py, &it))
 }
 
 /// The line of `msg tools --jsonl` about a text.
@@ -40,8 +36,8 @@ fn tools<'py>(
     text: &Bound<'py, PyAny>,
     options: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let options: ToolsOptions = understood(py, options)?;
-    let input = Input::of(text)?;
+    let options = options::of::<ToolsOptions>(TOOLS, options, py)?;
+    let input = piece_of(text, TEXT)?;
     let read = guarded(py, || Ok(msg_document::tools(input.json(), &options).to_json()))?;
     output::objects(py, &read, None)
 }
@@ -54,10 +50,33 @@ fn stream<'py>(
     body: &Bound<'py, PyAny>,
     options: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let options: StreamOptions = understood(py, options)?;
-    let input = Input::of(body)?;
+    let options = options::of::<StreamOptions>(STREAM, options, py)?;
+    let input = piece_of(body, TEXT)?;
     let read = guarded(py, || Ok(msg_document::stream(input.json(), &options)))?;
     output::objects(py, &read.map_err(|it| refused(py, &it))?.to_json(), None)
+}
+
+/// What a piece of text may be.
+const TEXT: &str = "str or bytes";
+
+fn piece_of<'a, 'py>(value: &'a Bound<'py, PyAny>, expected: &str) -> PyResult<Input<'a, 'py>> {
+    match Input::of_text(value)? {
+        Some(text) => Ok(text),
+        None => {
+            let found = value.get_type().name()?;
+            Err(PyTypeError::new_err(format!("expected {expected}, found {found}")))
+        }
+    }
+}
+
+/// An event that a client has parsed, as the provider sent it.
+fn event(value: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
+    if !is_mapping(value) && !value.hasattr(intern!(value.py(), "model_dump"))? {
+        let expected = "str, bytes, dict or an object with model_dump";
+        piece_of(value, expected)?;
+    }
+    let input = Input::of(value)?;
+    Ok([b"data: ", input.json(), b"\n\n"].concat())
 }
 
 fn over() -> PyErr {
@@ -89,20 +108,23 @@ impl ToolParser {
     #[new]
     #[pyo3(signature = (options=None))]
     fn new(py: Python<'_>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
-        let options: ToolsOptions = understood(py, options)?;
-        let read: Arc<Options> = options.read;
+        let options = options::of::<ToolsOptions>(TOOL_PARSER, options, py)?;
+        let read: Arc<Options> = Arc::clone(&options.read);
         let parser = Some(StreamParser::shared(read));
         Ok(Self { parser, ids: CountingIds::default() })
     }
 
-    /// The events that these pieces complete.
+    /// The events that this piece completes; `None` is nothing, as providers send it (RE-13).
     fn feed<'py>(
         &mut self,
         py: Python<'py>,
         piece: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyList>> {
         let parser = self.parser.as_mut().ok_or_else(over)?;
-        let input = Input::of(piece)?;
+        if piece.is_none() {
+            return Ok(PyList::empty(py));
+        }
+        let input = piece_of(piece, TEXT)?;
         let read: Vec<Event<'_>> = parser.feed(input.json()).collect();
         let ids = &mut self.ids;
         let read: Vec<_> = read.into_iter().flat_map(|it| it.into_stream_events(ids)).collect();
@@ -130,19 +152,25 @@ impl StreamAssembler {
     #[new]
     #[pyo3(signature = (options=None))]
     fn new(py: Python<'_>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
-        let mut options: StreamOptions = understood(py, options)?;
-        options.events = true;
+        let options = options::of::<StreamOptions>(STREAM_ASSEMBLER, options, py)?;
+        let options = StreamOptions { events: true, ..StreamOptions::clone(&options) };
         Ok(Self { run: Some(StreamRun::new(&options)) })
     }
 
-    /// The events that this chunk completes.
+    /// The events that this chunk completes: some bytes of the stream, or one event as an object (RE-13).
     fn feed<'py>(
         &mut self,
         py: Python<'py>,
         chunk: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyList>> {
         let run = self.run.as_mut().ok_or_else(over)?;
-        run.feed(Input::of(chunk)?.json());
+        if chunk.is_none() {
+            return Ok(PyList::empty(py));
+        }
+        match Input::of_text(chunk)? {
+            Some(bytes) => run.feed(bytes.json()),
+            None => run.feed(&event(chunk)?),
+        };
         events(py, run.take_events().into_iter())
     }
 

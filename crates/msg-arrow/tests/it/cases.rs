@@ -48,3 +48,8 @@ fn layouts_change_nothing() {
 fn rows_are_counted() {
     with_rows(laws::rows_are_counted);
 }
+
+#[test]
+fn summaries_merge() {
+    with_rows(|rows| [0, 1, 7, 19, 400].into_iter().for_each(|at| laws::summaries_merge(rows, at)));
+}

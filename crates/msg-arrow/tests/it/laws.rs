@@ -12,6 +12,7 @@ use arrow_array::{
     LargeStringArray, PrimitiveArray, StringArray, StringViewArray,
 };
 use arrow_schema::DataType;
+use msg_arrow::{RowTotals, SummaryOptions};
 use msg_core::Diagnostic;
 use msg_document::{
     Accept, CheckOptions, ConvertOptions, Digest, FitOptions, Fitter, Format, KeyOptions,
@@ -86,6 +87,36 @@ pub(crate) fn rows_are_counted(rows: Rows<'_>) {
         assert_eq!(checked.is_valid(i), ok != error, "row {i}");
         assert!(checked.is_valid(i) || !ok && !error, "row {i}");
     }
+}
+
+/// Law 5: summaries merge in any order and grouping, and that of a column is that of its pieces (RE-38).
+pub(crate) fn summaries_merge(rows: Rows<'_>, at: usize) {
+    let [first, second] = [at.min(rows.len()), (2 * at).min(rows.len())];
+    let sum = |rows: Rows<'_>| {
+        let column = BinaryArray::from(rows.to_vec());
+        let summed = msg_arrow::summary(&column, &SummaryOptions::default()).expect(TYPE);
+        assert_eq!(msg_arrow::merge(&summed).as_ref(), Ok(&summed), "one summary is itself");
+        msg_arrow::totals_of(&summed).expect(TYPE)
+    };
+    let both = |a: &RowTotals, b: &RowTotals| {
+        let mut all = a.clone();
+        all.merge(b);
+        all
+    };
+    let (a, b, c) = (sum(&rows[..first]), sum(&rows[first..second]), sum(&rows[second..]));
+    assert_eq!(both(&both(&a, &b), &c), both(&a, &both(&b, &c)), "associative");
+    assert_eq!(both(&a, &b), both(&b, &a), "commutative");
+    let whole = sum(rows);
+    assert_eq!(both(&both(&c, &a), &b), whole, "the pieces are the whole");
+
+    let checked = msg_arrow::check(&BinaryArray::from(rows.to_vec()), &CheckOptions::default());
+    let checked = checked.expect(TYPE);
+    let count = |it: &str, want: bool| {
+        let ok = checked.column_by_name(it).expect(TYPE).as_boolean().clone();
+        ok.iter().flatten().filter(|it| !want || *it).count() as u64
+    };
+    assert_eq!((whole.rows, whole.nulls), (rows.len() as u64, checked.null_count() as u64));
+    assert_eq!((whole.read, whole.ok), (count("ok", false), count("ok", true)));
 }
 
 const TYPE: &str = "because the column is of that type";

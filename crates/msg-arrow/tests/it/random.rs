@@ -38,6 +38,7 @@ proptest! {
         let rows: Vec<_> = rows.iter().map(Option::as_deref).collect();
         laws::a_row_is_the_documents_line(&rows);
         laws::rows_are_counted(&rows);
+        laws::summaries_merge(&rows, from);
         laws::layouts_change_nothing(&rows);
         laws::slices_are_parts_of_the_whole(&rows, from, len);
     }

@@ -61,16 +61,23 @@ impl<'de> Deserialize<'de> for ToolsOptions {
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Own {
     pub(super) thinking: Option<Thinking>,
+    /// Take text before a lone end of thinking for thinking.
     implicit_thinking: Option<bool>,
     fenced_tools: Option<Fenced>,
     dialects: Option<Names>,
     tools: Option<Tools>,
     schema: Option<SchemaSet>,
+    /// Why the model stopped: `length` means that the text was cut.
     finish_reason: Option<String>,
+    /// Bytes that are fed at a time; 0 feeds all at once. The answer is the same.
     chunk: Option<usize>,
+    /// The most bytes of a block of a call.
     max_tool_bytes: Option<usize>,
+    /// The deepest nesting of arguments.
     max_depth: Option<usize>,
+    /// Blocks and fences that may be read twice.
     max_retries: Option<usize>,
+    /// Give the events of the stream too.
     events: Option<bool>,
 }
 

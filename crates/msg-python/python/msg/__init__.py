@@ -1,7 +1,8 @@
 """Check, repair, convert and fit conversations with language models.
 
 Every function takes a document as text (``str`` or ``bytes``, the fast way) or as objects (a list of messages, a request
-as a ``dict``, models with ``model_dump``), and answers in kind.
+as a ``dict``, models with ``model_dump``), and answers in kind. Options are keyword arguments; :mod:`msg.options` has
+their types.
 
 >>> import msg
 >>> checked = msg.check([{"role": "user", "content": "hi"}, {"role": "tool", "tool_call_id": "c1", "content": "42"}])
@@ -9,148 +10,370 @@ as a ``dict``, models with ``model_dump``), and answers in kind.
 (False, 'chain::orphan-tool-result')
 """
 
-from __future__ import annotations
-
 from . import _msg
-from ._msg import Checked, Repaired, formats, recognise
+from ._msg import Checked, Converted, Diagnostic, Position, Repaired, formats, recognise
 from .errors import CannotFit, InternalError, MsgError, OptionError, ParseError
 from .stream import StreamAssembler, ToolParser, stream, tools
 
 TYPE_CHECKING = False  # as that of `typing`, which costs half of the time that an import may take (PY-1)
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Any, TypeVar
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any, Literal, TypeVar, overload
 
-    from .types import Converted, Diagnostic, Fitted, Position, Stats
+    from typing_extensions import Unpack
 
-    D = TypeVar("D")
+    from .doctor import SessionReport, doctor
+    from .options import (
+        CheckOptions,
+        ConvertOptions,
+        FitOptions,
+        Format,
+        KeyOptions,
+        ListFormat,
+        ObjectFormat,
+        ReadOptions,
+        RepairOptions,
+        StatsOptions,
+    )
+    from .types import Document, Dumps, Fitted, Stats
+
+    D = TypeVar("D", bound=Document)
 
 __all__ = [
     "CannotFit", "Checked", "Checker", "Converted", "Diagnostic", "Fitted", "InternalError", "MsgError", "OptionError",
-    "ParseError", "Position", "Repaired", "Stats", "StreamAssembler", "ToolParser", "check", "convert", "fit", "fit_apply", "fit_requests",
-    "formats", "is_valid", "join", "key", "messages", "prefix_keys", "recognise", "repair", "stats", "stream", "tokens", "tools",
+    "ParseError", "Position", "Repaired", "SessionReport", "Stats", "StreamAssembler", "ToolParser", "check", "convert",
+    "doctor", "fit", "fit_apply", "fit_requests", "formats", "is_valid", "join", "key", "messages", "options_key",
+    "prefix_keys", "recognise", "repair", "stats", "stream", "tokens", "tools",
 ]
 
 __version__ = _msg.version
 
+_LAZY = {"Fitted": "types", "SessionReport": "doctor", "Stats": "types", "doctor": "doctor"}
 
-def __getattr__(name: str) -> Any:
-    """The classes of :mod:`msg.types`, made when somebody asks for one."""
-    if name not in ("Converted", "Diagnostic", "Fitted", "Position", "Stats"):
+
+def __getattr__(name: str) -> "Any":
+    """What is loaded at its first use: the dataclasses, and `doctor`."""
+    if name not in _LAZY:
         raise AttributeError(f"module 'msg' has no attribute {name!r}")
-    from . import types
+    from importlib import import_module
 
-    return getattr(types, name)
+    value = getattr(import_module(f".{_LAZY[name]}", __name__), name)
+    globals()[name] = value
+    return value
 
 
-def check(document: Any, /, **options: Any) -> Checked:
-    """Every problem of a conversation. True iff a provider would take it (``profile="anthropic"``) or, without a profile,
-    iff it is well formed.
+def __dir__() -> "list[str]":
+    return sorted([*__all__, "__doc__", "__file__", "__name__", "__version__"])
 
-    Options: ``profile``, ``open``, ``request``, ``model``, ``for_model``, ``messages``, ``max_chars``, ``from_``, ``calls``,
-    ``max_bytes``: the flags of ``msg check``.
+
+def check(document: "Document", /, **options: "Unpack[CheckOptions]") -> Checked:
+    """Every problem of a conversation, as a value that is true where no error was found.
+
+    The messages are judged: their order, calls and results, roles and parts; with ``profile`` also by what that provider
+    refuses. Tool definitions and settings of a request are not.
+
+    Options:
+        from_: The format of the input; recognised from its content, then its name, if not given
+        calls: Where calls stand: `native`, in members; `xml`, also in the text, with `Tool: NAME` results. `plain` is read as `xml`
+        max_bytes: The largest document (a file, or a line with jsonl) that is read, in bytes (k, M) [default: 256 MiB]
+        model: The model that made the assistant's messages, where the document does not say it: some providers refuse the signed reasoning of other models
+        provider: The provider that made them, where the document does not say it
+        profile: Also judge by what this provider accepts
+        for_model: With profile: the model that is asked, which a request says itself
+        request: Take the messages for a request: with profile also how it may end
+        open: Allow calls without results at the end: the agent has not run them yet
+        messages: Also check each message by itself: roles, empty content, misplaced parts, arguments
+        max_chars: With messages: refuse user texts of more than N characters
 
     >>> bool(check('[{"role":"user","content":"hi"},{"role":"assistant","content":"hello"}]'))
     True
     """
-    return _msg.check(document, _named(options))
+    return _msg.check(document, options)
 
 
-def is_valid(document: Any, /, **options: Any) -> bool:
-    """Whether :func:`check` would find no error; stops at the first."""
-    return _msg.is_valid(document, _named(options))
+def is_valid(document: "Document", /, **options: "Unpack[CheckOptions]") -> bool:
+    """Whether :func:`check` would find no error; stops at the first. Takes the options of :func:`check`."""
+    return _msg.is_valid(document, options)
 
 
-def repair(document: D, /, **options: Any) -> Repaired[D]:
+def repair(document: "D", /, **options: "Unpack[RepairOptions]") -> "Repaired[D]":
     """The smallest edit that makes a conversation well formed, or, with ``profile``, one that the provider takes.
 
-    The document is of the kind of the input; messages that did not change are the caller's own objects. Only errors
-    are mended, with ``all=True`` warnings too; ``remaining`` has the errors that no edit mends.
+    The document is of the kind of the input; messages that did not change are the caller's own objects. ``edits`` lists
+    what was changed, ``remaining`` the errors that no edit mends.
+
+    Options:
+        from_: The format of the input; recognised from its content, then its name, if not given
+        calls: Where calls stand: `native`, in members; `xml`, also in the text, with `Tool: NAME` results. `plain` is read as `xml`
+        max_bytes: The largest document (a file, or a line with jsonl) that is read, in bytes (k, M) [default: 256 MiB]
+        model: The model that made the assistant's messages, where the document does not say it: some providers refuse the signed reasoning of other models
+        provider: The provider that made them, where the document does not say it
+        profile: Also judge by what this provider accepts
+        for_model: With profile: the model that is asked, which a request says itself
+        request: Take the messages for a request: with profile also how it may end
+        open: Allow calls without results at the end: the agent has not run them yet
+        orphans: Results that no call bears: add a call where there is room, drop, or keep all [default: fabricate]
+        first: An assistant message at the very beginning: insert a user message before it, or drop it [default: insert]
+        unknown_role: A message with an unknown role: drop it, or read it as a user message [default: drop]
+        arguments: Arguments that are not JSON: keep them, mend what has one reading, complete also what is cut off (not to be run), or sanitize (escape control characters, else `{}`) [default: keep]
+        all: Also mend what is only a warning: accepted, but not read by the provider or not certain. By default only errors are mended
+        strict: Take what an edit loses for an error: exit status 1
+        id_pattern: The pattern of fresh tool call ids, such as `call_{r:24:x}`
 
     >>> question = {"role": "user", "content": "hi"}
     >>> repaired = repair([question, {"role": "tool", "tool_call_id": "c1", "content": "42"}])
     >>> repaired.document[0] is question, [edit.code for edit in repaired.edits]
     (True, ['chain::orphan-tool-result'])
     """
-    return _msg.repair(document, _named(options))
+    return _msg.repair(document, options)
 
 
-def convert(document: D, to: str, /, **options: Any) -> Converted[D]:
-    """The conversation in another format, with what was lost.
+if TYPE_CHECKING:
+
+    @overload
+    def convert(document: str, /, to: Format, *, request: bool = ..., **options: Unpack[ConvertOptions]) -> Converted[str]: ...
+    @overload
+    def convert(
+        document: bytes | bytearray | memoryview, /, to: Format, *, request: bool = ..., **options: Unpack[ConvertOptions]
+    ) -> Converted[bytes]: ...
+    @overload
+    def convert(
+        document: list[Any] | tuple[Any, ...] | Mapping[str, Any] | Dumps,
+        /,
+        to: ListFormat,
+        *,
+        request: Literal[False] = ...,
+        **options: Unpack[ConvertOptions],
+    ) -> Converted[list[dict[str, Any]]]: ...
+    @overload
+    def convert(
+        document: list[Any] | tuple[Any, ...] | Mapping[str, Any] | Dumps,
+        /,
+        to: ObjectFormat,
+        *,
+        request: bool = ...,
+        **options: Unpack[ConvertOptions],
+    ) -> Converted[dict[str, Any]]: ...
+
+
+def convert(document: "Any", /, to: str, **options: "Any") -> "Converted[Any]":
+    """The conversation in another format; ``edits`` lists what was lost or changed.
+
+    The document is of the kind of the input: text for text, objects for objects.
+
+    Options:
+        from_: The format of the input; recognised from its content, then its name, if not given
+        calls: Where calls stand: `native`, in members; `xml`, also in the text, with `Tool: NAME` results. `plain` is read as `xml`
+        max_bytes: The largest document (a file, or a line with jsonl) that is read, in bytes (k, M) [default: 256 MiB]
+        request: Carry the whole request (tools, limits, temperature …), not only its conversation
+        response: Convert a response into a response: id, model, stop reason and usage go along
+        model: With request: the model to ask; the name in the input is of another provider
+        strict: Take what is lost for an error: exit status 1
+        context: To an agent's session: whether system texts and context that an agent injected go along: keep or drop
+        cwd: To an agent's session: the folder that it works in
+        session_id: To an agent's session: its id
+        provenance: Write who made each message, where the format has a place for it
+        preview: For `plain`: role and preview only, of so many characters
+        agent_form: Which form of `agent` is written
+        layout: Whether the shape that a source had comes back
+        content_when_empty: The content of an assistant message that has calls and no content
+        text_parts: How content that is several texts is written
+        text_separator: What stands between texts that are joined; a line break if nothing is said
+        reasoning: Which messages keep their reasoning
+        reasoning_field: The member that holds reasoning
+        item_ids: What happens to the ids of Responses items
+        later_system: What becomes of later system messages
+        cache_control: What becomes of `cache_control`
+        thinking: What becomes of thinking
+        max_tokens: With request: the most tokens of the answer, where the target demands a number and the input has none
+        cache: What becomes of cache points
+        unsigned: What becomes of unsigned reasoning; none is `keep` in the same format and `drop` otherwise
+        ids: What becomes of ids
+        thoughts: What becomes of thoughts
+        profile: Mend the output for this provider, as `msg repair profile` does; errors that stay: exit status 1
+        system_prompt: The prompt, if no system message is emitted
+        system_role: The role of system turns and of the prompt
+        agent_display_name: The name that takes the place of `product_name` in the injected prompt
+        product_name: The name that the prompt was written with
+        failed_tools: Whether [`LowerRules::Doc`] sends failed tools
+        empty_tool_output: What represents an output that is empty
+        invalid_arguments: What [`LowerRules::Strict`] sends of argument text that is not JSON
+        arguments: How a tool's `input` is spelled
+        split_interleaved: Whether text after a tool part begins another assistant message (OA-8)
 
     >>> convert([{"role": "user", "content": "hi"}], "gemini").document
     {'contents': [{'role': 'user', 'parts': [{'text': 'hi'}]}]}
     """
-    from .types import Converted
-
-    return Converted(*_msg.convert(document, to, _named(options)))
+    return _msg.convert(document, to, options)
 
 
-def stats(document: Any, /, **options: Any) -> Stats:
-    """Messages, bytes and tokens, by role, section and tool."""
+def stats(document: "Document", /, **options: "Unpack[StatsOptions]") -> "Stats":
+    """Messages, bytes and tokens, by role, section and tool.
+
+    Options:
+        from_: The format of the input; recognised from its content, then its name, if not given
+        calls: Where calls stand: `native`, in members; `xml`, also in the text, with `Tool: NAME` results. `plain` is read as `xml`
+        max_bytes: The largest document (a file, or a line with jsonl) that is read, in bytes (k, M) [default: 256 MiB]
+        budget: A limit in tokens (k, M), drawn as a line over the growth
+        counter: How tokens are counted [default: script, or the preset's]
+        tools: Count the tool definitions in FILE (a JSON list) instead of those of the request body
+        usage: Calibrate by a reported usage: so many prompt tokens for the first K messages
+        top: How many of the largest parts to list
+
+    >>> stats([{"role": "user", "content": "hi"}]).messages
+    1
+    """
     from .types import Stats
 
-    return Stats(_msg.stats(document, _named(options)))
+    return Stats(_msg.stats(document, options))
 
 
-def tokens(document: Any, /, **options: Any) -> int:
-    """What a conversation costs, in tokens of ``counter`` (``script`` if not given)."""
-    return _msg.tokens(document, _named(options))
+def tokens(document: "Document", /, **options: "Unpack[StatsOptions]") -> int:
+    """The tokens of a conversation, as :func:`stats` counts them.
+
+    Options:
+        from_: The format of the input; recognised from its content, then its name, if not given
+        calls: Where calls stand: `native`, in members; `xml`, also in the text, with `Tool: NAME` results. `plain` is read as `xml`
+        max_bytes: The largest document (a file, or a line with jsonl) that is read, in bytes (k, M) [default: 256 MiB]
+        budget: A limit in tokens (k, M), drawn as a line over the growth
+        counter: How tokens are counted [default: script, or the preset's]
+        tools: Count the tool definitions in FILE (a JSON list) instead of those of the request body
+        usage: Calibrate by a reported usage: so many prompt tokens for the first K messages
+        top: How many of the largest parts to list
+    """
+    return _msg.tokens(document, options)
 
 
-def fit(document: D, /, *, budget: int | None = None, **options: Any) -> Fitted[D]:
-    """The conversation within a budget of tokens; no model is asked, digests stand for what was cut.
+def fit(document: "D", /, *, budget: "int | None" = None, **options: "Unpack[FitOptions]") -> "Fitted[D]":
+    """The conversation within a budget of tokens. No model is called: digests take the place of what was cut.
 
-    Raises :class:`CannotFit` where nothing that may be cut is enough.
+    Raises :class:`CannotFit` if what has to stay is larger than the budget.
+
+    Options:
+        from_: The format of the input; recognised from its content, then its name, if not given
+        calls: Where calls stand: `native`, in members; `xml`, also in the text, with `Tool: NAME` results. `plain` is read as `xml`
+        max_bytes: The largest document (a file, or a line with jsonl) that is read, in bytes (k, M) [default: 256 MiB]
+        budget: The limit, in tokens (k, M) unless unit says otherwise
+        unit: What the limit counts [default: tokens]
+        reserve: What to keep free of the limit, as a number or a percentage
+        trigger: Compact only above this percentage of what is usable
+        target: Compact down to this percentage of what is usable
+        counter: How tokens are counted [default: script, or the preset's]
+        tools: Count the tool definitions in FILE (a JSON list) instead of those of the request body
+        usage: Calibrate by a reported usage: so many prompt tokens for the first K messages
+        preset: What to do, in which order [default: balanced]
+        config: An option of the preset; repeatable
+        policies: The policies to run instead of a preset, as a JSON list
+        pin: What stays: first-user, contains:TEXT, tool:NAME; repeatable, replaces first-user
+        tool_caps: Bytes to which the outputs of a tool are cut first
+        profile: Keep to what this provider accepts
+        repair: Mend the chain first
+        open: Accept unanswered calls at the end
+        on_failure: When a summary fails: keep what it was to replace, or put a digest there [default: the preset's]
+        best_effort: Print what was reached even if it does not fit
+        strict: Take what is lost, and not cut, for an error: exit status 1
+        test_summarizer: A summariser for tests: fixed:TEXT, len, hash, echo:N, digest, error, fail-on:TEXT
+        records: Write the records of the compaction to FILE, a line of JSON each
+        plan: Write the plan to FILE: it can be applied to the grown conversation, and undone
+        apply: Apply the plan in FILE instead of compacting
+        undo: Undo the plan in FILE instead of compacting
+        top: How many parts `stats` lists
+
+    >>> fit([{"role": "user", "content": "hi"}], budget=1000).status
+    'not-needed'
     """
     return fit_apply(document, [], budget=budget, **options)
 
 
-def fit_requests(document: Any, /, *, budget: int | None = None, **options: Any) -> list[dict[str, Any]]:
-    """What a model would be asked for to make the conversation fit: ``prompt``, a list of texts, and how long the summary may
-    be (``target``, ``max``). :func:`fit_apply` takes the answers, in this order."""
-    if budget is not None:
-        options["budget"] = budget
-    return _msg.fit_requests(document, _named(options))
+def fit_requests(document: "Document", /, *, budget: "int | None" = None, **options: "Unpack[FitOptions]") -> "list[dict[str, Any]]":
+    """The summaries that would make the conversation fit, as requests to a model: ``prompt``, a list of texts, and how long
+    the summary may be (``target``, ``max``). :func:`fit_apply` takes the answers, in this order. Takes the options of
+    :func:`fit`."""
+    return _msg.fit_requests(document, {"budget": budget, **options})
 
 
-def fit_apply(document: D, answers: list[str | None], /, *, budget: int | None = None, **options: Any) -> Fitted[D]:
-    """As :func:`fit`, with summaries that were written elsewhere, in the order of :func:`fit_requests`; what has none gets a
-    digest."""
+def fit_apply(
+    document: "D",
+    answers: "Sequence[str | None]",
+    /,
+    *,
+    budget: "int | None" = None,
+    **options: "Unpack[FitOptions]",
+) -> "Fitted[D]":
+    """As :func:`fit`, with summaries that a model wrote, in the order of :func:`fit_requests`; a request without an answer
+    gets a digest. Takes the options of :func:`fit`."""
     from .types import Fitted
 
-    if budget is not None:
-        options["budget"] = budget
-    fitted, fits, line = _msg.fit(document, _named(options), answers)
+    fitted, fits, line = _msg.fit(document, {"budget": budget, **options}, list(answers))
     answer: Fitted[Any] = Fitted(fitted if fitted is not None else document, line)
     if not fits:
         raise CannotFit(answer)
     return answer
 
 
-def messages(document: Any, /, **options: Any) -> list[dict[str, Any]]:
-    """One row a message: index, role, name, text, calls, result_ids, native."""
-    return _msg.messages(document, _named(options))
+def messages(document: "Document", /, **options: "Unpack[ReadOptions]") -> "list[dict[str, Any]]":
+    """One row per message: index, role, name, text, calls, result_ids, native.
+
+    Options:
+        from_: The format of the input; recognised from its content, then its name, if not given
+        calls: Where calls stand: `native`, in members; `xml`, also in the text, with `Tool: NAME` results. `plain` is read as `xml`
+        max_bytes: The largest document (a file, or a line with jsonl) that is read, in bytes (k, M) [default: 256 MiB]
+    """
+    return _msg.messages(document, options)
 
 
-def join(input: D | None, output: Any | None) -> D | None:
-    """The one conversation of a logged request and its answer."""
-    joined: D | None = _msg.join(input, output)
-    return joined
+def join(input: "Document | None", output: "Document | None") -> "Any":
+    """The conversation of a logged request and its answer, of the kind of the first that is not ``None``."""
+    return _msg.join(input, output)
 
 
-def key(document: Any, /, **options: Any) -> bytes:
-    """16 bytes that conversations which say the same have in common, for deduplication."""
-    return _msg.key(document, _named(options))
+def key(document: "Document", /, **options: "Unpack[KeyOptions]") -> bytes:
+    """16 bytes that are equal for conversations that say the same, for deduplication.
+
+    Options:
+        from_: The format of the input; recognised from its content, then its name, if not given
+        calls: Where calls stand: `native`, in members; `xml`, also in the text, with `Tool: NAME` results. `plain` is read as `xml`
+        max_bytes: The largest document (a file, or a line with jsonl) that is read, in bytes (k, M) [default: 256 MiB]
+        exact: Hash the bytes, which need not be a document, instead of what is said
+    """
+    return _msg.key(document, options)
 
 
-def prefix_keys(document: Any, /, **options: Any) -> list[bytes]:
-    """The keys of all prefixes that end with an assistant message."""
-    return _msg.prefix_keys(document, _named(options))
+def prefix_keys(document: "Document", /, **options: "Unpack[ReadOptions]") -> "list[bytes]":
+    """The keys of all prefixes that end with an assistant message.
+
+    Options:
+        from_: The format of the input; recognised from its content, then its name, if not given
+        calls: Where calls stand: `native`, in members; `xml`, also in the text, with `Tool: NAME` results. `plain` is read as `xml`
+        max_bytes: The largest document (a file, or a line with jsonl) that is read, in bytes (k, M) [default: 256 MiB]
+    """
+    return _msg.prefix_keys(document, options)
+
+
+def options_key(function: str, /, **options: "Any") -> bytes:
+    """16 bytes that say what judged a row: a hash of the version of this package, the function and its options.
+
+    >>> options_key("check", profile="openai") == options_key("check", profile="openai", open=None)
+    True
+    """
+    return _msg.options_key(function, options)
 
 
 class Checker:
     """:func:`check` with its options understood once; it pickles.
+
+    Options:
+        from_: The format of the input; recognised from its content, then its name, if not given
+        calls: Where calls stand: `native`, in members; `xml`, also in the text, with `Tool: NAME` results. `plain` is read as `xml`
+        max_bytes: The largest document (a file, or a line with jsonl) that is read, in bytes (k, M) [default: 256 MiB]
+        model: The model that made the assistant's messages, where the document does not say it: some providers refuse the signed reasoning of other models
+        provider: The provider that made them, where the document does not say it
+        profile: Also judge by what this provider accepts
+        for_model: With profile: the model that is asked, which a request says itself
+        request: Take the messages for a request: with profile also how it may end
+        open: Allow calls without results at the end: the agent has not run them yet
+        messages: Also check each message by itself: roles, empty content, misplaced parts, arguments
+        max_chars: With messages: refuse user texts of more than N characters
 
     >>> checker = Checker(profile="openai")
     >>> bool(checker([{"role": "user", "content": "hi"}]))
@@ -159,34 +382,25 @@ class Checker:
 
     __slots__ = ("_options",)
 
-    def __init__(self, **options: Any) -> None:
-        self._options = _named(options)
-        # A bad option is said now, not at the first document.
-        _msg.check("[]", self._options)
+    def __init__(self, **options: "Unpack[CheckOptions]") -> None:
+        self._options = options
+        # A bad option is an error here, not at the first document.
+        _msg.check("[]", options)
 
-    def __call__(self, document: Any, /) -> Checked:
+    def __call__(self, document: "Document", /) -> Checked:
         return _msg.check(document, self._options)
 
-    def all(self, documents: Iterable[Any], /) -> list[Checked]:
+    def all(self, documents: "Iterable[Document]", /) -> "list[Checked]":
         """The answers to several documents, in their order."""
         return [self(document) for document in documents]
 
     def __repr__(self) -> str:
-        options = ", ".join(f"{name}={value!r}" for name, value in (self._options or {}).items())
+        options = ", ".join(f"{name}={value!r}" for name, value in self._options.items())
         return f"Checker({options})"
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _checker, (self._options,)
+    def __reduce__(self) -> "tuple[Any, ...]":
+        return _checker, (dict(self._options),)
 
 
-def _checker(options: dict[str, Any] | None) -> Checker:
-    return Checker(**(options or {}))
-
-
-def _named(options: dict[str, Any]) -> dict[str, Any] | None:
-    """Options by the names of the command line: ``from_`` is ``from``."""
-    if not options:
-        return None
-    if "from_" in options:
-        options["from"] = options.pop("from_")
-    return options
+def _checker(options: "CheckOptions") -> Checker:
+    return Checker(**options)

@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import arrow
+
+if TYPE_CHECKING:
+    from typing import Concatenate
+
+    from typing_extensions import ParamSpec
+
+    P = ParamSpec("P")
+R = TypeVar("R")
 
 SCALARS = (
     "check", "fit", "is_valid", "key", "messages", "prefix_keys", "recognise", "repair", "stats", "stream", "tokens", "tools",
@@ -19,24 +27,33 @@ class Kernel:
     def __init__(self, act: str, *args: Any, **options: Any) -> None:
         self.act, self.args, self.options = act, args, options
 
+    def answers(self, column: Any) -> arrow.Answers:
+        """The answers as an object of the PyCapsule interface."""
+        answers: arrow.Answers = getattr(arrow, self.act)(column, *self.args, **self.options)
+        return answers
+
     def __call__(self, column: Any) -> Any:
-        return getattr(arrow, self.act)(column, *self.args, **self.options).to_pyarrow()
+        """The answers as a pyarrow array."""
+        return self.answers(column).to_pyarrow()
 
     def answer_type(self) -> Any:
-        """The Arrow type of the answers. A bad option is said here, before a row is read."""
+        """The Arrow type of the answers. A bad option is an error here, before a row is read."""
         import pyarrow
 
         return self(pyarrow.array([], pyarrow.string())).type
 
 
-def expression(act: str, over: Callable[[Any, Kernel], Any]) -> Callable[..., Any]:
-    """The function of an engine that makes expressions: ``over`` puts a kernel over a column."""
+def expression(
+    like: Callable[Concatenate[Any, P], arrow.Answers], over: Callable[[Any, Kernel], R]
+) -> Callable[Concatenate[Any, P], R]:
+    """The function of an engine that makes expressions: ``over`` puts a kernel over a column. It takes the options of the
+    function of :mod:`msg.arrow` that it is ``like``."""
 
-    def made(column: Any, *args: Any, **options: Any) -> Any:
-        return over(column, Kernel(act, *args, **options))
+    def made(column: Any, /, *args: P.args, **options: P.kwargs) -> R:
+        return over(column, Kernel(like.__name__, *args, **options))
 
-    made.__name__ = act
-    made.__doc__ = f"The answers of :func:`msg.arrow.{act}` to an expression of documents."
+    made.__name__ = like.__name__
+    made.__doc__ = f"The answers of :func:`msg.arrow.{like.__name__}` to an expression of documents."
     return made
 
 

@@ -19,14 +19,14 @@ def in_place(own: Sequence[Any], before: Sequence[Any], after: Sequence[Any], bu
     places: dict[str, deque[int]] = {}
     for at, said in enumerate(before):
         places.setdefault(_text(said), deque()).append(at)
-    answer, behind = [], 0
+    answer, next_own = [], 0
     for at, said in enumerate(after):
         known = places.get(_text(said), deque())
-        while known and known[0] < behind:
+        while known and known[0] < next_own:
             known.popleft()
         if known:
-            behind = known.popleft() + 1
-            answer.append(own[behind - 1])
+            next_own = known.popleft() + 1
+            answer.append(own[next_own - 1])
         else:
             answer.append(build(at))
     return answer

@@ -1,169 +1,151 @@
-"""The functions over columns: an Arrow array of documents in, an Arrow array of answers out.
+"""The functions over columns: an Arrow column of documents in, an Arrow column of answers out.
 
-Takes whatever speaks the PyCapsule interface (pyarrow, polars, nanoarrow, duckdb) and gives such an object; a chunked
+Takes whatever speaks the PyCapsule interface (pyarrow, polars, pandas, nanoarrow, duckdb) and gives such an object; a chunked
 column gives chunks. A null gives a null, a row that cannot be read has an ``error`` in its row, and no row fails a batch.
+No library of Arrow is imported: ``polars.Series(answers)`` and ``answers.to_pylist()`` work without pyarrow.
 
-Every function takes ``threads=N``: so many work at a column. It is one if not given, since engines bring their own.
+Every function takes the options of the function of the same name in :mod:`msg`, and ``threads=N``, the number of threads that
+work at a column (default 1, since engines bring their own). ``key=True`` adds a member ``key`` to structs: what judged the
+row, as :func:`msg.options_key` says it.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import _msg
+from ._msg import Answers
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from .options import (
+        CheckOptions,
+        ConvertOptions,
+        FitOptions,
+        Format,
+        KeyOptions,
+        ReadOptions,
+        RepairOptions,
+        StatsOptions,
+        StreamOptions,
+        SummaryOptions,
+        ToolsOptions,
+    )
 
 __all__ = [
-    "Answers", "check", "convert", "fit", "fit_apply", "fit_requests", "is_valid", "join", "key", "messages", "prefix_keys",
-    "recognise", "repair", "stats", "stream", "to_text", "tokens", "tools",
+    "Answers", "check", "convert", "fit", "fit_apply", "fit_requests", "is_valid", "join", "key", "merge", "messages",
+    "prefix_keys", "recognise", "repair", "stats", "stream", "summary", "to_text", "tokens", "tools",
 ]
 
 
-class Answers:
-    """One answer a row, in the chunks of the column that was asked."""
-
-    __slots__ = ("chunks",)
-
-    def __init__(self, chunks: list[Any]) -> None:
-        self.chunks = chunks
-
-    def __len__(self) -> int:
-        return sum(map(len, self.chunks))
-
-    def __arrow_c_array__(self, requested_schema: Any | None = None) -> tuple[Any, Any]:
-        if len(self.chunks) != 1:
-            raise ValueError(f"the column has {len(self.chunks)} chunks: take `.chunks` or `.to_pyarrow()`")
-        answer: tuple[Any, Any] = self.chunks[0].__arrow_c_array__(requested_schema)
-        return answer
-
-    def __arrow_c_stream__(self, requested_schema: Any | None = None) -> Any:
-        import pyarrow
-
-        return pyarrow.chunked_array([pyarrow.array(it) for it in self.chunks]).__arrow_c_stream__(requested_schema)
-
-    def to_pyarrow(self) -> Any:
-        """A pyarrow array, or a chunked array where the column was chunked."""
-        import pyarrow
-
-        arrays = [pyarrow.array(chunk) for chunk in self.chunks]
-        return arrays[0] if len(arrays) == 1 else pyarrow.chunked_array(arrays)
-
-
-def _over(act: str, column: Any, options: dict[str, Any], other: Any = None) -> Answers:
-    threads = options.pop("threads", 1)
-    if "from_" in options:
-        options["from"] = options.pop("from_")
-    others = _chunks(other) if act in ("join", "fit_apply") else None
-    chunks = _chunks(column)
-    if others is not None and [len(it) for it in others] != [len(it) for it in chunks]:
-        raise ValueError("the two columns are cut into different chunks")
-    second = others or [other] * len(chunks)
-    return Answers([_answers(act, *pair, options or None, threads) for pair in zip(chunks, second)])
-
-
-def _answers(act: str, chunk: Any, other: Any, options: dict[str, Any] | None, threads: int) -> Any:
-    pieces = _msg.over_array(act, chunk, options, other, threads)
-    if len(pieces) == 1:
-        return pieces[0]
-    import pyarrow
-
-    return pyarrow.concat_arrays([pyarrow.array(it) for it in pieces])
-
-
-def _chunks(column: Any) -> list[Any]:
-    if hasattr(column, "__arrow_c_array__"):
-        return [column]
-    if hasattr(column, "chunks"):
-        chunks = list(column.chunks)
-        return chunks or [column.combine_chunks()]
-    if hasattr(column, "to_arrow"):
-        return _chunks(column.to_arrow())
-    if hasattr(column, "__arrow_c_stream__"):
-        import pyarrow
-
-        return _chunks(pyarrow.chunked_array(column))
-    raise TypeError(f"{type(column).__name__} is no Arrow column")
-
-
-def check(column: Any, /, **options: Any) -> Answers:
+def check(column: Any, /, *, threads: int = 1, key: bool = False, **options: Unpack[CheckOptions]) -> Answers:
     """The answers of :func:`msg.check`, as structs."""
-    return _over("check", column, options)
+    return _msg.over_column("check", column, options, None, threads, key)
 
 
-def is_valid(column: Any, /, **options: Any) -> Answers:
+def is_valid(column: Any, /, *, threads: int = 1, **options: Unpack[CheckOptions]) -> Answers:
     """The answers of :func:`msg.is_valid`, as booleans."""
-    return _over("is_valid", column, options)
+    return _msg.over_column("is_valid", column, options, None, threads)
 
 
-def repair(column: Any, /, **options: Any) -> Answers:
+def repair(column: Any, /, *, threads: int = 1, key: bool = False, **options: Unpack[RepairOptions]) -> Answers:
     """The answers of :func:`msg.repair`, as structs with the mended text."""
-    return _over("repair", column, options)
+    return _msg.over_column("repair", column, options, None, threads, key)
 
 
-def convert(column: Any, to: str, /, **options: Any) -> Answers:
+def convert(
+    column: Any, /, to: Format, *, threads: int = 1, key: bool = False, request: bool = False, **options: Unpack[ConvertOptions]
+) -> Answers:
     """The answers of :func:`msg.convert`, as structs with the converted text."""
-    return _over("convert", column, options, to)
+    given = {**options, "request": request} if request else options
+    return _msg.over_column("convert", column, given, to, threads, key)
 
 
-def stats(column: Any, /, **options: Any) -> Answers:
+def stats(column: Any, /, *, threads: int = 1, key: bool = False, **options: Unpack[StatsOptions]) -> Answers:
     """The answers of :func:`msg.stats`, as structs."""
-    return _over("stats", column, options)
+    return _msg.over_column("stats", column, options, None, threads, key)
 
 
-def tokens(column: Any, /, **options: Any) -> Answers:
+def tokens(column: Any, /, *, threads: int = 1, **options: Unpack[StatsOptions]) -> Answers:
     """The answers of :func:`msg.tokens`, as integers."""
-    return _over("tokens", column, options)
+    return _msg.over_column("tokens", column, options, None, threads)
 
 
-def fit(column: Any, /, **options: Any) -> Answers:
+def fit(
+    column: Any, /, *, budget: int | None = None, threads: int = 1, key: bool = False, **options: Unpack[FitOptions]
+) -> Answers:
     """The answers of :func:`msg.fit`, as structs with the shorter text."""
-    return _over("fit", column, options)
+    return _msg.over_column("fit", column, {"budget": budget, **options}, None, threads, key)
 
 
-def fit_requests(column: Any, /, **options: Any) -> Answers:
+def fit_requests(column: Any, /, *, budget: int | None = None, threads: int = 1, **options: Unpack[FitOptions]) -> Answers:
     """The answers of :func:`msg.fit_requests`, as lists of JSON texts."""
-    return _over("fit_requests", column, options)
+    return _msg.over_column("fit_requests", column, {"budget": budget, **options}, None, threads)
 
 
-def fit_apply(column: Any, answers: Any, /, **options: Any) -> Answers:
-    """The answers of :func:`msg.fit_apply`, as structs with the shorter text; ``answers`` has a list of texts a row."""
-    return _over("fit_apply", column, options, answers)
+def fit_apply(
+    column: Any,
+    answers: Any,
+    /,
+    *,
+    budget: int | None = None,
+    threads: int = 1,
+    key: bool = False,
+    **options: Unpack[FitOptions],
+) -> Answers:
+    """The answers of :func:`msg.fit_apply`, as structs with the shorter text; ``answers`` has a list of texts per row."""
+    return _msg.over_column("fit_apply", column, {"budget": budget, **options}, answers, threads, key)
 
 
-def messages(column: Any, /, **options: Any) -> Answers:
+def messages(column: Any, /, *, threads: int = 1, **options: Unpack[ReadOptions]) -> Answers:
     """The answers of :func:`msg.messages`, as lists of structs."""
-    return _over("messages", column, options)
+    return _msg.over_column("messages", column, options, None, threads)
 
 
-def key(column: Any, /, **options: Any) -> Answers:
+def key(column: Any, /, *, threads: int = 1, **options: Unpack[KeyOptions]) -> Answers:
     """The answers of :func:`msg.key`, 16 bytes each."""
-    return _over("key", column, options)
+    return _msg.over_column("key", column, options, None, threads)
 
 
-def prefix_keys(column: Any, /, **options: Any) -> Answers:
+def prefix_keys(column: Any, /, *, threads: int = 1, **options: Unpack[ReadOptions]) -> Answers:
     """The answers of :func:`msg.prefix_keys`, as lists."""
-    return _over("prefix_keys", column, options)
+    return _msg.over_column("prefix_keys", column, options, None, threads)
 
 
-def recognise(column: Any, /, **options: Any) -> Answers:
+def recognise(column: Any, /, *, threads: int = 1, **options: Unpack[ReadOptions]) -> Answers:
     """The format of each document."""
-    return _over("recognise", column, options)
+    return _msg.over_column("recognise", column, options, None, threads)
 
 
-def tools(column: Any, /, **options: Any) -> Answers:
+def tools(column: Any, /, *, threads: int = 1, **options: Unpack[ToolsOptions]) -> Answers:
     """The segments of model text, as lists of structs."""
-    return _over("tools", column, options)
+    return _msg.over_column("tools", column, options, None, threads)
 
 
-def stream(column: Any, /, **options: Any) -> Answers:
+def stream(column: Any, /, *, threads: int = 1, key: bool = False, **options: Unpack[StreamOptions]) -> Answers:
     """The message of each captured stream, as structs."""
-    return _over("stream", column, options)
+    return _msg.over_column("stream", column, options, None, threads, key)
 
 
-def join(inputs: Any, outputs: Any, /, **options: Any) -> Answers:
+def join(inputs: Any, outputs: Any, /, *, threads: int = 1, **options: Unpack[ReadOptions]) -> Answers:
     """One conversation of a column of requests and a column of answers, as text."""
-    return _over("join", inputs, options, outputs)
+    return _msg.over_column("join", inputs, options, outputs, threads)
 
 
-def to_text(column: Any, /, **options: Any) -> Answers:
+def to_text(column: Any, /, *, threads: int = 1) -> Answers:
     """The texts of a nested column; a column of texts comes back as it is."""
-    return _over("to_text", column, options)
+    return _msg.over_column("to_text", column, None, None, threads)
+
+
+def summary(column: Any, /, *, threads: int = 1, key: bool = False, **options: Unpack[SummaryOptions]) -> Answers:
+    """One row for all rows: ``rows``, ``read``, ``ok``, ``errors`` by code, ``messages``, ``tokens``, ``bytes``, ``nulls``.
+
+    :func:`merge` makes one of several, in any order, so that an engine sends one row per batch to its driver.
+    """
+    return _msg.over_column("summary", column, options, None, threads, key)
+
+
+def merge(summaries: Any, /) -> Answers:
+    """The rows of :func:`summary` as one row. Associative and commutative."""
+    return _msg.over_column("merge", summaries)

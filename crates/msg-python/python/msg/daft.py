@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from . import arrow
 from ._engine import Kernel, expression
 
 __all__ = [
@@ -21,14 +22,14 @@ def _over(column: Any, kernel: Kernel) -> Any:
     return daft.func.batch(return_dtype=answer)(answers)(column)
 
 
-check = expression("check", _over)
-convert = expression("convert", _over)
-fit = expression("fit", _over)
-is_valid = expression("is_valid", _over)
-key = expression("key", _over)
-messages = expression("messages", _over)
-prefix_keys = expression("prefix_keys", _over)
-recognise = expression("recognise", _over)
-repair = expression("repair", _over)
-stats = expression("stats", _over)
-tokens = expression("tokens", _over)
+check = expression(arrow.check, _over)
+convert = expression(arrow.convert, _over)
+fit = expression(arrow.fit, _over)
+is_valid = expression(arrow.is_valid, _over)
+key = expression(arrow.key, _over)
+messages = expression(arrow.messages, _over)
+prefix_keys = expression(arrow.prefix_keys, _over)
+recognise = expression(arrow.recognise, _over)
+repair = expression(arrow.repair, _over)
+stats = expression(arrow.stats, _over)
+tokens = expression(arrow.tokens, _over)

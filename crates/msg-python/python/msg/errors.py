@@ -6,11 +6,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .types import Diagnostic, Fitted
+    from . import _msg
+    from .types import Fitted
+
+__all__ = ["CannotFit", "InternalError", "MsgError", "OptionError", "ParseError"]
 
 
 class MsgError(Exception):
-    """Everything that this package raises."""
+    """The base of the exceptions of this package."""
 
 
 class ParseError(MsgError, ValueError):
@@ -21,13 +24,11 @@ class ParseError(MsgError, ValueError):
         self._line = line
 
     @property
-    def diagnostic(self) -> Diagnostic | None:
-        """What is wrong, with its place; none where objects are no JSON."""
-        import json
+    def diagnostic(self) -> _msg.Diagnostic | None:
+        """What is wrong, with its place; ``None`` where objects are not JSON."""
+        from . import _msg
 
-        from .types import Diagnostic
-
-        return Diagnostic.read(json.loads(self._line)["error"]) if self._line else None
+        return next(iter(_msg.diagnostics(self._line, "error")), None) if self._line else None
 
     @property
     def start(self) -> int | None:
@@ -46,15 +47,18 @@ class ParseError(MsgError, ValueError):
 
 
 class OptionError(MsgError, ValueError):
-    """An option that does not exist, or that cannot have this value."""
+    """An option cannot have this value, or another one is missing."""
 
 
 class CannotFit(MsgError):
-    """Nothing that may be cut is enough."""
+    """What has to stay is larger than the budget. ``fitted`` has the report."""
 
     def __init__(self, fitted: Fitted[Any]) -> None:
         super().__init__(fitted.reason or "the history does not fit its budget")
         self.fitted = fitted
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.fitted,)
 
 
 class InternalError(MsgError):

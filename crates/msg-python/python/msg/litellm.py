@@ -1,30 +1,62 @@
-"""A hook for LiteLLM that mends the messages of every call: ``litellm.callbacks = [msg.litellm.Repair()]``."""
+"""Hooks for LiteLLM, for its SDK and its proxy.
+
+``litellm.callbacks = [msg.litellm.Repair()]`` mends the history of ``acompletion``, ``aresponses``, ``anthropic_messages`` and
+of a ``Router``. The synchronous ``completion`` calls no such hook: take :func:`completion` of this module. A proxy has it by
+``litellm_settings: {callbacks: msg.litellm.hook}``.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import litellm
+from litellm.integrations.custom_logger import CustomLogger
 
 from . import repair
+from ._hooks import Mend
 
-__all__ = ["Repair", "repair_messages"]
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from .options import RepairOptions
+
+__all__ = ["Repair", "completion", "hook", "repair_messages"]
 
 
-def repair_messages(messages: list[Any], **options: Any) -> list[Any]:
+def repair_messages(messages: list[Any], **options: Unpack[RepairOptions]) -> list[Any]:
     """The messages, mended; those that are sound are the same objects."""
     document: list[Any] = repair(list(messages), **options).document
     return document
 
 
-class Repair:
-    """Mends ``messages`` before a call of the proxy; takes the options of :func:`msg.repair`."""
+class Repair(CustomLogger):
+    """Mends ``messages`` or ``input`` before each call; takes the options of :func:`msg.repair`."""
 
-    def __init__(self, **options: Any) -> None:
-        self.options = options
+    def __init__(self, **options: Unpack[RepairOptions]) -> None:
+        super().__init__()
+        self._mend = Mend(**options)
+
+    async def async_pre_call_deployment_hook(self, kwargs: dict[str, Any], call_type: Any) -> dict[str, Any]:
+        """Called by the SDK."""
+        return self.mend(kwargs, call_type)
 
     async def async_pre_call_hook(
-        self, user_api_key_dict: Any, cache: Any, data: dict[str, Any], call_type: str
+        self, user_api_key_dict: Any, cache: Any, data: dict[str, Any], call_type: Any
     ) -> dict[str, Any]:
-        """The data of the call with its messages mended."""
-        if isinstance(data.get("messages"), list):
-            data["messages"] = repair_messages(data["messages"], **self.options)
-        return data
+        """Called by the proxy."""
+        return self.mend(data, call_type)
+
+    def mend(self, request: dict[str, Any], call_type: Any = None) -> dict[str, Any]:
+        """The arguments of a call with its history mended."""
+        name = str(getattr(call_type, "value", call_type))
+        return self._mend.request(request, **({"from_": "anthropic"} if "anthropic_messages" in name else {}))
+
+
+hook = Repair()
+"""For the configuration of a proxy."""
+
+
+def completion(model: str, messages: list[Any], *args: Any, **kwargs: Any) -> Any:
+    """``litellm.completion`` with the messages mended."""
+    mended = hook.mend({"model": model, "messages": messages})
+    return litellm.completion(model, mended["messages"], *args, **kwargs)

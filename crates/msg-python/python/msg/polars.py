@@ -1,34 +1,50 @@
-"""The functions as Polars expressions: ``df.select(msg.polars.check(pl.col("conversation")))``."""
+"""The functions as Polars expressions: ``df.select(msg.polars.check(pl.col("conversation")))``, or after the import also
+``pl.col("conversation").msg.check(profile="openai")``. pyarrow is not needed."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import polars
+
+from . import arrow
 from ._engine import Kernel, expression
 
 __all__ = [
-    "check", "convert", "fit", "is_valid", "key", "messages", "prefix_keys", "recognise", "repair", "stats", "tokens",
+    "Expressions", "check", "convert", "fit", "is_valid", "key", "messages", "prefix_keys", "recognise", "repair", "stats",
+    "tokens",
 ]
 
 
-def _over(column: Any, kernel: Kernel) -> Any:
-    import polars
-
-    def answers(series: Any) -> Any:
-        return polars.Series(series.name, kernel(series.to_arrow()))
+def _over(column: polars.Expr, kernel: Kernel) -> polars.Expr:
+    def answers(series: polars.Series) -> polars.Series:
+        return polars.Series(series.name, kernel.answers(series))
 
     empty = answers(polars.Series("", [], dtype=polars.String))
     return column.map_batches(answers, is_elementwise=True, return_dtype=empty.dtype)
 
 
-check = expression("check", _over)
-convert = expression("convert", _over)
-fit = expression("fit", _over)
-is_valid = expression("is_valid", _over)
-key = expression("key", _over)
-messages = expression("messages", _over)
-prefix_keys = expression("prefix_keys", _over)
-recognise = expression("recognise", _over)
-repair = expression("repair", _over)
-stats = expression("stats", _over)
-tokens = expression("tokens", _over)
+check = expression(arrow.check, _over)
+convert = expression(arrow.convert, _over)
+fit = expression(arrow.fit, _over)
+is_valid = expression(arrow.is_valid, _over)
+key = expression(arrow.key, _over)
+messages = expression(arrow.messages, _over)
+prefix_keys = expression(arrow.prefix_keys, _over)
+recognise = expression(arrow.recognise, _over)
+repair = expression(arrow.repair, _over)
+stats = expression(arrow.stats, _over)
+tokens = expression(arrow.tokens, _over)
+
+
+@polars.api.register_expr_namespace("msg")
+class Expressions:
+    """The functions of this module on the expression itself, with the same options."""
+
+    def __init__(self, column: polars.Expr) -> None:
+        self._column = column
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in __all__[1:]:
+            raise AttributeError(f"msg has no function {name!r} for expressions")
+        return lambda *args, **options: globals()[name](self._column, *args, **options)

@@ -1,18 +1,34 @@
-"""Message histories as Pydantic AI holds them: ``agent.run(prompt, message_history=repair_messages(history))``."""
+"""Pydantic AI: ``Agent(..., capabilities=[ProcessHistory(repair_history)])``, or for one history
+``agent.run(prompt, message_history=repair_messages(history))``."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import repair
+from ._hooks import log
 from ._objects import in_place
 
-__all__ = ["repair_messages"]
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from .options import RepairOptions
+
+__all__ = ["repair_history", "repair_messages"]
 
 
-def repair_messages(messages: Iterable[Any], **options: Any) -> list[Any]:
+def repair_history(messages: list[Any]) -> list[Any]:
+    """As :func:`repair_messages`, for ``ProcessHistory``: a history that cannot be read is passed on as it is."""
+    try:
+        return repair_messages(messages)
+    except Exception as error:  # noqa: BLE001 - the provider may still take it
+        log.warning("the history is sent as it is: %s", error)
+        return messages
+
+
+def repair_messages(messages: Iterable[Any], **options: Unpack[RepairOptions]) -> list[Any]:
     """The messages, mended with the options of :func:`msg.repair`; those that are sound are the same objects.
 
     A result that is inserted before a user prompt becomes part of its request, which is a new object then.
@@ -21,7 +37,8 @@ def repair_messages(messages: Iterable[Any], **options: Any) -> list[Any]:
 
     own = list(messages)
     dumped = ModelMessagesTypeAdapter.dump_python(own, mode="json")
-    repaired = repair(dumped, from_="pydantic-ai", **options)
+    given: RepairOptions = {"from_": "pydantic-ai", **options}
+    repaired = repair(dumped, **given)
     if not repaired.changed:
         return own
     after = repaired.document

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from . import arrow
 from ._engine import Kernel
 
 __all__ = [
@@ -23,7 +24,9 @@ class OverColumn:
         return table.append_column(self.to, self.kernel(table[self.column]))
 
 
-def _batches(act: str) -> Callable[..., OverColumn]:
+def _batches(like: Callable[..., arrow.Answers]) -> Callable[..., OverColumn]:
+    act = like.__name__
+
     def over(column: str, *args: Any, to: str = act, **options: Any) -> OverColumn:
         kernel = Kernel(act, *args, **options)
         kernel.answer_type()
@@ -34,14 +37,14 @@ def _batches(act: str) -> Callable[..., OverColumn]:
     return over
 
 
-check = _batches("check")
-convert = _batches("convert")
-fit = _batches("fit")
-is_valid = _batches("is_valid")
-key = _batches("key")
-messages = _batches("messages")
-prefix_keys = _batches("prefix_keys")
-recognise = _batches("recognise")
-repair = _batches("repair")
-stats = _batches("stats")
-tokens = _batches("tokens")
+check = _batches(arrow.check)
+convert = _batches(arrow.convert)
+fit = _batches(arrow.fit)
+is_valid = _batches(arrow.is_valid)
+key = _batches(arrow.key)
+messages = _batches(arrow.messages)
+prefix_keys = _batches(arrow.prefix_keys)
+recognise = _batches(arrow.recognise)
+repair = _batches(arrow.repair)
+stats = _batches(arrow.stats)
+tokens = _batches(arrow.tokens)

@@ -7,14 +7,24 @@ need this package too: ship an environment with ``spark.archives`` or install it
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from . import arrow
 from ._engine import Kernel, kernels
 from .ray import OverColumn
 
+if TYPE_CHECKING:
+    from typing import Concatenate
+
+    from typing_extensions import ParamSpec, Unpack
+
+    from .options import CheckOptions, RepairOptions, SummaryOptions
+
+    P = ParamSpec("P")
+
 __all__ = [
-    "check", "convert", "fit", "is_valid", "key", "map_act", "map_check", "map_repair", "messages", "prefix_keys",
-    "recognise", "register", "repair", "stats", "tokens",
+    "check", "convert", "fit", "is_valid", "key", "map_act", "map_check", "map_repair", "merge", "messages", "prefix_keys",
+    "recognise", "register", "repair", "stats", "summary", "tokens",
 ]
 
 
@@ -36,34 +46,57 @@ def _udf(kernel: Kernel) -> Any:
     return arrow_udf(over, _spark_type(plain), ArrowUDFType.SCALAR)
 
 
-def _column(act: str) -> Callable[..., Any]:
-    def column(name: Any, *args: Any, **options: Any) -> Any:
-        return _udf(Kernel(act, *args, **options))(name)
+def _column(like: Callable[Concatenate[Any, P], arrow.Answers]) -> Callable[Concatenate[Any, P], Any]:
+    def column(name: Any, /, *args: P.args, **options: P.kwargs) -> Any:
+        return _udf(Kernel(like.__name__, *args, **options))(name)
 
-    column.__name__ = act
-    column.__doc__ = f"The answers of :func:`msg.arrow.{act}` to a column of documents, as a column."
+    column.__name__ = like.__name__
+    column.__doc__ = f"The answers of :func:`msg.arrow.{like.__name__}` to a column of documents, as a column."
     return column
 
 
-check = _column("check")
-convert = _column("convert")
-fit = _column("fit")
-is_valid = _column("is_valid")
-key = _column("key")
-messages = _column("messages")
-prefix_keys = _column("prefix_keys")
-recognise = _column("recognise")
-repair = _column("repair")
-stats = _column("stats")
-tokens = _column("tokens")
+check = _column(arrow.check)
+convert = _column(arrow.convert)
+fit = _column(arrow.fit)
+is_valid = _column(arrow.is_valid)
+key = _column(arrow.key)
+messages = _column(arrow.messages)
+prefix_keys = _column(arrow.prefix_keys)
+recognise = _column(arrow.recognise)
+repair = _column(arrow.repair)
+stats = _column(arrow.stats)
+tokens = _column(arrow.tokens)
 
 
-def map_check(frame: Any, column: str, *, to: str = "check", **options: Any) -> Any:
+def summary(frame: Any, column: str, **options: Unpack[SummaryOptions]) -> Any:
+    """One row for each partition, as :func:`msg.arrow.summary` gives it; :func:`merge` makes one of them."""
+    import pyarrow
+
+    kernel = Kernel("summary", **options)
+
+    def batches(source: Iterator[Any]) -> Iterator[Any]:
+        rows = [kernel.answers(batch[column]) for batch in source]
+        if rows:
+            merged = arrow.merge(pyarrow.chunked_array([it.to_pyarrow() for it in rows])).to_pyarrow()
+            yield pyarrow.RecordBatch.from_struct_array(merged)
+
+    return frame.select(column).mapInArrow(batches, _spark_type(kernel.answer_type()))
+
+
+def merge(summaries: Any) -> dict[str, Any]:
+    """The rows of :func:`summary` as one, on the driver: one small row for each partition."""
+    import pyarrow
+
+    table = pyarrow.Table.from_batches(summaries.toArrow().to_batches())
+    return dict(arrow.merge(table.to_struct_array()).to_pylist()[0])
+
+
+def map_check(frame: Any, column: str, *, to: str = "check", **options: Unpack[CheckOptions]) -> Any:
     """The frame with the answers of :func:`msg.check` in a column of structs."""
     return map_act("check", frame, column, to=to, **options)
 
 
-def map_repair(frame: Any, column: str, *, to: str = "repair", **options: Any) -> Any:
+def map_repair(frame: Any, column: str, *, to: str = "repair", **options: Unpack[RepairOptions]) -> Any:
     """The frame with the answers of :func:`msg.repair` in a column of structs."""
     return map_act("repair", frame, column, to=to, **options)
 

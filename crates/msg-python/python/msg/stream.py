@@ -11,45 +11,94 @@ from . import _msg
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+    from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Mapping
     from typing import Any
+
+    from typing_extensions import Unpack
+
+    from .options import StreamOptions, ToolsOptions
+    from .types import Dumps
+
+    Bytes = bytes | bytearray | memoryview
+    Piece = str | bytes | bytearray | memoryview | None
 
 __all__ = ["StreamAssembler", "ToolParser", "stream", "tools"]
 
 
-def tools(text: str | bytes, /, **options: Any) -> dict[str, Any]:
-    """Thinking, text and tool calls of a model's answer: the line of ``msg tools --jsonl``."""
-    answer: dict[str, Any] = _msg.tools(text, options or None)
+def tools(text: str | Bytes, /, **options: Unpack[ToolsOptions]) -> dict[str, Any]:
+    """Thinking, text and tool calls of a model's answer: the line of ``msg tools --jsonl``.
+
+    Options:
+        thinking: What becomes of thinking
+        implicit_thinking: The message begins inside thinking: the template has opened the tag
+        fenced_tools: What becomes of calls in code fences
+        dialects: Read only calls of these dialects and `<tool>` blocks: invoke, hermes, glm, qwen, cline, dsml, minimax, harmony, kimi, deepseek, llama, pythonic, mistral, fenced; or all, or none [default: all, with jsonl none]
+        tools: The registered tools: names, or a JSON file of definitions
+        schema: Types of parameters: tool definitions, or an object from tool to JSON Schema
+        finish_reason: Why the model stopped; length and its like mean that the text was cut
+        chunk: Bytes fed at a time; 0 for all at once. It changes no answer
+        max_tool_bytes: The largest block that is kept, in bytes
+        max_depth: The deepest nesting of parameters
+        max_retries: Blocks and fences that may be read twice
+        events: Add the events of the stream to the JSON form
+    """
+    answer: dict[str, Any] = _msg.tools(text, options)
     return answer
 
 
-def stream(body: str | bytes, /, **options: Any) -> dict[str, Any]:
-    """A captured stream as its final message: the line of ``msg stream --jsonl``."""
-    answer: dict[str, Any] = _msg.stream(body, options or None)
+def stream(body: str | Bytes, /, **options: Unpack[StreamOptions]) -> dict[str, Any]:
+    """The final message of a captured stream: the line of ``msg stream --jsonl``.
+
+    Options:
+        provider: Whose stream it is
+        chunk: Feed N bytes at a time; 0 feeds all at once. The result is the same
+        to: The form of the message
+        events: Give the events too
+        split_concatenated: Objects that stand behind each other without a break are events of their own
+        max_event_bytes: The largest event that is kept, in bytes
+        interrupt_after: The stream is cut off behind so many bytes
+        max_bytes: The largest document (a file, or a line with jsonl) that is read, in bytes (k, M) [default: 256 MiB]
+    """
+    answer: dict[str, Any] = _msg.stream(body, options)
     return answer
 
 
 class ToolParser:
-    """Reads model text while it arrives; any cutting gives the same events."""
+    """Reads model text while it arrives; any cutting gives the same events.
 
-    def __init__(self, **options: Any) -> None:
-        self._parser = _msg.ToolParser(options or None)
+    Options:
+        thinking: What becomes of thinking
+        implicit_thinking: The message begins inside thinking: the template has opened the tag
+        fenced_tools: What becomes of calls in code fences
+        dialects: Read only calls of these dialects and `<tool>` blocks: invoke, hermes, glm, qwen, cline, dsml, minimax, harmony, kimi, deepseek, llama, pythonic, mistral, fenced; or all, or none [default: all, with jsonl none]
+        tools: The registered tools: names, or a JSON file of definitions
+        schema: Types of parameters: tool definitions, or an object from tool to JSON Schema
+        finish_reason: Why the model stopped; length and its like mean that the text was cut
+        chunk: Bytes fed at a time; 0 for all at once. It changes no answer
+        max_tool_bytes: The largest block that is kept, in bytes
+        max_depth: The deepest nesting of parameters
+        max_retries: Blocks and fences that may be read twice
+        events: Add the events of the stream to the JSON form
+    """
 
-    def feed(self, piece: str | bytes | memoryview) -> list[dict[str, Any]]:
-        """The events that this piece completes."""
+    def __init__(self, **options: Unpack[ToolsOptions]) -> None:
+        self._parser = _msg.ToolParser(options)
+
+    def feed(self, piece: Piece) -> list[dict[str, Any]]:
+        """The events that this piece completes; ``None`` is no text, as providers send it."""
         return self._parser.feed(piece)
 
     def finish(self) -> list[dict[str, Any]]:
-        """The rest: the text has ended."""
+        """The remaining events, at the end of the text."""
         return self._parser.finish()
 
-    def events(self, pieces: Iterable[str | bytes]) -> Iterator[dict[str, Any]]:
+    def events(self, pieces: Iterable[Piece]) -> Iterator[dict[str, Any]]:
         """All events of some pieces, each as soon as it is known."""
         for piece in pieces:
             yield from self.feed(piece)
         yield from self.finish()
 
-    async def aevents(self, pieces: AsyncIterable[str | bytes]) -> AsyncIterator[dict[str, Any]]:
+    async def aevents(self, pieces: AsyncIterable[Piece]) -> AsyncIterator[dict[str, Any]]:
         """As :meth:`events`, of pieces that are awaited."""
         async for piece in pieces:
             for event in self.feed(piece):
@@ -59,16 +108,27 @@ class ToolParser:
 
 
 class StreamAssembler:
-    """Assembles a provider's stream; any chunking gives the same message."""
+    """Assembles a provider's stream; any chunking gives the same message.
 
-    def __init__(self, **options: Any) -> None:
-        self._assembler = _msg.StreamAssembler(options or None)
+    Options:
+        provider: Whose stream it is
+        chunk: Feed N bytes at a time; 0 feeds all at once. The result is the same
+        to: The form of the message
+        events: Give the events too
+        split_concatenated: Objects that stand behind each other without a break are events of their own
+        max_event_bytes: The largest event that is kept, in bytes
+        interrupt_after: The stream is cut off behind so many bytes
+        max_bytes: The largest document (a file, or a line with jsonl) that is read, in bytes (k, M) [default: 256 MiB]
+    """
 
-    def feed(self, chunk: str | bytes | memoryview) -> list[dict[str, Any]]:
-        """The events that this chunk completes."""
+    def __init__(self, **options: Unpack[StreamOptions]) -> None:
+        self._assembler = _msg.StreamAssembler(options)
+
+    def feed(self, chunk: Piece | Mapping[str, Any] | Dumps) -> list[dict[str, Any]]:
+        """The events that this chunk completes: bytes of the stream, or one event as a client has parsed it."""
         return self._assembler.feed(chunk)
 
     def finish(self) -> dict[str, Any]:
-        """The final message, and what was odd; ``events`` are those that the end completes."""
+        """The final message, and the problems of the stream; ``events`` are those that the end completes."""
         answer: dict[str, Any] = self._assembler.finish()
         return answer

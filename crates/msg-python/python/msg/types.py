@@ -1,79 +1,32 @@
-"""The answers. Each is frozen; what costs something to make is made when it is asked for."""
+"""The answers, and what a document is for a type checker. Each answer is frozen; its parts are made when they are read."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
-from ._msg import Checked, Repaired
+from . import _msg
+from ._msg import Checked, Converted, Diagnostic, Position, Repaired
 
-__all__ = ["Checked", "Converted", "Diagnostic", "Fitted", "Position", "Repaired", "Stats"]
+__all__ = ["Checked", "Converted", "Diagnostic", "Document", "Dumps", "Fitted", "Position", "Repaired", "Stats"]
 
 D = TypeVar("D")
 
 
-@dataclass(frozen=True)
-class Position:
-    """Where a finding is; what is not known is ``None``. Messages and parts count from 0, ``start`` and ``end`` are bytes."""
+class Dumps(Protocol):
+    """A model of pydantic, or anything that gives its members as one does."""
 
-    message: int | None = None
-    part: int | None = None
-    other_message: int | None = None
-    section: int | None = None
-    tool_call_id: str | None = None
-    line: int | None = None
-    column: int | None = None
-    start: int | None = None
-    end: int | None = None
+    def model_dump(self, *, mode: Any = ..., exclude_unset: Any = ..., by_alias: Any = ...) -> dict[str, Any]: ...
 
 
-@dataclass(frozen=True)
-class Diagnostic:
-    """A finding: what is wrong, where, and what would mend it."""
-
-    code: str
-    severity: str
-    message: str
-    at: Position = field(default_factory=Position)
-    fix: str | None = None
-    answer: str | None = None
-    """What the provider would answer, in its own words."""
-
-    @classmethod
-    def read(cls, members: dict[str, Any]) -> Diagnostic:
-        """From the JSON form of the command line."""
-        known = {name: members[name] for name in ("code", "severity", "message", "fix", "answer") if name in members}
-        at = {name: value for name, value in members.get("at", {}).items() if name in Position.__dataclass_fields__}
-        return cls(at=Position(**at), **known)
-
-    def __str__(self) -> str:
-        place = f" (message {self.at.message})" if self.at.message is not None else ""
-        fix = f"; {self.fix}" if self.fix else ""
-        return f"{self.severity}[{self.code}]: {self.message}{place}{fix}"
+Document = str | bytes | bytearray | memoryview | Sequence[Any] | Mapping[str, Any] | Dumps
+"""A conversation: JSON as text, or a list of messages, a request, a model."""
 
 
-def _all(line: str | None, member: str) -> tuple[Diagnostic, ...]:
-    if line is None:
-        return ()
-    return tuple(Diagnostic.read(it) for it in json.loads(line).get(member, ()))
-
-
-@dataclass(frozen=True)
-class Converted(Generic[D]):
-    """The answer of :func:`msg.convert`."""
-
-    document: D
-    _line: str | None = field(repr=False, default=None)
-
-    @cached_property
-    def edits(self) -> tuple[Diagnostic, ...]:
-        """What the other format cannot hold."""
-        return _all(self._line, "edits")
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Fitted(Generic[D]):
     """The answer of :func:`msg.fit`."""
 
@@ -94,22 +47,35 @@ class Fitted(Generic[D]):
 
     @property
     def tokens(self) -> int | None:
-        """What is left costs so much."""
+        """The tokens of the document."""
         after = self.report.get("after") or self.report.get("before") or {}
         return after.get("tokens")
 
     @property
     def reason(self) -> str | None:
-        """Why it does not fit."""
-        return next((it.message for it in self.edits if it.severity == "error"), None)
+        """Why it does not fit; ``None`` if it does."""
+        why = self.report.get("cannot_fit")
+        if why:
+            floor, limit = why["floor"], why["limit"]
+            return f"the history has at least {floor} tokens, the budget leaves {limit} ({why['why']})"
+        errors = (*self.remaining, *(it for it in self.edits if it.severity == "error"))
+        return next((it.message for it in errors), None)
 
     @cached_property
     def edits(self) -> tuple[Diagnostic, ...]:
         """What was cut."""
-        return _all(self._line, "edits")
+        return _msg.diagnostics(self._line, "edits")
+
+    @cached_property
+    def remaining(self) -> tuple[Diagnostic, ...]:
+        """The errors that no edit mends."""
+        return _msg.diagnostics(self._line, "remaining")
+
+    def __repr__(self) -> str:
+        return f"Fitted(status={self.status!r}, tokens={self.tokens}, edits={len(self.edits)})"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Stats:
     """The answer of :func:`msg.stats`."""
 
@@ -123,15 +89,18 @@ class Stats:
 
     @property
     def messages(self) -> int:
-        """How many messages."""
+        """The number of messages."""
         return int(self.report["messages"])
 
     @property
     def bytes(self) -> int:
-        """Their size."""
+        """The size of the messages."""
         return int(self.report["bytes"])
 
     @property
     def tokens(self) -> int:
-        """What they cost."""
+        """The tokens of the messages."""
         return int(self.report["tokens"])
+
+    def __repr__(self) -> str:
+        return f"Stats(messages={self.messages}, bytes={self.bytes}, tokens={self.tokens})"

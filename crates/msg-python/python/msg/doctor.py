@@ -1,0 +1,60 @@
+"""Sessions that agents left on disk or in a store: what keeps them from being resumed, and the mended session."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from . import _msg
+from ._msg import Diagnostic
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from .options import Agent, DoctorOptions
+
+__all__ = ["SessionReport", "doctor"]
+
+D = TypeVar("D")
+
+
+@dataclass(frozen=True)
+class SessionReport(Generic[D]):
+    """The answer of :func:`msg.doctor`; true where no error was found."""
+
+    agent: str
+    """The agent that wrote the session."""
+    document: D
+    """The mended session; the one that was given if nothing was changed."""
+    changed: bool
+    """Whether anything was mended."""
+    findings: tuple[Diagnostic, ...]
+    """What was wrong, with lines that count from 1."""
+
+    def __bool__(self) -> bool:
+        return all(it.severity != "error" for it in self.findings)
+
+
+def doctor(session: D, /, *, agent: Agent | None = None, **options: Unpack[DoctorOptions]) -> SessionReport[D]:
+    """What is wrong with a session, and the session mended: text (JSON lines) or the list of its records.
+
+    ``agent`` names who wrote it; it is recognised if not given. No file is read or written.
+
+    Options:
+        all: Make the mends of warnings too
+        drop_thinking: Remove the thoughts of the model
+        drop_encrypted: Remove what only another account can decrypt
+        drop: Remove lines with errors from a data set
+        error: The message of the provider: find what it is about
+        agent_version: Judge findings by this version of the agent [default: the newest one that is known]
+        leaf: Read the session along this record
+        max_record: Do not look into records above this size, in bytes
+        xml: Read tool calls in the text of older sessions
+
+    >>> record = {"type": "user", "uuid": "u1", "parentUuid": None, "message": {"role": "user", "content": "Hi"}}
+    >>> report = doctor([record])
+    >>> report.agent, report.changed, report.document[0] is record
+    ('claude-code', False, True)
+    """
+    document: Any = session
+    return SessionReport(*_msg.doctor(document, agent, options))

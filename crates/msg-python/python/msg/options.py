@@ -1,0 +1,407 @@
+"""The options of each function as types: ``def mine(**options: Unpack[msg.options.RepairOptions])``.
+
+Written by `cargo xtask codegen` from the option structs. They cost nothing at run time: ``import msg`` does not load them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypedDict, Union
+
+Profile = Literal[
+    "openai", "openai-responses", "anthropic", "gemini", "mistral", "bedrock", "deepseek", "kimi", "glm", "vertex",
+    "openrouter", "ollama", "groq", "qwen", "azure", "cohere", "template", "fireworks", "together", "minimax",
+    "copilot", "perplexity", "generic",
+]
+
+Format = Literal[
+    "openai", "anthropic", "bedrock", "gemini", "interactions", "responses", "agent", "otel", "turns", "plain",
+    "native", "langchaingo", "claude-code", "codex", "gemini-cli", "opencode", "goose", "cline", "aider",
+    "openhands", "swe-agent", "langchain", "pydantic-ai", "agents-sdk", "vercel-ui", "sharegpt", "openai-jsonl",
+    "inspect", "qwen-code", "pi", "copilot-cli", "claude-stream", "codex-exec", "atif", "kimi", "droid", "grok",
+]
+
+ListFormat = Literal[
+    "openai", "bedrock", "gemini", "interactions", "responses", "agent", "otel", "turns", "plain", "native",
+    "langchaingo", "claude-code", "codex", "gemini-cli", "opencode", "goose", "cline", "aider", "openhands",
+    "swe-agent", "langchain", "pydantic-ai", "agents-sdk", "vercel-ui", "sharegpt", "openai-jsonl", "inspect",
+    "qwen-code", "pi", "copilot-cli", "claude-stream", "codex-exec", "atif", "kimi", "droid", "grok",
+]
+
+ObjectFormat = Literal[
+    "anthropic",
+]
+
+Preset = Literal[
+    "balanced", "pentagi", "wolo", "forge", "window",
+]
+
+Counter = Literal[
+    "script", "o200k", "cl100k", "forge", "wolo",
+]
+
+Provider = Literal[
+    "auto", "openai", "responses", "anthropic", "gemini", "interactions", "bedrock",
+]
+
+Agent = Literal[
+    "claude-code", "codex", "gemini-cli", "opencode", "goose", "cline", "aider", "openhands", "swe-agent",
+    "langchain", "pydantic-ai", "agents-sdk", "vercel-ui", "sharegpt", "openai-jsonl", "inspect", "otel",
+    "qwen-code", "pi", "copilot-cli", "claude-stream", "codex-exec", "atif", "kimi", "droid", "grok",
+]
+
+
+class Usage(TypedDict):
+    """Prompt tokens that a provider reported for the first messages."""
+
+    messages: int
+    prompt_tokens: int
+
+
+class ReadOptions(TypedDict, total=False):
+    """How a document is read: of ``messages`` and ``prefix_keys``."""
+
+    from_: Union[Format, None]
+    """The format of the input; recognised from its content, then its name, if not given"""
+    calls: Union[Literal["auto", "native", "xml"], None]
+    """Where calls stand: `native`, in members; `xml`, also in the text, with `Tool: NAME` results. `plain` is read as `xml`"""
+    max_bytes: Union[int, None]
+    """The largest document (a file, or a line with jsonl) that is read, in bytes (k, M) [default: 256 MiB]"""
+
+
+class CheckOptions(TypedDict, total=False):
+    """Of ``check``, ``is_valid`` and ``Checker``."""
+
+    from_: Union[Format, None]
+    """The format of the input; recognised from its content, then its name, if not given"""
+    calls: Union[Literal["auto", "native", "xml"], None]
+    """Where calls stand: `native`, in members; `xml`, also in the text, with `Tool: NAME` results. `plain` is read as `xml`"""
+    max_bytes: Union[int, None]
+    """The largest document (a file, or a line with jsonl) that is read, in bytes (k, M) [default: 256 MiB]"""
+    model: Union[str, None]
+    """The model that made the assistant's messages, where the document does not say it: some providers refuse the signed reasoning of other models"""
+    provider: Union[str, None]
+    """The provider that made them, where the document does not say it"""
+    profile: Union[Profile, None]
+    """Also judge by what this provider accepts"""
+    for_model: Union[str, None]
+    """With profile: the model that is asked, which a request says itself"""
+    request: Union[bool, None]
+    """Take the messages for a request: with profile also how it may end"""
+    open: Union[bool, None]
+    """Allow calls without results at the end: the agent has not run them yet"""
+    messages: Union[bool, None]
+    """Also check each message by itself: roles, empty content, misplaced parts, arguments"""
+    max_chars: Union[int, None]
+    """With messages: refuse user texts of more than N characters"""
+
+
+class RepairOptions(TypedDict, total=False):
+    """Of ``repair``."""
+
+    from_: Union[Format, None]
+    """The format of the input; recognised from its content, then its name, if not given"""
+    calls: Union[Literal["auto", "native", "xml"], None]
+    """Where calls stand: `native`, in members; `xml`, also in the text, with `Tool: NAME` results. `plain` is read as `xml`"""
+    max_bytes: Union[int, None]
+    """The largest document (a file, or a line with jsonl) that is read, in bytes (k, M) [default: 256 MiB]"""
+    model: Union[str, None]
+    """The model that made the assistant's messages, where the document does not say it: some providers refuse the signed reasoning of other models"""
+    provider: Union[str, None]
+    """The provider that made them, where the document does not say it"""
+    profile: Union[Profile, None]
+    """Also judge by what this provider accepts"""
+    for_model: Union[str, None]
+    """With profile: the model that is asked, which a request says itself"""
+    request: Union[bool, None]
+    """Take the messages for a request: with profile also how it may end"""
+    open: Union[bool, None]
+    """Allow calls without results at the end: the agent has not run them yet"""
+    orphans: Union[Literal["fabricate", "drop", "keep"], None]
+    """Results that no call bears: add a call where there is room, drop, or keep all [default: fabricate]"""
+    first: Union[Literal["insert", "drop"], None]
+    """An assistant message at the very beginning: insert a user message before it, or drop it [default: insert]"""
+    unknown_role: Union[Literal["drop", "user"], None]
+    """A message with an unknown role: drop it, or read it as a user message [default: drop]"""
+    arguments: Union[Literal["keep", "sanitize", "mend", "complete"], None]
+    """Arguments that are not JSON: keep them, mend what has one reading, complete also what is cut off (not to be run), or sanitize (escape control characters, else `{}`) [default: keep]"""
+    all: Union[bool, None]
+    """Also mend what is only a warning: accepted, but not read by the provider or not certain. By default only errors are mended"""
+    strict: Union[bool, None]
+    """Take what an edit loses for an error: exit status 1"""
+    id_pattern: Union[str, None]
+    """The pattern of fresh tool call ids, such as `call_{r:24:x}`"""
+
+
+class ConvertOptions(TypedDict, total=False):
+    """Of ``convert``. Options of a format that is not the target do nothing."""
+
+    from_: Union[Format, None]
+    """The format of the input; recognised from its content, then its name, if not given"""
+    calls: Union[Literal["auto", "native", "xml"], None]
+    """Where calls stand: `native`, in members; `xml`, also in the text, with `Tool: NAME` results. `plain` is read as `xml`"""
+    max_bytes: Union[int, None]
+    """The largest document (a file, or a line with jsonl) that is read, in bytes (k, M) [default: 256 MiB]"""
+    response: Union[bool, None]
+    """Convert a response into a response: id, model, stop reason and usage go along"""
+    model: Union[str, None]
+    """With request: the model to ask; the name in the input is of another provider"""
+    strict: Union[bool, None]
+    """Take what is lost for an error: exit status 1"""
+    context: Union[Literal["keep", "drop"], None]
+    """To an agent's session: whether system texts and context that an agent injected go along: keep or drop"""
+    cwd: Union[str, None]
+    """To an agent's session: the folder that it works in"""
+    session_id: Union[str, None]
+    """To an agent's session: its id"""
+    provenance: Union[bool, None]
+    """Write who made each message, where the format has a place for it"""
+    preview: Union[int, None]
+    """For `plain`: role and preview only, of so many characters"""
+    agent_form: Union[Literal["document", "sdk"], None]
+    """Which form of `agent` is written"""
+    layout: Union[Literal["keep", "canonical"], None]
+    """Whether the shape that a source had comes back"""
+    content_when_empty: Union[Literal["omit", "null", "empty"], None]
+    """The content of an assistant message that has calls and no content"""
+    text_parts: Union[Literal["array", "join"], None]
+    """How content that is several texts is written"""
+    text_separator: Union[str, None]
+    """What stands between texts that are joined; a line break if nothing is said"""
+    reasoning: Union[Literal["all", "with_calls", "none"], None]
+    """Which messages keep their reasoning"""
+    reasoning_field: Union[Literal["reasoning_content", "reasoning"], None]
+    """The member that holds reasoning"""
+    item_ids: Union[Literal["keep", "drop"], None]
+    """What happens to the ids of Responses items"""
+    later_system: Union[Literal["user", "keep", "hoist"], None]
+    """What becomes of later system messages"""
+    cache_control: Union[Literal["carry", "drop"], None]
+    """What becomes of `cache_control`"""
+    thinking: Union[Literal["keep", "none"], None]
+    """What becomes of thinking"""
+    max_tokens: Union[int, None]
+    """With request: the most tokens of the answer, where the target demands a number and the input has none"""
+    cache: Union[Literal["carry", "drop"], None]
+    """What becomes of cache points"""
+    unsigned: Union[Literal["drop", "keep"], None]
+    """What becomes of unsigned reasoning; none is `keep` in the same format and `drop` otherwise"""
+    ids: Union[Literal["keep", "omit"], None]
+    """What becomes of ids"""
+    thoughts: Union[Literal["keep", "none"], None]
+    """What becomes of thoughts"""
+    profile: Union[Literal["strict", "doc", "shipped"], None]
+    """Mend the output for this provider, as `msg repair profile` does; errors that stay: exit status 1"""
+    system_prompt: Union[str, None]
+    """The prompt, if no system message is emitted"""
+    system_role: Union[Literal["system", "developer"], None]
+    """The role of system turns and of the prompt"""
+    agent_display_name: Union[str, None]
+    """The name that takes the place of `product_name` in the injected prompt"""
+    product_name: Union[str, None]
+    """The name that the prompt was written with"""
+    failed_tools: Union[Literal["filter", "include_error"], None]
+    """Whether [`LowerRules::Doc`] sends failed tools"""
+    empty_tool_output: Union[Literal["by_profile", "placeholder", "literal"], None]
+    """What represents an output that is empty"""
+    invalid_arguments: Union[Literal["keep", "wrap"], None]
+    """What [`LowerRules::Strict`] sends of argument text that is not JSON"""
+    arguments: Union[Literal["spaced", "compact"], None]
+    """How a tool's `input` is spelled"""
+    split_interleaved: Union[bool, None]
+    """Whether text after a tool part begins another assistant message (OA-8)"""
+
+
+class FitOptions(TypedDict, total=False):
+    """Of ``fit``, ``fit_requests`` and ``fit_apply``."""
+
+    from_: Union[Format, None]
+    """The format of the input; recognised from its content, then its name, if not given"""
+    calls: Union[Literal["auto", "native", "xml"], None]
+    """Where calls stand: `native`, in members; `xml`, also in the text, with `Tool: NAME` results. `plain` is read as `xml`"""
+    max_bytes: Union[int, None]
+    """The largest document (a file, or a line with jsonl) that is read, in bytes (k, M) [default: 256 MiB]"""
+    unit: Union[Literal["tokens", "bytes"], None]
+    """What the limit counts [default: tokens]"""
+    reserve: Union[Union[int, str], None]
+    """What to keep free of the limit, as a number or a percentage"""
+    trigger: Union[int, None]
+    """Compact only above this percentage of what is usable"""
+    target: Union[int, None]
+    """Compact down to this percentage of what is usable"""
+    counter: Union[Counter, None]
+    """How tokens are counted [default: script, or the preset's]"""
+    tools: Union[Sequence[Mapping[str, Any]], None]
+    """Count the tool definitions in FILE (a JSON list) instead of those of the request body"""
+    usage: Union[Usage, None]
+    """Calibrate by a reported usage: so many prompt tokens for the first K messages"""
+    preset: Union[Preset, None]
+    """What to do, in which order [default: balanced]"""
+    config: Union[Mapping[str, Any], None]
+    """An option of the preset; repeatable"""
+    policies: Union[Sequence[Mapping[str, Any]], None]
+    """The policies to run instead of a preset, as a JSON list"""
+    pin: Union[Sequence[str], None]
+    """What stays: first-user, contains:TEXT, tool:NAME; repeatable, replaces first-user"""
+    tool_caps: Union[Mapping[str, int], None]
+    """Bytes to which the outputs of a tool are cut first"""
+    profile: Union[Profile, None]
+    """Keep to what this provider accepts"""
+    repair: Union[bool, None]
+    """Mend the chain first"""
+    open: Union[bool, None]
+    """Accept unanswered calls at the end"""
+    on_failure: Union[Literal["keep", "digest"], None]
+    """When a summary fails: keep what it was to replace, or put a digest there [default: the preset's]"""
+    best_effort: Union[bool, None]
+    """Print what was reached even if it does not fit"""
+    strict: Union[bool, None]
+    """Take what is lost, and not cut, for an error: exit status 1"""
+    test_summarizer: Union[Union[str, Sequence[str]], None]
+    """A summariser for tests: fixed:TEXT, len, hash, echo:N, digest, error, fail-on:TEXT"""
+    records: Union[bool, None]
+    """Write the records of the compaction to FILE, a line of JSON each"""
+    plan: Union[bool, None]
+    """Write the plan to FILE: it can be applied to the grown conversation, and undone"""
+    apply: Union[Mapping[str, Any], None]
+    """Apply the plan in FILE instead of compacting"""
+    undo: Union[Mapping[str, Any], None]
+    """Undo the plan in FILE instead of compacting"""
+    top: Union[int, None]
+    """How many parts `stats` lists"""
+
+
+class StatsOptions(TypedDict, total=False):
+    """Of ``stats`` and ``tokens``."""
+
+    from_: Union[Format, None]
+    """The format of the input; recognised from its content, then its name, if not given"""
+    calls: Union[Literal["auto", "native", "xml"], None]
+    """Where calls stand: `native`, in members; `xml`, also in the text, with `Tool: NAME` results. `plain` is read as `xml`"""
+    max_bytes: Union[int, None]
+    """The largest document (a file, or a line with jsonl) that is read, in bytes (k, M) [default: 256 MiB]"""
+    budget: Union[int, None]
+    """A limit in tokens (k, M), drawn as a line over the growth"""
+    counter: Union[Counter, None]
+    """How tokens are counted [default: script, or the preset's]"""
+    tools: Union[Sequence[Mapping[str, Any]], None]
+    """Count the tool definitions in FILE (a JSON list) instead of those of the request body"""
+    usage: Union[Usage, None]
+    """Calibrate by a reported usage: so many prompt tokens for the first K messages"""
+    top: Union[int, None]
+    """How many of the largest parts to list"""
+
+
+class SummaryOptions(TypedDict, total=False):
+    """Of ``msg.arrow.summary``."""
+
+    from_: Union[Format, None]
+    """The format of the input; recognised from its content, then its name, if not given"""
+    calls: Union[Literal["auto", "native", "xml"], None]
+    """Where calls stand: `native`, in members; `xml`, also in the text, with `Tool: NAME` results. `plain` is read as `xml`"""
+    max_bytes: Union[int, None]
+    """The largest document (a file, or a line with jsonl) that is read, in bytes (k, M) [default: 256 MiB]"""
+    model: Union[str, None]
+    """The model that made the assistant's messages, where the document does not say it: some providers refuse the signed reasoning of other models"""
+    provider: Union[str, None]
+    """The provider that made them, where the document does not say it"""
+    profile: Union[Profile, None]
+    """Also judge by what this provider accepts"""
+    for_model: Union[str, None]
+    """With profile: the model that is asked, which a request says itself"""
+    request: Union[bool, None]
+    """Take the messages for a request: with profile also how it may end"""
+    open: Union[bool, None]
+    """Allow calls without results at the end: the agent has not run them yet"""
+    messages: Union[bool, None]
+    """Also check each message by itself: roles, empty content, misplaced parts, arguments"""
+    max_chars: Union[int, None]
+    """With messages: refuse user texts of more than N characters"""
+    counter: Union[Counter, None]
+    """How tokens are counted [default: script]"""
+
+
+class DoctorOptions(TypedDict, total=False):
+    """Of ``doctor``."""
+
+    all: Union[bool, None]
+    """Make the mends of warnings too"""
+    drop_thinking: Union[bool, None]
+    """Remove the thoughts of the model"""
+    drop_encrypted: Union[bool, None]
+    """Remove what only another account can decrypt"""
+    drop: Union[bool, None]
+    """Remove lines with errors from a data set"""
+    error: Union[str, None]
+    """The message of the provider: find what it is about"""
+    agent_version: Union[str, None]
+    """Judge findings by this version of the agent [default: the newest one that is known]"""
+    leaf: Union[str, None]
+    """Read the session along this record"""
+    max_record: Union[int, None]
+    """Do not look into records above this size, in bytes"""
+    xml: Union[bool, None]
+    """Read tool calls in the text of older sessions"""
+
+
+class KeyOptions(TypedDict, total=False):
+    """Of ``key``."""
+
+    from_: Union[Format, None]
+    """The format of the input; recognised from its content, then its name, if not given"""
+    calls: Union[Literal["auto", "native", "xml"], None]
+    """Where calls stand: `native`, in members; `xml`, also in the text, with `Tool: NAME` results. `plain` is read as `xml`"""
+    max_bytes: Union[int, None]
+    """The largest document (a file, or a line with jsonl) that is read, in bytes (k, M) [default: 256 MiB]"""
+    exact: Union[bool, None]
+    """Hash the bytes, which need not be a document, instead of what is said"""
+
+
+class ToolsOptions(TypedDict, total=False):
+    """Of ``tools`` and ``ToolParser``."""
+
+    thinking: Union[Literal["extract", "drop", "off"], None]
+    """What becomes of thinking"""
+    implicit_thinking: Union[bool, None]
+    """The message begins inside thinking: the template has opened the tag"""
+    fenced_tools: Union[Literal["fallback", "always", "never"], None]
+    """What becomes of calls in code fences"""
+    dialects: Union[Union[str, Sequence[str]], None]
+    """Read only calls of these dialects and `<tool>` blocks: invoke, hermes, glm, qwen, cline, dsml, minimax, harmony, kimi, deepseek, llama, pythonic, mistral, fenced; or all, or none [default: all, with jsonl none]"""
+    tools: Union[Union[str, Sequence[Union[str, Mapping[str, Any]]]], None]
+    """The registered tools: names, or a JSON file of definitions"""
+    schema: Union[Any, None]
+    """Types of parameters: tool definitions, or an object from tool to JSON Schema"""
+    finish_reason: Union[str, None]
+    """Why the model stopped; length and its like mean that the text was cut"""
+    chunk: Union[int, None]
+    """Bytes fed at a time; 0 for all at once. It changes no answer"""
+    max_tool_bytes: Union[int, None]
+    """The largest block that is kept, in bytes"""
+    max_depth: Union[int, None]
+    """The deepest nesting of parameters"""
+    max_retries: Union[int, None]
+    """Blocks and fences that may be read twice"""
+    events: Union[bool, None]
+    """Add the events of the stream to the JSON form"""
+
+
+class StreamOptions(TypedDict, total=False):
+    """Of ``stream`` and ``StreamAssembler``."""
+
+    provider: Union[Provider, None]
+    """Whose stream it is"""
+    chunk: Union[int, None]
+    """Feed N bytes at a time; 0 feeds all at once. The result is the same"""
+    to: Union[Literal["openai", "native", "turns", "openai-chunks", "responses-events", "anthropic-events", "gemini-chunks", "interactions-events", "bedrock-events", "bedrock-frames"], None]
+    """The form of the message"""
+    events: Union[bool, None]
+    """Give the events too"""
+    split_concatenated: Union[bool, None]
+    """Objects that stand behind each other without a break are events of their own"""
+    max_event_bytes: Union[int, None]
+    """The largest event that is kept, in bytes"""
+    interrupt_after: Union[int, None]
+    """The stream is cut off behind so many bytes"""
+    max_bytes: Union[int, None]
+    """The largest document (a file, or a line with jsonl) that is read, in bytes (k, M) [default: 256 MiB]"""
