@@ -2,9 +2,14 @@
 
 use crate::options::Known;
 
-pub(crate) const READ: &[Known] =
-    &[Known::new("from_", "str"), Known::new("calls", "str"), Known::new("max_bytes", "int")];
+#[rustfmt::skip]
+pub(crate) const READ: &[Known] = &[
+    Known::new("from_", "str"),
+    Known::new("calls", "str"),
+    Known::new("max_bytes", "int"),
+];
 
+#[rustfmt::skip]
 pub(crate) const CHECK: &[Known] = &[
     Known::new("from_", "str"),
     Known::new("calls", "str"),
@@ -19,6 +24,7 @@ pub(crate) const CHECK: &[Known] = &[
     Known::new("max_chars", "int"),
 ];
 
+#[rustfmt::skip]
 pub(crate) const REPAIR: &[Known] = &[
     Known::new("from_", "str"),
     Known::new("calls", "str"),
@@ -38,6 +44,7 @@ pub(crate) const REPAIR: &[Known] = &[
     Known::new("id_pattern", "str"),
 ];
 
+#[rustfmt::skip]
 pub(crate) const CONVERT: &[Known] = &[
     Known::new("from_", "str"),
     Known::new("calls", "str"),
@@ -79,6 +86,7 @@ pub(crate) const CONVERT: &[Known] = &[
     Known::new("split_interleaved", "bool"),
 ];
 
+#[rustfmt::skip]
 pub(crate) const FIT: &[Known] = &[
     Known::new("from_", "str"),
     Known::new("calls", "str"),
@@ -110,6 +118,7 @@ pub(crate) const FIT: &[Known] = &[
     Known::new("top", "int"),
 ];
 
+#[rustfmt::skip]
 pub(crate) const STATS: &[Known] = &[
     Known::new("from_", "str"),
     Known::new("calls", "str"),
@@ -121,6 +130,7 @@ pub(crate) const STATS: &[Known] = &[
     Known::new("top", "int"),
 ];
 
+#[rustfmt::skip]
 pub(crate) const SUMMARY: &[Known] = &[
     Known::new("from_", "str"),
     Known::new("calls", "str"),
@@ -136,6 +146,7 @@ pub(crate) const SUMMARY: &[Known] = &[
     Known::new("counter", "str"),
 ];
 
+#[rustfmt::skip]
 pub(crate) const DOCTOR: &[Known] = &[
     Known::new("all", "bool"),
     Known::new("drop_thinking", "bool"),
@@ -148,6 +159,7 @@ pub(crate) const DOCTOR: &[Known] = &[
     Known::new("xml", "bool"),
 ];
 
+#[rustfmt::skip]
 pub(crate) const KEY: &[Known] = &[
     Known::new("from_", "str"),
     Known::new("calls", "str"),
@@ -155,6 +167,7 @@ pub(crate) const KEY: &[Known] = &[
     Known::new("exact", "bool"),
 ];
 
+#[rustfmt::skip]
 pub(crate) const TOOLS: &[Known] = &[
     Known::new("thinking", "str"),
     Known::new("implicit_thinking", "bool"),
@@ -170,6 +183,7 @@ pub(crate) const TOOLS: &[Known] = &[
     Known::new("events", "bool"),
 ];
 
+#[rustfmt::skip]
 pub(crate) const STREAM: &[Known] = &[
     Known::new("provider", "str"),
     Known::new("chunk", "int"),

@@ -67,6 +67,30 @@ def test_recipe(engine: str, tmp_path: Path) -> None:
     assert set(ids) - longest == set(ids[-3:-1]) | same_as_a_prefix(ids, documents)
 
 
+@pytest.mark.engine
+def test_clickhouse(tmp_path: Path) -> None:
+    """Its answers are text, and it only checks."""
+    pytest.importorskip("chdb")
+    documents = logs.rows()
+    logs.write(tmp_path / "logs", documents)
+    script = tmp_path / "recipe.py"
+    script.write_text(blocks("ClickHouse"), encoding="utf-8")
+    subprocess.run([sys.executable, str(script)], cwd=tmp_path, check=True, timeout=240)
+    checks = msg.arrow.check(pyarrow.array(documents, pyarrow.string()), profile="openai").to_pylist()
+    found = {it["id"]: it["verdict"] for it in written(tmp_path, "checked")}
+    for at, row in enumerate(checks):
+        verdict = found[f"log-{at:06}"] and json.loads(found[f"log-{at:06}"])
+        if row is None:
+            assert verdict is None
+        elif row["error"]:
+            # What is not JSON may be another format by itself, and never in a column.
+            assert list(verdict) == ["error"]
+        else:
+            assert verdict == {"ok": row["ok"], "codes": [it["code"] for it in row["diagnostics"]]}
+    codes = Counter(it["code"] for row in checks if row for it in row["diagnostics"] or ())
+    assert {it["code"]: it["count"] for it in written(tmp_path, "codes")} == codes
+
+
 def same_as_a_prefix(ids: list[str], documents: list[str | None]) -> set[str]:
     """The other documents that are the beginning of one, by the functions over single documents."""
     keys, shorter = {}, set()

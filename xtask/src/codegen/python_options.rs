@@ -207,7 +207,7 @@ pub(crate) fn generate(workspace: &Workspace) -> Res<Vec<Output>> {
         let members = source.members(group.structs, group.command, group.only_flags)?;
         write!(types, "\n\nclass {}(TypedDict, total=False):\n", group.class)?;
         writeln!(types, "    \"\"\"{}\"\"\"\n", group.about)?;
-        write!(table, "\npub(crate) const {}: &[Known] = &[\n", group.table)?;
+        write!(table, "\n#[rustfmt::skip]\npub(crate) const {}: &[Known] = &[\n", group.table)?;
         for it in &members {
             writeln!(table, "    Known::new({:?}, {:?}),", it.python_name(), it.kinds)?;
             if group.declared.contains(&&*it.name) {
