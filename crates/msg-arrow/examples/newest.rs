@@ -1,4 +1,4 @@
-//! Logs in which a conversation stands once a turn, each time longer: only the longest of each is kept, and mended.
+//! Logs that contain a conversation once per turn, each time longer: only the longest of each is kept, and mended.
 //!
 //! `cargo run -p msg-arrow --example newest`
 

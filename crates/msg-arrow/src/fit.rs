@@ -1,4 +1,4 @@
-//! The kernels over documents that have to fit a budget, with summaries that nobody writes, or somebody elsewhere
+//! The kernels over documents that have to fit a budget, with digests or with summaries that were written elsewhere
 //! (SC-20).
 
 use arrow_array::{Array, ListArray, StructArray};

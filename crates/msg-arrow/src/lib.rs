@@ -3,7 +3,7 @@
 //!
 //! The answer to a row depends on the row and the options alone. Null gives null; a row that cannot be read gives an
 //! `error` in its row, and never fails the others. There is no logic of conversations here, no thread, no file and
-//! no engine: plans, shuffles and storage are the caller's. Types and rules stand in `docs/scale.md` (SC-…).
+//! no engine: plans, shuffles and storage are the caller's. Types and rules are in `docs/scale.md` (SC-…).
 //!
 //! ```
 //! use arrow_array::{Array, StringArray, cast::AsArray};

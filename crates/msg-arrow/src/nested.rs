@@ -7,7 +7,7 @@
 //! arguments: {a: 1, b: null}                                          {"a":1}, and a warning
 //! ```
 //!
-//! Which nulls of such arguments were real nobody can know any more. Does not look at what the members mean.
+//! Which nulls of such arguments were written cannot be known. Does not look at what the members mean.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{

@@ -73,7 +73,7 @@ impl Texts {
     }
 }
 
-/// Whether so many bytes more have a place behind those that are there.
+/// Whether there is room for more bytes after those that are there.
 fn place(len: usize, more: usize) -> Result<(), Full> {
     let fits = len.checked_add(more).is_some_and(|it| i32::try_from(it).is_ok());
     if fits { Ok(()) } else { Err(Full) }

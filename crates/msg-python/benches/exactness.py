@@ -40,7 +40,7 @@ BATCH = 2000
 def documents(data: str | None, times: int) -> list[str | None]:
     """The rows: each conversation several times, one in 53 torn and one in 47 null."""
     if data is None:
-        # What has line breaks is no line, and an empty line is no row.
+        # A document with line breaks is not a line, and an empty line is not a row.
         once = [it for it in logs.rows() if it is not None and it.strip() and "\n" not in it]
     else:
         files = sorted(Path(data).glob("*.jsonl"))
@@ -98,7 +98,7 @@ def expected(rows: list[str | None], said: tuple[list[bytes], list[bytes], list[
         checks.append({**members, **diagnostics(line, "diagnostics")})
         document, report = next(repair).decode(), json.loads(next(edits))
         if "error" in line:
-            # The answer that stands in the place of a document.
+            # The answer in place of a document.
             repairs.append(diagnostics(json.loads(document), "edits"))
         else:
             found = diagnostics(report, "edits")

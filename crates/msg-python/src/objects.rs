@@ -1,4 +1,4 @@
-//! The objects of a caller as the source of a skeleton (PY-5): judged where they stand, without a text of them.
+//! The objects of a caller as the source of a skeleton (PY-5): judged in place, without a text of them.
 //!
 //! ```text
 //! [{"role": "user", "content": "Please read the … and tell me"}, …]  ->  user "␟0␟", …

@@ -25,7 +25,7 @@ pub(crate) fn like<'py>(
     }
 }
 
-/// JSON text as objects, JSON lines as a list of them; elements whose text stands among the walked ones are these objects again.
+/// JSON text as objects, JSON lines as a list of them; elements whose text is one of the walked ones are these objects again.
 pub(crate) fn objects<'py>(
     py: Python<'py>,
     json: &[u8],

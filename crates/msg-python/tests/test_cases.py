@@ -18,7 +18,7 @@ PROFILES = [None, "openai", "anthropic", "gemini", "mistral"]
 
 
 def values(value: Any, depth: int = 3) -> Iterator[Any]:
-    """A value of a case file, and what stands in it: some of it is a document."""
+    """A value of a case file, and what is in it: some of it is a document."""
     if isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
         try:
             value = json.loads(value, parse_constant=no_number)
@@ -42,7 +42,7 @@ def documents(crate: str) -> Iterator[Any]:
 
 
 def no_number(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")
 
 
 def spelled(document: Any) -> str:

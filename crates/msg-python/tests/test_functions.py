@@ -182,7 +182,7 @@ def test_wrong_calls_are_type_errors() -> None:
 
 
 def test_errors_speak_of_arguments() -> None:
-    """No flag of the program and no place in a text that nobody wrote (RE-15, RE-17)."""
+    """No flag of the program and no place in a text that the caller did not write (RE-15, RE-17)."""
     said = []
     acts: list[Callable[[], object]] = [
         lambda: msg.check([], profile="openia"),  # type: ignore[arg-type]

@@ -38,8 +38,9 @@ const GENERATORS: &[Generator] = &[
     Generator { name: "profiles", needs_build: false, generate: profiles::generate },
     Generator { name: "formats", needs_build: false, generate: formats::generate },
     Generator { name: "typed-dicts", needs_build: false, generate: typed_dicts::generate },
-    Generator { name: "python-options", needs_build: false, generate: python_options::generate },
     Generator { name: "cli", needs_build: true, generate: cli::generate },
+    // After `cli`, whose page it reads.
+    Generator { name: "python-options", needs_build: false, generate: python_options::generate },
     Generator { name: "pictures", needs_build: true, generate: pictures::generate },
 ];
 

@@ -144,7 +144,7 @@ fn layouts(rows: Rows<'_>) -> Vec<ArrayRef> {
 fn keyed(rows: Rows<'_>) -> ArrayRef {
     let last = rows.len();
     let keys = rows.iter().enumerate().map(|(i, row)| match row {
-        // A null may stand in the keys or in the values.
+        // A null may be in the keys or in the values.
         None if i % 2 == 0 => None,
         None => Some(0),
         Some(_) => Some(i32::try_from(last - i).expect("because there are few rows")),

@@ -22,11 +22,11 @@ pub struct StreamOptions {
     pub to: StreamForm,
     /// Give the events too.
     pub events: bool,
-    /// Objects that stand behind each other without a break are events of their own.
+    /// Objects that follow each other without a break are events of their own.
     pub split_concatenated: bool,
     /// The largest event that is kept, in bytes.
     pub max_event_bytes: Option<usize>,
-    /// The stream is cut off behind so many bytes.
+    /// The stream is cut off after so many bytes.
     pub interrupt_after: Option<usize>,
     /// The most bytes of a body in a column or a list of bodies; 256 MiB if not given.
     pub max_bytes: Option<u64>,

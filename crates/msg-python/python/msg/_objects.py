@@ -1,4 +1,4 @@
-"""What the adapters of message classes share: after a repair, the caller's own objects stand where nothing changed."""
+"""What the adapters of message classes share: after a repair, the caller's own objects are kept where nothing changed."""
 
 from __future__ import annotations
 

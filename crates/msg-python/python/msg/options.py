@@ -398,10 +398,10 @@ class StreamOptions(TypedDict, total=False):
     events: Union[bool, None]
     """Give the events too"""
     split_concatenated: Union[bool, None]
-    """Objects that stand behind each other without a break are events of their own"""
+    """Objects that follow each other without a break are events of their own"""
     max_event_bytes: Union[int, None]
     """The largest event that is kept, in bytes"""
     interrupt_after: Union[int, None]
-    """The stream is cut off behind so many bytes"""
+    """The stream is cut off after so many bytes"""
     max_bytes: Union[int, None]
     """The largest document (a file, or a line with jsonl) that is read, in bytes (k, M) [default: 256 MiB]"""

@@ -54,9 +54,9 @@ def stream(body: str | Bytes, /, **options: Unpack[StreamOptions]) -> dict[str, 
         chunk: Feed N bytes at a time; 0 feeds all at once. The result is the same
         to: The form of the message
         events: Give the events too
-        split_concatenated: Objects that stand behind each other without a break are events of their own
+        split_concatenated: Objects that follow each other without a break are events of their own
         max_event_bytes: The largest event that is kept, in bytes
-        interrupt_after: The stream is cut off behind so many bytes
+        interrupt_after: The stream is cut off after so many bytes
         max_bytes: The largest document (a file, or a line with jsonl) that is read, in bytes (k, M) [default: 256 MiB]
     """
     answer: dict[str, Any] = _msg.stream(body, options)
@@ -115,9 +115,9 @@ class StreamAssembler:
         chunk: Feed N bytes at a time; 0 feeds all at once. The result is the same
         to: The form of the message
         events: Give the events too
-        split_concatenated: Objects that stand behind each other without a break are events of their own
+        split_concatenated: Objects that follow each other without a break are events of their own
         max_event_bytes: The largest event that is kept, in bytes
-        interrupt_after: The stream is cut off behind so many bytes
+        interrupt_after: The stream is cut off after so many bytes
         max_bytes: The largest document (a file, or a line with jsonl) that is read, in bytes (k, M) [default: 256 MiB]
     """
 
