@@ -167,8 +167,11 @@ def single(source: Path, out: Path, _: Marked) -> None:
     def read(text: str | None) -> tuple[Any, Any]:
         if text is None:
             return None, None
+        # A line that is not JSON is not recognised as another format, as a single text is.
+        is_json = text.lstrip()[:1] in ("[", "{", '"')
         try:
-            checked, repaired = msg.check(text), msg.repair(text)
+            checked = msg.check(text) if is_json else msg.check(text, from_="openai")
+            repaired = msg.repair(text)
         except msg.ParseError as error:
             line = {"error": diagnostic(json.loads(error._line)["error"])}
             return line, line

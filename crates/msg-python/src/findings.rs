@@ -55,8 +55,8 @@ const PLACES: [&str; 10] = [
 impl Position {
     /// What `case Position(…)` compares, in order.
     #[classattr]
-    fn __match_args__() -> Vec<&'static str> {
-        PLACES.to_vec()
+    fn __match_args__(py: Python<'_>) -> PyResult<Py<PyTuple>> {
+        Ok(PyTuple::new(py, PLACES)?.unbind())
     }
 
     #[new]

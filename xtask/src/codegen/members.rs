@@ -222,7 +222,16 @@ fn dialects(text: &str) -> Vec<String> {
 
 /// Formats whose documents are objects; those of all others are lists, of messages or of records. A test of the package
 /// converts to each.
-const OBJECTS: &[&str] = &["anthropic"];
+const OBJECTS: &[&str] = &[
+    "anthropic",
+    "bedrock",
+    "gemini",
+    "interactions",
+    "opencode",
+    "goose",
+    "sharegpt",
+    "openai-jsonl",
+];
 
 fn of_kind(formats: &[String], objects: bool) -> Vec<String> {
     formats.iter().filter(|it| OBJECTS.contains(&&***it) == objects).cloned().collect()

@@ -9,16 +9,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import litellm
-from litellm.integrations.custom_logger import CustomLogger
-
 from . import repair
 from ._hooks import Mend
 
 if TYPE_CHECKING:
+    from litellm.integrations.custom_logger import CustomLogger
     from typing_extensions import Unpack
 
     from .options import RepairOptions
+else:
+    try:
+        from litellm.integrations.custom_logger import CustomLogger
+    except ImportError:  # `repair_messages` needs nothing of it
+        CustomLogger = object
 
 __all__ = ["Repair", "completion", "hook", "repair_messages"]
 
@@ -58,5 +61,7 @@ hook = Repair()
 
 def completion(model: str, messages: list[Any], *args: Any, **kwargs: Any) -> Any:
     """``litellm.completion`` with the messages mended."""
+    import litellm
+
     mended = hook.mend({"model": model, "messages": messages})
     return litellm.completion(model, mended["messages"], *args, **kwargs)

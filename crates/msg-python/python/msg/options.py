@@ -22,14 +22,14 @@ Format = Literal[
 ]
 
 ListFormat = Literal[
-    "openai", "bedrock", "gemini", "interactions", "responses", "agent", "otel", "turns", "plain", "native",
-    "langchaingo", "claude-code", "codex", "gemini-cli", "opencode", "goose", "cline", "aider", "openhands",
-    "swe-agent", "langchain", "pydantic-ai", "agents-sdk", "vercel-ui", "sharegpt", "openai-jsonl", "inspect",
-    "qwen-code", "pi", "copilot-cli", "claude-stream", "codex-exec", "atif", "kimi", "droid", "grok",
+    "openai", "responses", "agent", "otel", "turns", "plain", "native", "langchaingo", "claude-code", "codex",
+    "gemini-cli", "cline", "aider", "openhands", "swe-agent", "langchain", "pydantic-ai", "agents-sdk",
+    "vercel-ui", "inspect", "qwen-code", "pi", "copilot-cli", "claude-stream", "codex-exec", "atif", "kimi",
+    "droid", "grok",
 ]
 
 ObjectFormat = Literal[
-    "anthropic",
+    "anthropic", "bedrock", "gemini", "interactions", "opencode", "goose", "sharegpt", "openai-jsonl",
 ]
 
 Preset = Literal[
