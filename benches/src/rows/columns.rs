@@ -14,7 +14,7 @@ pub(super) const ROWS: &[Row] = &[
         contest(
             data,
             |it| msg_arrow::check(it, &CheckOptions::default()).is_ok(),
-            move |row| msg_document::check(row, &options).is_ok(),
+            move |row, _| msg_document::check(row, &options).is_ok(),
         )
     }),
     Row::new("column/repair", "a column repaired", &[], |data| {
@@ -22,7 +22,10 @@ pub(super) const ROWS: &[Row] = &[
         contest(
             data,
             |it| msg_arrow::repair(it, &RepairOptions::default()).is_ok(),
-            move |row| msg_document::repair(row, &options).is_ok(),
+            move |row, kept| {
+                let repaired = msg_document::repair(row, &options);
+                repaired.map(|it| kept.push_str(&String::from_utf8_lossy(&it.document))).is_ok()
+            },
         )
     }),
     Row::new("column/stats", "a column counted", &[], |data| {
@@ -30,15 +33,16 @@ pub(super) const ROWS: &[Row] = &[
         contest(
             data,
             |it| msg_arrow::stats(it, &FitOptions::default()).is_ok(),
-            move |row| msg_document::stats(row, &options).is_ok(),
+            move |row, _| msg_document::stats(row, &options).is_ok(),
         )
     }),
 ];
 
+/// The answers of the library are kept too: the documents that it gives in one text.
 fn contest(
     data: &Data,
     kernel: fn(&StringArray) -> bool,
-    library: impl Fn(&[u8]) -> bool + 'static,
+    library: impl Fn(&[u8], &mut String) -> bool + 'static,
 ) -> Contest {
     let lines = data.conversations();
     let bytes = lines.iter().map(String::len).sum();
@@ -46,7 +50,8 @@ fn contest(
     On::new(column, Size::Bytes(bytes))
         .timed("msg-arrow", move |it| vec![u64::from(kernel(it))])
         .timed("the library, row by row", move |it| {
-            let rows = it.iter().flatten().map(|row| library(row.as_bytes()));
+            let mut kept = String::new();
+            let rows = it.iter().flatten().map(|row| library(row.as_bytes(), &mut kept));
             vec![u64::from(rows.fold(true, |all, ok| all & ok))]
         })
         .done()

@@ -26,7 +26,7 @@ use crate::sources::Sources;
 #[command(after_help = "Examples:
   msg stream capture.sse
   msg stream --json --provider anthropic capture.sse
-  msg stream --json 'captures/**/*.sse'      a line of JSON for each, with its path
+  msg stream --json '*.sse'                  a line of JSON for each, with its path
   msg stream --options '{\"to\":\"openai-chunks\"}' capture.sse")]
 pub(crate) struct Args {
     /// The files to read, or patterns such as 'captures/*.sse'; `-` is standard input, and so is nothing when input is
