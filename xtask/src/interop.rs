@@ -5,7 +5,10 @@
 //! `cargo xtask interop hooks [NAME]` runs the hooks of the Python package in the real frameworks, each in an environment of
 //! its own: an endpoint on loopback refuses a broken history without the hook, and takes it with it (RE-22).
 //!
-//! The libraries are fetched into `target/interop`. Nothing of it is part of `cargo test` or `cargo xtask ci`.
+//! `cargo xtask interop agents [AGENT...]`: whether the agents' own programs resume what `msg` moved and mended. They talk
+//! to a fake provider on 127.0.0.1, which refuses calls and results that do not fit together.
+//!
+//! The libraries and programs are fetched into `target/interop`. Nothing of it is part of `cargo test` or `cargo xtask ci`.
 
 use std::path::Path;
 
@@ -22,6 +25,17 @@ const DOCUMENTS: &[&str] = &[
     "crates/msg-bedrock/test_data/converse/convert.jsonl",
     "crates/msg-gemini/test_data/contents/convert.jsonl",
     "crates/msg-gemini/test_data/interactions/convert.jsonl",
+];
+
+/// The programs of agents, as npm packages.
+const AGENTS: &[&str] = &[
+    "@anthropic-ai/claude-code",
+    "@openai/codex",
+    "@google/gemini-cli",
+    "@qwen-code/qwen-code",
+    "opencode-ai",
+    "@mariozechner/pi-coding-agent",
+    "@github/copilot",
 ];
 
 /// The frameworks whose hooks are tried: the name of the check in `crates/msg-python/hooks`, and what pip fetches. They
@@ -69,6 +83,7 @@ pub(crate) fn run(workspace: &Workspace, args: &[&str]) -> Res {
     match args {
         ["hooks"] => return hooks(workspace, None),
         ["hooks", name] => return hooks(workspace, Some(name)),
+        ["agents", named @ ..] => return agents(workspace, named),
         args => no_more(args)?,
     }
     let root = &workspace.root;
@@ -89,6 +104,18 @@ pub(crate) fn run(workspace: &Workspace, args: &[&str]) -> Res {
     } else {
         Err(format!("refusals: {}", refused.join(", ")).into())
     }
+}
+
+/// Lets the named agents, or all, resume sessions that `msg` wrote; the matrix is printed.
+fn agents(workspace: &Workspace, named: &[&str]) -> Res {
+    let root = &workspace.root;
+    let target = python::target(workspace);
+    let prefix = target.join("interop").display().to_string();
+    sh::run(root, "npm", &[&["install", "--silent", "--prefix", &prefix], AGENTS].concat(), &[])?;
+    sh::run(root, &sh::cargo(), &["build", "--quiet", "-p", "msg-cli"], &[])?;
+    let program = target.join("debug/msg").display().to_string();
+    let args = [&["benches/scripts/agents.py", &program, &prefix], named].concat();
+    sh::run(root, "python3", &args, &[])
 }
 
 /// Lets one library judge all documents; its counts and refusals are printed.

@@ -41,6 +41,7 @@ Look:
   tools        Read thinking, text and tool calls out of model text
   list         List the sessions that agents left on this machine
   find         Search those sessions for text
+  dataset      Make training samples of sessions, each answer supervised once
 
 Write:
   file         Read, check, format and append to Markdown message files

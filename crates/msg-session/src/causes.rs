@@ -109,11 +109,11 @@ const CAUSES: &[(&str, &str)] = &[
     ("missing-event", "assertion failed: event index mismatch"),
     (
         "too-long",
-        "prompt is too long; Conversation too long; context_length_exceeded; maximum context length; input is too long",
+        "prompt is too long; Conversation too long; context_length_exceeded; maximum context length; input is too long; exceeds the context window; exceeds the maximum number of tokens; exceed context limit; exceeds the available context size; maximum prompt length; context window exceeded; Request too large; token count exceeds",
     ),
     (
         "not-found",
-        "No conversation found; Session not found; was found but could not be loaded; No saved session found",
+        "No conversation found; Session not found; was found but could not be loaded; No saved session found; no rollout found for; No session found; Error resuming session",
     ),
     ("raw-control", "Bad control character in string literal in JSON; Unterminated string in JSON"),
     (
@@ -122,7 +122,7 @@ const CAUSES: &[(&str, &str)] = &[
     ),
     (
         "bad-media",
-        "400 Could not process image; The PDF specified was not valid; image cannot be empty; Invalid base64",
+        "400 Could not process image; The PDF specified was not valid; image cannot be empty; PDF cannot be empty; Invalid base64",
     ),
     (
         "server-tool",
@@ -131,7 +131,7 @@ const CAUSES: &[(&str, &str)] = &[
     ("lost-reply", "the last answer is missing after a resume"),
     ("lost-preserved", "what the compaction kept is missing after a resume"),
     ("missing-parent-member", "the conversation comes back without its beginning"),
-    ("missing-time", "No conversation found with session ID; was found but could not be loaded"),
+    ("missing-time", "No conversation found; was found but could not be loaded"),
     ("reasoning-content", "400 Unknown parameter: reasoning content; Array too long content"),
     ("bad-header", "invalid session metadata; failed to load the session"),
     ("empty-session", "the session is not offered for resuming"),

@@ -3,6 +3,7 @@
 
 use std::io::Write;
 
+use crate::about::about;
 use crate::branches::Branch;
 use crate::dialects::{self, Change, Checked, LineRules, Mends};
 use crate::effect::Effect;
@@ -10,7 +11,7 @@ use crate::excerpt;
 use crate::finding::{Finding, Place, sort};
 use crate::frame::Lines;
 use crate::options::RepairOptions;
-use crate::outcome::{about_all, judge};
+use crate::outcome::judge;
 use crate::source::{ReadAt, fill};
 use crate::view::Origin;
 use crate::{Blob, Dialect, Error, Session};
@@ -122,7 +123,9 @@ impl<'s> LargeSession<'s> {
             elided.failure()?;
         }
         let error = options.error.as_deref();
-        mends.findings.extend(error.and_then(|it| about_all(self.dialect, it)));
+        mends
+            .findings
+            .extend(error.and_then(|it| about(self.dialect, it, &self.name, self.source)));
         sort(&mut mends.findings);
         judge(self.dialect, options.agent_version.as_deref(), &mut mends.findings);
         Ok(Diagnosis { lines, mends })

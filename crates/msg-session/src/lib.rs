@@ -8,12 +8,14 @@
 //!                                                                                   └▶ findings ▶ edits of bytes
 //! ```
 
+mod about;
 mod blob;
 mod branches;
 mod causes;
 mod codes;
 mod compacted;
 mod context;
+mod dataset;
 mod detect;
 mod dialect;
 mod effect;
@@ -24,6 +26,7 @@ mod large;
 mod line;
 mod options;
 mod outcome;
+mod places;
 mod redact;
 mod rehome;
 mod responses;
@@ -50,6 +53,9 @@ pub use blob::Blob;
 pub use branches::{Branch, BranchKind};
 pub use codes::CODES;
 pub use compacted::Compacted;
+pub use dataset::{
+    Dataset, DatasetOptions, DatasetReport, LeftOut, MissingCall, Sample, SampleFormat,
+};
 pub use dialect::Dialect;
 pub use effect::Effect;
 pub use error::Error;
@@ -59,8 +65,9 @@ pub use line::{Line, MendedLine};
 pub use options::RepairOptions;
 pub use parts::otel::otel_part;
 pub use parts::share_gpt::ShareGptTurns;
+pub use places::{Machine, SessionFolder, System};
 pub use redact::{redact, redact_json};
-pub use rehome::with_session_id;
+pub use rehome::rehomed;
 pub use responses::{RecordedResponse, recorded_responses};
 pub use session::Session;
 pub use source::ReadAt;

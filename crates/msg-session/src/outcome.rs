@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 use crate::Dialect;
-use crate::finding::{Case, Finding, Outcome, Place};
+use crate::finding::{Case, Finding, Outcome};
 
 /// A row: the code behind `session::`, the agent, the version from which on, what it makes of it, the case.
 #[derive(Deserialize)]
@@ -56,25 +56,6 @@ pub(crate) fn judge(dialect: Dialect, version: Option<&str>, findings: &mut [Fin
         let Some(code) = it.code.as_str().strip_prefix("session::") else { continue };
         it.outcome = outcome(code, dialect, version.as_deref(), it.case);
     }
-}
-
-/// What a provider or an agent says of a session as a whole, by words of it: nothing in the file is wrong then.
-pub(crate) fn about_all(dialect: Dialect, error: &str) -> Option<Finding> {
-    let at = Place::line(1);
-    let too_long = Finding::info(
-        "session::too-long",
-        at,
-        "the session is longer than the model takes; `msg fit --in-session SESSION --budget N` shortens it",
-    );
-    if too_long.explains(error) {
-        return Some(too_long);
-    }
-    let message = format!(
-        "the agent does not find the session: its file must be in the folder of the project, with the id that it is \
-         named by; `msg convert SESSION --to {dialect} --install --cwd DIR` puts it there"
-    );
-    let not_found = Finding::info("session::not-found", at, message);
-    not_found.explains(error).then_some(not_found)
 }
 
 /// That of the newest version that is not above `version`; of an older one than all, that of the first.

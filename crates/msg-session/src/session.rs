@@ -7,7 +7,7 @@ use crate::dialects::{self, Checked};
 use crate::finding::{Finding, sort};
 use crate::large::LargeSession;
 use crate::options::RepairOptions;
-use crate::outcome::{about_all, judge};
+use crate::outcome::judge;
 use crate::view::View;
 use crate::{Dialect, Error};
 
@@ -129,6 +129,15 @@ impl Session {
         Ok(findings)
     }
 
+    /// How many records a session of lines has; 0 of any other one.
+    pub(crate) fn record_count(&self) -> usize {
+        let Some(blob) = self.blobs.first() else { return 0 };
+        match dialects::format(self.dialect).line_rules(&blob.name, &blob.bytes) {
+            Some(_) => crate::frame::read_lines(&blob.bytes, u64::MAX).records.len(),
+            None => 0,
+        }
+    }
+
     pub(crate) fn checked(&self, options: &RepairOptions) -> Result<Checked, Error> {
         let nothing = Blob::default();
         let first = self.blobs.first().unwrap_or(&nothing);
@@ -137,7 +146,7 @@ impl Session {
         }
         let mut res = dialects::format(self.dialect).check(&self.blobs, options)?;
         let error = options.error.as_deref();
-        res.findings.extend(error.and_then(|it| about_all(self.dialect, it)));
+        res.findings.extend(error.and_then(|it| self.about(it)));
         sort(&mut res.findings);
         judge(self.dialect, options.agent_version.as_deref(), &mut res.findings);
         Ok(res)

@@ -193,7 +193,8 @@ impl Args {
     ) -> Result<Status, Failure> {
         let Args { from, fix, force, branches, diff, redact, .. } = *self;
         let doctor = Doctor { from, fix, force, branches, diff, redact, options };
-        let (name, diagnosis) = doctor.session(path)?;
+        let (name, mut diagnosis) = doctor.session(path)?;
+        name_session(&mut diagnosis.findings, &name);
         if let Some(report) = report {
             let line = text::report(&name, &diagnosis.findings);
             report.write(&redact::printed(line, self.redact, true))?;
@@ -217,6 +218,18 @@ impl Args {
         };
         out.write(&redact::printed(text, self.redact, self.json))?;
         out.finish()
+    }
+}
+
+/// Puts the path of the session into the commands that findings name.
+fn name_session(findings: &mut [Finding], name: &str) {
+    if name.starts_with('<') {
+        return;
+    }
+    let quoted = format!("'{}'", name.replace('\'', r"'\''"));
+    let codes = ["session::too-long", "session::not-found"];
+    for it in findings.iter_mut().filter(|it| codes.contains(&it.code.as_str())) {
+        it.message = it.message.replace("SESSION", &quoted).into();
     }
 }
 

@@ -1,6 +1,6 @@
 //! `msg list`: the sessions on this machine, a line each (SE-12). Read only: nothing is locked or changed.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use msg_session::{Dialect, Finding, Outcome, ReadAt, RepairOptions, Summary};
@@ -16,6 +16,7 @@ use crate::render::safe;
 use crate::sessions::large::SessionFile;
 use crate::sessions::load::load;
 use crate::sessions::places::{self, Candidate};
+use crate::sessions::usage::{self, Sum, Used};
 
 /// List the sessions that agents left on this machine
 ///
@@ -35,6 +36,10 @@ pub(crate) struct Args {
     /// Mark sessions in which doctor finds an error with !.
     #[arg(long)]
     check: bool,
+    /// Show what each session used: responses, tokens of the prompts (new, read from and written to the cache) and of
+    /// the answers; and the sum, in which a response that a fork repeats counts once.
+    #[arg(long)]
+    usage: bool,
     /// Replace secrets in what is shown.
     #[arg(long)]
     redact: bool,
@@ -53,7 +58,15 @@ pub(super) fn checked(
     json: bool,
     redact: bool,
 ) -> Result<Status, Failure> {
-    let args = Args { places: Vec::new(), dialect, check: true, redact, json, with_commands: true };
+    let args = Args {
+        places: Vec::new(),
+        dialect,
+        check: true,
+        usage: false,
+        redact,
+        json,
+        with_commands: true,
+    };
     args.run(cx)
 }
 
@@ -76,6 +89,11 @@ struct Line {
     bytes: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     ok: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    usage: Option<Used>,
+    /// What each response used, for the sum.
+    #[serde(skip)]
+    responses: Vec<(Option<String>, Sum)>,
 }
 
 impl Command for Args {
@@ -96,6 +114,14 @@ impl Command for Args {
                 let command = format!("    msg doctor --fix '{}'\n", safe(&line.path));
                 out.write(&redact::printed(command.into_bytes(), self.redact, false))?;
             }
+        }
+        if self.usage {
+            let total = total(&lines);
+            out.write(&if self.json {
+                json_line(&serde_json::json!({ "total": total }))
+            } else {
+                format!("  total {}\n", tokens(&total)).into_bytes()
+            })?;
         }
         out.finish()?;
         if lines.is_empty() {
@@ -132,6 +158,10 @@ impl Args {
             let whole = if self.redact { redact::text(title).0 } else { std::mem::take(title) };
             *title = whole.chars().take(TITLE).collect();
         }
+        let (usage, responses) = match self.usage {
+            true => used(path, dialect, read.dialect),
+            false => (None, Vec::new()),
+        };
         Some(Line {
             path: path.display().to_string(),
             dialect: read.dialect,
@@ -142,8 +172,42 @@ impl Args {
             messages: summary.messages,
             bytes: read.bytes,
             ok: read.ok,
+            usage,
+            responses,
         })
     }
+}
+
+/// What a session used, in all and by response.
+fn used(
+    path: &Path,
+    named: Option<Dialect>,
+    dialect: Dialect,
+) -> (Option<Used>, Vec<(Option<String>, Sum)>) {
+    let Ok(loaded) = load(path, named, u64::MAX) else { return (None, Vec::new()) };
+    let bytes = loaded.blobs.first().map_or(&[][..], |it| &it.bytes);
+    (Used::of(dialect, bytes), usage::each(dialect, bytes))
+}
+
+/// What all sessions used. A response that several of them record counts once (SE-40).
+fn total(lines: &[Line]) -> Sum {
+    let mut known = HashSet::new();
+    let mut res = Sum::default();
+    for (id, sum) in lines.iter().flat_map(|it| &it.responses) {
+        if id.as_ref().is_none_or(|it| known.insert(it)) {
+            res += sum;
+        }
+    }
+    res
+}
+
+/// Usage in words.
+fn tokens(it: &Sum) -> String {
+    let Sum { responses, input, cache_read, cache_write, output, cost } = it;
+    let cost = if *cost > 0.0 { format!("  ${cost:.4}") } else { String::new() };
+    format!(
+        "{responses:6} responses  {input:>9} in {cache_read:>10} cached {cache_write:>9} written {output:>8} out{cost}"
+    )
 }
 
 /// What was read of a session.
@@ -198,5 +262,9 @@ fn human(it: &Line) -> String {
     let kib = it.bytes.div_ceil(1024);
     let (time, project, title) = (safe(time), safe(project), safe(title));
     let (dialect, messages, id) = (it.dialect, it.messages, safe(&it.id));
-    format!("{mark} {time:24} {dialect:12} {messages:5} {kib:7}k  {id}  {project}  {title}\n")
+    let usage = it.usage.as_ref().map(|it| format!("{}  ", tokens(&it.total())));
+    let usage = usage.unwrap_or_default();
+    format!(
+        "{mark} {time:24} {dialect:12} {messages:5} {kib:7}k  {usage}{id}  {project}  {title}\n"
+    )
 }

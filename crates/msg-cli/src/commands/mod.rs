@@ -25,6 +25,7 @@ mod check;
 mod completions;
 mod convert;
 mod cut_points;
+mod dataset;
 mod doctor;
 mod file;
 mod filter;
@@ -72,6 +73,7 @@ pub(crate) enum Commands {
     Doctor(doctor::Args),
     List(list::Args),
     Find(find::Args),
+    Dataset(dataset::Args),
     View(view::Args),
     Cache(cache::Args),
     Profiles(profiles::Args),
@@ -102,6 +104,7 @@ impl Commands {
             Commands::Doctor(it) => it.run(cx),
             Commands::List(it) => it.run(cx),
             Commands::Find(it) => it.run(cx),
+            Commands::Dataset(it) => it.run(cx),
             Commands::View(it) => it.run(cx),
             Commands::Cache(it) => it.run(cx),
             Commands::Profiles(it) => it.run(cx),

@@ -222,6 +222,11 @@ pub(crate) fn files_of(path: &Path) -> io::Result<(PathBuf, Vec<Stamp>)> {
     Ok((root, stamps?))
 }
 
+/// Whether a folder is one session: of OpenHands or opencode.
+pub(crate) fn is_a_session(folder: &Path) -> bool {
+    folder_files(folder).is_ok()
+}
+
 /// Whether a path is one file that is a session by itself.
 pub(crate) fn is_alone(path: &Path) -> bool {
     path.is_file() && !stores::is_store(path) && session_files(path).is_ok_and(|it| it.1.len() == 1)

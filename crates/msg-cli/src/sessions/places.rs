@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use msg_session::Dialect;
+use msg_session::{Dialect, Machine, SessionFolder, System};
 
 use super::stores;
 use crate::context::Context;
@@ -21,26 +21,18 @@ pub(crate) struct Found {
     pub(crate) changed: Option<SystemTime>,
 }
 
-/// A folder, how deep sessions stand in it, and how their names end.
-struct Place {
-    dialect: Dialect,
-    root: PathBuf,
-    depth: usize,
-    suffixes: &'static [&'static str],
-}
-
 /// The sessions of all places, or of those of one dialect. What cannot be read is named in `warnings`.
 pub(crate) fn scan(dialect: Option<Dialect>, warnings: &mut Vec<String>) -> Vec<Found> {
     let mut res = Vec::new();
-    for place in places().into_iter().filter(|it| dialect.is_none_or(|wanted| it.dialect == wanted))
-    {
+    let folders = machine().session_folders().into_iter();
+    for place in folders.filter(|it| dialect.is_none_or(|wanted| it.dialect == wanted)) {
         if place.root.is_dir() {
             walk(&place, &place.root, place.depth, &mut res, warnings);
         }
     }
     // A build that reads no stores names those that are there (SE-151).
-    let stores = stores().into_iter().filter(|it| it.is_file());
-    stores.for_each(|it| in_store(&it, dialect, &mut res, warnings));
+    let stores = machine().session_stores().into_iter().filter(|it| it.1.is_file());
+    stores.for_each(|it| in_store(&it.1, dialect, &mut res, warnings));
     res
 }
 
@@ -97,7 +89,7 @@ fn scan_folder(path: &Path, warnings: &mut Vec<String>) -> Vec<PathBuf> {
         return vec![path.to_owned()];
     }
     let (dialect, root) = (Dialect::ClaudeCode, path.to_owned());
-    let place = Place { dialect, root, depth: 8, suffixes: SUFFIXES };
+    let place = SessionFolder { dialect, root, depth: 8, suffixes: SUFFIXES };
     walk(&place, path, place.depth, &mut res, warnings);
     res.into_iter().map(|it| it.path).collect()
 }
@@ -124,22 +116,14 @@ pub(crate) fn id(path: &Path) -> String {
     name.to_string_lossy().into_owned()
 }
 
-fn home() -> PathBuf {
-    let name = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
-    env::var_os(name).or_else(|| env::var_os("HOME")).map(PathBuf::from).unwrap_or_default()
+/// This machine.
+fn machine() -> Machine<'static> {
+    Machine::new(System::current(), &|name| env::var_os(name).map(PathBuf::from))
 }
 
 /// The folder of a variable, or this one of the home folder.
 pub(crate) fn or_home(name: &str, rest: &str) -> PathBuf {
-    match env::var_os(name) {
-        Some(value) if !value.is_empty() => PathBuf::from(value),
-        _ => home().join(rest),
-    }
-}
-
-fn stores() -> [PathBuf; 2] {
-    let data = or_home("XDG_DATA_HOME", ".local/share");
-    [data.join("goose/sessions/sessions.db"), data.join("opencode/opencode.db")]
+    machine().folder(name, rest)
 }
 
 /// The names of Codex's threads by id: the last line of an id wins, and a name that somebody gave over the
@@ -169,69 +153,8 @@ fn codex_titles(root: &Path) -> HashMap<String, String> {
     titles.into_iter().flatten().collect()
 }
 
-fn places() -> Vec<Place> {
-    let home = home();
-    let place = |dialect, root, depth, suffixes| Place { dialect, root, depth, suffixes };
-    let codex = or_home("CODEX_HOME", ".codex");
-    let data = or_home("XDG_DATA_HOME", ".local/share");
-    let history: &[&str] = &["api_conversation_history.json", "claude_messages.json"];
-    let mut res = vec![
-        place(
-            Dialect::ClaudeCode,
-            or_home("CLAUDE_CONFIG_DIR", ".claude").join("projects"),
-            3,
-            &[".jsonl"],
-        ),
-        place(Dialect::Codex, codex.join("sessions"), 4, &[".jsonl"]),
-        place(Dialect::Codex, codex.join("archived_sessions"), 4, &[".jsonl"]),
-        place(
-            Dialect::GeminiCli,
-            or_home("GEMINI_CLI_HOME", "").join(".gemini/tmp"),
-            4,
-            &[".jsonl", ".json"],
-        ),
-        place(Dialect::QwenCode, or_home("QWEN_HOME", ".qwen").join("projects"), 3, &[".jsonl"]),
-        place(
-            Dialect::Pi,
-            or_home("PI_CODING_AGENT_DIR", ".pi/agent").join("sessions"),
-            2,
-            &[".jsonl"],
-        ),
-        place(
-            Dialect::CopilotCli,
-            or_home("COPILOT_HOME", ".copilot").join("session-state"),
-            2,
-            &["events.jsonl"],
-        ),
-        place(Dialect::OpenCode, data.join("opencode/storage/session"), 2, &[".json"]),
-        place(Dialect::Goose, data.join("goose/sessions"), 1, &[".jsonl"]),
-        place(Dialect::Cline, home.join(".cline/data"), 4, history),
-        place(Dialect::Cline, home.join(".cline/data/sessions"), 2, &[".messages.json"]),
-    ];
-    for editor in ["Code", "Code - Insiders", "Cursor", "VSCodium", "Windsurf"] {
-        for extension in ["saoudrizwan.claude-dev", "rooveterinaryinc.roo-cline"] {
-            let tasks = Path::new("User/globalStorage").join(extension).join("tasks");
-            let root = editors(&home).join(editor).join(&tasks);
-            res.push(place(Dialect::Cline, root, 2, history));
-        }
-    }
-    for extension in ["saoudrizwan.claude-dev", "rooveterinaryinc.roo-cline"] {
-        let root = home.join(".vscode-server/data/User/globalStorage").join(extension);
-        res.push(place(Dialect::Cline, root.join("tasks"), 2, history));
-    }
-    res
-}
-
-/// Where editors keep their data (SE-151).
-fn editors(home: &Path) -> PathBuf {
-    if cfg!(windows) {
-        return env::var_os("APPDATA").map_or_else(|| home.join("AppData/Roaming"), PathBuf::from);
-    }
-    home.join(if cfg!(target_os = "macos") { "Library/Application Support" } else { ".config" })
-}
-
 fn walk(
-    place: &Place,
+    place: &SessionFolder,
     folder: &Path,
     depth: usize,
     found: &mut Vec<Found>,
@@ -254,7 +177,7 @@ fn walk(
     }
 }
 
-fn is_session(place: &Place, path: &Path) -> bool {
+fn is_session(place: &SessionFolder, path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let is_gemini = place.dialect != Dialect::GeminiCli
         || path.parent().is_some_and(|it| it.components().any(|it| it.as_os_str() == "chats"));

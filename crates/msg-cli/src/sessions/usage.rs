@@ -23,6 +23,11 @@ pub(crate) fn responses(dialect: Dialect, bytes: &[u8]) -> impl Iterator<Item = 
     })
 }
 
+/// The ids of the recorded responses, in the same order.
+pub(crate) fn ids(dialect: Dialect, bytes: &[u8]) -> Vec<Option<String>> {
+    recorded_responses(dialect, bytes).into_iter().map(|it| it.id).collect()
+}
+
 /// The provider whose caching rules apply to what an agent asked.
 pub(crate) fn provider(dialect: Dialect) -> &'static str {
     match dialect {
@@ -46,7 +51,7 @@ pub(crate) struct Used {
 }
 
 /// Tokens and dollars of some responses. The first three sum to their prompts.
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub(crate) struct Sum {
     pub(crate) responses: u64,
     pub(crate) input: u64,
@@ -68,7 +73,38 @@ impl Sum {
     }
 }
 
+impl std::ops::AddAssign<&Sum> for Sum {
+    fn add_assign(&mut self, other: &Sum) {
+        self.responses += other.responses;
+        self.input = self.input.saturating_add(other.input);
+        self.cache_read = self.cache_read.saturating_add(other.cache_read);
+        self.cache_write = self.cache_write.saturating_add(other.cache_write);
+        self.output = self.output.saturating_add(other.output);
+        self.cost = ((self.cost + other.cost) * 1e12).round() / 1e12;
+    }
+}
+
+/// What each recorded response of a session used, with its id.
+pub(crate) fn each(dialect: Dialect, bytes: &[u8]) -> Vec<(Option<String>, Sum)> {
+    let mut ledger = SessionLedger::new(provider(dialect), LedgerOptions::default());
+    let used = |response: Response| {
+        let row = ledger.push(response);
+        let mut sum = Sum::default();
+        sum.add(&row.usage, row.cost);
+        sum
+    };
+    let sums: Vec<_> = responses(dialect, bytes).map(used).collect();
+    ids(dialect, bytes).into_iter().zip(sums).collect()
+}
+
 impl Used {
+    /// All models together.
+    pub(crate) fn total(&self) -> Sum {
+        let mut res = Sum::default();
+        self.models.values().for_each(|it| res += it);
+        res
+    }
+
     /// Of a session's bytes; none if it recorded no usage.
     pub(crate) fn of(dialect: Dialect, bytes: &[u8]) -> Option<Self> {
         let mut ledger = SessionLedger::new(provider(dialect), LedgerOptions::default());

@@ -85,9 +85,7 @@ fn push(view: &mut View, at: usize, step: &Object<'_>, model: Option<&str>) {
     if draft.message.role == Role::Assistant {
         let own = step.text("model_name");
         draft.made_by(own.or_else(|| model.map(Into::into)), None);
-        if let Some(thought) = step.text("reasoning_content").filter(|it| !it.is_empty()) {
-            draft.push(Part::Reasoning(Reasoning::new(thought)), here);
-        }
+        thoughts(step).into_iter().for_each(|it| draft.push(Part::Reasoning(it), here));
     }
     content(step.get("message")).into_iter().for_each(|it| draft.push(it, here));
     for (n, call) in step.list("tool_calls").into_iter().enumerate() {
@@ -116,6 +114,26 @@ fn push(view: &mut View, at: usize, step: &Object<'_>, model: Option<&str>) {
     if let Some(usage) = usage(step) {
         view.usage = super::add_usage(std::mem::take(&mut view.usage), usage);
     }
+}
+
+/// The thoughts of a step: one text, or those that the writer of `msg` keeps with what their provider signed.
+fn thoughts(step: &Object<'_>) -> Vec<Reasoning> {
+    let kept = step.inner("extra").map(|it| it.list("reasoning")).unwrap_or_default();
+    let kept: Vec<_> = kept.into_iter().filter_map(|it| it.object()).collect();
+    if kept.is_empty() {
+        let text = step.text("reasoning_content").filter(|it| !it.is_empty());
+        return text.map(Reasoning::new).into_iter().collect();
+    }
+    let one = |it: &Object<'_>| {
+        let text = |name: &str| it.text(name).map(Into::into);
+        Reasoning {
+            text: text("text"),
+            signature: text("signature"),
+            redacted: text("redacted"),
+            ..Reasoning::default()
+        }
+    };
+    kept.iter().map(one).collect()
 }
 
 /// The parts of a content: a text, or a list of texts and images.

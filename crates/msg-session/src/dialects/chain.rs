@@ -116,7 +116,30 @@ impl<'a> Chain<'a> {
         self.findings.push(finding.mended("it follows the record before it", false));
     }
 
-    /// What stands before a lost link, and the leaves beside the path.
+    /// What was sent before each compaction of the path. `sent` are the records that are sent now.
+    pub(super) fn compactions(
+        &self,
+        sent: &[usize],
+        is_compaction: impl Fn(usize) -> bool,
+    ) -> Vec<Branch> {
+        let sent: HashSet<_> = sent.iter().copied().collect();
+        let mut gone = 0;
+        let mut res = Vec::new();
+        for pair in self.path.windows(2) {
+            gone += usize::from(!sent.contains(&pair[0]));
+            let leaf = self.nodes[pair[0]].as_ref().and_then(|it| it.id.text());
+            let leaf = leaf.filter(|_| gone > 0 && is_compaction(pair[1]));
+            res.extend(leaf.map(|leaf| Branch {
+                leaf: leaf.into_owned(),
+                record: u32::try_from(pair[0]).unwrap_or(u32::MAX),
+                kind: BranchKind::Compacted,
+                records: gone,
+            }));
+        }
+        res
+    }
+
+    /// What is before a lost link, and the leaves beside the path.
     pub(super) fn branches(&self, says: impl Fn(usize) -> bool) -> Vec<Branch> {
         let mut is_known = vec![false; self.nodes.len()];
         self.path.iter().for_each(|it| is_known[*it] = true);

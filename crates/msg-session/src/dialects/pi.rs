@@ -52,7 +52,12 @@ impl LineRules for Pi {
             lines.object(at).iter().for_each(|it| push(&mut said, at, it));
             !said.messages.is_empty()
         };
-        view.branches = path.chain.as_ref().map(|it| it.branches(says)).unwrap_or_default();
+        if let Some(chain) = &path.chain {
+            let is_compaction = |at: usize| kind(lines, at).is_some_and(|it| it == "compaction");
+            view.branches = chain.compactions(&path.sent(lines), is_compaction);
+            view.branches.extend(chain.branches(says));
+            view.branches.sort_by_key(|it| it.record);
+        }
         view.findings.extend(path.chain.into_iter().flat_map(|it| it.findings));
         Ok(view)
     }
@@ -142,12 +147,15 @@ impl<'a> Path<'a> {
     }
 }
 
+/// The type of an entry.
+fn kind(lines: &Lines<'_>, at: usize) -> Option<String> {
+    Some(lines.object(at)?.text("type")?.into_owned())
+}
+
 /// The summary of the last compaction, the entries that it keeps, and what follows.
 fn compacted(lines: &Lines<'_>, path: &[usize]) -> Vec<usize> {
-    let kind =
-        |it: usize| lines.object(it).and_then(|it| it.text("type").map(Into::<String>::into));
-    let Some(at) = path.iter().rposition(|it| kind(*it).is_some_and(|it| it == "compaction"))
-    else {
+    let is_compaction = |it: &usize| kind(lines, *it).is_some_and(|it| it == "compaction");
+    let Some(at) = path.iter().rposition(is_compaction) else {
         return path.to_vec();
     };
     let record = lines.object(path[at]);

@@ -41,7 +41,7 @@ impl LineRules for QwenCode {
         for (at, content) in summary.iter().flat_map(|it| compressed(lines, *it)) {
             push(&mut view, at, &content);
         }
-        for at in records {
+        for at in records.iter().copied() {
             if let Some(message) = lines.object(at).and_then(|it| it.inner("message")) {
                 push(&mut view, at, &message);
             }
@@ -55,12 +55,14 @@ impl LineRules for QwenCode {
         view.usage = (0..lines.records.len())
             .filter_map(|it| usage(&lines.object(it)?))
             .fold(Usage::default(), super::add_usage);
-        view.branches = chain.branches(|at| {
+        view.branches = chain.compactions(&records, |at| !compressed(lines, at).is_empty());
+        view.branches.extend(chain.branches(|at| {
             let mut said = View::default();
             let message = lines.object(at).and_then(|it| it.inner("message"));
             message.iter().for_each(|it| push(&mut said, at, it));
             !said.messages.is_empty()
-        });
+        }));
+        view.branches.sort_by_key(|it| it.record);
         view.findings.extend(chain.findings);
         Ok(view)
     }

@@ -98,10 +98,12 @@ impl Responses {
             (response.usage, response.cost) = (found.usage, found.cost);
             return;
         }
+        let id = found.key.clone();
         self.known.extend(found.key.map(|it| (it, self.list.len())));
         let happened = std::mem::take(&mut self.since);
         self.list.push(RecordedResponse {
             record: at as u64 + 1,
+            id,
             time: time(record).or_else(|| message.as_ref().and_then(time)),
             model: found.model.or_else(|| self.model.clone()),
             version: self.version.clone(),

@@ -22,6 +22,9 @@ use crate::dialect::Dialect;
 pub struct RecordedResponse {
     /// The first of its records, from 1.
     pub record: u64,
+    /// What tells it from others, over all sessions: a fork repeats the responses of its parent. None where nothing
+    /// does.
+    pub id: Option<String>,
     /// Empty for the main chain, else what names the sidechain.
     pub chain: String,
     /// When, as it was written.
@@ -179,8 +182,10 @@ fn claude_code(lines: &[u8]) -> Vec<RecordedResponse> {
         let output = output_tokens(usage);
         let (index, most) = *known.entry(key.clone()).or_insert_with(|| {
             let happened = std::mem::take(happened);
+            let id = message.id.as_ref().map(|_| format!("{} {}", key.0, key.1));
             res.push(RecordedResponse {
                 record: record_no,
+                id,
                 chain,
                 time: owned(&record.timestamp),
                 model: owned(&message.model),
@@ -280,8 +285,10 @@ fn codex(lines: &[u8]) -> Vec<RecordedResponse> {
                 }
                 total = now;
                 let happened = std::mem::take(&mut since);
+                let id = record.timestamp.as_ref().map(|it| format!("{it} {}", usage.get()));
                 res.push(RecordedResponse {
                     record: at as u64 + 1,
+                    id,
                     time: owned(&record.timestamp),
                     model: model.clone(),
                     version: version.clone(),

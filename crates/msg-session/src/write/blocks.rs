@@ -15,8 +15,17 @@ pub(super) fn write_arguments(out: &mut Writer<'_>, call: &ToolCall) {
     }
 }
 
+/// The id of the record with this number: that of the session with the number in the place of its last group.
+pub(super) fn record_id(session: &str, number: u64) -> String {
+    let head = session.get(..24).filter(|it| session.len() == 36 && it.ends_with('-'));
+    format!("{}{number:012x}", head.unwrap_or(NEW_ID))
+}
+
+/// What the ids of records begin with that are not of a session with a UUID.
+pub(super) const NEW_ID: &str = "00000000-0000-4000-8000-";
+
 /// A JSON text without line ends, which would end the record that it stands in.
-pub(super) fn in_a_line(json: &str) -> Cow<'_, str> {
+pub(crate) fn in_a_line(json: &str) -> Cow<'_, str> {
     if !json.contains(['\n', '\r']) {
         return Cow::Borrowed(json);
     }

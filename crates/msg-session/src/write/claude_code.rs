@@ -3,7 +3,7 @@
 use msg_core::{Message, Part, Report, Role};
 use msg_json::{Writer, to_text};
 
-use super::blocks::write_block;
+use super::blocks::{NEW_ID, record_id, write_block};
 use super::options::WriteOptions;
 
 pub(super) fn write(messages: &[Message], options: &WriteOptions, _: &mut Report) -> Vec<u8> {
@@ -21,9 +21,6 @@ pub(crate) struct Records<'o> {
     is_summary: bool,
 }
 
-/// What the ids of records that come behind others begin with.
-const NEW: &str = "00000000-0000-4000-8000-";
-
 impl<'o> Records<'o> {
     pub(crate) fn new(options: &'o WriteOptions) -> Self {
         Self {
@@ -40,7 +37,7 @@ impl<'o> Records<'o> {
     /// Records whose numbers begin behind this one.
     pub(crate) fn behind(options: &'o WriteOptions, count: u64) -> Self {
         let mut res = Self::new(options);
-        (res.count, res.answers, res.prefix) = (count, count, NEW);
+        (res.count, res.answers, res.prefix) = (count, count, NEW_ID);
         res
     }
 
@@ -149,11 +146,9 @@ impl<'o> Records<'o> {
         self.parent = Some(uuid);
     }
 
-    /// An id of a record: that of the session with a counter in the place of its last group.
+    /// The id of a record.
     fn uuid(&self) -> String {
-        let session = &self.options.session_id;
-        let head = session.get(..24).filter(|it| session.len() == 36 && it.ends_with('-'));
-        let head = head.filter(|_| self.prefix.is_empty()).unwrap_or(NEW);
-        format!("{head}{:012x}", self.count)
+        let session = if self.prefix.is_empty() { &*self.options.session_id } else { "" };
+        record_id(session, self.count)
     }
 }

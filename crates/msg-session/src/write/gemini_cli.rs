@@ -66,7 +66,7 @@ fn message(it: &mut Writer<'_>, messages: &[Message], at: usize, options: &Write
     }
 }
 
-fn user_part(it: &mut Writer<'_>, part: &Part) {
+pub(super) fn user_part(it: &mut Writer<'_>, part: &Part) {
     it.object(|it| match part {
         Part::Image(image) if data_url(image).is_some() => {
             let (kind, data) = data_url(image).unwrap_or_default();
@@ -82,7 +82,7 @@ fn user_part(it: &mut Writer<'_>, part: &Part) {
     });
 }
 
-fn response(it: &mut Writer<'_>, name: &str, result: &ToolResult) {
+pub(super) fn response(it: &mut Writer<'_>, name: &str, result: &ToolResult) {
     it.object(|it| {
         it.key("functionResponse").object(|it| {
             it.key("id").str(&result.call_id);

@@ -6,19 +6,23 @@
 //!
 //! What keeps an agent from resuming is not mended here: the caller gives a chain that is sound.
 
+pub(crate) mod atif;
 mod blocks;
 pub(crate) mod claude_code;
 mod cline;
 pub(crate) mod codex;
-mod data_sets;
+mod copilot_cli;
+pub(crate) mod data_sets;
 pub(crate) mod gemini_cli;
 mod goose;
 mod langchain;
 mod losses;
 mod opencode;
 mod options;
+mod pi;
 mod prepare;
 mod pydantic_ai;
+mod qwen_code;
 mod sha256;
 mod vercel_ui;
 
@@ -26,7 +30,9 @@ use msg_core::{Message, Report};
 
 use crate::{Dialect, Error};
 
+pub(crate) use blocks::in_a_line;
 pub use options::{Context, Signatures, WriteOptions};
+pub(crate) use sha256::hex as project_hash;
 
 type Write = fn(&[Message], &WriteOptions, &mut Report) -> Vec<u8>;
 
@@ -35,6 +41,10 @@ fn writer(dialect: Dialect) -> Option<Write> {
         Dialect::ClaudeCode => claude_code::write,
         Dialect::Codex => codex::write,
         Dialect::GeminiCli => gemini_cli::write,
+        Dialect::QwenCode => qwen_code::write,
+        Dialect::Pi => pi::write,
+        Dialect::CopilotCli => copilot_cli::write,
+        Dialect::Atif => atif::write,
         Dialect::Goose => goose::write,
         Dialect::OpenCode => opencode::write,
         Dialect::Cline => cline::write,
@@ -49,10 +59,6 @@ fn writer(dialect: Dialect) -> Option<Write> {
         | Dialect::SweAgent
         | Dialect::Inspect
         | Dialect::Otel
-        | Dialect::QwenCode
-        | Dialect::Pi
-        | Dialect::CopilotCli
-        | Dialect::Atif
         | Dialect::ClaudeStream
         | Dialect::CodexExec
         | Dialect::Kimi

@@ -124,6 +124,9 @@ fn is_agent(dialect: Dialect) -> bool {
             | Dialect::Goose
             | Dialect::OpenCode
             | Dialect::Cline
+            | Dialect::QwenCode
+            | Dialect::Pi
+            | Dialect::CopilotCli
     )
 }
 
@@ -132,7 +135,8 @@ fn why_lost(dialect: Dialect, part: &Part, options: &WriteOptions) -> Option<&'s
     let Part::Reasoning(it) = part else {
         return why_unwritten(dialect, part);
     };
-    if options.signatures == Signatures::Keep {
+    // A trajectory is a record, which no provider is asked to verify.
+    if options.signatures == Signatures::Keep || dialect == Dialect::Atif {
         return None;
     }
     if it.is_signed() {
@@ -158,10 +162,15 @@ fn why_unwritten(dialect: Dialect, part: &Part) -> Option<&'static str> {
                 | Dialect::LangChain
                 | Dialect::PydanticAi
                 | Dialect::ShareGpt
+                | Dialect::QwenCode
+                | Dialect::Pi
+                | Dialect::CopilotCli
+                | Dialect::Atif
         ),
         Part::Image(it) => match dialect {
-            Dialect::Goose => data_url(it).is_none(),
-            Dialect::ShareGpt => true,
+            Dialect::Goose | Dialect::Pi => data_url(it).is_none(),
+            Dialect::Atif => super::atif::image_path(it).is_none(),
+            Dialect::ShareGpt | Dialect::CopilotCli => true,
             _ => false,
         },
         _ => false,

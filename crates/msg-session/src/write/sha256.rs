@@ -13,7 +13,7 @@ const ROUNDS: [u32; 64] = [
 ];
 
 /// The hash of a text, in hexadecimal. Linear.
-pub(super) fn hex(text: &str) -> String {
+pub(crate) fn hex(text: &str) -> String {
     let mut bytes = text.as_bytes().to_vec();
     let bits = bytes.len() as u64 * 8;
     bytes.push(0x80);

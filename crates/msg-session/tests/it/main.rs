@@ -3,6 +3,7 @@
 
 mod broken;
 mod cases;
+mod dataset;
 mod dialects;
 mod hostile;
 mod laws;

@@ -61,8 +61,10 @@ fn what_is_written_is_read_again() {
         let fits = dialect != Dialect::ShareGpt;
         assert!(errors.is_empty() || !fits, "{dialect}: {errors:?}");
         let text = String::from_utf8_lossy(&bytes);
-        assert!(!text.contains("secret"), "{dialect}: a signed thought moved");
-        assert!(report.iter().any(|it| it.code == "convert::lost-part"), "{dialect}: not reported");
+        // A trajectory is a record, which nobody verifies.
+        let keeps_thoughts = dialect == Dialect::Atif;
+        assert_eq!(text.contains("secret"), keeps_thoughts, "{dialect}: a signed thought");
+        assert!(keeps_thoughts || report.iter().any(|it| it.code == "convert::lost-part"));
     }
 }
 

@@ -2,12 +2,12 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use msg_document::Format;
-use msg_session::{Blob, Dialect, Session, WriteOptions, with_session_id};
+use msg_session::{Blob, Dialect, Session, WriteOptions, rehomed};
 
 use crate::exit::Failure;
 use crate::input::InputArgs;
@@ -35,6 +35,8 @@ pub(super) fn put(to: Format, options: &WriteOptions, session: &[u8]) -> Result<
         Some(Dialect::Codex) => codex(options),
         Some(Dialect::GeminiCli) => gemini_cli(options),
         Some(Dialect::QwenCode) => qwen_code(options),
+        Some(Dialect::Pi) => pi(options),
+        Some(Dialect::CopilotCli) => copilot_cli(options),
         Some(Dialect::Goose) => {
             return Err(usage("goose imports a file: `goose session import FILE`"));
         }
@@ -43,7 +45,7 @@ pub(super) fn put(to: Format, options: &WriteOptions, session: &[u8]) -> Result<
         }
         _ => {
             return Err(usage(
-                "only sessions of claude-code, codex, gemini-cli and qwen-code are resumed from a place of their own",
+                "only claude-code, codex, gemini-cli, qwen-code, pi and copilot-cli look for sessions in a folder",
             ));
         }
     };
@@ -54,7 +56,8 @@ pub(super) fn put(to: Format, options: &WriteOptions, session: &[u8]) -> Result<
     }
     let mut file = OpenOptions::new().write(true).create_new(true).open(&path).map_err(failed)?;
     let id = &options.session_id;
-    let session = dialect.map_or(session.to_vec(), |it| with_session_id(it, session.to_vec(), id));
+    let session =
+        dialect.map_or(session.to_vec(), |it| rehomed(it, session.to_vec(), id, &options.cwd));
     file.write_all(&session).and_then(|()| file.sync_all()).map_err(failed)?;
     Ok(format!("{name}\n{resume}\n"))
 }
@@ -77,18 +80,41 @@ fn codex(options: &WriteOptions) -> (PathBuf, String) {
     (path.join(format!("rollout-{day}T{time}-{id}.jsonl")), format!("codex resume {id}"))
 }
 
-/// The folder that Gemini CLI has for a project is named in its `projects.json`, else by the project's own name.
+/// The folder that Gemini CLI has for a project is named in its `projects.json`; one that is not is entered there under
+/// the project's own name.
 fn gemini_cli(options: &WriteOptions) -> (PathBuf, String) {
     let root = places::or_home("GEMINI_CLI_HOME", "").join(".gemini");
-    let known = fs::read_to_string(root.join("projects.json")).unwrap_or_default();
-    let known: serde_json::Value = serde_json::from_str(&known).unwrap_or_default();
-    let known = known.pointer("/projects").and_then(|it| it.get(&options.cwd)?.as_str());
-    let own = options.cwd.rsplit(['/', '\\']).find(|it| !it.is_empty()).unwrap_or("project");
+    let name = project_of_gemini_cli(&root, &options.cwd);
     let id = &options.session_id;
     let time = options.now.get(..16).unwrap_or("1970-01-01T00:00").replace(':', "-");
-    let name = format!("session-{time}-{}.jsonl", id.get(..8).unwrap_or(id));
-    let folder = root.join("tmp").join(known.unwrap_or(own)).join("chats");
-    (folder.join(name), format!("gemini --resume {id}"))
+    let file = format!("session-{time}-{}.jsonl", id.get(..8).unwrap_or(id));
+    (root.join("tmp").join(name).join("chats").join(file), format!("gemini --resume {id}"))
+}
+
+fn project_of_gemini_cli(root: &Path, cwd: &str) -> String {
+    let registry = root.join("projects.json");
+    let text = fs::read_to_string(&registry).unwrap_or_default();
+    let mut all: serde_json::Value =
+        serde_json::from_str(&text).unwrap_or_else(|_| serde_json::json!({"projects": {}}));
+    let known = all.get("projects").and_then(|it| it.as_object()).cloned().unwrap_or_default();
+    if let Some(name) = known.get(cwd).and_then(|it| it.as_str()) {
+        return name.to_owned();
+    }
+    let own = cwd.rsplit(['/', '\\']).find(|it| !it.is_empty()).unwrap_or("project");
+    let plain = |it: char| if it.is_ascii_alphanumeric() { it.to_ascii_lowercase() } else { '-' };
+    let own: String = own.chars().map(plain).collect();
+    let words: Vec<_> = own.split('-').filter(|it| !it.is_empty()).collect();
+    let own = if words.is_empty() { "project".to_owned() } else { words.join("-") };
+    let is_taken = |name: &str| known.values().any(|it| it.as_str() == Some(name));
+    let numbered = (1..).map(|it| format!("{own}-{it}"));
+    let mut names = std::iter::once(own.clone()).chain(numbered);
+    let name = names.find(|it| !is_taken(it)).unwrap_or(own);
+    if let Some(projects) = all.get_mut("projects").and_then(|it| it.as_object_mut()) {
+        projects.insert(cwd.to_owned(), name.clone().into());
+        // Without the entry Gemini CLI makes its own when it starts there, under the same name if that is free.
+        let _ = fs::create_dir_all(root).and_then(|()| fs::write(&registry, all.to_string()));
+    }
+    name
 }
 
 fn qwen_code(options: &WriteOptions) -> (PathBuf, String) {
@@ -97,6 +123,21 @@ fn qwen_code(options: &WriteOptions) -> (PathBuf, String) {
     let id = &options.session_id;
     let root = places::or_home("QWEN_HOME", ".qwen").join("projects").join(project);
     (root.join("chats").join(format!("{id}.jsonl")), format!("qwen --resume {id}"))
+}
+
+fn pi(options: &WriteOptions) -> (PathBuf, String) {
+    let cwd = options.cwd.strip_prefix(['/', '\\']).unwrap_or(&options.cwd);
+    let project = format!("--{}--", cwd.replace(['/', '\\', ':'], "-"));
+    let id = &options.session_id;
+    let name = format!("{}_{id}.jsonl", options.now.replace([':', '.'], "-"));
+    let root = places::or_home("PI_CODING_AGENT_DIR", ".pi/agent");
+    (root.join("sessions").join(project).join(name), format!("pi --session {id}"))
+}
+
+fn copilot_cli(options: &WriteOptions) -> (PathBuf, String) {
+    let id = &options.session_id;
+    let root = places::or_home("COPILOT_HOME", ".copilot").join("session-state");
+    (root.join(id).join("events.jsonl"), format!("copilot --resume={id}"))
 }
 
 /// A new id.

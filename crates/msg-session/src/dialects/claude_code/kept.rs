@@ -29,7 +29,8 @@ pub(super) fn with_kept(nodes: &Nodes<'_>, tree: &Tree<'_>, path: &[usize]) -> V
     res
 }
 
-fn last_boundary(nodes: &Nodes<'_>, path: &[usize]) -> Option<usize> {
+/// The last compaction of a path.
+pub(super) fn last_boundary(nodes: &Nodes<'_>, path: &[usize]) -> Option<usize> {
     path.iter().rev().copied().find(|it| nodes.list[*it].kind == Kind::Boundary)
 }
 

@@ -41,7 +41,8 @@ pub(super) struct LostReply {
 pub(super) fn read<'a>(nodes: &'a Nodes<'_>, tree: &Tree<'_>, leaf: Option<usize>) -> Path<'a> {
     let records = tree.path(leaf);
     let order = kept::with_kept(nodes, tree, &records);
-    let beside = Beside::of(nodes, tree, &order);
+    let boundary = kept::last_boundary(nodes, &records);
+    let beside = Beside::of(nodes, tree, &order, boundary.unwrap_or(0));
     let mut gather = Gather { nodes, beside, sent: Vec::new(), gathered: Vec::new() };
     gather.all(&order);
     let Gather { beside, sent, gathered, .. } = gather;
@@ -83,11 +84,12 @@ struct Beside<'a> {
 }
 
 impl<'a> Beside<'a> {
-    fn of(nodes: &'a Nodes<'_>, tree: &Tree<'_>, order: &[usize]) -> Self {
+    /// The messages beside the path `order`, from the record `first` on: what is before a compaction is not gathered.
+    fn of(nodes: &'a Nodes<'_>, tree: &Tree<'_>, order: &[usize], first: usize) -> Self {
         let mut is_on_path = vec![false; nodes.list.len()];
         order.iter().for_each(|it| is_on_path[*it] = true);
         let mut res = Self::default();
-        for (at, node) in nodes.list.iter().enumerate() {
+        for (at, node) in nodes.list.iter().enumerate().skip(first) {
             let is_beside = node.is_message() && !node.is_sidechain && !is_on_path[at];
             if !is_beside || tree.is_repeated[at] || nodes.uuid(at).is_none() {
                 continue;
