@@ -25,8 +25,8 @@ use crate::sources::Sources;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   msg dataset latest -o train.jsonl
-  msg dataset ~/.claude/projects/-srv-app --min-calls 1 -o train.jsonl
-  msg dataset --to sharegpt --drop-thinking --report report.json a.jsonl b.jsonl")]
+  msg dataset ~/.claude/projects --min-calls 1 -o train.jsonl
+  msg dataset --to sharegpt --drop-thinking --report report.json session.jsonl")]
 pub(crate) struct Args {
     /// Files, folders, ids of sessions, `latest` or `latest:DIALECT`.
     #[arg(value_name = "SESSION", required = true)]
