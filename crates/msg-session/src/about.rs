@@ -45,7 +45,7 @@ fn too_long_because(dialect: Dialect, error: &str, source: &dyn ReadAt) -> Strin
     )
 }
 
-/// The tokens that are left for the conversation where a provider names its limit; what a model of 200,000 has if not.
+/// How many tokens the conversation may have: half of the limit, where the provider names it.
 fn budget(error: &str, bytes: u64) -> u64 {
     const BEFORE: [&str; 7] =
         ["> ", "length is ", "length of ", "window of ", "allowed (", "limit of ", "limit is "];
@@ -57,11 +57,10 @@ fn budget(error: &str, bytes: u64) -> u64 {
         error.match_indices(words).filter_map(move |it| number(it.0 + words.len())).next()
     };
     let limit = BEFORE.iter().find_map(|it| behind(it)).filter(|it| *it >= 1000);
-    // The system prompt, the tools and the answer need a quarter; a session that does not say its limit is halved.
-    match limit {
-        Some(limit) => (limit / 4 * 3).max(1000) / 1000 * 1000,
-        None => 150_000.min(bytes / 8).max(1000) / 1000 * 1000,
-    }
+    // The system prompt, the tools and the answer need the rest, and the conversation is to go on; where no limit is
+    // named, half of the session stays, at four bytes a token.
+    let budget = limit.map_or_else(|| 100_000.min(bytes / 8), |it| it / 2);
+    budget.max(1000) / 1000 * 1000
 }
 
 /// The lines of a session, and the longest of them.
@@ -205,12 +204,12 @@ mod tests {
     #[test]
     fn a_limit_that_the_provider_names_is_left_for_the_conversation() {
         let said = |it: &str| budget(it, 10_000_000);
-        assert_eq!(said("prompt is too long: 213046 tokens > 200000 maximum"), 150_000);
-        assert_eq!(said("This model's maximum context length is 128000 tokens."), 96_000);
-        assert_eq!(said("the maximum number of tokens allowed (1048576)."), 786_000);
-        assert_eq!(said("exceed context limit: 190000 + 20000 > 200000"), 150_000);
-        assert_eq!(said("maximum context length of 131,072 tokens"), 98_000);
-        assert_eq!(said("Conversation too long."), 150_000);
+        assert_eq!(said("prompt is too long: 213046 tokens > 200000 maximum"), 100_000);
+        assert_eq!(said("This model's maximum context length is 128000 tokens."), 64_000);
+        assert_eq!(said("the maximum number of tokens allowed (1048576)."), 524_000);
+        assert_eq!(said("exceed context limit: 190000 + 20000 > 200000"), 100_000);
+        assert_eq!(said("maximum context length of 131,072 tokens"), 65_000);
+        assert_eq!(said("Conversation too long."), 100_000);
         assert_eq!(budget("Conversation too long.", 80_000), 10_000);
     }
 }

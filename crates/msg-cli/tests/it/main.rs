@@ -10,6 +10,7 @@ mod across;
 mod chat;
 mod chat_apis;
 mod commands;
+mod dataset;
 mod doctor;
 mod example;
 mod explain;
