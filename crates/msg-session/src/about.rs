@@ -59,7 +59,7 @@ fn budget(error: &str, bytes: u64) -> u64 {
     let limit = BEFORE.iter().find_map(|it| behind(it)).filter(|it| *it >= 1000);
     // The system prompt, the tools and the answer need the rest, and the conversation is to go on; where no limit is
     // named, half of the session stays, at four bytes a token.
-    let budget = limit.map_or_else(|| 100_000.min(bytes / 8), |it| it / 2);
+    let budget = limit.map_or_else(|| (bytes / 8).min(100_000), |it| it / 2);
     budget.max(1000) / 1000 * 1000
 }
 
