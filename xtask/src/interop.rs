@@ -1,6 +1,7 @@
 //! `cargo xtask interop`: whether the libraries of providers accept what `msg` writes. Conversations of the benches and
 //! the cases of the wire crates are written as Bedrock Converse requests (judged by the validator of botocore), as
 //! Gemini Interactions (by the types of google-genai) and as UI messages (by `convertToModelMessages` of the AI SDK).
+//! Captured streams are written as those of four APIs, and read by the SDKs of their providers and by the AI SDK.
 //!
 //! `cargo xtask interop hooks [NAME]` runs the hooks of the Python package in the real frameworks, each in an environment of
 //! its own: an endpoint on loopback refuses a broken history without the hook, and takes it with it (RE-22).
@@ -8,15 +9,21 @@
 //! `cargo xtask interop agents [AGENT...]`: whether the agents' own programs resume what `msg` moved and mended. They talk
 //! to a fake provider on 127.0.0.1, which refuses calls and results that do not fit together.
 //!
-//! The libraries and programs are fetched into `target/interop`. Nothing of it is part of `cargo test` or `cargo xtask ci`.
+//! `cargo xtask interop [FOLDER]…` also reads the captures (`*.sse`) in these folders. The libraries and programs are fetched into `target/interop`. Nothing of it is part of `cargo test` or `cargo xtask ci`.
 
 use std::path::Path;
 
 use crate::workspace::Workspace;
-use crate::{Res, no_more, python, sh};
+use crate::{Res, python, sh};
 
 /// The Python libraries that judge.
-const LIBRARIES: &[&str] = &["botocore", "google-genai"];
+const LIBRARIES: &[&str] = &["anthropic", "botocore", "google-genai", "httpx", "openai"];
+
+/// The packages that judge in node.
+const PACKAGES: &[&str] = &["ai", "@ai-sdk/anthropic", "@ai-sdk/google", "@ai-sdk/openai"];
+
+/// Where captured streams are.
+const STREAMS: &str = "benches/data/sse";
 
 /// Where the documents are that are written.
 const DOCUMENTS: &[&str] = &[
@@ -84,7 +91,7 @@ pub(crate) fn run(workspace: &Workspace, args: &[&str]) -> Res {
         ["hooks"] => return hooks(workspace, None),
         ["hooks", name] => return hooks(workspace, Some(name)),
         ["agents", named @ ..] => return agents(workspace, named),
-        args => no_more(args)?,
+        _ => {}
     }
     let root = &workspace.root;
     let target = python::target(workspace);
@@ -92,13 +99,16 @@ pub(crate) fn run(workspace: &Workspace, args: &[&str]) -> Res {
     let python = python::environment(root, &place)?;
     sh::run(root, &python, &[&["-m", "pip", "install", "--quiet"], LIBRARIES].concat(), &[])?;
     let prefix = place.display().to_string();
-    sh::run(root, "npm", &["install", "--silent", "--prefix", &prefix, "ai"], &[])?;
+    sh::run(root, "npm", &[&["install", "--silent", "--prefix", &prefix], PACKAGES].concat(), &[])?;
     sh::run(root, &sh::cargo(), &["build", "--quiet", "-p", "msg-cli"], &[])?;
     let program = target.join("debug/msg").display().to_string();
-    let refused: Vec<_> = ["botocore", "google-genai", "ai"]
+    let mut refused: Vec<_> = ["botocore", "google-genai", "ai"]
         .into_iter()
         .filter(|it| judge(root, &python, &program, it, &place).is_err())
         .collect();
+    if streams(root, &python, &program, args, &place).is_err() {
+        refused.push("streams");
+    }
     if refused.is_empty() {
         Ok(())
     } else {
@@ -122,5 +132,13 @@ fn agents(workspace: &Workspace, named: &[&str]) -> Res {
 fn judge(root: &Path, python: &str, program: &str, oracle: &str, place: &Path) -> Res {
     let modules = place.join("node_modules").display().to_string();
     let args = [&["benches/scripts/interop.py", program, oracle], DOCUMENTS].concat();
+    sh::run(root, python, &args, &[("NODE_MODULES", &modules)])
+}
+
+/// Lets the SDKs read the streams that are written; their table is printed.
+fn streams(root: &Path, python: &str, program: &str, folders: &[&str], place: &Path) -> Res {
+    let modules = place.join("node_modules").display().to_string();
+    let script = "benches/scripts/interop_streams.py";
+    let args = [&[script, program, STREAMS], folders].concat();
     sh::run(root, python, &args, &[("NODE_MODULES", &modules)])
 }

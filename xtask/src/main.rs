@@ -52,7 +52,7 @@ usage: cargo xtask TASK
   bench public [--data DIR] [NAME...]
                                 the public benches of docs/internals/repair-bench.md, for us and the peers in Python and Node
   picture                       draw a page of msg view for the README (needs chromium)
-  interop                       let botocore, google-genai and the AI SDK judge what msg writes (needs python3 and npm)
+  interop [FOLDER]…              let the SDKs of providers judge what msg writes, captures in FOLDER too (needs python3 and npm)
   interop agents [AGENT...]     let agents resume sessions that msg moved and mended (needs python3 and npm)
   npm [bench|pack]              build and test the npm package, measure it, or only build it (needs node and npm)
   interop hooks [NAME]          run the hooks of the Python package in the real frameworks
