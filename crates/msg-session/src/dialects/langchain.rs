@@ -6,14 +6,14 @@
 //! {"type":"ai","content":"hello","tool_calls":[]}
 //! ```
 
-use msg_core::{Audio, Content, File, Image, Part, Reasoning, Role, ToolCall, ToolResult};
+use msg_core::{Audio, Content, File, Image, Maker, Part, Reasoning, Role, ToolCall, ToolResult};
 
 use super::{Checked, Format, document};
 use crate::Error;
 use crate::blob::Blob;
 use crate::json::{Object, Value};
 use crate::options::RepairOptions;
-use crate::parts::seals::{self, Maker, Seal, said};
+use crate::parts::seals::{self, Seal, said};
 use crate::parts::{self, anthropic};
 use crate::view::{Draft, Origin, View};
 

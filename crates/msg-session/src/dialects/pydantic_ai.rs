@@ -5,7 +5,7 @@
 //! {"kind":"response","parts":[{"part_kind":"tool-call","tool_name":"f","args":"{}","tool_call_id":"c1"}]}
 //! ```
 
-use msg_core::{Content, File, Image, Part, Role, ToolCall, ToolResult, Usage};
+use msg_core::{Content, File, Image, Maker, Part, Role, ToolCall, ToolResult, Usage};
 
 use super::{Checked, Format, document};
 use crate::Error;
@@ -14,7 +14,7 @@ use crate::json::{Object, Value};
 use crate::options::RepairOptions;
 use crate::parts::{
     self,
-    seals::{Maker, Seal, said},
+    seals::{Seal, said},
 };
 use crate::view::{Draft, Origin, View};
 
@@ -154,18 +154,26 @@ fn answer(part: &Object<'_>, value: Value<'_>, message: &Object<'_>) -> Option<P
     let details = part.inner("provider_details");
     let signature = details.and_then(|it| said(&it, "thought_signature"));
     let provider = said(part, "provider_name").or_else(|| said(message, "provider_name"));
-    let maker = provider.and_then(|it| Maker::of(&it));
+    let maker = provider.as_deref().and_then(Maker::of);
+    // The seal of a provider that is not known stays in the source: another one must not get it.
+    let is_known = provider.is_none() || maker.is_some();
+    let signature = signature.filter(|_| is_known);
     Some(match &*part.text("part_kind")? {
         "text" => {
             let text = part.text("content").filter(|it| !it.is_empty())?.into_owned();
             Seal { maker, signature, ..Seal::default() }.text(text)
         }
-        "thinking" => thought(part, maker, signature),
+        "thinking" => {
+            let sealed = said(part, "signature").or(signature).filter(|_| is_known);
+            thought(part, maker, sealed)
+        }
         "tool-call" => {
             let arguments = part.get("args").filter(|it| !it.is_null()).map(|it| it.plain());
             let (id, name) = (parts::text(part, "tool_call_id"), parts::text(part, "tool_name"));
             let call = ToolCall::new(id, name, arguments.unwrap_or_default());
-            Part::ToolCall(ToolCall { signature, ..call })
+            // Gemini alone signs calls.
+            let is_signed = matches!(maker, None | Some(Maker::Gemini));
+            Part::ToolCall(ToolCall { signature: signature.filter(|_| is_signed), ..call })
         }
         kind if kind.starts_with("builtin-tool-") => parts::own(value, "pydantic-ai"),
         _ => parts::other(value),
@@ -173,8 +181,7 @@ fn answer(part: &Object<'_>, value: Value<'_>, message: &Object<'_>) -> Option<P
 }
 
 /// A thought: its `signature` is what the provider sealed, whatever that calls it.
-fn thought(part: &Object<'_>, maker: Option<Maker>, signature: Option<String>) -> Part {
-    let sealed = said(part, "signature").or(signature);
+fn thought(part: &Object<'_>, maker: Option<Maker>, sealed: Option<String>) -> Part {
     let id = said(part, "id");
     let seal = match maker {
         Some(Maker::OpenAi) => {

@@ -7,33 +7,10 @@
 //! "providerMetadata":{"openai":{"itemId":"rs_1","reasoningEncryptedContent":"…"}}   encrypted, extra.responses
 //! ```
 
-use msg_core::{Part, Reasoning};
+use msg_core::{Maker, Part, Reasoning};
 
 use super::{gemini, openai};
 use crate::json::{Object, Value, quoted};
-
-/// Whose seal it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Maker {
-    Anthropic,
-    Gemini,
-    OpenAi,
-}
-
-impl Maker {
-    /// The maker behind the name that a framework gives a provider.
-    pub(crate) fn of(name: &str) -> Option<Self> {
-        let starts = |with: &[&str]| with.iter().any(|it| name.starts_with(it));
-        match name {
-            _ if starts(&["anthropic", "bedrock", "amazon-bedrock", "aws"]) => {
-                Some(Self::Anthropic)
-            }
-            _ if starts(&["google", "gemini", "vertex"]) => Some(Self::Gemini),
-            _ if starts(&["openai", "azure"]) => Some(Self::OpenAi),
-            _ => None,
-        }
-    }
-}
 
 /// What a provider sealed.
 #[derive(Debug, Clone, Default)]
