@@ -10,7 +10,7 @@ use crate::{MessagesRequest, ReadOptions, WriteOptions, shape::ANTHROPIC, write:
 pub type Document = codec::Document<MessagesRequest>;
 
 /// Reads a document of Anthropic messages (AN-1 to AN-12), and says what is odd about it. It fails only
-/// for text that is not JSON and for what is no conversation. Linear in the input, one allocation a text.
+/// for text that is not JSON and for what is not a conversation. Linear in the input, one allocation a text.
 ///
 /// ```
 /// use msg_anthropic::{ReadOptions, messages};

@@ -3,18 +3,7 @@
 use msg_codec::{Error, Layout, option_word};
 use serde::Deserialize;
 
-/// What becomes of a system message behind the first other message (AN-4).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum LaterSystem {
-    /// A user message in its place.
-    #[default]
-    User,
-    /// A message of role `system` in its place, which few models take.
-    Keep,
-    /// Text at the end of `system`; its place is lost.
-    Hoist,
-}
+pub use msg_codec::{LaterSystem, Thinking};
 
 /// What becomes of `cache_control` (AN-9).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Deserialize)]
@@ -25,17 +14,6 @@ pub enum CacheControl {
     Carry,
     /// It is left out.
     Drop,
-}
-
-/// What becomes of thinking (AN-7).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Thinking {
-    /// Signed and redacted blocks go out as they are.
-    #[default]
-    Keep,
-    /// All is left out: for another model than the one that thought.
-    None,
 }
 
 /// How messages are written.

@@ -122,7 +122,7 @@ impl MessageBody for MessagesRequest {
     type Options = WriteOptions;
 
     fn read_body<'a>(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Self, Error> {
-        // The first message may stand behind the others, and findings say which message they are of.
+        // The first message may come after the others, and findings say which message they are of.
         let system = match system_of(reader.clone())? {
             Some(source) => read_system(source, cx)?,
             None => None,
@@ -179,7 +179,7 @@ impl RequestBody for MessagesRequest {
     }
 }
 
-/// The last value of `system`, wherever it stands.
+/// The last value of `system`, wherever it is.
 fn system_of(mut reader: Reader<'_>) -> Result<Option<&str>, msg_json::JsonError> {
     let mut res = None;
     reader.begin_object()?;

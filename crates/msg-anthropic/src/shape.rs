@@ -30,7 +30,7 @@ pub(crate) mod block {
     use super::Shape;
 
     pub(crate) const TYPE: u8 = 1;
-    /// The first member behind `type`: text, thinking, data, source, id.
+    /// The first member after `type`: text, thinking, data, source, id.
     pub(crate) const BODY: u8 = 2;
     pub(crate) const SIGNATURE: u8 = 3;
     pub(crate) const TITLE: u8 = 3;
@@ -62,7 +62,7 @@ pub(crate) mod call {
     pub(crate) const INPUT_NULL: u8 = 1;
     /// `input` was a string.
     pub(crate) const INPUT_STRING: u8 = 2;
-    /// `input` was a value that is no object.
+    /// `input` was a value that is not an object.
     pub(crate) const INPUT_VALUE: u8 = 3;
 }
 

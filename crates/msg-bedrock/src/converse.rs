@@ -9,7 +9,7 @@ use crate::{ConverseRequest, ReadOptions, WriteOptions, shape::BEDROCK, write::w
 pub type Document = codec::Document<ConverseRequest>;
 
 /// Reads a document of Converse messages (BR-1 to BR-12), and says what is odd about it. It fails only for text that is
-/// not JSON and for what is no conversation. Linear in the input.
+/// not JSON and for what is not a conversation. Linear in the input.
 ///
 /// # Errors
 /// [`Error::Read`](crate::Error::Read) with message and byte, or [`Error::TooLarge`](crate::Error::TooLarge).

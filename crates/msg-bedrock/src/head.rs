@@ -65,7 +65,7 @@ fn tool_config(head: &mut RequestHead, raw: &RawJson) -> Option<()> {
     Some(())
 }
 
-/// The functions; a cache point behind one is its own (BR-9).
+/// The functions; a cache point after one is its own (BR-9).
 fn tools(head: &mut RequestHead, raw: &RawJson) -> Option<()> {
     for raw in raw.parse::<Vec<RawJson>>().ok()? {
         let members = raw.present_members().unwrap_or_default();
@@ -140,7 +140,7 @@ fn output_config(head: &mut RequestHead, raw: &RawJson) -> Option<()> {
     Some(())
 }
 
-/// The schema of the answer, which stands in a string.
+/// The schema of the answer, which is in a string.
 fn schema(raw: &RawJson) -> Option<ResponseFormat> {
     let member = |raw: &RawJson, name: &str| {
         let members = raw.present_members()?;
@@ -165,9 +165,7 @@ fn fields(head: &mut RequestHead, raw: &RawJson) -> Option<()> {
     for (name, raw) in raw.present_members()? {
         let taken = match name.as_str() {
             "top_k" => raw.number().map(|it| head.sampling.top_k = Some(it)),
-            "thinking" => {
-                budget(&raw).map(|it| head.reasoning.thinking = Some(Thinking::Budget(it)))
-            }
+            "thinking" => thinking(&raw).map(|it| head.reasoning.thinking = Some(it)),
             _ => None,
         };
         if taken.is_none() {
@@ -177,11 +175,16 @@ fn fields(head: &mut RequestHead, raw: &RawJson) -> Option<()> {
     Some(())
 }
 
-fn budget(raw: &RawJson) -> Option<u64> {
+fn thinking(raw: &RawJson) -> Option<Thinking> {
     let members = raw.present_members()?;
     let find = |name: &str| members.iter().find(|it| it.0 == name).map(|it| &it.1);
-    (find("type")?.parse::<String>().ok()? == "enabled").then_some(())?;
-    find("budget_tokens")?.parse().ok().filter(|_| members.len() == 2)
+    let (kind, n_members) = (find("type")?.parse::<String>().ok()?, members.len());
+    match kind.as_str() {
+        "disabled" if n_members == 1 => Some(Thinking::Off),
+        "adaptive" if n_members == 1 => Some(Thinking::Adaptive),
+        "enabled" if n_members == 2 => Some(Thinking::Budget(find("budget_tokens")?.parse().ok()?)),
+        _ => None,
+    }
 }
 
 /// Puts the members of a head into a body that has `modelId` and `messages`.
@@ -232,21 +235,13 @@ pub(crate) fn write(head: &RequestHead, has_calls: bool, body: &mut Body) -> Rep
         });
     }
     let is_claude = head.model.as_deref().is_some_and(|it| it.contains("claude"));
-    let budget = match head.reasoning.thinking {
-        Some(Thinking::Budget(tokens)) => Some(tokens),
-        _ => None,
-    };
+    let thinking = head.reasoning.thinking;
     let top_k = head.sampling.top_k.as_ref();
-    if is_claude && (top_k.is_some() || budget.is_some()) {
+    if is_claude && (top_k.is_some() || thinking.is_some()) {
         body.write_member("additionalModelRequestFields", |it| {
             it.object(|it| {
                 it.optional("top_k", top_k, |it, raw| it.raw(raw.text()));
-                it.optional("thinking", budget, |it, tokens| {
-                    it.object(|it| {
-                        it.key("type").str("enabled");
-                        it.key("budget_tokens").u64(tokens);
-                    });
-                });
+                it.optional("thinking", thinking, write_thinking);
             });
         });
     }
@@ -263,14 +258,39 @@ pub(crate) fn write(head: &RequestHead, has_calls: bool, body: &mut Body) -> Rep
         ),
         ("parallel_tool_calls", head.parallel_tool_calls.is_some()),
         ("top_k", !is_claude && top_k.is_some()),
-        ("thinking.budget_tokens", !is_claude && budget.is_some()),
         // Streaming is another operation, not a member.
         ("stream", head.stream.is_some()),
         ("response_format", head.response_format == Some(ResponseFormat::Json)),
         ("response_format.strict", schema.is_some_and(|it| it.strict.is_some())),
+        ("seed", head.sampling.seed.is_some()),
+        ("frequency_penalty", head.sampling.frequency_penalty.is_some()),
+        ("presence_penalty", head.sampling.presence_penalty.is_some()),
+        ("choices", head.choices.is_some()),
+        ("logprobs", head.logprobs.is_some()),
+        ("top_logprobs", head.top_logprobs.is_some()),
+        ("modalities", !head.modalities.is_empty()),
+        ("service_tier", head.service_tier.is_some()),
+        ("user", head.user.is_some()),
+        ("safety_identifier", head.safety_identifier.is_some()),
+        ("thinking", !is_claude && thinking.is_some()),
     ];
+    head.lose_of_openai(TARGET, &mut report);
     head.lose(TARGET, &placeless, &mut report);
     report
+}
+
+/// Thinking in the words of Anthropic, which Claude takes here too.
+fn write_thinking(it: &mut Writer<'_>, thinking: Thinking) {
+    it.object(|it| {
+        it.key("type").str(match thinking {
+            Thinking::Off => "disabled",
+            Thinking::Adaptive => "adaptive",
+            Thinking::Budget(_) => "enabled",
+        });
+        if let Thinking::Budget(tokens) = thinking {
+            it.key("budget_tokens").u64(tokens);
+        }
+    });
 }
 
 fn write_tool(it: &mut Writer<'_>, tool: &Function) {

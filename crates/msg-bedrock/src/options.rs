@@ -3,18 +3,7 @@
 use msg_codec::{Error, Layout, option_word};
 use serde::Deserialize;
 
-/// What becomes of a system message behind the first other message (BR-2).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum LaterSystem {
-    /// A user message in its place.
-    #[default]
-    User,
-    /// A message of role `system` in its place, which few models take.
-    Keep,
-    /// Blocks at the end of `system`; its place is lost.
-    Hoist,
-}
+pub use msg_codec::{LaterSystem, Thinking};
 
 /// What becomes of cache points (BR-9).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Deserialize)]
@@ -25,17 +14,6 @@ pub enum Cache {
     Carry,
     /// They are left out.
     Drop,
-}
-
-/// What becomes of reasoning (BR-11).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Thinking {
-    /// Signed and redacted parts go out as they are.
-    #[default]
-    Keep,
-    /// All is left out.
-    None,
 }
 
 /// What becomes of reasoning without a signature (BR-11).

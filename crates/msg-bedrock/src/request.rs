@@ -74,7 +74,7 @@ impl MessageBody for ConverseRequest {
 
     fn read_body<'a>(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Self, Error> {
         let offset = reader.next_offset();
-        // The first message may stand behind the others, and findings say which message they are of.
+        // The first message may come after the others, and findings say which message they are of.
         let system = match system_of(reader.clone())? {
             Some(source) => {
                 let bad = Error::Shape { message: None, expected: Self::EXPECTED, offset };
@@ -141,7 +141,7 @@ impl RequestBody for ConverseRequest {
     }
 }
 
-/// The last value of `system`, wherever it stands.
+/// The last value of `system`, wherever it is.
 fn system_of(mut reader: Reader<'_>) -> Result<Option<&str>, msg_json::JsonError> {
     let mut res = None;
     reader.begin_object()?;

@@ -1,5 +1,5 @@
 //! A message of Converse: its members in canonical order, and the variants in which real sources have them. What
-//! stands in its blocks keeps its source where canonical writing would differ (BR-14).
+//! is in its blocks keeps its source where canonical writing would differ (BR-14).
 
 use msg_codec::codec::Shape;
 use msg_core::Origin;

@@ -141,7 +141,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// A copy that stands alone.
+    /// An independent copy.
     pub fn to_json(self) -> RawJson {
         RawJson::new(self.0).unwrap_or_else(|_| RawJson::string(self.0))
     }
@@ -163,7 +163,7 @@ pub(crate) fn put<'a, const N: usize>(
 #[derive(Debug, Clone)]
 pub struct Members<'a> {
     reader: Option<Reader<'a>>,
-    /// The object has ended: what the reader stands before is no member of it.
+    /// The object has ended: the reader is not at one of its members.
     ended: bool,
 }
 
@@ -195,7 +195,7 @@ impl<'a> Iterator for Elements<'a> {
     }
 }
 
-/// A JSON string: what stands between its quotes.
+/// A JSON string: what is between its quotes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Str<'a> {
     /// The source, escapes and all.

@@ -54,7 +54,7 @@
 //! Around the messages: [`codec::Body`] is an object with a place for what is held elsewhere (the
 //! request around `messages`), [`codec::Document`] is a list, a request or a response of the format that
 //! implements [`codec::RequestBody`]. In them: [`codec::Inner`] and [`Fields::keep`](codec::Fields::keep) are
-//! what an object leaves beside its part, [`codec::Placement`] is where a message stood,
+//! what an object leaves beside its part, [`codec::Placement`] is where a message was,
 //! [`codec::PartWriter`] writes the objects of parts and collects what a format cannot hold (MS-24).
 //!
 //! # How a wire crate reads streams
@@ -142,24 +142,30 @@
 //! Who knows several families gives the reader a list of them; the most general goes last, because the
 //! last also takes what none recognised: `StreamReader::new(&[RESPONSES, ANTHROPIC, CHAT], options)`.
 //! The laws of streams (any chunking gives the same; events say what the result says; it may stop at any
-//! byte) stand in `tests/it/laws.rs` and are written for any list of families: a wire crate's tests take
+//! byte) are in `tests/it/laws.rs` and are written for any list of families: a wire crate's tests take
 //! that file in by its path.
 
 pub mod codec;
 mod codes;
 mod json;
 mod link;
+mod media;
+mod media_type;
 mod options;
 pub mod stream;
 
 pub use codes::CODES;
 pub use json::{Json, Str};
-pub use link::{DataUrl, link_ids};
-pub use options::{Error, Layout, ReadOptions, option_word};
+pub use link::link_ids;
+pub use media::{MediaPlaces, settle_media};
+pub use media_type::{
+    DataUrl, MediaKind, audio_format, media_type_of_audio, media_type_of_data, media_type_of_url,
+};
+pub use options::{Error, LaterSystem, Layout, ReadOptions, Thinking, option_word};
 pub use stream::assembler::{Assembled, AssembledChoice, Assembler, Family};
 pub use stream::close::StreamState;
 pub use stream::frames::write_frame;
-pub use stream::head::{EventOptions, ProviderError};
+pub use stream::head::{ENDED_EARLY, EventOptions, ProviderError};
 pub use stream::merged::Sink;
 pub use stream::reader::{StreamLimits, StreamOptions, StreamReader};
 pub use stream::sse::{SseDecoder, SseEvent};

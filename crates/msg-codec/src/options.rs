@@ -16,6 +16,30 @@ pub enum Layout {
     Canonical,
 }
 
+/// What becomes of a system message after the first other message (AN-4, BR-2, GE-3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LaterSystem {
+    /// A message of the user in its place.
+    #[default]
+    User,
+    /// A message of role `system` in its place, which few models take.
+    Keep,
+    /// The end of the member for system instructions; its place is lost.
+    Hoist,
+}
+
+/// What becomes of signed and redacted reasoning (AN-7, BR-11).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Thinking {
+    /// It goes out as it is.
+    #[default]
+    Keep,
+    /// It is left out: for another model than the one that thought.
+    None,
+}
+
 /// How large a document a reader takes.
 ///
 /// ```
@@ -78,7 +102,7 @@ pub fn option_word<T: DeserializeOwned>(
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The document is no JSON, or no conversation; says which message, member and byte.
+    /// The document is not JSON, or not a conversation; says which message, member and byte.
     #[error(transparent)]
     Read(#[from] msg_core::Error),
     /// The document is larger than the caller allowed.

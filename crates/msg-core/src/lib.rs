@@ -33,6 +33,7 @@ mod error;
 mod check;
 mod ids;
 mod preview;
+mod seal;
 mod size;
 
 pub mod native;
@@ -60,6 +61,7 @@ pub use crate::{
         Part, Place, Reasoning, Text, ToolCall, ToolResult,
     },
     preview::truncate,
+    seal::Maker,
     usage::{FinishReason, Usage},
 };
 

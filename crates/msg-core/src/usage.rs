@@ -55,7 +55,7 @@ impl Usage {
             let details = names.iter().find_map(|it| value(&members, it)?.members());
             details.and_then(|it| first_of(&it, &[name]))
         };
-        Self {
+        let mut res = Self {
             // Anthropic and Bedrock leave caches out of their input (BR-27), Gemini the prompts of tools; Gemini and
             // Interactions leave thoughts out of their output (GI-28). Here both are all there is (RQ-25).
             input: first(&["prompt_tokens", "total_input_tokens"])
@@ -93,8 +93,18 @@ impl Usage {
             )
             .or_else(|| within(&["output_tokens_details"], "thinking_tokens"))
             .or_else(|| first(&["thoughtsTokenCount", "total_thought_tokens"])),
-            raw: Some(raw),
+            raw: None,
+        };
+        // xAI counts thoughts apart from the completion: the total decides (RQ-26).
+        if let (Some(prompt), Some(completion), Some(thoughts), Some(total)) =
+            (first(&["prompt_tokens"]), first(&["completion_tokens"]), res.reasoning, res.total)
+            && thoughts > 0
+            && prompt.saturating_add(completion).saturating_add(thoughts) == total
+        {
+            res.output = Some(completion.saturating_add(thoughts));
         }
+        res.raw = Some(raw);
+        res
     }
 
     /// The provider's object, else the numbers as a JSON object under the names of the fields.

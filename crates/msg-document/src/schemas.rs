@@ -36,7 +36,7 @@ impl Provider {
         match &*profile.name {
             "openai" | "openai-responses" | "azure" => Some(Self::OpenAi),
             "anthropic" => Some(Self::Anthropic),
-            "gemini" | "vertex" => Some(Self::Gemini),
+            "gemini" | "vertex" | "gemini-interactions" => Some(Self::Gemini),
             "bedrock" if model.is_some_and(is_claude) => Some(Self::Anthropic),
             "bedrock" => Some(Self::Bedrock),
             "kimi" => Some(Self::Kimi),
@@ -51,7 +51,8 @@ impl Provider {
         match format.name() {
             "openai" | "responses" => Some(Self::OpenAi),
             "anthropic" => Some(Self::Anthropic),
-            "gemini" => Some(Self::Gemini),
+            "gemini" | "interactions" => Some(Self::Gemini),
+            "bedrock" => Some(Self::Bedrock),
             _ => None,
         }
     }
@@ -154,7 +155,7 @@ impl Mend {
         Self { faults, schema, drops_strict: false, moves: false }
     }
 
-    /// A schema with a fault goes where Gemini takes JSON Schema (RQ-9).
+    /// A schema whose mend is valid in both spellings goes where Gemini takes JSON Schema (RQ-9).
     fn of_openapi(source: &RawJson, translated: &RawJson) -> Self {
         let faults = msg_schema::check(source, Dialect::GEMINI_OPENAPI);
         let schema = msg_schema::for_gemini(translated);
@@ -164,6 +165,9 @@ impl Mend {
             Outcome::Mended(it) => Some(it),
             Outcome::NoMend => None,
         };
+        // Its place is a choice of the client: what the OpenAPI spelling cannot say at all stays as it is.
+        let is_said = |it: &RawJson| msg_schema::check(it, Dialect::GEMINI_OPENAPI).is_empty();
+        let schema = schema.filter(is_said);
         Self { faults, schema, drops_strict: false, moves: true }
     }
 

@@ -9,7 +9,7 @@ use crate::{GenerateRequest, ReadOptions, WriteOptions, shape::GEMINI, write::wr
 pub type Document = codec::Document<GenerateRequest>;
 
 /// Reads a document of Gemini contents (GE-1 to GE-11), and says what is odd about it. It fails only for
-/// text that is not JSON and for what is no conversation. Linear in the input, one allocation a text.
+/// text that is not JSON and for what is not a conversation. Linear in the input, one allocation a text.
 ///
 /// ```
 /// use msg_core::Role;

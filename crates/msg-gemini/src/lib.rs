@@ -23,7 +23,6 @@ mod write;
 mod events;
 mod stream;
 
-mod mime;
 mod options;
 mod shape;
 

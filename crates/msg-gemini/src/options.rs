@@ -3,16 +3,7 @@
 use msg_codec::{Error, Layout, option_word};
 use serde::Deserialize;
 
-/// What becomes of a system message behind the first other message (GE-3).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum LaterSystem {
-    /// A user content in its place.
-    #[default]
-    User,
-    /// Text at the end of `systemInstruction`; its place is lost.
-    Hoist,
-}
+pub use msg_codec::LaterSystem;
 
 /// What becomes of the ids of calls and results (GE-6).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Deserialize)]
@@ -67,7 +58,8 @@ pub enum Flavor {
 pub struct WriteOptions {
     /// Whether the shape that a source had comes back.
     pub layout: Layout,
-    /// What becomes of later system messages.
+    /// What becomes of later system messages. There is no role for [`LaterSystem::Keep`], which is as
+    /// [`LaterSystem::User`].
     pub later_system: LaterSystem,
     /// What becomes of ids.
     pub ids: Ids,
@@ -142,7 +134,11 @@ impl WriteOptions {
         match name {
             "layout" => self.layout = option_word("layout", word, "keep or canonical")?,
             "later_system" => {
-                self.later_system = option_word("later_system", word, "user or hoist")?;
+                let (name, expected) = ("later_system", "user or hoist");
+                self.later_system = option_word(name, word, expected)?;
+                if self.later_system == LaterSystem::Keep {
+                    return Err(Error::Option { name, expected });
+                }
             }
             "ids" => self.ids = option_word("ids", word, "keep or omit")?,
             "thoughts" => self.thoughts = option_word("thoughts", word, "keep or none")?,

@@ -112,7 +112,7 @@ impl MessageBody for GenerateRequest {
     type Options = WriteOptions;
 
     fn read_body<'a>(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Self, Error> {
-        // The first message may stand behind the others, and findings say which message they are of.
+        // The first message may come after the others, and findings say which message they are of.
         let system = match system_of(reader.clone())? {
             Some((name, mut value)) => read_system(&mut value, cx)?.map(|it| (name, it)),
             None => None,
@@ -175,7 +175,7 @@ fn is_system(name: &str) -> bool {
     matches!(name, SYSTEM | SYSTEM_SNAKE)
 }
 
-/// The last value of `systemInstruction`, wherever it stands, and its name; the reader stands before it.
+/// The last value of `systemInstruction`, wherever it is, and its name; the reader is at it.
 fn system_of(
     mut reader: Reader<'_>,
 ) -> Result<Option<(&'static str, Reader<'_>)>, msg_json::JsonError> {

@@ -109,7 +109,7 @@ pub(crate) mod call {
 
     /// `args` was null.
     pub(crate) const ARGS_NULL: u8 = 1;
-    /// `args` was a value that is no object.
+    /// `args` was a value that is not an object.
     pub(crate) const ARGS_VALUE: u8 = 2;
     /// `args` was a string.
     pub(crate) const ARGS_STRING: u8 = 3;
@@ -128,7 +128,7 @@ pub(crate) mod response {
 
     /// `response` was null.
     pub(crate) const RESPONSE_NULL: u8 = 1;
-    /// `response` was a value that is no object.
+    /// `response` was a value that is not an object.
     pub(crate) const RESPONSE_VALUE: u8 = 2;
 }
 

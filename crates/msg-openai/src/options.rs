@@ -76,7 +76,7 @@ pub struct WriteOptions {
     pub content_when_empty: EmptyContent,
     /// How content that is several texts is written.
     pub text_parts: TextParts,
-    /// What stands between texts that are joined; a line break if nothing is said.
+    /// What is between texts that are joined; a line break if nothing is said.
     pub text_separator: Cow<'static, str>,
     /// Which messages keep their reasoning.
     pub reasoning: ReasoningPolicy,
@@ -148,7 +148,7 @@ impl WriteOptions {
         Self { text_parts, ..self }
     }
 
-    /// What stands between texts that are joined; a line break if nothing is said.
+    /// What is between texts that are joined; a line break if nothing is said.
     #[must_use]
     pub fn with_text_separator(self, separator: impl Into<Cow<'static, str>>) -> Self {
         Self { text_separator: separator.into(), ..self }

@@ -17,7 +17,7 @@ use crate::root::settle_root;
 
 /// The mended schema; none if a strict dialect cannot say it, or no change keeps the meaning.
 pub(crate) fn mended(node: Node, dialect: Dialect, found: &[Fault]) -> Option<Node> {
-    // What is no schema, or too large, or endless, is not said in a strict dialect at all (RQ-8).
+    // What is not a schema, or too large, or endless, is not said in a strict dialect at all (RQ-8).
     let is_unsaid = |it: &Fault| {
         matches!(
             it.code,
@@ -33,7 +33,7 @@ pub(crate) fn mended(node: Node, dialect: Dialect, found: &[Fault]) -> Option<No
     mend.node(root, "", Place::Root)
 }
 
-/// Where a schema stands.
+/// Where a schema is.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Place {
     Root,
@@ -333,7 +333,7 @@ impl Mend {
 }
 
 /// A type in the spelling of JSON Schema; none for one that it does not know.
-pub(crate) fn known_type(value: &Node) -> Option<Node> {
+fn known_type(value: &Node) -> Option<Node> {
     match value {
         Node::Text(it) => {
             let lower = it.to_ascii_lowercase();

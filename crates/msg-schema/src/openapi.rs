@@ -110,7 +110,7 @@ fn judge_node(node: &Node, pointer: &str, faults: &mut Faults) {
             step.push_to(&mut place);
             judge_node(child, &place, faults);
         }
-        // A schema that is no object is seen by no walk.
+        // A schema that is not an object is not reached by a walk.
         if name == "properties" {
             for (property, value) in value.members().iter().filter(|it| !it.1.is_object()) {
                 judge_node(value, &at(&at(pointer, name), property), faults);
@@ -254,7 +254,7 @@ fn settle_order(node: &mut Node) {
     let names: Vec<&str> =
         order.as_list().unwrap_or_default().iter().filter_map(Node::as_text).collect();
     if let Some(Node::Object(properties)) = node.get_mut("properties") {
-        // A stable sort: those without a place stay behind, in their order.
+        // A stable sort: those without a place come last, in their order.
         properties
             .sort_by_key(|it| names.iter().position(|name| *name == it.0).unwrap_or(names.len()));
     }

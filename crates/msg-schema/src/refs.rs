@@ -1,4 +1,4 @@
-//! Where schemas stand in a schema, and what references point to.
+//! Where schemas are in a schema, and what references point to.
 
 use std::collections::HashMap;
 
@@ -21,7 +21,7 @@ const SINGLE: [&str; 11] = [
     "additionalItems",
 ];
 
-/// How a schema stands in another.
+/// How a schema is in another.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Step<'a> {
     Named(&'a str, &'a str),
@@ -59,7 +59,7 @@ pub(crate) fn push_name(pointer: &mut String, name: &str) {
     pointer.push_str(&name.replace('~', "~0").replace('/', "~1"));
 }
 
-/// The schemas that stand directly in a schema, in the order of the text.
+/// The schemas that are directly in a schema, in the order of the text.
 pub(crate) fn children(node: &Node) -> Vec<(Step<'_>, &Node)> {
     let mut res = Vec::new();
     for (keyword, value) in node.members() {
@@ -80,7 +80,7 @@ pub(crate) fn children(node: &Node) -> Vec<(Step<'_>, &Node)> {
     res
 }
 
-/// Changes each schema that stands directly in a schema. Nothing if one cannot be changed.
+/// Changes each schema that is directly in a schema. Nothing if one cannot be changed.
 pub(crate) fn each_child(
     node: &mut Node,
     mut change: impl FnMut(&str, Node) -> Option<Node>,

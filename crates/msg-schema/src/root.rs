@@ -1,7 +1,7 @@
 //! The root of a schema: an object without a union (RQ-6).
 
 use crate::dialect::{Dialect, Root};
-use crate::mend::{describe, known_type};
+use crate::mend::describe;
 use crate::merge::{any_of_both, merged_all};
 use crate::node::Node;
 use crate::refs::resolve;
@@ -9,7 +9,7 @@ use crate::refs::resolve;
 /// How many references at the root lead to each other.
 const MAX_REFERENCES: usize = 16;
 
-/// The schema with a root that the dialect accepts; none if its instances are no objects.
+/// The schema with a root that the dialect accepts; none if its instances are not objects.
 pub(crate) fn settle_root(node: Node, dialect: Dialect) -> Option<Node> {
     let mut root = follow(node)?;
     let refused: &[&str] = match dialect.root {
@@ -60,18 +60,17 @@ fn follow(mut root: Node) -> Option<Node> {
     None
 }
 
-/// Gives the root the type of an object; none if it has another.
+/// Gives the root the type of an object; none if it has another, which `OBJECT` in capitals is too.
 fn settle_type(root: &mut Node) -> Option<()> {
-    match root.get("type").map(known_type) {
-        Some(kind) => {
-            root.set("type", kind?);
+    match root.has("type") {
+        true => {
             let types = root.types();
             let is_object = types.contains(&"object")
                 && types.iter().all(|it| matches!(*it, "object" | "null"));
             is_object.then_some(())?;
             root.set("type", Node::text("object"));
         }
-        None => {
+        false => {
             let branches = ["anyOf", "oneOf"].iter().filter_map(|it| root.get(it)?.as_list());
             let mut branches = branches.flatten();
             let is_value = root.has("const") || root.has("enum") || root.has("items");

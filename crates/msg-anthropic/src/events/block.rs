@@ -17,7 +17,7 @@ pub(super) struct Block {
     pub(super) ended: bool,
     /// What is not written yet.
     pub(super) pending: String,
-    /// What comes behind the last of its deltas.
+    /// What comes after the last of its deltas.
     pub(super) end: BlockEnd,
     /// The unknown members that it begins with.
     pub(super) extra: Extra,

@@ -169,7 +169,7 @@ fn is_own(raw: Json<'_>) -> bool {
     (has("input_tokens") || has("output_tokens")) && !foreign.into_iter().any(has)
 }
 
-/// The numbers of the input. What came from caches is no part of it here.
+/// The numbers of the input. What came from caches is not part of it here.
 fn tokens(it: &mut Writer<'_>, usage: Option<&Usage>) {
     let (cached, written) = usage.map_or((None, None), |it| (it.cached, it.cache_write));
     let apart = cached.unwrap_or(0).saturating_add(written.unwrap_or(0));

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use msg_codec::stream::Brackets;
+use msg_codec::{ENDED_EARLY, stream::Brackets};
 use msg_core::{
     Code, Diagnostic, Extra, Part, Reasoning, Report, Severity, StreamEvent, Text, ToolCall,
 };
@@ -20,7 +20,7 @@ const APART: &str = "\n\n";
 
 /// Writes the events of any stream as an Anthropic stream, as they arrive.
 ///
-/// Blocks go out one behind the other: one ends when another channel has something to say, a call when
+/// Blocks go out one after the other: one ends when another channel has something to say, a call when
 /// its arguments have ended; what arrives for a later block in the meantime waits. Thinking is signed where
 /// the events say the signature of its format ([`StreamEvent::PartEnd`]) and the text that it signs is what
 /// went out; else it goes out without. Only the first of several choices goes out.
@@ -46,7 +46,7 @@ pub struct EventWriter {
     index: u64,
     /// `message_start` is written.
     started: bool,
-    /// An error is written, behind which nothing comes.
+    /// An error is written, after which nothing comes.
     failed: bool,
     report: Report,
     /// The calls that have begun, those whose block has gone out too.
@@ -122,8 +122,8 @@ impl EventWriter {
         }
     }
 
-    /// Ends the stream, and says what it could not hold. A stream that did not say why it stopped is left
-    /// without an end, as it was cut.
+    /// Ends the stream, and reports what it could not hold. A stream that did not say why it stopped was cut, and ends
+    /// with an error.
     pub fn finish(mut self, out: &mut Vec<u8>) -> Report {
         if self.failed {
             return self.report;
@@ -133,10 +133,13 @@ impl EventWriter {
         if self.blocks.pop_front().is_some() {
             frame::block_stop(out, self.index);
         }
-        if let Some(finish) = self.options.finish.take().filter(frame::is_end) {
-            self.start(out);
-            let usage = self.options.usage.as_ref();
-            frame::message_end(out, &finish, usage, &Extra::default());
+        self.start(out);
+        match self.options.finish.take().filter(frame::is_end) {
+            Some(finish) => {
+                let usage = self.options.usage.as_ref();
+                frame::message_end(out, &finish, usage, &Extra::default());
+            }
+            None => frame::error(out, ENDED_EARLY),
         }
         self.report
     }
@@ -160,7 +163,7 @@ impl EventWriter {
         }
     }
 
-    /// Appends to a thought. The blank line that sets one apart from one before is no part of it: here it is
+    /// Appends to a thought. The blank line that sets one apart from one before is not part of it: here it is
     /// a block of its own.
     fn think(&mut self, text: &str) {
         if text == APART && std::mem::take(&mut self.thought_ended) {
@@ -263,7 +266,7 @@ impl EventWriter {
         });
         let open = place.and_then(|it| self.block_at(it)).filter(|it| !it.ended);
         let Some(block) = open else {
-            return self.lose_of_call("arguments behind the end of a call have no place");
+            return self.lose_of_call("arguments after the end of a call have no place");
         };
         if let Kind::Call { brackets, .. } = &mut block.kind {
             brackets.feed(text.as_bytes());
@@ -281,7 +284,7 @@ impl EventWriter {
         let (place, rest) = (begun.place, call.arguments.text().get(begun.len..));
         if is_renamed {
             self.lose_of_call(
-                "the id or the name of a call came behind its beginning, and is left out",
+                "the id or the name of a call came after its beginning, and is left out",
             );
         }
         if let Some(rest) = rest.filter(|it| !it.is_empty()) {

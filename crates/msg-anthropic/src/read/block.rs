@@ -7,7 +7,7 @@ use msg_json::{JsonError, Reader};
 use super::media;
 use crate::shape::{ANTHROPIC, block, call, result};
 
-/// Where a list of blocks stands: results do not nest.
+/// Where a list of blocks is: results do not nest.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Depth {
     /// The content of a message.
@@ -107,7 +107,7 @@ fn input<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> String {
     };
     fields.vary(call::INPUT, variant);
     if variant != 0 {
-        cx.shape("input is no object");
+        cx.shape("input is not an object");
     }
     fields.set_raw(call::INPUT, None);
     text

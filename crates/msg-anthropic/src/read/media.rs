@@ -50,7 +50,7 @@ fn read<'a>(
     let kind = type_of(Reader::from_text(object)).ok()??;
     let shape = shape_of(&kind, is_document)?;
     let mut fields = Fields::read(shape, cx, &mut Reader::from_text(object)).ok()?;
-    // A second `type` may have come behind the one that chose the kind.
+    // A second `type` may have come after the one that chose the kind.
     if text_of(fields.raw(source::TYPE)?)?.0 != kind {
         return None;
     }

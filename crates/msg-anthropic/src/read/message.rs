@@ -14,7 +14,7 @@ use crate::{
     wanted::{CONTENT, MESSAGE},
 };
 
-/// Reads the message before which the reader stands, which may become two, behind those of the list.
+/// Reads the message that the reader is at, which may become two, after those of the list.
 pub(super) fn read_into<'a>(
     list: &mut Vec<Message>,
     reader: &mut Reader<'a>,

@@ -10,8 +10,8 @@ use msg_codec::{
     Assembled, AssembledChoice, Assembler, ProviderError, Sink, StreamOptions, StreamState,
 };
 
+use super::UNKNOWN_DELTA;
 use super::blocks::{Block, BlockKind, Growing, Shared};
-use super::notes::UNKNOWN_DELTA;
 use crate::shape::ANTHROPIC;
 
 /// Assembles the events of an Anthropic Messages stream.

@@ -6,7 +6,7 @@ use msg_codec::stream::{BySlot, Calls, Channel, Merged, Notes, Parts, Step, Text
 use msg_codec::{Json, Str};
 use msg_core::{Other, Part, Place, RawJson, Reasoning, StreamEvent, Text};
 
-use super::notes::SIGNATURE_MISSING;
+use super::SIGNATURE_MISSING;
 use crate::shape::ANTHROPIC;
 
 /// One block.
@@ -70,7 +70,7 @@ impl Growing {
 }
 
 impl Block {
-    /// The block that `content_block_start` begins; none over a limit, or if it is no object.
+    /// The block that `content_block_start` begins; none over a limit, or if it is not an object.
     pub(crate) fn start(
         index: u64,
         raw: Json<'_>,

@@ -1,4 +1,4 @@
-//! A part as a content block, or as the string that stands for the only one (AN-3, AN-6 to AN-8, AN-20).
+//! A part as a content block, or as the string that replaces the only one (AN-3, AN-6 to AN-8, AN-20).
 
 use msg_codec::codec::{ArgumentForm, Shape, Value, text_of_part};
 use msg_core::{Extra, Origin, Part, Reasoning, Text, ToolCall, ToolResult};
@@ -40,7 +40,7 @@ impl Writer<'_> {
         fits
     }
 
-    /// Thinking goes back signed or redacted, or unsigned to where it stood (AN-7).
+    /// Thinking goes back signed or redacted, or unsigned to where it was (AN-7).
     fn keeps_thinking(&self, it: &Reasoning) -> bool {
         let is_ours = it.text.is_some() && self.objects.layout(&it.extra).is_some();
         self.options.thinking == Thinking::Keep && (is_ours || Thought::of(it).is_signed())

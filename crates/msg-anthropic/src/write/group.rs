@@ -1,4 +1,4 @@
-//! Which messages go out as one: tool messages of a run and the user message behind them (AN-8).
+//! Which messages go out as one: tool messages of a run and the user message after them (AN-8).
 
 use msg_codec::codec::Placement;
 use msg_core::{Message, Part, Role};
@@ -23,7 +23,7 @@ impl Writer<'_> {
     }
 
     /// How many messages of a list that begins with results are one: all results, over user messages of
-    /// which nothing is left, and the user message behind them.
+    /// which nothing is left, and the user message after them.
     fn run(&self, messages: &[Message]) -> usize {
         let joins = |it: &&Message| !self.objects.placement(it).has(Placement::APART);
         let is_silent = |it: &Message| it.role == Role::User && self.is_silent(it);

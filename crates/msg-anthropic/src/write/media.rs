@@ -20,7 +20,7 @@ pub(super) enum Source<'m> {
 }
 
 impl Source<'_> {
-    /// The type, the shape, and the value of the first member behind the type.
+    /// The type, the shape, and the value of the first member after the type.
     fn parts(&self) -> (&'static str, &'static Shape, &str) {
         match self {
             Self::Base64(it) => ("base64", &source::INLINE, it.media_type),

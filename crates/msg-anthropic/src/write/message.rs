@@ -126,7 +126,7 @@ impl Writer<'_> {
                 self.role_changed("tool", "user");
             }
             if it.role == Role::User && group.len() > 1 && self.is_silent(it) {
-                let text = "nothing is left of the message behind the results";
+                let text = "nothing is left of the message after the results";
                 self.objects.losses.warn("convert::lost-message", None, text);
             }
             res.extend(Placed::all(message, it).filter(|it| self.fits(it.part, it.it)));

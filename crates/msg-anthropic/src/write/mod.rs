@@ -102,7 +102,7 @@ fn cache_control_of(origin: &Origin, name: &str, value: &RawJson) -> Option<&'st
     })
 }
 
-/// The member in which a part read from Bedrock keeps the cache point behind it.
+/// The member in which a part read from Bedrock keeps the cache point after it.
 const CACHE_POINT: &str = "cachePoint";
 
 const CACHE_CONTROL: &str = "cache_control";

@@ -65,7 +65,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Only text has a place in `system`; what stood there goes back.
+    /// Only text has a place in `system`; what was there goes back.
     fn fits_system(&mut self, at: usize, it: &Part) -> bool {
         if self.purpose == Purpose::Return {
             return self.fits(at, it);

@@ -14,7 +14,7 @@ use crate::formats::Medium;
 use crate::shape::{BEDROCK, CACHE_POINT, CITATIONS, GUARD, UNION};
 use crate::write::canonical_block;
 
-/// Where a list of blocks stands: results do not nest.
+/// Where a list of blocks is: results do not nest.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Depth {
     /// The content of a message.
@@ -109,7 +109,7 @@ pub(super) fn rest(members: &Members<'_>) -> Option<RawJson> {
     (!members.is_empty()).then(|| object_of(it))
 }
 
-/// Reads a block; what is none stands as it is.
+/// Reads a block; anything else stays as it is.
 pub(crate) fn block_of(source: &str, depth: Depth) -> Part {
     let Some(mut part) = known(source, depth) else {
         let value = raw(source).unwrap_or_else(|| RawJson::string(source));
@@ -186,7 +186,7 @@ pub(super) fn keep(
 }
 
 fn tool_use(mut it: Members<'_>, mut extra: Extra) -> Option<Part> {
-    // Calls of the provider's own tools are no calls here (BR-12).
+    // Calls of the provider's own tools are not calls here (BR-12).
     if let Some(kind) = take(&mut it, "type") {
         (text_of(kind)?.0 == "tool_use").then_some(())?;
     }

@@ -38,7 +38,7 @@ pub(crate) fn read_messages<'a>(
     Ok(res)
 }
 
-/// Reads the message before which the reader stands, and ends it.
+/// Reads the message that the reader is at, and ends it.
 pub(crate) fn read_one<'a>(
     reader: &mut Reader<'a>,
     cx: &mut Context<'a, '_>,
@@ -48,7 +48,7 @@ pub(crate) fn read_one<'a>(
     Ok(messages)
 }
 
-/// Reads the value of `system`: no message if it says nothing, nothing if it is no list of blocks.
+/// Reads the value of `system`: no message if it says nothing, nothing if it is not a list of blocks.
 pub(crate) fn read_system<'a>(
     source: &'a str,
     cx: &mut Context<'a, '_>,

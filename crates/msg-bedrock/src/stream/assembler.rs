@@ -177,7 +177,7 @@ impl ConverseAssembler {
         self.head.set_usage(event.get("usage"));
     }
 
-    /// An error body, or what nobody knows.
+    /// An error body, or anything unknown.
     fn unknown(&mut self, event: Json<'_>, sink: &mut Sink<'_>) {
         if let Some(error) = event.get("error").and_then(ProviderError::of_member) {
             return self.head.fail(error, sink);

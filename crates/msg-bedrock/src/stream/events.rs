@@ -48,8 +48,8 @@ fn events(res: &Assembled, event: &mut dyn FnMut(&str, &str)) -> Report {
         }
     }
     failed(res, event);
-    if let Some(word) = choice.finish.as_ref().and_then(stop_reason).filter(|_| res.error.is_none())
-    {
+    let reason = choice.finish.as_ref().filter(|_| res.failure().is_none());
+    if let Some(word) = reason.and_then(stop_reason) {
         let body = msg_json::to_text(|it| {
             it.object(|it| {
                 it.key("stopReason").str(word);
@@ -68,8 +68,8 @@ fn events(res: &Assembled, event: &mut dyn FnMut(&str, &str)) -> Report {
 }
 
 fn failed(res: &Assembled, event: &mut dyn FnMut(&str, &str)) {
-    if let Some(error) = &res.error {
-        let body = msg_json::to_text(|it| it.object(|it| it.key("message").str(&error.message)));
+    if let Some(error) = res.failure() {
+        let body = msg_json::to_text(|it| it.object(|it| it.key("message").str(error)));
         event("modelStreamErrorException", &body);
     }
 }

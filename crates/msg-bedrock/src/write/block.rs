@@ -132,7 +132,7 @@ impl Writer<'_> {
         });
     }
 
-    /// Notes members of other formats; a cache control goes out behind the block.
+    /// Notes members of other formats; a cache control goes out after the block.
     fn foreign(&mut self, at: usize, extra: &Extra) {
         for (origin, name, value) in extra.all() {
             let is_control = matches!(origin, Origin::Anthropic | Origin::OpenAi)
@@ -407,7 +407,7 @@ fn members(source: &str) -> Option<Vec<RawMember<'_>>> {
     Some(res)
 }
 
-/// An object of some members, and unknown ones behind them.
+/// An object of some members, and unknown ones after them.
 fn object(write: impl FnOnce(&mut Json<'_>), rest: &[RawMember<'_>]) -> String {
     msg_json::to_text(|it| {
         it.object(|it| {

@@ -67,7 +67,7 @@ impl Writer<'_> {
         }
     }
 
-    /// How many messages of a list that begins with results are one: all results, and the user message behind them.
+    /// How many messages of a list that begins with results are one: all results, and the user message after them.
     fn run(&self, messages: &[Message]) -> usize {
         let joins = |it: &&Message| !self.objects.placement(it).has(Placement::APART);
         let behind = &messages[1..];
@@ -175,7 +175,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Writes blocks, each cache point behind its own.
+    /// Writes blocks, each cache point after its own.
     pub(super) fn array(&mut self, parts: &[Placed<'_>], out: &mut Vec<u8>) {
         msg_json::Writer::new(out).list(|out| {
             for one in parts {

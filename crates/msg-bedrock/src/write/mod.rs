@@ -98,7 +98,7 @@ impl Writer<'_> {
         Some(out)
     }
 
-    /// Only text, guarded content and cache points have a place in `system`; what stood there goes back.
+    /// Only text, guarded content and cache points have a place in `system`; what was there goes back.
     fn fits_system(&mut self, at: usize, it: &Part) -> bool {
         if self.purpose == Purpose::Return {
             return self.fits(at, it);
@@ -111,7 +111,7 @@ impl Writer<'_> {
         has_place && self.fits(at, it)
     }
 
-    /// The cache point behind a part: its own, or what Anthropic and chat messages have for it (BR-9).
+    /// The cache point after a part: its own, or what Anthropic and chat messages have for it (BR-9).
     fn cache_point(&mut self, at: usize, extra: &Extra) -> Option<RawJson> {
         let own = extra.get(&BEDROCK, CACHE_POINT).cloned();
         let control = [Origin::Anthropic, Origin::OpenAi];

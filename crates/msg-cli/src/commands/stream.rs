@@ -27,7 +27,7 @@ use crate::sources::Sources;
   msg stream capture.sse
   msg stream --json --provider anthropic capture.sse
   msg stream --json '*.sse'                  a line of JSON for each, with its path
-  msg stream --options '{\"to\":\"openai-chunks\"}' capture.sse")]
+  msg stream --to anthropic capture.sse")]
 pub(crate) struct Args {
     /// The files to read, or patterns such as 'captures/*.sse'; `-` is standard input, and so is nothing when input is
     /// piped.
@@ -38,6 +38,9 @@ pub(crate) struct Args {
     /// Whose stream it is.
     #[arg(long, value_name = "PROVIDER", value_parser = provider())]
     provider: Option<Provider>,
+    /// Write the stream that this API would send, instead of the message.
+    #[arg(long, value_name = "FORMAT", value_parser = family())]
+    to: Option<StreamForm>,
     /// Feed N bytes at a time; 0 feeds all at once. The result is the same.
     #[arg(long, value_name = "N")]
     chunk: Option<usize>,
@@ -60,6 +63,13 @@ fn provider() -> impl TypedValueParser<Value = Provider> {
     let value = |it: Provider| PossibleValue::new(it.name()).help(it.about());
     let names = PossibleValuesParser::new(Provider::ALL.map(value));
     names.map(|name| name.parse().expect("because the names are those of providers"))
+}
+
+/// The parser of the format of a stream that is written.
+fn family() -> impl TypedValueParser<Value = StreamForm> {
+    let names = PossibleValuesParser::new(StreamForm::FAMILIES.map(|it| it.0));
+    let form = |name: String| StreamForm::FAMILIES.into_iter().find(|it| it.0 == name);
+    names.map(move |name| form(name).expect("because the names are those of families").1)
 }
 
 impl Command for Args {
@@ -104,6 +114,7 @@ impl Args {
             .map_err(|it| Failure::Usage(format!("--options: {it}")))?
             .unwrap_or_default();
         options.provider = self.provider.unwrap_or(options.provider);
+        options.to = self.to.unwrap_or(options.to);
         options.chunk = self.chunk.unwrap_or(options.chunk);
         options.max_bytes.get_or_insert(self.limit.max_bytes);
         Ok(options)

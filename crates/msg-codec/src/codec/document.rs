@@ -20,10 +20,10 @@ pub trait MessageBody: Sized {
     /// How it is written.
     type Options;
 
-    /// Reads the object before which the reader stands.
+    /// Reads the object that the reader is at.
     ///
     /// # Errors
-    /// What is no JSON, or no body of this kind, with the place.
+    /// What is not JSON, or not a body of this kind, with the place.
     fn read_body<'a>(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Self, Error>;
 
     /// Appends it as JSON; unedited it is the same value as what was read.
@@ -64,10 +64,10 @@ pub trait RequestBody: MessageBody {
         (name == Self::RESPONSE && kind == Kind::Array).then_some(BodyKind::Response)
     }
 
-    /// Reads a bare list, before which the reader stands.
+    /// Reads the bare list that the reader is at.
     ///
     /// # Errors
-    /// What is no JSON, or no list of messages, with the place.
+    /// What is not JSON, or not a list of messages, with the place.
     fn read_list<'a>(
         reader: &mut Reader<'a>,
         cx: &mut Context<'a, '_>,

@@ -354,7 +354,7 @@ impl<'a, 'r> Context<'a, 'r> {
         role
     }
 
-    /// The word of a role, before which the reader stands; none if it is no string.
+    /// The word of the role that the reader is at; none if it is not a string.
     pub fn role_word(
         &mut self,
         reader: &mut Reader<'a>,
@@ -394,7 +394,7 @@ pub fn members_of<'a>(extra: &'a Extra, origin: &'a Origin, skip: &[&str]) -> Ve
     own.map(|(name, value)| RawMember { name: Cow::Borrowed(name), value: value.text() }).collect()
 }
 
-/// The members of a raw object; none if it is no object.
+/// The members of a raw object; none if it is not an object.
 pub fn object_members(raw: &RawJson) -> Option<Vec<RawMember<'_>>> {
     let mut reader = Reader::from_text(raw.text());
     reader.begin_object().ok()?;
@@ -417,7 +417,7 @@ pub fn text_of(raw: &str) -> Option<(Cow<'_, str>, bool)> {
     Some((res.text, res.lone_surrogate))
 }
 
-/// The first `type` of an object, if it is a string; the reader stands before the object.
+/// The first `type` of an object, if it is a string; the reader is at the object.
 pub fn type_of(mut reader: Reader<'_>) -> Result<Option<Cow<'_, str>>, JsonError> {
     reader.begin_object()?;
     while let Some(key) = reader.next_key()? {

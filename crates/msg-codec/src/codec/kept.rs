@@ -99,17 +99,17 @@ impl<'a> Fields<'a> {
 }
 
 // Elements of a list that are kept whole: those in which a value was of a wrong type, and those that cannot be
-// written again from what was read of them, for a member came twice or half a surrogate pair stood there. As long
+// written again from what was read of them, for a member came twice or half a surrogate pair was there. As long
 // as nothing of such an element is edited its source goes out again.
 
-/// The section of a layout that is the source of an element, behind all others.
+/// The section of a layout that is the source of an element, after all others.
 const SECTION: usize = 7;
 
 /// Reads an element. Where something in it is odd, it is read as `mend` says that it is meant. `keep` gets the source
 /// of what cannot be written from what was read.
 ///
 /// # Errors
-/// What is no JSON, and what `read` refuses.
+/// What is not JSON, and what `read` refuses.
 pub fn read_mended<'a, T>(
     reader: &mut Reader<'a>,
     cx: &mut Context<'a, '_>,
@@ -243,7 +243,7 @@ impl Body {
     /// name the last counts.
     ///
     /// # Errors
-    /// What is no JSON, and what `value` refuses.
+    /// What is not JSON, and what `value` refuses.
     pub fn read<'a, T>(
         reader: &mut Reader<'a>,
         held: &'static [&'static str],
@@ -274,7 +274,7 @@ impl Body {
         self.doubles.iter().for_each(|it| cx.duplicate_in_body(it));
     }
 
-    /// Makes a place for a member that is held elsewhere, where it stands or last.
+    /// Makes a place for a member that is held elsewhere, where it is or last.
     pub fn hold(&mut self, name: &str) {
         self.members.insert(JSON, name, RawJson::written(|it| it.null()));
     }
@@ -352,7 +352,7 @@ impl Body {
         self.members.iter(&JSON).filter(|it| !self.held.contains(&it.0))
     }
 
-    /// Puts the members in this order; those that it does not name stay behind the others.
+    /// Puts the members in this order; those that it does not name stay after the others.
     pub fn sort(&mut self, order: &[&str]) {
         let rank = |name: &str| order.iter().position(|it| *it == name).unwrap_or(order.len());
         let mut members: Vec<_> = self.members.iter(&JSON).collect();
@@ -365,7 +365,7 @@ impl Body {
     }
 
     /// Writes the object. In the place of a member that is held elsewhere goes what `held` writes, which gets
-    /// its name and what stands there.
+    /// its name and what is there.
     pub fn write(&self, out: &mut Vec<u8>, mut held: impl FnMut(&mut Writer<'_>, &str, &RawJson)) {
         Writer::new(out).object(|it| {
             for (name, raw) in self.members.iter(&JSON) {

@@ -3,7 +3,7 @@
 //!
 //! A byte is a *slot*: 0 is "the next unknown member", else the low five bits are the code of a
 //! known member ([`Shape`](super::Shape)) and the high three the variant of its value, 0 being the
-//! canonical one. Slots of nested objects follow in sections of their own behind `SECTION`.
+//! canonical one. Slots of nested objects follow in sections of their own after `SECTION`.
 //! Neither that byte nor any slot can occur in JSON text, which a last section may therefore hold.
 
 use std::ops::BitOr;
@@ -202,7 +202,7 @@ pub(crate) fn section(layout: Option<&[u8]>, number: usize) -> Option<&[u8]> {
     (!found.is_empty()).then_some(found)
 }
 
-// What the role and the parts of a message do not say of where it stood in its document: results that were a
+// What the role and the parts of a message do not say of where it was in its document: results that were a
 // message of their own, or none, and system messages among the others (AN-2, GE-8).
 
 /// Marks of a message: one byte, the second section of its layout.
@@ -216,11 +216,11 @@ const ALL: u8 = 0xf;
 impl Placement {
     /// The results were a message of their own, though the writer would join them with those before.
     pub const APART: Self = Self(1);
-    /// Results stood behind other parts of the message.
+    /// Results were after other parts of the message.
     pub const MIXED: Self = Self(2);
     /// The message was the rest of the one that its results were in.
     pub const JOINED: Self = Self(4);
-    /// A system message stood among the others, and not in the member that is for it.
+    /// A system message was among the others, and not in the member that is for it.
     pub const LISTED: Self = Self(8);
 
     /// What a layout says; nothing if it is none of a message.
@@ -291,7 +291,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-// Values that sources spell in more than one way: ids that are numbers, arguments that are no text.
+// Values that sources spell in more than one way: ids that are numbers, arguments that are not text.
 
 /// The variant of a value that was null.
 pub const NULL: u8 = 1;
@@ -368,7 +368,7 @@ impl Plan<'_> {
     }
 }
 
-/// The argument text of a JSON value that is no string (AN-6): its source text, but for escapes that stand
+/// The argument text of a JSON value that is not a string (AN-6): its source text, but for escapes that are
 /// for a character that needs none. Numbers, white space, the order of members and halves of surrogate
 /// pairs stay as they are.
 ///
@@ -394,7 +394,7 @@ pub fn argument_text(source: &str) -> String {
     String::from_utf8(out).expect("because pieces of a text were put together")
 }
 
-/// Writes a JSON string with as few escapes as it needs, unless one of them is no character.
+/// Writes a JSON string with as few escapes as it needs, unless one of them is not a character.
 fn write_unescaped(out: &mut Vec<u8>, string: &str) {
     match text_of(string) {
         Some((text, false)) => msg_json::write_str(out, &text),

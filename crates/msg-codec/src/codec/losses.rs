@@ -70,13 +70,13 @@ impl<'r> Losses<'r> {
         self.warn("convert::lost-message", None, "nothing is left of this message");
     }
 
-    /// A result stood behind other parts of its message, before which results go.
+    /// A result was after other parts of its message, before which results go.
     pub fn result_moved(&mut self, part: usize) {
-        let text = "results behind other parts of a message are moved to its front";
+        let text = "results after other parts of a message are moved to its front";
         self.warn("convert::order-lost", Some(part), text);
     }
 
-    /// A system message stood behind others, and goes out before them.
+    /// A system message was after others, and goes out before them.
     pub fn system_moved(&mut self) {
         self.warn("convert::order-lost", None, "a later system message is moved to the front");
     }
@@ -106,7 +106,7 @@ impl<'r> Losses<'r> {
         self.note(Severity::Info, "convert::lost-member", part, text);
     }
 
-    /// As many raw members stood where a known one goes.
+    /// As many raw members were where a known one goes.
     pub fn taken(&mut self, part: Option<usize>, count: usize) {
         for _ in 0..count {
             let text = "an unknown member is left out: its name is taken";
@@ -129,7 +129,7 @@ impl<'r> Losses<'r> {
 }
 
 // Which provider a part is of, told by the name of its `type`, or by the member that says what it is (MS-9). A name
-// that nobody is known to own says nothing: providers add types.
+// without a known owner says nothing: providers add types.
 
 /// The types of Anthropic's blocks that no other format reads.
 const OF_ANTHROPIC: [&str; 8] = [

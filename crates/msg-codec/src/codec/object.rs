@@ -17,13 +17,13 @@ use crate::options::Layout;
 pub enum Purpose {
     /// They are to be sent to the provider, wherever they are from.
     Convert,
-    /// They go back to where they stood: roles are written as they are.
+    /// They go back to where they were: roles are written as they are.
     Return,
 }
 
 impl Purpose {
     /// How many messages at the beginning belong to the member that is for instructions: all system and developer
-    /// messages, and of a document that is written back those that did not stand among its messages.
+    /// messages, and of a document that is written back those that were not among its messages.
     #[must_use]
     pub fn leading(self, messages: &[Message], origin: &Origin) -> usize {
         let is_listed =
@@ -68,7 +68,7 @@ pub struct PartWriter<'r> {
 /// Arguments that go out as they came, though the canonical writer would have an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ArgumentForm {
-    /// An object, or what stands for one.
+    /// An object, or what replaces one.
     Object,
     /// Null, if they are empty.
     Null,
@@ -108,7 +108,7 @@ impl<'r> PartWriter<'r> {
         std::str::from_utf8(section(self.layout(extra), number)?).ok()
     }
 
-    /// Where a message stood.
+    /// Where a message was.
     #[must_use]
     pub fn placement(&self, message: &Message) -> Placement {
         Placement::in_layout(self.layout(&message.extra))
@@ -221,7 +221,7 @@ impl<'r> PartWriter<'r> {
         }
     }
 
-    /// The arguments of a call as the object that the format demands, or what stands for them (AN-20, GE-13); in
+    /// The arguments of a call as the object that the format demands, or what replaces them (AN-20, GE-13); in
     /// the form of the source where that still fits.
     pub fn arguments(&mut self, at: usize, it: &ToolCall, form: ArgumentForm) -> Vec<u8> {
         let text = it.arguments.text();
@@ -238,7 +238,7 @@ impl<'r> PartWriter<'r> {
                 out.extend_from_slice(text.trim_ascii().as_bytes());
             }
             _ => {
-                let note = "arguments that are no JSON object are wrapped into one";
+                let note = "arguments that are not a JSON object are wrapped into one";
                 self.losses.warn("convert::invalid-arguments", Some(at), note);
                 wrap("_raw", text, &mut out);
             }
@@ -295,10 +295,10 @@ pub enum Content {
 }
 
 impl Content {
-    /// Reads the value before which the reader stands; `part` reads an element of an array.
+    /// Reads the value that the reader is at; `part` reads an element of an array.
     ///
     /// # Errors
-    /// What is no JSON.
+    /// What is not JSON.
     pub fn read<'a>(
         reader: &mut Reader<'a>,
         cx: &mut Context<'a, '_>,
@@ -315,10 +315,10 @@ impl Content {
         }
     }
 
-    /// Reads the array before which the reader stands.
+    /// Reads the array that the reader is at.
     ///
     /// # Errors
-    /// What is no JSON.
+    /// What is not JSON.
     pub fn read_parts<'a>(
         reader: &mut Reader<'a>,
         cx: &mut Context<'a, '_>,
@@ -335,7 +335,7 @@ impl Content {
     /// As [`Content::read_known`], where a bare string is a text.
     ///
     /// # Errors
-    /// What is no JSON.
+    /// What is not JSON.
     pub fn read_typed<'a>(
         reader: &mut Reader<'a>,
         cx: &mut Context<'a, '_>,
@@ -349,10 +349,10 @@ impl Content {
         Self::read_known(reader, cx, origin, known)
     }
 
-    /// Reads the part before which the reader stands: an object of a type that is known, or something that is carried.
+    /// Reads the part that the reader is at: an object of a type that is known, or something that is carried.
     ///
     /// # Errors
-    /// What is no JSON.
+    /// What is not JSON.
     pub fn read_known<'a>(
         reader: &mut Reader<'a>,
         cx: &mut Context<'a, '_>,
@@ -369,7 +369,7 @@ impl Content {
         };
         let (start, mark) = (reader.next_offset(), cx.mark());
         let mut fields = Fields::read(shape, cx, reader)?;
-        // A second `type` may have come behind the one that chose the kind.
+        // A second `type` may have come after the one that chose the kind.
         if fields.raw(TYPE).and_then(text_of).map(|it| it.0) == kind {
             fields.set_raw(TYPE, None);
             if let Some(part) = build(&mut fields, cx) {
@@ -381,7 +381,7 @@ impl Content {
         Ok(Self::carried(origin, None, reader.source(start, reader.offset())))
     }
 
-    /// The part of a string that stands among parts.
+    /// The part of a string that is among parts.
     #[must_use]
     pub fn bare_text(origin: Origin, text: String) -> Part {
         let mut extra = Extra::default();

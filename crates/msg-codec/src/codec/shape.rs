@@ -154,7 +154,7 @@ impl Shape {
     }
 
     /// Writes an object: the members `want` through `value`, in the order of the plan where it has
-    /// one for them and canonically behind that; then what is left of `raw`. Gives the number of
+    /// one for them and canonically after that; then what is left of `raw`. Gives the number of
     /// raw members whose place was taken.
     pub fn write(
         &self,

@@ -51,9 +51,9 @@ pub struct Wants {
     pub members: &'static [(&'static str, Want)],
     /// Of each of these lists the object must have a member.
     pub needs: &'static [&'static [&'static str]],
-    /// An object that stands where a list is wanted is one of its elements if it has one of these.
+    /// An object that is where a list is wanted is one of its elements if it has one of these.
     pub marks: &'static [&'static str],
-    /// The member that a text means which stands in the place of the object.
+    /// The member that a text means which is in the place of the object.
     pub bare: Option<&'static str>,
 }
 
@@ -63,7 +63,7 @@ pub struct Parts {
     pub of: fn(&str) -> Found,
     /// The part that a text means.
     pub text: fn(&str) -> String,
-    /// Whether a string may stand among parts.
+    /// Whether a string may be among parts.
     pub may_be_bare: bool,
     /// Whether the content may be a string itself.
     pub may_be_text: bool,
@@ -303,7 +303,7 @@ impl Mender {
         res
     }
 
-    /// An object that is held in a text, or that a text stands for.
+    /// An object that is held in a text, or that a text means.
     fn held_object(&mut self, want: &Want, of: &Wants, source: &str) -> Outcome {
         let meant = match (held(source).filter(|it| it.starts_with('{')), of.bare) {
             (Some(object), _) => object,
@@ -392,7 +392,7 @@ impl Mender {
         if has_changed { Outcome::New(array(&list)) } else { Outcome::Same }
     }
 
-    /// An element of a content. What is no sound part is carried as it is, as a part of an unknown type is.
+    /// An element of a content. What is not a sound part is carried as it is, as a part of an unknown type is.
     fn part(&mut self, of: &Parts, source: &str) -> Outcome {
         let n_notes = self.notes.len();
         match source.as_bytes().first() {
@@ -414,7 +414,7 @@ impl Mender {
         }
     }
 
-    /// A part that stands alone, or anything else, which is a text.
+    /// A part that is alone, or anything else, which is a text.
     fn lone_part(&mut self, want: &Want, of: &Parts, source: &str) -> Outcome {
         let is_known = source.starts_with('{') && matches!((of.of)(source), Found::Known(_));
         if !is_known {

@@ -443,7 +443,7 @@ impl Assembled {
         });
     }
 
-    /// The members behind the finish reason, up to the diagnostics.
+    /// The members after the finish reason, up to the diagnostics.
     fn write_tail(&self, lost: &[Diagnostic], it: &mut Writer<'_>) {
         match self.usage.as_ref().and_then(|it| it.raw.as_ref()) {
             Some(usage) => it.key("usage").value(|out| usage.write_compact(out)),

@@ -196,7 +196,7 @@ pub struct Slot {
     pub(crate) held: bool,
     /// Its begin was announced.
     pub begun: bool,
-    /// Another block came behind: it will not grow any more (OA-23).
+    /// Another block came after: it will not grow any more (OA-23).
     pub is_final: bool,
     /// It has to be ended by the provider and was not (OA-23).
     pub unended: bool,
@@ -347,7 +347,7 @@ fn delta(index: u32, arguments: &str, step: &mut Step<'_, '_>) {
 // Follows the brackets of argument text while it arrives, so that it is known when a call's
 // object has ended without ever parsing it again (OA-19). It judges nothing.
 
-/// Where in a JSON text its reader stands, fragment by fragment.
+/// Where in a JSON text its reader is, fragment by fragment.
 #[derive(Debug, Clone, Default)]
 pub struct Brackets {
     depth: usize,

@@ -140,13 +140,13 @@ impl Channel {
         if self.half.take().is_some() {
             self.text.push(char::REPLACEMENT_CHARACTER);
             gauge.notes.add(Note::LONE_SURROGATE, gauge.at, || {
-                "half of a surrogate pair stands alone and became U+FFFD".into()
+                "an unpaired surrogate became U+FFFD".into()
             });
         }
     }
 }
 
-/// The surrogate half that an escape `\uXXXX` stands for.
+/// The surrogate half that an escape `\uXXXX` encodes.
 fn surrogate(escape: &str) -> Option<u16> {
     let unit = u16::from_str_radix(escape.strip_prefix("\\u")?, 16).ok()?;
     (0xd800..0xe000).contains(&unit).then_some(unit)
@@ -195,11 +195,11 @@ impl TextKind {
 // The short cut of the assemblers: most events of a stream are the one before with another string
 // in one place.
 //
-// An event that did nothing but append one string is remembered as what stands before and behind
-// that string. The next one that stands between the same bytes, and is a well-formed string, would
+// An event that did nothing but append one string is remembered as what is before and after
+// that string. The next one between the same bytes, and is a well-formed string, would
 // be read in exactly the same way; so it is not read again. Everything else takes the long way.
 //
-// A second hole behind it may hold padding: a string that means nothing and is never the same twice,
+// A second hole after it may hold padding: a string that means nothing and is never the same twice,
 // with which OpenAI hides the length of the text (`obfuscation`).
 
 /// An event with a hole in it; `T` says what the string in the hole is.
@@ -291,7 +291,7 @@ impl<T: Clone> Template<T> {
         let Some((head, tail)) = around(data, string) else {
             return;
         };
-        // Padding that stands before the text is not worth another hole.
+        // Padding that is before the text is not worth another hole.
         let padded = effects.padding.and_then(|it| around(tail, it));
         let (tail, end) = padded.map_or((tail, None), |(tail, end)| (tail, Some(end)));
         if head.len() + tail.len() + end.map_or(0, str::len) <= MOST {
@@ -311,15 +311,15 @@ fn closes_alike(a: &str, b: &str) -> bool {
     closes(a) && closes(b) && a.bytes().filter(|it| !is_blank(it)).eq(&mut brackets)
 }
 
-/// What stands between the quotes behind `head`, and what stands behind them.
+/// What is between the quotes after `head`, and what is after them.
 fn string_at<'a>(data: &'a str, head: &str) -> Option<(&'a str, &'a str)> {
     let rest = data.strip_prefix(head)?;
     let end = skip_value(data.as_bytes(), head.len() - 1).ok()?;
     Some((&rest[..end - 1 - head.len()], &data[end..]))
 }
 
-/// What stands before and behind the inside of a string that is a slice of `data`: up to its opening
-/// quote, and from behind its closing one.
+/// What is before and after the inside of a string that is a slice of `data`: up to its opening
+/// quote, and from after its closing one.
 fn around<'a>(data: &'a str, string: Str<'_>) -> Option<(&'a str, &'a str)> {
     let start = (string.source.as_ptr() as usize).wrapping_sub(data.as_ptr() as usize);
     let end = start.wrapping_add(string.source.len());

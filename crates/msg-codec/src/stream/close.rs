@@ -146,7 +146,7 @@ fn judge(slot: &Slot, closing: Closing, step: &mut Step<'_, '_>) -> Outcome {
         TextState::Value if cut && !slot.closed() => incomplete(slot, step),
         TextState::Value => {
             step.note(Note::ARGUMENTS_NOT_OBJECT, || {
-                format!("the arguments of the call {} are no object", slot.name)
+                format!("the arguments of the call {} are not an object", slot.name)
             });
             Outcome::Whole
         }
@@ -276,7 +276,7 @@ pub enum Ending {
     Cut,
 }
 
-/// A provider's word in the vocabulary of `msg-core` (OA-20); one that nobody knows is kept.
+/// A provider's word in the vocabulary of `msg-core` (OA-20); an unknown one is kept.
 fn common_reason(raw: &str) -> FinishReason {
     match raw {
         "end_turn" | "stop_sequence" | "eos" | "eos_token" | "STOP" => FinishReason::Stop,

@@ -247,7 +247,7 @@ impl ProviderError {
         }
     }
 
-    /// Whether an object that nobody recognises is an error of some server.
+    /// Whether an object that no family recognises is an error of some server.
     pub(crate) fn looks_like_one(object: Json<'_>) -> bool {
         let is =
             |member: &str| object.get(member).and_then(Json::text).is_some_and(|it| it == "error");
@@ -277,7 +277,7 @@ impl ProviderError {
     }
 }
 
-/// A value that is no string, as text.
+/// A value that is not a string, as text.
 fn spoken(value: Json<'_>) -> Option<Cow<'_, str>> {
     (!value.is_null() && !value.is_string()).then(|| Cow::Owned(value.compact()))
 }
@@ -299,7 +299,7 @@ pub struct EventOptions {
     pub id: String,
     /// The model that answers; `""` if none is given.
     pub model: String,
-    /// When the response was made, in whole seconds since 1970; 0 if nobody said.
+    /// When the response was made, in whole seconds since 1970; 0 if unknown.
     pub created: u64,
     /// What it cost, as far as it is known before the stream says so.
     pub usage: Option<Usage>,
@@ -309,17 +309,24 @@ pub struct EventOptions {
     pub error: Option<String>,
 }
 
-/// Why a stream failed; none of one that came to its end.
-fn failure(read: &Assembled) -> Option<String> {
-    let cut = |it: &AssembledChoice| {
-        matches!(it.finish, None | Some(FinishReason::Error | FinishReason::Interrupted))
-    };
-    match &read.error {
-        Some(error) => Some(error.message.clone()),
-        None if !read.complete && read.choices.iter().any(cut) => {
-            Some("the stream ended early".to_owned())
+/// What a stream that was cut is written to have failed with (RQ-29).
+pub const ENDED_EARLY: &str = "the stream ended early";
+
+impl Assembled {
+    /// Why the stream failed: the provider's error, or that the stream was cut. None if it came to its end.
+    #[must_use]
+    pub fn failure(&self) -> Option<&str> {
+        let is_cut = |it: &AssembledChoice| {
+            matches!(it.finish, None | Some(FinishReason::Error | FinishReason::Interrupted))
+        };
+        match &self.error {
+            Some(error) => Some(&error.message),
+            None if self.complete => None,
+            None => {
+                let is_cut = self.choices.is_empty() || self.choices.iter().any(is_cut);
+                is_cut.then_some(ENDED_EARLY)
+            }
         }
-        None => None,
     }
 }
 
@@ -334,7 +341,7 @@ impl EventOptions {
             created: read.created.map_or(0, |it| it as u64),
             usage: read.usage.clone(),
             finish: read.choices.first().and_then(|it| it.finish.clone()),
-            error: failure(read),
+            error: read.failure().map(str::to_owned),
         }
     }
 

@@ -188,8 +188,8 @@ pub struct Note {
 }
 
 /// What is found at the level of bytes and events (OA-16, OA-17), of calls (OA-19) and of ends
-/// (OA-20, OA-21), whatever the family. What each means stands in [`CODES`](crate::codes::CODES).
-#[allow(missing_docs, reason = "the names are those of the codes, whose meanings stand in CODES")]
+/// (OA-20, OA-21), whatever the family. What each means is in [`CODES`](crate::codes::CODES).
+#[allow(missing_docs, reason = "the names are those of the codes, whose meanings are in CODES")]
 impl Note {
     pub const INVALID_UTF8: Self = Self::warning("stream::invalid-utf8");
     pub const BARE_JSON: Self = Self::warning("stream::bare-json");
@@ -270,7 +270,7 @@ impl Notes {
         self.closed = true;
     }
 
-    /// Moves findings that lie behind `end` to it: in text that was not UTF-8 a place is found by
+    /// Moves findings that lie after `end` to it: in text that was not UTF-8 a place is found by
     /// counting what the bytes became, which may be more than they were.
     pub fn cap(&mut self, end: u64) {
         for (_, at, _) in &mut self.found {

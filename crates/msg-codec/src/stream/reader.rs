@@ -74,6 +74,26 @@ impl StreamReader {
         self.taken += chunk.len() as u64;
     }
 
+    /// Takes an event that a client of server-sent events, or a log of an SDK, has taken apart already: its name, empty if
+    /// it had none, and its data. Offsets of findings count the data. Not for a reader that is fed bytes too.
+    ///
+    /// ```text
+    /// reader.feed_event("message_stop", r#"{"type":"message_stop"}"#, &mut |event| show(event));
+    /// ```
+    pub fn feed_event(&mut self, name: &str, data: &str, sink: &mut dyn FnMut(StreamEvent<'_>)) {
+        self.body = Body::Events;
+        if !self.recognition.is_finished() && data.len() > self.limits.max_event_bytes {
+            let at = self.taken;
+            let text = || "the event is too large; it was dropped".into();
+            self.recognition.note(|it| it.add(Note::EVENT_TOO_LARGE, at, text));
+        } else {
+            let event = Some(name).filter(|it| !it.is_empty());
+            let event = SseEvent { event, data: data.into(), at: self.taken };
+            self.recognition.take(event, Form::Event, sink);
+        }
+        self.taken += data.len() as u64;
+    }
+
     /// Whether the stream has said that it is over: what is fed from now on is ignored, but that another
     /// response begins in it is noted.
     #[must_use]
@@ -138,12 +158,12 @@ impl StreamReader {
     }
 }
 
-// Bodies that are no event stream (OA-17): one JSON document, an array of them, or one a line.
+// Bodies that are not an event stream (OA-17): one JSON document, an array of them, or one a line.
 
 /// What kind of body it is, as far as it is known.
 #[derive(Debug, Clone)]
 pub(crate) enum Body {
-    /// Only white space came, behind as many bytes of a byte order mark.
+    /// Only white space came, after as many bytes of a byte order mark.
     Unknown { bom: usize },
     /// An event stream.
     Events,
@@ -163,7 +183,7 @@ pub(crate) struct Document {
 }
 
 impl Body {
-    /// Finds the first byte that is no white space, which tells; gives its place if it begins a document.
+    /// Finds the first byte that is not white space, which tells; gives its place if it begins a document.
     pub(crate) fn begin(&mut self, chunk: &[u8], taken: u64) -> Option<usize> {
         let Self::Unknown { bom } = self else {
             return None;
@@ -252,7 +272,7 @@ fn deliver_lines(text: &str, at: u64, to: &mut Recognition, sink: &mut Sink<'_>)
     }
 }
 
-// How a stream is read. Whose stream it is, is no option: the reader is given the families.
+// How a stream is read. Whose stream it is, is not an option: the reader is given the families.
 
 /// How a stream is read.
 ///

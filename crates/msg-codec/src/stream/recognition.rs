@@ -16,7 +16,7 @@ pub(crate) enum Recognition {
     Decided(Decided),
 }
 
-/// An assembler, and what came behind the end of its stream.
+/// An assembler, and what came after the end of its stream.
 #[derive(Debug, Clone)]
 pub(crate) struct Decided {
     assembler: Box<dyn Assembler>,
@@ -139,7 +139,7 @@ impl Recognition {
         head.notes.cap(end);
         if let Some(at) = another_at {
             head.notes.add(Note::SEVERAL_RESPONSES, at, || {
-                "another response begins behind the end of this one and is not read".into()
+                "another response begins after the end of this one and is not read".into()
             });
         }
         if let Some(at) = unread_at.filter(|_| another_at.is_none()) {
@@ -214,7 +214,7 @@ impl Recognition {
 }
 
 impl Decided {
-    /// Takes of an event behind the end nothing but whether another response begins with it.
+    /// Takes of an event after the end nothing but whether another response begins with it.
     fn note_next(&mut self, data: &str, at: u64) {
         let data = data.trim_ascii();
         if check_object(data).is_err() {

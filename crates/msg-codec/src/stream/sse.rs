@@ -57,7 +57,7 @@ pub struct SseDecoder {
     line: Line,
     /// The line before ended in a CR: an LF may belong to its end.
     after_cr: bool,
-    /// A line has ended: a byte order mark can only stand before the first.
+    /// A line has ended: a byte order mark can only be before the first.
     has_line: bool,
     pending: Pending,
     /// Bytes taken so far.
@@ -293,7 +293,7 @@ impl Field {
     }
 }
 
-/// Where the value of a field begins whose name is `name` bytes long: behind the colon and one space.
+/// Where the value of a field begins whose name is `name` bytes long: after the colon and one space.
 fn value(rest: &[u8], name: usize) -> Option<usize> {
     match rest {
         [] => Some(name),

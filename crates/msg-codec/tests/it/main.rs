@@ -4,4 +4,5 @@
 
 #[allow(dead_code, reason = "most laws need a family, and families live in other crates")]
 mod laws;
+mod media;
 mod sse;

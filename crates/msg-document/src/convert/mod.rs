@@ -151,7 +151,11 @@ impl Document {
         }
         if !matches!(to.name(), "native" | "msgmd") {
             let has_display = self.format().is_session();
+            if to.name() != "openai" {
+                msg_openai::chat::unpack_details(&mut self.content.messages);
+            }
             portable::make_portable(&mut self.content.messages, to.name(), has_display);
+            res.edits.extend(portable::settle_media(&mut self.content.messages, to.name()));
         }
         if to.codec().has_text_calls() {
             let (messages, lost) = TextCalls::spell_out(&self.content.messages);

@@ -7,7 +7,10 @@
 //! {"executableCode":{"language":"PYTHON","code":"…"}}   a text: the code, fenced
 //! ```
 
-use msg_core::{Image, Message, Origin, Other, PairSide, Part, RawJson, ToolCall, ToolResult};
+use msg_codec::{DataUrl, MediaPlaces};
+use msg_core::{
+    File, Image, Message, Origin, Other, PairSide, Part, RawJson, Report, ToolCall, ToolResult,
+};
 use serde_json::Value;
 
 /// Makes of the parts that only another format than `to` has what any format holds, where that can be done. Of a list
@@ -35,6 +38,17 @@ pub(super) fn make_portable(messages: &mut [Message], to: &str, has_display: boo
         }
         replace(part, to);
     }
+}
+
+/// Gives media the form of the format that is written, where that is of a provider.
+pub(super) fn settle_media(messages: &mut [Message], to: &str) -> Report {
+    let places = match to {
+        "openai" | "responses" => MediaPlaces::OPENAI,
+        "anthropic" => MediaPlaces::ANTHROPIC,
+        "gemini" | "interactions" | "bedrock" => MediaPlaces::ALL,
+        _ => return Report::new(),
+    };
+    msg_codec::settle_media(messages, places)
 }
 
 /// Whether a part of a result is an object of another provider, which is data where results may hold JSON.
@@ -82,6 +96,7 @@ fn portable(part: &Part, to: &str) -> Option<Part> {
         "responses" => client_run(it, &value),
         "anthropic" => block(&value).map(Part::text),
         "gemini" => code(&value).map(Part::text),
+        "openai" => linked(&value, to),
         _ => None,
     }
 }
@@ -140,6 +155,27 @@ fn block(value: &Value) -> Option<String> {
     };
     let all: Vec<&str> = heads.into_iter().chain(said).filter(|it| !it.is_empty()).collect();
     (!all.is_empty()).then(|| all.join("\n\n"))
+}
+
+/// A video or a sound of chat messages, for a format that takes links to them (RQ-41).
+fn linked(value: &Value, to: &str) -> Option<Part> {
+    const KINDS: [(&str, &str); 2] = [("video_url", "video"), ("audio_url", "audio")];
+    let said = value.get("type")?.as_str()?;
+    let (name, kind) = KINDS.into_iter().find(|it| it.0 == said)?;
+    let url = value.get(name).map(|it| it.get("url").unwrap_or(it))?.as_str()?.to_owned();
+    if !matches!(to, "gemini" | "interactions" | "bedrock") {
+        return None;
+    }
+    let mut file = File::default();
+    match DataUrl::is(&url) {
+        true => file.data = Some(url),
+        false => file.url = Some(url),
+    }
+    if to == "interactions" {
+        // Without a media type its writer would take a link for one to a document.
+        file.extra.insert(Origin::Interactions, "type", RawJson::string(kind));
+    }
+    Some(Part::File(file))
 }
 
 /// Code that a model ran, and what it printed, as Markdown.

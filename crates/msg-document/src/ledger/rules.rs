@@ -10,6 +10,35 @@ use msg_core::Diagnostic;
 use super::Told;
 use super::leaves::{Frame, Leaf, walk};
 
+/// Settings of a request, which each format says in its own words; the reader and the writer of its head account for them.
+const SETTINGS: &[&str] = &[
+    "disable_parallel_tool_use",
+    "effort",
+    "function_call",
+    "modalities",
+    "reasoning_effort",
+    "responseMimeType",
+    "responseModalities",
+    "response_mime_type",
+    "serviceTier",
+    "service_tier",
+    "strict",
+    "thinkingBudget",
+    "thinkingLevel",
+    "thinking_budget",
+    "thinking_level",
+];
+
+/// Members of a body that hold what was said.
+const CONVERSATION: &[&str] =
+    &["messages", "input", "contents", "steps", "output", "outputs", "choices", "candidates"];
+
+/// Members that hold schemas in the spelling of OpenAPI, and what that spells otherwise than JSON Schema (RQ-3).
+const OPENAPI: [&[&str]; 2] = [
+    &["functionDeclarations", "function_declarations", "responseSchema", "response_schema"],
+    &["type", "nullable", "format", "enum"],
+];
+
 /// The types of the contents that a result may hold.
 const CONTENTS: &[&str] = &["\"text\"", "\"image\"", "\"audio\"", "\"document\"", "\"video\""];
 
@@ -231,14 +260,22 @@ fn may_be_empty(name: &str) -> bool {
     )
 }
 
+/// Whether a value is a setting in the head of a body.
+fn is_setting(leaf: &Leaf<'_>, way: &[Frame<'_>]) -> bool {
+    SETTINGS.contains(&leaf.name)
+        && way.get(1).is_some_and(|it| !it.is_list && !CONVERSATION.contains(&it.name))
+}
+
 /// Whether a value says nothing but what the form of the document is.
 pub(super) fn is_form(leaf: &Leaf<'_>, way: &[Frame<'_>]) -> bool {
     if leaf.is_free {
         // The contents of a result say their types among what is an application's.
         let is_content = leaf.name == "type" && CONTENTS.contains(&leaf.text);
-        return is_content || leaf.text == "{}" && is_of_application(leaf.name);
+        let is_openapi = OPENAPI[1].contains(&leaf.name)
+            && way.iter().any(|it| OPENAPI[0].contains(&it.name));
+        return is_content || is_openapi || leaf.text == "{}" && is_of_application(leaf.name);
     }
-    if is_word(leaf.name) {
+    if is_word(leaf.name) || is_setting(leaf, way) {
         return true;
     }
     if matches!(leaf.text, "\"\"" | "null" | "[]" | "{}" | "false") {

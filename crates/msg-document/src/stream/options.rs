@@ -3,8 +3,8 @@
 use std::str::FromStr;
 
 use msg_anthropic::EventOptions;
-use msg_codec::{Assembled, Family};
-use msg_core::{Code, Diagnostic, Report};
+use msg_codec::{Assembled, AssembledChoice, Family};
+use msg_core::{Code, Diagnostic, FinishReason, Message, Report, Role};
 use serde::{Deserialize, Deserializer};
 
 use super::families;
@@ -170,6 +170,27 @@ pub enum StreamForm {
 type WriteStream = fn(&Assembled, &mut Vec<u8>) -> Report;
 
 impl StreamForm {
+    /// The families of streams that are written, by the name of their format.
+    pub const FAMILIES: [(&'static str, Self); 7] = [
+        ("openai", Self::OpenAiChunks),
+        ("responses", Self::ResponsesEvents),
+        ("anthropic", Self::AnthropicEvents),
+        ("gemini", Self::GeminiChunks),
+        ("interactions", Self::InteractionsEvents),
+        ("bedrock", Self::BedrockEvents),
+        ("bedrock-frames", Self::BedrockFrames),
+    ];
+
+    /// The id of a stream that has none, where clients demand one (RQ-27).
+    pub(super) fn made_id(self) -> Option<&'static str> {
+        match self {
+            StreamForm::OpenAiChunks => Some("chatcmpl-0"),
+            StreamForm::ResponsesEvents => Some("resp_0"),
+            StreamForm::AnthropicEvents => Some("msg_0"),
+            _ => None,
+        }
+    }
+
     /// How the result is written, where it is a stream again.
     pub(super) fn writer(self) -> Option<WriteStream> {
         match self {
@@ -185,10 +206,23 @@ impl StreamForm {
     }
 }
 
+/// Whether a call of another family was cut though the provider says that it is to be run. Clients of Anthropic read
+/// what there is of its input, so that the reason of the end has to say it (RQ-30).
+fn has_cut_call(choice: &AssembledChoice) -> bool {
+    let is_own = choice.raw_finish.as_deref() == Some("tool_use");
+    let runs = matches!(choice.finish, Some(FinishReason::Stop | FinishReason::ToolCalls));
+    !choice.incomplete.is_empty() && runs && !is_own
+}
+
 fn anthropic_events(res: &Assembled, out: &mut Vec<u8>) -> Report {
-    let Some(choice) = res.choices.first() else { return Report::new() };
-    let mut report = msg_anthropic::write_events(&choice.message, &EventOptions::of(res), out);
-    for other in &res.choices[1..] {
+    let nothing = Message::new(Role::Assistant);
+    let message = res.choices.first().map_or(&nothing, |it| &it.message);
+    let mut options = EventOptions::of(res);
+    if res.choices.first().is_some_and(has_cut_call) {
+        options.finish = Some(FinishReason::Length);
+    }
+    let mut report = msg_anthropic::write_events(message, &options, out);
+    for other in res.choices.iter().skip(1) {
         let text = format!("choice {} has no place in the stream", other.index);
         report.push(Diagnostic::warning(Code::new("convert::lost-part"), text));
     }

@@ -1,7 +1,7 @@
 //! A stream on its way, and what it was assembled to.
 
 use msg_codec::{Assembled, StreamReader};
-use msg_core::{Diagnostic, Report, StreamEvent};
+use msg_core::{Code, Diagnostic, Report, StreamEvent};
 use msg_json::Writer;
 use msg_openai::{MessageForm, write_result};
 use serde::Deserialize;
@@ -152,7 +152,19 @@ impl Streamed {
 
     /// Writes the stream that another provider would send, if that was asked for, and says what it cannot hold.
     pub fn write_stream(&self, out: &mut Vec<u8>) -> Option<Report> {
-        self.options.to.writer().map(|write| write(&self.assembled, out))
+        let write = self.options.to.writer()?;
+        let made = self
+            .options
+            .to
+            .made_id()
+            .filter(|_| self.assembled.id.as_ref().is_none_or(String::is_empty));
+        let Some(id) = made else { return Some(write(&self.assembled, out)) };
+        let mut named = self.assembled.clone();
+        named.id = Some(id.to_owned());
+        let mut report = write(&named, out);
+        let text = format!("the stream has no id and is called {id}");
+        report.push(Diagnostic::info(Code::new("convert::id-synthesised"), text));
+        Some(report)
     }
 
     /// A stream on a line, in the form of the lines that are read.

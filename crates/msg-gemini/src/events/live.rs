@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use msg_codec::Json;
 use msg_codec::codec::{Losses, Purpose};
-use msg_codec::{AssembledChoice, EventOptions};
+use msg_codec::{AssembledChoice, ENDED_EARLY, EventOptions};
 use msg_core::{
     Code, Diagnostic, FinishReason, Message, Part, Reasoning, Report, Role, Severity, StreamEvent,
     Text,
@@ -15,6 +15,9 @@ use msg_json::Writer as JsonWriter;
 use super::order::Order;
 use super::words::{usage_metadata, word};
 use crate::{WriteOptions, shape::GEMINI, stream::meaning, write::written};
+
+/// Calls are sent whole, so that one that was cut has no place (RQ-30).
+const CUT_CALL: &str = "a call that never ended is left out";
 
 /// What readers put between two thoughts, in the events only (OA-26).
 const APART: &str = "\n\n";
@@ -34,7 +37,7 @@ const APART: &str = "\n\n";
 /// writer.finish(&mut out);
 /// ```
 ///
-/// A text goes out with the event behind it, for it may be signed: [`ChunkWriter::flush`] ends the wait where
+/// A text goes out with the event after it, for it may be signed: [`ChunkWriter::flush`] ends the wait where
 /// nothing more has come yet.
 #[derive(Debug, Default)]
 pub struct ChunkWriter {
@@ -109,6 +112,11 @@ impl ChunkWriter {
                 state.thinks = false;
                 state.order.begin(*index);
             }
+            StreamEvent::ToolCall { choice, index, complete: false, .. } => {
+                self.note(Severity::Warning, "convert::lost-part", CUT_CALL);
+                self.choices.entry(*choice).or_default().order.drop(*index);
+                self.write_next(*choice, out);
+            }
             StreamEvent::ToolCall { choice, index, call, .. } => {
                 let part = Part::ToolCall(call.clone().into_owned());
                 self.choices.entry(*choice).or_default().order.end(*index, part);
@@ -135,7 +143,7 @@ impl ChunkWriter {
         self.held = Some((choice, Part::text(text)));
     }
 
-    /// A thought; the blank line that sets one apart from one before is no part of it: here it is a part of
+    /// A thought; the blank line that sets one apart from one before is not part of it: here it is a part of
     /// its own.
     fn think(&mut self, choice: u32, text: &str) {
         let state = self.choices.entry(choice).or_default();
@@ -179,6 +187,20 @@ impl ChunkWriter {
         losses.flush();
     }
 
+    /// The message of a choice without the calls that were cut, which are reported.
+    pub(super) fn whole_calls<'m>(&mut self, choice: &'m AssembledChoice) -> Cow<'m, Message> {
+        if choice.complete.iter().all(|it| *it) {
+            return Cow::Borrowed(&choice.message);
+        }
+        self.note(Severity::Warning, "convert::lost-part", CUT_CALL);
+        let mut complete = choice.complete.iter();
+        let mut message = choice.message.clone();
+        message.parts.retain(|it| {
+            !matches!(it, Part::ToolCall(_)) || complete.next().copied().unwrap_or(true)
+        });
+        Cow::Owned(message)
+    }
+
     pub(super) fn set_end(&mut self, choice: u32, end: End) {
         self.choices.insert(choice, end);
     }
@@ -216,7 +238,9 @@ impl ChunkWriter {
         }
         // A reason that is an error said so itself.
         let is_said = |it: &End| it.reason.as_deref().map(meaning) == Some(FinishReason::Error);
-        if let Some(message) = self.error.take()
+        let is_cut = choices.is_empty() || choices.values().any(|it| it.reason.is_none());
+        let cut = is_cut.then(|| ENDED_EARLY.to_owned());
+        if let Some(message) = self.error.take().or(cut)
             && !choices.values().any(is_said)
         {
             self.failed(&message, out);
@@ -247,8 +271,7 @@ impl ChunkWriter {
                         self.message(choice, &Message::new(Role::Assistant).with_part(part), out);
                     }
                     None => {
-                        let note = "a call that never ended is left out";
-                        self.note(Severity::Warning, "convert::lost-part", note);
+                        self.note(Severity::Warning, "convert::lost-part", CUT_CALL);
                     }
                 }
             }

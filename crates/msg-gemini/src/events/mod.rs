@@ -44,11 +44,12 @@ pub fn write_chunks(res: &Assembled, out: &mut Vec<u8>) -> Report {
     let mut writer = ChunkWriter::new(EventOptions::of(res));
     for choice in &res.choices {
         writer.lose_members(&choice.message);
-        writer.message(choice.index, &choice.message, out);
+        let message = writer.whole_calls(choice);
+        writer.message(choice.index, &message, out);
         writer.set_end(choice.index, End::of(choice));
     }
-    if let Some(error) = &res.error {
-        writer.set_error(&error.message);
+    if let Some(error) = res.failure() {
+        writer.set_error(error);
     }
     writer.finish(out)
 }

@@ -1,4 +1,4 @@
-//! The parts of one choice in the order in which they began: what stands behind a call waits for it, as calls
+//! The parts of one choice in the order in which they began: what is after a call waits for it, as calls
 //! go out whole.
 //!
 //! ```text
@@ -39,6 +39,18 @@ impl Order {
         match place.and_then(|it| self.waiting.get_mut(it)) {
             Some(place) => *place = Some(part),
             None => self.push(part),
+        }
+    }
+
+    /// A call is left out.
+    pub(super) fn drop(&mut self, index: u32) {
+        let place = self.calls.remove(&index).and_then(|it| it.checked_sub(self.gone));
+        if let Some(place) = place.and_then(|it| usize::try_from(it).ok()) {
+            self.waiting.remove(place);
+            self.calls
+                .values_mut()
+                .filter(|it| **it > self.gone + place as u64)
+                .for_each(|it| *it -= 1);
         }
     }
 

@@ -21,7 +21,7 @@ pub(crate) fn read<'a>(members: impl Iterator<Item = (&'a str, &'a RawJson)>) ->
     })
 }
 
-/// The class of service; none for one that nobody else has.
+/// The class of service; none for one that no other provider has.
 fn service_tier(head: &mut RequestHead, name: &str, raw: &RawJson) -> Option<()> {
     let word = raw.parse::<String>().ok()?.to_ascii_lowercase();
     head.service_tier = Some(match word.as_str() {

@@ -45,8 +45,8 @@ pub fn write_events(res: &Assembled, out: &mut Vec<u8>) -> Report {
     }
     let Some(choice) = res.choices.first() else {
         losses.flush();
-        if let Some(error) = &res.error {
-            failed(&error.message, out);
+        if let Some(error) = res.failure() {
+            failed(error, out);
         }
         return report;
     };
@@ -65,10 +65,9 @@ pub fn write_events(res: &Assembled, out: &mut Vec<u8>) -> Report {
         let is_whole = !is_call || complete.next().copied().unwrap_or(true);
         step(index, part, is_whole, &mut report, out);
     }
-    if let Some(error) = &res.error {
-        failed(&error.message, out);
-    }
-    if let Some(status) = choice.finish.as_ref().and_then(status).filter(|_| res.error.is_none()) {
+    if let Some(error) = res.failure() {
+        failed(error, out);
+    } else if let Some(status) = choice.finish.as_ref().and_then(status) {
         event(out, "interaction.completed", |it| {
             it.key("interaction").object(|it| {
                 about(res, status, it);

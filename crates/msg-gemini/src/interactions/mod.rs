@@ -28,7 +28,7 @@ use crate::{ReadOptions, WriteOptions};
 pub type Document = codec::Document<InteractionRequest>;
 
 /// Reads a document of interactions (GI-1 to GI-14), and says what is odd about it. It fails only for text that is
-/// not JSON and for what is no conversation. Linear in the input.
+/// not JSON and for what is not a conversation. Linear in the input.
 ///
 /// ```
 /// use msg_core::Role;

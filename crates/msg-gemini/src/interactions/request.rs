@@ -119,7 +119,7 @@ impl MessageBody for InteractionRequest {
     type Options = WriteOptions;
 
     fn read_body<'a>(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Self, Error> {
-        // The first message may stand behind the others, and findings say which message they are of.
+        // The first message may come after the others, and findings say which message they are of.
         let system = read_system(reader.clone(), cx)?;
         let (mut body, found) =
             Body::read(reader, HELD, |it| Ok((it.peek()? != Kind::Array, read_steps(it, cx)?)))?;
@@ -183,7 +183,7 @@ impl RequestBody for InteractionRequest {
     }
 }
 
-/// Reads the last value of `system_instruction`, wherever it stands; none for one that says nothing, which stays
+/// Reads the last value of `system_instruction`, wherever it is; none for one that says nothing, which stays
 /// where it is.
 fn read_system<'a>(
     mut reader: Reader<'a>,

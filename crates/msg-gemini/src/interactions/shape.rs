@@ -89,7 +89,7 @@ pub(crate) mod call {
     pub(crate) const ARGUMENTS_NULL: u8 = 1;
     /// `arguments` were a string.
     pub(crate) const ARGUMENTS_TEXT: u8 = 2;
-    /// `arguments` were a value that is no object.
+    /// `arguments` were a value that is not an object.
     pub(crate) const ARGUMENTS_VALUE: u8 = 3;
     /// `signature` was `""`.
     pub(crate) const SIGNATURE_EMPTY: u8 = 1;
@@ -110,7 +110,7 @@ pub(crate) mod result {
     pub(crate) const RESULT_NULL: u8 = 1;
     /// `result` was an array of one plain text, or of nothing.
     pub(crate) const RESULT_ARRAY: u8 = 2;
-    /// `result` was JSON that is no object.
+    /// `result` was JSON that is not an object.
     pub(crate) const RESULT_VALUE: u8 = 3;
     /// `is_error` was false.
     pub(crate) const IS_ERROR_FALSE: u8 = 1;

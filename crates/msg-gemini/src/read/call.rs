@@ -36,7 +36,7 @@ fn args<'a>(object: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> String {
     };
     object.vary(call::ARGS, variant);
     if matches!(variant, call::ARGS_STRING | call::ARGS_VALUE) {
-        cx.shape("args is no object");
+        cx.shape("args is not an object");
     }
     object.set_raw(call::ARGS, None);
     text
@@ -75,7 +75,7 @@ pub(super) fn response<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) ->
     }))
 }
 
-/// The media of a response; none if its `parts` are no list.
+/// The media of a response; none if its `parts` are not a list.
 fn media<'a>(object: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Vec<Part>> {
     let Some(source) = object.raw(response::PARTS) else { return Some(Vec::new()) };
     if source == "null" {
@@ -102,7 +102,7 @@ fn output<'a>(object: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> (Vec<Part>, 
     }
     if !source.starts_with('{') {
         object.vary(response::RESPONSE, response::RESPONSE_VALUE);
-        cx.shape("response is no object");
+        cx.shape("response is not an object");
     }
     (vec![Part::Other(Other::new(msg_core::Origin::Json, value))], false)
 }

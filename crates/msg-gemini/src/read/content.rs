@@ -14,7 +14,7 @@ use crate::{
     wanted::{CONTENT, mend_instruction},
 };
 
-/// Reads the content before which the reader stands, which may become two messages, behind those of the
+/// Reads the content that the reader is at, which may become two messages, after those of the
 /// list.
 pub(super) fn read_into<'a>(
     list: &mut Vec<Message>,
@@ -81,7 +81,7 @@ pub(crate) fn says_alone(source: &str, message: &Message) -> bool {
     read.is_some_and(|it| it == *message)
 }
 
-/// The message that a bare string stands for.
+/// The message that a bare string means.
 pub(crate) fn bare_text(role: Role, text: String) -> Message {
     let mut extra = Extra::default();
     extra.set_layout(GEMINI, [content::PARTS_BARE << 5 | content::PARTS]);
@@ -246,7 +246,7 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// Whether results stand among these parts.
+/// Whether results are among these parts.
 fn mixed(parts: &[Part]) -> Placement {
     if parts.iter().any(is_result) { Placement::MIXED } else { Placement::default() }
 }

@@ -1,28 +1,25 @@
 //! Media: inline data, and files by their URI (GE-9).
 
 use msg_codec::{
-    DataUrl,
+    DataUrl, MediaKind,
     codec::{Context, Fields, Inner, bit, mask},
 };
 use msg_core::{Audio, File, Image, Part, RawJson};
 use msg_json::{Kind, Reader};
 
-use crate::{
-    mime,
-    shape::{GEMINI, media, part},
-};
+use crate::shape::{GEMINI, media, part};
 
 pub(super) fn inline<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Part> {
     let mut object = object(fields, &media::INLINE, cx)?;
     let media_type = object.text(cx, media::MIME)?;
     let data = object.text(cx, media::DATA)?;
     let mut canonical = bit(media::MIME) | bit(media::DATA);
-    let mut part = if let Some(format) = mime::audio_format(&media_type) {
+    let mut part = if let Some(format) = msg_codec::audio_format(&media_type) {
         let format = Some(format.to_owned());
         Part::Audio(Audio { data: Some(data), format, ..Audio::default() })
     } else {
         let url = DataUrl { media_type: &media_type, data: &data }.url()?;
-        if mime::is_image(&media_type) {
+        if MediaKind::of(&media_type) == MediaKind::Image {
             Part::Image(Image::from_url(url))
         } else {
             let filename = object.text_or_report(cx, media::NAME);
@@ -32,7 +29,7 @@ pub(super) fn inline<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> O
     };
     let mut inner = Inner::new("inlineData", object, canonical, cx);
     if let Part::Audio(it) = &part
-        && mime::of_audio(it.format.as_deref().unwrap_or_default()) != media_type
+        && msg_codec::media_type_of_audio(it.format.as_deref().unwrap_or_default()) != media_type
     {
         inner.unknown = Some(with_type(inner.unknown, &media_type));
     }
@@ -41,7 +38,7 @@ pub(super) fn inline<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> O
     Some(part)
 }
 
-/// The unknown members of inline data, behind the media type that its format does not say.
+/// The unknown members of inline data, after the media type that its format does not say.
 fn with_type(unknown: Option<RawJson>, media_type: &str) -> RawJson {
     let spelled = RawJson::string(media_type);
     let rest = unknown.as_ref().and_then(msg_codec::codec::object_members).unwrap_or_default();
@@ -53,10 +50,10 @@ pub(super) fn file<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Opt
     let mut object = object(fields, &media::FILE, cx)?;
     let url = object.text(cx, media::DATA).filter(|it| !DataUrl::is(it))?;
     let media_type = object.text_or_report(cx, media::MIME);
-    let guessed = mime::of_url(&url);
+    let guessed = msg_codec::media_type_of_url(&url);
     let mut canonical =
         bit(media::DATA) | mask(media_type.is_some() || guessed.is_some(), media::MIME);
-    let is_image = media_type.as_deref().is_some_and(mime::is_image);
+    let is_image = media_type.as_deref().map(MediaKind::of) == Some(MediaKind::Image);
     let mut part = if is_image {
         Part::Image(Image { url: Some(url), media_type, ..Image::default() })
     } else {
@@ -70,7 +67,7 @@ pub(super) fn file<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Opt
     Some(part)
 }
 
-/// The members of the object in a part; none if it is no object.
+/// The members of the object in a part; none if it is not an object.
 fn object<'a>(
     fields: &Fields<'a>,
     shape: &'static msg_codec::codec::Shape,

@@ -12,16 +12,14 @@ mod call;
 mod content;
 mod media;
 mod part;
-mod system;
 
 use msg_codec::codec::Context;
-use msg_core::{Error, Message};
+use msg_core::{Error, Message, Role};
 use msg_json::{Kind, Reader};
 
 pub(crate) use call::text_in;
 pub(crate) use content::{read_alone_as, says, says_alone};
 pub(crate) use part::read_part;
-pub(crate) use system::read as read_system;
 
 /// Reads the value of `contents`, the reader standing before it: an array, one content, or a string
 /// (GE-1).
@@ -39,10 +37,31 @@ pub(crate) fn read_contents<'a>(
         }
         Kind::String => {
             let text = cx.string(reader.string()?, "contents");
-            res.push(content::bare_text(msg_core::Role::User, text));
+            res.push(content::bare_text(Role::User, text));
             cx.next_message();
         }
         _ => content::read_into(&mut res, reader, cx)?,
     }
     Ok(res)
+}
+
+/// Reads the value of `systemInstruction`; none for one that says nothing, which stays where it is.
+pub(crate) fn read_system<'a>(
+    reader: &mut Reader<'a>,
+    cx: &mut Context<'a, '_>,
+) -> Result<Option<Message>, Error> {
+    let is_empty = |reader: &Reader<'_>| {
+        let mut ahead = reader.clone();
+        ahead.begin_array().is_ok() && ahead.next_element() == Ok(false)
+    };
+    if reader.peek()? == Kind::Null || is_empty(reader) {
+        reader.raw()?;
+        return Ok(None);
+    }
+    let message = content::read_alone_as(&Role::System, reader, cx)?;
+    if message.parts.is_empty() {
+        return Ok(None);
+    }
+    cx.next_message();
+    Ok(Some(message))
 }

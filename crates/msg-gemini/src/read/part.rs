@@ -7,7 +7,7 @@ use msg_json::{JsonError, Kind, Reader};
 use super::{call, media};
 use crate::shape::{GEMINI, part};
 
-/// Where a list of parts stands: responses hold media only, and do not nest.
+/// Where a list of parts is: responses hold media only, and do not nest.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Depth {
     /// The parts of a content.
@@ -38,7 +38,7 @@ pub(crate) fn read_part<'a>(
     read(reader, cx, Depth::Content)
 }
 
-/// Reads a part; what is none stands as it is.
+/// Reads a part; anything else stays as it is.
 pub(super) fn read<'a>(
     reader: &mut Reader<'a>,
     cx: &mut Context<'a, '_>,

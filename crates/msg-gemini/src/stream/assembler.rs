@@ -84,7 +84,7 @@ impl GeminiAssembler {
             is_known |= self.error(error, sink);
         }
         if !is_known && !says_something {
-            self.head.note(Note::UNKNOWN_EVENT, || "a chunk that is no response".into());
+            self.head.note(Note::UNKNOWN_EVENT, || "a chunk that is not a response".into());
         }
     }
 

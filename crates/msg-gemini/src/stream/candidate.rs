@@ -12,8 +12,8 @@ use msg_codec::{Json, Str};
 use msg_core::{Extra, FinishReason, Part, Reasoning, Report, StreamEvent, Text, ToolCall};
 use msg_json::{Reader, to_text};
 
+use super::UNKNOWN_DELTA;
 use super::chunk::{CallView, ContentView, Member, PartView};
-use super::notes::UNKNOWN_DELTA;
 use super::partial::Partial;
 use crate::{read::read_part, shape::GEMINI, wanted::CONTENT};
 
@@ -38,7 +38,7 @@ enum Piece {
     Text { kind: TextKind, text: Channel, is_plain: bool, extra: Extra },
     /// A call, by its slot.
     Call(usize),
-    /// A part that stands whole.
+    /// A part that is whole.
     Whole(Part),
 }
 
@@ -55,7 +55,7 @@ impl Candidate {
         }
     }
 
-    /// The parts of a content; what is no content or no list of parts is read as what it means (MS-29).
+    /// The parts of a content; what is not a content or a list of parts is read as what it means (MS-29).
     fn content(&mut self, content: ContentView<'_>, step: &mut Step<'_, '_>) {
         if content.is_sound {
             return content.parts.iter().for_each(|it| self.part(it, step));
@@ -223,7 +223,7 @@ impl Candidate {
 
     fn open_call(&mut self, part: Json<'_>, call: &CallView<'_>, step: &mut Step<'_, '_>) {
         let Some(Part::ToolCall(mut read)) = read(part) else { return };
-        // The signs of streaming are no members of the call.
+        // The signs of streaming are not members of the call.
         read.extra.remove(&GEMINI, "functionCall");
         let Some(at) = self.slot(read, step) else { return };
         self.calls.slots[at].unended = true;

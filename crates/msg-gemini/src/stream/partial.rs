@@ -1,4 +1,4 @@
-//! Arguments that are streamed value by value (GE-17): `partialArgs` set what stands at a path, and a
+//! Arguments that are streamed value by value (GE-17): `partialArgs` set what is at a path, and a
 //! string may go on with the next piece.
 //!
 //! ```text
@@ -12,7 +12,7 @@ use msg_codec::stream::{Channel, Step as Limits};
 use msg_codec::{Json, Str};
 use msg_json::write_str;
 
-use super::notes::BAD_PATH;
+use super::BAD_PATH;
 use super::path::{self, Step};
 
 /// The arguments of a call while they arrive.

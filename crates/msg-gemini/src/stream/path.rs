@@ -61,7 +61,7 @@ fn bracketed(rest: &str) -> Option<(Step<'_>, &str)> {
     Some((Step::Name(unquoted(name, quote)?), behind))
 }
 
-/// Where the quote stands that ends a name.
+/// Where the quote is that ends a name.
 fn closing(text: &str, quote: char) -> Option<usize> {
     let mut is_escaped = false;
     for (at, it) in text.char_indices() {

@@ -3,7 +3,7 @@
 use msg_codec::ProviderError;
 use msg_core::{FinishReason, RawJson};
 
-/// What a reason means; one that nobody knows is kept.
+/// What a reason means; an unknown one is kept.
 pub(crate) fn meaning(raw: &str) -> FinishReason {
     match raw {
         "STOP" => FinishReason::Stop,

@@ -131,7 +131,7 @@ impl<'a> Writer<'a, '_> {
             let is_ours = matches!(part, Part::Other(it) if it.format == GEMINI);
             if text_of_part(part).is_some() {
                 if !media.is_empty() {
-                    let text = "text behind media of a result is moved before it";
+                    let text = "text after media of a result is moved before it";
                     self.objects.losses.warn("convert::order-lost", Some(at), text);
                 }
                 said.push(part);

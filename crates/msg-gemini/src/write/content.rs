@@ -9,7 +9,7 @@ use crate::{
     shape::content,
 };
 
-/// Where a content stands, which says what its role is when it has no word for it.
+/// Where a content is, which says what its role is when it has no word for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stand {
     /// In a list.

@@ -55,7 +55,7 @@ impl<'a> Writer<'a, '_> {
             || !message.parts.is_empty() && message.parts.iter().all(is_result)
     }
 
-    /// Whether results stand among the parts of a user, and did not so in the source.
+    /// Whether results are among the parts of a user, and were not in the source.
     fn is_mixed(&self, message: &Message, place: Placement) -> bool {
         let is_user = !matches!(message.role, Role::Assistant) && !place.has(Placement::MIXED);
         is_user && message.tool_results().next().is_some()
@@ -75,7 +75,7 @@ impl<'a> Writer<'a, '_> {
         }
     }
 
-    /// Results go first, as a content of their own, and the rest behind them.
+    /// Results go first, as a content of their own, and the rest after them.
     fn split(
         &mut self,
         groups: &mut Vec<Group<'a>>,
@@ -118,7 +118,7 @@ impl<'m> Group<'m> {
     }
 }
 
-/// Whether the message at this place stood directly behind the results of a group.
+/// Whether the message at this place was directly after the results of a group.
 fn follows(group: &Group<'_>, at: usize) -> bool {
     group.is_open && group.messages.last().is_some_and(|it| it.0 + 1 == at)
 }

@@ -9,10 +9,7 @@ use msg_codec::{
 use msg_core::{Audio, File, Image, Part};
 
 use super::Writer;
-use crate::{
-    mime,
-    shape::{GEMINI, media, part},
-};
+use crate::shape::{GEMINI, media, part};
 
 const INLINE: &str = "inlineData";
 const FILE: &str = "fileData";
@@ -39,8 +36,8 @@ impl<'a> Writer<'a, '_> {
             let kept = members.iter().find(|it| it.name == "mimeType")?;
             Some(msg_codec::codec::text_of(kept.value)?.0.into_owned())
         });
-        let kept = kept.filter(|it| mime::audio_format(it) == Some(format));
-        let media_type = Cow::Owned(kept.unwrap_or_else(|| mime::of_audio(format)));
+        let kept = kept.filter(|it| msg_codec::audio_format(it) == Some(format));
+        let media_type = Cow::Owned(kept.unwrap_or_else(|| msg_codec::media_type_of_audio(format)));
         Some(Source::Inline { media_type, data })
     }
 
@@ -63,7 +60,7 @@ impl<'a> Writer<'a, '_> {
             return DataUrl::parse(url).map(inline);
         }
         let guesses = self.objects.plan(extra, 1).may_have(media::MIME);
-        let guessed = || mime::of_url(url).filter(|_| guesses);
+        let guessed = || msg_codec::media_type_of_url(url).filter(|_| guesses);
         Some(Source::Uri { media_type: media_type.or_else(guessed).map(Cow::Borrowed), uri: url })
     }
 

@@ -23,7 +23,7 @@ impl<'a> Writer<'a, '_> {
         }
     }
 
-    /// A thought goes out as its text; one without any only to where it stood.
+    /// A thought goes out as its text; one without any only to where it was.
     fn keeps_thought(&self, it: &Reasoning) -> bool {
         let is_ours = it.text.is_some() && !self.is_converting();
         self.options.thoughts == Thoughts::Keep && (is_ours || !it.display_text().is_empty())

@@ -42,7 +42,7 @@ impl<'a> Writer<'a, '_> {
         Some(out)
     }
 
-    /// Finds the texts of a message; only text has a place, but what stood there goes back.
+    /// Finds the texts of a message; only text has a place, but what was there goes back.
     fn instructions(&mut self, at: usize, it: &'a Message, parts: &mut Vec<Placed<'a>>) {
         if it.role == Role::Developer {
             let text = "developer instructions go with those of the system";
@@ -57,7 +57,7 @@ impl<'a> Writer<'a, '_> {
         }
     }
 
-    /// Notes what stood beside instructions that have no text.
+    /// Notes what was beside instructions that have no text.
     fn unsaid(&mut self, messages: &[(usize, &Message)]) {
         for (at, it) in messages {
             self.objects.lose_envelope(*at, it);

@@ -80,7 +80,7 @@ impl ChatRequest {
     /// Reads a request body: an object with `messages`.
     ///
     /// # Errors
-    /// It is no JSON, no object with a list of messages, or too large.
+    /// It is not JSON, not an object with a list of messages, or too large.
     pub fn read(json: &[u8], options: &ReadOptions) -> Result<(Self, Report), crate::Error> {
         match super::read(json, options)? {
             (super::Document::Request(it), report) => Ok((it, report)),
@@ -207,7 +207,7 @@ impl ChatRequest {
         self.written("seed", |it| it.raw(&seed.to_string()))
     }
 
-    /// A member of its own, written behind all others in the order of the calls. If one of this
+    /// A member of its own, written after all others in the order of the calls. If one of this
     /// name is set otherwise, that one is written and this one reported.
     #[must_use]
     pub fn extra(mut self, name: impl Into<String>, value: RawJson) -> Self {

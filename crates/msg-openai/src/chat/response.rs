@@ -13,7 +13,7 @@ use crate::{
 };
 use msg_codec::codec::{Body, Context, MessageBody};
 
-/// A chat completion: choices with a message each, and what stands around them.
+/// A chat completion: choices with a message each, and what is around them.
 ///
 /// ```
 /// use msg_openai::{WriteOptions, ReadOptions, chat};
@@ -45,7 +45,7 @@ const HELD_OF_CHOICE: &[&str] = &["message"];
 #[derive(Debug, Clone, PartialEq)]
 enum Choice {
     Members(Body),
-    /// Something that is no object.
+    /// Something that is not an object.
     Raw(RawJson),
 }
 
@@ -63,7 +63,7 @@ impl Choice {
         matches!(self, Self::Members(it) if it.has("message"))
     }
 
-    /// Reads a choice, and its message behind those of the others.
+    /// Reads a choice, and its message after those of the others.
     fn read<'a>(
         reader: &mut Reader<'a>,
         cx: &mut Context<'a, '_>,

@@ -90,7 +90,7 @@ pub(super) mod part {
     pub(crate) const FILE: Shape = Shape::new(&["type", "file"]);
     pub(crate) const THINKING: Shape = Shape::new(&["type", "thinking"]);
 
-    /// The part was a bare string (`type`), or stood among the contents though its kind has a
+    /// The part was a bare string (`type`), or was among the contents though its kind has a
     /// member of its own.
     pub(crate) const TYPE_BARE: u8 = 1;
     pub(crate) const TYPE_IN_CONTENT: u8 = 2;

@@ -44,7 +44,7 @@ pub(crate) fn split(source: &str) -> Option<Split<'_>> {
     Some(Split { signature, rest, odd })
 }
 
-/// Puts a signature into an `extra_content`, behind what is there.
+/// Puts a signature into an `extra_content`, after what is there.
 pub(super) fn join(signature: &str, rest: Option<&RawJson>) -> String {
     let members = rest.and_then(object_members).unwrap_or_default();
     let mut done = false;

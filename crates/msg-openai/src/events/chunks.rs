@@ -1,14 +1,15 @@
 //! Chunks of Chat Completions (OA-27).
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use msg_codec::{Assembled, EventOptions, Json};
+use msg_codec::{Assembled, ENDED_EARLY, EventOptions, Json};
 use msg_core::{
-    CallKind, Code, Diagnostic, FinishReason, Message, Report, StreamEvent, ToolCall, Usage,
+    CallKind, Code, Diagnostic, FinishReason, Message, Part, Report, StreamEvent, ToolCall, Usage,
 };
 use msg_json::Writer;
 
-use super::{is_end, lose_part, lost_name, unsent_arguments, usage};
+use super::{end, is_end, lose_part, lost_name, unsent_arguments};
 use crate::{TextParts, WriteOptions, chat};
 
 /// Writes the events of any stream as chunks of Chat Completions, as they arrive.
@@ -39,7 +40,7 @@ pub struct ChunkWriter {
     options: EventOptions,
     choices: BTreeMap<u32, Choice>,
     usage: Option<Usage>,
-    /// An error is written, behind which nothing comes.
+    /// An error is written, after which nothing comes.
     failed: bool,
     report: Report,
 }
@@ -99,30 +100,39 @@ impl ChunkWriter {
             StreamEvent::ToolCall { index, call, .. } => self.end_call(choice, *index, call, out),
             StreamEvent::Usage { usage, .. } => self.usage = Some(usage.clone()),
             StreamEvent::Finish { reason, .. } => self.end_choice(choice, reason, out),
-            StreamEvent::Error { message, .. } => {
-                self.failed = true;
-                frame(out, |it| {
-                    it.key("error").object(|it| it.key("message").str(message));
-                });
-            }
+            StreamEvent::Error { message, .. } => self.fail(message, out),
             StreamEvent::PartEnd { part, .. } => lose_part(part, &mut self.report),
             _ => {}
         }
     }
 
-    /// Ends the stream, and says what it could not hold. A stream of which a choice did not say why it
-    /// stopped is left without an end, as it was cut.
-    pub fn finish(self, out: &mut Vec<u8>) -> Report {
+    /// Ends the stream, and reports what it could not hold. A stream of which a choice did not say why it stopped was
+    /// cut, and ends with an error.
+    pub fn finish(mut self, out: &mut Vec<u8>) -> Report {
         let is_whole = !self.choices.is_empty() && self.choices.values().all(|it| it.finished);
-        self.end(is_whole, out)
+        if !is_whole && !self.failed {
+            self.fail(ENDED_EARLY, out);
+        }
+        self.end(out)
     }
 
-    fn end(self, is_whole: bool, out: &mut Vec<u8>) -> Report {
-        if is_whole && !self.failed {
+    fn fail(&mut self, message: &str, out: &mut Vec<u8>) {
+        self.failed = true;
+        frame(out, |it| {
+            it.key("error").object(|it| {
+                it.key("message").str(message);
+                it.key("type").str("server_error");
+                it.key("code").null();
+            });
+        });
+    }
+
+    fn end(self, out: &mut Vec<u8>) -> Report {
+        if !self.failed {
             if let Some(usage) = &self.usage {
                 self.chunk(out, |it| {
                     it.key("choices").array([], |_, _: ()| {});
-                    usage::write(it.key("usage"), usage, &usage::CHAT);
+                    end::write_usage(it.key("usage"), usage, &end::CHAT);
                 });
             }
             out.extend_from_slice(b"data: [DONE]\n\n");
@@ -297,11 +307,10 @@ pub fn write_chunks(res: &Assembled, out: &mut Vec<u8>) -> Report {
             writer.end_choice(choice.index, reason, out);
         }
     }
-    if let Some(error) = &res.error {
-        let message = error.message.as_str().into();
-        writer.feed(&StreamEvent::Error { choice: 0, message }, out);
+    if let Some(error) = res.failure() {
+        writer.fail(error, out);
     }
-    writer.end(res.complete, out)
+    writer.end(out)
 }
 
 impl ChunkWriter {
@@ -318,16 +327,40 @@ impl ChunkWriter {
 fn canonical(message: &Message) -> (String, Report) {
     let options =
         WriteOptions::canonical().with_text_parts(TextParts::Join).with_text_separator("");
+    let (message, mut report) = without_custom_calls(message);
     let mut json = Vec::new();
-    let report = chat::write(std::slice::from_ref(message), &options, &mut json);
+    report.append(chat::write(std::slice::from_ref(&*message), &options, &mut json));
     let list = String::from_utf8(json).expect("because only strings are written");
     let first = Json::from_valid(&list).elements().next();
     (first.unwrap_or(Json::from_valid("{}")).compact(), report)
 }
 
+/// The message with functions of one member `input` for custom calls: chunks have function calls only.
+fn without_custom_calls(message: &Message) -> (Cow<'_, Message>, Report) {
+    let mut report = Report::new();
+    let is_custom = |it: &Part| matches!(it, Part::ToolCall(it) if it.kind == CallKind::Custom);
+    if !message.parts.iter().any(is_custom) {
+        return (Cow::Borrowed(message), report);
+    }
+    let mut message = message.clone();
+    for (at, part) in message.parts.iter_mut().enumerate() {
+        if let Part::ToolCall(it) = part
+            && it.kind == CallKind::Custom
+        {
+            let text = it.arguments.text();
+            let input = msg_json::to_text(|out| out.object(|out| out.key("input").str(text)));
+            *it = ToolCall { kind: CallKind::Function, arguments: input.into(), ..it.clone() };
+            let text = "chunks have no custom calls: the call is one of a function";
+            let lost = Diagnostic::warning(Code::new("convert::lost-member"), text);
+            report.push(lost.at_part(0, at));
+        }
+    }
+    (Cow::Owned(message), report)
+}
+
 /// A call as the format writes it.
 fn canonical_call(call: &ToolCall) -> (Option<String>, Report) {
-    let part = msg_core::Part::ToolCall(call.clone());
+    let part = Part::ToolCall(call.clone());
     let (message, report) = canonical(&Message::assistant("").with_part(part));
     let calls = Json::from_valid(&message).get("tool_calls");
     (calls.and_then(|it| it.elements().next()).map(|it| it.source().to_owned()), report)

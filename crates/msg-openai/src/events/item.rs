@@ -31,7 +31,16 @@ impl Kind {
         match self {
             Self::Text => ("output_text", "output_text", "text"),
             Self::Refusal => ("refusal", "refusal", "refusal"),
-            Self::Reasoning => ("reasoning_text", "reasoning_text", "text"),
+            // Clients show summaries only, and a thought of another provider is not OpenAI's own text.
+            Self::Reasoning => ("reasoning_summary_text", "summary_text", "text"),
+        }
+    }
+
+    /// The events of its part, and the member that numbers it.
+    pub(super) fn part_words(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Reasoning => ("reasoning_summary_part", "summary_index"),
+            _ => ("content_part", "content_index"),
         }
     }
 
@@ -51,15 +60,15 @@ impl Kind {
         let status = if text.is_some() { "completed" } else { "in_progress" };
         to_text(|it| {
             it.object(|it| {
-                it.key("type").str(if self == Self::Reasoning { "reasoning" } else { "message" });
+                let is_reasoning = self == Self::Reasoning;
+                it.key("type").str(if is_reasoning { "reasoning" } else { "message" });
                 it.key("id").str(id);
-                if self == Self::Reasoning {
-                    it.key("summary").array([], |_, _: ()| {});
-                } else {
+                if !is_reasoning {
                     it.key("role").str("assistant");
                     it.key("status").str(status);
                 }
-                it.key("content").array(text, |it, text| self.write_part(text, it));
+                let member = if is_reasoning { "summary" } else { "content" };
+                it.key(member).array(text, |it, text| self.write_part(text, it));
             });
         })
     }

@@ -13,16 +13,14 @@ mod chunks;
 mod end;
 mod item;
 mod responses;
-mod usage;
 mod whole;
 
 pub use chunks::{ChunkWriter, write_chunks};
 pub use responses::ResponseEventWriter;
 pub use whole::write_response_events;
 
-pub(crate) use end::End;
+pub(crate) use end::{CHAT as CHAT_USAGE, End, RESPONSES as RESPONSES_USAGE, write_usage};
 pub(crate) use responses::defaults as response_defaults;
-pub(crate) use usage::{CHAT as CHAT_USAGE, RESPONSES as RESPONSES_USAGE, write as write_usage};
 pub(crate) use whole::whole_items;
 
 use msg_core::{Code, Diagnostic, FinishReason, Part, Report, ToolCall};
@@ -49,7 +47,7 @@ fn is_end(reason: &FinishReason) -> bool {
     !matches!(reason, FinishReason::Error | FinishReason::Interrupted)
 }
 
-/// The arguments of a call behind those that went out, of which there are `sent` bytes; none if all did.
+/// The arguments of a call after those that went out, of which there are `sent` bytes; none if all did.
 fn unsent_arguments(call: &ToolCall, sent: usize) -> Option<&str> {
     call.arguments.text().get(sent..).filter(|it| !it.is_empty())
 }
@@ -57,6 +55,6 @@ fn unsent_arguments(call: &ToolCall, sent: usize) -> Option<&str> {
 /// What is lost of a call that went out under this id and name; none if they are its own.
 fn lost_name(call: &ToolCall, id: &str, name: &str) -> Option<&'static str> {
     let is_renamed = !call.id.is_empty() && call.id != id || call.name != name;
-    let text = "the id or the name of a call came behind its beginning, and is left out";
+    let text = "the id or the name of a call came after its beginning, and is left out";
     is_renamed.then_some(text)
 }

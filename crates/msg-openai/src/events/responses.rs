@@ -2,19 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use msg_codec::EventOptions;
+use msg_codec::{ENDED_EARLY, EventOptions};
 use msg_core::{CallKind, Code, Diagnostic, FinishReason, Report, StreamEvent, ToolCall, Usage};
 use msg_json::Writer;
 
 use super::{
-    end::End,
+    end::{self, End},
     item::{Call, Kind, Open, id_of, prefix},
-    lose_part, lost_name, unsent_arguments, usage,
+    lose_part, lost_name, unsent_arguments,
 };
 
 /// Writes the events of any stream as events of the Responses API, as they arrive.
 ///
-/// Reasoning, text and refusals are items one behind the other; calls are items of their own and may grow
+/// Reasoning, text and refusals are items one after the other; calls are items of their own and may grow
 /// side by side, as the API allows. Memory: the items, because the last event repeats them. What the
 /// format cannot say is in the report of [`ResponseEventWriter::finish`].
 ///
@@ -25,7 +25,7 @@ use super::{
 /// let mut writer = ResponseEventWriter::new(EventOptions::default().with_id("r1"));
 /// let mut out = Vec::new();
 /// writer.feed(&StreamEvent::TextDelta { choice: 0, text: "Hi".into() }, &mut out);
-/// assert!(out.ends_with(b"\"content_index\":0,\"delta\":\"Hi\"}\n\n"));
+/// assert!(out.ends_with(b"\"content_index\":0,\"delta\":\"Hi\",\"logprobs\":[]}\n\n"));
 /// writer.feed(&StreamEvent::Finish { choice: 0, reason: FinishReason::Stop }, &mut out);
 /// assert!(writer.finish(&mut out).is_empty());
 ///
@@ -50,6 +50,9 @@ pub struct ResponseEventWriter {
     pub(super) error: Option<String>,
     pub(super) report: Report,
 }
+
+/// The status of a call that was cut, which is never run (RQ-30).
+const CUT: &str = "incomplete";
 
 /// The members that every response has, with what they are by default.
 pub(crate) fn defaults(it: &mut Writer<'_>) {
@@ -93,8 +96,10 @@ impl ResponseEventWriter {
             StreamEvent::ToolCallDelta { index, arguments, .. } => {
                 self.argue(*index, arguments, out);
             }
-            StreamEvent::ToolCall { index, call, .. } => {
+            StreamEvent::ToolCall { index, call, complete, .. } => {
                 self.whole_call(*index, call, out);
+                let status = if *complete { "completed" } else { CUT };
+                self.end_call(*index, status, out);
             }
             StreamEvent::Usage { usage, .. } => self.usage = Some(usage.clone()),
             StreamEvent::Finish { reason, .. } => self.finish = Some(reason.clone()),
@@ -104,12 +109,15 @@ impl ResponseEventWriter {
         }
     }
 
-    /// Ends the stream, and says what it could not hold. A stream that did not say why it stopped is left
-    /// without an end, as it was cut; one with an error has failed.
+    /// Ends the stream, and reports what it could not hold. A stream that did not say why it stopped was cut, and has
+    /// failed as one with an error has.
     pub fn finish(mut self, out: &mut Vec<u8>) -> Report {
         self.close(out);
         for index in self.calls.keys().copied().collect::<Vec<_>>() {
-            self.end_call(index, out);
+            self.end_call(index, CUT, out);
+        }
+        if self.end().status().is_none() {
+            self.error = Some(ENDED_EARLY.to_owned());
         }
         let Some(status) = self.end().status() else { return self.report };
         self.start(out);
@@ -145,7 +153,7 @@ impl ResponseEventWriter {
         it.key("output").array(items, |it, item| it.raw(item));
         defaults(it);
         match self.usage.as_ref().filter(|_| status != "in_progress") {
-            Some(usage) => usage::write(it.key("usage"), usage, &usage::RESPONSES),
+            Some(usage) => end::write_usage(it.key("usage"), usage, &end::RESPONSES),
             None => it.key("usage").null(),
         }
     }
@@ -187,9 +195,7 @@ impl ResponseEventWriter {
         let item = kind.item(&id_of(prefix(kind), place), None);
         self.item_event("response.output_item.added", place, &item, out);
         self.items.push(item);
-        if kind != Kind::Reasoning {
-            self.part_event("response.content_part.added", "", (kind, place), out);
-        }
+        self.part_event("added", "", (kind, place), out);
         self.open = Some(Open { place, kind, text: String::new() });
         place
     }
@@ -200,9 +206,7 @@ impl ResponseEventWriter {
         let (name, _, member) = kind.words();
         let at = (kind, place);
         self.text_event(&format!("response.{name}.done"), member, &text, at, out);
-        if kind != Kind::Reasoning {
-            self.part_event("response.content_part.done", &text, at, out);
-        }
+        self.part_event("done", &text, at, out);
         self.items[place] = kind.item(&id_of(prefix(kind), place), Some(&text));
         self.item_done(place, out);
     }
@@ -221,13 +225,14 @@ impl ResponseEventWriter {
 
     fn part_event(
         &mut self,
-        name: &str,
+        end: &str,
         text: &str,
         (kind, place): (Kind, usize),
         out: &mut Vec<u8>,
     ) {
-        self.place_event(name, (prefix(kind), place), out, |it| {
-            it.key("content_index").u64(0);
+        let (name, index) = kind.part_words();
+        self.place_event(&format!("response.{name}.{end}"), (prefix(kind), place), out, |it| {
+            it.key(index).u64(0);
             kind.write_part(text, it.key("part"));
         });
     }
@@ -241,8 +246,11 @@ impl ResponseEventWriter {
         out: &mut Vec<u8>,
     ) {
         self.place_event(name, (prefix(kind), place), out, |it| {
-            it.key("content_index").u64(0);
+            it.key(kind.part_words().1).u64(0);
             it.key(member).str(text);
+            if kind == Kind::Text {
+                it.key("logprobs").array([], |_, _: ()| {});
+            }
         });
     }
 
@@ -303,16 +311,16 @@ impl ResponseEventWriter {
             call.signature.is_some().then_some("the format has no place for signature"),
         ];
         lost.into_iter().flatten().for_each(|text| self.note("convert::lost-member", text));
-        self.end_call(index, out);
     }
 
-    fn end_call(&mut self, index: u32, out: &mut Vec<u8>) {
+    fn end_call(&mut self, index: u32, status: &str, out: &mut Vec<u8>) {
         let Some(call) = self.calls.remove(&index) else { return };
         let place = call.place;
         self.place_event("response.function_call_arguments.done", ("fc", place), out, |it| {
             it.key("arguments").str(&call.arguments);
+            it.key("name").str(&call.name);
         });
-        self.items[place] = call.item("completed");
+        self.items[place] = call.item(status);
         self.item_done(place, out);
     }
 

@@ -8,7 +8,7 @@ use msg_json::{Writer, to_text};
 use super::{item::id_of, responses::ResponseEventWriter};
 use crate::{WriteOptions, responses};
 
-/// Appends the stream that would give this result: an item behind the other, each as a whole. What the
+/// Appends the stream that would give this result: one item after the other, each as a whole. What the
 /// format cannot say is in the report.
 ///
 /// ```
@@ -34,9 +34,7 @@ pub fn write_response_events(res: &Assembled, out: &mut Vec<u8>) -> Report {
         let text = format!("choice {} has no place in the stream", other.index);
         writer.report.push(Diagnostic::warning(Code::new("convert::lost-part"), text));
     }
-    if let Some(error) = &res.error {
-        writer.error = Some(error.message.clone());
-    }
+    writer.error = res.failure().map(str::to_owned);
     writer.finish(out)
 }
 
@@ -44,7 +42,7 @@ pub fn write_response_events(res: &Assembled, out: &mut Vec<u8>) -> Report {
 pub(crate) fn whole_items(res: &Assembled, report: &mut Report) -> Vec<String> {
     let Some(choice) = res.choices.first() else { return Vec::new() };
     let mut json = Vec::new();
-    let message = with_reasoning_ids(choice.message.clone());
+    let message = with_reasoning_items(choice.message.clone());
     report.append(responses::write(&[message], &WriteOptions::canonical(), &mut json));
     let list = String::from_utf8(json).expect("because only strings are written");
     let cut = &choice.incomplete;
@@ -212,9 +210,9 @@ impl At<'_> {
     }
 }
 
-/// The message with an id for each reasoning part that has none. In a request such reasoning is refused;
-/// in a response every item has its id.
-pub(crate) fn with_reasoning_ids(mut message: Message) -> Message {
+/// The message with an item for each reasoning part that has none. In a request such reasoning is refused; in a
+/// response every item has its id, and a thought of another provider is its summary, which is what clients show.
+pub(crate) fn with_reasoning_items(mut message: Message) -> Message {
     for (at, part) in message.parts.iter_mut().enumerate() {
         if let Part::Reasoning(it) = part
             && it.encrypted.is_none()
@@ -222,6 +220,9 @@ pub(crate) fn with_reasoning_ids(mut message: Message) -> Message {
         {
             let item = RawJson::written(|it| it.object(|it| it.key("id").str(&id_of("rs", at))));
             it.extra.insert(Origin::Responses, "item", item);
+            if it.summary.is_none() {
+                it.summary = it.text.take().map(|it| vec![it]);
+            }
         }
     }
     message

@@ -22,7 +22,7 @@ pub(crate) fn read<'a>(
     })
 }
 
-/// Members that both have under one name, and nobody else: they go along as they are.
+/// Members that both have under one name, and no other: they go along as they are.
 const OF_OPENAI: [&str; 5] =
     ["metadata", "store", "prompt_cache_key", "prompt_cache_retention", "moderation"];
 
@@ -101,7 +101,7 @@ fn responses(head: &mut RequestHead, name: &str, raw: &RawJson) -> Option<()> {
     Some(())
 }
 
-/// `none` is no effort but thinking that is off.
+/// `none` is not an effort but thinking that is off.
 fn effort(head: &mut RequestHead, raw: &RawJson, pointer: &str) -> Option<()> {
     let word: String = raw.parse().ok()?;
     match word.as_str() {

@@ -83,7 +83,7 @@ impl ResponsesRequest {
         crate::head::read(self.body.iter(), Spelling::Responses)
     }
 
-    /// Sets a member, whatever its name, behind those that are there; `input` is `messages` and not
+    /// Sets a member, whatever its name, after those that are there; `input` is `messages` and not
     /// set here.
     #[must_use]
     pub fn set(mut self, name: &str, value: RawJson) -> Self {
@@ -125,7 +125,7 @@ impl MessageBody for ResponsesRequest {
     type Options = WriteOptions;
 
     fn read_body<'a>(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Self, Error> {
-        // Findings say which message they are of, and the first one may stand behind the others.
+        // Findings say which message they are of, and the first one may come after the others.
         if has_instructions(reader.clone())? {
             cx.next_message();
         }

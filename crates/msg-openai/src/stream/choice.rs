@@ -156,7 +156,7 @@ impl Choice {
         TextKind::Refusal.push(&mut self.refusal, text, step);
     }
 
-    /// OA-20: what comes behind the finish reason is taken, and noted.
+    /// OA-20: what comes after the finish reason is taken, and noted.
     fn note_late(&self, step: &mut Step<'_, '_>) {
         if self.finish.is_known() {
             step.note(Note::DATA_AFTER_FINISH, || "output came after the finish reason".into());

@@ -30,7 +30,7 @@ pub(super) struct Chunk<'a> {
 pub(super) struct ChoiceChunk<'a> {
     /// That of `delta`, or else of `message`.
     pub(super) delta: Option<Delta<'a>>,
-    /// A `delta` or `message` that is no object.
+    /// A `delta` or `message` that is not an object.
     pub(super) odd_delta: Option<Json<'a>>,
     /// Index, text of a completion of the API before chats, finish reason, usage.
     pub(super) members: [Option<Json<'a>>; 4],
@@ -59,7 +59,7 @@ pub(crate) struct Delta<'a> {
 }
 
 impl<'a> Chunk<'a> {
-    /// Takes the value before which the reader stands.
+    /// Takes the value that the reader is at.
     pub(super) fn member(&mut self, key: &str, reader: &mut Reader<'a>) -> Result<(), JsonError> {
         if key == "choices" {
             self.choices = read_choices(reader, &mut self.odd_choice)?;
@@ -70,7 +70,7 @@ impl<'a> Chunk<'a> {
     }
 }
 
-/// Reads the elements, or the only one that stands instead of a list; none if the value is neither. What is no object
+/// Reads the elements, or the only one that is instead of a list; none if the value is neither. What is not an object
 /// is `odd`.
 fn read_choices<'a>(
     reader: &mut Reader<'a>,

@@ -125,7 +125,7 @@ impl Output {
         Some(place)
     }
 
-    /// The last item of this kind under an index where one of another kind stands, or a new one: neither takes what
+    /// The last item of this kind under an index where one of another kind is, or a new one: neither takes what
     /// is the other's. There are no more items than the caller's limit.
     fn place_beside(
         &mut self,

@@ -73,7 +73,7 @@ impl ResponsesAssembler {
         Self { head: Head::new(options), output: Output::default(), outcome: None, started: false }
     }
 
-    /// An event about an item; `members` are those behind the first four.
+    /// An event about an item; `members` are those after the first four.
     fn item_event(&mut self, kind: &str, members: [Option<Json<'_>>; 12], sink: &mut Sink<'_>) {
         let [output_index, id, content_index, summary_index, item, part, annotation, texts @ ..] =
             members;

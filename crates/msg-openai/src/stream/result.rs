@@ -46,7 +46,7 @@ pub fn write_result(
     }
 }
 
-/// OA-2, but for two things that a reader of results wants: texts joined with nothing whatever stands
+/// OA-2, but for two things that a reader of results wants: texts joined with nothing whatever is
 /// between them, and `content` always there, null without text.
 fn write_message(message: &Message, out: &mut Vec<u8>) {
     let mut plain = Message::new(message.role.clone());

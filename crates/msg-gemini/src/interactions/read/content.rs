@@ -1,19 +1,18 @@
 //! The contents of a step, of a result or of a list (GI-5, GI-6).
 
-use msg_codec::DataUrl;
 use msg_codec::codec::{Build, Content, Context, Fields, Shape, bit, mask};
+use msg_codec::{DataUrl, MediaKind};
 use msg_core::{Audio, Extra, File, Image, Part, RawJson, Text};
 use msg_json::{JsonError, Kind, Reader};
 
 use crate::interactions::shape::{INTERACTIONS, STEP, TYPE, media, text};
-use crate::mime;
 
 /// Whether a type is one of a content.
 pub(super) fn is_content(kind: &str) -> bool {
     kind == "text" || media::KINDS.contains(&kind)
 }
 
-/// Reads a content; what is none stands as it is.
+/// Reads a content; anything else stays as it is.
 pub(crate) fn read_content<'a>(
     reader: &mut Reader<'a>,
     cx: &mut Context<'a, '_>,
@@ -21,7 +20,7 @@ pub(crate) fn read_content<'a>(
     read_with(reader, cx, |_| None)
 }
 
-/// As [`read_content`], where objects of other types may stand too.
+/// As [`read_content`], where objects of other types may be too.
 pub(super) fn read_with<'a>(
     reader: &mut Reader<'a>,
     cx: &mut Context<'a, '_>,
@@ -99,7 +98,7 @@ fn image<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Part> 
             Image { extra: rest(fields, cx, (media::DATA, true)), ..Image::from_url(url) }
         }
         Source::Uri(url, media_type) => {
-            let has_type = media_type.is_some() || mime::of_url(&url).is_some();
+            let has_type = media_type.is_some() || msg_codec::media_type_of_url(&url).is_some();
             let extra = rest(fields, cx, (media::URI, has_type));
             Image { url: Some(url), media_type, extra, ..Image::default() }
         }
@@ -109,8 +108,8 @@ fn image<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Part> 
 fn audio<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Part> {
     match source(fields, cx)? {
         Source::Data(data, media_type) => {
-            let format = mime::audio_format(&media_type)?.to_owned();
-            let is_spelled = mime::of_audio(&format) != media_type;
+            let format = msg_codec::audio_format(&media_type)?.to_owned();
+            let is_spelled = msg_codec::media_type_of_audio(&format) != media_type;
             let mut extra = rest(fields, cx, (media::DATA, true));
             if is_spelled {
                 extra.insert(INTERACTIONS, "mime_type", RawJson::string(&media_type));
@@ -145,14 +144,14 @@ fn file<'a>(
             (File { data: Some(url), extra, ..File::default() }, Some(media_type))
         }
         Source::Uri(url, media_type) => {
-            let guessed = mime::of_url(&url);
+            let guessed = msg_codec::media_type_of_url(&url);
             let has_type = media_type.is_some() || guessed.is_some();
             let said = media_type.clone().or_else(|| guessed.map(str::to_owned));
             let extra = rest(fields, cx, (media::URI, has_type));
             (File { url: Some(url), media_type, extra, ..File::default() }, said)
         }
     };
-    if mime::content_kind(said.as_deref()) != kind {
+    if said.as_deref().map_or(MediaKind::Document, MediaKind::of).as_str() != kind {
         res.extra.insert(INTERACTIONS, "type", RawJson::string(kind));
     }
     Some(Part::File(res))

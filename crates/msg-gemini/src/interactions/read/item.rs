@@ -25,7 +25,7 @@ pub(crate) fn read_item<'a>(
     Ok(part)
 }
 
-/// Reads a content of a `user_input`, among which results may stand (GI-4).
+/// Reads a content of a `user_input`, among which results may be (GI-4).
 pub(super) fn read_input<'a>(
     reader: &mut Reader<'a>,
     cx: &mut Context<'a, '_>,
@@ -152,7 +152,7 @@ fn arguments<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> String {
     };
     fields.vary(call::ARGUMENTS, variant);
     if variant == call::ARGUMENTS_VALUE {
-        cx.shape("arguments are no object");
+        cx.shape("arguments are not an object");
     }
     fields.set_raw(call::ARGUMENTS, None);
     text

@@ -56,7 +56,7 @@ struct Steps<'a> {
     messages: Vec<Message>,
     run: Option<Run>,
     parts: Vec<Part>,
-    /// Steps of the run that say nothing, and how many parts stand before each.
+    /// Steps of the run that say nothing, and how many parts are before each.
     silent: Vec<(usize, &'a str)>,
     /// The step before was a `model_output` with a part.
     after_output: bool,
@@ -298,7 +298,7 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// The steps without content that a layout keeps, and how many parts stand before each.
+/// The steps without content that a layout keeps, and how many parts are before each.
 pub(crate) fn silent_steps(source: Option<&str>) -> Vec<(usize, &str)> {
     let list: Vec<_> =
         source.map(|it| Json::from_valid(it).elements().collect()).unwrap_or_default();

@@ -10,12 +10,12 @@ use msg_codec::{
 };
 use msg_core::FinishReason;
 
-use super::family::{is_body, unwrapped};
 use super::step::{Piece, Shared};
+use super::{is_body, unwrapped};
 use crate::interactions::shape::INTERACTIONS;
 use crate::stream::UNKNOWN_DELTA;
 
-/// Members of an interaction that have places of their own, or are no part of the answer.
+/// Members of an interaction that have places of their own, or are not part of the answer.
 const KNOWN: [&str; 12] = [
     "id",
     "object",
@@ -182,7 +182,7 @@ impl InteractionAssembler {
 
     fn start(&mut self, index: Option<u64>, raw: Json<'_>, sink: &mut Sink<'_>) {
         if is_input(raw) {
-            // A stored interaction holds what was asked, which is no part of the answer.
+            // A stored interaction holds what was asked, which is not part of the answer.
             if index.is_some() {
                 self.head.note(Note::UNKNOWN_EVENT, || "a step of the user in an answer".into());
             }

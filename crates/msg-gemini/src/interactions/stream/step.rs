@@ -34,7 +34,7 @@ pub(super) struct Shared {
 pub(super) enum PieceKind {
     /// `model_output`
     Output(Vec<Held>),
-    /// `thought`; what of its summary is no text is carried.
+    /// `thought`; what of its summary is not text is carried.
     Thought { texts: Vec<Channel>, signature: String, others: Merged },
     /// `function_call`, and the arguments of its start, which count if no delta comes.
     Call { slot: usize, arguments: String },
@@ -360,7 +360,7 @@ impl Piece {
         }
     }
 
-    /// The parts of a step that is no call; none of one that says nothing.
+    /// The parts of a step that is not a call; none of one that says nothing.
     fn into_list(self) -> Vec<Part> {
         match self.kind {
             PieceKind::Call { .. } => Vec::new(),
@@ -394,7 +394,7 @@ fn output(list: Vec<Held>, unknown: Merged) -> Vec<Part> {
     parts
 }
 
-/// A thought: its text and signature, and behind it what of its summary is no text.
+/// A thought: its text and signature, and after it what of its summary is not text.
 fn thought(texts: Vec<Channel>, signature: String, others: Merged, unknown: Merged) -> Vec<Part> {
     let texts = texts.into_iter().map(Channel::into_text).filter(|it| !it.is_empty());
     let texts: Vec<_> = texts.collect();

@@ -11,7 +11,7 @@ use crate::interactions::shape::{INTERACTIONS, call, result, thought};
 const SIGNATURE: &str = "signature";
 
 impl<'a> Writer<'a, '_> {
-    /// A thought goes out with its text, its own signature, or to where it stood.
+    /// A thought goes out with its text, its own signature, or to where it was.
     pub(super) fn keeps_thought(&self, it: &Reasoning) -> bool {
         let has_own = it.extra.iter(&INTERACTIONS).next().is_some();
         let was_here = self.is_verbatim() && self.objects.layout(&it.extra).is_some();

@@ -2,13 +2,12 @@
 
 use std::borrow::Cow;
 
-use msg_codec::DataUrl;
 use msg_codec::codec::{RawMember, Value};
+use msg_codec::{DataUrl, MediaKind};
 use msg_core::{Extra, Part};
 
 use super::Writer;
 use crate::interactions::shape::{INTERACTIONS, STEP, media};
-use crate::mime;
 
 /// A content of a file or a sound.
 pub(super) struct Medium<'m> {
@@ -34,8 +33,9 @@ impl<'a> Writer<'a, '_> {
             Part::Image(it) => self.located(it.url.as_deref()?, it.media_type.as_deref(), extra)?,
             Part::Audio(it) => {
                 let (data, format) = (it.data.as_deref()?, it.format.as_deref()?);
-                let kept = said("mime_type").filter(|it| mime::audio_format(it) == Some(format));
-                let media_type = kept.unwrap_or_else(|| mime::of_audio(format));
+                let kept =
+                    said("mime_type").filter(|it| msg_codec::audio_format(it) == Some(format));
+                let media_type = kept.unwrap_or_else(|| msg_codec::media_type_of_audio(format));
                 (Some(Cow::Owned(media_type)), Source::Data(data))
             }
             Part::File(it) => {
@@ -49,14 +49,19 @@ impl<'a> Writer<'a, '_> {
             _ => return None,
         };
         let guessed = match source {
-            Source::Uri(url) if media_type.is_none() => mime::of_url(url),
+            Source::Uri(url) if media_type.is_none() => msg_codec::media_type_of_url(url),
             _ => None,
         };
         let kind = kept.map_or_else(
             || match it {
                 Part::Image(_) => "image".into(),
                 Part::Audio(_) => "audio".into(),
-                _ => mime::content_kind(media_type.as_deref().or(guessed)).into(),
+                _ => media_type
+                    .as_deref()
+                    .or(guessed)
+                    .map_or(MediaKind::Document, MediaKind::of)
+                    .as_str()
+                    .into(),
             },
             Cow::Owned,
         );
@@ -73,7 +78,7 @@ impl<'a> Writer<'a, '_> {
             return DataUrl::parse(url).map(inline);
         }
         let guesses = self.plan(extra).may_have(media::MIME);
-        let guessed = || mime::of_url(url).filter(|_| guesses);
+        let guessed = || msg_codec::media_type_of_url(url).filter(|_| guesses);
         Some((media_type.or_else(guessed).map(Cow::Borrowed), Source::Uri(url)))
     }
 

@@ -68,7 +68,7 @@ impl<'a> Writer<'a, '_> {
         self.purpose == Purpose::Return && self.objects.keeps_layout()
     }
 
-    /// Whether a member that says nothing goes back to where it stood.
+    /// Whether a member that says nothing goes back to where it was.
     pub(super) fn keeps_raw(&self, raw: &RawJson) -> bool {
         self.objects.keeps_layout() || !matches!(raw.text(), "\"\"" | "null")
     }

@@ -25,7 +25,7 @@ pub(super) enum Entry<'m> {
     },
     /// A step, or a bare content, that is one part.
     One(Placed<'m>, Vec<RawMember<'m>>),
-    /// What a source had and nobody could read anything in.
+    /// What a source had and could not be read.
     Silent(&'m str),
 }
 
@@ -236,7 +236,7 @@ impl<'a> Writer<'a, '_> {
     }
 }
 
-/// The role that the source of a turn's role stands for.
+/// The role that the source of a turn's role means.
 fn role_of(source: &str) -> Option<Role> {
     let (word, _) = text_of(source)?;
     Some(if word == "model" { Role::Assistant } else { Role::from(&*word) })

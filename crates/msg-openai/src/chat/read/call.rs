@@ -117,7 +117,7 @@ impl<'a> Draft<'a> {
             Some(source) => match &*text_of(source)?.0 {
                 "function" => CallKind::Function,
                 "custom" => CallKind::Custom,
-                // A type that nobody knows tells nothing beside a function; it stays raw.
+                // An unknown type tells nothing beside a function; it stays raw.
                 _ if self.function.as_ref().is_some_and(|it| it.fits) => {
                     return Some(CallKind::Unspecified);
                 }
@@ -161,7 +161,7 @@ struct Function {
     name: String,
     arguments: String,
     inner: Inner,
-    /// Whether the name is text; if not, this is no call of ours.
+    /// Whether the name is text; if not, this is not a call of ours.
     fits: bool,
 }
 

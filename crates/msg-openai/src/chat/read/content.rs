@@ -8,7 +8,7 @@ use crate::chat::shape::{body, part};
 use crate::text_blocks::TextBlocks;
 use msg_codec::codec::{Build, Content, Context, Fields, Inner, Shape, bit, mask};
 
-/// Reads the value of `content` before which the reader stands.
+/// Reads the value of `content` that the reader is at.
 pub(super) fn read<'a>(
     reader: &mut Reader<'a>,
     cx: &mut Context<'a, '_>,

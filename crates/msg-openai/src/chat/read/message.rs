@@ -13,7 +13,7 @@ use crate::chat::{
 };
 use msg_codec::codec::{Content, Context, Fields, bit, mask, text_of};
 
-/// Reads the message before which the reader stands.
+/// Reads the message that the reader is at.
 pub(super) fn read<'a>(
     reader: &mut Reader<'a>,
     cx: &mut Context<'a, '_>,
@@ -206,7 +206,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// A `reasoning_content` that repeats the texts of the blocks is no reasoning of its own.
+    /// A `reasoning_content` that repeats the texts of the blocks is not reasoning of its own.
     fn match_reasoning(&mut self, blocks: &[Part]) {
         let has_own = self.fields.has(message::REASONING_CONTENT);
         let code = if has_own { message::REASONING_CONTENT } else { message::REASONING };

@@ -74,7 +74,7 @@ impl Writer<'_> {
     /// Whether a custom call came with a `function` instead of a `custom`.
     fn came_as_function(&self, it: &ToolCall) -> bool {
         let plan = self.plan(&it.extra);
-        // A `function` that is no object was never read as one; it is among the raw members.
+        // A `function` that is not an object was never read as one; it is among the raw members.
         let is_raw =
             it.extra.get(&OPENAI, "function").is_some_and(|it| !it.text().starts_with('{'));
         plan.has(call::FUNCTION) && !plan.has(call::CUSTOM) && !is_raw

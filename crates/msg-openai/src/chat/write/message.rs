@@ -22,11 +22,11 @@ struct Sorted<'m> {
     contents: Vec<(usize, &'m Part)>,
     refusals: Vec<(usize, &'m Part)>,
     audio: Option<(usize, &'m Audio)>,
-    /// Calls, and raw elements that stood among them.
+    /// Calls, and raw elements that were among them.
     calls: Vec<(usize, &'m Part)>,
     legacy: Option<(usize, &'m ToolCall)>,
     results: usize,
-    /// The first part that stands behind one which is written behind it.
+    /// The first part after one that is written after it.
     order_lost: Option<usize>,
 }
 
@@ -50,7 +50,7 @@ impl Sorted<'_> {
 }
 
 impl Writer<'_> {
-    /// Writes the message, its results before or behind it (OA-2).
+    /// Writes the message, its results before or after it (OA-2).
     pub(super) fn speech(&mut self, it: &Message, list: &mut msg_json::Writer<'_>) {
         let has_results = it.tool_results().next().is_some();
         let is_assistant = it.role == Role::Assistant;
@@ -127,7 +127,7 @@ impl Writer<'_> {
         self.objects.losses.taken(None, lost);
     }
 
-    /// The role of a message that is no result's. An unknown one that this format reads as a result's
+    /// The role of a message that is not a result's. An unknown one that this format reads as a result's
     /// (`function` of another format) would make a result of what was said.
     fn speaker<'m>(&mut self, it: &'m Message) -> &'m str {
         let role = it.role.as_str();
@@ -189,7 +189,7 @@ impl Writer<'_> {
         if let Some(at) = res.order_lost {
             let text = match &it.parts[at] {
                 Part::Reasoning(_) => "thinking between other parts is written apart from them",
-                _ => "what stands behind a tool call or a refusal is written before it",
+                _ => "content after a tool call or a refusal is written before it",
             };
             self.objects.losses.warn("convert::order-lost", Some(at), text);
         }

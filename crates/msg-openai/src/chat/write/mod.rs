@@ -34,7 +34,7 @@ pub(crate) fn messages(
 }
 
 /// Writes the messages of a list one by one, for a document that holds them apart. What becomes
-/// several messages is written behind each other.
+/// several messages written one after the other.
 pub(crate) struct Writer<'a> {
     options: &'a WriteOptions,
     objects: PartWriter<'a>,

@@ -34,7 +34,7 @@ impl Thoughts<'_> {
 }
 
 impl Writer<'_> {
-    /// Whether a reasoning part stood among the content parts and stays there.
+    /// Whether a reasoning part was among the content parts and stays there.
     pub(super) fn is_in_content(&self, it: &Reasoning) -> bool {
         self.plan(&it.extra).variant(part::TYPE) == part::TYPE_IN_CONTENT && it.text.is_some()
     }
@@ -149,7 +149,7 @@ impl Writer<'_> {
         self.objects.losses.members(Some(at), &lost);
     }
 
-    /// Notes that the reasoning of a message is left out, wherever it stands.
+    /// Notes that the reasoning of a message is left out, wherever it is.
     pub(super) fn drop_reasoning(&mut self, message: &Message) {
         for (at, it) in message.parts.iter().enumerate() {
             if let Part::Reasoning(_) = it {

@@ -41,7 +41,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The results of a message that is no tool message.
+    /// The results of a message that is not a tool message.
     pub(super) fn results(&mut self, it: &Message, list: &mut msg_json::Writer<'_>) {
         self.split();
         let envelope = Envelope { role: "tool", name: None, message: None };

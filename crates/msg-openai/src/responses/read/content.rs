@@ -76,7 +76,7 @@ fn audio<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Part> 
     Some(Part::Audio(Audio { data, format, extra, ..Audio::default() }))
 }
 
-/// The unknown members of a part and its layout, behind the empty section of its item.
+/// The unknown members of a part and its layout, after the empty section of its item.
 fn keep<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>, inner: Inner) -> Extra {
     let canonical = fields.in_model() | bit(part::TYPE);
     let mut extra = fields.keep_with(canonical, inner, None, (&RESPONSES, cx));

@@ -22,7 +22,7 @@ impl Item {
     }
 }
 
-/// Reads the item before which the reader stands.
+/// Reads the item that the reader is at.
 pub(super) fn read<'a>(
     reader: &mut Reader<'a>,
     cx: &mut Context<'a, '_>,
@@ -74,7 +74,7 @@ pub(super) fn mend(source: &str) -> Option<Mended> {
     let kind = members.iter().rfind(|it| it.name == "type").map(|it| text_of(it.value));
     let want = match kind {
         Some(Some((kind, _))) => wanted::item_of_type(&kind)?,
-        // A type that is no text says nothing; the members do.
+        // A type that is not text says nothing; the members do.
         _ if has("role") => &wanted::MESSAGE_ITEM,
         _ if has("output") => &wanted::OUTPUT_ITEM,
         _ if has("call_id") => &wanted::CALL_ITEM,

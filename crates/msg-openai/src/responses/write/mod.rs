@@ -105,7 +105,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Parts of a tool message that stand in no result have no item.
+    /// Parts of a tool message that are in no result have no item.
     fn no_result(&mut self, it: &Message, range: Range<usize>) {
         // Without any result the whole message is lost, which is said once.
         for at in range.filter(|_| it.tool_results().next().is_some()) {
@@ -117,12 +117,12 @@ impl Writer<'_> {
         if !it.parts.is_empty() {
             return self.objects.losses.nothing_left();
         }
-        let text = "a message without parts is no item";
+        let text = "a message without parts is not an item";
         self.objects.losses.warn("convert::lost-message", None, text);
     }
 
     /// The end of the run of content parts that begins at `at` and makes one message item. Parts
-    /// without a place in it are part of the run, so that what stands around them stays one item.
+    /// without a place in it are part of the run, so that what is around them stays one item.
     fn end_of_group(&self, it: &Message, at: usize) -> usize {
         let mut end = at;
         while it
@@ -136,7 +136,7 @@ impl Writer<'_> {
     }
 
     /// Whether a part begins another item. What a user or a system says is one item however many were
-    /// merged into it; only what the model says comes in several. Where they begin is no matter of layout:
+    /// merged into it; only what the model says comes in several. Where they begin does not depend on the layout:
     /// neighbouring messages of the model are read as one, and are the same items when written again.
     fn divides(it: &Message, extra: &Extra) -> bool {
         it.role == Role::Assistant && was_first(extra, extra.layout(&RESPONSES))
@@ -205,7 +205,7 @@ impl Writer<'_> {
     }
 }
 
-/// Whether a part is no item of its own.
+/// Whether a part is not an item of its own.
 fn is_content(it: &Part) -> bool {
     match it {
         Part::ToolCall(_) | Part::ToolResult(_) | Part::Reasoning(_) => false,

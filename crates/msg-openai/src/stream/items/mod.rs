@@ -25,7 +25,7 @@ const ORIGIN: Origin = Origin::Responses;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Item {
     pub(crate) output_index: Option<u64>,
-    /// The id as it stood last, as JSON source.
+    /// The id as it was last, as JSON source.
     pub(crate) id: String,
     kind: ItemKind,
     /// Members that the model does not know, of the last event that carries the item: JSON.

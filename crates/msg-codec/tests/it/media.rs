@@ -1,0 +1,102 @@
+//! What media become for the writer of another family (RQ-39 to RQ-41).
+
+use msg_codec::{MediaPlaces, settle_media};
+use msg_core::{Message, Role, native};
+
+/// Each row: whose places, a part, and the part after it.
+const CASES: &[(MediaPlaces, &str, &str)] = &[
+    // A URL in the place of data is a URL.
+    (
+        MediaPlaces::OPENAI,
+        r#"{"type":"file","data":"https://a.b/r.pdf"}"#,
+        r#"{"type":"file","url":"https://a.b/r.pdf"}"#,
+    ),
+    // Bare base64 gets its type from what is said, else from its bytes; unknown bytes stay.
+    (
+        MediaPlaces::OPENAI,
+        r#"{"type":"file","data":"aGk=","media_type":"text/plain"}"#,
+        r#"{"type":"file","data":"data:text/plain;base64,aGk="}"#,
+    ),
+    (
+        MediaPlaces::ANTHROPIC,
+        r#"{"type":"file","data":"JVBERi0xLjQK","filename":"r.pdf"}"#,
+        r#"{"type":"file","data":"data:application/pdf;base64,JVBERi0xLjQK","filename":"r.pdf"}"#,
+    ),
+    (MediaPlaces::ALL, r#"{"type":"file","data":"aGk="}"#, r#"{"type":"file","data":"aGk="}"#),
+    (
+        MediaPlaces::ALL,
+        r#"{"type":"image","url":"iVBORw0KGgo="}"#,
+        r#"{"type":"image","url":"data:image/png;base64,iVBORw0KGgo="}"#,
+    ),
+    // A file is what its type says, where images and sounds have parts of their own.
+    (
+        MediaPlaces::ANTHROPIC,
+        r#"{"type":"file","data":"data:image/png;base64,iVBORw0KGgo="}"#,
+        r#"{"type":"image","url":"data:image/png;base64,iVBORw0KGgo="}"#,
+    ),
+    (
+        MediaPlaces::ALL,
+        r#"{"type":"file","data":"data:image/png;base64,iVBORw0KGgo="}"#,
+        r#"{"type":"file","data":"data:image/png;base64,iVBORw0KGgo="}"#,
+    ),
+    (
+        MediaPlaces::OPENAI,
+        r#"{"type":"file","data":"data:audio/mpeg;base64,SUQzBA=="}"#,
+        r#"{"type":"audio","data":"SUQzBA==","format":"mp3"}"#,
+    ),
+    // Sound without a format, and with one that has no place.
+    (
+        MediaPlaces::ALL,
+        r#"{"type":"audio","data":"T2dnUwAC"}"#,
+        r#"{"type":"audio","data":"T2dnUwAC","format":"ogg"}"#,
+    ),
+    (
+        MediaPlaces::OPENAI,
+        r#"{"type":"audio","data":"T2dnUwAC","format":"ogg"}"#,
+        r#"{"type":"audio","format":"ogg"}"#,
+    ),
+    // Video by its type, its extension and its host.
+    (
+        MediaPlaces::OPENAI,
+        r#"{"type":"file","data":"data:video/mp4;base64,AAAAIGZ0eXA="}"#,
+        r#"{"type":"file"}"#,
+    ),
+    (MediaPlaces::ANTHROPIC, r#"{"type":"file","url":"https://a.b/v.mov"}"#, r#"{"type":"file"}"#),
+    (
+        MediaPlaces::ANTHROPIC,
+        r#"{"type":"file","url":"https://www.youtube.com/watch?v=x"}"#,
+        r#"{"type":"file"}"#,
+    ),
+    (
+        MediaPlaces::ALL,
+        r#"{"type":"file","url":"https://youtu.be/x"}"#,
+        r#"{"type":"file","url":"https://youtu.be/x"}"#,
+    ),
+    (
+        MediaPlaces::ANTHROPIC,
+        r#"{"type":"file","url":"https://youtube.com.example/x"}"#,
+        r#"{"type":"file","url":"https://youtube.com.example/x"}"#,
+    ),
+];
+
+#[test]
+fn media_take_the_form_of_the_family() {
+    for (places, part, expected) in CASES {
+        let part = native::read_part(part.as_bytes()).unwrap();
+        let mut chat = [Message::new(Role::User).with_part(part)];
+        settle_media(&mut chat, *places);
+        let once = chat.clone();
+        assert_eq!(chat[0].parts[0], native::read_part(expected.as_bytes()).unwrap());
+        settle_media(&mut chat, *places);
+        assert_eq!(chat, once, "twice is once");
+    }
+}
+
+#[test]
+fn the_name_of_a_file_that_becomes_an_image_is_reported() {
+    let json = br#"{"type":"file","data":"data:image/gif;base64,R0lGOA==","filename":"a.gif"}"#;
+    let part = native::read_part(json).unwrap();
+    let mut chat = [Message::new(Role::User).with_part(part)];
+    let report = settle_media(&mut chat, MediaPlaces::OPENAI);
+    assert!(report.iter().any(|it| it.code == "convert::lost-member"));
+}
