@@ -10,7 +10,9 @@
 
 use msg_core::{Audio, Code, Diagnostic, File, Image, Message, Part, Report};
 
-use crate::media_type::{DataUrl, MediaKind, audio_format, media_type_of_data, media_type_of_url};
+use crate::media_type::{
+    DataUrl, MediaKind, audio_format, is_base64, media_type_of_data, media_type_of_url,
+};
 
 /// Which media the messages of a family hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -141,6 +143,7 @@ fn typed(text: &str, said: Option<&str>) -> Option<String> {
         Some(DataUrl { media_type: "", data }) => data,
         Some(_) => return None,
         None if DataUrl::is(text) || is_link(text) => return None,
+        None if !is_base64(text) => return None,
         None => text,
     };
     DataUrl { media_type: said.or_else(|| media_type_of_data(data))?, data }.url()

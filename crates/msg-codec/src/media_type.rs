@@ -28,11 +28,14 @@ impl<'a> DataUrl<'a> {
     }
 
     /// Inline data as models have it: a data URL, or bare base64 of the type that is said of it, else of the type that
-    /// its first bytes say (AN-11, RQ-39).
+    /// its first bytes say (AN-11, RQ-39). None of text that is not base64.
     #[must_use]
     pub fn of(data: &'a str, media_type: Option<&'a str>) -> Option<Self> {
         if Self::is(data) {
             return Self::parse(data);
+        }
+        if !is_base64(data) {
+            return None;
         }
         Some(Self { media_type: media_type.or_else(|| media_type_of_data(data))?, data })
     }
@@ -75,6 +78,14 @@ impl<'a> DataUrl<'a> {
 fn strip_scheme(url: &str) -> Option<&str> {
     let (scheme, rest) = url.split_at_checked(5)?;
     scheme.eq_ignore_ascii_case("data:").then_some(rest)
+}
+
+/// Whether a text has the characters of base64 only, line breaks and the URL-safe ones included.
+pub(crate) fn is_base64(text: &str) -> bool {
+    let is_one = |it: u8| {
+        it.is_ascii_alphanumeric() || matches!(it, b'+' | b'/' | b'=' | b'-' | b'_' | b'\r' | b'\n')
+    };
+    text.bytes().all(is_one)
 }
 
 /// What kind of medium a media type is of.
