@@ -271,8 +271,8 @@ pub(super) fn is_form(leaf: &Leaf<'_>, way: &[Frame<'_>]) -> bool {
     if leaf.is_free {
         // The contents of a result say their types among what is an application's.
         let is_content = leaf.name == "type" && CONTENTS.contains(&leaf.text);
-        let is_openapi = OPENAPI[1].contains(&leaf.name)
-            && way.iter().any(|it| OPENAPI[0].contains(&it.name));
+        let is_openapi =
+            OPENAPI[1].contains(&leaf.name) && way.iter().any(|it| OPENAPI[0].contains(&it.name));
         return is_content || is_openapi || leaf.text == "{}" && is_of_application(leaf.name);
     }
     if is_word(leaf.name) || is_setting(leaf, way) {
