@@ -9,7 +9,8 @@
 //! `cargo xtask interop agents [AGENT...]`: whether the agents' own programs resume what `msg` moved and mended. They talk
 //! to a fake provider on 127.0.0.1, which refuses calls and results that do not fit together.
 //!
-//! `cargo xtask interop [FOLDER]…` also reads the captures (`*.sse`) in these folders. The libraries and programs are fetched into `target/interop`. Nothing of it is part of `cargo test` or `cargo xtask ci`.
+//! `cargo xtask interop [FOLDER]…` also reads the captures (`*.sse`) in these folders. The libraries and programs are
+//! fetched into `target/interop`. Nothing of it is part of `cargo test` or `cargo xtask ci`.
 
 use std::path::Path;
 
