@@ -21,7 +21,7 @@ pub(crate) struct Room {
 pub(crate) const OUTSIDE: u8 = u8::MAX;
 
 const WIRES: &str = "msg-anthropic msg-core msg-forms msg-gemini msg-json msg-openai msg-xml";
-const DOCUMENT: &str = "msg-anthropic msg-bedrock msg-chainast msg-codec msg-compact msg-core msg-file? msg-forms msg-gemini msg-json msg-openai msg-schema msg-session msg-xml";
+const DOCUMENT: &str = "msg-anthropic msg-bedrock msg-cache msg-chainast msg-codec msg-compact msg-core msg-file? msg-forms msg-gemini msg-json msg-openai msg-schema msg-session msg-xml";
 const EXAMPLES: &str = "msg-anthropic msg-chainast msg-codec msg-compact msg-core msg-document msg-file msg-forms msg-gemini msg-openai msg-xml";
 const PROGRAM: &str = "msg-anthropic msg-bedrock msg-cache msg-chainast msg-codec msg-compact msg-core msg-document msg-file msg-forms msg-gemini msg-json msg-openai msg-schema msg-session msg-view msg-xml";
 const BENCHES: &str = "msg-anthropic msg-arrow msg-chainast msg-codec msg-compact msg-core msg-document msg-file msg-forms msg-gemini msg-openai msg-session msg-xml";

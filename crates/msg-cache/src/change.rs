@@ -29,7 +29,7 @@ pub enum How {
     Added,
     /// Something was taken out.
     Removed,
-    /// Other tools stand in for some.
+    /// Other tools replace some.
     Replaced,
     /// Only ids differ.
     Ids,

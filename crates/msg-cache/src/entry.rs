@@ -21,7 +21,7 @@ pub(crate) struct Entry<'v> {
     pub(crate) url: Option<&'v str>,
     /// Seconds since 1970.
     pub(crate) time: Option<f64>,
-    /// What is called a run by who wrote the log.
+    /// The name of its run, if the log has one.
     pub(crate) name: Option<String>,
     /// The object that holds the usage.
     pub(crate) usage: Option<&'v Value<'v>>,

@@ -170,7 +170,7 @@ impl Ledger {
     /// Takes the next line of the log.
     ///
     /// # Errors
-    /// A line that holds no request; the ledger goes on behind it.
+    /// A line that holds no request; the ledger goes on with the next one.
     pub fn push(&mut self, line: &[u8]) -> Result<Row, Error> {
         self.line += 1;
         let bad = |err: Error| Error::BadLine(err.to_string());

@@ -43,6 +43,6 @@ pub use family::Family;
 pub use ledger::{Ledger, LedgerOptions, Missed, Row, RowComparison, Totals};
 pub use prices::{Price, Prices};
 pub use prompt::Level;
-pub use rules::RULES;
+pub use rules::{RULES, rates};
 pub use session::{Response, SessionLedger, SessionRow, SessionTotals};
 pub use usage::CacheUsage;

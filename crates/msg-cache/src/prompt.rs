@@ -324,7 +324,7 @@ impl<'b, 'a> Prompt<'b, 'a> {
         }
     }
 
-    /// An item that is no message; its own id says nothing, but of reasoning that has nothing else.
+    /// An item that is not a message. Its id counts only for reasoning that has nothing else.
     fn read_item(&mut self, index: usize, item: &'b Value<'a>) {
         let kind = item.text_of("type").unwrap_or_default();
         let kind = match kind {

@@ -62,6 +62,11 @@ pub(crate) struct Provider {
     /// Seconds, by what was asked for.
     ttl: BTreeMap<String, Option<u64>>,
     min: u64,
+    /// The price of a token that is read, as a share of the input price; none where it is the model's price alone.
+    read: Option<f64>,
+    /// The same of tokens that are written, by how long they live.
+    #[serde(default)]
+    write: BTreeMap<String, f64>,
     #[serde(default)]
     min_by_model: Vec<(String, u64)>,
     #[serde(default)]
@@ -148,6 +153,18 @@ impl Provider {
     pub(crate) fn lifetime(&self, asked: &str) -> Option<u64> {
         self.ttl.get(asked).or_else(|| self.ttl.get("default")).copied().flatten()
     }
+}
+
+/// What a provider asks for tokens that its cache reads, and for those that it writes for the shortest time, as shares
+/// of the price of an input token. None where its table has no such price.
+///
+/// ```
+/// assert_eq!(msg_cache::rates("anthropic"), Some((0.1, 1.25)));
+/// assert_eq!(msg_cache::rates("nobody"), None);
+/// ```
+pub fn rates(provider: &str) -> Option<(f64, f64)> {
+    let provider = BUILT_IN.providers.get(provider)?;
+    Some((provider.read?, provider.write.values().copied().reduce(f64::min).unwrap_or(1.0)))
 }
 
 /// Whether a text begins what a compaction left of earlier messages.

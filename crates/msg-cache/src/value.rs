@@ -69,7 +69,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// A count of tokens: what is no number, or below zero, is 0.
+    /// A count of tokens: 0 for a value that is not a number, or below zero.
     pub(crate) fn count(&self, name: &str) -> u64 {
         self.number(name).map_or(0, |it| it.max(0.0) as u64)
     }

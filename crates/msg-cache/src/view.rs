@@ -26,7 +26,7 @@ pub(crate) struct View<'p, 'b> {
     /// The cells of all messages.
     pub(crate) talk: Vec<&'p Cell<'b, 'b>>,
     pub(crate) messages: Vec<Message<'b>>,
-    /// Some thinking behind its own last question was taken out.
+    /// Some thinking after its own last question was taken out.
     pub(crate) strips: bool,
 }
 
@@ -74,7 +74,7 @@ impl<'p, 'b> View<'p, 'b> {
     }
 }
 
-/// The place of the last message of the user that is no result.
+/// The place of the last message of the user that is not a result.
 pub(crate) fn last_question(prompt: &Prompt<'_, '_>) -> usize {
     let is_question = |it: &crate::prompt::Unit<'_>| {
         it.role == "user" && prompt.cells_of(it).iter().any(|it| it.kind != Kind::Result)

@@ -63,7 +63,7 @@ pub struct Compaction {
 /// A message of the result.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place {
-    /// The input message that it is, or the first that it stands for.
+    /// The input message that it is, or the first that it replaces.
     pub(crate) input: u32,
     /// None for a message as it came.
     pub(crate) change: Option<ChangeId>,
@@ -190,9 +190,9 @@ impl FloorPart {
 /// let ast = ChainAst::parse(talk.collect())?;
 /// let index = TokenIndex::of(&ast, Box::new(count::Script::new()), &[]);
 /// let (budget, pipeline) = (Budget::tokens(150), Preset::Window.pipeline());
-/// let nobody = |_: &_| Err(SummaryError::new("a window asks nobody"));
+/// let unasked = |_: &_| Err(SummaryError::new("a window asks for no summary"));
 /// let outcome =
-///     compact_with(&ast, &index, Some(&budget), &pipeline, &mut SeededIds::new(1), nobody)?;
+///     compact_with(&ast, &index, Some(&budget), &pipeline, &mut SeededIds::new(1), unasked)?;
 /// let Outcome::Compacted(it) = outcome else { panic!("it fits when compacted") };
 /// assert_eq!(it.edits[0].code(), "compact::messages-dropped");
 /// assert_eq!(it.edits[0].to_string(), "messages 1 to 3 are outside the window");

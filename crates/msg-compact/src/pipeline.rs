@@ -208,7 +208,7 @@ impl Default for Pipeline {
     }
 }
 
-/// The stage that caps of single tools stand for (CP-10).
+/// The stage of the caps of single tools (CP-10).
 pub(crate) fn caps_stage(caps: &BTreeMap<String, u64>) -> Stage {
     let policy = TruncateToolOutput { tools: caps.clone(), max_bytes: None, ..Default::default() };
     Stage { policy: Arc::new(policy), when: When::Always }

@@ -51,7 +51,7 @@ impl SummaryRequest<'_> {
         self.policy
     }
 
-    /// The input messages that the summary will stand for.
+    /// The input messages that the summary will replace.
     pub fn replaces(&self) -> Range<usize> {
         self.replaces.clone()
     }

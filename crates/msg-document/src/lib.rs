@@ -67,7 +67,8 @@ pub use codes::CODES;
 pub use convert::{Carry, ConvertOptions, Converted, convert};
 pub use document::Document;
 pub use fit::{
-    Counter, Digest, FitAnswer, FitOptions, Fitted, Fitter, Goal, Reached, Summarizer, Usage, fit,
+    Counter, Digest, FitAnswer, FitOptions, FitTarget, Fitted, Fitter, Goal, Reached, Summarizer,
+    Usage, fit,
 };
 pub use format::Format;
 pub use join::join;

@@ -101,7 +101,7 @@ struct Pair<'a> {
 }
 
 impl Command for Args {
-    fn run(self, cx: &Context) -> Result<Status, Failure> {
+    fn run(self, _: &Context) -> Result<Status, Failure> {
         let mut out = Output::stdout();
         if self.rules {
             out.write(RULES.as_bytes())?;
@@ -109,7 +109,7 @@ impl Command for Args {
             return Ok(Status::Clean);
         }
         let options = self.options()?;
-        let mut report = Report { out, json: self.json, quiet: cx.quiet, status: Status::Clean };
+        let mut report = Report { out, json: self.json, status: Status::Clean };
         match self.files.as_slice() {
             [one, other] if !self.pairs && is_one_document(one, self.limit.max_bytes)? => {
                 self.compare_two(one, other, &options, &mut report)?;
@@ -251,7 +251,6 @@ const HEAD: u64 = 256 * 1024;
 struct Report {
     out: Output,
     json: bool,
-    quiet: bool,
     status: Status,
 }
 
@@ -278,13 +277,16 @@ fn run_session(
 ) -> Result<(), Failure> {
     let provider = options.cache.provider.as_deref().unwrap_or_else(|| usage::provider(dialect));
     let mut ledger = SessionLedger::new(provider, options.clone());
+    let (mut models, mut missed) = (Vec::new(), Vec::new());
     for it in usage::responses(dialect, &input.read_all()?) {
         let row = ledger.push(it);
         report.note(row.missed.is_some());
-        match (report.json, report.quiet) {
-            (true, _) => report.out.write(&json_line(&row))?,
-            (false, _) => report.out.write(text::session_row(&row).as_bytes())?,
+        if report.json {
+            report.out.write(&json_line(&row))?;
+            continue;
         }
+        models.extend(row.model.clone().filter(|it| !models.contains(it)));
+        missed.extend(Some(row).filter(|it| it.missed.is_some()));
     }
     let totals = ledger.totals();
     if totals.requests == 0 && !matches!(dialect, Dialect::ClaudeCode | Dialect::Codex) {
@@ -296,7 +298,10 @@ fn run_session(
     }
     match report.json {
         true => report.out.write(&json_line(&json!({ "totals": totals }))),
-        false => report.out.write(text::session_totals(&input.name, &totals).as_bytes()),
+        false => {
+            let said = text::session(&input.name, &models, &missed, &totals);
+            report.out.write(said.as_bytes())
+        }
     }
 }
 

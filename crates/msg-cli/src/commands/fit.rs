@@ -1,6 +1,6 @@
 //! `msg fit`: compacts a conversation until it fits a budget (CP-70).
 //!
-//! What is cut is decided by `msg-compact`; who writes the summaries is decided here.
+//! `msg-compact` decides what is cut; who writes the summaries is decided here.
 //!
 //! ```text
 //! document ─▶ Fitter ─▶ requests for summaries ─▶ endpoint (or a digest) ─▶ fitted document, plan, records
@@ -48,7 +48,7 @@ pub(crate) struct Args {
     /// Print the result as JSON: whether it fits, before and after, edits, messages.
     #[arg(long)]
     json: bool,
-    /// Compact the session of an agent in its own file, by the agent's own record, behind a backup.
+    /// Compact the session of an agent in its own file, by the agent's own record, after making a backup.
     #[arg(long, conflicts_with_all = ["jsonl", "json", "output", "in_place", "pretty", "plan", "apply", "undo", "records", "best_effort"])]
     in_session: bool,
     /// Print the requests of the first step as JSON lines, and do nothing; with --in-session the lines that
@@ -83,7 +83,7 @@ struct FileArgs {
 }
 
 /// What a plan that is there has no use for.
-const OTHER_THAN_A_PLAN: [&str; 28] = [
+const OTHER_THAN_A_PLAN: [&str; 31] = [
     "jsonl",
     "plan",
     "records",
@@ -97,6 +97,9 @@ const OTHER_THAN_A_PLAN: [&str; 28] = [
     "reserve",
     "trigger",
     "target",
+    "cache",
+    "keep",
+    "cold",
     "preset",
     "config",
     "policies",

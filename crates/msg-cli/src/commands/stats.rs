@@ -1,7 +1,7 @@
 //! `msg stats`: what a conversation is made of (CP-71): messages, bytes and tokens by role, section
 //! and tool, the largest parts, and how it grew.
 //!
-//! Counting is `msg-document`'s; what stands here draws.
+//! `msg-document` counts; this file draws.
 
 mod chart;
 mod svg;
@@ -124,7 +124,7 @@ impl Args {
     }
 }
 
-/// Whose session a document is; none of what is no session.
+/// The agent whose session a document is, if it is one.
 fn session_of(bytes: &[u8], name: &str) -> Option<Dialect> {
     let format = Format::recognise(bytes, name).ok().filter(|it| it.is_session())?;
     format.name().parse().ok()

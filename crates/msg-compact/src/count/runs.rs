@@ -187,7 +187,7 @@ const LEN: usize = 64;
 /// ASCII characters from which on a block is quicker than run after run.
 pub(crate) const WORTH: usize = 16;
 
-/// Which characters of a block are of which class; bit n stands for byte n.
+/// Which characters of a block are of which class; bit n is byte n.
 #[derive(Default)]
 struct Sets {
     /// Letters.

@@ -257,7 +257,7 @@ impl TryFrom<StoredPlan> for Plan {
 // ```text
 // read     [{"id":"own-1", … }, {"id":"own-2", … }, {"id":"own-3", … }]
 // written  [{"id":"summary"}, {"id":"own-3", … }]
-//            └ start       └ end: what stands there, and all before it, is what was written
+//            └ start       └ end: the text there, and all before it, is what was written
 // ```
 
 /// The one replacement that makes what was read of what was written.

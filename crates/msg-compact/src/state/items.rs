@@ -26,7 +26,7 @@ use crate::{
 /// One message of the working chain: where it comes from, what became of it, what it costs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Item {
-    /// Index of the input message that it is, or of the first that it stands for.
+    /// Index of the input message that it is, or of the first that it replaces.
     pub(crate) input: u32,
     /// None for a message as it came.
     pub(crate) change: Option<ChangeId>,
@@ -179,7 +179,7 @@ pub(crate) fn index(place: usize) -> u32 {
 }
 
 // What a chain state holds beside the chain: what came in, how it is measured and written, what was done and
-// asked. No rule stands here.
+// asked. The rules are elsewhere.
 
 /// What is compacted; nothing of it changes.
 pub(crate) struct Input<'a> {

@@ -14,7 +14,7 @@ pub(crate) struct NewPair {
     pub(crate) messages: Vec<Message>,
     /// What each of them costs.
     pub(crate) costs: Vec<Cost>,
-    /// The first input message that it stands for.
+    /// The first input message that it replaces.
     pub(crate) input: u32,
 }
 

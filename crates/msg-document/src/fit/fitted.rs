@@ -155,7 +155,7 @@ impl Fitted {
         let compaction = self.compaction();
         let cut_from = compaction.map(|it| it.first_changed);
         let is_planned = wants_plan && original.is_none();
-        // Where nothing was done the plan is the one that changes nothing, so that whoever asked has one.
+        // Where nothing was done the plan is the one that changes nothing, so that there is one if it was asked for.
         let plan = match compaction.filter(|_| is_planned) {
             Some(it) => it.plan(&ast)?,
             None => Plan::default(),

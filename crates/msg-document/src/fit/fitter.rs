@@ -1,4 +1,4 @@
-//! The options of `fit`, understood: what does not depend on a document is made once and used for any number of
+//! The options of `fit`, compiled: what does not depend on a document is made once and used for any number of
 //! them (SC-14).
 //!
 //! What presets, policies and budgets do is `msg-compact`'s.
@@ -7,17 +7,19 @@ use std::fmt;
 
 use msg_chainast::Profile;
 use msg_compact::count::{Calibrated, ToolSpec};
-use msg_compact::{Budget, Pipeline, Plan, Preset, RecordInfo, TokenCounter, Unit, When, policy};
+use msg_compact::{
+    Budget, CacheCost, Pipeline, Plan, Preset, RecordInfo, TokenCounter, Unit, When, policy,
+};
 use msg_core::Message;
 
 use super::counter::Counter;
-use super::options::FitOptions;
+use super::options::{FitOptions, FitTarget};
 use super::plan::Goal;
 use super::summarizer::Test;
 use super::tools::tool_specs;
 use crate::refusal::Refusal;
 
-/// The options of a compaction, understood once: it may be used for any number of documents, on any number of
+/// The options of a compaction, compiled once: it may be used for any number of documents, on any number of
 /// threads.
 ///
 /// ```
@@ -143,7 +145,7 @@ fn preset(options: &FitOptions) -> Result<Option<Preset>, Refusal> {
     }
 }
 
-/// The budget, if there is one. Caps of single tools bind without one too: they stand as a stage of their own.
+/// The budget, if there is one. Caps of single tools bind without one too: they are a stage of their own.
 fn budget(
     options: &FitOptions,
     preset: Option<&Preset>,
@@ -160,7 +162,7 @@ fn budget(
         (None, None) if preset.is_some_and(Preset::needs_budget) => return Ok(None),
         (None, None) => return expect_no_limits(options).map(|()| None),
     };
-    let budget = with_limits(budget, options);
+    let budget = with_cache(with_limits(budget, options), options)?;
     budget.usable()?;
     Ok(Some(budget))
 }
@@ -172,15 +174,43 @@ fn with_limits(mut budget: Budget, options: &FitOptions) -> Budget {
     if let Some(trigger) = options.trigger {
         budget = budget.with_trigger(trigger);
     }
-    if let Some(target) = options.target {
+    if let Some(FitTarget::Percent(target)) = options.target {
         budget = budget.with_target(target);
     }
     options.tool_caps.iter().fold(budget, |it, (tool, bytes)| it.with_tool_cap(tool, *bytes))
 }
 
+/// The budget with a target by the prices of a cache, if that is wanted.
+fn with_cache(mut budget: Budget, options: &FitOptions) -> Result<Budget, Refusal> {
+    if options.cold {
+        budget = budget.with_cold_cache();
+    }
+    let is_wanted = options.target == Some(FitTarget::Cache) || options.cache.is_some();
+    match (options.target, is_wanted) {
+        (Some(FitTarget::Percent(_)), true) => {
+            return Err(bad("the prices of a cache choose the target: `target` excludes `cache`"));
+        }
+        (_, false) if options.keep.is_some() => return Err(bad("keep needs the target `cache`")),
+        (_, false) => return Ok(budget),
+        (_, true) => {}
+    }
+    let cost = match options.cache.as_deref() {
+        None => CacheCost::default(),
+        Some(text) => match msg_cache::rates(text) {
+            Some((read, write)) => format!("{read}:{write}").parse()?,
+            None => text.parse()?,
+        },
+    };
+    budget = budget.with_cache(cost);
+    Ok(options.keep.map_or(budget.clone(), |it| budget.with_cache_keep(it)))
+}
+
 fn expect_no_limits(options: &FitOptions) -> Result<(), Refusal> {
-    let alone = options.reserve.is_some() || options.trigger.is_some() || options.target.is_some();
-    if alone { Err(bad("reserve, trigger and target need a budget")) } else { Ok(()) }
+    let alone = options.reserve.is_some()
+        || options.trigger.is_some()
+        || options.target.is_some()
+        || options.cache.is_some();
+    if alone { Err(bad("reserve, trigger, target and cache need a budget")) } else { Ok(()) }
 }
 
 /// The pipeline; `with_budget` decides when policies run that do not say it themselves.

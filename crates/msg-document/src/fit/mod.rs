@@ -1,10 +1,10 @@
 //! A document that fits a budget (CP-70), and what was cut for it.
 //!
 //! ```text
-//! FitOptions --understood once--> Fitter --a document--> Fitted, or Reached where a plan was given
+//! FitOptions --read once--> Fitter --a document--> Fitted, or Reached where a plan was given
 //! ```
 //!
-//! What is cut is decided by `msg-compact`, who writes the summaries by the caller.
+//! `msg-compact` decides what is cut, the caller who writes the summaries.
 
 mod answer;
 mod counter;
@@ -23,7 +23,7 @@ pub use self::counter::Counter;
 pub use self::fitted::Fitted;
 pub use self::fitter::Fitter;
 pub(crate) use self::fitter::counter;
-pub use self::options::{FitOptions, Usage};
+pub use self::options::{FitOptions, FitTarget, Usage};
 pub use self::plan::Goal;
 pub use self::run::fit;
 pub use self::summarizer::{Digest, Summarizer};

@@ -1,6 +1,6 @@
 //! The options of `fit` and `stats`, from the command line and from a line's `options`.
 //!
-//! Knows names and values; what they mean is understood in `fitter`.
+//! Names and values only; `fitter` gives them their meaning.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -24,7 +24,7 @@ use crate::text_calls::Calls;
 pub struct FitOptions {
     /// The format of the document; recognised if not given.
     pub from: Option<Format>,
-    /// Where its calls stand.
+    /// Where its calls are.
     pub calls: Option<Calls>,
     /// The most bytes that it may have.
     pub max_bytes: Option<u64>,
@@ -36,8 +36,14 @@ pub struct FitOptions {
     pub reserve: Option<Reserve>,
     /// Compact only above this percentage of what is usable.
     pub trigger: Option<u64>,
-    /// Compact down to this percentage of what is usable.
-    pub target: Option<u64>,
+    /// Compact down to this percentage of what is usable, or as deep as costs least (`cache`).
+    pub target: Option<FitTarget>,
+    /// The prices of a prompt cache, `READ:WRITE` as shares of the input price, or a provider's; chooses the target.
+    pub cache: Option<String>,
+    /// The least that stays where the target is chosen by the prices of a cache; an eighth of the budget if not given.
+    pub keep: Option<u64>,
+    /// The entries of the prompt cache have expired: compact from three quarters of what is usable on.
+    pub cold: bool,
     /// How tokens are counted; the preset's way (`script`) if not given.
     pub counter: Option<Counter>,
     /// The tool definitions that every request offers.
@@ -87,6 +93,52 @@ pub struct FitOptions {
     pub accept: Accept,
 }
 
+/// How far a history is compacted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FitTarget {
+    /// To this percentage of what is usable.
+    Percent(u64),
+    /// As deep as costs least at a provider with a prompt cache (CL-61).
+    Cache,
+}
+
+impl std::str::FromStr for FitTarget {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "cache" => Ok(FitTarget::Cache),
+            text => text.parse().map(FitTarget::Percent).map_err(|_| NO_TARGET.to_owned()),
+        }
+    }
+}
+
+const NO_TARGET: &str = "expected a percentage or `cache`";
+
+impl<'de> Deserialize<'de> for FitTarget {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged, expecting = "expected a percentage or `cache`")]
+        enum Stored {
+            Percent(u64),
+            Name(String),
+        }
+        match Stored::deserialize(from)? {
+            Stored::Percent(percent) => Ok(FitTarget::Percent(percent)),
+            Stored::Name(name) => name.parse().map_err(serde::de::Error::custom),
+        }
+    }
+}
+
+impl Serialize for FitTarget {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            FitTarget::Percent(percent) => serializer.serialize_u64(*percent),
+            FitTarget::Cache => serializer.serialize_str("cache"),
+        }
+    }
+}
+
 /// Prompt tokens that a provider reported for the first messages.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -114,7 +166,7 @@ fn one_or_many<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<String>>
 }
 
 impl FitOptions {
-    /// The first of some values that is no tool definition, neither a function nor a tool of a provider's own:
+    /// The first of some values that is not a tool definition, neither a function nor a tool of a provider's own:
     /// counting leaves it out.
     ///
     /// ```
@@ -181,7 +233,7 @@ impl FitOptions {
             #[serde(default)]
             options: Option<RawJson>,
         }
-        // What is too large is refused by the reader of the document, and what is no object too, with a
+        // The reader of the document refuses what is too large or not an object, with a
         // better place.
         let is_read = self.read().expect_size(json).is_ok();
         if !is_read
@@ -212,6 +264,9 @@ impl FitOptions {
             reserve: self.reserve.or(other.reserve),
             trigger: self.trigger.or(other.trigger),
             target: self.target.or(other.target),
+            cache: self.cache.or(other.cache),
+            keep: self.keep.or(other.keep),
+            cold: self.cold || other.cold,
             counter: self.counter.or(other.counter),
             tools: self.tools.or(other.tools),
             usage: self.usage.or(other.usage),

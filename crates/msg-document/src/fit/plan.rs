@@ -25,7 +25,7 @@ pub enum Goal {
 impl Goal {
     /// A plan from its JSON.
     ///
-    /// Fails for what is no plan.
+    /// Fails for a text that is not a plan.
     ///
     /// ```
     /// use msg_document::Goal;

@@ -1,5 +1,5 @@
 //! Requests for summaries as rows, and answers that somebody writes elsewhere (SC-20): a model in a batch, a person.
-//! Asks nobody.
+//! No model is asked.
 //!
 //! ```text
 //! document ─ requests ─▶ ["{…prompt…}", …] ─ whoever writes ─▶ texts ─ answer ─▶ the document that fits
@@ -41,7 +41,7 @@ fn request_json(request: &SummaryRequest<'_>) -> String {
 
 impl Fitter {
     /// What would be asked for first to make a document fit: the lines of `msg fit --dry-run`, without their ends
-    /// (SC-20). With their answers in this order [`Fitter::answer`] asks nobody.
+    /// (SC-20). With their answers in this order [`Fitter::answer`] asks no model.
     ///
     /// Fails as [`Fitter::fit`] does.
     ///
@@ -90,10 +90,10 @@ impl Fitter {
         given: Given<'_>,
     ) -> Result<Vec<String>, Refusal> {
         let mut first = None;
-        let nobody = SummaryError::new("a dry run asks nobody");
+        let unasked = SummaryError::new("a dry run asks no model");
         self.run(messages, given, |requests| {
             first.get_or_insert_with(|| requests.iter().map(request_json).collect());
-            vec![Err(nobody.clone()); requests.len()]
+            vec![Err(unasked.clone()); requests.len()]
         })?;
         Ok(first.unwrap_or_default())
     }

@@ -197,7 +197,7 @@ impl Fitter {
         Original::hashed(messages, totals(messages, &*counter, given.tools))
     }
 
-    /// The tree of the messages behind the lead, mended if that is wanted.
+    /// The tree of the messages after the lead, mended if that is wanted.
     fn tree(
         &self,
         messages: Vec<Message>,

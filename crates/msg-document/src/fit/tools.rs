@@ -23,7 +23,7 @@ pub(super) fn tools_of(json: &[u8]) -> Option<Vec<RawJson>> {
     serde_json::from_slice::<Body>(json).ok()?.tools
 }
 
-/// The first of some values that is no tool definition, neither a function nor a tool of a provider's own.
+/// The first of some values that is not a tool definition, neither a function nor a tool of a provider's own.
 pub(super) fn no_tool(tools: &[RawJson]) -> Option<usize> {
     let is_typed =
         |it: &RawJson| it.parse::<Map<String, Value>>().is_ok_and(|it| it.contains_key("type"));

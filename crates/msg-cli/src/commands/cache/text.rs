@@ -17,7 +17,7 @@ use msg_cache::{
     meaning,
 };
 
-use crate::render::safe;
+use crate::render::{plural, safe};
 
 /// Two requests.
 pub(super) fn pair((a, b): &(String, String), it: &Comparison) -> String {
@@ -132,35 +132,93 @@ fn misses(n: u64, tokens: u64, cost: f64, of: f64) -> String {
         0 => "no misses\n".to_owned(),
         n => {
             let (tokens, cost, of) = (count(tokens), money(cost), money(of));
-            format!("{} misses, {tokens} tokens, {cost} of {of}\n", count(n))
+            let misses = if n == 1 { "1 miss".to_owned() } else { format!("{} misses", count(n)) };
+            format!("{misses}, {tokens} tokens, {cost} of {of}\n")
         }
     }
 }
 
-/// A response of a session: a line if it missed something.
-pub(super) fn session_row(it: &SessionRow) -> String {
-    let Some(missed) = &it.missed else { return String::new() };
-    let cost = missed.cost.map_or(String::new(), |it| format!("  {}", money(it)));
-    let gap = it.gap.map_or(String::new(), |it| format!(", {it:.0} s after the response before"));
-    let (tokens, why) = (count(missed.tokens), missed.why);
-    format!("record {}  {tokens} tokens{cost}  {}{gap} ({why})\n", it.record, meaning(why))
-}
-
-/// What a session adds up to.
-pub(super) fn session_totals(name: &str, it: &SessionTotals) -> String {
-    let (n, cost) = (count(it.requests), money(it.cost));
-    let mut out = format!("{}: {n} responses, {cost}: {}\n", safe(name), used(&it.usage));
-    out.push_str(&misses(it.misses, it.missed_tokens, it.missed_cost, it.cost));
-    if let Some(more) = it.other_ttl {
-        let other = if it.usage.write_long > 0 { "5 minutes" } else { "1 hour" };
-        let said = if more < 0.0 { "less" } else { "more" };
-        let by = money(more.abs());
-        _ = writeln!(out, "entries that live for {other} would have cost {by} {said}");
+/// A session: what it cost, what of that was sent again, each time with its reason, and what would have been cheaper.
+/// `missed` are the rows that missed something.
+pub(super) fn session(
+    name: &str,
+    models: &[String],
+    missed: &[SessionRow],
+    it: &SessionTotals,
+) -> String {
+    let models = models.iter().map(|it| format!(", {}", safe(it))).collect::<String>();
+    let (n, cost) = (plural(it.requests, "response"), money(it.cost));
+    let mut out = format!("{}: {n}{models}, {cost}: {}\n", safe(name), used(&it.usage));
+    let (read, prompt) = (it.usage.read, it.usage.prompt());
+    if prompt > 0 {
+        let share = read as f64 * 100.0 / prompt as f64;
+        _ = writeln!(out, "{share:.0} % of the prompts was read from the cache");
     }
+    match it.misses {
+        0 => out.push_str("no misses: nothing that was cached had to be sent again\n"),
+        1 => _ = writeln!(out, "1 response had to write again what was cached before:"),
+        n => _ = writeln!(out, "{} responses had to write again what was cached before:", count(n)),
+    }
+    missed.iter().for_each(|it| out.push_str(&session_row(it)));
+    if it.misses > 1 {
+        let (tokens, lost) = (count(it.missed_tokens), money(it.missed_cost));
+        _ = writeln!(out, "together {tokens} tokens, {lost} of {cost}");
+    }
+    out.push_str(&other_lifetime(it));
     if it.unpriced > 0 {
-        _ = writeln!(out, "{} responses of models without a price", count(it.unpriced));
+        _ = writeln!(
+            out,
+            "no price for {}: their money is left out",
+            plural(it.unpriced, "response")
+        );
     }
     out
+}
+
+/// A response of a session that missed something.
+fn session_row(it: &SessionRow) -> String {
+    let Some(missed) = &it.missed else { return String::new() };
+    let cost = missed.cost.map_or(String::new(), |it| format!(", {}", money(it)));
+    let gap =
+        it.gap.map_or(String::new(), |it| format!(", {} after the response before", pause(it)));
+    let (tokens, code) = (count(missed.tokens), missed.why);
+    let kept = match it.usage.read {
+        0 => String::new(),
+        read => format!("; the first {} tokens were still read", count(read)),
+    };
+    let why = match code {
+        "cache::expired" => "longer than a cache entry lives".to_owned(),
+        "cache::compacted" => "the history was compacted".to_owned(),
+        "cache::model-changed" => "another model answered, and each has its own cache".to_owned(),
+        "cache::client-changed" => "the agent was updated".to_owned(),
+        "cache::thinking-stripped" => "the API dropped the thinking of the turn before".to_owned(),
+        _ => format!("nothing recorded says why{kept}"),
+    };
+    format!("  record {}: {tokens} tokens{cost}{gap}: {why} ({code})\n", it.record)
+}
+
+/// What entries of the other lifetime would have cost, if that is worth a cent.
+fn other_lifetime(it: &SessionTotals) -> String {
+    let Some(more) = it.other_ttl.filter(|it| it.abs() >= 0.005) else { return String::new() };
+    let (own, other) = match it.usage.write_long > 0 {
+        true => ("1 hour", "5 minutes"),
+        false => ("5 minutes", "1 hour"),
+    };
+    let by = money(more.abs());
+    match more < 0.0 {
+        true => format!("help: cache for {other} instead of {own}: {by} less\n"),
+        false => format!("caching for {other} instead of {own} would have cost {by} more\n"),
+    }
+}
+
+/// Seconds for people: `45 s`, `13 min`, `2 h 5 min`.
+fn pause(seconds: f64) -> String {
+    let minutes = (seconds / 60.0).round() as u64;
+    match minutes {
+        _ if seconds < 120.0 => format!("{seconds:.0} s"),
+        0..120 => format!("{minutes} min"),
+        _ => format!("{} h {} min", minutes / 60, minutes % 60),
+    }
 }
 
 /// Dollars, to the cent.

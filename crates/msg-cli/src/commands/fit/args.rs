@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use msg_core::RawJson;
-use msg_document::{Counter, FitOptions, Usage};
+use msg_document::{Counter, FitOptions, FitTarget, Usage};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -31,57 +31,67 @@ pub(crate) struct CountArgs {
 #[command(next_help_heading = "Compaction")]
 pub(crate) struct FitArgs {
     /// The limit, in tokens (k, M) unless --unit says otherwise.
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = sizes::signed)]
+    #[arg(help_heading = "Budget", long, value_name = "N", allow_negative_numbers = true, value_parser = sizes::signed)]
     budget: Option<i64>,
     /// What the limit counts [default: tokens].
-    #[arg(long, value_name = "UNIT", value_parser = ["tokens", "bytes"])]
+    #[arg(help_heading = "Budget", long, value_name = "UNIT", value_parser = ["tokens", "bytes"])]
     unit: Option<String>,
     /// What to keep free of the limit, as a number or a percentage.
-    #[arg(long, value_name = "N|P%")]
+    #[arg(help_heading = "Budget", long, value_name = "N|P%")]
     reserve: Option<String>,
     /// Compact only above this percentage of what is usable.
-    #[arg(long, value_name = "P")]
+    #[arg(help_heading = "Budget", long, value_name = "P")]
     trigger: Option<u64>,
-    /// Compact down to this percentage of what is usable.
-    #[arg(long, value_name = "P")]
-    target: Option<u64>,
+    /// Compact down to this percentage of what is usable, or as deep as costs least (`cache`).
+    #[arg(help_heading = "Budget", long, value_name = "P|cache")]
+    target: Option<FitTarget>,
+    /// Choose how deep to cut by the prices of a prompt cache, as shares of the input price or those of a provider
+    /// [default: 0.1:1.25].
+    #[arg(help_heading = "Budget", long, value_name = "READ:WRITE|PROVIDER", num_args = 0..=1, require_equals = true, default_missing_value = "0.1:1.25")]
+    cache: Option<String>,
+    /// With --cache, keep at least this much [default: an eighth of the budget].
+    #[arg(help_heading = "Budget", long, value_name = "N", value_parser = sizes::size)]
+    keep: Option<u64>,
+    /// Compact from three quarters of the budget on: the prompt cache has expired anyway.
+    #[arg(help_heading = "Budget", long)]
+    cold: bool,
     /// What to do, in which order [default: balanced].
-    #[arg(long, value_name = "NAME", conflicts_with = "policies", value_parser = words::preset())]
+    #[arg(help_heading = "What is cut", long, value_name = "NAME", conflicts_with = "policies", value_parser = words::preset())]
     preset: Option<String>,
     /// An option of the preset; repeatable.
-    #[arg(long, value_name = "K=V", value_parser = setting)]
+    #[arg(help_heading = "What is cut", long, value_name = "K=V", value_parser = setting)]
     #[serde(serialize_with = "as_object")]
     config: Vec<(String, Value)>,
     /// The policies to run instead of a preset, as a JSON list.
-    #[arg(long, value_name = "JSON", value_parser = json)]
+    #[arg(help_heading = "What is cut", long, value_name = "JSON", value_parser = json)]
     policies: Option<Value>,
     /// What stays: first-user, contains:TEXT, tool:NAME; repeatable, replaces first-user.
-    #[arg(long, value_name = "PIN", value_parser = words::pin(), hide_possible_values = true)]
+    #[arg(help_heading = "What is cut", long, value_name = "PIN", value_parser = words::pin(), hide_possible_values = true)]
     pin: Vec<String>,
     /// Cut outputs of TOOL (`*`: of all others) to so many bytes first; repeatable.
-    #[arg(long, value_name = "TOOL=BYTES", value_parser = cap)]
+    #[arg(help_heading = "What is cut", long, value_name = "TOOL=BYTES", value_parser = cap)]
     #[serde(rename = "tool_caps", serialize_with = "as_object")]
     tool_cap: Vec<(String, u64)>,
     /// Keep to what this provider accepts; `msg profiles` lists them.
-    #[arg(long, value_name = "NAME", value_parser = words::profile(), hide_possible_values = true)]
+    #[arg(help_heading = "What is accepted", long, value_name = "NAME", value_parser = words::profile(), hide_possible_values = true)]
     profile: Option<String>,
     /// Mend the chain first.
-    #[arg(long)]
+    #[arg(help_heading = "What is accepted", long)]
     repair: bool,
     /// Accept unanswered calls at the end.
-    #[arg(long)]
+    #[arg(help_heading = "What is accepted", long)]
     open: bool,
     /// When a summary fails: keep what it was to replace, or put a digest there [default: the preset's].
-    #[arg(long, value_name = "HOW", value_parser = ["keep", "digest"])]
+    #[arg(help_heading = "What is cut", long, value_name = "HOW", value_parser = ["keep", "digest"])]
     on_failure: Option<String>,
     /// Print what was reached even if it does not fit.
-    #[arg(long)]
+    #[arg(help_heading = "What is accepted", long)]
     best_effort: bool,
     /// Take what is lost, and not cut, for an error: exit status 1.
-    #[arg(long)]
+    #[arg(help_heading = "What is accepted", long)]
     strict: bool,
     /// A summariser for tests: fixed:TEXT, len, hash, echo:N, digest, error, fail-on:TEXT.
-    #[arg(long, value_name = "S", hide_short_help = true)]
+    #[arg(help_heading = "What is cut", long, value_name = "S", hide_short_help = true)]
     test_summarizer: Vec<String>,
     #[command(flatten)]
     #[serde(flatten)]
@@ -116,7 +126,7 @@ fn cap(text: &str) -> Result<(String, u64), String> {
 }
 
 fn json(text: &str) -> Result<Value, String> {
-    serde_json::from_str(text).map_err(|it| format!("it is no JSON: {it}"))
+    serde_json::from_str(text).map_err(|it| format!("not JSON: {it}"))
 }
 
 fn usage(text: &str) -> Result<Usage, String> {
@@ -129,7 +139,7 @@ fn usage(text: &str) -> Result<Usage, String> {
 fn read_tools(path: &Path, max_bytes: u64) -> Result<Vec<RawJson>, Failure> {
     let text = side_file(path, max_bytes)?;
     let none = |it: String| {
-        Failure::Usage(format!("{} is no JSON list of tool definitions: {it}", path.display()))
+        Failure::Usage(format!("{} is not a JSON list of tool definitions: {it}", path.display()))
     };
     let tools: Vec<RawJson> = serde_json::from_str(&text).map_err(|it| none(it.to_string()))?;
     match FitOptions::no_tool(&tools) {

@@ -57,12 +57,12 @@ impl Summarizer for Endpoint {
 fn text_of(body: &[u8]) -> Result<String, SummaryError> {
     let read = chat::read(body, &ReadOptions::new());
     let (document, _) =
-        read.map_err(|it| SummaryError::new(format!("the reply is no completion: {it}")))?;
+        read.map_err(|it| SummaryError::new(format!("the reply is not a completion: {it}")))?;
     match document {
         chat::Document::Response(it) => {
             let first = it.messages.first().map(|it| it.text().into_owned());
             first.ok_or_else(|| SummaryError::new("the reply has no choice"))
         }
-        _ => Err(SummaryError::new("the reply is no completion")),
+        _ => Err(SummaryError::new("the reply is not a completion")),
     }
 }

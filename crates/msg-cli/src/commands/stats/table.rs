@@ -16,7 +16,7 @@ pub(super) fn draw(stats: &Stats) -> String {
         plural(stats.messages, "message"),
         plural(stats.bytes, "byte"),
         plural(stats.tokens, "token"),
-        stats.counter,
+        how_counted(&stats.counter),
         stats.base
     );
     for block in blocks(stats) {
@@ -33,6 +33,14 @@ pub(super) fn draw(stats: &Stats) -> String {
         text.push_str("\nno sections: the messages are no valid chain (msg check says why)\n");
     }
     text
+}
+
+/// Whether the tokens are exact. Media and tool definitions never are: providers document no exact rule for them.
+fn how_counted(counter: &str) -> String {
+    match counter {
+        "o200k" | "cl100k" => format!("texts counted with {counter}"),
+        _ => format!("estimated with {counter}"),
+    }
 }
 
 /// What the session recorded of its responses (SE-160): tokens as the provider counted them, by model and day.
@@ -77,7 +85,7 @@ impl Row {
     }
 }
 
-/// What stands between blank lines; each begins with its headings.
+/// The blocks between blank lines; each begins with its headings.
 fn blocks(stats: &Stats) -> Vec<Vec<Row>> {
     let mut roles = vec![Row::new("role", [&"messages", &"bytes", &"tokens"])];
     roles.extend(
