@@ -15,14 +15,14 @@ use crate::words::{self, did_you_mean, profile_of};
 #[derive(Debug, Clone, clap::Args, Serialize)]
 #[command(next_help_heading = "Rules")]
 pub(crate) struct ChainArgs {
-    /// Allow calls without results at the end: the agent has not run them yet.
+    /// Allow calls without results at the end, which the agent has not run yet.
     #[arg(long)]
     pub(crate) open: bool,
-    /// Also judge by what this provider accepts; `msg profiles` lists them.
+    /// Also apply the rules of this provider; `msg profiles` lists them.
     #[arg(long, value_name = "NAME", value_parser = words::profile(), hide_possible_values = true)]
     #[serde(skip)]
     profile: Option<String>,
-    /// A TOML file of profiles of your own; --profile names one if it holds several.
+    /// Read your own profiles from a TOML file; --profile selects one of several.
     #[arg(long, value_name = "FILE")]
     #[serde(skip)]
     profile_file: Option<PathBuf>,
@@ -32,17 +32,17 @@ pub(crate) struct ChainArgs {
 #[derive(Debug, Clone, clap::Args, Serialize)]
 #[command(next_help_heading = "Rules")]
 pub(crate) struct RequestArgs {
-    /// Take the messages for a request: with --profile also how it may end.
+    /// Judge the document as a request: with --profile also its tools, settings and last message.
     #[arg(long)]
     request: bool,
-    /// The model that made the assistant's messages, where the document does not say it: some
-    /// providers refuse the signed reasoning of other models.
+    /// The model that wrote the assistant messages, if the document does not name it: some providers refuse
+    /// signed reasoning of other models.
     #[arg(long, value_name = "NAME")]
     model: Option<String>,
-    /// The provider that made them, where the document does not say it.
+    /// The provider that wrote them, if the document does not name it.
     #[arg(long, value_name = "NAME")]
     provider: Option<String>,
-    /// With --profile: the model that is asked, which a request says itself.
+    /// With --profile: the model of the request, if the document does not name it.
     #[arg(long, value_name = "NAME")]
     #[serde(skip)]
     for_model: Option<String>,
@@ -72,24 +72,23 @@ impl RequestArgs {
 #[derive(Debug, Clone, clap::Args, Serialize)]
 #[command(next_help_heading = "How to mend")]
 pub(crate) struct RepairArgs {
-    /// Results that no call bears: add a call where there is room, drop, or keep all
+    /// What to do with results that match no call: fabricate a call, drop them, or keep them
     /// [default: fabricate].
     #[arg(long, value_name = "HOW", value_parser = ["fabricate", "drop", "keep"])]
     orphans: Option<String>,
-    /// An assistant message at the very beginning: insert a user message before it, or drop it
+    /// What to do with an assistant message at the start: insert a user message before it, or drop it
     /// [default: insert].
     #[arg(long, value_name = "HOW", value_parser = ["insert", "drop"])]
     first: Option<String>,
-    /// A message with an unknown role: drop it, or read it as a user message
+    /// What to do with a message of unknown role: drop it, or make it a user message
     /// [default: drop].
     #[arg(long, value_name = "HOW", value_parser = ["drop", "user"])]
     unknown_role: Option<String>,
-    /// Arguments that are not JSON: keep them, mend what has one reading, complete also what is cut off (not
-    /// to be run), or sanitize (escape control characters, else `{}`) [default: keep].
+    /// What to do with arguments that are not JSON: keep them; mend what has one reading; complete also what is
+    /// truncated, for display; sanitize: escape control characters, else write `{}` [default: keep].
     #[arg(long, value_name = "HOW", value_parser = ["keep", "mend", "complete", "sanitize"])]
     arguments: Option<String>,
-    /// Also mend what is only a warning: accepted, but not read by the provider or not certain. By default
-    /// only errors are mended.
+    /// Also mend warnings: what the provider accepts but ignores, or may refuse [default: errors only].
     #[arg(long)]
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     all: bool,

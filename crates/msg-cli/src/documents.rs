@@ -16,6 +16,8 @@ use crate::jsonl::{self, Answer, LineArgs};
 use crate::output::{
     DocumentArgs, Output, OutputArgs, PrettyArgs, ReportArgs, end_line, expect_two_files,
 };
+use crate::render::Quotes;
+use crate::rows::RowArgs;
 use crate::sources::Sources;
 
 // No doc comments on the flattened structs: clap would show them as the text of the command.
@@ -57,11 +59,23 @@ impl Form {
     }
 }
 
-/// An input of lines, on its way to the command that answers each.
+/// What an input is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// One conversation.
+    Document,
+    /// A document on each line.
+    Lines,
+    /// One row, which holds its conversation in a member.
+    Row,
+}
+
+/// An input of lines, or of one row, on its way to the command that answers each.
 pub(crate) struct Lines<'a> {
     cx: &'a Context,
     args: &'a LineArgs,
     input: Input,
+    kind: Kind,
     pub(crate) out: &'a mut Output,
     report: Option<&'a mut Output>,
     /// All inputs, where each answer says which of them it is about.
@@ -81,18 +95,18 @@ impl AnswerArgs {
     pub(crate) fn run(
         &self,
         cx: &Context,
-        form: Form,
+        how: (Form, Option<&RowArgs>),
         lines: impl Fn(Lines<'_>) -> Result<Status, Failure>,
         document: impl Fn(Input, &Sources, &mut Output) -> Result<Status, Failure>,
     ) -> Result<Status, Failure> {
-        self.run_to_end(cx, form, lines, document, |_, _| Ok(()))
+        self.run_to_end(cx, how, lines, document, |_, _| Ok(()))
     }
 
     /// As [`AnswerArgs::run`], with something to write after the last answer.
     pub(crate) fn run_to_end(
         &self,
         cx: &Context,
-        form: Form,
+        (form, rows): (Form, Option<&RowArgs>),
         lines: impl Fn(Lines<'_>) -> Result<Status, Failure>,
         document: impl Fn(Input, &Sources, &mut Output) -> Result<Status, Failure>,
         end: impl FnOnce(&Sources, &mut Output) -> Result<(), Failure>,
@@ -100,11 +114,12 @@ impl AnswerArgs {
         let sources = self.input.sources()?;
         let mut out = self.output.open(&sources)?;
         let answer = |mut input: Input, out: &mut Output| {
-            if !self.input.is_lines(cx, &mut input, &self.lines)? {
+            let kind = self.input.kind(cx, &mut input, &self.lines, rows)?;
+            if kind == Kind::Document {
                 return document(input, &sources, out);
             }
             let (args, heads) = (&self.lines, Some(&sources));
-            lines(Lines { cx, args, input, out, report: None, heads })
+            lines(Lines { cx, args, input, kind, out, report: None, heads })
         };
         let status = sources.each_path(cx, |path| {
             let answered = sources.open(path).and_then(|it| answer(it, &mut out));
@@ -134,24 +149,30 @@ impl EditArgs {
         &self,
         cx: &Context,
         (sources, to): (&Sources, Option<Format>),
-        report: Option<&ReportArgs>,
+        (report, rows): (Option<&ReportArgs>, Option<&RowArgs>),
         lines: impl Fn(Lines<'_>) -> Result<Status, Failure>,
         document: impl Fn(Opened<'_>) -> Result<Status, Failure>,
     ) -> Result<Status, Failure> {
         let mut report = report.map(|it| it.open(sources)).transpose()?.flatten();
+        let shared = self.output.shared(sources, to)?;
         let status = sources.each(cx, |mut input| {
-            let is_lines = self.input.is_lines(cx, &mut input, &self.lines)?;
-            let mut out = self.output.open(&input, sources, to)?;
+            let kind = self.input.kind(cx, &mut input, &self.lines, rows)?;
+            let mut out = match &shared {
+                Some(shared) => shared.part(),
+                None => self.output.open(&input, sources, to)?,
+            };
             expect_two_files(report.as_ref(), &out)?;
             let report = report.as_mut();
-            if !is_lines {
+            if kind == Kind::Document {
                 return document(Opened { input, out, report, sources });
             }
             let args = &self.lines;
-            let status = lines(Lines { cx, args, input, out: &mut out, report, heads: None })?;
+            let status =
+                lines(Lines { cx, args, input, kind, out: &mut out, report, heads: None })?;
             self.output.finish_lines(cx, out, status)
         })?;
         report.map(Output::finish).transpose()?;
+        shared.map(|it| self.output.finish_shared(cx, it)).transpose()?;
         Ok(status)
     }
 
@@ -169,6 +190,11 @@ impl Lines<'_> {
         &self.input.name
     }
 
+    /// Whether it is one row, and nothing is answered a line.
+    pub(crate) fn is_row(&self) -> bool {
+        self.kind == Kind::Row
+    }
+
     /// Answers each line by `job`, in JSON.
     pub(crate) fn answer(
         self,
@@ -179,6 +205,9 @@ impl Lines<'_> {
             Some(sources) => sources.headed_json(&name, json),
             None => json,
         };
+        if self.is_row() {
+            return self.answer_row(&head, job);
+        }
         jsonl::run(self.cx, self.args, self.input, (self.out, self.report), &head, job)
     }
 
@@ -187,6 +216,42 @@ impl Lines<'_> {
         self,
         job: impl Fn(&str, &[u8]) -> Result<Answer, Refusal> + Sync,
     ) -> Result<Status, Failure> {
+        if self.is_row() {
+            let Lines { mut input, out, .. } = self;
+            let row = input.read_all()?;
+            let answer = job(&input.name, &row);
+            let answer = answer.map_err(|it| Failure::document(it, &input.name, row))?;
+            out.write_coloured(&String::from_utf8_lossy(&answer.json))?;
+            return Ok(answer.status);
+        }
         jsonl::run_for_people(self.cx, self.args, self.input, self.out, job)
+    }
+
+    /// Answers the one row. An edited row is written as it is, and its edits are listed for people.
+    fn answer_row(
+        self,
+        head: &dyn Fn(Vec<u8>) -> Vec<u8>,
+        job: impl Fn(&[u8]) -> Result<Answer, Refusal>,
+    ) -> Result<Status, Failure> {
+        let Lines { cx, mut input, out, report, heads, .. } = self;
+        let row = input.read_all()?;
+        let answer = job(&row).map_err(|it| Failure::document(it, &input.name, row))?;
+        let Answer { mut json, edits, remaining, status } = answer;
+        if heads.is_some() {
+            json = head(json);
+            end_line(&mut json);
+        }
+        out.write_document(&json)?;
+        match report {
+            Some(report) => report.write(&jsonl::report_line(&edits, &remaining))?,
+            None if !cx.quiet => {
+                let quotes = Quotes::default();
+                let list = cx.list(&input.name, &quotes);
+                cx.note(&list.edits(&edits));
+                cx.note(&list.findings(&remaining));
+            }
+            None => {}
+        }
+        Ok(status)
     }
 }

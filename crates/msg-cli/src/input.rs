@@ -7,14 +7,16 @@ use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
 use msg_core::{Code, Diagnostic};
-use msg_document::{Accept, Calls, Format, ReadOptions};
+use msg_document::{Accept, Calls, Format, ReadOptions, Row};
 use serde::Serialize;
 
 use crate::context::Context;
+use crate::documents::Kind;
 use crate::exit::Failure;
 use crate::formats;
 use crate::jsonl::LineArgs;
 use crate::paths::explained;
+use crate::rows::RowArgs;
 use crate::sessions;
 use crate::sessions::document::Named;
 use crate::sessions::stamp::Stamp;
@@ -31,15 +33,16 @@ const HEAD: usize = 64 << 10;
 #[derive(Debug, Clone, clap::Args, Serialize)]
 #[command(next_help_heading = "Input")]
 pub(crate) struct InputArgs {
-    /// The files to read, or patterns such as 'logs/*.json'; `-` is standard input, and so is nothing when
-    /// input is piped.
+    /// The files to read, or patterns such as 'logs/*.json'; `-` is standard input, the default when input
+    /// is piped.
     #[arg(value_name = "FILE")]
     #[serde(skip)]
     inputs: Vec<PathBuf>,
-    /// The format of the input; recognised from its content, then its name, if not given.
+    /// The format of the input [default: recognised from its content, then its name].
     #[arg(long, value_name = "FORMAT", value_parser = formats::parser())]
     pub(crate) from: Option<Format>,
-    /// Where calls stand: `native`, in members; `xml`, also in the text, with `Tool: NAME` results. `plain` is read as `xml`.
+    /// Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results
+    /// [default: native; xml for plain].
     #[arg(long, value_name = "WHERE", value_parser = formats::calls_parser())]
     pub(crate) calls: Option<Calls>,
     #[command(flatten)]
@@ -50,7 +53,7 @@ pub(crate) struct InputArgs {
 #[derive(Debug, Clone, clap::Args, Serialize)]
 #[command(next_help_heading = "Input")]
 pub(crate) struct LimitArgs {
-    /// The largest document (a file, or a line with --jsonl) that is read, in bytes (k, M) [default: 256 MiB].
+    /// Refuse documents (files, or lines with --jsonl) larger than this many bytes (k, M) [default: 256 MiB].
     #[arg(long, value_name = "N", default_value = MAX_DOCUMENT_TEXT, hide_default_value = true, value_parser = sizes::size)]
     pub(crate) max_bytes: u64,
 }
@@ -84,25 +87,33 @@ impl InputArgs {
         Ok(input.first_lines(|it| read.is_json_lines(it))?.unwrap_or(false))
     }
 
-    /// Whether what is read is JSON lines: that was said, or it is plain to see and no session.
-    pub(crate) fn is_lines(
+    /// What is read: JSON lines if that was said, or is plain to see and no session; a row if its conversation is in
+    /// a member, as was said or as is known of its kind. `rows` is nothing for a command that reads no rows.
+    pub(crate) fn kind(
         &self,
         cx: &Context,
         input: &mut Input,
         lines: &LineArgs,
-    ) -> Result<bool, Failure> {
+        rows: Option<&RowArgs>,
+    ) -> Result<Kind, Failure> {
         if lines.jsonl {
             input.expect_lines()?;
-            return Ok(true);
+            return Ok(Kind::Lines);
         }
-        let is_lines = self.looks_like_lines(input)?;
+        let read = self.of_a_document(&input.name);
+        let read = rows.map_or(read.clone(), |it| it.over(read));
+        let is_lines = input.first_lines(|it| read.is_json_lines(it))?.unwrap_or(false);
         if is_lines {
             cx.detail(|| format!("{}: recognised as JSON lines", input.name));
-        } else if lines.jobs.is_some() {
-            let text = format!("--jobs is for JSON lines, and {} is one document", input.name);
+            return Ok(Kind::Lines);
+        }
+        if lines.jobs.is_some() {
+            let text = format!("--jobs needs JSON lines, and {} is one document", input.name);
             return Err(Failure::Usage(text));
         }
-        Ok(is_lines)
+        let Some(rows) = rows else { return Ok(Kind::Document) };
+        let is_row = rows.are_given() || self.from.is_none() && input.is_known_row(&read)?;
+        Ok(if is_row { Kind::Row } else { Kind::Document })
     }
 }
 
@@ -123,9 +134,9 @@ fn second_line(text: &[u8]) -> Option<usize> {
 const LONGEST_BRACKET: usize = 16;
 
 fn over_lines() -> Diagnostic {
-    let text = "this looks like one document over several lines, not a document a line";
+    let text = "this looks like one document over several lines, not JSON Lines";
     let code = Code::new("message::foreign-format");
-    Diagnostic::error(code, text).with_fix("without --jsonl it is read as one")
+    Diagnostic::error(code, text).with_fix("remove --jsonl to read it as one")
 }
 
 /// An opened input.
@@ -180,7 +191,7 @@ impl Input {
             opened.map_err(|source| Failure::read(&name, explained(path, source)))?;
         if meta.is_dir() {
             let text =
-                format!("it is a directory; name its files, such as '{}/*.json'", path.display());
+                format!("this is a directory; name its files, such as '{}/*.json'", path.display());
             return Err(Failure::read(&name, io::Error::other(text)));
         }
         Ok(Input {
@@ -226,11 +237,9 @@ impl Input {
         let found = self.first_lines(|it| Format::recognise(it, &name).ok())?.flatten();
         match found.filter(|it| it.is_session()) {
             Some(format) => {
-                let text =
-                    format!("this looks like one session of {format}, not a document a line");
+                let text = format!("this looks like one session of {format}, not JSON Lines");
                 let code = Code::new("message::foreign-format");
-                let it =
-                    Diagnostic::error(code, text).with_fix("without --jsonl it is read as one");
+                let it = Diagnostic::error(code, text).with_fix("remove --jsonl to read it as one");
                 Err(Failure::document(it, &self.name, Vec::new()))
             }
             None => Ok(()),
@@ -254,6 +263,24 @@ impl Input {
         let rest = std::mem::replace(&mut self.reader, Box::new(io::empty()));
         self.reader = Box::new(io::Cursor::new(head).chain(rest));
         Ok(res)
+    }
+
+    /// Whether it is one row of a kind that is known, such as a line of a batch. What was looked at stays to be read.
+    fn is_known_row(&mut self, read: &ReadOptions) -> Result<bool, Failure> {
+        let mut head = Vec::new();
+        let wanted = (&mut self.reader).take(HEAD as u64).read_to_end(&mut head);
+        wanted.map_err(|source| Failure::read(&self.name, source))?;
+        let may_be = [&b"\"custom_id\""[..], b"\"key\""]
+            .iter()
+            .any(|it| memchr::memmem::find(&head, it).is_some());
+        if may_be {
+            let rest = (&mut self.reader).take(self.limit).read_to_end(&mut head);
+            rest.map_err(|source| Failure::read(&self.name, source))?;
+        }
+        let is_row = may_be && Row::known(&head, read).is_ok_and(|it| it.is_some());
+        let rest = std::mem::replace(&mut self.reader, Box::new(io::empty()));
+        self.reader = Box::new(io::Cursor::new(head).chain(rest));
+        Ok(is_row)
     }
 
     /// All bytes. Fails beyond the limit, without having read more than one byte beyond it.

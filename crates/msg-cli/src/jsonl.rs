@@ -37,10 +37,10 @@ const MOST_WORKERS: usize = 256;
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "JSON lines")]
 pub(crate) struct LineArgs {
-    /// One JSON document a line; each is answered by a line of JSON, in order. Blank lines are skipped.
+    /// Treat the input as JSON Lines; print one JSON line per input line, in order. Blank lines are skipped.
     #[arg(long)]
     pub(crate) jsonl: bool,
-    /// With --jsonl: how many threads work, 256 at most [default: one a processor].
+    /// With JSON Lines: the number of threads, at most 256 [default: one per processor].
     #[arg(long, value_name = "N")]
     pub(crate) jobs: Option<NonZeroUsize>,
 }
@@ -49,7 +49,7 @@ impl LineArgs {
     /// Whether lines were asked for, by a command whose input may be any text.
     pub(crate) fn asked(&self) -> Result<bool, Failure> {
         match self.jobs.is_some() && !self.jsonl {
-            true => Err(Failure::Usage("--jobs is for JSON lines: it needs --jsonl".to_owned())),
+            true => Err(Failure::Usage("--jobs needs --jsonl".to_owned())),
             false => Ok(self.jsonl),
         }
     }

@@ -36,6 +36,7 @@ mod progress;
 mod random;
 mod redact;
 mod render;
+mod rows;
 mod selecting;
 mod sessions;
 mod signals;

@@ -22,7 +22,7 @@ mod style;
 use msg_core::{Diagnostic, Severity};
 
 use self::finding::show;
-pub(crate) use self::folding::Folding;
+pub(crate) use self::folding::{Folding, causes};
 pub(crate) use self::list::List;
 pub(crate) use self::quote::Quotes;
 use self::quote::{Excerpt, Places};

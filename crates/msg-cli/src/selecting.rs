@@ -57,7 +57,7 @@ pub(crate) fn run(
         Ok(status)
     };
     let document = |it: Opened<'_>| one(cx, args, it, &select);
-    args.run(cx, (&sources, None), None, lines, document)
+    args.run(cx, (&sources, None), (None, None), lines, document)
 }
 
 fn one(

@@ -7,48 +7,20 @@ use std::borrow::Cow;
 
 use msg_chainast::{Profile, Thinking};
 use msg_core::request::{self, RequestHead};
-use msg_core::{Diagnostic, InputRules, Message, RawJson, Severity};
-use serde::{Deserialize, Serialize};
+use msg_core::{Code, Diagnostic, InputRules, Message, RawJson, Severity};
 
+use crate::answers::Checked;
+use crate::api_shapes::foreign_parts;
 use crate::api_shapes::{add_refused, refused_by_api};
 use crate::codec::Side;
 use crate::document::Document;
-use crate::foreign_parts::foreign_parts;
 use crate::format::Format;
-use crate::json::to_json;
-use crate::options::CheckMembers;
-use crate::read_options::ReadOptions;
+use crate::options::CheckOptions;
 use crate::refusal::Refusal;
+use crate::rows::{Row, new_findings};
 use crate::schemas::check_head;
-use crate::shapes::{is_strict, other_notes, refused_shapes};
+use crate::shapes::{STRICT, is_asked, is_strict, other_notes, refused_shapes};
 use crate::skeleton::Skeleton;
-
-/// What to check by.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(try_from = "CheckMembers")]
-pub struct CheckOptions {
-    /// How the document is read.
-    pub read: ReadOptions,
-    /// Also judge by what this provider accepts.
-    pub profile: Option<Profile>,
-    /// The rules of the chain.
-    pub chain: msg_chainast::CheckOptions,
-    /// Also check each message by itself (MS-18).
-    pub messages: Option<InputRules>,
-}
-
-/// What a check found.
-#[derive(Debug, Clone)]
-pub struct Checked {
-    /// No finding is an error.
-    pub ok: bool,
-    /// What was read.
-    pub format: Format,
-    /// How many messages were read.
-    pub messages: usize,
-    /// All findings, in the order of the messages.
-    pub diagnostics: Vec<Diagnostic>,
-}
 
 /// Checks a document.
 ///
@@ -64,6 +36,37 @@ pub struct Checked {
 /// ```
 pub fn check(json: &[u8], options: &CheckOptions) -> Result<Checked, Refusal> {
     let _span = tracing::debug_span!("check", bytes = json.len()).entered();
+    let row = match Row::of(json, &options.read)? {
+        Some(row) => row,
+        None => match check_one(json, options) {
+            Err(refusal) => Row::instead(json, &options.read, refusal)?,
+            checked => return checked,
+        },
+    };
+    check_row(&row, options)
+}
+
+/// Checks each conversation.
+fn check_row(row: &Row, options: &CheckOptions) -> Result<Checked, Refusal> {
+    let mut res: Option<Checked> = None;
+    for (at, document) in row.documents().enumerate() {
+        let mut checked = check_one(document, options).map_err(|it| row.refused(at, it))?;
+        row.place(at, &mut checked.diagnostics);
+        res = Some(match res {
+            None => checked,
+            Some(mut all) => {
+                all.ok &= checked.ok;
+                all.messages += checked.messages;
+                all.diagnostics.extend(new_findings(&all.diagnostics, checked.diagnostics));
+                all
+            }
+        });
+    }
+    Ok(res.expect("because a row has a conversation"))
+}
+
+/// Checks a document that is one conversation.
+fn check_one(json: &[u8], options: &CheckOptions) -> Result<Checked, Refusal> {
     let skeleton = options.skeleton(json);
     if let Some(checked) = skeleton.and_then(|it| it.check(options)) {
         checked.trace();
@@ -85,6 +88,22 @@ pub fn check(json: &[u8], options: &CheckOptions) -> Result<Checked, Refusal> {
 /// # Ok::<(), msg_document::Refusal>(())
 /// ```
 pub fn is_valid(json: &[u8], options: &CheckOptions) -> Result<bool, Refusal> {
+    let row = match Row::of(json, &options.read)? {
+        Some(row) => row,
+        None => match is_one_valid(json, options) {
+            Err(refusal) => Row::instead(json, &options.read, refusal)?,
+            valid => return valid,
+        },
+    };
+    for document in row.documents() {
+        if !is_one_valid(document, options)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn is_one_valid(json: &[u8], options: &CheckOptions) -> Result<bool, Refusal> {
     let skeleton = options.skeleton(json);
     if let Some(checked) = skeleton.and_then(|it| it.check(options)) {
         return Ok(checked.ok);
@@ -100,6 +119,7 @@ pub fn is_valid(json: &[u8], options: &CheckOptions) -> Result<bool, Refusal> {
         && document.refused(Some(json), options.profile.as_ref()).is_empty()
         && foreign_parts(document.messages()).next().is_none()
         && none(&document.check_head(options))
+        && other_body(&document, Some(json), options).is_none()
         && none(&document.check_chain(options))
         && options.messages.as_ref().is_none_or(messages))
 }
@@ -109,34 +129,6 @@ impl CheckOptions {
     fn skeleton(&self, json: &[u8]) -> Option<Skeleton> {
         let asks_head = self.chain.request && self.profile.is_some();
         if asks_head { None } else { Skeleton::of_json(json, &self.read) }
-    }
-
-    /// The document is read so.
-    #[must_use]
-    pub fn with_read(mut self, read: ReadOptions) -> Self {
-        self.read = read;
-        self
-    }
-
-    /// Judged by what this provider accepts, too.
-    #[must_use]
-    pub fn with_profile(mut self, profile: Profile) -> Self {
-        self.profile = Some(profile);
-        self
-    }
-
-    /// These are the rules of the chain.
-    #[must_use]
-    pub fn with_chain(mut self, chain: msg_chainast::CheckOptions) -> Self {
-        self.chain = chain;
-        self
-    }
-
-    /// Each message is checked by itself, too.
-    #[must_use]
-    pub fn with_messages(mut self, rules: InputRules) -> Self {
-        self.messages = Some(rules);
-        self
     }
 }
 
@@ -154,7 +146,8 @@ impl Document {
         let notes = notes.filter(|it| it.severity != Severity::Info);
         let shapes = refused_shapes(self, options.profile.as_ref());
         let notes = notes.cloned().chain(shapes).chain(foreign_parts(self.messages()));
-        let notes: Vec<_> = notes.chain(self.check_head(options)).collect();
+        let notes = notes.chain(self.check_head(options));
+        let notes: Vec<_> = notes.chain(other_body(self, text, options)).collect();
         let mut found = self.check_chain(options);
         // There may be very many: no second list of them is made, and no room for twice as many.
         found.reserve_exact(notes.len());
@@ -261,6 +254,33 @@ impl Document {
     }
 }
 
+/// That a request is in the format of another API than the one that the provider has, where it could not be one of its
+/// own either: nothing of it is judged by the rules of that API.
+fn other_body(
+    document: &Document,
+    text: Option<&[u8]>,
+    options: &CheckOptions,
+) -> Option<Diagnostic> {
+    let profile = options.profile.as_ref().filter(|_| options.chain.request)?;
+    let (format, is_body) = (document.format(), document.head().is_some());
+    let is_own = is_asked(profile, document) || profile.name == "generic";
+    let wanted: Format = profile.format.parse().ok()?;
+    if is_own || !is_body || !format.codec().is_of_an_api() || !STRICT.contains(&&*profile.name) {
+        return None;
+    }
+    let read = options.read.clone().with_from(Some(wanted));
+    let as_wanted = Document::read(text?, &read).ok();
+    let is_sound =
+        |it: Document| !it.check_text(text, options).diagnostics.iter().any(Diagnostic::is_error);
+    if as_wanted.is_some_and(is_sound) {
+        return None;
+    }
+    let (what, titled) = (document.what(), wanted.codec().title());
+    let text = format!("`{}` takes {titled} requests, found an {what}", profile.name);
+    let fix = format!("convert it: `msg convert --to {wanted} --request`");
+    Some(Diagnostic::error(Code::new("profile::other-format"), text).with_fix(fix))
+}
+
 /// What a request says of thinking. It is on for sure only where the request says how much of it.
 fn thinking(head: &RequestHead) -> Thinking {
     match head.reasoning.thinking {
@@ -290,29 +310,4 @@ pub(crate) fn moved(mut found: Vec<Diagnostic>, start: usize) -> Vec<Diagnostic>
         it.at.message = it.at.message.map(|it| it + start);
     }
     found
-}
-
-impl Checked {
-    fn trace(&self) {
-        let (format, findings) = (self.format.name(), self.diagnostics.len());
-        tracing::debug!(format, messages = self.messages, findings, ok = self.ok, "checked");
-    }
-
-    /// Whether there is no error, and something that could have one.
-    pub fn is_clean(&self) -> bool {
-        self.ok && self.messages > 0
-    }
-
-    /// The line of `msg check --jsonl`, without its end.
-    pub fn to_json(&self) -> Vec<u8> {
-        #[derive(Serialize)]
-        struct Line<'a> {
-            ok: bool,
-            format: Format,
-            messages: usize,
-            diagnostics: &'a [Diagnostic],
-        }
-        let Checked { ok, format, messages, ref diagnostics } = *self;
-        to_json(&Line { ok, format, messages, diagnostics })
-    }
 }

@@ -12,5 +12,7 @@ pub const CODES: &[CodeInfo] = codes! {
     error "session::no-messages" "RG-11" "a session in which no message was found";
     error "profile::missing-member" "CA-72" "a member that the API requires is missing";
     error "profile::unknown-kind" "CA-72" "a part of a type that the API does not have";
+    error "profile::other-format" "MS-2" "a request in the format of another API";
+    error "document::no-conversation" "RW-2" "a row has no conversation where one is expected";
     error "document::too-large" "SC-16" "the document has more bytes than `max_bytes`";
 };

@@ -3,17 +3,18 @@
 //! What each format does with its bytes is in `formats`.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use msg_compact::Plan;
 use msg_core::request::RequestHead;
 use msg_core::{Code, Diagnostic, Message, Provenance, RawJson, Role, SeededIds, Severity};
 use msg_forms::turns::LowerOptions;
+use msg_json::{Kind, Reader};
 
+use crate::api_shapes::foreign_parts;
 use crate::codec::{Content, Edited, Side};
-use crate::foreign_parts::foreign_parts;
 use crate::format::Format;
-use crate::given_ids::GivenIds;
-use crate::lead::Lead;
+use crate::lead::{Beside, GivenIds, Lead};
 use crate::read_options::ReadOptions;
 use crate::recognise::{foreign_part, unlike};
 use crate::refusal::Refusal;
@@ -50,6 +51,8 @@ pub struct Document {
     pub(crate) edited: Option<Edited>,
     /// Ids that it did not have.
     pub(crate) given: GivenIds,
+    /// The member that holds one message where a list of them is wanted.
+    pub(crate) listed: Option<&'static str>,
     /// The text whose layout is kept.
     pub(crate) source: Option<Vec<u8>>,
     /// How many bytes it was read from: about as many are written.
@@ -76,6 +79,23 @@ impl Document {
     /// As [`Document::read`], but turns stay turns: there are no messages before
     /// [`Document::lower`].
     pub fn read_unlowered(bytes: &[u8], options: &ReadOptions) -> Result<Self, Refusal> {
+        let refusal = match Document::read_as_it_is(bytes, options) {
+            Ok(document) => return Ok(document),
+            Err(refusal) => refusal,
+        };
+        // One message where a list of them is wanted is a list of one (MS-29).
+        let Some((listed, name)) = with_list(bytes) else { return Err(refusal) };
+        let Ok(mut document) = Document::read_as_it_is(&listed, options) else {
+            return Err(refusal);
+        };
+        let text = format!("{name} must be a list of messages, found an object");
+        let note = Diagnostic::warning(Code::new("message::wrong-type"), text);
+        document.content.notes.insert(0, note.at_pointer(format!("/{name}")));
+        document.listed = Some(name);
+        Ok(document)
+    }
+
+    fn read_as_it_is(bytes: &[u8], options: &ReadOptions) -> Result<Self, Refusal> {
         options.expect_size(bytes)?;
         let format = options.format(bytes).inspect_err(
             |refusal| tracing::debug!(bytes = bytes.len(), %refusal, "document refused"),
@@ -109,6 +129,7 @@ impl Document {
             edited: None,
             may_have_errors: false,
             given: GivenIds::default(),
+            listed: None,
             source: None,
             size: 0,
         }
@@ -282,6 +303,104 @@ impl Document {
     pub fn members(&self) -> Vec<String> {
         self.content.around.members()
     }
+}
+
+impl Document {
+    /// What of the messages no tree can hold.
+    pub(crate) fn beside(&self) -> Beside {
+        match (self.is_continued(), self.has_text_calls()) {
+            (true, _) => Beside::Continuation,
+            (false, true) => Beside::Systems,
+            (false, false) => Beside::Nothing,
+        }
+    }
+
+    /// As [`Document::take_messages`], for a tree: what stands before the first user message and in no section stays
+    /// with the document. That is the beginning of a request that goes on with a history elsewhere, and the
+    /// system messages behind the first where there may be several.
+    ///
+    /// ```
+    /// use msg_document::{Document, ReadOptions};
+    ///
+    /// let body = br#"{"previous_response_id":"r","input":[
+    ///     {"type":"function_call_output","call_id":"c","output":"22"},{"role":"user","content":"And now?"}]}"#;
+    /// let mut document = Document::read(body, &ReadOptions::default())?;
+    /// let mut messages = document.take_for_tree();
+    /// assert_eq!((document.n_leading(), messages.len(), document.place(0)), (1, 1, 1));
+    /// document.put_leading(&mut messages);
+    /// assert_eq!(messages.len(), 2);
+    /// # Ok::<(), msg_document::Refusal>(())
+    /// ```
+    pub fn take_for_tree(&mut self) -> Vec<Message> {
+        let beside = self.beside();
+        let mut messages = self.take_messages();
+        self.lead = Lead::take(&mut messages, beside);
+        messages
+    }
+
+    /// How many messages stayed when the others were taken for a tree.
+    pub fn n_leading(&self) -> usize {
+        self.lead.len()
+    }
+
+    /// Puts a copy of what stayed back into the messages of the tree.
+    pub fn put_leading(&self, messages: &mut Vec<Message>) {
+        self.lead.put(messages);
+    }
+
+    /// Where a message of the tree stands in the document.
+    pub fn place(&self, message: usize) -> usize {
+        self.lead.place(message)
+    }
+
+    /// Says of the document what was found in the messages of the tree.
+    pub fn place_finding(&self, found: &mut Diagnostic) {
+        self.lead.put_before(found);
+    }
+}
+
+/// A body whose messages are one message, with a list around it, and the name of the member.
+fn with_list(bytes: &[u8]) -> Option<(Vec<u8>, &'static str)> {
+    let (place, name) = last_member(bytes, &["messages", "input"], Kind::Object)?;
+    let (before, rest) = bytes.split_at(place.start);
+    let (message, after) = rest.split_at(place.len());
+    Some(([before, b"[", message, b"]", after].concat(), name))
+}
+
+/// The body again without that list, if it still holds one message.
+pub(crate) fn without_list(bytes: &[u8], name: &'static str) -> Option<Vec<u8>> {
+    let (place, _) = last_member(bytes, &[name], Kind::Array)?;
+    let mut list = Reader::new(&bytes[place.clone()]).ok()?;
+    list.begin_array().ok()?;
+    list.next_element().ok()?.then_some(())?;
+    let message = list.raw().ok()?;
+    if list.next_element().ok()? {
+        return None;
+    }
+    Some([&bytes[..place.start], message.as_bytes(), &bytes[place.end..]].concat())
+}
+
+/// Where the last member of one of these names is in an object, if its value is of this kind.
+fn last_member(
+    bytes: &[u8],
+    names: &[&'static str],
+    wanted: Kind,
+) -> Option<(Range<usize>, &'static str)> {
+    let mut reader = Reader::new(bytes).ok()?;
+    if reader.peek().ok()? != Kind::Object {
+        return None;
+    }
+    reader.begin_object().ok()?;
+    let mut found = None;
+    while let Some(key) = reader.next_key().ok()? {
+        let name = names.iter().find(|it| key.text == **it);
+        let (kind, start) = (reader.peek().ok()?, reader.next_offset());
+        reader.raw().ok()?;
+        if let Some(name) = name {
+            found = (kind == wanted).then(|| (start..reader.offset(), *name));
+        }
+    }
+    found
 }
 
 /// Of nothing it cannot be said that nothing is wrong (MS-9).

@@ -8,7 +8,6 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::codec::Codec;
 use crate::formats::FORMATS;
-use crate::layout::keep_layout_of_json;
 use crate::refusal::Refusal;
 
 /// A format of a conversation, by its name.
@@ -55,18 +54,6 @@ impl Format {
         let fix = "its ids, times and other records are left out; `msg doctor --fix` mends a session in place";
         let it = Diagnostic::warning(Code::new("session::written-anew"), text).with_fix(fix);
         (self.is_session() && self.0.has_writer()).then_some(it)
-    }
-
-    /// What was written of the document `source`, in the layout of that.
-    pub(crate) fn laid_out(self, source: &[u8], written: Vec<u8>) -> Vec<u8> {
-        match (self.is_json(), self.is_session()) {
-            (false, _) => written,
-            // Before all else, since a session may hold bytes of which no layout can be kept.
-            _ if source.strip_prefix("\u{feff}".as_bytes()) == Some(&written) => source.to_vec(),
-            // Readers of sessions are content with less than JSON.
-            (true, true) => Format::keep_layout(source, &written),
-            (true, false) => keep_layout_of_json(source, written),
-        }
     }
 
     pub(crate) fn codec(self) -> &'static dyn Codec {

@@ -1,4 +1,4 @@
-//! What stands before the first user message and that no tree can hold: the beginning of a continued request
+//! What a document puts aside while its messages are judged: ids that it did not have (GE-6), and what stands before the first user message and that no tree can hold: the beginning of a continued request
 //! (OA-14), which goes on with a history that the provider has, and the system messages behind the first of a
 //! format that may have several (MS-10). It is kept beside the tree and put back.
 //!
@@ -8,10 +8,11 @@
 //!          the lead: it stays          what is compacted, behind the system message
 //! ```
 
-use msg_chainast::MessageOrigin;
-use msg_core::{Diagnostic, Message, Position, Role};
+use std::collections::{HashMap, HashSet};
 
-use crate::document::Document;
+use msg_chainast::MessageOrigin;
+use msg_core::{Diagnostic, Message, Part, Position, Role};
+
 use crate::refusal::Refusal;
 
 /// What of a history stands beside the tree.
@@ -108,56 +109,48 @@ impl Lead {
     }
 }
 
-impl Document {
-    /// What of the messages no tree can hold.
-    pub(crate) fn beside(&self) -> Beside {
-        match (self.is_continued(), self.has_text_calls()) {
-            (true, _) => Beside::Continuation,
-            (false, true) => Beside::Systems,
-            (false, false) => Beside::Nothing,
+/// The ids that were given to the calls of a document whose format matches results by name, while they are judged and
+/// mended; they are taken away again on the way back (GE-6).
+#[derive(Default)]
+pub(crate) struct GivenIds(HashSet<String>);
+
+impl GivenIds {
+    /// Gives each call and result without an id one.
+    pub(crate) fn give(messages: &mut [Message]) -> Self {
+        let before: HashSet<_> = ids(messages).map(str::to_owned).collect();
+        msg_codec::link_ids(messages);
+        let given = ids(messages).filter(|it| !before.contains(*it));
+        Self(given.map(str::to_owned).collect())
+    }
+
+    /// Takes the ids away. A result gets the name of its call, by which alone it is the call's then: it may have
+    /// been made up meanwhile, or have been another tool's.
+    pub(crate) fn take_back(&self, messages: &mut [Message]) {
+        if self.0.is_empty() {
+            return;
+        }
+        let mut names = HashMap::new();
+        for part in messages.iter_mut().flat_map(|it| &mut it.parts) {
+            match part {
+                Part::ToolCall(it) if self.0.contains(&it.id) => {
+                    names.insert(std::mem::take(&mut it.id), it.name.clone());
+                }
+                Part::ToolResult(it) if self.0.contains(&it.call_id) => {
+                    let id = std::mem::take(&mut it.call_id);
+                    it.name = names.get(&id).cloned().or(it.name.take());
+                }
+                _ => {}
+            }
         }
     }
+}
 
-    /// As [`Document::take_messages`], for a tree: what stands before the first user message and in no section stays
-    /// with the document. That is the beginning of a request that goes on with a history elsewhere, and the
-    /// system messages behind the first where there may be several.
-    ///
-    /// ```
-    /// use msg_document::{Document, ReadOptions};
-    ///
-    /// let body = br#"{"previous_response_id":"r","input":[
-    ///     {"type":"function_call_output","call_id":"c","output":"22"},{"role":"user","content":"And now?"}]}"#;
-    /// let mut document = Document::read(body, &ReadOptions::default())?;
-    /// let mut messages = document.take_for_tree();
-    /// assert_eq!((document.n_leading(), messages.len(), document.place(0)), (1, 1, 1));
-    /// document.put_leading(&mut messages);
-    /// assert_eq!(messages.len(), 2);
-    /// # Ok::<(), msg_document::Refusal>(())
-    /// ```
-    pub fn take_for_tree(&mut self) -> Vec<Message> {
-        let beside = self.beside();
-        let mut messages = self.take_messages();
-        self.lead = Lead::take(&mut messages, beside);
-        messages
-    }
-
-    /// How many messages stayed when the others were taken for a tree.
-    pub fn n_leading(&self) -> usize {
-        self.lead.len()
-    }
-
-    /// Puts a copy of what stayed back into the messages of the tree.
-    pub fn put_leading(&self, messages: &mut Vec<Message>) {
-        self.lead.put(messages);
-    }
-
-    /// Where a message of the tree stands in the document.
-    pub fn place(&self, message: usize) -> usize {
-        self.lead.place(message)
-    }
-
-    /// Says of the document what was found in the messages of the tree.
-    pub fn place_finding(&self, found: &mut Diagnostic) {
-        self.lead.put_before(found);
-    }
+fn ids(messages: &[Message]) -> impl Iterator<Item = &str> {
+    let parts = messages.iter().flat_map(|it| &it.parts);
+    let ids = parts.filter_map(|it| match it {
+        Part::ToolCall(it) => Some(it.id.as_str()),
+        Part::ToolResult(it) => Some(it.call_id.as_str()),
+        _ => None,
+    });
+    ids.filter(|it| !it.is_empty())
 }

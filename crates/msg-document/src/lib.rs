@@ -18,11 +18,11 @@ mod format;
 mod read_options;
 mod writing;
 
+mod answers;
 mod api_shapes;
 mod check;
 mod convert;
 mod fit;
-mod join;
 mod key;
 mod messages;
 mod repair;
@@ -36,7 +36,6 @@ mod options;
 mod recognise;
 
 mod foreign;
-mod foreign_parts;
 mod formats;
 
 mod codec;
@@ -47,7 +46,7 @@ mod verbatim;
 mod wrapper;
 
 mod codes;
-mod given_ids;
+mod fields;
 mod hash;
 mod json;
 mod layout;
@@ -56,32 +55,33 @@ mod ledger;
 mod line;
 mod members;
 mod refusal;
-mod row;
+mod rows;
 mod schemas;
 mod shapes;
 mod text_calls;
 
-pub use check::{CheckOptions, Checked, check, is_valid};
+pub use answers::{Checked, Repaired};
+pub use check::{check, is_valid};
 pub use codec::WriteOptions;
 pub use codes::CODES;
 pub use convert::{Carry, ConvertOptions, Converted, convert};
 pub use document::Document;
+pub use fields::{FieldPath, Fields, JoinedPaths};
 pub use fit::{
     Counter, Digest, FitAnswer, FitOptions, FitTarget, Fitted, Fitter, Goal, Reached, Summarizer,
     Usage, fit,
 };
 pub use format::Format;
-pub use join::join;
 pub use json::{ObjectWriter, repair_json, to_json};
 pub use key::{Key, KeyOptions, key, prefix_keys};
 pub use layout::pretty;
 pub use ledger::losses_as_errors;
 pub use messages::{CallRow, MessageRow, messages};
-pub use options::options_from_json;
+pub use options::{CheckOptions, RepairOptions, options_from_json};
 pub use read_options::{Accept, ReadOptions};
 pub use refusal::Refusal;
-pub use repair::{RepairOptions, Repaired, repair};
-pub use row::answer_row;
+pub use repair::repair;
+pub use rows::{Row, answer_row, join};
 pub use select::{FilterOptions, Strategy, TrimOptions};
 pub use skeleton::{MendedMessage, Skeleton, Source};
 pub use stats::{PartTotals, SectionTotals, Stats, ToolTotals, stats, tokens};

@@ -13,11 +13,10 @@ use msg_core::{InputRules, Provenance};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::check::CheckOptions;
+use crate::fields::{FieldPath, Fields, JoinedPaths, paths};
 use crate::format::Format;
 use crate::read_options::ReadOptions;
 use crate::refusal::Refusal;
-use crate::repair::RepairOptions;
 use crate::text_calls::Calls;
 
 /// Options from the JSON object of them.
@@ -40,18 +39,82 @@ pub fn options_from_json<T: DeserializeOwned>(json: &[u8]) -> Result<T, Refusal>
     understood.map_err(|it| Refusal::bad_option(format!("options are not understood: {it}")))
 }
 
-/// The members of the options of functions that only read.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub(crate) struct ReadMembers {
-    from: Option<Format>,
-    calls: Option<Calls>,
-    max_bytes: Option<u64>,
+/// What to check by.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(try_from = "CheckMembers")]
+pub struct CheckOptions {
+    /// How the document is read.
+    pub read: ReadOptions,
+    /// Also judge by what this provider accepts.
+    pub profile: Option<Profile>,
+    /// The rules of the chain.
+    pub chain: msg_chainast::CheckOptions,
+    /// Also check each message by itself (MS-18).
+    pub messages: Option<InputRules>,
 }
 
-impl From<ReadMembers> for ReadOptions {
-    fn from(it: ReadMembers) -> Self {
-        read(it.from, it.calls, it.max_bytes)
+impl CheckOptions {
+    /// The document is read so.
+    #[must_use]
+    pub fn with_read(mut self, read: ReadOptions) -> Self {
+        self.read = read;
+        self
+    }
+
+    /// Judged by what this provider accepts, too.
+    #[must_use]
+    pub fn with_profile(mut self, profile: Profile) -> Self {
+        self.profile = Some(profile);
+        self
+    }
+
+    /// These are the rules of the chain.
+    #[must_use]
+    pub fn with_chain(mut self, chain: msg_chainast::CheckOptions) -> Self {
+        self.chain = chain;
+        self
+    }
+
+    /// Each message is checked by itself, too.
+    #[must_use]
+    pub fn with_messages(mut self, rules: InputRules) -> Self {
+        self.messages = Some(rules);
+        self
+    }
+}
+
+/// How to mend.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(try_from = "RepairMembers")]
+pub struct RepairOptions {
+    /// How the document is read.
+    pub read: ReadOptions,
+    /// What is mended, and how.
+    pub chain: msg_chainast::RepairOptions,
+    /// Whether what is lost is an error.
+    pub strict: bool,
+}
+
+impl RepairOptions {
+    /// The document is read so.
+    #[must_use]
+    pub fn with_read(mut self, read: ReadOptions) -> Self {
+        self.read = read;
+        self
+    }
+
+    /// This is mended, and so.
+    #[must_use]
+    pub fn with_chain(mut self, chain: msg_chainast::RepairOptions) -> Self {
+        self.chain = chain;
+        self
+    }
+
+    /// What is lost is an error.
+    #[must_use]
+    pub fn with_strict(mut self) -> Self {
+        self.strict = true;
+        self
     }
 }
 
@@ -60,6 +123,10 @@ impl From<ReadMembers> for ReadOptions {
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct CheckMembers {
     from: Option<Format>,
+    #[serde(deserialize_with = "paths")]
+    field: Vec<FieldPath>,
+    #[serde(deserialize_with = "paths")]
+    join: Vec<JoinedPaths>,
     calls: Option<Calls>,
     max_bytes: Option<u64>,
     model: Option<String>,
@@ -82,7 +149,9 @@ impl TryFrom<CheckMembers> for CheckOptions {
         let rules =
             || it.max_chars.map_or(InputRules::unlimited(), |max_chars| InputRules { max_chars });
         Ok(CheckOptions {
-            read: read(it.from, it.calls, it.max_bytes).with_made_by(maker(it.model, it.provider)),
+            read: read(it.from, it.calls, it.max_bytes)
+                .with_fields(Fields::of(it.field, it.join))
+                .with_made_by(maker(it.model, it.provider)),
             profile: asked(it.profile.as_deref(), it.for_model)?,
             chain: chain_check(it.open, it.request),
             messages: it.messages.then(rules),
@@ -95,6 +164,10 @@ impl TryFrom<CheckMembers> for CheckOptions {
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct RepairMembers {
     from: Option<Format>,
+    #[serde(deserialize_with = "paths")]
+    field: Vec<FieldPath>,
+    #[serde(deserialize_with = "paths")]
+    join: Vec<JoinedPaths>,
     calls: Option<Calls>,
     max_bytes: Option<u64>,
     model: Option<String>,
@@ -130,7 +203,9 @@ impl TryFrom<RepairMembers> for RepairOptions {
         if let Some(profile) = asked(it.profile.as_deref(), it.for_model)? {
             chain = chain.with_profile(&profile);
         }
-        let read = read(it.from, it.calls, it.max_bytes).with_made_by(maker(it.model, it.provider));
+        let read = read(it.from, it.calls, it.max_bytes)
+            .with_fields(Fields::of(it.field, it.join))
+            .with_made_by(maker(it.model, it.provider));
         Ok(RepairOptions { read, chain, strict: it.strict })
     }
 }

@@ -5,9 +5,8 @@ use std::borrow::Cow;
 use msg_core::Provenance;
 use serde::Deserialize;
 
+use crate::fields::Fields;
 use crate::format::Format;
-use crate::options::ReadMembers;
-use crate::recognise::may_begin_json;
 use crate::refusal::Refusal;
 use crate::text_calls::Calls;
 
@@ -27,6 +26,28 @@ pub struct ReadOptions {
     pub made_by: Option<Provenance>,
     /// The most bytes that it may have (SC-16).
     pub max_bytes: u64,
+    /// Where its conversations are, if it is a row that holds them. Looked at by `check`, `repair`, `convert`, `stats`
+    /// and `fit`; whoever reads the document itself takes its [`Row`](crate::Row) apart first.
+    pub fields: Fields,
+}
+
+/// The members of the options of functions that only read.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct ReadMembers {
+    from: Option<Format>,
+    calls: Option<Calls>,
+    max_bytes: Option<u64>,
+}
+
+impl From<ReadMembers> for ReadOptions {
+    fn from(it: ReadMembers) -> Self {
+        let read = ReadOptions::default();
+        let max_bytes = it.max_bytes.unwrap_or(read.max_bytes);
+        read.with_from(it.from)
+            .with_calls(it.calls.unwrap_or_default())
+            .with_max_bytes(max_bytes)
+    }
 }
 
 /// The most bytes of a document where nothing else is said: 256 MiB.
@@ -41,6 +62,7 @@ impl Default for ReadOptions {
             calls: Calls::Auto,
             made_by: None,
             max_bytes: MAX_BYTES,
+            fields: Fields::default(),
         }
     }
 }
@@ -91,6 +113,13 @@ impl ReadOptions {
         self
     }
 
+    /// Its conversations are there.
+    #[must_use]
+    pub fn with_fields(mut self, fields: Fields) -> Self {
+        self.fields = fields;
+        self
+    }
+
     /// It has at most so many bytes.
     #[must_use]
     pub fn with_max_bytes(mut self, max_bytes: u64) -> Self {
@@ -104,17 +133,5 @@ impl ReadOptions {
             true => Err(Refusal::too_large(self.max_bytes)),
             false => Ok(()),
         }
-    }
-
-    /// The format that was named, or the one that is recognised.
-    pub(crate) fn format(&self, bytes: &[u8]) -> Result<Format, Refusal> {
-        let format = match self.from {
-            Some(named) => named,
-            // Of a line that is no JSON at all its reader says so.
-            None if self.accept == Accept::Json && !may_begin_json(bytes) => Format::default(),
-            None => Format::recognise(bytes, &self.name)?,
-        };
-        let is_accepted = self.accept == Accept::All || format.is_json();
-        Ok(if is_accepted { format } else { Format::default() })
     }
 }

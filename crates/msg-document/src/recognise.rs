@@ -8,11 +8,11 @@ use msg_json::Reader;
 use msg_session::{Blob, Session};
 
 use crate::codec::Likelihood;
-use crate::foreign::{self, foreign};
+use crate::foreign;
 use crate::format::Format;
 use crate::outline::{Outline, Record, is_chat, is_known_chat};
-use crate::read_options::ReadOptions;
-use crate::refusal::Refusal;
+use crate::read_options::{Accept, ReadOptions};
+use crate::refusal::{Refusal, foreign as looks_foreign};
 
 impl Format {
     /// The format of a document that is called `name` (`""` if it has no name).
@@ -37,6 +37,7 @@ impl Format {
         match identify(bytes, name)? {
             Found::Document(format) => Ok(format),
             Found::Lines => Err(json_lines().into()),
+            Found::Rows(refusal) => Err(refusal),
         }
     }
 }
@@ -54,11 +55,27 @@ impl Format {
     /// ```
     pub fn refused(bytes: &[u8], name: &str) -> Option<Refusal> {
         let is_stored = || foreign::stored(&Outline::of(bytes)).is_some();
-        identify(bytes, name).err().filter(|_| !is_stored())
+        let refused = match identify(bytes, name) {
+            Ok(Found::Rows(refusal)) | Err(refusal) => Some(refusal),
+            Ok(_) => None,
+        };
+        refused.filter(|_| !is_stored())
     }
 }
 
 impl ReadOptions {
+    /// The format that was named, or the one that is recognised.
+    pub(crate) fn format(&self, bytes: &[u8]) -> Result<Format, Refusal> {
+        let format = match self.from {
+            Some(named) => named,
+            // Of a line that is no JSON at all its reader says so.
+            None if self.accept == Accept::Json && !may_begin_json(bytes) => Format::default(),
+            None => Format::recognise(bytes, &self.name)?,
+        };
+        let is_accepted = self.accept == Accept::All || format.is_json();
+        Ok(if is_accepted { format } else { Format::default() })
+    }
+
     /// Whether a text is plainly JSON lines, a document a line: several values, each on its line, that are
     /// not the records of one session. A text that is cut off behind a line is judged by the lines it has.
     ///
@@ -71,12 +88,15 @@ impl ReadOptions {
     /// assert!(!ReadOptions::default().is_json_lines(one));
     /// ```
     pub fn is_json_lines(&self, bytes: &[u8]) -> bool {
+        if !self.fields.is_empty() {
+            return Outline::of(bytes).has_lines();
+        }
         match self.from {
             Some(named) => {
                 let spans_lines = !named.is_json() || named.codec().spans_lines();
                 !spans_lines && Outline::of(bytes).has_lines()
             }
-            None => matches!(identify(bytes, &self.name), Ok(Found::Lines)),
+            None => matches!(identify(bytes, &self.name), Ok(Found::Lines | Found::Rows(_))),
         }
     }
 }
@@ -86,6 +106,8 @@ enum Found {
     Document(Format),
     /// Documents, each on its line.
     Lines,
+    /// Rows of a batch, each on its line, which some commands read; the others refuse them so.
+    Rows(Refusal),
 }
 
 fn identify(bytes: &[u8], name: &str) -> Result<Found, Refusal> {
@@ -108,7 +130,7 @@ fn one(
     (format, likelihood): (Format, Likelihood),
 ) -> Result<Format, Refusal> {
     // What an agent's reader is sure of it judges itself: its records may hold anything.
-    if is_log(format) && likelihood == Likelihood::Certain {
+    if format.is_log() && likelihood == Likelihood::Certain {
         return Ok(format);
     }
     let refused = match outline.is_broken() {
@@ -169,6 +191,10 @@ fn lines(bytes: &[u8]) -> Result<Found, Refusal> {
         if let Some(log) = marker.as_ref().filter(|it| it.row.spans_lines) {
             return Err(log.refusal());
         }
+        // A row of a batch is answered by its conversation.
+        if let Some(row) = marker.as_ref().filter(|it| !it.row.fields.is_empty()) {
+            return Ok(Found::Rows(row.refusal()));
+        }
         // A line that is cut off says nothing.
         if outline.is_broken() {
             continue;
@@ -187,10 +213,12 @@ fn lines(bytes: &[u8]) -> Result<Found, Refusal> {
     common.map_or(Ok(Found::Lines), |it| Err(it.1))
 }
 
-/// Whether a format is what an agent logs, and not messages that a framework keeps.
-fn is_log(format: Format) -> bool {
-    const OF_FRAMEWORKS: [&str; 4] = ["langchain", "pydantic-ai", "sharegpt", "vercel-ui"];
-    format.codec().judges_itself() && !OF_FRAMEWORKS.contains(&format.name())
+impl Format {
+    /// Whether it is what an agent logs, and not messages that a framework or a trainer keeps.
+    pub(crate) fn is_log(self) -> bool {
+        const LISTS: [&str; 4] = ["langchain", "pydantic-ai", "sharegpt", "vercel-ui"];
+        self.codec().judges_itself() && !LISTS.contains(&self.name())
+    }
 }
 
 /// Why a document whose format was named could not be read: what it looks like, or what its reader says.
@@ -203,7 +231,9 @@ pub(crate) fn unlike(bytes: &[u8], named: Format, said: Refusal) -> Refusal {
         !outline.is_broken() && best(&outline, "").1 == Likelihood::Certain
     };
     match identify(bytes, "") {
-        Ok(Found::Lines) if named.is_json() && !named.codec().spans_lines() => json_lines().into(),
+        Ok(Found::Lines | Found::Rows(_)) if named.is_json() && !named.codec().spans_lines() => {
+            json_lines().into()
+        }
         Ok(Found::Document(found)) if found != named && is_certain() => other(found, named).into(),
         Err(refusal) if refusal.diagnostic().message().starts_with("this looks like") => refusal,
         _ => said,
@@ -222,7 +252,7 @@ pub(crate) fn foreign_part(bytes: &[u8], named: Format) -> Option<Diagnostic> {
 }
 
 /// Whether a text begins as JSON does.
-pub(crate) fn may_begin_json(text: &[u8]) -> bool {
+fn may_begin_json(text: &[u8]) -> bool {
     let text = text.trim_ascii();
     let is_word = |text: &[u8]| {
         [&b"true"[..], b"false", b"null"]
@@ -278,7 +308,7 @@ fn mixed(outline: &Outline<'_>) -> Option<Refusal> {
         other.at,
         names.join(", ")
     );
-    Some(foreign(text).into())
+    Some(looks_foreign(text).into())
 }
 
 fn is_of_gemini(record: &Record<'_>) -> bool {
@@ -286,10 +316,10 @@ fn is_of_gemini(record: &Record<'_>) -> bool {
 }
 
 fn json_lines() -> Diagnostic {
-    foreign("this looks like JSON lines, a document a line").with_fix("--jsonl reads it so")
+    looks_foreign("this looks like JSON lines, a document a line").with_fix("--jsonl reads it so")
 }
 
 fn other(found: Format, named: Format) -> Diagnostic {
-    foreign(format!("this looks like {found}, not like {named}"))
+    looks_foreign(format!("this looks like {found}, not like {named}"))
         .with_fix(format!("--from {found} reads it, and so does no --from at all"))
 }

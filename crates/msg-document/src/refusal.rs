@@ -1,5 +1,6 @@
 //! The one error of this crate: why a document, or the options for it, were refused.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use msg_core::{Code, Diagnostic};
@@ -63,6 +64,13 @@ impl Refusal {
             error: &'a Diagnostic,
         }
         to_json(&Line { error: self.diagnostic() })
+    }
+
+    /// The same, said of the value at this JSON Pointer.
+    pub(crate) fn at_pointer(mut self, pointer: &str) -> Self {
+        self.0.at.pointer = Some(pointer.to_owned());
+        (self.0.at.start, self.0.at.end) = (None, None);
+        self
     }
 
     /// Whether the options were refused, not the document.
@@ -140,4 +148,9 @@ impl From<msg_compact::Error> for Refusal {
     fn from(it: msg_compact::Error) -> Self {
         Refusal::bad_option(it.to_string())
     }
+}
+
+/// A refusal of a document for what it is (RG-7).
+pub(crate) fn foreign(text: impl Into<Cow<'static, str>>) -> Diagnostic {
+    Diagnostic::error(Code::new("message::foreign-format"), text)
 }

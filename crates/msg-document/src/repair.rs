@@ -5,72 +5,21 @@
 use std::borrow::Cow;
 
 use msg_core::{Diagnostic, Message};
-use serde::Deserialize;
 
+use crate::answers::Repaired;
 use crate::api_shapes::{add_refused, complete_calls};
-use crate::check::{CheckOptions, moved};
+use crate::api_shapes::{foreign_parts, is_not_understood};
+use crate::check::moved;
 use crate::codec::{Edited, Side, WriteOptions};
-use crate::convert::{Cut, lost_by_edits};
 use crate::document::Document;
-use crate::foreign_parts::{foreign_parts, is_not_understood};
-use crate::json::repair_json;
-use crate::ledger::losses_as_errors;
-use crate::options::RepairMembers;
+use crate::ledger::{Cut, losses_as_errors, lost_by_edits};
+use crate::options::{CheckOptions, RepairOptions};
 use crate::read_options::ReadOptions;
 use crate::refusal::Refusal;
+use crate::rows::{Row, new_findings, one_format};
 use crate::schemas::head_edits;
 use crate::shapes::{forget_shapes_at, refused_shapes};
 use crate::skeleton::Skeleton;
-
-/// How to mend.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(try_from = "RepairMembers")]
-pub struct RepairOptions {
-    /// How the document is read.
-    pub read: ReadOptions,
-    /// What is mended, and how.
-    pub chain: msg_chainast::RepairOptions,
-    /// Whether what is lost is an error.
-    pub strict: bool,
-}
-
-impl RepairOptions {
-    /// The document is read so.
-    #[must_use]
-    pub fn with_read(mut self, read: ReadOptions) -> Self {
-        self.read = read;
-        self
-    }
-
-    /// This is mended, and so.
-    #[must_use]
-    pub fn with_chain(mut self, chain: msg_chainast::RepairOptions) -> Self {
-        self.chain = chain;
-        self
-    }
-
-    /// What is lost is an error.
-    #[must_use]
-    pub fn with_strict(mut self) -> Self {
-        self.strict = true;
-        self
-    }
-}
-
-/// A mended document.
-#[derive(Debug, Clone)]
-pub struct Repaired {
-    /// The document in the format in which it came.
-    pub document: Vec<u8>,
-    /// Whether anything was mended.
-    pub changed: bool,
-    /// How many messages were read.
-    pub messages: usize,
-    /// What was changed, in the order of the input.
-    pub edits: Vec<Diagnostic>,
-    /// The errors that stay, because nothing mends them: what a check of the mended document finds, in its order.
-    pub remaining: Vec<Diagnostic>,
-}
 
 /// Mends a document with the smallest edits; what is sound stays as it is.
 ///
@@ -86,6 +35,45 @@ pub struct Repaired {
 /// ```
 pub fn repair(json: &[u8], options: &RepairOptions) -> Result<Repaired, Refusal> {
     let _span = tracing::debug_span!("repair", bytes = json.len()).entered();
+    let row = match Row::of(json, &options.read)? {
+        Some(row) => row,
+        None => match repair_one(json, options) {
+            Err(refusal) => Row::instead(json, &options.read, refusal)?,
+            repaired => return repaired,
+        },
+    };
+    repair_row(&row, options)
+}
+
+/// Mends each conversation.
+fn repair_row(row: &Row, options: &RepairOptions) -> Result<Repaired, Refusal> {
+    let (mut documents, mut formats) = (Vec::new(), Vec::new());
+    let mut res = Repaired {
+        document: Vec::new(),
+        changed: false,
+        messages: 0,
+        edits: Vec::new(),
+        remaining: Vec::new(),
+    };
+    for (at, document) in row.documents().enumerate() {
+        let mut repaired = repair_one(document, options).map_err(|it| row.refused(at, it))?;
+        row.place(at, &mut repaired.edits);
+        row.place(at, &mut repaired.remaining);
+        res.changed |= repaired.changed;
+        res.messages += repaired.messages;
+        res.edits.extend(new_findings(&res.edits, repaired.edits));
+        res.remaining.extend(new_findings(&res.remaining, repaired.remaining));
+        if repaired.changed {
+            formats.push(Document::read(document, &options.read)?.format());
+        }
+        documents.push(repaired.changed.then_some(repaired.document));
+    }
+    res.document = row.with(&documents, one_format(&formats)?)?;
+    Ok(res)
+}
+
+/// Mends a document that is one conversation.
+fn repair_one(json: &[u8], options: &RepairOptions) -> Result<Repaired, Refusal> {
     let asks_head = options.chain.check.request && options.chain.profile.is_some();
     let skeleton = if asks_head { None } else { Skeleton::of_json(json, &options.read) };
     if let Some(repaired) = skeleton.and_then(|it| it.repair_text(json, options)) {
@@ -285,12 +273,5 @@ fn mend(
             }
             (res, edits)
         }
-    }
-}
-
-impl Repaired {
-    /// The report line: `{"edits":[…]}`, and `remaining` where errors stay, without its end.
-    pub fn report_json(&self) -> Vec<u8> {
-        repair_json(&self.edits, &self.remaining)
     }
 }

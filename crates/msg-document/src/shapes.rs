@@ -16,7 +16,7 @@ use crate::document::Document;
 
 /// Who defines a format, and refuses what it does not have; of those who imitate one it is not known, and recorded
 /// requests with an empty `tool_calls` were answered (Mistral).
-const STRICT: [&str; 7] =
+pub(crate) const STRICT: [&str; 7] =
     ["openai", "azure", "openai-responses", "anthropic", "gemini", "vertex", "generic"];
 
 /// What is to be said of each such shape, in order, with its mending. Linear in the notes of the reader.
@@ -47,7 +47,7 @@ fn is_wrong_type(it: &Diagnostic) -> bool {
 }
 
 /// Whether a document is in a format that the provider takes.
-fn is_asked(profile: &Profile, document: &Document) -> bool {
+pub(crate) fn is_asked(profile: &Profile, document: &Document) -> bool {
     let format = document.format().name();
     profile.in_format(format).format == format
 }

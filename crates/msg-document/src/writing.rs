@@ -2,10 +2,12 @@
 
 use msg_core::request::RequestHead;
 use msg_core::{Code, Diagnostic, Report};
+use msg_json::validate;
 
 use crate::codec::{Content, Edited, WriteOptions};
-use crate::document::Document;
+use crate::document::{Document, without_list};
 use crate::format::Format;
+use crate::layout::{keep_layout_of_json, merged};
 use crate::read_options::ReadOptions;
 use crate::refusal::Refusal;
 
@@ -61,6 +63,12 @@ impl Document {
             Some(texts) => around.write(&mut texts.write(messages), options, out),
             None => around.write(messages, options, out),
         };
+        if let Some(name) = self.listed.filter(|_| self.edited.is_none())
+            && let Some(one) = without_list(&out[start..], name)
+        {
+            out.truncate(start);
+            out.extend(one);
+        }
         if let Some(source) = &self.source {
             let written = out.split_off(start);
             out.append(&mut self.format.laid_out(source, written));
@@ -102,5 +110,42 @@ impl Document {
         out: &mut Vec<u8>,
     ) -> Result<Report, Refusal> {
         format.codec().write_request(head, &mut self.content.messages, options, out)
+    }
+}
+
+impl Format {
+    /// The JSON document `written` in the layout of `source`, from which it was made by editing: wherever both
+    /// say the same, the text of the source stands, white space, line ends and spelling of strings included.
+    ///
+    /// The value is that of `written`, always. What is no JSON comes back as `written`. Linear in both texts
+    /// (times the depth of what was edited, of which 64 levels are looked into).
+    ///
+    /// ```
+    /// use msg_document::Format;
+    ///
+    /// let source = "[\n  {\"role\": \"human\", \"content\": \"\\u00e9\"}\n]\n";
+    /// let written = r#"[{"role":"user","content":"é"}]"#;
+    /// let kept = Format::keep_layout(source.as_bytes(), written.as_bytes());
+    /// assert_eq!(kept, "[\n  {\"role\": \"user\", \"content\": \"\\u00e9\"}\n]\n".as_bytes());
+    /// ```
+    pub fn keep_layout(source: &[u8], written: &[u8]) -> Vec<u8> {
+        let is_json = |it: &str| validate(it.trim_start_matches('\u{feff}')).is_ok();
+        let texts = std::str::from_utf8(source).ok().zip(std::str::from_utf8(written).ok());
+        match texts.filter(|it| it.0 != it.1 && is_json(it.0) && is_json(it.1)) {
+            Some((source, written)) => merged(source, written),
+            None => written.to_vec(),
+        }
+    }
+
+    /// What was written of the document `source`, in the layout of that.
+    pub(crate) fn laid_out(self, source: &[u8], written: Vec<u8>) -> Vec<u8> {
+        match (self.is_json(), self.is_session()) {
+            (false, _) => written,
+            // Before all else, since a session may hold bytes of which no layout can be kept.
+            _ if source.strip_prefix("\u{feff}".as_bytes()) == Some(&written) => source.to_vec(),
+            // Readers of sessions are content with less than JSON.
+            (true, true) => Format::keep_layout(source, &written),
+            (true, false) => keep_layout_of_json(source, written),
+        }
     }
 }

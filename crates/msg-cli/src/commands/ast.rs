@@ -15,6 +15,7 @@ use self::ops::Op;
 use super::Command;
 use crate::chain_args::{ChainArgs, RepairArgs};
 use crate::context::Context;
+use crate::documents::Kind;
 use crate::exit::{Failure, Status};
 use crate::formats;
 use crate::input::InputArgs;
@@ -94,7 +95,8 @@ impl Command for Args {
         self.pretty.expect(self.json || self.ops, "it needs --json")?;
         let sources = self.input.sources()?;
         let mut input = sources.open_one()?;
-        let is_lines = self.input.is_lines(cx, &mut input, &self.lines)?;
+        let kind = self.input.kind(cx, &mut input, &self.lines, None)?;
+        let is_lines = kind == Kind::Lines;
         let mut out = self.output.open(&sources)?;
         let with_ops = self.ops;
         let read = self.input.of_a_line();

@@ -19,14 +19,15 @@ use crate::input::Input;
 use crate::jsonl::Answer;
 use crate::options::Flags;
 use crate::output::{Output, PrettyArgs};
-use crate::render::{self, List, Quotes, plural};
+use crate::render::{self, Folding, List, Quotes, plural};
+use crate::rows::RowArgs;
 use crate::sizes;
 use crate::sources::Sources;
 
-/// Show all problems of a conversation.
+/// List all problems of a conversation.
 ///
-/// Calls without results, results without calls, ids used twice, roles out of order; with --profile
-/// also what that provider rejects, with --messages also what is wrong with single messages.
+/// Finds calls without results, results without calls, duplicate ids and roles out of order; with --profile
+/// also what that provider rejects, with --messages also problems of single messages.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   msg check session.json
@@ -39,18 +40,20 @@ pub(crate) struct Args {
     #[command(flatten)]
     io: AnswerArgs,
     #[command(flatten)]
+    rows: RowArgs,
+    #[command(flatten)]
     chain: ChainArgs,
     #[command(flatten)]
     request: RequestArgs,
     #[command(flatten)]
     how: MessageArgs,
-    /// Print `{"ok":…,"format":…,"messages":…,"diagnostics":[…]}` instead of text; the same as --format json.
+    /// Print `{"ok":…,"format":…,"messages":…,"diagnostics":[…]}`; the same as --format json.
     #[arg(long, conflicts_with = "format")]
     json: bool,
-    /// How to print findings [default: text; json for lines that do not go to a terminal].
+    /// The output format [default: text; json for JSON Lines that do not go to a terminal].
     #[arg(long, value_name = "FORM")]
     format: Option<LogForm>,
-    /// Print a count of the findings by code instead of each finding.
+    /// Print the number of findings by code instead of each finding.
     #[arg(long, conflicts_with_all = ["json", "format"])]
     statistics: bool,
     #[command(flatten)]
@@ -62,7 +65,7 @@ struct MessageArgs {
     /// Also check each message by itself: roles, empty content, misplaced parts, arguments.
     #[arg(long)]
     messages: bool,
-    /// With --messages: refuse user texts of more than N characters.
+    /// With --messages: report user texts of more than N characters.
     #[arg(long, value_name = "N", requires = "messages", value_parser = sizes::count)]
     max_chars: Option<usize>,
 }
@@ -74,15 +77,23 @@ impl Command for Args {
         let options = self.options()?;
         let log = Log::new(self.format, self.statistics);
         let lines = |it: Lines<'_>| {
+            let is_row = it.is_row();
             if log.gathers() {
                 return it.show(|name, line| {
-                    let checked = checked_line(line, &options)?.1;
-                    let (file, number) = name.rsplit_once(':').unwrap_or((name, ""));
-                    let text = log.take(file, number.parse().ok(), &checked);
-                    Ok(Answer::new(text.into_bytes(), status(&checked)))
+                    let (file, number) = match name.rsplit_once(':') {
+                        Some((file, number)) if !is_row => (file, number.parse().ok()),
+                        _ => (name, None),
+                    };
+                    // A line that cannot be read is a result of the log like any other.
+                    let (text, status) = match checked_line(line, &options) {
+                        Ok((_, checked)) => (log.take(file, number, &checked), status(&checked)),
+                        Err(it) => (log.refuse(file, number, it.diagnostic()), Status::Failed),
+                    };
+                    Ok(Answer::new(text.into_bytes(), status))
                 });
             }
-            match !is_json && (self.format.is_some() || it.out.is_terminal()) {
+            let is_text = self.format.is_some() || it.out.is_terminal() || it.is_row();
+            match !is_json && is_text {
                 true => show_lines(cx, it, &options),
                 false => it.answer(|line| {
                     let checked = check(line, &options)?;
@@ -93,7 +104,13 @@ impl Command for Args {
         };
         let document = |mut input: Input, sources: &Sources, out: &mut Output| {
             // What a provider refuses may show in the text alone, and places count in it.
-            let mut document = formats::open_to_write(cx, &mut input, &self.io.input)?;
+            let mut document = match formats::open_to_write(cx, &mut input, &self.io.input) {
+                Err(Failure::Document(bad)) if log.gathers() => {
+                    out.write(log.refuse(&bad.name, None, &bad.diagnostic).as_bytes())?;
+                    return Ok(Status::Failed);
+                }
+                opened => opened?,
+            };
             document.say_who_made_it(options.read.made_by.as_ref());
             let checked = document.check(&options);
             let text = log.take(&input.name, None, &checked);
@@ -116,33 +133,70 @@ impl Command for Args {
             let total = !is_json && !cx.quiet && !sources.is_one();
             out.write(log.end(total).as_bytes())
         };
-        self.io.run_to_end(cx, Form::of(is_json), lines, document, end)
+        let how = (Form::of(is_json), Some(&self.rows));
+        self.io.run_to_end(cx, how, lines, document, end)
     }
 }
 
-/// A line that was read whole, so that its findings have places in it.
-fn checked_line(line: &[u8], options: &CheckOptions) -> Result<(Document, Checked), Refusal> {
-    let mut document = Document::read(line, &options.read)?;
+/// A line that was read whole, so that its findings have places in it. Of a row there is no document.
+fn checked_line(
+    line: &[u8],
+    options: &CheckOptions,
+) -> Result<(Option<Document>, Checked), Refusal> {
+    let document = match options.read.fields.is_empty() {
+        true => Document::read(line, &options.read).ok(),
+        false => None,
+    };
+    // What is no conversation may be a row that holds one.
+    let Some(mut document) = document else { return Ok((None, check(line, options)?)) };
     document.say_who_made_it(options.read.made_by.as_ref());
     document.set_source(line.to_vec());
     let checked = document.check(options);
-    Ok((document, checked))
+    Ok((Some(document), checked))
 }
 
 /// The lines of a document each that are not sound, for people.
 fn show_lines(cx: &Context, lines: Lines<'_>, options: &CheckOptions) -> Result<Status, Failure> {
-    let color = lines.out.has_colour(cx);
+    let (color, is_row) = (lines.out.has_colour(cx), lines.is_row());
     lines.show(|name, line| {
         let (document, checked) = checked_line(line, options)?;
         let status = status(&checked);
-        if status == Status::Clean {
+        if status == Status::Clean && !is_row {
             return Ok(Answer::new(Vec::new(), status));
         }
-        let found = &checked.diagnostics;
-        let quotes = Quotes::of(document.messages(), found, cx.folding());
-        let text = List { color, ..cx.list(name, &quotes) }.findings(found);
+        let (found, n_folded) = folded(cx, &checked.diagnostics);
+        let found = &found[..];
+        let messages = document.as_ref().map_or(&[][..], Document::messages);
+        let quotes = Quotes::of(messages, found, cx.folding());
+        let mut text = List { color, ..cx.list(name, &quotes) }.findings(found);
+        if is_row {
+            let found = match found.is_empty() {
+                true => "nothing wrong".to_owned(),
+                false => counted(found, n_folded),
+            };
+            let n = plural(checked.messages, "message");
+            text.push_str(&format!("{name}: row of {}, {n}, {found}\n", checked.format));
+        }
         Ok(Answer::new(text.into_bytes(), status))
     })
+}
+
+/// What a person is shown: each fault once, unless `-v` asks for all that is said of it; and how many findings that
+/// leaves out.
+fn folded(cx: &Context, found: &[Diagnostic]) -> (Vec<Diagnostic>, usize) {
+    match cx.folding() {
+        Folding::Each => (found.to_vec(), 0),
+        Folding::Alike => render::causes(found),
+    }
+}
+
+/// `2 errors, 1 warning`, and how many findings say the same.
+fn counted(found: &[Diagnostic], n_folded: usize) -> String {
+    let more = match n_folded {
+        0 => String::new(),
+        n => format!(" ({n} more about the same; -v shows each)"),
+    };
+    render::count(found) + &more
 }
 
 /// Nothing is never nothing wrong.
@@ -152,7 +206,11 @@ fn status(checked: &Checked) -> Status {
 
 impl Args {
     fn options(&self) -> Result<CheckOptions, Failure> {
-        let flags = Flags::of(&self.io.input).and(&self.chain).and(&self.request).and(&self.how);
+        let flags = Flags::of(&self.io.input)
+            .and(&self.rows)
+            .and(&self.chain)
+            .and(&self.request)
+            .and(&self.how);
         let mut options: CheckOptions = flags.options()?;
         options.read.accept = Accept::Json;
         options.profile = self.request.ask(self.chain.profile(self.io.input.max_bytes())?)?;
@@ -168,6 +226,8 @@ impl Args {
         found: &[Diagnostic],
         out: &mut Output,
     ) -> Result<(), Failure> {
+        let (found, n_folded) = folded(cx, found);
+        let found = &found[..];
         let quotes = Quotes::of(document.messages(), found, cx.folding()).and_lines(
             document.text(),
             found,
@@ -175,12 +235,17 @@ impl Args {
         );
         let list = List { color: out.has_colour(cx), ..cx.list(name, &quotes) };
         let mut text = list.findings(found);
-        text.push_str(&self.conclusion(name, document, found));
+        text.push_str(&self.conclusion(name, document, (found, n_folded)));
         out.write_coloured(&text)
     }
 
     /// The closing lines of the text form.
-    fn conclusion(&self, name: &str, document: &Document, found: &[Diagnostic]) -> String {
+    fn conclusion(
+        &self,
+        name: &str,
+        document: &Document,
+        (found, n_folded): (&[Diagnostic], usize),
+    ) -> String {
         let head = format!(
             "{name}: {}, {}",
             document.what(),
@@ -198,7 +263,7 @@ impl Args {
         } else {
             String::new()
         };
-        format!("{head}, {}\n{help}", render::count(found))
+        format!("{head}, {}\n{help}", counted(found, n_folded))
     }
 
     /// Whether all errors are calls at the end that nobody has answered yet (CA-92).

@@ -25,14 +25,13 @@ use crate::options::Flags;
 use crate::output::{ReportArgs, end_line};
 use crate::redact;
 use crate::render::Quotes;
+use crate::rows::RowArgs;
 use crate::words;
 
 /// Convert a conversation between formats; what the target cannot hold is reported.
 ///
-/// From a format to itself the JSON value stays the same, order of members and spelling of numbers
-/// included; only `human` and `ai` are written `user` and `assistant` (reported), duplicate members
-/// once, and halves of characters as U+FFFD. Of a request the conversation is converted: what stays
-/// behind is named, --request takes it along.
+/// Without --request the conversation is converted, and the other members of the document are listed. From
+/// a format to itself the JSON value stays the same, including member order and spelling of numbers.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   msg convert --to anthropic --request --model claude-x --max-tokens 4096 request.json
@@ -41,16 +40,18 @@ use crate::words;
 pub(crate) struct Args {
     #[command(flatten)]
     io: EditArgs,
+    #[command(flatten)]
+    rows: RowArgs,
     /// The format of the output.
     #[arg(long, value_name = "FORMAT", value_parser = formats::parser())]
     to: Format,
-    /// Options of both sides as a JSON object, such as `{"layout":"canonical"}`.
+    /// Options of the reader and the writer as a JSON object, such as `{"layout":"canonical"}`.
     #[arg(long, value_name = "JSON")]
     options: Option<String>,
-    /// Mend the output for this provider, as `msg repair --profile` does; errors that stay: exit status 1.
+    /// Mend the output for this provider, as `msg repair --profile` does; exit with status 1 if errors remain.
     #[arg(long, value_name = "NAME", value_parser = words::profile(), hide_possible_values = true)]
     profile: Option<String>,
-    /// Take what is lost for an error: exit status 1.
+    /// Treat losses as errors: exit with status 1.
     #[arg(long)]
     strict: bool,
     #[command(flatten)]
@@ -63,23 +64,23 @@ pub(crate) struct Args {
 
 #[derive(Debug, Clone, clap::Args, Serialize)]
 struct CarryArgs {
-    /// Carry the whole request (tools, limits, temperature …), not only its conversation.
+    /// Convert the whole request (tools, limits, temperature …), not only its conversation.
     #[arg(long)]
     request: bool,
-    /// Convert a response into a response: id, model, stop reason and usage go along.
+    /// Convert a response into a response, with id, model, stop reason and usage.
     #[arg(long, conflicts_with = "request")]
     response: bool,
-    /// With --request: the model to ask; the name in the input is of another provider.
+    /// With --request: the model to write; the name in the input belongs to another provider.
     #[arg(long, value_name = "NAME", requires = "request")]
     model: Option<String>,
-    /// With --request: the most tokens of the answer, where the target demands a number and the input has none.
+    /// With --request: the token limit of the answer, if the target requires one and the input has none.
     #[arg(long, value_name = "N", requires = "request", value_parser = crate::sizes::count)]
     max_tokens: Option<usize>,
 }
 
 #[derive(Debug, Clone, clap::Args, Serialize)]
 struct SessionArgs {
-    /// To an agent's session: whether system texts and context that an agent injected go along: keep or drop.
+    /// To an agent's session: keep or drop system texts and context that an agent injected.
     #[arg(long, value_name = "WHAT", value_parser = ["keep", "drop"])]
     context: Option<String>,
     /// To an agent's session: the folder that it works in.
@@ -92,11 +93,11 @@ struct SessionArgs {
     #[arg(long)]
     #[serde(skip)]
     redact: bool,
-    /// Of an agent's session: read along this record, instead of the one that a resume would take.
+    /// From an agent's session: read the branch of this record instead of the one that a resume would take.
     #[arg(long, value_name = "ID", conflicts_with = "jsonl")]
     #[serde(skip)]
     leaf: Option<String>,
-    /// To an agent's session: put it where the agent looks for it, and print the command that resumes it.
+    /// To an agent's session: install it where the agent looks for it, and print the command that resumes it.
     #[arg(long, conflicts_with_all = ["jsonl", "output"])]
     #[serde(skip)]
     install: bool,
@@ -139,7 +140,8 @@ impl Command for Args {
         let lines = |it: Lines<'_>| run.lines(it);
         let document = |it: Opened<'_>| run.document(it);
         let to = (&sources, Some(self.to));
-        let status = self.io.run(cx, to, Some(&self.report), lines, document)?;
+        let status =
+            self.io.run(cx, to, (Some(&self.report), Some(&self.rows)), lines, document)?;
         let left_behind = run.left_behind.into_inner().unwrap_or_else(PoisonError::into_inner);
         say_left_behind(cx, &left_behind.names);
         Ok(status)
@@ -178,11 +180,11 @@ impl Run<'_> {
         let from = args.io.input.from;
         refuse_if(
             !args.to.is_json() || from.is_some_and(|it| !it.is_json()),
-            "a message file has many lines: --jsonl takes and gives JSON formats",
+            "--jsonl reads and writes JSON formats, not message files",
         )?;
         refuse_if(
             args.io.output.is_in_place() && from != Some(args.to),
-            format!("--in-place keeps the format: lines need --from {} with it", args.to),
+            format!("--in-place keeps the format: add --from {} for JSON Lines", args.to),
         )?;
         lines.answer(|line| {
             let converted = convert(line, args.to, &self.options)?;
@@ -282,7 +284,7 @@ impl Args {
     }
 
     fn options(&self) -> Result<ConvertOptions, Failure> {
-        let flags = Flags::of(&self.io.input).and(&self.carry).and(&self.session);
+        let flags = Flags::of(&self.io.input).and(&self.rows).and(&self.carry).and(&self.session);
         let mut options: ConvertOptions = flags.options()?;
         options.read.accept = Accept::Json;
         options.strict = self.strict;
@@ -299,5 +301,5 @@ fn say_left_behind(cx: &Context, names: &[String]) {
         return;
     }
     let names = names.join(", ");
-    cx.note(&format!("msg: these members stay behind (--request carries a request): {names}\n"));
+    cx.note(&format!("msg: members not converted (--request converts a request): {names}\n"));
 }

@@ -74,7 +74,7 @@ impl Command for Args {
                 Ok(Answer::new(to_json(&found), Status::of(found.is_ok())))
             })
         };
-        self.io.run(cx, Form::of(self.json), lines, |mut input, sources, out| {
+        self.io.run(cx, (Form::of(self.json), None), lines, |mut input, sources, out| {
             let document = formats::open(cx, &mut input, &self.io.input)?;
             let status = formats::emptiness(cx, &document, &input.name);
             let messages = document.messages().to_vec();

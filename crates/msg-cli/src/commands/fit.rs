@@ -24,6 +24,7 @@ use crate::context::Context;
 use crate::documents::{EditArgs, Lines, Opened};
 use crate::exit::{Failure, Status, refuse_if};
 use crate::options::Flags;
+use crate::rows::RowArgs;
 use crate::sources::Sources;
 
 /// Compact a conversation until it fits a budget; print it, report what was cut.
@@ -39,6 +40,8 @@ use crate::sources::Sources;
 pub(crate) struct Args {
     #[command(flatten)]
     io: EditArgs,
+    #[command(flatten)]
+    rows: RowArgs,
     #[command(flatten)]
     fit: FitArgs,
     #[command(flatten)]
@@ -157,13 +160,13 @@ impl Command for Args {
         let run = Run { cx, args: &self, summarizer };
         let (lines, one) =
             (|it: Lines<'_>| run.lines(it, &options), |it: Opened<'_>| run.document(it, &options));
-        self.io.run(cx, (&sources, None), None, lines, one)
+        self.io.run(cx, (&sources, None), (None, Some(&self.rows)), lines, one)
     }
 }
 
 impl Args {
     fn options(&self) -> Result<FitOptions, Failure> {
-        let options = Flags::of(&self.io.input).and(&self.fit).options()?;
+        let options = Flags::of(&self.io.input).and(&self.rows).and(&self.fit).options()?;
         let mut options = self.fit.count.with_tools(options, self.io.input.max_bytes())?;
         options.records = self.files.records.is_some();
         options.plan = self.files.plan.is_some();

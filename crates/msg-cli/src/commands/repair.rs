@@ -17,12 +17,12 @@ use crate::jsonl::{self, Answer};
 use crate::options::Flags;
 use crate::output::ReportArgs;
 use crate::render::{Quotes, plural};
+use crate::rows::RowArgs;
 
-/// Mend a conversation with the smallest edits, and say which.
+/// Mend a conversation with the smallest edits, and list them.
 ///
-/// The mended conversation goes to standard output in the format it came in, the list of edits to
-/// standard error or --report. What is sound stays as it is, byte for byte. Exit status 1 if errors
-/// remain that no edit mends; they are named.
+/// Prints the mended conversation in its own format, and the list of edits on standard error or to
+/// --report. Sound parts keep their bytes. Exits with status 1 if errors remain, which are listed.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   msg repair session.json -o mended.json
@@ -32,15 +32,17 @@ pub(crate) struct Args {
     #[command(flatten)]
     io: EditArgs,
     #[command(flatten)]
+    rows: RowArgs,
+    #[command(flatten)]
     chain: ChainArgs,
     #[command(flatten)]
     repair: RepairArgs,
     #[command(flatten)]
     request: RequestArgs,
-    /// Take what an edit loses for an error: exit status 1.
+    /// Treat losses as errors: exit with status 1.
     #[arg(long)]
     strict: bool,
-    /// List the edits on standard error as a line of JSON, `{"edits":[…]}`.
+    /// Print the edits on standard error as one JSON line, `{"edits":[…]}`.
     #[arg(long, conflicts_with_all = ["jsonl", "report"])]
     json: bool,
     #[command(flatten)]
@@ -66,13 +68,17 @@ impl Command for Args {
             self.io.output.finish(cx, it.out)?;
             Ok(status)
         };
-        self.io.run(cx, (&sources, None), Some(&self.report), lines, document)
+        self.io.run(cx, (&sources, None), (Some(&self.report), Some(&self.rows)), lines, document)
     }
 }
 
 impl Args {
     fn options(&self) -> Result<RepairOptions, Failure> {
-        let flags = Flags::of(&self.io.input).and(&self.chain).and(&self.repair).and(&self.request);
+        let flags = Flags::of(&self.io.input)
+            .and(&self.rows)
+            .and(&self.chain)
+            .and(&self.repair)
+            .and(&self.request);
         let mut options: RepairOptions = flags.options()?;
         options.read.accept = Accept::Json;
         options.strict = self.strict;
@@ -144,7 +150,7 @@ fn explain_remaining(remaining: &[Diagnostic], document: &Document, name: &str, 
     cx.note(&cx.list(name, &quotes).findings(remaining));
     let left = plural(remaining.len(), "error");
     let verb = if remaining.len() == 1 { "remains" } else { "remain" };
-    cx.note(&format!("{name}: {left} {verb}, which no edit mends\n"));
+    cx.note(&format!("{name}: {left} {verb} that cannot be mended automatically\n"));
 }
 
 fn explain(edits: &[Diagnostic], name: &str, quotes: &Quotes, cx: &Context) {

@@ -22,6 +22,7 @@ use crate::input::Input;
 use crate::jsonl::Answer;
 use crate::options::Flags;
 use crate::output::{Output, PrettyArgs, end_line, json_line};
+use crate::rows::RowArgs;
 use crate::sessions::usage::Used;
 use crate::sizes;
 use crate::sources::Sources;
@@ -35,6 +36,8 @@ use crate::sources::Sources;
 pub(crate) struct Args {
     #[command(flatten)]
     io: AnswerArgs,
+    #[command(flatten)]
+    rows: RowArgs,
     /// A limit in tokens (k, M), drawn as a line over the growth.
     #[arg(long, value_name = "N", value_parser = sizes::above_zero)]
     budget: Option<u64>,
@@ -62,12 +65,19 @@ impl Command for Args {
         self.pretty.expect(self.json, "it needs --json")?;
         self.io.input.sources()?.expect_one("--svg", self.svg.is_some())?;
         let max_bytes = self.io.input.max_bytes();
-        let options = Flags::of(&self.io.input).and(&self.count).options()?;
+        let options = Flags::of(&self.io.input).and(&self.rows).and(&self.count).options()?;
         let mut options = self.count.with_tools(options, max_bytes)?;
         options.top = Some(self.top);
         let of_lines = FitOptions { accept: Accept::Json, ..options.clone() };
         let lines = |it: Lines<'_>| {
             self.expect_no_picture()?;
+            if it.is_row() && !self.json {
+                return it.show(|_, row| {
+                    let stats = stats(row, &of_lines)?;
+                    let text = for_people(&stats, None);
+                    Ok(Answer::new(text.into_bytes(), Status::of(stats.messages > 0)))
+                });
+            }
             it.answer(|line| {
                 let stats = stats(line, &of_lines)?;
                 Ok(Answer::new(stats.to_json(), Status::of(stats.messages > 0)))
@@ -75,7 +85,7 @@ impl Command for Args {
         };
         let one =
             |input, sources: &_, out: &mut _| self.document(cx, input, &options, sources, out);
-        self.io.run(cx, Form::of(self.json), lines, one)
+        self.io.run(cx, (Form::of(self.json), Some(&self.rows)), lines, one)
     }
 }
 

@@ -21,7 +21,7 @@ use crate::sources::Sources;
 /// Assemble captured provider streams into their messages.
 ///
 /// An input is the body as it came over the wire: server-sent events of Chat Completions,
-/// Responses, Anthropic Messages or Gemini, or a JSON document. Exit status 1 if a stream has errors in it.
+/// Responses, Anthropic Messages or Gemini, or a JSON document. Exits with status 1 if a stream has errors.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   msg stream capture.sse
@@ -29,19 +29,19 @@ use crate::sources::Sources;
   msg stream --json '*.sse'                  a line of JSON for each, with its path
   msg stream --to anthropic capture.sse")]
 pub(crate) struct Args {
-    /// The files to read, or patterns such as 'captures/*.sse'; `-` is standard input, and so is nothing when input is
-    /// piped.
+    /// The files to read, or patterns such as 'captures/*.sse'; `-` is standard input, the default when input
+    /// is piped.
     #[arg(value_name = "FILE")]
     inputs: Vec<std::path::PathBuf>,
     #[command(flatten)]
     limit: LimitArgs,
-    /// Whose stream it is.
+    /// The provider of the stream.
     #[arg(long, value_name = "PROVIDER", value_parser = provider())]
     provider: Option<Provider>,
     /// Write the stream that this API would send, instead of the message.
     #[arg(long, value_name = "FORMAT", value_parser = family())]
     to: Option<StreamForm>,
-    /// Feed N bytes at a time; 0 feeds all at once. The result is the same.
+    /// Feed N bytes at a time; 0 feeds everything at once. The result is the same.
     #[arg(long, value_name = "N")]
     chunk: Option<usize>,
     /// Options as a JSON object: to, events, split_concatenated, max_event_bytes, interrupt_after.

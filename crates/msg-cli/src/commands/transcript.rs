@@ -52,7 +52,7 @@ impl Command for Args {
                 Ok(Answer::new(json, Status::of(!messages.is_empty())))
             })
         };
-        self.io.run(cx, Form::Text, lines, |mut input, sources, out| {
+        self.io.run(cx, (Form::Text, None), lines, |mut input, sources, out| {
             let document = formats::open(cx, &mut input, &self.io.input)?;
             let status = formats::emptiness(cx, &document, &input.name);
             let text = transcript(document.messages(), &options);

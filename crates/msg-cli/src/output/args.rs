@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use msg_document::Format;
 
-use super::{Finished, Output};
+use super::{Finished, Output, Shared};
 use crate::context::Context;
 use crate::exit::{Failure, Status, refuse_if};
 use crate::input::Input;
@@ -18,7 +18,7 @@ use crate::sources::Sources;
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct OutputArgs {
-    /// Write to FILE instead of standard output; it appears whole or not at all.
+    /// Write to FILE atomically instead of standard output.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -41,12 +41,11 @@ fn named(path: Option<&Path>) -> Option<&Path> {
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct DocumentArgs {
-    /// Write to FILE instead of standard output; it appears whole or not at all. A FOLDER gets a file for
-    /// each input, under its name.
+    /// Write to FILE atomically instead of standard output, or to a file of the same name in FOLDER for each
+    /// input.
     #[arg(short, long, value_name = "FILE|FOLDER")]
     output: Option<PathBuf>,
-    /// Replace each input by what becomes of it, whole or not at all; one that stays the same is not
-    /// written.
+    /// Rewrite each input file atomically; leave unchanged files alone.
     #[arg(long, conflicts_with = "output")]
     in_place: bool,
 }
@@ -66,7 +65,10 @@ impl DocumentArgs {
         let usage = |it: &str| Err(Failure::Usage(it.to_owned()));
         if self.in_place {
             let has_other = sources.has_standard_input();
-            return if has_other { usage("--in-place changes files: name them") } else { Ok(()) };
+            return if has_other { usage("--in-place rewrites files: name them") } else { Ok(()) };
+        }
+        if self.gathers(sources, to) {
+            return Ok(());
         }
         let Some(folder) = self.folder(sources) else {
             let is_one = sources.is_one();
@@ -77,15 +79,45 @@ impl DocumentArgs {
             };
         };
         if sources.has_standard_input() {
-            return usage("what is piped in has no name: -o FOLDER needs files");
+            return usage("standard input has no name: -o FOLDER needs files");
         }
         let mut names = BTreeSet::new();
         for path in sources.files().filter_map(|it| target(folder, it, to)) {
             if !names.insert(path.clone()) {
-                return usage(&format!("two of the inputs would become {}", path.display()));
+                return usage(&format!("two inputs would be written to {}", path.display()));
             }
         }
         Ok(())
+    }
+
+    /// Whether all inputs go into one output: lines follow each other.
+    fn gathers(&self, sources: &Sources, to: Option<Format>) -> bool {
+        let is_lines = to.is_some_and(|it| it.name() == "openai-jsonl");
+        let is_folder =
+            named(self.output.as_deref()).is_some_and(|it| is_folder(it) || it.is_dir());
+        is_lines && !sources.is_one() && !self.in_place && !is_folder
+    }
+
+    /// The one output of all inputs, where they share one.
+    pub(crate) fn shared(
+        &self,
+        sources: &Sources,
+        to: Option<Format>,
+    ) -> Result<Option<Shared>, Failure> {
+        if !self.gathers(sources, to) {
+            return Ok(None);
+        }
+        let output = match named(self.output.as_deref()) {
+            Some(path) => Output::file(path, sources)?,
+            None => Output::stdout(),
+        };
+        Ok(Some(Shared::new(output)))
+    }
+
+    /// Makes the output final that all inputs share.
+    pub(crate) fn finish_shared(&self, cx: &Context, shared: Shared) -> Result<(), Failure> {
+        let out = shared.whole().expect("because each input is done with its part");
+        self.finish_and_try(cx, out, |name| format!("`msg stats {name}`"))
     }
 
     /// The folder that gets the files.
@@ -113,9 +145,7 @@ impl DocumentArgs {
         match named(self.output.as_deref()) {
             Some(path) if sources.has(path) => {
                 let name = path.display();
-                let text = format!(
-                    "{name} is the input, which is never changed: name another file, or replace it by --in-place"
-                );
+                let text = format!("{name} is the input: name another file, or use --in-place");
                 Err(Failure::Usage(text))
             }
             Some(path) => Output::file(path, sources),
@@ -131,10 +161,7 @@ impl DocumentArgs {
         status: Status,
     ) -> Result<Status, Failure> {
         if out.is_in_place() && status == Status::Failed {
-            cx.note(&format!(
-                "{} stays as it is: lines of it could not be read\n",
-                safe(&out.name)
-            ));
+            cx.note(&format!("{} is unchanged: some lines could not be read\n", safe(&out.name)));
             return Ok(status);
         }
         self.finish_and_try(cx, out, |name| format!("`msg stats {name}`")).map(|()| status)
@@ -191,7 +218,7 @@ fn target(folder: &Path, input: &Path, to: Option<Format>) -> Option<PathBuf> {
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct PrettyArgs {
-    /// Indent JSON by two spaces; without it a document keeps the layout that it came in.
+    /// Indent JSON by two spaces [default: keep the layout of the input].
     #[arg(long, conflicts_with = "jsonl")]
     pretty: bool,
 }
@@ -199,7 +226,7 @@ pub(crate) struct PrettyArgs {
 impl PrettyArgs {
     /// Refuses the option where what is printed is no JSON; `instead` says what would be.
     pub(crate) fn expect(&self, is_json: bool, instead: &str) -> Result<(), Failure> {
-        refuse_if(self.pretty && !is_json, format!("--pretty lays out JSON: {instead}"))
+        refuse_if(self.pretty && !is_json, format!("--pretty needs JSON output: {instead}"))
     }
 
     /// A JSON document as it is printed.
@@ -211,7 +238,7 @@ impl PrettyArgs {
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct ReportArgs {
-    /// Write what was changed or lost to FILE, a line of `{"edits":[…]}` a document.
+    /// Write changes and losses to FILE, one `{"edits":[…]}` line per document.
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
 }
@@ -227,7 +254,7 @@ impl ReportArgs {
 pub(crate) fn expect_two_files(report: Option<&Output>, output: &Output) -> Result<(), Failure> {
     match report.filter(|it| it.is_same_file(output)) {
         Some(report) => {
-            Err(Failure::Usage(format!("{} cannot hold output and report", report.name)))
+            Err(Failure::Usage(format!("the output and the report cannot both be {}", report.name)))
         }
         None => Ok(()),
     }

@@ -13,9 +13,11 @@
 mod args;
 mod atomic;
 
+use std::cell::RefCell;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, IsTerminal, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use serde::Serialize;
 
@@ -24,6 +26,7 @@ use self::atomic::Atomic;
 use crate::context::{Context, Place};
 use crate::exit::Failure;
 use crate::input::Input;
+use crate::paths::folder;
 use crate::sources::Sources;
 use crate::terminal;
 
@@ -38,6 +41,28 @@ enum Target {
     /// A pipe, a terminal, `/dev/null`: renaming over it would replace it.
     Special(File),
     Atomic(Atomic),
+    /// A piece of an output that several inputs share.
+    Part(Rc<RefCell<Output>>),
+}
+
+/// An output that several inputs are written to, one after the other.
+pub(crate) struct Shared(Rc<RefCell<Output>>);
+
+impl Shared {
+    fn new(output: Output) -> Self {
+        Shared(Rc::new(RefCell::new(output)))
+    }
+
+    /// The output as that of one input.
+    pub(crate) fn part(&self) -> Output {
+        let name = self.0.borrow().name.clone();
+        Output { name, target: Target::Part(Rc::clone(&self.0)) }
+    }
+
+    /// The output itself, after the last input.
+    fn whole(self) -> Option<Output> {
+        Rc::into_inner(self.0).map(RefCell::into_inner)
+    }
 }
 
 /// What became of a file.
@@ -59,9 +84,9 @@ impl Output {
     pub(crate) fn file(path: &Path, sources: &Sources) -> Result<Self, Failure> {
         let name = path.display().to_string();
         // The target of a link is replaced, not the link.
-        let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let real = fs::canonicalize(path).unwrap_or_else(|_| followed(path));
         if sources.has(path) {
-            let text = format!("{name} is the input, which is never changed; name another file");
+            let text = format!("{name} is the input: name another file");
             return Err(Failure::Usage(text));
         }
         let target = match fs::metadata(&real) {
@@ -82,7 +107,7 @@ impl Output {
         let name = input.name.clone();
         let opened = input.path.as_deref().zip(input.stamp.clone());
         let (path, stamp) = opened.ok_or_else(|| {
-            Failure::Usage(format!("--in-place changes files, and {name} is none"))
+            Failure::Usage(format!("--in-place rewrites files, and {name} is not a file"))
         })?;
         let atomic = fs::canonicalize(path).and_then(|real| Atomic::replacing(real, stamp));
         let target = atomic.map(Target::Atomic).map_err(|source| Failure::write(&name, source))?;
@@ -101,6 +126,7 @@ impl Output {
         cx.color_on(match self.target {
             Target::Stdout => Place::Stdout,
             Target::Special(_) | Target::Atomic(_) => Place::File,
+            Target::Part(_) => Place::File,
         })
     }
 
@@ -180,6 +206,7 @@ impl Output {
             Target::Stdout => io::stdout().is_terminal(),
             Target::Special(file) => file.is_terminal(),
             Target::Atomic(_) => false,
+            Target::Part(it) => it.borrow().is_terminal(),
         }
     }
 
@@ -191,6 +218,7 @@ impl Output {
             }
             Target::Special(file) => file.write_all(bytes),
             Target::Atomic(it) => it.write(bytes),
+            Target::Part(it) => it.borrow_mut().put(bytes),
         }
     }
 
@@ -202,7 +230,7 @@ impl Output {
     /// As [`Output::finish`]; says whether anything was written.
     fn settle(self) -> Result<Finished, Failure> {
         match self.target {
-            Target::Stdout | Target::Special(_) => Ok(Finished::Written),
+            Target::Stdout | Target::Special(_) | Target::Part(_) => Ok(Finished::Written),
             Target::Atomic(it) => it.finish().map_err(|source| Failure::write(self.name, source)),
         }
     }
@@ -219,6 +247,17 @@ impl Write for Pieces<'_> {
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
+}
+
+/// Where a link leads whose target does not exist yet; any other path as it is.
+fn followed(path: &Path) -> PathBuf {
+    const MOST_LINKS: usize = 32;
+    let mut path = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        let Ok(target) = fs::read_link(&path) else { break };
+        path = folder(&path).join(target);
+    }
+    path
 }
 
 /// Ends the last line of a document, if it is not ended.

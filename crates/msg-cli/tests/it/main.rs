@@ -15,6 +15,7 @@ mod doctor;
 mod example;
 mod explain;
 mod files;
+mod findings;
 mod fit;
 mod guides;
 mod help_examples;

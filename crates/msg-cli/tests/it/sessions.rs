@@ -57,7 +57,7 @@ fn a_folder_that_is_no_session_is_refused() {
         msg(folder.path(), &["convert", folder.path().to_str().unwrap(), "--to", "plain"]);
     assert_eq!(converted.status.code(), Some(2));
     let error = String::from_utf8(converted.stderr).unwrap();
-    assert!(error.contains("it is a directory"), "{error}");
+    assert!(error.contains("this is a directory"), "{error}");
 }
 
 const ROLLOUT: &str = r#"{"timestamp":"2026-02-03T10:00:00Z","type":"session_meta","payload":{"id":"019b2862-2623-7143-9c9f-a45075da54dd","cwd":"/srv"}}

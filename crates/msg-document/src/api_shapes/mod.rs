@@ -10,6 +10,7 @@
 //! Judges a document that is in the format of the API alone: a conversion writes sound shapes. What other rules say
 //! of the same place is said once.
 
+mod foreign_parts;
 mod table;
 mod walk;
 
@@ -18,9 +19,9 @@ use std::collections::{HashMap, HashSet};
 use msg_chainast::Profile;
 use msg_core::{CallKind, Code, Diagnostic, Message, Part, Role};
 
+pub(crate) use self::foreign_parts::{foreign_parts, is_not_understood};
 use self::table::Api;
 use self::walk::{Breach, Inner, Walk};
-use crate::foreign_parts::is_not_understood;
 use crate::format::Format;
 
 /// What other rules find of a value that has the wrong shape.

@@ -11,23 +11,22 @@ mod options;
 mod portable;
 mod response;
 
-use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use msg_chainast::Profile;
 use msg_core::request::RequestHead;
-use msg_core::{Diagnostic, Message};
-use msg_forms::turns::LowerOptions;
-use serde_json::value::RawValue;
+use msg_core::{Diagnostic, Message, Report};
 
 pub use self::options::{Carry, ConvertOptions};
 use crate::document::Document;
 use crate::format::Format;
 use crate::json::repair_json;
-use crate::ledger::{Account, Told, account, losses_as_errors};
+use crate::ledger::{Account, Told, account, is_one, json_of, losses_as_errors, native};
+use crate::options::RepairOptions;
 use crate::read_options::ReadOptions;
 use crate::refusal::Refusal;
-use crate::repair::{RepairOptions, repair};
+use crate::repair::repair;
+use crate::rows::Row;
 use crate::schemas::mend_for_format;
 use crate::text_calls::TextCalls;
 
@@ -59,6 +58,41 @@ pub struct Converted {
 /// # Ok::<(), msg_document::Refusal>(())
 /// ```
 pub fn convert(json: &[u8], to: Format, options: &ConvertOptions) -> Result<Converted, Refusal> {
+    let row = match Row::of(json, &options.read)? {
+        Some(row) => row,
+        None => match convert_one(json, to, options) {
+            Err(refusal) => Row::instead(json, &options.read, refusal)?,
+            converted => return converted,
+        },
+    };
+    convert_row(&row, to, options)
+}
+
+/// Converts each conversation. That of a row whose kind was recognised goes alone: in another format it is no
+/// such row.
+fn convert_row(row: &Row, to: Format, options: &ConvertOptions) -> Result<Converted, Refusal> {
+    let mut documents = Vec::new();
+    let mut res = Converted::default();
+    for (at, document) in row.documents().enumerate() {
+        let mut converted = convert_one(document, to, options).map_err(|it| row.refused(at, it))?;
+        row.place(at, &mut converted.edits);
+        row.place(at, &mut converted.remaining);
+        res.edits.extend(converted.edits);
+        res.remaining.extend(converted.remaining);
+        res.left_behind.extend(converted.left_behind);
+        documents.push(Some(converted.document));
+    }
+    if let ([Some(_)], true) = (documents.as_slice(), row.is_known()) {
+        res.document = documents.pop().flatten().unwrap_or_default();
+        res.left_behind.extend(row.members());
+        return Ok(res);
+    }
+    res.document = row.with(&documents, to)?;
+    Ok(res)
+}
+
+/// Converts a document that is one conversation.
+fn convert_one(json: &[u8], to: Format, options: &ConvertOptions) -> Result<Converted, Refusal> {
     let mut document = Document::read_unlowered(json, &options.read)?;
     let mut res = document.convert(to, options)?;
     let from = document.format();
@@ -165,7 +199,7 @@ impl Document {
         let written = match &options.carry {
             Carry::Conversation => {
                 res.left_behind = self.members();
-                self.write_messages(to, &options.write, &mut res.document)
+                self.write_but_emptied(to, options, &mut res.document)
             }
             Carry::Response => self.write_response(to, &options.write, &mut res.document)?,
             Carry::Request { model } => {
@@ -182,153 +216,60 @@ impl Document {
     }
 }
 
+impl Document {
+    /// Writes the messages. One that would be empty, since the format has no place for any of its parts, is left out.
+    fn write_but_emptied(
+        &mut self,
+        to: Format,
+        options: &ConvertOptions,
+        out: &mut Vec<u8>,
+    ) -> Report {
+        let report = self.write_messages(to, &options.write, out);
+        let gone = emptied(&self.content.messages, &report);
+        // Writers of the other formats leave them out themselves.
+        if gone.is_empty() || !matches!(to.name(), "plain" | "sharegpt" | "turns" | "langchaingo") {
+            return report;
+        }
+        let is_gone = |at: Option<usize>| at.is_some_and(|at| gone.contains(&at));
+        let (of_gone, _): (Vec<_>, Vec<_>) =
+            report.into_iter().partition(|it| is_gone(it.at.message));
+        let kept: Vec<usize> =
+            (0..self.content.messages.len()).filter(|it| !gone.contains(it)).collect();
+        let mut at = 0;
+        self.content.messages.retain(|_| {
+            at += 1;
+            !gone.contains(&(at - 1))
+        });
+        out.clear();
+        let report = self.write_messages(to, &options.write, out);
+        let moved = report.into_iter().map(|mut it| {
+            it.at.message = it.at.message.and_then(|at| kept.get(at).copied()).or(it.at.message);
+            it
+        });
+        let text = "nothing is left of this message";
+        let lost = gone
+            .iter()
+            .map(|at| Diagnostic::warning("convert::lost-message".into(), text).at_message(*at));
+        let mut all: Vec<_> = of_gone.into_iter().chain(moved).chain(lost).collect();
+        all.sort_by_key(|it| it.at.message);
+        all.into_iter().collect()
+    }
+}
+
+/// The messages each of whose parts is lost.
+fn emptied(messages: &[Message], report: &Report) -> BTreeSet<usize> {
+    let mut lost: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+    for it in report.iter().filter(|it| it.code == "convert::lost-part") {
+        if let Some((message, part)) = it.at.message.zip(it.at.part) {
+            lost.entry(message).or_default().insert(part);
+        }
+    }
+    let n_parts = |at: usize| messages.get(at).map_or(0, |it| it.parts.len());
+    lost.into_iter().filter(|it| it.1.len() == n_parts(it.0)).map(|it| it.0).collect()
+}
+
 /// What a response says besides its messages, as any other does.
 const ANSWERED: [&str; 4] = ["id", "model", "usage", "stopReason"];
-
-/// The values of a document that are not in what was written of it in its own format after these edits, and that none
-/// of them names. Nothing for a session, which is written anew from its messages.
-pub(crate) fn lost_by_edits(
-    source: &[u8],
-    written: &[u8],
-    format: Format,
-    read: &ReadOptions,
-    edits: &[Diagnostic],
-) -> Vec<Diagnostic> {
-    if format.is_session() || source == written {
-        return Vec::new();
-    }
-    let (read, lower) = (read.clone().with_from(Some(format)), LowerOptions::strict());
-    let texts = json_of(source, format, &read, &lower).zip(json_of(written, format, &read, &lower));
-    let Some((source, written)) = texts else { return Vec::new() };
-    let messages = || match format.is_json() {
-        true => native(source.as_bytes(), &read, &lower),
-        false => Some(source.to_string()),
-    };
-    lost_in_place((&source, &written), format, edits, &messages)
-}
-
-/// As [`lost_by_edits`], of two texts of JSON. `messages` gives those of the source in native form, in which the edits
-/// count.
-pub(crate) fn lost_in_place(
-    (source, written): (&str, &str),
-    format: Format,
-    edits: &[Diagnostic],
-    messages: &dyn Fn() -> Option<String>,
-) -> Vec<Diagnostic> {
-    let told = Told {
-        report: edits,
-        behind: &[],
-        from: format.name(),
-        keeps_format: true,
-        has_records: false,
-        is_one: is_one(format, source),
-        lacks_ids: false,
-        messages,
-    };
-    account(source, written, &told).lost
-}
-
-/// What was cut out of a document, and how what is left was written.
-pub(crate) struct Cut<'a> {
-    pub(crate) format: Format,
-    pub(crate) read: &'a ReadOptions,
-    /// What is left, before it was written.
-    pub(crate) messages: &'a [Message],
-    /// What is said of it.
-    pub(crate) edits: &'a [Diagnostic],
-    /// Of chat messages that were written of it: the members that stay behind. Of the document itself nothing.
-    pub(crate) behind: Option<&'a [String]>,
-}
-
-impl Cut<'_> {
-    /// The values of the source that are neither in what was written nor in a message that the cut took or changed.
-    /// Nothing for a session that is written anew from its messages.
-    pub(crate) fn lost(&self, source: &[u8], written: &[u8]) -> Vec<Diagnostic> {
-        let (format, is_own) = (self.format, self.behind.is_none());
-        if source == written || is_own && format.is_session() {
-            return Vec::new();
-        }
-        let (read, lower) = (self.read.clone().with_from(Some(format)), LowerOptions::strict());
-        let text = match is_own {
-            true => json_of(written, format, &read, &lower),
-            false => std::str::from_utf8(written).ok().map(Cow::Borrowed),
-        };
-        let before = native(source, &read, &lower);
-        let texts = json_of(source, format, &read, &lower).zip(text).zip(before);
-        let Some(((source, written), before)) = texts else { return Vec::new() };
-        let mut after = Vec::new();
-        msg_core::native::write(self.messages, &mut after);
-        let after = String::from_utf8_lossy(&after);
-        let gone = changed(&before, &after);
-        let of_gone = |(at, _): &(usize, _)| {
-            let code = "convert::lost-message".into();
-            Diagnostic::warning(code, "cut").at_message(*at).with_fix("cut")
-        };
-        let mut report: Vec<_> = gone.iter().map(of_gone).collect();
-        report.extend_from_slice(self.edits);
-        // What the cut took is as good as written.
-        let written = gone.iter().fold(written.into_owned(), |res, it| res + "\n" + it.1);
-        let told = Told {
-            report: &report,
-            behind: self.behind.unwrap_or_default(),
-            from: format.name(),
-            keeps_format: is_own,
-            has_records: format.is_session() || format.name() == "otel",
-            is_one: is_one(format, &source),
-            lacks_ids: false,
-            messages: &|| Some(before.clone()),
-        };
-        account(&source, &written, &told).lost
-    }
-}
-
-/// The messages that are not among those that are left, with their places.
-fn changed<'b>(before: &'b str, after: &'b str) -> Vec<(usize, &'b str)> {
-    let rows = |it| serde_json::from_str::<Vec<&RawValue>>(it).unwrap_or_default();
-    let mut left: HashMap<&str, usize> = HashMap::new();
-    let after = rows(after);
-    after.iter().for_each(|it| *left.entry(it.get()).or_default() += 1);
-    let mut gone: Vec<_> = rows(before).into_iter().map(RawValue::get).enumerate().collect();
-    gone.retain(|(_, it)| match left.get_mut(it) {
-        Some(count @ 1..) => {
-            *count -= 1;
-            false
-        }
-        _ => true,
-    });
-    gone
-}
-
-/// Whether a document is one text, not lines of several.
-fn is_one(format: Format, source: &str) -> bool {
-    let end = || msg_json::value_end(source.as_bytes(), 0);
-    !format.codec().spans_lines() || end() == Some(source.trim_end().len())
-}
-
-/// A document as JSON: itself, or the messages of one that is none.
-fn json_of<'d>(
-    document: &'d [u8],
-    format: Format,
-    read: &ReadOptions,
-    lower: &LowerOptions,
-) -> Option<Cow<'d, str>> {
-    match format.is_json() {
-        true => {
-            let text = std::str::from_utf8(document).ok()?;
-            Some(Cow::Borrowed(text.trim_start_matches('\u{feff}')))
-        }
-        false => native(document, read, lower).map(Cow::Owned),
-    }
-}
-
-/// The messages of a document in native form.
-fn native(document: &[u8], read: &ReadOptions, lower: &LowerOptions) -> Option<String> {
-    let mut document = Document::read_unlowered(document, read).ok()?;
-    document.lower(lower);
-    let mut out = Vec::new();
-    msg_core::native::write(document.messages(), &mut out);
-    String::from_utf8(out).ok()
-}
 
 /// Whether what is written has no ids, so that a call and its result find each other by their places.
 fn lacks_ids(to: Format, options: &ConvertOptions) -> bool {

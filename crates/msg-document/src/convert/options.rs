@@ -11,6 +11,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use crate::codec::WriteOptions;
+use crate::fields::{FieldPath, Fields, JoinedPaths, Paths};
 use crate::options;
 use crate::read_options::ReadOptions;
 use crate::refusal::Refusal;
@@ -116,6 +117,9 @@ impl ConvertOptions {
     fn of(mut members: Members) -> Result<Self, Refusal> {
         let of = &mut members;
         let read = options::read(take(of, "from")?, take(of, "calls")?, take(of, "max_bytes")?);
+        let field = take::<Paths<FieldPath>>(of, "field")?.map_or_else(Vec::new, |it| it.0);
+        let join = take::<Paths<JoinedPaths>>(of, "join")?.map_or_else(Vec::new, |it| it.0);
+        let read = read.with_fields(Fields::of(field, join));
         let mut res = ConvertOptions::default().with_read(read);
         let (request, model) = (take(of, "request")?.unwrap_or(false), take(of, "model")?);
         let response = take(of, "response")?.unwrap_or(false);

@@ -8,12 +8,12 @@ use serde::Serialize;
 
 use super::options::FitOptions;
 use super::original::Original;
-use crate::convert::Cut;
 use crate::document::Document;
 use crate::json::ObjectWriter;
 use crate::lead::Lead;
-use crate::ledger::losses_as_errors;
+use crate::ledger::{Cut, losses_as_errors};
 use crate::refusal::Refusal;
+use crate::rows::Row;
 
 /// What came of it.
 #[derive(Debug)]
@@ -47,6 +47,8 @@ pub struct Fitted {
     pub(super) text: Option<Vec<u8>>,
     /// The values of the document that are not in what was written, and that were not cut.
     pub(super) lost: Vec<Diagnostic>,
+    /// The row that the document was taken out of, and how.
+    pub(super) row: Option<Row>,
 }
 
 /// What the options want to have.
@@ -191,7 +193,15 @@ impl Fitted {
     /// ```
     pub fn take_document(&mut self) -> Option<Vec<u8>> {
         let mut document = self.source.take()?;
-        self.written.take().or_else(|| self.write_into(&mut document))
+        let written = self.written.take().or_else(|| self.write_into(&mut document))?;
+        match &self.row {
+            Some(row) => {
+                let is_changed = self.first_changed.is_some();
+                let laid_out = |it| document.format().laid_out(row.only().unwrap_or_default(), it);
+                row.with(&[is_changed.then(|| laid_out(written))], document.format()).ok()
+            }
+            None => Some(written),
+        }
     }
 
     /// As [`Fitted::take_document`], of a document whose messages were made to fit

@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 
 use super::counter::Counter;
 use super::tools::{no_tool, tools_of};
+use crate::fields::{FieldPath, Fields, JoinedPaths, paths};
 use crate::format::Format;
 use crate::json::may_have_member;
 use crate::read_options::{Accept, ReadOptions};
@@ -24,6 +25,12 @@ use crate::text_calls::Calls;
 pub struct FitOptions {
     /// The format of the document; recognised if not given.
     pub from: Option<Format>,
+    /// The members of a row that hold a conversation each.
+    #[serde(deserialize_with = "paths")]
+    pub field: Vec<FieldPath>,
+    /// The members of a row that hold a request and its answer.
+    #[serde(deserialize_with = "paths")]
+    pub join: Vec<JoinedPaths>,
     /// Where its calls are.
     pub calls: Option<Calls>,
     /// The most bytes that it may have.
@@ -210,7 +217,8 @@ impl FitOptions {
     /// How the document is read.
     pub(crate) fn read(&self) -> ReadOptions {
         let read = ReadOptions::default().with_from(self.from).with_accept(self.accept);
-        let read = read.with_calls(self.calls.unwrap_or_default());
+        let fields = Fields::of(self.field.clone(), self.join.clone());
+        let read = read.with_calls(self.calls.unwrap_or_default()).with_fields(fields);
         match self.max_bytes {
             Some(max_bytes) => read.with_max_bytes(max_bytes),
             None => read,
@@ -255,6 +263,9 @@ impl FitOptions {
         let other = defaults.clone();
         FitOptions {
             from: self.from.or(other.from),
+            // Where the conversation is in a row is not for the row to say.
+            field: other.field,
+            join: other.join,
             calls: self.calls.or(other.calls),
             // How much is read is for the caller to say, not for the document.
             max_bytes: other.max_bytes,

@@ -17,6 +17,7 @@ use crate::document::Document;
 use crate::format::Format;
 use crate::lead::{Beside, Lead};
 use crate::refusal::Refusal;
+use crate::rows::Row;
 
 /// The source of ids: constant, so that the same input gives the same output (CA-91).
 const SEED: u64 = 0x6d73_6720_6669_7400;
@@ -48,8 +49,8 @@ impl Fitter {
     /// Fails as [`fit`] does.
     pub fn fit(&self, json: &[u8], summarizer: &dyn Summarizer) -> Result<Fitted, Refusal> {
         match self.options.of_line(json)? {
-            Some(own) => Fitter::of_lines(own)?.fit_json(list_of_line(json), summarizer),
-            None => self.fit_json(json, summarizer),
+            Some(own) => Fitter::of_lines(own)?.fit_row(list_of_line(json), summarizer),
+            None => self.fit_row(json, summarizer),
         }
     }
 
@@ -65,7 +66,7 @@ impl Fitter {
 
     fn answer_json(&self, json: &[u8], summarizer: &dyn Summarizer) -> Result<FitAnswer, Refusal> {
         let Some((goal, plan)) = &self.goal else {
-            return Ok(FitAnswer::Fitted(Box::new(self.fit_json(json, summarizer)?)));
+            return Ok(FitAnswer::Fitted(Box::new(self.fit_row(json, summarizer)?)));
         };
         let mut document = Document::read(json, &self.options.read())?;
         let undone = document.undone(plan, json).filter(|_| *goal == Goal::Undo);
@@ -73,6 +74,21 @@ impl Fitter {
         let applied = (*goal == Goal::Apply).then(|| plan.clone());
         let source = Some((Box::new(document), applied));
         Ok(FitAnswer::Reached(Reached { goal: *goal, messages, source, undone }))
+    }
+
+    /// As [`Fitter::fit_json`], also of the conversation in a row, which is put back into it.
+    fn fit_row(&self, json: &[u8], summarizer: &dyn Summarizer) -> Result<Fitted, Refusal> {
+        let read = self.options.read();
+        let row = match Row::of(json, &read)? {
+            Some(row) => row,
+            None => match self.fit_json(json, summarizer) {
+                Err(refusal) => Row::instead(json, &read, refusal)?,
+                fitted => return fitted,
+            },
+        };
+        let mut fitted = self.fit_json(row.only()?, summarizer)?;
+        fitted.row = Some(row);
+        Ok(fitted)
     }
 
     fn fit_json(&self, json: &[u8], summarizer: &dyn Summarizer) -> Result<Fitted, Refusal> {
@@ -180,6 +196,7 @@ impl Fitter {
             written: None,
             text: None,
             lost: Vec::new(),
+            row: None,
         };
         fitted.finish(ast, given.wants_plan, original.as_ref())?;
         let edits = fitted.records().len();

@@ -17,14 +17,14 @@ mod rows;
 mod stored;
 mod texts;
 
-use msg_core::{Code, Diagnostic};
+use msg_core::Diagnostic;
 
 pub(crate) use self::marks::{Found, find};
 pub(crate) use self::stored::stored;
 pub(crate) use self::texts::text;
 use crate::format::Format;
 use crate::outline::Outline;
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, foreign};
 
 /// A format that is not read.
 pub(crate) struct Foreign {
@@ -38,6 +38,8 @@ pub(crate) struct Foreign {
     pub(crate) spans_lines: bool,
     /// The format that reads both halves of it, where they are its own (RG-8).
     pub(crate) read_by: &'static str,
+    /// Where its conversation is, where that is always so: the first of these that it has (RW-6).
+    pub(crate) fields: &'static [&'static str],
 }
 
 /// The tables. The first row of which a document has a marker names it.
@@ -45,7 +47,7 @@ static TABLES: &[&[Foreign]] = &[rows::TABLE, apis::TABLE, frameworks::TABLE, ap
 
 impl Foreign {
     const fn new(what: &'static str, marks: &'static [&'static str]) -> Self {
-        Foreign { what, way: "", marks, spans_lines: false, read_by: "" }
+        Foreign { what, way: "", marks, spans_lines: false, read_by: "", fields: &[] }
     }
 
     const fn way(self, way: &'static str) -> Self {
@@ -54,6 +56,10 @@ impl Foreign {
 
     const fn read_by(self, read_by: &'static str) -> Self {
         Foreign { read_by, ..self }
+    }
+
+    const fn holds(self, fields: &'static [&'static str]) -> Self {
+        Foreign { fields, ..self }
     }
 
     const fn spans(self) -> Self {
@@ -114,9 +120,4 @@ fn described(outline: &Outline<'_>) -> String {
         }
         None => "a list without objects".to_owned(),
     }
-}
-
-/// A refusal of a document for what it is (RG-7).
-pub(crate) fn foreign(text: impl Into<std::borrow::Cow<'static, str>>) -> Diagnostic {
-    Diagnostic::error(Code::new("message::foreign-format"), text)
 }

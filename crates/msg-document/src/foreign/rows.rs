@@ -5,19 +5,22 @@ use super::Foreign;
 pub(super) static TABLE: &[Foreign] = &[
     Foreign::new(
         "a batch row of OpenAI",
-        &["document custom_id body", "document custom_id response"],
+        &["document custom_id body", "document custom_id response", "document custom_id error"],
     )
-    .way("its conversation is in `body`, or in `response.body`"),
+    .way("`msg check`, `repair`, `convert`, `stats` and `fit` read its `body`")
+    .holds(&["body", "response.body"]),
     Foreign::new(
         "a batch row of Anthropic",
         &["document custom_id params", "document custom_id result"],
     )
-    .way("its conversation is in `params`, or in `result.message`"),
+    .way("`msg check`, `repair`, `convert`, `stats` and `fit` read its `params`")
+    .holds(&["params", "result.message"]),
     Foreign::new(
         "a batch row of Gemini",
         &["document key request/contents", "document key response/candidates"],
     )
-    .way("its conversation is in `request` or `response`"),
+    .way("`msg check`, `repair`, `convert`, `stats` and `fit` read its `request`")
+    .holds(&["request", "response"]),
     Foreign::new(
         "a preference row (`chosen` and `rejected`)",
         &[
@@ -26,7 +29,8 @@ pub(super) static TABLE: &[Foreign] = &[
             "document non_preferred_output",
             "document chosen prompt",
         ],
-    ),
+    )
+    .way("`--join prompt,chosen --join prompt,rejected` reads both conversations"),
     Foreign::new(
         "a preference row (`prompt`, `completion` and `label`)",
         &["document completion label"],
@@ -52,7 +56,8 @@ pub(super) static TABLE: &[Foreign] = &[
     Foreign::new(
         "a run of LangSmith",
         &["document run_type inputs", "document run_type=llm|chain|tool", "document dotted_order"],
-    ),
+    )
+    .way("`--join` reads its request and answer, such as `--join inputs.messages,outputs.output`"),
     Foreign::new(
         "a span of Braintrust",
         &["document span_attributes", "document root_span_id input"],
@@ -69,11 +74,13 @@ pub(super) static TABLE: &[Foreign] = &[
             "document trace_id input output",
             "document parentObservationId",
         ],
-    ),
+    )
+    .way("`--join input,output` reads its conversation"),
     Foreign::new(
         "a log of Helicone, with a request and its response",
         &["document request_body", "document response_body"],
-    ),
+    )
+    .way("`--join request_body,response_body` reads its conversation"),
     Foreign::new(
         "a log of LiteLLM, with a request and its response",
         &[
@@ -81,7 +88,8 @@ pub(super) static TABLE: &[Foreign] = &[
             "document spend messages response",
             "document call_type spend",
         ],
-    ),
+    )
+    .way("`--join messages,response` reads its conversation"),
     Foreign::new(
         "a log of a gateway, with a request and its response",
         &[
@@ -94,7 +102,7 @@ pub(super) static TABLE: &[Foreign] = &[
             "document request/body",
         ],
     )
-    .way("its request or its response by itself is read"),
+    .way("`--field request.body` reads its request"),
     Foreign::new(
         "a row of a training set (xLAM: `query` and `answers`)",
         &["document query:T answers"],
@@ -184,12 +192,12 @@ pub(super) static TABLE: &[Foreign] = &[
             "document conversation_id turn conversation",
         ],
     )
-    .way("rename `conversation` to `messages`"),
+    .way("`--field conversation` reads it"),
     Foreign::new(
         "chat messages under `conversations`",
         &["document conversations/role conversations/content !conversations/from"],
     )
-    .way("rename `conversations` to `messages`"),
+    .way("`--field conversations` reads them"),
     Foreign::new(
         "a LLaMA-Factory conversation, whose parts hold their texts as `value`",
         &["content type=text value !text"],
@@ -198,35 +206,35 @@ pub(super) static TABLE: &[Foreign] = &[
         "a list of whole conversations, of which each is a document",
         &["element messages/role !role"],
     )
-    .way("write each on a line of its own, as `jq -c '.[]'` does"),
+    .way("`--field '[]'` reads each of them"),
     Foreign::new(
         "a conversation wrapped in another object (`data.messages`)",
         &["document data/messages/role"],
     )
-    .way("its messages are in `data.messages`"),
+    .way("`--field data.messages` reads them"),
     Foreign::new(
         "a conversation wrapped in another object (`result.messages`)",
         &["document result/messages/role !jsonrpc"],
     )
-    .way("its messages are in `result.messages`"),
+    .way("`--field result.messages` reads them"),
     Foreign::new(
         "a conversation wrapped in another object (`body.messages`)",
         &["document body/messages/role"],
     )
-    .way("its messages are in `body.messages`"),
+    .way("`--field body.messages` reads them"),
     Foreign::new(
         "a request wrapped in another object (`request.messages`)",
         &["document request/messages/role"],
     )
-    .way("its messages are in `request.messages`"),
+    .way("`--field request.messages` reads them"),
     Foreign::new(
         "a conversation wrapped in another object (`params.messages`)",
         &["document params/messages/role !jsonrpc"],
     )
-    .way("its messages are in `params.messages`"),
+    .way("`--field params.messages` reads them"),
     Foreign::new(
         "a conversation wrapped in another object (`response`)",
         &["document response/choices/message"],
     )
-    .way("its answer is in `response.choices`"),
+    .way("`--field response` reads it"),
 ];

@@ -1,8 +1,7 @@
 //! Files of sessions that are read with the others of their folder.
 
-use crate::foreign::foreign;
 use crate::outline::{Outline, Record, ValueKind};
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, foreign};
 
 /// The refusal of a file that is one of a session's; none of what is not.
 pub(crate) fn stored(outline: &Outline<'_>) -> Option<Refusal> {

@@ -9,9 +9,8 @@ use msg_core::{Code, Diagnostic, IdSource, Message, Report};
 use msg_file::{AppendOptions, Document, HistoryOptions, Limits, Mode, Nonce};
 
 use crate::codec::{Around, Codec, Content, Edited, Likelihood, WriteOptions};
-use crate::foreign::foreign;
 use crate::outline::Outline;
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, foreign};
 
 pub(crate) struct Msgmd;
 
@@ -57,7 +56,7 @@ impl Codec for Msgmd {
     /// A new file of these messages. The nonces of its ids are drawn like fresh call ids: the same
     /// messages give the same file.
     fn write(&self, messages: &mut Vec<Message>, _: &WriteOptions, out: &mut Vec<u8>) -> Report {
-        let mut ids = crate::document::Document::ids();
+        let mut ids = msg_core::SeededIds::new(0);
         let mut nonce = || Nonce::from_random(ids.next_u64());
         match msg_file::write(std::mem::take(messages), &AppendOptions::default(), &mut nonce) {
             // A long file is not copied where nothing stands before it.

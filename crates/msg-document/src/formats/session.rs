@@ -8,10 +8,9 @@ use msg_core::{Code, Diagnostic, Message, Report};
 use msg_session::{Blob, Dialect, Line, RepairOptions, Session};
 
 use crate::codec::{Around, Codec, Content, Edited, Likelihood, WriteOptions};
-use crate::foreign::foreign;
 use crate::layout::{Steps, carried, joined_steps};
 use crate::outline::Outline;
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, foreign};
 
 /// A dialect as a format.
 pub(crate) struct SessionFormat {

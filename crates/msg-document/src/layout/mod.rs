@@ -36,34 +36,8 @@ use self::merge::Merge;
 pub(crate) use self::splice::{MessageList, Piece};
 pub(crate) use self::steps::{Steps, joined_steps};
 use self::style::Style;
-use crate::format::Format;
 
-impl Format {
-    /// The JSON document `written` in the layout of `source`, from which it was made by editing: wherever both
-    /// say the same, the text of the source stands, white space, line ends and spelling of strings included.
-    ///
-    /// The value is that of `written`, always. What is no JSON comes back as `written`. Linear in both texts
-    /// (times the depth of what was edited, of which 64 levels are looked into).
-    ///
-    /// ```
-    /// use msg_document::Format;
-    ///
-    /// let source = "[\n  {\"role\": \"human\", \"content\": \"\\u00e9\"}\n]\n";
-    /// let written = r#"[{"role":"user","content":"é"}]"#;
-    /// let kept = Format::keep_layout(source.as_bytes(), written.as_bytes());
-    /// assert_eq!(kept, "[\n  {\"role\": \"user\", \"content\": \"\\u00e9\"}\n]\n".as_bytes());
-    /// ```
-    pub fn keep_layout(source: &[u8], written: &[u8]) -> Vec<u8> {
-        let is_json = |it: &str| validate(it.trim_start_matches('\u{feff}')).is_ok();
-        let texts = std::str::from_utf8(source).ok().zip(std::str::from_utf8(written).ok());
-        match texts.filter(|it| it.0 != it.1 && is_json(it.0) && is_json(it.1)) {
-            Some((source, written)) => merged(source, written),
-            None => written.to_vec(),
-        }
-    }
-}
-
-/// As [`Format::keep_layout`], of texts that are known to be JSON: `source` has been read, and `written` is ours.
+/// As `Format::keep_layout`, of texts that are known to be JSON: `source` has been read, and `written` is ours.
 pub(crate) fn keep_layout_of_json(source: &[u8], written: Vec<u8>) -> Vec<u8> {
     match std::str::from_utf8(source).ok().zip(std::str::from_utf8(&written).ok()) {
         Some((source, written)) if source != written => merged(source, written),
@@ -72,7 +46,7 @@ pub(crate) fn keep_layout_of_json(source: &[u8], written: Vec<u8>) -> Vec<u8> {
 }
 
 /// The walk over two texts of JSON that differ.
-fn merged(source: &str, written: &str) -> Vec<u8> {
+pub(crate) fn merged(source: &str, written: &str) -> Vec<u8> {
     let value = source.trim_start_matches('\u{feff}').trim_ascii();
     let start = source.len() - source.trim_start_matches('\u{feff}').trim_ascii_start().len();
     let written = written.trim_start_matches('\u{feff}').trim_ascii();

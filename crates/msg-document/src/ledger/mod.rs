@@ -10,6 +10,7 @@
 //! It knows no format: what counts as the same is one table, `rules`. Where all values are found, which is the usual
 //! case, the cost is one pass over either text.
 
+mod edits;
 mod leaves;
 mod pairing;
 mod rules;
@@ -18,6 +19,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use msg_core::{Code, Diagnostic, Severity};
 
+pub(crate) use self::edits::{Cut, is_one, json_of, lost_by_edits, lost_in_place, native};
 use self::leaves::{Frame, pointer, steps, walk};
 use self::pairing::{Element, Lacking, Missing, Written};
 use self::rules::Scope;
@@ -94,7 +96,10 @@ fn unaccounted(
         return Vec::new();
     }
     let accounts = Accounts::of(told.report);
-    missing.retain(|it| !accounts.body.iter().any(|of| rules::names(&of.message(), &it.steps)));
+    let is_told = |it: &Missing, of: &Diagnostic| {
+        rules::names(&of.message(), &it.steps) || rules::says_change(of, it.said())
+    };
+    missing.retain(|it| !accounts.body.iter().any(|of| is_told(it, of)));
     let native = if missing.is_empty() { None } else { (told.messages)() };
     let places = Places::of(native.as_deref().unwrap_or_default(), source, &missing);
     missing.retain(|it| !accounts.cover(it, &places));

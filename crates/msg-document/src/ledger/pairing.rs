@@ -217,6 +217,11 @@ impl Missing {
         res
     }
 
+    /// The text of a string; any other value as it is written.
+    pub(super) fn said(&self) -> &str {
+        &self.said
+    }
+
     /// The name of the member that holds it.
     fn name(&self) -> &str {
         let is_index = |it: &&String| it.bytes().all(|it| it.is_ascii_digit());

@@ -111,6 +111,7 @@ pub(super) fn is_word(name: &str) -> bool {
             | "thought"
             | "index"
             | "mode"
+            | "state"
             | "tool_choice"
     )
 }
@@ -165,12 +166,27 @@ const MOVES: &[&str] = &[
     "profile::thought-signature-missing",
 ];
 
+/// How mendings begin that take no value away.
+const KEEPS: &[&str] = &[
+    "insert", "merge", "move", "add", "answer", "name", "correct", "read as", "join", "split",
+    "made a",
+];
+
+/// How mendings begin that take a message or a part away.
+const GONE: &[&str] = &["drop", "remove", "left out", "leave out", "cut", "trim"];
+
+/// Whether a mending takes a value away.
+fn removes(it: &Diagnostic) -> bool {
+    let keeps = |fix: &str| KEEPS.iter().any(|it| fix.starts_with(it));
+    it.fix.as_deref().is_none_or(|fix| !keeps(fix))
+}
+
 /// What this finding accounts for.
 pub(super) fn scope(it: &Diagnostic) -> Scope {
     let code = it.code.as_str();
     if MOVES.contains(&code) {
         Scope::Nothing
-    } else if code == "convert::lost-member" {
+    } else if code == "convert::lost-member" || !removes(it) {
         Scope::Named
     } else {
         Scope::Place
@@ -179,7 +195,15 @@ pub(super) fn scope(it: &Diagnostic) -> Scope {
 
 /// Whether a finding accounts for all of a message: it was left out, or an edit made something else of it.
 pub(super) fn is_of_all(it: &Diagnostic) -> bool {
-    it.code == "convert::lost-message" || it.fix.is_some()
+    let is_gone = |fix: &str| GONE.iter().any(|it| fix.starts_with(it));
+    it.code == "convert::lost-message" || it.fix.as_deref().is_some_and(is_gone)
+}
+
+/// Whether a finding says that this value of a setting became another one: `… minimal became low`.
+pub(super) fn says_change(it: &Diagnostic, said: &str) -> bool {
+    let message = it.message();
+    it.code == "convert::value-changed"
+        && message.split(' ').any(|word| word.trim_matches('`') == said)
 }
 
 /// Whether a sentence names a member on this way: `` `tools[0].strict` ``, `openai.refusal`, or a name at its end.
@@ -275,7 +299,9 @@ pub(super) fn is_form(leaf: &Leaf<'_>, way: &[Frame<'_>]) -> bool {
             OPENAPI[1].contains(&leaf.name) && way.iter().any(|it| OPENAPI[0].contains(&it.name));
         return is_content || is_openapi || leaf.text == "{}" && is_of_application(leaf.name);
     }
-    if is_word(leaf.name) || is_setting(leaf, way) {
+    // A word stands alone: what is in a list or an object under its name is a value.
+    let is_alone = way.last().is_none_or(|it| !it.is_list);
+    if is_word(leaf.name) && is_alone || is_setting(leaf, way) {
         return true;
     }
     if matches!(leaf.text, "\"\"" | "null" | "[]" | "{}" | "false") {
@@ -297,10 +323,13 @@ pub(super) fn beside<'t>(told: &Told<'_>, leaf: &Leaf<'t>, way: &[Frame<'t>]) ->
         let said = BESIDE.iter().find(|row| it[0].is_list && row.0 == it[0].name)?.1;
         Some(it[1].name).filter(|name| !said.contains(name))
     });
-    let is_said = leaf.is_free || leaf.is_text() && OF_RECORDS.contains(&leaf.name);
+    // An element of a list of records that is no record is not bookkeeping.
+    let is_said =
+        leaf.is_free || leaf.name.is_empty() || leaf.is_text() && OF_RECORDS.contains(&leaf.name);
     let of_records = (told.has_records && !is_said).then_some(leaf.name);
     let mut names = way.iter().filter(|it| !it.is_list).map(|it| it.name);
-    let of_turns = names.find(|name| told.from == "turns" && OF_TURNS.contains(name));
+    let of_turns =
+        names.find(|name| told.from == "turns" && !told.keeps_format && OF_TURNS.contains(name));
     of_answer.filter(|_| !told.keeps_format).or(of_records).or(of_turns)
 }
 
@@ -331,9 +360,44 @@ pub(super) fn spellings<'s>(name: &str, said: &'s str) -> Vec<Cow<'s, str>> {
     if name == "bytes" {
         res.extend(text(said).map(Cow::Owned));
     }
+    if said.contains("<tool_call>") || said.contains("<tool_response>") {
+        res.push(Cow::Owned(without_markup(said)));
+    }
+    // Words of a setting or a schema that another provider writes in other letters.
+    if said.len() <= LONGEST_WORD && said.bytes().all(|it| it.is_ascii_alphabetic() || it == b'_') {
+        match said.bytes().any(|it| it.is_ascii_lowercase()) {
+            true => res.push(Cow::Owned(said.to_ascii_uppercase())),
+            false => res.push(Cow::Owned(said.to_ascii_lowercase())),
+        }
+    }
+    if matches!(name, "effort" | "reasoning_effort") && said == "none" {
+        res.push(Cow::Borrowed("disabled"));
+    }
     if matches!(name, "signature" | "redacted" | "redactedContent" | "data") {
         res.push(Cow::Owned(STANDARD.encode(said)));
         res.extend(text(said).map(Cow::Owned));
+    }
+    res
+}
+
+/// As long may a word be whose case is no matter.
+const LONGEST_WORD: usize = 32;
+
+/// A text with calls and results between tags, as their values: a call says its name and its arguments.
+fn without_markup(said: &str) -> String {
+    let mut res = String::new();
+    for piece in said.split(['<', '>']) {
+        let is_tag = matches!(piece.trim_start_matches('/'), "tool_call" | "tool_response");
+        match piece.trim() {
+            _ if is_tag => res.push(' '),
+            json if json.starts_with('{') && msg_json::validate(json).is_ok() => {
+                walk(json, |leaf, _| {
+                    let is_head = matches!(leaf.name, "name" | "arguments");
+                    res.extend([if is_head { "" } else { leaf.name }, " ", &*leaf.said(), " "]);
+                });
+            }
+            _ => res.push_str(piece),
+        }
     }
     res
 }

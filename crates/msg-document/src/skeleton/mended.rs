@@ -15,7 +15,7 @@ use super::{MARK, needs_texts};
 use crate::codec::WriteOptions;
 use crate::document::Document;
 use crate::format::Format;
-use crate::repair::RepairOptions;
+use crate::options::RepairOptions;
 
 /// A message of a mended list.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -28,12 +28,12 @@ pub use self::mended::MendedMessage;
 use self::message::Conversation;
 pub use self::source::Source;
 use self::text::JsonText;
-use crate::check::{CheckOptions, Checked};
+use crate::answers::{Checked, Repaired};
 use crate::codec::{Around, Content, WriteOptions};
 use crate::document::Document;
 use crate::format::Format;
+use crate::options::{CheckOptions, RepairOptions};
 use crate::read_options::ReadOptions;
-use crate::repair::{RepairOptions, Repaired};
 use crate::text_calls::Calls;
 
 /// Stands before the number of a long text. That a document has it itself does no harm: what quotes it is read whole.

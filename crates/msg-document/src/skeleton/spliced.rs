@@ -10,12 +10,11 @@ use msg_core::Diagnostic;
 use msg_json::{Writer, to_text};
 
 use super::mended::{self, MendedMessage};
-use crate::convert::{lost_by_edits, lost_in_place};
 use crate::document::Document;
 use crate::format::Format;
 use crate::layout::{MessageList, Piece};
-use crate::ledger::losses_as_errors;
-use crate::repair::{RepairOptions, Repaired};
+use crate::ledger::{losses_as_errors, lost_by_edits, lost_in_place};
+use crate::options::RepairOptions;
 
 /// The mended document, whose messages are at a place of its text; nothing where it depends on more than there is.
 pub(super) fn repair(

@@ -17,6 +17,7 @@ use crate::document::Document;
 use crate::fit::{Counter, FitOptions, counter, tool_specs};
 use crate::json::to_json;
 use crate::refusal::Refusal;
+use crate::rows::Row;
 use parts::Gatherer;
 
 /// What a conversation is made of. Tokens include what each message costs besides its texts.
@@ -132,7 +133,16 @@ fn read<'a>(
     options: &'a FitOptions,
 ) -> Result<(Vec<Message>, Cow<'a, FitOptions>), Refusal> {
     let options = options.of_line(json)?.map_or(Cow::Borrowed(options), Cow::Owned);
-    let messages = Document::read(json, &options.read())?.into_messages();
+    let read = options.read();
+    let row = Row::of(json, &read)?;
+    let document = match &row {
+        None => Document::read(json, &read).or_else(|refusal| {
+            let row = Row::instead(json, &read, refusal)?;
+            Document::read(row.only()?, &read)
+        }),
+        Some(row) => Document::read(row.only()?, &read),
+    };
+    let messages = document?.into_messages();
     let with_tools = match options.for_document(json) {
         Cow::Owned(it) => Cow::Owned(it),
         Cow::Borrowed(_) => options,

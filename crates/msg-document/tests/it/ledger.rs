@@ -97,7 +97,9 @@ fn changed_documents_account_for_every_text() {
         let Some(text) = mutant(text, seed as u64) else { continue };
         let to = targets[seed % targets.len()];
         failed.extend(conversions_account_for_all(text.as_bytes(), Some(*from), to).err());
-        failed.extend(repairs_account_for_all(text.as_bytes(), Some(*from), Some("openai")).err());
+        let profiles = [None, Some("openai"), Some("anthropic"), Some("gemini"), Some("mistral")];
+        let profile = profiles[(seed / 7) % profiles.len()];
+        failed.extend(repairs_account_for_all(text.as_bytes(), Some(*from), profile).err());
     }
     expect_none(&failed);
 }

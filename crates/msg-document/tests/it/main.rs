@@ -13,6 +13,7 @@ mod options;
 mod recognise;
 mod refused;
 mod responses;
+mod rows;
 mod skeleton;
 mod text_calls;
 mod thinking;

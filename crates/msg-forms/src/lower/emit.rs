@@ -25,11 +25,10 @@ pub(crate) fn turn(
     let before = cx.messages.len();
     match &turn.role {
         TurnRole::System if options.profile == LowerRules::Shipped => return cx.skip_role(turn),
-        TurnRole::System => cx.text_only(turn, cx.system_role(), Blank::Nothing),
+        TurnRole::System => cx.text_only(turn, cx.system_role()),
         TurnRole::User => match options.profile {
             LowerRules::Strict => cx.with_media(turn),
-            LowerRules::Doc => cx.text_only(turn, Role::User, Blank::Message),
-            LowerRules::Shipped => cx.text_only(turn, Role::User, Blank::Nothing),
+            LowerRules::Doc | LowerRules::Shipped => cx.text_only(turn, Role::User),
         },
         TurnRole::Assistant => cx.assistant(turn),
         TurnRole::Other(_) => return cx.skip_role(turn),
@@ -37,14 +36,6 @@ pub(crate) fn turn(
     if cx.messages.len() == before {
         cx.report(None, "turn::empty-message", "empty turn, not sent");
     }
-}
-
-/// What happens to a turn without text. The document's filter rules name assistants only (OA-7).
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Blank {
-    Nothing,
-    /// A message with an empty text.
-    Message,
 }
 
 /// Where the messages of a turn go, and what decides about them.
@@ -90,7 +81,7 @@ impl Cx<'_> {
         }
     }
 
-    fn text_only(&mut self, turn: &Turn, role: Role, blank: Blank) {
+    fn text_only(&mut self, turn: &Turn, role: Role) {
         let mut run = String::new();
         for (at, part) in turn.parts.iter().enumerate() {
             match part {
@@ -98,7 +89,7 @@ impl Cx<'_> {
                 _ => self.skip_part(at, part),
             }
         }
-        if !run.is_empty() || blank == Blank::Message {
+        if !run.is_empty() {
             self.messages.push(Message::new(role).with_text(run));
         }
     }

@@ -81,12 +81,27 @@ impl Log {
 
     /// Takes what was found in a document, or in a line of one, and returns what is printed at once.
     pub(super) fn take(&self, name: &str, line: Option<usize>, checked: &Checked) -> String {
+        self.add(name, line, checked.messages, &checked.diagnostics)
+    }
+
+    /// Takes why a document, or a line of one, could not be read, and returns what is printed at once.
+    pub(super) fn refuse(&self, name: &str, line: Option<usize>, refused: &Diagnostic) -> String {
+        self.add(name, line, 0, std::slice::from_ref(refused))
+    }
+
+    fn add(
+        &self,
+        name: &str,
+        line: Option<usize>,
+        messages: usize,
+        diagnostics: &[Diagnostic],
+    ) -> String {
         let mut found = self.found();
         found.documents += 1;
-        found.messages += checked.messages as u64;
-        found.affected += u64::from(!checked.diagnostics.is_empty());
+        found.messages += messages as u64;
+        found.affected += u64::from(!diagnostics.is_empty());
         let mut res = String::new();
-        for it in &checked.diagnostics {
+        for it in diagnostics {
             let at = (line.or(it.at.line), it.at.column);
             let which = match it.severity {
                 Severity::Error => 0,

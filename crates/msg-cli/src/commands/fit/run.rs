@@ -29,11 +29,23 @@ pub(super) struct Run<'a> {
 
 impl Run<'_> {
     pub(super) fn lines(&self, lines: Lines<'_>, options: &FitOptions) -> Result<Status, Failure> {
-        self.args.expect_no_files()?;
+        let is_printed = lines.is_row() && !self.args.json;
+        if !is_printed {
+            self.args.expect_no_files()?;
+        }
         let options = FitOptions { accept: Accept::Json, ..options.clone() };
         let fitter = Fitter::of_lines(options).map_err(|it| Failure::Usage(it.to_string()))?;
         lines.answer(|line| {
             let mut answer = fitter.answer(line, self.summarizer)?;
+            if is_printed {
+                let (edits, remaining) = match answer.fitted() {
+                    Some(it) => (it.edits(), it.remaining.clone()),
+                    None => (Vec::new(), Vec::new()),
+                };
+                let status = Status::of(answer.is_clean());
+                let json = answer.take_document().unwrap_or_default();
+                return Ok(Answer { json, edits, remaining, status });
+            }
             Ok(Answer::new(answer.to_json(), Status::of(answer.is_clean())))
         })
     }

@@ -80,7 +80,7 @@ fn accounts_for_all(
     texts.retain(|it| {
         // A document in a text is read as what it says.
         let mut inner = Vec::new();
-        if let Ok(value @ Value::Object(_)) = serde_json::from_str(&it.1) {
+        if let Ok(value @ (Value::Object(_) | Value::Array(_))) = serde_json::from_str(&it.1) {
             collect(&value, &mut Vec::new(), &mut inner);
         }
         let is_said = !inner.is_empty() && inner.iter().all(|it| told.is_about(&it.1, &rows));

@@ -1,6 +1,6 @@
 //! One conversation of two halves: an export has the request in one column and the answer in another (SC-9).
 //!
-//! Halves are put behind each other and nothing else: whether the whole is sound is for `check` to say.
+//! Halves are put one after the other and nothing else: whether the whole is sound is for `check` to say.
 //!
 //! ```text
 //! input   null   a text: of the user        a list, a body, one message: its messages
@@ -41,34 +41,56 @@ pub fn join(
     if input.is_none() && output.is_none() {
         return Ok(None);
     }
-    let halves = [Half::read(input, read)?, Half::read(output, read)?];
-    let mut out = Vec::new();
-    match halves {
-        [Half::Document(mut input), output] => {
-            let mut messages = input.take_messages();
-            messages.extend(output.into_messages(Role::Assistant));
-            input.put_edited(messages);
-            input.write(&WriteOptions::default(), &mut out);
+    Ok(Some(Joined::of(Half::read(input, read)?, Half::read(output, read)?).document))
+}
+
+/// A conversation of two halves.
+pub(super) struct Joined {
+    pub(super) document: Vec<u8>,
+    /// How many messages the request has.
+    pub(super) n_asked: usize,
+    /// How many messages the answer has.
+    pub(super) n_answered: usize,
+}
+
+impl Joined {
+    pub(super) fn of(input: Half, output: Half) -> Self {
+        let mut out = Vec::new();
+        let (n_asked, n_answered);
+        match (input, output) {
+            (Half::Document(mut input), output) => {
+                let mut messages = input.take_messages();
+                let answer = output.into_messages(Role::Assistant);
+                (n_asked, n_answered) = (messages.len(), answer.len());
+                messages.extend(answer);
+                input.put_edited(messages);
+                input.write(&WriteOptions::default(), &mut out);
+            }
+            (input, output) => {
+                let format = output.format();
+                let mut messages = input.into_messages(Role::User);
+                let answer = output.into_messages(Role::Assistant);
+                (n_asked, n_answered) = (messages.len(), answer.len());
+                messages.extend(answer);
+                format.codec().write(&mut messages, &WriteOptions::default(), &mut out);
+            }
         }
-        [input, output] => {
-            let format = output.format();
-            let mut messages = input.into_messages(Role::User);
-            messages.extend(output.into_messages(Role::Assistant));
-            format.codec().write(&mut messages, &WriteOptions::default(), &mut out);
-        }
+        Joined { document: out, n_asked, n_answered }
     }
-    Ok(Some(out))
 }
 
 /// One side of an export row.
-enum Half {
+pub(super) enum Half {
     Nothing,
     Text(String),
     Document(Box<Document>),
 }
 
 impl Half {
-    fn read(bytes: Option<&[u8]>, read: &ReadOptions) -> Result<Self, Refusal> {
+    /// Reads a half.
+    ///
+    /// Fails for a document that cannot be read.
+    pub(super) fn read(bytes: Option<&[u8]>, read: &ReadOptions) -> Result<Self, Refusal> {
         let bytes = bytes.unwrap_or_default();
         read.expect_size(bytes)?;
         Ok(match bytes.trim_ascii() {
@@ -90,7 +112,7 @@ impl Half {
         }
     }
 
-    fn into_messages(self, role: Role) -> Vec<Message> {
+    pub(super) fn into_messages(self, role: Role) -> Vec<Message> {
         match self {
             Half::Nothing => Vec::new(),
             Half::Text(text) => vec![Message::new(role).with_text(text)],

@@ -17,7 +17,7 @@ use msg_codec::codec::{owner_of_member, owner_of_type};
 use msg_core::{Code, Diagnostic, Message, Origin, Other, Part};
 use msg_json::Reader;
 
-use crate::api_shapes::is_kind_of;
+use super::is_kind_of;
 
 /// Members of a message in which only other formats keep what it says.
 const LISTS: [(&str, &str); 3] =

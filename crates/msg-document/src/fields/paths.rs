@@ -1,0 +1,209 @@
+//! Where in a JSON document a conversation is: a path as it is typed, and the values that it leads to.
+//!
+//! ```text
+//! request.body     the member `body` of the member `request`
+//! runs[0].input    an element by its number
+//! [].messages      `messages` of each element of a list
+//! /a.b/0           a JSON Pointer (RFC 6901), for names with dots
+//! ```
+
+use std::fmt;
+use std::ops::Range;
+use std::str::FromStr;
+
+use msg_json::{JsonError, Kind, Reader};
+use serde::{Deserialize, Deserializer};
+
+use crate::refusal::Refusal;
+
+/// As many steps may a path have.
+const MOST_STEPS: usize = 32;
+
+/// The way to a value in a JSON document (RW-1).
+///
+/// ```
+/// use msg_document::FieldPath;
+///
+/// let path: FieldPath = "request.body".parse()?;
+/// assert_eq!(path.to_string(), "request.body");
+/// assert!("a..b".parse::<FieldPath>().is_err());
+/// # Ok::<(), msg_document::Refusal>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FieldPath {
+    text: String,
+    steps: Vec<Step>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Step {
+    /// A member by its name, or an element by its number.
+    Name(String),
+    /// Each element of a list.
+    Each,
+}
+
+/// A value that a path leads to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Found {
+    /// Its bytes in the document.
+    pub(crate) range: Range<usize>,
+    /// The JSON Pointer to it.
+    pub(crate) pointer: String,
+}
+
+impl FromStr for FieldPath {
+    type Err = Refusal;
+
+    fn from_str(text: &str) -> Result<Self, Refusal> {
+        let bad = |why: &str| {
+            let text = format!("bad path `{text}`: {why}, expected for example `request.body`");
+            Refusal::bad_option(text)
+        };
+        let steps = match text.strip_prefix('/') {
+            Some(pointer) => pointer.split('/').map(|it| Step::Name(unescaped(it))).collect(),
+            None => dotted(text.strip_prefix('.').unwrap_or(text)).map_err(bad)?,
+        };
+        if steps.len() > MOST_STEPS {
+            return Err(bad("more than 32 steps"));
+        }
+        Ok(FieldPath { text: text.to_owned(), steps })
+    }
+}
+
+impl fmt::Display for FieldPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl<'de> Deserialize<'de> for FieldPath {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+impl FieldPath {
+    /// The values that it leads to in a document, in the order of the document. Linear.
+    ///
+    /// Fails for what is not JSON.
+    pub(crate) fn find(&self, json: &str) -> Result<Vec<Found>, JsonError> {
+        let mut reader = Reader::from_text(json);
+        let start = reader.next_offset();
+        let raw = reader.raw()?;
+        reader.finish()?;
+        let whole = Found { range: start..start + raw.len(), pointer: String::new() };
+        let mut found = vec![whole];
+        for step in &self.steps {
+            let mut next = Vec::new();
+            for it in &found {
+                step.follow(json, it, &mut next)?;
+            }
+            found = next;
+        }
+        Ok(found)
+    }
+}
+
+impl Step {
+    fn follow(&self, json: &str, at: &Found, out: &mut Vec<Found>) -> Result<(), JsonError> {
+        let mut reader = Reader::from_text(&json[at.range.clone()]);
+        let place = |reader: &mut Reader<'_>, step: &str| {
+            let start = at.range.start + reader.next_offset();
+            let raw = reader.raw()?;
+            let pointer = format!("{}/{}", at.pointer, step.replace('~', "~0").replace('/', "~1"));
+            Ok::<_, JsonError>(Found { range: start..start + raw.len(), pointer })
+        };
+        match (self, reader.peek()?) {
+            (Step::Name(name), Kind::Object) => {
+                reader.begin_object()?;
+                let mut last = None;
+                while let Some(key) = reader.next_key()? {
+                    match key.text == name.as_str() {
+                        true => last = Some(place(&mut reader, name)?),
+                        false => _ = reader.raw()?,
+                    }
+                }
+                out.extend(last);
+            }
+            (step, Kind::Array) => {
+                let wanted = match step {
+                    Step::Name(name) => match name.parse::<usize>() {
+                        Ok(number) => Some(number),
+                        Err(_) => return Ok(()),
+                    },
+                    Step::Each => None,
+                };
+                reader.begin_array()?;
+                let mut number = 0;
+                while reader.next_element()? {
+                    match wanted.is_none_or(|it| it == number) {
+                        true => out.push(place(&mut reader, &number.to_string())?),
+                        false => _ = reader.raw()?,
+                    }
+                    number += 1;
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+fn unescaped(step: &str) -> String {
+    step.replace("~1", "/").replace("~0", "~")
+}
+
+/// The steps of `a.b[0][]`.
+fn dotted(text: &str) -> Result<Vec<Step>, &'static str> {
+    let mut steps = Vec::new();
+    for piece in text.split('.') {
+        let (name, mut rest) = piece.split_at(piece.find('[').unwrap_or(piece.len()));
+        if name.is_empty() && (rest.is_empty() || !steps.is_empty()) {
+            return Err("a name is missing");
+        }
+        if !name.is_empty() {
+            steps.push(Step::Name(name.to_owned()));
+        }
+        while let Some(inner) = rest.strip_prefix('[') {
+            let (number, behind) = inner.split_once(']').ok_or("`]` is missing")?;
+            let is_number = number.bytes().all(|it| it.is_ascii_digit());
+            steps.push(match number {
+                "" => Step::Each,
+                _ if is_number => Step::Name(number.to_owned()),
+                _ => return Err("brackets take a number"),
+            });
+            rest = behind;
+        }
+        if !rest.is_empty() {
+            return Err("a dot is missing");
+        }
+    }
+    Ok(steps)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::FieldPath;
+
+    #[test]
+    fn paths_lead_to_values() {
+        let json = r#" {"a":{"b":[{"c":1},{"c":2}]},"a.b":3,"a":{"b":[{"c":4},{"c":5}]}}"#;
+        let found = |path: &str| {
+            let path: FieldPath = path.parse().expect("because it is one");
+            let found = path.find(json).expect("because it is JSON");
+            let shown =
+                found.iter().map(|it| format!("{} {}", it.pointer, &json[it.range.clone()]));
+            shown.collect::<Vec<_>>()
+        };
+        assert_eq!(found("a.b[1].c"), ["/a/b/1/c 5"]);
+        assert_eq!(found(".a.b[].c"), ["/a/b/0/c 4", "/a/b/1/c 5"]);
+        assert_eq!(found("/a.b"), ["/a.b 3"]);
+        assert_eq!(found("/a/b/0/c"), ["/a/b/0/c 4"]);
+        assert_eq!(found("a.x.c"), [""; 0]);
+        for bad in ["", "a..b", "a[", "a[x]", "a[0]b", "a.[0].", "."] {
+            assert!(bad.parse::<FieldPath>().is_err(), "{bad}");
+        }
+    }
+}

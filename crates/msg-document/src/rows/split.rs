@@ -1,0 +1,397 @@
+//! A row that is taken apart: its conversations as documents, the places of their findings in the row, and the way back.
+
+use msg_core::{Code, Diagnostic, Message, Part, Role};
+use msg_json::{JsonError, Problem};
+
+use super::join::{Half, Joined};
+use super::no_conversation;
+use super::side::{Side, first, line_and_column, list_of, side};
+use crate::document::Document;
+use crate::fields::{Fields, Found, Place};
+use crate::foreign;
+use crate::format::Format;
+use crate::outline::Outline;
+use crate::read_options::ReadOptions;
+use crate::refusal::Refusal;
+
+/// A row that was taken apart (RW-2).
+///
+/// ```
+/// use msg_document::{Fields, ReadOptions, Row};
+///
+/// let json = br#"{"n":1, "chat":"[{\"role\":\"user\",\"content\":\"hi\"}]"}"#;
+/// let fields = Fields::field("chat".parse()?);
+/// let row = Row::read(json, &fields, &ReadOptions::default())?;
+/// assert_eq!(row.documents().next(), Some(&br#"[{"role":"user","content":"hi"}]"#[..]));
+///
+/// let written = row.with(&[Some(b"[]".to_vec())], "openai".parse()?)?;
+/// assert_eq!(written, br#"{"n":1, "chat":"[]"}"#);
+/// # Ok::<(), msg_document::Refusal>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Row {
+    json: String,
+    slots: Vec<Slot>,
+    /// How its conversations are read.
+    read: ReadOptions,
+    /// Its kind was recognised: nobody said where its conversation is.
+    is_known: bool,
+}
+
+/// A conversation in a row.
+#[derive(Debug, Clone)]
+struct Slot {
+    document: Vec<u8>,
+    sides: Sides,
+}
+
+#[derive(Debug, Clone)]
+enum Sides {
+    One(Side),
+    Two {
+        input: Option<Side>,
+        output: Option<Side>,
+        /// How many messages the request has.
+        n_asked: usize,
+        /// How many messages the answer has.
+        n_answered: usize,
+    },
+}
+
+impl Row {
+    /// Takes a row apart.
+    ///
+    /// Fails for what is not JSON, and for a row that has no conversation at any of the places. Linear.
+    pub fn read(json: &[u8], fields: &Fields, read: &ReadOptions) -> Result<Self, Refusal> {
+        read.expect_size(json)?;
+        let text = text_of(json)?;
+        let mut slots = Vec::new();
+        for place in &fields.places {
+            slots.extend(match place {
+                Place::Field(path) => {
+                    let found = path.find(text).map_err(msg_core::Error::from)?;
+                    let slots =
+                        found.into_iter().filter_map(|it| field(text, it, read).transpose());
+                    slots.collect::<Result<Vec<_>, _>>()?
+                }
+                Place::Join(paths) => {
+                    let input = paths.input.find(text).map_err(msg_core::Error::from)?;
+                    let output = paths.output.find(text).map_err(msg_core::Error::from)?;
+                    joined(text, input, output, read)?
+                }
+            });
+        }
+        if slots.is_empty() {
+            return Err(no_conversation(format!("the row has no conversation at {fields}")));
+        }
+        let read = read.clone().with_fields(Fields::default());
+        Ok(Row { json: text.to_owned(), slots, read, is_known: false })
+    }
+
+    /// A row of a kind that is known, such as a line of a batch; nothing of any other document (RW-6).
+    ///
+    /// Fails for a row of such a kind that holds no conversation.
+    ///
+    /// ```
+    /// use msg_document::{ReadOptions, Row};
+    ///
+    /// let line = br#"{"custom_id":"a","body":{"model":"m","messages":[{"role":"user","content":"hi"}]}}"#;
+    /// assert!(Row::known(line, &ReadOptions::default())?.is_some());
+    /// assert!(Row::known(br#"[{"role":"user","content":"hi"}]"#, &ReadOptions::default())?.is_none());
+    /// # Ok::<(), msg_document::Refusal>(())
+    /// ```
+    pub fn known(json: &[u8], read: &ReadOptions) -> Result<Option<Self>, Refusal> {
+        let may_be = memchr::memmem::find(json, b"\"custom_id\"").is_some()
+            || memchr::memmem::find(json, b"\"key\"").is_some();
+        if !may_be || !read.fields.is_empty() {
+            return Ok(None);
+        }
+        let outline = Outline::of(json);
+        if outline.is_broken() || outline.has_lines() {
+            return Ok(None);
+        }
+        let Some(found) = foreign::find(&outline, None) else { return Ok(None) };
+        let mut refused = None;
+        for path in found.row.fields {
+            match Row::read(json, &Fields::field(path.parse()?), read) {
+                Ok(row) => return Ok(Some(Row { is_known: true, ..row })),
+                Err(it) => refused = refused.or(Some(it)),
+            }
+        }
+        match refused {
+            Some(it) if it.diagnostic().code == "document::no-conversation" => {
+                Err(no_conversation(format!("{} without a conversation", found.row.what)))
+            }
+            Some(it) => Err(it),
+            None => Ok(None),
+        }
+    }
+
+    /// The row of a document by the options it is read with; nothing where the document is the conversation.
+    pub(crate) fn of(json: &[u8], read: &ReadOptions) -> Result<Option<Self>, Refusal> {
+        match read.fields.is_empty() {
+            true => Ok(None),
+            false => Row::read(json, &read.fields, read).map(Some),
+        }
+    }
+
+    /// The row that a document is which was refused as a conversation.
+    ///
+    /// Fails with that refusal for any other document.
+    pub(crate) fn instead(
+        json: &[u8],
+        read: &ReadOptions,
+        refusal: Refusal,
+    ) -> Result<Self, Refusal> {
+        let may_be = read.from.is_none() && refusal.diagnostic().code == "message::foreign-format";
+        match may_be.then(|| Row::known(json, read)).transpose()?.flatten() {
+            Some(row) => Ok(row),
+            None => Err(refusal),
+        }
+    }
+
+    /// The refusal of a conversation, with its place in the row.
+    pub(crate) fn refused(&self, at: usize, refusal: Refusal) -> Refusal {
+        let mut found = [*refusal.into_diagnostic()];
+        self.place(at, &mut found);
+        let [found] = found;
+        found.into()
+    }
+
+    /// The conversations, each a document.
+    pub fn documents(&self) -> impl ExactSizeIterator<Item = &[u8]> {
+        self.slots.iter().map(|it| &*it.document)
+    }
+
+    /// The one conversation.
+    ///
+    /// Fails for a row that has several.
+    pub(crate) fn only(&self) -> Result<&[u8], Refusal> {
+        match self.slots.as_slice() {
+            [one] => Ok(&one.document),
+            several => Err(Refusal::bad_option(format!(
+                "the row has {} conversations, expected one: name it with `field`",
+                several.len()
+            ))),
+        }
+    }
+
+    /// Whether its kind was recognised, so that its conversation goes into another format alone (RW-7).
+    pub(crate) fn is_known(&self) -> bool {
+        self.is_known
+    }
+
+    /// The names of its members beside the conversation.
+    pub(crate) fn members(&self) -> Vec<String> {
+        let Ok(members) =
+            serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(&self.json)
+        else {
+            return Vec::new();
+        };
+        let of_it =
+            |name: &str| self.slots.iter().flat_map(Slot::pointers).any(|it| first(it) == name);
+        members.into_iter().map(|it| it.0).filter(|it| !of_it(it)).collect()
+    }
+
+    /// Gives the findings of a conversation their places in the row: a JSON Pointer, a line and a column (RW-5).
+    pub fn place(&self, number: usize, found: &mut [Diagnostic]) {
+        let Some(slot) = self.slots.get(number).filter(|_| !found.is_empty()) else { return };
+        let (asked, answered) = slot.two_sides();
+        if found.iter().any(|it| it.at.pointer.is_none()) && slot.keeps_places() {
+            // What was found by a quick look has no places yet.
+            if let Ok(document) = Document::read(&slot.document, &self.read) {
+                document.locate(&slot.document, found);
+            }
+        }
+        let bases = [asked, answered].map(|it| line_and_column(&self.json, it.range.start));
+        for it in found {
+            let is_answer = it.at.message.is_some_and(|it| it >= slot.n_asked());
+            let side = if is_answer { answered } else { asked };
+            let base = bases[usize::from(is_answer)];
+            side.place(&mut it.at, base, slot.keeps_places());
+        }
+    }
+
+    /// The row with other documents in the place of its conversations, all of this format; `None` leaves one as it is.
+    ///
+    /// Fails where two conversations share a request and would change it differently, and where the answer of a pair
+    /// cannot be read.
+    pub fn with(&self, documents: &[Option<Vec<u8>>], format: Format) -> Result<Vec<u8>, Refusal> {
+        let mut edits: Vec<(&Side, Vec<u8>)> = Vec::new();
+        for (slot, document) in self.slots.iter().zip(documents) {
+            let Some(document) = document.as_ref().filter(|it| **it != slot.document) else {
+                continue;
+            };
+            for (side, text) in slot.written(&self.json, document, format, &self.read)? {
+                let value = side.value(&text);
+                match edits.iter().find(|it| it.0.range == side.range) {
+                    Some((_, known)) if *known == value => {}
+                    Some(_) => {
+                        let text = format!(
+                            "the conversations of the row need different values at `{}`",
+                            side.pointer
+                        );
+                        return Err(no_conversation(text));
+                    }
+                    None => edits.push((side, value)),
+                }
+            }
+        }
+        edits.sort_by_key(|it| it.0.range.start);
+        let (mut out, mut done) = (Vec::with_capacity(self.json.len()), 0);
+        for (side, value) in edits {
+            out.extend_from_slice(&self.json.as_bytes()[done..side.range.start]);
+            out.extend_from_slice(&value);
+            done = side.range.end;
+        }
+        out.extend_from_slice(&self.json.as_bytes()[done..]);
+        Ok(out)
+    }
+}
+
+impl Slot {
+    fn pointers(&self) -> impl Iterator<Item = &str> {
+        let (asked, answered) = self.two_sides();
+        [&*asked.pointer, &answered.pointer].into_iter()
+    }
+
+    /// Whether places in the document are places in the row.
+    fn keeps_places(&self) -> bool {
+        matches!(&self.sides, Sides::One(it) if !it.is_encoded)
+    }
+
+    /// The values of the request and of the answer; one for both where there is one.
+    fn two_sides(&self) -> (&Side, &Side) {
+        match &self.sides {
+            Sides::One(it) => (it, it),
+            Sides::Two { input: Some(input), output: Some(output), .. } => (input, output),
+            Sides::Two { input, output, .. } => {
+                let one = input.as_ref().or(output.as_ref()).expect("because a pair has a half");
+                (one, one)
+            }
+        }
+    }
+
+    /// How many messages the request has.
+    fn n_asked(&self) -> usize {
+        match self.sides {
+            Sides::One(_) => usize::MAX,
+            Sides::Two { n_asked, .. } => n_asked,
+        }
+    }
+
+    /// What the values are of a new document, as JSON.
+    fn written(
+        &self,
+        row: &str,
+        document: &[u8],
+        format: Format,
+        read: &ReadOptions,
+    ) -> Result<Vec<(&Side, Vec<u8>)>, Refusal> {
+        let (input, output, n_answered) = match &self.sides {
+            Sides::One(side) => return Ok(vec![(side, side.unwrapped(document).to_vec())]),
+            Sides::Two { input, output, n_answered, .. } => (input, output, *n_answered),
+        };
+        let mut whole = Document::read(document, &read.clone().with_from(Some(format)))?;
+        let mut asked = whole.take_messages();
+        let n = match (input, output) {
+            (None, _) => asked.len(),
+            (_, None) => 0,
+            (_, Some(side)) => {
+                let old = Half::read(Some(side.text(row).as_bytes()), read)?;
+                n_of_answer(&asked, &old.into_messages(Role::Assistant), n_answered)
+            }
+        };
+        let answered = asked.split_off(asked.len() - n);
+        let mut res = Vec::new();
+        if let Some(side) = output {
+            res.push((
+                side,
+                side.half(row, answered, format, read, |messages| list_of(messages, format))?,
+            ));
+        }
+        if let Some(side) = input {
+            let body = |messages| {
+                whole.put_edited(messages);
+                whole.written()
+            };
+            res.push((side, side.half(row, asked, format, read, body)?));
+        }
+        Ok(res)
+    }
+}
+
+/// How many messages at the end of a conversation are the answer: from the first message of the old answer on, or where
+/// that is not there any more as many of the assistant and of tools as it had.
+fn n_of_answer(messages: &[Message], old: &[Message], n_answered: usize) -> usize {
+    let is_same = |it: &Message, first: &Message| {
+        let calls =
+            |it: &Message| it.parts.iter().filter(|it| matches!(it, Part::ToolCall(_))).count();
+        it.role == first.role && it.text() == first.text() && calls(it) == calls(first)
+    };
+    let start = old.first().and_then(|first| messages.iter().rposition(|it| is_same(it, first)));
+    let is_answer = |it: &&Message| matches!(it.role, Role::Assistant | Role::Tool);
+    match start {
+        Some(start) => messages.len() - start,
+        None => messages.iter().rev().take(n_answered).take_while(is_answer).count(),
+    }
+}
+
+/// The conversation in a member; nothing where it is null.
+fn field(row: &str, found: Found, read: &ReadOptions) -> Result<Option<Slot>, Refusal> {
+    let Some((side, text)) = side(row, found) else { return Ok(None) };
+    if matches!(text.trim_ascii_start().as_bytes().first(), Some(b'[' | b'{')) {
+        read.expect_size(text.as_bytes())?;
+        return Ok(Some(Slot { document: text.into_bytes(), sides: Sides::One(side) }));
+    }
+    let pointer = &side.pointer;
+    let text = format!("`{pointer}` is not a conversation: expected a list or an object");
+    let mut refusal = Diagnostic::error(Code::new("document::no-conversation"), text);
+    if row[side.range.clone()].starts_with('"') {
+        refusal = refusal.with_fix("--join takes a request and its answer that are texts");
+    }
+    refusal.at.pointer = Some(side.pointer);
+    Err(refusal.into())
+}
+
+/// The conversations of requests and their answers; one request may have several answers, and one answer none.
+fn joined(
+    row: &str,
+    inputs: Vec<Found>,
+    outputs: Vec<Found>,
+    read: &ReadOptions,
+) -> Result<Vec<Slot>, Refusal> {
+    let n = inputs.len().max(outputs.len());
+    let fits = |it: &[Found]| matches!(it.len(), 0 | 1) || it.len() == n;
+    if !fits(&inputs) || !fits(&outputs) {
+        let text = format!("the row has {} requests and {} answers", inputs.len(), outputs.len());
+        return Err(no_conversation(text));
+    }
+    let nth = |list: &[Found], at: usize| list.get(if list.len() == 1 { 0 } else { at }).cloned();
+    let mut res = Vec::new();
+    for at in 0..n {
+        let sides = [nth(&inputs, at), nth(&outputs, at)].map(|it| it.and_then(|it| side(row, it)));
+        let [input, output] = sides;
+        if input.is_none() && output.is_none() {
+            continue;
+        }
+        let half = |it: &Option<(Side, String)>| {
+            let text = it.as_ref().map(|it| it.1.as_bytes());
+            Half::read(text, read).map_err(|refusal| match it {
+                Some((side, _)) => refusal.at_pointer(&side.pointer),
+                None => refusal,
+            })
+        };
+        let Joined { document, n_asked, n_answered } = Joined::of(half(&input)?, half(&output)?);
+        let (input, output) = (input.map(|it| it.0), output.map(|it| it.0));
+        res.push(Slot { document, sides: Sides::Two { input, output, n_asked, n_answered } });
+    }
+    Ok(res)
+}
+
+fn text_of(json: &[u8]) -> Result<&str, Refusal> {
+    let json = json.strip_prefix("\u{feff}".as_bytes()).unwrap_or(json);
+    std::str::from_utf8(json).map_err(|it| {
+        msg_core::Error::from(JsonError { offset: it.valid_up_to(), problem: Problem::Utf8 }).into()
+    })
+}
