@@ -44,9 +44,7 @@ impl From<ReadMembers> for ReadOptions {
     fn from(it: ReadMembers) -> Self {
         let read = ReadOptions::default();
         let max_bytes = it.max_bytes.unwrap_or(read.max_bytes);
-        read.with_from(it.from)
-            .with_calls(it.calls.unwrap_or_default())
-            .with_max_bytes(max_bytes)
+        read.with_from(it.from).with_calls(it.calls.unwrap_or_default()).with_max_bytes(max_bytes)
     }
 }
 
