@@ -39,6 +39,21 @@ pub fn options_from_json<T: DeserializeOwned>(json: &[u8]) -> Result<T, Refusal>
     understood.map_err(|it| Refusal::bad_option(format!("options are not understood: {it}")))
 }
 
+/// The members of the options of functions that only read.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct ReadMembers {
+    from: Option<Format>,
+    calls: Option<Calls>,
+    max_bytes: Option<u64>,
+}
+
+impl From<ReadMembers> for ReadOptions {
+    fn from(it: ReadMembers) -> Self {
+        read(it.from, it.calls, it.max_bytes)
+    }
+}
+
 /// What to check by.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(try_from = "CheckMembers")]

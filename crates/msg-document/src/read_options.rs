@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use crate::fields::Fields;
 use crate::format::Format;
+use crate::options::ReadMembers;
 use crate::refusal::Refusal;
 use crate::text_calls::Calls;
 
@@ -29,23 +30,6 @@ pub struct ReadOptions {
     /// Where its conversations are, if it is a row that holds them. Looked at by `check`, `repair`, `convert`, `stats`
     /// and `fit`; whoever reads the document itself takes its [`Row`](crate::Row) apart first.
     pub fields: Fields,
-}
-
-/// The members of the options of functions that only read.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub(crate) struct ReadMembers {
-    from: Option<Format>,
-    calls: Option<Calls>,
-    max_bytes: Option<u64>,
-}
-
-impl From<ReadMembers> for ReadOptions {
-    fn from(it: ReadMembers) -> Self {
-        let read = ReadOptions::default();
-        let max_bytes = it.max_bytes.unwrap_or(read.max_bytes);
-        read.with_from(it.from).with_calls(it.calls.unwrap_or_default()).with_max_bytes(max_bytes)
-    }
 }
 
 /// The most bytes of a document where nothing else is said: 256 MiB.

@@ -12,6 +12,8 @@ pub(crate) const READ: &[Known] = &[
 #[rustfmt::skip]
 pub(crate) const CHECK: &[Known] = &[
     Known::new("from_", "str"),
+    Known::new("field", "str|list"),
+    Known::new("join", "str|list"),
     Known::new("calls", "str"),
     Known::new("max_bytes", "int"),
     Known::new("model", "str"),
@@ -27,6 +29,8 @@ pub(crate) const CHECK: &[Known] = &[
 #[rustfmt::skip]
 pub(crate) const REPAIR: &[Known] = &[
     Known::new("from_", "str"),
+    Known::new("field", "str|list"),
+    Known::new("join", "str|list"),
     Known::new("calls", "str"),
     Known::new("max_bytes", "int"),
     Known::new("model", "str"),
@@ -47,6 +51,8 @@ pub(crate) const REPAIR: &[Known] = &[
 #[rustfmt::skip]
 pub(crate) const CONVERT: &[Known] = &[
     Known::new("from_", "str"),
+    Known::new("field", "str|list"),
+    Known::new("join", "str|list"),
     Known::new("calls", "str"),
     Known::new("max_bytes", "int"),
     Known::new("request", "bool"),
@@ -89,6 +95,8 @@ pub(crate) const CONVERT: &[Known] = &[
 #[rustfmt::skip]
 pub(crate) const FIT: &[Known] = &[
     Known::new("from_", "str"),
+    Known::new("field", "str|list"),
+    Known::new("join", "str|list"),
     Known::new("calls", "str"),
     Known::new("max_bytes", "int"),
     Known::new("budget", "int"),
@@ -121,6 +129,8 @@ pub(crate) const FIT: &[Known] = &[
 #[rustfmt::skip]
 pub(crate) const STATS: &[Known] = &[
     Known::new("from_", "str"),
+    Known::new("field", "str|list"),
+    Known::new("join", "str|list"),
     Known::new("calls", "str"),
     Known::new("max_bytes", "int"),
     Known::new("budget", "int"),
@@ -133,6 +143,8 @@ pub(crate) const STATS: &[Known] = &[
 #[rustfmt::skip]
 pub(crate) const SUMMARY: &[Known] = &[
     Known::new("from_", "str"),
+    Known::new("field", "str|list"),
+    Known::new("join", "str|list"),
     Known::new("calls", "str"),
     Known::new("max_bytes", "int"),
     Known::new("model", "str"),

@@ -59,6 +59,8 @@ const PLAIN: &[(&str, &str, &str)] = &[
     ("Vec<Value>", "Sequence[Mapping[str, Any]]", "list"),
     ("Vec<Pin>", "Sequence[str]", "list"),
     ("Vec<String>", "Union[str, Sequence[str]]", "str|list"),
+    ("Vec<FieldPath>", "Union[str, Sequence[str]]", "str|list"),
+    ("Vec<JoinedPaths>", "Union[str, Sequence[str]]", "str|list"),
     ("Map<String, Value>", "Mapping[str, Any]", "dict"),
     ("BTreeMap<String, u64>", "Mapping[str, int]", "dict"),
     ("Names", "Union[str, Sequence[str]]", "str|list"),
@@ -69,6 +71,8 @@ const PLAIN: &[(&str, &str, &str)] = &[
 /// Members of conversions that no struct has: name, type and what they do where no flag says it.
 const CONVERTING: &[(&str, &str, &str)] = &[
     ("from", "Option<Format>", ""),
+    ("field", "Vec<FieldPath>", ""),
+    ("join", "Vec<JoinedPaths>", ""),
     ("calls", "Option<Calls>", ""),
     ("max_bytes", "Option<u64>", ""),
     ("request", "bool", ""),

@@ -10,6 +10,7 @@ use msg_core::Diagnostic;
 use msg_json::{Writer, to_text};
 
 use super::mended::{self, MendedMessage};
+use crate::answers::Repaired;
 use crate::document::Document;
 use crate::format::Format;
 use crate::layout::{MessageList, Piece};

@@ -73,17 +73,19 @@ def check(document: "Document", /, **options: "Unpack[CheckOptions]") -> Checked
     refuses. Tool definitions and settings of a request are not.
 
     Options:
-        from_: The format of the input; recognised from its content, then its name, if not given
-        calls: Where calls stand: `native`, in members; `xml`, also in the text, with `Tool: NAME` results. `plain` is read as `xml`
-        max_bytes: The largest document (a file, or a line with jsonl) that is read, in bytes (k, M) [default: 256 MiB]
-        model: The model that made the assistant's messages, where the document does not say it: some providers refuse the signed reasoning of other models
-        provider: The provider that made them, where the document does not say it
-        profile: Also judge by what this provider accepts
-        for_model: With profile: the model that is asked, which a request says itself
-        request: Take the messages for a request: with profile also how it may end
-        open: Allow calls without results at the end: the agent has not run them yet
+        from_: The format of the input [default: recognised from its content, then its name]
+        field: Take the conversation from this member of each document or line, such as `request.body`; `[]` stands for each element of a list. Repeatable
+        join: Take the request from one member and its answer from another, such as `input,output`. Repeatable
+        calls: Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]
+        max_bytes: Refuse documents (files, or lines with jsonl) larger than this many bytes (k, M) [default: 256 MiB]
+        model: The model that wrote the assistant messages, if the document does not name it: some providers refuse signed reasoning of other models
+        provider: The provider that wrote them, if the document does not name it
+        profile: Also apply the rules of this provider
+        for_model: With profile: the model of the request, if the document does not name it
+        request: Judge the document as a request: with profile also its tools, settings and last message
+        open: Allow calls without results at the end, which the agent has not run yet
         messages: Also check each message by itself: roles, empty content, misplaced parts, arguments
-        max_chars: With messages: refuse user texts of more than N characters
+        max_chars: With messages: report user texts of more than N characters
 
     >>> bool(check('[{"role":"user","content":"hi"},{"role":"assistant","content":"hello"}]'))
     True
@@ -103,21 +105,23 @@ def repair(document: "D", /, **options: "Unpack[RepairOptions]") -> "Repaired[D]
     what was changed, ``remaining`` the errors that no edit mends.
 
     Options:
-        from_: The format of the input; recognised from its content, then its name, if not given
-        calls: Where calls stand: `native`, in members; `xml`, also in the text, with `Tool: NAME` results. `plain` is read as `xml`
-        max_bytes: The largest document (a file, or a line with jsonl) that is read, in bytes (k, M) [default: 256 MiB]
-        model: The model that made the assistant's messages, where the document does not say it: some providers refuse the signed reasoning of other models
-        provider: The provider that made them, where the document does not say it
-        profile: Also judge by what this provider accepts
-        for_model: With profile: the model that is asked, which a request says itself
-        request: Take the messages for a request: with profile also how it may end
-        open: Allow calls without results at the end: the agent has not run them yet
-        orphans: Results that no call bears: add a call where there is room, drop, or keep all [default: fabricate]
-        first: An assistant message at the very beginning: insert a user message before it, or drop it [default: insert]
-        unknown_role: A message with an unknown role: drop it, or read it as a user message [default: drop]
-        arguments: Arguments that are not JSON: keep them, mend what has one reading, complete also what is cut off (not to be run), or sanitize (escape control characters, else `{}`) [default: keep]
-        all: Also mend what is only a warning: accepted, but not read by the provider or not certain. By default only errors are mended
-        strict: Take what an edit loses for an error: exit status 1
+        from_: The format of the input [default: recognised from its content, then its name]
+        field: Take the conversation from this member of each document or line, such as `request.body`; `[]` stands for each element of a list. Repeatable
+        join: Take the request from one member and its answer from another, such as `input,output`. Repeatable
+        calls: Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]
+        max_bytes: Refuse documents (files, or lines with jsonl) larger than this many bytes (k, M) [default: 256 MiB]
+        model: The model that wrote the assistant messages, if the document does not name it: some providers refuse signed reasoning of other models
+        provider: The provider that wrote them, if the document does not name it
+        profile: Also apply the rules of this provider
+        for_model: With profile: the model of the request, if the document does not name it
+        request: Judge the document as a request: with profile also its tools, settings and last message
+        open: Allow calls without results at the end, which the agent has not run yet
+        orphans: What to do with results that match no call: fabricate a call, drop them, or keep them [default: fabricate]
+        first: What to do with an assistant message at the start: insert a user message before it, or drop it [default: insert]
+        unknown_role: What to do with a message of unknown role: drop it, or make it a user message [default: drop]
+        arguments: What to do with arguments that are not JSON: keep them; mend what has one reading; complete also what is truncated, for display; sanitize: escape control characters, else write `{}` [default: keep]
+        all: Also mend warnings: what the provider accepts but ignores, or may refuse [default: errors only]
+        strict: Treat losses as errors: exit with status 1
         id_pattern: The pattern of fresh tool call ids, such as `call_{r:24:x}`
 
     >>> question = {"role": "user", "content": "hi"}
@@ -162,14 +166,16 @@ def convert(document: "Any", /, to: str, **options: "Any") -> "Converted[Any]":
     The document is of the kind of the input: text for text, objects for objects.
 
     Options:
-        from_: The format of the input; recognised from its content, then its name, if not given
-        calls: Where calls stand: `native`, in members; `xml`, also in the text, with `Tool: NAME` results. `plain` is read as `xml`
-        max_bytes: The largest document (a file, or a line with jsonl) that is read, in bytes (k, M) [default: 256 MiB]
-        request: Carry the whole request (tools, limits, temperature …), not only its conversation
-        response: Convert a response into a response: id, model, stop reason and usage go along
-        model: With request: the model to ask; the name in the input is of another provider
-        strict: Take what is lost for an error: exit status 1
-        context: To an agent's session: whether system texts and context that an agent injected go along: keep or drop
+        from_: The format of the input [default: recognised from its content, then its name]
+        field: Take the conversation from this member of each document or line, such as `request.body`; `[]` stands for each element of a list. Repeatable
+        join: Take the request from one member and its answer from another, such as `input,output`. Repeatable
+        calls: Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]
+        max_bytes: Refuse documents (files, or lines with jsonl) larger than this many bytes (k, M) [default: 256 MiB]
+        request: Convert the whole request (tools, limits, temperature …), not only its conversation
+        response: Convert a response into a response, with id, model, stop reason and usage
+        model: With request: the model to write; the name in the input belongs to another provider
+        strict: Treat losses as errors: exit with status 1
+        context: To an agent's session: keep or drop system texts and context that an agent injected
         cwd: To an agent's session: the folder that it works in
         session_id: To an agent's session: its id
         provenance: Write who made each message, where the format has a place for it
@@ -185,12 +191,12 @@ def convert(document: "Any", /, to: str, **options: "Any") -> "Converted[Any]":
         later_system: What becomes of later system messages
         cache_control: What becomes of `cache_control`
         thinking: What becomes of thinking
-        max_tokens: With request: the most tokens of the answer, where the target demands a number and the input has none
+        max_tokens: With request: the token limit of the answer, if the target requires one and the input has none
         cache: What becomes of cache points
         unsigned: What becomes of unsigned reasoning; none is `keep` in the same format and `drop` otherwise
         ids: What becomes of ids
         thoughts: What becomes of thoughts
-        profile: Mend the output for this provider, as `msg repair profile` does; errors that stay: exit status 1
+        profile: Mend the output for this provider, as `msg repair profile` does; exit with status 1 if errors remain
         system_prompt: The prompt, if no system message is emitted
         system_role: The role of system turns and of the prompt
         agent_display_name: The name that takes the place of `product_name` in the injected prompt
@@ -211,9 +217,11 @@ def stats(document: "Document", /, **options: "Unpack[StatsOptions]") -> "Stats"
     """Messages, bytes and tokens, by role, section and tool.
 
     Options:
-        from_: The format of the input; recognised from its content, then its name, if not given
-        calls: Where calls stand: `native`, in members; `xml`, also in the text, with `Tool: NAME` results. `plain` is read as `xml`
-        max_bytes: The largest document (a file, or a line with jsonl) that is read, in bytes (k, M) [default: 256 MiB]
+        from_: The format of the input [default: recognised from its content, then its name]
+        field: Take the conversation from this member of each document or line, such as `request.body`; `[]` stands for each element of a list. Repeatable
+        join: Take the request from one member and its answer from another, such as `input,output`. Repeatable
+        calls: Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]
+        max_bytes: Refuse documents (files, or lines with jsonl) larger than this many bytes (k, M) [default: 256 MiB]
         budget: A limit in tokens (k, M), drawn as a line over the growth
         counter: How tokens are counted [default: script, or the preset's]
         tools: Count the tool definitions in FILE (a JSON list) instead of those of the request body
@@ -232,9 +240,11 @@ def tokens(document: "Document", /, **options: "Unpack[StatsOptions]") -> int:
     """The tokens of a conversation, as :func:`stats` counts them.
 
     Options:
-        from_: The format of the input; recognised from its content, then its name, if not given
-        calls: Where calls stand: `native`, in members; `xml`, also in the text, with `Tool: NAME` results. `plain` is read as `xml`
-        max_bytes: The largest document (a file, or a line with jsonl) that is read, in bytes (k, M) [default: 256 MiB]
+        from_: The format of the input [default: recognised from its content, then its name]
+        field: Take the conversation from this member of each document or line, such as `request.body`; `[]` stands for each element of a list. Repeatable
+        join: Take the request from one member and its answer from another, such as `input,output`. Repeatable
+        calls: Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]
+        max_bytes: Refuse documents (files, or lines with jsonl) larger than this many bytes (k, M) [default: 256 MiB]
         budget: A limit in tokens (k, M), drawn as a line over the growth
         counter: How tokens are counted [default: script, or the preset's]
         tools: Count the tool definitions in FILE (a JSON list) instead of those of the request body
@@ -250,9 +260,11 @@ def fit(document: "D", /, *, budget: "int | None" = None, **options: "Unpack[Fit
     Raises :class:`CannotFit` if what has to stay is larger than the budget.
 
     Options:
-        from_: The format of the input; recognised from its content, then its name, if not given
-        calls: Where calls stand: `native`, in members; `xml`, also in the text, with `Tool: NAME` results. `plain` is read as `xml`
-        max_bytes: The largest document (a file, or a line with jsonl) that is read, in bytes (k, M) [default: 256 MiB]
+        from_: The format of the input [default: recognised from its content, then its name]
+        field: Take the conversation from this member of each document or line, such as `request.body`; `[]` stands for each element of a list. Repeatable
+        join: Take the request from one member and its answer from another, such as `input,output`. Repeatable
+        calls: Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]
+        max_bytes: Refuse documents (files, or lines with jsonl) larger than this many bytes (k, M) [default: 256 MiB]
         budget: The limit, in tokens (k, M) unless unit says otherwise
         unit: What the limit counts [default: tokens]
         reserve: What to keep free of the limit, as a number or a percentage
@@ -315,9 +327,9 @@ def messages(document: "Document", /, **options: "Unpack[ReadOptions]") -> "list
     """One row per message: index, role, name, text, calls, result_ids, native.
 
     Options:
-        from_: The format of the input; recognised from its content, then its name, if not given
-        calls: Where calls stand: `native`, in members; `xml`, also in the text, with `Tool: NAME` results. `plain` is read as `xml`
-        max_bytes: The largest document (a file, or a line with jsonl) that is read, in bytes (k, M) [default: 256 MiB]
+        from_: The format of the input [default: recognised from its content, then its name]
+        calls: Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]
+        max_bytes: Refuse documents (files, or lines with jsonl) larger than this many bytes (k, M) [default: 256 MiB]
     """
     return _msg.messages(document, options)
 
@@ -331,9 +343,9 @@ def key(document: "Document", /, **options: "Unpack[KeyOptions]") -> bytes:
     """16 bytes that are equal for conversations that say the same, for deduplication.
 
     Options:
-        from_: The format of the input; recognised from its content, then its name, if not given
-        calls: Where calls stand: `native`, in members; `xml`, also in the text, with `Tool: NAME` results. `plain` is read as `xml`
-        max_bytes: The largest document (a file, or a line with jsonl) that is read, in bytes (k, M) [default: 256 MiB]
+        from_: The format of the input [default: recognised from its content, then its name]
+        calls: Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]
+        max_bytes: Refuse documents (files, or lines with jsonl) larger than this many bytes (k, M) [default: 256 MiB]
         exact: Hash the bytes, which need not be a document, instead of what is said
     """
     return _msg.key(document, options)
@@ -343,9 +355,9 @@ def prefix_keys(document: "Document", /, **options: "Unpack[ReadOptions]") -> "l
     """The keys of all prefixes that end with an assistant message.
 
     Options:
-        from_: The format of the input; recognised from its content, then its name, if not given
-        calls: Where calls stand: `native`, in members; `xml`, also in the text, with `Tool: NAME` results. `plain` is read as `xml`
-        max_bytes: The largest document (a file, or a line with jsonl) that is read, in bytes (k, M) [default: 256 MiB]
+        from_: The format of the input [default: recognised from its content, then its name]
+        calls: Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]
+        max_bytes: Refuse documents (files, or lines with jsonl) larger than this many bytes (k, M) [default: 256 MiB]
     """
     return _msg.prefix_keys(document, options)
 
@@ -363,17 +375,19 @@ class Checker:
     """:func:`check` with its options understood once; it pickles.
 
     Options:
-        from_: The format of the input; recognised from its content, then its name, if not given
-        calls: Where calls stand: `native`, in members; `xml`, also in the text, with `Tool: NAME` results. `plain` is read as `xml`
-        max_bytes: The largest document (a file, or a line with jsonl) that is read, in bytes (k, M) [default: 256 MiB]
-        model: The model that made the assistant's messages, where the document does not say it: some providers refuse the signed reasoning of other models
-        provider: The provider that made them, where the document does not say it
-        profile: Also judge by what this provider accepts
-        for_model: With profile: the model that is asked, which a request says itself
-        request: Take the messages for a request: with profile also how it may end
-        open: Allow calls without results at the end: the agent has not run them yet
+        from_: The format of the input [default: recognised from its content, then its name]
+        field: Take the conversation from this member of each document or line, such as `request.body`; `[]` stands for each element of a list. Repeatable
+        join: Take the request from one member and its answer from another, such as `input,output`. Repeatable
+        calls: Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]
+        max_bytes: Refuse documents (files, or lines with jsonl) larger than this many bytes (k, M) [default: 256 MiB]
+        model: The model that wrote the assistant messages, if the document does not name it: some providers refuse signed reasoning of other models
+        provider: The provider that wrote them, if the document does not name it
+        profile: Also apply the rules of this provider
+        for_model: With profile: the model of the request, if the document does not name it
+        request: Judge the document as a request: with profile also its tools, settings and last message
+        open: Allow calls without results at the end, which the agent has not run yet
         messages: Also check each message by itself: roles, empty content, misplaced parts, arguments
-        max_chars: With messages: refuse user texts of more than N characters
+        max_chars: With messages: report user texts of more than N characters
 
     >>> checker = Checker(profile="openai")
     >>> bool(checker([{"role": "user", "content": "hi"}]))

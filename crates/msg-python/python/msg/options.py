@@ -62,73 +62,81 @@ class ReadOptions(TypedDict, total=False):
     """How a document is read: of ``messages`` and ``prefix_keys``."""
 
     from_: Union[Format, None]
-    """The format of the input; recognised from its content, then its name, if not given"""
+    """The format of the input [default: recognised from its content, then its name]"""
     calls: Union[Literal["auto", "native", "xml"], None]
-    """Where calls stand: `native`, in members; `xml`, also in the text, with `Tool: NAME` results. `plain` is read as `xml`"""
+    """Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]"""
     max_bytes: Union[int, None]
-    """The largest document (a file, or a line with jsonl) that is read, in bytes (k, M) [default: 256 MiB]"""
+    """Refuse documents (files, or lines with jsonl) larger than this many bytes (k, M) [default: 256 MiB]"""
 
 
 class CheckOptions(TypedDict, total=False):
     """Of ``check``, ``is_valid`` and ``Checker``."""
 
     from_: Union[Format, None]
-    """The format of the input; recognised from its content, then its name, if not given"""
+    """The format of the input [default: recognised from its content, then its name]"""
+    field: Union[Union[str, Sequence[str]], None]
+    """Take the conversation from this member of each document or line, such as `request.body`; `[]` stands for each element of a list. Repeatable"""
+    join: Union[Union[str, Sequence[str]], None]
+    """Take the request from one member and its answer from another, such as `input,output`. Repeatable"""
     calls: Union[Literal["auto", "native", "xml"], None]
-    """Where calls stand: `native`, in members; `xml`, also in the text, with `Tool: NAME` results. `plain` is read as `xml`"""
+    """Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]"""
     max_bytes: Union[int, None]
-    """The largest document (a file, or a line with jsonl) that is read, in bytes (k, M) [default: 256 MiB]"""
+    """Refuse documents (files, or lines with jsonl) larger than this many bytes (k, M) [default: 256 MiB]"""
     model: Union[str, None]
-    """The model that made the assistant's messages, where the document does not say it: some providers refuse the signed reasoning of other models"""
+    """The model that wrote the assistant messages, if the document does not name it: some providers refuse signed reasoning of other models"""
     provider: Union[str, None]
-    """The provider that made them, where the document does not say it"""
+    """The provider that wrote them, if the document does not name it"""
     profile: Union[Profile, None]
-    """Also judge by what this provider accepts"""
+    """Also apply the rules of this provider"""
     for_model: Union[str, None]
-    """With profile: the model that is asked, which a request says itself"""
+    """With profile: the model of the request, if the document does not name it"""
     request: Union[bool, None]
-    """Take the messages for a request: with profile also how it may end"""
+    """Judge the document as a request: with profile also its tools, settings and last message"""
     open: Union[bool, None]
-    """Allow calls without results at the end: the agent has not run them yet"""
+    """Allow calls without results at the end, which the agent has not run yet"""
     messages: Union[bool, None]
     """Also check each message by itself: roles, empty content, misplaced parts, arguments"""
     max_chars: Union[int, None]
-    """With messages: refuse user texts of more than N characters"""
+    """With messages: report user texts of more than N characters"""
 
 
 class RepairOptions(TypedDict, total=False):
     """Of ``repair``."""
 
     from_: Union[Format, None]
-    """The format of the input; recognised from its content, then its name, if not given"""
+    """The format of the input [default: recognised from its content, then its name]"""
+    field: Union[Union[str, Sequence[str]], None]
+    """Take the conversation from this member of each document or line, such as `request.body`; `[]` stands for each element of a list. Repeatable"""
+    join: Union[Union[str, Sequence[str]], None]
+    """Take the request from one member and its answer from another, such as `input,output`. Repeatable"""
     calls: Union[Literal["auto", "native", "xml"], None]
-    """Where calls stand: `native`, in members; `xml`, also in the text, with `Tool: NAME` results. `plain` is read as `xml`"""
+    """Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]"""
     max_bytes: Union[int, None]
-    """The largest document (a file, or a line with jsonl) that is read, in bytes (k, M) [default: 256 MiB]"""
+    """Refuse documents (files, or lines with jsonl) larger than this many bytes (k, M) [default: 256 MiB]"""
     model: Union[str, None]
-    """The model that made the assistant's messages, where the document does not say it: some providers refuse the signed reasoning of other models"""
+    """The model that wrote the assistant messages, if the document does not name it: some providers refuse signed reasoning of other models"""
     provider: Union[str, None]
-    """The provider that made them, where the document does not say it"""
+    """The provider that wrote them, if the document does not name it"""
     profile: Union[Profile, None]
-    """Also judge by what this provider accepts"""
+    """Also apply the rules of this provider"""
     for_model: Union[str, None]
-    """With profile: the model that is asked, which a request says itself"""
+    """With profile: the model of the request, if the document does not name it"""
     request: Union[bool, None]
-    """Take the messages for a request: with profile also how it may end"""
+    """Judge the document as a request: with profile also its tools, settings and last message"""
     open: Union[bool, None]
-    """Allow calls without results at the end: the agent has not run them yet"""
+    """Allow calls without results at the end, which the agent has not run yet"""
     orphans: Union[Literal["fabricate", "drop", "keep"], None]
-    """Results that no call bears: add a call where there is room, drop, or keep all [default: fabricate]"""
+    """What to do with results that match no call: fabricate a call, drop them, or keep them [default: fabricate]"""
     first: Union[Literal["insert", "drop"], None]
-    """An assistant message at the very beginning: insert a user message before it, or drop it [default: insert]"""
+    """What to do with an assistant message at the start: insert a user message before it, or drop it [default: insert]"""
     unknown_role: Union[Literal["drop", "user"], None]
-    """A message with an unknown role: drop it, or read it as a user message [default: drop]"""
+    """What to do with a message of unknown role: drop it, or make it a user message [default: drop]"""
     arguments: Union[Literal["keep", "sanitize", "mend", "complete"], None]
-    """Arguments that are not JSON: keep them, mend what has one reading, complete also what is cut off (not to be run), or sanitize (escape control characters, else `{}`) [default: keep]"""
+    """What to do with arguments that are not JSON: keep them; mend what has one reading; complete also what is truncated, for display; sanitize: escape control characters, else write `{}` [default: keep]"""
     all: Union[bool, None]
-    """Also mend what is only a warning: accepted, but not read by the provider or not certain. By default only errors are mended"""
+    """Also mend warnings: what the provider accepts but ignores, or may refuse [default: errors only]"""
     strict: Union[bool, None]
-    """Take what an edit loses for an error: exit status 1"""
+    """Treat losses as errors: exit with status 1"""
     id_pattern: Union[str, None]
     """The pattern of fresh tool call ids, such as `call_{r:24:x}`"""
 
@@ -137,19 +145,23 @@ class ConvertOptions(TypedDict, total=False):
     """Of ``convert``. Options of a format that is not the target do nothing."""
 
     from_: Union[Format, None]
-    """The format of the input; recognised from its content, then its name, if not given"""
+    """The format of the input [default: recognised from its content, then its name]"""
+    field: Union[Union[str, Sequence[str]], None]
+    """Take the conversation from this member of each document or line, such as `request.body`; `[]` stands for each element of a list. Repeatable"""
+    join: Union[Union[str, Sequence[str]], None]
+    """Take the request from one member and its answer from another, such as `input,output`. Repeatable"""
     calls: Union[Literal["auto", "native", "xml"], None]
-    """Where calls stand: `native`, in members; `xml`, also in the text, with `Tool: NAME` results. `plain` is read as `xml`"""
+    """Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]"""
     max_bytes: Union[int, None]
-    """The largest document (a file, or a line with jsonl) that is read, in bytes (k, M) [default: 256 MiB]"""
+    """Refuse documents (files, or lines with jsonl) larger than this many bytes (k, M) [default: 256 MiB]"""
     response: Union[bool, None]
-    """Convert a response into a response: id, model, stop reason and usage go along"""
+    """Convert a response into a response, with id, model, stop reason and usage"""
     model: Union[str, None]
-    """With request: the model to ask; the name in the input is of another provider"""
+    """With request: the model to write; the name in the input belongs to another provider"""
     strict: Union[bool, None]
-    """Take what is lost for an error: exit status 1"""
+    """Treat losses as errors: exit with status 1"""
     context: Union[Literal["keep", "drop"], None]
-    """To an agent's session: whether system texts and context that an agent injected go along: keep or drop"""
+    """To an agent's session: keep or drop system texts and context that an agent injected"""
     cwd: Union[str, None]
     """To an agent's session: the folder that it works in"""
     session_id: Union[str, None]
@@ -181,7 +193,7 @@ class ConvertOptions(TypedDict, total=False):
     thinking: Union[Literal["keep", "none"], None]
     """What becomes of thinking"""
     max_tokens: Union[int, None]
-    """With request: the most tokens of the answer, where the target demands a number and the input has none"""
+    """With request: the token limit of the answer, if the target requires one and the input has none"""
     cache: Union[Literal["carry", "drop"], None]
     """What becomes of cache points"""
     unsigned: Union[Literal["drop", "keep"], None]
@@ -191,7 +203,7 @@ class ConvertOptions(TypedDict, total=False):
     thoughts: Union[Literal["keep", "none"], None]
     """What becomes of thoughts"""
     profile: Union[Literal["strict", "doc", "shipped"], None]
-    """Mend the output for this provider, as `msg repair profile` does; errors that stay: exit status 1"""
+    """Mend the output for this provider, as `msg repair profile` does; exit with status 1 if errors remain"""
     system_prompt: Union[str, None]
     """The prompt, if no system message is emitted"""
     system_role: Union[Literal["system", "developer"], None]
@@ -216,11 +228,15 @@ class FitOptions(TypedDict, total=False):
     """Of ``fit``, ``fit_requests`` and ``fit_apply``."""
 
     from_: Union[Format, None]
-    """The format of the input; recognised from its content, then its name, if not given"""
+    """The format of the input [default: recognised from its content, then its name]"""
+    field: Union[Union[str, Sequence[str]], None]
+    """Take the conversation from this member of each document or line, such as `request.body`; `[]` stands for each element of a list. Repeatable"""
+    join: Union[Union[str, Sequence[str]], None]
+    """Take the request from one member and its answer from another, such as `input,output`. Repeatable"""
     calls: Union[Literal["auto", "native", "xml"], None]
-    """Where calls stand: `native`, in members; `xml`, also in the text, with `Tool: NAME` results. `plain` is read as `xml`"""
+    """Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]"""
     max_bytes: Union[int, None]
-    """The largest document (a file, or a line with jsonl) that is read, in bytes (k, M) [default: 256 MiB]"""
+    """Refuse documents (files, or lines with jsonl) larger than this many bytes (k, M) [default: 256 MiB]"""
     unit: Union[Literal["tokens", "bytes"], None]
     """What the limit counts [default: tokens]"""
     reserve: Union[Union[int, str], None]
@@ -275,11 +291,15 @@ class StatsOptions(TypedDict, total=False):
     """Of ``stats`` and ``tokens``."""
 
     from_: Union[Format, None]
-    """The format of the input; recognised from its content, then its name, if not given"""
+    """The format of the input [default: recognised from its content, then its name]"""
+    field: Union[Union[str, Sequence[str]], None]
+    """Take the conversation from this member of each document or line, such as `request.body`; `[]` stands for each element of a list. Repeatable"""
+    join: Union[Union[str, Sequence[str]], None]
+    """Take the request from one member and its answer from another, such as `input,output`. Repeatable"""
     calls: Union[Literal["auto", "native", "xml"], None]
-    """Where calls stand: `native`, in members; `xml`, also in the text, with `Tool: NAME` results. `plain` is read as `xml`"""
+    """Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]"""
     max_bytes: Union[int, None]
-    """The largest document (a file, or a line with jsonl) that is read, in bytes (k, M) [default: 256 MiB]"""
+    """Refuse documents (files, or lines with jsonl) larger than this many bytes (k, M) [default: 256 MiB]"""
     budget: Union[int, None]
     """A limit in tokens (k, M), drawn as a line over the growth"""
     counter: Union[Counter, None]
@@ -296,27 +316,31 @@ class SummaryOptions(TypedDict, total=False):
     """Of ``msg.arrow.summary``."""
 
     from_: Union[Format, None]
-    """The format of the input; recognised from its content, then its name, if not given"""
+    """The format of the input [default: recognised from its content, then its name]"""
+    field: Union[Union[str, Sequence[str]], None]
+    """Take the conversation from this member of each document or line, such as `request.body`; `[]` stands for each element of a list. Repeatable"""
+    join: Union[Union[str, Sequence[str]], None]
+    """Take the request from one member and its answer from another, such as `input,output`. Repeatable"""
     calls: Union[Literal["auto", "native", "xml"], None]
-    """Where calls stand: `native`, in members; `xml`, also in the text, with `Tool: NAME` results. `plain` is read as `xml`"""
+    """Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]"""
     max_bytes: Union[int, None]
-    """The largest document (a file, or a line with jsonl) that is read, in bytes (k, M) [default: 256 MiB]"""
+    """Refuse documents (files, or lines with jsonl) larger than this many bytes (k, M) [default: 256 MiB]"""
     model: Union[str, None]
-    """The model that made the assistant's messages, where the document does not say it: some providers refuse the signed reasoning of other models"""
+    """The model that wrote the assistant messages, if the document does not name it: some providers refuse signed reasoning of other models"""
     provider: Union[str, None]
-    """The provider that made them, where the document does not say it"""
+    """The provider that wrote them, if the document does not name it"""
     profile: Union[Profile, None]
-    """Also judge by what this provider accepts"""
+    """Also apply the rules of this provider"""
     for_model: Union[str, None]
-    """With profile: the model that is asked, which a request says itself"""
+    """With profile: the model of the request, if the document does not name it"""
     request: Union[bool, None]
-    """Take the messages for a request: with profile also how it may end"""
+    """Judge the document as a request: with profile also its tools, settings and last message"""
     open: Union[bool, None]
-    """Allow calls without results at the end: the agent has not run them yet"""
+    """Allow calls without results at the end, which the agent has not run yet"""
     messages: Union[bool, None]
     """Also check each message by itself: roles, empty content, misplaced parts, arguments"""
     max_chars: Union[int, None]
-    """With messages: refuse user texts of more than N characters"""
+    """With messages: report user texts of more than N characters"""
     counter: Union[Counter, None]
     """How tokens are counted [default: script]"""
 
@@ -348,11 +372,11 @@ class KeyOptions(TypedDict, total=False):
     """Of ``key``."""
 
     from_: Union[Format, None]
-    """The format of the input; recognised from its content, then its name, if not given"""
+    """The format of the input [default: recognised from its content, then its name]"""
     calls: Union[Literal["auto", "native", "xml"], None]
-    """Where calls stand: `native`, in members; `xml`, also in the text, with `Tool: NAME` results. `plain` is read as `xml`"""
+    """Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]"""
     max_bytes: Union[int, None]
-    """The largest document (a file, or a line with jsonl) that is read, in bytes (k, M) [default: 256 MiB]"""
+    """Refuse documents (files, or lines with jsonl) larger than this many bytes (k, M) [default: 256 MiB]"""
     exact: Union[bool, None]
     """Hash the bytes, which need not be a document, instead of what is said"""
 
