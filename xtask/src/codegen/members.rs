@@ -235,6 +235,7 @@ const OBJECTS: &[&str] = &[
     "goose",
     "sharegpt",
     "openai-jsonl",
+    "atif",
 ];
 
 fn of_kind(formats: &[String], objects: bool) -> Vec<String> {

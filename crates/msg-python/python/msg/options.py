@@ -24,12 +24,12 @@ Format = Literal[
 ListFormat = Literal[
     "openai", "responses", "agent", "otel", "turns", "plain", "native", "langchaingo", "claude-code", "codex",
     "gemini-cli", "cline", "aider", "openhands", "swe-agent", "langchain", "pydantic-ai", "agents-sdk",
-    "vercel-ui", "inspect", "qwen-code", "pi", "copilot-cli", "claude-stream", "codex-exec", "atif", "kimi",
-    "droid", "grok",
+    "vercel-ui", "inspect", "qwen-code", "pi", "copilot-cli", "claude-stream", "codex-exec", "kimi", "droid",
+    "grok",
 ]
 
 ObjectFormat = Literal[
-    "anthropic", "bedrock", "gemini", "interactions", "opencode", "goose", "sharegpt", "openai-jsonl",
+    "anthropic", "bedrock", "gemini", "interactions", "opencode", "goose", "sharegpt", "openai-jsonl", "atif",
 ]
 
 Preset = Literal[
