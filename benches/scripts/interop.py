@@ -2,7 +2,9 @@
 
 ORACLE is `botocore` (Converse requests, by the validator that every AWS client runs before it sends), `google-genai`
 (requests of the Interactions API, by the types of its client) or `ai` (UI messages, by `convertToModelMessages` of the
-AI SDK; it runs `interop.mjs` with node). Each file has one document per line: `{"format":"openai","messages":[…]}`, or
+AI SDK; it runs `interop.mjs` with node), `ai-sdk` (messages for a model, by `modelMessageSchema`), `ag-ui` (by the
+schemas of `@ag-ui/core`), `ai-sent` (what the AI SDK makes of UI messages, and what its providers would send, against
+what `msg convert` writes) or a framework of `frameworks.py`. Each file has one document per line: `{"format":"openai","messages":[…]}`, or
 a case of a wire crate with `from` and `input_text`. A document that `msg check` finds an error in, or that
 `msg convert` refuses, is skipped.
 
@@ -16,10 +18,16 @@ import os
 import subprocess
 import sys
 
+import frameworks
+
 TARGETS = {
     "botocore": ["--to", "bedrock", "--request", "--model", "us.anthropic.claude-sonnet-4-5-20250929-v1:0"],
     "google-genai": ["--to", "interactions", "--request", "--model", "gemini-3.5-flash"],
     "ai": ["--to", "vercel-ui"],
+    "ai-sdk": ["--to", "ai-sdk"],
+    "ag-ui": ["--to", "ag-ui"],
+    "ai-sent": ["--to", "vercel-ui"],
+    **{name: ["--to", name, "--context", "keep"] for name in frameworks.ORACLES},
 }
 
 
@@ -88,23 +96,63 @@ def google_genai():
     return accepts
 
 
-def ai(node_modules):
-    """A function that asks one process of node for each document."""
-    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "interop.mjs")
-    node = subprocess.Popen(["node", script, node_modules], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+def framework(msg, name):
+    def native(form, body):
+        """A document as `msg` reads it; None if it refuses it, or takes it for another format."""
+        named = ["--from", form] if form else []
+        status, out = run(msg, ["convert", "-", "--quiet", "--to", "native", *named], json.dumps(body))
+        return json.loads(out) if status != 2 and out.strip() else None
+
+    # Items of the Agents SDK alone are items of an API, which is what they are recognised as.
+    return lambda body: frameworks.judge(name, body, native)
+
+
+def ai_sent(msg, node):
+    """Compares what the SDK and its providers send with what `msg` makes of the same messages."""
+
+    def native(form, body):
+        status, out = run(msg, ["convert", "-", "--quiet", "--from", form, "--to", "native"], json.dumps(body))
+        return frameworks.meaning(json.loads(out)) if status != 2 and out.strip() else None
 
     def accepts(body):
+        answer = node(body, whole=True)
+        if answer["refusal"]:
+            return answer["refusal"]
+        said = native("vercel-ui", body)
+        for form, sent in answer["sent"].items():
+            read = native(form.split(":")[0], sent)
+            if read != said and said:
+                return f"{form} is sent otherwise: {json.dumps(read)[:150]} and not {json.dumps(said)[:150]}"
+
+    return accepts
+
+
+def ai(node_modules, mode="ui"):
+    """A function that asks one process of node for each document."""
+    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "interop.mjs")
+    node = subprocess.Popen(["node", script, node_modules, mode], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def accepts(body, whole=False):
         node.stdin.write(json.dumps(body) + "\n")
         node.stdin.flush()
-        return json.loads(node.stdout.readline())["refusal"]
+        answer = json.loads(node.stdout.readline())
+        return answer if whole else answer["refusal"]
 
     return accepts
 
 
 def main():
     msg, oracle, *paths = sys.argv[1:]
-    oracles = {"botocore": botocore, "google-genai": google_genai, "ai": lambda: ai(os.environ["NODE_MODULES"])}
-    accepts = oracles[oracle]()
+    modules = os.environ.get("NODE_MODULES", "")
+    oracles = {
+        "botocore": botocore,
+        "google-genai": google_genai,
+        "ai": lambda: ai(modules),
+        "ai-sdk": lambda: ai(modules, "model"),
+        "ag-ui": lambda: ai(modules, "ag-ui"),
+        "ai-sent": lambda: ai_sent(msg, ai(modules, "sent")),
+    }
+    accepts = oracles.get(oracle, lambda: framework(msg, oracle))()
     accepted = total = skipped = 0
     for place, body in written(msg, oracle, paths):
         if body is None:

@@ -1,6 +1,7 @@
 //! `cargo xtask interop`: whether the libraries of providers accept what `msg` writes. Conversations of the benches and
 //! the cases of the wire crates are written as Bedrock Converse requests (judged by the validator of botocore), as
-//! Gemini Interactions (by the types of google-genai) and as UI messages (by `convertToModelMessages` of the AI SDK).
+//! Gemini Interactions (by the types of google-genai), as messages of the AI SDK (by its validators, and by what it and
+//! its providers would send) and of AG-UI, and as the stores of frameworks (by their own loaders and dumpers).
 //! Captured streams are written as those of four APIs, and read by the SDKs of their providers and by the AI SDK.
 //!
 //! `cargo xtask interop hooks [NAME]` runs the hooks of the Python package in the real frameworks, each in an environment of
@@ -18,13 +19,46 @@ use crate::workspace::Workspace;
 use crate::{Res, python, sh};
 
 /// The Python libraries that judge.
-const LIBRARIES: &[&str] = &["anthropic", "botocore", "google-genai", "httpx", "openai"];
+const LIBRARIES: &[&str] = &[
+    "anthropic",
+    "botocore",
+    "google-genai",
+    "httpx",
+    "openai",
+    "langchain-core",
+    "pydantic-ai-slim",
+    "openai-agents",
+    "google-adk",
+    "haystack-ai",
+    "llama-index-core",
+    "autogen-core",
+    "agent-framework-core",
+];
 
-/// The packages that judge in node.
-const PACKAGES: &[&str] = &["ai", "@ai-sdk/anthropic", "@ai-sdk/google", "@ai-sdk/openai"];
+/// The packages of npm that judge.
+const PACKAGES: &[&str] =
+    &["ai", "@ai-sdk/openai", "@ai-sdk/anthropic", "@ai-sdk/google", "@ag-ui/core", "zod"];
 
 /// Where captured streams are.
 const STREAMS: &str = "benches/data/sse";
+
+/// Those who judge, by the names that the script has for them.
+const ORACLES: &[&str] = &[
+    "botocore",
+    "google-genai",
+    "ai",
+    "ai-sdk",
+    "ai-sent",
+    "ag-ui",
+    "langchain",
+    "pydantic-ai",
+    "agents-sdk",
+    "adk",
+    "haystack",
+    "llama-index",
+    "autogen",
+    "agent-framework",
+];
 
 /// Where the documents are that are written.
 const DOCUMENTS: &[&str] = &[
@@ -103,8 +137,9 @@ pub(crate) fn run(workspace: &Workspace, args: &[&str]) -> Res {
     sh::run(root, "npm", &[&["install", "--silent", "--prefix", &prefix], PACKAGES].concat(), &[])?;
     sh::run(root, &sh::cargo(), &["build", "--quiet", "-p", "msg-cli"], &[])?;
     let program = target.join("debug/msg").display().to_string();
-    let mut refused: Vec<_> = ["botocore", "google-genai", "ai"]
-        .into_iter()
+    let mut refused: Vec<_> = ORACLES
+        .iter()
+        .copied()
         .filter(|it| judge(root, &python, &program, it, &place).is_err())
         .collect();
     if streams(root, &python, &program, args, &place).is_err() {

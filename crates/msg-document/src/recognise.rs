@@ -137,7 +137,10 @@ fn one(
         true => None,
         false => {
             let format = Some(format.name()).filter(|_| likelihood > Likelihood::No);
-            foreign::find(outline, format).map(|it| it.refusal())
+            match foreign::find(outline, format).map(|it| it.format()) {
+                Some(Ok(format)) => return Ok(format),
+                found => found.and_then(Result::err),
+            }
         }
     };
     if let Some(refusal) =
@@ -189,7 +192,7 @@ fn lines(bytes: &[u8]) -> Result<Found, Refusal> {
         let outline = Outline::of(line);
         let marker = foreign::find(&outline, None);
         if let Some(log) = marker.as_ref().filter(|it| it.row.spans_lines) {
-            return Err(log.refusal());
+            return log.format().map(Found::Document);
         }
         // A row of a batch is answered by its conversation.
         if let Some(row) = marker.as_ref().filter(|it| !it.row.fields.is_empty()) {
@@ -245,6 +248,9 @@ pub(crate) fn foreign_part(bytes: &[u8], named: Format) -> Option<Diagnostic> {
     let outline = Outline::of(bytes);
     let is_read = named.codec().likelihood(&outline) > Likelihood::No;
     let found = foreign::find(&outline, is_read.then_some(named.name()))?;
+    if found.row.format == named.name() {
+        return None;
+    }
     let text = format!("`{}` belongs to {}", found.member, found.row.what);
     let mut res = Diagnostic::error(Code::new("message::foreign-part"), text);
     res.at.message = found.message;

@@ -34,9 +34,7 @@ fn not_read(bytes: &[u8]) -> Option<&'static str> {
     let is_timed = object.get("time").is_some_and(|it| it.object().is_some());
     let is_stored = is_timed && ["projectID", "worktree", "callID", "type"].into_iter().any(has);
     let is_of_another = ["sessionId", "session_id", "timestamp", "created_at", "protocol_version"];
-    if has("message_data") {
-        Some("a row of the OpenAI Agents SDK, which is read where the dialect agents-sdk is named")
-    } else if has("sessionID") || has("messageID") || has("id") && is_stored {
+    if has("sessionID") || has("messageID") || has("id") && is_stored {
         Some(
             "one file of opencode's storage; give the storage folder, or what `opencode export` writes",
         )
@@ -96,8 +94,8 @@ fn by_content(bytes: &[u8]) -> Result<Option<Dialect>, Error> {
     if text.starts_with('[') {
         return Ok(by_elements(&text));
     }
-    if let Some(document) = Object::whole(&text, 0) {
-        let found = by_document(&document)?;
+    if Object::whole(&text, 0).is_some() {
+        let found = by_document(&text)?;
         // A data set has a line a conversation: a document over several lines is something else.
         return Ok(found.filter(|it| *it != Dialect::OpenAiJsonl || !text.contains('\n')));
     }
@@ -106,7 +104,7 @@ fn by_content(bytes: &[u8]) -> Result<Option<Dialect>, Error> {
         None if bytes.len() > PREFIX => {
             let text = self::text(bytes);
             match Object::whole(&text, 0) {
-                Some(document) => by_document(&document),
+                Some(_) => by_document(&text),
                 None => by_lines(&text),
             }
         }
@@ -175,6 +173,10 @@ fn by_record(object: &Object<'_>) -> Result<Option<Dialect>, Error> {
         Dialect::Goose
     } else if is_otel(object) {
         Dialect::Otel
+    } else if object.has("message_data") {
+        Dialect::AgentsSdk
+    } else if object.has("author") && (object.has("invocationId") || object.has("invocation_id")) {
+        Dialect::Adk
     } else {
         return Ok(None);
     }))
@@ -258,7 +260,8 @@ fn is_history(object: &Object<'_>) -> bool {
 }
 
 /// One JSON object: a document, or a session of one line.
-fn by_document(object: &Object<'_>) -> Result<Option<Dialect>, Error> {
+fn by_document(document: &str) -> Result<Option<Dialect>, Error> {
+    let Some(object) = &Object::whole(document, 0) else { return Ok(None) };
     let has = |name: &str| object.has(name);
     Ok(if is_atif(object) {
         Some(Dialect::Atif)
@@ -277,17 +280,18 @@ fn by_document(object: &Object<'_>) -> Result<Option<Dialect>, Error> {
     } else if let Some(list) = object.get("messages").filter(|_| has("version") && has("sessionId"))
     {
         by_elements(list.source).or(Some(Dialect::Cline))
-    } else if has("channel_values") || is_langchain_state(object) {
+    } else if let Some(dialect) = by_store(document) {
+        Some(dialect)
+    } else if has("channel_values") {
         Some(Dialect::LangChain)
     } else {
         return by_record(object);
     })
 }
 
-/// Whether an object holds messages of LangChain, by themselves or in the values of a state.
-fn is_langchain_state(object: &Object<'_>) -> bool {
-    let list = object.get("messages").or_else(|| object.get("values")?.get("messages"));
-    list.is_some_and(|it| by_elements(it.source) == Some(Dialect::LangChain))
+/// The framework whose messages are where its stores have them.
+fn by_store(document: &str) -> Option<Dialect> {
+    crate::dialects::frameworks::held(document, |it| by_element(&it.object()?))
 }
 
 /// An array, cut off or not: the first element that bears a mark decides.
@@ -308,8 +312,8 @@ fn by_element(object: &Object<'_>) -> Option<Dialect> {
         Some(Dialect::PydanticAi)
     } else if is_langchain(object) {
         Some(Dialect::LangChain)
-    } else if object.has("role") && has_parts_with("type") {
-        Some(Dialect::VercelUi)
+    } else if let Some(dialect) = by_message(object) {
+        Some(dialect)
     } else if object.list("conversations").iter().any(is_of_sharegpt) {
         Some(Dialect::ShareGpt)
     } else if is_otel(object) {
@@ -321,6 +325,90 @@ fn by_element(object: &Object<'_>) -> Option<Dialect> {
     } else {
         None
     }
+}
+
+/// A message of a framework, by members that only it has.
+fn by_message(object: &Object<'_>) -> Option<Dialect> {
+    let has = |name: &str| object.has(name);
+    let kind = object.text("type").unwrap_or_default();
+    let any = |list: &str, of_it: &dyn Fn(&Object<'_>) -> bool| {
+        object.list(list).iter().filter_map(Value::object).any(|it| of_it(&it))
+    };
+    let is_text = |it: &Object<'_>| it.has("text") && !it.has("type");
+    let is_call =
+        |it: &Object<'_>| it.has("tool_call") && !it.has("type") || it.has("tool_call_result");
+    let role = has("role");
+    Some(if role && (any("parts", &is_of_ui) || has("toolInvocations")) {
+        Dialect::VercelUi
+    } else if role && (any("content", &is_of_ai_sdk) || has("providerOptions")) {
+        Dialect::AiSdk
+    } else if role && has("id") && kind.is_empty() && (has("toolCalls") || has("toolCallId")) {
+        Dialect::AgUi
+    } else if has("author") && (has("invocationId") || has("invocation_id")) {
+        Dialect::Adk
+    } else if has("_role") || role && any("content", &is_call) {
+        Dialect::Haystack
+    } else if role && has("meta") && any("content", &is_text) {
+        Dialect::Haystack
+    } else if role && (any("blocks", &|it| it.has("block_type")) || has("additional_kwargs")) {
+        Dialect::LlamaIndex
+    } else if has("source") && has("models_usage")
+        || matches!(&*kind, "FunctionExecutionResultMessage" | "SystemMessage")
+            && !role
+            && has("content")
+        || has("source") && AUTOGEN.contains(&&*kind)
+    {
+        Dialect::AutoGen
+    } else if any("contents", &is_of_agent_framework)
+        || role && matches!(&*kind, "message" | "chat_message") && has("contents")
+    {
+        Dialect::AgentFramework
+    } else {
+        return None;
+    })
+}
+
+/// The types of the messages of AutoGen that say who speaks.
+const AUTOGEN: [&str; 7] = [
+    "UserMessage",
+    "AssistantMessage",
+    "TextMessage",
+    "ToolCallRequestEvent",
+    "ToolCallExecutionEvent",
+    "ToolCallSummaryMessage",
+    "MultiModalMessage",
+];
+
+/// A part of a UI message of the AI SDK.
+fn is_of_ui(part: &Object<'_>) -> bool {
+    let kind = part.text("type").unwrap_or_default();
+    match &*kind {
+        "text" => part.has("text"),
+        "reasoning" => part.has("text") || part.has("reasoning"),
+        "file" => part.has("url") || part.has("mimeType"),
+        "step-start" | "dynamic-tool" | "tool-invocation" | "source" => true,
+        kind => {
+            ["source-", "data-"].iter().any(|it| kind.starts_with(it))
+                || kind.starts_with("tool-") && part.has("toolCallId")
+        }
+    }
+}
+
+/// A part of a message for a model of the AI SDK.
+fn is_of_ai_sdk(part: &Object<'_>) -> bool {
+    let has = |name: &str| part.has(name);
+    let kind = part.text("type").unwrap_or_default();
+    let is_media = matches!(&*kind, "file" | "image") && (has("mediaType") || has("mimeType"));
+    has("toolName")
+        || has("providerOptions")
+        || kind.starts_with("tool-") && has("toolCallId")
+        || kind.starts_with("tool-approval-")
+        || is_media
+}
+
+fn is_of_agent_framework(part: &Object<'_>) -> bool {
+    const KINDS: [&str; 3] = ["function_call", "function_result", "text_reasoning"];
+    part.has("$type") || part.text("type").is_some_and(|it| KINDS.contains(&&*it))
 }
 
 /// A message of LangChain: as a constructor, with its members in `data`, or flat.
@@ -343,7 +431,12 @@ fn has_blocks(object: &Object<'_>) -> bool {
 }
 
 fn is_otel(object: &Object<'_>) -> bool {
-    let is_mark = |name: &str| name.starts_with("gen_ai.");
-    object.iter().any(|it| is_mark(it.0))
-        || object.inner("attributes").is_some_and(|it| it.iter().any(|it| is_mark(it.0)))
+    const LISTS: [&str; 2] = ["llm.input_messages", "llm.output_messages"];
+    let is_mark = |(name, value): (&str, Value<'_>)| {
+        name.starts_with("gen_ai.")
+            || LISTS.iter().any(|it| name.starts_with(it))
+            || name == "llm" && value.get("input_messages").is_some()
+    };
+    object.iter().any(is_mark)
+        || object.inner("attributes").is_some_and(|it| it.iter().any(is_mark))
 }

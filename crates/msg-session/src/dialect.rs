@@ -55,6 +55,20 @@ dialects! {
     AgentsSdk = "agents-sdk",
     /// Vercel AI SDK UI messages.
     VercelUi = "vercel-ui",
+    /// Vercel AI SDK messages for a model.
+    AiSdk = "ai-sdk",
+    /// AG-UI messages.
+    AgUi = "ag-ui",
+    /// Google ADK events.
+    Adk = "adk",
+    /// Haystack chat messages.
+    Haystack = "haystack",
+    /// LlamaIndex chat messages.
+    LlamaIndex = "llama-index",
+    /// AutoGen messages.
+    AutoGen = "autogen",
+    /// Microsoft Agent Framework messages.
+    AgentFramework = "agent-framework",
     /// ShareGPT conversations.
     ShareGpt = "sharegpt",
     /// OpenAI fine-tuning lines.

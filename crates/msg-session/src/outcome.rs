@@ -91,10 +91,6 @@ impl Dialect {
             self,
             Dialect::Aider
                 | Dialect::SweAgent
-                | Dialect::LangChain
-                | Dialect::PydanticAi
-                | Dialect::AgentsSdk
-                | Dialect::VercelUi
                 | Dialect::Inspect
                 | Dialect::Otel
                 | Dialect::Kimi

@@ -68,6 +68,23 @@ impl Session {
         self.dialect
     }
 
+    /// Where the list of messages is in the text of a store of a framework; none of other sessions, of lines, and of
+    /// what is damaged.
+    ///
+    /// ```
+    /// use msg_session::{Blob, Dialect, Session};
+    ///
+    /// let state = r#"{"v":1,"channel_values":{"messages":[{"type":"human","content":"hi"}]}}"#;
+    /// let session = Session::new(Dialect::LangChain, vec![Blob::new("", state)]);
+    /// let span = session.list_of_messages().expect("because there is one");
+    /// assert_eq!(&state[span], r#"[{"type":"human","content":"hi"}]"#);
+    /// ```
+    pub fn list_of_messages(&self) -> Option<std::ops::Range<usize>> {
+        let store = dialects::frameworks::store(self.dialect)?;
+        let [blob] = self.blobs.as_slice() else { return None };
+        store.list_span(std::str::from_utf8(&blob.bytes).ok()?)
+    }
+
     /// The bytes, unchanged where nothing was mended.
     pub fn blobs(&self) -> &[Blob] {
         &self.blobs

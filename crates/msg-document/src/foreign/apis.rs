@@ -28,7 +28,8 @@ pub(super) static TABLE: &[Foreign] = &[
             "message meta content/text !content/type !content/toolUse",
             "message _content _role",
         ],
-    ),
+    )
+    .of_format("haystack"),
     Foreign::new(
         "a session of Strands, whose messages are of Bedrock Converse",
         &["document message_id message:O created_at redact_message", "any message_id message/role"],

@@ -11,11 +11,12 @@ pub(super) static TABLE: &[Foreign] = &[
         "UI messages of the AI SDK 4 (UIMessage)",
         &["parts type=tool-invocation", "message toolInvocations"],
     )
-    .way("the AI SDK's `convertToModelMessages` and later UI messages are other forms"),
+    .of_format("vercel-ui"),
     Foreign::new(
         "messages of the AI SDK 4 (CoreMessage)",
         &["content type=tool-call args toolName", "content type=tool-result result toolName"],
-    ),
+    )
+    .of_format("ai-sdk"),
     Foreign::new(
         "messages of the AI SDK (ModelMessage, or a LanguageModel prompt)",
         &[
@@ -27,19 +28,26 @@ pub(super) static TABLE: &[Foreign] = &[
             "content mediaType type=file|image|reasoning-file",
         ],
     )
-    .way("UI messages of the AI SDK are read as vercel-ui"),
+    .of_format("ai-sdk"),
     Foreign::new(
-        "events or messages of AG-UI",
+        "events of AG-UI",
         &[
             "any type=RUN_STARTED|RUN_FINISHED|RUN_ERROR|STEP_STARTED|STEP_FINISHED|STATE_SNAPSHOT|STATE_DELTA|MESSAGES_SNAPSHOT",
             "any type=TEXT_MESSAGE_START|TEXT_MESSAGE_CONTENT|TEXT_MESSAGE_END|TEXT_MESSAGE_CHUNK",
             "any type=TOOL_CALL_START|TOOL_CALL_ARGS|TOOL_CALL_END|TOOL_CALL_RESULT|TOOL_CALL_CHUNK",
+        ],
+    )
+    .way("its `MESSAGES_SNAPSHOT` holds `messages`, which are read")
+    .spans(),
+    Foreign::new(
+        "messages of AG-UI",
+        &[
             "document threadId runId messages",
             "message toolCalls id !type",
             "message toolCallId id role !type",
         ],
     )
-    .spans(),
+    .of_format("ag-ui"),
     Foreign::new(
         "messages of Mistral's JavaScript SDK, with `toolCalls` in camel case",
         &["message toolCalls role", "message toolCallId role"],
@@ -53,7 +61,8 @@ pub(super) static TABLE: &[Foreign] = &[
             "document store/*/additional_kwargs",
             "document store class_name",
         ],
-    ),
+    )
+    .of_format("llama-index"),
     Foreign::new(
         "messages of Microsoft.Extensions.AI or the Agent Framework",
         &[
@@ -62,7 +71,8 @@ pub(super) static TABLE: &[Foreign] = &[
             "message contents role type=chat_message|message",
             "message contents author_name",
         ],
-    ),
+    )
+    .of_format("agent-framework"),
     Foreign::new(
         "messages of Semantic Kernel",
         &[
@@ -79,11 +89,16 @@ pub(super) static TABLE: &[Foreign] = &[
             "message models_usage source",
             "message type=TextMessage|ToolCallRequestEvent|ToolCallExecutionEvent|ToolCallSummaryMessage|HandoffMessage|StopMessage|MultiModalMessage|ThoughtEvent",
             "message type=UserMessage|AssistantMessage|FunctionExecutionResultMessage source",
-            "message type=FunctionExecutionResultMessage content",
+            "message type=FunctionExecutionResultMessage|SystemMessage content !role",
             "document llm_context/messages",
-            "document type=AssistantAgentState|TeamState|RoundRobinManagerState|SelectorManagerState",
         ],
-    ),
+    )
+    .of_format("autogen"),
+    Foreign::new(
+        "the state of a team of AutoGen",
+        &["document type=AssistantAgentState|TeamState|RoundRobinManagerState|SelectorManagerState"],
+    )
+    .way("the messages of an agent are in its `llm_context`"),
     Foreign::new(
         "messages of the Rust crate rig",
         &[
@@ -166,6 +181,7 @@ pub(super) static TABLE: &[Foreign] = &[
             "document app_name user_id events",
         ],
     )
+    .of_format("adk")
     .spans(),
     Foreign::new(
         "a result of LangChain (LLMResult), whose messages are in `generations`",

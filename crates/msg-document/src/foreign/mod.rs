@@ -1,7 +1,7 @@
 //! Formats that are known and not read: what has a marker of one is refused by its name, never read as something
 //! else (RG-5 to RG-7).
 //!
-//! A row goes when its format comes: `formats` has a file for it then. To add one: a line in a table here, with the
+//! A row names its format once that is read, if nothing but these marks tells it from others. To add one: a line in a table here, with the
 //! marks that `marks` explains.
 //!
 //! ```text
@@ -40,6 +40,8 @@ pub(crate) struct Foreign {
     pub(crate) read_by: &'static str,
     /// Where its conversation is, where that is always so: the first of these that it has (RW-6).
     pub(crate) fields: &'static [&'static str],
+    /// The format that such a document is, where it is read; `""` of what is not.
+    pub(crate) format: &'static str,
 }
 
 /// The tables. The first row of which a document has a marker names it.
@@ -47,7 +49,7 @@ static TABLES: &[&[Foreign]] = &[rows::TABLE, apis::TABLE, frameworks::TABLE, ap
 
 impl Foreign {
     const fn new(what: &'static str, marks: &'static [&'static str]) -> Self {
-        Foreign { what, way: "", marks, spans_lines: false, read_by: "", fields: &[] }
+        Foreign { what, way: "", marks, spans_lines: false, read_by: "", fields: &[], format: "" }
     }
 
     const fn way(self, way: &'static str) -> Self {
@@ -62,12 +64,25 @@ impl Foreign {
         Foreign { fields, ..self }
     }
 
+    /// A format that is read, by what only its documents have.
+    const fn of_format(self, format: &'static str) -> Self {
+        Foreign { format, ..self }
+    }
+
     const fn spans(self) -> Self {
         Foreign { spans_lines: true, ..self }
     }
 }
 
 impl Found {
+    /// The format that the document is in, if that is read; else its refusal.
+    pub(crate) fn format(&self) -> Result<Format, Refusal> {
+        match Format::all().find(|it| it.name() == self.row.format) {
+            Some(format) => Ok(format),
+            None => Err(self.refusal()),
+        }
+    }
+
     /// The refusal of the document.
     pub(crate) fn refusal(&self) -> Refusal {
         let res = looks_like(&format!("{} ({})", self.row.what, self.shown()));

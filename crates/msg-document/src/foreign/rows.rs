@@ -38,7 +38,9 @@ pub(super) static TABLE: &[Foreign] = &[
     Foreign::new(
         "an OpenLLMetry span",
         &["document gen_ai.prompt.*", "document attributes/gen_ai.prompt.*"],
-    ),
+    )
+    .of_format("otel")
+    .spans(),
     Foreign::new(
         "an OpenInference span (Phoenix)",
         &[
@@ -51,7 +53,9 @@ pub(super) static TABLE: &[Foreign] = &[
             "document attributes/llm span_kind",
             "document span_kind context",
         ],
-    ),
+    )
+    .of_format("otel")
+    .spans(),
     Foreign::new("a call recorded by Weave", &["document op_name inputs"]),
     Foreign::new(
         "a run of LangSmith",

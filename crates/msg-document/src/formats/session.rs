@@ -8,7 +8,7 @@ use msg_core::{Code, Diagnostic, Message, Report};
 use msg_session::{Blob, Dialect, Line, RepairOptions, Session};
 
 use crate::codec::{Around, Codec, Content, Edited, Likelihood, WriteOptions};
-use crate::layout::{Steps, carried, joined_steps};
+use crate::layout::{Steps, carried, elements, joined_steps};
 use crate::outline::Outline;
 use crate::refusal::{Refusal, foreign};
 
@@ -121,13 +121,6 @@ enum Now {
     Anew,
 }
 
-/// The stores of frameworks: lists of messages of which each is an object, so that an edit has its place there. What
-/// agents write has records of other kinds between them, which `msg doctor` mends.
-fn is_list_of_messages(dialect: Dialect) -> bool {
-    use Dialect::{AgentsSdk, LangChain, PydanticAi, VercelUi};
-    matches!(dialect, VercelUi | LangChain | PydanticAi | AgentsSdk)
-}
-
 impl Stored {
     /// How it is written where its messages were edited: thoughts stay signed, and where nobody says the time, records
     /// that need one have that of its last record.
@@ -149,18 +142,21 @@ impl Stored {
     fn edited(&self, messages: &[Message]) -> Option<Vec<u8>> {
         let dialect = self.session.dialect();
         let [blob] = self.session.blobs() else { return None };
-        if !is_list_of_messages(dialect) {
-            return None;
-        }
         let source = std::str::from_utf8(&blob.bytes).ok()?;
-        let steps = Steps::of(source);
+        let lines = self.lines(source);
+        let list = match &lines {
+            Some(list) => list.as_str(),
+            None => &source[self.session.list_of_messages()?],
+        };
+        let steps = Steps::of(list);
         let read = |json: &[u8]| {
             let session = Session::new(dialect, vec![Blob::new(blob.name.clone(), json)]);
             session.read(&self.options).ok().map(|it| it.messages)
         };
+        let options = self.written_anew(&Default::default()).in_style_of(&self.session);
         let written = |messages: &[Message]| {
             let mut json = Vec::new();
-            write(dialect, messages, &self.written_anew(&Default::default()), &mut json);
+            write(dialect, messages, &options, &mut json);
             let json = String::from_utf8(json).ok()?;
             Some(match (dialect, steps) {
                 (Dialect::VercelUi, Some(steps)) => joined_steps(&json, steps),
@@ -168,9 +164,25 @@ impl Stored {
             })
         };
         let (before, after) = (written(&read(&blob.bytes)?)?, written(messages)?);
-        let edited = carried(source, &before, &after, &["msg-"]).into_bytes();
-        let is = read(&edited)?;
-        (is == messages || Some(is) == read(after.as_bytes())).then_some(edited)
+        let carried = carried(list, &before, &after, &["msg-"]);
+        let edited = match lines {
+            Some(_) => elements(&carried).map(|it| format!("{it}\n")).collect(),
+            None => {
+                let at = self.session.list_of_messages()?;
+                format!("{}{carried}{}", &source[..at.start], &source[at.end..])
+            }
+        };
+        let is = read(edited.as_bytes())?;
+        (is == messages || Some(is) == read(after.as_bytes())).then(|| edited.into_bytes())
+    }
+
+    /// The lines of a store that has a message in each, as a list.
+    fn lines(&self, source: &str) -> Option<String> {
+        if self.session.dialect() != Dialect::Adk || self.session.list_of_messages().is_some() {
+            return None;
+        }
+        let lines: Vec<_> = source.lines().map(str::trim).filter(|it| !it.is_empty()).collect();
+        Some(format!("[{}]", lines.join(",")))
     }
 }
 

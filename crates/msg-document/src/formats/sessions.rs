@@ -22,6 +22,11 @@ const fn lines(
     SessionFormat { spans_lines: true, ..session(dialect, about, mark) }
 }
 
+/// A dialect that the marks of `foreign` tell from others.
+const fn marked(dialect: Dialect, about: &'static str) -> SessionFormat {
+    session(dialect, about, |_| Likelihood::No)
+}
+
 pub(super) static CLAUDE_CODE: SessionFormat =
     lines(Dialect::ClaudeCode, "A session of Claude Code", claude_code);
 pub(super) static CODEX: SessionFormat = lines(Dialect::Codex, "A session of Codex", codex);
@@ -45,6 +50,21 @@ pub(super) static AGENTS_SDK: SessionFormat =
     lines(Dialect::AgentsSdk, "Items of the OpenAI Agents SDK", agents_sdk);
 pub(super) static VERCEL_UI: SessionFormat =
     session(Dialect::VercelUi, "UI messages of the Vercel AI SDK", vercel_ui);
+pub(super) static AI_SDK: SessionFormat =
+    marked(Dialect::AiSdk, "Messages of the Vercel AI SDK for a model (ModelMessage, a prompt)");
+pub(super) static AG_UI: SessionFormat = marked(Dialect::AgUi, "Messages of AG-UI");
+pub(super) static ADK: SessionFormat = SessionFormat {
+    spans_lines: true,
+    ..marked(Dialect::Adk, "A session of Google's ADK, or its events")
+};
+pub(super) static HAYSTACK: SessionFormat = marked(Dialect::Haystack, "Messages of Haystack");
+pub(super) static LLAMA_INDEX: SessionFormat =
+    marked(Dialect::LlamaIndex, "Messages of LlamaIndex, or its chat store");
+pub(super) static AUTOGEN: SessionFormat = marked(Dialect::AutoGen, "Messages of AutoGen");
+pub(super) static AGENT_FRAMEWORK: SessionFormat = marked(
+    Dialect::AgentFramework,
+    "Messages of the Microsoft Agent Framework and Microsoft.Extensions.AI",
+);
 pub(super) static SHAREGPT: SessionFormat =
     session(Dialect::ShareGpt, "A ShareGPT conversation", super::data::sharegpt);
 pub(super) static OPENAI_JSONL: SessionFormat =

@@ -45,6 +45,12 @@ pub(crate) fn keep_layout_of_json(source: &[u8], written: Vec<u8>) -> Vec<u8> {
     }
 }
 
+/// The elements of a list, as they are written.
+pub(crate) fn elements(list: &str) -> impl Iterator<Item = &str> {
+    let level = level::Level::of(list);
+    level.into_iter().flat_map(|it| it.entries).map(|it| it.value)
+}
+
 /// The walk over two texts of JSON that differ.
 pub(crate) fn merged(source: &str, written: &str) -> Vec<u8> {
     let value = source.trim_start_matches('\u{feff}').trim_ascii();

@@ -4,24 +4,13 @@ use super::Checked;
 use crate::Dialect;
 use crate::Error;
 use crate::finding::Finding;
-use crate::frame::{Array, clean, read_array};
+use crate::frame::{Array, clean};
 use crate::json::{Object, Value};
 use crate::options::RepairOptions;
 
-/// The diagnosis of a document with a list of records, which may be in one of these members.
-pub(super) fn check_list(bytes: &[u8], members: &[&str]) -> Checked {
-    let array = list(bytes, members);
-    let (records, findings) = (array.records.len(), array.findings.clone());
-    if !array.is_readable() {
-        return Checked::unreadable(findings);
-    }
-    Checked::of_text(&array.text, records, records, findings, Vec::new())
-}
-
-/// The list of a document, itself or in the first of these members that is one.
-pub(super) fn list<'a>(bytes: &'a [u8], members: &[&str]) -> Array<'a> {
-    let found = members.iter().map(|it| read_array(bytes, Some(it))).find(|it| it.is_readable());
-    found.unwrap_or_else(|| read_array(bytes, None))
+/// The list of a document, itself or at the first of these paths where there is one.
+pub(super) fn list<'a>(bytes: &'a [u8], paths: &[&str]) -> Array<'a> {
+    crate::frame::read_at(bytes, paths)
 }
 
 /// The diagnosis of a document that has no list to mend.

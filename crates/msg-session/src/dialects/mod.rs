@@ -4,7 +4,6 @@
 //! bytes -> frame (records) -> dialect (active path) -> view, or link rules -> edits -> bytes
 //! ```
 
-mod agents_sdk;
 mod aider;
 mod atif;
 mod chain;
@@ -15,10 +14,11 @@ mod copilot_cli;
 mod data_set;
 mod document;
 mod file;
+mod flat;
+pub(crate) mod frameworks;
 mod gemini_cli;
 mod goose;
 mod inspect;
-mod langchain;
 mod list;
 mod logs;
 mod opencode;
@@ -27,10 +27,8 @@ mod otel;
 mod pairs;
 mod pi;
 mod plain_lines;
-mod pydantic_ai;
 mod qwen_code;
 mod swe_agent;
-mod vercel_ui;
 
 use std::collections::HashMap;
 
@@ -116,10 +114,17 @@ pub(crate) fn format(dialect: Dialect) -> &'static dyn Format {
         Dialect::Goose => &goose::Goose,
         Dialect::OpenAiJsonl => &data_set::OpenAiJsonl,
         Dialect::ShareGpt => &data_set::ShareGpt,
-        Dialect::LangChain => &langchain::LangChain,
-        Dialect::PydanticAi => &pydantic_ai::PydanticAi,
-        Dialect::VercelUi => &vercel_ui::VercelUi,
-        Dialect::AgentsSdk => &agents_sdk::AgentsSdk,
+        Dialect::LangChain => &frameworks::langchain::STORE,
+        Dialect::PydanticAi => &frameworks::pydantic_ai::STORE,
+        Dialect::VercelUi => &frameworks::vercel_ui::STORE,
+        Dialect::AgentsSdk => &frameworks::agents_sdk::STORE,
+        Dialect::AiSdk => &frameworks::ai_sdk::STORE,
+        Dialect::AgUi => &frameworks::ag_ui::STORE,
+        Dialect::Adk => &frameworks::adk::STORE,
+        Dialect::Haystack => &frameworks::haystack::STORE,
+        Dialect::LlamaIndex => &frameworks::llama_index::STORE,
+        Dialect::AutoGen => &frameworks::autogen::STORE,
+        Dialect::AgentFramework => &frameworks::agent_framework::STORE,
         Dialect::SweAgent => &swe_agent::SweAgent,
         Dialect::Aider => &aider::Aider,
         Dialect::Inspect => &inspect::Inspect,

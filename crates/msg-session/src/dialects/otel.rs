@@ -84,6 +84,10 @@ fn span(at: usize, source: &str) -> View {
         }
     }
     if view.messages.is_empty() {
+        view = super::flat::view(at, &object);
+        attributes.sign(&mut view.messages);
+    }
+    if view.messages.is_empty() {
         events(&mut view, at, &object);
     }
     view
@@ -110,8 +114,14 @@ impl Attributes {
 
     /// Says of answers who gave them.
     fn sign(&self, answers: &mut [Message]) {
-        let model = self.get("gen_ai.response.model").or_else(|| self.get("gen_ai.request.model"));
-        let provider = self.get("gen_ai.provider.name").or_else(|| self.get("gen_ai.system"));
+        let model = self
+            .get("gen_ai.response.model")
+            .or_else(|| self.get("gen_ai.request.model"))
+            .or_else(|| self.get("llm.model_name"));
+        let provider = self
+            .get("gen_ai.provider.name")
+            .or_else(|| self.get("gen_ai.system"))
+            .or_else(|| self.get("llm.provider"));
         let maker = maker(model.map(Into::into), provider.map(Into::into));
         for it in answers.iter_mut().filter(|it| it.role == Role::Assistant) {
             it.set_provenance(maker.clone());

@@ -58,6 +58,14 @@ impl Array<'_> {
         Object::whole(&self.text, 0)
     }
 
+    /// Where the list is, with its brackets.
+    pub(crate) fn span(&self) -> Option<Range<usize>> {
+        let open = self.open?;
+        let end = self.records.last().map_or(open + 1, |it| it.end);
+        let close = self.text[end..].find(']')?;
+        Some(open..end + close + 1)
+    }
+
     /// Whether there is a list.
     pub(crate) fn is_readable(&self) -> bool {
         self.open.is_some()
@@ -91,10 +99,16 @@ impl Array<'_> {
 
 /// Reads a document: a list, or an object that has the list in the member `member`.
 pub(crate) fn read<'a>(bytes: &'a [u8], member: Option<&str>) -> Array<'a> {
+    read_at(bytes, member.as_slice())
+}
+
+/// Reads a document: a list, or an object that has the list at the first of these paths where there is one. A path is
+/// the names of members, with dots between; `*` is the first member that leads to a list.
+pub(crate) fn read_at<'a>(bytes: &'a [u8], paths: &[&str]) -> Array<'a> {
     let mut findings = Vec::new();
     let text = clean(bytes, &mut findings);
     let mut res = Array { text, records: Vec::new(), findings, open: None };
-    let Some(found) = find(&res.text, member) else { return res.not_readable() };
+    let Some(found) = find(&res.text, paths) else { return res.not_readable() };
     res.open = Some(found.open);
     res.records = found.elements;
     if let Some(edit) = found.torn {
@@ -129,7 +143,7 @@ struct Found {
     torn: Option<Edit>,
 }
 
-fn find(text: &str, member: Option<&str>) -> Option<Found> {
+fn find(text: &str, paths: &[&str]) -> Option<Found> {
     let ends_early = match msg_json::validate(text) {
         Ok(()) => false,
         Err(it) => {
@@ -142,8 +156,12 @@ fn find(text: &str, member: Option<&str>) -> Option<Found> {
     };
     let start = text.len() - text.trim_start_matches(BLANKS).len();
     let (open, close) = match text.as_bytes().get(start)? {
-        b'[' => (start, "]"),
-        b'{' => (list_in(text, member?)?, "]}"),
+        b'[' => (start, "]".to_owned()),
+        b'{' => {
+            let found = |path: &&str| Some((list_in(text, path)?, path.split('.').count()));
+            let (open, depth) = paths.iter().find_map(found)?;
+            (open, format!("]{}", "}".repeat(depth)))
+        }
         _ => return None,
     };
     let elements = elements(text, open);
@@ -154,15 +172,21 @@ fn find(text: &str, member: Option<&str>) -> Option<Found> {
     Some(Found { open, elements, torn })
 }
 
-/// Where the list in this member of an object begins; the object need not be whole.
-fn list_in(text: &str, member: &str) -> Option<usize> {
+/// Where the list at this path in an object begins; the object need not be whole.
+fn list_in(text: &str, path: &str) -> Option<usize> {
+    let (name, rest) = path.split_once('.').map_or((path, None), |it| (it.0, Some(it.1)));
+    let found = |at: usize| match rest {
+        Some(rest) => list_in(&text[at..], rest).map(|it| at + it),
+        None => (text.as_bytes().get(at) == Some(&b'[')).then_some(at),
+    };
     let mut reader = Reader::from_text(text);
     reader.begin_object().ok()?;
     let mut res = None;
     while let Ok(Some(key)) = reader.next_key() {
         let at = reader.next_offset();
-        if key.text == member {
-            res = (text.as_bytes().get(at) == Some(&b'[')).then_some(at);
+        // Of several members of a name the last one counts (MS-8).
+        if key.text == name || name == "*" && res.is_none() {
+            res = found(at);
         }
         if reader.raw().is_err() {
             break;

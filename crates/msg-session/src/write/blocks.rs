@@ -6,7 +6,7 @@ use msg_core::{Image, Message, Part, Role, ToolCall, ToolResult};
 use msg_json::{TextState, Writer, classify, write_compact};
 
 /// Arguments as the JSON object that a format wants; text that is none goes into one.
-pub(super) fn write_arguments(out: &mut Writer<'_>, call: &ToolCall) {
+pub(crate) fn write_arguments(out: &mut Writer<'_>, call: &ToolCall) {
     let text = call.arguments.text();
     match classify(text) {
         TextState::Object => out.raw(&in_a_line(text.trim())),
@@ -35,25 +35,25 @@ pub(crate) fn in_a_line(json: &str) -> Cow<'_, str> {
 }
 
 /// The results that answer the calls of an answer: those of the messages right behind it that hold some.
-pub(super) fn results_behind(messages: &[Message], at: usize) -> impl Iterator<Item = &ToolResult> {
+pub(crate) fn results_behind(messages: &[Message], at: usize) -> impl Iterator<Item = &ToolResult> {
     let holds = |it: &&Message| it.role == Role::Tool || it.tool_results().next().is_some();
     let behind = messages[at + 1..].iter().take_while(holds);
     behind.flat_map(Message::tool_results)
 }
 
 /// The parts of a message whose results stand with their calls.
-pub(super) fn parts_but_results(message: &Message) -> impl Iterator<Item = &Part> {
+pub(crate) fn parts_but_results(message: &Message) -> impl Iterator<Item = &Part> {
     message.parts.iter().filter(|it| it.as_tool_result().is_none())
 }
 
 /// The numbers of the messages that say something besides results.
-pub(super) fn spoken(messages: &[Message]) -> impl Iterator<Item = usize> {
+pub(crate) fn spoken(messages: &[Message]) -> impl Iterator<Item = usize> {
     let says = |it: &Message| it.role != Role::Tool && parts_but_results(it).next().is_some();
     (0..messages.len()).filter(move |at| says(&messages[*at]))
 }
 
 /// A part as a block of Anthropic's; none has no place there.
-pub(super) fn write_block(out: &mut Writer<'_>, part: &Part) {
+pub(crate) fn write_block(out: &mut Writer<'_>, part: &Part) {
     out.object(|it| match part {
         Part::Text(text) | Part::Refusal(text) => write_text(it, &text.text),
         Part::Reasoning(thought) => match &thought.redacted {
@@ -131,7 +131,7 @@ fn write_image(it: &mut Writer<'_>, image: &Image) {
 
 /// A part of a message whose tool parts are call and result in one (opencode, vercel-ui); `media_type` is the name of
 /// that member there.
-pub(super) fn write_ui_part(it: &mut Writer<'_>, part: &Part, media_type: &str) {
+pub(crate) fn write_ui_part(it: &mut Writer<'_>, part: &Part, media_type: &str) {
     let mut file = |kind: &str, url: Option<&str>| {
         it.key("type").str("file");
         it.key(media_type).str(kind);
@@ -154,7 +154,7 @@ pub(super) fn write_ui_part(it: &mut Writer<'_>, part: &Part, media_type: &str) 
 }
 
 /// Media type and base64 of an image that is inline.
-pub(super) fn data_url(image: &Image) -> Option<(&str, &str)> {
+pub(crate) fn data_url(image: &Image) -> Option<(&str, &str)> {
     let rest = image.url.as_deref()?.strip_prefix("data:")?;
     rest.split_once(";base64,")
 }

@@ -46,7 +46,7 @@ pub(super) fn write(messages: &[Message], options: &WriteOptions, report: &mut R
 }
 
 /// The items alone, as the OpenAI Agents SDK stores them.
-pub(super) fn write_items(messages: &[Message], _: &WriteOptions, report: &mut Report) -> Vec<u8> {
+pub(crate) fn write_items(messages: &[Message], _: &WriteOptions, report: &mut Report) -> Vec<u8> {
     let mut out = Vec::new();
     report.append(responses::write(messages, &msg_openai::WriteOptions::canonical(), &mut out));
     out

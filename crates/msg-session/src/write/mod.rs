@@ -7,7 +7,7 @@
 //! What keeps an agent from resuming is not mended here: the caller gives a chain that is sound.
 
 pub(crate) mod atif;
-mod blocks;
+pub(crate) mod blocks;
 pub(crate) mod claude_code;
 mod cline;
 pub(crate) mod codex;
@@ -15,16 +15,13 @@ mod copilot_cli;
 pub(crate) mod data_sets;
 pub(crate) mod gemini_cli;
 mod goose;
-mod langchain;
 mod losses;
 mod opencode;
 mod options;
 mod pi;
 mod prepare;
-mod pydantic_ai;
 mod qwen_code;
 mod sha256;
-mod vercel_ui;
 
 use msg_core::{Message, Report};
 
@@ -37,6 +34,9 @@ pub(crate) use sha256::hex as project_hash;
 type Write = fn(&[Message], &WriteOptions, &mut Report) -> Vec<u8>;
 
 fn writer(dialect: Dialect) -> Option<Write> {
+    if let Some(store) = crate::dialects::frameworks::store(dialect) {
+        return Some(store.write);
+    }
     Some(match dialect {
         Dialect::ClaudeCode => claude_code::write,
         Dialect::Codex => codex::write,
@@ -48,22 +48,9 @@ fn writer(dialect: Dialect) -> Option<Write> {
         Dialect::Goose => goose::write,
         Dialect::OpenCode => opencode::write,
         Dialect::Cline => cline::write,
-        Dialect::VercelUi => vercel_ui::write,
-        Dialect::LangChain => langchain::write,
-        Dialect::PydanticAi => pydantic_ai::write,
-        Dialect::AgentsSdk => codex::write_items,
         Dialect::ShareGpt => data_sets::share_gpt,
         Dialect::OpenAiJsonl => data_sets::openai_jsonl,
-        Dialect::Aider
-        | Dialect::OpenHands
-        | Dialect::SweAgent
-        | Dialect::Inspect
-        | Dialect::Otel
-        | Dialect::ClaudeStream
-        | Dialect::CodexExec
-        | Dialect::Kimi
-        | Dialect::Droid
-        | Dialect::Grok => return None,
+        _ => return None,
     })
 }
 

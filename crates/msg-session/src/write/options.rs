@@ -25,6 +25,9 @@ pub struct WriteOptions {
     pub context: Context,
     /// What happens to thoughts that only their provider can verify.
     pub signatures: Signatures,
+    /// How a store of a framework writes what others of its kind write otherwise; 0 is the usual way.
+    #[serde(skip)]
+    pub(crate) style: u8,
 }
 
 /// What happens to system texts and injected context.
@@ -58,7 +61,31 @@ impl Default for WriteOptions {
             version: "0.0.0".to_owned(),
             context: Context::default(),
             signatures: Signatures::default(),
+            style: 0,
         }
+    }
+}
+
+impl WriteOptions {
+    /// As the store of a framework that this session is writes its records: in the version and with the names that it
+    /// has. Other sessions have one way.
+    ///
+    /// ```
+    /// use msg_core::Message;
+    /// use msg_session::{Blob, Dialect, Session, WriteOptions, write};
+    ///
+    /// let flat = r#"[{"type":"human","content":"hi"}]"#;
+    /// let session = Session::new(Dialect::LangChain, vec![Blob::new("", flat)]);
+    /// let options = WriteOptions::default().in_style_of(&session);
+    /// let (written, _) = write(Dialect::LangChain, &[Message::user("hi")], &options)?;
+    /// assert_eq!(written, br#"[{"content":"hi","type":"human"}]"#);
+    /// # Ok::<(), msg_session::Error>(())
+    /// ```
+    #[must_use]
+    pub fn in_style_of(self, session: &crate::Session) -> Self {
+        let store = crate::dialects::frameworks::store(session.dialect());
+        let bytes = session.blobs().first().map_or(&[][..], |it| &it.bytes);
+        Self { style: store.map_or(0, |it| it.style_of(bytes)), ..self }
     }
 }
 

@@ -127,6 +127,7 @@ fn is_agent(dialect: Dialect) -> bool {
             | Dialect::QwenCode
             | Dialect::Pi
             | Dialect::CopilotCli
+            | Dialect::Adk
     )
 }
 
@@ -152,23 +153,30 @@ fn why_lost(dialect: Dialect, part: &Part, options: &WriteOptions) -> Option<&'s
 
 /// Why a part that is no thought has no form in the dialect, if it has none.
 fn why_unwritten(dialect: Dialect, part: &Part) -> Option<&'static str> {
+    let is_store = crate::dialects::frameworks::store(dialect).is_some();
+    let has_items = dialect == Dialect::AgentsSdk;
     let is_missing = match part {
+        // What is known by an id of its provider alone.
+        Part::Image(it) if is_store && !has_items && it.url.is_none() => true,
+        Part::File(it) if is_store && !has_items && it.data.is_none() && it.url.is_none() => true,
         Part::Other(_) => return Some("a part that only its own format has"),
         Part::Audio(_) => dialect != Dialect::OpenAiJsonl,
+        Part::File(it) if dialect == Dialect::Haystack => it.data.is_none(),
         Part::File(_) => matches!(
             dialect,
             Dialect::Goose
                 | Dialect::GeminiCli
-                | Dialect::LangChain
-                | Dialect::PydanticAi
                 | Dialect::ShareGpt
                 | Dialect::QwenCode
                 | Dialect::Pi
                 | Dialect::CopilotCli
                 | Dialect::Atif
+                | Dialect::AutoGen
         ),
         Part::Image(it) => match dialect {
-            Dialect::Goose | Dialect::Pi => data_url(it).is_none(),
+            Dialect::Goose | Dialect::Pi | Dialect::Haystack | Dialect::AutoGen => {
+                data_url(it).is_none()
+            }
             Dialect::Atif => super::atif::image_path(it).is_none(),
             Dialect::ShareGpt | Dialect::CopilotCli => true,
             _ => false,

@@ -5,49 +5,49 @@
 //! {"kind":"response","parts":[{"part_kind":"tool-call","tool_name":"f","args":"{}","tool_call_id":"c1"}]}
 //! ```
 
-use msg_core::{Content, File, Image, Maker, Part, Role, ToolCall, ToolResult, Usage};
+use msg_core::{Content, File, Image, Maker, Message, Part, Report, Role, ToolCall, ToolResult, Usage};
+use msg_json::{Writer, to_text};
 
-use super::{Checked, Format, document};
-use crate::Error;
-use crate::blob::Blob;
-use crate::json::{Object, Value};
-use crate::options::RepairOptions;
+use super::writing::{Media, Names};
+use super::{Closing, Open, Records, Store};
+use crate::Dialect;
+use crate::json::{Object, Value, quoted};
 use crate::parts::{
-    self,
+    self, INTERRUPTED,
     seals::{Seal, said},
 };
 use crate::view::{Draft, Origin, View};
+use crate::write::WriteOptions;
 
-/// The dialect.
-pub(crate) struct PydanticAi;
+pub(crate) static STORE: Store = Store {
+    lists: &["messages", "message_history", "all_messages"],
+    blocks: &["parts"],
+    wrap: |block, _| format!(r#"{{"parts":[{block}],"kind":"request"}}"#),
+    takes_results: |record| record.text("kind").is_some_and(|it| it == "request"),
+    ..Store::new(Dialect::PydanticAi, read, close, write)
+};
 
-impl Format for PydanticAi {
-    fn view(&self, blobs: &[Blob], options: &RepairOptions) -> Result<View, Error> {
-        super::leaf_is_not_chosen(options)?;
-        let array = document::list(super::only(blobs), &["messages"]);
-        let mut view = View { findings: array.findings.clone(), ..View::default() };
-        let objects: Vec<_> = array.values().filter_map(|it| it.object()).collect();
-        instructions(&mut view, &objects);
-        for (at, message) in objects.iter().enumerate() {
-            match message.text("kind").as_deref() {
-                Some("response") => response(&mut view, at, message),
-                _ => request(&mut view, at, message),
-            }
+fn read(records: &Records<'_>) -> View {
+    let objects: Vec<_> = records.values.iter().map(|it| it.object()).collect();
+    let mut view = View::default();
+    instructions(&mut view, &objects);
+    for (at, message) in objects.iter().enumerate() {
+        let Some(message) = message else { continue };
+        match message.text("kind").as_deref() {
+            Some("response") => response(&mut view, at, message),
+            _ => request(&mut view, at, message),
         }
-        Ok(view)
     }
-
-    fn check(&self, blobs: &[Blob], _: &RepairOptions) -> Result<Checked, Error> {
-        Ok(document::check_list(super::only(blobs), &["messages"]))
-    }
+    view
 }
 
 /// The instructions of the last request are the system text.
-fn instructions(view: &mut View, messages: &[Object<'_>]) {
+fn instructions(view: &mut View, messages: &[Option<Object<'_>>]) {
     let last = messages
         .iter()
         .enumerate()
         .rev()
+        .filter_map(|(at, it)| Some((at, it.as_ref()?)))
         .find(|it| it.1.text("kind").is_some_and(|it| it == "request"));
     let Some((at, text)) = last.and_then(|(at, it)| Some((at, it.text("instructions")?))) else {
         return;
@@ -146,7 +146,7 @@ fn response(view: &mut View, at: usize, message: &Object<'_>) {
     view.push(draft);
     if let Some(usage) = message.get("usage") {
         let usage = Usage::from_raw(usage.raw_json());
-        view.usage = super::add_usage(std::mem::take(&mut view.usage), usage);
+        view.usage = crate::dialects::add_usage(std::mem::take(&mut view.usage), usage);
     }
 }
 
@@ -194,4 +194,107 @@ fn thought(part: &Object<'_>, maker: Option<Maker>, sealed: Option<String>) -> P
         _ => Seal { signature: sealed, ..Seal::default() },
     };
     Seal { maker, ..seal }.thought(part.text("content").map(Into::into))
+}
+
+fn close(open: &Open<'_>) -> Closing {
+    let (id, name, text) = (quoted(open.id), quoted(open.name), quoted(INTERRUPTED));
+    let time = open.record.get("timestamp").filter(|it| !it.is_null());
+    let time = time.map(|it| format!(r#""timestamp":{},"#, it.source)).unwrap_or_default();
+    Closing::Result(format!(
+        r#"{{"tool_name":{name},"content":{text},"tool_call_id":{id},{time}"outcome":"failed","part_kind":"tool-return"}}"#
+    ))
+}
+
+fn write(messages: &[Message], options: &WriteOptions, _: &mut Report) -> Vec<u8> {
+    let names = Names::of(messages);
+    // What is between two answers is one request.
+    let mut turns: Vec<(bool, Vec<&Message>)> = Vec::new();
+    for message in messages {
+        let is_answer = message.role == Role::Assistant;
+        match turns.last_mut() {
+            Some(last) if !is_answer && !last.0 => last.1.push(message),
+            _ => turns.push((is_answer, vec![message])),
+        }
+    }
+    let text = to_text(|it| {
+        it.array(turns, |it, (is_answer, messages)| {
+            it.object(|it| {
+                let parts = messages.iter().flat_map(|it| it.parts.iter().map(|part| (*it, part)));
+                it.key("parts").array(parts, |it, (message, part)| {
+                    it.object(|it| match is_answer {
+                        true => write_answer(it, part),
+                        false => write_request(it, message, part, options, &names),
+                    });
+                });
+                it.key("kind").str(if is_answer { "response" } else { "request" });
+            });
+        });
+    });
+    text.into_bytes()
+}
+
+fn write_request(
+    it: &mut Writer<'_>,
+    message: &Message,
+    part: &Part,
+    options: &WriteOptions,
+    names: &Names<'_>,
+) {
+    match part {
+        Part::ToolResult(result) => {
+            it.key("tool_name").str(names.of_result(result));
+            it.key("content").str(&result.content.text());
+            it.key("tool_call_id").str(&result.call_id);
+            it.key("timestamp").str(&options.now);
+            it.key("part_kind").str("tool-return");
+            if result.is_error {
+                it.key("outcome").str("failed");
+            }
+        }
+        Part::Image(_) | Part::File(_) => {
+            let media = Media::of(part);
+            it.key("content").array(media, |it, media| {
+                it.object(|it| match &media.data {
+                    Some(data) => {
+                        it.key("data").str(data);
+                        it.key("media_type").str(media.media_type);
+                        it.key("kind").str("binary");
+                    }
+                    None => {
+                        let is_image = matches!(part, Part::Image(_));
+                        it.key("url").str(media.source());
+                        it.key("kind").str(if is_image { "image-url" } else { "document-url" });
+                    }
+                });
+            });
+            it.key("timestamp").str(&options.now);
+            it.key("part_kind").str("user-prompt");
+        }
+        part => {
+            it.key("content").str(part.as_text().unwrap_or_default());
+            it.key("timestamp").str(&options.now);
+            let kind = if message.role.is_system() { "system-prompt" } else { "user-prompt" };
+            it.key("part_kind").str(kind);
+        }
+    }
+}
+
+fn write_answer(it: &mut Writer<'_>, part: &Part) {
+    match part {
+        Part::ToolCall(call) => {
+            it.key("tool_name").str(&call.name);
+            it.key("args").str(call.arguments.text());
+            it.key("tool_call_id").str(&call.id);
+            it.key("part_kind").str("tool-call");
+        }
+        Part::Reasoning(thought) => {
+            it.key("content").str(&thought.display_text());
+            it.key("signature").opt_str(thought.signature.as_deref());
+            it.key("part_kind").str("thinking");
+        }
+        part => {
+            it.key("content").str(part.as_text().unwrap_or_default());
+            it.key("part_kind").str("text");
+        }
+    }
 }

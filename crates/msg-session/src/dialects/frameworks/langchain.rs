@@ -6,61 +6,55 @@
 //! {"type":"ai","content":"hello","tool_calls":[]}
 //! ```
 
-use msg_core::{Audio, Content, File, Image, Maker, Part, Reasoning, Role, ToolCall, ToolResult};
+use msg_core::{
+    Audio, Content, File, Image, Maker, Message, Part, Reasoning, Report, Role, ToolCall, ToolResult,
+};
+use msg_json::{TextState, Writer, classify, to_text};
 
-use super::{Checked, Format, document};
-use crate::Error;
-use crate::blob::Blob;
-use crate::json::{Object, Value};
-use crate::options::RepairOptions;
+use super::writing::{Media, entries};
+use super::{Closing, Open, Records, Store, each};
+use crate::Dialect;
+use crate::json::{Object, Value, quoted};
 use crate::parts::seals::{self, Seal, said};
-use crate::parts::{self, anthropic};
+use crate::parts::{self, INTERRUPTED, anthropic};
 use crate::view::{Draft, Origin, View};
+use crate::write::WriteOptions;
+use crate::write::blocks::write_arguments;
 
-/// The dialect.
-pub(crate) struct LangChain;
+pub(crate) static STORE: Store = Store {
+    lists: &[
+        "messages",
+        "values.messages",
+        "channel_values.messages",
+        "checkpoint.channel_values.messages",
+        "kwargs.messages",
+    ],
+    blocks: &["content", "data.content", "kwargs.content"],
+    wrap: |result, _| result.to_owned(),
+    style,
+    ..Store::new(Dialect::LangChain, read, close, write)
+};
 
-impl Format for LangChain {
-    fn view(&self, blobs: &[Blob], options: &RepairOptions) -> Result<View, Error> {
-        super::leaf_is_not_chosen(options)?;
-        let bytes = super::only(blobs);
-        let mut view = View::default();
-        if let Some(list) = state(bytes) {
-            for (at, source) in list.iter().enumerate() {
-                message(&mut view, at, Value { source, at: 0 });
-            }
-            return Ok(view);
-        }
-        let array = document::list(bytes, &["messages"]);
-        view.findings.clone_from(&array.findings);
-        for (at, value) in array.values().enumerate() {
-            message(&mut view, at, value);
-        }
-        Ok(view)
-    }
+/// The styles but that of `messages_to_dict`: constructors, as `dumpd` writes them, and messages with their members.
+const CONSTRUCTOR: u8 = 1;
+const FLAT: u8 = 2;
 
-    fn check(&self, blobs: &[Blob], _: &RepairOptions) -> Result<Checked, Error> {
-        match state(super::only(blobs)) {
-            Some(_) => Ok(document::check_text(super::only(blobs))),
-            None => Ok(document::check_list(super::only(blobs), &["messages"])),
-        }
+fn style(record: &Object<'_>) -> u8 {
+    match record.has("lc") {
+        true => CONSTRUCTOR,
+        false if record.has("data") => 0,
+        false => FLAT,
     }
 }
 
-/// The messages of a LangGraph state.
-fn state(bytes: &[u8]) -> Option<Vec<String>> {
-    let text = std::str::from_utf8(bytes).ok()?;
-    let state = Value::whole(text, 0)?;
-    let values = state.get("channel_values").or_else(|| state.get("values"))?;
-    let list = values.get("messages")?.array()?;
-    Some(list.into_iter().map(|it| it.source.to_owned()).collect())
+fn read(records: &Records<'_>) -> View {
+    each(records, message)
 }
 
-fn message(view: &mut View, at: usize, value: Value<'_>) {
-    let Some(outer) = value.object() else { return };
+fn message(view: &mut View, at: usize, outer: &Object<'_>) {
     let inner = outer.get("data").or_else(|| outer.get("kwargs")).and_then(|it| it.object());
     let class = outer.get("id").and_then(|it| it.array()).and_then(|it| it.last()?.text());
-    let body = inner.as_ref().unwrap_or(&outer);
+    let body = inner.as_ref().unwrap_or(outer);
     let kind = match class {
         Some(class) => class.into_owned(),
         None => outer.text("type").or_else(|| body.text("type")).unwrap_or_default().into_owned(),
@@ -282,4 +276,140 @@ fn result(body: &Object<'_>) -> ToolResult {
         is_error: body.text("status").is_some_and(|it| it == "error"),
         ..ToolResult::new(parts::text(body, "tool_call_id"), content)
     }
+}
+
+fn close(open: &Open<'_>) -> Closing {
+    let (id, name, text) = (quoted(open.id), quoted(open.name), quoted(INTERRUPTED));
+    let members = format!(
+        r#""content":{text},"name":{name},"tool_call_id":{id},"status":"error","type":"tool""#
+    );
+    Closing::Result(match style(open.record) {
+        CONSTRUCTOR => constructor("ToolMessage", &members),
+        FLAT => format!("{{{members}}}"),
+        _ => format!(r#"{{"type":"tool","data":{{{members}}}}}"#),
+    })
+}
+
+fn constructor(class: &str, members: &str) -> String {
+    format!(
+        r#"{{"lc":1,"type":"constructor","id":["langchain","schema","messages","{class}"],"kwargs":{{{members}}}}}"#
+    )
+}
+
+fn write(messages: &[Message], options: &WriteOptions, _: &mut Report) -> Vec<u8> {
+    let text = to_text(|it| {
+        it.array(entries(messages), |it, entry| {
+            let (message, result) = (entry.message, entry.result);
+            it.object(|it| match options.style {
+                CONSTRUCTOR => {
+                    it.key("lc").raw("1");
+                    it.key("type").str("constructor");
+                    let path = ["langchain", "schema", "messages", class(message, result)];
+                    it.key("id").array(path, |it, name| it.str(name));
+                    it.key("kwargs").object(|it| data(it, message, result));
+                }
+                FLAT => data(it, message, result),
+                _ => {
+                    it.key("type").str(kind(message, result));
+                    it.key("data").object(|it| data(it, message, result));
+                }
+            });
+        });
+    });
+    text.into_bytes()
+}
+
+fn kind(message: &Message, result: Option<&ToolResult>) -> &'static str {
+    match &message.role {
+        _ if result.is_some() => "tool",
+        Role::User => "human",
+        Role::Assistant => "ai",
+        Role::System | Role::Developer => "system",
+        _ => "chat",
+    }
+}
+
+fn class(message: &Message, result: Option<&ToolResult>) -> &'static str {
+    match kind(message, result) {
+        "tool" => "ToolMessage",
+        "human" => "HumanMessage",
+        "ai" => "AIMessage",
+        "system" => "SystemMessage",
+        _ => "ChatMessage",
+    }
+}
+
+fn data(it: &mut Writer<'_>, message: &Message, result: Option<&ToolResult>) {
+    if let Some(result) = result {
+        it.key("content").str(&result.content.text());
+        it.key("tool_call_id").str(&result.call_id);
+        it.key("name").opt_str(result.name.as_deref());
+        it.key("status").str(if result.is_error { "error" } else { "success" });
+        it.key("type").str("tool");
+        return;
+    }
+    let parts: Vec<_> = message
+        .parts
+        .iter()
+        .filter(|it| it.as_tool_call().is_none() && it.as_tool_result().is_none())
+        .collect();
+    match parts.as_slice() {
+        [] => it.key("content").str(""),
+        [Part::Text(text)] => it.key("content").str(&text.text),
+        parts => it.key("content").array(parts, |it, part| write_content(it, part)),
+    }
+    it.key("type").str(kind(message, None));
+    if let Role::Other(role) = &message.role {
+        it.key("role").str(role);
+    }
+    if message.role == Role::Assistant {
+        let is_valid = |it: &&ToolCall| classify(it.arguments.text()) == TextState::Object;
+        let (valid, invalid): (Vec<_>, Vec<_>) = message.tool_calls().partition(is_valid);
+        it.key("tool_calls").array(valid, |it, call| {
+            it.object(|it| {
+                it.key("name").str(&call.name);
+                write_arguments(it.key("args"), call);
+                it.key("id").str(&call.id);
+                it.key("type").str("tool_call");
+            });
+        });
+        it.key("invalid_tool_calls").array(invalid, |it, call| {
+            it.object(|it| {
+                it.key("name").str(&call.name);
+                it.key("args").str(call.arguments.text());
+                it.key("id").str(&call.id);
+                it.key("type").str("invalid_tool_call");
+            });
+        });
+    }
+}
+
+fn write_content(it: &mut Writer<'_>, part: &Part) {
+    it.object(|it| match part {
+        Part::Image(image) => {
+            it.key("type").str("image_url");
+            it.key("image_url").object(|it| {
+                it.key("url").str(image.url.as_deref().unwrap_or_default());
+            });
+        }
+        Part::Reasoning(thought) => {
+            it.key("type").str("reasoning");
+            it.key("reasoning").str(&thought.display_text());
+        }
+        Part::File(_) => {
+            let media = Media::of(part);
+            it.key("type").str("file");
+            let is_data = media.as_ref().is_some_and(|it| it.data.is_some());
+            let source = media.as_ref().map_or("", |it| it.source());
+            it.key(if is_data { "base64" } else { "url" }).str(source);
+            it.key("mime_type").opt_str(media.as_ref().map(|it| it.media_type));
+            if let Some(name) = media.as_ref().and_then(|it| it.filename) {
+                it.key("extras").object(|it| it.key("filename").str(name));
+            }
+        }
+        part => {
+            it.key("type").str("text");
+            it.key("text").str(part.as_text().unwrap_or_default());
+        }
+    });
 }

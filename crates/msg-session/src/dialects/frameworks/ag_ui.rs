@@ -1,0 +1,184 @@
+//! AG-UI: messages between an agent and its interface, with members in camel case.
+//!
+//! ```text
+//! {"id":"2","role":"assistant","toolCalls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]}
+//! {"id":"3","role":"tool","toolCallId":"c1","content":"r","error":"…"}
+//! ```
+//!
+//! What the interface shows of an activity is not sent to a model.
+
+use msg_core::{File, Image, Message, Part, Reasoning, Report, Role, ToolCall, ToolResult};
+use msg_json::to_text;
+
+use super::writing::{Media, entries, is_answer, role};
+use super::{Closing, Grown, Open, Records, Store, each};
+use crate::Dialect;
+use crate::json::{Object, Value, quoted};
+use crate::parts::seals::said;
+use crate::parts::{self, INTERRUPTED};
+use crate::view::{Draft, Origin, View};
+use crate::write::WriteOptions;
+
+pub(crate) static STORE: Store =
+    Store { wrap: |result, _| result.to_owned(), ..Store::new(Dialect::AgUi, read, close, write) };
+
+fn read(records: &Records<'_>) -> View {
+    // A thought is a message of its own there, before the answer that it led to.
+    let mut thoughts: Option<Draft> = None;
+    let mut view = each(records, |view, at, record| {
+        let word = record.text("role").unwrap_or_default();
+        if word == "activity" {
+            return;
+        }
+        if word == "reasoning" {
+            let draft = thoughts.get_or_insert_with(|| Draft::new(Role::Assistant));
+            let mut thought = Reasoning::new(parts::text(record, "content"));
+            thought.encrypted = said(record, "encryptedValue");
+            return draft.push(Part::Reasoning(thought), Origin::record(at));
+        }
+        let role = Role::from(&*word);
+        let before = thoughts.take();
+        let mut grown = Grown::new(view, role.clone(), at);
+        match before {
+            Some(before) if role == Role::Assistant => grown.draft = before,
+            Some(before) => grown.view.push(before),
+            None => {}
+        }
+        grown.draft.message.name = said(record, "name").filter(|_| role != Role::Tool);
+        if role == Role::Tool {
+            grown.push(Part::ToolResult(result(record)), None);
+            return grown.finish();
+        }
+        match record.text("content") {
+            Some(text) if text.is_empty() => {}
+            Some(text) => grown.push(Part::text(text), None),
+            None => {
+                for (n, it) in record.list("content").into_iter().enumerate() {
+                    grown.push(part(it), Some(n));
+                }
+            }
+        }
+        for it in record.list("toolCalls") {
+            let Some(function) = it.inner("function") else { continue };
+            let id = it.get("id").and_then(|it| it.text()).unwrap_or_default();
+            let (name, arguments) =
+                (parts::text(&function, "name"), parts::text(&function, "arguments"));
+            grown.push(Part::ToolCall(ToolCall::new(id, name, arguments)), None);
+        }
+        grown.finish();
+    });
+    view.push(thoughts.unwrap_or_else(|| Draft::new(Role::Assistant)));
+    view
+}
+
+fn result(record: &Object<'_>) -> ToolResult {
+    let error = said(record, "error");
+    let content = said(record, "content").or_else(|| error.clone()).unwrap_or_default();
+    let is_error = error.is_some();
+    ToolResult { is_error, ..ToolResult::new(parts::text(record, "toolCallId"), content) }
+}
+
+/// A part of what the user says: the older form of media is `binary`, the newer one has its kind and a `source`.
+fn part(value: Value<'_>) -> Part {
+    let Some(object) = value.object() else { return parts::other(value) };
+    let kind = object.text("type").unwrap_or_default();
+    if kind == "text" {
+        return Part::text(parts::text(&object, "text"));
+    }
+    let source = object.inner("source");
+    let beside = source.as_ref().unwrap_or(&object);
+    let is_data = beside.text("type").is_some_and(|it| it == "data");
+    let value_of = |name: &str| said(beside, name);
+    let data = value_of("data").or_else(|| value_of("value").filter(|_| is_data));
+    let url = value_of("url").or_else(|| value_of("value").filter(|_| !is_data));
+    let media_type = value_of("mimeType");
+    let is_image =
+        kind == "image" || media_type.as_deref().is_some_and(|it| it.starts_with("image/"));
+    if is_image && (data.is_some() || url.is_some()) {
+        let inline = |it: String| parts::data_url(media_type.as_deref().or(Some("image/png")), &it);
+        let url = data.map(inline).or(url).unwrap_or_default();
+        return Part::Image(Image { media_type, ..Image::from_url(url) });
+    }
+    let file_id = said(&object, "id");
+    match data.is_some() || url.is_some() || file_id.is_some() {
+        true => {
+            let filename = said(&object, "filename");
+            Part::File(File { file_id, url, data, filename, media_type, ..File::default() })
+        }
+        false => parts::other(value),
+    }
+}
+
+fn close(open: &Open<'_>) -> Closing {
+    let (id, text) = (quoted(open.id), quoted(INTERRUPTED));
+    let own = quoted(&format!("{}-result", open.id));
+    Closing::Result(format!(
+        r#"{{"id":{own},"role":"tool","toolCallId":{id},"content":{text},"error":{text}}}"#
+    ))
+}
+
+fn write(messages: &[Message], _: &WriteOptions, _: &mut Report) -> Vec<u8> {
+    let mut number = 0;
+    let text = to_text(|it| {
+        it.array(entries(messages), |it, entry| {
+            let id = format!("msg-{number}");
+            number += 1;
+            it.object(|it| {
+                it.key("id").str(&id);
+                if let Some(result) = entry.result {
+                    let text = result.content.text();
+                    it.key("role").str("tool");
+                    it.key("content").str(&text);
+                    it.key("toolCallId").str(&result.call_id);
+                    if result.is_error {
+                        it.key("error").str(&text);
+                    }
+                    return;
+                }
+                it.key("role").str(role(entry.message));
+                if let Some(name) = &entry.message.name {
+                    it.key("name").str(name);
+                }
+                let said = entry.message.parts.iter().filter(|it| {
+                    matches!(it, Part::Text(_) | Part::Refusal(_)) || Media::of(it).is_some()
+                });
+                let said: Vec<_> = said.collect();
+                let has_media = said.iter().any(|it| Media::of(it).is_some());
+                match (has_media, is_answer(entry.message)) {
+                    (true, _) => it.key("content").array(said, |it, part| {
+                        it.object(|it| match Media::of(part) {
+                            Some(media) => {
+                                it.key("type").str("binary");
+                                it.key("mimeType").str(media.media_type);
+                                let member = if media.data.is_some() { "data" } else { "url" };
+                                it.key(member).str(media.source());
+                                if let Some(name) = media.filename {
+                                    it.key("filename").str(name);
+                                }
+                            }
+                            None => {
+                                it.key("type").str("text");
+                                it.key("text").str(part.as_text().unwrap_or_default());
+                            }
+                        });
+                    }),
+                    (false, true) if said.is_empty() => {}
+                    (false, _) => it.key("content").str(&entry.message.text()),
+                }
+                if entry.message.tool_calls().next().is_some() {
+                    it.key("toolCalls").array(entry.message.tool_calls(), |it, call| {
+                        it.object(|it| {
+                            it.key("id").str(&call.id);
+                            it.key("type").str("function");
+                            it.key("function").object(|it| {
+                                it.key("name").str(&call.name);
+                                it.key("arguments").str(call.arguments.text());
+                            });
+                        });
+                    });
+                }
+            });
+        });
+    });
+    text.into_bytes()
+}

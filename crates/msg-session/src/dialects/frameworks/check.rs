@@ -1,0 +1,440 @@
+//! Calls and results of a store (SE-30 to SE-36, SE-147): what its messages say of them, and the edits of the records
+//! that they came from.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use msg_core::{Part, Role};
+
+use super::{Closing, Open, Store};
+use crate::dialects::Mends;
+use crate::dialects::file::File;
+use crate::edit::{Edit, apply, drop_elements, set_member};
+use crate::finding::{Finding, Place};
+use crate::json::{Object, Value, quoted};
+use crate::options::RepairOptions;
+use crate::surrogate;
+use crate::view::{Origin, View};
+
+/// A call or a result, and where it came from.
+#[derive(Clone)]
+struct Seen {
+    id: String,
+    name: String,
+    message: usize,
+    origin: Origin,
+    is_call: bool,
+    /// How many calls of this id are in its record before it.
+    nth: usize,
+}
+
+/// What is found, and what becomes of the records.
+struct Plan<'f, 'a> {
+    store: &'f Store,
+    file: File<'a>,
+    all: bool,
+    findings: Vec<Finding>,
+    edits: Vec<Edit>,
+    /// Blocks that go, by their record.
+    dropped: BTreeMap<usize, BTreeSet<usize>>,
+    /// Records that go.
+    gone: BTreeSet<usize>,
+    /// Records that come, each after a record.
+    come: Vec<(usize, String)>,
+    /// Blocks that come to the front of a record.
+    front: BTreeMap<usize, Vec<String>>,
+}
+
+/// Checks what the records of a store say.
+pub(super) fn check(store: &Store, file: File<'_>, view: &View, options: &RepairOptions) -> Mends {
+    let mut plan = Plan {
+        store,
+        file,
+        all: options.all,
+        findings: file.findings().to_vec(),
+        edits: Vec::new(),
+        dropped: BTreeMap::new(),
+        gone: BTreeSet::new(),
+        come: Vec::new(),
+        front: BTreeMap::new(),
+    };
+    let seen = seen(view);
+    let (seen, renamed) = reused(&mut plan, seen);
+    let answers = answers(&mut plan, view, &seen);
+    complete(&mut plan, view, &seen, &answers);
+    plan.rename(&renamed);
+    for record in 0..file.len() {
+        let Some(value) = file.value(record) else { continue };
+        let found = surrogate::mend(value, false);
+        plan.findings.extend(crate::dialects::lone_surrogates(file.place(record), found.count));
+        plan.edits.extend(found.edits);
+    }
+    plan.finish()
+}
+
+/// The calls and results of messages, in order. What has no id pairs with nothing that could be told.
+fn seen(view: &View) -> Vec<Seen> {
+    let mut res: Vec<Seen> = Vec::new();
+    let mut counts: HashMap<(u32, String), usize> = HashMap::new();
+    for (message, origins) in view.origins.iter().enumerate() {
+        for (part, origin) in view.messages[message].parts.iter().zip(origins) {
+            let (id, name, is_call) = match part {
+                Part::ToolCall(it) => (&it.id, it.name.clone(), true),
+                Part::ToolResult(it) => (&it.call_id, it.name.clone().unwrap_or_default(), false),
+                _ => continue,
+            };
+            if id.is_empty() {
+                continue;
+            }
+            let count = counts.entry((origin.record, id.clone())).or_default();
+            let nth = *count;
+            *count += usize::from(is_call);
+            let id = id.clone();
+            res.push(Seen { id, name, message, origin: *origin, is_call, nth });
+        }
+    }
+    res
+}
+
+/// What got another id: the call or result as it was, and the new id.
+type Renamed = Vec<(Seen, String)>;
+
+/// Calls whose ids are not their own (SE-30, SE-31): those that are left, by the ids that they have then.
+fn reused(plan: &mut Plan<'_, '_>, seen: Vec<Seen>) -> (Vec<Seen>, Renamed) {
+    let mut used: HashSet<String> = seen.iter().map(|it| it.id.clone()).collect();
+    // Of each id the message of its last call, and the id that it has by now.
+    let mut calls: HashMap<String, (usize, Option<String>)> = HashMap::new();
+    let mut numbers: HashMap<String, usize> = HashMap::new();
+    let (mut left, mut renamed) = (Vec::with_capacity(seen.len()), Vec::new());
+    for mut it in seen {
+        if !it.is_call {
+            if let Some((_, Some(new))) = calls.get(&it.id) {
+                renamed.push((it.clone(), new.clone()));
+                it.id.clone_from(new);
+            }
+            left.push(it);
+            continue;
+        }
+        match calls.get(&it.id).map(|it| it.0) {
+            Some(before) if before == it.message => {
+                let message = format!("duplicate call `{}` in one message", it.id);
+                let finding = Finding::error("session::duplicate-call", plan.place(&it), message);
+                plan.drop(&it, finding, "remove the later call");
+                continue;
+            }
+            Some(_) => {
+                let number = numbers.entry(it.id.clone()).or_insert(1);
+                let new = loop {
+                    *number += 1;
+                    let new = format!("{}-{number}", it.id);
+                    if used.insert(new.clone()) {
+                        break new;
+                    }
+                };
+                let message = format!("call id `{}` belongs to an earlier call", it.id);
+                let finding = Finding::error("session::reused-call-id", plan.place(&it), message);
+                let fix = format!("this call and its result get the id `{new}`");
+                plan.findings.push(finding.mended(fix, plan.all));
+                calls.insert(it.id.clone(), (it.message, Some(new.clone())));
+                renamed.push((it.clone(), new.clone()));
+                it.id = new;
+            }
+            None => {
+                calls.insert(it.id.clone(), (it.message, None));
+            }
+        }
+        left.push(it);
+    }
+    (left, renamed)
+}
+
+/// Of each call, by its place among what was seen, whether it has a result: what is not one of a call goes (SE-32,
+/// SE-33), and what is not right after its call is moved (SE-34).
+fn answers(plan: &mut Plan<'_, '_>, view: &View, seen: &[Seen]) -> HashSet<usize> {
+    let spoken = last_spoken(view);
+    let mut calls: HashMap<&str, usize> = HashMap::new();
+    let mut answered = HashSet::new();
+    for (at, it) in seen.iter().enumerate() {
+        if it.is_call {
+            calls.insert(&it.id, at);
+            continue;
+        }
+        let Some(&call) = calls.get(&*it.id) else {
+            let message = format!("tool result `{}` matches no tool call", it.id);
+            let finding = Finding::error("session::orphan-result", plan.place(it), message);
+            plan.drop(it, finding, "remove the result");
+            continue;
+        };
+        if !answered.insert(call) {
+            let message = format!("call `{}` has a result already", it.id);
+            let finding = Finding::error("session::duplicate-result", plan.place(it), message);
+            plan.drop(it, finding, "remove the later result");
+            continue;
+        }
+        let is_late = spoken[it.message] != Some(seen[call].message);
+        if is_late && plan.store.finds_late && it.message != seen[call].message {
+            let message = format!("the result of call `{}` is not right after it", it.id);
+            let finding = Finding::error("session::late-result", plan.place(it), message);
+            plan.move_result(view, it, &seen[call], finding);
+        }
+    }
+    answered
+}
+
+/// Of each message the last one before it that is not of a tool.
+fn last_spoken(view: &View) -> Vec<Option<usize>> {
+    let mut last = None;
+    let mut res = Vec::with_capacity(view.messages.len());
+    for (at, it) in view.messages.iter().enumerate() {
+        res.push(last);
+        if it.role != Role::Tool {
+            last = Some(at);
+        }
+    }
+    res
+}
+
+/// Calls that have no result (SE-35, SE-36).
+fn complete(plan: &mut Plan<'_, '_>, view: &View, seen: &[Seen], answered: &HashSet<usize>) {
+    let went_on = view.messages.iter().rposition(|it| it.role != Role::Tool);
+    for (at, call) in seen.iter().enumerate().filter(|it| it.1.is_call) {
+        if answered.contains(&at) {
+            continue;
+        }
+        let place = plan.place(call);
+        let fix = "an error result says that the call was interrupted";
+        if went_on > Some(call.message) {
+            let message = format!("call `{}` has no result", call.id);
+            let finding = Finding::error("session::unanswered-call", place, message);
+            plan.findings.push(finding.mended(fix, plan.all));
+            plan.close(view, call);
+        } else {
+            let message = format!("the session ends with call `{}`, which has no result", call.id);
+            let finding = Finding::warning("session::open-call", place, message);
+            plan.findings.push(finding.mended(fix, plan.all));
+            if plan.all {
+                plan.close(view, call);
+            }
+        }
+    }
+}
+
+impl<'a> Plan<'_, 'a> {
+    fn place(&self, it: &Seen) -> Place {
+        let place = match (it.origin.record as usize) < self.file.len() {
+            true => self.file.place(it.origin.record as usize),
+            false => Place::line(1),
+        };
+        it.origin.block.map_or(place, |block| place.with_block(block as usize))
+    }
+
+    fn object(&self, record: usize) -> Option<Object<'a>> {
+        self.file.value(record)?.object()
+    }
+
+    /// The list of a record whose elements are its parts, with them.
+    fn blocks(&self, record: usize) -> Option<Vec<Value<'a>>> {
+        let value = self.file.value(record)?;
+        let lists = self.store.blocks.iter();
+        lists.filter_map(|path| list_at(value, path)).next()
+    }
+
+    /// The block that a call or result is: by its number, or by its id in a list of the record.
+    fn block(&self, it: &Seen) -> Option<(Value<'a>, Vec<Value<'a>>, usize)> {
+        let record = it.origin.record as usize;
+        if let Some(block) = it.origin.block {
+            let blocks = self.blocks(record)?;
+            return Some((*blocks.get(block as usize)?, blocks, block as usize));
+        }
+        let value = self.file.value(record)?;
+        for path in CALLS {
+            let Some(list) = list_at(value, path) else { continue };
+            let with_id = |at: &usize| !ids(list[*at], &it.id).is_empty();
+            if let Some(at) = (0..list.len()).filter(with_id).nth(it.nth) {
+                return Some((list[at], list, at));
+            }
+        }
+        None
+    }
+
+    fn drop(&mut self, it: &Seen, finding: Finding, fix: &'static str) {
+        self.findings.push(finding.mended(fix, self.all));
+        self.take_out(it);
+    }
+
+    fn take_out(&mut self, it: &Seen) {
+        let record = it.origin.record as usize;
+        match (it.origin.block, it.is_call) {
+            (Some(block), _) => {
+                self.dropped.entry(record).or_default().insert(block as usize);
+            }
+            (None, false) => {
+                self.gone.insert(record);
+            }
+            (None, true) => match self.block(it) {
+                Some((_, list, at)) => self.edits.extend(drop_elements(&list, |it| it == at)),
+                // The record is the call.
+                None => {
+                    self.gone.insert(record);
+                }
+            },
+        }
+    }
+
+    fn move_result(&mut self, view: &View, it: &Seen, call: &Seen, finding: Finding) {
+        let source = match it.origin.block {
+            Some(_) => self.block(it).map(|it| it.0),
+            None => self.file.value(it.origin.record as usize),
+        };
+        let Some(source) = source else { return };
+        self.findings.push(finding.mended("the result is moved after its call", self.all));
+        self.take_out(it);
+        self.put(view, call, source.source.to_owned(), it.origin.block.is_some());
+    }
+
+    /// Answers a call that has no result.
+    fn close(&mut self, view: &View, call: &Seen) {
+        let Some(record) = self.object(call.origin.record as usize) else { return };
+        let block = self.block(call).map(|it| it.0);
+        let open = Open { id: &call.id, name: &call.name, record: &record, block };
+        match (self.store.close)(&open) {
+            Closing::Members(members) => {
+                let object = block.and_then(|it| it.object());
+                let edits = object.iter().flat_map(|it| set_members(it, &members));
+                self.edits.extend(edits);
+            }
+            Closing::MembersOf(name, members) => {
+                let object = block.and_then(|it| it.inner(name));
+                let edits = object.iter().flat_map(|it| set_members(it, &members));
+                self.edits.extend(edits);
+            }
+            Closing::Result(json) => self.put(view, call, json, true),
+        }
+    }
+
+    /// Puts a result after the records of its call.
+    fn put(&mut self, view: &View, call: &Seen, json: String, is_block: bool) {
+        let origins = view.origins[call.message].iter().map(|it| it.record as usize);
+        let last = origins.filter(|it| *it < self.file.len()).max();
+        let Some(last) = last else { return };
+        if is_block && self.object(last + 1).is_some_and(|it| (self.store.takes_results)(&it)) {
+            return self.front.entry(last + 1).or_default().push(json);
+        }
+        let beside = self.object(last);
+        let json = match beside.filter(|_| is_block) {
+            Some(beside) => (self.store.wrap)(&json, &beside),
+            None => json,
+        };
+        self.come.push((last, json));
+    }
+
+    fn rename(&mut self, renamed: &Renamed) {
+        let mut done = HashSet::new();
+        for (it, new) in renamed {
+            let block = self.block(it).map(|it| it.0);
+            let whole = || self.file.value(it.origin.record as usize);
+            let Some(value) = block.or_else(whole) else { continue };
+            if let Some(row) = value.get("message_data").filter(|it| done.insert(it.at)) {
+                self.edits.extend(renamed_in_text(row, &it.id, new));
+            }
+            for id in ids(value, &it.id).into_iter().filter(|id| done.insert(id.at)) {
+                self.edits.push(Edit::replace(id.span(), quoted(new)));
+            }
+        }
+    }
+
+    fn finish(mut self) -> Mends {
+        for (record, dropped) in std::mem::take(&mut self.dropped) {
+            let Some(blocks) = self.blocks(record) else { continue };
+            let front = self.front.contains_key(&record);
+            if dropped.len() >= blocks.len() && !front {
+                self.gone.insert(record);
+                continue;
+            }
+            if dropped.len() >= blocks.len() {
+                let all = blocks[0].at..blocks[blocks.len() - 1].end();
+                let new = self.front.remove(&record).unwrap_or_default().join(",");
+                self.edits.push(Edit::replace(all, new));
+                continue;
+            }
+            self.edits.extend(drop_elements(&blocks, |it| dropped.contains(&it)));
+        }
+        for (record, new) in std::mem::take(&mut self.front) {
+            let Some(value) = self.file.value(record) else { continue };
+            let lists = self.store.blocks.iter().filter_map(|path| at_path(value, path));
+            let Some(list) = lists.into_iter().find(|it| it.array().is_some()) else { continue };
+            let comma = if list.array().is_some_and(|it| it.is_empty()) { "" } else { "," };
+            self.edits.push(Edit::insert(list.at + 1, new.join(",") + comma));
+        }
+        let gone: Vec<usize> = self.gone.iter().copied().collect();
+        self.edits.extend(self.file.drop(&gone));
+        for (after, json) in &self.come {
+            self.edits.push(self.file.insert_behind(*after, json));
+        }
+        let left = self.file.len() - gone.len() + self.come.len();
+        Mends::new(self.file.len(), left, self.findings, self.edits)
+    }
+}
+
+/// The edit that renames an id in JSON that a column of a row holds as a text.
+fn renamed_in_text(column: Value<'_>, id: &str, new: &str) -> Option<Edit> {
+    let source = column.text()?;
+    let found = ids(Value::whole(&source, 0)?, id).into_iter();
+    let edits = found.map(|it| Edit::replace(it.span(), quoted(new))).collect();
+    Some(Edit::replace(column.span(), quoted(&apply(&source, edits))))
+}
+
+fn set_members(object: &Object<'_>, members: &[(&'static str, String)]) -> Vec<Edit> {
+    members.iter().map(|(name, json)| set_member(object, name, json.clone())).collect()
+}
+
+/// Paths to lists of calls that are not among the parts of a record.
+const CALLS: [&str; 7] = [
+    "tool_calls",
+    "toolCalls",
+    "data.tool_calls",
+    "kwargs.tool_calls",
+    "additional_kwargs.tool_calls",
+    "data.additional_kwargs.tool_calls",
+    "toolInvocations",
+];
+
+fn at_path<'a>(value: Value<'a>, path: &str) -> Option<Value<'a>> {
+    path.split('.').try_fold(value, |it, name| it.get(name))
+}
+
+fn list_at<'a>(value: Value<'a>, path: &str) -> Option<Vec<Value<'a>>> {
+    at_path(value, path)?.array()
+}
+
+/// Members that hold the id of a call, and those in which such a member may be.
+const IDS: [&str; 5] = ["id", "call_id", "callId", "tool_call_id", "toolCallId"];
+const AROUND: [&str; 12] = [
+    "additional_kwargs",
+    "data",
+    "functionCall",
+    "functionResponse",
+    "function_call",
+    "function_response",
+    "kwargs",
+    "origin",
+    "raw_item",
+    "toolInvocation",
+    "tool_call",
+    "tool_call_result",
+];
+
+/// Where a call or result says this id; never in what it was called with, or gave.
+fn ids<'a>(value: Value<'a>, id: &str) -> Vec<Value<'a>> {
+    let (mut res, mut open) = (Vec::new(), vec![(value, 0)]);
+    while let Some((value, depth)) = open.pop() {
+        let Some(object) = value.object() else { continue };
+        for (name, it) in object.iter() {
+            if IDS.contains(&name) && it.text().is_some_and(|it| it == id) {
+                res.push(it);
+            } else if AROUND.contains(&name) && depth < 3 {
+                open.push((it, depth + 1));
+            }
+        }
+    }
+    res
+}

@@ -1,0 +1,274 @@
+//! Stores of frameworks: a list of messages of which each is an object, or lines of such. One mechanism reads, judges
+//! and mends them; a file a framework says what is its own in a [`Store`].
+//!
+//! ```text
+//! bytes -> records (a list at a known path, or lines) -> Store::read -> view -> check -> edits -> bytes
+//! ```
+//!
+//! What is judged is calls and their results (SE-147), by the messages that a record says; where an edit goes is found
+//! by the record and block that a part came from.
+
+pub(crate) mod adk;
+pub(crate) mod ag_ui;
+pub(crate) mod agent_framework;
+pub(crate) mod agents_sdk;
+pub(crate) mod ai_sdk;
+pub(crate) mod autogen;
+mod check;
+pub(crate) mod haystack;
+pub(crate) mod langchain;
+pub(crate) mod llama_index;
+pub(crate) mod pydantic_ai;
+pub(crate) mod vercel_ui;
+mod writing;
+
+use std::ops::Range;
+
+use msg_core::{Message, Report, Role};
+
+use super::file::File;
+use super::{Checked, Format};
+use crate::blob::Blob;
+use crate::frame::{Array, Lines, read_at, read_lines};
+use crate::json::{Object, Value};
+use crate::options::RepairOptions;
+use crate::view::{Draft, Origin, View};
+use crate::write::WriteOptions;
+use crate::{Dialect, Error};
+
+/// What is known of the store of a framework.
+pub(crate) struct Store {
+    pub(crate) dialect: Dialect,
+    /// Paths to the list of messages, of a document that is none.
+    lists: &'static [&'static str],
+    /// Whether a file may be lines, a message each.
+    has_lines: bool,
+    /// Paths to the list of a record whose elements are its parts, of calls that stand in another list, and of results.
+    blocks: &'static [&'static str],
+    /// Whether a result must stand right after its call.
+    finds_late: bool,
+    /// What the records say.
+    read: fn(&Records<'_>) -> View,
+    /// What says that a call was interrupted.
+    close: fn(&Open<'_>) -> Closing,
+    /// The record that holds a result that is a part of a record; `beside` is a record that it follows.
+    wrap: fn(block: &str, beside: &Object<'_>) -> String,
+    /// Whether a record that follows an answer takes its results in its own list.
+    takes_results: fn(&Object<'_>) -> bool,
+    /// How it writes what other stores write otherwise, read off a record; 0 is the usual way.
+    style: fn(&Object<'_>) -> u8,
+    /// Writes messages as such a store.
+    pub(crate) write: fn(&[Message], &WriteOptions, &mut Report) -> Vec<u8>,
+}
+
+impl Store {
+    /// One whose records hold one message each, in a list that is the document or in `messages`.
+    const fn new(
+        dialect: Dialect,
+        read: fn(&Records<'_>) -> View,
+        close: fn(&Open<'_>) -> Closing,
+        write: fn(&[Message], &WriteOptions, &mut Report) -> Vec<u8>,
+    ) -> Self {
+        Self {
+            dialect,
+            lists: &["messages"],
+            has_lines: false,
+            blocks: &["content"],
+            finds_late: true,
+            read,
+            close,
+            wrap: |block, _| block.to_owned(),
+            takes_results: |_| false,
+            style: |_| 0,
+            write,
+        }
+    }
+}
+
+static STORES: [&Store; 11] = [
+    &vercel_ui::STORE,
+    &ai_sdk::STORE,
+    &ag_ui::STORE,
+    &langchain::STORE,
+    &pydantic_ai::STORE,
+    &agents_sdk::STORE,
+    &adk::STORE,
+    &haystack::STORE,
+    &llama_index::STORE,
+    &autogen::STORE,
+    &agent_framework::STORE,
+];
+
+/// The store that a dialect is, if it is one of a framework.
+pub(crate) fn store(dialect: Dialect) -> Option<&'static Store> {
+    STORES.into_iter().find(|it| it.dialect == dialect)
+}
+
+/// As many records of a list are looked at.
+const RECORDS: usize = 50;
+
+/// The dialect of the messages that a document holds where the stores of that dialect have them.
+pub(crate) fn held(
+    document: &str,
+    by_record: impl Fn(Value<'_>) -> Option<Dialect>,
+) -> Option<Dialect> {
+    let mut paths: Vec<&str> = STORES.iter().flat_map(|it| it.lists).copied().collect();
+    paths.sort_unstable();
+    paths.dedup();
+    paths.into_iter().find_map(|path| {
+        let array = read_at(document.as_bytes(), &[path]);
+        let found = array.values().take(RECORDS).find_map(&by_record)?;
+        store(found).filter(|it| it.lists.contains(&path)).map(|it| it.dialect)
+    })
+}
+
+/// The records of a store.
+pub(crate) struct Records<'a> {
+    values: Vec<Value<'a>>,
+    /// The object around them.
+    document: Option<Object<'a>>,
+}
+
+/// A call that has no result.
+pub(crate) struct Open<'a> {
+    id: &'a str,
+    name: &'a str,
+    record: &'a Object<'a>,
+    block: Option<Value<'a>>,
+}
+
+/// How a call is answered.
+pub(crate) enum Closing {
+    /// By members of the block that the call is.
+    Members(Vec<(&'static str, String)>),
+    /// By members of an object in the block that the call is.
+    MembersOf(&'static str, Vec<(&'static str, String)>),
+    /// By a result: a record, or a part of one.
+    Result(String),
+}
+
+/// Reads each record by itself.
+fn each(records: &Records<'_>, mut add: impl FnMut(&mut View, usize, &Object<'_>)) -> View {
+    let mut view = View::default();
+    for (at, value) in records.values.iter().enumerate() {
+        if let Some(object) = value.object() {
+            add(&mut view, at, &object);
+        }
+    }
+    view
+}
+
+/// Messages of one record as they grow: a part of a tool is in a message of its own.
+struct Grown<'v> {
+    view: &'v mut View,
+    draft: Draft,
+    at: usize,
+}
+
+impl<'v> Grown<'v> {
+    fn new(view: &'v mut View, role: Role, at: usize) -> Self {
+        Self { view, draft: Draft::new(role), at }
+    }
+
+    /// Adds the part that block `n` is, or one that is the record's own.
+    fn push(&mut self, part: msg_core::Part, n: Option<usize>) {
+        let is_result = part.as_tool_result().is_some();
+        let is_of_tool = self.draft.message.role == Role::Tool;
+        if is_result && !is_of_tool {
+            let next = Draft::new(Role::Tool);
+            let before = std::mem::replace(&mut self.draft, next);
+            let role = before.message.role.clone();
+            self.view.push(before);
+            self.add(part, n);
+            let done = std::mem::replace(&mut self.draft, Draft::new(role));
+            return self.view.push(done);
+        }
+        self.add(part, n);
+    }
+
+    fn add(&mut self, part: msg_core::Part, n: Option<usize>) {
+        let origin = n.map_or(Origin::record(self.at), |n| Origin::block(self.at, n));
+        self.draft.push(part, origin);
+    }
+
+    fn finish(self) {
+        self.view.push(self.draft);
+    }
+}
+
+/// The file of a store.
+enum Stored<'a> {
+    Array(Array<'a>),
+    Lines(Lines<'static>),
+}
+
+impl Stored<'_> {
+    fn file(&self) -> File<'_> {
+        match self {
+            Stored::Array(it) => File::Array(it),
+            Stored::Lines(it) => File::Lines(it),
+        }
+    }
+
+    fn records(&self) -> Records<'_> {
+        let file = self.file();
+        let values = (0..file.len()).filter_map(|it| file.value(it)).collect();
+        let document = match self {
+            Stored::Array(it) => it.document(),
+            Stored::Lines(_) => None,
+        };
+        Records { values, document }
+    }
+}
+
+impl Store {
+    fn stored<'a>(&self, bytes: &'a [u8], options: &RepairOptions) -> Stored<'a> {
+        let array = read_at(bytes, self.lists);
+        let is_lines = || self.has_lines && bytes.trim_ascii_start().first() != Some(&b'[');
+        match array.is_readable() || !is_lines() {
+            true => Stored::Array(array),
+            false => Stored::Lines(read_lines(bytes, options.max_record).without_source()),
+        }
+    }
+
+    fn view_of(&self, stored: &Stored<'_>) -> View {
+        let mut view = (self.read)(&stored.records());
+        view.findings.splice(0..0, stored.file().findings().iter().cloned());
+        view
+    }
+
+    /// How the records are written that a session has: as its first one.
+    pub(crate) fn style_of(&self, bytes: &[u8]) -> u8 {
+        let stored = self.stored(bytes, &RepairOptions::default());
+        let records = stored.records().values.into_iter().filter_map(|it| it.object());
+        records.map(|it| (self.style)(&it)).find(|it| *it > 0).unwrap_or(0)
+    }
+
+    /// Where the list of its messages is in a text; none of lines.
+    pub(crate) fn list_span(&self, text: &str) -> Option<Range<usize>> {
+        let array = read_at(text.as_bytes(), self.lists);
+        array.span().filter(|_| array.findings.is_empty())
+    }
+}
+
+impl Format for Store {
+    fn view(&self, blobs: &[Blob], options: &RepairOptions) -> Result<View, Error> {
+        super::leaf_is_not_chosen(options)?;
+        Ok(self.view_of(&self.stored(super::only(blobs), options)))
+    }
+
+    fn check(&self, blobs: &[Blob], options: &RepairOptions) -> Result<Checked, Error> {
+        let stored = self.stored(super::only(blobs), options);
+        if let Stored::Array(array) = &stored
+            && !array.is_readable()
+        {
+            return Ok(Checked::unreadable(array.findings.clone()));
+        }
+        let view = self.view_of(&stored);
+        let (file, text) = match &stored {
+            Stored::Array(it) => (File::Array(it), &*it.text),
+            Stored::Lines(it) => (File::Lines(it), &*it.text),
+        };
+        Ok(Checked::of_mends(text, check::check(self, file, &view, options)))
+    }
+}
