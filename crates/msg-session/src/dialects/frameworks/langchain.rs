@@ -7,7 +7,8 @@
 //! ```
 
 use msg_core::{
-    Audio, Content, File, Image, Maker, Message, Part, Reasoning, Report, Role, ToolCall, ToolResult,
+    Audio, Content, File, Image, Maker, Message, Part, Reasoning, Report, Role, ToolCall,
+    ToolResult,
 };
 use msg_json::{TextState, Writer, classify, to_text};
 

@@ -5,7 +5,9 @@
 //! {"kind":"response","parts":[{"part_kind":"tool-call","tool_name":"f","args":"{}","tool_call_id":"c1"}]}
 //! ```
 
-use msg_core::{Content, File, Image, Maker, Message, Part, Report, Role, ToolCall, ToolResult, Usage};
+use msg_core::{
+    Content, File, Image, Maker, Message, Part, Report, Role, ToolCall, ToolResult, Usage,
+};
 use msg_json::{Writer, to_text};
 
 use super::writing::{Media, Names};
