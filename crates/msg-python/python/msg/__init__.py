@@ -184,7 +184,7 @@ def convert(document: "Any", /, to: str, **options: "Any") -> "Converted[Any]":
         layout: Whether the shape that a source had comes back
         content_when_empty: The content of an assistant message that has calls and no content
         text_parts: How content that is several texts is written
-        text_separator: What stands between texts that are joined; a line break if nothing is said
+        text_separator: What is between texts that are joined; a line break if nothing is said
         reasoning: Which messages keep their reasoning
         reasoning_field: The member that holds reasoning
         item_ids: What happens to the ids of Responses items
@@ -269,7 +269,10 @@ def fit(document: "D", /, *, budget: "int | None" = None, **options: "Unpack[Fit
         unit: What the limit counts [default: tokens]
         reserve: What to keep free of the limit, as a number or a percentage
         trigger: Compact only above this percentage of what is usable
-        target: Compact down to this percentage of what is usable
+        target: Compact down to this percentage of what is usable, or as deep as costs least (`cache`)
+        cache: Choose how deep to cut by the prices of a prompt cache, as shares of the input price or those of a provider [default: 0.1:1.25]
+        keep: With cache, keep at least this much [default: an eighth of the budget]
+        cold: Compact from three quarters of the budget on: the prompt cache has expired anyway
         counter: How tokens are counted [default: script, or the preset's]
         tools: Count the tool definitions in FILE (a JSON list) instead of those of the request body
         usage: Calibrate by a reported usage: so many prompt tokens for the first K messages

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypedDict, Union
 
 Profile = Literal[
-    "openai", "openai-responses", "anthropic", "gemini", "mistral", "bedrock", "deepseek", "kimi", "glm", "vertex",
-    "openrouter", "ollama", "groq", "qwen", "azure", "cohere", "template", "fireworks", "together", "minimax",
-    "copilot", "perplexity", "generic",
+    "openai", "openai-responses", "anthropic", "gemini", "gemini-interactions", "mistral", "bedrock", "deepseek",
+    "kimi", "glm", "vertex", "openrouter", "ollama", "groq", "qwen", "azure", "cohere", "template", "fireworks",
+    "together", "minimax", "copilot", "perplexity", "generic",
 ]
 
 Format = Literal[
@@ -179,7 +179,7 @@ class ConvertOptions(TypedDict, total=False):
     text_parts: Union[Literal["array", "join"], None]
     """How content that is several texts is written"""
     text_separator: Union[str, None]
-    """What stands between texts that are joined; a line break if nothing is said"""
+    """What is between texts that are joined; a line break if nothing is said"""
     reasoning: Union[Literal["all", "with_calls", "none"], None]
     """Which messages keep their reasoning"""
     reasoning_field: Union[Literal["reasoning_content", "reasoning"], None]
@@ -190,7 +190,7 @@ class ConvertOptions(TypedDict, total=False):
     """What becomes of later system messages"""
     cache_control: Union[Literal["carry", "drop"], None]
     """What becomes of `cache_control`"""
-    thinking: Union[Literal["keep", "none"], None]
+    thinking: Union[Literal["unknown", "on", "off"], None]
     """What becomes of thinking"""
     max_tokens: Union[int, None]
     """With request: the token limit of the answer, if the target requires one and the input has none"""
@@ -243,8 +243,14 @@ class FitOptions(TypedDict, total=False):
     """What to keep free of the limit, as a number or a percentage"""
     trigger: Union[int, None]
     """Compact only above this percentage of what is usable"""
-    target: Union[int, None]
-    """Compact down to this percentage of what is usable"""
+    target: Union[Literal["cache"], None]
+    """Compact down to this percentage of what is usable, or as deep as costs least (`cache`)"""
+    cache: Union[str, None]
+    """Choose how deep to cut by the prices of a prompt cache, as shares of the input price or those of a provider [default: 0.1:1.25]"""
+    keep: Union[int, None]
+    """With cache, keep at least this much [default: an eighth of the budget]"""
+    cold: Union[bool, None]
+    """Compact from three quarters of the budget on: the prompt cache has expired anyway"""
     counter: Union[Counter, None]
     """How tokens are counted [default: script, or the preset's]"""
     tools: Union[Sequence[Mapping[str, Any]], None]
@@ -414,11 +420,11 @@ class StreamOptions(TypedDict, total=False):
     """Of ``stream`` and ``StreamAssembler``."""
 
     provider: Union[Provider, None]
-    """Whose stream it is"""
+    """The provider of the stream"""
     chunk: Union[int, None]
-    """Feed N bytes at a time; 0 feeds all at once. The result is the same"""
+    """Feed N bytes at a time; 0 feeds everything at once. The result is the same"""
     to: Union[Literal["openai", "native", "turns", "openai-chunks", "responses-events", "anthropic-events", "gemini-chunks", "interactions-events", "bedrock-events", "bedrock-frames"], None]
-    """The form of the message"""
+    """Write the stream that this API would send, instead of the message"""
     events: Union[bool, None]
     """Give the events too"""
     split_concatenated: Union[bool, None]
@@ -428,4 +434,4 @@ class StreamOptions(TypedDict, total=False):
     interrupt_after: Union[int, None]
     """The stream is cut off after so many bytes"""
     max_bytes: Union[int, None]
-    """The largest document (a file, or a line with jsonl) that is read, in bytes (k, M) [default: 256 MiB]"""
+    """Refuse documents (files, or lines with jsonl) larger than this many bytes (k, M) [default: 256 MiB]"""

@@ -50,14 +50,14 @@ def stream(body: str | Bytes, /, **options: Unpack[StreamOptions]) -> dict[str, 
     """The final message of a captured stream: the line of ``msg stream --jsonl``.
 
     Options:
-        provider: Whose stream it is
-        chunk: Feed N bytes at a time; 0 feeds all at once. The result is the same
-        to: The form of the message
+        provider: The provider of the stream
+        chunk: Feed N bytes at a time; 0 feeds everything at once. The result is the same
+        to: Write the stream that this API would send, instead of the message
         events: Give the events too
         split_concatenated: Objects that follow each other without a break are events of their own
         max_event_bytes: The largest event that is kept, in bytes
         interrupt_after: The stream is cut off after so many bytes
-        max_bytes: The largest document (a file, or a line with jsonl) that is read, in bytes (k, M) [default: 256 MiB]
+        max_bytes: Refuse documents (files, or lines with jsonl) larger than this many bytes (k, M) [default: 256 MiB]
     """
     answer: dict[str, Any] = _msg.stream(body, options)
     return answer
@@ -111,14 +111,14 @@ class StreamAssembler:
     """Assembles a provider's stream; any chunking gives the same message.
 
     Options:
-        provider: Whose stream it is
-        chunk: Feed N bytes at a time; 0 feeds all at once. The result is the same
-        to: The form of the message
+        provider: The provider of the stream
+        chunk: Feed N bytes at a time; 0 feeds everything at once. The result is the same
+        to: Write the stream that this API would send, instead of the message
         events: Give the events too
         split_concatenated: Objects that follow each other without a break are events of their own
         max_event_bytes: The largest event that is kept, in bytes
         interrupt_after: The stream is cut off after so many bytes
-        max_bytes: The largest document (a file, or a line with jsonl) that is read, in bytes (k, M) [default: 256 MiB]
+        max_bytes: Refuse documents (files, or lines with jsonl) larger than this many bytes (k, M) [default: 256 MiB]
     """
 
     def __init__(self, **options: Unpack[StreamOptions]) -> None:
