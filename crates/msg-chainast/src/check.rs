@@ -65,7 +65,7 @@ pub(crate) fn check_chain(
     if profile.is_some() {
         check_profile(chain, plan, rules, &mut report);
     }
-    report
+    report.into_iter().map(Diagnostic::into_advice).collect()
 }
 
 /// Profile rules judge the mended chain (CA-71): a valid one as it is, a copy of another.

@@ -5,6 +5,8 @@ use std::{borrow::Cow, fmt, ops::Range, sync::Arc};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::advice::advice;
+
 /// One finding about a conversation, or one change that was made to it.
 ///
 /// The JSON form is the serde form: members that do not apply are absent. A sentence that only names the
@@ -177,6 +179,23 @@ impl Diagnostic {
     #[must_use]
     pub fn with_fix(mut self, fix: impl Into<Cow<'static, str>>) -> Self {
         self.fix = Some(fix.into());
+        self
+    }
+
+    /// With its `fix` as advice instead of as an edit that was made: a check changes nothing.
+    ///
+    /// ```
+    /// use msg_core::{Code, Diagnostic};
+    ///
+    /// let found = Diagnostic::error(Code::new("chain::empty-call-id"), "a tool call without an id")
+    ///     .with_fix("given a fresh id");
+    /// assert_eq!(found.into_advice().fix.as_deref(), Some("give it a fresh id"));
+    /// ```
+    #[must_use]
+    pub fn into_advice(mut self) -> Self {
+        if let Some(advice) = self.fix.as_deref().and_then(advice) {
+            self.fix = Some(advice.into());
+        }
         self
     }
 

@@ -26,6 +26,7 @@ mod extra;
 mod event;
 mod usage;
 
+mod advice;
 mod codes;
 mod diagnostic;
 mod error;

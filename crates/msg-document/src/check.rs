@@ -167,7 +167,7 @@ impl Document {
             ok: !found.iter().any(Diagnostic::is_error),
             format: self.format(),
             messages: self.messages().len(),
-            diagnostics: found,
+            diagnostics: found.into_iter().map(Diagnostic::into_advice).collect(),
         };
         checked.trace();
         checked
