@@ -87,7 +87,7 @@ const CAUSES: &[(&str, &str)] = &[
         "refused-thinking",
         "400 `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified; Invalid `signature` in `thinking` block",
     ),
-    ("missing-parent", "the conversation comes back without its beginning"),
+    ("missing-parent", "the conversation resumes without its beginning"),
     ("parent-cycle", "the agent hangs while it loads the session"),
     (
         "orphan-reasoning",
@@ -104,7 +104,7 @@ const CAUSES: &[(&str, &str)] = &[
     ),
     ("bad-ordinal", "the end of the conversation is missing after a resume; is missing an ordinal"),
     ("result-id", "400 function response parts do not match the function call parts"),
-    ("lost-by-rewind", "the conversation comes back empty"),
+    ("lost-by-rewind", "the conversation resumes empty"),
     ("stuck-tool", "the session waits for a tool that never ends"),
     ("missing-event", "assertion failed: event index mismatch"),
     (
@@ -130,10 +130,10 @@ const CAUSES: &[(&str, &str)] = &[
     ),
     ("lost-reply", "the last answer is missing after a resume"),
     ("lost-preserved", "what the compaction kept is missing after a resume"),
-    ("missing-parent-member", "the conversation comes back without its beginning"),
+    ("missing-parent-member", "the conversation resumes without its beginning"),
     ("missing-time", "No conversation found; was found but could not be loaded"),
     ("reasoning-content", "400 Unknown parameter: reasoning content; Array too long content"),
     ("bad-header", "invalid session metadata; failed to load the session"),
     ("empty-session", "the session is not offered for resuming"),
-    ("not-readable", "the session comes back empty"),
+    ("not-readable", "the session resumes empty"),
 ];

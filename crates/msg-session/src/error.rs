@@ -10,10 +10,10 @@ pub enum Error {
     #[error("no session dialect is called {0:?}")]
     NoDialect(String),
     /// The input of a line is no base64.
-    #[error("input_b64 is no base64")]
+    #[error("input_b64 is not base64")]
     BadBase64,
     /// Nothing in the input says which agent wrote it.
-    #[error("this is no session of a known dialect; name the dialect if you know it")]
+    #[error("not a session of a known dialect; name the dialect if you know it")]
     UnknownDialect,
     /// The input is known, and not read by itself.
     #[error("this is {what}")]
@@ -22,7 +22,7 @@ pub enum Error {
         what: &'static str,
     },
     /// No record of the named dialect is in the input.
-    #[error("this is no session of {dialect}{}", seen_as(.looks_like))]
+    #[error("not a session of {dialect}{}", seen_as(.looks_like))]
     WrongDialect {
         /// The dialect that was named.
         dialect: Dialect,
@@ -74,7 +74,7 @@ pub enum Error {
     #[error("the mended session cannot be written: {0}")]
     Written(String),
     /// The session is not one of JSON lines, which alone are read piece by piece.
-    #[error("a session of {dialect} is no file of JSON lines; read it as a whole")]
+    #[error("a session of {dialect} is not a file of JSON lines; read it as a whole")]
     NotLines {
         /// The dialect of the session.
         dialect: Dialect,

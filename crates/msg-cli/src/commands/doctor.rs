@@ -46,7 +46,7 @@ pub(crate) struct Args {
     /// Whose sessions they are; recognised from name and content if not given.
     #[arg(long, value_name = "DIALECT")]
     from: Option<Dialect>,
-    /// Mend in place, behind a backup NAME.bakN.
+    /// Mend in place, after a backup NAME.bakN.
     #[arg(long)]
     fix: bool,
     /// Mend a session that seems to be in use, too.
@@ -55,7 +55,7 @@ pub(crate) struct Args {
     /// Print what --fix would change as a unified diff, long lines cut to what changes; nothing is written.
     #[arg(long, conflicts_with_all = ["fix", "jsonl"])]
     diff: bool,
-    /// Put the newest backup back, behind a backup of the session as it is now.
+    /// Put the newest backup back, after a backup of the session as it is now.
     #[arg(long, conflicts_with_all = ["fix", "diff", "jsonl", "branches", "error", "report"])]
     undo: bool,
     /// Say which branches there are beside what a resume sends; --leaf reads along one.

@@ -85,7 +85,7 @@ fn added(backup: &Path) -> HashSet<PathBuf> {
     names.lines().map(PathBuf::from).collect()
 }
 
-/// Puts a backup back, behind a backup of what is there now; gives that one's place.
+/// Puts a backup back, after a backup of what is there now; gives that one's place.
 pub(crate) fn put_backup_back(root: &Path, stamps: &[Stamp], backup: &Path) -> io::Result<PathBuf> {
     if let (false, [stamp]) = (root.is_dir(), stamps) {
         let mut old = beside(root)?;

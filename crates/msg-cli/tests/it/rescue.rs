@@ -79,7 +79,10 @@ fn causes(text: &str) -> Vec<(&str, &str)> {
     for it in text.lines() {
         if let Some((_, rest)) = it.split_once("]: line ") {
             line = rest.split(':').next().unwrap();
-        } else if let Some(cause) = it.trim().strip_prefix("which ends in: ") {
+        } else if let Some(cause) = ["the API answers: ", "shows as: "]
+            .iter()
+            .find_map(|words| it.trim().strip_prefix(words))
+        {
             res.push((line, cause.split("; ").next().unwrap()));
         }
     }

@@ -35,7 +35,7 @@ impl Format for Aider {
     fn check(&self, blobs: &[Blob], _: &RepairOptions) -> Result<Checked, Error> {
         let (text, mut findings) = document::text(super::only(blobs));
         for (at, _) in fenced_user_lines(&text) {
-            let message = "a line of code that looks like a user's; it is read as one";
+            let message = "code that looks like a line of the user; it is read as one";
             let at = Place::line(u32::try_from(at + 1).unwrap_or(u32::MAX));
             findings.push(Finding::warning("session::ambiguous-line", at, message));
         }

@@ -106,14 +106,13 @@ impl<'a> Chain<'a> {
         let (code, message) = match is_cycle {
             true => ("session::parent-cycle", "the record is its own ancestor"),
             false => {
-                let message =
-                    "the record that this one follows is lost; the agent sends nothing before it";
+                let message = "the parent record is missing; the agent sends nothing before it";
                 ("session::missing-parent", message)
             }
         };
         self.links.insert(at, before);
         let finding = Finding::error(code, self.lines.place(at), message);
-        self.findings.push(finding.mended("it follows the record before it", false));
+        self.findings.push(finding.mended("link it to the record before it", false));
     }
 
     /// What was sent before each compaction of the path. `sent` are the records that are sent now.

@@ -86,7 +86,7 @@ fn model_info<'a>(array: &'a Array<'_>, at: usize, names: [&str; 2]) -> Option<C
 
 /// What a crash can leave behind, and where the texts still are.
 const EMPTIED: &str =
-    "there is no record in it; what was shown is still in ui_messages.json beside it";
+    "no records; what was shown is still in `ui_messages.json` in the same folder";
 
 struct Path<'a> {
     sent: Vec<Sent<'a>>,

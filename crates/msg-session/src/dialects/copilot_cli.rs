@@ -99,7 +99,7 @@ fn missing_time(lines: &Lines<'_>, records: &[usize]) -> Vec<Finding> {
         let finding = Finding::error("session::missing-time", lines.place(*at), message);
         let has_time = |it: usize| lines.object(it).is_some_and(|it| it.has("timestamp"));
         match (0..*at).any(has_time) {
-            true => finding.mended("it gets the time of the event before it", false),
+            true => finding.mended("set the time of the event before it", false),
             false => finding,
         }
     };

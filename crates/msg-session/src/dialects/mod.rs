@@ -203,7 +203,7 @@ impl Checked {
 /// The finding about a session without a record, or of which none would be left (SE-28).
 fn empty_session(records: usize) -> Finding {
     let message = match records {
-        0 => "there is no record in it",
+        0 => "no records",
         _ => "no record would be left, so nothing is mended",
     };
     Finding::error("session::empty-session", Place::line(1), message)
@@ -253,7 +253,7 @@ pub(crate) fn header_first(
             let message =
                 format!("the header of the session is not its first line, and {agent} refuses it");
             let finding = Finding::error("session::misplaced-header", lines.place(at), message);
-            findings.push(finding.mended("the header is moved to the front", false));
+            findings.push(finding.mended("move the header to the front", false));
             edits.push(lines.insert_before(0, &lines.copied(lines.records[at].span())));
             edits.push(lines.remove(at));
         }
@@ -276,10 +276,10 @@ pub(crate) fn unknown_record(place: Place) -> Finding {
 /// The finding about half surrogate pairs in a record.
 pub(crate) fn lone_surrogates(place: Place, count: u64) -> Option<Finding> {
     (count > 0).then(|| {
-        let message = "an escape of half a character stands in what is sent";
+        let message = "unpaired surrogate escape in text that is sent";
         let finding = Finding::error("session::lone-surrogate", place, message);
         Finding { count: (count > 1).then_some(count), ..finding }
-            .mended("each half becomes U+FFFD", false)
+            .mended("replace each unpaired surrogate with U+FFFD", false)
     })
 }
 

@@ -45,10 +45,10 @@ pub(super) fn check(events: &[Event<'_>], severity: Severity) -> Pairs {
                         continue;
                     }
                     Some(_) => {
-                        ("session::duplicate-result", format!("the call {id} has a result already"))
+                        ("session::duplicate-result", format!("second result of call `{id}`"))
                     }
                     None => {
-                        let message = format!("no call {id} stands before this result");
+                        let message = format!("tool result `{id}` matches no earlier call");
                         ("session::orphan-result", message)
                     }
                 };
@@ -63,10 +63,9 @@ pub(super) fn check(events: &[Event<'_>], severity: Severity) -> Pairs {
     for at in open {
         let Event::Call(id, place) = &events[at] else { continue };
         let (code, message) = match last_says > Some(at) {
-            true => ("session::unanswered-call", format!("the call {id} has no result")),
+            true => ("session::unanswered-call", format!("call `{id}` has no result")),
             false => {
-                let message =
-                    format!("the session ends with the call {id}, which has no result yet");
+                let message = format!("the session ends with call `{id}`, which has no result yet");
                 ("session::open-call", message)
             }
         };

@@ -77,7 +77,7 @@ impl LineRules for Pi {
         let mut pairs = pairs::check(&events, Severity::Error);
         let removed: HashSet<usize> = pairs.dropped.iter().map(|it| records[*it]).collect();
         let fix = |it: Finding| match it.is_error() {
-            true => it.mended("the record is removed", false),
+            true => it.mended("remove the record", false),
             false => it,
         };
         findings.extend(std::mem::take(&mut pairs.findings).into_iter().map(fix));

@@ -132,7 +132,7 @@ fn torn(text: &str) -> Finding {
     let place = Place::line(u32::try_from(line).unwrap_or(u32::MAX));
     let message = "the document was cut off while it was written";
     Finding::error("session::torn-tail", place, message)
-        .mended("what is whole stays, the list is closed", false)
+        .mended("close the list after the last whole element", false)
 }
 
 /// The list of a document.

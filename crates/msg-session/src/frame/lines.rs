@@ -196,7 +196,7 @@ pub(crate) fn clean_lines(lines: &[u8]) -> Vec<u8> {
 fn raw_control(at: Place) -> Finding {
     let message = "the record has a line break or another control character as it is, which JSON does not allow";
     Finding::error("session::raw-control", at, message)
-        .mended("the control characters of texts are escaped; the record is one line", false)
+        .mended("escape the control characters and write the record as one line", false)
 }
 
 /// The finding about a record that is not looked into (SE-2).
@@ -209,7 +209,7 @@ pub(crate) fn too_large(len: u64, record: usize, line: u32) -> Finding {
 pub(crate) fn byte_order_mark() -> Finding {
     let message = "the file begins with a byte order mark, which the agent refuses";
     Finding::error("session::bom", Place::line(1), message)
-        .mended("the byte order mark is removed", false)
+        .mended("remove the byte order mark", false)
 }
 
 fn finding(fault: Fault, is_torn: bool, line: u32) -> Finding {
@@ -224,12 +224,12 @@ fn finding(fault: Fault, is_torn: bool, line: u32) -> Finding {
         }
         Fault::Joined => (
             "session::joined-lines",
-            "several records stand in one line",
+            "several records in one line",
             "each record gets a line of its own",
         ),
         Fault::Merged => (
             "session::merged-line",
-            "a record stands behind one that was cut off",
+            "truncated record, followed by another one in the same line",
             "the text before the whole record is removed",
         ),
         Fault::NotAnObject if is_torn => (
@@ -238,7 +238,7 @@ fn finding(fault: Fault, is_torn: bool, line: u32) -> Finding {
             "the line is removed",
         ),
         Fault::NotAnObject => {
-            ("session::bad-line", "the line is no JSON object", "the line is removed")
+            ("session::bad-line", "the line is not a JSON object", "the line is removed")
         }
     };
     Finding::error(code, Place::line(line), message).mended(fix, false)

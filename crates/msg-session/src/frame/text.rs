@@ -26,7 +26,7 @@ fn without_damage<'a>(bytes: &'a [u8], findings: &mut Vec<Finding>) -> Cow<'a, s
         let line = line_of(&bytes, it.valid_up_to());
         let message = "it is not UTF-8";
         let finding = Finding::error("session::invalid-utf8", Place::line(line), message);
-        findings.push(finding.mended("each bad sequence becomes U+FFFD", false));
+        findings.push(finding.mended("replace each bad sequence with U+FFFD", false));
     }
     match bytes {
         Cow::Borrowed(it) => String::from_utf8_lossy(it),
@@ -38,7 +38,7 @@ fn without_nul<'a>(bytes: &'a [u8], findings: &mut Vec<Finding>) -> Cow<'a, [u8]
     let Some(first) = memchr::memchr(0, bytes) else { return Cow::Borrowed(bytes) };
     let message = "it holds NUL bytes, as after a power loss";
     let finding = Finding::error("session::nul-bytes", Place::line(line_of(bytes, first)), message);
-    findings.push(finding.mended("the NUL bytes are removed", false));
+    findings.push(finding.mended("remove the NUL bytes", false));
     Cow::Owned(bytes.iter().copied().filter(|it| *it != 0).collect())
 }
 

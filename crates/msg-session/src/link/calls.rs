@@ -42,18 +42,18 @@ pub(super) fn check(plan: &mut Plan<'_>) {
 
 fn duplicate(plan: &mut Plan<'_>, at: Position, id: &str) {
     plan.drop_block(at);
-    let message = format!("the call {id} stands twice in one message");
+    let message = format!("duplicate call `{id}` in one message");
     let place = plan.sent[at.0].place.with_block(at.1);
     let finding = Finding::error("session::duplicate-call", place, message);
-    plan.findings.push(finding.mended("the later one is removed", plan.rules.all));
+    plan.findings.push(finding.mended("remove the later one", plan.rules.all));
 }
 
 fn reused(plan: &mut Plan<'_>, at: Position, value: crate::json::Value<'_>, id: &str, new: &str) {
     plan.rename(value, new);
-    let message = format!("the call id {id} was given to an earlier call already");
+    let message = format!("call id `{id}` is already used by an earlier call");
     let place = plan.sent[at.0].place.with_block(at.1);
     let finding = Finding::error("session::reused-call-id", place, message);
-    let fix = format!("this call and its result get the id {new}");
+    let fix = format!("rename this call and its result to {new}");
     plan.findings.push(finding.mended(fix, plan.rules.all));
 }
 

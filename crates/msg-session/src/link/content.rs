@@ -73,7 +73,7 @@ fn finding(plan: &Plan<'_>, sent: usize, block: Option<usize>, text: Value<'_>) 
         (false, true) => Case::BesideOthers,
         (false, false) => Case::Alone,
     });
-    let fix = "the text is removed, or says that there is no content where nothing else is said";
+    let fix = "remove the text, or write `(no content)` if nothing else is left";
     Some(finding.mended(fix, plan.rules.all))
 }
 
@@ -90,7 +90,7 @@ fn no_content(plan: &mut Plan<'_>, sent: usize, list: Value<'_>) {
     let place = plan.sent[sent].place;
     let finding = Finding::error("session::empty-message", place, "a message has no content");
     let finding = finding.in_case(case);
-    plan.findings.push(finding.mended("a text says that there is no content", plan.rules.all));
+    plan.findings.push(finding.mended("insert the text `(no content)`", plan.rules.all));
 }
 
 fn emptied(plan: &mut Plan<'_>, at: (usize, usize)) {
@@ -110,5 +110,5 @@ pub(super) fn check_first(plan: &mut Plan<'_>) {
     let message = "the conversation begins with an answer of the model";
     let place = plan.sent[first].place;
     let finding = Finding::error("session::first-not-user", place, message);
-    plan.findings.push(finding.mended("a user's text is put before it", plan.rules.all));
+    plan.findings.push(finding.mended("insert a text of the user before it", plan.rules.all));
 }

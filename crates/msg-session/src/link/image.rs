@@ -40,9 +40,9 @@ pub(super) fn check(plan: &mut Plan<'_>) {
             && said.text().is_some_and(|it| it != is)
             && !it.is_document
         {
-            let message = format!("an image is {is} and says that it is of another type");
+            let message = format!("an image is {is} but states another type");
             let finding = Finding::error("session::media-type", at, message);
-            plan.findings.push(finding.mended("it says what it is", plan.rules.all));
+            plan.findings.push(finding.mended("correct the media type", plan.rules.all));
             plan.replace(said.span(), quoted(is));
         }
     }
@@ -69,7 +69,7 @@ fn bad(plan: &mut Plan<'_>, at: Place, it: Media<'_>, why: &'static str) {
 }
 
 fn replace(plan: &mut Plan<'_>, finding: Finding, it: Media<'_>, what: &str, why: &str) {
-    let fix = "a text stands for it";
+    let fix = "replace it with a text placeholder";
     plan.findings.push(finding.mended(fix, plan.rules.all));
     let text = quoted(&format!("[{what} removed: {why}]"));
     plan.replace(it.value.span(), format!(r#"{{"type":"text","text":{text}}}"#));

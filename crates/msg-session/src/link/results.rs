@@ -71,13 +71,13 @@ impl Calls {
         let in_answer = plan.sent[at.0].sender == Sender::Assistant;
         let Some(call) = call.filter(|it| !in_answer && it.at < at) else {
             let message = match in_answer {
-                true => format!("the result of {id} stands in an answer of the model"),
-                false => format!("no call {id} stands before this result"),
+                true => format!("tool result `{id}` in an answer of the model"),
+                false => format!("tool result `{id}` matches no earlier call"),
             };
             return drop(plan, at, "session::orphan-result", message);
         };
         if call.result.is_some() {
-            let message = format!("the call {id} has a result already");
+            let message = format!("second result of call `{id}`");
             return drop(plan, at, "session::duplicate-result", message);
         }
         let is_behind = plan.message_of(at.0) == call.message + 1;
@@ -113,7 +113,7 @@ fn drop(plan: &mut Plan<'_>, at: Position, code: &'static str, message: String) 
     plan.drop_block(at);
     let place = plan.sent[at.0].place.with_block(at.1);
     let finding = Finding::error(code, place, message);
-    plan.findings.push(finding.mended("the result is removed", plan.rules.all));
+    plan.findings.push(finding.mended("remove the result", plan.rules.all));
 }
 
 /// The first thing of each message that is no result.
@@ -134,14 +134,15 @@ fn late(plan: &mut Plan<'_>, call: &Call, id: &str, at: Position) {
     let block = plan.result_text(at);
     plan.drop_block(at);
     plan.put_result(call.message, block);
-    let message = format!("the result of the call {id} does not stand right behind it");
+    let message = format!("the result of call `{id}` is not in the next message");
     let place = plan.sent[at.0].place.with_block(at.1);
     let finding = Finding::error("session::late-result", place, message);
-    plan.findings.push(finding.mended("the result is moved behind its call", plan.rules.all));
+    plan.findings
+        .push(finding.mended("move the result to the message after its call", plan.rules.all));
 }
 
 fn unanswered(plan: &mut Plan<'_>, call: &Call, id: &str) {
-    let message = format!("the call {id} has no result");
+    let message = format!("call `{id}` has no result");
     let place = plan.sent[call.at.0].place.with_block(call.at.1);
     let finding = Finding::error("session::unanswered-call", place, message);
     plan.findings.push(finding.mended(INTERRUPTED, plan.rules.all));
@@ -149,7 +150,7 @@ fn unanswered(plan: &mut Plan<'_>, call: &Call, id: &str) {
 }
 
 fn open(plan: &mut Plan<'_>, call: &Call, id: &str) {
-    let message = format!("the session ends with the call {id}, which has no result yet");
+    let message = format!("the session ends with call `{id}`, which has no result yet");
     let place = plan.sent[call.at.0].place.with_block(call.at.1);
     let finding = Finding::warning("session::open-call", place, message);
     plan.findings.push(finding.mended(INTERRUPTED, plan.rules.all));

@@ -42,7 +42,7 @@ pub(super) fn check(plan: &mut Plan<'_>) {
             plan.drop_block(at);
             let place = plan.sent[at.0].place.with_block(at.1);
             let finding = Finding::error("session::server-tool", place, message);
-            plan.findings.push(finding.mended("the block is removed", plan.rules.all));
+            plan.findings.push(finding.mended("remove the block", plan.rules.all));
         }
     }
 }

@@ -108,7 +108,11 @@ impl Check<'_, '_> {
     fn part(&mut self, part: &Part, place: (usize, usize)) {
         if let Some(at) = self.found.take(self.message, part) {
             if self.last.is_some_and(|last| at < last) {
-                self.push("convert::order-lost", place, "it stands before what was said before it");
+                self.push(
+                    "convert::order-lost",
+                    place,
+                    "it comes before a part that came before it",
+                );
             }
             self.last = Some(at);
             return;

@@ -80,7 +80,7 @@ pub(super) fn prepare(
     res
 }
 
-const INJECTED: &str = "context that the agent injected stays behind";
+const INJECTED: &str = "context that the agent injected is dropped";
 
 /// How much of a part the user said.
 enum Own {

@@ -42,7 +42,7 @@ pub(super) fn human(name: &str, it: &Diagnosis, fix: bool, color: bool) -> Strin
             let _ = writeln!(res, "  mended: {effect}; the old session is {backup}");
         }
         (None, Some(effect)) => {
-            let _ = writeln!(res, "  --fix mends it in place, behind a backup: {effect}");
+            let _ = writeln!(res, "  --fix mends it in place, after a backup: {effect}");
         }
         _ => {}
     }
@@ -141,11 +141,12 @@ fn show(it: &Finding, fix: bool, color: bool, res: &mut String) {
     let head = format!("{}[{}]", it.severity, it.code);
     let _ = writeln!(res, "  {style}{head}{style:#}: line {}: {}", it.at.line, safe(&it.message));
     if let Some(cause) = it.cause().filter(|_| it.severity != Severity::Info) {
-        let _ = writeln!(res, "      which ends in: {cause}");
+        let shown = if cause.starts_with("400") { "the API answers" } else { "shows as" };
+        let _ = writeln!(res, "      {shown}: {cause}");
     }
     match &it.fix {
         Some(text) if it.done && fix => {
-            let _ = writeln!(res, "      done: {}", safe(text));
+            let _ = writeln!(res, "      done: {}", safe(&past(text)));
         }
         Some(text) if it.is_error() => {
             let _ = writeln!(res, "      --fix: {}", safe(text));
@@ -155,6 +156,32 @@ fn show(it: &Finding, fix: bool, color: bool, res: &mut String) {
         }
         None => {}
     }
+}
+
+/// The verbs that mends begin with, and their past.
+const VERBS: [(&str, &str); 14] = [
+    ("close", "closed"),
+    ("correct", "corrected"),
+    ("escape", "escaped"),
+    ("insert", "inserted"),
+    ("link", "linked"),
+    ("mark", "marked"),
+    ("move", "moved"),
+    ("remove", "removed"),
+    ("rename", "renamed"),
+    ("renumber", "renumbered"),
+    ("replace", "replaced"),
+    ("set", "set"),
+    ("write", "wrote"),
+    ("add", "added"),
+];
+
+/// What was done, of what would be done.
+fn past(fix: &str) -> String {
+    let word =
+        |it: &str| VERBS.iter().find(|verb| verb.0 == it).map_or(it, |verb| verb.1).to_owned();
+    let words: Vec<_> = fix.split(' ').map(word).collect();
+    words.join(" ")
 }
 
 /// A line of the report: codes and places, and no word of the session.

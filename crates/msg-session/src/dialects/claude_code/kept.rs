@@ -68,11 +68,11 @@ pub(super) fn check(nodes: &Nodes<'_>, tree: &Tree<'_>, path: &[usize]) -> Optio
     let lost = lists(&object).into_iter().next()?;
     let is_lost = |it: &&Value<'_>| !tree.ids.contains_key(it.source);
     let count = lost.iter().filter(is_lost).count() as u64;
-    let message = "a message that this compaction keeps is lost, so that Claude Code sends none of those that it keeps";
+    let message = "a message that this compaction keeps is missing; Claude Code sends none of the kept messages";
     let finding = Finding::error("session::lost-preserved", nodes.lines.place(boundary), message);
     (count > 0).then(|| {
         Finding { count: (count > 1).then_some(count), ..finding }
-            .mended("the lost ones leave the list of kept messages", false)
+            .mended("remove missing messages from the list of kept ones", false)
     })
 }
 

@@ -145,9 +145,9 @@ fn surrogates(nodes: &Nodes<'_>, record: usize) -> Halves {
 }
 
 fn lost_reply(nodes: &Nodes<'_>, reply: &path::LostReply) -> Finding {
-    let message = "an answer that Claude Code does not send: a note of the program follows its question in its place";
+    let message = "an answer that Claude Code does not send: a note of the program follows its question instead";
     let finding = Finding::error("session::lost-reply", nodes.lines.place(reply.first), message);
-    finding.mended("the note follows the answer", false)
+    finding.mended("link the note to the answer", false)
 }
 
 /// A last record without a time, and the edit that gives it that of a record before it.
@@ -162,7 +162,7 @@ fn missing_time(nodes: &Nodes<'_>, path: &path::Path<'_>) -> Option<(Finding, Op
     let before = (0..leaf).rev().find_map(|it| nodes.time(it));
     Some(match (before, nodes.lines.object(leaf)) {
         (Some(time), Some(record)) => (
-            finding.mended("it gets the time of the record before it", false),
+            finding.mended("set the time of the record before it", false),
             Some(set_member(&record, "timestamp", spelled(time.source))),
         ),
         _ => (finding, None),
@@ -170,13 +170,13 @@ fn missing_time(nodes: &Nodes<'_>, path: &path::Path<'_>) -> Option<(Finding, Op
 }
 
 fn split_results(nodes: &Nodes<'_>, path: &path::Path<'_>, chains: bool) -> Vec<Finding> {
-    let message = "a result of a parallel call stands beside the path of the session";
+    let message = "result of a parallel call is beside the path of the session";
     path.gathered
         .iter()
         .map(|(record, _)| {
             let place = nodes.lines.place(*record);
             Finding::warning("session::split-results", place, message)
-                .mended("it is chained into the path", chains)
+                .mended("link it into the path", chains)
         })
         .collect()
 }

@@ -8,7 +8,7 @@ use crate::provider_error::ProviderError;
 
 pub(super) fn check(plan: &mut Plan<'_>, options: &RepairOptions) {
     if options.drop_thinking {
-        let message = "a thought of the model, which was asked to go";
+        let message = "thinking block, to be removed on request";
         for at in 0..plan.messages.len() {
             drop(plan, at, "session::dropped-thinking", message);
         }
@@ -36,7 +36,7 @@ fn drop(plan: &mut Plan<'_>, message: usize, code: &'static str, text: &'static 
             plan.drop_block((sent, block));
             let place = plan.sent[sent].place.with_block(block);
             let finding = Finding::error(code, place, text);
-            plan.findings.push(finding.mended("the thought is removed", true));
+            plan.findings.push(finding.mended("remove the thinking block", true));
         }
     }
 }

@@ -63,9 +63,9 @@ impl<'n> Tree<'n> {
         let finding = if nodes.lines.are_same(known, at) {
             self.is_repeated[at] = true;
             self.duplicates.push(at as u32);
-            let message = "the record stands there twice";
+            let message = "duplicate record";
             let finding = Finding::warning("session::duplicate-record", place, message);
-            finding.mended("the later one is removed", all)
+            finding.mended("remove the later one", all)
         } else {
             self.is_repeated[known] = true;
             let message = "another record has the same id; the last one counts";
@@ -112,7 +112,7 @@ impl<'n> Tree<'n> {
         }
         let message = "the record does not say which one it follows; Claude Code sends what comes after it only";
         let finding = first_of(nodes, &unlinked, "session::missing-parent-member", message);
-        self.findings.extend(finding.map(|it| it.mended("it follows the record before it", all)));
+        self.findings.extend(finding.map(|it| it.mended("link it to the record before it", all)));
     }
 
     /// Messages without an id, which Claude Code does not read (SE-127).
@@ -126,27 +126,26 @@ impl<'n> Tree<'n> {
     fn missing_parent(&mut self, nodes: &Nodes<'_>, at: usize, before: Option<u32>, all: bool) {
         let place = nodes.lines.place(at);
         let Some(before) = before else {
-            let message = "the session goes on from another file";
+            let message = "the session continues another file";
             return self.findings.push(Finding::info("session::starts-inside", place, message));
         };
         self.parents[at] = Some(before);
         let is_error = !nodes.list[at].is_sidechain;
         self.mended.push((at as u32, is_error));
-        let (code, message) =
-            ("session::missing-parent", "the record that this one follows is lost");
+        let (code, message) = ("session::missing-parent", "the parent record is missing");
         let finding = match is_error {
             true => Finding::error(code, place, message),
             false => Finding::warning(code, place, message),
         };
-        self.findings.push(finding.mended("it follows the record before it", all));
+        self.findings.push(finding.mended("link it to the record before it", all));
     }
 
     fn missing_logical_parent(&mut self, nodes: &Nodes<'_>, at: usize, before: u32, all: bool) {
         self.lost_logical.push((at as u32, before));
-        let message = "the record that this compaction goes back to is lost";
+        let message = "the record before this compaction is missing";
         let place = nodes.lines.place(at);
         let finding = Finding::warning("session::missing-logical-parent", place, message);
-        self.findings.push(finding.mended("it goes back to the record before it", all));
+        self.findings.push(finding.mended("link it to the record before it", all));
     }
 
     /// Gives a record that is its own ancestor the record before it as parent: of each cycle the first one
@@ -174,7 +173,7 @@ impl<'n> Tree<'n> {
         let message = "the record is its own ancestor";
         let place = nodes.lines.place(at);
         let finding = Finding::error("session::parent-cycle", place, message);
-        self.findings.push(finding.mended("it follows the record before it", all));
+        self.findings.push(finding.mended("link it to the record before it", all));
     }
 
     /// The record at which a resume goes on (SE-41), or the one with this id.

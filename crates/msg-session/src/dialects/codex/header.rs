@@ -34,7 +34,7 @@ pub(super) fn check(
     if misplaced.is_some() {
         let message = "the header of the session is not its first line";
         let finding = Finding::error("session::misplaced-header", lines.place(at), message);
-        findings.push(finding.mended("the header is moved to the front", false));
+        findings.push(finding.mended("move the header to the front", false));
     }
     let id = payload.text("id").unwrap_or_default();
     if let Some(named) = uuid_of(name)
@@ -56,10 +56,7 @@ pub(super) fn check(
     if !payload.has("timestamp") {
         let time = lines.object(at).and_then(|it| it.get("timestamp"));
         let fix = time.map(|it| {
-            (
-                "it gets the time of its record",
-                set_member(&payload, "timestamp", spelled(it.source)),
-            )
+            ("set the time of its record", set_member(&payload, "timestamp", spelled(it.source)))
         });
         bad("the header has no timestamp, without which Codex does not load the session", fix);
     }
@@ -72,7 +69,7 @@ pub(super) fn check(
         let known = if is_paginated { "\"paginated\"" } else { "\"legacy\"" };
         let edit = set_member(&payload, "history_mode", known);
         let message = "the header has a history_mode that Codex does not know";
-        bad(message, Some(("it gets the one that the lines are written in", edit)));
+        bad(message, Some(("set the one that the lines are written in", edit)));
     }
     Header { misplaced, is_paginated }
 }

@@ -34,7 +34,7 @@ pub(super) fn check(lines: &Lines<'_>, order: impl Iterator<Item = usize>) -> Op
     }
     let message = "the lines are not numbered upwards from here";
     let finding = Finding::error("session::bad-ordinal", lines.place(bad?), message);
-    let fix = "they are numbered on; Codex builds its index beside the file again";
+    let fix = "renumber them; Codex rebuilds its index";
     Some(Finding { count: Some(count), ..finding.mended(fix, false) })
 }
 

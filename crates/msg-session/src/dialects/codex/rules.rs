@@ -41,7 +41,7 @@ pub(super) fn check(path: &Path<'_>, options: &RepairOptions) -> Plan {
 
 fn encrypted(path: &Path<'_>, plan: &mut Plan) {
     for (at, item) in path.items.iter().enumerate().filter(|it| it.1.is_encrypted()) {
-        let message = "an item that only the account that got it can decrypt";
+        let message = "an item that only its own account can decrypt";
         plan.drop(item, at, "session::foreign-encrypted", message);
     }
 }
@@ -56,7 +56,7 @@ impl Plan {
     ) {
         self.dropped[at] = true;
         let finding = Finding::error(code, item.place, message);
-        self.findings.push(finding.mended("the item is removed", false));
+        self.findings.push(finding.mended("remove the item", false));
     }
 }
 
@@ -101,14 +101,14 @@ impl Links {
         let mut now = id.clone().into_owned();
         if let Some(before) = self.by_id.get(&*id) {
             if !self.calls[*before].is_answered {
-                let message = format!("the call {id} stands there again before its output");
+                let message = format!("duplicate call `{id}` before its output");
                 return plan.drop(item, at, "session::duplicate-call", message);
             }
             now = self.free(&id);
             plan.edits.push(Edit::replace(value.span(), quoted(&now)));
-            let message = format!("the call id {id} was given to an earlier call already");
+            let message = format!("call id `{id}` is already used by an earlier call");
             let finding = Finding::error("session::reused-call-id", item.place, message);
-            let fix = format!("this call and its output get the id {now}");
+            let fix = format!("rename this call and its output to `{now}`");
             plan.findings.push(finding.mended(fix, false));
         }
         self.by_id.insert(id.into_owned(), self.calls.len());
@@ -119,11 +119,11 @@ impl Links {
         let Some((value, id)) = item.call_id() else { return };
         let call = self.by_id.get(&*id).map(|it| &mut self.calls[*it]);
         let Some(call) = call.filter(|it| it.family == family) else {
-            let message = format!("no call {id} that this output answers stands before it");
+            let message = format!("output `{id}` matches no earlier call");
             return plan.drop(item, at, "session::orphan-result", message);
         };
         if call.is_answered {
-            let message = format!("the call {id} has an output already");
+            let message = format!("second output of call `{id}`");
             return plan.drop(item, at, "session::duplicate-result", message);
         }
         call.is_answered = true;
@@ -145,10 +145,11 @@ impl Links {
 
     fn unanswered(&self, path: &Path<'_>, all: bool, plan: &mut Plan) {
         for call in self.calls.iter().filter(|it| !it.is_answered) {
-            let message = format!("the call {} has no output", call.id);
+            let message = format!("call `{}` has no output", call.id);
             let place = path.items[call.at].place;
             let finding = Finding::warning("session::unanswered-call", place, message);
-            plan.findings.push(finding.mended("an output says that it was aborted", all));
+            plan.findings
+                .push(finding.mended("insert an output that says the call was aborted", all));
             if all {
                 let (kind, id) = (call.family.output(), quoted(&call.id));
                 let json = format!(r#"{{"type":"{kind}","call_id":{id},"output":"aborted"}}"#);
@@ -168,9 +169,9 @@ fn reasoning_content(path: &Path<'_>, plan: &mut Plan) {
         let Some(content) = content.filter(|it| it.array().is_some_and(|it| !it.is_empty())) else {
             continue;
         };
-        let message = "the reasoning of another provider is written out, which the API refuses";
+        let message = "reasoning in plain text, which the API refuses";
         let finding = Finding::error("session::reasoning-content", item.place, message);
-        plan.findings.push(finding.mended("its content goes", false));
+        plan.findings.push(finding.mended("remove the content", false));
         plan.edits.push(Edit::replace(content.span(), "null"));
     }
 }
@@ -189,7 +190,7 @@ fn reasoning(path: &Path<'_>, plan: &mut Plan) {
                 is_followed = false;
             }
             Kind::Reasoning if !is_followed => {
-                let message = "nothing follows this reasoning that it was for";
+                let message = "reasoning without the item that must follow it";
                 plan.drop(&path.items[at], at, "session::orphan-reasoning", message);
             }
             _ => {}

@@ -25,7 +25,7 @@ pub(super) fn check(line: &Object<'_>) -> Faults {
         return faults;
     };
     if messages.iter().any(|it| Role::known(&it.role).is_none() && it.role != "function") {
-        faults.add("session::unknown-role", "a message has a role that the data set has not");
+        faults.add("session::unknown-role", "unknown role");
         return faults;
     }
     links(&messages, &mut faults);
@@ -73,7 +73,7 @@ fn links(messages: &[Message<'_>], faults: &mut Faults) {
         if message.role == "tool" {
             let id = message.object.text("tool_call_id").unwrap_or_default();
             if !open.remove(&*id) {
-                faults.add("session::orphan-result", "a result answers no call right before it");
+                faults.add("session::orphan-result", "tool result matches no call right before it");
             }
             continue;
         }
@@ -81,10 +81,10 @@ fn links(messages: &[Message<'_>], faults: &mut Faults) {
         open = message.calls.iter().map(|it| &*it.0).collect();
         for (id, arguments) in &message.calls {
             if !seen.insert(id) {
-                faults.add("session::reused-call-id", "a call id stands there again");
+                faults.add("session::reused-call-id", "duplicate call id");
             }
             if msg_json::classify(arguments) != msg_json::TextState::Object {
-                faults.add("session::bad-arguments", "arguments of a call are no JSON object");
+                faults.add("session::bad-arguments", "call arguments are not a JSON object");
             }
         }
     }
@@ -96,7 +96,7 @@ fn links(messages: &[Message<'_>], faults: &mut Faults) {
 
 fn unanswered(open: &HashSet<&str>, faults: &mut Faults) {
     if !open.is_empty() {
-        faults.add("session::unanswered-call", "a call has no result right behind it");
+        faults.add("session::unanswered-call", "call without a result right after it");
     }
 }
 

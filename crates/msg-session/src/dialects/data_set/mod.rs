@@ -89,7 +89,7 @@ fn check(bytes: &[u8], options: &RepairOptions, rules: fn(&Object<'_>) -> Faults
             Some(object) => rules(&object),
             None => {
                 let mut faults = Faults::default();
-                faults.add("session::bad-line", "the line is no JSON object");
+                faults.add("session::bad-line", "the line is not a JSON object");
                 faults
             }
         })
@@ -102,7 +102,7 @@ fn check(bytes: &[u8], options: &RepairOptions, rules: fn(&Object<'_>) -> Faults
         let place = Place::line(entries.line(at));
         findings.extend(it.0.iter().map(|(code, message)| {
             let finding = Finding::error(code, place, *message);
-            if drops { finding.mended("the line is removed", true) } else { finding }
+            if drops { finding.mended("remove the line", true) } else { finding }
         }));
     }
     let mut edits = Vec::new();
@@ -111,7 +111,7 @@ fn check(bytes: &[u8], options: &RepairOptions, rules: fn(&Object<'_>) -> Faults
     }
     for (line, edit) in entries.blank_lines() {
         let finding = Finding::warning("session::blank-line", Place::line(line), "a blank line");
-        findings.push(finding.mended("the line is removed", options.all));
+        findings.push(finding.mended("remove the line", options.all));
         edits.extend(options.all.then_some(edit));
     }
     Checked::of_text(&entries.text, entries.len(), entries.len(), findings, edits)

@@ -16,7 +16,7 @@ pub(super) fn check(line: &Object<'_>) -> Faults {
         return faults;
     };
     if turns.iter().any(|it| matches!(role(&it.0), Role::Other(_))) {
-        faults.add("session::unknown-role", "a turn is of somebody whom the data set has not");
+        faults.add("session::unknown-role", "unknown role of a turn");
         return faults;
     }
     turns.iter().for_each(|it| content(it, &mut faults));
@@ -45,7 +45,7 @@ fn content((from, value): &(String, String), faults: &mut Faults) {
     if value.is_empty() {
         faults.add("session::empty-message", "a turn has no text");
     } else if is_call(from) && !Value::whole(value, 0).is_some_and(is_call_or_list) {
-        faults.add("session::bad-arguments", "a call is no JSON object");
+        faults.add("session::bad-arguments", "call is not a JSON object");
     }
 }
 
@@ -59,10 +59,10 @@ fn order(turns: &[(Role, bool)], faults: &mut Faults) {
     for (is_behind_call, it) in before.zip(turns) {
         match (is_behind_call, it.0 == Role::Tool) {
             (true, false) => {
-                faults.add("session::unanswered-call", "no observation stands behind a call");
+                faults.add("session::unanswered-call", "call without an observation after it");
             }
             (false, true) => {
-                faults.add("session::orphan-result", "an observation stands behind no call");
+                faults.add("session::orphan-result", "observation without a call before it");
             }
             _ => {}
         }

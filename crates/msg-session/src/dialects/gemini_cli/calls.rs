@@ -61,9 +61,9 @@ fn content_calls<'a>(message: &Object<'a>) -> impl Iterator<Item = Object<'a>> {
 
 fn unanswered(call: &Object<'_>, place: Place) -> Finding {
     let name = id_of(call).or_else(|| call.text("name")).unwrap_or_default();
-    let message = format!("the call {name} has no result");
+    let message = format!("call `{name}` has no result");
     Finding::error("session::unanswered-call", place, message)
-        .mended("an error result says that the call was interrupted", false)
+        .mended("insert an error result that says the call was interrupted", false)
 }
 
 /// The JSON of a result for a call that has none.
@@ -109,7 +109,7 @@ fn check_ids(call: &Object<'_>, place: Place, findings: &mut Vec<Finding>, edits
         }
         let message = format!("the result of the call {wanted} names another call");
         let finding = Finding::error("session::result-id", place, message);
-        findings.push(finding.mended("it names its call", false));
+        findings.push(finding.mended("set the name of the call", false));
         edits.push(set_member(&response, "id", id.source));
     }
 }

@@ -135,9 +135,9 @@ impl<'a> Replay<'a> {
             }
             return;
         }
-        let message = "a step back to a message that is not there, at which the agent drops everything before";
+        let message = "a rewind to a missing message; the agent drops everything before it";
         let finding = Finding::error("session::lost-by-rewind", lines.place(at), message);
-        self.findings.push(finding.mended("the line is removed", false));
+        self.findings.push(finding.mended("remove the line", false));
         self.edits.push(lines.remove(at));
         self.removed += 1;
     }

@@ -64,13 +64,13 @@ pub(super) fn check(file: File<'_>, messages: &[Message<'_>]) -> Removed {
                             format!("the result of the call {id} is stored twice"),
                         ),
                         (false, _) => {
-                            let text = format!("no call {id} stands before this result");
+                            let text = format!("tool result `{id}` matches no earlier call");
                             ("session::orphan-result", text)
                         }
                     };
                     dropped.insert(at);
                     let finding = Finding::error(code, message.place.with_block(at), text);
-                    res.findings.push(finding.mended("the result is removed", false));
+                    res.findings.push(finding.mended("remove the result", false));
                 }
                 if !dropped.is_empty() {
                     remove(file, message, &parts, &dropped, &mut res);

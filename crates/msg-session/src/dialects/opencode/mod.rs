@@ -69,8 +69,7 @@ fn stuck(message: &Message<'_>, part: &Part<'_>, all: bool) -> Finding {
         "the tool of the part {} in the message {} is marked as running still",
         part.id, message.id
     );
-    Finding::warning("session::stuck-tool", part.place, text)
-        .mended("it is marked as interrupted", all)
+    Finding::warning("session::stuck-tool", part.place, text).mended("mark it as interrupted", all)
 }
 
 /// The state of a tool that failed: the input stays, the end is the start.

@@ -148,7 +148,7 @@ impl<'a> Stored<'a> {
     }
 
     fn unreadable(&mut self, place: Place, name: &str) {
-        let message = format!("{name} is no JSON object");
+        let message = format!("{name} is not a JSON object");
         self.findings.push(Finding::error("session::not-readable", place, message));
     }
 

@@ -63,7 +63,7 @@ impl<'a> Events<'a> {
                     res.list.push(Event { number, place, kind: kind(&object), object });
                 }
                 None => {
-                    let message = format!("{} is no JSON object", blobs[blob].name);
+                    let message = format!("{} is not a JSON object", blobs[blob].name);
                     let finding = Finding::error("session::not-readable", place, message);
                     res.findings.push(finding);
                 }

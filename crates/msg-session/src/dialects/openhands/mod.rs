@@ -84,10 +84,9 @@ fn orphans(events: &Events<'_>, findings: &mut Vec<Finding>) -> HashSet<usize> {
             }
             Kind::Observation if !actions.contains(&id) => {
                 res.insert(at);
-                let message = format!("no action {id} stands before this observation");
+                let message = format!("observation `{id}` matches no earlier action");
                 let finding = Finding::error("session::orphan-result", event.place, message);
-                findings
-                    .push(finding.mended("the file is removed, later ones are renumbered", false));
+                findings.push(finding.mended("remove the file and renumber later ones", false));
             }
             _ => {}
         }
@@ -110,9 +109,11 @@ fn unanswered<'e, 'a>(events: &'e Events<'a>, findings: &mut Vec<Finding>) -> Ve
     let open: Vec<_> = events.list.iter().filter(is_open).collect();
     for event in &open {
         let id = event.object.text("tool_call_id").unwrap_or_default();
-        let message = format!("the action {id} has no observation");
+        let message = format!("action `{id}` has no observation");
         let finding = Finding::error("session::unanswered-call", event.place, message);
-        findings.push(finding.mended("an error event says that it was interrupted", false));
+        findings.push(
+            finding.mended("insert an error event that says the action was interrupted", false),
+        );
     }
     open
 }
