@@ -58,7 +58,7 @@ pub fn fit_requests(column: &dyn Array, fitter: &Fitter) -> Result<ListArray, Er
 /// Each document as it fits a budget with summaries that were written elsewhere: FIT. `answers` has a list of texts a
 /// row, the first for the first of [`fit_requests`]; what has none gets a digest.
 ///
-/// Fails as [`check`](crate::check) does, for columns of different lengths, and for answers that are no lists of texts.
+/// Fails as [`check`](crate::check) does, for columns of different lengths, and for answers that are not lists of texts.
 ///
 /// ```
 /// use arrow_array::{Array, ListArray, StringArray, types::Int32Type};

@@ -49,7 +49,7 @@ pub(crate) struct RequestArgs {
 }
 
 impl RequestArgs {
-    /// These options, as they stand behind a command.
+    /// These options, as they follow a command.
     pub(crate) fn command(&self) -> String {
         let request = if self.request { " --request" } else { "" };
         let option = |name: &str, it: &Option<String>| {
@@ -98,7 +98,7 @@ pub(crate) struct RepairArgs {
 }
 
 impl ChainArgs {
-    /// The profile that was asked for; a file of profiles may have so many bytes. Fails for an unknown name and a file that is no profile.
+    /// The profile that was asked for; a file of profiles may have so many bytes. Fails for an unknown name and a file that is not a profile.
     pub(crate) fn profile(&self, max_bytes: u64) -> Result<Option<Profile>, Failure> {
         if let Some(path) = &self.profile_file {
             return profile_file(path, self.profile.as_deref(), max_bytes).map(Some);

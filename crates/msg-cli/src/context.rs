@@ -109,7 +109,7 @@ impl Context {
         if self.verbose { Folding::Each } else { Folding::Alike }
     }
 
-    /// Text for people on standard error, in our colours. It is lost if nobody listens there.
+    /// Text for people on standard error, in our colours. It is lost if standard error is closed.
     pub(crate) fn note(&self, text: &str) {
         let mut err = io::stderr().lock();
         let text = match self.redacts.load(Ordering::Relaxed) {

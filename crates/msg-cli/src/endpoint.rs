@@ -30,7 +30,7 @@ use crate::exit::{Failure, refuse_if};
 /// The most redirects to the same host that are followed.
 const MAX_REDIRECTS: usize = 3;
 
-/// Time limits of a request; none means that nobody is hurried.
+/// Time limits of a request; none means no limit.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Patience {
     /// For the whole of a request.

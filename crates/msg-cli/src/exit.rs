@@ -1,4 +1,4 @@
-//! How a run ends: the exit codes, and the failures behind the third.
+//! How a run ends: the exit codes, and the failures of the third.
 //!
 //! Does not print: `main` renders a [`Failure`] and returns the code.
 
@@ -66,7 +66,7 @@ pub(crate) enum Failure {
         /// What the system said.
         source: io::Error,
     },
-    /// The input is no document of its format.
+    /// The input is not a document of its format.
     #[error("{}", .0.diagnostic.message())]
     Document(Box<BadDocument>),
     /// Nobody reads standard output any more: end without a word.
@@ -123,7 +123,7 @@ impl Failure {
         }
     }
 
-    /// The failure as the answer to an input: `{"error":…}`. Nothing where nobody reads it any more.
+    /// The failure as the answer to an input: `{"error":…}`. Nothing if the output is closed.
     pub(crate) fn to_json(&self) -> Option<Vec<u8>> {
         let diagnostic = match self {
             Failure::ClosedPipe => return None,

@@ -18,7 +18,7 @@ pub(crate) fn parser() -> impl TypedValueParser<Value = Format> {
     names.map(|name| name.parse().expect("because the names are those of formats"))
 }
 
-/// The parser of where calls stand.
+/// The parser of where calls are.
 pub(crate) fn calls_parser() -> impl TypedValueParser<Value = Calls> {
     let names = PossibleValuesParser::new(["native", "xml"]);
     names.map(|name| if name == "xml" { Calls::Xml } else { Calls::Native })

@@ -157,7 +157,7 @@ pub(crate) struct Input {
 
 impl Input {
     /// Opens `path`, a document of which may have so many bytes; `-` and `None` are standard input, the latter
-    /// only if it is no terminal.
+    /// only if it is not a terminal.
     pub(crate) fn open(path: Option<&Path>, limit: u64) -> Result<Self, Failure> {
         match path {
             Some(path) if path.as_os_str() != "-" => Input::file(path, limit),

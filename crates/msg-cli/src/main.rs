@@ -95,7 +95,7 @@ fn log_to_stderr() {
 }
 
 /// Help and version are what was asked for; everything else is a usage error. Neither minds that
-/// nobody reads it.
+/// the output is closed.
 fn explain(usage: &clap::Error) -> ExitCode {
     let _ = match no_number(usage).or_else(|| no_command(usage)) {
         Some(plain) => plain.print(),
@@ -104,7 +104,7 @@ fn explain(usage: &clap::Error) -> ExitCode {
     if usage.use_stderr() { Status::Failed.into() } else { Status::Clean.into() }
 }
 
-/// The same error in words for people, if an argument is no number where one is expected.
+/// The same error in words for people, if an argument is not a number where one is expected.
 fn no_number(usage: &clap::Error) -> Option<clap::Error> {
     let number = usage.source()?.downcast_ref::<ParseIntError>()?;
     let expected = match number.kind() {

@@ -1,7 +1,7 @@
 //! The library's options out of the flags of a command.
 //!
 //! Flags are written as the JSON object that a line's `options`, Python and a column hold too, and the library
-//! reads that: what a flag says is what the member of its name says, and a flag that is no member is refused
+//! reads that: what a flag says is what the member of its name says, and a flag that is not a member is refused
 //! whenever the command runs.
 //!
 //! ```text
@@ -65,7 +65,7 @@ impl Flags {
     }
 }
 
-/// A line without the options that it brought: they are no part of the document.
+/// A line without the options that it brought: they are not part of the document.
 pub(crate) fn without_own(line: &[u8]) -> Cow<'_, [u8]> {
     match cut(line) {
         Ok(Some(left)) => Cow::Owned(left),
@@ -108,7 +108,7 @@ pub(crate) fn as_object<T: Serialize, S: Serializer>(
     serializer.collect_map(pairs.iter().map(|(name, value)| (name, value)))
 }
 
-/// What a line says in its member `options`. What is no object is refused by the reader of the document, with a
+/// What a line says in its member `options`. Anything but an object is refused by the reader of the document, with a
 /// better place.
 fn own(line: &[u8]) -> serde_json::Result<Map<String, Value>> {
     #[derive(Deserialize)]

@@ -20,7 +20,7 @@ pub(crate) fn explained(path: &Path, error: io::Error) -> io::Error {
     let names: Vec<String> = names.filter_map(|it| it.file_name().into_string().ok()).collect();
     let name = path.file_name().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
     let near = did_you_mean(&name, names.iter().map(String::as_str));
-    io::Error::new(error.kind(), format!("there is no such file{near}"))
+    io::Error::new(error.kind(), format!("no such file{near}"))
 }
 
 /// Whether a path names a folder: one that is there, or one to be made, whose name ends in a separator.

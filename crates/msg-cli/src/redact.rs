@@ -1,4 +1,4 @@
-//! Secrets in what is printed (SE-96): exact shapes, each with a name; `[redacted:RULE]` stands for one.
+//! Secrets in what is printed (SE-96): exact shapes, each with a name; `[redacted:RULE]` replaces one.
 
 use msg_core::{Message, native};
 

@@ -59,7 +59,7 @@ impl Sources {
         })
     }
 
-    /// Whether something is read that is no file.
+    /// Whether something other than a file is read.
     pub(crate) fn has_standard_input(&self) -> bool {
         self.files().count() < self.paths.len()
     }
@@ -139,7 +139,8 @@ fn pattern(path: &Path) -> Option<&str> {
 
 /// The files that match a pattern, by name.
 fn matching(pattern: &str) -> Result<Vec<PathBuf>, Failure> {
-    let bad = |it: &dyn std::fmt::Display| Failure::Usage(format!("{pattern} is no pattern: {it}"));
+    let bad =
+        |it: &dyn std::fmt::Display| Failure::Usage(format!("{pattern} is not a pattern: {it}"));
     let options = glob::MatchOptions { require_literal_leading_dot: true, ..Default::default() };
     let found = glob::glob_with(pattern, options).map_err(|it| bad(&it))?;
     let mut paths = Vec::new();

@@ -189,7 +189,7 @@ impl Back {
         };
         let thoughts = self.thoughts.remove(&choice).unwrap_or_default();
         if let Sealed::Lost = self.seals.seal(&mut id, signature, &thoughts) {
-            let text = "a signed thought is too long for an id, and there is no store to keep it";
+            let text = "a signed thought is too long for an id, and no store keeps it";
             let code = Code::new("relay::lost-seal");
             if !self.losses.iter().any(|it| it.code == code) {
                 self.losses.push(Diagnostic::warning(code, text));

@@ -163,7 +163,7 @@ impl Exchange {
 
     /// Takes the next bytes of the upstream's body, and appends what the client gets for them.
     ///
-    /// Fails for an answer beyond a bound, behind which nothing more is read: the caller ends the connection to the
+    /// Fails for an answer beyond a bound, after which nothing more is read: the caller ends the connection to the
     /// upstream and calls [`Exchange::finish`].
     pub fn feed(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), Limit> {
         if self.is_over {

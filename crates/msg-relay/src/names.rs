@@ -92,7 +92,7 @@ fn accepted(api: Api, name: &str) -> String {
     new
 }
 
-/// The name itself, or with a number behind it if another tool has it.
+/// The name itself, or with a number appended if another tool has it.
 fn unused(name: String, api: Api, taken: &HashSet<String>) -> String {
     if !taken.contains(&name) {
         return name;

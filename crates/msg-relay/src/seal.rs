@@ -20,7 +20,7 @@ use crate::api::Api;
 use crate::error_body::object;
 use crate::keep::Keep;
 
-/// What stands between the id of a call and its seal.
+/// The separator between the id of a call and its seal.
 const MARK: &str = "__seal_";
 
 /// What seals need to know.
@@ -39,7 +39,7 @@ pub(crate) enum Sealed {
     Nothing,
     /// In its id, or kept under it.
     Whole,
-    /// It is too long for an id, and there is no store.
+    /// It is too long for an id, and no store is set.
     Lost,
 }
 

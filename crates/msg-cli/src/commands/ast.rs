@@ -64,7 +64,7 @@ struct Rules {
 struct Grown {
     /// The tree, or the messages that are none.
     chain: Result<ChainAst, Vec<Message>>,
-    /// What it is of; what stands before the tree is in it.
+    /// What it is of, with the text before the tree.
     document: Document,
     found: Vec<Diagnostic>,
     /// Everything that was found has been mended.

@@ -51,7 +51,7 @@ const MAX_ANSWER: u64 = 16 << 20;
 /// Ask the model that a message file names; stream the answer and append it to the file.
 ///
 /// The question is -m, else standard input, else the last message of the file if nothing answers it;
-/// behind results of tools the answer goes on without one. The agent is --agent, else the one that the
+/// after tool results the answer continues without one. The agent is --agent, else the one that the
 /// message addresses, else the file's default. The key is read from OPENAI_API_KEY (ANTHROPIC_API_KEY for
 /// Anthropic's, GEMINI_API_KEY or GOOGLE_API_KEY for Gemini's) and sent to the endpoint's host only. The
 /// answer is in the file while it comes: Ctrl-C, a closed terminal or a killed process keep what has come
@@ -217,7 +217,7 @@ impl Args {
         match asked {
             it if !it.trim().is_empty() => Ok(Some(it.to_owned())),
             _ if waiting => Ok(None),
-            _ => Err(self.refused("there is no question: -m TEXT asks one")),
+            _ => Err(self.refused("no question: pass one with -m TEXT")),
         }
     }
 

@@ -266,7 +266,7 @@ impl Args {
         format!("{head}, {}\n{help}", counted(found, n_folded))
     }
 
-    /// Whether all errors are calls at the end that nobody has answered yet (CA-92).
+    /// Whether all errors are unanswered calls at the end (CA-92).
     fn open_would_do(&self, document: &Document, found: &[Diagnostic]) -> bool {
         let open = self.chain.check_options().with_open();
         let is_error = |it: &Diagnostic| it.is_error();

@@ -295,7 +295,7 @@ impl Args {
     }
 }
 
-/// Members that are no part of the messages are no part of the report either (AN-21).
+/// Members outside the messages are not part of the report either (AN-21).
 fn say_left_behind(cx: &Context, names: &[String]) {
     if names.is_empty() || cx.quiet {
         return;

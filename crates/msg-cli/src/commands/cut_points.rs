@@ -23,7 +23,7 @@ use crate::render::{Quotes, count, plural};
 ///
 /// What a cut leaves is a valid chain, and with --profile one that the provider accepts; the system message
 /// stays in front. A cut that splits the current turn costs its signed reasoning. Exit status 1 if the
-/// messages are no chain.
+/// messages are not a valid chain.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   msg cut-points session.json
@@ -60,7 +60,7 @@ impl Point {
     }
 }
 
-/// The places, or why the messages are no chain.
+/// The places, or why the messages are not a valid chain.
 type Found = Result<Vec<Point>, Vec<Diagnostic>>;
 
 impl Command for Args {
@@ -96,7 +96,7 @@ impl Command for Args {
     }
 }
 
-/// Says why messages are no chain.
+/// Says why the messages are not a valid chain.
 fn no_chain(cx: &Context, name: &str, messages: &[Message], found: &[Diagnostic]) {
     cx.note(&cx.list(name, &Quotes::of(messages, found, cx.folding())).findings(found));
     let help = "help: `msg repair` mends the chain, --open allows unanswered calls at the end";

@@ -234,7 +234,7 @@ fn name_session(findings: &mut [Finding], name: &str) {
 }
 
 fn bad_line() -> Refusal {
-    let text = "the line is no request: it needs input or input_b64, and may have name, dialect and options";
+    let text = "the line is not a request: it needs input or input_b64, and may have name, dialect and options";
     Diagnostic::error(Code::new("cli::bad-line"), text).into()
 }
 

@@ -63,7 +63,7 @@ struct Hit {
 /// What is looked for.
 struct Needle {
     regex: regex_lite::Regex,
-    /// The text as it stands in JSON, where a file without it cannot have it.
+    /// The text as JSON spells it, where a file without it cannot have it.
     bytes: Option<Vec<u8>>,
     /// Whether capitals are found too.
     is_small: bool,
@@ -163,7 +163,7 @@ impl Args {
                 });
             }
         }
-        // What was said stands before what tools gave back.
+        // What was said comes before what tools gave back.
         res.sort_by_key(|it| it.role == "tool");
         res
     }

@@ -46,7 +46,7 @@ pub(crate) struct Args {
     /// The JSON form: a line a session.
     #[arg(long)]
     json: bool,
-    /// Whether the command that mends a session stands below it.
+    /// Whether the command that mends a session is printed below it.
     #[arg(skip)]
     with_commands: bool,
 }
@@ -245,7 +245,7 @@ impl Read {
     }
 }
 
-/// Whether a finding keeps a session from being resumed whole; where nobody knows, each error does.
+/// Whether a finding keeps a session from being resumed whole; where that is unknown, each error does.
 fn does_harm(it: &Finding) -> bool {
     match it.outcome {
         Some(Outcome::Refused | Outcome::Cut) => true,

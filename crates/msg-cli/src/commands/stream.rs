@@ -93,7 +93,7 @@ impl Command for Args {
         let mut out = self.output.open(&sources)?;
         let one = |input| self.assemble(cx, &options, input, (&sources, &mut out));
         let status = sources.each(cx, one)?;
-        // Of what is no stream nothing is left: a file stays as it is.
+        // Not a stream: the output file stays as it is.
         if out.is_blank() && status != Status::Clean {
             return Ok(status);
         }
@@ -129,7 +129,7 @@ impl Args {
                 "--json gives a message, and `to` asks for a stream: leave one of them out"
             }
             (false, false) if options.events => {
-                "events stand beside a message, and `to` asks for a stream: leave one of them out"
+                "`events` belong to a message, and `to` asks for a stream: leave one of them out"
             }
             (true, false) if options.events => {
                 "events are added to the JSON form: give --json with it"
@@ -185,7 +185,7 @@ impl Args {
     }
 }
 
-/// What was found, with its byte in the sentence: there is no line of text to point at.
+/// What was found, with its byte in the sentence, since a stream has no lines to point at.
 fn with_places(found: &[Diagnostic]) -> Vec<Diagnostic> {
     let mut found = found.to_vec();
     for it in &mut found {

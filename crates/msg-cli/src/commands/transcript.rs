@@ -34,7 +34,7 @@ struct HowArgs {
     /// text, or xml: elements `message` with `text`, `call` and `result`, escaped [default: text].
     #[arg(long, value_name = "FORM", value_parser = ["text", "xml"])]
     form: Option<String>,
-    /// Cut the results of tools behind so many bytes (k, M).
+    /// Cut tool results after so many bytes (k, M).
     #[arg(long, value_name = "N", value_parser = sizes::count)]
     max_bytes_per_result: Option<usize>,
 }

@@ -86,7 +86,7 @@ impl Command for Args {
 fn expect_a_limit(options: &TrimOptions) -> Result<(), Refusal> {
     let is_about_the_start = options.include_system || !options.start_on.is_empty();
     let text = if options.max_tokens == 0 {
-        "there is no limit: --max-tokens N (`max_tokens`) gives one"
+        "no limit: set one with --max-tokens N (`max_tokens`)"
     } else if options.strategy == Strategy::First && is_about_the_start {
         "--start-on and --include-system are for strategy last: the first messages stay as they are"
     } else {

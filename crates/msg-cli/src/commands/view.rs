@@ -6,7 +6,7 @@
 //! msg view a.json b.jsonl -o folder      folder/a.html, folder/b.html
 //! ```
 //!
-//! What stands on a page, and what it looks like, is `msg-view`'s.
+//! The contents of a page, and what it looks like, are `msg-view`'s.
 
 mod browser;
 mod place;
@@ -36,7 +36,7 @@ const PAGE: usize = 500;
 /// Write a conversation as self-contained HTML pages.
 ///
 /// No script, no font, no network: files to look at, to keep or to send. Markdown is rendered, HTML of the
-/// conversation is shown as text. Results stand at their calls, problems at the messages that they concern.
+/// conversation is shown as text. Results are next to their calls, problems at the messages that they concern.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   msg view session.json -o page.html

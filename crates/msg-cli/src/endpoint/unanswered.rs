@@ -19,10 +19,10 @@ use super::retry_after;
 
 /// The longest body of a refusal that is read, in bytes.
 const MAX_REFUSAL: u64 = 64 << 10;
-/// How much of it is shown, in characters, where it is no error object.
+/// How much of it is shown, in characters, where it is not an error object.
 const SHOWN: usize = 500;
 
-/// Why there is no answer.
+/// Why an answer is missing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Unanswered {
     /// It may answer later: too many requests, or a failure of its own.
@@ -44,7 +44,7 @@ impl fmt::Display for Unanswered {
 }
 
 impl Unanswered {
-    /// What a reply that is no answer says.
+    /// What a reply other than an answer says.
     pub(super) fn of_status(mut reply: Response<Body>) -> Self {
         let status = reply.status();
         let body =

@@ -97,7 +97,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static CodeInfo> {
     crates.into_iter().flatten()
 }
 
-/// The code whose part behind the area is this, if there is one only.
+/// The code whose part after the area is this, if it is the only one.
 fn one_named(name: &str) -> Option<&'static CodeInfo> {
     let is_it = |it: &&CodeInfo| it.code.split_once("::").is_some_and(|it| it.1 == name);
     let mut found = all().filter(is_it);

@@ -47,7 +47,7 @@ pub(crate) fn report_line(edits: &[Diagnostic], remaining: &[Diagnostic]) -> Vec
     line
 }
 
-/// Appends JSON as one line, with its end: a raw line break in JSON stands between its tokens, as in arguments that a
+/// Appends JSON as one line, with its end: a raw line break in JSON is between its tokens, as in arguments that a
 /// model has spread over lines.
 pub(super) fn push_line(out: &mut Vec<u8>, json: &[u8]) {
     let start = out.len();

@@ -5,7 +5,7 @@
 
 use std::io::{self, Read};
 
-/// A block ends at the first line end behind this many bytes.
+/// A block ends at the first line end after this many bytes.
 const TARGET: usize = 128 << 10;
 /// How much is asked of the reader at once.
 const READ: usize = 64 << 10;

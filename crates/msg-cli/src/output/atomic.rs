@@ -1,5 +1,5 @@
 //! A file that appears whole or not at all: a temporary one in the same folder, synced, renamed over the
-//! target (SE-92). Dropped before that, it leaves nothing behind.
+//! target (SE-92). Dropped before that, it leaves no file.
 //!
 //! Where the target is an input, it must still be what was read, and it is left alone if it would get the
 //! bytes that it has. The session of an agent must not be in use, and gets a backup first.
@@ -97,7 +97,7 @@ impl Atomic {
             if is_same_text(self.temporary.path(), &self.path)? {
                 return Ok(Finished::Unchanged);
             }
-            // From here on nobody appends to it; what takes long is done before.
+            // From here on no process appends to it; what takes long is done before.
             sync(&self.temporary)?;
             let lock = store::lock(&self.path, LONGEST_LOCK).map_err(io::Error::other)?;
             replaces.prepare(&self.path)?;
@@ -128,10 +128,10 @@ impl Replaces {
     }
 }
 
-/// What the system says names a temporary file that nobody asked for.
+/// The system's error names a temporary file that the user never named.
 fn explained(error: io::Error, folder: &Path) -> io::Error {
     let text = match error.kind() {
-        io::ErrorKind::NotFound => format!("there is no folder {}", folder.display()),
+        io::ErrorKind::NotFound => format!("no such folder: {}", folder.display()),
         io::ErrorKind::PermissionDenied => format!("no file may be made in {}", folder.display()),
         _ => return error,
     };

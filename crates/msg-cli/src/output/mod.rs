@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Does not know what it writes. `args` are the options, `atomic` the file that replaces another one.
-//! Dropped before [`Output::finish`], an output leaves nothing behind.
+//! Dropped before [`Output::finish`], an output leaves no file.
 
 mod args;
 mod atomic;
@@ -114,7 +114,7 @@ impl Output {
         Ok(Output { name, target })
     }
 
-    /// What is replaced is the session of an agent: not while it is in use, and behind a backup.
+    /// What is replaced is the session of an agent: not while it is in use, and after a backup.
     pub(crate) fn replaces_a_session(&mut self) {
         if let Target::Atomic(it) = &mut self.target {
             it.replaces_a_session();

@@ -34,7 +34,7 @@ pub(crate) struct List<'a> {
     pub(crate) color: bool,
 }
 
-/// A diagnostic, and those behind it that are like it.
+/// A diagnostic, and those after it that are like it.
 struct Group<'a> {
     first: &'a Diagnostic,
     others: Vec<&'a Diagnostic>,

@@ -11,7 +11,7 @@ use super::folding::{Folding, shown};
 
 /// How many characters of a message are quoted.
 const WIDTH: usize = 72;
-/// How many bytes of a source line are quoted before and behind the place.
+/// How many bytes of a source line are quoted before and after the place.
 const AROUND: usize = 48;
 
 /// The beginnings of the messages that the diagnostics point at which are shown: a hostile document has
@@ -24,7 +24,7 @@ pub(crate) struct Quotes {
     lines: HashMap<(usize, Option<usize>), Excerpt>,
 }
 
-/// One line that stands for a message.
+/// One line for a message.
 #[derive(Debug)]
 pub(crate) struct Quote {
     /// The line.

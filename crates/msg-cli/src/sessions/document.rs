@@ -12,7 +12,7 @@ use crate::exit::Failure;
 pub(crate) enum Named {
     /// The file of that path.
     File,
-    /// A session of one file that stands elsewhere.
+    /// A session of one file that is elsewhere.
     Session(PathBuf),
     /// A session of several files, or of a store: how it is called, and its document.
     Read(String, Vec<u8>),
@@ -31,7 +31,7 @@ pub(crate) fn of(path: &Path, max_bytes: u64) -> Result<Named, Failure> {
     if found.is_file() && !stores::is_store(&found) {
         return Ok(Named::Session(found));
     }
-    // Of a folder that is no session its files are meant.
+    // A folder that is not a session means its files.
     let mut loaded = match load(&found, None, max_bytes) {
         Err(Failure::Read { source, .. })
             if found.is_dir() && source.kind() != io::ErrorKind::FileTooLarge =>

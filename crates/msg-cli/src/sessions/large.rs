@@ -50,7 +50,7 @@ impl ReadAt for FileSource {
         self.len
     }
 
-    /// What came behind the end since the file was opened is not of this session.
+    /// What came after the end since the file was opened is not part of this session.
     fn read_at(&self, offset: u64, to: &mut [u8]) -> io::Result<usize> {
         let rest = usize::try_from(self.len.saturating_sub(offset)).unwrap_or(usize::MAX);
         let len = to.len().min(rest);

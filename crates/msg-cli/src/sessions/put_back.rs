@@ -24,7 +24,7 @@ pub(crate) struct Backup {
 
 /// Writes the blobs that differ from what was loaded; gives the backup.
 pub(crate) fn put_back(loaded: &Loaded, blobs: &[Blob]) -> io::Result<Backup> {
-    let root = loaded.path.as_deref().ok_or_else(|| io::Error::other("it is no file"))?;
+    let root = loaded.path.as_deref().ok_or_else(|| io::Error::other("not a file"))?;
     let changes = changes(root, loaded, blobs);
     let backup = back_up(root, &changes)?;
     if !loaded.stamps.iter().all(Stamp::holds) {
@@ -155,7 +155,7 @@ pub(crate) fn beside(path: &Path) -> io::Result<NamedTempFile> {
     held(tempfile::Builder::new().prefix(".msg-"), folder(&real))
 }
 
-/// A temporary file in a folder that nobody takes for one that a killed program left.
+/// A temporary file in a folder, named unlike those that a killed program left.
 pub(crate) fn held(builder: &mut Builder<'_, '_>, folder: &Path) -> io::Result<NamedTempFile> {
     store::remove_left_over(&folder.join("x"));
     loop {

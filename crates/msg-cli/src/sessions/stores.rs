@@ -82,7 +82,7 @@ pub(crate) fn script(old: &[Blob], new: &[Blob]) -> Option<String> {
     (!res.is_empty()).then_some(res)
 }
 
-/// Behind this member stands what the column `data` holds.
+/// After this member comes what the column `data` holds.
 const DATA: &str = "\"$data\":null,";
 
 struct Store {
@@ -190,7 +190,7 @@ impl Store {
     }
 }
 
-/// The object of the column `data` with the members that stand in other columns.
+/// The object of the column `data` with the members of other columns.
 fn with_head(head: &str, row: &Row) -> String {
     let data = text(row, &["data"]);
     match data.trim_start().strip_prefix('{') {

@@ -91,7 +91,7 @@ pub(crate) fn read(dir: &TempDir, name: &str) -> String {
     fs::read_to_string(dir.path().join(name)).unwrap()
 }
 
-/// The file's cells behind the question.
+/// The file's cells after the question.
 fn answers(text: &str) -> Vec<String> {
     let cells = text.split("\n## ").skip(1).map(|it| {
         let time = it.find(" time=").map(|at| it[at..].find('Z').map(|n| at..at + n + 2));
@@ -159,7 +159,7 @@ fn the_last_message_of_the_file_is_a_question_too() {
     // It is answered: nothing is left to ask.
     let output = chat(&dir, &url, &["t.msg.md"], "");
     assert_eq!(output.status.code(), Some(2));
-    assert!(stderr(&output).contains("there is no question"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("no question"), "{}", stderr(&output));
     assert_eq!(read(&dir, "t.msg.md"), now);
 }
 
@@ -425,7 +425,7 @@ fn an_endless_answer_ends_at_the_limit_and_is_kept() {
     assert!(text.len() > 100_000 && text.contains("finish_reason=\"interrupted\""));
 }
 
-/// The model goes on behind what its tools gave; nobody has to ask for that.
+/// The model continues after its tools' results without being asked.
 #[test]
 fn results_of_tools_are_no_question_but_need_none() {
     let ((url, asked), dir) = (serve(), TempDir::new().unwrap());

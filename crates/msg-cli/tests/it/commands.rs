@@ -68,7 +68,7 @@ fn answer(command: &mut Command, rest: &str) -> Result<String, String> {
 fn lay_out(folder: &Path, text: &str) -> BTreeMap<String, Vec<u8>> {
     let mut files = BTreeMap::new();
     for file in text.split("--- ").skip(1) {
-        let (name, text) = file.split_once('\n').expect("because a name stands on its line");
+        let (name, text) = file.split_once('\n').expect("because a name is on its own line");
         match name.strip_suffix('/') {
             Some(name) => fs::create_dir_all(folder.join(name)).unwrap(),
             None => {

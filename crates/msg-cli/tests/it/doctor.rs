@@ -48,8 +48,8 @@ fn findings_beyond_a_thousand_are_counted() {
     assert_eq!(json.matches("session::empty-text").count(), 1203);
 }
 
-/// Whatever moment a kill comes at: the file is the old one or the new one, and behind the new one
-/// stands the backup.
+/// Whatever moment a kill comes at: the file is the old one or the new one, and with the new one
+/// there is the backup.
 #[test]
 fn a_kill_at_any_moment_loses_nothing() {
     let old = example("unanswered.jsonl");
@@ -107,8 +107,8 @@ mod steps {
         fs::read(&path).unwrap()
     }
 
-    /// The old file stands there or the new one, and behind the new one the backup; a doctor that comes
-    /// behind the crash ends what was begun.
+    /// The old file is there or the new one, and with the new one the backup; a doctor that runs
+    /// after the crash ends what was begun.
     #[test]
     fn a_stop_at_each_step_loses_nothing() {
         let mut steps = 0;
@@ -159,7 +159,7 @@ mod steps {
         }
     }
 
-    /// A folder: each file is the old or the new one, and what was changed stands in the backup.
+    /// A folder: each file is the old or the new one, and what was changed is in the backup.
     #[test]
     fn a_stop_at_each_step_loses_no_file_of_a_folder() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/examples/sessions");
@@ -332,7 +332,7 @@ fn a_session_is_compacted_in_its_own_file() {
     assert_eq!(sound.status.code(), Some(0), "{sound:?}");
 }
 
-/// What --fix would do stands there line by line, cut to what changes, without secrets; nothing is written.
+/// What --fix would do is shown line by line, cut to what changes, without secrets; nothing is written.
 #[test]
 fn a_mend_is_shown_as_a_diff() {
     let folder = tempfile::tempdir().unwrap();

@@ -35,7 +35,7 @@ fn examples_say_what_the_program_says() {
     });
 }
 
-/// The block that begins with the line of the mark; a quote may stand in front of help behind a blank bar.
+/// The block that begins with the line of the mark; a quote may come before the help, after a blank bar.
 fn from_the_mark(block: &str, mark: &str) -> String {
     let lines = block.lines().skip_while(|it| !it.contains(mark));
     lines.map(|it| format!("{it}\n")).collect()

@@ -82,7 +82,7 @@ fn what_is_no_file_is_refused_by_name() {
     let (dir, path) = folder("a.json", "[]");
     let (folder, missing) = (dir.path().to_str().unwrap(), format!("{path}.not"));
     for (input, said) in
-        [(folder, "this is a directory"), (&missing, "there is no such file; did you mean a.json?")]
+        [(folder, "this is a directory"), (&missing, "no such file; did you mean a.json?")]
     {
         let output = msg(&["check", input], b"");
         assert_eq!(output.status.code(), Some(2), "{input}");

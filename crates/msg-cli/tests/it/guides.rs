@@ -1,4 +1,4 @@
-//! The guides: their commands are run as they stand, each page in a folder of its own with the files of the guides.
+//! The guides: their commands are run as they are, each page in a folder of its own with the files of the guides.
 
 use std::fs;
 use std::path::{Path, PathBuf};

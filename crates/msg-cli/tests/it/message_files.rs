@@ -98,7 +98,7 @@ fn a_newer_format_is_formatted_by_force_only() {
     assert!(fs::read_to_string(&path).unwrap().contains("# %% a[^1]\n\n[^1]: [markdown]\n\nx\n"));
 }
 
-/// MF-40: a heading behind a byte order mark becomes canonical like any other.
+/// MF-40: a heading after a byte order mark becomes canonical like any other.
 #[test]
 fn a_byte_order_mark_does_not_keep_a_heading_from_its_form() {
     let request = json!({"text": "\u{feff}##  %%  T[^1] ##\n[^1]:[md] k=v\nx"});
@@ -113,7 +113,7 @@ fn a_byte_order_mark_before_another_heading_goes() {
     assert_eq!(line(&["fmt"], &request).unwrap(), "\u{feff}# %% a\n\nx\n\n# %% b\n");
 }
 
-/// MF-56: nobody said that these bytes are text.
+/// MF-56: nothing says that these bytes are text.
 #[test]
 fn bytes_without_a_type_are_any_bytes() {
     let code = "# %% [^1]\n\n[^1]: [code]\n\nx\n";

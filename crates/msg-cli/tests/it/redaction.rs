@@ -11,7 +11,7 @@ use std::thread;
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
-/// Each secret bears this word, which nothing that is printed may have.
+/// Each secret contains this word, which nothing that is printed may have.
 const WORD: &str = "LEAK7";
 
 const SECRETS: [&str; 8] = [

@@ -1,4 +1,4 @@
-//! The page for people in trouble: its commands are run as they stand, and its sessions mended.
+//! The page for people in trouble: its commands are run as they are, and its sessions mended.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Sessions that are no plain file: folders, ids, the places of agents, stores.
+//! Sessions that are not plain files: folders, ids, the places of agents, stores.
 
 use std::fs;
 use std::path::Path;
@@ -182,7 +182,7 @@ mod stores {
         INSERT INTO part VALUES('prt_2', 'msg_2', 'ses_0001', '{\"type\":\"tool\",\"callID\":\"c\",\"tool\":\"bash\",\"state\":{\"status\":\"running\",\"input\":{},\"time\":{\"start\":5}}}');
     ";
 
-    /// The index of Codex names its threads, where nobody gave them a name.
+    /// The index of Codex names its threads, where the user gave them no name.
     #[test]
     fn the_titles_of_codex_stand_in_its_newest_state() {
         let home = tempfile::tempdir().unwrap();

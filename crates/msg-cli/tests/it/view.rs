@@ -1,4 +1,4 @@
-//! `msg view`: where its pages go, and what its flags show. What stands on a page is tested with `msg-view`.
+//! `msg view`: where its pages go, and what its flags show. The contents of a page are tested with `msg-view`.
 
 use std::fs;
 
@@ -50,7 +50,7 @@ fn sections_have_contents_tokens_and_cost() {
     assert!(page.contains("<h2 id=\"s2\">Section 2 <small>2 messages, "), "{page}");
     let stats = msg(&["stats", "--json"], conversation().to_string().as_bytes());
     let stats: Value = serde_json::from_str(&stdout(&stats)).unwrap();
-    // At a price of 1 a token, the last section costs what stands before its one answer.
+    // At a price of 1 a token, the last section costs what is before its one answer.
     let before = stats["growth"][2].as_u64().unwrap();
     assert!(
         page.contains(&format!(

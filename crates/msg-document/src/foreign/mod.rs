@@ -101,7 +101,7 @@ pub(crate) fn nothing_known(outline: &Outline<'_>) -> Refusal {
         true => "text that is not JSON".to_owned(),
         false => described(outline),
     };
-    let res = foreign(format!("this is no format that msg reads: {what}; msg reads {}", known()));
+    let res = foreign(format!("not a format that msg reads: {what}; msg reads {}", known()));
     match outline.source().is_some() || outline.is_broken() {
         true => res.with_fix(TEXTS).into(),
         false => res.into(),

@@ -2,7 +2,7 @@
 
 use msg_relay::Api;
 
-/// What a client asks of an API: `get.weather` is no name for most of them.
+/// What a client asks of an API: `get.weather` is not a valid name for most of them.
 pub(crate) fn request(api: Api, is_streamed: bool) -> String {
     let stream = if is_streamed { r#","stream":true"# } else { "" };
     match api {

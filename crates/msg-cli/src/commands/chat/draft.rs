@@ -31,7 +31,7 @@ impl Draft {
         let document = with(document, &cells, force).map_err(refused)?;
         let options = HistoryOptions { agent: who.agent, open: false };
         let history = document.history(&options).map_err(refused)?;
-        let agent = history.agent.ok_or_else(nobody)?;
+        let agent = history.agent.ok_or_else(no_agent)?;
         Ok(Self { document, agent, cells })
     }
 }
@@ -44,8 +44,9 @@ fn with(document: &Document, cells: &[NewCell], force: Force) -> Result<Document
     Document::read(bytes, document.mode(), &Limits::default())
 }
 
-fn nobody() -> Box<Diagnostic> {
-    let text = "nobody is there to answer: --agent or --model names who, the file's agents or its default_agent do so for good";
+fn no_agent() -> Box<Diagnostic> {
+    let text =
+        "no agent to answer: name one with --agent or --model, or set `default_agent` in the file";
     Box::new(Diagnostic::error(Code::new("msgfile::no-agent"), text))
 }
 

@@ -89,7 +89,7 @@ pub(super) fn receive(
 ) -> (Assembled, Ended) {
     let (sender, pieces) = sync_channel(16);
     let sending = Arc::clone(endpoint);
-    // The thread outlives an interruption, blocked in a read: nobody waits for it.
+    // The thread outlives an interruption, blocked in a read, and is not waited for.
     thread::spawn(move || send(&sending, &body, bounds.retries, &sender));
     let mut taking = Taking::new(bounds);
     let ended = taking.all(&pieces, stop, saved, show);

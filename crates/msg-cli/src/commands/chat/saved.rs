@@ -20,7 +20,7 @@ const REST: u32 = 4;
 /// What came is shown by then, saved or not.
 const LONGEST: Duration = Duration::from_millis(250);
 
-/// The answer as it stands in the file.
+/// The answer as it is in the file.
 pub(super) struct Saved<'a> {
     log: &'a mut Appender,
     asking: &'a Asking,

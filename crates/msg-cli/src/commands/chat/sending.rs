@@ -17,15 +17,15 @@ const FIRST: Duration = Duration::from_millis(500);
 /// What this thread has to say.
 pub(super) enum Piece {
     Bytes(Vec<u8>),
-    /// There is no reply so far; it is asked again after a while.
+    /// No reply so far; the request is repeated after a while.
     Waits(String, Duration),
     /// The reply is over.
     End,
-    /// There is no reply, or it broke off.
+    /// No reply, or a truncated one.
     Broken(String),
 }
 
-/// Sends a request, and what comes to its end, or until nobody wants more.
+/// Sends a request and reads the reply to its end, or until the reader stops.
 pub(super) fn send(endpoint: &Endpoint, body: &[u8], retries: u32, pieces: &SyncSender<Piece>) {
     match answered(endpoint, body, retries, pieces) {
         Ok(reply) => read(endpoint, reply, pieces),
@@ -59,7 +59,7 @@ fn answered(
         }
         thread::sleep(pause);
     }
-    Err("nobody waits for the reply".to_owned())
+    Err("the reader of the reply is gone".to_owned())
 }
 
 fn read(endpoint: &Endpoint, mut reply: BodyReader<'static>, pieces: &SyncSender<Piece>) {

@@ -50,7 +50,7 @@ impl Show {
         }
     }
 
-    /// Takes what an event adds; [`Self::flush`] shows it. Nobody reading it is no reason to lose the answer.
+    /// Takes what an event adds; [`Self::flush`] shows it. A closed output is not a reason to lose the answer.
     pub(super) fn event(&mut self, event: &StreamEvent<'_>) {
         if !self.is_on {
             return;
@@ -74,7 +74,7 @@ impl Show {
         }
     }
 
-    /// Says something that is no part of the answer.
+    /// Says something that is not part of the answer.
     pub(super) fn aside(&mut self, text: &str) {
         self.end();
         if self.thoughts {

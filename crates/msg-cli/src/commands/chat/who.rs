@@ -74,7 +74,7 @@ impl Who {
 }
 
 impl WhoArgs {
-    /// A default is somebody: fails where nobody is named.
+    /// Fails if no default agent is named.
     pub(super) fn is_complete(&self) -> Result<(), Failure> {
         refuse_if(
             self.set_default && self.agent.is_none() && self.model.is_none(),

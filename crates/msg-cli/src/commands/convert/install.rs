@@ -25,7 +25,7 @@ pub(super) fn put(to: Format, options: &WriteOptions, session: &[u8]) -> Result<
         let fits = |it: char| it.is_ascii_alphanumeric() || more.contains(it);
         if !value.chars().all(fits) || value.starts_with(['-', '.']) || value.len() > 128 {
             let what = format!(
-                "{option} {value:?} is no part of a file's name: letters, digits and `{more}` are"
+                "{option} {value:?} is not valid in a file name: letters, digits and `{more}` are"
             );
             return Err(usage(&what));
         }
@@ -167,7 +167,7 @@ pub(super) fn along(
     };
     let format = dialect.name().parse();
     args.from =
-        Some(format.map_err(|_| Failure::Usage(format!("{dialect} is no format of a document")))?);
+        Some(format.map_err(|_| Failure::Usage(format!("{dialect} is not a document format")))?);
     let line = serde_json::json!({
         "name": name,
         "dialect": dialect,

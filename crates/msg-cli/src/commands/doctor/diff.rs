@@ -16,7 +16,7 @@ use msg_session::Blob;
 use crate::redact;
 use crate::render::safe;
 
-/// How much of a line stands around what changes, and how much of what changes is shown at each end.
+/// How much of a line is shown around a change, and how much of the change at each end.
 const AROUND: usize = 40;
 const MOST: usize = 200;
 
@@ -44,7 +44,7 @@ pub(super) fn between(name: &str, old: &[Blob], new: &[Blob], redact: bool) -> S
 
 fn lines(old: &[u8], new: &[u8], redact: bool, res: &mut String) {
     let split = |it: &[u8]| -> Vec<String> {
-        // What is no character changes nothing in what is seen.
+        // Invisible characters change nothing in what is seen.
         let lines = it.split_inclusive(|it| *it == b'\n');
         lines.map(|it| String::from_utf8_lossy(it).into_owned()).collect()
     };
@@ -115,7 +115,7 @@ fn floor(line: &str, at: usize) -> usize {
     (0..=at).rev().find(|it| line.is_char_boundary(*it)).unwrap_or(0)
 }
 
-/// The lines that go, with those that come in their place: what stands between lines that are the only ones of their
+/// The lines that go, with those that come in their place: the lines between lines that are the only ones of their
 /// text in both. A line that moved goes and comes.
 fn hunks(old: &[String], new: &[String]) -> Vec<(Range<usize>, Range<usize>)> {
     let mut res = Vec::new();
@@ -135,7 +135,7 @@ fn hunks(old: &[String], new: &[String]) -> Vec<(Range<usize>, Range<usize>)> {
     res
 }
 
-/// Pairs of equal lines that are the only ones of their text, the most that stand in one order in both.
+/// Pairs of equal lines that are the only ones of their text, the most that are in the same order in both.
 fn anchors(old: &[String], new: &[String]) -> Vec<(usize, usize)> {
     fn single(lines: &[String]) -> HashMap<&str, Option<usize>> {
         let mut res: HashMap<&str, Option<usize>> = HashMap::new();

@@ -12,7 +12,7 @@ use super::Diagnosis;
 use crate::output::json_line;
 use crate::render::{plural, safe};
 
-/// How many findings of one code are shown: nobody reads more.
+/// How many findings of one code are shown.
 const MOST: usize = 1000;
 
 /// The diagnosis of the session `name`.

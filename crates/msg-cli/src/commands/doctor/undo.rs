@@ -48,7 +48,7 @@ pub(super) fn undo(path: &Path, from: Option<Dialect>, force: bool) -> Result<Un
     let (root, stamps) = files?;
     let files: Vec<PathBuf> = stamps.iter().map(|it| it.path.clone()).collect();
     let Some(restored) = newest_backup(&root, &files) else {
-        return Err(refuse("there is no backup of it (NAME.bakN beside it)".to_owned()));
+        return Err(refuse("no backup of it (NAME.bakN beside it)".to_owned()));
     };
     if !force {
         in_use_or(&stamps).map_err(|it| refuse(format!("{it}, or use --force")))?;

@@ -116,7 +116,7 @@ pub(super) fn kind(
         None | Some("message") => Ok(Kind::Message),
         Some("output") => Ok(Kind::Output),
         Some(other) => {
-            let text = format!("{other:?} is no kind of cell, only message and output are");
+            let text = format!("{other:?} is not a kind of cell, expected message or output");
             Err(Box::new(Diagnostic::error(Code::new("msgfile::bad-cell"), text)))
         }
     }
@@ -142,7 +142,7 @@ fn message(json: &str) -> Result<Entry, Box<Diagnostic>> {
         chat::Document::List(list) => list.into_iter().next(),
         _ => None,
     };
-    message.map(Entry::Message).ok_or_else(|| bad_line("it is no message"))
+    message.map(Entry::Message).ok_or_else(|| bad_line("not a message"))
 }
 
 /// What running a code cell or a call gave: the flags of `run-result`, and the members of a line.

@@ -19,7 +19,7 @@ impl Nonces {
         given.map_or(Nonces::System, |it| Nonces::Given(it.into()))
     }
 
-    /// The next one. A list that has come to its end gives empty ones, which are no nonces.
+    /// The next one. A list that has come to its end gives empty ones, which are not nonces.
     pub(in crate::commands) fn next(&mut self) -> Nonce {
         match self {
             Nonces::Given(list) => Nonce::from(list.pop_front().unwrap_or_default()),

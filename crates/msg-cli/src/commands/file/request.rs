@@ -67,7 +67,7 @@ pub(super) struct Request {
     pub(super) result: Option<ResultForm>,
 }
 
-/// An answer, or the diagnostic that stands for it.
+/// An answer, or the diagnostic in its place.
 pub(super) type Answered = Result<Answer, Box<Diagnostic>>;
 
 impl Request {

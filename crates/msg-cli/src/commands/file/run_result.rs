@@ -1,4 +1,4 @@
-//! `msg file run-result`: what running a code cell or a call gave, as cells behind it (MF-56).
+//! `msg file run-result`: what running a code cell or a call gave, as cells after it (MF-56).
 
 use std::path::PathBuf;
 

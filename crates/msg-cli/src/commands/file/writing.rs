@@ -84,7 +84,7 @@ impl WriteArgs {
     }
 }
 
-/// Says that a cell is going to stand below a heading with which the section of a Markdown file ends for its readers.
+/// Says that a cell will be below a heading with which the section of a Markdown file ends for its readers.
 pub(in crate::commands) fn say_if_below(cx: &Context, document: &Document, name: &str) {
     let found = document.check();
     let is_it = |it: &&Diagnostic| it.code.as_str() == "msgfile::text-after-section";
@@ -137,7 +137,7 @@ pub(super) fn read_all(path: Option<&Path>, max_bytes: u64) -> Result<Vec<u8>, F
     Input::open(path, max_bytes)?.read_all()
 }
 
-/// Where an appended cell stands, in an answer.
+/// Where an appended cell is, in an answer.
 #[derive(Serialize)]
 struct At<'a> {
     id: &'a str,
@@ -151,7 +151,7 @@ struct Appended<'a> {
     appended: Vec<At<'a>>,
 }
 
-/// The document with these entries behind its last cell.
+/// The document with these entries after its last cell.
 pub(super) fn append_all(request: &Request, entries: Vec<Entry>) -> Answered {
     if !request.options.force {
         let name = Path::new(&request.name);

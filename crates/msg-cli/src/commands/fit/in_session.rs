@@ -31,7 +31,7 @@ pub(super) fn run(
     let mut session = loaded.session(from).map_err(|it| refuse(it.to_string()))?;
     loaded.blobs = session.blobs().to_vec();
     let messages = session.messages().map_err(|it| refuse(it.to_string()))?;
-    // What an agent resumes it also compacts: two messages of a user in a row are no fault of its session.
+    // What an agent resumes it also compacts: two user messages in a row are not an error of its session.
     let checked = session.check(&RepairOptions::default());
     options.repair |= checked.is_ok_and(|it| !it.iter().any(Finding::is_error));
     let fitted = Fitter::new(options).and_then(|it| it.fit_messages(messages.clone(), summarizer));

@@ -30,7 +30,7 @@ pub(super) fn draw(stats: &Stats) -> String {
         }
     }
     if stats.sections.is_none() {
-        text.push_str("\nno sections: the messages are no valid chain (msg check says why)\n");
+        text.push_str("\nno sections: the messages are not a valid chain (msg check says why)\n");
     }
     text
 }

@@ -86,7 +86,7 @@ fn members(list: &[(String, RawJson)], level: usize, out: &mut String) {
     }
 }
 
-/// A value behind `key:` or `-`, with its line end.
+/// A value after `key:` or `-`, with its line end.
 fn after_mark(json: &str, level: usize, out: &mut String) {
     if level < LEVELS {
         if let Some(list) = members_of(json).filter(|it| !it.is_empty()) {

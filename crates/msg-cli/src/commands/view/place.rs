@@ -13,7 +13,7 @@ use crate::sources::Sources;
 /// Where pages go.
 pub(super) enum Place {
     Stdout,
-    /// The first page; further ones stand beside it.
+    /// The first page; further ones are beside it.
     File(PathBuf),
     /// A page for each input, under its name.
     Folder(PathBuf),
