@@ -17,15 +17,16 @@ Profile = Literal[
 Format = Literal[
     "openai", "anthropic", "bedrock", "gemini", "interactions", "responses", "agent", "otel", "turns", "plain",
     "native", "langchaingo", "claude-code", "codex", "gemini-cli", "opencode", "goose", "cline", "aider",
-    "openhands", "swe-agent", "langchain", "pydantic-ai", "agents-sdk", "vercel-ui", "sharegpt", "openai-jsonl",
-    "inspect", "qwen-code", "pi", "copilot-cli", "claude-stream", "codex-exec", "atif", "kimi", "droid", "grok",
+    "openhands", "swe-agent", "langchain", "pydantic-ai", "agents-sdk", "vercel-ui", "ai-sdk", "ag-ui", "adk",
+    "haystack", "llama-index", "autogen", "agent-framework", "sharegpt", "openai-jsonl", "inspect", "qwen-code",
+    "pi", "copilot-cli", "claude-stream", "codex-exec", "atif", "kimi", "droid", "grok",
 ]
 
 ListFormat = Literal[
     "openai", "responses", "agent", "otel", "turns", "plain", "native", "langchaingo", "claude-code", "codex",
     "gemini-cli", "cline", "aider", "openhands", "swe-agent", "langchain", "pydantic-ai", "agents-sdk",
-    "vercel-ui", "inspect", "qwen-code", "pi", "copilot-cli", "claude-stream", "codex-exec", "kimi", "droid",
-    "grok",
+    "vercel-ui", "ai-sdk", "ag-ui", "adk", "haystack", "llama-index", "autogen", "agent-framework", "inspect",
+    "qwen-code", "pi", "copilot-cli", "claude-stream", "codex-exec", "kimi", "droid", "grok",
 ]
 
 ObjectFormat = Literal[
@@ -46,8 +47,9 @@ Provider = Literal[
 
 Agent = Literal[
     "claude-code", "codex", "gemini-cli", "opencode", "goose", "cline", "aider", "openhands", "swe-agent",
-    "langchain", "pydantic-ai", "agents-sdk", "vercel-ui", "sharegpt", "openai-jsonl", "inspect", "otel",
-    "qwen-code", "pi", "copilot-cli", "claude-stream", "codex-exec", "atif", "kimi", "droid", "grok",
+    "langchain", "pydantic-ai", "agents-sdk", "vercel-ui", "ai-sdk", "ag-ui", "adk", "haystack", "llama-index",
+    "autogen", "agent-framework", "sharegpt", "openai-jsonl", "inspect", "otel", "qwen-code", "pi", "copilot-cli",
+    "claude-stream", "codex-exec", "atif", "kimi", "droid", "grok",
 ]
 
 
