@@ -93,6 +93,7 @@ pub struct ParseError {
 
 impl ParseError {
     pub(crate) fn new(diagnostics: Vec<Diagnostic>, messages: Vec<Message>) -> Self {
+        let diagnostics = diagnostics.into_iter().map(Diagnostic::into_advice).collect();
         ParseError { diagnostics, messages }
     }
 

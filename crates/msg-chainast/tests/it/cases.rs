@@ -122,15 +122,16 @@ impl Case {
             ChainAst::repair(self.messages.clone(), options, &mut SeededIds::new(7));
         assert!(report.is_sorted_by_key(|it| (it.at.message, it.at.part)), "not in order");
         out["repair"] = tree(&chain);
-        let report = json!(report);
-        if out["check"] != report {
-            out["repair"]["report"] = report;
+        let advice: Vec<_> = report.iter().cloned().map(Diagnostic::into_advice).collect();
+        if out["check"] != json!(advice) {
+            out["repair"]["report"] = json!(report);
         }
     }
 }
 
-fn errors(found: &[Diagnostic]) -> Vec<&Diagnostic> {
-    found.iter().filter(|it| it.is_error()).collect()
+/// The errors, with the fix as a check says it: a repair says what it did.
+fn errors(found: &[Diagnostic]) -> Vec<Diagnostic> {
+    found.iter().filter(|it| it.is_error()).cloned().map(Diagnostic::into_advice).collect()
 }
 
 /// What a parse says: the shape of the tree, or the error. It reports what a check does, and gives back the
