@@ -39,8 +39,10 @@ fn render(text: &str) -> String {
     let mending = RepairOptions::new().with_check(options).with_profile(profile);
     let (mended, report) = repair(case.messages.clone(), &mending, &mut SeededIds::new(7));
     let mut out: String = found.iter().map(line).collect();
-    let errors =
-        |all: &[Diagnostic]| all.iter().filter(|it| it.is_error()).map(line).collect::<String>();
+    let errors = |all: &[Diagnostic]| -> String {
+        let errors = all.iter().filter(|it| it.is_error()).cloned();
+        errors.map(Diagnostic::into_advice).map(|it| line(&it)).collect()
+    };
     if errors(&report) != errors(&found) {
         out.push_str("the repair reports otherwise:\n");
         out.extend(report.iter().map(line));
