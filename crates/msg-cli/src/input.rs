@@ -18,8 +18,8 @@ use crate::jsonl::LineArgs;
 use crate::paths::explained;
 use crate::rows::RowArgs;
 use crate::sessions;
-use crate::sessions::document::Named;
-use crate::sessions::stamp::Stamp;
+use crate::sessions::places::Named;
+use crate::sessions::places::Stamp;
 use crate::sizes;
 use crate::sources::Sources;
 
@@ -176,7 +176,7 @@ impl Input {
     }
 
     fn file(named: &Path, limit: u64) -> Result<Self, Failure> {
-        let path = match sessions::document::of(named, limit)? {
+        let path = match sessions::places::of(named, limit)? {
             Named::File => named.to_owned(),
             Named::Session(path) => path,
             Named::Read(name, bytes) => {

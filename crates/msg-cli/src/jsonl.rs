@@ -9,7 +9,6 @@
 //! not JSON              ─▶ {"error":{"code":"message::bad-json",…}}
 //! ```
 
-mod answer;
 mod blocks;
 mod job;
 mod workers;
@@ -18,14 +17,14 @@ use std::num::NonZeroUsize;
 
 use msg_document::Refusal;
 
-use self::answer::Counts;
-pub(crate) use self::answer::{Answer, report_line};
 use self::blocks::Blocks;
 use self::job::{Form, Job, Lines, answer_block};
 use self::workers::in_order;
 use crate::context::Context;
 use crate::exit::{Failure, Status};
 use crate::input::Input;
+use crate::jsonl::job::Counts;
+pub(crate) use crate::jsonl::job::{Answer, report_line};
 use crate::output::Output;
 use crate::parallel;
 use crate::progress::Progress;

@@ -14,20 +14,18 @@
 //! ```
 
 mod finding;
-mod folding;
 mod list;
 mod quote;
-mod style;
 
 use msg_core::{Diagnostic, Severity};
 
 use self::finding::show;
-pub(crate) use self::folding::{Folding, causes};
 pub(crate) use self::list::List;
 pub(crate) use self::quote::Quotes;
 use self::quote::{Excerpt, Places};
-use self::style::Palette;
 use crate::exit::Failure;
+use crate::render::list::Palette;
+pub(crate) use crate::render::list::{Folding, causes};
 
 /// A failure as text, with its line end.
 pub(crate) fn failure(failure: &Failure, color: bool) -> String {

@@ -7,13 +7,11 @@
 //! latest, an id, a folder, a file ─ places ─▶ load ─▶ msg_session ─▶ put_back: backup, synced, renamed
 //! ```
 
-pub(crate) mod document;
 pub(crate) mod in_use;
 pub(crate) mod large;
 pub(crate) mod load;
 pub(crate) mod places;
 pub(crate) mod put_back;
-pub(crate) mod stamp;
 #[cfg(not(feature = "sqlite"))]
 #[path = "sessions/no_stores.rs"]
 pub(crate) mod stores;

@@ -346,9 +346,9 @@ fn by_message(object: &Object<'_>) -> Option<Dialect> {
         Dialect::AgUi
     } else if has("author") && (has("invocationId") || has("invocation_id")) {
         Dialect::Adk
-    } else if has("_role") || role && any("content", &is_call) {
-        Dialect::Haystack
-    } else if role && has("meta") && any("content", &is_text) {
+    } else if has("_role")
+        || role && (any("content", &is_call) || has("meta") && any("content", &is_text))
+    {
         Dialect::Haystack
     } else if role && (any("blocks", &|it| it.has("block_type")) || has("additional_kwargs")) {
         Dialect::LlamaIndex

@@ -11,7 +11,6 @@
 mod about;
 mod blob;
 mod branches;
-mod causes;
 mod codes;
 mod compacted;
 mod context;
@@ -25,7 +24,6 @@ mod joined;
 mod large;
 mod line;
 mod options;
-mod outcome;
 mod places;
 mod redact;
 mod rehome;

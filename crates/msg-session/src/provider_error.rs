@@ -1,5 +1,7 @@
 //! What a provider's error message points at (SE-45, SE-90): the number of a message, the id of a call.
 
+use crate::Finding;
+
 /// The places that the message of a provider names.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct ProviderError<'a> {
@@ -38,6 +40,143 @@ fn number(text: &str, name: &str) -> Option<usize> {
     })
 }
 
+// What a provider or an agent says because of a finding: the words that people search for.
+
+impl Finding {
+    /// What the provider answers, or the agent says, because of this finding; none if it does no harm.
+    ///
+    /// ```
+    /// use msg_session::{Blob, Dialect, RepairOptions, Session};
+    ///
+    /// let lines = concat!(
+    ///     r#"{"role":"user","created":1,"content":[{"type":"text","text":"go"}]}"#, "\n",
+    ///     r#"{"role":"user","created":2,"content":[{"type":"toolResponse","id":"t9"}]}"#, "\n",
+    /// );
+    /// let session = Session::new(Dialect::Goose, vec![Blob::new("s.jsonl", lines)]);
+    /// let findings = session.check(&RepairOptions::default())?;
+    /// assert!(findings[0].cause().is_some_and(|it| it.contains("unexpected `tool_use_id`")));
+    /// # Ok::<(), msg_session::Error>(())
+    /// ```
+    pub fn cause(&self) -> Option<&'static str> {
+        let name = self.code.as_str().strip_prefix("session::")?;
+        CAUSES.iter().find(|it| it.0 == name).map(|it| it.1)
+    }
+
+    /// Whether this is what a provider or an agent that says `error` complains about: a text that has the
+    /// words of a cause, however it puts them in quotes. Linear.
+    ///
+    /// ```
+    /// use msg_session::{Blob, Dialect, RepairOptions, Session};
+    ///
+    /// let line = r#"{"role":"user","created":1,"content":[{"type":"text","text":""}]}"#;
+    /// let session = Session::new(Dialect::Goose, vec![Blob::new("s.jsonl", line)]);
+    /// let findings = session.check(&RepairOptions::default())?;
+    /// assert!(findings[0].explains("API Error: 400 messages: text content blocks must be non-empty"));
+    /// assert!(!findings[0].explains("429 slow down"));
+    /// # Ok::<(), msg_session::Error>(())
+    /// ```
+    pub fn explains(&self, error: &str) -> bool {
+        let error = words(error);
+        let causes = self.cause().into_iter().flat_map(|it| it.split("; "));
+        causes.map(words).any(|it| error.contains(&it))
+    }
+}
+
+/// The words of a text, each behind a blank, without the number of a status before them.
+fn words(text: &str) -> String {
+    let is_word = |it: char| it.is_alphanumeric() || it == '_';
+    let mut res = String::with_capacity(text.len() + 2);
+    for word in text.split(|it| !is_word(it)).filter(|it| !matches!(*it, "" | "400")) {
+        res.push(' ');
+        res.push_str(&word.to_lowercase());
+    }
+    res.push(' ');
+    res
+}
+
+const CAUSES: &[(&str, &str)] = &[
+    ("bom", "failed to parse line 1: expected value at line 1 column 1"),
+    ("nul-bytes", "Unexpected token '\\0' in JSON"),
+    ("invalid-utf8", "stream did not contain valid UTF-8"),
+    ("joined-lines", "Unexpected non-whitespace character after JSON"),
+    ("merged-line", "Unexpected token in JSON"),
+    ("torn-tail", "Unexpected end of JSON input"),
+    ("bad-line", "SyntaxError: Unexpected token in JSON"),
+    ("lone-surrogate", "400 The request body is not valid JSON: no low surrogate in string"),
+    ("duplicate-call", "400 `tool_use` ids must be unique"),
+    ("reused-call-id", "400 `tool_use` ids must be unique"),
+    (
+        "orphan-result",
+        "400 unexpected `tool_use_id` found in `tool_result` blocks; No tool call found for function call output",
+    ),
+    (
+        "duplicate-result",
+        "400 each tool_use must have a single result; number of function response parts is equal to the number of function call parts",
+    ),
+    ("late-result", "400 `tool_use` ids were found without `tool_result` blocks immediately after"),
+    (
+        "unanswered-call",
+        "400 `tool_use` ids were found without `tool_result` blocks immediately after; No tool output found for function call",
+    ),
+    ("empty-text", "400 text content blocks must be non-empty"),
+    ("blank-text", "400 text content blocks must contain non-whitespace text"),
+    ("empty-message", "400 all messages must have non-empty content"),
+    ("image-too-large", "400 image dimensions exceed max allowed size; image exceeds 5 MB maximum"),
+    ("first-not-user", "400 first message must use the \"user\" role; roles must alternate"),
+    (
+        "refused-thinking",
+        "400 `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified; Invalid `signature` in `thinking` block",
+    ),
+    ("missing-parent", "the conversation resumes without its beginning"),
+    ("parent-cycle", "the agent hangs while it loads the session"),
+    (
+        "orphan-reasoning",
+        "400 Item of type 'reasoning' was provided without its required following item",
+    ),
+    ("foreign-encrypted", "400 The encrypted content could not be verified"),
+    (
+        "missing-header",
+        "failed to load the session: no session metadata; does not start with session metadata",
+    ),
+    (
+        "misplaced-header",
+        "failed to load the session: no session metadata in the first line; does not start with session metadata",
+    ),
+    ("bad-ordinal", "the end of the conversation is missing after a resume; is missing an ordinal"),
+    ("result-id", "400 function response parts do not match the function call parts"),
+    ("lost-by-rewind", "the conversation resumes empty"),
+    ("stuck-tool", "the session waits for a tool that never ends"),
+    ("missing-event", "assertion failed: event index mismatch"),
+    (
+        "too-long",
+        "prompt is too long; Conversation too long; context_length_exceeded; maximum context length; input is too long; exceeds the context window; exceeds the maximum number of tokens; exceed context limit; exceeds the available context size; maximum prompt length; context window exceeded; Request too large; token count exceeds",
+    ),
+    (
+        "not-found",
+        "No conversation found; Session not found; was found but could not be loaded; No saved session found; no rollout found for; No session found; Error resuming session",
+    ),
+    ("raw-control", "Bad control character in string literal in JSON; Unterminated string in JSON"),
+    (
+        "media-type",
+        "400 Image does not match the provided media type; specified using the image/png media type; specified using the image/jpeg media type",
+    ),
+    (
+        "bad-media",
+        "400 Could not process image; The PDF specified was not valid; image cannot be empty; PDF cannot be empty; Invalid base64",
+    ),
+    (
+        "server-tool",
+        "400 server_tool_use ids were found without; web_search_tool_result block; tool_result block without server_tool_use",
+    ),
+    ("lost-reply", "the last answer is missing after a resume"),
+    ("lost-preserved", "what the compaction kept is missing after a resume"),
+    ("missing-parent-member", "the conversation resumes without its beginning"),
+    ("missing-time", "No conversation found; was found but could not be loaded"),
+    ("reasoning-content", "400 Unknown parameter: reasoning content; Array too long content"),
+    ("bad-header", "invalid session metadata; failed to load the session"),
+    ("empty-session", "the session is not offered for resuming"),
+    ("not-readable", "the session resumes empty"),
+];
 #[cfg(test)]
 mod tests {
     use super::ProviderError;

@@ -4,10 +4,10 @@ use msg_core::Message;
 
 use crate::blob::Blob;
 use crate::dialects::{self, Checked};
+use crate::effect::judge;
 use crate::finding::{Finding, sort};
 use crate::large::LargeSession;
 use crate::options::RepairOptions;
-use crate::outcome::judge;
 use crate::view::View;
 use crate::{Dialect, Error};
 

@@ -7,12 +7,10 @@ use msg_core::{
     Code, Diagnostic, Extra, Part, Reasoning, Report, Severity, StreamEvent, Text, ToolCall,
 };
 
-use super::{
-    EventOptions,
-    block::{Block, BlockEnd, Kind},
-    frame,
-    message::is_block,
-};
+use super::EventOptions;
+use super::block::{Block, BlockEnd, Kind};
+use super::message::is_block;
+use crate::events::block;
 use crate::{shape::ANTHROPIC, thought::Thought};
 
 /// What readers put between two thoughts, in the events only (OA-26).
@@ -113,7 +111,7 @@ impl EventWriter {
             StreamEvent::Error { message, .. } => {
                 self.start(out);
                 self.failed = true;
-                frame::error(out, message);
+                block::error(out, message);
             }
             _ => {}
         }
@@ -131,22 +129,22 @@ impl EventWriter {
         self.blocks.iter_mut().for_each(|it| it.ended = true);
         self.write(out);
         if self.blocks.pop_front().is_some() {
-            frame::block_stop(out, self.index);
+            block::block_stop(out, self.index);
         }
         self.start(out);
-        match self.options.finish.take().filter(frame::is_end) {
+        match self.options.finish.take().filter(block::is_end) {
             Some(finish) => {
                 let usage = self.options.usage.as_ref();
-                frame::message_end(out, &finish, usage, &Extra::default());
+                block::message_end(out, &finish, usage, &Extra::default());
             }
-            None => frame::error(out, ENDED_EARLY),
+            None => block::error(out, ENDED_EARLY),
         }
         self.report
     }
 
     fn start(&mut self, out: &mut Vec<u8>) {
         if !std::mem::replace(&mut self.started, true) {
-            frame::message_start(out, &self.options, &Extra::default());
+            block::message_start(out, &self.options, &Extra::default());
         }
     }
 
@@ -310,7 +308,7 @@ impl EventWriter {
             if self.blocks.len() == 1 || !self.blocks[0].may_end() {
                 return;
             }
-            frame::block_stop(out, self.index);
+            block::block_stop(out, self.index);
             self.blocks.pop_front();
             self.index += 1;
         }

@@ -6,11 +6,9 @@ use msg_core::{
 };
 use msg_json::Writer;
 
-use super::{
-    EventOptions,
-    block::{Block, BlockEnd, Kind},
-    finish_of, frame,
-};
+use super::block::{Block, BlockEnd, Kind};
+use super::{EventOptions, finish_of};
+use crate::events::block;
 use crate::{shape::ANTHROPIC, thought::Thought};
 
 const CITATIONS: &str = "citations";
@@ -39,7 +37,7 @@ pub fn write_events(message: &Message, options: &EventOptions, out: &mut Vec<u8>
     if message.name.is_some() {
         losses.member(None, "name");
     }
-    frame::message_start(out, options, &message.extra);
+    block::message_start(out, options, &message.extra);
     let mut blocks = Blocks { out, losses, next: 0 };
     for (at, part) in message.parts.iter().enumerate() {
         blocks.part(at, part);
@@ -47,9 +45,9 @@ pub fn write_events(message: &Message, options: &EventOptions, out: &mut Vec<u8>
     blocks.losses.flush();
     let finish = finish_of(options, message);
     if let Some(error) = &options.error {
-        frame::error(out, error);
-    } else if frame::is_end(finish) {
-        frame::message_end(out, finish, options.usage.as_ref(), &message.extra);
+        block::error(out, error);
+    } else if block::is_end(finish) {
+        block::message_end(out, finish, options.usage.as_ref(), &message.extra);
     }
     report
 }
@@ -86,7 +84,7 @@ impl Blocks<'_> {
         match block {
             Some(mut block) => {
                 block.write(self.next, self.out);
-                frame::block_stop(self.out, self.next);
+                block::block_stop(self.out, self.next);
                 self.next += 1;
             }
             None => self.losses.part(at, part.kind()),
@@ -188,7 +186,7 @@ pub(super) fn call_head(out: &mut Writer<'_>, id: &str, name: &str) {
 /// The unknown members of a part.
 pub(super) fn unknown(out: &mut Writer<'_>, extra: &Extra) {
     for (name, value) in extra.iter(&ANTHROPIC) {
-        frame::compact(out.key(name), value.text());
+        block::compact(out.key(name), value.text());
     }
 }
 

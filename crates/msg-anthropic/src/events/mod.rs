@@ -9,7 +9,6 @@
 //! ```
 
 mod block;
-mod frame;
 mod live;
 mod message;
 
@@ -28,10 +27,10 @@ fn finish_of<'o>(options: &'o EventOptions, message: &Message) -> &'o FinishReas
 
 /// The same in Anthropic's word.
 pub(crate) fn stop_reason<'o>(options: &'o EventOptions, message: &Message) -> &'o str {
-    frame::stop_reason(finish_of(options, message))
+    block::stop_reason(finish_of(options, message))
 }
 
 /// The usage as JSON, in Anthropic's members.
 pub(crate) fn usage_text(options: &EventOptions) -> String {
-    msg_json::to_text(|it| it.value(|out| frame::write_usage(out, options.usage.as_ref())))
+    msg_json::to_text(|it| it.value(|out| block::write_usage(out, options.usage.as_ref())))
 }

@@ -2,14 +2,12 @@
 
 use std::borrow::Cow;
 
-use msg_codec::codec::{Placed, Placement, bit, mask};
+use msg_codec::codec::{Placed, Placement, bit, mask, text_of_part};
 use msg_core::{Message, Part, Role};
 
 use super::{LaterSystem, Purpose, Writer};
-use crate::{
-    read::{content_says, says},
-    shape::message,
-};
+use crate::read::{content_says, says, system_says};
+use crate::shape::message;
 
 impl Writer<'_> {
     /// Writes the messages as an array; `first` is the index that findings give to the first of them.
@@ -174,5 +172,137 @@ impl Writer<'_> {
             self.objects.losses.at_message(one.message);
             out.value(|out| self.block(one.part, one.it, out));
         });
+    }
+}
+
+// Which messages go out as one: tool messages of a run and the user message after them (AN-8).
+
+impl Writer<'_> {
+    /// Cuts a list into runs, each of which goes out as one message.
+    pub(super) fn groups<'m>(
+        &self,
+        messages: &'m [Message],
+    ) -> impl Iterator<Item = &'m [Message]> + use<'m, '_> {
+        let mut rest = messages;
+        std::iter::from_fn(move || {
+            let first = rest.first()?;
+            let len = if self.has_only_results(first) { self.run(rest) } else { 1 };
+            let (run, behind) = rest.split_at(len);
+            rest = behind;
+            Some(run)
+        })
+    }
+
+    /// How many messages of a list that begins with results are one: all results, over user messages of
+    /// which nothing is left, and the user message after them.
+    fn run(&self, messages: &[Message]) -> usize {
+        let joins = |it: &&Message| !self.objects.placement(it).has(Placement::APART);
+        let is_silent = |it: &Message| it.role == Role::User && self.is_silent(it);
+        let behind = messages.get(1..).unwrap_or_default();
+        let results = behind.iter().take_while(joins);
+        let results = results.take_while(|it| self.has_only_results(it) || is_silent(it)).count();
+        let user = behind.get(results).filter(joins).is_some_and(|it| it.role == Role::User);
+        1 + results + usize::from(user)
+    }
+
+    /// Whether this is read as a tool message when it was written.
+    fn has_only_results(&self, it: &Message) -> bool {
+        let is_result = |it: &Part| !self.has_place(it) || matches!(it, Part::ToolResult(_));
+        let is_user = it.role == Role::User && !self.is_silent(it);
+        self.is_results(it) || (is_user && it.parts.iter().all(is_result))
+    }
+
+    /// Whether nothing of a message has a place.
+    pub(super) fn is_silent(&self, it: &Message) -> bool {
+        !it.parts.iter().any(|it| self.has_place(it))
+    }
+
+    /// Whether this is a tool message, unless it had that role in the source, where it stays.
+    pub(super) fn is_results(&self, it: &Message) -> bool {
+        let is_spelled = || self.plan(&it.extra).variant(message::ROLE) == message::ROLE_TOOL;
+        it.role == Role::Tool && !(self.purpose == Purpose::Return && is_spelled())
+    }
+}
+
+// What goes into `system` (AN-4).
+
+impl Writer<'_> {
+    /// The value of `system`: the leading messages, and later ones that are hoisted; none if there is no
+    /// text in them.
+    pub(crate) fn system(&mut self, messages: &[Message], leading: usize) -> Option<Vec<u8>> {
+        if let [one, ..] = messages
+            && leading == 1
+            && let Some(source) = self.whole(one, |source| system_says(source, one))
+        {
+            return Some(source.as_bytes().to_vec());
+        }
+        let mut parts = Vec::new();
+        for (at, it) in messages.iter().enumerate() {
+            let is_hoisted = at >= leading && self.is_hoisted(it);
+            if at < leading || is_hoisted {
+                self.objects.losses.at_message(at);
+                self.instructions(at, it, &mut parts);
+                if is_hoisted {
+                    self.objects.losses.system_moved();
+                }
+            }
+        }
+        if parts.is_empty() {
+            return None;
+        }
+        let array = messages.first().is_some_and(|it| {
+            leading > 0 && self.plan(&it.extra).variant(message::CONTENT) == message::CONTENT_ARRAY
+        });
+        let mut out = Vec::new();
+        match parts.as_slice() {
+            [one] if !array && self.is_plain(one.it) => self.instruction(one, &mut out, true),
+            all => msg_json::Writer::new(&mut out).array(all, |out, one| {
+                out.value(|out| self.instruction(one, out, false));
+            }),
+        }
+        Some(out)
+    }
+
+    /// Whether this message goes to the end of `system`.
+    pub(super) fn is_hoisted(&self, it: &Message) -> bool {
+        self.later_system() == LaterSystem::Hoist
+            && matches!(it.role, Role::System | Role::Developer)
+    }
+
+    /// Finds the texts of a message, and notes what is lost of it.
+    fn instructions<'m>(&mut self, at: usize, it: &'m Message, parts: &mut Vec<Placed<'m>>) {
+        if it.role == Role::Developer {
+            self.role_changed("developer", "system");
+        }
+        self.objects.lose_envelope(at, it);
+        let before = parts.len();
+        parts.extend(Placed::all(at, it).filter(|it| self.fits_system(it.part, it.it)));
+        let is_blank = |it: &Placed<'_>| text_of_part(it.it) == Some("");
+        if self.purpose == Purpose::Convert && parts[before..].iter().all(is_blank) {
+            parts.truncate(before);
+            let text = "a system message without text is left out";
+            self.objects.losses.warn("convert::lost-message", None, text);
+        }
+    }
+
+    /// Only text has a place in `system`; what was there goes back.
+    fn fits_system(&mut self, at: usize, it: &Part) -> bool {
+        if self.purpose == Purpose::Return {
+            return self.fits(at, it);
+        }
+        let is_text = text_of_part(it).is_some();
+        if !is_text {
+            self.objects.losses.part(at, it.kind());
+        }
+        is_text
+    }
+
+    fn instruction(&mut self, one: &Placed<'_>, out: &mut Vec<u8>, is_string: bool) {
+        self.objects.losses.at_message(one.message);
+        if is_string {
+            self.string(one.part, one.it, out);
+        } else {
+            self.block(one.part, one.it, out);
+        }
     }
 }

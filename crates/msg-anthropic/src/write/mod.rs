@@ -8,10 +8,7 @@
 //! ```
 
 mod block;
-mod group;
-mod media;
 mod message;
-mod system;
 
 use msg_codec::codec::{PartWriter, Plan, Purpose, RawMember};
 use msg_core::{Extra, Message, Origin, RawJson, Report};

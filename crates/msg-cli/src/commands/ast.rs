@@ -4,7 +4,6 @@
 //! `msg-chainast`'s.
 
 mod ops;
-mod tree;
 
 use msg_chainast::{ChainAst, RepairOptions};
 use msg_core::{Diagnostic, Message};
@@ -142,7 +141,7 @@ impl Command for Args {
         }
         // Without a tree the file stays as it is.
         if let Ok(chain) = &grown.chain {
-            out.write(tree::draw(chain, grown.document.n_leading(), &input.name).as_bytes())?;
+            out.write(ops::draw(chain, grown.document.n_leading(), &input.name).as_bytes())?;
             out.finish()?;
         }
         Ok(Status::of(grown.ok))

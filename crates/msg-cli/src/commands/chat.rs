@@ -8,8 +8,6 @@
 //! talk.msg.md ─ history ─▶ request ─▶ endpoint ─▶ reply, event by event ─▶ draft in the file ─▶ record
 //! ```
 
-mod client;
-mod draft;
 mod record;
 mod reply;
 mod report;
@@ -17,7 +15,6 @@ mod request;
 mod saved;
 mod sending;
 mod show;
-mod stop;
 mod who;
 
 use std::io::{self, IsTerminal, Read};
@@ -29,15 +26,15 @@ use msg_file::store::{Appended, Appender, Options};
 use msg_file::{Document, Force, HistoryOptions, Limits, Mode, refuse_other_kinds};
 use msg_openai::Assembled;
 
-use self::draft::Draft;
 use self::reply::{Bounds, Ended};
 use self::request::Asking;
 use self::saved::Saved;
 use self::show::Show;
-use self::stop::Stop;
 use self::who::Who;
 use super::Command;
 use super::file::{Nonces, failed, failed_by, say_if_below};
+use crate::commands::chat::request::Draft;
+use crate::commands::chat::sending::Stop;
 use crate::context::Context;
 use crate::endpoint::{Api, Endpoint, Patience};
 use crate::exit::{Failure, Status};
@@ -87,7 +84,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME", value_parser = crate::words::profile(), hide_possible_values = true)]
     profile: Option<String>,
     #[command(flatten)]
-    client: client::ClientArgs,
+    client: sending::ClientArgs,
     /// How long the endpoint may be silent, in seconds.
     #[arg(long, value_name = "S", default_value_t = 120)]
     timeout: u64,
@@ -200,7 +197,7 @@ impl Args {
 
     /// What is asked anew; none if the file's last message is the question.
     fn question(&self, document: &Document) -> Result<Option<String>, Failure> {
-        let waiting = draft::waits(document);
+        let waiting = request::waits(document);
         let mut text = self.message.clone().unwrap_or_default();
         if self.message.is_none() && !(waiting && io::stdin().is_terminal()) {
             if io::stdin().is_terminal() && !self.json {

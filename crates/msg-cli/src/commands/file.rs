@@ -11,17 +11,14 @@
 mod append;
 mod fmt;
 mod forms;
-mod nonces;
 mod read;
 mod request;
-mod run_result;
-mod set_default;
 mod writing;
 
-pub(super) use self::nonces::Nonces;
 pub(super) use self::request::{failed, failed_by};
 pub(super) use self::writing::say_if_below;
 use super::Command;
+pub(super) use crate::commands::file::writing::Nonces;
 use crate::context::Context;
 use crate::exit::{Failure, Status};
 
@@ -72,7 +69,7 @@ enum Sub {
     /// Record what running a code cell or a call gave.
     #[command(after_help = "Examples:
   msg file run-result talk.msg.md --of '#3' --stdout ok --exit-code 0")]
-    RunResult(run_result::RunResult),
+    RunResult(append::RunResult),
     /// Change what holds from here on.
     #[command(
         subcommand,
@@ -95,7 +92,7 @@ enum Set {
     /// The agent that answers from now on, by a `[set]` cell.
     #[command(after_help = "Examples:
   msg file set default critic talk.msg.md")]
-    Default(set_default::SetDefault),
+    Default(append::SetDefault),
 }
 
 impl Command for Args {

@@ -15,8 +15,8 @@ use tempfile::NamedTempFile;
 use super::Finished;
 use crate::paths::folder;
 use crate::sessions::in_use;
+use crate::sessions::places::Stamp;
 use crate::sessions::put_back::{back_up_file, held, keep_owner, persist, sync};
-use crate::sessions::stamp::Stamp;
 use crate::signals;
 
 /// How long is waited for who appends to the file.

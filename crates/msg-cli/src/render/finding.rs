@@ -18,7 +18,7 @@ use msg_core::Diagnostic;
 use unicode_width::UnicodeWidthStr;
 
 use super::quote::{Quote, Quotes};
-use super::style::Palette;
+use crate::render::list::Palette;
 use crate::terminal::name as safe;
 
 /// One diagnostic; `quote` comes with the number in its margin.

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use msg_core::{Diagnostic, Message, Part, Position, Role};
 
-use super::folding::{Folding, shown};
+use crate::render::list::{Folding, shown};
 
 /// How many characters of a message are quoted.
 const WIDTH: usize = 72;

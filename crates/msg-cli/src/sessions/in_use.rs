@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use super::stamp::Stamp;
+use crate::sessions::places::Stamp;
 
 /// How long a file must have been left alone.
 const QUIET: Duration = Duration::from_secs(5);

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use msg_session::{Dialect, Error, LargeSession, ReadAt};
 
 use super::load::{expect_known, is_alone, locate};
-use super::stamp::Stamp;
 use crate::exit::Failure;
+use crate::sessions::places::Stamp;
 
 /// A file as a source of bytes.
 #[derive(Debug)]

@@ -8,11 +8,11 @@ use msg_document::Format;
 use msg_session::{Blob, Dialect, Error, Session};
 
 use super::places::{self, Found};
-use super::stamp::Stamp;
 use super::stores;
 use crate::exit::Failure;
 use crate::hooks::step;
 use crate::paths::explained;
+use crate::sessions::places::Stamp;
 
 /// A session that has been read.
 pub(crate) struct Loaded {

@@ -2,16 +2,17 @@
 //! folder.
 
 use std::collections::HashMap;
-use std::env;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
+use std::{env, fs, io};
 
 use msg_session::{Dialect, Machine, SessionFolder, System};
 
 use super::stores;
 use crate::context::Context;
+use crate::exit::Failure;
 use crate::render::safe;
+use crate::sessions::load::{load, locate};
 
 /// A session that was found.
 #[derive(Debug, Clone)]
@@ -182,4 +183,75 @@ fn is_session(place: &SessionFolder, path: &Path) -> bool {
     let is_gemini = place.dialect != Dialect::GeminiCli
         || path.parent().is_some_and(|it| it.components().any(|it| it.as_os_str() == "chats"));
     is_gemini && place.suffixes.iter().any(|it| name.ends_with(it))
+}
+
+// A session as the one document that `check`, `convert`, `view`, `stats` and `fit` take: a folder, the id of a
+// session, `latest`, or `STORE#ID`.
+
+/// What a path names.
+pub(crate) enum Named {
+    /// The file of that path.
+    File,
+    /// A session of one file that is elsewhere.
+    Session(PathBuf),
+    /// A session of several files, or of a store: how it is called, and its document.
+    Read(String, Vec<u8>),
+}
+
+/// What a path names. A session that has to be read may have so many bytes.
+pub(crate) fn of(path: &Path, max_bytes: u64) -> Result<Named, Failure> {
+    if path.is_file() && !stores::is_store(path) {
+        return Ok(Named::File);
+    }
+    let (found, _) = locate(path, None)?;
+    let is_named = found != path || found.to_str().is_some_and(|it| it.contains(".db#"));
+    if !path.exists() && !is_named {
+        return Ok(Named::File);
+    }
+    if found.is_file() && !stores::is_store(&found) {
+        return Ok(Named::Session(found));
+    }
+    // A folder that is not a session means its files.
+    let mut loaded = match load(&found, None, max_bytes) {
+        Err(Failure::Read { source, .. })
+            if found.is_dir() && source.kind() != io::ErrorKind::FileTooLarge =>
+        {
+            return Ok(Named::File);
+        }
+        loaded => loaded?,
+    };
+    let name = loaded.name.clone();
+    let session = loaded.session(None);
+    let session = session.map_err(|it| Failure::read(&name, io::Error::other(it.to_string())))?;
+    Ok(Named::Read(name, session.into_document()))
+}
+
+// What a file was like when it was read, so that one that changed since is not written over (SE-92).
+//
+// It looks at size and time; who has the file open is `in_use`'s.
+
+/// A file as it was.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    pub(crate) path: PathBuf,
+    pub(crate) len: u64,
+    pub(crate) changed: Option<SystemTime>,
+}
+
+impl Stamp {
+    pub(crate) fn of(path: &Path) -> io::Result<Self> {
+        let meta = fs::metadata(path)?;
+        Ok(Self { path: path.to_owned(), len: meta.len(), changed: meta.modified().ok() })
+    }
+
+    /// The refusal of a file that changed while it was read.
+    pub(crate) fn grew(&self) -> Failure {
+        let text = format!("{} changed while it was read: it is in use", self.path.display());
+        Failure::Refused(text)
+    }
+
+    /// Whether the file is still as it was.
+    pub(crate) fn holds(&self) -> bool {
+        Self::of(&self.path).is_ok_and(|it| it == *self)
+    }
 }

@@ -11,9 +11,9 @@ use msg_session::Blob;
 use tempfile::{Builder, NamedTempFile};
 
 use super::load::Loaded;
-use super::stamp::Stamp;
 use crate::hooks::step;
 use crate::paths::folder;
+use crate::sessions::places::Stamp;
 
 /// A backup that was made.
 pub(crate) struct Backup {

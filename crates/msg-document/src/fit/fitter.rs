@@ -12,11 +12,11 @@ use msg_compact::{
 };
 use msg_core::Message;
 
-use super::counter::Counter;
 use super::options::{FitOptions, FitTarget};
 use super::plan::Goal;
-use super::summarizer::Test;
-use super::tools::tool_specs;
+use crate::fit::Counter;
+use crate::fit::requests::Test;
+use crate::fit::tool_specs;
 use crate::refusal::Refusal;
 
 /// The options of a compaction, compiled once: it may be used for any number of documents, on any number of

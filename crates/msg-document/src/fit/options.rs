@@ -10,9 +10,9 @@ use msg_core::RawJson;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
-use super::counter::Counter;
-use super::tools::{no_tool, tools_of};
 use crate::fields::{FieldPath, Fields, JoinedPaths, paths};
+use crate::fit::Counter;
+use crate::fit::{no_tool, tools_of};
 use crate::format::Format;
 use crate::json::may_have_member;
 use crate::read_options::{Accept, ReadOptions};

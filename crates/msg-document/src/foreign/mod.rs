@@ -10,18 +10,16 @@
 //! ```
 
 mod apis;
-mod apps;
 mod frameworks;
 mod marks;
 mod rows;
-mod stored;
 mod texts;
 
 use msg_core::Diagnostic;
 
 pub(crate) use self::marks::{Found, find};
-pub(crate) use self::stored::stored;
 pub(crate) use self::texts::text;
+pub(crate) use crate::foreign::texts::stored;
 use crate::format::Format;
 use crate::outline::Outline;
 use crate::refusal::{Refusal, foreign};
@@ -45,7 +43,7 @@ pub(crate) struct Foreign {
 }
 
 /// The tables. The first row of which a document has a marker names it.
-static TABLES: &[&[Foreign]] = &[rows::TABLE, apis::TABLE, frameworks::TABLE, apps::TABLE];
+static TABLES: &[&[Foreign]] = &[rows::TABLE, apis::TABLE, frameworks::TABLE, texts::TABLE];
 
 impl Foreign {
     const fn new(what: &'static str, marks: &'static [&'static str]) -> Self {

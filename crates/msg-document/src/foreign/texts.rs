@@ -1,8 +1,9 @@
 //! What is no JSON: archives, pages, streams, transcripts. Only the first lines are looked at.
 
 use super::looks_like;
-use crate::outline::Outline;
-use crate::refusal::Refusal;
+use crate::foreign::Foreign;
+use crate::outline::{Outline, Record, ValueKind};
+use crate::refusal::{Refusal, foreign};
 
 /// As much of a text is looked at.
 const HEAD: usize = 4 << 10;
@@ -69,3 +70,129 @@ fn is_transcript(head: &str) -> bool {
     (is_first(&ASKS) && has(&ANSWERS))
         || (is_first(&ANSWERS) || is_first(&["System:"])) && has(&ASKS)
 }
+
+// Files of sessions that are read with the others of their folder.
+
+/// The refusal of a file that is one of a session's; none of what is not.
+pub(crate) fn stored(outline: &Outline<'_>) -> Option<Refusal> {
+    let what = if opencode(outline) {
+        "a file of a session of OpenCode"
+    } else if openhands(outline) {
+        "an event of OpenHands"
+    } else {
+        return None;
+    };
+    let text = format!("this looks like {what}, which msg doctor reads with its folder");
+    Some(foreign(text).into())
+}
+
+fn opencode(outline: &Outline<'_>) -> bool {
+    let of_it = |it: &Record<'_>| {
+        it.has("sessionID")
+            || it.has("callID") && it.has("time")
+            || it.has("id") && it.has("time") && it.has("projectID")
+            || it.has("worktree") && it.has("time")
+    };
+    let is_stored = |it: &Record<'_>| {
+        it.member("time") == Some(ValueKind::Object)
+            && it.has("id")
+            && (it.role.is_some() || it.kind.is_some() || it.has("title"))
+    };
+    let exported = outline.messages().is_some_and(|it| it.records().any(of_it));
+    exported || outline.entries().any(|it| of_it(it) || is_stored(it))
+}
+
+fn openhands(outline: &Outline<'_>) -> bool {
+    let is_event = |it: &Record<'_>| {
+        it.has("source") && it.has("timestamp") && it.has("kind")
+            || it.has("source") && it.has("action") && it.has("args")
+            || it.has("source") && it.has("observation")
+    };
+    let of_it = |name: &str| outline.member(name).is_some();
+    let is_state = of_it("agent") && of_it("workspace") && of_it("id");
+    let listed = outline.list("").is_some_and(|it| it.records().any(is_event));
+    is_state || listed || outline.entries().any(is_event)
+}
+
+// Exports of applications, and the sessions and logs of agents that are not read.
+
+pub(super) static TABLE: &[Foreign] = &[
+    Foreign::new(
+        "a ChatGPT export",
+        &[
+            "document mapping:O create_time",
+            "document mapping:O current_node",
+            "document mapping:O title",
+        ],
+    ),
+    Foreign::new("a Claude.ai export", &["document chat_messages"]),
+    Foreign::new("a prompt of Google AI Studio", &["document chunkedPrompt"]),
+    Foreign::new(
+        "a chat of VS Code Copilot",
+        &["document requesterUsername", "document responderUsername requests"],
+    ),
+    Foreign::new("a Cursor composer", &["document composerId", "any bubbleId type"]),
+    Foreign::new(
+        "a chat of Open WebUI",
+        &[
+            "document chat/history",
+            "document history/messages models",
+            "document history/currentId",
+        ],
+    ),
+    Foreign::new(
+        "a conversation of LibreChat",
+        &["message isCreatedByUser sender", "message isCreatedByUser messageId"],
+    ),
+    Foreign::new(
+        "a thread of Zed",
+        &["message segments role", "document initial_project_snapshot", "message Agent:O @1"],
+    ),
+    Foreign::new("a chat of LM Studio", &["message versions currentlySelected"]),
+    Foreign::new("a session of Continue", &["message contextItems message"]),
+    Foreign::new(
+        "a Slack export",
+        &["message ts user type=message", "message ts client_msg_id", "message ts thread_ts"],
+    ),
+    Foreign::new(
+        "a Discord export",
+        &["document guild channel messages", "message author content channel_id"],
+    ),
+    Foreign::new("a Telegram export", &["message text_entities"]),
+    Foreign::new("a Messenger or Instagram export", &["message sender_name timestamp_ms"]),
+    Foreign::new(
+        "a tracker of Rasa",
+        &[
+            "document latest_message slots",
+            "document sender_id events/event",
+            "document sender_id latest_message",
+        ],
+    ),
+    Foreign::new(
+        "a Dialogflow response",
+        &[
+            "document queryResult/queryText",
+            "document queryResult/intent",
+            "document fulfillmentText",
+        ],
+    ),
+    Foreign::new("a conversation of Intercom", &["document conversation_parts"]),
+    Foreign::new(
+        "a page of Gmail's list of messages",
+        &["document resultSizeEstimate messages/threadId"],
+    ),
+    Foreign::new("a SendGrid mail", &["document personalizations from"]),
+    Foreign::new("a chat of SillyTavern", &["any is_user mes"]).spans(),
+    Foreign::new("a Jupyter notebook", &["document cells nbformat"]),
+    Foreign::new("an OpenAPI document", &["document openapi paths", "document swagger paths"]),
+    Foreign::new(
+        "a single message, not a conversation",
+        // One of Converse, whose blocks have no type, is read.
+        &[
+            "entry role content:T !messages !parts !type",
+            "entry role content/type !messages !parts !type",
+            "entry role content tool_calls !messages !parts !type",
+        ],
+    )
+    .way("put the messages of a conversation into one list, as `jq -s .` does"),
+];

@@ -25,7 +25,6 @@ mod carried;
 mod level;
 mod merge;
 mod same;
-mod splice;
 mod steps;
 mod style;
 
@@ -33,9 +32,9 @@ use msg_json::validate;
 
 pub(crate) use self::carried::carried;
 use self::merge::Merge;
-pub(crate) use self::splice::{MessageList, Piece};
 pub(crate) use self::steps::{Steps, joined_steps};
 use self::style::Style;
+pub(crate) use crate::layout::merge::{MessageList, Piece};
 
 /// As `Format::keep_layout`, of texts that are known to be JSON: `source` has been read, and `written` is ours.
 pub(crate) fn keep_layout_of_json(source: &[u8], written: Vec<u8>) -> Vec<u8> {

@@ -11,7 +11,6 @@
 
 mod filter;
 mod trim;
-mod units;
 
 use msg_core::Role;
 use serde::{Deserialize, Deserializer};

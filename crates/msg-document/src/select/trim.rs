@@ -18,9 +18,9 @@ use msg_core::{Message, Part, Role};
 use serde::Deserialize;
 
 use super::roles;
-use super::units::{Broken, Units};
 use crate::document::Document;
 use crate::fit::Counter;
+use crate::select::filter::{Broken, Units};
 
 /// Which end of a conversation stays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]

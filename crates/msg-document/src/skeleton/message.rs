@@ -12,7 +12,7 @@ use msg_core::{
 use msg_json::Kind;
 
 use super::shape::{Shape, Shapes};
-use super::source::{HEAD, Source, kept};
+use crate::skeleton::{HEAD, Source, kept};
 
 /// Room for so many messages is taken at once.
 const MANY: usize = 32;

@@ -14,20 +14,18 @@
 mod mended;
 mod message;
 mod shape;
-mod source;
 mod spliced;
-mod text;
 
+use std::borrow::Cow;
 use std::ops::Range;
 
+use memchr::memchr;
 use msg_chainast::Profile;
 use msg_core::request::RequestHead;
 use msg_core::{Diagnostic, Message, Report};
+use msg_json::{JsonStr, Kind, Reader, unescape};
 
-pub use self::mended::MendedMessage;
 use self::message::Conversation;
-pub use self::source::Source;
-use self::text::JsonText;
 use crate::answers::{Checked, Repaired};
 use crate::codec::{Around, Content, WriteOptions};
 use crate::document::Document;
@@ -35,6 +33,8 @@ use crate::format::Format;
 use crate::options::{CheckOptions, RepairOptions};
 use crate::read_options::ReadOptions;
 use crate::text_calls::Calls;
+
+pub use self::mended::MendedMessage;
 
 /// Stands before the number of a long text. That a document has it itself does no harm: what quotes it is read whole.
 const MARK: char = '\u{e000}';
@@ -116,7 +116,7 @@ impl Skeleton {
 
     /// Whether no rule looks at more than there is: a placeholder is compared with texts.
     fn can_mend(&self, options: &RepairOptions) -> bool {
-        let is_short = options.chain.placeholder.text().len() < source::LONG;
+        let is_short = options.chain.placeholder.text().len() < LONG;
         let profile = options.chain.profile.as_deref();
         let lists_none = profile.is_none() || self.nulls.is_empty();
         is_short && lists_none && self.is_judged(profile, options.chain.check)
@@ -165,4 +165,138 @@ impl Around for Nothing {
     fn head(&self) -> Option<RequestHead> {
         self.head.clone()
     }
+}
+
+// Where a conversation may come from: JSON text, or the objects of a program. Reads nothing itself.
+
+/// Texts of fewer bytes stay as they are; so does whatever a rule compares with.
+pub(super) const LONG: usize = 128;
+
+/// How the result of a call begins that stands in text (MS-10).
+pub(super) const HEAD: &str = "Tool: ";
+
+/// A place in a conversation, read from left to right as a [`Reader`](msg_json::Reader) is. Each step gives
+/// nothing where the value is another, or is nothing that JSON can say.
+pub trait Source {
+    /// The kind of the value that stands here.
+    fn kind(&mut self) -> Option<Kind>;
+
+    /// Steps through an object. `member` reads or skips the value of each name.
+    fn object(&mut self, member: impl FnMut(&mut Self, &str) -> Option<()>) -> Option<()>;
+
+    /// Steps through a list. `item` reads or skips each value.
+    fn list(&mut self, item: impl FnMut(&mut Self) -> Option<()>) -> Option<()>;
+
+    /// Reads a text whole.
+    fn text(&mut self) -> Option<Cow<'_, str>>;
+
+    /// Reads a text of which it matters, if it is long, only whether it is blank and how it ends: a long one may be
+    /// given as it is spelled in its source.
+    fn brief(&mut self) -> Option<Cow<'_, str>>;
+
+    /// Steps over a value of any kind.
+    fn skip(&mut self) -> Option<()>;
+
+    /// The byte at which the next value begins, of a source that is a text.
+    fn offset(&mut self) -> usize {
+        0
+    }
+}
+
+/// What is kept of a text, the `n`th of a conversation.
+pub(super) fn kept(text: Cow<'_, str>, n: usize) -> String {
+    if text.len() < LONG || text.starts_with(HEAD) || text.trim_start().is_empty() {
+        return text.into_owned();
+    }
+    let mut res = String::with_capacity(12);
+    res.extend([MARK, digit(n / DIGITS), digit(n)]);
+    res.push_str(if text.ends_with(char::is_whitespace) { " " } else { "" });
+    res
+}
+
+/// A digit of a number, as a character for private use: shorter and quicker than decimal ones.
+fn digit(n: usize) -> char {
+    char::from_u32(0xF_0000 + (n % DIGITS) as u32).unwrap_or(MARK)
+}
+
+/// So many characters the last plane but one has.
+const DIGITS: usize = 0xFFFE;
+
+// JSON text as a source: steps over it with the reader that all formats have, and decodes what is short.
+
+/// A place in JSON text.
+pub(super) struct JsonText<'a>(Reader<'a>);
+
+impl<'a> JsonText<'a> {
+    /// Nothing for what is no UTF-8, and no list or object.
+    pub(super) fn new(json: &'a [u8]) -> Option<Self> {
+        let mut reader = Reader::new(json).ok()?;
+        matches!(json.get(reader.next_offset()), Some(b'[' | b'{')).then_some(JsonText(reader))
+    }
+
+    /// Whether nothing follows.
+    pub(super) fn has_ended(mut self) -> bool {
+        self.0.finish().is_ok()
+    }
+}
+
+impl Source for JsonText<'_> {
+    fn kind(&mut self) -> Option<Kind> {
+        self.0.peek().ok()
+    }
+
+    fn object(&mut self, mut member: impl FnMut(&mut Self, &str) -> Option<()>) -> Option<()> {
+        self.0.begin_object().ok()?;
+        while let Some(name) = self.0.next_key().ok()? {
+            member(self, &sound(name)?)?;
+        }
+        Some(())
+    }
+
+    fn list(&mut self, mut item: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
+        self.0.begin_array().ok()?;
+        while self.0.next_element().ok()? {
+            item(self)?;
+        }
+        Some(())
+    }
+
+    fn text(&mut self) -> Option<Cow<'_, str>> {
+        sound(self.0.string().ok()?)
+    }
+
+    fn brief(&mut self) -> Option<Cow<'_, str>> {
+        let quoted = (self.kind()? == Kind::String).then(|| self.0.raw().ok())??;
+        let source = &quoted[1..quoted.len() - 1];
+        if is_like_its_text(source) { Some(Cow::Borrowed(source)) } else { sound(unescape(source)) }
+    }
+
+    fn skip(&mut self) -> Option<()> {
+        self.0.raw().ok().map(|_| ())
+    }
+
+    fn offset(&mut self) -> usize {
+        self.0.next_offset()
+    }
+}
+
+/// The text of a string; nothing if half of a surrogate pair stood in it, which is reported.
+fn sound(text: JsonStr<'_>) -> Option<Cow<'_, str>> {
+    (!text.lone_surrogate).then_some(text.text)
+}
+
+/// Whether it is certain that a source is as long, as blank, as sound and at its end as the text that it spells.
+fn is_like_its_text(source: &str) -> bool {
+    let bytes = source.as_bytes();
+    let Some(first) = memchr(b'\\', bytes) else { return true };
+    let has = |it: &str| memchr::memmem::find(bytes, it.as_bytes()).is_some();
+    // The longest escape has six bytes, for one of a text; all others have two.
+    let longest = if has("\\u") { 6 } else { 2 };
+    if bytes.len() < longest * LONG {
+        return false;
+    }
+    let ends_plain = !bytes[bytes.len() - longest..].contains(&b'\\');
+    let may_have_surrogate = longest == 6 && (has("\\ud") || has("\\uD"));
+    let begins_plain = !source[..first].trim_start().is_empty();
+    ends_plain && begins_plain && !may_have_surrogate && !source.starts_with(HEAD)
 }

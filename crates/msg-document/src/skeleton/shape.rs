@@ -8,9 +8,9 @@
 
 use msg_json::{Kind, write_str};
 
-use super::source::Source;
 use crate::format::Format;
 use crate::outline::{is_telling, is_watched, is_wrapping};
+use crate::skeleton::Source;
 
 /// More members, or more objects that differ, are read whole.
 const MAX: usize = 40;

@@ -14,6 +14,7 @@ use msg_core::Message;
 use serde::Serialize;
 
 use crate::document::Document;
+
 use crate::fit::{Counter, FitOptions, counter, tool_specs};
 use crate::json::to_json;
 use crate::refusal::Refusal;

@@ -7,8 +7,8 @@ use msg_codec::{Assembled, AssembledChoice, Family};
 use msg_core::{Code, Diagnostic, FinishReason, Message, Report, Role};
 use serde::{Deserialize, Deserializer};
 
-use super::families;
 use crate::refusal::Refusal;
+use crate::stream;
 
 /// How a captured stream is read and answered.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -97,19 +97,17 @@ impl Provider {
 
     fn row(self) -> (&'static str, &'static str, &'static [Family]) {
         match self {
-            Provider::Auto => {
-                ("auto", "Recognised from the first event that tells", &families::ALL)
-            }
+            Provider::Auto => ("auto", "Recognised from the first event that tells", &stream::ALL),
             Provider::OpenAi => {
-                ("openai", "Chat Completions, and everything compatible with it", &families::CHAT)
+                ("openai", "Chat Completions, and everything compatible with it", &stream::CHAT)
             }
-            Provider::Responses => ("responses", "OpenAI Responses", &families::RESPONSES),
-            Provider::Anthropic => ("anthropic", "Anthropic Messages", &families::ANTHROPIC),
-            Provider::Gemini => ("gemini", "Gemini, and Vertex AI", &families::GEMINI),
+            Provider::Responses => ("responses", "OpenAI Responses", &stream::RESPONSES),
+            Provider::Anthropic => ("anthropic", "Anthropic Messages", &stream::ANTHROPIC),
+            Provider::Gemini => ("gemini", "Gemini, and Vertex AI", &stream::GEMINI),
             Provider::Interactions => {
-                ("interactions", "Gemini Interactions", &families::INTERACTIONS)
+                ("interactions", "Gemini Interactions", &stream::INTERACTIONS)
             }
-            Provider::Bedrock => ("bedrock", "Amazon Bedrock Converse", &families::BEDROCK),
+            Provider::Bedrock => ("bedrock", "Amazon Bedrock Converse", &stream::BEDROCK),
         }
     }
 }

@@ -9,12 +9,12 @@
 //!
 //! What markup is a call says `msg-xml`. Other dialects than its own are not read here.
 
-mod read;
 mod write;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
-use msg_core::Text;
+use msg_core::{Diagnostic, Message, Part, Role, SeededIds, Severity, Text, ToolResult};
+use msg_xml::{Call, Fenced, Options, Parsed, SegmentKind};
 
 /// Where the calls of a document stand.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -69,4 +69,273 @@ struct ResultSource {
     content: String,
     /// It was a message of the user.
     of_user: bool,
+}
+
+// From text to calls and results.
+
+/// Not the seed of ids that repairs draw.
+const SEED: u64 = 0x6d73_675f_7865_6d6c;
+
+impl TextCalls {
+    /// Makes calls and results of the texts of `messages`, and says which blocks are no calls. `headed` says that the
+    /// first line of a result is part of its content. Linear in the texts.
+    pub(crate) fn read(messages: &mut [Message], headed: bool) -> (Self, Vec<Diagnostic>) {
+        let native = native_ids(messages);
+        let texts = TextCalls { native, headed, ..TextCalls::default() };
+        let mut reader =
+            Reader { texts, ids: SeededIds::new(SEED), open: HashMap::new(), found: Vec::new() };
+        for at in 0..messages.len() {
+            let (before, rest) = messages.split_at_mut(at + 1);
+            let followed = Followed::by(rest);
+            reader.message(at, &mut before[at], followed);
+        }
+        (reader.texts, reader.found)
+    }
+}
+
+/// The ids that stand in members.
+fn native_ids(messages: &[Message]) -> HashSet<String> {
+    let parts = messages.iter().flat_map(|it| &it.parts);
+    let ids = parts.filter_map(|it| match it {
+        Part::ToolCall(it) => Some(&it.id),
+        Part::ToolResult(it) => Some(&it.call_id),
+        _ => None,
+    });
+    ids.filter(|it| !it.is_empty()).cloned().collect()
+}
+
+/// Whether it may be the result of a call in a text.
+fn is_result(message: &Message) -> bool {
+    match (&message.role, message.parts.as_slice()) {
+        (Role::Tool, [Part::ToolResult(it)]) => it.call_id.is_empty(),
+        (Role::User, [Part::Text(it)]) => msg_xml::ToolResult::parse(&it.text).is_some(),
+        _ => false,
+    }
+}
+
+/// The tool by which a model ends its turn.
+const COMPLETION: &str = "task_completion";
+
+/// What the results are that follow a message.
+#[derive(Clone, Copy)]
+struct Followed {
+    /// There is one.
+    by_result: bool,
+    /// One is of the tool that ends a turn.
+    by_completion: bool,
+}
+
+impl Followed {
+    fn by(rest: &[Message]) -> Self {
+        let mut results = rest.iter().take_while(|it| is_result(it)).peekable();
+        let by_result = results.peek().is_some();
+        Followed { by_result, by_completion: by_result && results.any(is_completion) }
+    }
+}
+
+/// Whether a result is of the tool that ends a turn.
+fn is_completion(message: &Message) -> bool {
+    let (name, text) = match message.parts.as_slice() {
+        [Part::ToolResult(it)] => (it.name.as_deref(), it.content.as_text()),
+        [Part::Text(it)] => (None, Some(it.text.as_str())),
+        _ => return false,
+    };
+    let read = || msg_xml::ToolResult::parse(text?).map(|it| it.name);
+    name.map(str::to_owned).or_else(read).is_some_and(|it| it == COMPLETION)
+}
+
+struct Reader {
+    texts: TextCalls,
+    ids: SeededIds,
+    /// Calls without results by the name of their tool, those of a message after those of the messages before.
+    open: HashMap<String, Vec<VecDeque<String>>>,
+    found: Vec<Diagnostic>,
+}
+
+impl Reader {
+    fn message(&mut self, at: usize, message: &mut Message, followed: Followed) {
+        match message.role {
+            Role::Assistant => self.assistant(at, message, followed),
+            Role::Tool => self.result(message),
+            Role::User => self.user(message),
+            _ => {}
+        }
+    }
+
+    fn assistant(&mut self, at: usize, message: &mut Message, followed: Followed) {
+        let mut new: BTreeMap<String, VecDeque<String>> = BTreeMap::new();
+        let mut parts = Vec::with_capacity(message.parts.len());
+        for (n, part) in std::mem::take(&mut message.parts).into_iter().enumerate() {
+            match part {
+                Part::Text(text) if text.text.contains('<') => {
+                    let parsed = parse(&text.text, followed.by_result);
+                    self.tell(&parsed, (at, n));
+                    self.split(text, &parsed, followed, &mut parts, &mut new);
+                }
+                part => parts.push(part),
+            }
+        }
+        message.parts = parts;
+        for (name, ids) in new {
+            self.open.entry(name).or_default().push(ids);
+        }
+    }
+
+    /// A block that is no call stays text, which is worth a word.
+    fn tell(&mut self, parsed: &Parsed, (message, part): (usize, usize)) {
+        for it in parsed.diagnostics.iter().filter(|it| it.is_error()) {
+            let mut it = it.clone();
+            it.severity = Severity::Warning;
+            (it.at.message, it.at.part) = (Some(message), Some(part));
+            it.fix = None;
+            self.found.push(it);
+        }
+    }
+
+    /// The pieces of a text: what stands between calls, and the calls.
+    fn split(
+        &mut self,
+        text: Text,
+        parsed: &Parsed,
+        followed: Followed,
+        parts: &mut Vec<Part>,
+        new: &mut BTreeMap<String, VecDeque<String>>,
+    ) {
+        let mut at = 0;
+        let mut glued = false;
+        let mut calls = calls(parsed, &text.text);
+        // It says that the turn is over: no result comes, unless one is there.
+        let ends = |it: &(_, &Call)| it.1.tool_name() == COMPLETION;
+        calls.pop_if(|it| ends(it) && !followed.by_completion);
+        for (n, (span, call)) in calls.iter().enumerate() {
+            let next = calls.get(n + 1).map_or(text.text.len(), |(span, _)| span.start);
+            let before = &text.text[at..span.start];
+            let kept = before.trim_end_matches(BLANKS);
+            if !kept.is_empty() {
+                parts.push(Part::Text(Text { text: kept.to_owned(), extra: text.extra.clone() }));
+            }
+            let behind = &text.text[span.end..next];
+            let lead = behind.len() - behind.trim_start_matches(BLANKS).len();
+            let around = (before[kept.len()..].to_owned(), behind[..lead].to_owned());
+            at = span.end + lead;
+            let goes_on = at < text.text.len();
+            let part = Text { text: String::new(), extra: text.extra.clone() };
+            let glue = (glued || !kept.is_empty(), goes_on);
+            let id = self.id(call, &text.text[span.clone()], around, part, glue);
+            new.entry(call.tool_name().to_owned()).or_default().push_back(id.clone());
+            parts.push(Part::ToolCall(call.to_core(id)));
+            glued = true;
+        }
+        if at == 0 && calls.is_empty() {
+            return parts.push(Part::Text(text));
+        }
+        if at < text.text.len() {
+            let text = Text { text: text.text[at..].to_owned(), extra: text.extra };
+            parts.push(Part::Text(text));
+        }
+    }
+
+    /// Remembers a call under a fresh id.
+    fn id(
+        &mut self,
+        call: &Call,
+        text: &str,
+        around: (String, String),
+        part: Text,
+        glued: (bool, bool),
+    ) -> String {
+        use msg_core::IdSource;
+        let mut id = format!("call_{:016x}", self.ids.next_u64());
+        while self.texts.native.contains(&id) {
+            id = format!("call_{:016x}", self.ids.next_u64());
+        }
+        let source = CallSource {
+            text: text.to_owned(),
+            around,
+            name: call.tool_name().to_owned(),
+            arguments: call.arguments().text().to_owned(),
+            part,
+            glued,
+        };
+        self.texts.calls.insert(id.clone(), source);
+        id
+    }
+
+    /// The call that a result of this tool answers: of the last message with such calls the first.
+    fn answered(&mut self, name: &str) -> Option<String> {
+        let open = self.open.get_mut(name)?;
+        let last = open.last_mut()?;
+        let id = last.pop_front();
+        if last.is_empty() {
+            open.pop();
+        }
+        id
+    }
+
+    fn result(&mut self, message: &mut Message) {
+        let [Part::ToolResult(result)] = message.parts.as_mut_slice() else { return };
+        if !result.call_id.is_empty() {
+            return;
+        }
+        let Some(text) = result.content.as_text().map(str::to_owned) else { return };
+        let read = match &result.name {
+            Some(name) => Some((name.clone(), text.clone(), result.is_error)),
+            None => msg_xml::ToolResult::parse(&text).map(|it| (it.name, it.content, it.is_error)),
+        };
+        let Some((name, content, is_error)) = read else { return };
+        let Some(id) = self.answered(&name) else { return };
+        if content != text {
+            result.content = content.clone().into();
+        }
+        (result.call_id, result.name, result.is_error) = (id.clone(), Some(name), is_error);
+        self.texts.of_tools = true;
+        self.texts.results.insert(id, ResultSource { text, content, of_user: false });
+    }
+
+    /// Where an API has no tool role, a result is a message of the user.
+    fn user(&mut self, message: &mut Message) {
+        let [Part::Text(text)] = message.parts.as_slice() else { return };
+        if !text.extra.is_empty() {
+            return;
+        }
+        let Some(read) = msg_xml::ToolResult::parse(&text.text) else { return };
+        let Some(id) = self.answered(&read.name) else { return };
+        let (text, content) = (text.text.clone(), read.content.clone());
+        let source = ResultSource { text, content, of_user: true };
+        let result = ToolResult {
+            name: Some(read.name),
+            is_error: read.is_error,
+            ..ToolResult::new(id.clone(), read.content)
+        };
+        self.texts.results.insert(id, source);
+        message.role = Role::Tool;
+        message.parts = vec![Part::ToolResult(result)];
+    }
+}
+
+const BLANKS: [char; 4] = [' ', '\t', '\r', '\n'];
+
+/// A call in a code fence was quoted, unless something answers it.
+fn parse(text: &str, followed: bool) -> Parsed {
+    let quoted = Options::new().with_fenced_tools(Fenced::Never);
+    let parsed = msg_xml::parse(text.as_bytes(), None, &quoted);
+    match followed && parsed.calls().next().is_none() {
+        true => msg_xml::parse(text.as_bytes(), None, &Options::new()),
+        false => parsed,
+    }
+}
+
+/// The complete calls and where they stand. Several calls of one block have a block each only where their sources are
+/// apart; others stay text.
+fn calls<'p>(parsed: &'p Parsed, text: &str) -> Vec<(std::ops::Range<usize>, &'p Call)> {
+    let mut found: Vec<(std::ops::Range<usize>, &Call)> = Vec::new();
+    for segment in &parsed.segments {
+        let SegmentKind::Call(call) = &segment.kind else { continue };
+        let span = segment.span.clone();
+        let apart = found.last().is_none_or(|(last, _)| last.end <= span.start);
+        if apart && span.start < span.end && text.get(span.clone()).is_some() {
+            found.push((span, call));
+        }
+    }
+    found
 }

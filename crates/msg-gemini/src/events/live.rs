@@ -12,8 +12,8 @@ use msg_core::{
 };
 use msg_json::Writer as JsonWriter;
 
-use super::order::Order;
-use super::words::{usage_metadata, word};
+use crate::events::Order;
+use crate::events::{usage_metadata, word};
 use crate::{WriteOptions, shape::GEMINI, stream::meaning, write::written};
 
 /// Calls are sent whole, so that one that was cut has no place (RQ-30).

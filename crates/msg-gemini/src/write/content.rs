@@ -3,7 +3,8 @@
 use msg_codec::codec::{Placed, Plan, Purpose, mask};
 use msg_core::{Message, Part, Role};
 
-use super::{Writer, group::Group};
+use super::Writer;
+use crate::write::Group;
 use crate::{
     read::{says, says_alone},
     shape::content,

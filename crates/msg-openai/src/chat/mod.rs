@@ -7,15 +7,13 @@
 //! {"choices":[{"message":{"role":"assistant","content":"hello"}}]}          response
 //! ```
 
-mod details;
 mod request;
 mod response;
 
 mod read;
 mod write;
 
-mod shape;
-pub(crate) mod signature;
+pub(crate) mod shape;
 
 use msg_codec::codec;
 use msg_core::{Message, Report, Role};
@@ -24,7 +22,7 @@ use serde_json::value::RawValue;
 
 use crate::{ReadOptions, WriteOptions};
 
-pub use details::unpack_details;
+pub use crate::chat::shape::unpack_details;
 pub use request::ChatRequest;
 pub use response::ChatResponse;
 

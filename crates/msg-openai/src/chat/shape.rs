@@ -1,7 +1,10 @@
 //! The objects of chat messages: their known members in canonical order (OA-2), and the variants in
 //! which real sources have them.
 
-use msg_codec::codec::Shape;
+use msg_codec::Json;
+use msg_codec::codec::{RawMember, Shape, object_members, object_of, text_of};
+use msg_core::{Maker, Message, Origin, Part, RawJson, Reasoning};
+use msg_json::{Writer, to_text};
 
 /// A message of any role.
 pub(super) mod message {
@@ -123,4 +126,198 @@ pub(super) mod block {
 
     /// The block had no signature, which the canonical writer gives no block.
     pub(crate) const TYPE_UNSIGNED: u8 = 1;
+}
+
+// The signature of a Gemini thought, which rides in `extra_content.google.thought_signature` of a
+// call (OA-1): taken out of that object and put back.
+
+/// An `extra_content` taken apart.
+pub(crate) struct Split<'a> {
+    pub(crate) signature: String,
+    /// The object without the signature, if anything is left of it.
+    pub(crate) rest: Option<RawJson>,
+    /// The source, if [`join`] would not give it back.
+    pub(super) odd: Option<&'a str>,
+}
+
+/// Takes the signature out; none if there is none, or it is not text.
+pub(crate) fn split(source: &str) -> Option<Split<'_>> {
+    let whole = RawJson::new(source).ok()?;
+    let members = object_members(&whole)?;
+    let google = members.iter().find(|it| it.name == "google")?;
+    let inside = RawJson::new(google.value).ok()?;
+    let inside = object_members(&inside)?;
+    let (signature, lone) =
+        text_of(inside.iter().find(|it| it.name == "thought_signature")?.value)?;
+    if signature.is_empty() || lone {
+        return None;
+    }
+    let kept: Vec<_> = inside.iter().filter(|it| it.name != "thought_signature").collect();
+    let google = (!kept.is_empty()).then(|| object_of(kept.iter().map(|it| (&*it.name, it.value))));
+    let rest: Vec<_> = members
+        .iter()
+        .filter_map(|it| match (&*it.name, &google) {
+            ("google", None) => None,
+            ("google", Some(left)) => Some(("google", left.text())),
+            (name, _) => Some((name, it.value)),
+        })
+        .collect();
+    let rest = (!rest.is_empty()).then(|| object_of(rest.into_iter()));
+    let signature = signature.into_owned();
+    let joined = join(&signature, rest.as_ref());
+    let odd = (RawJson::new(joined).ok()? != whole).then_some(source);
+    Some(Split { signature, rest, odd })
+}
+
+/// Puts a signature into an `extra_content`, after what is there.
+pub(super) fn join(signature: &str, rest: Option<&RawJson>) -> String {
+    let members = rest.and_then(object_members).unwrap_or_default();
+    let mut done = false;
+    let write = |it: &mut Writer<'_>| {
+        for member in &members {
+            if member.name == "google" && !done {
+                done = true;
+                google(it.key("google"), Some(member), signature);
+            } else {
+                it.key(&member.name).raw(member.value);
+            }
+        }
+        if !done {
+            google(it.key("google"), None, signature);
+        }
+    };
+    to_text(|it| it.object(write))
+}
+
+fn google(it: &mut Writer<'_>, rest: Option<&RawMember<'_>>, signature: &str) {
+    let rest = rest.and_then(|it| RawJson::new(it.value).ok());
+    let rest = rest.as_ref().and_then(object_members).unwrap_or_default();
+    it.object(|it| {
+        for member in rest.iter().filter(|it| it.name != "thought_signature") {
+            it.key(&member.name).raw(member.value);
+        }
+        it.key("thought_signature").str(signature);
+    });
+}
+
+// `reasoning_details` of OpenRouter and its like, with the seals that they hold (RQ-44): each goes to the member of the
+// model that its maker's seals have, so that it reaches the maker and no other provider.
+//
+// ```text
+// {"type":"reasoning.text","text":"hm","signature":"S","format":"anthropic-claude-v1"}     reasoning "hm", signature S
+// {"type":"reasoning.encrypted","data":"E","id":"rs_1","format":"openai-responses-v1"}     encrypted E of item rs_1
+// {"type":"reasoning.encrypted","data":"G","id":"call_1","format":"google-gemini-v1"}      signature of call_1
+// ```
+
+const DETAILS: &str = "reasoning_details";
+
+/// Puts the seals in `reasoning_details` to the thoughts and calls that they seal, for a format that has no such member.
+/// Details of unknown makers stay where they are. Linear.
+///
+/// ```
+/// use msg_openai::{ReadOptions, chat};
+///
+/// let json = br#"[{"role":"assistant","content":"4","reasoning":"2+2","reasoning_details":[
+///     {"type":"reasoning.text","text":"2+2","signature":"S","format":"anthropic-claude-v1"}]}]"#;
+/// let (mut document, _) = chat::read(json, &ReadOptions::new())?;
+/// let chat::Document::List(messages) = &mut document else { unreachable!("it is an array") };
+/// chat::unpack_details(messages);
+/// let thought = messages[0].reasoning().next();
+/// assert_eq!(thought.and_then(|it| it.signature.as_deref()), Some("S"));
+/// # Ok::<(), msg_openai::Error>(())
+/// ```
+pub fn unpack_details(messages: &mut [Message]) {
+    for message in messages {
+        let details = message.extra.get(&Origin::OpenAi, DETAILS).cloned();
+        if let Some(thoughts) = details.and_then(|it| thoughts(&it, message)) {
+            message.extra.remove(&Origin::OpenAi, DETAILS);
+            put(message, thoughts);
+        }
+    }
+}
+
+/// The thoughts of a list, the seals of calls given to their calls; none if something in it is not known.
+fn thoughts(list: &RawJson, message: &mut Message) -> Option<Vec<Reasoning>> {
+    let list = Json::from_valid(list.text());
+    let all: Vec<_> = list.elements().map(Detail::of).collect::<Option<_>>()?;
+    let mut res: Vec<(Option<String>, Reasoning)> = Vec::new();
+    let mut calls = Vec::new();
+    for detail in all {
+        match (detail.maker, detail.id) {
+            (Maker::Gemini, Some(id)) if detail.thought.encrypted.is_some() => {
+                calls.push((id, detail.thought.encrypted?));
+            }
+            // A thought of Gemini has no member for its seal, and is a thought without one.
+            (Maker::Gemini, _) if detail.thought.encrypted.is_some() => return None,
+            (Maker::OpenAi, id @ Some(_)) if res.last().is_some_and(|it| it.0 == id) => {
+                let (_, last) = res.last_mut()?;
+                last.encrypted = detail.thought.encrypted.or(last.encrypted.take());
+                let summary = detail.thought.summary.into_iter().flatten();
+                last.summary.get_or_insert_default().extend(summary);
+            }
+            (_, id) => res.push((id, detail.thought)),
+        }
+    }
+    let has_call = |id: &str| message.tool_calls().any(|it| it.id == id);
+    if !calls.iter().all(|it| has_call(&it.0)) {
+        return None;
+    }
+    for part in &mut message.parts {
+        if let Part::ToolCall(call) = part
+            && let Some(at) = calls.iter().position(|it| it.0 == call.id)
+        {
+            call.signature.get_or_insert(calls.swap_remove(at).1);
+        }
+    }
+    Some(res.into_iter().map(|it| it.1).collect())
+}
+
+/// Puts thoughts in the place of those that say the same without a seal.
+fn put(message: &mut Message, thoughts: Vec<Reasoning>) {
+    let is_sealed = |it: &Reasoning| {
+        [&it.signature, &it.redacted, &it.encrypted].into_iter().any(Option::is_some)
+    };
+    let is_plain = |it: &Part| matches!(it, Part::Reasoning(it) if !is_sealed(it));
+    let place = message.parts.iter().position(is_plain).unwrap_or(0);
+    if !thoughts.is_empty() {
+        message.parts.retain(|it| !is_plain(it));
+    }
+    let place = place.min(message.parts.len());
+    message.parts.splice(place..place, thoughts.into_iter().map(Part::Reasoning));
+}
+
+/// An element of the list.
+struct Detail {
+    maker: Maker,
+    id: Option<String>,
+    /// The thought; what is sealed of one of Gemini is `encrypted`, and goes to its call.
+    thought: Reasoning,
+}
+
+impl Detail {
+    /// None if it is of an unknown type or maker.
+    fn of(detail: Json<'_>) -> Option<Self> {
+        let text = |name: &str| {
+            let text = detail.get(name).and_then(Json::text)?;
+            Some(text.into_owned()).filter(|it| !it.is_empty())
+        };
+        let maker = Maker::of(&text("format")?)?;
+        let (id, mut thought) = (text("id"), Reasoning::default());
+        match (&*text("type")?, maker) {
+            ("reasoning.text", Maker::Anthropic) => {
+                thought.text = Some(text("text").unwrap_or_default());
+                thought.signature = text("signature");
+            }
+            ("reasoning.text", _) => thought.text = text("text"),
+            ("reasoning.summary", _) => thought.summary = text("summary").map(|it| vec![it]),
+            ("reasoning.encrypted", Maker::Anthropic) => thought.redacted = Some(text("data")?),
+            ("reasoning.encrypted", _) => thought.encrypted = Some(text("data")?),
+            _ => return None,
+        }
+        if let (Maker::OpenAi, Some(id)) = (maker, &id) {
+            let item = RawJson::written(|it| it.object(|it| it.key("id").str(id)));
+            thought.extra.insert(Origin::Responses, "item", item);
+        }
+        Some(Self { maker, id, thought })
+    }
 }

@@ -9,7 +9,8 @@ use msg_core::{
 };
 use msg_json::Writer;
 
-use super::{end, is_end, lose_part, lost_name, unsent_arguments};
+use super::{is_end, lose_part, lost_name, unsent_arguments};
+use crate::events;
 use crate::{TextParts, WriteOptions, chat};
 
 /// Writes the events of any stream as chunks of Chat Completions, as they arrive.
@@ -132,7 +133,7 @@ impl ChunkWriter {
             if let Some(usage) = &self.usage {
                 self.chunk(out, |it| {
                     it.key("choices").array([], |_, _: ()| {});
-                    end::write_usage(it.key("usage"), usage, &end::CHAT);
+                    events::write_usage(it.key("usage"), usage, &events::CHAT);
                 });
             }
             out.extend_from_slice(b"data: [DONE]\n\n");

@@ -6,11 +6,9 @@ use msg_codec::{ENDED_EARLY, EventOptions};
 use msg_core::{CallKind, Code, Diagnostic, FinishReason, Report, StreamEvent, ToolCall, Usage};
 use msg_json::Writer;
 
-use super::{
-    end::{self, End},
-    item::{Call, Kind, Open, id_of, prefix},
-    lose_part, lost_name, unsent_arguments,
-};
+use super::{lose_part, lost_name, unsent_arguments};
+use crate::events;
+use crate::events::{Call, End, Kind, Open, id_of, prefix};
 
 /// Writes the events of any stream as events of the Responses API, as they arrive.
 ///
@@ -153,7 +151,7 @@ impl ResponseEventWriter {
         it.key("output").array(items, |it, item| it.raw(item));
         defaults(it);
         match self.usage.as_ref().filter(|_| status != "in_progress") {
-            Some(usage) => end::write_usage(it.key("usage"), usage, &end::RESPONSES),
+            Some(usage) => events::write_usage(it.key("usage"), usage, &events::RESPONSES),
             None => it.key("usage").null(),
         }
     }

@@ -5,7 +5,8 @@ use msg_codec::{Assembled, EventOptions, Json};
 use msg_core::{Code, Diagnostic, Message, Origin, Part, RawJson, Report};
 use msg_json::{Writer, to_text};
 
-use super::{item::id_of, responses::ResponseEventWriter};
+use super::responses::ResponseEventWriter;
+use crate::events::id_of;
 use crate::{WriteOptions, responses};
 
 /// Appends the stream that would give this result: one item after the other, each as a whole. What the

@@ -9,10 +9,10 @@ use msg_codec::{AssembledChoice, Sink, StreamState};
 use msg_codec::{Json, Str};
 use msg_core::{CallKind, Origin, Part, Reasoning};
 
-use super::audio::SpokenAudio;
 use super::delta::Delta;
-use super::details::Details;
-use crate::chat::signature;
+use crate::chat::shape;
+use crate::stream::delta::Details;
+use crate::stream::delta::SpokenAudio;
 
 /// What the one string of a chunk was appended to, in the choice of this index.
 #[derive(Debug, Clone, Copy)]
@@ -273,8 +273,7 @@ impl Choice {
             if !step.text_gauge().take(value.source().len()) {
                 continue;
             }
-            let split =
-                (key == "extra_content").then(|| signature::split(value.source())).flatten();
+            let split = (key == "extra_content").then(|| shape::split(value.source())).flatten();
             let kept = match split {
                 Some(split) => {
                     slot.signature = Some(split.signature);

@@ -8,8 +8,10 @@
 
 use std::borrow::Cow;
 
-use msg_codec::Json;
-use msg_json::{JsonError, Kind, Reader};
+use msg_codec::stream::{Channel, Merged, Step};
+use msg_codec::{Json, Str};
+use msg_core::{Audio, Origin, RawJson};
+use msg_json::{JsonError, Kind, Reader, to_text};
 
 /// The members of a chunk that count, but its choices.
 const CHUNK: [&str; 7] = ["id", "model", "created", "object", "usage", "error", "obfuscation"];
@@ -152,4 +154,105 @@ fn put<'a, const N: usize>(
     let Some(at) = names.iter().position(|it| *it == key) else { return Ok(Some(value)) };
     found[at] = Some(value);
     Ok(None)
+}
+
+// The `audio` of a choice, whose data and transcript grow by deltas (OA-18).
+
+/// The audio so far.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct SpokenAudio {
+    id: Option<String>,
+    data: Channel,
+    transcript: Channel,
+    unknown: Merged,
+}
+
+impl SpokenAudio {
+    /// Takes the members of a delta.
+    pub(crate) fn take(&mut self, audio: Json<'_>, step: &mut Step<'_, '_>) {
+        for (key, value) in audio.members() {
+            let gauge = &mut step.text_gauge();
+            match (&*key, value.string()) {
+                ("id", Some(_)) if self.id.is_none() => {
+                    self.id = value.text().map(Cow::into_owned);
+                }
+                ("id", _) => {}
+                ("data", Some(text)) => drop(self.data.push(text, gauge)),
+                ("transcript", Some(text)) => drop(self.transcript.push(text, gauge)),
+                _ => self.unknown.add(&key, value, gauge),
+            }
+        }
+    }
+
+    /// The part that it is at its end.
+    pub(crate) fn close(mut self, step: &mut Step<'_, '_>) -> Audio {
+        self.data.end(&mut step.text_gauge());
+        self.transcript.end(&mut step.text_gauge());
+        let text = |it: Channel| (!it.is_empty()).then(|| it.into_text());
+        let (data, transcript) = (text(self.data), text(self.transcript));
+        let mut audio = Audio { id: self.id, data, transcript, ..Audio::default() };
+        self.unknown.into_extra(&Origin::OpenAi, &mut audio.extra);
+        audio
+    }
+}
+
+// `reasoning_details` of OpenRouter and its like (OA-18): a list whose last element grows by
+// deltas. Kept whole, because providers want it back as it was.
+
+/// The list so far.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Details {
+    elements: Vec<Element>,
+}
+
+/// One element, and what the deltas that it grows by have in common: type and index, as JSON.
+#[derive(Debug, Clone, Default)]
+struct Element {
+    kind: String,
+    index: String,
+    members: Merged,
+}
+
+impl Details {
+    /// Takes the details of one delta.
+    pub(crate) fn add(&mut self, details: Json<'_>, step: &mut Step<'_, '_>) {
+        for detail in details.elements().filter(|it| it.is_object()) {
+            let [kind, index] =
+                detail.pick(["type", "index"]).map(|it| it.map_or("", Json::source));
+            if !self.elements.last().is_some_and(|it| it.kind == kind && it.index == index) {
+                if !step.text_gauge().take(kind.len() + index.len() + size_of::<Element>()) {
+                    return;
+                }
+                let (kind, index) = (kind.to_owned(), index.to_owned());
+                self.elements.push(Element { kind, index, members: Merged::default() });
+            }
+            let Some(last) = self.elements.last_mut() else { return };
+            let gauge = &mut step.text_gauge();
+            for (name, value) in detail.members() {
+                match &*name {
+                    "text" | "summary" | "data" => last.members.grow(&name, value, gauge),
+                    _ => last.members.set(&name, value, gauge),
+                }
+            }
+        }
+    }
+
+    /// The readable text of the details of one delta.
+    pub(crate) fn texts(details: Json<'_>) -> impl Iterator<Item = Str<'_>> {
+        details.elements().filter_map(|detail| {
+            detail.get("text").and_then(Json::filled).or_else(|| detail.get("summary")?.filled())
+        })
+    }
+
+    /// The list as JSON; none if nothing came.
+    pub(crate) fn into_json(self) -> Option<RawJson> {
+        if self.elements.is_empty() {
+            return None;
+        }
+        let elements = self.elements.into_iter().map(|it| it.members.into_json());
+        RawJson::new(to_text(|it| {
+            it.array(elements, |it, json| it.raw(if json.is_empty() { "{}" } else { &json }));
+        }))
+        .ok()
+    }
 }

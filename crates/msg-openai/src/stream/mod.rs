@@ -6,11 +6,9 @@
 //! {"type":"response.output_text.delta","output_index":0,"delta":"Hi"}       responses: one of items
 //! ```
 
-mod audio;
 mod chat;
 mod choice;
 mod delta;
-mod details;
 
 mod items;
 mod output;

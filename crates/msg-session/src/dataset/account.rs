@@ -1,7 +1,7 @@
 //! Which answers are supervised, and that no call is lost: copies of earlier answers have weight 0, and each call of a
 //! session is in one answer with weight 1, or named.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use msg_core::{Message, Part, Role};
 
@@ -52,7 +52,7 @@ pub(super) struct Account {
     /// The session that an answer was counted for, by what is said up to it: a fork repeats its parent.
     owners: HashMap<u128, usize>,
     /// How often each call is in the sessions, less how often it is supervised.
-    open: HashMap<(usize, String), i64>,
+    open: BTreeMap<(usize, String), i64>,
     calls_in: usize,
     calls_out: usize,
     reasons: HashMap<(usize, String), String>,

@@ -2,7 +2,7 @@
 //! branch (SE-3, SE-161).
 
 use std::collections::{HashSet, VecDeque};
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{Hash, Hasher};
 
 use msg_core::{Message, Part, ToolResult, native};
 
@@ -162,8 +162,9 @@ fn is_invented(result: &ToolResult) -> bool {
 }
 
 /// What the parts up to each one say, with the message that each is of. Who made a message is no part of it.
+#[expect(clippy::disallowed_types, reason = "hashes are compared within one run only")]
 fn prefixes_of_parts(messages: &[Message]) -> Vec<(usize, u128)> {
-    let mut hashers = (DefaultHasher::new(), DefaultHasher::new());
+    let mut hashers = (std::hash::DefaultHasher::new(), std::hash::DefaultHasher::new());
     1_u8.hash(&mut hashers.1);
     let mut res = Vec::new();
     for (at, message) in messages.iter().enumerate() {

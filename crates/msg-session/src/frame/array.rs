@@ -5,9 +5,9 @@ use std::ops::Range;
 
 use msg_json::{Problem, Reader};
 
-use super::text::{clean, line_of};
 use crate::edit::{Edit, apply};
 use crate::finding::{Finding, Place};
+use crate::frame::line::{clean, line_of};
 use crate::json::{BLANKS, Object, Value};
 
 /// A document behind the frame rules.

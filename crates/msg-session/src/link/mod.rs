@@ -15,7 +15,6 @@
 
 mod calls;
 mod content;
-mod image;
 pub(crate) mod limits;
 mod media;
 mod model;
@@ -23,7 +22,7 @@ mod plan;
 mod results;
 mod server;
 
-pub(crate) use image::measure;
+pub(crate) use crate::link::media::measure;
 pub(crate) use media::{Look, Media};
 pub(crate) use model::{BlockKind, Content, Rules, Sender, Sent};
 pub(crate) use plan::{Plan, messages};
@@ -40,6 +39,6 @@ pub(crate) fn check<'a>(sent: &'a [Sent<'a>], rules: &'a Rules) -> Plan<'a> {
 /// Checks what is left of the content, behind all other mends.
 pub(crate) fn check_content(plan: &mut Plan<'_>) {
     content::check(plan);
-    image::check(plan);
+    media::check(plan);
     content::check_first(plan);
 }

@@ -8,7 +8,7 @@ use msg_core::{Image, Message, Part, Reasoning, Report, Role, ToolCall, ToolResu
 use msg_json::{TextState, Writer, classify};
 
 use super::blocks::{in_a_line, parts_but_results, results_behind, spoken};
-use super::options::WriteOptions;
+use crate::write::WriteOptions;
 
 pub(super) fn write(messages: &[Message], options: &WriteOptions, _: &mut Report) -> Vec<u8> {
     document(messages, options, &Extras::default())

@@ -4,7 +4,7 @@ use msg_core::{Message, Report, Role};
 use msg_json::to_text;
 
 use super::blocks::write_block;
-use super::options::WriteOptions;
+use crate::write::WriteOptions;
 
 pub(super) fn write(messages: &[Message], _: &WriteOptions, _: &mut Report) -> Vec<u8> {
     // Results and the words of the user behind them are one message.

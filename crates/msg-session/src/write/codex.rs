@@ -6,8 +6,8 @@ use msg_json::{Writer, to_text};
 use msg_openai::responses;
 
 use super::blocks::in_a_line;
-use super::options::WriteOptions;
 use crate::json::Value;
+use crate::write::WriteOptions;
 
 pub(super) fn write(messages: &[Message], options: &WriteOptions, report: &mut Report) -> Vec<u8> {
     let mut lines = Lines { options, out: Vec::new() };

@@ -6,7 +6,7 @@ use msg_core::{Message, Report, Role, ToolCall, ToolResult};
 use msg_json::Writer;
 
 use super::blocks::{record_id, write_arguments};
-use super::options::WriteOptions;
+use crate::write::WriteOptions;
 
 pub(super) fn write(messages: &[Message], options: &WriteOptions, _: &mut Report) -> Vec<u8> {
     let mut events = Events { options, out: Vec::new(), parent: None, count: 0 };

@@ -5,7 +5,7 @@ use msg_json::{Writer, to_text};
 use msg_openai::chat;
 
 use super::blocks::{in_a_line, write_arguments};
-use super::options::WriteOptions;
+use crate::write::WriteOptions;
 
 /// A fine-tuning line.
 pub(super) fn openai_jsonl(messages: &[Message], _: &WriteOptions, report: &mut Report) -> Vec<u8> {

@@ -4,7 +4,7 @@ use msg_core::{Message, Part, Report, Role, ToolResult};
 use msg_json::{Writer, to_text};
 
 use super::blocks::{data_url, parts_but_results, results_behind, spoken, write_arguments};
-use super::options::WriteOptions;
+use crate::write::WriteOptions;
 
 pub(super) fn write(messages: &[Message], options: &WriteOptions, _: &mut Report) -> Vec<u8> {
     let mut out = Vec::new();

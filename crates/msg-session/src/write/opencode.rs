@@ -4,7 +4,7 @@ use msg_core::{Message, Part, Report, Role, ToolCall, ToolResult};
 use msg_json::{Writer, to_text};
 
 use super::blocks::{parts_but_results, results_behind, spoken, write_arguments, write_ui_part};
-use super::options::WriteOptions;
+use crate::write::WriteOptions;
 
 pub(super) fn write(messages: &[Message], options: &WriteOptions, _: &mut Report) -> Vec<u8> {
     let session = format!("ses_{}", options.session_id.replace('-', ""));

@@ -6,7 +6,7 @@ use msg_core::{Message, Part, Report, Role, ToolResult};
 use msg_json::Writer;
 
 use super::blocks::{data_url, parts_but_results, write_arguments};
-use super::options::WriteOptions;
+use crate::write::WriteOptions;
 
 pub(super) fn write(messages: &[Message], options: &WriteOptions, _: &mut Report) -> Vec<u8> {
     let time = crate::turns::milliseconds(&options.now);

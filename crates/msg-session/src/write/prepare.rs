@@ -4,9 +4,9 @@
 use msg_core::{Code, Diagnostic, Message, Part, Report, Role};
 
 use super::blocks::data_url;
-use super::options::{Context, Signatures, WriteOptions};
 use crate::Dialect;
 use crate::context;
+use crate::write::{Context, Signatures, WriteOptions};
 
 /// The messages that are written.
 #[derive(Default)]

@@ -7,7 +7,7 @@ use msg_json::Writer;
 
 use super::blocks::{parts_but_results, record_id, write_arguments};
 use super::gemini_cli::{response, user_part};
-use super::options::WriteOptions;
+use crate::write::WriteOptions;
 
 pub(super) fn write(messages: &[Message], options: &WriteOptions, _: &mut Report) -> Vec<u8> {
     let mut records = Records { options, out: Vec::new(), parent: None, count: 0 };

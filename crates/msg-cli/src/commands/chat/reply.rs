@@ -20,7 +20,7 @@ use msg_document::Provider;
 use super::saved::Saved;
 use super::sending::{Piece, send};
 use super::show::Show;
-use super::stop::Stop;
+use crate::commands::chat::sending::Stop;
 use crate::endpoint::Endpoint;
 
 /// How often it is looked whether somebody wants to stop, while nothing comes.

@@ -1,13 +1,21 @@
 //! The thread that sends a request and reads what comes, asking again where the endpoint says later.
 
-use std::io::{self, Read};
+use std::io::Read;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::SyncSender;
-use std::thread;
 use std::time::Duration;
+use std::{io, thread};
 
+use msg_openai::ClientHeaders;
+use signal_hook::consts::SIGINT;
 use ureq::BodyReader;
 
 use crate::endpoint::{Endpoint, Unanswered};
+use crate::signals::is_ignored;
+#[cfg(unix)]
+use signal_hook::consts::{SIGHUP, SIGTERM};
 
 /// The longest that is waited before a request is sent again.
 const LONGEST: Duration = Duration::from_secs(60);
@@ -80,5 +88,77 @@ fn read(endpoint: &Endpoint, mut reply: BodyReader<'static>, pieces: &SyncSender
         if pieces.send(piece).is_err() || is_last {
             return;
         }
+    }
+}
+
+// The headers that name this client to the provider (OA-13): `--client-header project=P`.
+
+#[derive(Debug, Clone, clap::Args)]
+pub(super) struct ClientArgs {
+    /// Send the headers that name the client, with a value of your own: app, version, os, arch, project,
+    /// session, request or client; may be repeated.
+    #[arg(long = "client-header", value_name = "KEY=VALUE")]
+    client: Vec<Value>,
+}
+
+/// A value of the headers.
+#[derive(Debug, Clone)]
+struct Value {
+    name: String,
+    value: String,
+}
+
+impl FromStr for Value {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, value) = text.split_once('=').ok_or("expected KEY=VALUE")?;
+        let names = ClientHeaders::VALUES.map(|it| it.0);
+        if !names.contains(&name) {
+            return Err(format!("no value is called {name:?}, only {}", names.join(", ")));
+        }
+        Ok(Self { name: name.to_owned(), value: value.to_owned() })
+    }
+}
+
+impl ClientArgs {
+    /// The headers; none if none of their values was named.
+    pub(super) fn headers(&self) -> Vec<(&'static str, String)> {
+        if self.client.is_empty() {
+            return Vec::new();
+        }
+        let headers = ClientHeaders::new();
+        let headers = self.client.iter().try_fold(headers, |all, it| all.with(&it.name, &it.value));
+        headers.expect("because the names were checked when they were read").iter().collect()
+    }
+}
+
+// Whether somebody wants the run to end: Ctrl-C, or a signal that ends programs.
+//
+// The first one is a wish, so that what has come can be kept; a second one ends the program as it
+// always does. A signal that whoever started the program chose to ignore (`nohup`) stays ignored.
+
+#[cfg(unix)]
+const SIGNALS: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
+#[cfg(not(unix))]
+const SIGNALS: [i32; 1] = [SIGINT];
+
+/// A wish to end.
+pub(super) struct Stop(Arc<AtomicBool>);
+
+impl Stop {
+    /// Catches the signals from now on.
+    pub(super) fn on_signals() -> io::Result<Self> {
+        let stop = Arc::new(AtomicBool::new(false));
+        for signal in SIGNALS.into_iter().filter(|it| !is_ignored(*it)) {
+            signal_hook::flag::register_conditional_default(signal, Arc::clone(&stop))?;
+            signal_hook::flag::register(signal, Arc::clone(&stop))?;
+        }
+        Ok(Self(stop))
+    }
+
+    /// Whether a signal came.
+    pub(super) fn is_wanted(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
     }
 }

@@ -14,8 +14,8 @@ use crate::hooks::step;
 use crate::render::safe;
 use crate::sessions::large::{FileSource, SessionFile};
 use crate::sessions::load::{Loaded, load};
+use crate::sessions::places::Stamp;
 use crate::sessions::put_back::{Backup, beside, put_back, put_back_file};
-use crate::sessions::stamp::Stamp;
 use crate::sessions::{in_use, stores};
 
 /// What is said when a mended session is not sound (SE-93).

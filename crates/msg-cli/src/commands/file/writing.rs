@@ -2,22 +2,23 @@
 //!
 //! A line of `--jsonl` touches no file: the new document comes back (MF-48).
 
+use std::collections::VecDeque;
 use std::path::Path;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use msg_core::Diagnostic;
 use msg_document::to_json;
-use msg_file::store::{self, Appender, Durability};
-use msg_file::{AppendOptions, Document, Entry, Mode, refuse_other_kinds};
+use msg_file::store::{Appender, Durability};
+use msg_file::{AppendOptions, Document, Entry, Mode, Nonce, refuse_other_kinds, store};
 use serde::Serialize;
 
-use super::nonces::Nonces;
 use super::request::{Answered, FileArgs, Options, Request, failed, print, refused};
 use crate::context::Context;
 use crate::exit::{Failure, Status, refuse_if};
 use crate::input::Input;
 use crate::jsonl::Answer;
+use crate::random::random;
 use crate::signals;
 
 #[derive(Debug, Clone, clap::Args)]
@@ -166,4 +167,28 @@ pub(super) fn append_all(request: &Request, entries: Vec<Entry>) -> Answered {
     let appended =
         placed.iter().map(|it| At { id: &it.id, start: it.span.start, end: it.span.end }).collect();
     Ok(Answer::of(&Appended { output_b64: BASE64_STANDARD.encode(bytes), appended }, Status::Clean))
+}
+
+// Nonces for ids of calls: from the request, or from the system's generator (MF-37).
+
+/// Where nonces come from.
+pub(in crate::commands) enum Nonces {
+    /// Those of the request, in order.
+    Given(VecDeque<String>),
+    /// The system's generator.
+    System,
+}
+
+impl Nonces {
+    pub(in crate::commands) fn of(given: Option<Vec<String>>) -> Self {
+        given.map_or(Nonces::System, |it| Nonces::Given(it.into()))
+    }
+
+    /// The next one. A list that has come to its end gives empty ones, which are not nonces.
+    pub(in crate::commands) fn next(&mut self) -> Nonce {
+        match self {
+            Nonces::Given(list) => Nonce::from(list.pop_front().unwrap_or_default()),
+            Nonces::System => Nonce::from_random(random()),
+        }
+    }
 }

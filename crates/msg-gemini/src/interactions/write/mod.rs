@@ -10,7 +10,6 @@
 
 mod item;
 mod media;
-mod part;
 mod step;
 
 use std::collections::HashMap;

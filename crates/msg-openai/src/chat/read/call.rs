@@ -4,10 +4,8 @@ use msg_core::{CallKind, Part, Place, ToolCall};
 use msg_json::{JsonError, Kind, Reader};
 
 use super::OPENAI;
-use crate::chat::{
-    shape::{call, function},
-    signature,
-};
+use crate::chat::shape;
+use crate::chat::shape::{call, function};
 use msg_codec::codec::{Content, Context, Fields, Inner, NULL, Shape, bit, mask, text_of};
 
 /// Reads the array of calls.
@@ -84,7 +82,7 @@ impl<'a> Draft<'a> {
         let kind = self.kind()?;
         let id = self.fields.id(cx, call::ID)?;
         let (body, it) = self.body(&kind)?;
-        let signed = self.fields.raw(call::EXTRA_CONTENT).and_then(signature::split);
+        let signed = self.fields.raw(call::EXTRA_CONTENT).and_then(shape::split);
         if signed.is_some() {
             self.fields.set_raw(call::EXTRA_CONTENT, None);
         }

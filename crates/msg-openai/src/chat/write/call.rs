@@ -3,10 +3,8 @@
 use msg_core::{CallKind, ToolCall};
 
 use super::{OPENAI, Writer};
-use crate::chat::{
-    shape::{call, function},
-    signature,
-};
+use crate::chat::shape;
+use crate::chat::shape::{call, function};
 use msg_codec::codec::{Plan, RawMember, Shape, mask, members_of};
 
 impl Writer<'_> {
@@ -92,10 +90,10 @@ impl Writer<'_> {
         let signature = it.signature.as_deref()?;
         let rest = it.extra.get(&OPENAI, "extra_content");
         let source = self.objects.source(&it.extra, 2).filter(|source| {
-            signature::split(source)
+            shape::split(source)
                 .is_some_and(|it| it.signature == signature && it.rest.as_ref() == rest)
         });
-        Some(source.map_or_else(|| signature::join(signature, rest), str::to_owned))
+        Some(source.map_or_else(|| shape::join(signature, rest), str::to_owned))
     }
 }
 

@@ -2,11 +2,9 @@
 
 use msg_core::{Audio, Message, Part, Place, Role, ToolCall};
 
-use super::{
-    OPENAI, Writer,
-    content::{fits, is_reply},
-    reasoning,
-};
+use super::content::{fits, is_reply};
+use super::{OPENAI, Writer};
+use crate::chat::write::content;
 use crate::{
     EmptyContent,
     chat::{
@@ -73,14 +71,14 @@ impl Writer<'_> {
         let role = self.speaker(it);
         let plan = self.plan(&it.extra);
         let keeps_reasoning = self.options.keeps_reasoning(it);
-        let skip: &[&str] = if keeps_reasoning { &[] } else { &reasoning::MEMBERS };
+        let skip: &[&str] = if keeps_reasoning { &[] } else { &content::MEMBERS };
         let raw = members_of(&it.extra, &OPENAI, skip);
         let sorted = self.sort(it, plan, keeps_reasoning);
         let thoughts = if keeps_reasoning {
             self.thoughts(it, plan, &raw)
         } else {
             self.drop_reasoning(it);
-            reasoning::Thoughts::default()
+            content::Thoughts::default()
         };
         let refusal = self.refusal_text(&sorted);
         let is_lost = raw.is_empty() && sorted.is_empty() && thoughts.want() == 0;

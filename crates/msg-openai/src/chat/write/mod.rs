@@ -9,7 +9,6 @@
 mod call;
 mod content;
 mod message;
-mod reasoning;
 mod result;
 
 pub(crate) use content::text_of;

@@ -2,11 +2,17 @@
 
 use std::ops::Range;
 
-use msg_core::{CallKind, Message, Role, ToolCall, ToolResult};
+use msg_codec::codec::{NULL, Shape, Value, bit, mask, members_of, object_members};
+use msg_core::{
+    Audio, CallKind, Extra, File, Image, Message, Origin, Part, Place, Reasoning, Role, Text,
+    ToolCall, ToolResult,
+};
 
-use super::{Writer, content};
-use crate::responses::shape::{RESPONSES, item};
-use msg_codec::codec::{NULL, bit, mask};
+use super::Writer;
+use crate::ItemIds;
+use crate::chat::text_of;
+use crate::responses::shape::{ITEM, RESPONSES, item, part, text_type};
+use crate::text_blocks::{TextBlocks, blocks, write_block};
 
 impl Writer<'_> {
     /// The message item that holds these parts; those that have no place are noted. Without any
@@ -18,10 +24,10 @@ impl Writer<'_> {
         list: &mut msg_json::Writer<'_>,
     ) {
         let contents = || range.clone().map(|at| (at, &it.parts[at]));
-        for (at, part) in contents().filter(|it| !content::fits(it.1)) {
+        for (at, part) in contents().filter(|it| !fits(it.1)) {
             self.objects.losses.part(at, part.kind());
         }
-        let contents = || contents().filter(|it| content::fits(it.1));
+        let contents = || contents().filter(|it| fits(it.1));
         let Some((at, first)) = contents().next() else { return };
         for (at, part) in contents().skip(1) {
             for it in self.item_members(at, part.extra()) {
@@ -88,7 +94,7 @@ impl Writer<'_> {
         let raw = self.all_members(at, &it.extra);
         let mut parts = Vec::with_capacity(it.content.parts().len());
         for part in it.content.parts() {
-            if content::fits(part) {
+            if fits(part) {
                 parts.push((at, part));
             } else {
                 self.objects.losses.part(at, part.kind());
@@ -118,5 +124,196 @@ impl Writer<'_> {
             })
         });
         self.objects.losses.taken(Some(at), lost);
+    }
+}
+
+// Content parts of message items and tool outputs.
+
+/// Whether the format has a place for this part among the contents.
+pub(super) fn fits(it: &Part) -> bool {
+    match it {
+        Part::Text(_) | Part::Refusal(_) => true,
+        Part::Image(it) => it.url.is_some() || it.file_id.is_some(),
+        Part::File(it) => {
+            [&it.file_id, &it.url, &it.data, &it.filename].into_iter().any(Option::is_some)
+        }
+        Part::Audio(it) => it.id.is_none() && it.data.is_some(),
+        Part::Other(it) => match it.format {
+            Origin::Json => true,
+            Origin::Responses => matches!(it.place, None | Some(Place::Content)),
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+impl Writer<'_> {
+    /// Whether a part is written as a string where it is the only one and a string is possible.
+    pub(super) fn is_plain(&self, it: &Part) -> bool {
+        text_of(it).is_some()
+            && self.objects.plan(it.extra(), 1).slots().is_none()
+            && it.extra().iter(&RESPONSES).all(|(name, _)| name == ITEM)
+    }
+
+    /// Parts as an array.
+    pub(super) fn parts<'m>(
+        &mut self,
+        parts: impl Iterator<Item = (usize, &'m Part)>,
+        is_assistant: bool,
+        out: &mut Vec<u8>,
+    ) {
+        msg_json::Writer::new(out).array(parts, |it, (at, part)| {
+            it.value(|out| self.content_part(at, part, is_assistant, out));
+        });
+    }
+
+    fn content_part(&mut self, at: usize, it: &Part, is_assistant: bool, out: &mut Vec<u8>) {
+        self.objects.losses.foreign(it.extra(), Some(&RESPONSES), Some(at));
+        match it {
+            Part::Text(text) => self.text(at, text, is_assistant, out),
+            Part::Refusal(it) => {
+                self.flat(
+                    at,
+                    &it.extra,
+                    &part::REFUSAL,
+                    &["refusal".into(), (&it.text).into()],
+                    out,
+                );
+            }
+            Part::Image(it) => self.image(at, it, out),
+            Part::File(it) => self.file(at, it, out),
+            Part::Audio(it) => self.audio(at, it, out),
+            Part::Other(other) if other.format == RESPONSES => {
+                out.extend_from_slice(other.value.text().as_bytes());
+            }
+            _ => {
+                self.objects.text_losses(at, it);
+                let text = text_of(it).unwrap_or_default();
+                let kind = part::TEXT_TYPES[text_type(is_assistant)];
+                write_block(&mut msg_json::Writer::new(out), kind, text);
+            }
+        }
+    }
+
+    fn text(&mut self, at: usize, it: &Text, is_assistant: bool, out: &mut Vec<u8>) {
+        let place = match self.objects.plan(&it.extra, 1).variant(part::TYPE) {
+            0 => text_type(is_assistant),
+            variant => usize::from(variant) - 1,
+        };
+        let kind = part::TEXT_TYPES.get(place).copied().unwrap_or(part::TEXT_TYPES[0]);
+        self.flat(at, &it.extra, &part::TEXT, &[kind.into(), (&it.text).into()], out);
+    }
+
+    fn image(&mut self, at: usize, it: &Image, out: &mut Vec<u8>) {
+        self.objects.losses.members(Some(at), &[("media_type", it.media_type.is_some())]);
+        let [url, file_id, detail] =
+            [&it.url, &it.file_id, &it.detail].map(|it| it.as_deref().into());
+        self.flat(at, &it.extra, &part::IMAGE, &["input_image".into(), url, file_id, detail], out);
+    }
+
+    fn file(&mut self, at: usize, it: &File, out: &mut Vec<u8>) {
+        self.objects.losses.members(Some(at), &[("media_type", it.media_type.is_some())]);
+        let members = [&it.file_id, &it.url, &it.data, &it.filename];
+        let [file_id, url, data, filename] = members.map(|it| it.as_deref().into());
+        let values = ["input_file".into(), file_id, url, data, filename];
+        self.flat(at, &it.extra, &part::FILE, &values, out);
+    }
+
+    /// A part whose members have these values.
+    fn flat(
+        &mut self,
+        at: usize,
+        extra: &Extra,
+        shape: &Shape,
+        values: &[Value<'_>],
+        out: &mut Vec<u8>,
+    ) {
+        let raw = members_of(extra, &RESPONSES, &[ITEM]);
+        self.objects.object(at, (&raw, self.objects.plan(extra, 1)), shape, values, out);
+    }
+
+    fn audio(&mut self, at: usize, it: &Audio, out: &mut Vec<u8>) {
+        self.objects.losses.members(Some(at), &[("transcript", it.transcript.is_some())]);
+        let raw = members_of(&it.extra, &RESPONSES, &[ITEM, "input_audio"]);
+        let inner = it.extra.get(&RESPONSES, "input_audio").and_then(object_members);
+        let inner = inner.unwrap_or_default();
+        let (plan, inner_plan) = (self.objects.plan(&it.extra, 1), self.objects.plan(&it.extra, 2));
+        let values = [it.data.as_deref().into(), it.format.as_deref().into()];
+        let shape = &part::AUDIO_BODY;
+        let object = self.objects.inner_object(at, (&inner, inner_plan), shape, &values);
+        let values = ["input_audio".into(), Value::Json(&object)];
+        self.objects.object(at, (&raw, plan), &part::AUDIO, &values, out);
+    }
+}
+
+// Reasoning items.
+
+impl Writer<'_> {
+    pub(super) fn reasoning(&mut self, at: usize, it: &Reasoning, list: &mut msg_json::Writer<'_>) {
+        let plan = self.objects.plan(&it.extra, 0);
+        if it.encrypted.is_none() && !self.is_accepted(it) {
+            let text =
+                "the API refuses reasoning that has neither an item id nor encrypted content";
+            return self.objects.losses.warn("convert::lost-part", Some(at), text);
+        }
+        self.objects.losses.foreign(&it.extra, Some(&RESPONSES), Some(at));
+        let lost = [("signature", it.signature.is_some()), ("redacted", it.redacted.is_some())];
+        self.objects.losses.members(Some(at), &lost);
+        let raw = self.all_members(at, &it.extra);
+        let has_raw_summary = it.summary.is_none() && raw.iter().any(|it| it.name == "summary");
+        let has_summary =
+            it.summary.is_some() || (plan.may_have(item::SUMMARY) && !has_raw_summary);
+        let want = bit(item::TYPE)
+            | mask(has_summary, item::SUMMARY)
+            | mask(it.text.is_some(), item::CONTENT)
+            | mask(it.encrypted.is_some(), item::ENCRYPTED);
+        self.n_items += 1;
+        let lost = list.value(|out| {
+            item::SHAPE.write(out, plan, want, &raw, |out, code| match code {
+                item::TYPE => msg_json::write_str(out, "reasoning"),
+                item::SUMMARY => self.summary(it, out),
+                item::CONTENT => self.texts(it, out),
+                _ => msg_json::write_str(out, it.encrypted.as_deref().unwrap_or_default()),
+            })
+        });
+        self.objects.losses.taken(Some(at), lost);
+    }
+
+    /// Whether the item goes out without encrypted content: for its id, or because it came with
+    /// neither.
+    fn is_accepted(&self, it: &Reasoning) -> bool {
+        let members = it.extra.get(&RESPONSES, ITEM).and_then(object_members);
+        if members.is_some_and(|all| all.iter().any(|it| it.name == "id")) {
+            return self.options.item_ids == ItemIds::Keep;
+        }
+        self.objects.plan(&it.extra, 0).slots().is_some()
+    }
+
+    fn summary(&self, it: &Reasoning, out: &mut Vec<u8>) {
+        let texts = it.summary.as_deref().unwrap_or_default();
+        let source = self.objects.source(&it.extra, 1);
+        let is_same = |it: &TextBlocks| it.texts == texts;
+        write_blocks("summary_text", source, is_same, texts.iter().map(String::as_str), out);
+    }
+
+    fn texts(&self, it: &Reasoning, out: &mut Vec<u8>) {
+        let text = it.text.as_deref().unwrap_or_default();
+        let source = self.objects.source(&it.extra, 2);
+        let is_same = |it: &TextBlocks| it.texts.join("\n\n") == text;
+        write_blocks("reasoning_text", source, is_same, [text], out);
+    }
+}
+
+/// Writes blocks, from their source where that still says the same.
+fn write_blocks<'t>(
+    kind: &str,
+    source: Option<&str>,
+    is_same: impl Fn(&TextBlocks) -> bool,
+    texts: impl IntoIterator<Item = &'t str>,
+    out: &mut Vec<u8>,
+) {
+    match source.filter(|it| TextBlocks::read(it, kind).is_some_and(|it| is_same(&it))) {
+        Some(source) => out.extend_from_slice(source.as_bytes()),
+        None => out.extend_from_slice(blocks(kind, texts).as_bytes()),
     }
 }

@@ -5,9 +5,7 @@
 //! assistant: reasoning, text, call a   ─▶   {"type":"reasoning",…}, {"type":"message",…}, {"type":"function_call","call_id":"a",…}
 //! ```
 
-mod content;
 mod item;
-mod reasoning;
 
 use std::ops::Range;
 

@@ -8,7 +8,6 @@
 //! {"type":"web_search_call","id":"ws_1", …}                                           Other, carried whole
 //! ```
 
-mod parts;
 mod pieces;
 mod whole;
 

@@ -8,12 +8,9 @@
 //!
 //! One record a block: records of one `message.id` are one message.
 
-mod branches;
-mod kept;
 mod mend;
 mod node;
 mod path;
-mod thinking;
 mod tree;
 mod usage;
 
@@ -58,7 +55,7 @@ impl LineRules for ClaudeCode {
         let path = path::read(&nodes, &tree, leaf);
         let rules = Rules { has_marks: lines.has_marks(), ..rules(options) };
         let mut plan = crate::link::check(&path.sent, &rules);
-        thinking::check(&mut plan, options);
+        tree::check(&mut plan, options);
         crate::link::check_content(&mut plan);
         Ok(finish(&nodes, &tree, &path, plan, options))
     }
@@ -71,7 +68,7 @@ fn view(nodes: &Nodes<'_>, options: &RepairOptions) -> Result<View, Error> {
     let mut view = View { usage: usage::of(nodes), ..View::default() };
     messages(&mut view, &path.sent, true, anthropic::part);
     view.note_makers(|at| maker(nodes.message(at).and_then(|it| it.text("model")), None));
-    view.branches = branches::of(nodes, &tree, &path.records);
+    view.branches = tree::of(nodes, &tree, &path.records);
     view.findings.clone_from(&nodes.lines.findings);
     view.findings.append(&mut tree.findings);
     Ok(view)
@@ -112,7 +109,7 @@ fn finish(
     findings.extend(tree::unknown_records(nodes));
     findings.extend(split_results(nodes, path, chains));
     findings.extend(path.lost_replies.iter().map(|it| lost_reply(nodes, it)));
-    findings.extend(kept::check(nodes, tree, &path.records));
+    findings.extend(node::check(nodes, tree, &path.records));
     let time = missing_time(nodes, path);
     findings.extend(time.as_ref().map(|it| it.0.clone()));
     let mut edits = plan.take_edits();
@@ -132,7 +129,7 @@ fn finish(
     mend.links_of(tree, options.all);
     mend.plan(&mut plan, path, chains);
     mend.write(tree, &mut edits);
-    edits.extend(kept::mend(nodes, tree, &path.records, |it| mend.removes(it)));
+    edits.extend(node::mend(nodes, tree, &path.records, |it| mend.removes(it)));
     edits.extend(time.and_then(|it| it.1));
     let left = mend.records_left();
     Mends::new(nodes.list.len(), left, findings, edits)

@@ -11,9 +11,9 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::kept;
 use super::node::{Kind, Nodes};
 use super::tree::Tree;
+use crate::dialects::claude_code::node;
 use crate::link::{Content, Sender, Sent};
 use crate::parts::anthropic;
 
@@ -40,8 +40,8 @@ pub(super) struct LostReply {
 
 pub(super) fn read<'a>(nodes: &'a Nodes<'_>, tree: &Tree<'_>, leaf: Option<usize>) -> Path<'a> {
     let records = tree.path(leaf);
-    let order = kept::with_kept(nodes, tree, &records);
-    let boundary = kept::last_boundary(nodes, &records);
+    let order = node::with_kept(nodes, tree, &records);
+    let boundary = node::last_boundary(nodes, &records);
     let beside = Beside::of(nodes, tree, &order, boundary.unwrap_or(0));
     let mut gather = Gather { nodes, beside, sent: Vec::new(), gathered: Vec::new() };
     gather.all(&order);

@@ -4,7 +4,13 @@
 use std::collections::HashMap;
 
 use super::node::{Kind, Nodes};
+use crate::branches::{Branch, BranchKind};
+use crate::dialects::claude_code::node::Node;
 use crate::finding::Finding;
+use crate::json::Value;
+use crate::link::{BlockKind, Plan};
+use crate::options::RepairOptions;
+use crate::provider_error::ProviderError;
 
 /// The links between records.
 pub(super) struct Tree<'n> {
@@ -237,4 +243,87 @@ fn first_of_cycles(parents: &[Option<u32>]) -> Vec<usize> {
 pub(super) fn unknown_records(nodes: &Nodes<'_>) -> Vec<Finding> {
     let unknown = nodes.list.iter().enumerate().filter(|it| it.1.kind == Kind::Unknown);
     unknown.map(|(at, _)| super::super::unknown_record(nodes.lines.place(at))).collect()
+}
+
+// The branches of a tree (SE-3): leaves beside the active path, each with the records that only it has.
+
+/// The branches, in the order of their leaves. Linear: a record is counted for one branch only.
+pub(super) fn of(nodes: &Nodes<'_>, tree: &Tree<'_>, path: &[usize]) -> Vec<Branch> {
+    let count = nodes.list.len();
+    let (mut has_child, mut is_seen) = (vec![false; count], vec![false; count]);
+    tree.parents.iter().flatten().for_each(|it| has_child[*it as usize] = true);
+    path.iter().for_each(|it| is_seen[*it] = true);
+    let first = path.first().copied();
+    let mut res = Vec::new();
+    for at in (0..count).rev() {
+        let node = &nodes.list[at];
+        let is_leaf = !has_child[at] && !is_seen[at] && !tree.is_repeated[at];
+        let (true, Some(leaf)) = (is_leaf, id(nodes, at)) else { continue };
+        let mut own = Vec::new();
+        let mut next = Some(at);
+        while let Some(it) = next.filter(|it| !is_seen[*it]) {
+            is_seen[it] = true;
+            own.push(it);
+            next = tree.parents[it].map(|it| it as usize);
+        }
+        if !own.iter().any(|it| nodes.list[*it].is_message()) {
+            continue;
+        }
+        let record = u32::try_from(at).unwrap_or(u32::MAX);
+        let kind = kind(node, next.is_some(), first.is_some_and(|it| at < it));
+        res.push(Branch { leaf, record, kind, records: own.len() });
+    }
+    res.reverse();
+    res
+}
+
+fn kind(leaf: &Node, joins: bool, is_before: bool) -> BranchKind {
+    match (leaf.is_sidechain, joins, is_before) {
+        (true, ..) => BranchKind::Sidechain,
+        (false, false, true) => BranchKind::Compacted,
+        _ => BranchKind::Abandoned,
+    }
+}
+
+fn id(nodes: &Nodes<'_>, at: usize) -> Option<String> {
+    let source = nodes.uuid(at)?;
+    Value { source, at: 0 }.text().map(Into::into)
+}
+
+// Thinking that goes on request: what a provider's message refuses, or all of it (SE-45). Signatures
+// cannot be checked here.
+
+pub(super) fn check(plan: &mut Plan<'_>, options: &RepairOptions) {
+    if options.drop_thinking {
+        let message = "thinking block, to be removed on request";
+        for at in 0..plan.messages.len() {
+            drop(plan, at, "session::dropped-thinking", message);
+        }
+    }
+    let refused = options.error.as_deref().map(ProviderError::read);
+    let refused = refused.filter(|it| it.is_about_thinking).and_then(|it| it.message);
+    let numbers = refused.map(|it| (it, plan.numbers()));
+    for (at, _) in numbers
+        .iter()
+        .flat_map(|(wanted, numbers)| numbers.iter().enumerate().filter(move |it| it.1 == wanted))
+    {
+        let message = "the provider refuses this thought; it may then ask for thinking in the last \
+                       message: resume once with thinking off";
+        drop(plan, at, "session::refused-thinking", message);
+    }
+}
+
+fn drop(plan: &mut Plan<'_>, message: usize, code: &'static str, text: &'static str) {
+    for sent in plan.messages[message].clone() {
+        for block in 0..plan.sent[sent].blocks().len() {
+            let kind = &plan.sent[sent].blocks()[block].kind;
+            if plan.is_dropped((sent, block)) || !matches!(kind, BlockKind::Thinking { .. }) {
+                continue;
+            }
+            plan.drop_block((sent, block));
+            let place = plan.sent[sent].place.with_block(block);
+            let finding = Finding::error(code, place, text);
+            plan.findings.push(finding.mended("remove the thinking block", true));
+        }
+    }
 }

@@ -9,9 +9,7 @@
 //! ```
 
 mod header;
-mod items;
 mod mend;
-mod ordinals;
 mod path;
 mod rules;
 mod usage;

@@ -3,8 +3,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::items::{Family, Item, Kind};
 use super::path::Path;
+use crate::dialects::codex::path::{Family, Item, Kind};
 use crate::edit::Edit;
 use crate::finding::Finding;
 use crate::json::{Kind as JsonKind, quoted};

@@ -1,7 +1,7 @@
 //! A Codex session as messages: its items as msg-openai reads them, put together as Responses are.
 
-use super::items::{Item, Kind};
 use super::path::Path;
+use crate::dialects::codex::path::{Item, Kind};
 use crate::parts::items::Items;
 use crate::view::{Origin, View};
 

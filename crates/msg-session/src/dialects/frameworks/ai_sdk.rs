@@ -116,7 +116,7 @@ fn media(object: &Object<'_>, member: &str) -> Option<Part> {
     let is_image = media_type.as_deref().is_none_or(|it| it.starts_with("image/"));
     let is_url = source.contains("://") || source.starts_with("data:");
     if member == "image" || media_type.is_some() && is_image {
-        let kind = media_type.clone().filter(|it| it != "image/*");
+        let kind = media_type.filter(|it| it != "image/*");
         let url = match is_url {
             true => source,
             false => parts::data_url(kind.as_deref().or(Some("image/png")), &source),

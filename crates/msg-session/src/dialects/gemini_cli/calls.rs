@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use super::replay::{Kind, Message};
 use super::{Edits, id_of};
+use crate::dialects::gemini_cli::view::{Kind, Message};
 use crate::edit::{Edit, set_member};
 use crate::finding::{Finding, Place};
 use crate::json::{Object, Value};

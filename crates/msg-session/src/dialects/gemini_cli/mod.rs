@@ -8,7 +8,6 @@
 //! ```
 
 mod calls;
-mod replay;
 mod results;
 mod view;
 
@@ -26,7 +25,7 @@ use crate::options::RepairOptions;
 use crate::surrogate;
 use crate::view::View;
 
-use replay::Replay;
+use crate::dialects::gemini_cli::view::Replay;
 
 /// The dialect.
 pub(crate) struct GeminiCli;

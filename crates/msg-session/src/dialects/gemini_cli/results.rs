@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use super::id_of;
-use super::replay::{Kind, Message};
 use crate::dialects::file::File;
+use crate::dialects::gemini_cli::view::{Kind, Message};
 use crate::edit::{Edit, drop_elements};
 use crate::finding::Finding;
 use crate::json::{Object, Value};
