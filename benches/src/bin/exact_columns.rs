@@ -35,7 +35,7 @@ mod laws;
 const COPIES: usize = 100;
 /// Rows of a batch, as the recipes have it (SC-43).
 const BATCH: usize = 2_000;
-/// Every so manieth row is null, and every so manieth is torn.
+/// Every nth row is null, and every nth is torn.
 const NULLS: usize = 61;
 const TORN: usize = 37;
 

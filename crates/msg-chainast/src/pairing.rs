@@ -34,7 +34,7 @@ pub(crate) fn may_come_first(message: &Message) -> bool {
     matches!(message.parts.first(), Some(Part::Other(it)) if it.may_lead())
 }
 
-/// Whether a result stands in for a raw item, for which no call can be made up.
+/// Whether a result is in for a raw item, for which no call can be made up.
 pub(crate) fn is_stand_in(result: &ToolResult) -> bool {
     result.kind.as_str().starts_with(MARK)
 }

@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer};
 #[derive(Debug, Clone, Default, clap::Args, Serialize)]
 #[command(next_help_heading = "Rows")]
 pub(crate) struct RowArgs {
-    /// Take the conversation from this member of each document or line, such as `request.body`; `[]` stands for
+    /// Take the conversation from this member of each document or line, such as `request.body`; `[]` represents
     /// each element of a list. Repeatable.
     #[arg(long, value_name = "PATH")]
     #[serde(serialize_with = "as_texts")]

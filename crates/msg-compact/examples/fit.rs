@@ -1,4 +1,4 @@
-//! Makes a long history fit a context window without a model: old tool outputs go first, then a digest stands for
+//! Makes a long history fit a context window without a model: old tool outputs go first, then a digest represents
 //! what is still too much.
 //!
 //! `cargo run -p msg-compact --example fit`

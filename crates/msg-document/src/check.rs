@@ -77,7 +77,7 @@ fn check_one(json: &[u8], options: &CheckOptions) -> Result<Checked, Refusal> {
     Ok(document.check_text(Some(json), options))
 }
 
-/// Whether a document has no error: what [`check`] calls `ok`, found without looking on behind the first error.
+/// Whether a document has no error: what [`check`] calls `ok`, found without looking on after the first error.
 ///
 /// Fails if it cannot be read. Linear in the document.
 ///
@@ -141,7 +141,7 @@ impl Document {
 
     /// As [`Document::check`], of a document that was read from this text.
     pub(crate) fn check_text(&self, text: Option<&[u8]>, options: &CheckOptions) -> Checked {
-        // What was merely spelled otherwise is no problem of the conversation.
+        // What was merely spelled otherwise is not a problem of the conversation.
         let notes = other_notes(self, options.profile.as_ref());
         let notes = notes.filter(|it| it.severity != Severity::Info);
         let shapes = refused_shapes(self, options.profile.as_ref());

@@ -139,7 +139,7 @@ pub(crate) trait Codec: Sync {
         false
     }
 
-    /// Whether its calls stand in the text of assistants, for it has no members for them.
+    /// Whether its calls are in the text of assistants, for it has no members for them.
     fn has_text_calls(&self) -> bool {
         false
     }

@@ -154,7 +154,7 @@ impl Document {
         found
     }
 
-    /// Whether calls stand in the text of assistants, and several system messages are fine (MS-10).
+    /// Whether calls are in the text of assistants, and several system messages are fine (MS-10).
     pub fn has_text_calls(&self) -> bool {
         match self.calls {
             Calls::Auto => self.format.codec().has_text_calls(),
@@ -315,9 +315,9 @@ impl Document {
         }
     }
 
-    /// As [`Document::take_messages`], for a tree: what stands before the first user message and in no section stays
+    /// As [`Document::take_messages`], for a tree: what is before the first user message and in no section stays
     /// with the document. That is the beginning of a request that goes on with a history elsewhere, and the
-    /// system messages behind the first where there may be several.
+    /// system messages after the first where there may be several.
     ///
     /// ```
     /// use msg_document::{Document, ReadOptions};
@@ -348,7 +348,7 @@ impl Document {
         self.lead.put(messages);
     }
 
-    /// Where a message of the tree stands in the document.
+    /// Where a message of the tree is in the document.
     pub fn place(&self, message: usize) -> usize {
         self.lead.place(message)
     }

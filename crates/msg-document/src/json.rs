@@ -11,7 +11,7 @@ use serde::Serialize;
 ///
 /// # Panics
 ///
-/// If the value has keys that are no texts; the forms of this workspace have none.
+/// If the value has keys that are not texts; the forms of this workspace have none.
 pub fn to_json(value: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec(value).expect("because the forms of this workspace have text keys only")
 }

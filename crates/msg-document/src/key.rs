@@ -126,7 +126,7 @@ pub fn key(json: &[u8], options: &KeyOptions) -> Result<Key, Refusal> {
 
 /// The keys of all shorter beginnings of a document that end with a message of the assistant: what [`key`] says of
 /// a document that holds this beginning alone (SC-25). Its own key is not among them, so that a document does not
-/// stand in its own way.
+/// are in its own way.
 ///
 /// Fails if it cannot be read. Linear in the document.
 ///

@@ -1,11 +1,11 @@
-//! What a document puts aside while its messages are judged: ids that it did not have (GE-6), and what stands before the first user message and that no tree can hold: the beginning of a continued request
-//! (OA-14), which goes on with a history that the provider has, and the system messages behind the first of a
+//! What a document puts aside while its messages are judged: ids that it did not have (GE-6), and what is before the first user message and that no tree can hold: the beginning of a continued request
+//! (OA-14), which goes on with a history that the provider has, and the system messages after the first of a
 //! format that may have several (MS-10). It is kept beside the tree and put back.
 //!
 //! ```text
 //! system | result  assistant  result | user  assistant …
 //! system | system  system            | user  assistant …
-//!          the lead: it stays          what is compacted, behind the system message
+//!          the lead: it stays          what is compacted, after the system message
 //! ```
 
 use std::collections::{HashMap, HashSet};
@@ -15,23 +15,23 @@ use msg_core::{Diagnostic, Message, Part, Position, Role};
 
 use crate::refusal::Refusal;
 
-/// What of a history stands beside the tree.
+/// What of a history is beside the tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Beside {
     /// Nothing.
     #[default]
     Nothing,
-    /// The system messages behind the first.
+    /// The system messages after the first.
     Systems,
     /// All between the system messages and the first user message.
     Continuation,
 }
 
-/// What stands before the first user message and in no section, and where: the beginning of a continued request,
-/// or the system messages behind the first of a format that may have several.
+/// What is before the first user message and in no section, and where: the beginning of a continued request,
+/// or the system messages after the first of a format that may have several.
 #[derive(Debug, Default)]
 pub(crate) struct Lead {
-    /// How many system messages stand before it.
+    /// How many system messages are before it.
     at: usize,
     messages: Vec<Message>,
 }
@@ -69,7 +69,7 @@ impl Lead {
         &self.messages
     }
 
-    /// Puts a copy of it back, behind the system messages.
+    /// Puts a copy of it back, after the system messages.
     pub(crate) fn put(&self, messages: &mut Vec<Message>) {
         let systems = messages.iter().take_while(|it| it.role.is_system()).count();
         let at = systems.min(self.at);

@@ -24,7 +24,7 @@ pub(crate) fn keep_rest(extra: &mut Extra, origin: &Origin, rest: Members) {
     }
 }
 
-/// Writes the unknown members of a format behind the known ones, whose names are these.
+/// Writes the unknown members of a format after the known ones, whose names are these.
 pub(crate) fn write_rest(extra: &Extra, origin: &Origin, known: &[&str], out: &mut Writer<'_>) {
     for (name, raw) in extra.iter(origin).filter(|it| !known.contains(&it.0)) {
         out.key(name).raw(raw.text());

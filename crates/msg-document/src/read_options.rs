@@ -81,7 +81,7 @@ impl ReadOptions {
         self
     }
 
-    /// Its calls stand there.
+    /// Its calls are there.
     #[must_use]
     pub fn with_calls(mut self, calls: Calls) -> Self {
         self.calls = calls;

@@ -77,7 +77,7 @@ impl ReadOptions {
     }
 
     /// Whether a text is plainly JSON lines, a document a line: several values, each on its line, that are
-    /// not the records of one session. A text that is cut off behind a line is judged by the lines it has.
+    /// not the records of one session. A text that is cut off after a line is judged by the lines it has.
     ///
     /// ```
     /// use msg_document::ReadOptions;

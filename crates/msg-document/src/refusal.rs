@@ -14,7 +14,7 @@ use crate::json::to_json;
 /// use msg_document::{CheckOptions, check};
 ///
 /// let json = br#"[{"role":"user","content":"hi"},1]"#;
-/// let refusal = check(json, &CheckOptions::default()).expect_err("because 1 is no message");
+/// let refusal = check(json, &CheckOptions::default()).expect_err("because 1 is not a message");
 /// assert_eq!(refusal.diagnostic().code.as_str(), "message::bad-shape");
 /// ```
 #[derive(Debug, Clone)]
@@ -87,7 +87,7 @@ impl Refusal {
 }
 
 impl Refusal {
-    /// The same, of messages that stand behind so many others.
+    /// The same, of messages that follow so many others.
     pub(crate) fn behind(mut self, messages: usize) -> Self {
         self.0.at.message = self.0.at.message.map(|it| it + messages);
         self

@@ -1,5 +1,5 @@
 //! Shapes that a reader understands and the API of the format does not take (MS-2): words for roles, argument
-//! texts that are no texts, empty lists.
+//! texts that are not texts, empty lists.
 //!
 //! ```json
 //! [{"role":"human","content":["hi"]}]
@@ -83,7 +83,7 @@ pub(crate) fn forget_shapes_at(messages: &mut [Message], at: usize) {
 fn forget_shapes(message: &mut Message) {
     message.extra.clear_layout();
     let calls = message.extra.get(&Origin::OpenAi, "tool_calls").map(RawJson::text);
-    // An empty list is no member of the API; anything else that is no list of calls is carried as it is.
+    // An empty list is not a member of the API; anything else that is not a list of calls is carried as it is.
     if calls.is_some_and(|it| {
         it.split_ascii_whitespace().eq(["[]"]) || it.split_ascii_whitespace().eq(["[", "]"])
     }) {

@@ -169,7 +169,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// What stands for a part that has no text.
+/// What represents a part that has no text.
 fn kind(part: &Part) -> &'static str {
     match part {
         Part::Image(_) => "image",

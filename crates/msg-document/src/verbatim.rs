@@ -111,7 +111,7 @@ struct Entry {
 struct Sources {
     form: &'static dyn Form,
     body: Option<Body>,
-    /// The first message, if it stands in a member of its own.
+    /// The first message, if it is in a member of its own.
     leading: Option<(&'static str, Message)>,
     entries: Vec<Entry>,
 }

@@ -1,7 +1,7 @@
 //! An object around a list of messages, kept byte for byte.
 //!
 //! Snapshots and session files put their own members beside `messages`. Those are not read: what is
-//! before the list and what is behind it goes out again as it came.
+//! before the list and what is after it goes out again as it came.
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ use crate::codec::{Around, WriteOptions};
 /// Writes a list of messages.
 pub(crate) type WriteList = fn(&mut [Message], &WriteOptions, &mut Vec<u8>) -> Report;
 
-/// The bytes before and behind a list of messages; none if the list is the document.
+/// The bytes before and after a list of messages; none if the list is the document.
 pub(crate) struct Wrapper {
     write: WriteList,
     list: Range<usize>,
@@ -29,7 +29,7 @@ impl Wrapper {
         Wrapper::of(json, List { place: 0..json.len(), members: Vec::new() }, write)
     }
 
-    /// The wrapper of `json`. What is no object with a list in `messages` has none: its reader says what is
+    /// The wrapper of `json`. What is not an object with a list in `messages` has none: its reader says what is
     /// wrong with it.
     pub(crate) fn around(json: &[u8], write: WriteList) -> Self {
         match list(json, &["messages"]) {

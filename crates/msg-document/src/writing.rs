@@ -18,7 +18,7 @@ impl Document {
         self.source = Some(source).filter(|_| self.format.is_json());
     }
 
-    /// The text that it was read from, where that is kept: what stands there as long as nothing is edited.
+    /// The text that it was read from, where that is kept: what is there as long as nothing is edited.
     pub fn source(&self) -> Option<&[u8]> {
         self.source.as_deref()
     }

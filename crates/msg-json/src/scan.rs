@@ -20,7 +20,7 @@ pub fn validate(text: &str) -> Result<(), JsonError> {
 }
 
 /// Walks over the value at `start` (blanks before it allowed), of any depth; returns the offset
-/// behind it.
+/// after it.
 ///
 /// # Errors
 /// The first place at which it is no JSON.

@@ -1,5 +1,5 @@
 //! A session compacted in its own file (SE-97): the agent's own compaction record is appended, and what
-//! stands before stays as it is.
+//! is before stays as it is.
 //!
 //! ```text
 //! claude-code  {"type":"system","subtype":"compact_boundary","parentUuid":null,…}, then the messages
@@ -166,7 +166,7 @@ fn codex_line(bytes: &[u8], compacted: &Compacted<'_>) -> String {
     line
 }
 
-/// The number behind the last one of a paginated session (SE-56).
+/// The number after the last one of a paginated session (SE-56).
 fn next_ordinal(bytes: &[u8]) -> Option<u64> {
     let lines = read_lines(bytes, RepairOptions::default().max_record);
     let ordinal = |it: usize| lines.object(it)?.get("ordinal")?.number();

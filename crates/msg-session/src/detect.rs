@@ -23,7 +23,7 @@ pub(crate) fn detect(blobs: &[Blob]) -> Result<Dialect, Error> {
     })
 }
 
-/// What is no session by itself, by its first record, with what can be given in its place.
+/// What is not a session by itself, by its first record, with what can be given in its place.
 fn not_read(bytes: &[u8]) -> Option<&'static str> {
     if bytes.starts_with(b"SQLite format 3\0") {
         return Some("a SQLite database, which is not read here; its rows are, as lines of JSON");

@@ -1,7 +1,7 @@
 //! Byte edits (SE-5): what a mend is made of. Bytes that no edit names stay as they are.
 //!
 //! ```text
-//! [A, B, C]   drop B   ->  [A, C]     the comma behind it and the blanks up to C go with it
+//! [A, B, C]   drop B   ->  [A, C]     the comma after it and the blanks up to C go with it
 //! [A, B, C]   drop C   ->  [A, B]     the comma before it goes
 //! ```
 
@@ -72,7 +72,7 @@ pub(crate) fn drop_elements(elements: &[Value<'_>], dropped: impl Fn(usize) -> b
     res
 }
 
-/// Sets a member of an object: its value is replaced, or the member added behind the last one (SE-5).
+/// Sets a member of an object: its value is replaced, or the member added after the last one (SE-5).
 pub(crate) fn set_member(object: &Object<'_>, name: &str, value: impl Into<String>) -> Edit {
     let value = value.into();
     if let Some(old) = object.get(name) {

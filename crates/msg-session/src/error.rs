@@ -9,7 +9,7 @@ pub enum Error {
     /// No dialect has this name.
     #[error("no session dialect is called {0:?}")]
     NoDialect(String),
-    /// The input of a line is no base64.
+    /// The input of a line is not base64.
     #[error("input_b64 is not base64")]
     BadBase64,
     /// Nothing in the input says which agent wrote it.

@@ -24,7 +24,7 @@ pub struct Finding {
     /// Whether the mend was made.
     #[serde(skip_serializing_if = "is_false")]
     pub done: bool,
-    /// How many places it stands for, if not one.
+    /// How many places it represents, if not one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<u64>,
     /// What the agent makes of it when it resumes the session, where that is known (SE-136).

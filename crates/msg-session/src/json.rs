@@ -14,7 +14,7 @@ use msg_json::Reader;
 
 pub(crate) use msg_json::Kind;
 
-/// A JSON value: its source, and the offset at which it stands in the text of its session.
+/// A JSON value: its source, and the offset at which it is in the text of its session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Value<'a> {
     pub(crate) source: &'a str,
@@ -107,7 +107,7 @@ impl<'a> Value<'a> {
         self.get(name)?.object()
     }
 
-    /// The elements of the member of this name; none of what is no list.
+    /// The elements of the member of this name; none of what is not a list.
     pub(crate) fn list(&self, name: &str) -> Vec<Value<'a>> {
         self.get(name).and_then(|it| it.array()).unwrap_or_default()
     }
@@ -123,7 +123,7 @@ pub(crate) fn raw_json(source: &str) -> RawJson {
 }
 
 impl<'a> Object<'a> {
-    /// The object that a text begins with, and the offset behind it in that text.
+    /// The object that a text begins with, and the offset after it in that text.
     pub(crate) fn begin(text: &'a str, at: usize) -> Option<(Self, usize)> {
         let mut reader = Reader::from_text(text);
         reader.begin_object().ok()?;
@@ -152,7 +152,7 @@ impl<'a> Object<'a> {
         self.get(name)?.object()
     }
 
-    /// The elements of the member of this name; none of what is no list.
+    /// The elements of the member of this name; none of what is not a list.
     pub(crate) fn list(&self, name: &str) -> Vec<Value<'a>> {
         self.get(name).and_then(|it| it.array()).unwrap_or_default()
     }
@@ -178,7 +178,7 @@ impl<'a> Object<'a> {
         self.members.iter().map(|(name, value)| (&**name, *value))
     }
 
-    /// Where a new member goes, and whether a comma stands before it: behind the last one (SE-5).
+    /// Where a new member goes, and whether a comma is before it: after the last one (SE-5).
     pub(crate) fn end_of_members(&self) -> (usize, bool) {
         match self.members.last() {
             Some((_, last)) => (last.end(), true),

@@ -24,7 +24,7 @@ pub struct Line {
     pub dialect: Option<Dialect>,
     /// The bytes of the session.
     pub bytes: Vec<u8>,
-    /// The options of the line, as they stand there.
+    /// The options of the line, as they are there.
     pub options: RepairOptions,
 }
 
@@ -44,7 +44,7 @@ impl Line {
     /// Reads a line; none if the JSON has another form, such as that of a session itself.
     ///
     /// # Errors
-    /// It has the form, with a dialect that does not exist, or input that is no base64.
+    /// It has the form, with a dialect that does not exist, or input that is not base64.
     pub fn read(json: &[u8]) -> Option<Result<Self, Error>> {
         let form: Form = serde_json::from_slice(json).ok()?;
         let bytes = match (&form.input, &form.input_b64) {

@@ -31,7 +31,7 @@ impl<'a> ProviderError<'a> {
     }
 }
 
-/// The number behind a name: `messages.5` or `messages[5]`.
+/// The number after a name: `messages.5` or `messages[5]`.
 fn number(text: &str, name: &str) -> Option<usize> {
     text.match_indices(name).find_map(|(at, _)| {
         let rest = text[at + name.len()..].strip_prefix(['.', '['])?;
@@ -82,7 +82,7 @@ impl Finding {
     }
 }
 
-/// The words of a text, each behind a blank, without the number of a status before them.
+/// The words of a text, each after a blank, without the number of a status before them.
 fn words(text: &str) -> String {
     let is_word = |it: char| it.is_alphanumeric() || it == '_';
     let mut res = String::with_capacity(text.len() + 2);

@@ -68,7 +68,7 @@ fn push_same(out: &mut String, inner: &str) -> usize {
     0
 }
 
-/// Adds what stands between the quotes of a string, without its secrets; gives how many there were. They are
+/// Adds what is between the quotes of a string, without its secrets; gives how many there were. They are
 /// looked for in what the string says: behind `\n` as it is spelled stands a letter.
 fn push_redacted(out: &mut String, inner: &str) -> usize {
     let (text, count) = redact(&unescape(inner).text);
@@ -122,7 +122,7 @@ const SPARED: [&str; 7] = [
     "thought_signature",
 ];
 
-/// Where the string ends that begins at `at`, behind its quote.
+/// Where the string ends that begins at `at`, after its quote.
 fn end_of_string(bytes: &[u8], mut at: usize) -> usize {
     while let Some(len) = memchr::memchr2(b'"', b'\\', bytes.get(at..).unwrap_or_default()) {
         at += len;
@@ -152,7 +152,7 @@ const fn rule(
     Rule { name, prefix, is_body, min, max: usize::MAX }
 }
 
-/// The rules; a longer beginning stands before a shorter one.
+/// The rules; a longer beginning is before a shorter one.
 const RULES: &[Rule] = &[
     rule("anthropic-key", "sk-ant-", word, 20),
     rule("openrouter-key", "sk-or-", word, 20),
@@ -272,7 +272,7 @@ fn secret_at(text: &str, at: usize, failed: &mut Failed) -> Option<(usize, usize
             return None;
         }
         let len = rest.iter().take_while(|it| (rule.is_body)(**it)).count();
-        // A full stop behind it belongs to the sentence.
+        // A full stop after it belongs to the sentence.
         let run = len;
         let len = len - rest[..len].iter().rev().take_while(|it| **it == b'.').count();
         if is_jwt && !rule.fits(&rest[..len]) {
@@ -282,7 +282,7 @@ fn secret_at(text: &str, at: usize, failed: &mut Failed) -> Option<(usize, usize
     })
 }
 
-/// Whether a secret may begin behind this: it is no piece of a word. An escape of JSON is none, which stands in a
+/// Whether a secret may begin after this: it is no piece of a word. An escape of JSON is none, which is in a
 /// text that holds JSON.
 fn may_begin(before: &[u8]) -> bool {
     match before {
@@ -299,7 +299,7 @@ fn is_secret_name(bytes: &[u8]) -> bool {
     bytes.get(..AWS_SECRET.len()).is_some_and(|it| it.eq_ignore_ascii_case(AWS_SECRET))
 }
 
-/// The value behind the name of an AWS secret, which has no shape of its own.
+/// The value after the name of an AWS secret, which has no shape of its own.
 fn aws_secret(text: &str, at: usize) -> Option<(usize, usize, &'static str)> {
     let rest = &text.as_bytes()[at + AWS_SECRET.len()..];
     let skipped = rest.iter().take(8).take_while(|it| b" \t=:\"'\\".contains(it)).count();

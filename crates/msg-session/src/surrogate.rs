@@ -11,7 +11,7 @@ use crate::json::Value;
 pub(crate) struct Halves {
     /// The edits that make U+FFFD of them.
     pub(crate) edits: Vec<Edit>,
-    /// How many there are: a mark of an excerpt stands for all of its value.
+    /// How many there are: a mark of an excerpt represents all of its value.
     pub(crate) count: u64,
 }
 

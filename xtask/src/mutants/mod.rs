@@ -151,7 +151,7 @@ fn list(workspace: &Workspace, what: &[&str]) -> Res<Vec<String>> {
     Ok(text.lines().map(str::to_owned).collect())
 }
 
-/// All mutants of a crate's files, or every so manieth of them.
+/// All mutants of a crate's files, or every nth of them.
 fn sampled(workspace: &Workspace, krate: &str, what: &[&str], order: &Order<'_>) -> Res {
     let all = list(workspace, what)?;
     let every = (all.len() / order.sample.unwrap_or(all.len()).max(1)).max(1);

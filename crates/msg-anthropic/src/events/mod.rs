@@ -1,5 +1,5 @@
 //! Anthropic event streams written: of a message, and live of any stream's events (AN-18). A proxy speaks
-//! Anthropic with them, whatever the model behind it speaks. Nothing is sent from here.
+//! Anthropic with them, whatever the model after it speaks. Nothing is sent from here.
 //!
 //! ```text
 //! StreamEvent text-delta "a"          message_start, content_block_start 0, content_block_delta 0

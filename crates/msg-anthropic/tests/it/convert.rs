@@ -10,7 +10,7 @@ use crate::laws::messages::*;
 
 const OWN: &str = "anthropic";
 
-/// The case files of conversions; what each row gives stands in the file beside it.
+/// The case files of conversions; what each row gives is in the file beside it.
 fn cases() -> [testkit::Rows; 2] {
     [testkit::rows!("messages/convert.jsonl"), testkit::rows!("messages/edges.jsonl")]
 }

@@ -241,7 +241,7 @@ impl Conform<'_, '_> {
             if is_reasoning && has_item_id(it) && !followed {
                 lone.push(part);
             }
-            // What follows a lone item does not make the one before it stand with its own.
+            // What follows a lone item does not pair the one before it.
             followed = may_be_made(it) && (!is_reasoning || followed);
         }
         lone.reverse();

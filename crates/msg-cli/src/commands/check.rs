@@ -147,7 +147,7 @@ fn checked_line(
         true => Document::read(line, &options.read).ok(),
         false => None,
     };
-    // What is no conversation may be a row that holds one.
+    // What is not a conversation may be a row that holds one.
     let Some(mut document) = document else { return Ok((None, check(line, options)?)) };
     document.say_who_made_it(options.read.made_by.as_ref());
     document.set_source(line.to_vec());

@@ -162,7 +162,7 @@ pub(crate) fn causes(list: &[Diagnostic]) -> (Vec<Diagnostic>, usize) {
     let place = |it: &Diagnostic| Some((it.at.message?, it.is_error()));
     let places: HashSet<_> =
         list.iter().filter_map(|it| Some((it.code.as_str(), place(it)?))).collect();
-    // A warning never stands for an error.
+    // A warning never represents an error.
     let says = |it: &Diagnostic, of: &(&str, &[&str])| {
         let is_there = |at, is_error| places.contains(&(of.0, (at, is_error)));
         of.1.contains(&it.code.as_str())

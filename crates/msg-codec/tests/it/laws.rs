@@ -268,7 +268,7 @@ fn plain_reading(bytes: &[u8]) -> Vec<(Option<String>, String)> {
     events
 }
 
-/// What is no event of JSON is named: in a stream of events, data that is not an object leaves a
+/// What is not an event of JSON is named: in a stream of events, data that is not an object leaves a
 /// warning, and an end that is none leaves an error.
 pub(crate) fn faults_are_named(bytes: &[u8], how: &How) {
     let start = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();

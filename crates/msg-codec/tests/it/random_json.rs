@@ -74,7 +74,7 @@ pub(crate) fn object_of(
         .boxed()
 }
 
-/// Files with the failures of former runs would stand beside the sources; cases are kept instead.
+/// Files with the failures of former runs would be beside the sources; cases are kept instead.
 pub(crate) fn config(cases: u32) -> ProptestConfig {
     ProptestConfig {
         cases,

@@ -14,7 +14,7 @@ use super::{Fingerprints, Plan, PlanEdit, fingerprint};
 use crate::{TokenCounter, count::Script, error::Error, outcome::Place, state::Change};
 
 /// The plan that turns the input into these messages, in this order. Those that are the input's own and
-/// stand in its order stay; all else is replaced.
+/// are in its order stay; all else is replaced.
 pub(crate) fn plan_of(inputs: &[&Message], places: &[Place], changes: &[Change]) -> Plan {
     let mut maker = Maker { inputs, edits: Vec::new(), next: 0, insert: Vec::new() };
     for place in places {

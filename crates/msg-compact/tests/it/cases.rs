@@ -2,7 +2,7 @@
 //! `UPDATE_EXPECT=1` rewrites.
 //!
 //! Of the answer's messages those that are the history's stand by their number, so that a row shows what changed
-//! and what went; edits stand with code, place, sentence and fix.
+//! and what went; edits are with code, place, sentence and fix.
 
 use std::collections::BTreeMap;
 

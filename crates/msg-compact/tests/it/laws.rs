@@ -241,7 +241,7 @@ pub(crate) fn is_idempotent(case: &Case<'_>) {
     let refused = !first.edits.iter().all(Edit::is_change);
     match second {
         Outcome::NotNeeded(_) => assert!(refused || asked == 0, "asked again"),
-        // A stage behind a refused request may have changed what the next run asks about.
+        // A stage after a refused request may have changed what the next run asks about.
         Outcome::Compacted(it) => {
             assert!(refused, "changed again: {:?}\nafter {:?}", it.edits, first.edits);
         }

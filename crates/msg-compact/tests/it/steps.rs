@@ -12,9 +12,9 @@ use serde_json::Value;
 pub(crate) enum Call {
     /// Section and pair.
     IsCut(usize, usize),
-    /// Section, first pair, and the one behind the last.
+    /// Section, first pair, and the one after the last.
     RequestPairs(usize, usize, usize),
-    /// The first section, and the one behind the last.
+    /// The first section, and the one after the last.
     RequestSections(usize, usize),
     /// Section and pair.
     DropBefore(usize, usize),
@@ -38,7 +38,7 @@ impl Call {
     }
 }
 
-/// What each call gave, and how the state shows itself behind them.
+/// What each call gave, and how the state shows itself after them.
 pub(crate) type Gave = Arc<Mutex<(Vec<bool>, String)>>;
 
 /// The policy that makes the calls.

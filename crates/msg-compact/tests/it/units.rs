@@ -277,7 +277,7 @@ fn the_first_user_message_stays_verbatim_in_every_preset() {
     }
 }
 
-/// Turns with a tool run each, the last one with a question alone behind it.
+/// Turns with a tool run each, the last one with a question alone after it.
 fn runs(n: usize) -> Vec<Turn> {
     let mut turns = Vec::new();
     for run in 0..n {

@@ -205,14 +205,14 @@ fn diagnostic(it: Breach, api: &Api, profile: &Profile, places: &Places) -> Diag
     }
 }
 
-/// Which message and part each part of the list became. Readers keep the order of parts, and put what stands beside
+/// Which message and part each part of the list became. Readers keep the order of parts, and put what is beside
 /// the list before it, so that both are counted from the end.
 struct Places {
     /// Of each element the first of its places.
     starts: Vec<usize>,
     places: Vec<(usize, Option<usize>)>,
     calls: HashSet<(usize, usize)>,
-    /// Whether an element that is no message is a part.
+    /// Whether an element that is not a message is a part.
     are_items: bool,
     /// Of each message where its content and its calls begin, where an element is one message.
     whole: Option<Vec<(usize, usize)>>,

@@ -147,7 +147,7 @@ fn block(value: &Value) -> Option<String> {
     let said: Vec<&str> = match content {
         Value::String(text) => vec![text],
         Value::Array(blocks) => {
-            // A block that is no text would be lost.
+            // A block that is not text would be lost.
             let texts = blocks.iter().map(|it| it.get("text").and_then(Value::as_str));
             texts.collect::<Option<_>>()?
         }

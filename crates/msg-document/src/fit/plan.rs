@@ -131,7 +131,7 @@ impl Document {
     }
 
     /// The text from which a plan made this document, which was read from `written`; what was appended since
-    /// stands in it, too. None if the plan does not hold it, or if the document begins with something else.
+    /// is in it, too. None if the plan does not hold it, or if the document begins with something else.
     pub(super) fn undone(&self, plan: &Plan, written: &[u8]) -> Option<Vec<u8>> {
         let text = plan.undo_text(str::from_utf8(written).ok()?)?;
         // What was written may be recognised as another format than what was read.

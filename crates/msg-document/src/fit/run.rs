@@ -24,7 +24,7 @@ const SEED: u64 = 0x6d73_6720_6669_7400;
 
 /// Makes a document fit as the options say; its own `options` and `tools` count.
 ///
-/// Fails if it cannot be read, if it is no chain and is not to be repaired, and for options that do not
+/// Fails if it cannot be read, if it is not a chain and is not to be repaired, and for options that do not
 /// exist. What cannot fit is an answer. For many documents a [`Fitter`] understands the options once.
 ///
 /// ```

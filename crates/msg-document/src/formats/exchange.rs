@@ -101,7 +101,7 @@ impl<Q: RequestBody> Exchange<Q> {
 
 /// Where the list in the last member of this name is, in an object.
 fn place(json: &[u8], name: &str) -> Result<Option<Range<usize>>, JsonError> {
-    // Nearly all requests are alone: a name that is nowhere, and cannot be spelled with escapes, is no member's.
+    // Nearly all requests are alone: a name that is nowhere, and cannot be spelled with escapes, is not a member's.
     let has = |text: &[u8]| memchr::memmem::find(json, text).is_some();
     if !has(name.as_bytes()) && !has(b"\\u") {
         return Ok(None);

@@ -73,7 +73,7 @@ impl Api for Interactions {
     }
 }
 
-/// What stands beside `input` in a request of this API alone.
+/// What is beside `input` in a request of this API alone.
 fn is_request(outline: &Outline<'_>) -> bool {
     const OWN: [&str; 4] =
         ["system_instruction", "generation_config", "agent_config", "previous_interaction_id"];

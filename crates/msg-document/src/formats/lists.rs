@@ -168,7 +168,7 @@ fn plain_likelihood(outline: &Outline<'_>) -> Likelihood {
     }
 }
 
-/// Whether results say by their first line whose they are, and no message has members for calls: those stand in the
+/// Whether results say by their first line whose they are, and no message has members for calls: those are in the
 /// text.
 fn has_headed_results(list: &List<'_>) -> bool {
     const OF_CALLS: [&str; 3] = ["tool_calls", "tool_call_id", "function_call"];

@@ -59,7 +59,7 @@ impl Codec for Msgmd {
         let mut ids = msg_core::SeededIds::new(0);
         let mut nonce = || Nonce::from_random(ids.next_u64());
         match msg_file::write(std::mem::take(messages), &AppendOptions::default(), &mut nonce) {
-            // A long file is not copied where nothing stands before it.
+            // A long file is not copied where nothing is before it.
             Ok(bytes) if out.is_empty() => *out = bytes,
             Ok(bytes) => out.extend_from_slice(&bytes),
             Err(refused) => return Report::from_iter([refused.diagnostic()]),
@@ -76,7 +76,7 @@ impl Codec for Msgmd {
     }
 }
 
-/// A text that is no conversation is none without messages (MF-3).
+/// A text that is not a conversation is none without messages (MF-3).
 fn switched_off() -> Diagnostic {
     foreign("this looks like a Markdown file that is not switched on, of which nothing is a conversation")
         .with_fix("`message_section: true` in its frontmatter switches it on, and so does the name `.msg.md`")

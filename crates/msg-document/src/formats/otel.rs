@@ -88,7 +88,7 @@ impl Form for Otel {
     }
 }
 
-/// OT-2: a part as it is stored, its unknown members behind the known ones.
+/// OT-2: a part as it is stored, its unknown members after the known ones.
 fn write_part(
     at: usize,
     part: &Part,

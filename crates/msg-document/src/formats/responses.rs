@@ -40,7 +40,7 @@ impl Api for Responses {
             };
             return Likelihood::certain_if(is_answer && asks);
         }
-        // What else stands in `output` is not read.
+        // What else is in `output` is not read.
         if input != ValueKind::Null
             && outline.list("output").is_none()
             && outline.member("output").is_some_and(|it| it != ValueKind::Null)

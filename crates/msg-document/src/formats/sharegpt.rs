@@ -102,7 +102,7 @@ impl Form for ShareGpt {
         Ok(res)
     }
 
-    /// SG-1: the system text may stand in a member of its own.
+    /// SG-1: the system text may be in a member of its own.
     fn leading(&self, body: &Body) -> Option<(&'static str, Message)> {
         let text: String = body.parse("system")?;
         (!text.is_empty()).then(|| ("system", Message::system(text)))

@@ -92,7 +92,7 @@ fn places(old: &[Entry<'_>], span: Span) -> Places {
     res
 }
 
-/// Equal elements in the middle, each behind the one before.
+/// Equal elements in the middle, each after the one before.
 fn in_order(places: &Places, marks: &[u64], sources: &mut [Option<Source>]) {
     let mut next = 0;
     for (source, mark) in sources.iter_mut().zip(marks) {
@@ -121,7 +121,7 @@ pub(super) fn fill_gaps(old: &[Entry<'_>], new: &[Entry<'_>], sources: &mut Sour
     }
 }
 
-/// Pairs what stands in one gap: one by one where it is as many, else what is alike.
+/// Pairs what is in one gap: one by one where it is as many, else what is alike.
 fn pair(old: &[Entry<'_>], new: &[Entry<'_>], first: usize, sources: &mut [Option<Source>]) {
     let mut rest = old.iter().enumerate();
     for (source, entry) in sources.iter_mut().zip(new) {

@@ -1,4 +1,4 @@
-//! One list or object, split into what stands in it and the white space around that.
+//! One list or object, split into what is in it and the white space around that.
 //!
 //! ```text
 //! {"a": 1 , "b":2 }
@@ -17,7 +17,7 @@ pub(super) struct Level<'a> {
     pub(super) entries: Vec<Entry<'a>>,
     /// White space before the closing bracket.
     pub(super) close: &'a str,
-    /// Whether each list and object in it stands on one line, once that was asked: each new entry asks it.
+    /// Whether each list and object in it is on one line, once that was asked: each new entry asks it.
     of_lines: OnceCell<bool>,
 }
 
@@ -28,7 +28,7 @@ pub(super) struct Entry<'a> {
     /// The name of a member.
     pub(super) key: Option<Key<'a>>,
     pub(super) value: &'a str,
-    /// White space between it and the comma behind it.
+    /// White space between it and the comma after it.
     pub(super) tail: &'a str,
 }
 
@@ -92,7 +92,7 @@ impl<'a> Level<'a> {
         lead.rfind('\n').map(|at| &lead[at + 1..])
     }
 
-    /// Whether each list and object in it stands on one line.
+    /// Whether each list and object in it is on one line.
     pub(super) fn is_of_lines(&self) -> bool {
         *self.of_lines.get_or_init(|| {
             let values = self.entries.iter().map(|it| it.value);

@@ -103,7 +103,7 @@ impl<'s> Merge<'s> {
         depth: usize,
     ) {
         let (new, old) = (&to.entries[at], source.map(|it| &from.entries[it.at]));
-        // The first entry often has another lead than those behind a comma.
+        // The first entry often has another lead than those after a comma.
         let own_lead = old.filter(|_| source.is_some_and(|it| (it.at == 0) == (at == 0)));
         let lead = own_lead.map(|it| it.lead).or_else(|| from.lead(at == 0));
         self.push(lead.unwrap_or(if at == 0 { "" } else { self.style.gap }));

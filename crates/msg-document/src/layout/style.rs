@@ -13,7 +13,7 @@ pub(super) struct Style<'a> {
     /// One step of indentation; nothing for a document on one line.
     unit: Option<&'a str>,
     pub(super) colon: &'a str,
-    /// Behind a comma, where what follows stands on the same line.
+    /// Behind a comma, where what follows is on the same line.
     pub(super) gap: &'a str,
 }
 
@@ -81,7 +81,7 @@ impl<'a> Style<'a> {
     }
 }
 
-/// A bracket closes right behind the one that opened, since nothing else ends with an opening one here.
+/// A bracket closes right after the one that opened, since nothing else ends with an opening one here.
 fn ends_with_open(out: &[u8]) -> bool {
     matches!(out.last(), Some(b'{' | b'['))
 }

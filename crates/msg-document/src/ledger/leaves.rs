@@ -17,7 +17,7 @@ use super::rules;
 pub(super) struct Frame<'t> {
     /// The name of the member that the walk is at, as it is written between its quotes; of a list, that of the list.
     pub(super) name: &'t str,
-    /// How many elements or members are behind the walk.
+    /// How many elements or members are after the walk.
     pub(super) index: usize,
     pub(super) is_list: bool,
     /// Whether names are data, such as those of a tool's parameters.
@@ -71,7 +71,7 @@ pub(super) fn text_key(said: &str) -> u64 {
     xxh3_64(&text)
 }
 
-/// The key of a value that is no string in a member of this name.
+/// The key of a value that is not a string in a member of this name.
 pub(super) fn member_key(name: &str, value: &str) -> u64 {
     xxh3_64(value.as_bytes()) ^ rules::name_hash(name)
 }
@@ -79,7 +79,7 @@ pub(super) fn member_key(name: &str, value: &str) -> u64 {
 /// Room for so many levels is taken at once.
 const FRAMES: usize = 16;
 
-/// Calls `visit` for each leaf of a text, or of several texts one behind the other, with the way to it: first the list
+/// Calls `visit` for each leaf of a text, or of several texts one after the other, with the way to it: first the list
 /// of the texts, of which most documents have one. Arguments of a call that are an object in a string count as the
 /// object. Linear.
 pub(super) fn walk(text: &str, mut visit: impl FnMut(Leaf<'_>, &[Frame<'_>])) {

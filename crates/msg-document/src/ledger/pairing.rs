@@ -19,7 +19,7 @@ const SEARCHES: usize = 64;
 /// A value of the source that has not been found.
 pub(super) struct Missing {
     pub(super) key: u64,
-    /// The element of the first list that it is in, behind the index of its text.
+    /// The element of the first list that it is in, after the index of its text.
     pub(super) element: Element,
     /// The way to it.
     pub(super) steps: Vec<String>,

@@ -299,7 +299,7 @@ pub(super) fn is_form(leaf: &Leaf<'_>, way: &[Frame<'_>]) -> bool {
             OPENAPI[1].contains(&leaf.name) && way.iter().any(|it| OPENAPI[0].contains(&it.name));
         return is_content || is_openapi || leaf.text == "{}" && is_of_application(leaf.name);
     }
-    // A word stands alone: what is in a list or an object under its name is a value.
+    // A word is alone: what is in a list or an object under its name is a value.
     let is_alone = way.last().is_none_or(|it| !it.is_list);
     if is_word(leaf.name) && is_alone || is_setting(leaf, way) {
         return true;
@@ -323,7 +323,7 @@ pub(super) fn beside<'t>(told: &Told<'_>, leaf: &Leaf<'t>, way: &[Frame<'t>]) ->
         let said = BESIDE.iter().find(|row| it[0].is_list && row.0 == it[0].name)?.1;
         Some(it[1].name).filter(|name| !said.contains(name))
     });
-    // An element of a list of records that is no record is not bookkeeping.
+    // An element of a list of records that is not a record is not bookkeeping.
     let is_said =
         leaf.is_free || leaf.name.is_empty() || leaf.is_text() && OF_RECORDS.contains(&leaf.name);
     let of_records = (told.has_records && !is_said).then_some(leaf.name);

@@ -20,7 +20,7 @@ pub(super) struct Inside {
 }
 
 impl<'a> Cursor<'a> {
-    /// The beginning of a document, behind its byte order mark.
+    /// The beginning of a document, after its byte order mark.
     pub(super) fn new(bytes: &'a [u8]) -> Self {
         Cursor { bytes, pos: if bytes.starts_with("\u{feff}".as_bytes()) { 3 } else { 0 } }
     }
@@ -61,7 +61,7 @@ impl<'a> Cursor<'a> {
         Some(Inside { first: true })
     }
 
-    /// Steps to the next item. False behind the closing bracket, which is stepped over.
+    /// Steps to the next item. False after the closing bracket, which is stepped over.
     pub(super) fn item(&mut self, inside: &mut Inside, bracket: u8) -> Option<bool> {
         let next = self.peek()?;
         if next == bracket {
@@ -79,7 +79,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Steps to the value of the next member of an object and gives its name as it is written; the
-    /// inner nothing behind the last.
+    /// inner nothing after the last.
     pub(super) fn member(&mut self, inside: &mut Inside) -> Option<Option<&'a str>> {
         if !self.item(inside, b'}')? {
             return Some(None);

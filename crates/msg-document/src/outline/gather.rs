@@ -8,7 +8,7 @@ use super::{
 /// As many different shapes are kept of a list, parts of a record, and members of an object.
 const SHAPES: usize = 64;
 
-/// The outline of the object or list that stands at the cursor.
+/// The outline of the object or list that is at the cursor.
 pub(super) fn json<'a>(cursor: &mut Cursor<'a>) -> Json<'a> {
     let mut res = Json::default();
     let start = cursor.clone();
@@ -26,7 +26,7 @@ pub(super) fn json<'a>(cursor: &mut Cursor<'a>) -> Json<'a> {
     res
 }
 
-/// The shapes of the first lines; nothing if the first is no object.
+/// The shapes of the first lines; nothing if the first is not an object.
 fn lines(mut cursor: Cursor<'_>) -> Option<List<'_>> {
     let mut res = List { name: "\n", ..List::default() };
     let mut seen = Record::default();

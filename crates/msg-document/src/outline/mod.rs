@@ -64,7 +64,7 @@ pub(crate) struct List<'a> {
     name: &'a str,
     /// How many items there are, of any kind.
     len: usize,
-    /// How many of them are no objects.
+    /// How many of them are not objects.
     others: usize,
     records: Vec<Record<'a>>,
 }
@@ -138,7 +138,7 @@ impl<'a> Outline<'a> {
         self.list("").or_else(|| self.list("messages"))
     }
 
-    /// What stands in the member `name` of the object.
+    /// What is in the member `name` of the object.
     pub(crate) fn member(&self, name: &str) -> Option<ValueKind> {
         self.json()?.entry.as_ref()?.member(name)
     }
@@ -219,7 +219,7 @@ impl<'a> List<'a> {
         self.name
     }
 
-    /// How many of its items are no objects.
+    /// How many of its items are not objects.
     pub(crate) fn n_others(&self) -> usize {
         self.others
     }
@@ -246,7 +246,7 @@ impl<'a> Record<'a> {
         self.member(name).is_some()
     }
 
-    /// What stands in the member `name`.
+    /// What is in the member `name`.
     pub(crate) fn member(&self, name: &str) -> Option<ValueKind> {
         kind_of(&self.members, name)
     }
@@ -336,7 +336,7 @@ impl<'a> Item<'a> {
         self.member(name).is_some()
     }
 
-    /// What stands in the member `name`.
+    /// What is in the member `name`.
     pub(crate) fn member(&self, name: &str) -> Option<ValueKind> {
         kind_of(&self.members, name)
     }

@@ -68,7 +68,7 @@ impl Side {
         if self.is_single { only().unwrap_or(json) } else { json }
     }
 
-    /// The value as it stands in the row.
+    /// The value as it is in the row.
     pub(super) fn value(&self, json: &[u8]) -> Vec<u8> {
         let json = json.trim_ascii_end();
         if !self.is_encoded {

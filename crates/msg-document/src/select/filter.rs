@@ -23,7 +23,7 @@ pub struct FilterOptions {
     /// Messages that call these tools, or hold their results.
     #[serde(rename = "tool")]
     pub tools: Vec<String>,
-    /// Messages of this range, from 0; what is behind the end is not there. In JSON a text: `2..5`, `10..`.
+    /// Messages of this range, from 0; what is after the end is not there. In JSON a text: `2..5`, `10..`.
     #[serde(deserialize_with = "range")]
     pub range: Option<Range<usize>>,
     /// All other messages.
@@ -175,7 +175,7 @@ impl Units {
         res
     }
 
-    /// Whether a message stands alone in its unit.
+    /// Whether a message is alone in its unit.
     pub(super) fn is_alone(&self, at: usize) -> bool {
         self.first.iter().filter(|it| **it == self.first[at]).nth(1).is_none()
     }

@@ -86,7 +86,7 @@ fn medium<S: Source>(source: &mut S, name: &str) -> Option<&'static str> {
     is_whole.then_some(name)
 }
 
-/// A tool that is no tool of Anthropic, whose requests are recognised by them.
+/// A tool that is not a tool of Anthropic, whose requests are recognised by them.
 fn tool<S: Source>(source: &mut S) -> Option<()> {
     source.object(|source, name| if name == "input_schema" { None } else { source.skip() })
 }

@@ -172,7 +172,7 @@ impl Around for Nothing {
 /// Texts of fewer bytes stay as they are; so does whatever a rule compares with.
 pub(super) const LONG: usize = 128;
 
-/// How the result of a call begins that stands in text (MS-10).
+/// How the result of a call begins that is in text (MS-10).
 pub(super) const HEAD: &str = "Tool: ";
 
 /// A place in a conversation, read from left to right as a [`Reader`](msg_json::Reader) is. Each step gives

@@ -83,7 +83,7 @@ fn pieces<'s>(list: &MessageList<'s>, mended: &'s [MendedMessage]) -> Option<Vec
 }
 
 /// The values that are not in what was written, and that no edit names. What was kept is not looked at: a text without
-/// letters stands for it, which says nothing.
+/// letters represents it, which says nothing.
 fn lost(
     list: &MessageList<'_>,
     pieces: &[Piece<'_>],

@@ -1,4 +1,4 @@
-//! Calls that stand in the text of an assistant, and results that stand in a text of their own: a conversation of a
+//! Calls that are in the text of an assistant, and results that are in a text of their own: a conversation of a
 //! model that calls tools in markup. Once read they are calls and results like any others; written into their own
 //! format they are text again, what nobody changed byte for byte.
 //!
@@ -50,7 +50,7 @@ pub(crate) struct TextCalls {
 struct CallSource {
     /// Its block.
     text: String,
-    /// Blanks before and behind it.
+    /// Blanks before and after it.
     around: (String, String),
     /// What it was read as, to see whether somebody changed it.
     name: String,
@@ -77,7 +77,7 @@ struct ResultSource {
 const SEED: u64 = 0x6d73_675f_7865_6d6c;
 
 impl TextCalls {
-    /// Makes calls and results of the texts of `messages`, and says which blocks are no calls. `headed` says that the
+    /// Makes calls and results of the texts of `messages`, and says which blocks are not calls. `headed` says that the
     /// first line of a result is part of its content. Linear in the texts.
     pub(crate) fn read(messages: &mut [Message], headed: bool) -> (Self, Vec<Diagnostic>) {
         let native = native_ids(messages);
@@ -93,7 +93,7 @@ impl TextCalls {
     }
 }
 
-/// The ids that stand in members.
+/// The ids that are in members.
 fn native_ids(messages: &[Message]) -> HashSet<String> {
     let parts = messages.iter().flat_map(|it| &it.parts);
     let ids = parts.filter_map(|it| match it {
@@ -181,7 +181,7 @@ impl Reader {
         }
     }
 
-    /// A block that is no call stays text, which is worth a word.
+    /// A block that is not a call stays text, which is worth a word.
     fn tell(&mut self, parsed: &Parsed, (message, part): (usize, usize)) {
         for it in parsed.diagnostics.iter().filter(|it| it.is_error()) {
             let mut it = it.clone();
@@ -192,7 +192,7 @@ impl Reader {
         }
     }
 
-    /// The pieces of a text: what stands between calls, and the calls.
+    /// The pieces of a text: what is between calls, and the calls.
     fn split(
         &mut self,
         text: Text,

@@ -3,7 +3,7 @@
 use msg_xml::{ArgPath, Event, Outcome, PathItem};
 use serde::{Serialize, Serializer};
 
-/// An event, and the byte behind the piece that brought it.
+/// An event, and the byte after the piece that brought it.
 #[derive(Debug, Clone, Default, Serialize)]
 pub(super) struct EventForm {
     at: u64,

@@ -1,7 +1,7 @@
 //! `fit` and `stats` by data (CP-…): a line of `--jsonl` a row, and the whole answer beside it.
 //!
 //! Of `messages` those that are the input's stand by their number, so that a row shows what changed and what
-//! went; edits stand with code, place, sentence and fix. `UPDATE_EXPECT=1` rewrites the answers.
+//! went; edits are with code, place, sentence and fix. `UPDATE_EXPECT=1` rewrites the answers.
 
 use msg_document::{
     Digest, Document, FitAnswer, FitOptions, Fitted, Fitter, ReadOptions, Refusal, stats,
@@ -16,7 +16,7 @@ fn histories_are_made_to_fit() {
             Err(refusal) => refused(&refusal),
             Ok((line, document)) => {
                 let mut shown = shown(&line, &input);
-                // What is no list of messages is edited where they stand in it.
+                // What is not a list of messages is edited where they are in it.
                 if input.get("turns").is_some() {
                     shown["document"] =
                         serde_json::from_slice(&document).expect("because it is JSON");

@@ -1,4 +1,4 @@
-//! Conversations whose calls stand in the text: what is seen of them, what a repair makes of them, what they are in
+//! Conversations whose calls are in the text: what is seen of them, what a repair makes of them, what they are in
 //! another format, and that what nobody changed is written as it came.
 
 use msg_document::{

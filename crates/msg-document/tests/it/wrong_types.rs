@@ -1,4 +1,4 @@
-//! Values of a wrong type (MS-29): whatever stands in the place of a member comes back, is mended for a provider, and
+//! Values of a wrong type (MS-29): whatever is in the place of a member comes back, is mended for a provider, and
 //! is said or named in every other format. The reader of this law is `serde_json` alone.
 
 use msg_chainast::Profile;

@@ -10,7 +10,7 @@ use crate::laws::contents::*;
 
 const OWN: &str = "gemini";
 
-/// A case file of conversions; what each row gives stands in the file beside it.
+/// A case file of conversions; what each row gives is in the file beside it.
 fn cases() -> [testkit::Rows; 1] {
     [testkit::rows!("contents/convert.jsonl")]
 }

@@ -1,5 +1,5 @@
 //! Streams written (OA-27): what Chat Completions and Responses would send, of a message that is whole or
-//! live of any stream's events, so that a proxy speaks OpenAI whatever the model behind it speaks. Nothing
+//! live of any stream's events, so that a proxy speaks OpenAI whatever the model after it speaks. Nothing
 //! is sent from here.
 //!
 //! ```text

@@ -74,7 +74,7 @@ impl ChatAssembler {
                 self.head.fail(error, sink);
             }
         }
-        // OpenAI hides the length of the text behind it; it means nothing.
+        // OpenAI hides the length of the text after it; it means nothing.
         if let Some(padding) = padding.and_then(Json::string) {
             effects.pad(padding);
         }

@@ -130,7 +130,7 @@ impl Account {
         self.explain_all(sample.session, &sample.messages, reason);
     }
 
-    /// Says why the calls behind the end of a sample are not supervised.
+    /// Says why the calls after the end of a sample are not supervised.
     pub(super) fn explain_cut(&mut self, session: usize, cut: &[Message], unanswered: &[String]) {
         for id in unanswered {
             let reason = "no result was recorded, and the conversation went on";

@@ -161,7 +161,7 @@ fn is_invented(result: &ToolResult) -> bool {
     result.is_error && result.content.text() == INTERRUPTED
 }
 
-/// What the parts up to each one say, with the message that each is of. Who made a message is no part of it.
+/// What the parts up to each one say, with the message that each is of. Who made a message is not a part of it.
 #[expect(clippy::disallowed_types, reason = "hashes are compared within one run only")]
 fn prefixes_of_parts(messages: &[Message]) -> Vec<(usize, u128)> {
     let mut hashers = (std::hash::DefaultHasher::new(), std::hash::DefaultHasher::new());

@@ -104,7 +104,7 @@ fn runs(chat: &str) -> Vec<Run> {
     res
 }
 
-/// Who says a line; a blank one belongs to what stands before it.
+/// Who says a line; a blank one belongs to what is before it.
 fn speaker<'a>(line: &'a str, last: Option<&Run>) -> (Speaker, &'a str) {
     if line == "####" || line.starts_with("#### ") {
         return (Speaker::User, line[4..].trim());

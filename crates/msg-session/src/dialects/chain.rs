@@ -168,7 +168,7 @@ impl<'a> Chain<'a> {
         self.ids.contains_key(&*crate::json::quoted(id))
     }
 
-    /// The record of the path behind this one.
+    /// The record of the path after this one.
     pub(super) fn behind(&self, record: usize) -> Option<usize> {
         let at = self.whole.iter().position(|it| *it == record)?;
         self.whole.get(at + 1).copied()

@@ -37,7 +37,7 @@ pub(super) fn object<'a>(text: &'a str, dialect: Dialect) -> Result<Object<'a>, 
     })
 }
 
-/// The text of a document behind the frame rules.
+/// The text of a document after the frame rules.
 pub(super) fn text(bytes: &[u8]) -> (std::borrow::Cow<'_, str>, Vec<Finding>) {
     let mut findings = Vec::new();
     let text = clean(bytes, &mut findings);

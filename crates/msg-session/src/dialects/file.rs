@@ -59,7 +59,7 @@ impl<'a> File<'a> {
         }
     }
 
-    /// The edit that puts a record behind another one.
+    /// The edit that puts a record after another one.
     pub(super) fn insert_behind(self, record: usize, json: &str) -> Edit {
         match self {
             File::Lines(it) => it.insert_behind(record, json),

@@ -1,4 +1,4 @@
-//! What sessions have in common whose records are messages with lists of blocks, one behind the other, in
+//! What sessions have in common whose records are messages with lists of blocks, one after the other, in
 //! lines (goose) or in one array (cline): the edits of their records.
 
 use super::Mends;
@@ -8,7 +8,7 @@ use crate::finding::Finding;
 use crate::link::{Content, Plan, Rules, Sender, Sent};
 use crate::surrogate;
 
-/// The JSON of a record that comes; `like` is the one that it stands beside: a line of goose has its time.
+/// The JSON of a record that comes; `like` is the one that it is beside: a line of goose has its time.
 fn message(file: File<'_>, sender: Sender, content: &str, like: usize) -> String {
     let beside = matches!(file, File::Lines(_)).then(|| file.value(like)).flatten();
     let created = beside.and_then(|it| it.get("created"));

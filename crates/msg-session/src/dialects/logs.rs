@@ -43,7 +43,7 @@ fn check(lines: &Lines<'_>, member: &str, agent: &str) -> Mends {
     let named = (0..lines.records.len())
         .find_map(|it| Some((it, lines.object(it)?.text(member)?.into_owned())));
     if let Some((at, id)) = named {
-        // What is no id of these agents is not repeated.
+        // What is not an id of these agents is not repeated.
         let is_id = id.len() <= 64 && id.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'-');
         let id = if is_id { id.as_str() } else { "another file" };
         let message = format!("a log of {agent}, which cannot be resumed; its session is {id}");

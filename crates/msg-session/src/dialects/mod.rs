@@ -181,7 +181,7 @@ impl Checked {
         Self { findings, changed: Vec::new() }
     }
 
-    /// The outcome for a session of one blob. `text` is the blob behind the frame rules.
+    /// The outcome for a session of one blob. `text` is the blob after the frame rules.
     pub(crate) fn of_text(
         text: &str,
         records: usize,
@@ -225,7 +225,7 @@ pub(crate) fn checked_leaf<T>(
     }
 }
 
-/// How many of `count` records are read, where they stand one behind the other: all, or those up to the one whose
+/// How many of `count` records are read, where they stand one after the other: all, or those up to the one whose
 /// number is the leaf (SE-3).
 pub(crate) fn records_to_leaf(options: &RepairOptions, count: usize) -> Result<usize, Error> {
     let Some(leaf) = &options.leaf else { return Ok(count) };

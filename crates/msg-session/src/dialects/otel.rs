@@ -49,7 +49,7 @@ fn spans(text: &str, options: &RepairOptions) -> Vec<String> {
     };
     let mut res = Vec::new();
     let mut open = vec![value];
-    // Spans stand in lists of known names, so that the way down is short.
+    // Spans are in lists of known names, so that the way down is short.
     while let Some(it) = open.pop() {
         if let Some(list) = it.array() {
             open.extend(list.into_iter().rev());

@@ -104,7 +104,7 @@ fn chain<'a>(lines: &'a Lines<'a>, options: &RepairOptions) -> Result<Chain<'a>,
     found.ok_or_else(|| Error::NoLeaf(leaf.unwrap_or_default().to_owned()))
 }
 
-/// The record of the last compaction of a path, and the messages that are sent behind it.
+/// The record of the last compaction of a path, and the messages that are sent after it.
 fn sent(lines: &Lines<'_>, path: &[usize]) -> (Option<usize>, Vec<usize>) {
     let is_summary = |it: &&usize| !compressed(lines, **it).is_empty();
     let summary = path.iter().rposition(|it| is_summary(&it));
@@ -205,7 +205,7 @@ fn placeholder(id: &str, call: Value<'_>) -> String {
     )
 }
 
-/// The records that come, each behind the last result of its answer.
+/// The records that come, each after the last result of its answer.
 fn new_records(
     lines: &Lines<'_>,
     chain: &Chain<'_>,

@@ -43,7 +43,7 @@ impl Format for SweAgent {
     }
 }
 
-/// A result: the ids of its calls stand in a list.
+/// A result: the ids of its calls are in a list.
 fn result(object: &Object<'_>) -> Option<Message> {
     let ids = object.list("tool_call_ids");
     let id = ids.first().and_then(|it| it.text()).or_else(|| object.text("tool_call_id"));

@@ -1,4 +1,4 @@
-//! The clean text of a session, read from its source by offset: the file behind the frame rules (SE-20 to
+//! The clean text of a session, read from its source by offset: the file after the frame rules (SE-20 to
 //! SE-26). It is never held; a damaged line is mended again each time it is read.
 //!
 //! ```text
@@ -39,7 +39,7 @@ struct Piece {
 }
 
 impl<'s> Clean<'s> {
-    /// The clean text of a source, of which the first `skipped` bytes are no text.
+    /// The clean text of a source, of which the first `skipped` bytes are not text.
     pub(super) fn new(source: &'s dyn ReadAt, skipped: u64) -> Self {
         let (pieces, last) = (Vec::new(), RefCell::new(None));
         Self { source, pieces, clean_end: 0, source_end: skipped, last }

@@ -14,7 +14,7 @@ pub(crate) struct Feed<'s> {
     buffer: Vec<u8>,
     /// Where the next line begins in the buffer.
     at: usize,
-    /// Offset behind the buffer, in the source.
+    /// Offset after the buffer, in the source.
     offset: u64,
     is_at_end: bool,
     max: u64,
@@ -22,7 +22,7 @@ pub(crate) struct Feed<'s> {
 
 /// A line of the source.
 pub(crate) struct FeedLine {
-    /// Where it stands in the buffer, without its line end; empty if it is too large.
+    /// Where it is in the buffer, without its line end; empty if it is too large.
     pub(crate) span: Range<usize>,
     /// How long it is, without its line end.
     pub(crate) len: u64,

@@ -1,5 +1,5 @@
-//! Marks: what stands in the excerpt for a long value. A mark is a JSON string, so that the excerpt stays
-//! JSON, and says what the rules ask of the value that it stands for.
+//! Marks: what is in the excerpt for a long value. A mark is a JSON string, so that the excerpt stays
+//! JSON, and says what the rules ask of the value that it represents.
 //!
 //! ```text
 //! "▯170+91▯"         91 bytes from 170 of the clean text on   ▯ is U+E000, which the rest of the
@@ -20,7 +20,7 @@ pub(crate) const FRAME: char = '\u{e000}';
 /// A mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Mark {
-    /// Where the value stands in the clean text, and how many bytes it has there.
+    /// Where the value is in the clean text, and how many bytes it has there.
     pub(crate) at: u64,
     pub(crate) bytes: u64,
     /// How many escapes of half a character the value has.
@@ -104,7 +104,7 @@ pub(crate) enum Piece<'a> {
     Span(Range<usize>),
 }
 
-/// What stands in the text of an edit for the clean text of a span of the excerpt: `▯@17-39▯`.
+/// What is in the text of an edit for the clean text of a span of the excerpt: `▯@17-39▯`.
 pub(crate) fn span(span: Range<usize>) -> String {
     format!("{FRAME}@{}-{}{FRAME}", span.start, span.end)
 }

@@ -8,7 +8,7 @@
 //!            ^ left out                                               ^ a mark
 //! ```
 //!
-//! Three texts: the *source* is the file as it is; the *clean* text is the file behind the frame rules,
+//! Three texts: the *source* is the file as it is; the *clean* text is the file after the frame rules,
 //! never held; the *excerpt* is held. [`Lines`] of an excerpt are like those of a whole text, so that no
 //! rule knows the difference.
 
@@ -69,7 +69,7 @@ impl Elided<'_> {
 
     fn clean_span(&self, span: Range<usize>) -> Range<u64> {
         let start = self.offsets.clean(span.start);
-        // What is left out behind a span is not of it.
+        // What is left out after a span is not of it.
         start..if span.is_empty() { start } else { self.offsets.clean_end(span.end) }
     }
 
@@ -121,7 +121,7 @@ impl Elided<'_> {
         res
     }
 
-    /// A text of the excerpt with the values that its marks stand for.
+    /// A text of the excerpt with the values that its marks represent.
     fn expanded(&self, text: &str) -> Result<Vec<u8>, Error> {
         let mut res = Vec::with_capacity(text.len());
         for piece in mark::pieces(text) {

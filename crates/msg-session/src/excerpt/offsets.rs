@@ -6,12 +6,12 @@ pub(super) struct Offsets {
     list: Vec<Omission>,
 }
 
-/// A piece of the clean text for which something shorter stands in the excerpt, or nothing.
+/// A piece of the clean text for which something shorter is in the excerpt, or nothing.
 #[derive(Debug, Clone, Copy)]
 struct Omission {
-    /// Offset behind it in the clean text.
+    /// Offset after it in the clean text.
     clean_end: u64,
-    /// Offset behind what stands for it in the excerpt, times 256, and how long that is.
+    /// Offset after what represents it in the excerpt, times 256, and how long that is.
     end_and_len: u64,
 }
 
@@ -31,7 +31,7 @@ impl Offsets {
         self.list.len()
     }
 
-    /// Adds an omission behind the last: `len` bytes that end at `end` in the excerpt stand for what ends at
+    /// Adds an omission after the last: `len` bytes that end at `end` in the excerpt represent what ends at
     /// `clean_end`.
     pub(super) fn push(&mut self, end: usize, len: u8, clean_end: u64) {
         let end_and_len = (end as u64) << 8 | u64::from(len);
@@ -43,7 +43,7 @@ impl Offsets {
         self.list.truncate(len);
     }
 
-    /// The offset in the clean text of one of the excerpt that is not inside an omission. Where nothing stands for
+    /// The offset in the clean text of one of the excerpt that is not inside an omission. Where nothing represents
     /// what is left out, it is the offset behind.
     pub(super) fn clean(&self, at: usize) -> u64 {
         let at = at as u64;
@@ -59,7 +59,7 @@ impl Offsets {
         self.behind(next, at)
     }
 
-    /// The clean offset of one that stands behind the first `count` omissions.
+    /// The clean offset of one that follows the first `count` omissions.
     fn behind(&self, count: usize, at: u64) -> u64 {
         match count.checked_sub(1).and_then(|it| self.list.get(it)) {
             Some(it) => it.clean_end + at.saturating_sub(it.end()),

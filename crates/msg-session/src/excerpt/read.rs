@@ -161,7 +161,7 @@ impl<'s> LineReader<'s> {
         true
     }
 
-    /// Adds the text of a record; nothing if the line is no object.
+    /// Adds the text of a record; nothing if the line is not an object.
     fn record(&mut self, line: &str, clean: u64) -> bool {
         if self.keep == Keep::Excerpt {
             return self.short.record(line, clean);

@@ -168,7 +168,7 @@ impl Shortened {
         self.stand_in(" ", clean + text.len() as u64);
     }
 
-    /// Adds what stands for the clean text up to `clean_end`.
+    /// Adds what represents the clean text up to `clean_end`.
     fn stand_in(&mut self, text: &str, clean_end: u64) {
         self.text.push_str(text);
         let len = u8::try_from(text.len()).unwrap_or(u8::MAX);
@@ -217,7 +217,7 @@ impl Walk<'_, '_> {
             let waiting = Member { key: start, at, end: at + source.len() };
             gap = Some((gap.map_or(start, |it| it.0), waiting));
         }
-        // The last member stays where it is: new ones go behind it.
+        // The last member stays where it is: new ones go after it.
         if let Some((from, last)) = gap {
             self.leave_out(from, last.key);
             self.mark_if_long(last.at, last.end, false);

@@ -10,7 +10,7 @@ use crate::finding::{Finding, Place};
 use crate::frame::line::{clean, line_of};
 use crate::json::{BLANKS, Object, Value};
 
-/// A document behind the frame rules.
+/// A document after the frame rules.
 pub(crate) struct Array<'a> {
     /// The text, damage mended.
     pub(crate) text: Cow<'a, str>,
@@ -83,7 +83,7 @@ impl Array<'_> {
         crate::edit::drop_elements(&values, dropped)
     }
 
-    /// The edit that puts a record behind another one.
+    /// The edit that puts a record after another one.
     pub(crate) fn insert_behind(&self, record: usize, json: &str) -> Edit {
         Edit::insert(self.records[record].end, format!(",{json}"))
     }

@@ -26,7 +26,7 @@ pub(super) enum Fault {
     NotAnObject,
 }
 
-/// What of a line is no text.
+/// What of a line is not text.
 pub(super) fn damage(line: &[u8]) -> Vec<Fault> {
     let has_nul = memchr::memchr(0, line).is_some();
     let is_text = std::str::from_utf8(line).is_ok();
@@ -69,7 +69,7 @@ fn objects(text: &str) -> (Vec<String>, Option<Fault>) {
     }
 }
 
-/// Up to how many lines behind its first one a record may go over (SE-142).
+/// Up to how many lines after its first one a record may go over (SE-142).
 pub(crate) const RUN: usize = 64;
 
 /// A record that control characters tear, as its lines come: where its texts and brackets end.

@@ -9,7 +9,7 @@ use crate::excerpt::{self, Elided};
 use crate::finding::{Finding, Place};
 use crate::json::{BLANKS, Object, Value};
 
-/// A session of JSON lines behind the frame rules: its whole text, or an excerpt of it.
+/// A session of JSON lines after the frame rules: its whole text, or an excerpt of it.
 pub(crate) struct Lines<'a> {
     /// The text, damaged lines mended.
     pub(crate) text: String,
@@ -73,7 +73,7 @@ impl Lines<'_> {
         String::from_utf8(bytes).ok().map(Cow::Owned)
     }
 
-    /// What stands in the text of an edit for a span of this text.
+    /// What is in the text of an edit for a span of this text.
     pub(crate) fn copied(&self, span: Range<usize>) -> Cow<'_, str> {
         match self.has_marks() {
             true => Cow::Owned(excerpt::span(span)),
@@ -107,7 +107,7 @@ impl Lines<'_> {
         Edit::remove(start..self.behind(record))
     }
 
-    /// The edit that puts a line behind a record (SE-5): it ends like that one.
+    /// The edit that puts a line after a record (SE-5): it ends like that one.
     pub(crate) fn insert_behind(&self, record: usize, line: &str) -> Edit {
         let (end, behind) = (self.records[record].end, self.behind(record));
         match &self.text[end..behind] {
@@ -137,13 +137,13 @@ impl Lines<'_> {
     }
 }
 
-/// What is left of a damaged line: whole objects, each with what stands behind it.
+/// What is left of a damaged line: whole objects, each with what follows it.
 pub(crate) struct SavedLine {
     pub(crate) findings: Vec<Finding>,
     pub(crate) pieces: Vec<(String, &'static str)>,
 }
 
-/// Saves what can be saved of a line that is no object, or of several that are one (SE-21 to SE-26, SE-142). The
+/// Saves what can be saved of a line that is not an object, or of several that are one (SE-21 to SE-26, SE-142). The
 /// first is line `number`, and record `record` if it is one.
 pub(crate) fn save_lines<'l>(
     mut lines: impl Iterator<Item = &'l [u8]> + Clone,

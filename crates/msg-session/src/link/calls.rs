@@ -97,7 +97,7 @@ impl<'a> Ids<'a> {
         }
     }
 
-    /// The next result of an id behind a call that no other renamed call took.
+    /// The next result of an id after a call that no other renamed call took.
     fn next_result(&mut self, id: &str, behind: Position) -> Option<Position> {
         let results = self.results.get(id)?;
         let taken = self.taken.entry(id.to_owned()).or_default();

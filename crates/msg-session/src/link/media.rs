@@ -13,7 +13,7 @@ use crate::link::plan::Plan;
 /// An image or a document of a block, or of a result in it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Media<'a> {
-    /// What a text stands for where it cannot be sent.
+    /// What a text represents where it cannot be sent.
     pub(crate) value: Value<'a>,
     pub(crate) data: Value<'a>,
     /// The type that it says.

@@ -35,7 +35,7 @@ pub(crate) enum Content<'a> {
     Text(Value<'a>),
     /// A list of blocks, and its value.
     Blocks(Value<'a>, Vec<Block<'a>>),
-    /// `null`, which is no content.
+    /// `null`, which is not a content.
     Null(Value<'a>),
     /// Nothing that the provider would take.
     None,
@@ -89,14 +89,14 @@ pub(crate) enum BlockKind<'a> {
 pub(crate) struct Rules {
     /// Whether neighbouring records of one answer are one message.
     pub(crate) joins_answers: bool,
-    /// Whether results must stand before everything else of their message (SE-34), and a result that
+    /// Whether results must be before everything else of their message (SE-34), and a result that
     /// comes goes to the front of the next record where it can (SE-37).
     pub(crate) results_first: bool,
     /// Whether the conversation must begin with a user (SE-39).
     pub(crate) starts_with_user: bool,
     /// Whether a text of the user that is white space only is refused (SE-136).
     pub(crate) blank_is_refused: bool,
-    /// What stands between a call id and the number of the call that got it again (SE-31, SE-129).
+    /// What is between a call id and the number of the call that got it again (SE-31, SE-129).
     pub(crate) renamed: char,
     /// Whether the mends of warnings are made.
     pub(crate) all: bool,
@@ -104,7 +104,7 @@ pub(crate) struct Rules {
     pub(crate) has_marks: bool,
     /// What the provider takes of images.
     pub(crate) limits: &'static Limits,
-    /// Whether a result must stand in the message right behind its call (SE-34).
+    /// Whether a result must be in the message right after its call (SE-34).
     pub(crate) finds_late: bool,
     /// The JSON of an error result for the call with this id, which is given as JSON, and its block.
     pub(crate) placeholder: for<'v> fn(&str, Value<'v>) -> String,

@@ -24,7 +24,7 @@ pub(crate) struct Plan<'a> {
     edits: Vec<Edit>,
     /// New ids, by the place of the old one.
     renamed: HashMap<usize, String>,
-    /// Records that come, each behind a record of `sent`, with the block that they hold.
+    /// Records that come, each after a record of `sent`, with the block that they hold.
     pub(crate) new_records: Vec<(usize, String)>,
     /// The record before which the start of the conversation is missing.
     pub(crate) missing_start: Option<usize>,
@@ -81,7 +81,7 @@ impl<'a> Plan<'a> {
         format!("{before}{}{behind}", quoted(new))
     }
 
-    /// What stands in an edit for a span inside a value.
+    /// What is in an edit for a span inside a value.
     fn copied(&self, value: crate::json::Value<'_>, span: Range<usize>) -> String {
         match self.rules.has_marks {
             true => excerpt::span(span),
@@ -89,7 +89,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Puts a result behind its message (SE-37): to the front of the next record if that is a user's
+    /// Puts a result after its message (SE-37): to the front of the next record if that is a user's
     /// list of which something is left, where the dialect has it so, else into a record of its own.
     pub(super) fn put_result(&mut self, message: usize, block: String) {
         let next = self.messages[message].end;

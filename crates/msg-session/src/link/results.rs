@@ -52,7 +52,7 @@ impl Calls {
         res
     }
 
-    /// Gives each result to its call; what is no answer goes.
+    /// Gives each result to its call; what is not an answer goes.
     fn answer(&mut self, plan: &mut Plan<'_>) {
         for sent in 0..plan.sent.len() {
             for block in 0..plan.sent[sent].blocks().len() {
@@ -86,7 +86,7 @@ impl Calls {
         call.result = Some((at, is_late));
     }
 
-    /// Whether something else than results stands before a result in its message.
+    /// Whether something else than results is before a result in its message.
     fn stands_behind_others(&self, plan: &Plan<'_>, at: Position) -> bool {
         self.first_others[plan.message_of(at.0)].is_some_and(|it| it < at)
     }
@@ -116,7 +116,7 @@ fn drop(plan: &mut Plan<'_>, at: Position, code: &'static str, message: String) 
     plan.findings.push(finding.mended("remove the result", plan.rules.all));
 }
 
-/// The first thing of each message that is no result.
+/// The first thing of each message that is not a result.
 fn first_others(plan: &Plan<'_>) -> Vec<Option<Position>> {
     let first = |message: &Range<usize>| {
         message.clone().find_map(|sent| match &plan.sent[sent].content {

@@ -1,4 +1,4 @@
-//! Tools that the provider's server runs itself (SE-141): call and result stand in one answer, and one without the other
+//! Tools that the provider's server runs itself (SE-141): call and result are in one answer, and one without the other
 //! is refused.
 
 use std::collections::HashMap;

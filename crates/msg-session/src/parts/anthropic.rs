@@ -70,7 +70,7 @@ fn one(value: Value<'_>) -> Option<Media<'_>> {
     (!is_document || is_pdf).then_some(Media { value, data, media_type, is_document })
 }
 
-/// The part that a block is, as msg-anthropic reads it; none of what is no object.
+/// The part that a block is, as msg-anthropic reads it; none of what is not an object.
 pub(crate) fn part(value: Value<'_>) -> Option<Part> {
     let block = with_ids(value)?;
     // Results are of a user there, everything else may be of an answer.

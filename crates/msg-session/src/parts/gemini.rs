@@ -1,4 +1,4 @@
-//! Gemini's parts, as msg-gemini reads them, one at a time; and the calls of Gemini CLI, which stand in a list
+//! Gemini's parts, as msg-gemini reads them, one at a time; and the calls of Gemini CLI, which are in a list
 //! of their own.
 
 use msg_core::{Origin, Other, Part, Place, ToolCall, ToolResult};
@@ -6,7 +6,7 @@ use msg_gemini::{ReadOptions, contents};
 
 use crate::json::{Object, Value};
 
-/// The part that a Gemini part is; none of what is no object.
+/// The part that a Gemini part is; none of what is not an object.
 pub(crate) fn part(value: Value<'_>) -> Option<Part> {
     let object = value.object()?;
     // Responses are of a user there, everything else may be of an answer.

@@ -55,7 +55,7 @@ fn image_data(value: Value<'_>) -> Option<Media<'_>> {
     Some(Media { value, data, media_type: object.get("mimeType"), is_document: false })
 }
 
-/// The part that a block is; none of what is no block.
+/// The part that a block is; none of what is not a block.
 pub(crate) fn part(value: Value<'_>) -> Option<Part> {
     let object = value.object()?;
     let kind = object.text("type").unwrap_or_default();

@@ -11,7 +11,7 @@ use crate::view::{Draft, Origin, View};
 pub(crate) struct Items {
     view: View,
     run: Option<Draft>,
-    /// The item of the run before, if it was a message: the next one is read behind it, so that the
+    /// The item of the run before, if it was a message: the next one is read after it, so that the
     /// reader marks where it begins.
     last_message: Option<String>,
 }

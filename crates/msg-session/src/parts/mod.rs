@@ -18,7 +18,7 @@ use msg_core::{Image, Origin, Part};
 
 use crate::json::Object;
 
-/// What stands for a result that was never recorded.
+/// What represents a result that was never recorded.
 pub(crate) const INTERRUPTED: &str = "[interrupted: no result was recorded]";
 
 /// The text of a string member, `""` if there is none.

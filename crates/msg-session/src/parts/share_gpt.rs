@@ -97,7 +97,7 @@ impl ShareGptTurns {
 const CALL: (&str, &str) = ("<tool_call>", "</tool_call>");
 const RESPONSE: (&str, &str) = ("<tool_response>", "</tool_response>");
 
-/// The first marked stretch of a text: what stands before it, in it and behind it.
+/// The first marked stretch of a text: what is before it, in it and after it.
 fn first_marked<'t>(
     text: &'t str,
     (begin, end): (&str, &str),
@@ -148,7 +148,7 @@ pub(crate) fn is_call(from: &str) -> bool {
     matches!(from, "function_call" | "tool_call")
 }
 
-/// Whose turn it is; every word that nobody knows is a role of its own.
+/// Whose turn it is; every word that is unknown is a role of its own.
 pub(crate) fn role(from: &str) -> Role {
     match from {
         "system" => Role::System,

@@ -24,7 +24,7 @@ pub(super) fn record_id(session: &str, number: u64) -> String {
 /// What the ids of records begin with that are not of a session with a UUID.
 pub(super) const NEW_ID: &str = "00000000-0000-4000-8000-";
 
-/// A JSON text without line ends, which would end the record that it stands in.
+/// A JSON text without line ends, which would end the record that it is in.
 pub(crate) fn in_a_line(json: &str) -> Cow<'_, str> {
     if !json.contains(['\n', '\r']) {
         return Cow::Borrowed(json);
@@ -34,14 +34,14 @@ pub(crate) fn in_a_line(json: &str) -> Cow<'_, str> {
     Cow::Owned(String::from_utf8(line).expect("because tokens of a text are text"))
 }
 
-/// The results that answer the calls of an answer: those of the messages right behind it that hold some.
+/// The results that answer the calls of an answer: those of the messages right after it that hold some.
 pub(crate) fn results_behind(messages: &[Message], at: usize) -> impl Iterator<Item = &ToolResult> {
     let holds = |it: &&Message| it.role == Role::Tool || it.tool_results().next().is_some();
     let behind = messages[at + 1..].iter().take_while(holds);
     behind.flat_map(Message::tool_results)
 }
 
-/// The parts of a message whose results stand with their calls.
+/// The parts of a message whose results are with their calls.
 pub(crate) fn parts_but_results(message: &Message) -> impl Iterator<Item = &Part> {
     message.parts.iter().filter(|it| it.as_tool_result().is_none())
 }

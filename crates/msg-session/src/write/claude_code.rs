@@ -34,14 +34,14 @@ impl<'o> Records<'o> {
         }
     }
 
-    /// Records whose numbers begin behind this one.
+    /// Records whose numbers begin after this one.
     pub(crate) fn behind(options: &'o WriteOptions, count: u64) -> Self {
         let mut res = Self::new(options);
         (res.count, res.answers, res.prefix) = (count, count, NEW_ID);
         res
     }
 
-    /// The mark that what stands before is not sent (SE-97).
+    /// The mark that what is before is not sent (SE-97).
     pub(crate) fn boundary(&mut self, leaf: Option<&str>, tokens: u64) {
         self.count += 1;
         let uuid = self.uuid();

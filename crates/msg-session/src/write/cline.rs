@@ -7,7 +7,7 @@ use super::blocks::write_block;
 use crate::write::WriteOptions;
 
 pub(super) fn write(messages: &[Message], _: &WriteOptions, _: &mut Report) -> Vec<u8> {
-    // Results and the words of the user behind them are one message.
+    // Results and the words of the user after them are one message.
     let mut turns: Vec<(&str, Vec<&msg_core::Part>)> = Vec::new();
     for message in messages {
         let role = if message.role == Role::Assistant { "assistant" } else { "user" };

@@ -1,4 +1,4 @@
-//! A session of Gemini CLI: a header, then a message a line; the results stand with their calls.
+//! A session of Gemini CLI: a header, then a message a line; the results are with their calls.
 
 use msg_core::{Message, Part, Report, Role, ToolResult};
 use msg_json::{Writer, to_text};

@@ -100,7 +100,7 @@ struct Check<'c, 'm> {
     message: &'m Message,
     /// Where the part before it stands.
     last: Option<usize>,
-    /// Whether the texts of the message stand there as one, once that was looked for.
+    /// Whether the texts of the message are there as one, once that was looked for.
     texts: Option<bool>,
 }
 

@@ -151,7 +151,7 @@ fn why_lost(dialect: Dialect, part: &Part, options: &WriteOptions) -> Option<&'s
     needs_signature.then_some("a thought without a signature, which the provider refuses")
 }
 
-/// Why a part that is no thought has no form in the dialect, if it has none.
+/// Why a part that is not a thought has no form in the dialect, if it has none.
 fn why_unwritten(dialect: Dialect, part: &Part) -> Option<&'static str> {
     let is_store = crate::dialects::frameworks::store(dialect).is_some();
     let has_items = dialect == Dialect::AgentsSdk;

@@ -23,7 +23,7 @@ impl Row {
     }
 
     pub(crate) fn blobs(&self) -> Vec<Blob> {
-        // What is no text is a list of its bytes.
+        // What is not text is a list of its bytes.
         let bytes = |it: &Value| match it.as_str() {
             Some(text) => text.as_bytes().to_vec(),
             None => serde_json::from_value(it.clone()).unwrap(),
@@ -85,7 +85,7 @@ fn dialects_are_recognised() {
     assert!(missed.is_empty(), "{missed:#?}");
 }
 
-/// What is no session by itself, or not of the dialect that is named, is refused with what it is.
+/// What is not a session by itself, or not of the dialect that is named, is refused with what it is.
 #[test]
 fn refused() {
     testkit::rows!("refused.jsonl").check_expect(|row| {

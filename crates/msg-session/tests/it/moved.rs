@@ -61,7 +61,7 @@ fn what_is_written_is_read_again() {
         let fits = dialect != Dialect::ShareGpt;
         assert!(errors.is_empty() || !fits, "{dialect}: {errors:?}");
         let text = String::from_utf8_lossy(&bytes);
-        // A trajectory is a record, which nobody verifies.
+        // A trajectory is a record, which nothing verifies.
         let keeps_thoughts = dialect == Dialect::Atif;
         assert_eq!(text.contains("secret"), keeps_thoughts, "{dialect}: a signed thought");
         assert!(keeps_thoughts || report.iter().any(|it| it.code == "convert::lost-part"));

@@ -41,7 +41,7 @@ fn by_text(Case { dialect, blob, options }: &Case) -> Option<Checked> {
     Some(Checked::of_mends(&lines.text, mends))
 }
 
-/// The new bytes. The character around marks may stand there as an escape, and in edits of a whole text as they
+/// The new bytes. The character around marks may be there as an escape, and in edits of a whole text as they
 /// spell it.
 fn mended(it: &Checked) -> Option<String> {
     let bytes = it.changed.first()?.bytes.as_deref()?;
@@ -66,7 +66,7 @@ fn an_excerpt_is_as_good_as_the_text_for_all_cases() {
     }
 }
 
-/// What is put behind a quote: the frame of a mark, a long text with half a character, white space.
+/// What is put after a quote: the frame of a mark, a long text with half a character, white space.
 const PUT: [&str; 4] = [
     "\u{e000}1\u{e000}",
     r"a long text with half \ud83d a character in it, and more than forty bytes",

@@ -52,7 +52,7 @@ fn settle(mut part: Part) -> Option<Part> {
                 it.text.get_or_insert_default();
             }
         }
-        // Citations come with the end of a block, behind its other members.
+        // Citations come with the end of a block, after its other members.
         Part::Text(it) => {
             if let Some(citations) = it.extra.remove(&Origin::Anthropic, "citations") {
                 it.extra.insert(Origin::Anthropic, "citations", citations);
@@ -82,7 +82,7 @@ pub(crate) fn live_says_the_same(read_as: &Assembled, events: &[StreamEvent<'_>]
         return;
     };
     assert_eq!(says(&found.message), says(&choice.message), "{text}");
-    // A block that did not end says nothing for sure, nor does one that went on behind its end.
+    // A block that did not end says nothing for sure, nor does one that went on after its end.
     let ended = events.iter().filter_map(|it| match it {
         StreamEvent::PartEnd { choice: 0, part } => Some(part.clone().into_owned()),
         _ => None,
@@ -97,7 +97,7 @@ pub(crate) fn live_says_the_same(read_as: &Assembled, events: &[StreamEvent<'_>]
     }
 }
 
-/// Texts that were replaced behind their deltas are in no event.
+/// Texts that were replaced after their deltas are in no event.
 fn is_replaced(read_as: &Assembled) -> bool {
     let codes = [
         "stream::done-differs",

@@ -29,7 +29,7 @@ fn role_of(word: &str) -> Role {
     Role::known(word).or_else(|| Role::spelling(word)).unwrap_or_else(|| Role::from(word))
 }
 
-/// Adds what a part holds: reasoning stands before what it led to (LG-2).
+/// Adds what a part holds: reasoning is before what it led to (LG-2).
 fn part(source: &RawJson, parts: &mut Vec<Part>) {
     let read = source.members().and_then(|mut members| {
         let kind: String = take(&mut members, "type").unwrap_or_default();

@@ -105,7 +105,7 @@ impl Parts<'_, '_> {
         self.waiting = Some(reasoning.clone());
     }
 
-    /// Reasoning that led to nothing stands beside an empty text.
+    /// Reasoning that led to nothing is beside an empty text.
     fn alone(&mut self, out: &mut Writer<'_>) {
         if self.waiting.is_some() {
             self.text(&Text::new(""), out);
@@ -203,12 +203,12 @@ fn data_url(url: &str) -> Option<(&str, &str)> {
     url.strip_prefix("data:")?.split_once(";base64,")
 }
 
-/// The unknown members of this format, behind the known ones.
+/// The unknown members of this format, after the known ones.
 fn rest(extra: &Extra, known: &[&str], out: &mut Writer<'_>) {
     write_rest(extra, &origin(), known, out);
 }
 
-/// The unknown members of the object inside a part, which stand in one of its name.
+/// The unknown members of the object inside a part, which are in one of its name.
 fn nested_rest(extra: &Extra, name: &str, out: &mut Writer<'_>) {
     let members = extra.get(&origin(), name).and_then(RawJson::members);
     for (name, raw) in members.into_iter().flatten() {

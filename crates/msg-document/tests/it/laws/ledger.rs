@@ -197,7 +197,7 @@ impl Said {
     }
 }
 
-/// The text that base64 stands for, if it does.
+/// The text that base64 represents, if it does.
 fn decoded(data: &str) -> Option<String> {
     const DIGITS: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let (mut bits, mut count, mut bytes) = (0_u32, 0, Vec::new());

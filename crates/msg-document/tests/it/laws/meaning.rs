@@ -3,7 +3,7 @@
 //!
 //! *Meaning* is roles, texts, thoughts, media, calls (name, arguments as JSON values) and results (content,
 //! error flag) in their order, each result with its call. Ids, spelling, unknown members, where a message ends
-//! and the line breaks between joined texts are no part of it.
+//! and the line breaks between joined texts are not part of it.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -40,7 +40,7 @@ struct Reported {
     flags: HashSet<(usize, usize)>,
     /// Calls whose arguments are others.
     arguments: HashSet<(usize, usize)>,
-    /// Messages whose results get messages of their own: before a user's, behind an assistant's.
+    /// Messages whose results get messages of their own: before a user's, after an assistant's.
     split: HashSet<usize>,
     roles_change: bool,
     order_changes: bool,

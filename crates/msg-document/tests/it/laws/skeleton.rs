@@ -67,7 +67,7 @@ fn repair(profile: Option<&Profile>) -> msg_chainast::RepairOptions {
     profile.map_or(options.clone(), |it| options.with_profile(it))
 }
 
-/// How deep brackets stand in each other, those in texts too.
+/// How deep brackets are in each other, those in texts too.
 fn depth(json: &[u8]) -> usize {
     let step = |depth: &mut usize, it: &u8| {
         *depth = match it {

@@ -11,7 +11,7 @@ use super::{laws, sent_in_silence_comes_back};
 
 const OWN: &str = "interactions";
 
-/// A case file of conversions; what each row gives stands in the file beside it.
+/// A case file of conversions; what each row gives is in the file beside it.
 fn cases() -> [testkit::Rows; 1] {
     [testkit::rows!("interactions/convert.jsonl")]
 }

@@ -28,7 +28,7 @@ struct NewRecord {
     follows: Link,
     uuid: String,
     block: String,
-    /// Whether it stands before that record.
+    /// Whether it is before that record.
     is_before: bool,
 }
 

@@ -92,7 +92,7 @@ fn kind(record: &Object<'_>) -> Kind {
     }
 }
 
-/// What the user says in a record that is no message.
+/// What the user says in a record that is not a message.
 fn words<'a>(record: &Object<'a>) -> Option<Value<'a>> {
     match &*record.text("type")? {
         "attachment" => {

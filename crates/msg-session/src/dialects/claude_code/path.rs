@@ -23,7 +23,7 @@ pub(super) struct Path<'a> {
     pub(super) records: Vec<usize>,
     /// What is sent, in order, the gathered records among them.
     pub(super) sent: Vec<Sent<'a>>,
-    /// Gathered results of calls on the path, each with the record of the path that it stands behind.
+    /// Gathered results of calls on the path, each with the record of the path that it follows.
     pub(super) gathered: Vec<(usize, usize)>,
     /// Answers that are not sent because the program's own note took their place (SE-128).
     pub(super) lost_replies: Vec<LostReply>,
@@ -135,7 +135,7 @@ impl<'a> Gather<'a, '_> {
         }
     }
 
-    /// Takes an answer, whose first record stands first, with the results that follow it; gives how many records of
+    /// Takes an answer, whose first record is first, with the results that follow it; gives how many records of
     /// the path these are. Only a record of the user without a result, or another answer, ends it.
     fn answer(&mut self, id: &str, order: &[usize]) -> usize {
         let nodes = self.nodes;

@@ -20,7 +20,7 @@ pub(super) struct Tree<'n> {
     pub(super) parents: Vec<Option<u32>>,
     /// Records whose id another one has, which counts: they are in no tree.
     pub(super) is_repeated: Vec<bool>,
-    /// Records that stand there twice with the same bytes.
+    /// Records that are there twice with the same bytes.
     pub(super) duplicates: Vec<u32>,
     /// Records whose parent was mended, and whether that is an error.
     pub(super) mended: Vec<(u32, bool)>,
@@ -217,7 +217,7 @@ fn first_of(
     Some(Finding { count: (count > 1).then_some(count), ..finding })
 }
 
-/// Of each cycle of parents the record that stands first in the file, in file order. Linear: every
+/// Of each cycle of parents the record that is first in the file, in file order. Linear: every
 /// record is walked over once.
 fn first_of_cycles(parents: &[Option<u32>]) -> Vec<usize> {
     const NEW: u32 = u32::MAX;
@@ -239,7 +239,7 @@ fn first_of_cycles(parents: &[Option<u32>]) -> Vec<usize> {
     res
 }
 
-/// Records that are no message, marker or meta record of Claude Code.
+/// Records that are not message, marker or meta record of Claude Code.
 pub(super) fn unknown_records(nodes: &Nodes<'_>) -> Vec<Finding> {
     let unknown = nodes.list.iter().enumerate().filter(|it| it.1.kind == Kind::Unknown);
     unknown.map(|(at, _)| super::super::unknown_record(nodes.lines.place(at))).collect()

@@ -1,4 +1,4 @@
-//! What the responses of a Claude Code session cost: each counted once (SE-40). A response stands there
+//! What the responses of a Claude Code session cost: each counted once (SE-40). A response is there
 //! as several records, and the largest count of output is the true one.
 
 use std::collections::BTreeMap;

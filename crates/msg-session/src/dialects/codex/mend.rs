@@ -65,7 +65,7 @@ impl Order {
         self.records.iter().copied()
     }
 
-    /// With the lines that come, each behind its record.
+    /// With the lines that come, each after its record.
     fn with_new<'o>(&'o self, new: &'o [(usize, &str)]) -> impl Iterator<Item = Line> + 'o {
         let mut behind: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for (at, (record, _)) in new.iter().enumerate() {
@@ -195,7 +195,7 @@ fn ordinal(lines: &Lines<'_>, record: usize) -> Option<u64> {
     lines.object(record)?.get("ordinal")?.number()
 }
 
-/// Sets the number of a line: it stands behind the time.
+/// Sets the number of a line: it follows the time.
 fn set(record: &Object<'_>, ordinal: u64) -> Edit {
     match (record.get("ordinal"), record.get("timestamp")) {
         (None, Some(time)) => Edit::insert(time.end(), format!(",\"ordinal\":{ordinal}")),

@@ -60,7 +60,7 @@ impl<'a> Path<'a> {
             }
             "session_meta" => {
                 self.provider = payload.text("model_provider").map(Into::into);
-                // What stands before a header is not sent; one that is not the first line must move there.
+                // What is before a header is not sent; one that is not the first line must move there.
                 let is_again = std::mem::replace(&mut self.has_header, true);
                 if !is_again {
                     return;
@@ -80,7 +80,7 @@ impl<'a> Path<'a> {
         }
     }
 
-    /// Who made what stands in a record.
+    /// Who made what is in a record.
     pub(super) fn maker(&self, record: usize) -> Provenance {
         let before = self.models.partition_point(|it| it.0 <= record);
         let model = before.checked_sub(1).map(|it| self.models[it].1.as_str().into());
@@ -120,7 +120,7 @@ impl<'a> Path<'a> {
         self.branches.extend(Branch::before(at, BranchKind::Abandoned, gone));
     }
 
-    /// Older files: the items themselves, behind a header.
+    /// Older files: the items themselves, after a header.
     fn without_envelope(&mut self, lines: &'a Lines<'_>, at: usize, object: &Object<'a>) {
         if object.has("payload") || !object.has("type") {
             let is_header = object.has("id") && object.has("timestamp");
@@ -138,7 +138,7 @@ impl<'a> Path<'a> {
 /// An item of the active path.
 pub(super) struct Item<'a> {
     pub(super) record: usize,
-    /// Index in the replacement history that it stands in.
+    /// Index in the replacement history that it is in.
     pub(super) block: Option<usize>,
     pub(super) place: Place,
     pub(super) value: Value<'a>,

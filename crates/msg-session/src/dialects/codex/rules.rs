@@ -18,7 +18,7 @@ pub(super) struct Plan {
     pub(super) edits: Vec<Edit>,
     /// Items that go, by index.
     pub(super) dropped: Vec<bool>,
-    /// Calls that get an output behind them, with its JSON.
+    /// Calls that get an output after them, with its JSON.
     pub(super) outputs: Vec<(usize, String)>,
 }
 
@@ -71,7 +71,7 @@ struct Call {
 
 struct Links {
     calls: Vec<Call>,
-    /// The last call of each id that stands in the file.
+    /// The last call of each id that is in the file.
     by_id: HashMap<String, usize>,
     used: HashSet<String>,
     numbers: HashMap<String, usize>,

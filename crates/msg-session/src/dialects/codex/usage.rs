@@ -1,5 +1,5 @@
 //! What a Codex session cost (SE-40): its counts are totals, so the last one counts. A forked session
-//! repeats the counts of its origin behind that one's header.
+//! repeats the counts of its origin after that one's header.
 
 use msg_core::Usage;
 

@@ -65,7 +65,7 @@ fn call(value: Value<'_>) -> Option<(String, String)> {
     Some((id, function.text("arguments")?.into_owned()))
 }
 
-/// Results must come directly behind their calls.
+/// Results must come directly after their calls.
 fn links(messages: &[Message<'_>], faults: &mut Faults) {
     let mut seen = HashSet::new();
     let mut open: HashSet<&str> = HashSet::new();

@@ -105,7 +105,7 @@ fn content(draft: &mut Draft, at: usize, body: &Object<'_>, maker: Option<Maker>
     }
 }
 
-/// A content part. Calls stand there a second time and are skipped.
+/// A content part. Calls are there a second time and are skipped.
 fn part(value: Value<'_>, maker: Option<Maker>) -> Option<Part> {
     if let Some(text) = value.text() {
         return Some(Part::text(text));
@@ -140,7 +140,7 @@ fn image_url(object: &Object<'_>) -> Option<Image> {
     Some(Image { detail, ..Image::from_url(inner.text("url")?) })
 }
 
-/// A thought in LangChain's own form; what the provider sealed stands beside it or in `extras`.
+/// A thought in LangChain's own form; what the provider sealed is beside it or in `extras`.
 fn thought(object: &Object<'_>, maker: Option<Maker>) -> Part {
     let extras = object.inner("extras");
     let text =
@@ -154,7 +154,7 @@ fn thought(object: &Object<'_>, maker: Option<Maker>) -> Part {
     seal.thought(said.map(Into::into))
 }
 
-/// Thoughts that stand beside the content: those of DeepSeek and its like, and items of older versions.
+/// Thoughts that are beside the content: those of DeepSeek and its like, and items of older versions.
 fn thoughts_beside(draft: &mut Draft, at: usize, body: &Object<'_>) {
     let Some(more) = body.inner("additional_kwargs") else { return };
     let item = more.get("reasoning").and_then(|it| seals::item(it.source));

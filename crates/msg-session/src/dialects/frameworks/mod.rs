@@ -43,7 +43,7 @@ pub(crate) struct Store {
     lists: &'static [&'static str],
     /// Whether a file may be lines, a message each.
     has_lines: bool,
-    /// Paths to the list of a record whose elements are its parts, of calls that stand in another list, and of results.
+    /// Paths to the list of a record whose elements are its parts, of calls that are in another list, and of results.
     blocks: &'static [&'static str],
     /// Whether a result must stand right after its call.
     finds_late: bool,

@@ -114,7 +114,7 @@ impl Step {
         };
         let item = self.item.take();
         if let Some(name) = name {
-            // A call whose input is not whole is not sent, and one that the provider ran is no call of a tool.
+            // A call whose input is not whole is not sent, and one that the provider ran is not a call of a tool.
             let is_begun = part.text("state").is_some_and(|it| it == "input-streaming");
             if is_begun || part.is_true("providerExecuted") {
                 return self.answer.push(parts::own(value, NAME), origin);

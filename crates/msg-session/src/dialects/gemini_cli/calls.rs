@@ -53,7 +53,7 @@ fn has_result(call: &Object<'_>) -> bool {
     }
 }
 
-/// The calls that stand in the content.
+/// The calls that are in the content.
 fn content_calls<'a>(message: &Object<'a>) -> impl Iterator<Item = Object<'a>> {
     let parts = message.list("content");
     parts.into_iter().filter_map(|it| it.get("functionCall")?.object())

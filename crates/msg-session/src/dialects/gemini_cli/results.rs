@@ -1,4 +1,4 @@
-//! Results that stand in records of the user (SE-133): Gemini CLI writes them a second time there, and sends both.
+//! Results that are in records of the user (SE-133): Gemini CLI writes them a second time there, and sends both.
 
 use std::collections::HashSet;
 
@@ -16,7 +16,7 @@ pub(super) fn in_records(messages: &[Message<'_>]) -> HashSet<String> {
     parts.filter_map(|it| response_id(&it)).collect()
 }
 
-/// The ids of the results that stand with their calls.
+/// The ids of the results that are with their calls.
 pub(super) fn with_calls(message: &Message<'_>) -> impl Iterator<Item = String> + use<> {
     let mut res = Vec::new();
     for call in message.object.list("toolCalls").iter().filter_map(|it| it.object()) {
@@ -101,7 +101,7 @@ fn remove(
     }
 }
 
-/// The ids of the calls of an answer, wherever they stand in it.
+/// The ids of the calls of an answer, wherever they are in it.
 fn call_ids(message: &Object<'_>) -> Vec<String> {
     let content = message.list("content");
     let in_content = content.iter().filter_map(|it| it.get("functionCall")?.object());

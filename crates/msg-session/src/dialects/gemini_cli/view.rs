@@ -20,7 +20,7 @@ use crate::view::{Draft, Origin, View};
 
 pub(super) fn of(replay: &Replay<'_>) -> View {
     let mut view = View::default();
-    // Results that stand with their calls are said once, though they may be stored again.
+    // Results that are with their calls are said once, though they may be stored again.
     let mut said = HashSet::new();
     for message in &replay.messages {
         match message.kind {

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! {"eval":{…},"samples":[{"id":1,"epoch":1,"messages":[{"role":"assistant","tool_calls":[{"id":"c","function":"bash","arguments":{}}]}],
-//!                         "attachments":{"HASH":"…"}}]}      a text `attachment://HASH` stands for that
+//!                         "attachments":{"HASH":"…"}}]}      a text `attachment://HASH` represents that
 //! ```
 
 mod zip;
@@ -70,7 +70,7 @@ struct Reader<'r, 'a> {
 }
 
 impl Reader<'_, '_> {
-    /// A text, or the attachment that it stands for.
+    /// A text, or the attachment that it represents.
     fn text(&self, text: &str) -> String {
         let attached = text.strip_prefix("attachment://");
         let found = attached.and_then(|it| self.attachments?.text(it));

@@ -10,7 +10,7 @@ use crate::frame::clean_record;
 use crate::json::Object;
 use crate::options::RepairOptions;
 
-/// A blob behind the frame rules.
+/// A blob after the frame rules.
 pub(super) struct Text<'a> {
     pub(super) name: &'a str,
     pub(super) text: Cow<'a, str>,
@@ -192,7 +192,7 @@ impl<'a> Stored<'a> {
     }
 }
 
-/// What a file is, by its folder, and the last folder that it stands in.
+/// What a file is, by its folder, and the last folder that it is in.
 fn kind_of(name: &str) -> (Option<&str>, &str) {
     let mut folders: Vec<&str> = name.split('/').collect();
     folders.pop();

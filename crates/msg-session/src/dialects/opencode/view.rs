@@ -24,7 +24,7 @@ pub(super) fn of(stored: &Stored<'_>, session: &str, leaf: Option<&str>) -> View
     view
 }
 
-/// What is sent: behind the last compaction its own question and answer, the tail that it keeps, and what
+/// What is sent: after the last compaction its own question and answer, the tail that it keeps, and what
 /// follows.
 fn active<'m, 'a>(messages: &[&'m Message<'a>]) -> Vec<&'m Message<'a>> {
     let is_summary = |it: &&Message<'_>| {
@@ -42,7 +42,7 @@ fn active<'m, 'a>(messages: &[&'m Message<'a>]) -> Vec<&'m Message<'a>> {
     res
 }
 
-/// What stands before a compaction.
+/// What is before a compaction.
 fn hidden(messages: &[&Message<'_>], active: &[&Message<'_>]) -> Option<Branch> {
     let sent: HashSet<&str> = active.iter().map(|it| it.id.as_str()).collect();
     let is_hidden = |it: &&&Message<'_>| !sent.contains(it.id.as_str());

@@ -10,7 +10,7 @@ use crate::json::{Object, Value};
 /// The events.
 #[derive(Default)]
 pub(super) struct Events<'a> {
-    /// Whether they stand in one document, which is only read.
+    /// Whether they are in one document, which is only read.
     pub(super) is_document: bool,
     pub(super) list: Vec<Event<'a>>,
     pub(super) findings: Vec<Finding>,
