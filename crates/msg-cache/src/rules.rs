@@ -160,7 +160,7 @@ impl Provider {
 ///
 /// ```
 /// assert_eq!(msg_cache::rates("anthropic"), Some((0.1, 1.25)));
-/// assert_eq!(msg_cache::rates("nobody"), None);
+/// assert_eq!(msg_cache::rates("unknown-model"), None);
 /// ```
 pub fn rates(provider: &str) -> Option<(f64, f64)> {
     let provider = BUILT_IN.providers.get(provider)?;

@@ -69,7 +69,7 @@ pub(crate) enum Failure {
     /// The input is not a document of its format.
     #[error("{}", .0.diagnostic.message())]
     Document(Box<BadDocument>),
-    /// Nobody reads standard output any more: end without a word.
+    /// Standard output is closed: end without a word.
     #[error("closed pipe")]
     ClosedPipe,
 }

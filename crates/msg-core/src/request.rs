@@ -466,7 +466,7 @@ fn lost(target: &str, name: &str, pointer: String) -> Diagnostic {
 
 impl Function {
     /// The function that these members say, none of them null; its parameters are the member of this name, and what has
-    /// no word is its rest. None if one is of another type, or there is no name.
+    /// no word is its rest. None if one is of another type, or the name is missing.
     pub fn of_members(members: Vec<(String, RawJson)>, parameters: &str) -> Option<Self> {
         let (mut res, mut has_name) = (Self::default(), false);
         for (name, raw) in members {

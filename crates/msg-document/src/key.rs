@@ -23,7 +23,7 @@ use crate::read_options::ReadOptions;
 use crate::refusal::Refusal;
 use crate::text_calls::Calls;
 
-/// A key of 128 bits. Equal keys are equal conversations, but for the chance of a hash that nobody forges.
+/// A key of 128 bits. Equal keys are equal conversations, but for the chance of a collision that was not forged.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Key([u8; 16]);
 

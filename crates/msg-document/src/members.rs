@@ -6,7 +6,7 @@ use msg_core::{Extra, Origin, Part, RawJson, Severity, ToolCall, ToolResult};
 use msg_json::{TextState, Writer};
 use serde::de::DeserializeOwned;
 
-/// The members of an object that nobody has taken yet.
+/// The members of an object that are not taken yet.
 pub(crate) type Members = Vec<(String, RawJson)>;
 
 /// Takes a member of this type out; one of another type stays.

@@ -17,7 +17,7 @@ use crate::refusal::{Refusal, foreign as looks_foreign};
 impl Format {
     /// The format of a document that is called `name` (`""` if it has no name).
     ///
-    /// Fails for a document that shows no format that is read, by the name of the one that it shows. What is no JSON
+    /// Fails for a document that shows no format that is read, by the name of the one that it shows. What is not JSON
     /// is `openai`, whose reader says where it goes wrong. Linear in the bytes; allocates only for what differs from
     /// message to message.
     ///
@@ -68,7 +68,7 @@ impl ReadOptions {
     pub(crate) fn format(&self, bytes: &[u8]) -> Result<Format, Refusal> {
         let format = match self.from {
             Some(named) => named,
-            // Of a line that is no JSON at all its reader says so.
+            // Of a line that is not JSON at all its reader says so.
             None if self.accept == Accept::Json && !may_begin_json(bytes) => Format::default(),
             None => Format::recognise(bytes, &self.name)?,
         };

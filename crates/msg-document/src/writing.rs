@@ -13,7 +13,7 @@ use crate::refusal::Refusal;
 
 impl Document {
     /// Writes it as `source`, which it was read from, is laid out: what was not edited keeps its text
-    /// ([`Format::keep_layout`](crate::Format::keep_layout)). Nothing for what is no JSON.
+    /// ([`Format::keep_layout`](crate::Format::keep_layout)). Nothing for what is not JSON.
     pub fn set_source(&mut self, source: Vec<u8>) {
         self.source = Some(source).filter(|_| self.format.is_json());
     }
@@ -117,7 +117,7 @@ impl Format {
     /// The JSON document `written` in the layout of `source`, from which it was made by editing: wherever both
     /// say the same, the text of the source stands, white space, line ends and spelling of strings included.
     ///
-    /// The value is that of `written`, always. What is no JSON comes back as `written`. Linear in both texts
+    /// The value is that of `written`, always. What is not JSON comes back as `written`. Linear in both texts
     /// (times the depth of what was edited, of which 64 levels are looked into).
     ///
     /// ```

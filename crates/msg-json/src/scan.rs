@@ -23,7 +23,7 @@ pub fn validate(text: &str) -> Result<(), JsonError> {
 /// after it.
 ///
 /// # Errors
-/// The first place at which it is no JSON.
+/// The first place at which it is not JSON.
 pub fn skip_value(bytes: &[u8], start: usize) -> Result<usize, JsonError> {
     skip_limited(bytes, skip_blanks(bytes, start), usize::MAX)
 }

@@ -111,7 +111,7 @@ impl Spared {
     }
 }
 
-/// Members whose values nobody but their provider can read.
+/// Members whose values only their provider can read.
 const SPARED: [&str; 7] = [
     "encrypted_content",
     "reasoningEncryptedContent",

@@ -16,7 +16,7 @@ use msg_json::{JsonError, Kind, Reader, write_str};
 /// A list of a document: the member's name, and its elements.
 type List = (String, Vec<Range<usize>>);
 
-/// The mended document with its kept elements named; nothing where one of the two is no JSON value.
+/// The mended document with its kept elements named; nothing where one of the two is not a JSON value.
 pub(crate) fn marked(input: &[u8], mended: &[u8]) -> Option<Vec<u8>> {
     let (own, new) = (std::str::from_utf8(input).ok()?, std::str::from_utf8(mended).ok()?);
     let (own_lists, new_lists) = (lists(own).ok()?, lists(new).ok()?);

@@ -16,6 +16,7 @@ mod names;
 mod samples;
 mod sources;
 mod widths;
+mod words;
 
 use crate::workspace::{File, Workspace};
 use crate::{Res, codegen};
@@ -46,6 +47,7 @@ const RULES: &[Rule] = &[
     ("names", names::count),
     ("switches", names::switches),
     ("widths", widths::check),
+    ("words", words::check),
     ("codes", codes::check),
     ("citations", citations::check),
     ("laws", laws::check),

@@ -224,7 +224,7 @@ pub(crate) struct PrettyArgs {
 }
 
 impl PrettyArgs {
-    /// Refuses the option where what is printed is no JSON; `instead` says what would be.
+    /// Refuses the option where what is printed is not JSON; `instead` says what would be.
     pub(crate) fn expect(&self, is_json: bool, instead: &str) -> Result<(), Failure> {
         refuse_if(self.pretty && !is_json, format!("--pretty needs JSON output: {instead}"))
     }

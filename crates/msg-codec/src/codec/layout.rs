@@ -17,7 +17,7 @@ use super::shape::ALIASED;
 /// Separates the slots of an object from those of the object inside it.
 pub(crate) const SECTION: u8 = 0x1f;
 
-/// Stands for the members of an object that had none: a section without slots would mean the canonical order.
+/// Represents the members of an object that had none: a section without slots would mean the canonical order.
 const EMPTY: u8 = 0x1e;
 
 const CODE: u8 = 0x1f;

@@ -263,7 +263,7 @@ impl Waiting {
     }
 }
 
-/// Stands in for a family that is not read: takes nothing, and says so.
+/// Takes the place of a family that is not read: takes nothing, and says so.
 #[derive(Debug, Clone)]
 struct Refused {
     head: Head,

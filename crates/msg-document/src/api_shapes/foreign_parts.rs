@@ -2,7 +2,7 @@
 //! one of which msg knows it (MS-9).
 //!
 //! Judges by the name of the type (of Gemini's parts, which have none, by their member) alone, and only parts that
-//! the reader of the format did not understand, in messages and in the results of tools. A type that nobody is
+//! the reader of the format did not understand, in messages and in the results of tools. A type that no provider is
 //! known to own says nothing: providers add types.
 //!
 //! ```json

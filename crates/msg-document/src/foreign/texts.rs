@@ -1,4 +1,4 @@
-//! What is no JSON: archives, pages, streams, transcripts. Only the first lines are looked at.
+//! What is not JSON: archives, pages, streams, transcripts. Only the first lines are looked at.
 
 use super::looks_like;
 use crate::foreign::Foreign;
@@ -8,7 +8,7 @@ use crate::refusal::{Refusal, foreign};
 /// As much of a text is looked at.
 const HEAD: usize = 4 << 10;
 
-/// The refusal of a text that is no JSON, by its name; none where nothing is known of it.
+/// The refusal of a text that is not JSON, by its name; none where nothing is known of it.
 pub(crate) fn text(outline: &Outline<'_>) -> Option<Refusal> {
     let bytes = outline.source()?;
     let (what, way) = named(bytes)?;

@@ -195,7 +195,7 @@ impl<A: Api> Around for Body<A> {
         }
         self.document.set_messages(std::mem::take(list));
         if let Document::List(_) = self.document {
-            // Nobody reads a list in an envelope.
+            // A list in an envelope is not read.
             self.envelope = (Vec::new(), Vec::new());
         }
         out.extend_from_slice(&self.envelope.0);

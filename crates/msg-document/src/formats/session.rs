@@ -122,7 +122,7 @@ enum Now {
 }
 
 impl Stored {
-    /// How it is written where its messages were edited: thoughts stay signed, and where nobody says the time, records
+    /// How it is written where its messages were edited: thoughts stay signed, and where no time is given, records
     /// that need one have that of its last record.
     fn written_anew(&self, options: &msg_session::WriteOptions) -> msg_session::WriteOptions {
         let options = options.clone().with_signatures(msg_session::Signatures::Keep);

@@ -22,7 +22,7 @@ pub(crate) struct ShareGpt;
 
 const LIST: &str = "conversations";
 
-/// The words that data sets have for who speaks, and that nobody else has for a sender.
+/// The words that data sets have for who speaks, and that no other format has for a sender.
 const SPEAKERS: [&str; 12] = [
     "human",
     "gpt",

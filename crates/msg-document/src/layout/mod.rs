@@ -65,7 +65,7 @@ pub(crate) fn merged(source: &str, written: &str) -> Vec<u8> {
 /// A JSON document over several lines, indented by two spaces, with a line end. The spelling of numbers
 /// and strings stays.
 ///
-/// What is no JSON comes back as it is. Linear; deeper than 64 levels lines are indented no further.
+/// What is not JSON comes back as it is. Linear; deeper than 64 levels lines are indented no further.
 ///
 /// ```
 /// let pretty = msg_document::pretty(br#"{"n":1.0,"list":[],"of":["a"]}"#);

@@ -73,7 +73,7 @@ pub(crate) struct List<'a> {
 /// some names, [`FULL`] for a list that is not empty, the last text of a list that is called `id`.
 pub(crate) type Member<'a> = (&'a str, ValueKind, &'a str);
 
-/// Stands for the value of a list with items.
+/// Represents the value of a list with items.
 pub(crate) const FULL: &str = "+";
 
 /// The shape of an object in a list.
@@ -156,7 +156,7 @@ impl<'a> Outline<'a> {
 }
 
 impl<'a> Outline<'a> {
-    /// The bytes of a text that is no JSON.
+    /// The bytes of a text that is not JSON.
     pub(crate) fn source(&self) -> Option<&'a [u8]> {
         if let Outline::Markdown(it) | Outline::Text(it) = self { Some(it) } else { None }
     }

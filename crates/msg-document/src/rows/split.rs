@@ -34,7 +34,7 @@ pub struct Row {
     slots: Vec<Slot>,
     /// How its conversations are read.
     read: ReadOptions,
-    /// Its kind was recognised: nobody said where its conversation is.
+    /// Its kind was recognised, without options that say where its conversation is.
     is_known: bool,
 }
 

@@ -114,7 +114,7 @@ fn lost(
     Some(lost_in_place((&source, &written), Format::default(), edits, &messages))
 }
 
-/// Stands for what was kept.
+/// Represents what was kept.
 const NOTHING: &str = "\"\"";
 
 /// The messages that were touched in native form, each in its place.

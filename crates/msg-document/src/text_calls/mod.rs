@@ -1,6 +1,6 @@
 //! Calls that are in the text of an assistant, and results that are in a text of their own: a conversation of a
 //! model that calls tools in markup. Once read they are calls and results like any others; written into their own
-//! format they are text again, what nobody changed byte for byte.
+//! format they are text again, unchanged texts byte for byte.
 //!
 //! ```text
 //! assistant  "[I add]\n<tool>…<tool_name>sum</tool_name>…</tool>"   text, call

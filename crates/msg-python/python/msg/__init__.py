@@ -74,7 +74,7 @@ def check(document: "Document", /, **options: "Unpack[CheckOptions]") -> Checked
 
     Options:
         from_: The format of the input [default: recognised from its content, then its name]
-        field: Take the conversation from this member of each document or line, such as `request.body`; `[]` stands for each element of a list. Repeatable
+        field: Take the conversation from this member of each document or line, such as `request.body`; `[]` represents each element of a list. Repeatable
         join: Take the request from one member and its answer from another, such as `input,output`. Repeatable
         calls: Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]
         max_bytes: Refuse documents (files, or lines with jsonl) larger than this many bytes (k, M) [default: 256 MiB]
@@ -106,7 +106,7 @@ def repair(document: "D", /, **options: "Unpack[RepairOptions]") -> "Repaired[D]
 
     Options:
         from_: The format of the input [default: recognised from its content, then its name]
-        field: Take the conversation from this member of each document or line, such as `request.body`; `[]` stands for each element of a list. Repeatable
+        field: Take the conversation from this member of each document or line, such as `request.body`; `[]` represents each element of a list. Repeatable
         join: Take the request from one member and its answer from another, such as `input,output`. Repeatable
         calls: Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]
         max_bytes: Refuse documents (files, or lines with jsonl) larger than this many bytes (k, M) [default: 256 MiB]
@@ -167,7 +167,7 @@ def convert(document: "Any", /, to: str, **options: "Any") -> "Converted[Any]":
 
     Options:
         from_: The format of the input [default: recognised from its content, then its name]
-        field: Take the conversation from this member of each document or line, such as `request.body`; `[]` stands for each element of a list. Repeatable
+        field: Take the conversation from this member of each document or line, such as `request.body`; `[]` represents each element of a list. Repeatable
         join: Take the request from one member and its answer from another, such as `input,output`. Repeatable
         calls: Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]
         max_bytes: Refuse documents (files, or lines with jsonl) larger than this many bytes (k, M) [default: 256 MiB]
@@ -218,7 +218,7 @@ def stats(document: "Document", /, **options: "Unpack[StatsOptions]") -> "Stats"
 
     Options:
         from_: The format of the input [default: recognised from its content, then its name]
-        field: Take the conversation from this member of each document or line, such as `request.body`; `[]` stands for each element of a list. Repeatable
+        field: Take the conversation from this member of each document or line, such as `request.body`; `[]` represents each element of a list. Repeatable
         join: Take the request from one member and its answer from another, such as `input,output`. Repeatable
         calls: Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]
         max_bytes: Refuse documents (files, or lines with jsonl) larger than this many bytes (k, M) [default: 256 MiB]
@@ -241,7 +241,7 @@ def tokens(document: "Document", /, **options: "Unpack[StatsOptions]") -> int:
 
     Options:
         from_: The format of the input [default: recognised from its content, then its name]
-        field: Take the conversation from this member of each document or line, such as `request.body`; `[]` stands for each element of a list. Repeatable
+        field: Take the conversation from this member of each document or line, such as `request.body`; `[]` represents each element of a list. Repeatable
         join: Take the request from one member and its answer from another, such as `input,output`. Repeatable
         calls: Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]
         max_bytes: Refuse documents (files, or lines with jsonl) larger than this many bytes (k, M) [default: 256 MiB]
@@ -261,7 +261,7 @@ def fit(document: "D", /, *, budget: "int | None" = None, **options: "Unpack[Fit
 
     Options:
         from_: The format of the input [default: recognised from its content, then its name]
-        field: Take the conversation from this member of each document or line, such as `request.body`; `[]` stands for each element of a list. Repeatable
+        field: Take the conversation from this member of each document or line, such as `request.body`; `[]` represents each element of a list. Repeatable
         join: Take the request from one member and its answer from another, such as `input,output`. Repeatable
         calls: Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]
         max_bytes: Refuse documents (files, or lines with jsonl) larger than this many bytes (k, M) [default: 256 MiB]
@@ -379,7 +379,7 @@ class Checker:
 
     Options:
         from_: The format of the input [default: recognised from its content, then its name]
-        field: Take the conversation from this member of each document or line, such as `request.body`; `[]` stands for each element of a list. Repeatable
+        field: Take the conversation from this member of each document or line, such as `request.body`; `[]` represents each element of a list. Repeatable
         join: Take the request from one member and its answer from another, such as `input,output`. Repeatable
         calls: Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]
         max_bytes: Refuse documents (files, or lines with jsonl) larger than this many bytes (k, M) [default: 256 MiB]

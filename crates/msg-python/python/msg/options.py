@@ -77,7 +77,7 @@ class CheckOptions(TypedDict, total=False):
     from_: Union[Format, None]
     """The format of the input [default: recognised from its content, then its name]"""
     field: Union[Union[str, Sequence[str]], None]
-    """Take the conversation from this member of each document or line, such as `request.body`; `[]` stands for each element of a list. Repeatable"""
+    """Take the conversation from this member of each document or line, such as `request.body`; `[]` represents each element of a list. Repeatable"""
     join: Union[Union[str, Sequence[str]], None]
     """Take the request from one member and its answer from another, such as `input,output`. Repeatable"""
     calls: Union[Literal["auto", "native", "xml"], None]
@@ -108,7 +108,7 @@ class RepairOptions(TypedDict, total=False):
     from_: Union[Format, None]
     """The format of the input [default: recognised from its content, then its name]"""
     field: Union[Union[str, Sequence[str]], None]
-    """Take the conversation from this member of each document or line, such as `request.body`; `[]` stands for each element of a list. Repeatable"""
+    """Take the conversation from this member of each document or line, such as `request.body`; `[]` represents each element of a list. Repeatable"""
     join: Union[Union[str, Sequence[str]], None]
     """Take the request from one member and its answer from another, such as `input,output`. Repeatable"""
     calls: Union[Literal["auto", "native", "xml"], None]
@@ -149,7 +149,7 @@ class ConvertOptions(TypedDict, total=False):
     from_: Union[Format, None]
     """The format of the input [default: recognised from its content, then its name]"""
     field: Union[Union[str, Sequence[str]], None]
-    """Take the conversation from this member of each document or line, such as `request.body`; `[]` stands for each element of a list. Repeatable"""
+    """Take the conversation from this member of each document or line, such as `request.body`; `[]` represents each element of a list. Repeatable"""
     join: Union[Union[str, Sequence[str]], None]
     """Take the request from one member and its answer from another, such as `input,output`. Repeatable"""
     calls: Union[Literal["auto", "native", "xml"], None]
@@ -232,7 +232,7 @@ class FitOptions(TypedDict, total=False):
     from_: Union[Format, None]
     """The format of the input [default: recognised from its content, then its name]"""
     field: Union[Union[str, Sequence[str]], None]
-    """Take the conversation from this member of each document or line, such as `request.body`; `[]` stands for each element of a list. Repeatable"""
+    """Take the conversation from this member of each document or line, such as `request.body`; `[]` represents each element of a list. Repeatable"""
     join: Union[Union[str, Sequence[str]], None]
     """Take the request from one member and its answer from another, such as `input,output`. Repeatable"""
     calls: Union[Literal["auto", "native", "xml"], None]
@@ -301,7 +301,7 @@ class StatsOptions(TypedDict, total=False):
     from_: Union[Format, None]
     """The format of the input [default: recognised from its content, then its name]"""
     field: Union[Union[str, Sequence[str]], None]
-    """Take the conversation from this member of each document or line, such as `request.body`; `[]` stands for each element of a list. Repeatable"""
+    """Take the conversation from this member of each document or line, such as `request.body`; `[]` represents each element of a list. Repeatable"""
     join: Union[Union[str, Sequence[str]], None]
     """Take the request from one member and its answer from another, such as `input,output`. Repeatable"""
     calls: Union[Literal["auto", "native", "xml"], None]
@@ -326,7 +326,7 @@ class SummaryOptions(TypedDict, total=False):
     from_: Union[Format, None]
     """The format of the input [default: recognised from its content, then its name]"""
     field: Union[Union[str, Sequence[str]], None]
-    """Take the conversation from this member of each document or line, such as `request.body`; `[]` stands for each element of a list. Repeatable"""
+    """Take the conversation from this member of each document or line, such as `request.body`; `[]` represents each element of a list. Repeatable"""
     join: Union[Union[str, Sequence[str]], None]
     """Take the request from one member and its answer from another, such as `input,output`. Repeatable"""
     calls: Union[Literal["auto", "native", "xml"], None]

@@ -37,7 +37,7 @@ pub(super) struct Chain<'a> {
     /// Those that it would read once lost links are mended.
     pub(super) whole: Vec<usize>,
     pub(super) findings: Vec<Finding>,
-    /// New links: records that follow other ones, or nobody.
+    /// New links: records that follow other ones, or none.
     links: HashMap<usize, Option<usize>>,
 }
 

@@ -18,7 +18,7 @@ pub(crate) struct Array<'a> {
     pub(crate) records: Vec<Element>,
     /// What was wrong with the document.
     pub(crate) findings: Vec<Finding>,
-    /// Where the list begins, at its bracket; none if there is no list.
+    /// Where the list begins, at its bracket; none without a list.
     open: Option<usize>,
 }
 

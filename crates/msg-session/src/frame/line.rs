@@ -1,4 +1,4 @@
-//! One line that is no JSON object as it stands: what can be saved of it (SE-21 to SE-26), and of
+//! One line that is not a JSON object in its present form: what can be saved of it (SE-21 to SE-26), and of
 //! several that are one record (SE-142).
 
 use std::borrow::Cow;

@@ -14,7 +14,7 @@ use crate::link::Plan;
 /// Whom a record follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Link {
-    /// Nobody.
+    /// No record.
     Nothing,
     /// This record of the file.
     Record(usize),

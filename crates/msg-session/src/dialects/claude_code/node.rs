@@ -175,7 +175,7 @@ impl<'a> Nodes<'a> {
         self.value(node, self.list[node].time)
     }
 
-    /// Whether a record says whom it follows, be it nobody.
+    /// Whether a record names its parent, or says that it has none.
     pub(super) fn has_parent_member(&self, node: usize) -> bool {
         self.list[node].parent.is_some()
     }
