@@ -43,7 +43,7 @@ pub(crate) struct Args {
     /// Write what became of each session, view and call to FILE, as JSON.
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
-    /// Replace secrets by `[redacted:RULE]` [default].
+    /// Replace secrets with `[redacted:RULE]`; this is the default.
     #[arg(long, overrides_with = "no_redact")]
     redact: bool,
     /// Keep secrets as they are.
