@@ -160,7 +160,7 @@ fn agents(workspace: &Workspace, named: &[&str]) -> Res {
     sh::run(root, "npm", &[&["install", "--silent", "--prefix", &prefix], AGENTS].concat(), &[])?;
     sh::run(root, &sh::cargo(), &["build", "--quiet", "-p", "msg-cli"], &[])?;
     let program = target.join("debug/msg").display().to_string();
-    let args = [&["benches/scripts/agents.py", &program, &prefix], named].concat();
+    let args = [&["benches/scripts/agent_programs.py", &program, &prefix], named].concat();
     sh::run(root, "python3", &args, &[])
 }
 

@@ -249,6 +249,9 @@ impl Lines<'_> {
                 let list = cx.list(&input.name, &quotes);
                 cx.note(&list.edits(&edits));
                 cx.note(&list.findings(&remaining));
+                if status != Status::Clean && edits.is_empty() && remaining.is_empty() {
+                    cx.note(&format!("{}: the row has no messages\n", input.name));
+                }
             }
             None => {}
         }

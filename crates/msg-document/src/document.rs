@@ -405,7 +405,7 @@ fn last_member(
 
 /// Of nothing it cannot be said that nothing is wrong (MS-9).
 fn no_messages() -> Diagnostic {
-    let text = "the document has no messages, so that nothing was looked at";
+    let text = "no messages: nothing to check";
     Diagnostic::new(Severity::Warning, Code::new("message::no-messages"), text)
 }
 

@@ -175,7 +175,7 @@ fn show_lines(cx: &Context, lines: Lines<'_>, options: &CheckOptions) -> Result<
                 false => counted(found, n_folded),
             };
             let n = plural(checked.messages, "message");
-            text.push_str(&format!("{name}: row of {}, {n}, {found}\n", checked.format));
+            text.push_str(&format!("{name}: row with {} messages, {n}, {found}\n", checked.format));
         }
         Ok(Answer::new(text.into_bytes(), status))
     })

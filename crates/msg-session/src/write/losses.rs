@@ -25,7 +25,23 @@ pub(super) fn report(dialect: Dialect, prepared: &Prepared, bytes: &[u8], report
 /// What the session says, each thing with its places in it.
 struct Found {
     dialect: Dialect,
-    places: HashMap<String, VecDeque<usize>>,
+    places: HashMap<String, VecDeque<Place>>,
+}
+
+/// Where a part is in the session, and whether what its provider sealed is still with it.
+#[derive(Clone, Copy)]
+struct Place {
+    at: usize,
+    is_sealed: bool,
+}
+
+/// Whether a part has a seal that its provider checks.
+fn is_sealed(part: &Part) -> bool {
+    match part {
+        Part::Reasoning(it) => it.is_signed(),
+        Part::ToolCall(it) => it.signature.as_deref().is_some_and(|it| !it.is_empty()),
+        _ => false,
+    }
 }
 
 impl Found {
@@ -35,17 +51,18 @@ impl Found {
             messages.iter().flat_map(|message| message.parts.iter().map(move |it| (message, it)));
         for (at, (message, part)) in parts.enumerate() {
             let key = res.key(message, part);
-            res.places.entry(key).or_default().push_back(at);
+            let place = Place { at, is_sealed: is_sealed(part) };
+            res.places.entry(key).or_default().push_back(place);
         }
         res
     }
 
-    fn take(&mut self, message: &Message, part: &Part) -> Option<usize> {
+    fn take(&mut self, message: &Message, part: &Part) -> Option<Place> {
         let key = self.key(message, part);
         self.take_key(&key)
     }
 
-    fn take_key(&mut self, key: &str) -> Option<usize> {
+    fn take_key(&mut self, key: &str) -> Option<Place> {
         self.places.get_mut(key)?.pop_front()
     }
 
@@ -106,7 +123,11 @@ struct Check<'c, 'm> {
 
 impl Check<'_, '_> {
     fn part(&mut self, part: &Part, place: (usize, usize)) {
-        if let Some(at) = self.found.take(self.message, part) {
+        if let Some(Place { at, is_sealed: keeps_seal }) = self.found.take(self.message, part) {
+            if is_sealed(part) && !keeps_seal {
+                let text = "the signature of its provider is not kept there";
+                self.push("convert::lost-member", place, text);
+            }
             if self.last.is_some_and(|last| at < last) {
                 self.push(
                     "convert::order-lost",

@@ -1,4 +1,4 @@
-// Written by `cargo xtask codegen` from the option structs of the libraries.
+// The options of the libraries in camelCase. Kept by hand until a generator writes them: change them with the option structs.
 
 export type Profile =
     'openai' | 'openai-responses' | 'anthropic' | 'gemini' | 'mistral' | 'bedrock' | 'deepseek' | 'kimi' | 'glm' |

@@ -1,4 +1,4 @@
-"""Whether agents resume what `msg` wrote: `python agents.py MSG PREFIX [AGENT...]`.
+"""Whether agents resume what `msg` wrote: `python agent_programs.py MSG PREFIX [AGENT...]`.
 
 PREFIX is a folder with `node_modules/.bin`, in which the agents are. Each agent first has a conversation of its own
 with a fake provider on 127.0.0.1: it calls its shell once, twice at the same time, and ends. Its session is then moved to
