@@ -265,9 +265,9 @@ impl<'a> Projection<'a> {
         if registered && whole && !block.reasoning.is_empty() {
             message = message.with_part(Part::Reasoning(Reasoning::new(block.reasoning)));
         }
-        // The text around the code is reasoning: an agent's is sent as such, a person's is not sent.
+        // The text around the code is an agent's reasoning; a person's is part of the message.
         let is_fenced = block.fence != FenceState::Absent;
-        let text = if whole && is_fenced { block.fenced } else { self.text(cell) };
+        let text = if registered && whole && is_fenced { block.fenced } else { self.text(cell) };
         message = message.with_text(text);
         message.name = match registered {
             true => self.name_of(cell, from.as_deref()),
