@@ -136,8 +136,10 @@ impl Failure {
     /// A document that is not what its format says.
     pub(crate) fn document(refusal: impl Into<Refusal>, name: &str, bytes: Vec<u8>) -> Self {
         let mut diagnostic = *refusal.into().into_diagnostic();
-        if diagnostic.code.as_str() == "message::bad-json" && diagnostic.fix.is_none() {
-            diagnostic.fix = reader_of(&bytes).map(Into::into);
+        if diagnostic.code.as_str() == "message::bad-json"
+            && let Some(reader) = reader_of(&bytes)
+        {
+            diagnostic.fix = Some(reader.into());
         }
         Failure::Document(Box::new(BadDocument { diagnostic, name: name.to_owned(), bytes }))
     }

@@ -124,11 +124,14 @@ impl Error {
         }
     }
 
-    /// The same as a diagnostic, with message and byte.
+    /// The same as a diagnostic, with message, byte and what would mend it.
     pub fn diagnostic(&self) -> Diagnostic {
         let mut res = Diagnostic::error(self.code(), self.to_string());
         res.at.message = self.message();
         res.at.start = Some(self.offset());
+        if let Error::Json { problem, .. } = self {
+            res.fix = problem.remedy().map(Into::into);
+        }
         res
     }
 

@@ -61,3 +61,35 @@ pub enum Problem {
     #[error("invalid UTF-8")]
     Utf8,
 }
+
+impl Problem {
+    /// What a person can do about it, in the imperative; none where the sentence already says it.
+    ///
+    /// ```
+    /// use msg_json::Problem;
+    ///
+    /// let trailing_comma = Problem::Unexpected { found: ']', expected: "a value" };
+    /// assert_eq!(trailing_comma.remedy(), Some("remove the comma before it"));
+    /// ```
+    pub fn remedy(&self) -> Option<&'static str> {
+        Some(match self {
+            Problem::End { .. } => "the file was cut off: write it again, or close what is open",
+            Problem::Unexpected { found: '\'', .. } => {
+                "strings have double quotes: from Python, use `json.dumps`"
+            }
+            Problem::Unexpected { found: 'N' | 'T' | 'F', .. } => {
+                "JSON has `null`, `true` and `false`, and no NaN: from Python, use `json.dumps`"
+            }
+            Problem::Unexpected { found: ']' | '}', expected: "a value" | "a member name" } => {
+                "remove the comma before it"
+            }
+            Problem::Unexpected { found: '/' | '#', .. } => "JSON has no comments: remove them",
+            Problem::Control(b'\n' | b'\r') => {
+                "write a line break inside a string as `\\n`; if a tool wrapped the line, join it"
+            }
+            Problem::Escape => "write a backslash inside a string as `\\\\`",
+            Problem::Utf8 => "convert the text to UTF-8, for instance with `iconv -t UTF-8`",
+            _ => return None,
+        })
+    }
+}

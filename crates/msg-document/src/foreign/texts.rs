@@ -17,11 +17,16 @@ pub(crate) fn text(outline: &Outline<'_>) -> Option<Refusal> {
 }
 
 fn named(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
-    const BINARY: [(&[u8], &str); 4] = [
-        (b"SQLite format 3\0", "a SQLite database"),
-        (b"PK\x03\x04", "a zip archive"),
-        (b"\x1f\x8b", "a gzip archive"),
-        (b"%PDF-", "a PDF"),
+    const UNPACK: &str = "unpack it first; `-` reads a pipe, as in `gzip -dc log.gz | msg check -`";
+    const RECODE: &str = "convert it to UTF-8, for instance with `iconv -f UTF-16 -t UTF-8`";
+    const BINARY: [(&[u8], &str, &str); 7] = [
+        (b"SQLite format 3\0", "a SQLite database", ""),
+        (b"PK\x03\x04", "a zip archive", "unpack it first"),
+        (b"\x1f\x8b", "a gzip archive", UNPACK),
+        (b"\x28\xb5\x2f\xfd", "a zstd archive", UNPACK),
+        (b"%PDF-", "a PDF", ""),
+        (b"\xff\xfe", "a text in UTF-16", RECODE),
+        (b"\xfe\xff", "a text in UTF-16", RECODE),
     ];
     const RENDERED: [&str; 5] = [
         "<|im_start|>",
@@ -31,7 +36,7 @@ fn named(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
         "<s>[INST]",
     ];
     if let Some(it) = BINARY.iter().find(|it| bytes.starts_with(it.0)) {
-        return Some((it.1, ""));
+        return Some((it.1, it.2));
     }
     let head = String::from_utf8_lossy(&bytes[..bytes.len().min(HEAD)]);
     let head = head.trim_start_matches('\u{feff}').trim_start();
@@ -40,6 +45,8 @@ fn named(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
         ("an HTML page", "")
     } else if begins("<?xml") {
         ("an XML document", "")
+    } else if begins("//") || begins("/*") {
+        ("JSON with comments", "remove the comments")
     } else if ["data:", "event:", "id:", "retry:"].into_iter().any(is_field_of_a_stream(head)) {
         ("the events of a captured stream", "`msg stream` reads it")
     } else if RENDERED.into_iter().any(begins) {
