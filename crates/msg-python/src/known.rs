@@ -103,7 +103,7 @@ pub(crate) const FIT: &[Known] = &[
     Known::new("unit", "str"),
     Known::new("reserve", "int|str"),
     Known::new("trigger", "int"),
-    Known::new("target", "str"),
+    Known::new("target", "int|str"),
     Known::new("cache", "str"),
     Known::new("keep", "int"),
     Known::new("cold", "bool"),

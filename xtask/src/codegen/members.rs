@@ -1,5 +1,5 @@
 //! Reads the option structs of the libraries, the enums of their values, and the help of the flags of the same names,
-//! for the types of the Python package.
+//! for the types of the Python and the npm package.
 
 use std::collections::BTreeMap;
 
@@ -50,11 +50,13 @@ const PLAIN: &[(&str, &str, &str)] = &[
     ("Cow<'static, str>", "str", "str"),
     ("Format", "Format", "str"),
     ("Counter", "Counter", "str"),
+    ("FitTarget", "Union[int, Literal[\"cache\"]]", "int|str"),
     ("Context", "Literal[\"keep\", \"drop\"]", "str"),
     ("Provider", "Provider", "str"),
     ("Reserve", "Union[int, str]", "int|str"),
     ("Usage", "Usage", "dict"),
     ("RawJson", "Mapping[str, Any]", "dict|list"),
+    ("Box<RawValue>", "Mapping[str, Any]", "dict"),
     ("Vec<RawJson>", "Sequence[Mapping[str, Any]]", "list"),
     ("Vec<Value>", "Sequence[Mapping[str, Any]]", "list"),
     ("Vec<Pin>", "Sequence[str]", "list"),
@@ -98,6 +100,7 @@ const NAMED: &[(&str, &str)] = &[("profile", "Profile"), ("preset", "Preset")];
 const ENUMS: &[&str] = &[
     "crates/msg-anthropic/src/options.rs",
     "crates/msg-bedrock/src/options.rs",
+    "crates/msg-cache/src/family.rs",
     "crates/msg-chainast/src/options.rs",
     "crates/msg-codec/src/options.rs",
     "crates/msg-compact/src/budget.rs",
@@ -204,6 +207,7 @@ impl Source {
             let library = it.split('/').nth(1).unwrap_or_default().replace('-', "_");
             let lines = self.files.get(path).into_iter().flat_map(|it| it.lines());
             let begin = format!("use {library}::");
+            let lines = lines.map(|it| it.trim_start_matches("pub "));
             lines.filter(|it| it.starts_with(&begin)).any(|it| it.contains(bare))
         };
         let places = std::iter::once(path)

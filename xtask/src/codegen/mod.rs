@@ -8,6 +8,7 @@ mod diagnostics;
 mod formats;
 mod layers;
 mod members;
+mod npm_options;
 mod pictures;
 mod profiles;
 mod python_options;
@@ -41,6 +42,7 @@ const GENERATORS: &[Generator] = &[
     Generator { name: "cli", needs_build: true, generate: cli::generate },
     // After `cli`, whose page it reads.
     Generator { name: "python-options", needs_build: false, generate: python_options::generate },
+    Generator { name: "npm-options", needs_build: false, generate: npm_options::generate },
     Generator { name: "pictures", needs_build: true, generate: pictures::generate },
 ];
 

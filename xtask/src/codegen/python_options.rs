@@ -26,16 +26,16 @@ const PAGES: &[&str] = &[
 ];
 
 /// Options of one or more functions.
-struct Group {
+pub(super) struct Group {
     /// The class, and in capitals the table.
-    class: &'static str,
+    pub(super) class: &'static str,
     table: &'static str,
     about: &'static str,
     /// The structs whose members they are: file and name.
-    structs: &'static [(&'static str, &'static str)],
+    pub(super) structs: &'static [(&'static str, &'static str)],
     /// The command with the flags of the same names. Members without a flag are left out where `only_flags` is set.
-    command: &'static str,
-    only_flags: bool,
+    pub(super) command: &'static str,
+    pub(super) only_flags: bool,
     /// Those that the functions declare themselves, which are not in the class.
     declared: &'static [&'static str],
     /// The functions and classes whose docstring lists them.
@@ -46,7 +46,7 @@ const OPTIONS: &str = "crates/msg-document/src/options.rs";
 pub(super) const CONVERT: &str = "crates/msg-document/src/convert/options.rs";
 const FIT: (&str, &str) = ("crates/msg-document/src/fit/options.rs", "FitOptions");
 
-const GROUPS: &[Group] = &[
+pub(super) const GROUPS: &[Group] = &[
     Group {
         class: "ReadOptions",
         table: "READ",

@@ -192,7 +192,7 @@ class ConvertOptions(TypedDict, total=False):
     """What becomes of later system messages"""
     cache_control: Union[Literal["carry", "drop"], None]
     """What becomes of `cache_control`"""
-    thinking: Union[Literal["unknown", "on", "off"], None]
+    thinking: Union[Literal["keep", "none"], None]
     """What becomes of thinking"""
     max_tokens: Union[int, None]
     """With request: the token limit of the answer, if the target requires one and the input has none"""
@@ -245,7 +245,7 @@ class FitOptions(TypedDict, total=False):
     """What to keep free of the limit, as a number or a percentage"""
     trigger: Union[int, None]
     """Compact only above this percentage of what is usable"""
-    target: Union[Literal["cache"], None]
+    target: Union[Union[int, Literal["cache"]], None]
     """Compact down to this percentage of what is usable, or as deep as costs least (`cache`)"""
     cache: Union[str, None]
     """Choose how deep to cut by the prices of a prompt cache, as shares of the input price or those of a provider [default: 0.1:1.25]"""

@@ -1,26 +1,28 @@
-// The options of the libraries in camelCase. Kept by hand until a generator writes them: change them with the option structs.
+// Written by `cargo xtask codegen` from the option structs of the libraries.
 
 export type Profile =
-    'openai' | 'openai-responses' | 'anthropic' | 'gemini' | 'mistral' | 'bedrock' | 'deepseek' | 'kimi' | 'glm' |
-    'vertex' | 'openrouter' | 'ollama' | 'groq' | 'qwen' | 'azure' | 'cohere' | 'template' | 'fireworks' |
-    'together' | 'minimax' | 'copilot' | 'perplexity' | 'generic';
+    'openai' | 'openai-responses' | 'anthropic' | 'gemini' | 'gemini-interactions' | 'mistral' | 'bedrock' |
+    'deepseek' | 'kimi' | 'glm' | 'vertex' | 'openrouter' | 'ollama' | 'groq' | 'qwen' | 'azure' | 'cohere' |
+    'template' | 'fireworks' | 'together' | 'minimax' | 'copilot' | 'perplexity' | 'generic';
 
 export type Format =
     'openai' | 'anthropic' | 'bedrock' | 'gemini' | 'interactions' | 'responses' | 'agent' | 'otel' | 'turns' |
     'plain' | 'native' | 'langchaingo' | 'claude-code' | 'codex' | 'gemini-cli' | 'opencode' | 'goose' | 'cline' |
-    'aider' | 'openhands' | 'swe-agent' | 'langchain' | 'pydantic-ai' | 'agents-sdk' | 'vercel-ui' | 'sharegpt' |
-    'openai-jsonl' | 'inspect' | 'qwen-code' | 'pi' | 'copilot-cli' | 'claude-stream' | 'codex-exec' | 'atif' |
-    'kimi' | 'droid' | 'grok';
+    'aider' | 'openhands' | 'swe-agent' | 'langchain' | 'pydantic-ai' | 'agents-sdk' | 'vercel-ui' | 'ai-sdk' |
+    'ag-ui' | 'adk' | 'haystack' | 'llama-index' | 'autogen' | 'agent-framework' | 'sharegpt' | 'openai-jsonl' |
+    'inspect' | 'qwen-code' | 'pi' | 'copilot-cli' | 'claude-stream' | 'codex-exec' | 'atif' | 'kimi' | 'droid' |
+    'grok';
 
 export type ListFormat =
-    'openai' | 'bedrock' | 'gemini' | 'interactions' | 'responses' | 'agent' | 'otel' | 'turns' | 'plain' |
-    'native' | 'langchaingo' | 'claude-code' | 'codex' | 'gemini-cli' | 'opencode' | 'goose' | 'cline' | 'aider' |
-    'openhands' | 'swe-agent' | 'langchain' | 'pydantic-ai' | 'agents-sdk' | 'vercel-ui' | 'sharegpt' |
-    'openai-jsonl' | 'inspect' | 'qwen-code' | 'pi' | 'copilot-cli' | 'claude-stream' | 'codex-exec' | 'atif' |
-    'kimi' | 'droid' | 'grok';
+    'openai' | 'responses' | 'agent' | 'otel' | 'turns' | 'plain' | 'native' | 'langchaingo' | 'claude-code' |
+    'codex' | 'gemini-cli' | 'cline' | 'aider' | 'openhands' | 'swe-agent' | 'langchain' | 'pydantic-ai' |
+    'agents-sdk' | 'vercel-ui' | 'ai-sdk' | 'ag-ui' | 'adk' | 'haystack' | 'llama-index' | 'autogen' |
+    'agent-framework' | 'inspect' | 'qwen-code' | 'pi' | 'copilot-cli' | 'claude-stream' | 'codex-exec' | 'kimi' |
+    'droid' | 'grok';
 
 export type ObjectFormat =
-    'anthropic';
+    'anthropic' | 'bedrock' | 'gemini' | 'interactions' | 'opencode' | 'goose' | 'sharegpt' | 'openai-jsonl' |
+    'atif';
 
 export type Preset =
     'balanced' | 'pentagi' | 'wolo' | 'forge' | 'window';
@@ -31,79 +33,93 @@ export type Counter =
 export type Provider =
     'auto' | 'openai' | 'responses' | 'anthropic' | 'gemini' | 'interactions' | 'bedrock';
 
+export type Agent =
+    'claude-code' | 'codex' | 'gemini-cli' | 'opencode' | 'goose' | 'cline' | 'aider' | 'openhands' | 'swe-agent' |
+    'langchain' | 'pydantic-ai' | 'agents-sdk' | 'vercel-ui' | 'ai-sdk' | 'ag-ui' | 'adk' | 'haystack' |
+    'llama-index' | 'autogen' | 'agent-framework' | 'sharegpt' | 'openai-jsonl' | 'inspect' | 'otel' |
+    'qwen-code' | 'pi' | 'copilot-cli' | 'claude-stream' | 'codex-exec' | 'atif' | 'kimi' | 'droid' | 'grok';
+
 /** Prompt tokens that a provider reported for the first messages. */
 export interface Usage {
   messages: number;
   promptTokens: number;
 }
 
-/** How a document is read. */
+/** How a document is read: options of `messages`. */
 export interface ReadOptions {
-  /** The format of the input; recognised from its content, then its name, if not given. */
+  /** The format of the input [default: recognised from its content, then its name]. */
   from?: Format | undefined;
-  /** Where calls stand: `native`, in members; `xml`, also in the text, with `Tool: NAME` results. `plain` is read as `xml`. */
+  /** Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]. */
   calls?: 'auto' | 'native' | 'xml' | undefined;
-  /** The largest document (a file, or a line with jsonl) that is read, in bytes (k, M) [default: 256 MiB]. */
+  /** Refuse documents (files, or lines with jsonl) larger than this many bytes (k, M) [default: 256 MiB]. */
   maxBytes?: number | undefined;
 }
 
 /** Options of `check` and `isValid`. */
 export interface CheckOptions {
-  /** The format of the input; recognised from its content, then its name, if not given. */
+  /** The format of the input [default: recognised from its content, then its name]. */
   from?: Format | undefined;
-  /** Where calls stand: `native`, in members; `xml`, also in the text, with `Tool: NAME` results. `plain` is read as `xml`. */
+  /** Take the conversation from this member of each document or line, such as `request.body`; `[]` represents each element of a list. Repeatable. */
+  field?: string | ReadonlyArray<string> | undefined;
+  /** Take the request from one member and its answer from another, such as `input,output`. Repeatable. */
+  join?: string | ReadonlyArray<string> | undefined;
+  /** Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]. */
   calls?: 'auto' | 'native' | 'xml' | undefined;
-  /** The largest document (a file, or a line with jsonl) that is read, in bytes (k, M) [default: 256 MiB]. */
+  /** Refuse documents (files, or lines with jsonl) larger than this many bytes (k, M) [default: 256 MiB]. */
   maxBytes?: number | undefined;
-  /** The model that made the assistant's messages, where the document does not say it: some providers refuse the signed reasoning of other models. */
+  /** The model that wrote the assistant messages, if the document does not name it: some providers refuse signed reasoning of other models. */
   model?: string | undefined;
-  /** The provider that made them, where the document does not say it. */
+  /** The provider that wrote them, if the document does not name it. */
   provider?: string | undefined;
-  /** Also judge by what this provider accepts. */
+  /** Also apply the rules of this provider. */
   profile?: Profile | undefined;
-  /** With profile: the model that is asked, which a request says itself. */
+  /** With profile: the model of the request, if the document does not name it. */
   forModel?: string | undefined;
-  /** Take the messages for a request: with profile also how it may end. */
+  /** Judge the document as a request: with profile also its tools, settings and last message. */
   request?: boolean | undefined;
-  /** Allow calls without results at the end: the agent has not run them yet. */
+  /** Allow calls without results at the end, which the agent has not run yet. */
   open?: boolean | undefined;
   /** Also check each message by itself: roles, empty content, misplaced parts, arguments. */
   messages?: boolean | undefined;
-  /** With messages: refuse user texts of more than N characters. */
+  /** With messages: report user texts of more than N characters. */
   maxChars?: number | undefined;
 }
 
 /** Options of `repair`. */
 export interface RepairOptions {
-  /** The format of the input; recognised from its content, then its name, if not given. */
+  /** The format of the input [default: recognised from its content, then its name]. */
   from?: Format | undefined;
-  /** Where calls stand: `native`, in members; `xml`, also in the text, with `Tool: NAME` results. `plain` is read as `xml`. */
+  /** Take the conversation from this member of each document or line, such as `request.body`; `[]` represents each element of a list. Repeatable. */
+  field?: string | ReadonlyArray<string> | undefined;
+  /** Take the request from one member and its answer from another, such as `input,output`. Repeatable. */
+  join?: string | ReadonlyArray<string> | undefined;
+  /** Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]. */
   calls?: 'auto' | 'native' | 'xml' | undefined;
-  /** The largest document (a file, or a line with jsonl) that is read, in bytes (k, M) [default: 256 MiB]. */
+  /** Refuse documents (files, or lines with jsonl) larger than this many bytes (k, M) [default: 256 MiB]. */
   maxBytes?: number | undefined;
-  /** The model that made the assistant's messages, where the document does not say it: some providers refuse the signed reasoning of other models. */
+  /** The model that wrote the assistant messages, if the document does not name it: some providers refuse signed reasoning of other models. */
   model?: string | undefined;
-  /** The provider that made them, where the document does not say it. */
+  /** The provider that wrote them, if the document does not name it. */
   provider?: string | undefined;
-  /** Also judge by what this provider accepts. */
+  /** Also apply the rules of this provider. */
   profile?: Profile | undefined;
-  /** With profile: the model that is asked, which a request says itself. */
+  /** With profile: the model of the request, if the document does not name it. */
   forModel?: string | undefined;
-  /** Take the messages for a request: with profile also how it may end. */
+  /** Judge the document as a request: with profile also its tools, settings and last message. */
   request?: boolean | undefined;
-  /** Allow calls without results at the end: the agent has not run them yet. */
+  /** Allow calls without results at the end, which the agent has not run yet. */
   open?: boolean | undefined;
-  /** Results that no call bears: add a call where there is room, drop, or keep all [default: fabricate]. */
+  /** What to do with results that match no call: fabricate a call, drop them, or keep them [default: fabricate]. */
   orphans?: 'fabricate' | 'drop' | 'keep' | undefined;
-  /** An assistant message at the very beginning: insert a user message before it, or drop it [default: insert]. */
+  /** What to do with an assistant message at the start: insert a user message before it, or drop it [default: insert]. */
   first?: 'insert' | 'drop' | undefined;
-  /** A message with an unknown role: drop it, or read it as a user message [default: drop]. */
+  /** What to do with a message of unknown role: drop it, or make it a user message [default: drop]. */
   unknownRole?: 'drop' | 'user' | undefined;
-  /** Arguments that are not JSON: keep them, mend what has one reading, complete also what is cut off (not to be run), or sanitize (escape control characters, else `{}`) [default: keep]. */
+  /** What to do with arguments that are not JSON: keep them; mend what has one reading; complete also what is truncated, for display; sanitize: escape control characters, else write `{}` [default: keep]. */
   arguments?: 'keep' | 'sanitize' | 'mend' | 'complete' | undefined;
-  /** Also mend what is only a warning: accepted, but not read by the provider or not certain. By default only errors are mended. */
+  /** Also mend warnings: what the provider accepts but ignores, or may refuse [default: errors only]. */
   all?: boolean | undefined;
-  /** Take what an edit loses for an error: exit status 1. */
+  /** Treat losses as errors: exit with status 1. */
   strict?: boolean | undefined;
   /** The pattern of fresh tool call ids, such as `call_{r:24:x}`. */
   idPattern?: string | undefined;
@@ -111,21 +127,25 @@ export interface RepairOptions {
 
 /** Options of `convert`. Options of a format that is not the target do nothing. */
 export interface ConvertOptions {
-  /** The format of the input; recognised from its content, then its name, if not given. */
+  /** The format of the input [default: recognised from its content, then its name]. */
   from?: Format | undefined;
-  /** Where calls stand: `native`, in members; `xml`, also in the text, with `Tool: NAME` results. `plain` is read as `xml`. */
+  /** Take the conversation from this member of each document or line, such as `request.body`; `[]` represents each element of a list. Repeatable. */
+  field?: string | ReadonlyArray<string> | undefined;
+  /** Take the request from one member and its answer from another, such as `input,output`. Repeatable. */
+  join?: string | ReadonlyArray<string> | undefined;
+  /** Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]. */
   calls?: 'auto' | 'native' | 'xml' | undefined;
-  /** The largest document (a file, or a line with jsonl) that is read, in bytes (k, M) [default: 256 MiB]. */
+  /** Refuse documents (files, or lines with jsonl) larger than this many bytes (k, M) [default: 256 MiB]. */
   maxBytes?: number | undefined;
-  /** Carry the whole request (tools, limits, temperature …), not only its conversation. */
+  /** Convert the whole request (tools, limits, temperature …), not only its conversation. */
   request?: boolean | undefined;
-  /** Convert a response into a response: id, model, stop reason and usage go along. */
+  /** Convert a response into a response, with id, model, stop reason and usage. */
   response?: boolean | undefined;
-  /** With request: the model to ask; the name in the input is of another provider. */
+  /** With request: the model to write; the name in the input belongs to another provider. */
   model?: string | undefined;
-  /** Take what is lost for an error: exit status 1. */
+  /** Treat losses as errors: exit with status 1. */
   strict?: boolean | undefined;
-  /** To an agent's session: whether system texts and context that an agent injected go along: keep or drop. */
+  /** To an agent's session: keep or drop system texts and context that an agent injected. */
   context?: 'keep' | 'drop' | undefined;
   /** To an agent's session: the folder that it works in. */
   cwd?: string | undefined;
@@ -143,7 +163,7 @@ export interface ConvertOptions {
   contentWhenEmpty?: 'omit' | 'null' | 'empty' | undefined;
   /** How content that is several texts is written. */
   textParts?: 'array' | 'join' | undefined;
-  /** What stands between texts that are joined; a line break if nothing is said. */
+  /** What is between texts that are joined; a line break if nothing is said. */
   textSeparator?: string | undefined;
   /** Which messages keep their reasoning. */
   reasoning?: 'all' | 'with_calls' | 'none' | undefined;
@@ -157,7 +177,7 @@ export interface ConvertOptions {
   cacheControl?: 'carry' | 'drop' | undefined;
   /** What becomes of thinking. */
   thinking?: 'keep' | 'none' | undefined;
-  /** With request: the most tokens of the answer, where the target demands a number and the input has none. */
+  /** With request: the token limit of the answer, if the target requires one and the input has none. */
   maxTokens?: number | undefined;
   /** What becomes of cache points. */
   cache?: 'carry' | 'drop' | undefined;
@@ -167,7 +187,7 @@ export interface ConvertOptions {
   ids?: 'keep' | 'omit' | undefined;
   /** What becomes of thoughts. */
   thoughts?: 'keep' | 'none' | undefined;
-  /** Mend the output for this provider, as `msg repair profile` does; errors that stay: exit status 1. */
+  /** Mend the output for this provider, as `msg repair profile` does; exit with status 1 if errors remain. */
   profile?: 'strict' | 'doc' | 'shipped' | undefined;
   /** The prompt, if no system message is emitted. */
   systemPrompt?: string | undefined;
@@ -191,11 +211,15 @@ export interface ConvertOptions {
 
 /** Options of `fit` and `fitRequests`. */
 export interface FitOptions {
-  /** The format of the input; recognised from its content, then its name, if not given. */
+  /** The format of the input [default: recognised from its content, then its name]. */
   from?: Format | undefined;
-  /** Where calls stand: `native`, in members; `xml`, also in the text, with `Tool: NAME` results. `plain` is read as `xml`. */
+  /** Take the conversation from this member of each document or line, such as `request.body`; `[]` represents each element of a list. Repeatable. */
+  field?: string | ReadonlyArray<string> | undefined;
+  /** Take the request from one member and its answer from another, such as `input,output`. Repeatable. */
+  join?: string | ReadonlyArray<string> | undefined;
+  /** Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]. */
   calls?: 'auto' | 'native' | 'xml' | undefined;
-  /** The largest document (a file, or a line with jsonl) that is read, in bytes (k, M) [default: 256 MiB]. */
+  /** Refuse documents (files, or lines with jsonl) larger than this many bytes (k, M) [default: 256 MiB]. */
   maxBytes?: number | undefined;
   /** The limit, in tokens (k, M) unless unit says otherwise. */
   budget?: number | undefined;
@@ -205,8 +229,14 @@ export interface FitOptions {
   reserve?: number | string | undefined;
   /** Compact only above this percentage of what is usable. */
   trigger?: number | undefined;
-  /** Compact down to this percentage of what is usable. */
-  target?: number | undefined;
+  /** Compact down to this percentage of what is usable, or as deep as costs least (`cache`). */
+  target?: number | 'cache' | undefined;
+  /** Choose how deep to cut by the prices of a prompt cache, as shares of the input price or those of a provider [default: 0.1:1.25]. */
+  cache?: string | undefined;
+  /** With cache, keep at least this much [default: an eighth of the budget]. */
+  keep?: number | undefined;
+  /** Compact from three quarters of the budget on: the prompt cache has expired anyway. */
+  cold?: boolean | undefined;
   /** How tokens are counted [default: script, or the preset's]. */
   counter?: Counter | undefined;
   /** Count the tool definitions in FILE (a JSON list) instead of those of the request body. */
@@ -251,11 +281,15 @@ export interface FitOptions {
 
 /** Options of `stats`. */
 export interface StatsOptions {
-  /** The format of the input; recognised from its content, then its name, if not given. */
+  /** The format of the input [default: recognised from its content, then its name]. */
   from?: Format | undefined;
-  /** Where calls stand: `native`, in members; `xml`, also in the text, with `Tool: NAME` results. `plain` is read as `xml`. */
+  /** Take the conversation from this member of each document or line, such as `request.body`; `[]` represents each element of a list. Repeatable. */
+  field?: string | ReadonlyArray<string> | undefined;
+  /** Take the request from one member and its answer from another, such as `input,output`. Repeatable. */
+  join?: string | ReadonlyArray<string> | undefined;
+  /** Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]. */
   calls?: 'auto' | 'native' | 'xml' | undefined;
-  /** The largest document (a file, or a line with jsonl) that is read, in bytes (k, M) [default: 256 MiB]. */
+  /** Refuse documents (files, or lines with jsonl) larger than this many bytes (k, M) [default: 256 MiB]. */
   maxBytes?: number | undefined;
   /** A limit in tokens (k, M), drawn as a line over the growth. */
   budget?: number | undefined;
@@ -285,11 +319,11 @@ export interface CacheOptions {
 
 /** Options of `key`. */
 export interface KeyOptions {
-  /** The format of the input; recognised from its content, then its name, if not given. */
+  /** The format of the input [default: recognised from its content, then its name]. */
   from?: Format | undefined;
-  /** Where calls stand: `native`, in members; `xml`, also in the text, with `Tool: NAME` results. `plain` is read as `xml`. */
+  /** Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]. */
   calls?: 'auto' | 'native' | 'xml' | undefined;
-  /** The largest document (a file, or a line with jsonl) that is read, in bytes (k, M) [default: 256 MiB]. */
+  /** Refuse documents (files, or lines with jsonl) larger than this many bytes (k, M) [default: 256 MiB]. */
   maxBytes?: number | undefined;
   /** Hash the bytes, which need not be a document, instead of what is said. */
   exact?: boolean | undefined;
@@ -298,7 +332,7 @@ export interface KeyOptions {
 /** Options of `tools`, `ToolParser` and `toolEvents`. */
 export interface ToolsOptions {
   /** What becomes of thinking. */
-  thinking?: 'keep' | 'none' | undefined;
+  thinking?: 'extract' | 'drop' | 'off' | undefined;
   /** The message begins inside thinking: the template has opened the tag. */
   implicitThinking?: boolean | undefined;
   /** What becomes of calls in code fences. */
@@ -325,21 +359,21 @@ export interface ToolsOptions {
 
 /** Options of `stream`, `StreamAssembler` and `streamEvents`. */
 export interface StreamOptions {
-  /** Whose stream it is. */
+  /** The provider of the stream. */
   provider?: Provider | undefined;
-  /** Feed N bytes at a time; 0 feeds all at once. The result is the same. */
+  /** Feed N bytes at a time; 0 feeds everything at once. The result is the same. */
   chunk?: number | undefined;
-  /** The form of the message. */
+  /** Write the stream that this API would send, instead of the message. */
   to?: 'openai' | 'native' | 'turns' | 'openai-chunks' | 'responses-events' | 'anthropic-events' | 'gemini-chunks' | 'interactions-events' | 'bedrock-events' | 'bedrock-frames' | undefined;
   /** Give the events too. */
   events?: boolean | undefined;
-  /** Objects that stand behind each other without a break are events of their own. */
+  /** Objects that follow each other without a break are events of their own. */
   splitConcatenated?: boolean | undefined;
   /** The largest event that is kept, in bytes. */
   maxEventBytes?: number | undefined;
-  /** The stream is cut off behind so many bytes. */
+  /** The stream is cut off after so many bytes. */
   interruptAfter?: number | undefined;
-  /** The largest document (a file, or a line with jsonl) that is read, in bytes (k, M) [default: 256 MiB]. */
+  /** Refuse documents (files, or lines with jsonl) larger than this many bytes (k, M) [default: 256 MiB]. */
   maxBytes?: number | undefined;
 }
 

@@ -1,16 +1,17 @@
-// The options of the libraries in camelCase. Kept by hand until a generator writes them: change them with the option structs.
+// Written by `cargo xtask codegen` from the option structs of the libraries.
 
 export const PROFILES = Object.freeze([
-    'openai', 'openai-responses', 'anthropic', 'gemini', 'mistral', 'bedrock', 'deepseek', 'kimi', 'glm', 'vertex',
-    'openrouter', 'ollama', 'groq', 'qwen', 'azure', 'cohere', 'template', 'fireworks', 'together', 'minimax',
-    'copilot', 'perplexity', 'generic',
+    'openai', 'openai-responses', 'anthropic', 'gemini', 'gemini-interactions', 'mistral', 'bedrock', 'deepseek',
+    'kimi', 'glm', 'vertex', 'openrouter', 'ollama', 'groq', 'qwen', 'azure', 'cohere', 'template', 'fireworks',
+    'together', 'minimax', 'copilot', 'perplexity', 'generic',
 ]);
 
 export const FORMATS = Object.freeze([
     'openai', 'anthropic', 'bedrock', 'gemini', 'interactions', 'responses', 'agent', 'otel', 'turns', 'plain',
     'native', 'langchaingo', 'claude-code', 'codex', 'gemini-cli', 'opencode', 'goose', 'cline', 'aider',
-    'openhands', 'swe-agent', 'langchain', 'pydantic-ai', 'agents-sdk', 'vercel-ui', 'sharegpt', 'openai-jsonl',
-    'inspect', 'qwen-code', 'pi', 'copilot-cli', 'claude-stream', 'codex-exec', 'atif', 'kimi', 'droid', 'grok',
+    'openhands', 'swe-agent', 'langchain', 'pydantic-ai', 'agents-sdk', 'vercel-ui', 'ai-sdk', 'ag-ui', 'adk',
+    'haystack', 'llama-index', 'autogen', 'agent-framework', 'sharegpt', 'openai-jsonl', 'inspect', 'qwen-code',
+    'pi', 'copilot-cli', 'claude-stream', 'codex-exec', 'atif', 'kimi', 'droid', 'grok',
 ]);
 
 export const OPTIONS = {
@@ -18,36 +19,38 @@ export const OPTIONS = {
     'from', 'calls', 'maxBytes',
   ],
   check: [
-    'from', 'calls', 'maxBytes', 'model', 'provider', 'profile', 'forModel', 'request', 'open', 'messages',
-    'maxChars',
+    'from', 'field', 'join', 'calls', 'maxBytes', 'model', 'provider', 'profile', 'forModel', 'request', 'open',
+    'messages', 'maxChars',
   ],
   isValid: [
-    'from', 'calls', 'maxBytes', 'model', 'provider', 'profile', 'forModel', 'request', 'open', 'messages',
-    'maxChars',
+    'from', 'field', 'join', 'calls', 'maxBytes', 'model', 'provider', 'profile', 'forModel', 'request', 'open',
+    'messages', 'maxChars',
   ],
   repair: [
-    'from', 'calls', 'maxBytes', 'model', 'provider', 'profile', 'forModel', 'request', 'open', 'orphans', 'first',
-    'unknownRole', 'arguments', 'all', 'strict', 'idPattern',
+    'from', 'field', 'join', 'calls', 'maxBytes', 'model', 'provider', 'profile', 'forModel', 'request', 'open',
+    'orphans', 'first', 'unknownRole', 'arguments', 'all', 'strict', 'idPattern',
   ],
   convert: [
-    'from', 'calls', 'maxBytes', 'request', 'response', 'model', 'strict', 'context', 'cwd', 'sessionId',
-    'provenance', 'preview', 'agentForm', 'layout', 'contentWhenEmpty', 'textParts', 'textSeparator', 'reasoning',
-    'reasoningField', 'itemIds', 'laterSystem', 'cacheControl', 'thinking', 'maxTokens', 'cache', 'unsigned',
-    'ids', 'thoughts', 'profile', 'systemPrompt', 'systemRole', 'agentDisplayName', 'productName', 'failedTools',
-    'emptyToolOutput', 'invalidArguments', 'arguments', 'splitInterleaved',
+    'from', 'field', 'join', 'calls', 'maxBytes', 'request', 'response', 'model', 'strict', 'context', 'cwd',
+    'sessionId', 'provenance', 'preview', 'agentForm', 'layout', 'contentWhenEmpty', 'textParts', 'textSeparator',
+    'reasoning', 'reasoningField', 'itemIds', 'laterSystem', 'cacheControl', 'thinking', 'maxTokens', 'cache',
+    'unsigned', 'ids', 'thoughts', 'profile', 'systemPrompt', 'systemRole', 'agentDisplayName', 'productName',
+    'failedTools', 'emptyToolOutput', 'invalidArguments', 'arguments', 'splitInterleaved',
   ],
   fit: [
-    'from', 'calls', 'maxBytes', 'budget', 'unit', 'reserve', 'trigger', 'target', 'counter', 'tools', 'usage',
-    'preset', 'config', 'policies', 'pin', 'toolCaps', 'profile', 'repair', 'open', 'onFailure', 'bestEffort',
-    'strict', 'testSummarizer', 'records', 'plan', 'apply', 'undo', 'top', 'answers',
+    'from', 'field', 'join', 'calls', 'maxBytes', 'budget', 'unit', 'reserve', 'trigger', 'target', 'cache',
+    'keep', 'cold', 'counter', 'tools', 'usage', 'preset', 'config', 'policies', 'pin', 'toolCaps', 'profile',
+    'repair', 'open', 'onFailure', 'bestEffort', 'strict', 'testSummarizer', 'records', 'plan', 'apply', 'undo',
+    'top', 'answers',
   ],
   fitRequests: [
-    'from', 'calls', 'maxBytes', 'budget', 'unit', 'reserve', 'trigger', 'target', 'counter', 'tools', 'usage',
-    'preset', 'config', 'policies', 'pin', 'toolCaps', 'profile', 'repair', 'open', 'onFailure', 'bestEffort',
-    'strict', 'testSummarizer', 'records', 'plan', 'apply', 'undo', 'top',
+    'from', 'field', 'join', 'calls', 'maxBytes', 'budget', 'unit', 'reserve', 'trigger', 'target', 'cache',
+    'keep', 'cold', 'counter', 'tools', 'usage', 'preset', 'config', 'policies', 'pin', 'toolCaps', 'profile',
+    'repair', 'open', 'onFailure', 'bestEffort', 'strict', 'testSummarizer', 'records', 'plan', 'apply', 'undo',
+    'top',
   ],
   stats: [
-    'from', 'calls', 'maxBytes', 'budget', 'counter', 'tools', 'usage', 'top',
+    'from', 'field', 'join', 'calls', 'maxBytes', 'budget', 'counter', 'tools', 'usage', 'top',
   ],
   cache: [
     'from', 'provider', 'prices', 'minMissed', 'runs',
