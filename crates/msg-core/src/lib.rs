@@ -26,12 +26,10 @@ mod extra;
 mod event;
 mod usage;
 
-mod advice;
 mod codes;
 mod diagnostic;
 mod error;
 
-mod check;
 mod ids;
 mod preview;
 mod seal;
@@ -43,28 +41,26 @@ pub mod reading;
 
 pub mod request;
 
-mod layouts;
-
 pub use msg_json::RawJson;
 
-pub use crate::{
-    check::{IdError, InputError, InputRules, check_all, check_id, validate_message},
-    codes::{CODES, CodeInfo},
-    diagnostic::{Code, Diagnostic, Position, Severity, with_article},
-    error::{Error, Report},
-    event::StreamEvent,
-    extra::{Extra, Members, Origin},
-    ids::{CountingIds, IdSource, SeededIds, UsedIds},
-    layouts::Layouts,
-    message::{Message, Provenance, Role},
-    part::{
-        Arguments, ArgumentsError, Audio, CallKind, Content, File, Image, Other, PairSide, Pairing,
-        Part, Place, Reasoning, Text, ToolCall, ToolResult,
-    },
-    preview::truncate,
-    seal::Maker,
-    usage::{FinishReason, Usage},
+pub use crate::codes::{CODES, CodeInfo};
+pub use crate::diagnostic::{Code, Diagnostic, Position, Severity, with_article};
+pub use crate::error::{Error, Report};
+pub use crate::event::StreamEvent;
+pub use crate::extra::Layouts;
+pub use crate::extra::{Extra, Members, Origin};
+pub use crate::ids::{CountingIds, IdSource, SeededIds, UsedIds};
+pub use crate::message::{
+    IdError, InputError, InputRules, Message, Provenance, Role, check_all, check_id,
+    validate_message,
 };
+pub use crate::part::{
+    Arguments, ArgumentsError, Audio, CallKind, Content, File, Image, Other, PairSide, Pairing,
+    Part, Place, Reasoning, Text, ToolCall, ToolResult,
+};
+pub use crate::preview::truncate;
+pub use crate::seal::Maker;
+pub use crate::usage::{FinishReason, Usage};
 
 /// The examples of the README run as tests.
 #[cfg(doctest)]

@@ -14,6 +14,7 @@ use std::path::Path;
 use msg_core::Message;
 use serde::Deserialize;
 
+use crate::document::Span;
 use crate::document::{CellRef, Document, Mode};
 use crate::error::{Error, Limits, refuse};
 use crate::history;
@@ -21,12 +22,11 @@ use crate::history::HEADINGS;
 use crate::index::Index;
 use crate::model::kinds::Class;
 use crate::render::{NewCell, Place, check_id};
-use crate::span::Span;
 use crate::stamp::Nonce;
 use crate::syntax::grammar;
 use crate::syntax::grammar::Kind;
 use crate::syntax::line::{BOM, Eol};
-use crate::syntax::scan::{bom_len, is_utf16};
+use crate::syntax::{bom_len, is_utf16};
 use crate::to_cells::{ToCells, cells_for};
 
 pub(crate) use proof::Writer;

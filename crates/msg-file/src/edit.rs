@@ -18,11 +18,11 @@ use std::collections::HashSet;
 
 use crate::append::activated;
 use crate::document::Document;
+use crate::document::Span;
 use crate::error::{Error, Limits, refuse};
-use crate::model::cell::{Cell, HistoryMode};
+use crate::model::content::{Cell, HistoryMode};
 use crate::render;
 use crate::render::{NewCell, Place};
-use crate::span::Span;
 use crate::syntax::attributes::Form;
 use crate::syntax::cells::PartKind;
 use crate::syntax::line::Eol;

@@ -16,16 +16,16 @@ use msg_core::{Message, Part, Reasoning, Role, ToolCall, native};
 use serde::Deserialize;
 
 use crate::document::Document;
+use crate::document::Span;
 use crate::error::Error;
 use crate::model::agents::AgentKind;
-use crate::model::cell::Cell;
+use crate::model::content::Cell;
 use crate::model::content::{Encoding, FenceState};
 use crate::model::kinds::CellKind;
 use crate::model::{View, content};
-use crate::span::Span;
+use crate::syntax::attributes::RawCell;
 use crate::syntax::grammar;
 use crate::syntax::line::{Line, closed_fences, lines, trim_empty_end, within};
-use crate::syntax::raw::RawCell;
 use answers::Answer;
 
 /// How a history is made.

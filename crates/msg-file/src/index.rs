@@ -10,14 +10,14 @@ use std::sync::Arc;
 
 use crate::document::{CellRef, Document, Mode};
 use crate::model::agents::boolean;
-use crate::model::cell::Cell;
+use crate::model::content::Cell;
 use crate::model::kinds::Class;
 use crate::model::{OutputRow, Registry, lower_case};
 use crate::render;
 use crate::render::NewCell;
+use crate::syntax::attributes::RawCell;
 use crate::syntax::grammar;
 use crate::syntax::grammar::Kind;
-use crate::syntax::raw::RawCell;
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Index {

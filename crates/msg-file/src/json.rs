@@ -11,13 +11,13 @@ use std::io;
 use base64::Engine as _;
 use msg_json::{Writer, to_text};
 
+use crate::document::Span;
 use crate::document::{Document, Mode};
 use crate::model::View;
 use crate::model::agents::AgentConfig;
-use crate::model::cell::Cell;
+use crate::model::content::Cell;
 use crate::model::content::{BASE64, Encoding};
 use crate::model::kinds::{Ask, CellKind};
-use crate::span::Span;
 use crate::syntax::grammar::Kind;
 use crate::syntax::line::Eol;
 
@@ -112,7 +112,7 @@ fn members(
         Mode::Markdown => "md",
     });
     out.key("active").bool(doc.is_active());
-    out.key("bom").bool(crate::syntax::scan::bom_len(doc.bytes()) > 0);
+    out.key("bom").bool(crate::syntax::bom_len(doc.bytes()) > 0);
     out.key("eol").str(match doc.eol() {
         Eol::Lf => "lf",
         Eol::CrLf => "crlf",

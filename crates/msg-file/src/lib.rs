@@ -31,12 +31,15 @@ mod json;
 mod model;
 mod render;
 mod run_result;
-mod span;
 mod stamp;
 pub mod store;
 mod syntax;
 mod to_cells;
 
+pub use crate::document::Span;
+pub use crate::model::content::{Cell, Heading, HistoryMode};
+pub use crate::syntax::attributes::Attr;
+pub use crate::syntax::{Head, scan};
 pub use append::{AppendOptions, Entry, Force, Placed, append, refuse_other_kinds, write};
 pub use codes::CODES;
 pub use document::{CellRef, Document, Mode};
@@ -45,22 +48,18 @@ pub use error::{Error, Limits};
 pub use history::{History, HistoryOptions};
 pub use model::View;
 pub use model::agents::{Agent, AgentConfig, AgentKind};
-pub use model::cell::{Cell, Heading, HistoryMode};
 pub use model::content::{CodeBlock, Encoding, Status, Streams};
 pub use model::kinds::{
     AgentDef, Ask, Call, CellKind, Code, Directive, Execution, Output, Summarised, Summary, Turn,
 };
 pub use render::{Formatted, NewCell, Place, render};
 pub use run_result::{RunResult, run_cells};
-pub use span::Span;
 pub use stamp::{Nonce, rfc3339};
 pub use syntax::Section;
 pub use syntax::cells::PartKind;
 pub use syntax::frontmatter::Frontmatter;
 pub use syntax::grammar::Kind;
 pub use syntax::line::Eol;
-pub use syntax::raw::Attr;
-pub use syntax::scan::{Head, scan};
 pub use to_cells::{ToCells, cells_of, set_default_cell};
 
 /// The examples of the README run as tests.

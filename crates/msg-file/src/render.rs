@@ -5,18 +5,18 @@
 
 use std::collections::HashSet;
 
+use crate::document::Span;
 use crate::document::{CellRef, Document};
 use crate::error::{Error, refuse};
-use crate::model::cell::Cell;
-use crate::span::Span;
+use crate::model::content::Cell;
 use crate::syntax;
+use crate::syntax::attributes::RawCell;
 use crate::syntax::cells::PartKind;
 use crate::syntax::grammar::Kind;
+use crate::syntax::has_definition;
 use crate::syntax::line::{
     BOM, Eol, chomp, closed_fences, lines, skip_empty, trim_empty_end, within,
 };
-use crate::syntax::raw::RawCell;
-use crate::syntax::scan::has_definition;
 use crate::syntax::{attributes, grammar};
 
 /// A cell that is to be written.
@@ -287,7 +287,7 @@ fn needs_escape(
     start: usize,
     next: usize,
     text: &[u8],
-    fences: &[crate::span::Span],
+    fences: &[crate::document::Span],
 ) -> bool {
     if text.first() == Some(&b'\\') {
         return grammar::escaped_marker(text) > 0;

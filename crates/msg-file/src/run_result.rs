@@ -4,7 +4,7 @@ use base64::Engine as _;
 
 use crate::document::{CellRef, Document};
 use crate::error::{Error, refuse};
-use crate::model::cell::Cell;
+use crate::model::content::Cell;
 use crate::model::content::{BASE64, Status, is_text_type};
 use crate::model::kinds::CellKind;
 use crate::render::{NewCell, Place, check_type};

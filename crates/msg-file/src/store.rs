@@ -34,7 +34,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
 use crate::append::Force;
-use crate::span::Span;
+use crate::document::Span;
 
 pub use appender::{Appender, Growing};
 pub use disk::{Locked, hold_temporary, lock, remove_left_over, remove_temporary_files, replace};

@@ -19,7 +19,6 @@ mod code;
 mod codes;
 mod dialect;
 mod dialects;
-mod drain;
 mod event;
 #[cfg(test)]
 mod growth;
@@ -37,11 +36,11 @@ mod stream;
 mod text;
 mod value;
 
+pub use crate::event::Drain;
 pub use call::{Call, Origin, PartialCall, ToolDefinition, ToolResult};
 pub use code::{Code, Error};
 pub use codes::CODES;
 pub use dialects::{Dialects, Grammar};
-pub use drain::Drain;
 pub use event::{ArgPath, Event, Outcome, PathItem, ThinkingStyle};
 pub use options::{Fenced, Limits, Options, Thinking, ToolSet};
 pub use parsed::{Collector, Parsed, Segment, SegmentKind};

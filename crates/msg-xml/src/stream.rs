@@ -6,8 +6,8 @@ use std::sync::Arc;
 use msg_core::FinishReason;
 
 use crate::code::Code;
-use crate::drain::{Drain, Shifts, Whole};
 use crate::event::Ev;
+use crate::event::{Drain, Shifts, Whole};
 use crate::input::{Incomplete, Input};
 use crate::options::Options;
 use crate::parsed::{Collector, Parsed};

@@ -11,7 +11,6 @@ mod defect;
 mod finish;
 mod link;
 mod plan;
-mod rules;
 
 use msg_core::{Message, Part, Role};
 
@@ -24,9 +23,9 @@ use defect::What;
 use link::OpenPair;
 use plan::{Entry, Index};
 
+pub(crate) use crate::analyze::defect::{Chain, Enforced, RulesRules as Rules, Scope};
 pub(crate) use defect::{Defect, diagnostics};
 pub(crate) use plan::{Call, Naming, Plan, Slot, Unit, UnitKind};
-pub(crate) use rules::{Chain, Enforced, Rules, Scope};
 
 /// Up to this many calls of a pair are searched one by one, without an index.
 pub(crate) const SMALL_PAIR: usize = 8;

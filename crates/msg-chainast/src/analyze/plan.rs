@@ -11,7 +11,7 @@
 
 use msg_core::Part;
 
-use super::rules::Chain;
+use crate::analyze::defect::Chain;
 use crate::idx::{ById, Idx};
 
 /// The decisions about one list of messages.

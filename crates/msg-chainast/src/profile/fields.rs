@@ -6,13 +6,13 @@ use std::sync::Arc;
 use msg_core::Severity;
 use serde_json::Value;
 
+use super::rules::{FieldError, read, read_word, written};
 use super::{
     Acceptance, ArgumentsRule, CharClass, LaterResults, ProviderRule, ReasoningBound,
     ReasoningKept, ReasoningRequired, ServerTools, SystemPlace, UserMessage,
-    rules::{FieldError, read, read_word, written},
-    table,
 };
 use crate::ids::IdPattern;
+use crate::profile;
 
 /// The name of a field in a file, where it is not that of the member.
 macro_rules! name {
@@ -77,7 +77,7 @@ macro_rules! profile {
         /// A profile of the values that the table gives to all.
         pub(super) fn base() -> Profile {
             const WHY: &str = "because the table gives each field a value that it can have";
-            let value = |name: &str| table::default().get(name).expect(WHY);
+            let value = |name: &str| profile::default().get(name).expect(WHY);
             Profile {
                 name: String::new(),
                 $($member: read!(value(name!($member $(, $name)?)) $(, $no, $yes)?).expect(WHY),)+

@@ -9,8 +9,10 @@ use toml::{
     de::{DeTable, DeValue},
 };
 
-use super::{Profile, rules::FieldError, table::Row};
+use super::Profile;
+use super::rules::FieldError;
 use crate::Error;
+use crate::profile::Row;
 
 impl Profile {
     /// The one profile of a file: a table `[NAME]` with the fields in which it differs from the default.

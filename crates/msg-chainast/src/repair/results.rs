@@ -5,10 +5,8 @@ use std::collections::{HashMap, HashSet};
 
 use msg_core::{CallKind, Message, Part, Role, ToolCall, ToolResult};
 
-use super::{
-    carry::Repairer,
-    items::{Item, Place},
-};
+use super::items::{Item, Place};
+use crate::repair::Repairer;
 use crate::{
     analyze::{Naming, Reading, RolePart, Rules, Slot, Unit, read_role},
     arguments::{mended, sanitized},

@@ -11,7 +11,6 @@
 //! user                header of section 1
 //! ```
 
-mod build;
 mod pair;
 mod view;
 

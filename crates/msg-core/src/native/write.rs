@@ -4,10 +4,8 @@
 use msg_json::{Writer, string_member};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
-use super::{
-    part::{self, members_of},
-    read,
-};
+use crate::native;
+use crate::native::members_of;
 use crate::{
     CallKind, Extra, FinishReason, Message, Origin, Other, Part, Place, RawJson, Reasoning, Role,
     ToolCall, ToolResult, reading::deserialize, with_article,
@@ -239,12 +237,12 @@ as_word!(Role, CallKind, FinishReason);
 
 impl<'de> Deserialize<'de> for Message {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserialize(deserializer, read::read_message)
+        deserialize(deserializer, native::read_message)
     }
 }
 
 impl<'de> Deserialize<'de> for Part {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserialize(deserializer, part::read)
+        deserialize(deserializer, native::next_part)
     }
 }

@@ -10,15 +10,16 @@
 
 use super::{Force, Placed, joint, resolve};
 use crate::document::Mode;
+use crate::document::Span;
 use crate::error::Error;
 use crate::index::Index;
 use crate::render::{NewCell, render_to};
-use crate::span::Span;
 use crate::stamp::Nonce;
+use crate::syntax;
+use crate::syntax::attributes::RawCell;
 use crate::syntax::cells::PartKind;
 use crate::syntax::line::{BOM, Eol};
-use crate::syntax::raw::RawCell;
-use crate::syntax::{piece, scan};
+use crate::syntax::piece;
 
 /// A file or its end, and the cells that are added to it.
 pub(crate) struct Writer {
@@ -106,7 +107,7 @@ pub(crate) fn verify(
 /// (MF-8), so that nothing else has to be read again.
 pub(crate) fn stands_alone(text: &[u8]) -> Result<(), Error> {
     // Markers in the fences of a body are not cells, which only the whole layout knows.
-    let proved = matches!(scan::headings(text).as_slice(), [it] if it.strong && it.start == 0)
+    let proved = matches!(syntax::headings(text).as_slice(), [it] if it.strong && it.start == 0)
         || matches!(piece(text, Mode::MessageFile).cells.as_slice(),
             [it] if it.at.strong && it.span().start == 0);
     if proved { Ok(()) } else { Err(misread()) }

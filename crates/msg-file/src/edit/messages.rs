@@ -23,7 +23,7 @@ use crate::document::Document;
 use crate::error::{Error, Limits, refuse};
 use crate::history::{History, HistoryOptions, answers, project};
 use crate::model::View;
-use crate::model::cell::Cell;
+use crate::model::content::Cell;
 use crate::model::content::Status;
 use crate::model::kinds::CellKind;
 use crate::to_cells::native_body;

@@ -12,7 +12,7 @@ use msg_xml::{Call, Dialects, Fenced, Options, Segment, SegmentKind};
 
 use super::{History, Projection, native};
 use crate::model::View;
-use crate::model::cell::Cell;
+use crate::model::content::Cell;
 use crate::model::content::{BASE64, Encoding, Status, is_text_type};
 use crate::model::kinds::{CellKind, Turn};
 use crate::syntax::line::whole_fence;

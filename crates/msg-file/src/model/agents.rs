@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::Defaults;
 use crate::diag::Findings;
+use crate::syntax::attributes::RawCell;
 use crate::syntax::frontmatter::Frontmatter;
-use crate::syntax::raw::RawCell;
 
 /// Where an agent is known from (MF-17).
 ///

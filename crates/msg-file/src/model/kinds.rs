@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use super::agents::{AgentConfig, Registry};
 use super::{Pass, Sorted};
-use crate::span::Span;
+use crate::document::Span;
+use crate::syntax::attributes::RawCell;
 use crate::syntax::grammar;
-use crate::syntax::raw::RawCell;
 
 /// The category of a cell and what only that category has.
 #[derive(Debug, Clone, PartialEq)]

@@ -23,7 +23,7 @@ use crate::index::Index;
 use crate::render::NewCell;
 use crate::stamp::Nonce;
 use crate::syntax;
-use crate::syntax::raw::RawCell;
+use crate::syntax::attributes::RawCell;
 use crate::to_cells::{ToCells, cells_for};
 use reconcile::{Keep, Kept, recovered};
 

@@ -8,11 +8,11 @@ use memchr::memmem;
 use super::attributes::Lexed;
 use super::grammar::Definition;
 use super::line::{Line, is_empty_line, lines, skip_empty, trim_empty_end, within};
-use super::raw::RawCell;
-use super::scan::Head;
 use super::{attributes, grammar};
 use crate::diag::Findings;
-use crate::span::{Places, Span};
+use crate::document::{Places, Span};
+use crate::syntax::Head;
+use crate::syntax::attributes::RawCell;
 
 /// Builds the cells that begin at `heads`.
 pub(crate) fn cells(
@@ -233,7 +233,7 @@ pub(crate) fn attributes(
     found: &mut Findings,
 ) {
     lexed.codes.clear();
-    attributes::attributes(line.text(source), from, line.start, lexed);
+    attributes::attributes_attributes(line.text(source), from, line.start, lexed);
     for code in &lexed.codes {
         found.add(line.start, code);
     }

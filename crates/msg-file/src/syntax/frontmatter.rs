@@ -6,9 +6,9 @@ use saphyr_parser::{Event, Parser, ScalarStyle, StrInput};
 
 use super::line::{Line, is_blank};
 use crate::diag::Findings;
+use crate::document::Span;
 use crate::error::Limits;
 use crate::model::agents::{AgentConfig, Taken};
-use crate::span::Span;
 
 /// The frontmatter of a file: its place and the keys that mean something here (MF-4).
 #[derive(Debug, Clone, PartialEq, Default)]

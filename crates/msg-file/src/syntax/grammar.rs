@@ -19,7 +19,7 @@ use nom::sequence::{delimited, pair, preceded, terminated};
 use nom::{IResult, Parser};
 
 use super::line::{BOM, chomp, is_blank, trim_white, white_len};
-use crate::span::Span;
+use crate::document::Span;
 
 // Headings: cell markers with title and id (MF-6, MF-7), lines that almost are markers, and the
 // ordinary ATX headings among which an `.md` file's section is looked for (MF-5).

@@ -5,7 +5,7 @@
 use memchr::{memchr, memmem};
 
 use super::grammar;
-use crate::span::Span;
+use crate::document::Span;
 
 /// The byte order mark, U+FEFF in UTF-8.
 pub(crate) const BOM: &[u8] = b"\xEF\xBB\xBF";

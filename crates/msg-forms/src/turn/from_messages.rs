@@ -7,9 +7,9 @@ use msg_core::{
 };
 
 use super::lifecycle::ToolStatus;
-use super::write::write_turn;
 use super::{ToolPart, Turn, TurnPart, TurnRole};
 use crate::losses::Losses;
+use crate::turn::read::write_turn;
 
 /// Makes turns of messages (MS-22): one turn a message, with ids `turn_1` …; the results of tool
 /// messages join their calls; and the report of what does not fit (MS-24). Linear.

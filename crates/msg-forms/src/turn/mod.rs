@@ -8,11 +8,9 @@
 //! {"id":"m2","role":"assistant","parts":[{"id":"t","type":"text","text":"hi"}],"timestamp":1704067202.0,"finished":true}
 //! ```
 
-mod apply;
 mod from_messages;
 mod lifecycle;
 mod read;
-mod write;
 
 use std::fmt;
 
@@ -20,11 +18,11 @@ use msg_core::reading::deserialize;
 use msg_core::{Extra, Members, RawJson};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-pub use apply::TurnBuilder;
+pub use crate::turn::lifecycle::TurnBuilder;
+pub use crate::turn::read::write;
 pub use from_messages::{from_messages, write_messages};
 pub use lifecycle::{ToolStatus, TurnError};
 pub use read::{read, read_document};
-pub use write::write;
 
 /// One entry of a stored conversation (MS-19).
 ///
@@ -274,7 +272,7 @@ pub(crate) fn empty_object() -> RawJson {
 
 impl Serialize for Turn {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        RawJson::written(|it| it.value(|out| write::write_turn(self, out))).serialize(serializer)
+        RawJson::written(|it| it.value(|out| read::write_turn(self, out))).serialize(serializer)
     }
 }
 

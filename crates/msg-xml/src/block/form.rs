@@ -4,12 +4,12 @@
 use std::sync::Arc;
 
 use super::draft::{Calls, Done, Note, Outcome};
-use super::extent::{Mark, Marks};
 use super::grammar;
 use super::grammar::{Halt, Head, read_arguments_of};
 use super::json::{json_at, partial_name};
 use super::opener::{OPENER_REACH, opener};
 use super::tokens::Pending;
+use crate::block::{Mark, Marks};
 use crate::code::Code;
 use crate::input::{Incomplete, Input};
 use crate::json::{Json, Read};

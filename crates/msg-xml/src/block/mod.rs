@@ -16,7 +16,6 @@
 mod close;
 mod draft;
 mod element;
-mod extent;
 mod form;
 mod grammar;
 mod json;
@@ -25,9 +24,321 @@ mod preview;
 mod section;
 mod tokens;
 
+use crate::block::element::TEXT_MAX;
+use crate::block::opener::OPENER_REACH;
+use crate::code::Code;
+use crate::event::Queue;
+use crate::input::{Incomplete, Input, MORE, is_blank};
+use crate::options::Options;
+use crate::passthrough::{FastPath, Kind};
+
 pub(crate) use draft::{Arguments, Calls, Counts, Done, Draft, Note, Outcome, Sent};
-pub(crate) use extent::{BEHIND, Block, Extent, Mark, Marks};
 pub(crate) use form::{Form, JsonTags};
 pub(crate) use grammar::{Head, REACH_MAX};
 pub(crate) use json::read_arguments;
 pub(crate) use preview::Preview;
+
+// Stores the bytes of a block until the block may be complete, then has it read; sends its preview meanwhile. It is
+// the only part that scans the bytes as they arrive. A reading that came too early is repeated. The stored size is
+// bounded (XT-28).
+//
+// ```text
+// <tool>…<x><![CDATA[ </tool> ]]></x></arguments></tool>
+// |                          a reading up to here
+// in a section: none
+// ```
+
+/// How many bytes after the size limit are stored: what follows a block may decide where it ends.
+pub(crate) const BEHIND: usize = 8 << 10;
+
+/// So many readings of all that is stored are made, and this many bytes of them in any case; fewer in unit tests, which
+/// count steps, so that growth shows early.
+const READINGS: usize = 8;
+const BYTES: usize = if cfg!(test) { 1 << 10 } else { 64 << 10 };
+
+/// A block that is open.
+#[derive(Debug)]
+pub(crate) struct Block {
+    form: Form,
+    head: Head,
+    /// The number of its first call.
+    call: u32,
+    extent: Extent,
+    preview: Option<Preview>,
+    /// It is too large: from here on its end is looked for, and nothing is stored.
+    skip: Option<usize>,
+}
+
+impl Block {
+    /// The block whose opener is `head`.
+    pub(crate) fn new(form: Form, head: Head, call: u32, preview: Option<Preview>) -> Self {
+        let extent = Extent::new(head.start, head.body);
+        Block { form, head, call, extent, preview, skip: None }
+    }
+
+    /// The first byte that may still be needed.
+    pub(crate) fn keep(&self) -> usize {
+        self.skip.unwrap_or(self.head.start)
+    }
+
+    /// The block, if it ends in the window.
+    pub(crate) fn run(
+        &mut self,
+        w: &Input<'_>,
+        queue: &mut Queue,
+        opts: &Options,
+        cut: bool,
+    ) -> Result<Done, Incomplete> {
+        if self.skip.is_none() {
+            let size = self.head.start.saturating_add(opts.limits.max_tool_bytes);
+            let last = size.saturating_add(BEHIND);
+            let is_long = w.end() > last;
+            let stored = Input { eof: w.eof && !is_long, ..w.upto(last) };
+            if let Some(done) = self.read(&stored, opts, cut, is_long) {
+                return Ok(self.announced(done, queue));
+            }
+            if !is_long {
+                if let Some(preview) = &mut self.preview {
+                    preview.run(w, queue, opts);
+                }
+                return Err(MORE);
+            }
+            self.skip = Some(size);
+        }
+        self.skip(w)
+    }
+
+    /// The block, if what is stored shows its end; `last` if nothing more will be.
+    fn read(&mut self, w: &Input<'_>, opts: &Options, cut: bool, last: bool) -> Option<Done> {
+        while let Some(end) = self.extent.next(w, &self.form) {
+            if let Some(done) = self.read_upto(w, end, Some(end), opts, cut) {
+                return Some(done);
+            }
+        }
+        if !w.eof && (!last || self.form.is_exact()) {
+            return None;
+        }
+        loop {
+            let end = self.extent.next_at_eof(w, &self.form);
+            let done = self.read_upto(w, end, None, opts, cut);
+            if done.is_some() || end == w.end() {
+                debug_assert!(done.is_some() || last, "nothing waits at the end of input");
+                return done.or_else(|| w.eof.then(|| self.failed(end, Code::InvalidToolBody)));
+            }
+        }
+    }
+
+    /// The block, if what is before `end` shows it; a close tag that may be its own ends at `close`.
+    fn read_upto(
+        &mut self,
+        w: &Input<'_>,
+        end: usize,
+        close: Option<usize>,
+        opts: &Options,
+        cut: bool,
+    ) -> Option<Done> {
+        let (res, readings) = self.form.read(w.upto(end), self.head, close, opts, cut);
+        if res.is_err() {
+            self.extent.too_early(end, readings);
+        }
+        res.ok()
+    }
+
+    /// It is not a call, and why.
+    fn failed(&self, end: usize, code: Code) -> Done {
+        let outcome = match code {
+            Code::ToolTooLarge => Outcome::Dropped(code),
+            code => Outcome::Rejected(code),
+        };
+        Done::new(self.head.start, end, outcome, Vec::new())
+    }
+
+    /// Announces what has not been.
+    fn announced(&mut self, mut done: Done, queue: &mut Queue) -> Done {
+        let (has_name, mut sent) =
+            self.preview.take().map(|it| (it.has_name, it.sent)).unwrap_or_default();
+        if let Outcome::Calls(calls) = &mut done.outcome {
+            calls.iter_mut().take(1).for_each(|first| first.sent = std::mem::take(&mut sent));
+            for (n, call) in (self.call..).zip(calls.iter()) {
+                if n > self.call {
+                    queue.begin(n);
+                }
+                let known = n == self.call && has_name;
+                if let Some(name) = call.name.as_ref().filter(|_| !known) {
+                    queue.name(n, name);
+                }
+            }
+            done.begun = calls.len() as u32;
+        }
+        done
+    }
+
+    /// Past the first close tag beyond the size limit.
+    fn skip(&mut self, w: &Input<'_>) -> Result<Done, Incomplete> {
+        let mut at = self.skip.unwrap_or(w.end());
+        while let Some(p) = w.find(b'<', at) {
+            self.skip = Some(p);
+            if let Some(end) = self.form.close_tag(w, p)? {
+                return Ok(self.failed(end, Code::ToolTooLarge));
+            }
+            at = p + 1;
+        }
+        self.skip = Some(w.end().max(at));
+        if w.eof { Ok(self.failed(w.end(), Code::ToolTooLarge)) } else { Err(MORE) }
+    }
+
+    /// The fast path for the bytes from `end` on.
+    pub(crate) fn fast_path(&self, end: usize, opts: &Options) -> FastPath {
+        let until = self.head.start.saturating_add(opts.limits.max_tool_bytes);
+        match &self.preview {
+            Some(preview) if self.extent.is_quiet() => preview.fast_path(end, until),
+            _ => FastPath::new(Kind::Closed),
+        }
+    }
+
+    /// Moves to `end` over a value of which everything up to `to` has been sent.
+    pub(crate) fn pass_on(&mut self, to: usize, end: usize) {
+        if let Some(preview) = &mut self.preview {
+            preview.pass_on(to, end);
+            self.extent.pass_on(end);
+        }
+    }
+}
+
+/// The search for the end of one block.
+#[derive(Debug, Default)]
+pub(crate) struct Extent {
+    start: usize,
+    /// Bytes before have been looked through.
+    at: usize,
+    /// A section seems to be open: what is there most likely ends nothing.
+    in_section: bool,
+    /// So many sample calls seem to be open in a value.
+    samples: usize,
+    /// After a close tag of ARGS: text there may end the block.
+    after_args: Option<usize>,
+    /// Where text after ARGS shows whether it does, and the last place at which it must.
+    text: Option<(usize, usize)>,
+    /// How much the last reading took, and what all of them have cost.
+    last: usize,
+    work: usize,
+}
+
+/// What is at a `<`.
+pub(crate) enum Mark {
+    /// What may end the block: one past it.
+    Close(usize),
+    /// What may begin a block in it: up to where that shows.
+    Opener(usize),
+    /// A close tag of ARGS, or an empty element: one past its name.
+    Args(usize),
+    Section,
+    Other,
+}
+
+/// What may end the blocks of a form.
+pub(crate) trait Marks {
+    /// What is at the `<` at `p`; nothing while the bytes do not decide.
+    fn mark(&self, w: &Input<'_>, p: usize) -> Option<Mark>;
+
+    /// Whether a mark that balances those before it surely ends the block.
+    fn is_exact(&self) -> bool {
+        false
+    }
+}
+
+impl Extent {
+    pub(crate) fn new(start: usize, body: usize) -> Self {
+        Extent { start, at: body, ..Extent::default() }
+    }
+
+    /// Up to where the block is to be read next.
+    pub(crate) fn next(&mut self, w: &Input<'_>, marks: &impl Marks) -> Option<usize> {
+        loop {
+            let (end, is_likely) = self.end(w, marks)?;
+            let len = end - self.start;
+            let due = match is_likely {
+                true => self.work <= READINGS * len + BYTES,
+                false => !marks.is_exact() && len >= 2 * self.last,
+            };
+            if due {
+                return Some(end);
+            }
+        }
+    }
+
+    /// The same at the end of input, where marks may have been passed: ever more, up to all.
+    fn next_at_eof(&self, w: &Input<'_>, marks: &impl Marks) -> usize {
+        match marks.is_exact() {
+            true => w.end(),
+            false => w.end().min(self.start + (4 * self.last).max(BYTES)),
+        }
+    }
+
+    /// A reading up to `end` was too early, and cost so many readings of that.
+    pub(crate) fn too_early(&mut self, end: usize, readings: usize) {
+        self.last = end - self.start;
+        self.work += readings * self.last;
+    }
+
+    /// Where the block may have ended, marks in sections included, and whether that is likely.
+    fn end(&mut self, w: &Input<'_>, marks: &impl Marks) -> Option<(usize, bool)> {
+        loop {
+            if let Some((end, last)) = self.text.take_if(|(end, _)| *end <= w.end()) {
+                self.text = (end < last).then_some((last, last));
+                return Some((end, true));
+            }
+            let found = w.find(b'<', self.at);
+            self.pass(w, found.unwrap_or(w.end()));
+            let mark = marks.mark(w, found?)?;
+            self.at += 1;
+            match mark {
+                Mark::Section => self.in_section = true,
+                Mark::Args(end) => self.after_args = Some(end),
+                Mark::Other => {}
+                Mark::Close(end) | Mark::Opener(end) if self.in_section => {
+                    return Some((end, false));
+                }
+                Mark::Opener(end) => {
+                    self.samples += 1;
+                    return Some((end, false));
+                }
+                Mark::Close(end) => {
+                    let is_likely = self.samples == 0;
+                    self.samples = self.samples.saturating_sub(1);
+                    return Some((end, is_likely));
+                }
+            }
+        }
+    }
+
+    /// Goes on to `to` over what has no marks.
+    fn pass(&mut self, w: &Input<'_>, to: usize) {
+        if self.in_section {
+            let from = self.at.saturating_sub(2);
+            let fresh = w.from(from).get(..to - from).unwrap_or_default();
+            self.in_section = memchr::memmem::find(fresh, b"]]>").is_none();
+        }
+        self.at = to;
+        let Some(end) = self.after_args else { return };
+        let between = w.str(end, to).as_bytes();
+        let text = between.iter().position(|&b| !is_blank(b) && !matches!(b, b'>' | b'/'));
+        if let Some(i) = text {
+            let end = end + i + TEXT_MAX + 1;
+            self.text.get_or_insert((end, end + OPENER_REACH));
+        }
+        if text.is_some() || to < w.end() {
+            self.after_args = None;
+        }
+    }
+
+    /// Whether only marks can end the block.
+    fn is_quiet(&self) -> bool {
+        self.text.is_none() && self.after_args.is_none()
+    }
+
+    /// Moves to `end` over bytes without marks.
+    fn pass_on(&mut self, end: usize) {
+        self.at = end;
+    }
+}

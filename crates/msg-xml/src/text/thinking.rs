@@ -174,7 +174,7 @@ fn scan(w: &Input<'_>, thought: &mut Thought) -> Result<Found, Incomplete> {
         thought.at = p;
         if thought.by_token {
             if w.at(p) == Some(b'<')
-                && let Some(end) = super::special::thought_end(w, p)?
+                && let Some(end) = super::thought_end(w, p)?
             {
                 return Ok(Found::Close(p, end));
             }

@@ -11,7 +11,7 @@ use crate::append::joint;
 use crate::document::{CellRef, Document, Mode};
 use crate::error::{Error, Limits, refuse};
 use crate::index::Index;
-use crate::model::cell::Cell;
+use crate::model::content::Cell;
 use crate::store::disk::{Seen, at, hash};
 use crate::store::lock::{Content, Journal, Last, Lock, Sidecar};
 use crate::store::{Durability, Mended, Reconcile};
