@@ -47,8 +47,7 @@ pub use crate::codes::{CODES, CodeInfo};
 pub use crate::diagnostic::{Code, Diagnostic, Position, Severity, with_article};
 pub use crate::error::{Error, Report};
 pub use crate::event::StreamEvent;
-pub use crate::extra::Layouts;
-pub use crate::extra::{Extra, Members, Origin};
+pub use crate::extra::{Extra, Layouts, Members, Origin};
 pub use crate::ids::{CountingIds, IdSource, SeededIds, UsedIds};
 pub use crate::message::{
     IdError, InputError, InputRules, Message, Provenance, Role, check_all, check_id,
