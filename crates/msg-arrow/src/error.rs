@@ -25,7 +25,7 @@ pub enum Error {
         /// The first row that has no place.
         row: usize,
     },
-    /// Two columns that belong together have not the same length.
+    /// Two columns that belong together do not have the same length.
     #[error("found columns of {left} and {right} rows, expected as many")]
     Lengths {
         /// Rows of the first.

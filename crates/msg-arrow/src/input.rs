@@ -172,7 +172,7 @@ fn at<O: ArrowNativeType>(offsets: &[O], i: usize) -> std::ops::Range<usize> {
 /// The documents of a column as texts: what the kernels read of a nested column, bytes that are UTF-8 as they are.
 /// Text is the form to keep documents in (SC-7).
 ///
-/// Bytes that are no UTF-8 have their wrong ones replaced.
+/// Bytes that are not UTF-8 have their wrong ones replaced.
 ///
 /// Fails for a column that holds no documents, and with [`Error::TooLarge`].
 ///

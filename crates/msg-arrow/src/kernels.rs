@@ -279,7 +279,7 @@ pub fn join(
     Ok(out.finish())
 }
 
-/// The segments of model text: a list of SEGMENT (XT-…). Any text has segments, and bytes that are no UTF-8 too.
+/// The segments of model text: a list of SEGMENT (XT-…). Any text has segments, and bytes that are not UTF-8 too.
 ///
 /// Fails for a column that holds neither text nor bytes, and with [`Error::TooLarge`].
 ///

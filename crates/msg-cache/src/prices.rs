@@ -57,7 +57,7 @@ impl Prices {
         &BUILT_IN
     }
 
-    /// Reads a price file in LiteLLM's form; members that are no prices are passed over.
+    /// Reads a price file in LiteLLM's form; members that are not prices are passed over.
     ///
     /// # Errors
     /// A text that is not an object of objects, and a price that is not a number or below zero; the error names the member.

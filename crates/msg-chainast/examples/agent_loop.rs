@@ -45,7 +45,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Stands for a request to a model: calls a tool once, then answers.
+/// Takes the place of a request to a model: calls a tool once, then answers.
 fn ask_model(history: &[Message]) -> Message {
     match history.last().filter(|it| it.tool_results().next().is_some()) {
         Some(_) => Message::assistant("It has 3 lines."),

@@ -1,4 +1,4 @@
-//! The events of a byte stream, however it is cut: lines, data, and where each stood.
+//! The events of a byte stream, however it is cut: lines, data, and where each was.
 //!
 //! `cargo run -p msg-codec --example sse_events`
 #![allow(

@@ -1,5 +1,5 @@
 //! Compaction under tokio: all summaries that a step wants are asked for at once. The compactor itself waits for
-//! nobody, so that any runtime will do.
+//! no one, so that any runtime will do.
 //!
 //! `cargo run -p msg-compact --example async_summaries`
 #![allow(
@@ -50,7 +50,7 @@ async fn run() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Stands for a request to a model.
+/// Takes the place of a request to a model.
 async fn summarize(
     prompt: Result<Vec<Message>, msg_compact::Error>,
 ) -> Result<String, SummaryError> {

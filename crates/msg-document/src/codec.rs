@@ -155,7 +155,7 @@ pub(crate) trait Codec: Sync {
     }
 }
 
-/// A document that has been read: its messages, and what stands around them.
+/// A document that has been read: its messages, and what surrounds them.
 pub(crate) struct Content {
     /// What was odd about it, as the reader reports it.
     pub(crate) notes: Vec<Diagnostic>,
@@ -177,7 +177,7 @@ impl Content {
     }
 }
 
-/// What stands around the messages of a document: kept for the way back into its own format.
+/// What surrounds the messages of a document: kept for the way back into its own format.
 pub(crate) trait Around: Send + Sync {
     /// Writes the document with `messages` in their place. They may be taken for it, and are put
     /// back.
@@ -202,7 +202,7 @@ pub(crate) trait Around: Send + Sync {
     /// Gives the members of a request other values: those that `change` has one for.
     fn change_head(&mut self, _change: &mut dyn FnMut(&str, &RawJson) -> Option<RawJson>) {}
 
-    /// The names of the members that stay behind where the messages go out alone.
+    /// The names of the members that are left out where the messages go out alone.
     fn members(&self) -> Vec<String> {
         self.head().map(|it| it.members).unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! A document that has been read: messages, and what stands around them for the way back.
+//! A document that has been read: messages, and what surrounds them for the way back.
 //!
 //! What each format does with its bytes is in `formats`.
 
@@ -238,7 +238,7 @@ impl Document {
         msg_codec::link_ids(&mut self.content.messages).into_vec()
     }
 
-    /// Gives the messages away and forgets what stood around them.
+    /// Gives the messages away and forgets what surrounded them.
     pub fn into_messages(self) -> Vec<Message> {
         self.content.messages
     }
@@ -299,7 +299,7 @@ impl Document {
         self.content.around.head()
     }
 
-    /// The names of the members that stay behind where its messages go out alone.
+    /// The names of the members that are left out where its messages go out alone.
     pub fn members(&self) -> Vec<String> {
         self.content.around.members()
     }

@@ -21,7 +21,7 @@ pub struct ReadOptions {
     pub name: Cow<'static, str>,
     /// Which formats it may be in.
     pub accept: Accept,
-    /// Where its calls stand.
+    /// Where its calls are.
     pub calls: Calls,
     /// Who made the assistant's messages, where the document does not say it.
     pub made_by: Option<Provenance>,

@@ -39,7 +39,7 @@ pub enum TranscriptForm {
 pub struct TranscriptOptions {
     /// Its form.
     pub form: TranscriptForm,
-    /// Results of tools are cut behind so many bytes, at a character, and say so.
+    /// Results of tools are cut after so many bytes, at a character, and say so.
     pub max_bytes_per_result: Option<usize>,
 }
 
@@ -51,7 +51,7 @@ impl TranscriptOptions {
         self
     }
 
-    /// Results are cut behind so many bytes.
+    /// Results are cut after so many bytes.
     #[must_use]
     pub fn with_max_bytes_per_result(mut self, bytes: usize) -> Self {
         self.max_bytes_per_result = Some(bytes);

@@ -1,12 +1,12 @@
 //! A list of messages that goes back as its source text: what was not edited is written as it was read,
-//! member order, number spelling and unknown members included, wherever it stands now.
+//! member order, number spelling and unknown members included, wherever it is now.
 //!
 //! ```text
 //! [{"role":"human","text":"hi"}, {"role":"ai","text":"yo"}]     kept as two raw messages
 //!  └ message 0, layout 0          └ message 1, layout 1         each message knows its source
 //! ```
 //!
-//! For formats of other programs that are read for their messages and are no wire format. Each
+//! For formats of other programs that are read for their messages and are not a wire format. Each
 //! message is held twice until the document is written: as it was, and as it is.
 
 use msg_codec::codec::{Body, Context, Losses};
@@ -107,7 +107,7 @@ struct Entry {
     message: Message,
 }
 
-/// What stands around the messages: their sources, and the object that they were in.
+/// What surrounds the messages: their sources, and the object that they were in.
 struct Sources {
     form: &'static dyn Form,
     body: Option<Body>,

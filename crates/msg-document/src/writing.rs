@@ -1,4 +1,4 @@
-//! A document on its way back: with all that stood around its messages, in the layout of its source.
+//! A document on its way back: with all that surrounded its messages, in the layout of its source.
 
 use msg_core::request::RequestHead;
 use msg_core::{Code, Diagnostic, Report};
@@ -54,7 +54,7 @@ impl Document {
             .into()
     }
 
-    /// Writes the document in its own format, with everything that stood around the messages.
+    /// Writes the document in its own format, with everything that surrounded the messages.
     pub fn write(&mut self, options: &WriteOptions, out: &mut Vec<u8>) -> Report {
         let start = out.len();
         let Content { messages, around, .. } = &mut self.content;
@@ -115,7 +115,7 @@ impl Document {
 
 impl Format {
     /// The JSON document `written` in the layout of `source`, from which it was made by editing: wherever both
-    /// say the same, the text of the source stands, white space, line ends and spelling of strings included.
+    /// say the same, the text of the source stays, white space, line ends and spelling of strings included.
     ///
     /// The value is that of `written`, always. What is not JSON comes back as `written`. Linear in both texts
     /// (times the depth of what was edited, of which 64 levels are looked into).

@@ -233,7 +233,7 @@ pub(crate) fn resolve(
 /// The type of a cell that says none.
 fn default_type(kind: Kind, index: &Index) -> Result<String, Error> {
     let unknown =
-        || Error::refused("msgfile::no-agent", "the output names no agent and there is no default");
+        || Error::refused("msgfile::no-agent", "the output names no agent, and no default is set");
     match kind {
         Kind::Message => Ok("markdown".to_owned()),
         Kind::Output => index.agents.current().map(|it| it.to_string()).ok_or_else(unknown),

@@ -60,7 +60,7 @@ impl Edit<'_> {
     fn cell(&self, ordinal: usize) -> Result<&Cell, Error> {
         let cell = ordinal.checked_sub(1).and_then(|i| self.doc().cells().get(i));
         cell.ok_or_else(|| {
-            Error::refused("msgfile::no-such-cell", format!("there is no cell #{ordinal}"))
+            Error::refused("msgfile::no-such-cell", format!("unknown cell #{ordinal}"))
         })
     }
 

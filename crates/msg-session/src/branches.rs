@@ -8,7 +8,7 @@ use crate::{Error, RepairOptions, Session};
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Branch {
     /// What [`RepairOptions::with_leaf`] takes: the id of its last record, or that record's number where records
-    /// stand one after the other.
+    /// follow one another.
     pub leaf: String,
     /// Index of that record.
     pub record: u32,

@@ -119,7 +119,7 @@ fn text(bytes: &[u8]) -> String {
     text.trim_start_matches('\u{feff}').trim_matches(BLANKS).to_owned()
 }
 
-/// JSON lines: the first record that bears a mark decides.
+/// JSON lines: the first record that has a mark decides.
 fn by_lines(text: &str) -> Result<Option<Dialect>, Error> {
     let lines = text.split('\n').map(|it| it.trim_matches(BLANKS)).filter(|it| !it.is_empty());
     for line in lines.take(RECORDS) {
@@ -294,7 +294,7 @@ fn by_store(document: &str) -> Option<Dialect> {
     crate::dialects::frameworks::held(document, |it| by_element(&it.object()?))
 }
 
-/// An array, cut off or not: the first element that bears a mark decides.
+/// An array, cut off or not: the first element that has a mark decides.
 fn by_elements(text: &str) -> Option<Dialect> {
     crate::frame::read_array(text.as_bytes(), None)
         .values()

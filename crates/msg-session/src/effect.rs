@@ -60,7 +60,7 @@ fn without(lines: &[&[u8]], others: &[&[u8]]) -> u64 {
 // ["open-call", "claude-code", "2.1.328", "healed"]
 // ```
 
-/// A row: the code behind `session::`, the agent, the version from which on, what it makes of it, the case.
+/// A row: the code after `session::`, the agent, the version from which on, what it makes of it, the case.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Row {

@@ -12,7 +12,7 @@ use crate::{Blob, Dialect, Session};
 
 impl Session {
     /// The session as one document, which the reader of its dialect reads; the bytes of the only blob where
-    /// there is but one. Files that are no JSON are left out. Linear.
+    /// there is but one. Files that are not JSON are left out. Linear.
     ///
     /// ```
     /// use msg_session::{Blob, Dialect, Session};

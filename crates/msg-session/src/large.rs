@@ -115,7 +115,7 @@ impl<'s> LargeSession<'s> {
     /// record, and one record.
     ///
     /// # Errors
-    /// It cannot be read, or has not the leaf that was asked for.
+    /// It cannot be read, or does not have the leaf that was asked for.
     pub fn check(&self, options: &RepairOptions) -> Result<Diagnosis<'s>, Error> {
         let lines = excerpt::read(self.source, options.max_record)?;
         let mut mends = self.rules.check_lines(&lines, &self.name, options)?;

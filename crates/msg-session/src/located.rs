@@ -8,7 +8,7 @@ use crate::view::{Origin, View};
 
 impl View {
     /// The places that the message of a provider names: `messages.5.content.0: …` is message 5 of what is
-    /// sent, the system prompt not counted; an id is the call or result that bears it. Linear.
+    /// sent, the system prompt not counted; an id is the call or result that has it. Linear.
     ///
     /// ```
     /// use msg_session::{Blob, Dialect, RepairOptions, Session};

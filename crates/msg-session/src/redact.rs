@@ -69,7 +69,7 @@ fn push_same(out: &mut String, inner: &str) -> usize {
 }
 
 /// Adds what is between the quotes of a string, without its secrets; gives how many there were. They are
-/// looked for in what the string says: behind `\n` as it is spelled stands a letter.
+/// looked for in what the string says: after `\n`, as it is spelled, comes a letter.
 fn push_redacted(out: &mut String, inner: &str) -> usize {
     let (text, count) = redact(&unescape(inner).text);
     match count {
@@ -282,7 +282,7 @@ fn secret_at(text: &str, at: usize, failed: &mut Failed) -> Option<(usize, usize
     })
 }
 
-/// Whether a secret may begin after this: it is no piece of a word. An escape of JSON is none, which is in a
+/// Whether a secret may begin after this: it is not a piece of a word. An escape of JSON is none, which is in a
 /// text that holds JSON.
 fn may_begin(before: &[u8]) -> bool {
     match before {

@@ -190,7 +190,7 @@ impl Source {
     }
 
     fn file(&self, path: &str) -> Res<&str> {
-        Ok(self.files.get(path).ok_or_else(|| format!("there is no {path}"))?)
+        Ok(self.files.get(path).ok_or_else(|| format!("{path} is missing"))?)
     }
 
     /// How Python writes a type, and what it takes.
@@ -273,7 +273,7 @@ fn both(a: &str, b: &str) -> String {
 
 /// Name, type and comment of the fields of a struct that options may set.
 fn fields(text: &str, name: &str) -> Res<Vec<(String, String, String)>> {
-    let body = body(text, "struct", name).ok_or_else(|| format!("there is no struct {name}"))?;
+    let body = body(text, "struct", name).ok_or_else(|| format!("struct {name} is missing"))?;
     let (mut res, mut comment, mut skipped) = (Vec::new(), String::new(), false);
     for line in body.lines().map(str::trim) {
         if let Some(more) = line.strip_prefix("///") {

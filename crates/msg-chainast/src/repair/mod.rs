@@ -298,7 +298,7 @@ fn add_exhausted(report: &mut [Diagnostic], place: Place) {
     }
 }
 
-/// Puts back what stood in for raw items; placeholders that their kind has no form for go.
+/// Puts raw items back in the place of their stand-ins; placeholders that their kind has no form for are removed.
 fn restore_items(items: &mut Vec<Item<'_>>) {
     items.iter_mut().for_each(|it| pairing::restore_in(it.message.to_mut()));
     items.retain(|it| !pairing::stays_unanswered(&it.message));

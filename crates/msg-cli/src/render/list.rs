@@ -154,7 +154,7 @@ const SAME_FAULT: &[(&str, &[&str])] = &[
     ("profile::arguments", &["chain::invalid-arguments", "message::invalid-arguments"]),
 ];
 
-/// As many messages after a call whose result is missing may a result stand that has another id by mistake.
+/// How many messages after a call without a result a result is looked for that has another id by mistake.
 const NEAR: usize = 8;
 
 /// The findings without those that say a fault again that another one says, and how many those are.

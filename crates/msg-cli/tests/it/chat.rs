@@ -234,7 +234,7 @@ fn what_has_come_is_kept_whatever_ends_the_program() {
 #[test]
 fn without_an_answer_only_the_question_is_there() {
     for (model, said) in
-        [("refuses", "answered 400 Bad Request: bad id"), ("nonsense", "there is no answer")]
+        [("refuses", "answered 400 Bad Request: bad id"), ("nonsense", "no answer")]
     {
         let ((url, _), dir) = (serve(), TempDir::new().unwrap());
         let output = chat(&dir, &url, &["t.msg.md", "-m", "hi", "--model", model], "");

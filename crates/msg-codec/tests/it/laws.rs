@@ -291,7 +291,7 @@ pub(crate) fn faults_are_named(bytes: &[u8], how: &How) {
             "" => {}
             it if it.starts_with(':') => assert!(named("stream::comment-in-data")),
             it if classify(it) != TextState::Object => {
-                // Nested too deep for `classify`, which is no fault here.
+                // Nested too deep for `classify`, which is not a fault here.
                 assert!(named("stream::bad-json") || it.len() > 512, "{it}");
             }
             _ => {}

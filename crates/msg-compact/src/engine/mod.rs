@@ -180,7 +180,7 @@ impl<'a> Compactor<'a> {
 
     /// Goes on until summaries are needed or all is done. While requests are open, gives those
     /// again; once all is done, gives the outcome again.
-    #[expect(clippy::should_implement_trait, reason = "it never ends, so it is no iterator")]
+    #[expect(clippy::should_implement_trait, reason = "it never ends, so it is not an iterator")]
     pub fn next(&mut self) -> Step<'a> {
         loop {
             let open: Vec<_> = self.open().map(|it| self.external(it)).collect();

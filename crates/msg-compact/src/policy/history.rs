@@ -152,7 +152,7 @@ impl SummarizeHistory {
     }
 
     /// What a summary of the sections before this one, whose sum is known, is predicted to save; none
-    /// where there is no request.
+    /// without a request.
     fn saved_by_sections(&self, chain: &ChainState<'_>, end: usize, sum: &Replaced) -> Option<u64> {
         let request =
             sum.has_request().then(|| chain.shape(self.kind(), sum, end - 1, false, false));

@@ -62,7 +62,7 @@ impl Source<'_, '_> {
     /// Reads one part in native form (MS-7), for forms that have such parts in them.
     ///
     /// # Errors
-    /// The part has not the shape of its type.
+    /// The part does not have the shape of its type.
     pub fn native_part(&mut self) -> Result<Part, Error> {
         next_part(self)
     }

@@ -146,7 +146,7 @@ pub(crate) fn complete_calls(messages: &mut [Message], refused: &[Diagnostic]) {
     }
 }
 
-/// Items that bear an id for the second time.
+/// Items that have an id for the second time.
 fn repeated(walk: &mut Walk<'_>) {
     let mut seen = HashSet::new();
     let repeated: Vec<_> = walk.ids.iter().filter(|it| !seen.insert(&it.1)).cloned().collect();

@@ -37,7 +37,7 @@ pub struct Converted {
     pub document: Vec<u8>,
     /// What was lost or changed, the reader's notes first.
     pub edits: Vec<Diagnostic>,
-    /// The names of the members of a request or a response that stayed behind, being no part of the
+    /// The names of the members of a request or a response that were left out, being no part of the
     /// messages.
     pub left_behind: Vec<String>,
     /// The errors that a mending for [`ConvertOptions::profile`] left; the messages are those of the new document.

@@ -148,7 +148,7 @@ impl ConvertOptions {
     /// ```
     pub fn with(self, json: &[u8]) -> Result<Self, Refusal> {
         let members = serde_json::from_slice(json)
-            .map_err(|it| bad(format!("options are no JSON object: {it}")))?;
+            .map_err(|it| bad(format!("options must be a JSON object: {it}")))?;
         self.with_members(members)
     }
 

@@ -70,7 +70,7 @@ pub struct Reached {
     pub goal: Goal,
     /// The history.
     pub messages: Vec<Message>,
-    /// What stood around it, and the plan, if a document was read.
+    /// What surrounded it, and the plan, if a document was read.
     pub(super) source: Option<(Box<Document>, Option<Plan>)>,
     /// The text that was read before the plan, if the plan holds it.
     pub(super) undone: Option<Vec<u8>>,

@@ -39,7 +39,7 @@ pub struct Fitted {
     /// The first message that differs from the input.
     pub first_changed: Option<usize>,
     pub(super) wanted: Wanted,
-    /// What stood around the messages, if a document was read.
+    /// What surrounded the messages, if a document was read.
     pub(super) source: Option<Box<Document>>,
     /// The document in its own format, where it had to be written for the plan.
     pub(super) written: Option<Vec<u8>>,

@@ -7,7 +7,7 @@
 //!              └ the request, of which `output` is one more member
 //! ```
 //!
-//! Which answer follows which message is not said of several choices, so that those are no exchange.
+//! Which answer follows which message is not said of several choices, so that those are not an exchange.
 
 use std::ops::Range;
 

@@ -17,7 +17,7 @@ pub(super) struct ListFormat {
     name: &'static str,
     about: &'static str,
     likelihood: fn(&Outline<'_>) -> Likelihood,
-    /// Where the list is, and what stands around it.
+    /// Where the list is, and what surrounds it.
     place: fn(&[u8], WriteList) -> Wrapper,
     read: ReadList,
     write: WriteList,
@@ -118,7 +118,7 @@ fn write_plain(messages: &mut [Message], options: &WriteOptions, out: &mut Vec<u
 }
 
 fn native_likelihood(outline: &Outline<'_>) -> Likelihood {
-    // Nothing stands around the native list.
+    // Nothing surrounds the native list.
     let Some(list) = outline.list("") else { return Likelihood::No };
     let is_ours = |it: &Record<'_>| {
         it.has("role") && it.is_list("parts") && it.parts().all(|it| it.kind.is_some())
@@ -134,7 +134,7 @@ fn native_likelihood(outline: &Outline<'_>) -> Likelihood {
 
 fn agent_likelihood(outline: &Outline<'_>) -> Likelihood {
     let Some(list) = outline.messages() else { return Likelihood::No };
-    // A request that names its model is no snapshot.
+    // A request that names its model is not a snapshot.
     let is_snapshot = outline.member("model").is_none();
     let is_message = |it: &Record<'_>| it.has("content");
     match list.records().next() {
@@ -157,7 +157,7 @@ fn is_agent(record: &Record<'_>) -> bool {
 }
 
 fn plain_likelihood(outline: &Outline<'_>) -> Likelihood {
-    // Nothing stands around the list of plain messages.
+    // Nothing surrounds the list of plain messages.
     match outline.list("") {
         Some(list) if has_headed_results(list) => Likelihood::Certain,
         Some(list) if list.is_empty() => Likelihood::Possible,

@@ -130,7 +130,7 @@ fn are_items(list: &List<'_>) -> bool {
 }
 
 /// An item of a type that the API has, or a message with parts that only items have. A type that it
-/// has not is no evidence: files of others have types too.
+/// has not is not evidence: files of others have types too.
 fn is_item(record: &Record<'_>) -> bool {
     const PARTS: [&str; 4] = ["input_text", "output_text", "input_image", "input_file"];
     record.kind.is_some_and(|it| is_item_type(it, record))

@@ -143,7 +143,7 @@ fn is_alike(old: &Entry<'_>, new: &Entry<'_>) -> bool {
     head(old) == head(new)
 }
 
-/// Elements that stand elsewhere now.
+/// Elements that are elsewhere now.
 fn moved(old: &[Entry<'_>], marks: &[u64], sources: &mut [Option<Source>]) {
     if sources.iter().all(Option::is_some) {
         return;

@@ -8,7 +8,7 @@
 //! carried   [{"id":"1","t":5,"text":"q"},{"id":"2","step":0,"state":"done","out":"x"}]
 //! ```
 //!
-//! What the source has and the writer does not write stays where it stands. Whether the result says what was meant is
+//! What the source has and the writer does not write stays where it is. Whether the result says what was meant is
 //! for the caller to read.
 
 use std::collections::{HashMap, HashSet};

@@ -21,7 +21,7 @@ pub(super) struct Merge<'s> {
     out: Vec<u8>,
 }
 
-/// Where a value stands.
+/// Where a value is.
 #[derive(Clone, Copy)]
 struct Place<'a> {
     /// How far its line is indented; nothing where new values stay on the line.

@@ -4,10 +4,10 @@
 //! ```text
 //! the source                    as a format writes it            with the layout of the source
 //! [                             [{"role":"user",…},              [
-//!   {"role": "user", …},         {"role":"assistant",…},           {"role": "user", …},      as it stood
+//!   {"role": "user", …},         {"role":"assistant",…},           {"role": "user", …},      as it was
 //!   {                            {"role":"tool",…}]                {
 //!     "role": "assistant",                                           "role": "assistant",
-//!     "content": "\u00e9"                                            "content": "\u00e9"     as it stood
+//!     "content": "\u00e9"                                            "content": "\u00e9"     as it was
 //!   }                                                              },
 //! ]                                                                {
 //!                                                                    "role": "tool", …       new

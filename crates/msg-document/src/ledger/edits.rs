@@ -63,7 +63,7 @@ pub(crate) struct Cut<'a> {
     pub(crate) messages: &'a [Message],
     /// What is said of it.
     pub(crate) edits: &'a [Diagnostic],
-    /// Of chat messages that were written of it: the members that stay behind. Of the document itself nothing.
+    /// Of chat messages that were written of it: the members that are left out. Of the document itself nothing.
     pub(crate) behind: Option<&'a [String]>,
 }
 

@@ -51,7 +51,7 @@ impl<'t> Leaf<'t> {
         }
     }
 
-    /// What it is paired by: a string by its text, wherever it stands; any other value by its name, too.
+    /// What it is paired by: a string by its text, wherever it is; any other value by its name, too.
     pub(super) fn key(&self) -> u64 {
         let value = match self.is_spelled_freely {
             true => text_key(&self.said()),

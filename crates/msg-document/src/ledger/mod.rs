@@ -48,7 +48,7 @@ pub fn losses_as_errors(found: &mut [Diagnostic]) -> bool {
 pub(crate) struct Told<'a> {
     /// What was reported.
     pub(crate) report: &'a [Diagnostic],
-    /// The names of members of the body that are known to stay behind.
+    /// The names of members of the body that are known to are left out.
     pub(crate) behind: &'a [String],
     /// The format of the source.
     pub(crate) from: &'a str,
@@ -58,7 +58,7 @@ pub(crate) struct Told<'a> {
     pub(crate) has_records: bool,
     /// Whether the source is one text, not lines of several.
     pub(crate) is_one: bool,
-    /// Whether the target has no ids, so that what belongs together stands together.
+    /// Whether the target has no ids, so that what belongs together is adjacent.
     pub(crate) lacks_ids: bool,
     /// The messages of the source in native form, in which the report counts.
     pub(crate) messages: &'a dyn Fn() -> Option<String>,
@@ -69,7 +69,7 @@ pub(crate) struct Told<'a> {
 pub(crate) struct Account {
     /// The values that are not in what was written and that nothing accounts for.
     pub(crate) lost: Vec<Diagnostic>,
-    /// The names of members that stay behind, since they are beside what is said.
+    /// The names of members that are left out, since they are beside what is said.
     pub(crate) behind: Vec<String>,
 }
 

@@ -39,7 +39,7 @@ pub(super) struct Lacking {
     pub(super) missing: Vec<Missing>,
     /// How many values there are beyond those.
     pub(super) more: usize,
-    /// The names of members that stayed behind, being beside what is said.
+    /// The names of members that were left out, being beside what is said.
     pub(super) behind: BTreeSet<String>,
 }
 

@@ -317,7 +317,7 @@ pub(super) fn is_form(leaf: &Leaf<'_>, way: &[Frame<'_>]) -> bool {
     }
 }
 
-/// The name of the member that a value stays behind with, since it is beside what is said.
+/// The name of the member that a value is left out with, since it is beside what is said.
 pub(super) fn beside<'t>(told: &Told<'_>, leaf: &Leaf<'t>, way: &[Frame<'t>]) -> Option<&'t str> {
     let of_answer = way.windows(2).find_map(|it| {
         let said = BESIDE.iter().find(|row| it[0].is_list && row.0 == it[0].name)?.1;
@@ -380,7 +380,7 @@ pub(super) fn spellings<'s>(name: &str, said: &'s str) -> Vec<Cow<'s, str>> {
     res
 }
 
-/// As long may a word be whose case is no matter.
+/// The longest word whose case does not matter.
 const LONGEST_WORD: usize = 32;
 
 /// A text with calls and results between tags, as their values: a call says its name and its arguments.

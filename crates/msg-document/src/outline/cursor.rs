@@ -4,10 +4,10 @@ use msg_json::value_end;
 
 use super::ValueKind;
 
-/// Longer names and texts are no marks of a format.
+/// Longer names and texts are not marks of a format.
 const SHORT: usize = 64;
 
-/// A place in the bytes, cheap to copy. Every step gives nothing where the bytes are no JSON.
+/// A place in the bytes, cheap to copy. Every step gives nothing where the bytes are not JSON.
 #[derive(Clone)]
 pub(super) struct Cursor<'a> {
     bytes: &'a [u8],
@@ -25,7 +25,7 @@ impl<'a> Cursor<'a> {
         Cursor { bytes, pos: if bytes.starts_with("\u{feff}".as_bytes()) { 3 } else { 0 } }
     }
 
-    /// The next byte that is no white space; nothing at the end.
+    /// The next byte that is not white space; nothing at the end.
     pub(super) fn peek(&mut self) -> Option<u8> {
         let rest = self.bytes.get(self.pos..)?;
         let blank = rest.iter().position(|it| !matches!(it, b' ' | b'\t' | b'\r' | b'\n'))?;
@@ -39,7 +39,7 @@ impl<'a> Cursor<'a> {
         before.find(|it| !matches!(it, b' ' | b'\t' | b'\r')) == Some(&b'\n')
     }
 
-    /// The kind of the value that stands here.
+    /// The kind of the value that is here.
     pub(super) fn kind(&mut self) -> Option<ValueKind> {
         Some(match self.peek()? {
             b'{' => ValueKind::Object,
@@ -50,7 +50,7 @@ impl<'a> Cursor<'a> {
         })
     }
 
-    /// Whether the value that stands here is written like this.
+    /// Whether the value that is here is written like this.
     pub(super) fn begins_with(&mut self, bytes: &[u8]) -> bool {
         self.peek().is_some() && self.bytes[self.pos..].starts_with(bytes)
     }
@@ -89,7 +89,7 @@ impl<'a> Cursor<'a> {
         Some(Some(name))
     }
 
-    /// Steps over the string that stands here and gives it with its escapes; a long one is `""`.
+    /// Steps over the string that is here and gives it with its escapes; a long one is `""`.
     pub(super) fn text(&mut self) -> Option<&'a str> {
         (self.peek()? == b'"').then_some(())?;
         let start = self.pos + 1;

@@ -103,7 +103,7 @@ impl<'a> Record<'a> {
     }
 }
 
-/// What of a value that is no such text tells formats apart. Does not step.
+/// What tells formats apart in a value of another kind. Does not step.
 fn told<'a>(cursor: &Cursor<'a>, name: &str, kind: ValueKind) -> &'a str {
     const RENDERED: [&[u8]; 6] = [
         b"\"<|im_start|>",
@@ -150,7 +150,7 @@ fn push<'a>(inner: &mut Vec<Inner<'a>>, name: &'a str, is_listed: bool, item: It
     }
 }
 
-/// Adds the list that stands here, also if it breaks off.
+/// Adds the list that is here, also if it breaks off.
 fn list<'a>(cursor: &mut Cursor<'a>, name: &'a str, lists: &mut Vec<List<'a>>) -> Option<()> {
     let mut res = List { name, ..List::default() };
     let done = items(cursor, &mut res);
@@ -179,7 +179,7 @@ fn items<'a>(cursor: &mut Cursor<'a>, res: &mut List<'a>) -> Option<()> {
     Some(())
 }
 
-/// The shape of the object that stands here, with those in the members that are looked into.
+/// The shape of the object that is here, with those in the members that are looked into.
 fn record<'a>(
     cursor: &mut Cursor<'a>,
     res: &mut Record<'a>,

@@ -20,7 +20,7 @@ use crate::refusal::Refusal;
 /// a body with longer messages. Nothing if both halves are null.
 ///
 /// A half that begins like JSON with `[` or `{` is a document, one that is a JSON string is its text, any other is
-/// the text itself; `null` and blanks are no half.
+/// the text itself; `null` and blanks are not a half.
 ///
 /// Fails for a document that cannot be read. Linear in both.
 ///

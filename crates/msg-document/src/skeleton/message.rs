@@ -142,7 +142,7 @@ impl Conversation {
     }
 }
 
-/// Members that are read seldom or passed over: behind those that have bits of their own, each has one too.
+/// Members that are read seldom or passed over: after those that have bits of their own, each has one too.
 const OTHERS: [&str; 13] = [
     "annotations",
     "audio",
@@ -223,7 +223,7 @@ impl Draft {
         if is_old { Some(Role::Tool) } else { Role::known(word) }
     }
 
-    /// Of a member that stands twice the last counts, which is not tried here.
+    /// Of a member that occurs twice the last counts, which is not tried here.
     fn once(&mut self, member: u32) -> Option<()> {
         let is_first = self.seen & member == 0;
         self.seen |= member;
@@ -334,7 +334,7 @@ impl Draft {
                 part = Some(text(source, texts)?);
                 Some(())
             }
-            // Of more than one, or one that stands twice, the reader of documents says more.
+            // Of more than one, or one that occurs twice, the reader of documents says more.
             "cache_control" if !has_passed => {
                 (source.kind()? == Kind::Object).then_some(())?;
                 has_passed = true;

@@ -36,7 +36,7 @@ use crate::text_calls::Calls;
 
 pub use self::mended::MendedMessage;
 
-/// Stands before the number of a long text. That a document has it itself does no harm: what quotes it is read whole.
+/// The mark before the number of a long text. A document may contain it: its texts are then read whole.
 const MARK: char = '\u{e000}';
 
 /// Plain chat messages without their long texts.
@@ -178,7 +178,7 @@ pub(super) const HEAD: &str = "Tool: ";
 /// A place in a conversation, read from left to right as a [`Reader`](msg_json::Reader) is. Each step gives
 /// nothing where the value is another, or is nothing that JSON can say.
 pub trait Source {
-    /// The kind of the value that stands here.
+    /// The kind of the value that is here.
     fn kind(&mut self) -> Option<Kind>;
 
     /// Steps through an object. `member` reads or skips the value of each name.
@@ -228,7 +228,7 @@ const DIGITS: usize = 0xFFFE;
 pub(super) struct JsonText<'a>(Reader<'a>);
 
 impl<'a> JsonText<'a> {
-    /// Nothing for what is no UTF-8, and no list or object.
+    /// Nothing for what is not UTF-8, and no list or object.
     pub(super) fn new(json: &'a [u8]) -> Option<Self> {
         let mut reader = Reader::new(json).ok()?;
         matches!(json.get(reader.next_offset()), Some(b'[' | b'{')).then_some(JsonText(reader))
@@ -280,7 +280,7 @@ impl Source for JsonText<'_> {
     }
 }
 
-/// The text of a string; nothing if half of a surrogate pair stood in it, which is reported.
+/// The text of a string; nothing if it has half of a surrogate pair, which is reported.
 fn sound(text: JsonStr<'_>) -> Option<Cow<'_, str>> {
     (!text.lone_surrogate).then_some(text.text)
 }

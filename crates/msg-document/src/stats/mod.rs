@@ -36,7 +36,7 @@ pub struct Stats {
     pub tokens: u64,
     /// By role.
     pub roles: BTreeMap<String, Totals>,
-    /// By section; none if the messages are no chain.
+    /// By section; none if the messages are not a chain.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sections: Option<Vec<SectionTotals>>,
     /// By tool, the largest first.
@@ -200,7 +200,7 @@ fn growth(index: &TokenIndex) -> Vec<u64> {
         .collect()
 }
 
-/// The sections; none if the messages are no chain, an open tail allowed.
+/// The sections; none if the messages are not a chain, an open tail allowed.
 fn sections(messages: Vec<Message>, index: &TokenIndex) -> Option<Vec<SectionTotals>> {
     let ast = ChainAst::parse_open(messages).ok()?;
     let mut next = 0;

@@ -61,7 +61,7 @@ impl StreamOptions {
     /// The answer to a line of `msg stream --jsonl`: an object with `sse` or `sse_b64`, and what is else to be said
     /// of this one; and whether nothing was wrong with it.
     ///
-    /// Fails for a line that is no such object. Linear in the line.
+    /// Fails for a line that is not such an object. Linear in the line.
     ///
     /// ```
     /// use msg_document::StreamOptions;

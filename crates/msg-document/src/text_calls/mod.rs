@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use msg_core::{Diagnostic, Message, Part, Role, SeededIds, Severity, Text, ToolResult};
 use msg_xml::{Call, Fenced, Options, Parsed, SegmentKind};
 
-/// Where the calls of a document stand.
+/// Where the calls of a document are.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Calls {
@@ -55,9 +55,9 @@ struct CallSource {
     /// What it was read as, to see whether somebody changed it.
     name: String,
     arguments: String,
-    /// The part that it stood in, without its text.
+    /// The part that it was in, without its text.
     part: Text,
-    /// The part before, or the one behind, is of the same text.
+    /// The part before, or the one after, is of the same text.
     glued: (bool, bool),
 }
 
@@ -325,7 +325,7 @@ fn parse(text: &str, followed: bool) -> Parsed {
     }
 }
 
-/// The complete calls and where they stand. Several calls of one block have a block each only where their sources are
+/// The complete calls and where they are. Several calls of one block have a block each only where their sources are
 /// apart; others stay text.
 fn calls<'p>(parsed: &'p Parsed, text: &str) -> Vec<(std::ops::Range<usize>, &'p Call)> {
     let mut found: Vec<(std::ops::Range<usize>, &Call)> = Vec::new();

@@ -66,7 +66,7 @@ impl ToolsOptions {
     /// `result` or `definitions`, which are written, or with `result_text`, which is a result again; and whether that
     /// went without an error.
     ///
-    /// Fails for a line that is no such object, and for options that do not exist. Linear in the line.
+    /// Fails for a line that is not such an object, and for options that do not exist. Linear in the line.
     ///
     /// ```
     /// use msg_document::ToolsOptions;
@@ -77,7 +77,7 @@ impl ToolsOptions {
     /// ```
     pub fn answer_line(&self, line: &[u8]) -> Result<(Vec<u8>, bool), Refusal> {
         let line: Line = serde_json::from_slice(line)
-            .map_err(|it| bad_line(format!("the line is no request: {it}")))?;
+            .map_err(|it| bad_line(format!("the line is not a request: {it}")))?;
         if let Some(call) = line.call {
             return Ok(written(render_call(call)));
         }

@@ -27,7 +27,7 @@ pub struct Segment {
     pub call: Option<SegmentCall>,
 }
 
-/// A call that stood in model text.
+/// A call that was in model text.
 #[derive(Debug, Clone, Serialize)]
 pub struct SegmentCall {
     /// The server that has the tool; `local` if none is named.
@@ -41,7 +41,7 @@ pub struct SegmentCall {
     /// The dialect that it was written in, if another than ours.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub format: Option<String>,
-    /// It stood in a code fence.
+    /// It was in a code fence.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub fenced: bool,
     /// Something of it was mended.

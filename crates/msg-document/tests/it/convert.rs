@@ -1,5 +1,5 @@
 //! `test_data/convert.jsonl`: a document, the target and what goes along; expected is the document in
-//! the target format, what was lost, and the names of what stayed behind.
+//! the target format, what was lost, and the names of what were left out.
 
 use msg_document::{Carry, ConvertOptions, convert};
 use serde::Deserialize;

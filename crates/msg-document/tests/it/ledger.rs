@@ -116,7 +116,7 @@ fn cuts_of_the_suites_lose_nothing_besides() {
         ];
         for cut in cuts {
             let Ok(mut document) = Document::read(text.as_bytes(), &read) else { continue };
-            // A response that is cut becomes a list: what stood around its messages is reported.
+            // A response that is cut becomes a list: what surrounded its messages is reported.
             if document.what().ends_with("response") {
                 continue;
             }

@@ -303,7 +303,7 @@ pub(crate) fn is_value(text: &str) -> bool {
 // The `metadata` of the released SDK: the id of the answered call, and what else it held (MS-12).
 
 /// Takes `tool_call_id` out of a metadata object. Gives the id and what is left of the object,
-/// nothing where the id was all. None if there is no such id.
+/// nothing where the id was all. None for an unknown id.
 pub(crate) fn split(metadata: &RawJson) -> Option<(String, Option<RawJson>)> {
     let is_id = |it: &(String, RawJson)| it.0 == "tool_call_id" && it.1.text().starts_with('"');
     let (ids, rest): (Vec<_>, Vec<_>) = metadata.members()?.into_iter().partition(is_id);

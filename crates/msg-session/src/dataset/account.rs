@@ -85,7 +85,7 @@ impl Account {
         }
     }
 
-    /// The weight of each message of a sample: none of those that are no answers.
+    /// The weight of each message of a sample: none of those that are not answers.
     pub(super) fn weights(&mut self, sample: &Candidate, seen: &mut Seen) -> Vec<Option<bool>> {
         let origins: Vec<Vec<Origin>> =
             sample.records.iter().map(|it| it.iter().copied().collect()).collect();

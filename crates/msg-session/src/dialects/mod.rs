@@ -225,7 +225,7 @@ pub(crate) fn checked_leaf<T>(
     }
 }
 
-/// How many of `count` records are read, where they stand one after the other: all, or those up to the one whose
+/// How many of `count` records are read, where they are one after the other: all, or those up to the one whose
 /// number is the leaf (SE-3).
 pub(crate) fn records_to_leaf(options: &RepairOptions, count: usize) -> Result<usize, Error> {
     let Some(leaf) = &options.leaf else { return Ok(count) };

@@ -8,7 +8,7 @@ use msg_core::Severity;
 
 use crate::finding::{Finding, Place};
 
-/// What stands along a path, in order.
+/// What is on a path, in order.
 pub(super) enum Event<'a> {
     /// Somebody begins to say something else than a result.
     Says,

@@ -79,7 +79,7 @@ impl<'s> Feed<'s> {
         FeedLine { span, len, line_end, is_too_large }
     }
 
-    /// Reads on, and forgets what is behind.
+    /// Reads on, and forgets what was read.
     fn more(&mut self) -> Result<(), Error> {
         self.buffer.drain(..self.at);
         self.at = 0;

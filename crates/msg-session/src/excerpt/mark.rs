@@ -96,7 +96,7 @@ impl Mark {
 /// A piece of the text of an edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Piece<'a> {
-    /// As it stands.
+    /// As it is.
     Text(&'a str),
     /// The value of a mark.
     Mark(Mark),
@@ -162,7 +162,7 @@ fn parse_span(name: &str) -> Option<Range<usize>> {
     Some(start.parse().ok()?..end.parse().ok()?)
 }
 
-/// Where the marks of a text stand, with their quotes: offset, length, mark. Linear.
+/// Where the marks of a text are, with their quotes: offset, length, mark. Linear.
 pub(crate) fn places(text: &str) -> impl Iterator<Item = (usize, usize, Mark)> {
     let mut at = 0;
     let mut rest = text;

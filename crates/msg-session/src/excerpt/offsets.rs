@@ -44,7 +44,7 @@ impl Offsets {
     }
 
     /// The offset in the clean text of one of the excerpt that is not inside an omission. Where nothing represents
-    /// what is left out, it is the offset behind.
+    /// what is left out, it is the offset after it.
     pub(super) fn clean(&self, at: usize) -> u64 {
         let at = at as u64;
         let next = self.list.partition_point(|it| it.end() <= at);

@@ -188,7 +188,7 @@ impl<'s> LineReader<'s> {
         self.clean.push_same(line.len + line.line_end.len() as u64);
     }
 
-    /// Takes what can be saved of lines that are no record each.
+    /// Takes what can be saved of lines that are not one record each.
     fn damaged(&mut self, run: &[RawLine]) {
         let lines = run.iter().map(|it| &*it.bytes);
         let line_end = run.last().map_or("", |it| it.line.line_end);

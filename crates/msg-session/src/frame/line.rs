@@ -33,7 +33,7 @@ pub(super) fn damage(line: &[u8]) -> Vec<Fault> {
     has_nul.then_some(Fault::Nul).into_iter().chain((!is_text).then_some(Fault::Utf8)).collect()
 }
 
-/// The text of a line without NUL bytes and sequences that are no UTF-8.
+/// The text of a line without NUL bytes and sequences that are not UTF-8.
 fn text(line: &[u8]) -> Cow<'_, str> {
     match memchr::memchr(0, line) {
         None => String::from_utf8_lossy(line),
@@ -183,7 +183,7 @@ fn split(text: &str) -> Vec<&str> {
 /// How often a line may be walked over in the search for an object at its end.
 const ATTEMPTS: usize = 8;
 
-/// The whole object behind text that was cut off (SE-24): the longest one that ends the line.
+/// The whole object after text that was cut off (SE-24): the longest one that ends the line.
 fn last_object(text: &str) -> Option<&str> {
     let text = text.trim_end_matches(BLANKS);
     let mut budget = text.len().saturating_mul(ATTEMPTS);
@@ -214,9 +214,9 @@ fn is_record(object: &Object<'_>) -> bool {
 }
 
 // The text of a document or of lines without what keeps it from being one: a byte order mark, NUL bytes,
-// sequences that are no UTF-8 (SE-20 to SE-22). Lines that are no JSON are `lines`' to mend.
+// sequences that are not UTF-8 (SE-20 to SE-22). Lines that are not JSON are `lines`' to mend.
 
-/// The text without a byte order mark, NUL bytes and sequences that are no UTF-8.
+/// The text without a byte order mark, NUL bytes and sequences that are not UTF-8.
 pub(crate) fn clean<'a>(bytes: &'a [u8], findings: &mut Vec<Finding>) -> Cow<'a, str> {
     let bytes = match bytes.strip_prefix(b"\xef\xbb\xbf") {
         Some(rest) => {

@@ -60,7 +60,7 @@ fn reused(plan: &mut Plan<'_>, at: Position, value: crate::json::Value<'_>, id: 
 /// The ids of a path.
 struct Ids<'a> {
     used: HashSet<Cow<'a, str>>,
-    /// Where the results of each id stand, in order.
+    /// Where the results of each id are, in order.
     results: HashMap<Cow<'a, str>, Vec<Position>>,
     /// Results that a renamed call took along, as how far the list of an id is used up.
     taken: HashMap<String, usize>,

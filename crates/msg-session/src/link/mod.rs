@@ -11,7 +11,7 @@
 //! ```
 //!
 //! A dialect gives the records of its active path as [`Sent`]; what is to be changed comes back as a
-//! [`Plan`], which the dialect turns into edits of its file. Here is no byte of a file's frame.
+//! [`Plan`], which the dialect turns into edits of its file. It knows nothing of a file's frame.
 
 mod calls;
 mod content;
@@ -36,7 +36,7 @@ pub(crate) fn check<'a>(sent: &'a [Sent<'a>], rules: &'a Rules) -> Plan<'a> {
     plan
 }
 
-/// Checks what is left of the content, behind all other mends.
+/// Checks what is left of the content, after all other mends.
 pub(crate) fn check_content(plan: &mut Plan<'_>) {
     content::check(plan);
     media::check(plan);

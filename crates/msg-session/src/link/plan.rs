@@ -68,7 +68,7 @@ impl<'a> Plan<'a> {
         self.edits.push(Edit::replace(span, text));
     }
 
-    /// A result as it is by now, to stand elsewhere.
+    /// A result as it is by now, to are elsewhere.
     pub(super) fn result_text(&self, at: (usize, usize)) -> String {
         let block = &self.sent[at.0].blocks()[at.1];
         let span = block.value.span();

@@ -1,4 +1,4 @@
-//! Results that are no answer, or not where one belongs, and calls without one (SE-32 to SE-37).
+//! Results that are not answer, or not where one belongs, and calls without one (SE-32 to SE-37).
 
 use std::collections::HashMap;
 use std::ops::Range;

@@ -29,7 +29,7 @@ pub(crate) fn unknown_item(value: RawJson) -> Message {
     Message::new(Role::Assistant).with_part(Part::Other(other))
 }
 
-/// The messages of a list of chat messages; none of what is no such list.
+/// The messages of a list of chat messages; none of anything else.
 pub(crate) fn chat(json: &str) -> Vec<Message> {
     let read = msg_openai::chat::read(json.as_bytes(), &ReadOptions::default());
     read.map(|it| it.0.into_messages()).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! The responses of agents that write usage in words of their own (SE-160). What is no provider's spelling is spelled as
+//! The responses of agents that write usage in words of their own (SE-160). What is not a provider's spelling is spelled as
 //! the provider does whose way of counting it is.
 //!
 //! ```text

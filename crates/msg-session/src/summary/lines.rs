@@ -33,7 +33,7 @@ pub(super) fn read(source: &dyn ReadAt, to: &mut Gathering) -> Result<(), Error>
 struct Lines<'g> {
     to: &'g mut Gathering,
     records: usize,
-    /// Where the last lines stand whose time was not read: offset and length.
+    /// The last lines whose time was not read: offset and length.
     last: VecDeque<(u64, usize)>,
 }
 

@@ -211,7 +211,7 @@ impl Gathering {
         }
     }
 
-    /// Takes the first words of the user, if they are no injected context.
+    /// Takes the first words of the user, if they are not injected context.
     fn words(&mut self, text: &str) {
         let text = context::own_words(text);
         let text = text.trim();

@@ -92,7 +92,7 @@ impl Found {
         }
     }
 
-    /// ShareGPT has no ids: what belongs together stands together.
+    /// ShareGPT has no ids: what belongs together is adjacent.
     fn id<'i>(&self, id: &'i str) -> &'i str {
         if self.dialect == Dialect::ShareGpt { "" } else { id }
     }
@@ -115,7 +115,7 @@ struct Check<'c, 'm> {
     found: &'c mut Found,
     report: &'c mut Report,
     message: &'m Message,
-    /// Where the part before it stands.
+    /// Where the part before it is.
     last: Option<usize>,
     /// Whether the texts of the message are there as one, once that was looked for.
     texts: Option<bool>,

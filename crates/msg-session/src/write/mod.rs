@@ -126,7 +126,7 @@ pub struct WriteOptions {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Context {
-    /// They stay behind: the other agent has its own.
+    /// They are left out: the other agent has its own.
     #[default]
     Drop,
     /// They go along, where the dialect has a place for them.
@@ -137,7 +137,7 @@ pub enum Context {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Signatures {
-    /// They stay behind: no other provider takes them.
+    /// They are left out: no other provider takes them.
     #[default]
     Drop,
     /// They go along, back into the dialect that they came from.

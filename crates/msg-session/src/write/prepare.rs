@@ -1,4 +1,4 @@
-//! What of a conversation goes along into another agent (SE-80): context and thoughts that stay behind are
+//! What of a conversation goes along into another agent (SE-80): context and thoughts that are left out are
 //! reported.
 
 use msg_core::{Code, Diagnostic, Message, Part, Report, Role};
@@ -131,7 +131,7 @@ fn is_agent(dialect: Dialect) -> bool {
     )
 }
 
-/// Why a part stays behind, if it does.
+/// Why a part is left out, if it does.
 fn why_lost(dialect: Dialect, part: &Part, options: &WriteOptions) -> Option<&'static str> {
     let Part::Reasoning(it) = part else {
         return why_unwritten(dialect, part);

@@ -232,7 +232,7 @@ fn an_error_without_a_mend_leaves_the_sample_out() {
     assert_eq!((report.missing.len(), report.missing[0].call.as_str()), (1, "c1"));
 }
 
-/// What keeps only the agent from loading a session is no fault of what was said.
+/// What keeps only the agent from loading a session is not a fault of what was said.
 #[test]
 fn a_session_without_a_header_is_trained_on() {
     let entry = |id: &str, parent: Option<&str>, message: Value| json!({"type": "message", "id": id, "parentId": parent, "timestamp": "t", "message": message});

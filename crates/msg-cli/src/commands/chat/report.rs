@@ -52,7 +52,7 @@ impl Args {
             _ if reply.error.is_some() => record::why_empty(reply),
             other => other.to_string().into(),
         };
-        Err(self.refused(&format!("there is no answer, nothing is appended: {why}")))
+        Err(self.refused(&format!("no answer, nothing appended: {why}")))
     }
 
     pub(super) fn tell(

@@ -12,7 +12,7 @@ use crate::render;
 /// Levels that are laid out; what lies deeper stays JSON. It keeps the work linear, for each level is read again.
 const LEVELS: usize = 16;
 
-/// The segments, each under a line that says what it is and where it stood.
+/// The segments, each under a line that says what it is and where it was.
 pub(super) fn segments(parsed: &Parsed) -> String {
     let mut out = String::new();
     for segment in &parsed.segments {

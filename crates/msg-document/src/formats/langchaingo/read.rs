@@ -145,7 +145,7 @@ fn with_rest(mut part: Part, members: Members) -> Part {
     part
 }
 
-/// The part with the unknown members of the object that it stood in, as an object of that name.
+/// The part with the unknown members of the object that it was in, as an object of that name.
 fn with_nested(mut part: Part, name: &str, members: Members) -> Part {
     if !members.is_empty() {
         let members = members.iter().map(|it| (it.0.as_str(), it.1.text()));

@@ -216,7 +216,7 @@ pub(super) fn last_boundary(nodes: &Nodes<'_>, path: &[usize]) -> Option<usize> 
     path.iter().rev().copied().find(|it| nodes.list[*it].kind == Kind::Boundary)
 }
 
-/// The record behind which messages are kept, and these; none if one of them is lost, since then Claude Code sends
+/// The record after which messages are kept, and these; none if one of them is lost, since then Claude Code sends
 /// none of them.
 fn kept(
     nodes: &Nodes<'_>,

@@ -4,7 +4,7 @@
 //! ```text
 //! u8  assistant call 2
 //! u9  assistant call 3          children of u8
-//! u11 user result of 2          child of u8: beside the path, gathered behind u9
+//! u11 user result of 2          child of u8: beside the path, gathered after u9
 //! u12 user result of 3          child of u9
 //! ```
 

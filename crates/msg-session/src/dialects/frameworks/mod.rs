@@ -45,7 +45,7 @@ pub(crate) struct Store {
     has_lines: bool,
     /// Paths to the list of a record whose elements are its parts, of calls that are in another list, and of results.
     blocks: &'static [&'static str],
-    /// Whether a result must stand right after its call.
+    /// Whether a result must be right after its call.
     finds_late: bool,
     /// What the records say.
     read: fn(&Records<'_>) -> View,

@@ -104,7 +104,7 @@ fn check(file: File<'_>, options: &RepairOptions) -> Result<Mends, Error> {
     Ok(Mends::new(records, left, findings, edits))
 }
 
-/// Whether the file is one document: its first line has the messages or is no whole object, and where the line
+/// Whether the file is one document: its first line has the messages or is not a whole object, and where the line
 /// leaves it open the name says so.
 fn is_document(name: &str, bytes: &[u8]) -> bool {
     let is_named = name.ends_with(".json");

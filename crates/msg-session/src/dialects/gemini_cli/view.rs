@@ -184,7 +184,7 @@ pub(super) struct Replay<'a> {
     pub(super) removed: usize,
     /// What left the session.
     pub(super) branches: Vec<Branch>,
-    /// Where the message of each id stands.
+    /// Where the message of each id is.
     ids: HashMap<Cow<'a, str>, usize>,
 }
 

@@ -167,7 +167,7 @@ impl<'a> Stored<'a> {
         }
     }
 
-    /// The session that is read: the only one that is no subtask, or the one that the leaf names or that has the
+    /// The session that is read: the only one that is not a subtask, or the one that the leaf names or that has the
     /// message which it names.
     pub(super) fn session(&self, options: &RepairOptions) -> Result<&str, Error> {
         let mut ids: Vec<&str> = self.sessions.iter().map(|it| it.id.as_str()).collect();
