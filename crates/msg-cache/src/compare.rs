@@ -140,20 +140,21 @@ pub struct Comparison {
 pub fn compare(a: &[u8], b: &[u8], options: &CacheOptions) -> Result<Comparison, Error> {
     let (a, b) = (crate::entry::read(a)?, crate::entry::read(b)?);
     let (a, b) = (Entry::of(&a, options.family)?, Entry::of(&b, options.family)?);
-    compare_entries(&a, &b, options)
-}
-
-pub(crate) fn compare_entries(
-    a: &Entry<'_>,
-    b: &Entry<'_>,
-    options: &CacheOptions,
-) -> Result<Comparison, Error> {
     if a.family != b.family {
         let text = format!("the first request is of {}, the second of {}", a.family, b.family);
         return Err(Error::Foreign(text));
     }
+    let (before, now) = (Prompt::of(a.body, a.family), Prompt::of(b.body, b.family));
+    Ok(compare_prompts((&a, &before), (&b, &now), options))
+}
+
+/// Compares requests of one family.
+pub(crate) fn compare_prompts(
+    (a, before): (&Entry<'_>, &Prompt<'_, '_>),
+    (b, now): (&Entry<'_>, &Prompt<'_, '_>),
+    options: &CacheOptions,
+) -> Comparison {
     let family = a.family;
-    let (before, now) = (Prompt::of(a.body, family), Prompt::of(b.body, family));
     let model = b.model.or(a.model);
     let own = || family.provider(model, b.url.or(a.url)).to_owned();
     let provider = options.provider.clone().unwrap_or_else(own);
@@ -173,16 +174,16 @@ pub(crate) fn compare_entries(
         minimum: rules.minimum(a.model),
     };
     if now.by_reference {
-        return Ok(res);
+        return res;
     }
     let with_search = has(&before.settings, "web_search") == has(&now.settings, "web_search");
     // Thinking in front of the newest question goes from both, if the API takes it out.
     let strips = rules.strips_thinking(model);
-    let question = if strips { last_question(&now) } else { 0 };
-    let views = [&before, &now].map(|it| View::of(it, question, with_search));
+    let question = if strips { last_question(now) } else { 0 };
+    let views = [before, now].map(|it| View::of(it, question, with_search));
     let [one, other] = &views;
     let (parting, shared, cells) = parting(one, other, family.joins_messages());
-    judge(&mut res, (a, &before, one), (b, &now, other), rules, parting);
+    judge(&mut res, (a, before, one), (b, now, other), rules, parting);
     let shared_cells = shared_cells(&res, one, other, cells);
     res.shared_estimate = one.all().take(shared_cells).map(|it| it.size as u64).sum::<u64>() / 4;
     res.shared_messages = Some(match &res.first_changed {
@@ -190,8 +191,8 @@ pub(crate) fn compare_entries(
         _ => shared,
     });
     let context = Context { rules, relation: res.relation, shared: shared_cells, estimate };
-    res.notes = notes(&context, (a, &before, one), (b, &now, other));
-    Ok(res)
+    res.notes = notes(&context, (a, before, one), (b, now, other));
+    res
 }
 
 fn is_at_first(place: &Place, view: &View<'_, '_>) -> bool {

@@ -89,8 +89,12 @@ fn time_of(outside: &Value<'_>) -> Option<f64> {
     }
 }
 
-/// Seconds since 1970 of a time in RFC 3339.
-pub(crate) fn rfc3339(text: &str) -> Option<f64> {
+/// Seconds since 1970 of a time in RFC 3339; none for any other text.
+///
+/// ```
+/// assert_eq!(msg_cache::rfc3339("1970-01-02T00:00:01.5Z"), Some(86_401.5));
+/// ```
+pub fn rfc3339(text: &str) -> Option<f64> {
     let bytes = text.as_bytes();
     let number = |from: usize, to: usize| text.get(from..to)?.parse::<i64>().ok();
     let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);

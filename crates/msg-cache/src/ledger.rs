@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use serde::Serialize;
 
-use crate::compare::{CacheOptions, Change, Comparison, Place, Relation, compare_entries};
+use crate::compare::{CacheOptions, Change, Comparison, Place, Relation, compare_prompts};
 use crate::entry::{Entry, read};
 use crate::error::Error;
 use crate::family::Family;
@@ -20,6 +20,7 @@ use crate::prices::{PICO, Price, Prices};
 use crate::prompt::{Kind, Prompt};
 use crate::rules::Provider;
 use crate::usage::CacheUsage;
+use crate::value::Value;
 use crate::view::View;
 
 /// How a log is read.
@@ -147,9 +148,42 @@ struct Run {
     line: u64,
     name: Option<String>,
     family: Family,
+    model: Option<String>,
+    url: Option<String>,
+    time: Option<f64>,
+    /// Tells growth, which is the rule, without reading the line again.
+    prompt: Prompt<'static, 'static>,
     entry: Vec<u8>,
     messages: Vec<u128>,
     usage: Option<CacheUsage>,
+}
+
+impl Run {
+    /// Compares its newest request with the one that goes on from it.
+    fn compare(
+        &self,
+        now: &Entry<'_>,
+        prompt: &Prompt<'_, '_>,
+        options: &CacheOptions,
+    ) -> Result<Comparison, Error> {
+        let outlined = Entry {
+            body: &Value::Null,
+            family: self.family,
+            model: self.model.as_deref(),
+            url: self.url.as_deref(),
+            time: self.time,
+            name: None,
+            usage: None,
+        };
+        let res = compare_prompts((&outlined, &self.prompt), (now, prompt), options);
+        if matches!(res.relation, Relation::Same | Relation::Growth | Relation::ByReference) {
+            return Ok(res);
+        }
+        let value = read(&self.entry)?;
+        let entry = Entry::of(&value, Some(self.family))?;
+        let old = Prompt::of(entry.body, entry.family);
+        Ok(compare_prompts((&entry, &old), (now, prompt), options))
+    }
 }
 
 impl Ledger {
@@ -193,9 +227,7 @@ impl Ledger {
         };
         if let Some(parent) = self.parent(&entry, &messages) {
             let before = &self.runs[&parent];
-            let value = read(&before.entry)?;
-            let old = Entry::of(&value, Some(before.family))?;
-            let compared = compare_entries(&old, &entry, &self.options.cache)?;
+            let compared = before.compare(&entry, &prompt, &self.options.cache)?;
             row.parent = Some(before.line);
             if !matches!(compared.relation, Relation::Rewind | Relation::Branch) {
                 row.run = parent;
@@ -210,6 +242,10 @@ impl Ledger {
             line: self.line,
             name: entry.name.clone(),
             family: entry.family,
+            model: entry.model.map(str::to_owned),
+            url: entry.url.map(str::to_owned),
+            time: entry.time,
+            prompt: prompt.outline(),
             entry: line.to_vec(),
             messages,
             usage,

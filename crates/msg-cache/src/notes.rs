@@ -2,9 +2,8 @@
 
 use crate::compare::Relation;
 use crate::entry::Entry;
-use crate::prompt::{Kind, Prompt, Source};
+use crate::prompt::{Kind, Prompt};
 use crate::rules::{Entries, Provider};
-use crate::value::Value;
 use crate::view::View;
 
 /// What the notes depend on beside the two requests.
@@ -30,7 +29,7 @@ pub(crate) fn notes(context: &Context<'_>, a: Side<'_>, b: Side<'_>) -> Vec<&'st
     if a.2.strips {
         res.push("cache::thinking-stripped");
     }
-    if rules.settings.iter().any(|it| it.0 == "images") && has_images(a.1) != has_images(b.1) {
+    if rules.settings.iter().any(|it| it.0 == "images") && a.1.has_images != b.1.has_images {
         res.push("cache::images-changed");
     }
     if context.estimate < rules.minimum(a.0.model) {
@@ -91,7 +90,7 @@ fn refused(rules: &Provider, b: Side<'_>) -> Vec<&'static str> {
     let Some(most) = rules.max_markers.filter(|_| rules.entries == Entries::Marked) else {
         return Vec::new();
     };
-    let asked = b.1.cells.iter().flat_map(|it| &it.marks).copied().chain(b.1.automatic);
+    let asked = b.1.cells.iter().flat_map(|it| &it.marks).chain(&b.1.automatic);
     let lifetimes: Vec<u64> = asked.filter_map(|it| rules.lifetime(it)).collect();
     let mut res = Vec::new();
     if lifetimes.len() > most {
@@ -103,15 +102,6 @@ fn refused(rules: &Provider, b: Side<'_>) -> Vec<&'static str> {
     res
 }
 
-fn has_images(prompt: &Prompt<'_, '_>) -> bool {
-    let is_image = |it: &Value<'_>| it.text_of("type") == Some("image") || it.has("image");
-    prompt.cells.iter().any(|it| {
-        let Source::Part(part) = &it.source else { return false };
-        let result = part.get("toolResult").unwrap_or(part).get("content");
-        is_image(part) || result.is_some_and(|it| it.list().iter().any(is_image))
-    })
-}
-
 /// Whether the time between both is longer than the longest lifetime that the first asked for.
 fn is_expired(rules: &Provider, a: Side<'_>, b: Side<'_>) -> bool {
     let (Some(then), Some(now)) = (a.0.time, b.0.time) else { return false };
@@ -120,8 +110,8 @@ fn is_expired(rules: &Provider, a: Side<'_>, b: Side<'_>) -> bool {
 
 /// How long the entries of a request live, in seconds.
 pub(crate) fn lifetime(rules: &Provider, prompt: &Prompt<'_, '_>) -> Option<u64> {
-    let marks = prompt.cells.iter().flat_map(|it| &it.marks).copied();
-    let asked = marks.chain(prompt.automatic).chain(prompt.retention);
+    let marks = prompt.cells.iter().flat_map(|it| &it.marks);
+    let asked = marks.chain(&prompt.automatic).chain(&prompt.retention);
     let longest = asked.filter_map(|it| rules.lifetime(it)).max();
     longest.or_else(|| rules.lifetime("default"))
 }

@@ -10,10 +10,10 @@
 
 use std::borrow::Cow;
 
-use xxhash_rust::xxh3::xxh3_128;
+use xxhash_rust::xxh3::Xxh3;
 
 use crate::family::Family;
-use crate::settings::{Setting, settings};
+use crate::settings::{Setting, is_web_search, settings};
 use crate::spell::{self, Spelling, is_empty_text, plain_text};
 use crate::value::Value;
 
@@ -50,6 +50,8 @@ pub(crate) enum Source<'b, 'a> {
     Item(&'b Value<'a>),
     /// Some members of a message that belong together.
     Members(Vec<(&'static str, &'b Value<'a>)>),
+    /// Not kept ([`Prompt::outline`]).
+    Gone,
 }
 
 /// What is cached or is not, as a whole.
@@ -63,11 +65,13 @@ pub(crate) struct Cell<'b, 'a> {
     pub(crate) kind: Kind,
     pub(crate) source: Source<'b, 'a>,
     /// How long each breakpoint at it asks the entry to live.
-    pub(crate) marks: Vec<&'b str>,
+    pub(crate) marks: Vec<Cow<'b, str>>,
     /// Of what the provider sees of it, role and kind included.
     pub(crate) hash: u128,
     /// Length of what the provider sees, in bytes.
     pub(crate) size: usize,
+    /// A tool with which the provider searches the web.
+    pub(crate) is_search: bool,
     camel: bool,
 }
 
@@ -75,25 +79,46 @@ impl Cell<'_, '_> {
     /// One of its texts.
     pub(crate) fn spelled(&self, how: Spelling) -> String {
         let mut out = String::new();
+        self.spell(how, &mut out);
+        out
+    }
+
+    fn spell(&self, how: Spelling, out: &mut String) {
         match &self.source {
             Source::Text(it) => out.push_str(it),
-            Source::Part(it) => spell::part(it, how, self.camel, &mut out),
+            Source::Part(it) => spell::part(it, how, self.camel, out),
             Source::Item(it) => {
                 let members = it.members().iter().filter(|it| it.0 != "id");
                 let members = members.map(|it| (&*it.0, &it.1));
-                spell::members(members, how, self.camel, &mut out);
+                spell::members(members, how, self.camel, out);
             }
             Source::Members(members) => {
-                spell::members(members.iter().copied(), how, self.camel, &mut out);
+                spell::members(members.iter().copied(), how, self.camel, out);
             }
+            Source::Gone => {}
         }
-        out
+    }
+
+    fn has_image(&self) -> bool {
+        let is_image = |it: &Value<'_>| it.text_of("type") == Some("image") || it.has("image");
+        let Source::Part(part) = &self.source else { return false };
+        let result = part.get("toolResult").unwrap_or(part).get("content");
+        is_image(part) || result.is_some_and(|it| it.list().iter().any(is_image))
+    }
+
+    fn outline(&self) -> Cell<'static, 'static> {
+        Cell {
+            role: Cow::Owned(self.role.to_string()),
+            source: Source::Gone,
+            marks: self.marks.iter().map(|it| Cow::Owned(it.to_string())).collect(),
+            ..*self
+        }
     }
 
     /// A member of what it is made of.
     pub(crate) fn member(&self, names: &[&str]) -> Option<&Value<'_>> {
         match &self.source {
-            Source::Text(_) => None,
+            Source::Text(_) | Source::Gone => None,
             Source::Part(it) | Source::Item(it) => it.any(names),
             Source::Members(members) => {
                 members.iter().find(|it| names.contains(&it.0)).map(|it| it.1)
@@ -106,7 +131,7 @@ impl Cell<'_, '_> {
         match &self.source {
             Source::Text(it) => Some(it),
             Source::Part(it) => it.text_of("text"),
-            Source::Item(_) | Source::Members(_) => None,
+            Source::Item(_) | Source::Members(_) | Source::Gone => None,
         }
     }
 
@@ -118,11 +143,23 @@ impl Cell<'_, '_> {
         named.or_else(|| tool.members().first().map(|it| &*it.0)).unwrap_or_default()
     }
 
-    fn hashed(mut self) -> Self {
-        let text = self.spelled(Spelling::Rendered);
+    /// `room` is written over; a text is not copied.
+    fn hashed(mut self, room: &mut String) -> Self {
+        room.clear();
+        let text = match &self.source {
+            Source::Text(it) => *it,
+            _ => {
+                self.spell(Spelling::Rendered, room);
+                room
+            }
+        };
         self.size = text.len();
-        let head = format!("{:?}{:?}{}\0", self.level, self.kind, self.role);
-        self.hash = xxh3_128((head + &text).as_bytes());
+        let mut hash = Xxh3::new();
+        hash.update(&[self.level as u8, self.kind as u8]);
+        hash.update(self.role.as_bytes());
+        hash.update(&[0]);
+        hash.update(text.as_bytes());
+        self.hash = hash.digest128();
         self
     }
 }
@@ -145,13 +182,17 @@ pub(crate) struct Prompt<'b, 'a> {
     pub(crate) units: Vec<Unit<'b>>,
     pub(crate) settings: Vec<Setting>,
     /// Caching that the provider places itself, with the lifetime that it was asked for.
-    pub(crate) automatic: Option<&'b str>,
+    pub(crate) automatic: Option<Cow<'b, str>>,
     /// How long a prefix is asked to live, where there are no marks for it.
-    pub(crate) retention: Option<&'b str>,
+    pub(crate) retention: Option<Cow<'b, str>>,
     /// Only what is marked is cached (`prompt_cache_options.mode`).
     pub(crate) is_explicit: bool,
     /// The history is held by the provider.
     pub(crate) by_reference: bool,
+    /// Some part of it, or of a result, is an image.
+    pub(crate) has_images: bool,
+    /// Where cells are spelled to be hashed.
+    room: String,
 }
 
 impl<'b, 'a> Prompt<'b, 'a> {
@@ -166,9 +207,12 @@ impl<'b, 'a> Prompt<'b, 'a> {
             automatic: body.get("cache_control").map(lifetime),
             retention: body
                 .text_of("prompt_cache_retention")
-                .or_else(|| options.and_then(|it| it.text_of("ttl"))),
+                .or_else(|| options.and_then(|it| it.text_of("ttl")))
+                .map(Cow::Borrowed),
             is_explicit: options.and_then(|it| it.text_of("mode")) == Some("explicit"),
             by_reference: body.has("previous_response_id") || body.has("conversation"),
+            has_images: false,
+            room: String::new(),
         };
         res.read_tools(body);
         match family {
@@ -177,7 +221,27 @@ impl<'b, 'a> Prompt<'b, 'a> {
             Family::Responses => res.read_items(body),
             Family::Gemini => res.read_contents(body),
         }
+        res.has_images = res.cells.iter().any(Cell::has_image);
+        res.room = String::new();
         res
+    }
+
+    /// The same without what its cells are made of: all that comparing needs until something differs.
+    pub(crate) fn outline(&self) -> Prompt<'static, 'static> {
+        let owned = |it: &Cow<'b, str>| Cow::Owned(it.to_string());
+        let unit = |it: &Unit<'b>| Unit { role: owned(&it.role), ..*it };
+        Prompt {
+            family: self.family,
+            cells: self.cells.iter().map(Cell::outline).collect(),
+            units: self.units.iter().map(unit).collect(),
+            settings: self.settings.clone(),
+            automatic: self.automatic.as_ref().map(owned),
+            retention: self.retention.as_ref().map(owned),
+            is_explicit: self.is_explicit,
+            by_reference: self.by_reference,
+            has_images: self.has_images,
+            room: String::new(),
+        }
     }
 
     /// The place of the first cell of the level.
@@ -408,9 +472,13 @@ impl<'b, 'a> Prompt<'b, 'a> {
         source: Source<'b, 'a>,
     ) {
         let camel = self.family == Family::Gemini;
+        let is_search =
+            matches!(&source, Source::Part(it) if kind == Kind::Tool && is_web_search(it));
         let (marks, hash, size) = (Vec::new(), 0, 0);
-        let cell = Cell { level, index, role, kind, source, marks, hash, size, camel };
-        self.cells.push(cell.hashed());
+        let cell = Cell { level, index, role, kind, source, marks, hash, size, is_search, camel };
+        let mut room = std::mem::take(&mut self.room);
+        self.cells.push(cell.hashed(&mut room));
+        self.room = room;
     }
 
     fn mark_by(&mut self, value: &'b Value<'a>) {
@@ -431,8 +499,8 @@ impl<'b, 'a> Prompt<'b, 'a> {
 }
 
 /// The lifetime that a mark asks for.
-fn lifetime<'b>(mark: &'b Value<'_>) -> &'b str {
-    mark.text_of("ttl").unwrap_or("default")
+fn lifetime<'b>(mark: &'b Value<'_>) -> Cow<'b, str> {
+    Cow::Borrowed(mark.text_of("ttl").unwrap_or("default"))
 }
 
 fn list_of<'b, 'a>(value: &'b Value<'a>, name: &str) -> &'b [Value<'a>] {

@@ -190,14 +190,12 @@ pub(crate) fn whole(value: &Value<'_>, how: Spelling, out: &mut String) {
 /// A text in quotes, escaped as far as it takes to tell it from others.
 fn text(it: &str, out: &mut String) {
     out.push('"');
-    for (at, stretch) in it.split(['"', '\\']).enumerate() {
-        // Which of the two it was shows in what follows.
-        if at > 0 {
-            let cut = stretch.as_ptr() as usize - it.as_ptr() as usize - 1;
-            out.push('\\');
-            out.push_str(&it[cut..=cut]);
-        }
-        out.push_str(stretch);
+    let mut from = 0;
+    for at in memchr::memchr2_iter(b'"', b'\\', it.as_bytes()) {
+        out.push_str(&it[from..at]);
+        out.push('\\');
+        from = at;
     }
+    out.push_str(&it[from..]);
     out.push('"');
 }

@@ -3,10 +3,9 @@
 
 use std::borrow::Cow;
 
-use xxhash_rust::xxh3::xxh3_128;
+use xxhash_rust::xxh3::Xxh3;
 
-use crate::prompt::{Cell, Kind, Level, Prompt, Source};
-use crate::settings::is_web_search;
+use crate::prompt::{Cell, Kind, Level, Prompt};
 
 /// A message, and what both of it are equal by.
 #[derive(Debug, Clone)]
@@ -33,26 +32,25 @@ pub(crate) struct View<'p, 'b> {
 impl<'p, 'b> View<'p, 'b> {
     /// What is compared of it, without the thinking of the messages before `question`.
     pub(crate) fn of(prompt: &'p Prompt<'b, 'b>, question: usize, with_search: bool) -> Self {
-        let is_search =
-            |it: &&Cell<'_, '_>| matches!(&it.source, Source::Part(tool) if is_web_search(tool));
         let tools = prompt.level(Level::Tools).iter();
-        let tools = tools.filter(|it| with_search || !is_search(it)).collect();
+        let tools = tools.filter(|it| with_search || !it.is_search).collect();
         let system = prompt.level(Level::System).iter().collect();
         let own_question = last_question(prompt);
         let (mut talk, mut messages) = (Vec::new(), Vec::new());
         let mut stripped = false;
         for (at, unit) in prompt.units.iter().enumerate() {
             let from = talk.len();
-            let mut text = format!("{}\0", unit.role);
+            let mut hash = Xxh3::new();
+            hash.update(unit.role.as_bytes());
             for cell in prompt.cells_of(unit) {
                 if at < question && cell.kind == Kind::Thinking {
                     stripped |= at >= own_question;
                     continue;
                 }
-                text.push_str(&format!("{:x},", cell.hash));
+                hash.update(&cell.hash.to_le_bytes());
                 talk.push(cell);
             }
-            let (hash, cells) = (xxh3_128(text.as_bytes()), (from, talk.len()));
+            let (hash, cells) = (hash.digest128(), (from, talk.len()));
             messages.push(Message { index: unit.index, role: unit.role.clone(), hash, cells });
         }
         View { tools, system, talk, messages, strips: stripped }

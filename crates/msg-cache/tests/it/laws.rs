@@ -1,6 +1,6 @@
 //! The laws of comparing (CL-80), over any request body. They read the JSON by serde_json alone.
 
-use msg_cache::{CacheOptions, Comparison, Relation, compare};
+use msg_cache::{CacheOptions, Comparison, Ledger, LedgerOptions, Relation, compare};
 use serde_json::{Value, json};
 
 /// A body with a list of messages, items or contents, and the name of the list.
@@ -55,4 +55,17 @@ pub(crate) fn a_change_is_found_at_its_place(bytes: &[u8]) {
             assert_eq!((place.level, place.index), ("messages", Some(at)), "{body}");
         }
     }
+}
+
+/// A log, which remembers outlines, says of a request what comparing the two bodies says.
+pub(crate) fn a_log_agrees_with_its_pairs(a: &[u8], b: &[u8]) {
+    let mut ledger = Ledger::new(LedgerOptions::default());
+    let rows = [a, b].map(|it| ledger.push(it).ok());
+    let [Some(_), Some(row)] = rows else { return };
+    let Some(said) = row.comparison else { return };
+    let Ok(res) = compare(a, b, &CacheOptions::default()) else { return };
+    assert_eq!((said.relation, said.first_changed), (res.relation, res.first_changed));
+    assert_eq!(said.changes, res.changes);
+    let notes = res.notes.into_iter().filter(|it| *it != "cache::too-short");
+    assert_eq!(said.notes, notes.collect::<Vec<_>>());
 }

@@ -120,6 +120,7 @@ fn the_requests_obey_the_laws() {
     let mut n_bodies = 0;
     for row in testkit::rows!("pairs.jsonl").rows() {
         let pair: Pair<'_> = serde_json::from_str(&row.text).unwrap();
+        laws::a_log_agrees_with_its_pairs(pair.a.get().as_bytes(), pair.b.get().as_bytes());
         for body in [pair.a.get(), pair.b.get()] {
             laws::same_as_itself(body.as_bytes());
             laws::growth_is_never_a_change(body.as_bytes());
