@@ -41,7 +41,7 @@ pub use crate::{
     budget::{Budget, Decision, Reserve, Unit},
     cache_cost::CacheCost,
     codes::CODES,
-    count::{ErrorBar, TokenCounter},
+    count::{ErrorBar, MediaRates, TokenCounter},
     engine::{Compactor, Refused, Step, Withheld, compact_with},
     error::{Error, SummaryError},
     outcome::{CannotFit, Compaction, Edit, FloorPart, Outcome, Unchanged},

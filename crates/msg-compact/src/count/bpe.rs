@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use msg_core::Role;
 use toktok::Tokenizer;
 
-use super::{ErrorBar, TokenCounter};
+use super::{ErrorBar, MediaRates, TokenCounter};
 use crate::count;
 
 /// Counts as OpenAI's models do. Text that spells a special token is ordinary text.
@@ -22,6 +22,7 @@ pub struct Bpe {
     name: &'static str,
     tokenizer: &'static Tokenizer,
     tool_overhead: u64,
+    media: MediaRates,
 }
 
 impl Bpe {
@@ -32,6 +33,7 @@ impl Bpe {
             name: "o200k",
             tokenizer: TABLES.get_or_init(|| tables("o200k_base")),
             tool_overhead: 7,
+            media: MediaRates::default(),
         }
     }
 
@@ -42,7 +44,14 @@ impl Bpe {
             name: "cl100k",
             tokenizer: TABLES.get_or_init(|| tables("cl100k_base")),
             tool_overhead: 10,
+            media: MediaRates::default(),
         }
+    }
+
+    /// With images, sound and files counted by these formulas.
+    #[must_use]
+    pub fn with_media(self, media: MediaRates) -> Self {
+        Self { media, ..self }
     }
 }
 
@@ -66,6 +75,10 @@ impl TokenCounter for Bpe {
 
     fn frame(&self, _role: &Role) -> Option<u64> {
         Some(count::MESSAGE)
+    }
+
+    fn media(&self) -> MediaRates {
+        self.media
     }
 
     fn error_bar(&self) -> Option<ErrorBar> {

@@ -4,7 +4,6 @@
 use msg_core::{Message, Part, Role, ToolResult};
 
 use super::{ErrorBar, MediaRates, TokenCounter, ToolSpec};
-use crate::count;
 
 /// How many reported tokens there are to an estimated one, between a half and three.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -160,7 +159,7 @@ impl TokenCounter for Forge {
         parts
             .map(|it| match it {
                 Part::Text(it) => self.text(&it.text),
-                other => count::media_tokens(&self.media(), other),
+                other => self.media().tokens(other),
             })
             .sum()
     }
@@ -186,7 +185,7 @@ impl Forge {
                 sums.has_calls = true;
             }
             Part::ToolResult(it) => it.content.parts().iter().for_each(|it| self.add(sums, it)),
-            _ => sums.media += count::media_tokens(&self.media(), part),
+            _ => sums.media += self.media().tokens(part),
         }
     }
 }
@@ -245,7 +244,7 @@ impl Wolo {
             Part::Text(it) | Part::Refusal(it) => self.text(&it.text),
             Part::ToolCall(it) => CALL + self.arguments(it.arguments.text()),
             Part::ToolResult(it) => it.content.parts().iter().map(|it| self.part(it)).sum(),
-            _ => count::media_tokens(&self.media(), part),
+            _ => self.media().tokens(part),
         }
     }
 

@@ -8,14 +8,16 @@
 
 mod bpe;
 mod counters;
+mod media;
 mod runs;
 mod script;
 
-use msg_core::{Image, Message, Part, RawJson, Role, ToolResult};
+use msg_core::{Message, Part, RawJson, Role, ToolResult};
 use serde::Deserialize;
 use serde_json::Value;
 
 pub use counters::{Calibrated, Forge, Ratio, Wolo};
+pub use media::MediaRates;
 pub use script::{Script, ScriptCount};
 
 #[cfg(feature = "bpe")]
@@ -144,7 +146,7 @@ pub(crate) fn chat_part<C: TokenCounter + ?Sized>(counter: &C, part: &Part) -> u
             name + it.content.parts().iter().map(|it| chat_part(counter, it)).sum::<u64>()
         }
         Part::Other(it) => counter.text(it.value.text()),
-        _ => media_tokens(&counter.media(), part),
+        _ => counter.media().tokens(part),
     }
 }
 
@@ -163,79 +165,6 @@ pub(crate) fn extend_last_text(message: &mut Message, text: &str) {
         Some(Part::Text(it) | Part::Refusal(it)) => it.text.push_str(text),
         _ => parts.push(Part::text(text)),
     }
-}
-
-// What images, sound and files cost (CP-55).
-
-/// Prices of media in media_tokens. The defaults are OpenAI's published rule for images, and estimates
-/// for sound and files (CP-55). A counter of your own may have others ([`TokenCounter::media`]).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct MediaRates {
-    /// An image in low detail, and the base of one in high detail.
-    pub image_base: u64,
-    /// Each tile of 512 pixels of an image in high detail.
-    pub image_tile: u64,
-    /// An image whose size is not known.
-    pub image_unknown: u64,
-    /// Sound: each started KiB of decoded data.
-    pub audio_per_kib: u64,
-    /// Files: each started KiB of decoded data.
-    pub file_per_kib: u64,
-    /// Sound and files that are only referred to.
-    pub by_reference: u64,
-}
-
-impl Default for MediaRates {
-    fn default() -> Self {
-        Self {
-            image_base: 85,
-            image_tile: 170,
-            image_unknown: 765,
-            audio_per_kib: 1,
-            file_per_kib: 32,
-            by_reference: 1500,
-        }
-    }
-}
-
-/// Tokens of a media part; 0 for any other.
-pub(crate) fn media_tokens(rates: &MediaRates, part: &Part) -> u64 {
-    match part {
-        Part::Image(it) => image(rates, it),
-        Part::Audio(it) if it.data.is_some() => kibibytes(part) * rates.audio_per_kib,
-        Part::File(it) if it.data.is_some() => kibibytes(part) * rates.file_per_kib,
-        Part::Audio(_) | Part::File(_) => rates.by_reference,
-        _ => 0,
-    }
-}
-
-/// At the default rates: 85 in low detail; else (`auto` and no detail too) 85 + 170 for each 512-pixel tile
-/// after scaling down to fit 2048 × 2048 and then the short side to 768; 765 if the size is not known.
-fn image(rates: &MediaRates, it: &Image) -> u64 {
-    match it.pixels() {
-        _ if it.detail.as_deref() == Some("low") => rates.image_base,
-        None | Some((0, _) | (_, 0)) => rates.image_unknown,
-        Some(size) => rates.image_base + rates.image_tile * tiles(size),
-    }
-}
-
-fn tiles((width, height): (u32, u32)) -> u64 {
-    let (mut width, mut height) = (u64::from(width), u64::from(height));
-    let long = width.max(height);
-    if long > 2048 {
-        (width, height) = (width * 2048 / long, height * 2048 / long);
-    }
-    let short = width.min(height);
-    if short > 768 {
-        (width, height) = (width * 768 / short, height * 768 / short);
-    }
-    width.div_ceil(512).max(1) * height.div_ceil(512).max(1)
-}
-
-/// Started KiB of decoded data (CA-20).
-fn kibibytes(part: &Part) -> u64 {
-    (part.size() as u64).div_ceil(1024)
 }
 
 // What tool definitions cost (CP-56): OpenAI's published rule for functions.
@@ -316,16 +245,4 @@ fn type_name(schema: &Value) -> String {
 
 fn without_stop(description: &str) -> &str {
     description.strip_suffix('.').unwrap_or(description)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::tiles;
-
-    #[test]
-    fn images_cost_by_tiles() {
-        assert_eq!(tiles((1024, 1024)), 4);
-        assert_eq!(tiles((2048, 4096)), 6);
-        assert_eq!(tiles((1, 1)), 1);
-    }
 }

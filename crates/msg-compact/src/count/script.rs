@@ -4,7 +4,7 @@
 use msg_core::{Message, Part, Role};
 
 use super::{
-    ErrorBar, Growing, TokenCounter,
+    ErrorBar, Growing, MediaRates, TokenCounter,
     runs::{self, ASCII, Class, OTHER, Run, WIDE, price_of_one, run_class},
 };
 use crate::count;
@@ -18,12 +18,20 @@ use crate::count;
 /// assert_eq!(Script::new().text("上下文压缩需要保持工具调用与结果成对，否则会报错。"), 22);
 /// ```
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Script(());
+pub struct Script {
+    media: MediaRates,
+}
 
 impl Script {
     /// The counter.
     pub fn new() -> Self {
-        Self(())
+        Self::default()
+    }
+
+    /// With images, sound and files counted by these formulas.
+    #[must_use]
+    pub fn with_media(self, media: MediaRates) -> Self {
+        Self { media }
     }
 }
 
@@ -40,6 +48,10 @@ impl TokenCounter for Script {
 
     fn frame(&self, _role: &Role) -> Option<u64> {
         Some(count::MESSAGE)
+    }
+
+    fn media(&self) -> MediaRates {
+        self.media
     }
 
     fn error_bar(&self) -> Option<ErrorBar> {
