@@ -20,9 +20,11 @@ mod message;
 mod options;
 mod page;
 mod pages;
+mod recorded;
 
 pub use options::{Error, Options, Price};
 pub use pages::{Pages, write};
+pub use recorded::Recorded;
 
 /// The examples of the README run as tests.
 #[cfg(doctest)]

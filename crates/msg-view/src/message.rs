@@ -21,6 +21,7 @@ use msg_core::{Image, Part, Role, ToolCall, ToolResult};
 use crate::call;
 use crate::markdown::{LONGEST, escape, grouped, indent, markdown};
 use crate::pages::Pages;
+use crate::recorded::Recorded;
 
 /// Text beyond this many bytes is folded away until it is asked for.
 const FOLD: usize = 1_200;
@@ -80,6 +81,10 @@ impl<'a> Drawing<'a> {
             let _ = write!(res, " <small><bdi>{}</bdi></small>", escape(name));
         }
         let _ = writeln!(res, " <small>{} tokens</small></h3>", grouped(self.pages.tokens(number)));
+        let recorded = self.pages.recorded(number).map(Recorded::line).unwrap_or_default();
+        if !recorded.is_empty() {
+            let _ = writeln!(res, "<p class=\"recorded\">{recorded}</p>");
+        }
         for place in 0..message.parts.len() {
             if !self.beside.contains(&(number, place)) {
                 self.part_at((number, place), res);

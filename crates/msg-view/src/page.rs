@@ -88,6 +88,9 @@ fn head(pages: &Pages<'_>, number: usize, res: &mut String) {
         css = include_str!("page.css"),
         about = about(pages),
     );
+    if pages.whole.responses > 0 {
+        let _ = writeln!(res, "<p class=\"about\">{}</p>", pages.whole.total());
+    }
     problems(pages, res);
     filters(pages, number, res);
     contents(pages, number, res);
@@ -110,6 +113,15 @@ fn totals(it: Sum) -> String {
         let _ = write!(res, ", cost {cost:.4}");
     }
     res
+}
+
+/// What a section comes to, and how long it took and what it cost, where that is recorded.
+fn section_sum(pages: &Pages<'_>, messages: Range<usize>) -> String {
+    let sum = totals(pages.sum(messages.clone()));
+    match pages.recorded_of(messages).short() {
+        it if it.is_empty() => sum,
+        it => format!("{sum}, {it}"),
+    }
 }
 
 /// The problems, those of a kind in one line that leads to the first.
@@ -175,7 +187,7 @@ fn contents(pages: &Pages<'_>, number: usize, res: &mut String) {
     for section in sections {
         let messages = pages.section(section);
         let said = escape(&said(pages, messages.clone()));
-        let (done, sum) = (done(pages, messages.clone()), totals(pages.sum(messages)));
+        let (done, sum) = (done(pages, messages.clone()), section_sum(pages, messages));
         let number = section + 1;
         let _ = writeln!(
             res,
@@ -228,7 +240,7 @@ fn section_head(pages: &Pages<'_>, section: usize, begins: bool, res: &mut Strin
     let number = section + 1;
     let (id, more) =
         if begins { (format!(" id=\"s{number}\""), "") } else { (String::new(), ", continued") };
-    let sum = totals(pages.sum(pages.section(section)));
+    let sum = section_sum(pages, pages.section(section));
     let _ = writeln!(res, "<h2{id}>Section {number}{more} <small>{sum}</small></h2>");
 }
 

@@ -12,10 +12,11 @@ use std::convert::Infallible;
 use std::ops::Range;
 
 use msg_core::{Diagnostic, Message, Part, Role};
-use msg_document::{FitOptions, Stats};
+use msg_document::{FitOptions, MediaRates, Stats};
 
 use crate::options::Options;
 use crate::page;
+use crate::recorded::Recorded;
 
 /// A conversation as pages that lead to each other.
 ///
@@ -44,6 +45,10 @@ pub struct Pages<'a> {
     pub(crate) problems: Vec<&'a Diagnostic>,
     pub(crate) options: &'a Options,
     pub(crate) stats: Stats,
+    /// What was recorded, by message; empty if nothing was.
+    recorded: Vec<Recorded>,
+    /// What was recorded of the whole.
+    pub(crate) whole: Recorded,
     /// The first message of each section.
     sections: Vec<usize>,
     /// The first message of each page.
@@ -68,8 +73,45 @@ impl<'a> Pages<'a> {
         let pages = first_messages(messages, options.page_size.unwrap_or(usize::MAX));
         let counting =
             FitOptions { counter: options.counter, top: Some(0), ..FitOptions::default() };
-        let stats = Stats::gather(messages.to_vec(), &counting);
-        Pages { messages, problems, options, stats, sections, pages }
+        let stats = Stats::gather(messages.to_vec(), &counting, MediaRates::default());
+        let (recorded, whole) = Default::default();
+        Pages { messages, problems, options, stats, recorded, whole, sections, pages }
+    }
+
+    /// With what was recorded of each message, and of the whole, which may be more: answers of branches and of agents
+    /// within are no message here.
+    ///
+    /// ```
+    /// use msg_core::Message;
+    /// use msg_view::{Options, Pages, Recorded};
+    ///
+    /// let (messages, options) = ([Message::user("hi")], Options::default());
+    /// let time = Some("2026-11-23T09:00:12Z".to_owned());
+    /// let recorded = vec![Recorded { time, ..Recorded::default() }];
+    /// let pages = Pages::new(&messages, &[], &options).with_recorded(recorded, Recorded::default());
+    /// let mut page = String::new();
+    /// pages.write(0, |it| {
+    ///     page.push_str(it);
+    ///     Ok::<(), std::fmt::Error>(())
+    /// })?;
+    /// assert!(page.contains(">2026-11-23 09:00:12</time>"));
+    /// # Ok::<(), std::fmt::Error>(())
+    /// ```
+    #[must_use]
+    pub fn with_recorded(self, recorded: Vec<Recorded>, whole: Recorded) -> Self {
+        Pages { recorded, whole, ..self }
+    }
+
+    /// What was recorded of a message.
+    pub(crate) fn recorded(&self, message: usize) -> Option<&Recorded> {
+        self.recorded.get(message)
+    }
+
+    /// What was recorded of some messages together.
+    pub(crate) fn recorded_of(&self, messages: Range<usize>) -> Recorded {
+        let mut res = Recorded::default();
+        messages.filter_map(|it| self.recorded.get(it)).for_each(|it| res.add(it));
+        res
     }
 
     /// How many pages there are: at least one.

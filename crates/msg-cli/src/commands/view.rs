@@ -10,6 +10,7 @@
 
 mod browser;
 mod place;
+mod recorded;
 
 use std::path::PathBuf;
 
@@ -18,6 +19,7 @@ use msg_document::Counter;
 use msg_view::{Options, Pages, Price};
 
 use self::place::Place;
+use self::recorded::Known;
 use super::Command;
 use crate::chain_args::ChainArgs;
 use crate::context::Context;
@@ -105,15 +107,21 @@ impl Args {
             ),
         )?;
         let path = place.of(&input)?;
-        let mut messages = formats::open(cx, &mut input, &self.input)?.into_messages();
+        let bytes = input.read_all()?;
+        let mut known = recorded::read(&bytes, &input.name);
+        let mut messages = formats::read(cx, bytes, &input.name, &self.input)?.into_messages();
         if self.redact {
             messages = redact::messages(&messages);
+            known.iter_mut().for_each(Known::redact);
         }
         let found = msg_chainast::check(&messages, profile.as_ref(), &self.chain.check_options());
         let status = Status::of(!found.iter().any(Diagnostic::is_error));
         let name = if self.redact { redact::text(&input.name).0 } else { input.name.clone() };
         let options = place::named(self.options(), path.as_deref()).with_title(name);
-        let pages = Pages::new(&messages, &found, &options);
+        let mut pages = Pages::new(&messages, &found, &options);
+        if let Some(known) = known.filter(|it| it.messages.len() == messages.len()) {
+            pages = pages.with_recorded(known.messages, known.whole);
+        }
         for number in 0..pages.count() {
             let path = path.as_deref().map(|it| place::page(it, &pages, number));
             let mut out = place.open(path.as_deref(), sources)?;

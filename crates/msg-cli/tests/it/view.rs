@@ -132,3 +132,31 @@ fn a_browser_is_opened_on_a_page_that_stays() {
     assert_eq!(none.status.code(), Some(2));
     assert!(stderr(&none).contains("page.html yourself"), "{}", stderr(&none));
 }
+
+/// Times, the model, usage and cost of a session are at its messages, and their sum at the top.
+#[test]
+fn a_session_shows_what_it_recorded() {
+    let record = |n: u32, kind: &str, message: Value| {
+        let uuid = |n: u32| format!("00000000-0000-4000-8000-{n:012}");
+        let parent = if n == 1 { Value::Null } else { uuid(n - 1).into() };
+        json!({"parentUuid": parent, "isSidechain": false, "uuid": uuid(n), "sessionId": uuid(0),
+            "version": "2.1.40", "cwd": "/w", "userType": "external", "type": kind, "message": message,
+            "timestamp": format!("2026-11-23T09:00:{:02}.000Z", n * 10)})
+        .to_string()
+    };
+    let usage = json!({"input_tokens": 10, "cache_read_input_tokens": 12_000,
+        "cache_creation_input_tokens": 400, "output_tokens": 50});
+    let answer = json!({"id": "m1", "type": "message", "role": "assistant", "model": "claude-opus-4-5",
+        "content": [{"type": "text", "text": "At ten."}], "usage": usage, "stop_reason": "end_turn"});
+    let lines = [
+        record(1, "user", json!({"role": "user", "content": "When is the train?"})),
+        record(2, "assistant", answer),
+    ];
+    let output = msg(&["view", "-"], (lines.join("\n") + "\n").as_bytes());
+    let page = stdout(&output);
+    let answered = "<p class=\"recorded\"><bdi>claude-opus-4-5</bdi> \u{b7} <time \
+                    datetime=\"2026-11-23T09:00:20.000Z\">2026-11-23 09:00:20</time> \u{b7} 10 s \u{b7} \
+                    read 12,000, written 400, new 10, out 50 \u{b7} $0.0098</p>";
+    assert!(page.contains(answered), "{page}");
+    assert!(page.contains("recorded: 1 response \u{b7} <bdi>claude-opus-4-5</bdi>"), "{page}");
+}
