@@ -5,9 +5,9 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use msg_compact::Plan;
+use msg_compact::{MediaRates, Plan};
 use msg_core::request::RequestHead;
-use msg_core::{Code, Diagnostic, Message, Provenance, RawJson, Role, SeededIds, Severity};
+use msg_core::{Code, Diagnostic, Message, Part, Provenance, RawJson, Role, SeededIds, Severity};
 use msg_forms::turns::LowerOptions;
 use msg_json::{Kind, Reader};
 
@@ -299,6 +299,21 @@ impl Document {
         self.content.around.head()
     }
 
+    /// The formulas by which its images, sound and files are counted: of the provider whose format it is, for the model
+    /// that it names. Those of OpenAI for a document without media, and for all other formats.
+    pub fn media_rates(&self) -> MediaRates {
+        let provider = match self.format().name() {
+            "anthropic" | "bedrock" | "claude-code" => "anthropic",
+            "gemini" | "gemini-interactions" | "gemini-cli" | "adk" => "gemini",
+            _ => "openai",
+        };
+        if !self.messages().iter().flat_map(|it| &it.parts).any(has_media) {
+            return MediaRates::default();
+        }
+        let model = self.head().and_then(|it| it.model);
+        MediaRates::of(provider, model.as_deref())
+    }
+
     /// The names of the members that are left out where its messages go out alone.
     pub fn members(&self) -> Vec<String> {
         self.content.around.members()
@@ -356,6 +371,15 @@ impl Document {
     /// Says of the document what was found in the messages of the tree.
     pub fn place_finding(&self, found: &mut Diagnostic) {
         self.lead.put_before(found);
+    }
+}
+
+/// Whether a part is an image, sound or a file, or a result with one.
+pub(crate) fn has_media(part: &Part) -> bool {
+    match part {
+        Part::Image(_) | Part::Audio(_) | Part::File(_) => true,
+        Part::ToolResult(it) => it.content.parts().iter().any(has_media),
+        _ => false,
     }
 }
 

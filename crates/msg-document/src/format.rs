@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use msg_cache::Rewrite;
 use msg_core::{Code, Diagnostic};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -54,6 +55,12 @@ impl Format {
         let fix = "its ids, times and other records are left out; `msg doctor --fix` mends a session in place";
         let it = Diagnostic::warning(Code::new("session::written-anew"), text).with_fix(fix);
         (self.is_session() && self.0.has_writer()).then_some(it)
+    }
+
+    /// What a prompt cache writes again of a document of this format after an edit. None if nothing changed in the order
+    /// of the cache, and for a format that is not a request.
+    pub fn rewrite(self, before: &[u8], after: &[u8]) -> Option<Rewrite> {
+        Rewrite::between(before, after, self.name().parse().ok()?)
     }
 
     pub(crate) fn codec(self) -> &'static dyn Codec {

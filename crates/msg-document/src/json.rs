@@ -3,6 +3,7 @@
 //! Conversations are written by their own crates, byte for byte; wrapping them in a `Value` would
 //! cost a copy and the spelling of numbers.
 
+use msg_cache::Rewrite;
 use msg_core::Diagnostic;
 use msg_json::write_str;
 use serde::Serialize;
@@ -16,13 +17,20 @@ pub fn to_json(value: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec(value).expect("because the forms of this workspace have text keys only")
 }
 
-/// The line of a repair: what was mended, and the errors that stay if there are any.
-pub fn repair_json(edits: &[Diagnostic], remaining: &[Diagnostic]) -> Vec<u8> {
-    let line = ObjectWriter::new().with("edits", &edits);
-    match remaining.is_empty() {
-        true => line.finish(),
-        false => line.with("remaining", &remaining).finish(),
+/// The line of a repair: what was mended, the errors that stay if there are any, and what a prompt cache writes again.
+pub fn repair_json(
+    edits: &[Diagnostic],
+    remaining: &[Diagnostic],
+    rewrite: Option<&Rewrite>,
+) -> Vec<u8> {
+    let mut line = ObjectWriter::new().with("edits", &edits);
+    if !remaining.is_empty() {
+        line = line.with("remaining", &remaining);
     }
+    if let Some(rewrite) = rewrite {
+        line = line.with("cache", rewrite);
+    }
+    line.finish()
 }
 
 /// Whether a JSON text may have a member of this name, given with its quotes; false is certain. For names of

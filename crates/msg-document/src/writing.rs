@@ -1,5 +1,6 @@
 //! A document on its way back: with all that surrounded its messages, in the layout of its source.
 
+use msg_cache::Rewrite;
 use msg_core::request::RequestHead;
 use msg_core::{Code, Diagnostic, Report};
 use msg_json::validate;
@@ -21,6 +22,12 @@ impl Document {
     /// The text that it was read from, where that is kept: what is there as long as nothing is edited.
     pub fn source(&self) -> Option<&[u8]> {
         self.source.as_deref()
+    }
+
+    /// What a prompt cache writes again of the document when it is written so, compared with its source. None if nothing
+    /// changed in the order of the cache, and for a format that is not a request.
+    pub fn rewrite(&self, written: &[u8]) -> Option<Rewrite> {
+        self.format().rewrite(self.source()?, written)
     }
 
     /// It is written anew: nothing of its layout stays.

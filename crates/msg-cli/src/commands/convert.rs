@@ -215,6 +215,8 @@ impl Run<'_> {
         }
         let Converted { document: mut text, mut edits, left_behind, remaining } = converted;
         let status = args.status(&edits).max(Status::of(remaining.is_empty()));
+        let is_wanted = is_same && (report.is_some() || !self.cx.quiet);
+        let rewrite = if is_wanted { document.rewrite(&text) } else { None };
         if !is_same {
             end_line(&mut text);
         }
@@ -227,11 +229,14 @@ impl Run<'_> {
             false => out.write_document(&text)?,
         }
         if let Some(report) = report {
-            let line = jsonl::report_line(&edits, &remaining);
+            let line = jsonl::report_line(&edits, &remaining, rewrite.as_ref());
             report.write(&redact::printed(line, args.session.redact, true))?;
         } else {
             edits.extend(remaining);
             self.say(&input.name, &document, &edits);
+            if let Some(rewrite) = rewrite.filter(|_| !self.cx.quiet) {
+                self.cx.note(&format!("{}: prompt cache: {rewrite}\n", input.name));
+            }
         }
         self.leave_behind(left_behind);
         args.io.output.finish(cx, out)?;

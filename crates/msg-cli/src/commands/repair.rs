@@ -59,7 +59,11 @@ impl Command for Args {
                     repair(line, &options)?;
                 let status = Status::of(messages > 0 && remaining.is_empty());
                 let status = status.max(self.loss(&mut edits));
-                Ok(Answer { json: document, edits, remaining, status })
+                let rewrite = match self.report.is_given() && !edits.is_empty() {
+                    true => options.read.from.and_then(|it| it.rewrite(line, &document)),
+                    false => None,
+                };
+                Ok(Answer { edits, remaining, rewrite, ..Answer::new(document, status) })
             })
         };
         let document = |mut it: Opened<'_>| {
@@ -127,15 +131,24 @@ impl Args {
             edits.extend(document.lost(&text, &edits));
         }
         let status = status.max(self.loss(&mut edits));
+        let is_said = self.json || report.is_some() || !cx.quiet;
+        let rewrite = if is_said && !edits.is_empty() { document.rewrite(&text) } else { None };
         if let Some(report) = report {
-            report.write(&jsonl::report_line(&edits, &remaining))?;
+            report.write(&jsonl::report_line(&edits, &remaining, rewrite.as_ref()))?;
         } else if self.json {
-            cx.note(&String::from_utf8_lossy(&jsonl::report_line(&edits, &remaining)));
+            cx.note(&String::from_utf8_lossy(&jsonl::report_line(
+                &edits,
+                &remaining,
+                rewrite.as_ref(),
+            )));
         } else if !cx.quiet {
             if remaining.is_empty() || !edits.is_empty() {
                 explain(&edits, &input.name, &quotes, cx);
             }
             explain_remaining(&remaining, &document, &input.name, cx);
+            if let Some(rewrite) = rewrite {
+                cx.note(&format!("{}: prompt cache: {rewrite}\n", input.name));
+            }
         }
         Ok((if is_json { self.io.pretty.laid_out(text) } else { text }, status))
     }

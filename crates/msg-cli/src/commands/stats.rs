@@ -111,7 +111,8 @@ impl Args {
         let options = options.for_document(&bytes).into_owned();
         let document = formats::read(cx, bytes, &input.name, &self.io.input)?;
         let status = formats::emptiness(cx, &document, &input.name);
-        let stats = Stats::gather(document.into_messages(), &options);
+        let media = document.media_rates();
+        let stats = Stats::gather(document.into_messages(), &options, media);
         if let Some(path) = &self.svg {
             let mut file = Output::file(path, sources)?;
             file.write(svg::draw(&stats, self.budget).as_bytes())?;

@@ -6,6 +6,7 @@
 #[path = "../../tests/unit/job.rs"]
 mod tests;
 
+use msg_cache::Rewrite;
 use msg_core::Diagnostic;
 use msg_document::{Refusal, answer_row, repair_json, to_json};
 use serde::Serialize;
@@ -58,7 +59,11 @@ where
             Form::Text { .. } => res.answers.extend_from_slice(&answer.json),
         }
         if with_report {
-            res.report.extend_from_slice(&report_line(&answer.edits, &answer.remaining));
+            res.report.extend_from_slice(&report_line(
+                &answer.edits,
+                &answer.remaining,
+                answer.rewrite.as_ref(),
+            ));
         }
         res.counts.lines += 1;
         res.counts.problems += u64::from(answer.status == Status::Problems);
@@ -130,6 +135,8 @@ pub(crate) struct Answer {
     pub(crate) edits: Vec<Diagnostic>,
     /// The errors that stay, of the same line.
     pub(crate) remaining: Vec<Diagnostic>,
+    /// What a prompt cache writes again, of the same line.
+    pub(crate) rewrite: Option<Rewrite>,
     /// Whether errors were found.
     pub(crate) status: Status,
 }
@@ -137,7 +144,7 @@ pub(crate) struct Answer {
 impl Answer {
     /// An answer that changes nothing.
     pub(crate) fn new(json: Vec<u8>, status: Status) -> Self {
-        Answer { json, edits: Vec::new(), remaining: Vec::new(), status }
+        Answer { json, edits: Vec::new(), remaining: Vec::new(), rewrite: None, status }
     }
 
     /// An answer that is written as JSON.
@@ -153,9 +160,13 @@ impl From<(Vec<u8>, bool)> for Answer {
     }
 }
 
-/// The report line of `edits` and of the errors that stay, with its end.
-pub(crate) fn report_line(edits: &[Diagnostic], remaining: &[Diagnostic]) -> Vec<u8> {
-    let mut line = repair_json(edits, remaining);
+/// The report line of `edits`, of the errors that stay and of what a prompt cache writes again, with its end.
+pub(crate) fn report_line(
+    edits: &[Diagnostic],
+    remaining: &[Diagnostic],
+    rewrite: Option<&Rewrite>,
+) -> Vec<u8> {
+    let mut line = repair_json(edits, remaining, rewrite);
     line.push(b'\n');
     line
 }

@@ -244,6 +244,11 @@ pub(crate) struct ReportArgs {
 }
 
 impl ReportArgs {
+    /// Whether one was asked for.
+    pub(crate) fn is_given(&self) -> bool {
+        self.report.is_some()
+    }
+
     /// Opens the report, if one was asked for. Refuses a file that is read from.
     pub(crate) fn open(&self, sources: &Sources) -> Result<Option<Output>, Failure> {
         self.report.as_deref().map(|path| Output::file(path, sources)).transpose()

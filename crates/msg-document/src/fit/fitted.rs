@@ -1,5 +1,6 @@
 //! What came of a compaction: the history, what was done, and both as JSON (CP-70).
 
+use msg_cache::Rewrite;
 use msg_chainast::ChainAst;
 use msg_compact::{Compaction, CompactionRecord, Edit, Outcome, Plan, Totals, Unit, Withheld};
 use msg_core::{Diagnostic, Message, RawJson};
@@ -47,6 +48,8 @@ pub struct Fitted {
     pub(super) text: Option<Vec<u8>>,
     /// The values of the document that are not in what was written, and that were not cut.
     pub(super) lost: Vec<Diagnostic>,
+    /// What a prompt cache writes again, where the document is a request that was changed and written.
+    pub rewrite: Option<Rewrite>,
     /// The row that the document was taken out of, and how.
     pub(super) row: Option<Row>,
 }
@@ -295,6 +298,7 @@ impl Fitted {
                 behind,
             };
             self.lost = cut.lost(source, written);
+            self.rewrite = document.format().rewrite(source, written);
         }
     }
 
@@ -317,6 +321,9 @@ impl Fitted {
             .with("requests", &requests)
             .with("first_changed", &self.first_changed)
             .with("edits", &self.edits());
+        if let Some(rewrite) = &self.rewrite {
+            members = members.with("cache", rewrite);
+        }
         if !self.remaining.is_empty() {
             members = members.with("remaining", &self.remaining);
         }

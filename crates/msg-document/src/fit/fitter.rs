@@ -8,7 +8,8 @@ use std::fmt;
 use msg_chainast::Profile;
 use msg_compact::count::{Calibrated, ToolSpec};
 use msg_compact::{
-    Budget, CacheCost, Pipeline, Plan, Preset, RecordInfo, TokenCounter, Unit, When, policy,
+    Budget, CacheCost, MediaRates, Pipeline, Plan, Preset, RecordInfo, TokenCounter, Unit, When,
+    policy,
 };
 use msg_core::Message;
 
@@ -116,21 +117,22 @@ impl Fitter {
         &self,
         messages: impl Iterator<Item = &'a Message>,
         tools: &[ToolSpec],
+        media: MediaRates,
     ) -> Box<dyn TokenCounter> {
-        counter(self.counter, &self.options, messages, tools)
+        counter((self.counter, media), &self.options, messages, tools)
     }
 }
 
 /// A counter, calibrated by the first of these messages if a usage was reported.
 pub(crate) fn counter<'a>(
-    counter: Counter,
+    (counter, media): (Counter, MediaRates),
     options: &FitOptions,
     messages: impl Iterator<Item = &'a Message>,
     tools: &[ToolSpec],
 ) -> Box<dyn TokenCounter> {
-    let Some(usage) = options.usage else { return counter.make() };
+    let Some(usage) = options.usage else { return counter.make(media) };
     let sent: Vec<Message> = messages.take(usage.messages).cloned().collect();
-    Box::new(Calibrated::from_usage(counter.make(), &sent, tools, usage.prompt_tokens))
+    Box::new(Calibrated::from_usage(counter.make(media), &sent, tools, usage.prompt_tokens))
 }
 
 /// The preset that is named; the balanced one if neither a preset nor policies are.

@@ -18,8 +18,8 @@ mod run;
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
-use msg_compact::TokenCounter;
 use msg_compact::count::{Forge, Script, ToolSpec, Wolo};
+use msg_compact::{MediaRates, TokenCounter};
 use msg_core::RawJson;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
@@ -68,15 +68,16 @@ pub enum Counter {
 }
 
 impl Counter {
-    pub(crate) fn make(self) -> Box<dyn TokenCounter> {
+    /// With media counted by these formulas; the two agents' own estimates keep theirs.
+    pub(crate) fn make(self, media: MediaRates) -> Box<dyn TokenCounter> {
         match self {
-            Counter::Script => Box::new(Script::new()),
+            Counter::Script => Box::new(Script::new().with_media(media)),
             Counter::Forge => Box::new(Forge),
             Counter::Wolo => Box::new(Wolo),
             #[cfg(feature = "bpe")]
-            Counter::O200k => Box::new(Bpe::o200k()),
+            Counter::O200k => Box::new(Bpe::o200k().with_media(media)),
             #[cfg(feature = "bpe")]
-            Counter::Cl100k => Box::new(Bpe::cl100k()),
+            Counter::Cl100k => Box::new(Bpe::cl100k().with_media(media)),
         }
     }
 }

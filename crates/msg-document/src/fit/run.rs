@@ -2,7 +2,7 @@
 
 use msg_chainast::{ChainAst, MessageOrigin, ParseError, RepairOptions};
 use msg_compact::count::ToolSpec;
-use msg_compact::{Compactor, Step, SummaryError, SummaryRequest, TokenIndex};
+use msg_compact::{Compactor, MediaRates, Step, SummaryError, SummaryRequest, TokenIndex};
 use msg_core::{Diagnostic, Message, SeededIds};
 
 use super::answer::{FitAnswer, Reached};
@@ -170,7 +170,7 @@ impl Fitter {
         let original = is_mended.then(|| self.original(&messages, &given));
         let lead = Lead::take(&mut messages, given.beside);
         let Tree { ast, mended, remaining, origins } = self.tree(messages, &lead, &mut ids)?;
-        let counter = self.counter(ast.messages(), given.tools);
+        let counter = self.counter(ast.messages(), given.tools, given.media);
         // What is reported as before is the input, mended or not.
         let input = original.as_ref().map(|it| it.totals(&*counter, given.tools));
         let index = TokenIndex::of(&ast, counter, given.tools).with_beside(lead.messages());
@@ -191,6 +191,7 @@ impl Fitter {
             unit: self.unit,
             limit: budget.and_then(|it| it.usable().ok()),
             first_changed: None,
+            rewrite: None,
             wanted: Wanted::by(&self.options),
             source: None,
             written: None,
@@ -210,7 +211,7 @@ impl Fitter {
         if given.wants_plan || self.options.usage.is_some() {
             return Original::Whole(messages.to_vec());
         }
-        let counter = self.counter(messages.iter(), given.tools);
+        let counter = self.counter(messages.iter(), given.tools, given.media);
         Original::hashed(messages, totals(messages, &*counter, given.tools))
     }
 
@@ -290,17 +291,21 @@ pub(super) struct Given<'a> {
     pub(super) beside: Beside,
     pub(super) tools: &'a [ToolSpec],
     pub(super) wants_plan: bool,
+    /// How images, sound and files are counted.
+    pub(super) media: MediaRates,
 }
 
 impl<'a> Given<'a> {
     fn messages_alone(fitter: &'a Fitter) -> Self {
         let wants_plan = fitter.options.plan;
-        Given { beside: Beside::Nothing, tools: &fitter.tools, wants_plan }
+        let media = MediaRates::default();
+        Given { beside: Beside::Nothing, tools: &fitter.tools, wants_plan, media }
     }
 
     pub(super) fn with(fitter: &'a Fitter, document: &Document) -> Self {
         let wants_plan = fitter.options.plan || document.is_edited_by_plan();
-        Given { beside: document.beside(), wants_plan, ..Given::messages_alone(fitter) }
+        let (beside, media) = (document.beside(), document.media_rates());
+        Given { beside, wants_plan, media, ..Given::messages_alone(fitter) }
     }
 }
 

@@ -13,7 +13,7 @@
 
 use std::ops::Range;
 
-use msg_compact::TokenCounter;
+use msg_compact::{MediaRates, TokenCounter};
 use msg_core::{Message, Part, Role};
 use serde::Deserialize;
 
@@ -98,7 +98,7 @@ impl Document {
     /// # Ok::<(), msg_document::Refusal>(())
     /// ```
     pub fn trim(&mut self, options: &TrimOptions) -> u64 {
-        let counter = options.counter.unwrap_or(Counter::Script).make();
+        let counter = options.counter.unwrap_or(Counter::Script).make(MediaRates::default());
         let Kept { messages, tokens, changed } = trimmed(self.take_messages(), options, &*counter);
         if changed {
             self.put_edited(messages);

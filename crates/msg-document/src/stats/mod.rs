@@ -9,11 +9,11 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use msg_chainast::ChainAst;
-use msg_compact::{TokenIndex, Totals};
-use msg_core::Message;
+use msg_compact::{MediaRates, TokenCounter, TokenIndex, Totals};
+use msg_core::{Message, Part};
 use serde::Serialize;
 
-use crate::document::Document;
+use crate::document::{Document, has_media};
 
 use crate::fit::{Counter, FitOptions, counter, tool_specs};
 use crate::json::to_json;
@@ -41,6 +41,9 @@ pub struct Stats {
     pub sections: Option<Vec<SectionTotals>>,
     /// By tool, the largest first.
     pub tools: Vec<ToolTotals>,
+    /// Images, sound and files; none if there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub media: Option<MediaTotals>,
     /// The largest parts.
     pub largest: Vec<PartTotals>,
     /// The total after each message.
@@ -73,6 +76,33 @@ pub struct ToolTotals {
     pub bytes: u64,
     /// Their tokens.
     pub tokens: u64,
+}
+
+/// What images, sound and files come to.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct MediaTotals {
+    /// How many.
+    pub parts: usize,
+    /// Their tokens.
+    pub tokens: u64,
+    /// The provider by whose documented formula they were counted.
+    pub formula: &'static str,
+}
+
+impl MediaTotals {
+    fn of(messages: &[Message], counter: &dyn TokenCounter) -> Option<Self> {
+        let rates = counter.media();
+        let mut res = MediaTotals { formula: rates.provider(), ..MediaTotals::default() };
+        let parts = messages.iter().flat_map(|it| &it.parts).flat_map(|it| match it {
+            Part::ToolResult(it) => it.content.parts(),
+            other => std::slice::from_ref(other),
+        });
+        for part in parts.filter(|it| has_media(it)) {
+            res.parts += 1;
+            res.tokens += rates.tokens(part);
+        }
+        (res.parts > 0).then_some(res)
+    }
 }
 
 /// A part and what it comes to.
@@ -108,8 +138,8 @@ pub struct PartTotals {
 /// # Ok::<(), msg_document::Refusal>(())
 /// ```
 pub fn stats(json: &[u8], options: &FitOptions) -> Result<Stats, Refusal> {
-    let (messages, options) = read(json, options)?;
-    Ok(Stats::gather(messages, &options))
+    let (messages, options, media) = read(json, options)?;
+    Ok(Stats::gather(messages, &options, media))
 }
 
 /// The tokens of a document: those of [`stats`], without the rest of it.
@@ -124,15 +154,15 @@ pub fn stats(json: &[u8], options: &FitOptions) -> Result<Stats, Refusal> {
 /// # Ok::<(), msg_document::Refusal>(())
 /// ```
 pub fn tokens(json: &[u8], options: &FitOptions) -> Result<u64, Refusal> {
-    let (messages, options) = read(json, options)?;
-    Ok(index(&messages, &options).total().tokens)
+    let (messages, options, media) = read(json, options)?;
+    Ok(index(&messages, &options, media).total().tokens)
 }
 
-/// The messages of a document, and the options with what it says of its own.
+/// The messages of a document, the options with what it says of its own, and how its media are counted.
 fn read<'a>(
     json: &[u8],
     options: &'a FitOptions,
-) -> Result<(Vec<Message>, Cow<'a, FitOptions>), Refusal> {
+) -> Result<(Vec<Message>, Cow<'a, FitOptions>, MediaRates), Refusal> {
     let options = options.of_line(json)?.map_or(Cow::Borrowed(options), Cow::Owned);
     let read = options.read();
     let row = Row::of(json, &read)?;
@@ -143,18 +173,21 @@ fn read<'a>(
         }),
         Some(row) => Document::read(row.only()?, &read),
     };
-    let messages = document?.into_messages();
+    let document = document?;
+    let media = document.media_rates();
+    let messages = document.into_messages();
     let with_tools = match options.for_document(json) {
         Cow::Owned(it) => Cow::Owned(it),
         Cow::Borrowed(_) => options,
     };
-    Ok((messages, with_tools))
+    Ok((messages, with_tools, media))
 }
 
-fn index(messages: &[Message], options: &FitOptions) -> TokenIndex {
+fn index(messages: &[Message], options: &FitOptions, media: MediaRates) -> TokenIndex {
     let tools = tool_specs(options.tools.as_deref());
     let name = options.counter.unwrap_or(Counter::Script);
-    let mut index = TokenIndex::new(counter(name, options, messages.iter(), &tools), &tools);
+    let mut index =
+        TokenIndex::new(counter((name, media), options, messages.iter(), &tools), &tools);
     // None of them grows, which pushing would prepare for.
     index.replace(0..0, messages);
     index
@@ -166,10 +199,11 @@ impl Stats {
         to_json(self)
     }
 
-    /// Counts everything. Linear in the conversation.
-    pub fn gather(messages: Vec<Message>, options: &FitOptions) -> Self {
-        let index = index(&messages, options);
+    /// Counts everything, media by these formulas ([`Document::media_rates`]). Linear in the conversation.
+    pub fn gather(messages: Vec<Message>, options: &FitOptions, media: MediaRates) -> Self {
+        let index = index(&messages, options, media);
         let top = options.top.unwrap_or(DEFAULT_TOP);
+        let media = MediaTotals::of(&messages, index.counter());
         let (by_tool, largest) = Gatherer::new(&index, top).of(&messages);
         let total = index.total();
         Stats {
@@ -181,6 +215,7 @@ impl Stats {
             roles: index.roles().map(|(role, it)| (role.to_string(), it)).collect(),
             growth: growth(&index),
             tools: by_tool,
+            media,
             largest,
             sections: sections(messages, &index),
         }

@@ -44,7 +44,7 @@ impl Run<'_> {
                 };
                 let status = Status::of(answer.is_clean());
                 let json = answer.take_document().unwrap_or_default();
-                return Ok(Answer { json, edits, remaining, status });
+                return Ok(Answer { edits, remaining, ..Answer::new(json, status) });
             }
             Ok(Answer::new(answer.to_json(), Status::of(answer.is_clean())))
         })
@@ -130,6 +130,9 @@ impl Run<'_> {
         }
         if !args.json && !cx.quiet {
             cx.note(&summary_line(&fitted));
+            if let Some(rewrite) = &fitted.rewrite {
+                cx.note(&format!("prompt cache: {rewrite}\n"));
+            }
         }
         // What does not fit is not printed: a file stays as it is.
         let Some(text) = text else { return Ok(status) };

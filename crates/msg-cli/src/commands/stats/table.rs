@@ -19,6 +19,12 @@ pub(super) fn draw(stats: &Stats) -> String {
         how_counted(&stats.counter),
         stats.base
     );
+    if let Some(it) = &stats.media {
+        let (parts, tokens) =
+            (plural(it.parts, "image, sound or file part"), plural(it.tokens, "token"));
+        writeln!(text, "{parts}: {tokens} of these, by the formula that {} documents", it.formula)
+            .expect("because a String takes all");
+    }
     for block in blocks(stats) {
         text.push('\n');
         let names = block.iter().map(|it| it.name.width());
