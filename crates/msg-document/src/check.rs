@@ -201,7 +201,9 @@ impl Document {
     /// What the chain rules and the profile say, without what the reader found odd.
     pub fn check_chain(&self, options: &CheckOptions) -> Vec<Diagnostic> {
         let messages = self.messages();
-        let (rules, profile) = self.rules(options.chain, options.profile.as_ref());
+        let (mut rules, profile) = self.rules(options.chain, options.profile.as_ref());
+        // Its calls are run after it was read. A repair makes a whole conversation of it, in which they have results.
+        rules.open |= !rules.request && self.is_lone_answer();
         let judge = |messages: &[Message], rules: msg_chainast::CheckOptions| {
             msg_chainast::check(messages, profile.as_deref(), &rules)
         };

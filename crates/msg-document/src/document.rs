@@ -222,6 +222,15 @@ impl Document {
         self.content.around.side()
     }
 
+    /// Whether it is an answer without what was asked, in a list and not in the response that it came in: a response that
+    /// was converted, or a message that is still to be appended.
+    pub(crate) fn is_lone_answer(&self) -> bool {
+        let messages = self.messages();
+        !messages.is_empty()
+            && messages.iter().all(|it| it.role == Role::Assistant)
+            && self.head().is_none_or(|it| it.model.is_none())
+    }
+
     /// Whether the messages go on with a conversation that the provider has, so that they may begin with
     /// results whose calls are there (OA-14).
     pub fn is_continued(&self) -> bool {

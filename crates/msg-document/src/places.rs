@@ -49,12 +49,12 @@ impl Document {
         let Ok(text) = std::str::from_utf8(source) else { return };
         let messages = self.messages();
         let listed = listed(text, messages).unwrap_or(None);
-        let lines = LineStarts::new(text);
+        let lines = Lines::new(text);
         for it in found.iter_mut().filter(|it| it.at.line.is_none()) {
             if it.at.pointer.is_some() {
                 let pointer = it.at.pointer.as_deref().unwrap_or_default();
                 if let Some(start) = follow(text, 0, pointer) {
-                    (it.at.line, it.at.column) = lines.of(text, start);
+                    (it.at.line, it.at.column) = lines.of(start);
                 }
                 continue;
             }
@@ -72,7 +72,7 @@ impl Document {
             });
             let (offset, below) = below.unwrap_or_default();
             it.at.pointer = Some(format!("{}/{index}{below}", listed.pointer));
-            (it.at.line, it.at.column) = lines.of(text, start + offset);
+            (it.at.line, it.at.column) = lines.of(start + offset);
         }
     }
 }
@@ -181,19 +181,45 @@ fn follow(text: &str, start: usize, pointer: &str) -> Option<usize> {
     Some(at)
 }
 
-/// Where the lines of a text begin.
-struct LineStarts(Vec<usize>);
+/// The lines of a text, and how many characters are before each of its blocks: a document of one line may have as many
+/// findings as messages.
+struct Lines<'t> {
+    text: &'t [u8],
+    starts: Vec<usize>,
+    before: Vec<usize>,
+}
 
-impl LineStarts {
-    fn new(text: &str) -> Self {
-        let ends = memchr::memchr_iter(b'\n', text.as_bytes());
-        LineStarts(std::iter::once(0).chain(ends.map(|it| it + 1)).collect())
+/// Characters are counted once for so many bytes.
+const BLOCK: usize = 4096;
+
+impl<'t> Lines<'t> {
+    fn new(text: &'t str) -> Self {
+        let text = text.as_bytes();
+        let ends = memchr::memchr_iter(b'\n', text);
+        let starts = std::iter::once(0).chain(ends.map(|it| it + 1)).collect();
+        let mut sum = 0;
+        let ends = text.chunks(BLOCK).map(|it| {
+            sum += chars(it);
+            sum
+        });
+        let before = std::iter::once(0).chain(ends).collect();
+        Lines { text, starts, before }
     }
 
     /// Line and column, in characters, from 1.
-    fn of(&self, text: &str, offset: usize) -> (Option<usize>, Option<usize>) {
-        let line = self.0.partition_point(|it| *it <= offset);
-        let column = text[self.0[line - 1]..offset].chars().count() + 1;
+    fn of(&self, offset: usize) -> (Option<usize>, Option<usize>) {
+        let line = self.starts.partition_point(|it| *it <= offset);
+        let column = self.chars_before(offset) - self.chars_before(self.starts[line - 1]) + 1;
         (Some(line), Some(column))
     }
+
+    fn chars_before(&self, offset: usize) -> usize {
+        let block = offset / BLOCK;
+        self.before[block] + chars(&self.text[block * BLOCK..offset])
+    }
+}
+
+/// How many characters begin in these bytes of a text.
+fn chars(bytes: &[u8]) -> usize {
+    bytes.iter().filter(|it| **it & 0xc0 != 0x80).count()
 }

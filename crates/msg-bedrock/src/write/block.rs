@@ -16,7 +16,7 @@ use crate::shape::{BEDROCK, CACHE_POINT, CITATIONS, GUARD};
 use crate::{Cache, Thinking, Unsigned, WriteOptions};
 
 /// The content of a result that holds nothing: the service refuses a list without a block (BR-7).
-const NO_OUTPUT: &str = r#"[{"text":""}]"#;
+const NO_OUTPUT: &str = r#"[{"text":"(no content)"}]"#;
 
 /// The canonical form of a part that was read, without a cache point.
 pub(crate) fn canonical_block(part: &Part, depth: Depth) -> Vec<u8> {
@@ -190,6 +190,8 @@ impl Writer<'_> {
         let mut content = Vec::new();
         if parts.is_empty() && self.purpose == Purpose::Convert {
             content.extend_from_slice(NO_OUTPUT.as_bytes());
+            let text = "a result without content is refused, written as `(no content)`";
+            self.objects.losses.warn("convert::value-changed", Some(at), text);
         } else {
             Json::new(&mut content).array(parts, |out, one| {
                 out.value(|out| self.result_block(at, one, out));

@@ -25,7 +25,7 @@ use self::walk::{Breach, Inner, Walk};
 use crate::format::Format;
 
 /// What other rules find of a value that has the wrong shape.
-const SAME_ERRORS: [&str; 16] = [
+const SAME_ERRORS: [&str; 17] = [
     "chain::duplicate-call-id",
     "chain::empty-call-id",
     "chain::empty-result-id",
@@ -38,6 +38,7 @@ const SAME_ERRORS: [&str; 16] = [
     "profile::empty-text",
     "profile::file-type",
     "profile::image-type",
+    "profile::media-place",
     "profile::part-without-type",
     "profile::server-tool",
     "profile::shape",

@@ -226,8 +226,13 @@ impl Document {
     ) -> Report {
         let report = self.write_messages(to, &options.write, out);
         let gone = emptied(&self.content.messages, &report);
-        // Writers of the other formats leave them out themselves.
-        if gone.is_empty() || !matches!(to.name(), "plain" | "sharegpt" | "turns" | "langchaingo") {
+        // Writers of the other formats leave them out themselves; that of chat messages keeps one that is alone.
+        let leaves_out = match to.name() {
+            "plain" | "sharegpt" | "turns" | "langchaingo" => false,
+            "openai" => self.content.messages.len() > 1,
+            _ => true,
+        };
+        if gone.is_empty() || leaves_out {
             return report;
         }
         let is_gone = |at: Option<usize>| at.is_some_and(|at| gone.contains(&at));

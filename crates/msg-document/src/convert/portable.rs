@@ -103,13 +103,14 @@ fn portable(part: &Part, to: &str) -> Option<Part> {
 
 /// A call that a client runs, or its output; none for what the provider runs itself.
 fn client_run(it: &Other, value: &Value) -> Option<Part> {
-    const FAMILIES: [(&str, &str); 4] = [
+    const FAMILIES: [(&str, &str); 5] = [
         ("local_shell", "action"),
         ("shell", "action"),
         ("apply_patch", "operation"),
         ("computer", "action"),
+        ("tool_search", "arguments"),
     ];
-    let pairing = it.pairing()?;
+    let pairing = it.pairing().filter(|it| !it.is_hosted && !it.id.is_empty())?;
     let (name, member) = FAMILIES.into_iter().find(|row| row.0 == pairing.family)?;
     if pairing.side == PairSide::Call {
         let plural = format!("{member}s");
@@ -117,8 +118,9 @@ fn client_run(it: &Other, value: &Value) -> Option<Part> {
             [member, plural.as_str()].into_iter().find_map(|name| member_of(it, name))?;
         return Some(Part::ToolCall(ToolCall::new(pairing.id, name, arguments.text())));
     }
-    let output = member_of(it, "output")?;
-    let content = match (value.get("output")?, value.pointer("/output/image_url")) {
+    let member = if name == "tool_search" { "tools" } else { "output" };
+    let output = member_of(it, member)?;
+    let content = match (value.get(member)?, value.pointer("/output/image_url")) {
         (_, Some(Value::String(url))) => Part::Image(Image::from_url(url)),
         (Value::String(text), _) => Part::text(text),
         _ => Part::text(output.text()),

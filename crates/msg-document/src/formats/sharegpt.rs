@@ -8,7 +8,7 @@
 //! ```
 
 use msg_codec::codec::{Body, Context, Losses, Want, text_of};
-use msg_core::{Message, Origin, Part, RawJson, Report, Role, Severity, ToolCall};
+use msg_core::{Message, Origin, Part, RawJson, Report, Role, ToolCall};
 use msg_json::Writer;
 use msg_session::ShareGptTurns;
 
@@ -132,8 +132,6 @@ impl Form for ShareGpt {
             turn(from, text.as_deref().unwrap_or_default());
         }
         if !calls.is_empty() {
-            let text = "ids are counted anew: a call has none here";
-            losses.note(Severity::Info, "convert::lost-member", None, text);
             turn("function_call", &call_text(&calls));
         }
         results.iter().for_each(|it| turn("observation", &it.content.text()));

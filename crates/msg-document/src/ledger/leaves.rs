@@ -33,6 +33,8 @@ pub(super) struct Leaf<'t> {
     pub(super) text: &'t str,
     /// Whether its name is data, too.
     pub(super) is_free: bool,
+    /// Whether it is the only member of its object.
+    pub(super) is_only: bool,
     /// Whether it is a string with escapes that a writer need not use.
     is_spelled_freely: bool,
 }
@@ -132,7 +134,9 @@ fn walk_in(
             Token::Text { source, is_spelled_freely } => (source, is_spelled_freely),
             Token::Scalar(text) => (text, false),
         };
-        let leaf = Leaf { name: frame.name, text, is_free: frame.is_free, is_spelled_freely };
+        let is_only = !frame.is_list && frame.index == 0 && tokens.peek_byte() == Some(b'}');
+        let (name, is_free) = (frame.name, frame.is_free);
+        let leaf = Leaf { name, text, is_free, is_only, is_spelled_freely };
         if leaf.is_free || !in_a_string(leaf, &frames, visit) {
             visit(leaf, &frames);
         }

@@ -95,7 +95,7 @@ fn unaccounted(
     if missing.is_empty() && more == 0 {
         return Vec::new();
     }
-    let accounts = Accounts::of(told.report);
+    let accounts = Accounts::of(told);
     let is_told = |it: &Missing, of: &Diagnostic| {
         rules::names(&of.message(), &it.steps) || rules::says_change(of, it.said())
     };
@@ -123,12 +123,15 @@ struct Accounts<'a> {
     messages: HashMap<usize, Vec<(&'a Diagnostic, Scope)>>,
     /// Those of the body.
     body: Vec<&'a Diagnostic>,
+    /// Whether a part is in a list of its message, so that a member of the message itself is in none.
+    has_part_lists: bool,
 }
 
 impl<'a> Accounts<'a> {
-    fn of(report: &'a [Diagnostic]) -> Self {
-        let mut res = Accounts { messages: HashMap::new(), body: Vec::new() };
-        for it in report {
+    fn of(told: &Told<'a>) -> Self {
+        let has_part_lists = matches!(told.from, "openai" | "anthropic" | "gemini" | "bedrock");
+        let mut res = Accounts { messages: HashMap::new(), body: Vec::new(), has_part_lists };
+        for it in told.report {
             match (rules::scope(it), it.at.message) {
                 (Scope::Nothing, _) => {}
                 (scope, Some(at)) => res.messages.entry(at).or_default().push((it, scope)),
@@ -149,8 +152,10 @@ impl<'a> Accounts<'a> {
     /// As [`Accounts::covers`], of a value that is in none of the messages as they were read: what is said of a part is
     /// not said of it, and an odd value that the reader noted is not this one.
     fn covers_near(&self, message: usize, steps: &[String]) -> bool {
+        let mut inner = steps.iter().skip_while(|it| !it.bytes().all(|it| it.is_ascii_digit()));
+        let may_be_of_part = !self.has_part_lists || inner.nth(2).is_some();
         self.messages.get(&message).into_iter().flatten().any(|(it, scope)| match scope {
-            Scope::Place => rules::is_of_all(it),
+            Scope::Place => rules::is_of_all(it) && (may_be_of_part || rules::is_of_message(it)),
             _ => rules::names(&it.message(), steps),
         })
     }

@@ -53,6 +53,7 @@ impl Lacking {
         if let Some(name) = rules::beside(told, leaf, way) {
             self.behind.insert(name.to_owned());
         } else if told.lacks_ids && rules::is_id(leaf) {
+            self.behind.insert(leaf.name.to_owned());
         } else if self.missing.len() < CANDIDATES {
             self.missing.push(Missing::of(key, leaf, way, told.is_one));
         } else {
@@ -124,8 +125,9 @@ impl Written {
                 words.take(it.name());
             }
             let mut spellings = rules::spellings(it.name(), &it.said).into_iter();
-            let is_negative = !it.is_text && it.said.starts_with('-');
-            let is_there = is_synonym || !is_negative && spellings.any(|it| words.take(&it)) || {
+            // The digits of `1.0` are the words of other numbers.
+            let is_one_word = it.is_text || !it.said.contains(['-', '.']);
+            let is_there = is_synonym || is_one_word && spellings.any(|it| words.take(&it)) || {
                 searches = searches.saturating_sub(1);
                 searches > 0 && find(words.joined.as_bytes(), it.said.as_bytes()).is_some()
             };

@@ -186,7 +186,7 @@ pub(super) fn scope(it: &Diagnostic) -> Scope {
     let code = it.code.as_str();
     if MOVES.contains(&code) {
         Scope::Nothing
-    } else if code == "convert::lost-member" || !removes(it) {
+    } else if matches!(code, "convert::lost-member" | "profile::empty-text") || !removes(it) {
         Scope::Named
     } else {
         Scope::Place
@@ -196,6 +196,13 @@ pub(super) fn scope(it: &Diagnostic) -> Scope {
 /// Whether a finding accounts for all of a message: it was left out, or an edit made something else of it.
 pub(super) fn is_of_all(it: &Diagnostic) -> bool {
     let is_gone = |fix: &str| GONE.iter().any(|it| fix.starts_with(it));
+    it.code == "convert::lost-message" || it.fix.as_deref().is_some_and(is_gone)
+}
+
+/// Whether a finding says that a message is left out.
+pub(super) fn is_of_message(it: &Diagnostic) -> bool {
+    let names = |fix: &str| fix.contains("message") || fix.contains("result");
+    let is_gone = |fix: &str| matches!(fix, "dropped" | "cut") || names(fix);
     it.code == "convert::lost-message" || it.fix.as_deref().is_some_and(is_gone)
 }
 
@@ -290,6 +297,20 @@ fn is_setting(leaf: &Leaf<'_>, way: &[Frame<'_>]) -> bool {
         && way.get(1).is_some_and(|it| !it.is_list && !CONVERSATION.contains(&it.name))
 }
 
+/// Whether a word is one of the format: what is in a list or an object under its name is a value, and so is what no
+/// format would say there, and the kind of a marker, which has no other member (`"cache_control":{"type":"ephemeral"}`).
+fn is_alone(leaf: &Leaf<'_>, way: &[Frame<'_>]) -> bool {
+    let outer = |n: usize| way.len().checked_sub(n).map(|at| way[at]);
+    let is_in_list = outer(1).is_some_and(|it| it.is_list);
+    let is_in_message = way.iter().skip(1).any(|it| it.is_list);
+    let is_marker = leaf.is_only && is_in_message && outer(2).is_some_and(|it| !it.is_list);
+    let may_be_word = match leaf.text.strip_prefix('"') {
+        Some(text) => !text.contains([' ', '\\']),
+        None => leaf.name == "index" || matches!(leaf.text, "true" | "false" | "null"),
+    };
+    !is_in_list && !is_marker && may_be_word
+}
+
 /// Whether a value says nothing but what the form of the document is.
 pub(super) fn is_form(leaf: &Leaf<'_>, way: &[Frame<'_>]) -> bool {
     if leaf.is_free {
@@ -299,9 +320,7 @@ pub(super) fn is_form(leaf: &Leaf<'_>, way: &[Frame<'_>]) -> bool {
             OPENAPI[1].contains(&leaf.name) && way.iter().any(|it| OPENAPI[0].contains(&it.name));
         return is_content || is_openapi || leaf.text == "{}" && is_of_application(leaf.name);
     }
-    // A word is alone: what is in a list or an object under its name is a value.
-    let is_alone = way.last().is_none_or(|it| !it.is_list);
-    if is_word(leaf.name) && is_alone || is_setting(leaf, way) {
+    if is_word(leaf.name) && is_alone(leaf, way) || is_setting(leaf, way) {
         return true;
     }
     if matches!(leaf.text, "\"\"" | "null" | "[]" | "{}" | "false") {
@@ -423,6 +442,11 @@ pub(super) fn is_thought(leaf: &Leaf<'_>) -> bool {
 
 /// Another word for a value, in formats that have no member for it.
 pub(super) fn synonym(leaf: &Leaf<'_>) -> Option<&'static str> {
-    let is_error = matches!(leaf.name, "is_error" | "isError") && leaf.text == "true";
-    is_error.then_some("Error")
+    match leaf.text {
+        "true" if matches!(leaf.name, "is_error" | "isError") => Some("Error"),
+        // Cache points of Anthropic and of Bedrock.
+        "\"ephemeral\"" => Some("default"),
+        "\"default\"" => Some("ephemeral"),
+        _ => None,
+    }
 }

@@ -92,6 +92,13 @@ impl Skeleton {
         if !self.is_judged(options.profile.as_ref(), options.chain) || options.messages.is_some() {
             return None;
         }
+        // Whether it is a request, whose calls have results, tells only the whole document.
+        let may_be_answer = self.document.is_lone_answer();
+        if may_be_answer
+            && self.document.messages().iter().any(|it| it.tool_calls().next().is_some())
+        {
+            return None;
+        }
         let may_list_members = options.profile.is_some() && !self.nulls.is_empty();
         let checked = self.document.check(options);
         let is_whole = checked.diagnostics.is_empty() || !may_list_members;

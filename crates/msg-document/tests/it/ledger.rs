@@ -8,6 +8,9 @@ use msg_document::{
 };
 use serde::Deserialize;
 
+use crate::laws::closure::{
+    conversions_for_a_provider_are_mended, conversions_make_nothing_worse, is_sound, profile_of,
+};
 use crate::laws::ledger::{conversions_account_for_all, mutant, repairs_account_for_all};
 
 #[derive(Deserialize)]
@@ -73,6 +76,26 @@ fn conversions_of_the_suites_account_for_every_text() {
     for (from, text) in documents() {
         for to in &targets {
             failed.extend(conversions_account_for_all(text.as_bytes(), Some(from), *to).err());
+        }
+    }
+    expect_none(&failed);
+}
+
+#[test]
+fn conversions_of_the_suites_make_nothing_worse() {
+    let names = ["openai", "anthropic", "gemini", "responses", "bedrock", "interactions"];
+    let targets = names.map(|it| it.parse::<Format>().expect("because it is a format"));
+    assert!(targets.iter().all(|it| profile_of(*it).is_some()), "each has a provider");
+    // What was made for each target from a message of its own has members of all of them.
+    let mut documents = documents();
+    documents.retain(|it| it.0.name() != "native");
+    let n_sound = documents.iter().filter(|it| is_sound(it.1.as_bytes(), it.0)).count();
+    assert!(n_sound > 200, "only {n_sound} are sound");
+    let mut failed = Vec::new();
+    for (from, text) in documents {
+        for to in targets {
+            failed.extend(conversions_make_nothing_worse(text.as_bytes(), from, to).err());
+            failed.extend(conversions_for_a_provider_are_mended(text.as_bytes(), from, to).err());
         }
     }
     expect_none(&failed);

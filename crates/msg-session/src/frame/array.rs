@@ -120,9 +120,13 @@ pub(crate) fn read_at<'a>(bytes: &'a [u8], paths: &[&str]) -> Array<'a> {
 
 impl Array<'_> {
     fn not_readable(mut self) -> Self {
-        let message = "the document has no list of records where one must be";
-        let place = Place::line(1);
-        self.findings.push(Finding::error("session::not-readable", place, message));
+        let (code, message) = match self.text.trim_matches(BLANKS).is_empty() {
+            true => ("session::empty-session", "no records"),
+            false => {
+                ("session::not-readable", "the document has no list of records where one must be")
+            }
+        };
+        self.findings.push(Finding::error(code, Place::line(1), message));
         self
     }
 }

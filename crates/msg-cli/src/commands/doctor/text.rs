@@ -72,7 +72,8 @@ fn show_named(named: &[Place], findings: &[Finding], res: &mut String) {
             |it: &&Finding| matches!(it.code.as_str(), "session::too-long" | "session::not-found");
         let here = findings
             .iter()
-            .filter(|it| key(&it.at) == key(place) && (it.fix.is_some() || is_about_all(it)));
+            .filter(|it| key(&it.at) == key(place))
+            .filter(|it| it.fix.is_some() || it.is_error() || is_about_all(it));
         here.map(|it| it.code.as_str()).collect()
     };
     // Where a mend changes something is what matters.
