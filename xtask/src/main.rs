@@ -21,7 +21,6 @@ mod mutants;
 mod npm;
 mod picture;
 mod python;
-mod ready;
 mod release;
 mod sh;
 mod tidy;
@@ -56,8 +55,10 @@ usage: cargo xtask TASK
   interop agents [AGENT...]     let agents resume sessions that msg moved and mended (needs python3 and npm)
   npm [bench|pack]              build and test the npm package, measure it, or only build it (needs node and npm)
   interop hooks [NAME]          run the hooks of the Python package in the real frameworks
+  interop relay [bench]         let SDKs, Claude Code and Codex talk through the example gateway, or measure it beside LiteLLM
   python [engines | wheel]      build and test the Python package (needs python3; pip fetches the rest)
-  release check                 whether everything is ready: tree, changelog, semver, dry run of publication
+  release check [--offline]     whether everything is ready: tree, changelog, versions, metadata, names, semver, dry run
+  release build [PART...]       build crates, npm package, wheel and program into target/, try them, write checksums
   release LEVEL [--dry-run]     major, minor, patch or X.Y.Z: set versions, date the changelog
 ";
 
@@ -89,7 +90,6 @@ fn run(args: &[&str]) -> Res {
         "interop" => interop::run(&workspace, args),
         "npm" => npm::run(&workspace, args),
         "python" => python::run(&workspace, args),
-        "release" if args == ["check"] => ready::run(&workspace),
         "release" => release::run(&workspace, args),
         "help" | "--help" | "-h" => {
             print!("{USAGE}");

@@ -28,7 +28,7 @@ const ENGINES: &[&str] = &[
 pub(crate) fn run(workspace: &Workspace, args: &[&str]) -> Res {
     let (packages, marked): (Vec<&str>, &str) = match args {
         [] => (TOOLS.to_vec(), "not engine"),
-        ["wheel"] => return wheel(workspace),
+        ["wheel"] => return wheel(workspace).map(|_| ()),
         ["engines"] => ([TOOLS, ENGINES].concat(), "engine"),
         args => return crate::no_more(args),
     };
@@ -57,8 +57,8 @@ pub(crate) fn run(workspace: &Workspace, args: &[&str]) -> Res {
 }
 
 /// The wheel of a release in a fresh environment: how large it is, how long `pip install` takes, and that the program and
-/// the module work there (RE-21).
-fn wheel(workspace: &Workspace) -> Res {
+/// the module work there (RE-21). Gives its path.
+pub(crate) fn wheel(workspace: &Workspace) -> Res<String> {
     let root = workspace.root.join("crates/msg-python");
     let target = target(workspace);
     sh::run(
@@ -87,7 +87,8 @@ fn wheel(workspace: &Workspace) -> Res {
     let works = "import msg; assert not msg.check([{'role': 'assistant', 'content': 'hi'}])";
     sh::run(&bare, &python, &["-c", works], &[])?;
     sh::run(&bare, &python, &["-m", "msg", "--version"], &[])?;
-    sh::run(&bare, &bare.join("bin").join(program).display().to_string(), &["--version"], &[])
+    sh::run(&bare, &bare.join("bin").join(program).display().to_string(), &["--version"], &[])?;
+    Ok(wheel)
 }
 
 /// Where builds are.

@@ -24,7 +24,8 @@ pub(crate) fn check(house: &House<'_>, breaches: &mut Vec<String>) -> Res {
 
 /// The packages of the main workspace; the fuzz targets and the Python package are workspaces of their own.
 fn is_member(path: &str) -> bool {
-    let others = ["xtask/fuzz/", "crates/msg-python/", "crates/msg-wasm/"];
+    let others =
+        ["xtask/fuzz/", "crates/msg-python/", "crates/msg-wasm/", "crates/msg-relay/gateway/"];
     path != "Cargo.toml" && !others.iter().any(|it| path.starts_with(it))
 }
 

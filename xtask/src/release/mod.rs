@@ -1,18 +1,62 @@
 //! `cargo xtask release`: sets the version everywhere and dates the changelog. It tags, publishes and
 //! commits nothing: that is done by the person who read the difference.
+//!
+//! ```text
+//! release check                 is the tree ready, are the names ours       ready, names, versions
+//! release LEVEL                 the new version, everywhere                 here
+//! release build                 crates, wheels, npm package, program        artefacts
+//! ```
+
+mod artefacts;
+mod names;
+mod ready;
+mod versions;
 
 use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde_json::Value;
 
 use crate::workspace::Workspace;
 use crate::{Res, codegen, sh};
 
 type Version = [u64; 3];
 
+/// The name of the Python and the npm package.
+const DISTRIBUTION: &str = "msg-conversations";
+
 pub(crate) fn run(workspace: &Workspace, args: &[&str]) -> Res {
+    match args {
+        ["check"] => ready::run(workspace, names::check),
+        ["check", "--offline"] => ready::run(workspace, |_| Ok(())),
+        ["build", parts @ ..] => artefacts::run(workspace, parts),
+        args => set(workspace, args),
+    }
+}
+
+/// The packages of the workspace that go to crates.io.
+fn packages(workspace: &Workspace) -> Res<Vec<Value>> {
+    let args = ["metadata", "--no-deps", "--format-version", "1"];
+    let all: Value = serde_json::from_str(&sh::read(&workspace.root, &sh::cargo(), &args)?)?;
+    let packages = all["packages"].as_array().cloned().unwrap_or_default();
+    // An empty list of registries is `publish = false`.
+    let is_kept = |it: &Value| it["publish"].as_array().is_some_and(Vec::is_empty);
+    Ok(packages.into_iter().filter(|it| !is_kept(it)).collect())
+}
+
+fn published_crates(workspace: &Workspace) -> Res<Vec<String>> {
+    let packages = packages(workspace)?;
+    Ok(packages.iter().filter_map(|it| it["name"].as_str()).map(str::to_owned).collect())
+}
+
+fn set(workspace: &Workspace, args: &[&str]) -> Res {
     let (level, dry_run) = match args {
         [level] => (*level, false),
         [level, "--dry-run"] | ["--dry-run", level] => (*level, true),
-        _ => return Err("usage: cargo xtask release major|minor|patch|X.Y.Z [--dry-run]".into()),
+        _ => {
+            return Err(
+                "usage: cargo xtask release check|build|major|minor|patch|X.Y.Z [--dry-run]".into(),
+            );
+        }
     };
     let manifest = workspace.read("Cargo.toml")?;
     let old = current(&manifest)?;
@@ -21,10 +65,14 @@ pub(crate) fn run(workspace: &Workspace, args: &[&str]) -> Res {
         return Err(format!("{} does not follow {}", show(new), show(old)).into());
     }
     let since = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs() / 86_400;
-    let changes = [
-        ("Cargo.toml", set_version(&manifest, old, new)),
-        ("CHANGELOG.md", date_changelog(&workspace.read("CHANGELOG.md")?, new, &date(since))?),
-    ];
+    versions::check(workspace)?;
+    let changelog = date_changelog(&workspace.read("CHANGELOG.md")?, new, &date(since))?;
+    let mut changes =
+        vec![("Cargo.toml", set_version(&manifest, old, new)), ("CHANGELOG.md", changelog)];
+    for (path, head) in &versions::PLACES[1..] {
+        let text = workspace.read(path)?;
+        changes.push((path, versions::with_version(&text, head, &show(old), &show(new))));
+    }
     println!("{} -> {}", show(old), show(new));
     for (path, text) in changes {
         show_changes(path, &workspace.read(path)?, &text);
@@ -38,14 +86,10 @@ pub(crate) fn run(workspace: &Workspace, args: &[&str]) -> Res {
         return Ok(());
     }
     // The lock files and the man pages repeat the version.
-    let cargo = sh::cargo();
-    sh::run(&workspace.root, &cargo, &["update", "--workspace", "--offline"], &[])?;
-    sh::run(
-        &workspace.root.join("xtask/fuzz"),
-        &cargo,
-        &["update", "--workspace", "--offline"],
-        &[],
-    )?;
+    for folder in versions::LOCKED {
+        let update = ["update", "--workspace", "--offline"];
+        sh::run(&workspace.root.join(folder), &sh::cargo(), &update, &[])?;
+    }
     codegen::run(workspace, &[])
 }
 

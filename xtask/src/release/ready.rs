@@ -1,5 +1,6 @@
 //! `cargo xtask release check`: whether the tree could be released as it is. It changes nothing.
 
+use super::{packages, versions};
 use crate::workspace::Workspace;
 use crate::{Res, sh, tidy};
 
@@ -7,10 +8,13 @@ use crate::{Res, sh, tidy};
 type Check = fn(&Workspace) -> Res;
 
 /// Runs every check and names those that fail, so that one run shows everything.
-pub(crate) fn run(workspace: &Workspace) -> Res {
-    let checks: [(&str, Check); 5] = [
+pub(super) fn run(workspace: &Workspace, names: Check) -> Res {
+    let checks: [(&str, Check); 8] = [
         ("clean tree", clean_tree),
         ("changelog", changelog),
+        ("one version", versions::check),
+        ("metadata", metadata),
+        ("names", names),
         ("tidy", |it| tidy::run(it, &[])),
         ("compatible with the last release", semver),
         ("publication of every crate, dry run", publication),
@@ -42,6 +46,42 @@ fn changelog(workspace: &Workspace) -> Res {
     }
     Ok(())
 }
+
+/// What the registries show of every package: nothing is missing, and no address is a placeholder.
+fn metadata(workspace: &Workspace) -> Res {
+    let mut missing = Vec::new();
+    for package in packages(workspace)? {
+        for member in ["description", "license", "repository", "homepage", "documentation"] {
+            match package[member].as_str() {
+                None | Some("") => missing.push(format!("{} has no {member}", package["name"])),
+                Some(text) if text.contains(PLACEHOLDER) => {
+                    missing.push(format!("{member} of {} is a placeholder", package["name"]));
+                }
+                Some(_) => {}
+            }
+        }
+    }
+    for (path, member) in [
+        ("crates/msg-python/pyproject.toml", "Source = \""),
+        ("crates/msg-wasm/npm/package.json", "\"repository\": "),
+    ] {
+        let text = workspace.read(path)?;
+        match text.lines().find(|it| it.trim_start().starts_with(member)) {
+            None => missing.push(format!("{path} has no address of the source")),
+            Some(line) if line.contains(PLACEHOLDER) => {
+                missing.push(format!("the address in {path} is a placeholder"));
+            }
+            Some(_) => {}
+        }
+    }
+    match missing.is_empty() {
+        true => Ok(()),
+        false => Err(missing.join("\n").into()),
+    }
+}
+
+/// The host of addresses that are not known yet.
+const PLACEHOLDER: &str = "//example.org/";
 
 /// Needs a release to compare with, and cargo-semver-checks; says which of them is missing.
 fn semver(workspace: &Workspace) -> Res {
