@@ -10,6 +10,9 @@
 //! `cargo xtask interop agents [AGENT...]`: whether the agents' own programs resume what `msg` moved and mended. They talk
 //! to a fake provider on 127.0.0.1, which refuses calls and results that do not fit together.
 //!
+//! `cargo xtask interop relay`: whether the SDKs of three providers, Claude Code and Codex can talk through the gateway of
+//! `msg-relay`, to a fake provider of each API. `cargo xtask interop relay bench` measures it beside LiteLLM's proxy.
+//!
 //! `cargo xtask interop [FOLDER]…` also reads the captures (`*.sse`) in these folders. The libraries and programs are
 //! fetched into `target/interop`. Nothing of it is part of `cargo test` or `cargo xtask ci`.
 
@@ -126,6 +129,8 @@ pub(crate) fn run(workspace: &Workspace, args: &[&str]) -> Res {
         ["hooks"] => return hooks(workspace, None),
         ["hooks", name] => return hooks(workspace, Some(name)),
         ["agents", named @ ..] => return agents(workspace, named),
+        ["relay"] => return relay(workspace),
+        ["relay", "bench"] => return relay_bench(workspace),
         _ => {}
     }
     let root = &workspace.root;
@@ -162,6 +167,45 @@ fn agents(workspace: &Workspace, named: &[&str]) -> Res {
     let program = target.join("debug/msg").display().to_string();
     let args = [&["benches/scripts/agent_programs.py", &program, &prefix], named].concat();
     sh::run(root, "python3", &args, &[])
+}
+
+/// The gateway, built in a workspace of its own.
+fn gateway(workspace: &Workspace) -> Res<String> {
+    let root = workspace.root.join("crates/msg-relay/gateway");
+    let target = python::target(workspace);
+    let folder = target.display().to_string();
+    let build = ["build", "--quiet", "--release", "--locked", "--target-dir", &folder];
+    sh::run(&root, &sh::cargo(), &build, &[])?;
+    Ok(target.join("release/msg-relay-gateway").display().to_string())
+}
+
+/// Lets SDKs and two agents talk through the gateway; the table is printed.
+fn relay(workspace: &Workspace) -> Res {
+    let root = &workspace.root;
+    let prefix = python::target(workspace).join("interop");
+    let python = python::environment(root, &prefix)?;
+    let libraries = ["openai", "anthropic", "google-genai"];
+    sh::run(root, &python, &[&["-m", "pip", "install", "--quiet"], &libraries[..]].concat(), &[])?;
+    let prefix = prefix.display().to_string();
+    sh::run(
+        root,
+        "npm",
+        &[&["install", "--silent", "--prefix", &prefix], &AGENTS[..2]].concat(),
+        &[],
+    )?;
+    let gateway = gateway(workspace)?;
+    sh::run(root, &python, &["benches/scripts/relay_programs.py", &gateway, &prefix], &[])
+}
+
+/// Measures the gateway and LiteLLM's proxy, which has an environment of its own.
+fn relay_bench(workspace: &Workspace) -> Res {
+    let root = &workspace.root;
+    let place = python::target(workspace).join("relay-bench");
+    let python = python::environment(root, &place)?;
+    sh::run(root, &python, &["-m", "pip", "install", "--quiet", "litellm[proxy]"], &[])?;
+    let gateway = gateway(workspace)?;
+    let litellm = place.join("bin/litellm").display().to_string();
+    sh::run(root, &python, &["benches/scripts/relay_bench.py", &gateway, &litellm], &[])
 }
 
 /// Lets one library judge all documents; its counts and refusals are printed.

@@ -60,7 +60,7 @@ pub(crate) const LAYERS: &[Room] = &[
     room(
         "msg-relay",
         7,
-        "msg-anthropic msg-codec msg-core msg-document msg-gemini msg-json msg-openai",
+        "msg-anthropic msg-bedrock msg-codec msg-core msg-document msg-gemini msg-json msg-openai",
         "",
         0,
     ),

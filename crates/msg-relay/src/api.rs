@@ -5,6 +5,8 @@
 //! /v1/responses                                     Responses
 //! /v1/messages                                      Messages
 //! /v1beta/models/gemini-3:streamGenerateContent     Gemini, model `gemini-3`, streamed
+//! /v1beta/interactions                              Interactions
+//! /model/amazon.nova-pro-v1%3A0/converse-stream     Bedrock, model `amazon.nova-pro-v1%3A0`, streamed
 //! ```
 
 use msg_codec::Family;
@@ -21,11 +23,16 @@ pub enum Api {
     Messages,
     /// Gemini `generateContent` and `streamGenerateContent`.
     Gemini,
+    /// Gemini Interactions.
+    Interactions,
+    /// Amazon Bedrock Converse and ConverseStream.
+    Bedrock,
 }
 
 impl Api {
     /// All of them.
-    pub const ALL: [Api; 4] = [Api::Chat, Api::Responses, Api::Messages, Api::Gemini];
+    pub const ALL: [Api; 6] =
+        [Api::Chat, Api::Responses, Api::Messages, Api::Gemini, Api::Interactions, Api::Bedrock];
 
     /// Its name in logs.
     pub fn name(self) -> &'static str {
@@ -34,6 +41,25 @@ impl Api {
             Api::Responses => "responses",
             Api::Messages => "messages",
             Api::Gemini => "gemini",
+            Api::Interactions => "interactions",
+            Api::Bedrock => "bedrock",
+        }
+    }
+
+    /// The header that a key of this API is sent in, and its value. Amazon takes a bearer token, or a signature that the
+    /// gateway computes instead.
+    ///
+    /// ```
+    /// use msg_relay::Api;
+    ///
+    /// assert_eq!(Api::Messages.key_header("k"), ("x-api-key", "k".to_owned()));
+    /// ```
+    #[must_use]
+    pub fn key_header(self, key: &str) -> (&'static str, String) {
+        match self {
+            Api::Messages => ("x-api-key", key.to_owned()),
+            Api::Gemini | Api::Interactions => ("x-goog-api-key", key.to_owned()),
+            Api::Chat | Api::Responses | Api::Bedrock => ("authorization", format!("Bearer {key}")),
         }
     }
 
@@ -44,6 +70,8 @@ impl Api {
             Api::Responses => "openai-responses",
             Api::Messages => "anthropic",
             Api::Gemini => "gemini",
+            Api::Interactions => "gemini-interactions",
+            Api::Bedrock => "bedrock",
         }
     }
 
@@ -54,6 +82,8 @@ impl Api {
             Api::Responses => "responses",
             Api::Messages => "anthropic",
             Api::Gemini => "gemini",
+            Api::Interactions => "interactions",
+            Api::Bedrock => "bedrock",
         };
         name.parse().expect("because every API has a format")
     }
@@ -65,6 +95,8 @@ impl Api {
             Api::Responses => msg_openai::RESPONSES,
             Api::Messages => msg_anthropic::ANTHROPIC,
             Api::Gemini => msg_gemini::GEMINI,
+            Api::Interactions => msg_gemini::interactions::INTERACTIONS,
+            Api::Bedrock => msg_bedrock::BEDROCK,
         }
     }
 
@@ -78,6 +110,26 @@ impl Api {
                 format!("/v1beta/models/{model}:streamGenerateContent?alt=sse")
             }
             Api::Gemini => format!("/v1beta/models/{model}:generateContent"),
+            Api::Interactions => "/v1beta/interactions".to_owned(),
+            Api::Bedrock => {
+                let method = if is_streamed { "converse-stream" } else { "converse" };
+                // Names of models have colons, and those of inference profiles slashes.
+                let model = model.replace('%', "%25").replace(':', "%3A").replace('/', "%2F");
+                format!("/model/{model}/{method}")
+            }
+        }
+    }
+
+    /// Whether a request names its model and whether it is streamed in the path, not in the body.
+    pub(crate) fn asks_by_path(self) -> bool {
+        matches!(self, Api::Gemini | Api::Bedrock)
+    }
+
+    /// The type of the body that a stream of this API has.
+    pub(crate) fn stream_type(self) -> &'static str {
+        match self {
+            Api::Bedrock => "application/vnd.amazon.eventstream",
+            _ => "text/event-stream",
         }
     }
 }
@@ -95,9 +147,9 @@ impl Api {
 pub struct Client<'a> {
     /// The API.
     pub api: Api,
-    /// The model, where the path names it (Gemini); elsewhere the body does.
+    /// The model as the path has it, where it does (Gemini, Bedrock); elsewhere the body names it.
     pub model: Option<&'a str>,
-    /// Whether the answer is streamed, where the path says so (Gemini); elsewhere the body does.
+    /// Whether the answer is streamed, where the path says so (Gemini, Bedrock); elsewhere the body does.
     pub is_streamed: Option<bool>,
 }
 
@@ -112,6 +164,12 @@ impl<'a> Client<'a> {
     #[must_use]
     pub fn of_path(path: &'a str) -> Option<Self> {
         let path = path.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/');
+        let (before, last) = path.rsplit_once('/').unwrap_or_default();
+        if matches!(last, "converse" | "converse-stream") {
+            let model = before.rsplit('/').next().filter(|it| !it.is_empty())?;
+            let is_streamed = Some(last == "converse-stream");
+            return Some(Client { model: Some(model), is_streamed, ..Client::new(Api::Bedrock) });
+        }
         if let Some((before, method)) = path.rsplit_once(':') {
             let is_streamed = match method {
                 "generateContent" => false,
@@ -129,6 +187,7 @@ impl<'a> Client<'a> {
             ("/chat/completions", Api::Chat),
             ("/responses", Api::Responses),
             ("/messages", Api::Messages),
+            ("/interactions", Api::Interactions),
         ];
         ends.into_iter().find(|(end, _)| path.ends_with(end)).map(|(_, api)| Client::new(api))
     }

@@ -115,7 +115,7 @@ impl Back {
         out: &mut Vec<u8>,
     ) {
         let id = id.filter(|it| !it.is_empty());
-        let waits = self.seals.api == Api::Gemini || id.is_none();
+        let waits = matches!(self.seals.api, Api::Gemini | Api::Interactions) || id.is_none();
         if waits {
             let (name, id) = (name.to_owned(), id.map(str::to_owned));
             let held = Begun::Held { name, id, arguments: String::new() };

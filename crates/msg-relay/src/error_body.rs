@@ -1,4 +1,4 @@
-//! Errors of four APIs, read and written (RE-29).
+//! Errors of the APIs, read and written (RE-29).
 //!
 //! ```text
 //! 429 {"type":"error","error":{"type":"rate_limit_error","message":"slow down"}}                 Messages
@@ -85,7 +85,12 @@ pub(crate) fn write(api: Api, status: u16, error: &ProviderError) -> String {
                 it.key("code").raw(code.unwrap_or("null"));
             });
         }),
-        Api::Gemini => object(|it| {
+        Api::Bedrock => object(|it| {
+            it.key("message").str(&error.message);
+            it.key("__type")
+                .str(kind.filter(|it| it.ends_with("Exception")).unwrap_or(bedrock(status)));
+        }),
+        Api::Gemini | Api::Interactions => object(|it| {
             it.key("error").object(|it| {
                 it.key("code").u64(u64::from(status));
                 it.key("message").str(&error.message);
@@ -97,12 +102,20 @@ pub(crate) fn write(api: Api, status: u16, error: &ProviderError) -> String {
 
 /// The event by which a stream says that it failed.
 pub(crate) fn write_event(api: Api, error: &ProviderError, out: &mut Vec<u8>) {
+    if api == Api::Bedrock {
+        let body = object(|it| it.key("message").str(&error.message));
+        return msg_codec::write_frame("modelStreamErrorException", body.as_bytes(), out);
+    }
     let body = match api {
         Api::Responses => object(|it| {
             it.key("type").str("error");
             it.key("code").str(error.kind.as_deref().unwrap_or("server_error"));
             it.key("message").str(&error.message);
             it.key("param").null();
+        }),
+        Api::Interactions => object(|it| {
+            it.key("event_type").str("error");
+            it.key("error").object(|it| it.key("message").str(&error.message));
         }),
         _ => write(api, 500, error),
     };
@@ -143,6 +156,20 @@ fn openai(status: u16) -> &'static str {
         429 => "rate_limit_error",
         ..=499 => "invalid_request_error",
         _ => "server_error",
+    }
+}
+
+/// <https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html>
+fn bedrock(status: u16) -> &'static str {
+    match status {
+        401 | 403 => "AccessDeniedException",
+        404 => "ResourceNotFoundException",
+        408 => "ModelTimeoutException",
+        424 => "ModelErrorException",
+        429 => "ThrottlingException",
+        ..=499 => "ValidationException",
+        503 => "ServiceUnavailableException",
+        _ => "InternalServerException",
     }
 }
 

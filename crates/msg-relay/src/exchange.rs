@@ -12,6 +12,7 @@ use msg_document::WriteOptions;
 
 use crate::api::Api;
 use crate::back::Back;
+use crate::blocks::write_whole;
 use crate::error_body::{self, ErrorBody};
 use crate::names::Names;
 use crate::relay::RelayLimits;
@@ -150,8 +151,10 @@ impl Exchange {
             ReplyKind::Error => ErrorBody::new(self.client, status, &ProviderError::new("")).status,
             _ => status,
         };
-        let content =
-            if kind == ReplyKind::Stream { "text/event-stream" } else { "application/json" };
+        let content = match kind {
+            ReplyKind::Stream => self.client.stream_type(),
+            _ => "application/json",
+        };
         let mut answered = vec![("content-type", content.to_owned())];
         let passed = ["retry-after", "retry-after-ms"];
         for name in passed {
@@ -185,8 +188,9 @@ impl Exchange {
                 // The client's stream begins with what the first event says of the upstream's: until then line by line.
                 let mut rest = bytes;
                 while !back.is_begun() && !rest.is_empty() {
-                    let end =
-                        rest.iter().position(|it| *it == b'\n').map_or(rest.len(), |it| it + 1);
+                    // Frames have no lines.
+                    let is_end = |it: &u8| *it == b'\n' || self.upstream == Api::Bedrock;
+                    let end = rest.iter().position(is_end).map_or(rest.len(), |it| it + 1);
                     let mut events = Vec::new();
                     reader.feed(&rest[..end], &mut |event| events.push(event.into_owned()));
                     rest = &rest[end..];
@@ -214,7 +218,8 @@ impl Exchange {
         if self.taken > self.limits.answer_bytes {
             return Some(Limit::Answer(self.limits.answer_bytes));
         }
-        if !self.is_streamed {
+        // Frames state their length, and their reader bounds it.
+        if !self.is_streamed || self.upstream == Api::Bedrock {
             return None;
         }
         for line in bytes.split_inclusive(|it| *it == b'\n') {
@@ -301,7 +306,10 @@ impl Exchange {
             return self.outcome(self.status, Some(answer), None, Vec::new());
         }
         let mut losses = back.change(&mut answer);
-        let written = self.client.format().write_answer(&answer, &WriteOptions::default(), out);
+        let written = match self.client {
+            Api::Interactions | Api::Bedrock => Ok(write_whole(self.client, &answer, out)),
+            it => it.format().write_answer(&answer, &WriteOptions::default(), out),
+        };
         match written {
             Ok(report) => losses.extend(report.into_vec()),
             Err(refusal) => {

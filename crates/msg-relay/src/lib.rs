@@ -35,6 +35,7 @@
 
 mod api;
 mod back;
+mod blocks;
 mod codes;
 mod error_body;
 mod exchange;

@@ -61,22 +61,26 @@ impl Names {
     }
 }
 
-/// The longest name of a tool: OpenAI and Gemini 64, Anthropic 128 (the same figures as in the profiles).
+/// The longest name of a tool: Anthropic 128, all others 64 (the same figures as in the profiles).
 fn longest(api: Api) -> usize {
     if api == Api::Messages { 128 } else { 64 }
+}
+
+fn is_google(api: Api) -> bool {
+    matches!(api, Api::Gemini | Api::Interactions)
 }
 
 fn is_accepted(api: Api, name: &str) -> bool {
     !name.is_empty()
         && name.len() <= longest(api)
         && name.bytes().all(|it| is_plain(api, it))
-        && (api != Api::Gemini || !name.as_bytes()[0].is_ascii_digit())
+        && (!is_google(api) || !name.as_bytes()[0].is_ascii_digit())
 }
 
 fn is_plain(api: Api, byte: u8) -> bool {
     byte.is_ascii_alphanumeric()
         || matches!(byte, b'_' | b'-')
-        || api == Api::Gemini && matches!(byte, b'.' | b':')
+        || is_google(api) && matches!(byte, b'.' | b':')
 }
 
 /// The nearest name that is accepted.
@@ -85,7 +89,7 @@ fn accepted(api: Api, name: &str) -> String {
         .chars()
         .map(|it| if it.is_ascii() && is_plain(api, it as u8) { it } else { '_' })
         .collect();
-    if new.is_empty() || api == Api::Gemini && new.as_bytes()[0].is_ascii_digit() {
+    if new.is_empty() || is_google(api) && new.as_bytes()[0].is_ascii_digit() {
         new.insert(0, '_');
     }
     new.truncate(longest(api));

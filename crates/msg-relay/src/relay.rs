@@ -240,8 +240,8 @@ fn translate(
 
 /// What the upstream is asked besides what the client asks.
 fn ask(head: &mut RequestHead, route: &Route, is_streamed: bool) {
-    head.model = (route.api != Api::Gemini).then(|| route.model.clone());
-    head.stream = (route.api != Api::Gemini && is_streamed).then_some(true);
+    head.model = (!route.api.asks_by_path()).then(|| route.model.clone());
+    head.stream = (!route.api.asks_by_path() && is_streamed).then_some(true);
     if route.api == Api::Messages {
         head.max_tokens.get_or_insert(route.max_tokens);
     }
@@ -249,7 +249,7 @@ fn ask(head: &mut RequestHead, route: &Route, is_streamed: bool) {
 
 /// Sets the model, and asks for the usage of a stream, which Chat Completions gives only then.
 fn finish_body(asked: &mut Asked, route: &Route) -> Result<(), JsonError> {
-    if route.api == Api::Gemini {
+    if route.api.asks_by_path() {
         return Ok(());
     }
     let text = String::from_utf8_lossy(&asked.body);

@@ -4,6 +4,7 @@ use msg_codec::EventOptions;
 use msg_core::{Report, StreamEvent};
 
 use crate::api::Api;
+use crate::blocks::BlockWriter;
 
 /// The live writer of an API.
 #[derive(Debug)]
@@ -12,6 +13,7 @@ pub(crate) enum EventStream {
     Responses(msg_openai::ResponseEventWriter),
     Messages(msg_anthropic::EventWriter),
     Gemini(msg_gemini::ChunkWriter),
+    Blocks(Box<BlockWriter>),
 }
 
 impl EventStream {
@@ -22,6 +24,9 @@ impl EventStream {
             Api::Responses => Self::Responses(msg_openai::ResponseEventWriter::new(options)),
             Api::Messages => Self::Messages(msg_anthropic::EventWriter::new(options)),
             Api::Gemini => Self::Gemini(msg_gemini::ChunkWriter::new(options)),
+            Api::Interactions | Api::Bedrock => {
+                Self::Blocks(Box::new(BlockWriter::new(api, options)))
+            }
         }
     }
 
@@ -31,6 +36,7 @@ impl EventStream {
             Self::Responses(it) => it.feed(event, out),
             Self::Messages(it) => it.feed(event, out),
             Self::Gemini(it) => it.feed(event, out),
+            Self::Blocks(it) => it.feed(event, out),
         }
     }
 
@@ -47,6 +53,7 @@ impl EventStream {
             Self::Responses(it) => it.finish(out),
             Self::Messages(it) => it.finish(out),
             Self::Gemini(it) => it.finish(out),
+            Self::Blocks(it) => it.finish(out),
         }
     }
 }

@@ -30,10 +30,13 @@ fn errors_of_an_upstream_are_the_clients_own() {
             let outcome = exchange.finish(&mut out);
             assert_eq!(outcome.error.unwrap().message, "Overloaded", "{body}");
             let json: serde_json::Value = serde_json::from_slice(&out).unwrap();
-            assert_eq!(json["error"]["message"], "Overloaded", "{from:?} {body}");
+            let said =
+                if from == Api::Bedrock { &json["message"] } else { &json["error"]["message"] };
+            assert_eq!(said, "Overloaded", "{from:?} {body}");
             let kind = match from {
                 Api::Messages => &json["type"],
-                Api::Gemini => &json["error"]["status"],
+                Api::Gemini | Api::Interactions => &json["error"]["status"],
+                Api::Bedrock => &json["__type"],
                 _ => &json["error"]["type"],
             };
             assert!(kind.is_string(), "{from:?}: {json}");
@@ -81,7 +84,12 @@ fn a_request_that_is_none_is_refused_in_the_clients_form() {
                 if let Err(error) = res {
                     assert_eq!(error.status, 400, "{from:?} {to:?} {body}");
                     let json: serde_json::Value = serde_json::from_slice(&error.body).unwrap();
-                    assert!(json["error"]["message"].is_string(), "{json}");
+                    let said = if from == Api::Bedrock {
+                        &json["message"]
+                    } else {
+                        &json["error"]["message"]
+                    };
+                    assert!(said.is_string(), "{json}");
                 }
             }
         }
@@ -117,7 +125,7 @@ fn limits_end_with_an_error() {
             relay.begin(Client::new(Api::Chat), asked.as_bytes(), &route).unwrap();
         exchange.status(200, &[]);
         let mut out = Vec::new();
-        let mut pieces = body.as_bytes().chunks(50);
+        let mut pieces = body.chunks(50);
         let found = pieces.find_map(|it| exchange.feed(it, &mut out).err());
         assert_eq!(found, Some(expected));
         let outcome = exchange.finish(&mut out);
@@ -147,13 +155,13 @@ fn the_same_api_keeps_every_other_byte() {
 }
 
 /// The id that a client of Chat Completions got for the call of an upstream's answer.
-fn id_of(relay: &Relay, to: Api, body: &str) -> String {
+fn id_of(relay: &Relay, to: Api, body: &[u8]) -> String {
     let asked = request(Api::Chat, false);
     let (_, mut exchange) =
         relay.begin(Client::new(Api::Chat), asked.as_bytes(), &Route::new(to, "m")).unwrap();
     exchange.status(200, &[]);
     let mut out = Vec::new();
-    exchange.feed(body.as_bytes(), &mut out).unwrap();
+    exchange.feed(body, &mut out).unwrap();
     exchange.finish(&mut out);
     let json: serde_json::Value = serde_json::from_slice(&out).unwrap();
     json["choices"][0]["message"]["tool_calls"][0]["id"].as_str().unwrap().to_owned()
@@ -174,7 +182,7 @@ fn a_signature_travels_in_an_id_to_the_api_that_made_it() {
     let relay = Relay::new().with_limits(limits);
     let rows = [
         (Api::Gemini, stream(Api::Gemini), "U0lH"),
-        (Api::Messages, THINKING.to_owned(), "U0lHTkVE"),
+        (Api::Messages, THINKING.as_bytes().to_vec(), "U0lHTkVE"),
     ];
     for (to, body, signature) in rows {
         let id = id_of(&relay, to, &body);
@@ -195,7 +203,7 @@ fn a_signature_travels_in_an_id_to_the_api_that_made_it() {
 fn a_seal_that_is_too_long_is_kept_or_reported() {
     let keep = Arc::new(MemoryKeep::new(1 << 20));
     let relay = Relay::new().with_keep(keep.clone());
-    let id = id_of(&relay, Api::Messages, THINKING);
+    let id = id_of(&relay, Api::Messages, THINKING.as_bytes());
     assert_eq!(id, "toolu_1");
     assert!(keep.get(&id).is_some());
     let route = Route::new(Api::Messages, "m");

@@ -7,7 +7,7 @@ use msg_relay::{Api, Client, Outcome, Relay, ReplyKind, Route};
 use crate::upstreams::{request, stream};
 
 pub(crate) fn client(api: Api, is_streamed: bool) -> Client<'static> {
-    let is_streamed = (api == Api::Gemini).then_some(is_streamed);
+    let is_streamed = matches!(api, Api::Gemini | Api::Bedrock).then_some(is_streamed);
     Client { is_streamed, ..Client::new(api) }
 }
 
@@ -32,6 +32,8 @@ fn read(api: Api, body: &[u8]) -> Assembled {
         Api::Responses => msg_openai::RESPONSES,
         Api::Messages => msg_anthropic::ANTHROPIC,
         Api::Gemini => msg_gemini::GEMINI,
+        Api::Interactions => msg_gemini::interactions::INTERACTIONS,
+        Api::Bedrock => msg_bedrock::BEDROCK,
     };
     let mut reader = StreamReader::new(&[family], StreamOptions::default());
     reader.feed(body, &mut |_| {});
@@ -45,17 +47,21 @@ fn pairs() -> impl Iterator<Item = (Api, Api)> {
 #[test]
 fn the_client_reads_what_the_upstream_said() {
     for (from, to) in pairs() {
-        let (out, outcome) = answer(from, to, stream(to).as_bytes(), usize::MAX);
+        let (out, outcome) = answer(from, to, &stream(to), usize::MAX);
         let text = String::from_utf8_lossy(&out).into_owned();
         let read = read(from, &out);
         assert!(read.complete && outcome.is_complete, "{from:?} {to:?}: {text}");
-        assert_eq!(read.id.as_deref(), Some("up_1"), "{from:?} {to:?}: {text}");
-        assert_eq!(read.model.as_deref(), Some("big"), "{from:?} {to:?}: {text}");
+        // Converse names neither.
+        if from != Api::Bedrock && to != Api::Bedrock {
+            assert_eq!(read.id.as_deref(), Some("up_1"), "{from:?} {to:?}: {text}");
+            assert_eq!(read.model.as_deref(), Some("big"), "{from:?} {to:?}: {text}");
+        }
         let message = &read.choices[0].message;
         assert_eq!(message.text(), "It depends 𝄞", "{from:?} {to:?}");
         let call = message.tool_calls().next().unwrap();
         // To the same API a gateway changes nothing but the model.
-        let own = if to == Api::Gemini { "get.weather" } else { "get_weather" };
+        let is_google = matches!(to, Api::Gemini | Api::Interactions);
+        let own = if is_google { "get.weather" } else { "get_weather" };
         let expected = if from == to { own } else { "get.weather" };
         assert_eq!(call.name, expected, "{from:?} {to:?}: {text}");
         assert_eq!(call.arguments.text().replace(' ', ""), r#"{"city":"Bern"}"#);
@@ -70,9 +76,9 @@ fn the_client_reads_what_the_upstream_said() {
 fn the_cuts_between_pieces_change_nothing() {
     for (from, to) in pairs() {
         let body = stream(to);
-        let (whole, _) = answer(from, to, body.as_bytes(), usize::MAX);
+        let (whole, _) = answer(from, to, &body, usize::MAX);
         for size in [1, 2, 3, 7, 64, 1000] {
-            let (pieces, _) = answer(from, to, body.as_bytes(), size);
+            let (pieces, _) = answer(from, to, &body, size);
             // A text of Gemini may be one chunk or several.
             if from == Api::Gemini && to != from {
                 let texts = |it: &[u8]| {
@@ -102,13 +108,16 @@ fn a_stream_that_is_cut_anywhere_is_never_a_success() {
         let body = stream(to);
         // The last event of each API, without which the answer is not whole.
         let end = match to {
-            Api::Chat => body.find("\"finish_reason\":\"tool_calls\"").unwrap(),
-            Api::Responses => body.find("event: response.completed").unwrap(),
-            Api::Messages => body.find("event: message_delta").unwrap(),
-            Api::Gemini => body.find("\"finishReason\"").unwrap(),
+            Api::Chat => "\"finish_reason\":\"tool_calls\"",
+            Api::Responses => "event: response.completed",
+            Api::Messages => "event: message_delta",
+            Api::Gemini => "\"finishReason\"",
+            Api::Interactions => "event: interaction.completed",
+            Api::Bedrock => "messageStop",
         };
+        let end = body.windows(end.len()).position(|it| it == end.as_bytes()).unwrap();
         for cut in (0..end).step_by(17) {
-            let (out, outcome) = answer(from, to, &body.as_bytes()[..cut], 50);
+            let (out, outcome) = answer(from, to, &body[..cut], 50);
             let text = String::from_utf8_lossy(&out).into_owned();
             assert!(!outcome.is_complete, "{from:?} {to:?} {cut}");
             assert!(
@@ -137,7 +146,7 @@ pub(crate) fn any_answer_is_translated_alike_in_pieces(body: &[u8]) {
 fn broken_answers_are_translated_alike_in_pieces() {
     let bodies = Api::ALL.map(stream);
     for body in &bodies {
-        let bytes = body.as_bytes();
+        let bytes = body.as_slice();
         for at in (0..bytes.len()).step_by(251) {
             let mut broken = bytes.to_vec();
             broken[at] = [b'{', b'"', b'0', b'\n', 0xff][at % 5];
@@ -152,7 +161,7 @@ fn broken_answers_are_translated_alike_in_pieces() {
 fn what_goes_out_is_bounded_by_what_comes_in() {
     for (from, to) in pairs() {
         let body = stream(to);
-        let (out, _) = answer(from, to, body.as_bytes(), 1);
+        let (out, _) = answer(from, to, &body, 1);
         assert!(
             out.len() <= body.len() * 8 + 4096,
             "{from:?} {to:?}: {} of {}",
@@ -172,7 +181,7 @@ fn a_whole_answer_says_what_the_stream_says() {
         assert!(!String::from_utf8_lossy(&upstream.body).contains("\"stream\":true"));
         assert_eq!(exchange.status(200, &[]).kind, ReplyKind::Whole);
         let mut out = Vec::new();
-        exchange.feed(stream(to).as_bytes(), &mut out).unwrap();
+        exchange.feed(&stream(to), &mut out).unwrap();
         assert!(out.is_empty());
         let outcome = exchange.finish(&mut out);
         let text = String::from_utf8_lossy(&out).into_owned();

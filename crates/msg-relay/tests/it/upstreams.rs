@@ -15,13 +15,17 @@ pub(crate) fn request(api: Api, is_streamed: bool) -> String {
         Api::Messages => format!(
             r#"{{"model":"m","max_tokens":64,"system":"Be brief.","messages":[{{"role":"user","content":"Hi"}}],"tools":[{{"name":"get.weather","input_schema":{{"type":"object","properties":{{}}}}}}]{stream}}}"#
         ),
+        Api::Interactions => format!(
+            r#"{{"model":"m","system_instruction":"Be brief.","input":[{{"type":"user_input","content":[{{"type":"text","text":"Hi"}}]}}],"tools":[{{"type":"function","name":"get.weather","parameters":{{"type":"object","properties":{{}}}}}}]{stream}}}"#
+        ),
+        Api::Bedrock => r#"{"system":[{"text":"Be brief."}],"messages":[{"role":"user","content":[{"text":"Hi"}]}],"toolConfig":{"tools":[{"toolSpec":{"name":"get.weather","inputSchema":{"json":{"type":"object","properties":{}}}}}]}}"#.to_owned(),
         Api::Gemini => r#"{"systemInstruction":{"parts":[{"text":"Be brief."}]},"contents":[{"role":"user","parts":[{"text":"Hi"}]}],"tools":[{"functionDeclarations":[{"name":"get.weather","parameters":{"type":"OBJECT","properties":{}}}]}]}"#.to_owned(),
     }
 }
 
 /// What an upstream streams: two texts and a call of `get_weather` (`get.weather` at Gemini, which takes it).
-pub(crate) fn stream(api: Api) -> String {
-    match api {
+pub(crate) fn stream(api: Api) -> Vec<u8> {
+    let text = match api {
         Api::Chat => sse(&[
             (
                 "",
@@ -146,7 +150,67 @@ pub(crate) fn stream(api: Api) -> String {
                 r#"{"candidates":[{"content":{"role":"model","parts":[{"functionCall":{"name":"get.weather","args":{"city":"Bern"}},"thoughtSignature":"U0lH"}]},"finishReason":"STOP","index":0}],"usageMetadata":{"promptTokenCount":11,"candidatesTokenCount":7,"totalTokenCount":18},"responseId":"up_1","modelVersion":"big"}"#,
             ),
         ]),
+        Api::Interactions => sse(&[
+            (
+                "interaction.created",
+                r#"{"interaction":{"id":"up_1","status":"in_progress","object":"interaction","model":"big"},"event_type":"interaction.created"}"#,
+            ),
+            (
+                "step.start",
+                r#"{"index":0,"step":{"type":"model_output"},"event_type":"step.start"}"#,
+            ),
+            (
+                "step.delta",
+                r#"{"index":0,"delta":{"text":"It ","type":"text"},"event_type":"step.delta"}"#,
+            ),
+            (
+                "step.delta",
+                r#"{"index":0,"delta":{"text":"depends 𝄞","type":"text"},"event_type":"step.delta"}"#,
+            ),
+            ("step.stop", r#"{"index":0,"event_type":"step.stop"}"#),
+            (
+                "step.start",
+                r#"{"index":1,"step":{"type":"function_call","id":"c1","name":"get.weather","arguments":{}},"event_type":"step.start"}"#,
+            ),
+            (
+                "step.delta",
+                r#"{"index":1,"delta":{"arguments":"{\"city\":\"Bern\"}","type":"arguments_delta"},"event_type":"step.delta"}"#,
+            ),
+            ("step.stop", r#"{"index":1,"event_type":"step.stop"}"#),
+            (
+                "interaction.completed",
+                r#"{"interaction":{"id":"up_1","status":"requires_action","object":"interaction","model":"big","usage":{"total_input_tokens":11,"total_output_tokens":7,"total_tokens":18}},"event_type":"interaction.completed"}"#,
+            ),
+            ("done", "[DONE]"),
+        ]),
+        Api::Bedrock => return frames(),
+    };
+    text.into_bytes()
+}
+
+/// Converse streams are binary, and name neither an id nor a model.
+fn frames() -> Vec<u8> {
+    let mut res = Vec::new();
+    for (name, body) in [
+        ("messageStart", r#"{"role":"assistant"}"#),
+        ("contentBlockDelta", r#"{"contentBlockIndex":0,"delta":{"text":"It "}}"#),
+        ("contentBlockDelta", r#"{"contentBlockIndex":0,"delta":{"text":"depends 𝄞"}}"#),
+        ("contentBlockStop", r#"{"contentBlockIndex":0}"#),
+        (
+            "contentBlockStart",
+            r#"{"contentBlockIndex":1,"start":{"toolUse":{"toolUseId":"c1","name":"get_weather"}}}"#,
+        ),
+        (
+            "contentBlockDelta",
+            r#"{"contentBlockIndex":1,"delta":{"toolUse":{"input":"{\"city\":\"Bern\"}"}}}"#,
+        ),
+        ("contentBlockStop", r#"{"contentBlockIndex":1}"#),
+        ("messageStop", r#"{"stopReason":"tool_use"}"#),
+        ("metadata", r#"{"usage":{"inputTokens":11,"outputTokens":7,"totalTokens":18}}"#),
+    ] {
+        msg_codec::write_frame(name, body.as_bytes(), &mut res);
     }
+    res
 }
 
 fn sse(events: &[(&str, &str)]) -> String {
