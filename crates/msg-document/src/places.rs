@@ -7,19 +7,27 @@
 //!
 //! Nothing here runs for a document without findings. Linear in the source and the findings.
 
+use std::collections::{HashMap, HashSet};
+
 use msg_core::{Diagnostic, Message, Part, Role};
-use msg_json::{Kind, Reader};
+use msg_json::{JsonError, Kind, Reader};
 
 use crate::document::Document;
 
-/// The lists of messages that bodies have, and the members that hold system prompts beside them.
-const LISTS: &[(&str, &[&str])] =
-    &[("messages", &["system"]), ("contents", &["systemInstruction", "system_instruction"])];
+/// The lists of messages that bodies and stores have.
+const LISTS: &[&str] =
+    &["messages", "contents", "input", "output", "conversations", "turns", "events", "steps"];
+
+/// The members that hold system prompts beside a list.
+const PROMPTS: &[&str] = &["system", "systemInstruction", "system_instruction", "instructions"];
+
+/// Objects by the ids that they have as members: each with its pointer and offset, in the order of the source.
+type ById = HashMap<String, Vec<(String, usize)>>;
 
 /// The messages of a source.
 struct Listed {
     /// The pointer of the list.
-    pointer: &'static str,
+    pointer: String,
     /// Where each message is.
     spans: Vec<(usize, usize)>,
     /// How many messages come from members beside the list.
@@ -28,7 +36,8 @@ struct Listed {
 
 impl Document {
     /// Gives findings about messages of a JSON source their pointer, line and column: those that have none yet, where
-    /// the messages are those of one list. Other findings stay as they are.
+    /// the messages are those of one list, or a call or result can be found by its id. Other findings stay as they
+    /// are, and so do those of sources that are more than one JSON value.
     ///
     /// ```
     /// use msg_document::{CheckOptions, Document, ReadOptions};
@@ -43,12 +52,18 @@ impl Document {
     /// # Ok::<(), msg_document::Refusal>(())
     /// ```
     pub fn locate(&self, source: &[u8], found: &mut [Diagnostic]) {
-        if found.is_empty() || !self.format().is_json() || self.format().is_session() {
+        if found.iter().all(|it| it.at.line.is_some()) || !self.format().is_json() {
             return;
         }
         let Ok(text) = std::str::from_utf8(source) else { return };
+        if self.format().is_session() && !is_one_value(text) {
+            return;
+        }
         let messages = self.messages();
-        let listed = listed(text, messages).unwrap_or(None);
+        let ids = found.iter().filter_map(|it| it.at.tool_call_id.clone()).collect::<HashSet<_>>();
+        let mut by_id = None;
+        let list = list(text).unwrap_or(None);
+        let listed = list.as_ref().and_then(|it| it.of(messages));
         let lines = Lines::new(text);
         for it in found.iter_mut().filter(|it| it.at.line.is_none()) {
             if it.at.pointer.is_some() {
@@ -58,48 +73,178 @@ impl Document {
                 }
                 continue;
             }
-            let is_turn = it.code.as_str().starts_with("turn::");
-            let Some((listed, number)) = listed.as_ref().zip(it.at.message).filter(|_| !is_turn)
-            else {
+            if it.code.as_str().starts_with("turn::") {
+                if let Some(found) = list.as_ref().and_then(|list| list.turn(text, it)) {
+                    it.at.pointer = Some(found.pointer);
+                    (it.at.line, it.at.column) = lines.of(found.offset);
+                }
                 continue;
+            }
+            let id = it.at.tool_call_id.as_deref();
+            let placed = listed.as_ref().and_then(|listed| listed.place(text, messages, it));
+            // A list whose order is not that of the messages tells nothing of this one.
+            let placed = placed.filter(|it| !it.is_elsewhere);
+            let (pointer, offset) = match (placed, id) {
+                (Some(it), _) => (it.pointer, it.offset),
+                (None, Some(id)) => {
+                    let by_id = by_id.get_or_insert_with(|| objects(text, &ids));
+                    match nth(by_id.get(id), messages, it) {
+                        Some(it) => it,
+                        None => continue,
+                    }
+                }
+                (None, None) => continue,
             };
-            let Some(index) = number.checked_sub(listed.beside) else { continue };
-            let Some(&(start, end)) = listed.spans.get(index) else { continue };
-            let element = &text[start..end];
-            let below = it.at.part.and_then(|part| {
-                let below = part_pointer(messages.get(number)?, part, element)?;
-                Some((follow(element, 0, &below)?, below))
-            });
-            let (offset, below) = below.unwrap_or_default();
-            it.at.pointer = Some(format!("{}/{index}{below}", listed.pointer));
-            (it.at.line, it.at.column) = lines.of(start + offset);
+            it.at.pointer = Some(pointer);
+            (it.at.line, it.at.column) = lines.of(offset);
         }
     }
 }
 
-/// The list that the messages were read from, if each message is one element of it.
-fn listed(text: &str, messages: &[Message]) -> Result<Option<Listed>, msg_json::JsonError> {
+/// Where a finding is.
+struct Found {
+    pointer: String,
+    offset: usize,
+    /// Whether the element does not have the id that the finding names, though the source may have it elsewhere.
+    is_elsewhere: bool,
+}
+
+impl Listed {
+    /// The list as that of the messages, if each message is one element of it.
+    fn of(&self, messages: &[Message]) -> Option<Listed> {
+        let leads = messages.first().is_some_and(|it| it.role == Role::System);
+        let beside = if leads { self.beside.min(1) } else { 0 };
+        // A message that became several, or several that became one, has no place of its own.
+        (self.spans.len() + beside == messages.len()).then(|| Listed {
+            pointer: self.pointer.clone(),
+            spans: self.spans.clone(),
+            beside,
+        })
+    }
+
+    /// The place of a finding about a turn, which counts turns where others count messages.
+    fn turn(&self, text: &str, of: &Diagnostic) -> Option<Found> {
+        let index = of.at.message?;
+        let &(start, end) = self.spans.get(index)?;
+        let below = of.at.part.map(|part| format!("/parts/{part}"));
+        let below = below.and_then(|it| Some((follow(&text[start..end], 0, &it)?, it)));
+        let (offset, below) = below.unwrap_or_default();
+        let pointer = format!("{}/{index}{below}", self.pointer);
+        Some(Found { pointer, offset: start + offset, is_elsewhere: false })
+    }
+
+    fn place(&self, text: &str, messages: &[Message], of: &Diagnostic) -> Option<Found> {
+        let number = of.at.message?;
+        let index = number.checked_sub(self.beside)?;
+        let &(start, end) = self.spans.get(index)?;
+        let element = &text[start..end];
+        let below = of.at.part.and_then(|part| {
+            let below = part_pointer(messages.get(number)?, part, element)?;
+            Some((follow(element, 0, &below)?, below))
+        });
+        let (offset, below) = below.unwrap_or_default();
+        let id = of.at.tool_call_id.as_deref();
+        let is_elsewhere = id.is_some_and(|id| !element.contains(id) && text.contains(id));
+        let pointer = format!("{}/{index}{below}", self.pointer);
+        Some(Found { pointer, offset: start + offset, is_elsewhere })
+    }
+}
+
+fn is_one_value(text: &str) -> bool {
+    let mut reader = Reader::from_text(text);
+    reader.raw().is_ok() && text[reader.offset()..].trim().is_empty()
+}
+
+/// Of the objects with an id the one of this part: as many calls and results with the id are before it.
+fn nth(
+    of: Option<&Vec<(String, usize)>>,
+    messages: &[Message],
+    it: &Diagnostic,
+) -> Option<(String, usize)> {
+    let (of, message) = (of?, it.at.message?);
+    let id = it.at.tool_call_id.as_deref()?;
+    let has_id = |part: &&Part| match part {
+        Part::ToolCall(call) => call.id == id,
+        Part::ToolResult(result) => result.call_id == id,
+        _ => false,
+    };
+    let before = messages.get(..message)?.iter().flat_map(|it| &it.parts);
+    let own = messages.get(message)?.parts.iter().take(it.at.part.unwrap_or(0));
+    let n = before.chain(own).filter(has_id).count();
+    of.get(n.min(of.len().checked_sub(1)?)).cloned()
+}
+
+/// The objects of a text that have one of these ids as a member, with their pointers. Linear, and no deeper than
+/// the reader goes.
+fn objects(text: &str, ids: &HashSet<String>) -> ById {
+    let mut res = ById::new();
+    // What is not JSON has been refused before: nothing is found after its end.
+    let _ = gather(&mut Reader::from_text(text), &mut String::new(), ids, &mut res);
+    res.values_mut().for_each(|it| it.sort_by_key(|it| it.1));
+    res
+}
+
+fn gather(
+    reader: &mut Reader<'_>,
+    pointer: &mut String,
+    ids: &HashSet<String>,
+    res: &mut ById,
+) -> Result<(), JsonError> {
+    let (start, len) = (reader.next_offset(), pointer.len());
+    match reader.peek()? {
+        Kind::Object => {
+            reader.begin_object()?;
+            while let Some(key) = reader.next_key()? {
+                if reader.peek()? == Kind::String {
+                    let value = reader.string()?;
+                    if let Some(id) = ids.get(&*value.text) {
+                        res.entry(id.clone()).or_default().push((pointer.clone(), start));
+                    }
+                    continue;
+                }
+                pointer.push('/');
+                pointer.push_str(&key.text.replace('~', "~0").replace('/', "~1"));
+                gather(reader, pointer, ids, res)?;
+                pointer.truncate(len);
+            }
+        }
+        Kind::Array => {
+            reader.begin_array()?;
+            let mut index = 0;
+            while reader.next_element()? {
+                pointer.push_str(&format!("/{index}"));
+                gather(reader, pointer, ids, res)?;
+                pointer.truncate(len);
+                index += 1;
+            }
+        }
+        _ => {
+            reader.raw()?;
+        }
+    }
+    Ok(())
+}
+
+/// The first list of messages in a text.
+fn list(text: &str) -> Result<Option<Listed>, JsonError> {
     let mut reader = Reader::from_text(text);
     let mut res = None;
     let mut beside = 0;
     match reader.peek()? {
-        Kind::Array => res = Some(Listed { pointer: "", spans: spans(&mut reader)?, beside: 0 }),
+        Kind::Array => {
+            res = Some(Listed { pointer: String::new(), spans: spans(&mut reader)?, beside: 0 });
+        }
         Kind::Object => {
             reader.begin_object()?;
             while let Some(key) = reader.next_key()? {
-                let list = LISTS.iter().find(|it| it.0 == &*key.text);
-                let is_list = list.is_some() && reader.peek()? == Kind::Array;
-                match list.filter(|_| is_list && res.is_none()) {
-                    Some(("messages", _)) => {
-                        let spans = spans(&mut reader)?;
-                        res = Some(Listed { pointer: "/messages", spans, beside: 0 });
+                let list = LISTS.iter().copied().find(|it| *it == &*key.text);
+                match list {
+                    Some(name) if res.is_none() && reader.peek()? == Kind::Array => {
+                        let (pointer, spans) = (format!("/{name}"), spans(&mut reader)?);
+                        res = Some(Listed { pointer, spans, beside: 0 });
                     }
-                    Some(_) => {
-                        let spans = spans(&mut reader)?;
-                        res = Some(Listed { pointer: "/contents", spans, beside: 0 });
-                    }
-                    None => {
-                        beside += usize::from(LISTS.iter().any(|it| it.1.contains(&&*key.text)));
+                    _ => {
+                        beside += usize::from(PROMPTS.contains(&&*key.text));
                         reader.raw()?;
                     }
                 }
@@ -107,16 +252,11 @@ fn listed(text: &str, messages: &[Message]) -> Result<Option<Listed>, msg_json::
         }
         _ => {}
     }
-    Ok(res.and_then(|it| {
-        let leads = messages.first().is_some_and(|it| it.role == Role::System);
-        let beside = if leads { beside.min(1) } else { 0 };
-        // A message that became several, or several that became one, has no place of its own.
-        (it.spans.len() + beside == messages.len()).then_some(Listed { beside, ..it })
-    }))
+    Ok(res.map(|it| Listed { beside, ..it }))
 }
 
 /// Where the elements of a list are.
-fn spans(reader: &mut Reader<'_>) -> Result<Vec<(usize, usize)>, msg_json::JsonError> {
+fn spans(reader: &mut Reader<'_>) -> Result<Vec<(usize, usize)>, JsonError> {
     let mut res = Vec::new();
     reader.begin_array()?;
     while reader.next_element()? {

@@ -76,7 +76,7 @@ pub(super) fn place(it: &Diagnostic, name: &str, quotes: &Quotes) -> String {
     }
     if let Some(pointer) = it.at.pointer.as_deref().filter(|_| it.at.line.is_some()) {
         let _ = write!(res, ": {}", path(pointer));
-        let role = it.at.message.and_then(|it| quotes.role(it));
+        let role = it.at.message.filter(|_| !is_of_a_turn(it)).and_then(|it| quotes.role(it));
         if let Some(role) = role {
             let _ = write!(res, " ({role})");
         }
