@@ -21,8 +21,15 @@ const LISTS: &[&str] =
 /// The members that hold system prompts beside a list.
 const PROMPTS: &[&str] = &["system", "systemInstruction", "system_instruction", "instructions"];
 
-/// Objects by the ids that they have as members: each with its pointer and offset, in the order of the source.
-type ById = HashMap<String, Vec<(String, usize)>>;
+/// Objects of a source: each with its pointer and offset, in order.
+type Objects = Vec<(String, usize)>;
+
+/// Objects by the ids that they have as members, and the calls and results with these ids.
+struct ById {
+    objects: HashMap<String, Objects>,
+    /// Message and part of each, in order.
+    parts: HashMap<String, Vec<(usize, usize)>>,
+}
 
 /// The messages of a source.
 struct Listed {
@@ -82,19 +89,13 @@ impl Document {
             }
             let id = it.at.tool_call_id.as_deref();
             let placed = listed.as_ref().and_then(|listed| listed.place(text, messages, it));
-            // A list whose order is not that of the messages tells nothing of this one.
-            let placed = placed.filter(|it| !it.is_elsewhere);
-            let (pointer, offset) = match (placed, id) {
-                (Some(it), _) => (it.pointer, it.offset),
-                (None, Some(id)) => {
-                    let by_id = by_id.get_or_insert_with(|| objects(text, &ids));
-                    match nth(by_id.get(id), messages, it) {
-                        Some(it) => it,
-                        None => continue,
-                    }
-                }
-                (None, None) => continue,
-            };
+            // An element without the id is not the finding's, unless the source has the id nowhere.
+            let by_id =
+                id.filter(|_| !placed.as_ref().is_some_and(|it| it.has_id)).and_then(|id| {
+                    by_id.get_or_insert_with(|| ById::new(text, messages, &ids)).of(id, it)
+                });
+            let found = by_id.or_else(|| placed.map(|it| (it.pointer, it.offset)));
+            let Some((pointer, offset)) = found else { continue };
             it.at.pointer = Some(pointer);
             (it.at.line, it.at.column) = lines.of(offset);
         }
@@ -105,8 +106,8 @@ impl Document {
 struct Found {
     pointer: String,
     offset: usize,
-    /// Whether the element does not have the id that the finding names, though the source may have it elsewhere.
-    is_elsewhere: bool,
+    /// Whether the element has the id that the finding names.
+    has_id: bool,
 }
 
 impl Listed {
@@ -130,7 +131,7 @@ impl Listed {
         let below = below.and_then(|it| Some((follow(&text[start..end], 0, &it)?, it)));
         let (offset, below) = below.unwrap_or_default();
         let pointer = format!("{}/{index}{below}", self.pointer);
-        Some(Found { pointer, offset: start + offset, is_elsewhere: false })
+        Some(Found { pointer, offset: start + offset, has_id: true })
     }
 
     fn place(&self, text: &str, messages: &[Message], of: &Diagnostic) -> Option<Found> {
@@ -144,9 +145,9 @@ impl Listed {
         });
         let (offset, below) = below.unwrap_or_default();
         let id = of.at.tool_call_id.as_deref();
-        let is_elsewhere = id.is_some_and(|id| !element.contains(id) && text.contains(id));
+        let has_id = id.is_none_or(|id| element.contains(id));
         let pointer = format!("{}/{index}{below}", self.pointer);
-        Some(Found { pointer, offset: start + offset, is_elsewhere })
+        Some(Found { pointer, offset: start + offset, has_id })
     }
 }
 
@@ -155,40 +156,43 @@ fn is_one_value(text: &str) -> bool {
     reader.raw().is_ok() && text[reader.offset()..].trim().is_empty()
 }
 
-/// Of the objects with an id the one of this part: as many calls and results with the id are before it.
-fn nth(
-    of: Option<&Vec<(String, usize)>>,
-    messages: &[Message],
-    it: &Diagnostic,
-) -> Option<(String, usize)> {
-    let (of, message) = (of?, it.at.message?);
-    let id = it.at.tool_call_id.as_deref()?;
-    let has_id = |part: &&Part| match part {
-        Part::ToolCall(call) => call.id == id,
-        Part::ToolResult(result) => result.call_id == id,
-        _ => false,
-    };
-    let before = messages.get(..message)?.iter().flat_map(|it| &it.parts);
-    let own = messages.get(message)?.parts.iter().take(it.at.part.unwrap_or(0));
-    let n = before.chain(own).filter(has_id).count();
-    of.get(n.min(of.len().checked_sub(1)?)).cloned()
-}
+impl ById {
+    /// Linear in the text and the messages, and no deeper than the reader goes.
+    fn new(text: &str, messages: &[Message], ids: &HashSet<String>) -> Self {
+        let mut objects = HashMap::new();
+        // What is not JSON has been refused before: nothing is found after its end.
+        let _ = gather(&mut Reader::from_text(text), &mut String::new(), ids, &mut objects);
+        objects.values_mut().for_each(|it: &mut Objects| it.sort_by_key(|it| it.1));
+        let mut parts: HashMap<String, Vec<_>> = HashMap::new();
+        for (message, it) in messages.iter().enumerate() {
+            for (part, it) in it.parts.iter().enumerate() {
+                let id = match it {
+                    Part::ToolCall(call) => &call.id,
+                    Part::ToolResult(result) => &result.call_id,
+                    _ => continue,
+                };
+                if ids.contains(id) {
+                    parts.entry(id.clone()).or_default().push((message, part));
+                }
+            }
+        }
+        ById { objects, parts }
+    }
 
-/// The objects of a text that have one of these ids as a member, with their pointers. Linear, and no deeper than
-/// the reader goes.
-fn objects(text: &str, ids: &HashSet<String>) -> ById {
-    let mut res = ById::new();
-    // What is not JSON has been refused before: nothing is found after its end.
-    let _ = gather(&mut Reader::from_text(text), &mut String::new(), ids, &mut res);
-    res.values_mut().for_each(|it| it.sort_by_key(|it| it.1));
-    res
+    /// Of the objects with an id the one of this part: as many calls and results with the id are before it.
+    fn of(&self, id: &str, it: &Diagnostic) -> Option<(String, usize)> {
+        let at = (it.at.message?, it.at.part.unwrap_or(0));
+        let objects = self.objects.get(id)?;
+        let n = self.parts.get(id).map_or(0, |it| it.partition_point(|it| *it < at));
+        objects.get(n.min(objects.len().checked_sub(1)?)).cloned()
+    }
 }
 
 fn gather(
     reader: &mut Reader<'_>,
     pointer: &mut String,
     ids: &HashSet<String>,
-    res: &mut ById,
+    res: &mut HashMap<String, Objects>,
 ) -> Result<(), JsonError> {
     let (start, len) = (reader.next_offset(), pointer.len());
     match reader.peek()? {
