@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use msg_json::{Kind, Reader, unescape};
+use msg_json::{Kind, Reader, unescape, value_end};
 
 use super::table::{Api, Member, Object, Path, Shape, Type, Value};
 
@@ -120,26 +120,33 @@ impl<'a> Walk<'a> {
         self.push(&member.name);
         for (at, element) in elements(value).into_iter().enumerate() {
             self.element = Some(at);
-            self.elements.push(size(element));
+            let members = members(element);
+            self.elements.push(members.as_ref().map_or(0, size));
             self.last.push((Cow::default(), None));
-            self.unique(at, element);
-            self.index(at, |it| it.value(inner, element));
+            if let Some(members) = &members {
+                self.unique(at, members);
+            }
+            self.index(at, |it| it.known_value(inner, element, members));
         }
         self.element = None;
         self.path.truncate(list);
     }
 
-    fn unique(&mut self, at: usize, element: &'a str) {
+    fn unique(&mut self, at: usize, members: &Members<'a>) {
         let Some(name) = &self.api.unique else { return };
-        let Some(members) = members(element) else { return };
         // A reference names the item of which it is one.
-        let is_reference = text_of(&members, "type").is_some_and(|it| it == "item_reference");
-        if let Some(id) = text_of(&members, name).filter(|_| !is_reference) {
+        let is_reference = text_of(members, "type").is_some_and(|it| it == "item_reference");
+        if let Some(id) = text_of(members, name).filter(|_| !is_reference) {
             self.ids.push((at, id));
         }
     }
 
     fn value(&mut self, wanted: &Type, json: &'a str) {
+        self.known_value(wanted, json, None);
+    }
+
+    /// As [`Walk::value`], of an object whose members may have been listed already.
+    fn known_value(&mut self, wanted: &Type, json: &'a str, known: Option<Members<'a>>) {
         let Ok(kind) = Reader::from_text(json).peek() else { return };
         let fits = |it: &&Value| it.kind().is_none_or(|it| it == kind);
         match wanted.0.iter().find(fits) {
@@ -172,16 +179,17 @@ impl<'a> Walk<'a> {
                 }
             }
             Some(Value::Object(name)) => {
-                if let Some(object) = self.api.object(name) {
-                    self.object(object, json);
+                if let Some(object) = self.api.object(name)
+                    && let Some(members) = known.or_else(|| members(json))
+                {
+                    self.object(object, json, members);
                 }
             }
             Some(_) => {}
         }
     }
 
-    fn object(&mut self, object: &'static Object, json: &'a str) {
-        let Some(members) = members(json) else { return };
+    fn object(&mut self, object: &'static Object, json: &'a str, members: Members<'a>) {
         self.marker(&members);
         let kind = match &object.tag {
             None => return self.plain(object, &members),
@@ -432,10 +440,9 @@ fn word(kind: Kind, path: Path) -> &'static str {
     }
 }
 
-/// How many parts an element has.
-fn size(element: &str) -> usize {
-    let Some(members) = members(element) else { return 0 };
-    let of_list = |name: &str| match of(&members, name) {
+/// How many parts an element with these members has.
+fn size(members: &Members<'_>) -> usize {
+    let of_list = |name: &str| match of(members, name) {
         Some(it) if it.starts_with('[') => Some(elements(it).len()),
         Some(it) if it.starts_with(['"', '{']) => Some(1),
         _ => None,
@@ -443,29 +450,37 @@ fn size(element: &str) -> usize {
     of_list("content").or_else(|| of_list("parts")).unwrap_or_default()
 }
 
+// The text was read before, so that of each value only the end has to be found.
+
 /// The members of an object; nothing for another value.
 fn members(json: &str) -> Option<Members<'_>> {
-    let mut reader = Reader::from_text(json);
+    let mut rest = json.trim_start().strip_prefix('{')?;
     let mut res = Vec::new();
-    reader.begin_object().ok()?;
-    while let Some(key) = reader.next_key().ok()? {
-        res.push((key.text, reader.raw().ok()?));
+    while let Some((name, after)) = next_value(rest) {
+        let (value, after) = next_value(after.trim_start().strip_prefix(':')?)?;
+        res.push((text(name)?, value));
+        rest = after;
     }
     Some(res)
 }
 
-/// The elements of an array.
+/// The elements of an array; none of another value.
 fn elements(json: &str) -> Vec<&str> {
-    let mut reader = Reader::from_text(json);
-    let mut res = Vec::new();
-    if reader.begin_array().is_err() {
-        return res;
-    }
-    while let Ok(true) = reader.next_element() {
-        let Ok(it) = reader.raw() else { break };
-        res.push(it);
-    }
-    res
+    let mut rest = json.trim_start().strip_prefix('[').unwrap_or_default();
+    let next = || {
+        let (element, after) = next_value(rest)?;
+        rest = after;
+        Some(element)
+    };
+    std::iter::from_fn(next).collect()
+}
+
+/// The first value of what is left of a list or an object, and what is after it; nothing at its end.
+fn next_value(rest: &str) -> Option<(&str, &str)> {
+    let rest = rest.trim_start();
+    let rest = rest.strip_prefix(',').unwrap_or(rest).trim_start();
+    let end = value_end(rest.as_bytes(), 0)?;
+    Some(rest.split_at(end))
 }
 
 /// The last member of a name, which counts.
