@@ -244,7 +244,7 @@ impl Lines<'_> {
         out.write_document(&json)?;
         match report {
             Some(report) => {
-                report.write(&jsonl::report_line(&edits, &remaining, rewrite.as_ref()))?
+                report.write(&jsonl::report_line(&edits, &remaining, rewrite.as_ref()))?;
             }
             None if !cx.quiet => {
                 let quotes = Quotes::default();
