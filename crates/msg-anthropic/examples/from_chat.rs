@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         ..RequestHead::default()
     };
     let options = WriteOptions::new();
-    let (request, lost) = MessagesRequest::from_head(&head, chat.into_messages(), &options)?;
+    let (request, lost) = MessagesRequest::from_head(&head, chat.into_messages());
     let mut body = Vec::new();
     Document::Request(request).write(&options, &mut body);
     println!("{}", String::from_utf8_lossy(&body));

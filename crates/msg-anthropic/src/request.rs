@@ -2,7 +2,7 @@
 //! in its place (AN-1).
 
 use msg_codec::codec::{Body, Context, MessageBody, Purpose, RequestBody};
-use msg_core::{Error, Message, Report, request::RequestHead};
+use msg_core::{Code, Diagnostic, Error, Message, Report, request::RequestHead};
 use msg_json::{Kind, Reader};
 
 use crate::{
@@ -56,7 +56,7 @@ impl MessagesRequest {
     ///
     /// let head = RequestHead { max_tokens: Some(9), stop: vec!["x".into()], ..RequestHead::default() };
     /// let chat = vec![Message::system("Be brief."), Message::user("hi")];
-    /// let (request, report) = MessagesRequest::from_head(&head, chat, &WriteOptions::new())?;
+    /// let (request, report) = MessagesRequest::from_head(&head, chat);
     /// assert!(report.is_empty());
     /// let mut out = Vec::new();
     /// Document::Request(request).write(&WriteOptions::new(), &mut out);
@@ -67,25 +67,23 @@ impl MessagesRequest {
     ///         r#""stop_sequences":["x"]}"#,
     ///     ),
     /// );
-    /// # Ok::<(), msg_anthropic::Error>(())
     /// ```
     ///
-    /// # Errors
-    /// [`crate::Error::Missing`]: the API demands `max_tokens`, and neither the head nor the options say it.
-    pub fn from_head(
-        head: &RequestHead,
-        messages: Vec<Message>,
-        options: &WriteOptions,
-    ) -> Result<(Self, Report), crate::Error> {
-        let missing =
-            crate::Error::Missing { code: "convert::missing-max-tokens", member: "max_tokens" };
-        let max_tokens = head.max_tokens.or(options.max_tokens).ok_or(missing)?;
+    /// The API demands `max_tokens`: a head without it gives a request that says so in its report
+    /// (`convert::missing-max-tokens`, an error).
+    #[must_use]
+    pub fn from_head(head: &RequestHead, messages: Vec<Message>) -> (Self, Report) {
         let mut body = Body::new(HELD);
         body.write_optional("model", head.model.as_ref(), |it, text| it.str(text));
-        body.write_member("max_tokens", |it| it.u64(max_tokens));
+        body.write_optional("max_tokens", head.max_tokens, |it, n| it.u64(n));
         body.hold(MESSAGES);
-        let report = head::write(head, &mut body);
-        Ok((Self { messages, body, has_system: false, is_new: true }, report))
+        let mut report = Report::new();
+        if head.max_tokens.is_none() {
+            let code = Code::new("convert::missing-max-tokens");
+            report.push(Diagnostic::error(code, "`max_tokens` is missing, which the API demands"));
+        }
+        report.append(head::write(head, &mut body));
+        (Self { messages, body, has_system: false, is_new: true }, report)
     }
 
     /// What the request asks besides its conversation, in words that providers share (AN-21).

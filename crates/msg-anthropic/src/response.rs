@@ -1,5 +1,6 @@
 //! Responses of the Messages API: one message, and every other member raw and in its place (AN-1).
 
+use msg_codec::Assembled;
 use msg_codec::codec::{Body, Context, MessageBody, Purpose, RequestBody, text_of};
 use msg_core::{Error, Message, RawJson, Report, Role, Usage};
 use msg_json::Reader;
@@ -40,6 +41,26 @@ pub struct MessagesResponse {
 }
 
 impl MessagesResponse {
+    /// The response that says what a stream said, of whatever format it was: for a proxy that answers its client whole.
+    /// Of several choices it is the first.
+    ///
+    /// ```
+    /// use msg_anthropic::{ANTHROPIC, MessagesResponse};
+    /// use msg_codec::{StreamOptions, StreamReader};
+    ///
+    /// let mut reader = StreamReader::new(&[ANTHROPIC], StreamOptions::default());
+    /// let body = br#"{"id":"msg_1","type":"message","role":"assistant","content":[{"type":"text","text":"Hi"}]}"#;
+    /// reader.feed(body, &mut |_| {});
+    /// let response = MessagesResponse::of(&reader.finish(&mut |_| {}));
+    /// assert_eq!(response.id().as_deref(), Some("msg_1"));
+    /// assert_eq!(response.messages[0].text(), "Hi");
+    /// ```
+    #[must_use]
+    pub fn of(res: &Assembled) -> Self {
+        let first = res.choices.first().map(|it| it.message.clone());
+        Self::new(first.unwrap_or_else(|| Message::new(Role::Assistant)), &EventOptions::of(res))
+    }
+
     /// A response that says this message, as the API answers a request that is not streamed: for a proxy.
     /// Why the model stopped follows from its calls where the options do not say.
     ///

@@ -1,5 +1,6 @@
 //! Responses of Converse, and messages alone: one message, and every other member raw and in its place (BR-1).
 
+use msg_codec::Assembled;
 use msg_codec::codec::{Body, Context, MessageBody, Purpose, RequestBody};
 use msg_core::{Error, Message, Report, Usage};
 use msg_json::{Kind, Reader};
@@ -7,6 +8,7 @@ use msg_json::{Kind, Reader};
 use crate::{
     ConverseRequest, WriteOptions,
     read::read_one,
+    stream::{stop_reason, write_usage},
     write::{Writer, written},
 };
 
@@ -27,6 +29,34 @@ pub struct ConverseResponse {
 }
 
 impl ConverseResponse {
+    /// The response that says what a stream said, of whatever format it was: for a proxy that answers its client whole.
+    /// Of several choices it is the first.
+    ///
+    /// ```
+    /// use msg_bedrock::{BEDROCK, ConverseResponse};
+    /// use msg_codec::{StreamOptions, StreamReader};
+    ///
+    /// let mut reader = StreamReader::new(&[BEDROCK], StreamOptions::default());
+    /// reader.feed(b"{\"contentBlockDelta\":{\"contentBlockIndex\":0,\"delta\":{\"text\":\"Hi\"}}}\n", &mut |_| {});
+    /// reader.feed(b"{\"messageStop\":{\"stopReason\":\"end_turn\"}}\n", &mut |_| {});
+    /// let response = ConverseResponse::of(&reader.finish(&mut |_| {}));
+    /// assert_eq!(response.stop_reason().as_deref(), Some("end_turn"));
+    /// assert_eq!(response.messages[0].text(), "Hi");
+    /// ```
+    #[must_use]
+    pub fn of(res: &Assembled) -> Self {
+        let (mut body, mut output) = (Body::new(OUTPUT), Body::new(MESSAGE));
+        body.hold("output");
+        output.hold("message");
+        let first = res.choices.first();
+        let reason = first.and_then(|it| it.finish.as_ref()).and_then(stop_reason);
+        body.write_optional("stopReason", reason, |it, word| it.str(word));
+        body.write_optional("usage", res.usage.as_ref(), write_usage);
+        let messages: Vec<_> = first.map(|it| it.message.clone()).into_iter().collect();
+        let n_read = messages.len();
+        Self { messages, body, output: Some(output), n_read }
+    }
+
     /// Why it stopped, in Bedrock's word.
     #[must_use]
     pub fn stop_reason(&self) -> Option<String> {

@@ -35,6 +35,7 @@ pub const CODES: &[CodeInfo] = codes! {
     warning "stream::finish-conflict" "OA-20" "conflicting finish reason, the first one is used";
     warning "stream::finish-promoted" "OA-20" "calls without the finish reason `tool_calls`";
     warning "stream::finish-demoted" "OA-20" "the finish reason `tool_calls` without a call";
+    warning "stream::interleaved" "OA-18" "a thought after text, which the message has before it";
     warning "stream::data-after-finish" "OA-20" "output after the finish reason";
     warning "stream::data-after-end" "OA-20" "data after the end of the stream, not read";
     warning "stream::wrong-type" "MS-29" "a value of a wrong type, read as what it means";

@@ -24,7 +24,8 @@ impl<'a> DataUrl<'a> {
     #[must_use]
     pub fn parse(url: &'a str) -> Option<Self> {
         let (head, data) = strip_scheme(url)?.split_once(',')?;
-        Some(Self { media_type: head.strip_suffix(";base64")?, data })
+        let (media_type, mark) = head.split_at_checked(head.len().checked_sub(BASE64.len())?)?;
+        mark.eq_ignore_ascii_case(BASE64).then_some(Self { media_type, data })
     }
 
     /// Inline data as models have it: a data URL, or bare base64 of the type that is said of it, else of the type that
@@ -75,6 +76,9 @@ impl<'a> DataUrl<'a> {
     }
 }
 
+/// What is before the comma of a data URL in base64.
+const BASE64: &str = ";base64";
+
 fn strip_scheme(url: &str) -> Option<&str> {
     let (scheme, rest) = url.split_at_checked(5)?;
     scheme.eq_ignore_ascii_case("data:").then_some(rest)
@@ -86,6 +90,32 @@ pub(crate) fn is_base64(text: &str) -> bool {
         it.is_ascii_alphanumeric() || matches!(it, b'+' | b'/' | b'=' | b'-' | b'_' | b'\r' | b'\n')
     };
     text.bytes().all(is_one)
+}
+
+/// Data in the alphabet of URLs or in lines as all providers take it, padded; none of other text. The SDK of Gemini for
+/// Python writes the alphabet of URLs.
+///
+/// ```
+/// assert_eq!(msg_codec::standard_base64("_9j_4A").as_deref(), Some("/9j/4A=="));
+/// assert_eq!(msg_codec::standard_base64("/9j/4A=="), None);
+/// ```
+#[must_use]
+pub fn standard_base64(data: &str) -> Option<String> {
+    let is_other = |it: u8| matches!(it, b'-' | b'_' | b'\r' | b'\n');
+    if !data.bytes().any(is_other) || !is_base64(data) {
+        return None;
+    }
+    let mut res = data.replace('-', "+").replace('_', "/");
+    res.retain(|it| !matches!(it, '\r' | '\n' | '='));
+    res.extend(std::iter::repeat_n('=', (4 - res.len() % 4) % 4));
+    Some(res)
+}
+
+/// A media type in lower case, its parameters as they came.
+pub(crate) fn lower_type(media_type: &str) -> String {
+    let (essence, parameters) =
+        media_type.split_at(media_type.find(';').unwrap_or(media_type.len()));
+    format!("{}{parameters}", essence.trim().to_ascii_lowercase())
 }
 
 /// What kind of medium a media type is of.

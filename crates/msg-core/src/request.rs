@@ -327,6 +327,16 @@ impl RequestHead {
         Some(nearest)
     }
 
+    /// The most tokens of an answer, or the fewest that `target` lets one ask for, reported.
+    pub fn tokens_of_at_least(&self, target: &str, least: u64, report: &mut Report) -> Option<u64> {
+        let asked = self.max_tokens?;
+        if asked < least {
+            let (was, is) = (asked.to_string(), least.to_string());
+            self.change(target, "max_tokens", &format!("from {least}"), (&was, &is), report);
+        }
+        Some(asked.max(least))
+    }
+
     /// The first of the texts at which the model stops, as many as `target` takes; reported if that is not all.
     pub fn first_stops(&self, target: &str, most: usize, report: &mut Report) -> &[String] {
         if self.stop.len() > most {

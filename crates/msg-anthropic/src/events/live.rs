@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, VecDeque};
 
 use msg_codec::{ENDED_EARLY, stream::Brackets};
 use msg_core::{
-    Code, Diagnostic, Extra, Part, Reasoning, Report, Severity, StreamEvent, Text, ToolCall,
+    Code, Diagnostic, Extra, Message, Part, Reasoning, Report, Severity, StreamEvent, Text,
+    ToolCall,
 };
 
 use super::EventOptions;
@@ -53,6 +54,8 @@ pub struct EventWriter {
     reported: Vec<&'static str>,
     /// A thought has ended that the next one is set apart from.
     thought_ended: bool,
+    /// The members of the message.
+    extra: Extra,
 }
 
 /// What went out of a call.
@@ -80,7 +83,19 @@ impl EventWriter {
             report: Report::new(),
             reported: Vec::new(),
             thought_ended: false,
+            extra: Extra::default(),
         }
+    }
+
+    /// A writer of a message that is there already, whose members its first and its last event say.
+    pub(super) fn of_message(options: EventOptions, message: &Message) -> Self {
+        Self { extra: message.extra.clone(), ..Self::new(options) }
+    }
+
+    /// Writes a block that is whole.
+    pub(super) fn whole(&mut self, block: Block, out: &mut Vec<u8>) {
+        self.blocks.push_back(Block { ended: true, ..block });
+        self.write(out);
     }
 
     /// Appends what an event adds.
@@ -126,25 +141,36 @@ impl EventWriter {
         if self.failed {
             return self.report;
         }
+        self.options.error = None;
+        let is_cut = !self.options.finish.as_ref().is_some_and(block::is_end);
+        if is_cut {
+            self.options.error = Some(ENDED_EARLY.to_owned());
+        }
+        self.end(out)
+    }
+
+    /// Ends the blocks, and the message as the options say: a message that was cut has no end, but its error.
+    pub(super) fn end(mut self, out: &mut Vec<u8>) -> Report {
         self.blocks.iter_mut().for_each(|it| it.ended = true);
         self.write(out);
         if self.blocks.pop_front().is_some() {
             block::block_stop(out, self.index);
         }
         self.start(out);
-        match self.options.finish.take().filter(block::is_end) {
-            Some(finish) => {
-                let usage = self.options.usage.as_ref();
-                block::message_end(out, &finish, usage, &Extra::default());
+        let finish = self.options.finish.as_ref().filter(|it| block::is_end(it));
+        match (&self.options.error, finish) {
+            (Some(error), _) => block::error(out, error),
+            (None, Some(finish)) => {
+                block::message_end(out, finish, self.options.usage.as_ref(), &self.extra);
             }
-            None => block::error(out, ENDED_EARLY),
+            (None, None) => {}
         }
         self.report
     }
 
     fn start(&mut self, out: &mut Vec<u8>) {
         if !std::mem::replace(&mut self.started, true) {
-            block::message_start(out, &self.options, &Extra::default());
+            block::message_start(out, &self.options, &self.extra);
         }
     }
 

@@ -7,7 +7,7 @@ use msg_core::{
 use msg_json::Writer;
 
 use super::block::{Block, BlockEnd, Kind};
-use super::{EventOptions, finish_of};
+use super::{EventOptions, EventWriter, finish_of};
 use crate::events::block;
 use crate::{shape::ANTHROPIC, thought::Thought};
 
@@ -37,58 +37,47 @@ pub fn write_events(message: &Message, options: &EventOptions, out: &mut Vec<u8>
     if message.name.is_some() {
         losses.member(None, "name");
     }
-    block::message_start(out, options, &message.extra);
-    let mut blocks = Blocks { out, losses, next: 0 };
+    let finish = Some(finish_of(options, message).clone());
+    let mut writer = EventWriter::of_message(EventOptions { finish, ..options.clone() }, message);
+    let mut blocks = Blocks { losses };
     for (at, part) in message.parts.iter().enumerate() {
-        blocks.part(at, part);
+        match blocks.of(at, part) {
+            Some(block) => writer.whole(block, out),
+            None => blocks.losses.part(at, part.kind()),
+        }
     }
     blocks.losses.flush();
-    let finish = finish_of(options, message);
-    if let Some(error) = &options.error {
-        block::error(out, error);
-    } else if block::is_end(finish) {
-        block::message_end(out, finish, options.usage.as_ref(), &message.extra);
-    }
+    writer.end(out);
     report
 }
 
-/// Writes the blocks of a message.
+/// Makes the blocks of a message.
 struct Blocks<'a> {
-    out: &'a mut Vec<u8>,
     losses: Losses<'a>,
-    /// The index of the next block.
-    next: u64,
 }
 
 impl Blocks<'_> {
-    fn part(&mut self, at: usize, part: &Part) {
-        let block = match part {
-            Part::Text(it) => Some(self.text(at, it)),
+    /// The block of a part; none if it has no place.
+    fn of(&mut self, at: usize, part: &Part) -> Option<Block> {
+        Some(match part {
+            Part::Text(it) => self.text(at, it),
             Part::Refusal(it) => {
                 let text = "a refusal is written as text";
                 self.losses.note(Severity::Info, "convert::refusal-as-text", Some(at), text);
-                Some(self.text(at, it))
+                self.text(at, it)
             }
-            Part::Reasoning(it) => self.reasoning(at, it),
-            Part::ToolCall(it) => Some(self.call(at, it)),
+            Part::Reasoning(it) => return self.reasoning(at, it),
+            Part::ToolCall(it) => self.call(at, it),
             Part::Other(it) if it.format == ANTHROPIC && is_block(it.value.text()) => {
-                Some(Block::new(Kind::Whole(it.value.text().to_owned())))
+                Block::new(Kind::Whole(it.value.text().to_owned()))
             }
             Part::Other(it) if it.format == Origin::Json => {
                 let text = "a JSON part is written as its text";
                 self.losses.warn("convert::json-as-text", Some(at), text);
-                Some(self.text(at, &Text::new(it.value.text())))
+                self.text(at, &Text::new(it.value.text()))
             }
-            _ => None,
-        };
-        match block {
-            Some(mut block) => {
-                block.write(self.next, self.out);
-                block::block_stop(self.out, self.next);
-                self.next += 1;
-            }
-            None => self.losses.part(at, part.kind()),
-        }
+            _ => return None,
+        })
     }
 
     fn text(&mut self, at: usize, it: &Text) -> Block {

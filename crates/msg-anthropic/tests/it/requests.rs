@@ -22,10 +22,8 @@ fn requests_are_converted() {
         let case: Case = serde_json::from_str(&row.text).unwrap();
         let (head, messages) = read(&case);
         let mut out = Vec::new();
-        let report = match write(&case, &head, messages, &mut out) {
-            Ok(report) => report,
-            Err(error) => return error.to_string(),
-        };
+        let head = RequestHead { max_tokens: head.max_tokens.or(case.options.max_tokens), ..head };
+        let report = write(&case, &head, messages, &mut out);
         let text = String::from_utf8(out).unwrap();
         msg_json::validate(&text).unwrap();
         let lost = report.iter().map(|it| it.message().into_owned());
@@ -51,16 +49,11 @@ fn read(case: &Case) -> (RequestHead, Vec<Message>) {
     }
 }
 
-fn write(
-    case: &Case,
-    head: &RequestHead,
-    messages: Vec<Message>,
-    out: &mut Vec<u8>,
-) -> Result<Report, msg_anthropic::Error> {
+fn write(case: &Case, head: &RequestHead, messages: Vec<Message>, out: &mut Vec<u8>) -> Report {
     let theirs = msg_openai::WriteOptions::new();
     let (mut report, rest) = match &*case.to {
         "anthropic" => {
-            let (request, report) = MessagesRequest::from_head(head, messages, &case.options)?;
+            let (request, report) = MessagesRequest::from_head(head, messages);
             let document = messages::Document::Request(request);
             (report, document.write(&case.options, out))
         }
@@ -74,5 +67,5 @@ fn write(
         }
     };
     report.append(rest);
-    Ok(report)
+    report
 }

@@ -162,7 +162,7 @@ fn block(
 }
 
 /// Bedrock's word for why an answer stopped; none of one that was stopped.
-fn stop_reason(finish: &FinishReason) -> Option<&str> {
+pub(crate) fn stop_reason(finish: &FinishReason) -> Option<&str> {
     Some(match finish {
         FinishReason::Stop => "end_turn",
         FinishReason::ToolCalls => "tool_use",
@@ -175,7 +175,7 @@ fn stop_reason(finish: &FinishReason) -> Option<&str> {
 }
 
 /// The provider's own object where it is Bedrock's, else one of the numbers.
-fn write_usage(it: &mut Writer<'_>, usage: &Usage) {
+pub(crate) fn write_usage(it: &mut Writer<'_>, usage: &Usage) {
     let own = usage.raw.as_ref();
     if let Some(own) = own.filter(|it| Json::from_valid(it.text()).get("inputTokens").is_some()) {
         return it.compact(own.text());

@@ -13,4 +13,5 @@ mod block;
 mod events;
 
 pub use assembler::{BEDROCK, ConverseAssembler};
+pub(crate) use events::{stop_reason, write_usage};
 pub use events::{write_events, write_frames};

@@ -219,6 +219,7 @@ impl Note {
     pub const FINISH_CONFLICT: Self = Self::warning("stream::finish-conflict");
     pub const FINISH_PROMOTED: Self = Self::warning("stream::finish-promoted");
     pub const FINISH_DEMOTED: Self = Self::warning("stream::finish-demoted");
+    pub const INTERLEAVED: Self = Self::warning("stream::interleaved");
     pub const DATA_AFTER_FINISH: Self = Self::warning("stream::data-after-finish");
     pub const WRONG_TYPE: Self = Self::warning("stream::wrong-type");
     pub const LEFT_OUT: Self = Self::warning("stream::left-out");

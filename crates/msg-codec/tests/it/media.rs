@@ -28,6 +28,60 @@ const CASES: &[(MediaPlaces, &str, &str)] = &[
         r#"{"type":"image","url":"iVBORw0KGgo="}"#,
         r#"{"type":"image","url":"data:image/png;base64,iVBORw0KGgo="}"#,
     ),
+    // The name of a file says its type where its bytes do not.
+    (
+        MediaPlaces::ALL,
+        r#"{"type":"file","data":"aGk=","filename":"a.txt"}"#,
+        r#"{"type":"file","data":"data:text/plain;base64,aGk=","filename":"a.txt"}"#,
+    ),
+    // Data URLs in other letters, with parameters, of no type, inside of data, in the alphabet of URLs, in lines.
+    (
+        MediaPlaces::ANTHROPIC,
+        r#"{"type":"image","url":"DATA:Image/PNG;charset=x;BASE64,iVBORw0KGgo="}"#,
+        r#"{"type":"image","url":"data:image/png;base64,iVBORw0KGgo="}"#,
+    ),
+    (
+        MediaPlaces::ALL,
+        r#"{"type":"file","data":"data:Text/Markdown;charset=utf-8;base64,aGk="}"#,
+        r#"{"type":"file","data":"data:text/markdown;charset=utf-8;base64,aGk="}"#,
+    ),
+    (
+        MediaPlaces::OPENAI,
+        r#"{"type":"image","url":"data:application/octet-stream;base64,iVBORw0KGgo="}"#,
+        r#"{"type":"image","url":"data:image/png;base64,iVBORw0KGgo="}"#,
+    ),
+    (
+        MediaPlaces::OPENAI,
+        r#"{"type":"image","url":"data:image/png;base64,data:image/jpeg;base64,iVBORw0KGgo="}"#,
+        r#"{"type":"image","url":"data:image/jpeg;base64,iVBORw0KGgo="}"#,
+    ),
+    (
+        MediaPlaces::ALL,
+        r#"{"type":"image","url":"data:image/jpeg;base64,_9j_4AAQ\nSkY"}"#,
+        r#"{"type":"image","url":"data:image/jpeg;base64,/9j/4AAQSkY="}"#,
+    ),
+    (
+        MediaPlaces::OPENAI,
+        r#"{"type":"audio","data":"SUQ-_w","format":"Audio/MPEG"}"#,
+        r#"{"type":"audio","data":"SUQ+/w==","format":"mp3"}"#,
+    ),
+    (
+        MediaPlaces::ALL,
+        r#"{"type":"audio","data":"AAAA","format":"L16;rate=24000"}"#,
+        r#"{"type":"audio","data":"AAAA","format":"L16;rate=24000"}"#,
+    ),
+    // What is called an image and is none, and an image without a source.
+    (
+        MediaPlaces::ANTHROPIC,
+        r#"{"type":"image","url":"data:application/pdf;base64,JVBERi0xLjQK"}"#,
+        r#"{"type":"file","data":"data:application/pdf;base64,JVBERi0xLjQK"}"#,
+    ),
+    (
+        MediaPlaces::OPENAI,
+        r#"{"type":"image","url":"data:video/mp4;base64,AAAAIGZ0eXA="}"#,
+        r#"{"type":"file"}"#,
+    ),
+    (MediaPlaces::ALL, r#"{"type":"image","url":""}"#, r#"{"type":"image"}"#),
     // A file is what its type says, where images and sounds have parts of their own.
     (
         MediaPlaces::ANTHROPIC,

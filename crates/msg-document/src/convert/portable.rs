@@ -7,9 +7,10 @@
 //! {"executableCode":{"language":"PYTHON","code":"…"}}   a text: the code, fenced
 //! ```
 
-use msg_codec::{DataUrl, MediaPlaces};
+use msg_codec::{DataUrl, MediaKind, MediaPlaces};
 use msg_core::{
-    File, Image, Message, Origin, Other, PairSide, Part, RawJson, Report, ToolCall, ToolResult,
+    Audio, File, Image, Message, Origin, Other, PairSide, Part, RawJson, Report, ToolCall,
+    ToolResult,
 };
 use serde_json::Value;
 
@@ -92,13 +93,42 @@ fn portable(part: &Part, to: &str) -> Option<Part> {
         return None;
     }
     let value: Value = it.value.parse().ok()?;
-    match it.format.as_str() {
+    let said = match it.format.as_str() {
         "responses" => client_run(it, &value),
         "anthropic" => block(&value).map(Part::text),
         "gemini" => code(&value).map(Part::text),
         "openai" => linked(&value, to),
         _ => None,
+    };
+    said.or_else(|| untyped(&value))
+}
+
+/// A medium that its own reader does not take for one, since its type is missing or its link is in the form of another
+/// format. What the bytes are says the type (RQ-39).
+fn untyped(value: &Value) -> Option<Part> {
+    let text = |at: &str| value.pointer(at).and_then(Value::as_str);
+    if let Some(url) = text("/image_url/url").filter(|_| text("/type") == Some("input_image")) {
+        return Some(Part::Image(Image::from_url(url)));
     }
+    if let Some(id) = text("/image_url/file_id") {
+        return Some(Part::Image(Image { file_id: Some(id.to_owned()), ..Image::default() }));
+    }
+    const PLACES: [[&str; 2]; 4] = [
+        ["/source/media_type", "/source/data"],
+        ["/inlineData/mimeType", "/inlineData/data"],
+        ["/inline_data/mime_type", "/inline_data/data"],
+        ["/mime_type", "/data"],
+    ];
+    let is_empty =
+        |at: &str| value.pointer(at).is_none_or(|it| it.is_null() || it.as_str() == Some(""));
+    let [_, data] = PLACES.into_iter().find(|it| text(it[1]).is_some() && is_empty(it[0]))?;
+    let data = text(data)?.to_owned();
+    let bytes = DataUrl::parse(&data).map_or(&*data, |it| it.data);
+    Some(match MediaKind::of(msg_codec::media_type_of_data(bytes)?) {
+        MediaKind::Image => Part::Image(Image::from_url(data)),
+        MediaKind::Audio => Part::Audio(Audio { data: Some(data), ..Audio::default() }),
+        _ => Part::File(File { data: Some(data), ..File::default() }),
+    })
 }
 
 /// A call that a client runs, or its output; none for what the provider runs itself.

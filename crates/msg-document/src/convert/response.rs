@@ -54,7 +54,7 @@ impl Document {
         let mut report = Report::new();
         name_response(&mut answer, to, &mut report);
         if let Some(others) = answer.choices.len().checked_sub(1).filter(|it| *it > 0)
-            && matches!(to.name(), "anthropic" | "responses")
+            && matches!(to.name(), "anthropic" | "responses" | "bedrock" | "interactions")
         {
             let text = format!("a response of {to} has one choice: {others} left out");
             report.push(Diagnostic::warning(Code::new("convert::lost-part"), text));
@@ -91,7 +91,8 @@ impl Document {
 
 /// A response without an id gets one, which a client's types ask for.
 fn name_response(answer: &mut Assembled, to: Format, report: &mut Report) {
-    if answer.id.as_ref().is_some_and(|it| !it.is_empty()) {
+    let has_id = answer.id.as_ref().is_some_and(|it| !it.is_empty());
+    if has_id || to.name() == "bedrock" {
         return;
     }
     let id = match to.name() {

@@ -43,7 +43,13 @@ impl Api for Anthropic {
         messages: Vec<Message>,
         options: &WriteOptions,
     ) -> Result<(MessagesRequest, Report), Refusal> {
-        Ok(MessagesRequest::from_head(head, messages, &options.anthropic)?)
+        let max_tokens = head.max_tokens.or(options.anthropic.max_tokens);
+        if max_tokens.is_none() {
+            let code = "convert::missing-max-tokens";
+            Err(msg_anthropic::Error::Missing { code, member: "max_tokens" })?;
+        }
+        let head = RequestHead { max_tokens, ..head.clone() };
+        Ok(MessagesRequest::from_head(&head, messages))
     }
 
     const FAMILIES: &'static [msg_codec::Family] = &[msg_anthropic::ANTHROPIC];
@@ -51,9 +57,8 @@ impl Api for Anthropic {
     fn response(
         answer: &msg_codec::Assembled,
     ) -> Option<(msg_anthropic::MessagesResponse, Report)> {
-        let message = answer.choices.first()?.message.clone();
-        let options = msg_anthropic::EventOptions::of(answer);
-        Some((msg_anthropic::MessagesResponse::new(message, &options), Report::new()))
+        answer.choices.first()?;
+        Some((msg_anthropic::MessagesResponse::of(answer), Report::new()))
     }
 
     fn options(options: &WriteOptions) -> &msg_anthropic::WriteOptions {

@@ -58,6 +58,10 @@ impl Api for Bedrock {
         converse::write(messages, &options.bedrock, out)
     }
 
+    fn response(answer: &Assembled) -> Option<(ConverseResponse, Report)> {
+        Some((ConverseResponse::of(answer), Report::new()))
+    }
+
     fn describe(response: &ConverseResponse, answer: &mut Assembled) {
         answer.usage = response.usage();
         let finish = match response.stop_reason().as_deref() {

@@ -54,6 +54,10 @@ impl Api for Interactions {
         interactions::write(messages, &options.gemini, out)
     }
 
+    fn response(answer: &Assembled) -> Option<(Interaction, Report)> {
+        Some((Interaction::of(answer), Report::new()))
+    }
+
     fn describe(response: &Interaction, answer: &mut Assembled) {
         answer.id = response.id();
         answer.model = response.model();

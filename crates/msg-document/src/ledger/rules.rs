@@ -5,6 +5,7 @@ use std::borrow::Cow;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use msg_codec::{DataUrl, standard_base64};
 use msg_core::Diagnostic;
 
 use super::Told;
@@ -356,10 +357,8 @@ pub(super) fn beside<'t>(told: &Told<'_>, leaf: &Leaf<'t>, way: &[Frame<'t>]) ->
 /// word that a provider has for it, JSON in a text by its values, a seal in base64 or not, the result of a tool without its heading.
 pub(super) fn spellings<'s>(name: &str, said: &'s str) -> Vec<Cow<'s, str>> {
     let text = |data: &str| STANDARD.decode(data).ok().and_then(|it| String::from_utf8(it).ok());
-    if let Some((kind, data)) = said.strip_prefix("data:").and_then(|it| it.split_once(";base64,"))
-    {
-        let text = text(data).filter(|_| kind.starts_with("text/")).map(Cow::Owned);
-        return [Cow::Owned(format!("{kind} {data}"))].into_iter().chain(text).collect();
+    if let Some(DataUrl { media_type, data }) = DataUrl::parse(said) {
+        return of_data_url(media_type, data).map(Cow::Owned).collect();
     }
     let mut res = vec![Cow::Borrowed(said.strip_prefix("Tool: ").unwrap_or(said))];
     if said.starts_with(['{', '[']) && msg_json::validate(said).is_ok() {
@@ -370,13 +369,15 @@ pub(super) fn spellings<'s>(name: &str, said: &'s str) -> Vec<Cow<'s, str>> {
     if matches!(name, "mime_type" | "mimeType" | "media_type" | "mediaType") {
         let formats = [said.strip_prefix("audio/"), msg_bedrock::media_format(said)];
         res.extend(formats.into_iter().flatten().map(Cow::Borrowed));
+        res.push(Cow::Owned(said.to_ascii_lowercase()));
     }
     if name == "format" {
+        res.extend(msg_codec::audio_format(said).map(Cow::Borrowed));
         for media_type in msg_bedrock::media_types(said) {
             res.push(Cow::Borrowed(media_type));
         }
     }
-    if name == "bytes" {
+    if matches!(name, "bytes" | "file_data") {
         res.extend(text(said).map(Cow::Owned));
     }
     if said.contains("<tool_call>") || said.contains("<tool_response>") {
@@ -394,9 +395,23 @@ pub(super) fn spellings<'s>(name: &str, said: &'s str) -> Vec<Cow<'s, str>> {
     }
     if matches!(name, "signature" | "redacted" | "redactedContent" | "data") {
         res.push(Cow::Owned(STANDARD.encode(said)));
+        res.extend(standard_base64(said).map(Cow::Owned));
         res.extend(text(said).map(Cow::Owned));
     }
     res
+}
+
+/// A data URL by its type, in the words that providers have for it, and its data in either alphabet of base64.
+fn of_data_url(media_type: &str, data: &str) -> impl Iterator<Item = String> {
+    let essence = media_type.to_ascii_lowercase();
+    let is_text = essence.starts_with("text/");
+    let text = STANDARD.decode(data).ok().filter(|_| is_text);
+    let text = text.and_then(|it| String::from_utf8(it).ok());
+    let standard = standard_base64(data).unwrap_or_else(|| data.to_owned());
+    let format = essence.strip_prefix("audio/").or_else(|| msg_bedrock::media_format(&essence));
+    let of_format = format.map(|it| format!("{it} {standard}"));
+    let all = [format!("{media_type} {data}"), format!("{essence} {standard}")];
+    all.into_iter().chain(of_format).chain(text)
 }
 
 /// The longest word whose case does not matter.

@@ -204,7 +204,7 @@ fn plain_text(content: Json<'_>) -> Option<Json<'_>> {
 }
 
 /// The API's word for why an answer stopped; none of one that was stopped.
-fn status(finish: &FinishReason) -> Option<&str> {
+pub(super) fn status(finish: &FinishReason) -> Option<&str> {
     Some(match finish {
         FinishReason::Stop => "completed",
         FinishReason::ToolCalls => "requires_action",
@@ -216,7 +216,7 @@ fn status(finish: &FinishReason) -> Option<&str> {
 }
 
 /// The provider's own object where it is of this API, else one of the numbers.
-fn usage(it: &mut Writer<'_>, usage: &Usage) {
+pub(super) fn usage(it: &mut Writer<'_>, usage: &Usage) {
     let own = usage.raw.as_ref().filter(|raw| {
         let members = msg_codec::codec::object_members(raw).unwrap_or_default();
         members.iter().any(|it| it.name.starts_with("total_") && it.name != "total_tokens")

@@ -1,10 +1,12 @@
 //! Interactions: the steps of an answer, or of a whole stored conversation, and every other member raw and in its
 //! place (GI-1, GI-14).
 
+use msg_codec::Assembled;
 use msg_codec::codec::{Body, Context, MessageBody, Purpose};
 use msg_core::{Error, Message, Report, Role, Usage};
 use msg_json::{Kind, Reader};
 
+use super::events::{status, usage};
 use super::read::{read_items, read_steps};
 use super::write::{Writer, written};
 use crate::WriteOptions;
@@ -45,6 +47,34 @@ pub struct Interaction {
 }
 
 impl Interaction {
+    /// The response that says what a stream said, of whatever format it was: for a proxy that answers its client whole.
+    /// Of several choices it is the first.
+    ///
+    /// ```
+    /// use msg_codec::{StreamOptions, StreamReader};
+    /// use msg_gemini::{GEMINI, interactions::Interaction};
+    ///
+    /// let mut reader = StreamReader::new(&[GEMINI], StreamOptions::default());
+    /// reader.feed(br#"{"candidates":[{"content":{"parts":[{"text":"Hi"}]},"finishReason":"STOP"}]}"#, &mut |_| {});
+    /// let response = Interaction::of(&reader.finish(&mut |_| {}));
+    /// assert_eq!(response.status().as_deref(), Some("completed"));
+    /// assert_eq!(response.messages[0].text(), "Hi");
+    /// ```
+    #[must_use]
+    pub fn of(res: &Assembled) -> Self {
+        let first = res.choices.first();
+        let mut body = Body::new(HELD);
+        body.write_optional("id", res.id.as_ref(), |it, text| it.str(text));
+        body.write_member("object", |it| it.str("interaction"));
+        let status = first.and_then(|it| it.finish.as_ref()).and_then(status);
+        body.write_member("status", |it| it.str(status.unwrap_or("failed")));
+        body.write_optional("model", res.model.as_ref(), |it, text| it.str(text));
+        body.hold(STEPS);
+        body.write_optional("usage", res.usage.as_ref(), usage);
+        let messages = first.map(|it| it.message.clone()).into_iter().collect();
+        Self { messages, body, is_before: false }
+    }
+
     /// The provider's id of the interaction.
     #[must_use]
     pub fn id(&self) -> Option<String> {

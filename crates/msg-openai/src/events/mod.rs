@@ -14,7 +14,7 @@ mod responses;
 mod whole;
 
 use msg_codec::Json;
-use msg_core::{Code, Diagnostic, FinishReason, Part, Report, ToolCall, Usage};
+use msg_core::{Code, Diagnostic, FinishReason, Part, RawJson, Report, ToolCall, Usage};
 use msg_json::{Writer, to_text};
 
 pub use chunks::{ChunkWriter, write_chunks};
@@ -140,7 +140,7 @@ pub(crate) fn write_usage(it: &mut Writer<'_>, usage: &Usage, words: &Words) {
         raw.get(words.input).is_some() && raw.get("total_tokens").is_some()
     });
     if let Some(raw) = own {
-        return it.value(|out| raw.write_compact(out));
+        return write_own_usage(it, raw, words);
     }
     let (input, output) = (usage.input.unwrap_or(0), usage.output.unwrap_or(0));
     it.object(|it| {
@@ -159,6 +159,36 @@ pub(crate) fn write_usage(it: &mut Writer<'_>, usage: &Usage, words: &Words) {
             it.key(words.output_details).object(|it| it.key("reasoning_tokens").u64(reasoning));
         }
     });
+}
+
+/// The provider's own object, with the details that its type asks for and an older model did not count (RQ-25).
+fn write_own_usage(it: &mut Writer<'_>, raw: &RawJson, words: &Words) {
+    let Some(unknown) = words.unknown else {
+        return it.value(|out| raw.write_compact(out));
+    };
+    let asked: [(&str, &[&str]); 2] = [
+        (words.input_details, &["cached_tokens", "cache_write_tokens"]),
+        (words.output_details, &["reasoning_tokens"]),
+    ];
+    let raw = Json::from_valid(raw.text());
+    it.object(|it| {
+        for (name, value) in raw.members() {
+            match asked.iter().find(|it| it.0 == name && value.is_object()) {
+                Some((_, asked)) => it.key(&name).object(|it| {
+                    value.members().for_each(|(name, value)| it.key(&name).compact(value.source()));
+                    zeros(it, asked.iter().filter(|it| value.get(it).is_none()), unknown);
+                }),
+                None => it.key(&name).compact(value.source()),
+            }
+        }
+        for (name, asked) in asked.iter().filter(|it| raw.get(it.0).is_none()) {
+            it.key(name).object(|it| zeros(it, asked.iter(), unknown));
+        }
+    });
+}
+
+fn zeros<'n>(it: &mut Writer<'_>, names: impl Iterator<Item = &'n &'n str>, unknown: u64) {
+    names.for_each(|name| it.key(name).u64(unknown));
 }
 
 // The items of a response while its events are written: what each is at its start and at its end.

@@ -48,7 +48,10 @@ fn shared(head: &mut RequestHead, name: &str, raw: &RawJson) -> Option<()> {
 
 fn chat(head: &mut RequestHead, name: &str, raw: &RawJson) -> Option<()> {
     match name {
-        "max_completion_tokens" => head.max_tokens = Some(raw.parse().ok()?),
+        "max_completion_tokens" => {
+            head.max_tokens = Some(raw.parse().ok()?);
+            head.place("max_tokens", "/max_completion_tokens");
+        }
         // The older member, which yields to the newer one.
         "max_tokens" => head.max_tokens = head.max_tokens.or(Some(raw.parse().ok()?)),
         "stop" => head.stop = raw.parse().or_else(|_| raw.parse().map(|it| vec![it])).ok()?,

@@ -10,6 +10,9 @@ use super::{Spelling, tools};
 /// The most texts at which a chat request stops (RQ-14).
 const MOST_STOPS: usize = 4;
 
+/// The fewest tokens that Responses take as the most of an answer: "Expected a value >= 16".
+const FEWEST_TOKENS: u64 = 16;
+
 /// Puts the members of a head into a body that has its model.
 pub(crate) fn write(head: &RequestHead, spelling: Spelling, body: &mut Body) -> Report {
     let mut report = Report::new();
@@ -40,7 +43,8 @@ pub(crate) fn write(head: &RequestHead, spelling: Spelling, body: &mut Body) -> 
             body.write_optional("verbosity", verbosity, |it, raw| it.raw(raw.text()));
         }
         Spelling::Responses => {
-            body.write_optional("max_output_tokens", head.max_tokens, |it, n| it.u64(n));
+            let most = head.tokens_of_at_least(target, FEWEST_TOKENS, &mut report);
+            body.write_optional("max_output_tokens", most, |it, n| it.u64(n));
             body.write_optional("stream", head.stream, |it, is| it.bool(is));
             let has_text = format.is_some() || head.verbosity.is_some();
             body.write_optional("text", Some(head).filter(|_| has_text), responses_text);

@@ -47,7 +47,7 @@ impl Choice {
     pub(crate) fn append(&mut self, target: Target, text: Str<'_>, step: &mut Step<'_, '_>) {
         match target {
             Target::Text(_) => self.push_text(text, step),
-            Target::Reasoning(_) => TextKind::Reasoning.push(&mut self.reasoning, text, step),
+            Target::Reasoning(_) => self.push_thought(text, step),
             Target::Refusal(_) => self.push_refusal(text, step),
             Target::Arguments(_, index) => {
                 self.note_late(step);
@@ -93,10 +93,10 @@ impl Choice {
         let thought = reasoning_content.filter(is_said).or(reasoning.filter(is_said));
         if let Some(said) = thought.and_then(|it| step.said("reasoning", it)) {
             effects.said(Target::Reasoning(self.index), thought);
-            TextKind::Reasoning.push(&mut self.reasoning, said.text(), step);
+            self.push_thought(said.text(), step);
         } else {
             for text in details.into_iter().flat_map(Details::texts) {
-                TextKind::Reasoning.push(&mut self.reasoning, text, step);
+                self.push_thought(text, step);
             }
         }
         if let Some(details) = details {
@@ -131,7 +131,7 @@ impl Choice {
                 Some("thinking") => {
                     let Some(thinking) = item.get("thinking") else { continue };
                     for text in thinking.filled().into_iter().chain(Details::texts(thinking)) {
-                        TextKind::Reasoning.push(&mut self.reasoning, text, step);
+                        self.push_thought(text, step);
                     }
                 }
                 None if item.text().is_some() => self.said("content", Some(item), step),
@@ -149,6 +149,16 @@ impl Choice {
     fn push_text(&mut self, text: Str<'_>, step: &mut Step<'_, '_>) {
         self.note_late(step);
         TextKind::Text.push(&mut self.text, text, step);
+    }
+
+    /// The message has its thoughts before its texts (OA-18), so that a thought after a text is noted.
+    fn push_thought(&mut self, text: Str<'_>, step: &mut Step<'_, '_>) {
+        if !self.text.is_empty() {
+            step.note(Note::INTERLEAVED, || {
+                "a thought came after text; the message has it before the text".into()
+            });
+        }
+        TextKind::Reasoning.push(&mut self.reasoning, text, step);
     }
 
     fn push_refusal(&mut self, text: Str<'_>, step: &mut Step<'_, '_>) {

@@ -44,7 +44,7 @@ impl Asking {
         match api {
             Api::OpenAi => edits.extend(request(messages, &who).write(&mut body).into_vec()),
             Api::Responses => edits.extend(responses_request(messages, &who, &mut body)),
-            Api::Anthropic => edits.extend(anthropic_request(messages, &who, &mut body)?),
+            Api::Anthropic => edits.extend(anthropic_request(messages, &who, &mut body)),
             Api::Gemini => edits.extend(gemini_request(messages, &who, &mut body)),
         }
         Ok(Self { agent: who.agent, model: who.model, body, edits })
@@ -118,23 +118,17 @@ fn responses_request(messages: Vec<Message>, who: &Settings, out: &mut Vec<u8>) 
 const MAX_TOKENS: u64 = 4096;
 
 /// Thinking takes half of the answer, at least what the API demands, and no temperature beside it.
-fn anthropic_request(
-    messages: Vec<Message>,
-    who: &Settings,
-    out: &mut Vec<u8>,
-) -> Result<Vec<Diagnostic>, Box<Diagnostic>> {
+fn anthropic_request(messages: Vec<Message>, who: &Settings, out: &mut Vec<u8>) -> Vec<Diagnostic> {
     let mut head = head(who);
-    let limit = head.max_tokens.unwrap_or(MAX_TOKENS);
+    let limit = *head.max_tokens.get_or_insert(MAX_TOKENS);
     if who.config.reasoning == Some(true) && limit > LEAST_BUDGET {
         head.reasoning.thinking = Some(Thinking::Budget((limit / 2).max(LEAST_BUDGET)));
         head.sampling.temperature = None;
     }
-    let options = msg_anthropic::WriteOptions::new().with_max_tokens(MAX_TOKENS);
-    let request = MessagesRequest::from_head(&head, messages, &options);
-    let (request, mut report) = request.map_err(|it| bad(it.to_string()))?;
+    let (request, mut report) = MessagesRequest::from_head(&head, messages);
     let document = msg_anthropic::messages::Document::Request(request);
-    report.append(document.write(&options, out));
-    Ok(report.into_vec())
+    report.append(document.write(&msg_anthropic::WriteOptions::new(), out));
+    report.into_vec()
 }
 
 /// The URL names the model and the way of the answer. Whether a model that thinks says so has no word that
