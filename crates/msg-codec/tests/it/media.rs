@@ -70,7 +70,7 @@ const CASES: &[(MediaPlaces, &str, &str)] = &[
         r#"{"type":"audio","data":"AAAA","format":"L16;rate=24000"}"#,
         r#"{"type":"audio","data":"AAAA","format":"L16;rate=24000"}"#,
     ),
-    // What is called an image and is none, and an image without a source.
+    // What is called an image and is none.
     (
         MediaPlaces::ANTHROPIC,
         r#"{"type":"image","url":"data:application/pdf;base64,JVBERi0xLjQK"}"#,
@@ -81,7 +81,6 @@ const CASES: &[(MediaPlaces, &str, &str)] = &[
         r#"{"type":"image","url":"data:video/mp4;base64,AAAAIGZ0eXA="}"#,
         r#"{"type":"file"}"#,
     ),
-    (MediaPlaces::ALL, r#"{"type":"image","url":""}"#, r#"{"type":"image"}"#),
     // A file is what its type says, where images and sounds have parts of their own.
     (
         MediaPlaces::ANTHROPIC,
