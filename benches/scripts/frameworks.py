@@ -124,9 +124,10 @@ def meaning(native):
 
 
 def value(text):
-    """JSON by its value, anything else as text."""
+    """JSON by its value, anything else as text. Of a number that is whole no decimal point counts."""
     try:
-        return json.dumps(json.loads(text), sort_keys=True)
+        whole = lambda it: int(float(it)) if float(it).is_integer() else float(it)
+        return json.dumps(json.loads(text, parse_float=whole), sort_keys=True)
     except (TypeError, ValueError):
         return text
 

@@ -13,6 +13,7 @@ is a refusal, or if nothing was written.
 """
 
 import base64
+import itertools
 import json
 import os
 import subprocess
@@ -107,6 +108,33 @@ def framework(msg, name):
     return lambda body: frameworks.judge(name, body, native)
 
 
+def as_sent(form, said):
+    """What a provider of the SDK makes of a conversation: the two differences that it means to make."""
+    if form not in ("openai", "anthropic"):
+        return said
+    # An answer has its texts before its calls.
+    res = []
+    for role, turn in itertools.groupby(said, key=lambda it: it[0]):
+        turn = list(turn)
+        texts = [it[2] for it in turn if it[1] == "text"] if role == "assistant" else []
+        if texts:
+            turn = [(role, "text", "".join(texts)), *(it for it in turn if it[1] != "text")]
+        res += turn
+    if form == "anthropic" and res[-1][:2] == ("assistant", "text"):
+        # The API refuses an answer that ends in white space.
+        res[-1] = (*res[-1][:2], res[-1][2].rstrip())
+    return res
+
+
+def results_alone(body):
+    """A body for Gemini without the object that the SDK puts around a result: `{"name":…,"content":…}`."""
+    for message in body["contents"]:
+        for response in (it["functionResponse"] for it in message["parts"] if "functionResponse" in it):
+            if response["response"].keys() == {"name", "content"}:
+                response["response"] = {"output": response["response"]["content"]}
+    return body
+
+
 def ai_sent(msg, node):
     """Compares what the SDK and its providers send with what `msg` makes of the same messages."""
 
@@ -120,8 +148,8 @@ def ai_sent(msg, node):
             return answer["refusal"]
         said = native("vercel-ui", body)
         for form, sent in answer["sent"].items():
-            read = native(form.split(":")[0], sent)
-            if read != said and said:
+            read = native(form, results_alone(sent) if form == "gemini" else sent)
+            if said and read != as_sent(form, said):
                 return f"{form} is sent otherwise: {json.dumps(read)[:150]} and not {json.dumps(said)[:150]}"
 
     return accepts

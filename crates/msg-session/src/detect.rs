@@ -363,6 +363,11 @@ fn by_message(object: &Object<'_>) -> Option<Dialect> {
         || role && matches!(&*kind, "message" | "chat_message") && has("contents")
     {
         Dialect::AgentFramework
+    } else if any("items", &|it| it.has("content_type"))
+        || object.get("Role").is_some_and(|it| it.get("Label").is_some())
+        || any("Items", &|it| it.has("$type"))
+    {
+        Dialect::SemanticKernel
     } else {
         return None;
     })

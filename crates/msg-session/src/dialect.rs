@@ -69,6 +69,8 @@ dialects! {
     AutoGen = "autogen",
     /// Microsoft Agent Framework messages.
     AgentFramework = "agent-framework",
+    /// Semantic Kernel chat histories.
+    SemanticKernel = "semantic-kernel",
     /// ShareGPT conversations.
     ShareGpt = "sharegpt",
     /// OpenAI fine-tuning lines.

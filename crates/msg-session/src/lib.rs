@@ -64,6 +64,7 @@ pub use options::RepairOptions;
 pub use parts::otel::otel_part;
 pub use parts::share_gpt::ShareGptTurns;
 pub use places::{Machine, SessionFolder, System};
+pub use provider_error::causes_of;
 pub use redact::{redact, redact_json};
 pub use rehome::rehomed;
 pub use responses::{RecordedResponse, recorded_responses};

@@ -19,7 +19,10 @@ impl<'a> ProviderError<'a> {
     /// Reads `messages.5.content.0: …`, `input[3]…`, `contents[2]…` and the ids in a text.
     pub(crate) fn read(text: &'a str) -> Self {
         let is_word = |it: char| it.is_ascii_alphanumeric() || it == '_' || it == '-';
-        let mut words: Vec<_> = text.split(|it| !is_word(it)).filter(|it| it.len() > 4).collect();
+        // A short word is one of English, unless it has a digit.
+        let has_digit = |it: &str| it.bytes().any(|it| it.is_ascii_digit());
+        let is_id = |it: &&str| it.len() > 4 || has_digit(it) && it.parse::<u64>().is_err();
+        let mut words: Vec<_> = text.split(|it| !is_word(it)).filter(is_id).collect();
         words.sort_unstable();
         words.dedup();
         Self {
@@ -82,6 +85,20 @@ impl Finding {
     }
 }
 
+/// The codes of the findings that a message of a provider or an agent is said because of, in the order of the page.
+/// Linear.
+///
+/// ```
+/// let found: Vec<_> = msg_session::causes_of("No tool output found for function call c1.").collect();
+/// assert_eq!(found, ["session::unanswered-call"]);
+/// assert_eq!(msg_session::causes_of("429 slow down").count(), 0);
+/// ```
+pub fn causes_of(error: &str) -> impl Iterator<Item = String> {
+    let error = words(error);
+    let says = move |causes: &str| causes.split("; ").any(|it| error.contains(&words(it)));
+    CAUSES.iter().filter(move |it| says(it.1)).map(|it| format!("session::{}", it.0))
+}
+
 /// The words of a text, each after a blank, without the number of a status before them.
 fn words(text: &str) -> String {
     let is_word = |it: char| it.is_alphanumeric() || it == '_';
@@ -103,11 +120,11 @@ const CAUSES: &[(&str, &str)] = &[
     ("torn-tail", "Unexpected end of JSON input"),
     ("bad-line", "SyntaxError: Unexpected token in JSON"),
     ("lone-surrogate", "400 The request body is not valid JSON: no low surrogate in string"),
-    ("duplicate-call", "400 `tool_use` ids must be unique"),
-    ("reused-call-id", "400 `tool_use` ids must be unique"),
+    ("duplicate-call", "400 `tool_use` ids must be unique; Duplicate item found with id"),
+    ("reused-call-id", "400 `tool_use` ids must be unique; Duplicate item found with id"),
     (
         "orphan-result",
-        "400 unexpected `tool_use_id` found in `tool_result` blocks; No tool call found for function call output",
+        "400 unexpected `tool_use_id` found in `tool_result` blocks; No tool call found for function call output; must be a response to a preceding message with tool_calls; must be a response to a preceeding message with tool_calls; is equal to the number of function call parts",
     ),
     (
         "duplicate-result",
@@ -116,7 +133,7 @@ const CAUSES: &[(&str, &str)] = &[
     ("late-result", "400 `tool_use` ids were found without `tool_result` blocks immediately after"),
     (
         "unanswered-call",
-        "400 `tool_use` ids were found without `tool_result` blocks immediately after; No tool output found for function call",
+        "400 `tool_use` ids were found without `tool_result` blocks immediately after; No tool output found for function call; must be followed by tool messages; did not have response messages; is equal to the number of function call parts; function call turn comes immediately after",
     ),
     ("empty-text", "400 text content blocks must be non-empty"),
     ("blank-text", "400 text content blocks must contain non-whitespace text"),
@@ -125,7 +142,7 @@ const CAUSES: &[(&str, &str)] = &[
     ("first-not-user", "400 first message must use the \"user\" role; roles must alternate"),
     (
         "refused-thinking",
-        "400 `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified; Invalid `signature` in `thinking` block",
+        "400 `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified; Invalid `signature` in `thinking` block; Expected `thinking` or `redacted_thinking`; Corrupted thought signature; thinking block must be passed back",
     ),
     ("missing-parent", "the conversation resumes without its beginning"),
     ("parent-cycle", "the agent hangs while it loads the session"),
@@ -149,24 +166,24 @@ const CAUSES: &[(&str, &str)] = &[
     ("missing-event", "assertion failed: event index mismatch"),
     (
         "too-long",
-        "prompt is too long; Conversation too long; context_length_exceeded; maximum context length; input is too long; exceeds the context window; exceeds the maximum number of tokens; exceed context limit; exceeds the available context size; maximum prompt length; context window exceeded; Request too large; token count exceeds",
+        "prompt is too long; Conversation too long; context_length_exceeded; maximum context length; input is too long; exceeds the context window; exceeds the maximum number of tokens; exceed context limit; exceeds the available context size; maximum prompt length; context window exceeded; Request too large; token count exceeds; ran out of room in the model's context window; context window is full; reduce the length of the messages",
     ),
     (
         "not-found",
-        "No conversation found; Session not found; was found but could not be loaded; No saved session found; no rollout found for; No session found; Error resuming session",
+        "No conversation found; Session not found; was found but could not be loaded; No saved session found; no rollout found for; No session found; Error resuming session; Failed to resume session; Could not resume session",
     ),
     ("raw-control", "Bad control character in string literal in JSON; Unterminated string in JSON"),
     (
         "media-type",
-        "400 Image does not match the provided media type; specified using the image/png media type; specified using the image/jpeg media type",
+        "400 Image does not match the provided media type; specified using the image/png media type; specified using the image/jpeg media type; but the image appears to be; Unsupported image media type",
     ),
     (
         "bad-media",
-        "400 Could not process image; The PDF specified was not valid; image cannot be empty; PDF cannot be empty; Invalid base64",
+        "400 Could not process image; The PDF specified was not valid; image cannot be empty; PDF cannot be empty; Invalid base64; does not represent a valid image; Invalid image; image data is not valid; Unable to process input image",
     ),
     (
         "server-tool",
-        "400 server_tool_use ids were found without; web_search_tool_result block; tool_result block without server_tool_use",
+        "400 server_tool_use ids were found without; web_search_tool_result block; web_search_tool_result blocks; was found without a corresponding; tool_result block without server_tool_use",
     ),
     ("lost-reply", "the last answer is missing after a resume"),
     ("lost-preserved", "what the compaction kept is missing after a resume"),

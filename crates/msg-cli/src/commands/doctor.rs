@@ -214,7 +214,8 @@ impl Args {
             let path = (self.sessions.len() > 1).then_some(name);
             json(path, it)
         } else {
-            text::human(name, it, self.fix, out.has_colour(cx)).into_bytes()
+            let error = self.what.error.as_deref();
+            text::human(name, it, error, self.fix, out.has_colour(cx)).into_bytes()
         };
         out.write(&redact::printed(text, self.redact, self.json))?;
         out.finish()

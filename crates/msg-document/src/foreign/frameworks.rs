@@ -82,7 +82,8 @@ pub(super) static TABLE: &[Foreign] = &[
             "message Role Items",
             "message AuthorName Role",
         ],
-    ),
+    )
+    .of_format("semantic-kernel"),
     Foreign::new(
         "messages of AutoGen",
         &[
@@ -96,9 +97,9 @@ pub(super) static TABLE: &[Foreign] = &[
     .of_format("autogen"),
     Foreign::new(
         "the state of a team of AutoGen",
-        &["document type=AssistantAgentState|TeamState|RoundRobinManagerState|SelectorManagerState"],
+        &["document type=AssistantAgentState|ChatAgentContainerState|TeamState|RoundRobinManagerState|SelectorManagerState"],
     )
-    .way("the messages of an agent are in its `llm_context`"),
+    .of_format("autogen"),
     Foreign::new(
         "messages of the Rust crate rig",
         &[

@@ -76,6 +76,7 @@ pub(crate) static FORMATS: &[&dyn Codec] = &[
     &sessions::LLAMA_INDEX,
     &sessions::AUTOGEN,
     &sessions::AGENT_FRAMEWORK,
+    &sessions::SEMANTIC_KERNEL,
     &both::SHAREGPT,
     &sessions::OPENAI_JSONL,
     &sessions::INSPECT,

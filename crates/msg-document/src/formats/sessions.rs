@@ -65,6 +65,8 @@ pub(super) static AGENT_FRAMEWORK: SessionFormat = marked(
     Dialect::AgentFramework,
     "Messages of the Microsoft Agent Framework and Microsoft.Extensions.AI",
 );
+pub(super) static SEMANTIC_KERNEL: SessionFormat =
+    marked(Dialect::SemanticKernel, "A chat history of Semantic Kernel");
 pub(super) static SHAREGPT: SessionFormat =
     session(Dialect::ShareGpt, "A ShareGPT conversation", super::data::sharegpt);
 pub(super) static OPENAI_JSONL: SessionFormat =

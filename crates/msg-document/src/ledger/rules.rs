@@ -337,6 +337,9 @@ pub(super) fn is_form(leaf: &Leaf<'_>, way: &[Frame<'_>]) -> bool {
     }
 }
 
+/// Formats in which the result of a tool may be any JSON value.
+const WITH_VALUES: [&str; 4] = ["ai-sdk", "vercel-ui", "agent-framework", "semantic-kernel"];
+
 /// The name of the member that a value is left out with, since it is beside what is said.
 pub(super) fn beside<'t>(told: &Told<'_>, leaf: &Leaf<'t>, way: &[Frame<'t>]) -> Option<&'t str> {
     let of_answer = way.windows(2).find_map(|it| {
@@ -344,8 +347,14 @@ pub(super) fn beside<'t>(told: &Told<'_>, leaf: &Leaf<'t>, way: &[Frame<'t>]) ->
         Some(it[1].name).filter(|name| !said.contains(name))
     });
     // An element of a list of records that is not a record is not bookkeeping.
-    let is_said =
-        leaf.is_free || leaf.name.is_empty() || leaf.is_text() && OF_RECORDS.contains(&leaf.name);
+    let is_result = matches!(leaf.name, "output" | "result" | "value")
+        && WITH_VALUES.contains(&told.from)
+        && way.iter().skip(1).any(|it| it.is_list)
+        && way.iter().any(|it| !it.is_list && matches!(it.name, "output" | "result"));
+    let is_said = leaf.is_free
+        || leaf.name.is_empty()
+        || is_result
+        || leaf.is_text() && OF_RECORDS.contains(&leaf.name);
     let of_records = (told.has_records && !is_said).then_some(leaf.name);
     let mut names = way.iter().filter(|it| !it.is_list).map(|it| it.name);
     let of_turns =

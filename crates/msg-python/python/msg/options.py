@@ -18,8 +18,8 @@ Format = Literal[
     "openai", "anthropic", "bedrock", "gemini", "interactions", "responses", "agent", "otel", "turns", "plain",
     "native", "langchaingo", "claude-code", "codex", "gemini-cli", "opencode", "goose", "cline", "aider",
     "openhands", "swe-agent", "langchain", "pydantic-ai", "agents-sdk", "vercel-ui", "ai-sdk", "ag-ui", "adk",
-    "haystack", "llama-index", "autogen", "agent-framework", "sharegpt", "openai-jsonl", "inspect", "qwen-code",
-    "pi", "copilot-cli", "claude-stream", "codex-exec", "atif", "kimi", "droid", "grok",
+    "haystack", "llama-index", "autogen", "agent-framework", "semantic-kernel", "sharegpt", "openai-jsonl", "inspect",
+    "qwen-code", "pi", "copilot-cli", "claude-stream", "codex-exec", "atif", "kimi", "droid", "grok",
 ]
 
 ListFormat = Literal[
@@ -30,7 +30,8 @@ ListFormat = Literal[
 ]
 
 ObjectFormat = Literal[
-    "anthropic", "bedrock", "gemini", "interactions", "opencode", "goose", "sharegpt", "openai-jsonl", "atif",
+    "anthropic", "bedrock", "gemini", "interactions", "opencode", "goose", "semantic-kernel", "sharegpt",
+    "openai-jsonl", "atif",
 ]
 
 Preset = Literal[
@@ -48,8 +49,8 @@ Provider = Literal[
 Agent = Literal[
     "claude-code", "codex", "gemini-cli", "opencode", "goose", "cline", "aider", "openhands", "swe-agent",
     "langchain", "pydantic-ai", "agents-sdk", "vercel-ui", "ai-sdk", "ag-ui", "adk", "haystack", "llama-index",
-    "autogen", "agent-framework", "sharegpt", "openai-jsonl", "inspect", "otel", "qwen-code", "pi", "copilot-cli",
-    "claude-stream", "codex-exec", "atif", "kimi", "droid", "grok",
+    "autogen", "agent-framework", "semantic-kernel", "sharegpt", "openai-jsonl", "inspect", "otel", "qwen-code",
+    "pi", "copilot-cli", "claude-stream", "codex-exec", "atif", "kimi", "droid", "grok",
 ]
 
 

@@ -105,6 +105,13 @@ impl Mends {
         let is_changed = !edits.is_empty() || findings.iter().any(|it| it.done);
         Self { findings, edits, is_changed }
     }
+
+    /// Adds those of another part of the same text.
+    pub(crate) fn join(&mut self, other: Self) {
+        self.findings.extend(other.findings);
+        self.edits.extend(other.edits);
+        self.is_changed |= other.is_changed;
+    }
 }
 
 pub(crate) fn format(dialect: Dialect) -> &'static dyn Format {
@@ -125,6 +132,7 @@ pub(crate) fn format(dialect: Dialect) -> &'static dyn Format {
         Dialect::LlamaIndex => &frameworks::llama_index::STORE,
         Dialect::AutoGen => &frameworks::autogen::STORE,
         Dialect::AgentFramework => &frameworks::agent_framework::STORE,
+        Dialect::SemanticKernel => &frameworks::semantic_kernel::STORE,
         Dialect::SweAgent => &swe_agent::SweAgent,
         Dialect::Aider => &aider::Aider,
         Dialect::Inspect => &inspect::Inspect,

@@ -168,7 +168,7 @@ fn find(text: &str, paths: &[&str]) -> Option<Found> {
         }
         _ => return None,
     };
-    let elements = elements(text, open);
+    let elements = elements(text, open, line_of(text.as_bytes(), open));
     let torn = ends_early.then(|| {
         let end = elements.last().map_or(open + 1, |it| it.end);
         Edit::replace(end..text.len(), close)
@@ -199,14 +199,25 @@ fn list_in(text: &str, path: &str) -> Option<usize> {
     res
 }
 
-/// The whole elements of the list that begins at `open`.
-fn elements(text: &str, open: usize) -> Vec<Element> {
+/// Other lists of a document, by where they begin, in order. Linear in the text.
+pub(crate) fn read_others<'a>(text: &'a str, opens: &[usize]) -> Vec<Array<'a>> {
+    let (mut line, mut counted) = (1, 0);
+    let read = |open: &usize| {
+        line += line_of(&text.as_bytes()[counted..], open - counted) - 1;
+        counted = *open;
+        let (text, records) = (Cow::Borrowed(text), elements(text, *open, line));
+        Array { text, records, findings: Vec::new(), open: Some(*open) }
+    };
+    opens.iter().map(read).collect()
+}
+
+/// The whole elements of the list that begins at `open`, in this line.
+fn elements(text: &str, open: usize, mut line: u32) -> Vec<Element> {
     let mut reader = Reader::from_text(&text[open..]);
     let mut res = Vec::new();
     if reader.begin_array().is_err() {
         return res;
     }
-    let mut line = line_of(text.as_bytes(), open);
     let mut counted = open;
     while let Ok(true) = reader.next_element() {
         let start = open + reader.next_offset();

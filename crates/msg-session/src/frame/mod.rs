@@ -15,6 +15,6 @@ mod lines;
 
 pub(crate) use crate::excerpt::read_whole as read_lines;
 pub(crate) use crate::frame::line::{clean, clean_all_lines, clean_record};
-pub(crate) use array::{Array, read as read_array, read_at};
+pub(crate) use array::{Array, read as read_array, read_at, read_others};
 pub(crate) use line::{RUN, Torn, TornRecord, is_a_record, join};
 pub(crate) use lines::{Lines, Record, byte_order_mark, clean_lines, save_lines, too_large};

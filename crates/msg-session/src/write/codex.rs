@@ -45,13 +45,6 @@ pub(super) fn write(messages: &[Message], options: &WriteOptions, report: &mut R
     lines.out
 }
 
-/// The items alone, as the OpenAI Agents SDK stores them.
-pub(crate) fn write_items(messages: &[Message], _: &WriteOptions, report: &mut Report) -> Vec<u8> {
-    let mut out = Vec::new();
-    report.append(responses::write(messages, &msg_openai::WriteOptions::canonical(), &mut out));
-    out
-}
-
 /// The items of messages, as JSON each.
 pub(crate) fn items(messages: &[Message], report: &mut Report) -> Vec<String> {
     let mut out = Vec::new();

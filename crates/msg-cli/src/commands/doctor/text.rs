@@ -16,7 +16,13 @@ use crate::render::{plural, safe};
 const MOST: usize = 1000;
 
 /// The diagnosis of the session `name`.
-pub(super) fn human(name: &str, it: &Diagnosis, fix: bool, color: bool) -> String {
+pub(super) fn human(
+    name: &str,
+    it: &Diagnosis,
+    error: Option<&str>,
+    fix: bool,
+    color: bool,
+) -> String {
     let mut res = format!("{} ({}): {}\n", safe(name), it.dialect, verdict(it, fix));
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for finding in &it.findings {
@@ -30,7 +36,7 @@ pub(super) fn human(name: &str, it: &Diagnosis, fix: bool, color: bool) -> Strin
         let _ = writeln!(res, "  {} more of {code}; --json lists them all", count - MOST);
     }
     if let Some(named) = &it.named {
-        show_named(named, &it.findings, &mut res);
+        show_named(named, &it.findings, error.unwrap_or_default(), &mut res);
     }
     let effect = it.effect.map(|it| {
         let (come, go) = (lines(it.written), lines(it.removed));
@@ -59,9 +65,14 @@ pub(super) fn human(name: &str, it: &Diagnosis, fix: bool, color: bool) -> Strin
 }
 
 /// The places that the provider's message is about, and what is wrong there.
-fn show_named(named: &[Place], findings: &[Finding], res: &mut String) {
+fn show_named(named: &[Place], findings: &[Finding], error: &str, res: &mut String) {
     if named.is_empty() {
-        res.push_str("  the provider's message: nothing on disk explains this\n");
+        let causes = msg_session::causes_of(error).collect::<Vec<_>>().join(", ");
+        res.push_str("  the provider's message: nothing on disk explains this");
+        res.push_str(&match causes.is_empty() {
+            true => "\n".to_owned(),
+            false => format!("; it would be {causes}\n"),
+        });
     }
     let mut records: Vec<&Place> = named.iter().collect();
     // Of a line without a record only the line is known.

@@ -8,7 +8,7 @@
 //! What the interface shows of an activity is not sent to a model.
 
 use msg_core::{File, Image, Message, Part, Reasoning, Report, Role, ToolCall, ToolResult};
-use msg_json::to_text;
+use msg_json::{Writer, to_text};
 
 use super::writing::{Media, entries, is_answer, role};
 use super::{Closing, Grown, Open, Records, Store, each};
@@ -99,10 +99,17 @@ fn part(value: Value<'_>) -> Part {
         let url = data.map(inline).or(url).unwrap_or_default();
         return Part::Image(Image { media_type, ..Image::from_url(url) });
     }
-    let file_id = said(&object, "id");
+    let is_stored = beside.text("type").is_some_and(|it| it == "file");
+    // The `id` of the newer form names the part; what a provider stores is in its `source`.
+    let (url, file_id) = match is_stored {
+        true => (None, url),
+        false => (url, said(&object, "id").filter(|_| source.is_none())),
+    };
     match data.is_some() || url.is_some() || file_id.is_some() {
         true => {
-            let filename = said(&object, "filename");
+            let metadata = object.inner("metadata");
+            let beside = || metadata.as_ref().and_then(|it| said(it, "filename"));
+            let filename = said(&object, "filename").or_else(beside);
             Part::File(File { file_id, url, data, filename, media_type, ..File::default() })
         }
         false => parts::other(value),
@@ -147,15 +154,7 @@ fn write(messages: &[Message], _: &WriteOptions, _: &mut Report) -> Vec<u8> {
                 match (has_media, is_answer(entry.message)) {
                     (true, _) => it.key("content").array(said, |it, part| {
                         it.object(|it| match Media::of(part) {
-                            Some(media) => {
-                                it.key("type").str("binary");
-                                it.key("mimeType").str(media.media_type);
-                                let member = if media.data.is_some() { "data" } else { "url" };
-                                it.key(member).str(media.source());
-                                if let Some(name) = media.filename {
-                                    it.key("filename").str(name);
-                                }
-                            }
+                            Some(media) => write_media(it, part, &media),
                             None => {
                                 it.key("type").str("text");
                                 it.key("text").str(part.as_text().unwrap_or_default());
@@ -181,4 +180,29 @@ fn write(messages: &[Message], _: &WriteOptions, _: &mut Report) -> Vec<u8> {
         });
     });
     text.into_bytes()
+}
+
+/// A part of media: its kind, and where it is.
+fn write_media(it: &mut Writer<'_>, part: &Part, media: &Media<'_>) {
+    let kind = media.media_type.split('/').next().unwrap_or_default();
+    let is_kind = matches!(kind, "image" | "audio" | "video");
+    let is_known = match part {
+        Part::Image(it) => it.media_type.is_some(),
+        Part::File(it) => it.media_type.is_some(),
+        _ => false,
+    };
+    it.key("type").str(if is_kind { kind } else { "document" });
+    it.key("source").object(|it| {
+        it.key("type").str(if media.data.is_some() { "data" } else { "url" });
+        it.key("value").str(media.source());
+        // A URL may have a type that is not known.
+        if is_known || media.data.is_some() {
+            it.key("mimeType").str(media.media_type);
+        }
+    });
+    if let Some(name) = media.filename {
+        it.key("metadata").object(|it| {
+            it.key("filename").str(name);
+        });
+    }
 }

@@ -10,6 +10,7 @@ use msg_core::{Message, Report};
 
 use super::{Closing, Open, Records, Store};
 use crate::Dialect;
+use crate::edit::{apply, set_member};
 use crate::json::{Object, Value, quoted};
 use crate::parts::INTERRUPTED;
 use crate::parts::items::Items;
@@ -86,6 +87,35 @@ fn wrap(item: &str, beside: &Object<'_>) -> String {
     format!(r#"{{{agent}"raw_item":{item},"type":"tool_call_output_item"}}"#)
 }
 
-fn write(messages: &[Message], options: &WriteOptions, report: &mut Report) -> Vec<u8> {
-    crate::write::codex::write_items(messages, options, report)
+/// Items as the types of the SDK have them: an answer that came from no response has no id, and is a text.
+fn write(messages: &[Message], _: &WriteOptions, report: &mut Report) -> Vec<u8> {
+    let items = crate::write::codex::items(messages, report);
+    let items: Vec<String> = items.iter().flat_map(|it| input_items(it)).collect();
+    format!("[{}]", items.join(",")).into_bytes()
+}
+
+fn input_items(item: &str) -> Vec<String> {
+    let as_it_is = || vec![item.to_owned()];
+    let Some(object) = Object::whole(item, 0) else { return as_it_is() };
+    let Some(content) = object.get("content").and_then(|it| it.array()) else { return as_it_is() };
+    if let Some(texts) = content.iter().map(output_text).collect::<Option<Vec<_>>>()
+        && !texts.is_empty()
+        && !object.has("id")
+    {
+        let said = |it: Value<'_>| {
+            format!(r#"{{"type":"message","role":"assistant","content":{}}}"#, it.source)
+        };
+        return texts.into_iter().map(said).collect();
+    }
+    let is_image =
+        |it: &Value<'_>| it.get("type").is_some_and(|it| it.source == r#""input_image""#);
+    let images = content.iter().filter(|it| is_image(it) && it.get("detail").is_none());
+    let edits = images.filter_map(|it| Some(set_member(&it.object()?, "detail", quoted("auto"))));
+    vec![apply(item, edits.collect())]
+}
+
+/// The text that a part of an answer is.
+fn output_text<'a>(part: &Value<'a>) -> Option<Value<'a>> {
+    let is_text = part.get("type").is_some_and(|it| it.source == r#""output_text""#);
+    part.get("text").filter(|_| is_text)
 }

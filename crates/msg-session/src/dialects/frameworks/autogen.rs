@@ -5,7 +5,10 @@
 //! {"type":"AssistantMessage","content":[{"id":"c1","name":"f","arguments":"{}"}],"thought":null,"source":"a"}
 //! {"type":"FunctionExecutionResultMessage","content":[{"call_id":"c1","name":"f","content":"r","is_error":false}]}
 //! {"type":"AssistantAgentState","llm_context":{"messages":[…]}}
+//! {"type":"TeamState","agent_states":{"a":{"agent_state":{"llm_context":{"messages":[…]}}},"m":{"message_thread":[…]}}}
 //! ```
+//!
+//! Of the state of a team the thread is read; what each agent remembers is judged and mended too.
 //!
 //! Of a team's events a summary says again what its tools gave back; it is the answer of its agent.
 
@@ -22,7 +25,16 @@ use crate::view::View;
 use crate::write::WriteOptions;
 
 pub(crate) static STORE: Store = Store {
-    lists: &["messages", "llm_context.messages", "message_thread"],
+    lists: &[
+        "messages",
+        "llm_context.messages",
+        "message_thread",
+        "agent_states.*.message_thread",
+        "agent_state.llm_context.messages",
+        "agent_states.*.agent_state.llm_context.messages",
+    ],
+    // A model is sent what an agent remembers; the thread of a team is what its manager saw.
+    threads: &["messages", "message_thread"],
     wrap,
     style: |record| u8::from(!record.text("type").is_some_and(|it| OF_MODELS.contains(&&*it))),
     ..Store::new(Dialect::AutoGen, read, close, write)

@@ -407,7 +407,7 @@ fn list_at<'a>(value: Value<'a>, path: &str) -> Option<Vec<Value<'a>>> {
 }
 
 /// Members that hold the id of a call, and those in which such a member may be.
-const IDS: [&str; 5] = ["id", "call_id", "callId", "tool_call_id", "toolCallId"];
+const IDS: [&str; 7] = ["id", "call_id", "callId", "tool_call_id", "toolCallId", "Id", "CallId"];
 const AROUND: [&str; 12] = [
     "additional_kwargs",
     "data",

@@ -19,6 +19,7 @@ pub(crate) mod haystack;
 pub(crate) mod langchain;
 pub(crate) mod llama_index;
 pub(crate) mod pydantic_ai;
+pub(crate) mod semantic_kernel;
 pub(crate) mod vercel_ui;
 mod writing;
 
@@ -27,10 +28,10 @@ use std::ops::Range;
 use msg_core::{Message, Report, Role};
 
 use super::file::File;
-use super::{Checked, Format};
+use super::{Checked, Format, Mends};
 use crate::blob::Blob;
-use crate::frame::{Array, Lines, read_at, read_lines};
-use crate::json::{Object, Value};
+use crate::frame::{Array, Lines, read_at, read_lines, read_others};
+use crate::json::{Kind, Object, Value};
 use crate::options::RepairOptions;
 use crate::view::{Draft, Origin, View};
 use crate::write::WriteOptions;
@@ -41,6 +42,8 @@ pub(crate) struct Store {
     pub(crate) dialect: Dialect,
     /// Paths to the list of messages, of a document that is none.
     lists: &'static [&'static str],
+    /// Members whose lists are conversations of their own, wherever a document has them: they are judged and mended too.
+    threads: &'static [&'static str],
     /// Whether a file may be lines, a message each.
     has_lines: bool,
     /// Paths to the list of a record whose elements are its parts, of calls that are in another list, and of results.
@@ -72,6 +75,7 @@ impl Store {
         Self {
             dialect,
             lists: &["messages"],
+            threads: &[],
             has_lines: false,
             blocks: &["content"],
             finds_late: true,
@@ -85,7 +89,7 @@ impl Store {
     }
 }
 
-static STORES: [&Store; 11] = [
+static STORES: [&Store; 12] = [
     &vercel_ui::STORE,
     &ai_sdk::STORE,
     &ag_ui::STORE,
@@ -97,6 +101,7 @@ static STORES: [&Store; 11] = [
     &llama_index::STORE,
     &autogen::STORE,
     &agent_framework::STORE,
+    &semantic_kernel::STORE,
 ];
 
 /// The store that a dialect is, if it is one of a framework.
@@ -269,6 +274,73 @@ impl Format for Store {
             Stored::Array(it) => (File::Array(it), &*it.text),
             Stored::Lines(it) => (File::Lines(it), &*it.text),
         };
-        Ok(Checked::of_mends(text, check::check(self, file, &view, options)))
+        let mut mends = check::check(self, file, &view, options);
+        if let Stored::Array(it) = &stored {
+            self.threads_of(it, options).into_iter().for_each(|it| mends.join(it));
+        }
+        Ok(Checked::of_mends(text, mends))
     }
 }
+
+impl Store {
+    /// What is found in the other conversations of a document. Each finding names the agent whose conversation it is.
+    fn threads_of(&self, array: &Array<'_>, options: &RepairOptions) -> Vec<Mends> {
+        let Some(document) = array.document().filter(|_| !self.threads.is_empty()) else {
+            return Vec::new();
+        };
+        let own = array.span().map(|it| it.start);
+        let mut found = Vec::new();
+        threads_in(&document, self.threads, "", &mut found);
+        found.retain(|it| Some(it.0) != own);
+        found.sort_unstable();
+        let opens: Vec<usize> = found.iter().map(|it| it.0).collect();
+        let mut res = Vec::new();
+        for (it, (_, owner)) in read_others(&array.text, &opens).into_iter().zip(found) {
+            if it.records.is_empty() {
+                continue;
+            }
+            let stored = Stored::Array(it);
+            let view = self.view_of(&stored);
+            let mut mends = check::check(self, stored.file(), &view, options);
+            for it in mends.findings.iter_mut().filter(|_| !owner.is_empty()) {
+                it.message = format!("{} (agent `{owner}`)", it.message).into();
+            }
+            res.push(mends);
+        }
+        res
+    }
+}
+
+/// As deep are conversations in a document: teams are in the states of agents.
+const DEPTH: usize = 32;
+
+/// Where lists of these members begin, with the name of the agent in whose state each is.
+fn threads_in(
+    document: &Object<'_>,
+    names: &[&str],
+    owner: &str,
+    found: &mut Vec<(usize, String)>,
+) {
+    let mut open = vec![(document.clone(), owner.to_owned(), 0)];
+    while let Some((object, owner, depth)) = open.pop() {
+        let are_agents = depth > 0 && owner == AGENTS;
+        for (name, value) in object.iter() {
+            match value.kind() {
+                Kind::Array if names.contains(&name) => found.push((value.at, owner.clone())),
+                Kind::Object if depth < DEPTH => {
+                    let Some(inner) = value.object() else { continue };
+                    let owner = match (are_agents, name) {
+                        (true, _) => name.to_owned(),
+                        (false, AGENTS) => AGENTS.to_owned(),
+                        _ => owner.clone(),
+                    };
+                    open.push((inner, owner, depth + 1));
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// The member that holds the states of agents by their names.
+const AGENTS: &str = "agent_states";
