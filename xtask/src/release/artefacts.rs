@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use crate::workspace::Workspace;
 use crate::{Res, npm, python, sh};
 
-const PARTS: &[(&str, fn(&Build<'_>) -> Res)] =
+type Step = fn(&Build<'_>) -> Res;
+
+const PARTS: &[(&str, Step)] =
     &[("crates", crates), ("npm", package), ("wheel", wheel), ("program", program)];
 
 /// What every part needs.

@@ -9,16 +9,16 @@ export type Format =
     'openai' | 'anthropic' | 'bedrock' | 'gemini' | 'interactions' | 'responses' | 'agent' | 'otel' | 'turns' |
     'plain' | 'native' | 'langchaingo' | 'claude-code' | 'codex' | 'gemini-cli' | 'opencode' | 'goose' | 'cline' |
     'aider' | 'openhands' | 'swe-agent' | 'langchain' | 'pydantic-ai' | 'agents-sdk' | 'vercel-ui' | 'ai-sdk' |
-    'ag-ui' | 'adk' | 'haystack' | 'llama-index' | 'autogen' | 'agent-framework' | 'sharegpt' | 'openai-jsonl' |
-    'inspect' | 'qwen-code' | 'pi' | 'copilot-cli' | 'claude-stream' | 'codex-exec' | 'atif' | 'kimi' | 'droid' |
-    'grok';
+    'ag-ui' | 'adk' | 'haystack' | 'llama-index' | 'autogen' | 'agent-framework' | 'semantic-kernel' | 'sharegpt' |
+    'openai-jsonl' | 'inspect' | 'qwen-code' | 'pi' | 'copilot-cli' | 'claude-stream' | 'codex-exec' | 'atif' |
+    'kimi' | 'droid' | 'grok';
 
 export type ListFormat =
     'openai' | 'responses' | 'agent' | 'otel' | 'turns' | 'plain' | 'native' | 'langchaingo' | 'claude-code' |
     'codex' | 'gemini-cli' | 'cline' | 'aider' | 'openhands' | 'swe-agent' | 'langchain' | 'pydantic-ai' |
     'agents-sdk' | 'vercel-ui' | 'ai-sdk' | 'ag-ui' | 'adk' | 'haystack' | 'llama-index' | 'autogen' |
-    'agent-framework' | 'inspect' | 'qwen-code' | 'pi' | 'copilot-cli' | 'claude-stream' | 'codex-exec' | 'kimi' |
-    'droid' | 'grok';
+    'agent-framework' | 'semantic-kernel' | 'inspect' | 'qwen-code' | 'pi' | 'copilot-cli' | 'claude-stream' |
+    'codex-exec' | 'kimi' | 'droid' | 'grok';
 
 export type ObjectFormat =
     'anthropic' | 'bedrock' | 'gemini' | 'interactions' | 'opencode' | 'goose' | 'sharegpt' | 'openai-jsonl' |
@@ -36,8 +36,9 @@ export type Provider =
 export type Agent =
     'claude-code' | 'codex' | 'gemini-cli' | 'opencode' | 'goose' | 'cline' | 'aider' | 'openhands' | 'swe-agent' |
     'langchain' | 'pydantic-ai' | 'agents-sdk' | 'vercel-ui' | 'ai-sdk' | 'ag-ui' | 'adk' | 'haystack' |
-    'llama-index' | 'autogen' | 'agent-framework' | 'sharegpt' | 'openai-jsonl' | 'inspect' | 'otel' |
-    'qwen-code' | 'pi' | 'copilot-cli' | 'claude-stream' | 'codex-exec' | 'atif' | 'kimi' | 'droid' | 'grok';
+    'llama-index' | 'autogen' | 'agent-framework' | 'semantic-kernel' | 'sharegpt' | 'openai-jsonl' | 'inspect' |
+    'otel' | 'qwen-code' | 'pi' | 'copilot-cli' | 'claude-stream' | 'codex-exec' | 'atif' | 'kimi' | 'droid' |
+    'grok';
 
 /** Prompt tokens that a provider reported for the first messages. */
 export interface Usage {

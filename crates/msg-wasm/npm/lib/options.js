@@ -10,8 +10,8 @@ export const FORMATS = Object.freeze([
     'openai', 'anthropic', 'bedrock', 'gemini', 'interactions', 'responses', 'agent', 'otel', 'turns', 'plain',
     'native', 'langchaingo', 'claude-code', 'codex', 'gemini-cli', 'opencode', 'goose', 'cline', 'aider',
     'openhands', 'swe-agent', 'langchain', 'pydantic-ai', 'agents-sdk', 'vercel-ui', 'ai-sdk', 'ag-ui', 'adk',
-    'haystack', 'llama-index', 'autogen', 'agent-framework', 'sharegpt', 'openai-jsonl', 'inspect', 'qwen-code',
-    'pi', 'copilot-cli', 'claude-stream', 'codex-exec', 'atif', 'kimi', 'droid', 'grok',
+    'haystack', 'llama-index', 'autogen', 'agent-framework', 'semantic-kernel', 'sharegpt', 'openai-jsonl',
+    'inspect', 'qwen-code', 'pi', 'copilot-cli', 'claude-stream', 'codex-exec', 'atif', 'kimi', 'droid', 'grok',
 ]);
 
 export const OPTIONS = {

@@ -154,7 +154,9 @@ fn show(it: &Finding, fix: bool, color: bool, res: &mut String) {
     let _ = writeln!(res, "  {style}{head}{style:#}: line {}: {}", it.at.line, safe(&it.message));
     if let Some(cause) = it.cause().filter(|_| it.severity != Severity::Info) {
         let shown = if cause.starts_with("400") { "the API answers" } else { "shows as" };
-        let _ = writeln!(res, "      {shown}: {cause}");
+        // A finding knows the sentences of several providers: one of them is enough for a person.
+        let sentence = cause.split("; ").next().unwrap_or(cause);
+        let _ = writeln!(res, "      {shown}: {sentence}");
     }
     match &it.fix {
         Some(text) if it.done && fix => {
