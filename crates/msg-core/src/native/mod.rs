@@ -1,4 +1,4 @@
-//! The native JSON form: the one that holds everything a [`Message`](crate::Message) holds (MS-7).
+//! The native JSON form: the one that holds everything a [`Message`] holds (MS-7).
 //!
 //! Reader and writer go between bytes and messages directly; no tree of values is built. The forms
 //! of others (plain, agent, turns) have modules of their own, the wire formats crates of their own.
