@@ -9,10 +9,10 @@
 
 use crate::check::{COUNTS, Fault, TYPES, is_plain_name, looks_around};
 use crate::dialect::{Arrays, Dialect};
-use crate::merge::merged_all;
 use crate::node::Node;
-use crate::nullable::nullable;
+use crate::node::nullable;
 use crate::refs::{each_child, resolve};
+use crate::root::merged_all;
 use crate::root::settle_root;
 
 /// The mended schema; none if a strict dialect cannot say it, or no change keeps the meaning.
