@@ -3,13 +3,13 @@
 use serde::Serialize;
 
 use crate::change::{Course, How, messages_change, system_change, tools_change};
-use crate::entry::Entry;
 use crate::error::Error;
 use crate::family::Family;
-use crate::notes::{Context, notes};
+use crate::ledger::Entry;
 use crate::prompt::{Level, Prompt};
 use crate::rules::{Breaks, Provider};
-use crate::settings::Setting;
+use crate::rules::{Context, notes};
+use crate::view::Setting;
 use crate::view::{Parting, View, last_question, parting};
 
 /// How the bodies are read, and by whose rules they are judged.
@@ -138,7 +138,7 @@ pub struct Comparison {
 /// # Ok::<(), msg_cache::Error>(())
 /// ```
 pub fn compare(a: &[u8], b: &[u8], options: &CacheOptions) -> Result<Comparison, Error> {
-    let (a, b) = (crate::entry::read(a)?, crate::entry::read(b)?);
+    let (a, b) = (crate::ledger::read(a)?, crate::ledger::read(b)?);
     let (a, b) = (Entry::of(&a, options.family)?, Entry::of(&b, options.family)?);
     if a.family != b.family {
         let text = format!("the first request is of {}, the second of {}", a.family, b.family);
@@ -291,7 +291,7 @@ impl Change {
             cell.map_or(String::new(), |it| it.spelled(crate::spell::Spelling::Rendered))
         };
         let (one, other) = (text(a), text(b));
-        let (start, _) = crate::texts::common_ends(&one, &other);
+        let (start, _) = crate::change::common_ends(&one, &other);
         self.spellings = Some((around(&one, start), around(&other, start)));
         self
     }

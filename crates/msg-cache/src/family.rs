@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::Serialize;
 
 use crate::error::Error;
-use crate::value::Value;
+use crate::spell::Value;
 
 /// The API that a request body is written for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]

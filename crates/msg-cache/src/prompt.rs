@@ -13,9 +13,9 @@ use std::borrow::Cow;
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::family::Family;
-use crate::settings::{Setting, is_web_search, settings};
+use crate::spell::Value;
 use crate::spell::{self, Spelling, is_empty_text, plain_text};
-use crate::value::Value;
+use crate::view::{Setting, is_web_search, settings};
 
 /// Where a cell is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

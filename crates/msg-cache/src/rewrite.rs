@@ -5,12 +5,12 @@ use std::fmt;
 use serde::Serialize;
 
 use crate::compare::{CacheOptions, Place, compare_prompts};
-use crate::entry::{Entry, read};
 use crate::family::Family;
 use crate::ledger::dollars;
-use crate::prices::Prices;
+use crate::ledger::{Entry, read};
 use crate::prompt::Prompt;
-use crate::value::Value;
+use crate::spell::Value;
+use crate::usage::Prices;
 
 /// The first member that an edit changed in the order of the cache, and what comes after it. Tokens are estimates, four
 /// bytes each.

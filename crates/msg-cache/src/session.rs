@@ -4,11 +4,11 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use crate::entry::rfc3339;
+use crate::ledger::rfc3339;
 use crate::ledger::{LedgerOptions, Missed, dollars, established, missed_cost, missed_tokens};
-use crate::prices::{PICO, Price, Prices};
 use crate::rules::Provider;
 use crate::usage::CacheUsage;
+use crate::usage::{PICO, Price, Prices};
 
 /// What a session recorded of a response.
 #[derive(Debug, Clone, Default, PartialEq)]
