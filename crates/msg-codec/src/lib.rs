@@ -150,18 +150,17 @@ mod codes;
 mod json;
 mod link;
 mod media;
-mod media_type;
 mod options;
 pub mod stream;
 
+pub use crate::media::{
+    DataUrl, MediaKind, audio_format, media_type_of_audio, media_type_of_data, media_type_of_url,
+    standard_base64,
+};
 pub use codes::CODES;
 pub use json::{Json, Str};
 pub use link::link_ids;
 pub use media::{MediaPlaces, settle_media};
-pub use media_type::{
-    DataUrl, MediaKind, audio_format, media_type_of_audio, media_type_of_data, media_type_of_url,
-    standard_base64,
-};
 pub use options::{Error, LaterSystem, Layout, ReadOptions, Thinking, option_word};
 pub use stream::assembler::{Assembled, AssembledChoice, Assembler, Family};
 pub use stream::close::StreamState;

@@ -9,23 +9,405 @@
 //! Shape::write(plan, want, raw, |out, code| ..)   the same object again
 //! ```
 
-mod document;
 mod fields;
-mod kept;
 mod layout;
 mod losses;
 mod object;
 mod shape;
 mod wanted;
 
-pub use document::{BodyKind, Document, MessageBody, RequestBody};
+use std::collections::BTreeSet;
+
+use msg_core::{Error, Extra, Message, Origin, Provenance, RawJson, Usage};
+use msg_json::{Reader, Writer};
+use serde::de::DeserializeOwned;
+
+use crate::codec::layout::filled;
+
+pub use crate::codec::shape::{BodyKind, Document, MessageBody, RequestBody};
 pub use fields::{
     Context, Fields, RawMember, members_of, object_members, object_of, text_of, type_of,
 };
-pub(crate) use kept::note_model;
-pub use kept::{Body, Inner, forget_whole, keep_whole, read_alone, read_mended, whole_in};
 pub use layout::{NULL, Placement, Plan, argument_text};
 pub use losses::{BEDROCK, Losses, owner_of_member, owner_of_type};
 pub use object::{ArgumentForm, Build, Content, PartWriter, Placed, Purpose, text_of_part};
 pub use shape::{Shape, Value, bit, mask};
 pub use wanted::{Found, Mended, Parts, Want, Wants};
+
+// What an object leaves beside the part that it became: its unknown members, those of the object inside of it,
+// and the layout of both.
+//
+// ```text
+// {"type":"image","id":7,"source":{"type":"url","url":"u","x":1}}
+// extra   id: 7, source: {"x":1}          the inner members under the name of their object
+// layout  type id source | type url x     kept only if canonical writing would differ
+// ```
+
+/// What the object inside of another leaves.
+#[derive(Default)]
+pub struct Inner {
+    /// The member that holds the object.
+    name: &'static str,
+    /// Its unknown members, as an object.
+    pub unknown: Option<RawJson>,
+    /// Its slots, if they are not the canonical ones.
+    slots: Option<Vec<u8>>,
+}
+
+impl Inner {
+    /// What is left of an object when the model has what it knows of it.
+    pub fn new<'a>(
+        name: &'static str,
+        mut fields: Fields<'a>,
+        canonical: u32,
+        cx: &mut Context<'a, '_>,
+    ) -> Self {
+        let is_canonical = fields.is_canonical(canonical);
+        let unknown = fields.move_object(cx);
+        let slots = (!is_canonical).then(|| fields.slots().to_vec());
+        Self { name, unknown, slots }
+    }
+
+    /// As of an object that another member holds.
+    #[must_use]
+    pub fn named(self, name: &'static str) -> Self {
+        Self { name, ..self }
+    }
+
+    /// Puts its unknown members into `extra`.
+    fn move_members(&mut self, origin: &Origin, extra: &mut Extra) {
+        if let Some(unknown) = self.unknown.take() {
+            extra.insert(origin.clone(), self.name, unknown);
+        }
+    }
+
+    /// Keeps it beside an outer object of which nothing but these slots is left.
+    pub fn keep(mut self, origin: &Origin, slots: &[u8]) -> Extra {
+        let mut extra = Extra::default();
+        self.move_members(origin, &mut extra);
+        let mut layout = vec![filled(slots)];
+        layout.extend(self.slots.as_deref().map(filled));
+        extra.set_layout(origin.clone(), Plan::sections(&layout));
+        extra
+    }
+}
+
+impl<'a> Fields<'a> {
+    /// What an object keeps beside the model, where the canonical writer writes the members `canonical`.
+    pub fn keep(&mut self, canonical: u32, origin: &Origin, cx: &mut Context<'a, '_>) -> Extra {
+        self.keep_with(canonical, Inner::default(), None, (origin, cx))
+    }
+
+    /// As [`Fields::keep`], of an object that held another; `raw` is the source of a value that has no canonical
+    /// spelling, a third section.
+    pub fn keep_with(
+        &mut self,
+        canonical: u32,
+        mut inner: Inner,
+        raw: Option<&str>,
+        (origin, cx): (&Origin, &mut Context<'a, '_>),
+    ) -> Extra {
+        let mut extra = Extra::default();
+        inner.move_members(origin, &mut extra);
+        let is_canonical = self.is_canonical(canonical);
+        self.move_extra(cx, origin, &mut extra);
+        let slots = inner.slots.as_deref().map(filled);
+        if !is_canonical || slots.is_some() || raw.is_some() {
+            let layout =
+                [self.section(), slots.unwrap_or_default(), raw.unwrap_or_default().as_bytes()];
+            let n_sections = if raw.is_some() { 3 } else { 1 + usize::from(slots.is_some()) };
+            extra.set_layout(origin.clone(), Plan::sections(&layout[..n_sections]));
+        }
+        extra
+    }
+}
+
+// Elements of a list that are kept whole: those in which a value was of a wrong type, and those that cannot be
+// written again from what was read of them, for a member came twice or half a surrogate pair was there. As long
+// as nothing of such an element is edited its source goes out again.
+
+/// The section of a layout that is the source of an element, after all others.
+const SECTION: usize = 7;
+
+/// Reads an element. Where something in it is odd, it is read as `mend` says that it is meant. `keep` gets the source
+/// of what cannot be written from what was read.
+///
+/// # Errors
+/// What is not JSON, and what `read` refuses.
+pub fn read_mended<'a, T>(
+    reader: &mut Reader<'a>,
+    cx: &mut Context<'a, '_>,
+    mend: impl FnOnce(&str) -> Option<Mended>,
+    read: impl for<'x, 'r> Fn(&mut Reader<'x>, &mut Context<'x, 'r>) -> Result<T, Error>,
+    keep: impl FnOnce(&mut T, &'a str),
+) -> Result<T, Error> {
+    let (mut before, mark) = (reader.clone(), cx.mark());
+    cx.expect_nothing();
+    let res = read(reader, cx);
+    if res.is_ok() && !cx.is_odd() {
+        return res;
+    }
+    let Ok(source) = before.raw() else { return res };
+    let mended = mend(source).and_then(|it| {
+        let mut report = msg_core::Report::with_cap(0);
+        let mut inner = Context::new(&mut report);
+        inner.message = cx.message;
+        let read = read(&mut Reader::from_text(&it.json), &mut inner).ok()?;
+        Some((read, inner.into_findings(), it.notes))
+    });
+    let Some((mut value, findings, notes)) = mended else {
+        return res.map(|mut it| {
+            if cx.is_lossy() {
+                keep(&mut it, source);
+            }
+            it
+        });
+    };
+    *reader = before;
+    cx.back_to(mark);
+    cx.take_findings(findings);
+    notes.into_iter().for_each(|it| cx.wrong_kind(it));
+    keep(&mut value, source);
+    Ok(value)
+}
+
+/// Keeps the source of an element on what it became.
+pub fn keep_whole(extra: &mut Extra, origin: &Origin, source: &str) {
+    let mut layout = extra.layout(origin).unwrap_or_default().to_vec();
+    let sections = layout::count(&layout);
+    layout.extend(std::iter::repeat_n(layout::SECTION, SECTION + 1 - sections));
+    layout.extend_from_slice(source.as_bytes());
+    extra.set_layout(origin.clone(), layout);
+}
+
+/// Forgets the source of an element; the rest of its layout stays.
+pub fn forget_whole(extra: &mut Extra, origin: &Origin) {
+    let Some(layout) = extra.layout(origin) else { return };
+    let Some(source) = whole_in(Some(layout)) else { return };
+    let mut rest = &layout[..layout.len() - source.len()];
+    while let [before @ .., layout::SECTION] = rest {
+        rest = before;
+    }
+    let rest = rest.to_vec();
+    match rest.is_empty() {
+        true => extra.clear_layout(),
+        false => extra.set_layout(origin.clone(), rest),
+    }
+}
+
+/// The source that a layout keeps.
+#[must_use]
+pub fn whole_in(layout: Option<&[u8]>) -> Option<&str> {
+    std::str::from_utf8(layout::section(layout, SECTION)?).ok()
+}
+
+impl PartWriter<'_> {
+    /// The source of an element that is kept whole, if it still says what is written: `says` reads it once more.
+    #[must_use]
+    pub fn whole<'b>(&self, extra: &'b Extra, says: impl FnOnce(&str) -> bool) -> Option<&'b str> {
+        whole_in(self.layout(extra)).filter(|it| says(it))
+    }
+}
+
+/// What a reader makes of the source of an element by itself.
+pub fn read_alone<T>(
+    source: &str,
+    read: impl for<'x, 'r> FnOnce(&mut Reader<'x>, &mut Context<'x, 'r>) -> Result<T, Error>,
+) -> Option<T> {
+    let mut report = msg_core::Report::with_cap(0);
+    read(&mut Reader::from_text(source), &mut Context::new(&mut report)).ok()
+}
+
+// The bodies around messages: every member raw and in its place, with a place for what is held elsewhere
+// (OA-3). Shared by requests and responses of all wire formats.
+//
+// ```text
+// {"model":"m","messages":[…],"x":1}      Body, of which `messages` is held:  model "m", messages (a place), x 1
+// ```
+
+/// The members of an object in source order. Those that are held elsewhere, such as its messages, have only
+/// their places in it, and are neither given nor set here.
+///
+/// ```
+/// use msg_core::RawJson;
+/// use msg_codec::codec::Body;
+///
+/// let mut body = Body::new(&["messages"]);
+/// body.set("model", RawJson::string("m"));
+/// body.set("messages", RawJson::string("is held elsewhere"));
+/// assert_eq!(body.parse::<String>("model").as_deref(), Some("m"));
+/// assert_eq!(body.iter().count(), 1);
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Body {
+    // Members by order and name, with an index above a few: what `Extra` is.
+    members: Extra,
+    held: &'static [&'static str],
+    /// Members that came more than once.
+    doubles: BTreeSet<Box<str>>,
+}
+
+impl PartialEq for Body {
+    /// The same members; that some came more than once is of the source.
+    fn eq(&self, other: &Self) -> bool {
+        self.members == other.members && self.held == other.held
+    }
+}
+
+const JSON: Origin = Origin::Json;
+
+impl Body {
+    /// A body without members, of which some are held elsewhere.
+    #[must_use]
+    pub fn new(held: &'static [&'static str]) -> Self {
+        Self { members: Extra::default(), held, doubles: BTreeSet::new() }
+    }
+
+    /// Reads an object and the value of the first of the members that are held elsewhere; of several of that
+    /// name the last counts.
+    ///
+    /// # Errors
+    /// What is not JSON, and what `value` refuses.
+    pub fn read<'a, T>(
+        reader: &mut Reader<'a>,
+        held: &'static [&'static str],
+        mut value: impl FnMut(&mut Reader<'a>) -> Result<T, Error>,
+    ) -> Result<(Self, Option<T>), Error> {
+        let (mut res, mut found) = (Self::new(held), None);
+        reader.begin_object()?;
+        while let Some(key) = reader.next_key()? {
+            let is_held = held.first().is_some_and(|it| key.text == *it);
+            let member = match is_held {
+                true => {
+                    found = Some(value(reader)?);
+                    RawJson::written(|it| it.null())
+                }
+                false => reader.raw_json()?,
+            };
+            let name: Box<str> = key.text.into();
+            if res.has(&name) {
+                res.doubles.insert(name.clone());
+            }
+            res.members.insert(JSON, name, member);
+        }
+        Ok((res, found))
+    }
+
+    /// Notes the members that came more than once, of which the last counts.
+    pub fn note_doubles(&self, cx: &mut Context<'_, '_>) {
+        self.doubles.iter().for_each(|it| cx.duplicate_in_body(it));
+    }
+
+    /// Makes a place for a member that is held elsewhere, where it is or last.
+    pub fn hold(&mut self, name: &str) {
+        self.members.insert(JSON, name, RawJson::written(|it| it.null()));
+    }
+
+    /// Says anew which members are held elsewhere.
+    #[must_use]
+    pub fn holding(self, held: &'static [&'static str]) -> Self {
+        Self { held, ..self }
+    }
+
+    /// Whether the object has this member, here or elsewhere.
+    #[must_use]
+    pub fn has(&self, name: &str) -> bool {
+        self.members.get(&JSON, name).is_some()
+    }
+
+    /// The raw value of a member.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&RawJson> {
+        self.members.get(&JSON, name).filter(|_| !self.held.contains(&name))
+    }
+
+    /// A member, read as a type; none if it is absent, null or something else.
+    #[must_use]
+    pub fn parse<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
+        self.get(name)?.parse().ok()
+    }
+
+    /// A member that says what an answer cost.
+    #[must_use]
+    pub fn usage(&self, name: &str) -> Option<Usage> {
+        let raw = self.get(name).filter(|it| it.text() != "null");
+        raw.cloned().map(Usage::from_raw)
+    }
+
+    /// Says of messages which model made them, where this member does: what a signature in them is bound to
+    /// (MS-1).
+    pub fn note_model(&self, member: &str, messages: &mut [Message]) {
+        note_model(self.parse::<String>(member).as_deref(), messages);
+    }
+
+    /// Sets a member: in its place if it is there, else last.
+    pub fn set(&mut self, name: &str, value: RawJson) {
+        if !self.held.contains(&name) {
+            self.members.insert(JSON, name, value);
+        }
+    }
+
+    /// As [`Body::set`], of a value that is written.
+    pub fn write_member(&mut self, name: &str, value: impl FnOnce(&mut Writer<'_>)) {
+        self.set(name, RawJson::written(value));
+    }
+
+    /// As [`Body::write_member`], unless there is no value.
+    pub fn write_optional<T>(
+        &mut self,
+        name: &str,
+        value: Option<T>,
+        write: impl FnOnce(&mut Writer<'_>, T),
+    ) {
+        if let Some(value) = value {
+            self.write_member(name, |it| write(it, value));
+        }
+    }
+
+    /// Takes a member out.
+    pub fn remove(&mut self, name: &str) {
+        if !self.held.contains(&name) {
+            self.members.remove(&JSON, name);
+        }
+    }
+
+    /// The members, in source order.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &RawJson)> {
+        self.members.iter(&JSON).filter(|it| !self.held.contains(&it.0))
+    }
+
+    /// Puts the members in this order; those that it does not name stay after the others.
+    pub fn sort(&mut self, order: &[&str]) {
+        let rank = |name: &str| order.iter().position(|it| *it == name).unwrap_or(order.len());
+        let mut members: Vec<_> = self.members.iter(&JSON).collect();
+        members.sort_by_key(|it| rank(it.0));
+        let mut sorted = Extra::default();
+        for (name, value) in members {
+            sorted.insert(JSON, name, value.clone());
+        }
+        self.members = sorted;
+    }
+
+    /// Writes the object. In the place of a member that is held elsewhere goes what `held` writes, which gets
+    /// its name and what is there.
+    pub fn write(&self, out: &mut Vec<u8>, mut held: impl FnMut(&mut Writer<'_>, &str, &RawJson)) {
+        Writer::new(out).object(|it| {
+            for (name, raw) in self.members.iter(&JSON) {
+                match self.held.contains(&name) {
+                    true => held(it, name, raw),
+                    false => it.key(name).raw(raw.text()),
+                }
+            }
+        });
+    }
+}
+
+/// Says of messages which model made them.
+pub(crate) fn note_model<'m>(
+    model: Option<&str>,
+    messages: impl IntoIterator<Item = &'m mut Message>,
+) {
+    let Some(model) = model.filter(|it| !it.is_empty()) else { return };
+    let maker = Provenance { model: Some(model.to_owned()), ..Provenance::default() };
+    messages.into_iter().for_each(|it| it.set_provenance(maker.clone()));
+}
