@@ -15,10 +15,8 @@ mod engine;
 
 mod outcome;
 mod plan;
-mod record;
 
 mod budget;
-mod cache_cost;
 
 mod pipeline;
 mod preset;
@@ -37,24 +35,21 @@ mod token_index;
 mod codes;
 mod error;
 
-pub use crate::{
-    budget::{Budget, Decision, Reserve, Unit},
-    cache_cost::CacheCost,
-    codes::CODES,
-    count::{ErrorBar, MediaRates, TokenCounter},
-    engine::{Compactor, Refused, Step, Withheld, compact_with},
-    error::{Error, SummaryError},
-    outcome::{CannotFit, Compaction, Edit, FloorPart, Outcome, Unchanged},
-    pipeline::{OnFailure, Pin, Pipeline, When},
-    plan::Plan,
-    policy::{Policy, Progress},
-    preset::{ForgeConfig, PentagiConfig, Preset, WoloConfig},
-    record::{CompactionRecord, RecordInfo},
-    request::SummaryRequest,
-    state::{ChainState, Form, Merge, ToolOutput},
-    text::digest,
-    token_index::{Cost, TokenIndex, Totals},
-};
+pub use crate::budget::{Budget, CacheCost, Decision, Reserve, Unit};
+pub use crate::codes::CODES;
+pub use crate::count::{ErrorBar, MediaRates, TokenCounter};
+pub use crate::engine::{Compactor, Refused, Step, Withheld, compact_with};
+pub use crate::error::{Error, SummaryError};
+pub use crate::outcome::{CannotFit, Compaction, Edit, FloorPart, Outcome, Unchanged};
+pub use crate::outcome::{CompactionRecord, RecordInfo};
+pub use crate::pipeline::{OnFailure, Pin, Pipeline, When};
+pub use crate::plan::Plan;
+pub use crate::policy::{Policy, Progress};
+pub use crate::preset::{ForgeConfig, PentagiConfig, Preset, WoloConfig};
+pub use crate::request::SummaryRequest;
+pub use crate::state::{ChainState, Form, Merge, ToolOutput};
+pub use crate::text::digest;
+pub use crate::token_index::{Cost, TokenIndex, Totals};
 
 /// The examples of the README run as tests.
 #[cfg(doctest)]

@@ -12,12 +12,10 @@ use msg_core::{Message, Part};
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use serde_json::Value;
 
-use crate::{
-    Error,
-    budget::Unit,
-    policy::{self, Policy, TruncateToolOutput},
-    record::RecordInfo,
-};
+use crate::budget::Unit;
+use crate::outcome::RecordInfo;
+use crate::policy::{Policy, TruncateToolOutput};
+use crate::{Error, policy};
 
 /// When a stage runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -5,18 +5,15 @@ use msg_chainast::constants::SUMMARIZATION_TOOL_NAME;
 use msg_core::{CountingIds, Message, UsedIds};
 
 use super::Compactor;
-use crate::{
-    error::SummaryError,
-    outcome::EditKind,
-    pipeline::{OnFailure, Stage, When},
-    policy::{self, Progress},
-    record::Before,
-    state::{
-        ChainState, Ids, NewPair, NewPairs, NewSection, OpenRequest, Shape, Target, UsedAnswer,
-        index,
-    },
-    text::{self, clean_answer},
+use crate::error::SummaryError;
+use crate::outcome::{Before, EditKind};
+use crate::pipeline::{OnFailure, Stage, When};
+use crate::policy::Progress;
+use crate::state::{
+    ChainState, Ids, NewPair, NewPairs, NewSection, OpenRequest, Shape, Target, UsedAnswer, index,
 };
+use crate::text::clean_answer;
+use crate::{policy, text};
 
 /// How often the stages are run through (CP-11).
 const MAX_ROUNDS: usize = 8;

@@ -14,7 +14,6 @@ mod form;
 mod items;
 mod outputs;
 mod refill;
-mod replace;
 mod summary;
 mod window;
 
@@ -34,6 +33,7 @@ pub use form::Form;
 pub use outputs::ToolOutput;
 pub use summary::Merge;
 
+pub(crate) use crate::state::form::{NewPair, NewPairs, NewSection, ReplaceReplaced as Replaced};
 pub(crate) use form::{FormRules, Shape};
 pub(crate) use items::{
     Change, ChangeId, Forms, Ids, Input, Item, Limits, Log, Measure, PairState, Requests,
@@ -41,7 +41,6 @@ pub(crate) use items::{
 };
 pub(crate) use outputs::{Reduced, Replacement};
 pub(crate) use refill::{Unsummarized, UsedAnswer};
-pub(crate) use replace::{NewPair, NewPairs, NewSection, Replaced};
 pub(crate) use summary::{OpenRequest, SUMMARY_PREFIXES, SummaryKind, Target, WINDOW_NOTE};
 pub(crate) use window::Floor;
 
