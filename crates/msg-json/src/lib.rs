@@ -23,30 +23,26 @@
 
 mod error;
 mod reader;
-mod string;
 
 mod raw;
-mod write;
 mod writer;
 
-mod member;
 mod text_state;
 mod tokens;
 
 mod relaxed;
 mod scan;
-mod words;
 
+pub use crate::reader::{JsonStr, unescape, unescape_into};
+pub use crate::scan::string_member;
+pub use crate::writer::write_str;
 pub use error::{JsonError, Problem};
-pub use member::string_member;
 pub use raw::RawJson;
 pub use reader::{Kind, Reader};
 pub use relaxed::{Edit, Edits, Mended, complete, mend};
 pub use scan::{skip_value, validate};
-pub use string::{JsonStr, unescape, unescape_into};
 pub use text_state::{TextState, classify};
 pub use tokens::{Token, Tokens, tokens, value_end, write_compact, write_spaced};
-pub use write::write_str;
 pub use writer::{Writer, to_text};
 
 /// The examples of the README run as tests.

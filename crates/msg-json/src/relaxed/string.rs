@@ -1,7 +1,9 @@
 //! Strings of nearly JSON: other quotes, quotes inside, control characters, escapes that escape nothing.
 
 use super::{Edit, Relaxed};
-use crate::{error::JsonError, scan::skip_blanks, words::next_special};
+use crate::error::JsonError;
+use crate::scan::skip_blanks;
+use crate::tokens::next_special;
 
 /// Where a string is, which says what may follow it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
