@@ -15,7 +15,6 @@
 //! ```
 
 mod call;
-mod markdown;
 mod message;
 mod options;
 mod page;

@@ -19,7 +19,7 @@ use std::fmt::Write as _;
 use msg_core::{Image, Part, Role, ToolCall, ToolResult};
 
 use crate::call;
-use crate::markdown::{LONGEST, escape, grouped, indent, markdown};
+use crate::call::{LONGEST, escape, grouped, indent, markdown};
 use crate::pages::Pages;
 use crate::recorded::Recorded;
 

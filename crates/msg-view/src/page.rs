@@ -19,7 +19,7 @@ use std::ops::Range;
 
 use msg_core::{Part, Role, Severity};
 
-use crate::markdown::{escape, grouped, plural};
+use crate::call::{escape, grouped, plural};
 use crate::message::{Drawing, address_of, beginning, problem};
 use crate::pages::{Pages, Sum};
 

@@ -8,7 +8,7 @@
 
 use std::fmt::Write as _;
 
-use crate::markdown::{escape, grouped, plural};
+use crate::call::{escape, grouped, plural};
 
 /// What was recorded of a message, or of several together.
 #[derive(Debug, Clone, Default, PartialEq)]
