@@ -16,11 +16,9 @@
 //! # Ok::<(), msg_arrow::Error>(())
 //! ```
 
-mod fit;
 mod kernels;
 mod summary;
 
-mod input;
 mod nested;
 
 mod output;
@@ -31,10 +29,10 @@ mod types;
 mod codes;
 mod error;
 
+pub use crate::kernels::{fit, fit_apply, fit_requests};
+pub use crate::nested::to_text;
 pub use codes::CODES;
 pub use error::Error;
-pub use fit::{fit, fit_apply, fit_requests};
-pub use input::to_text;
 pub use kernels::{
     check, convert, is_valid, join, key, messages, prefix_keys, recognise, repair, stats, stream,
     tokens, tools,

@@ -23,7 +23,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 use crate::error::Error;
-use crate::input::{Column, expect_text};
+use crate::nested::{Column, expect_text};
 use crate::output::long;
 use crate::types;
 

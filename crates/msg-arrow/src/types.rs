@@ -14,7 +14,7 @@ use std::sync::Arc;
 use arrow_schema::{DataType, Field, Fields};
 
 use crate::error::Error;
-use crate::input;
+use crate::nested;
 
 /// A kernel, for hosts that plan: the type of its answers is known before a row is read.
 ///
@@ -72,8 +72,8 @@ impl Kernel {
     /// Fails for a column that holds no documents.
     pub fn output(self, input: &DataType) -> Result<DataType, Error> {
         let large = match self {
-            Kernel::Tools | Kernel::Stream => input::expect_text(input)?,
-            _ => input::expect_documents(input)?,
+            Kernel::Tools | Kernel::Stream => nested::expect_text(input)?,
+            _ => nested::expect_documents(input)?,
         };
         Ok(match self {
             Kernel::IsValid => DataType::Boolean,
