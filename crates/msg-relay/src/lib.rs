@@ -39,18 +39,15 @@ mod blocks;
 mod codes;
 mod error_body;
 mod exchange;
-mod keep;
-mod member;
 mod names;
 mod relay;
 mod seal;
-mod writer;
 
+pub use crate::seal::{Keep, MemoryKeep};
 pub use api::{Api, Client, Route};
 pub use codes::CODES;
 pub use error_body::ErrorBody;
 pub use exchange::{Exchange, Limit, Outcome, Reply, ReplyKind};
-pub use keep::{Keep, MemoryKeep};
 pub use msg_codec::ProviderError;
 pub use relay::{Relay, RelayLimits, Upstream};
 

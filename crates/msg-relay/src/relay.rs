@@ -5,16 +5,14 @@ use std::sync::Arc;
 use msg_core::Diagnostic;
 use msg_core::request::RequestHead;
 use msg_document::{ConvertOptions, Document, ReadOptions, Refusal, RepairOptions, repair};
-use msg_json::{JsonError, RawJson, string_member};
+use msg_json::{JsonError, RawJson, Reader, string_member};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::api::{Api, Client, Route};
 use crate::error_body::ErrorBody;
 use crate::exchange::Exchange;
-use crate::keep::Keep;
-use crate::member;
 use crate::names::Names;
-use crate::seal::{Seals, may_hold_seals};
+use crate::seal::{Keep, Seals, may_hold_seals};
 
 /// What a relay holds and passes on at most; a request or an answer beyond a bound ends with an error, never with a
 /// panic (RE-31).
@@ -256,10 +254,10 @@ fn finish_body(asked: &mut Asked, route: &Route) -> Result<(), JsonError> {
     let has_model = string_member(&text, "model").as_deref() == Some(&*route.model);
     if !has_model {
         let model = RawJson::string(&route.model);
-        asked.body = member::set(&asked.body, "model", model.text())?;
+        asked.body = set(&asked.body, "model", model.text())?;
     }
     if route.api == Api::Chat && asked.is_streamed {
-        asked.body = member::set(&asked.body, "stream_options", r#"{"include_usage":true}"#)?;
+        asked.body = set(&asked.body, "stream_options", r#"{"include_usage":true}"#)?;
     }
     Ok(())
 }
@@ -268,4 +266,60 @@ fn finish_body(asked: &mut Asked, route: &Route) -> Result<(), JsonError> {
 fn streams(body: &[u8]) -> bool {
     let text = std::str::from_utf8(body).unwrap_or_default();
     msg_codec::Json::from_valid(text).get("stream").is_some_and(|it| it.source() == "true")
+}
+
+// Members of a body that are set without reading the rest of it: every other byte stays.
+
+/// The body with this member: in the place of the one that it has, or at its end.
+pub(crate) fn set(body: &[u8], name: &str, value: &str) -> Result<Vec<u8>, JsonError> {
+    let text = std::str::from_utf8(body).unwrap_or_default();
+    let mut reader = Reader::new(body)?;
+    let (mut place, mut is_empty) = (None, true);
+    reader.begin_object()?;
+    while let Some(key) = reader.next_key()? {
+        is_empty = false;
+        let start = reader.next_offset();
+        reader.raw()?;
+        if key.text == name {
+            place = Some((start, reader.offset()));
+        }
+    }
+    let end = reader.offset() - 1;
+    reader.finish()?;
+    let mut res = String::with_capacity(text.len() + value.len() + name.len() + 4);
+    match place {
+        Some((start, end)) => {
+            res += &text[..start];
+            res += value;
+            res += &text[end..];
+        }
+        None => {
+            res += text[..end].trim_end();
+            if !is_empty {
+                res.push(',');
+            }
+            res += &format!("\"{name}\":{value}");
+            res += &text[end..];
+        }
+    }
+    Ok(res.into_bytes())
+}
+#[cfg(test)]
+mod tests {
+    use super::set;
+
+    #[test]
+    fn every_other_byte_stays() {
+        let rows = [
+            (r#"{}"#, r#"{"model":"m"}"#),
+            (r#"{ "a" : 1 }"#, r#"{ "a" : 1,"model":"m"}"#),
+            (r#"{"model" : "x", "a":{"model":2}}"#, r#"{"model" : "m", "a":{"model":2}}"#),
+        ];
+        for (body, expected) in rows {
+            let res = set(body.as_bytes(), "model", r#""m""#).expect("an object");
+            assert_eq!(String::from_utf8(res).expect("UTF-8"), expected);
+        }
+        assert!(set(b"[1]", "model", "1").is_err());
+        assert!(set(b"{\"a\":1", "model", "1").is_err());
+    }
 }
