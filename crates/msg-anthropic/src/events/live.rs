@@ -9,9 +9,9 @@ use msg_core::{
 };
 
 use super::EventOptions;
-use super::block::{Block, BlockEnd, Kind};
 use super::message::is_block;
-use crate::events::block;
+use crate::events;
+use crate::events::{Block, BlockEnd, Kind};
 use crate::{shape::ANTHROPIC, thought::Thought};
 
 /// What readers put between two thoughts, in the events only (OA-26).
@@ -126,7 +126,7 @@ impl EventWriter {
             StreamEvent::Error { message, .. } => {
                 self.start(out);
                 self.failed = true;
-                block::error(out, message);
+                events::error(out, message);
             }
             _ => {}
         }
@@ -142,7 +142,7 @@ impl EventWriter {
             return self.report;
         }
         self.options.error = None;
-        let is_cut = !self.options.finish.as_ref().is_some_and(block::is_end);
+        let is_cut = !self.options.finish.as_ref().is_some_and(events::is_end);
         if is_cut {
             self.options.error = Some(ENDED_EARLY.to_owned());
         }
@@ -154,14 +154,14 @@ impl EventWriter {
         self.blocks.iter_mut().for_each(|it| it.ended = true);
         self.write(out);
         if self.blocks.pop_front().is_some() {
-            block::block_stop(out, self.index);
+            events::block_stop(out, self.index);
         }
         self.start(out);
-        let finish = self.options.finish.as_ref().filter(|it| block::is_end(it));
+        let finish = self.options.finish.as_ref().filter(|it| events::is_end(it));
         match (&self.options.error, finish) {
-            (Some(error), _) => block::error(out, error),
+            (Some(error), _) => events::error(out, error),
             (None, Some(finish)) => {
-                block::message_end(out, finish, self.options.usage.as_ref(), &self.extra);
+                events::message_end(out, finish, self.options.usage.as_ref(), &self.extra);
             }
             (None, None) => {}
         }
@@ -170,7 +170,7 @@ impl EventWriter {
 
     fn start(&mut self, out: &mut Vec<u8>) {
         if !std::mem::replace(&mut self.started, true) {
-            block::message_start(out, &self.options, &self.extra);
+            events::message_start(out, &self.options, &self.extra);
         }
     }
 
@@ -334,7 +334,7 @@ impl EventWriter {
             if self.blocks.len() == 1 || !self.blocks[0].may_end() {
                 return;
             }
-            block::block_stop(out, self.index);
+            events::block_stop(out, self.index);
             self.blocks.pop_front();
             self.index += 1;
         }

@@ -6,9 +6,9 @@ use msg_core::{
 };
 use msg_json::Writer;
 
-use super::block::{Block, BlockEnd, Kind};
 use super::{EventOptions, EventWriter, finish_of};
-use crate::events::block;
+use crate::events;
+use crate::events::{Block, BlockEnd, Kind};
 use crate::{shape::ANTHROPIC, thought::Thought};
 
 const CITATIONS: &str = "citations";
@@ -175,7 +175,7 @@ pub(super) fn call_head(out: &mut Writer<'_>, id: &str, name: &str) {
 /// The unknown members of a part.
 pub(super) fn unknown(out: &mut Writer<'_>, extra: &Extra) {
     for (name, value) in extra.iter(&ANTHROPIC) {
-        block::compact(out.key(name), value.text());
+        events::compact(out.key(name), value.text());
     }
 }
 

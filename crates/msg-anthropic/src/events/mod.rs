@@ -8,12 +8,18 @@
 //!             finish                  content_block_stop 1, message_delta, message_stop
 //! ```
 
-mod block;
 mod live;
 mod message;
 
-use msg_codec::EventOptions;
-use msg_core::{FinishReason, Message};
+use msg_codec::stream::Brackets;
+use msg_codec::{EventOptions, Json};
+use msg_core::{Extra, FinishReason, Message, RawJson, Usage};
+use msg_json::{Writer, write_compact};
+
+use crate::events::message::{
+    INPUT, SIGNATURE, TEXT, THINKING, call_head, text_head, thinking_head, unknown,
+};
+use crate::shape::ANTHROPIC;
 
 pub use live::EventWriter;
 pub use message::write_events;
@@ -27,10 +33,298 @@ fn finish_of<'o>(options: &'o EventOptions, message: &Message) -> &'o FinishReas
 
 /// The same in Anthropic's word.
 pub(crate) fn stop_reason<'o>(options: &'o EventOptions, message: &Message) -> &'o str {
-    block::stop_reason(finish_of(options, message))
+    stop_reason_block(finish_of(options, message))
 }
 
 /// The usage as JSON, in Anthropic's members.
 pub(crate) fn usage_text(options: &EventOptions) -> String {
-    msg_json::to_text(|it| it.value(|out| block::write_usage(out, options.usage.as_ref())))
+    msg_json::to_text(|it| it.value(|out| write_usage(out, options.usage.as_ref())))
+}
+
+// A block of a stream that is rewritten while it arrives: what it is, and what of it is not written yet.
+
+#[derive(Debug, Clone)]
+struct Block {
+    kind: Kind,
+    /// Its start is written.
+    begun: bool,
+    /// Nothing more comes.
+    ended: bool,
+    /// What is not written yet.
+    pending: String,
+    /// What comes after the last of its deltas.
+    end: BlockEnd,
+    /// The unknown members that it begins with.
+    extra: Extra,
+}
+
+/// What a block says only when it ends.
+#[derive(Debug, Clone, Default)]
+enum BlockEnd {
+    #[default]
+    Plain,
+    Signature(String),
+    Citations(RawJson),
+}
+
+#[derive(Debug, Clone)]
+enum Kind {
+    Text,
+    Thinking {
+        /// Bytes of the text that have come.
+        len: usize,
+    },
+    /// A block of one piece, as JSON.
+    Whole(String),
+    Call {
+        id: String,
+        name: String,
+        brackets: Brackets,
+    },
+}
+
+impl Block {
+    fn new(kind: Kind) -> Self {
+        Self {
+            kind,
+            begun: false,
+            ended: false,
+            pending: String::new(),
+            end: BlockEnd::Plain,
+            extra: Extra::default(),
+        }
+    }
+
+    /// A block that says this, and begins with such unknown members.
+    fn of(kind: Kind, text: String, extra: &Extra) -> Self {
+        Self { pending: text, extra: extra.clone(), ..Self::new(kind) }
+    }
+
+    /// Whether it is a thought of so many bytes that goes on.
+    fn is_thought(&self, bytes: usize) -> bool {
+        !self.ended && matches!(self.kind, Kind::Thinking { len } if len == bytes)
+    }
+
+    /// Whether it may end when another block waits.
+    fn may_end(&self) -> bool {
+        match &self.kind {
+            Kind::Text | Kind::Thinking { .. } | Kind::Whole(_) => true,
+            Kind::Call { brackets, .. } => self.ended || brackets.closed(),
+        }
+    }
+
+    fn begin(&self, index: u64, out: &mut Vec<u8>) {
+        if let Kind::Whole(json) = &self.kind {
+            return block_start(out, index, |it| compact(it, json));
+        }
+        block_start(out, index, |it| {
+            it.object(|it| {
+                match &self.kind {
+                    Kind::Text => text_head(it),
+                    Kind::Thinking { .. } => thinking_head(it),
+                    Kind::Call { id, name, .. } => call_head(it, id, name),
+                    Kind::Whole(_) => {}
+                }
+                unknown(it, &self.extra);
+            });
+        });
+    }
+
+    /// Writes what has come of it.
+    fn write(&mut self, index: u64, out: &mut Vec<u8>) {
+        if !self.begun {
+            self.begun = true;
+            self.begin(index, out);
+        }
+        let delta = match self.kind {
+            Kind::Text => TEXT,
+            Kind::Thinking { .. } => THINKING,
+            Kind::Call { .. } => INPUT,
+            Kind::Whole(_) => return,
+        };
+        if !self.pending.is_empty() {
+            block_delta(out, index, delta, &self.pending);
+            self.pending.clear();
+        }
+        match std::mem::take(&mut self.end) {
+            BlockEnd::Plain => {}
+            BlockEnd::Signature(text) => block_delta(out, index, SIGNATURE, &text),
+            BlockEnd::Citations(list) => {
+                let citations = Json::from_valid(list.text()).elements();
+                citations.for_each(|it| citation(out, index, it));
+            }
+        }
+    }
+}
+
+// The frames of an event stream: one JSON object each, under the name that its `type` says too.
+
+/// The members that a message delta has beside the stop reason.
+const OF_DELTA: [&str; 3] = ["stop_sequence", "stop_details", "container"];
+const CONTEXT_MANAGEMENT: &str = "context_management";
+
+/// Appends one event.
+fn frame(out: &mut Vec<u8>, name: &str, fill: impl FnOnce(&mut Writer<'_>)) {
+    out.extend_from_slice(b"event: ");
+    out.extend_from_slice(name.as_bytes());
+    out.extend_from_slice(b"\ndata: ");
+    Writer::new(out).object(|it| {
+        it.key("type").str(name);
+        fill(it);
+    });
+    out.extend_from_slice(b"\n\n");
+}
+
+/// A value that was kept raw: without white space, for a line break would end the event's line.
+fn compact(it: &mut Writer<'_>, raw: &str) {
+    it.value(|out| write_compact(out, raw));
+}
+
+/// The event that a message begins with; `extra` are its unknown members.
+fn message_start(out: &mut Vec<u8>, options: &EventOptions, extra: &Extra) {
+    frame(out, "message_start", |it| {
+        it.key("message").object(|it| {
+            it.key("id").str(&options.id);
+            it.key("type").str("message");
+            it.key("role").str("assistant");
+            it.key("model").str(&options.model);
+            it.key("content").array([], |_, _: ()| {});
+            it.key("stop_reason").null();
+            it.key("stop_sequence").null();
+            it.key("usage").value(|out| write_usage_of_start(out, options.usage.as_ref()));
+            for (name, value) in extra.iter(&ANTHROPIC) {
+                if !OF_DELTA.contains(&name) && name != CONTEXT_MANAGEMENT {
+                    compact(it.key(name), value.text());
+                }
+            }
+        });
+    });
+}
+
+/// The events that a message ends with.
+fn message_end(out: &mut Vec<u8>, finish: &FinishReason, usage: Option<&Usage>, extra: &Extra) {
+    frame(out, "message_delta", |it| {
+        it.key("delta").object(|it| {
+            it.key("stop_reason").str(stop_reason_block(finish));
+            for name in OF_DELTA {
+                match extra.get(&ANTHROPIC, name) {
+                    Some(value) => compact(it.key(name), value.text()),
+                    None if name == OF_DELTA[0] => it.key(name).null(),
+                    None => {}
+                }
+            }
+        });
+        it.key("usage").value(|out| write_usage(out, usage));
+        if let Some(value) = extra.get(&ANTHROPIC, CONTEXT_MANAGEMENT) {
+            compact(it.key(CONTEXT_MANAGEMENT), value.text());
+        }
+    });
+    frame(out, "message_stop", |_| {});
+}
+
+/// The event of a block that begins; `fill` writes what the block is.
+fn block_start(out: &mut Vec<u8>, index: u64, fill: impl FnOnce(&mut Writer<'_>)) {
+    frame(out, "content_block_start", |it| {
+        it.key("index").u64(index);
+        fill(it.key("content_block"));
+    });
+}
+
+/// The event of a string that grows: a delta of type `kind` with the string as `member`.
+fn block_delta(out: &mut Vec<u8>, index: u64, (kind, member): (&str, &str), text: &str) {
+    frame(out, "content_block_delta", |it| {
+        it.key("index").u64(index);
+        it.key("delta").object(|it| {
+            it.key("type").str(kind);
+            it.key(member).str(text);
+        });
+    });
+}
+
+/// The event of a citation.
+fn citation(out: &mut Vec<u8>, index: u64, citation: Json<'_>) {
+    frame(out, "content_block_delta", |it| {
+        it.key("index").u64(index);
+        it.key("delta").object(|it| {
+            it.key("type").str("citations_delta");
+            compact(it.key("citation"), citation.source());
+        });
+    });
+}
+
+/// The event of a block that ends.
+fn block_stop(out: &mut Vec<u8>, index: u64) {
+    frame(out, "content_block_stop", |it| it.key("index").u64(index));
+}
+
+/// The event of a failure.
+fn error(out: &mut Vec<u8>, message: &str) {
+    frame(out, "error", |it| {
+        it.key("error").object(|it| {
+            it.key("type").str("api_error");
+            it.key("message").str(message);
+        });
+    });
+}
+
+/// Whether a model can have stopped for this reason: not if it was stopped.
+fn is_end(finish: &FinishReason) -> bool {
+    !matches!(finish, FinishReason::Error | FinishReason::Interrupted)
+}
+
+/// Anthropic's word for why a model stopped: the way back of AN-16.
+fn stop_reason_block(finish: &FinishReason) -> &str {
+    match finish {
+        FinishReason::Stop => "end_turn",
+        FinishReason::ToolCalls => "tool_use",
+        FinishReason::Length => "max_tokens",
+        FinishReason::ContentFilter => "refusal",
+        other => other.as_str(),
+    }
+}
+
+/// Usage in Anthropic's members; its own object as it came.
+fn write_usage(out: &mut Vec<u8>, usage: Option<&Usage>) {
+    write_usage_with(out, usage, usage.and_then(|it| it.output).unwrap_or_default());
+}
+
+/// As [`write_usage`], before there was output.
+fn write_usage_of_start(out: &mut Vec<u8>, usage: Option<&Usage>) {
+    write_usage_with(out, usage, 0);
+}
+
+fn write_usage_with(out: &mut Vec<u8>, usage: Option<&Usage>, output: u64) {
+    let own = usage.and_then(|it| it.raw.as_ref()).filter(|it| is_own(Json::from_valid(it.text())));
+    match own {
+        Some(raw) => raw.write_compact(out),
+        None => Writer::new(out).object(|it| {
+            tokens(it, usage);
+            it.key("output_tokens").u64(output);
+            let thoughts = usage.and_then(|it| it.reasoning).filter(|it| *it <= output);
+            it.optional("output_tokens_details", thoughts, |it, n| {
+                it.object(|it| it.key("thinking_tokens").u64(n));
+            });
+        }),
+    }
+}
+
+/// Whether a usage object is Anthropic's: others add caches into the input.
+fn is_own(raw: Json<'_>) -> bool {
+    let foreign =
+        ["prompt_tokens", "input_tokens_details", "output_tokens_details", "total_tokens"];
+    let has = |name| raw.get(name).is_some();
+    (has("input_tokens") || has("output_tokens")) && !foreign.into_iter().any(has)
+}
+
+/// The numbers of the input. What came from caches is not part of it here.
+fn tokens(it: &mut Writer<'_>, usage: Option<&Usage>) {
+    let (cached, written) = usage.map_or((None, None), |it| (it.cached, it.cache_write));
+    let apart = cached.unwrap_or(0).saturating_add(written.unwrap_or(0));
+    let input = usage.and_then(|it| it.input).unwrap_or(0).saturating_sub(apart);
+    it.key("input_tokens").u64(input);
+    for (name, number) in
+        [("cache_read_input_tokens", cached), ("cache_creation_input_tokens", written)]
+    {
+        it.optional(name, number, |it, n| it.u64(n));
+    }
 }

@@ -6,8 +6,286 @@
 //! head   tools [f], choice required, parallel no, max_tokens 9, reasoning budget 1024
 //! ```
 
-mod read;
-mod write;
+use msg_codec::codec::Body;
+use msg_core::request::{
+    Effort, Function, RequestHead, ResponseFormat, ResponseSchema, SchemaOrigin, Thinking, Tool,
+    ToolChoice,
+};
+use msg_core::{RawJson, Report};
+use msg_json::Writer;
 
-pub(crate) use read::read;
-pub(crate) use write::write;
+// A head into the members of a request; what they have no place for is reported.
+
+/// The member of a tool that says that what is before it is cached.
+const CACHE_CONTROL: &str = "cache_control";
+
+/// What documents of this format are called in a report.
+const TARGET: &str = "anthropic requests";
+
+/// Puts the members of a head into a body that has `model`, `max_tokens` and `messages`.
+pub(crate) fn write(head: &RequestHead, body: &mut Body) -> Report {
+    let mut report = Report::new();
+    let sampling = &head.sampling;
+    let temperature =
+        head.clamped(TARGET, "temperature", sampling.temperature.as_ref(), (0, 1), &mut report);
+    for (name, number) in
+        [("temperature", &temperature), ("top_p", &sampling.top_p), ("top_k", &sampling.top_k)]
+    {
+        body.write_optional(name, number.as_ref(), |it, raw| it.raw(raw.text()));
+    }
+    let stop = Some(&head.stop).filter(|it| !it.is_empty());
+    body.write_optional("stop_sequences", stop, |it, all| it.array(all, |it, text| it.str(text)));
+    body.write_optional("stream", head.stream, |it, is| it.bool(is));
+    let unsaid = |it: &Tool| if it.function().is_some() { Vec::new() } else { vec!["type"] };
+    let mut known = head.clone();
+    known.tools.iter_mut().for_each(|it| {
+        if let Tool::Function(it) = it {
+            it.rest.retain(|it| !is_cache_control(it));
+        }
+    });
+    known.tools_for(TARGET, unsaid, &mut report);
+    let functions: Vec<_> = head.tools.iter().filter_map(Tool::function).collect();
+    let functions = Some(functions).filter(|it| !it.is_empty());
+    body.write_optional("tools", functions, |it, all| it.array(all, write_tool));
+    let choice = choice(head);
+    write_choice(choice.as_ref(), head.parallel_tool_calls, body);
+    body.write_optional("thinking", head.reasoning.thinking, write_thinking);
+    write_output_config(head, body, &mut report);
+    let user = head.user.as_ref().or(head.safety_identifier.as_ref());
+    body.write_optional("metadata", user, |it, id| it.object(|it| it.key("user_id").str(id)));
+    let tier = match head.service_tier.as_deref() {
+        Some("auto") => Some("auto"),
+        Some("default") => Some("standard_only"),
+        _ => None,
+    };
+    body.write_optional("service_tier", tier, |it, word| it.str(word));
+    let is_none = head.tool_choice == Some(ToolChoice::None);
+    let placeless = [
+        ("tool_choice", head.tool_choice.is_some() && choice.is_none()),
+        ("parallel_tool_calls", is_none && head.parallel_tool_calls.is_some()),
+        ("response_format", head.response_format == Some(ResponseFormat::Json)),
+        ("service_tier", head.service_tier.is_some() && tier.is_none()),
+        ("safety_identifier", head.user.is_some() && head.safety_identifier.is_some()),
+        ("seed", sampling.seed.is_some()),
+        ("frequency_penalty", sampling.frequency_penalty.is_some()),
+        ("presence_penalty", sampling.presence_penalty.is_some()),
+        ("choices", head.choices.is_some()),
+        ("logprobs", head.logprobs.is_some()),
+        ("top_logprobs", head.top_logprobs.is_some()),
+        ("modalities", !head.modalities.is_empty()),
+    ];
+    head.lose_schema_notes(TARGET, &mut report);
+    head.lose_of_openai(TARGET, &mut report);
+    head.lose(TARGET, &placeless, &mut report);
+    report
+}
+
+fn write_tool(it: &mut Writer<'_>, tool: &Function) {
+    it.object(|it| {
+        it.key("name").str(&tool.name);
+        it.optional("description", tool.description.as_ref(), |it, text| it.str(text));
+        // The API wants a schema; one without parameters is that of an empty object (RQ-10).
+        let nothing = r#"{"type":"object","properties":{}}"#;
+        it.key("input_schema").raw(tool.parameters.as_ref().map_or(nothing, RawJson::text));
+        it.optional("strict", tool.strict, |it, is| it.bool(is));
+        it.optional("defer_loading", tool.defer_loading, |it, is| it.bool(is));
+        let control = tool.rest.iter().find(|it| is_cache_control(it));
+        it.optional(CACHE_CONTROL, control, |it, (_, raw)| it.raw(raw.text()));
+    });
+}
+
+/// Whether a member of a tool says that what is before it is cached, in this API's words (AN-9).
+fn is_cache_control((name, raw): &(String, RawJson)) -> bool {
+    let members = raw.present_members().unwrap_or_default();
+    let is_kind = |it: &(String, RawJson)| it.0 == "type" && it.1.text() == "\"ephemeral\"";
+    name == CACHE_CONTROL && members.iter().any(is_kind)
+}
+
+/// The choice that the API has a word for; some of the tools are a choice only where it is one (RQ-18).
+fn choice(head: &RequestHead) -> Option<ToolChoice> {
+    match head.tool_choice.as_ref()? {
+        ToolChoice::Allowed { required: true, names } => match names.as_slice() {
+            [one] => Some(ToolChoice::Tool(one.clone())),
+            _ => None,
+        },
+        ToolChoice::Allowed { .. } | ToolChoice::Custom(_) => None,
+        other => Some(other.clone()),
+    }
+}
+
+/// The choice; where only the number of calls is asked for, with the choice that is the default.
+fn write_choice(choice: Option<&ToolChoice>, parallel: Option<bool>, body: &mut Body) {
+    let default = parallel.is_some().then_some(&ToolChoice::Auto);
+    body.write_optional("tool_choice", choice.or(default), |it, choice| {
+        it.object(|it| {
+            let (kind, name) = match choice {
+                ToolChoice::None => ("none", None),
+                ToolChoice::Required => ("any", None),
+                ToolChoice::Tool(name) => ("tool", Some(name)),
+                _ => ("auto", None),
+            };
+            it.key("type").str(kind);
+            it.optional("name", name, |it, text| it.str(text));
+            let parallel = parallel.filter(|_| *choice != ToolChoice::None);
+            it.optional("disable_parallel_tool_use", parallel, |it, is| it.bool(!is));
+        });
+    });
+}
+
+fn write_thinking(it: &mut Writer<'_>, thinking: Thinking) {
+    it.object(|it| match thinking {
+        Thinking::Off => it.key("type").str("disabled"),
+        Thinking::Adaptive => it.key("type").str("adaptive"),
+        Thinking::Budget(tokens) => {
+            it.key("type").str("enabled");
+            it.key("budget_tokens").u64(tokens);
+        }
+    });
+}
+
+fn write_output_config(head: &RequestHead, body: &mut Body, report: &mut Report) {
+    let effort = head.effort_between(TARGET, Effort::Low, Effort::Max, report);
+    let schema = head.schema();
+    if schema.is_none() && effort.is_none() {
+        return;
+    }
+    body.write_member("output_config", |it| {
+        it.object(|it| {
+            it.optional("format", schema, |it, schema| {
+                it.object(|it| {
+                    it.key("type").str("json_schema");
+                    it.key("schema").raw(schema.schema.text());
+                });
+            });
+            it.optional("effort", effort.as_ref(), |it, effort| it.str(effort.word()));
+        });
+    });
+}
+
+// Members of a request into its head. What has no word, or a value of another type, is its rest.
+
+/// The head of these members, which are all but the conversation.
+pub(crate) fn read<'a>(members: impl Iterator<Item = (&'a str, &'a RawJson)>) -> RequestHead {
+    RequestHead::of_members(members, member)
+}
+
+/// Takes a member; none if it has no word, or another type.
+fn member(head: &mut RequestHead, name: &str, raw: &RawJson) -> Option<()> {
+    match name {
+        "model" => head.model = Some(raw.parse().ok()?),
+        "max_tokens" => head.max_tokens = Some(raw.parse().ok()?),
+        "temperature" => head.sampling.temperature = Some(raw.number()?),
+        "top_p" => head.sampling.top_p = Some(raw.number()?),
+        "top_k" => head.sampling.top_k = Some(raw.number()?),
+        "stop_sequences" => {
+            head.stop = raw.parse().ok()?;
+            head.place("stop", "/stop_sequences");
+        }
+        "stream" => head.stream = Some(raw.parse().ok()?),
+        "tools" => {
+            let tools: Vec<RawJson> = raw.parse().ok()?;
+            let read = |(at, it)| Tool::of(it, |it| function(it, at));
+            head.tools.extend(tools.into_iter().enumerate().map(read));
+        }
+        "tool_choice" => choice_read(head, raw)?,
+        "thinking" => thinking(head, raw)?,
+        "output_config" => output_config(head, raw)?,
+        "output_format" => head.response_format = Some(format(raw, "/output_format/schema")?),
+        "service_tier" => {
+            head.service_tier = Some(match raw.parse::<String>().ok()?.as_str() {
+                "auto" => "auto".to_owned(),
+                "standard_only" => "default".to_owned(),
+                _ => return None,
+            });
+        }
+        "metadata" => {
+            for (name, raw) in raw.present_members()? {
+                match (name.as_str(), raw.parse::<String>()) {
+                    ("user_id", Ok(id)) => {
+                        head.user = Some(id);
+                        head.place("user", "/metadata/user_id");
+                    }
+                    _ => head.rest.push((format!("metadata.{name}"), raw)),
+                }
+            }
+        }
+        _ => return None,
+    }
+    Some(())
+}
+
+/// A function: a tool of no type, or of type `custom`; the others are the provider's own.
+fn function(raw: &RawJson, at: usize) -> Option<Function> {
+    let mut members = raw.present_members()?;
+    if let Some(at) = members.iter().position(|it| it.0 == "type") {
+        (members.remove(at).1.parse::<String>().ok()? == "custom").then_some(())?;
+    }
+    Some(Function::of_members(members, "input_schema")?.at(format!("/tools/{at}/input_schema")))
+}
+
+/// The choice, and in it whether several calls may come at once.
+fn choice_read(head: &mut RequestHead, raw: &RawJson) -> Option<()> {
+    let members = raw.present_members()?;
+    let text = |wanted: &str| {
+        let found = members.iter().find(|it| it.0 == wanted)?;
+        found.1.parse::<String>().ok()
+    };
+    let choice = match text("type")?.as_str() {
+        "auto" => ToolChoice::Auto,
+        "none" => ToolChoice::None,
+        "any" => ToolChoice::Required,
+        "tool" => ToolChoice::Tool(text("name")?),
+        _ => return None,
+    };
+    for (name, raw) in &members {
+        match (name.as_str(), raw.parse::<bool>()) {
+            ("type" | "name", _) => {}
+            ("disable_parallel_tool_use", Ok(it)) => head.parallel_tool_calls = Some(!it),
+            _ => head.rest.push((format!("tool_choice.{name}"), raw.clone())),
+        }
+    }
+    head.tool_choice = Some(choice);
+    Some(())
+}
+
+/// Whether it thinks, and how many tokens at most; other settings have no word.
+fn thinking(head: &mut RequestHead, raw: &RawJson) -> Option<()> {
+    let members = raw.present_members()?;
+    let find = |wanted: &str| members.iter().find(|it| it.0 == wanted).map(|it| &it.1);
+    head.reasoning.thinking = Some(match find("type")?.parse::<String>().ok()?.as_str() {
+        "enabled" => Thinking::Budget(find("budget_tokens")?.parse().ok()?),
+        "disabled" => Thinking::Off,
+        "adaptive" => Thinking::Adaptive,
+        _ => return None,
+    });
+    let others = members.iter().filter(|it| !matches!(it.0.as_str(), "type" | "budget_tokens"));
+    head.rest.extend(others.map(|it| (format!("thinking.{}", it.0), it.1.clone())));
+    Some(())
+}
+
+fn output_config(head: &mut RequestHead, raw: &RawJson) -> Option<()> {
+    for (name, raw) in raw.present_members()? {
+        let format = format(&raw, "/output_config/format/schema");
+        match (name.as_str(), format, raw.parse::<String>()) {
+            ("format", Some(format), _) => head.response_format = Some(format),
+            ("effort", _, Ok(word)) => {
+                head.reasoning.effort = Some(Effort::of_word(&word));
+                head.place("effort", "/output_config/effort");
+            }
+            _ => head.rest.push((format!("output_config.{name}"), raw)),
+        }
+    }
+    Some(())
+}
+
+/// The format of an answer, which the API always holds the model to.
+fn format(raw: &RawJson, pointer: &str) -> Option<ResponseFormat> {
+    let members = raw.present_members()?;
+    let find = |wanted: &str| members.iter().find(|it| it.0 == wanted).map(|it| &it.1);
+    (find("type")?.parse::<String>().ok()? == "json_schema").then_some(())?;
+    let schema = find("schema")?.clone();
+    (members.len() == 2).then_some(())?;
+    let origin = SchemaOrigin { pointer: pointer.to_owned(), openapi: None };
+    let (name, description, strict) = (None, None, Some(true));
+    Some(ResponseFormat::Schema(ResponseSchema { name, description, schema, origin, strict }))
+}

@@ -9,16 +9,21 @@
 //! ```
 
 mod block;
-mod media;
-mod message;
-mod system;
 
-use msg_codec::codec::Context;
-use msg_core::Message;
-use msg_json::Reader;
+use std::borrow::Cow;
 
-pub(crate) use message::{content_says, read as read_message, says};
-pub(crate) use system::{read as read_system, says as system_says};
+use msg_codec::codec::{
+    Content, Context, Fields, Placement, bit, keep_whole, mask, read_alone, read_mended, text_of,
+};
+use msg_core::{Error, Extra, Message, Part, Report, Role};
+use msg_json::{JsonError, Kind, Reader};
+
+use crate::read::block::Depth;
+use crate::shape::{ANTHROPIC, message};
+use crate::wanted::{CONTENT, MESSAGE};
+
+pub(crate) use self::read as read_message;
+pub(crate) use self::{says_system as system_says, system_read as read_system};
 
 /// Reads an array of messages, the reader standing before it.
 pub(crate) fn read_messages<'a>(
@@ -28,7 +33,250 @@ pub(crate) fn read_messages<'a>(
     let mut res = Vec::new();
     reader.begin_array()?;
     while reader.next_element()? {
-        message::read_into(&mut res, reader, cx).map_err(|it| it.in_message(cx.message))?;
+        read_into(&mut res, reader, cx).map_err(|it| it.in_message(cx.message))?;
     }
     Ok(res)
+}
+
+// One message: its members are read in whatever order they come, then its results are set apart (AN-2).
+
+/// Reads the message that the reader is at, which may become two, after those of the list.
+fn read_into<'a>(
+    list: &mut Vec<Message>,
+    reader: &mut Reader<'a>,
+    cx: &mut Context<'a, '_>,
+) -> Result<(), Error> {
+    let follows_results = list.last().is_some_and(|it| it.role == Role::Tool);
+    let messages = read_mended(
+        reader,
+        cx,
+        |source| MESSAGE.mend("", source),
+        |reader, cx| read_one(reader, cx, follows_results),
+        |it, source| {
+            it.iter_mut().take(1).for_each(|it| keep_whole(&mut it.extra, &ANTHROPIC, source));
+        },
+    )?;
+    for message in messages {
+        list.push(message);
+        cx.next_message();
+    }
+    Ok(())
+}
+
+fn read_one<'a>(
+    reader: &mut Reader<'a>,
+    cx: &mut Context<'a, '_>,
+    follows_results: bool,
+) -> Result<Vec<Message>, Error> {
+    let offset = reader.next_offset();
+    if reader.peek()? != Kind::Object {
+        let message = Some(cx.message);
+        return Err(Error::Shape { message, expected: "a message, which is an object", offset });
+    }
+    let mut draft = Draft::read(reader, cx)?;
+    let Some(word) = draft.role.take() else {
+        return Err(Error::Role { message: cx.message, offset });
+    };
+    let role = draft.role(&word, cx);
+    Ok(draft.into_messages(role, follows_results, cx))
+}
+
+/// Whether these messages are what is read of the source of one.
+pub(crate) fn says(source: &str, messages: &[Message]) -> bool {
+    let mut list = Vec::new();
+    let read = read_alone(source, |reader, cx| read_into(&mut list, reader, cx));
+    read.is_some() && list == messages
+}
+
+/// Reads the one message whose members are `role` and `content` of a response.
+pub(crate) fn read<'a>(
+    role: Role,
+    content: &'a str,
+    cx: &mut Context<'a, '_>,
+) -> Result<Vec<Message>, Error> {
+    let messages = read_mended(
+        &mut Reader::from_text(content),
+        cx,
+        |source| CONTENT.mend("content", source),
+        |reader, cx| {
+            let mut draft = Draft::new(cx);
+            draft.content = block::read_content(reader, cx)?;
+            let mut messages = draft.into_messages(role.clone(), false, cx);
+            messages.iter_mut().for_each(|it| it.extra.clear_layout());
+            Ok(messages)
+        },
+        |it, source| {
+            it.iter_mut().take(1).for_each(|it| keep_whole(&mut it.extra, &ANTHROPIC, source));
+        },
+    )?;
+    messages.iter().for_each(|_| cx.next_message());
+    Ok(messages)
+}
+
+/// Whether these messages are what is read of this content of a response.
+pub(crate) fn content_says(source: &str, messages: &[Message]) -> bool {
+    let Some(first) = messages.first() else { return false };
+    let mut report = Report::with_cap(0);
+    let found = read(first.role.clone(), source, &mut Context::new(&mut report));
+    found.is_ok_and(|it| it == messages)
+}
+
+/// The members of a message as they came.
+struct Draft<'a> {
+    fields: Fields<'a>,
+    role: Option<Cow<'a, str>>,
+    content: Content,
+}
+
+impl<'a> Draft<'a> {
+    fn new(cx: &Context<'a, '_>) -> Self {
+        Self { fields: Fields::new(&message::SHAPE, cx), role: None, content: Content::Absent }
+    }
+
+    fn read(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Self, JsonError> {
+        let mut res = Self::new(cx);
+        reader.begin_object()?;
+        while let Some(code) = res.fields.next(cx, reader)? {
+            let start = reader.next_offset();
+            match code {
+                message::ROLE => res.role = cx.role_word(reader)?,
+                _ => res.content = block::read_content(reader, cx)?,
+            }
+            res.fields.set_raw(code, Some(reader.source(start, reader.offset())));
+        }
+        Ok(res)
+    }
+
+    /// The role, whose spelling stays in the layout (MS-2).
+    fn role(&mut self, word: &str, cx: &mut Context<'a, '_>) -> Role {
+        self.fields.set_raw(message::ROLE, None);
+        let role = cx.role(word);
+        if Role::spelling(word).is_some() {
+            self.fields.vary(message::ROLE, message::ROLE_SPELLED);
+        } else if role == Role::Tool {
+            self.fields.vary(message::ROLE, message::ROLE_TOOL);
+        }
+        role
+    }
+
+    /// One message, or two where a user's begins with results.
+    fn into_messages(
+        mut self,
+        role: Role,
+        follows_results: bool,
+        cx: &mut Context<'a, '_>,
+    ) -> Vec<Message> {
+        let (mut parts, is_array) = self.parts(cx);
+        let results = match role {
+            Role::User => parts.iter().take_while(|it| matches!(it, Part::ToolResult(_))).count(),
+            _ => 0,
+        };
+        let rest = parts.split_off(results);
+        let is_plain =
+            results == 0 && matches!(&*rest, [it] if Content::is_plain_text(it, &ANTHROPIC));
+        if is_array && is_plain {
+            self.fields.vary(message::CONTENT, message::CONTENT_ARRAY);
+        }
+        let mut mixed = Placement::default();
+        if role == Role::User && rest.iter().any(|it| matches!(it, Part::ToolResult(_))) {
+            mixed = Placement::MIXED;
+        }
+        let own = match role {
+            Role::User if follows_results => Placement::APART,
+            Role::System | Role::Developer => Placement::LISTED,
+            _ => Placement::default(),
+        };
+        if results == 0 {
+            let extra = self.into_extra(own | mixed, cx);
+            return vec![Message { role, parts: rest, name: None, extra }];
+        }
+        let extra = self.into_extra(own, cx);
+        let mut res = vec![Message { role: Role::Tool, parts, name: None, extra }];
+        if !rest.is_empty() {
+            let extra = mixed.keep(&ANTHROPIC, &[]);
+            res.push(Message { role, parts: rest, name: None, extra });
+        }
+        res
+    }
+
+    /// The parts of the content, and whether it was an array.
+    fn parts(&mut self, cx: &mut Context<'a, '_>) -> (Vec<Part>, bool) {
+        let (parts, is_array) = match std::mem::take(&mut self.content) {
+            Content::Absent => return (Vec::new(), false),
+            Content::Raw => {
+                cx.wrong_type("content");
+                return (Vec::new(), false);
+            }
+            Content::Null => {
+                self.fields.vary(message::CONTENT, message::CONTENT_NULL);
+                (Vec::new(), false)
+            }
+            Content::Text(text) => (vec![Part::text(text)], false),
+            Content::Parts(parts) => (parts, true),
+        };
+        self.fields.set_raw(message::CONTENT, None);
+        (parts, is_array)
+    }
+
+    fn into_extra(mut self, placement: Placement, cx: &mut Context<'a, '_>) -> Extra {
+        let has_raw = self.fields.raw(message::CONTENT).is_some();
+        let canonical = bit(message::ROLE) | mask(!has_raw, message::CONTENT);
+        self.fields.keep_placed(canonical, placement, &ANTHROPIC, cx)
+    }
+}
+
+// The `system` of a request: a string or blocks, the first message (AN-4).
+
+/// Reads the value of `system`; none for one that says nothing, which stays where it is.
+pub(crate) fn system_read<'a>(
+    source: &'a str,
+    cx: &mut Context<'a, '_>,
+) -> Result<Option<Message>, Error> {
+    let message = read_mended(
+        &mut Reader::from_text(source),
+        cx,
+        |source| CONTENT.mend("system", source),
+        |reader, cx| Ok(read_value(reader.raw()?, cx)?),
+        |it, source| {
+            it.iter_mut().for_each(|it| keep_whole(&mut it.extra, &ANTHROPIC, source));
+        },
+    )?;
+    message.iter().for_each(|_| cx.next_message());
+    Ok(message)
+}
+
+/// Whether this message is what is read of this value of `system`.
+pub(crate) fn says_system(source: &str, message: &Message) -> bool {
+    let mut report = Report::with_cap(0);
+    let found = system_read(source, &mut Context::new(&mut report));
+    found.is_ok_and(|it| it.as_ref() == Some(message))
+}
+
+fn read_value<'a>(source: &'a str, cx: &mut Context<'a, '_>) -> Result<Option<Message>, JsonError> {
+    let (parts, extra) = if let Some(text) = text_of(source) {
+        let text = cx.text(text, "system");
+        (if text.is_empty() { Vec::new() } else { vec![Part::text(text)] }, Extra::default())
+    } else if source.starts_with('[') {
+        let parts = block::read_list(&mut Reader::from_text(source), cx, Depth::Message)?;
+        let extra = array(&parts);
+        (parts, extra)
+    } else {
+        if source != "null" {
+            cx.wrong_type("system");
+        }
+        (Vec::new(), Extra::default())
+    };
+    if parts.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(Message { role: Role::System, parts, name: None, extra }))
+}
+
+/// The layout of an array that would be written as a string.
+fn array(parts: &[Part]) -> Extra {
+    match parts {
+        [one] if Content::is_plain_text(one, &ANTHROPIC) => Placement::default()
+            .keep(&ANTHROPIC, &[message::ROLE, message::CONTENT_ARRAY << 5 | message::CONTENT]),
+        _ => Extra::default(),
+    }
 }

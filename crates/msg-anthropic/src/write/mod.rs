@@ -8,12 +8,17 @@
 //! ```
 
 mod block;
-mod message;
 
-use msg_codec::codec::{PartWriter, Plan, Purpose, RawMember};
-use msg_core::{Extra, Message, Origin, RawJson, Report};
+use std::borrow::Cow;
 
-use crate::{CacheControl, LaterSystem, WriteOptions, shape::ANTHROPIC};
+use msg_codec::codec::{
+    PartWriter, Placed, Placement, Plan, Purpose, RawMember, bit, mask, text_of_part,
+};
+use msg_core::{Extra, Message, Origin, Part, RawJson, Report, Role};
+
+use crate::read::{content_says, says, system_says};
+use crate::shape::{ANTHROPIC, message};
+use crate::{CacheControl, LaterSystem, WriteOptions};
 
 /// Writes messages, one call for each list.
 pub(crate) struct Writer<'a> {
@@ -106,3 +111,303 @@ const CACHE_CONTROL: &str = "cache_control";
 
 /// The member of a part's extra that holds the unknown members of its source.
 const SOURCE: &str = "source";
+
+// The messages of a list: role, content, and what the source had beside.
+
+impl Writer<'_> {
+    /// Writes the messages as an array; `first` is the index that findings give to the first of them.
+    pub(crate) fn messages(&mut self, messages: &[Message], first: usize, out: &mut Vec<u8>) {
+        let mut at = first;
+        let mut groups = Vec::new();
+        for group in self.groups(messages).collect::<Vec<_>>() {
+            if self.has_something(group, at) {
+                groups.push((at, group));
+            }
+            at += group.len();
+        }
+        msg_json::Writer::new(out).array(groups, |out, (at, group)| {
+            out.value(|out| self.group(group, at, out));
+        });
+    }
+
+    /// Writes the content of messages that are the one of a response (AN-13: always an array).
+    pub(crate) fn response(&mut self, messages: &[Message], out: &mut Vec<u8>) {
+        let head = messages.first();
+        if let Some(source) = head.and_then(|it| self.whole(it, |it| content_says(it, messages))) {
+            return out.extend_from_slice(source.as_bytes());
+        }
+        messages.iter().enumerate().for_each(|(at, it)| self.objects.envelope_losses(at, it));
+        let parts = self.parts(messages, 0);
+        self.array(&parts, out);
+    }
+
+    /// Whether a group becomes a message: not one that is part of `system`, and not tool messages without
+    /// a part.
+    fn has_something(&mut self, group: &[Message], at: usize) -> bool {
+        let is_empty = |it: &Message| self.is_results(it) && it.parts.is_empty();
+        if let [one] = group
+            && self.is_hoisted(one)
+        {
+            return false;
+        }
+        let is_lost = |it: &Message| !it.parts.is_empty() && self.is_silent(it);
+        if self.purpose == Purpose::Convert && group.iter().all(is_lost) {
+            (at..).zip(group).for_each(|(at, it)| self.lose(at, it));
+            return false;
+        }
+        let empty: Vec<_> = (at..).zip(group).filter(|it| is_empty(it.1)).map(|it| it.0).collect();
+        let is_left_out = empty.len() == group.len();
+        for at in empty {
+            self.objects.losses.at_message(at);
+            self.objects.losses.no_result();
+        }
+        !is_left_out
+    }
+
+    /// Notes that nothing of a message is left, and what that is.
+    fn lose(&mut self, at: usize, it: &Message) {
+        self.objects.lose_envelope(at, it);
+        for (at, it) in it.parts.iter().enumerate() {
+            self.fits(at, it);
+        }
+        self.objects.losses.nothing_left();
+    }
+
+    fn group(&mut self, group: &[Message], at: usize, out: &mut Vec<u8>) {
+        let Some(head) = group.first() else { return };
+        if let Some(source) = self.whole(head, |source| says(source, group)) {
+            return out.extend_from_slice(source.as_bytes());
+        }
+        let plan = self.plan(&head.extra);
+        let raw = self.objects.envelope((at..).zip(group));
+        let parts = self.parts(group, at);
+        let has_content = !raw.iter().any(|it| it.name == "content" && parts.is_empty())
+            && (plan.may_have(message::CONTENT) || !parts.is_empty());
+        let want = bit(message::ROLE) | mask(has_content, message::CONTENT);
+        let variant = plan.variant(message::CONTENT);
+        let role = self.role(head, plan.variant(message::ROLE));
+        let lost = message::SHAPE.write(out, plan, want, &raw, |out, code| match code {
+            message::ROLE => msg_json::write_str(out, &role),
+            _ => self.content(&parts, variant, out),
+        });
+        self.objects.losses.at_message(at);
+        self.objects.losses.taken(None, lost);
+    }
+
+    /// The role that goes out, changes of it reported.
+    fn role<'m>(&mut self, it: &'m Message, variant: u8) -> Cow<'m, str> {
+        let word = match (&it.role, variant) {
+            (Role::User | Role::Tool, message::ROLE_SPELLED) => "human",
+            (Role::Assistant, message::ROLE_SPELLED) => "ai",
+            (Role::User | Role::Assistant, _) => it.role.as_str(),
+            (Role::Tool, _) if self.is_results(it) => "user",
+            (Role::System, _) if self.later_system() == LaterSystem::Keep => "system",
+            _ if self.purpose == Purpose::Return => it.role.as_str(),
+            (Role::Developer, _) if self.later_system() == LaterSystem::Keep => {
+                self.role_changed("developer", "system");
+                "system"
+            }
+            (role, _) => {
+                self.role_changed(role.as_str(), "user");
+                "user"
+            }
+        };
+        Cow::Borrowed(word)
+    }
+
+    fn role_changed(&mut self, from: &str, to: &str) {
+        let text = format!("role {from} has no place here, the message is written as {to}");
+        self.objects.losses.warn("convert::role-changed", None, text);
+    }
+
+    /// The parts of a group that the format has a place for, the results of a user first.
+    fn parts<'m>(&mut self, group: &'m [Message], first: usize) -> Vec<Placed<'m>> {
+        let mut res = Vec::new();
+        for (message, it) in (first..).zip(group) {
+            self.objects.losses.at_message(message);
+            if self.is_results(it) && it.tool_results().count() < it.parts.len() {
+                self.role_changed("tool", "user");
+            }
+            if it.role == Role::User && group.len() > 1 && self.is_silent(it) {
+                let text = "nothing is left of the message after the results";
+                self.objects.losses.warn("convert::lost-message", None, text);
+            }
+            res.extend(Placed::all(message, it).filter(|it| self.fits(it.part, it.it)));
+        }
+        if self.purpose == Purpose::Convert && res.iter().any(|it| !self.is_blank(it.it)) {
+            // The API refuses a text block without text.
+            res.retain(|it| !self.is_blank(it.it));
+        }
+        let is_user = |it: &Message| it.role == Role::User || self.is_results(it);
+        let is_mixed = |it: &Message| self.objects.placement(it).has(Placement::MIXED);
+        if group.iter().all(is_user) && !group.iter().any(is_mixed) {
+            self.results_first(&mut res);
+        }
+        res
+    }
+
+    /// Whether it is a text that says nothing and has nothing beside.
+    fn is_blank(&self, it: &Part) -> bool {
+        matches!(it, Part::Text(it) if it.text.is_empty() && it.extra.is_empty())
+    }
+
+    /// Moves results before other parts (AN-8).
+    fn results_first(&mut self, parts: &mut [Placed<'_>]) {
+        let behind = parts.iter().skip_while(|it| it.is_result()).find(|it| it.is_result());
+        let Some(moved) = behind else { return };
+        self.objects.losses.at_message(moved.message);
+        self.objects.losses.result_moved(moved.part);
+        parts.sort_by_key(|it| !it.is_result());
+    }
+
+    /// Writes the value of `content`; the variant is the one that the source had.
+    fn content(&mut self, parts: &[Placed<'_>], variant: u8, out: &mut Vec<u8>) {
+        match parts {
+            [] if variant == message::CONTENT_NULL => out.extend_from_slice(b"null"),
+            [one] if variant != message::CONTENT_ARRAY && self.is_plain(one.it) => {
+                self.objects.losses.at_message(one.message);
+                self.string(one.part, one.it, out);
+            }
+            all => self.array(all, out),
+        }
+    }
+
+    fn array(&mut self, parts: &[Placed<'_>], out: &mut Vec<u8>) {
+        msg_json::Writer::new(out).array(parts, |out, one| {
+            self.objects.losses.at_message(one.message);
+            out.value(|out| self.block(one.part, one.it, out));
+        });
+    }
+}
+
+// Which messages go out as one: tool messages of a run and the user message after them (AN-8).
+
+impl Writer<'_> {
+    /// Cuts a list into runs, each of which goes out as one message.
+    fn groups<'m>(
+        &self,
+        messages: &'m [Message],
+    ) -> impl Iterator<Item = &'m [Message]> + use<'m, '_> {
+        let mut rest = messages;
+        std::iter::from_fn(move || {
+            let first = rest.first()?;
+            let len = if self.has_only_results(first) { self.run(rest) } else { 1 };
+            let (run, behind) = rest.split_at(len);
+            rest = behind;
+            Some(run)
+        })
+    }
+
+    /// How many messages of a list that begins with results are one: all results, over user messages of
+    /// which nothing is left, and the user message after them.
+    fn run(&self, messages: &[Message]) -> usize {
+        let joins = |it: &&Message| !self.objects.placement(it).has(Placement::APART);
+        let is_silent = |it: &Message| it.role == Role::User && self.is_silent(it);
+        let behind = messages.get(1..).unwrap_or_default();
+        let results = behind.iter().take_while(joins);
+        let results = results.take_while(|it| self.has_only_results(it) || is_silent(it)).count();
+        let user = behind.get(results).filter(joins).is_some_and(|it| it.role == Role::User);
+        1 + results + usize::from(user)
+    }
+
+    /// Whether this is read as a tool message when it was written.
+    fn has_only_results(&self, it: &Message) -> bool {
+        let is_result = |it: &Part| !self.has_place(it) || matches!(it, Part::ToolResult(_));
+        let is_user = it.role == Role::User && !self.is_silent(it);
+        self.is_results(it) || (is_user && it.parts.iter().all(is_result))
+    }
+
+    /// Whether nothing of a message has a place.
+    fn is_silent(&self, it: &Message) -> bool {
+        !it.parts.iter().any(|it| self.has_place(it))
+    }
+
+    /// Whether this is a tool message, unless it had that role in the source, where it stays.
+    fn is_results(&self, it: &Message) -> bool {
+        let is_spelled = || self.plan(&it.extra).variant(message::ROLE) == message::ROLE_TOOL;
+        it.role == Role::Tool && !(self.purpose == Purpose::Return && is_spelled())
+    }
+}
+
+// What goes into `system` (AN-4).
+
+impl Writer<'_> {
+    /// The value of `system`: the leading messages, and later ones that are hoisted; none if there is no
+    /// text in them.
+    pub(crate) fn system(&mut self, messages: &[Message], leading: usize) -> Option<Vec<u8>> {
+        if let [one, ..] = messages
+            && leading == 1
+            && let Some(source) = self.whole(one, |source| system_says(source, one))
+        {
+            return Some(source.as_bytes().to_vec());
+        }
+        let mut parts = Vec::new();
+        for (at, it) in messages.iter().enumerate() {
+            let is_hoisted = at >= leading && self.is_hoisted(it);
+            if at < leading || is_hoisted {
+                self.objects.losses.at_message(at);
+                self.instructions(at, it, &mut parts);
+                if is_hoisted {
+                    self.objects.losses.system_moved();
+                }
+            }
+        }
+        if parts.is_empty() {
+            return None;
+        }
+        let array = messages.first().is_some_and(|it| {
+            leading > 0 && self.plan(&it.extra).variant(message::CONTENT) == message::CONTENT_ARRAY
+        });
+        let mut out = Vec::new();
+        match parts.as_slice() {
+            [one] if !array && self.is_plain(one.it) => self.instruction(one, &mut out, true),
+            all => msg_json::Writer::new(&mut out).array(all, |out, one| {
+                out.value(|out| self.instruction(one, out, false));
+            }),
+        }
+        Some(out)
+    }
+
+    /// Whether this message goes to the end of `system`.
+    fn is_hoisted(&self, it: &Message) -> bool {
+        self.later_system() == LaterSystem::Hoist
+            && matches!(it.role, Role::System | Role::Developer)
+    }
+
+    /// Finds the texts of a message, and notes what is lost of it.
+    fn instructions<'m>(&mut self, at: usize, it: &'m Message, parts: &mut Vec<Placed<'m>>) {
+        if it.role == Role::Developer {
+            self.role_changed("developer", "system");
+        }
+        self.objects.lose_envelope(at, it);
+        let before = parts.len();
+        parts.extend(Placed::all(at, it).filter(|it| self.fits_system(it.part, it.it)));
+        let is_blank = |it: &Placed<'_>| text_of_part(it.it) == Some("");
+        if self.purpose == Purpose::Convert && parts[before..].iter().all(is_blank) {
+            parts.truncate(before);
+            let text = "a system message without text is left out";
+            self.objects.losses.warn("convert::lost-message", None, text);
+        }
+    }
+
+    /// Only text has a place in `system`; what was there goes back.
+    fn fits_system(&mut self, at: usize, it: &Part) -> bool {
+        if self.purpose == Purpose::Return {
+            return self.fits(at, it);
+        }
+        let is_text = text_of_part(it).is_some();
+        if !is_text {
+            self.objects.losses.part(at, it.kind());
+        }
+        is_text
+    }
+
+    fn instruction(&mut self, one: &Placed<'_>, out: &mut Vec<u8>, is_string: bool) {
+        self.objects.losses.at_message(one.message);
+        if is_string {
+            self.string(one.part, one.it, out);
+        } else {
+            self.block(one.part, one.it, out);
+        }
+    }
+}
