@@ -6,16 +6,23 @@
 //! the end          data: {"candidates":[{"finishReason":"STOP","index":0}],"usageMetadata":{..}}
 //! ```
 
-mod live;
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, VecDeque},
+};
 
-use std::collections::{BTreeMap, VecDeque};
-
-use live::End;
-use msg_codec::{Assembled, EventOptions};
-use msg_core::{FinishReason, Part, Report, Usage};
+use msg_codec::codec::{Losses, Purpose};
+use msg_codec::{Assembled, AssembledChoice, ENDED_EARLY, EventOptions, Json};
+use msg_core::{
+    Code, Diagnostic, FinishReason, Message, Part, Reasoning, Report, Role, Severity, StreamEvent,
+    Text, Usage,
+};
 use msg_json::Writer as JsonWriter;
 
-pub use live::ChunkWriter;
+use crate::WriteOptions;
+use crate::shape::GEMINI;
+use crate::stream::meaning;
+use crate::write::written;
 
 /// Why a choice stopped, in Gemini's word.
 pub(crate) fn finish_word(choice: &msg_codec::AssembledChoice) -> Option<String> {
@@ -168,4 +175,351 @@ pub(crate) fn usage_metadata(usage: &Usage, it: &mut JsonWriter<'_>) {
             it.optional(name, count, |it, n| it.u64(n));
         }
     });
+}
+
+// Any stream's events rewritten while they arrive (GE-20).
+
+/// Calls are sent whole, so that one that was cut has no place (RQ-30).
+const CUT_CALL: &str = "a call that never ended is left out";
+
+/// What readers put between two thoughts, in the events only (OA-26).
+const APART: &str = "\n\n";
+
+/// Rewrites stream events as Gemini chunks while they come.
+///
+/// ```
+/// use msg_core::StreamEvent;
+/// use msg_gemini::ChunkWriter;
+/// use msg_codec::EventOptions;
+///
+/// let mut writer = ChunkWriter::new(EventOptions::default());
+/// let mut out = Vec::new();
+/// writer.feed(&StreamEvent::TextDelta { choice: 0, text: "Hi".into() }, &mut out);
+/// writer.flush(&mut out);
+/// assert!(out.starts_with(br#"data: {"candidates":[{"content":{"role":"model","parts":[{"text":"Hi"}]}"#));
+/// writer.finish(&mut out);
+/// ```
+///
+/// A text goes out with the event after it, for it may be signed: [`ChunkWriter::flush`] ends the wait where
+/// nothing more has come yet.
+#[derive(Debug, Default)]
+pub struct ChunkWriter {
+    options: EventOptions,
+    /// What the last chunk says of each choice.
+    choices: BTreeMap<u32, End>,
+    error: Option<String>,
+    /// A text, or a thought, that may turn out to have members.
+    held: Option<(u32, Part)>,
+    report: Report,
+    /// Codes that were reported of deltas: each once.
+    reported: Vec<&'static str>,
+}
+
+/// How a choice ends, and what of it has gone out.
+#[derive(Debug, Default)]
+struct End {
+    /// The finish reason in Gemini's word.
+    reason: Option<String>,
+    /// Members of the candidate.
+    members: Vec<(String, String)>,
+    /// Some thought went out.
+    has_thought: bool,
+    /// The last that went out is a thought that the next one goes on with.
+    thinks: bool,
+    order: Order,
+}
+
+impl End {
+    fn of(choice: &AssembledChoice) -> Self {
+        let own = choice.raw_finish.as_deref().filter(|raw| {
+            let meant = meaning(raw);
+            let is_call = choice.finish == Some(FinishReason::ToolCalls);
+            // `stop` means the same, but is another provider's word.
+            let is_word = raw.bytes().all(|it| it.is_ascii_uppercase() || it == b'_');
+            let is_same = Some(&meant) == choice.finish.as_ref();
+            is_word && (is_same || (is_call && meant == FinishReason::Stop))
+        });
+        let own = own.map(str::to_owned);
+        let reason = own.or_else(|| choice.finish.as_ref().and_then(word));
+        let extra = choice.message.extra.iter(&GEMINI);
+        let members = extra.map(|(name, value)| (name.to_owned(), value.text().to_owned()));
+        Self { reason, members: members.collect(), ..Self::default() }
+    }
+}
+
+impl ChunkWriter {
+    /// A writer at the start of a stream.
+    #[must_use]
+    pub fn new(options: EventOptions) -> Self {
+        Self { options, ..Self::default() }
+    }
+
+    /// Writes what an event says; finish reasons and usage wait for the end.
+    pub fn feed(&mut self, event: &StreamEvent<'_>, out: &mut Vec<u8>) {
+        match event {
+            StreamEvent::PartEnd { choice, part } => return self.end_part(*choice, part, out),
+            // What arrives of a call goes out when it is whole.
+            StreamEvent::ToolCallDelta { .. } => return,
+            _ => self.flush(out),
+        }
+        match event {
+            StreamEvent::TextDelta { choice, text } => self.say(*choice, text),
+            StreamEvent::ReasoningDelta { choice, text } => self.think(*choice, text),
+            StreamEvent::RefusalDelta { choice, text } => {
+                let note = "a refusal is written as text";
+                self.note(Severity::Info, "convert::refusal-as-text", note);
+                self.say(*choice, text);
+            }
+            StreamEvent::ToolCallBegin { choice, index, .. } => {
+                let state = self.choices.entry(*choice).or_default();
+                state.thinks = false;
+                state.order.begin(*index);
+            }
+            StreamEvent::ToolCall { choice, index, complete: false, .. } => {
+                self.note(Severity::Warning, "convert::lost-part", CUT_CALL);
+                self.choices.entry(*choice).or_default().order.drop(*index);
+                self.write_next(*choice, out);
+            }
+            StreamEvent::ToolCall { choice, index, call, .. } => {
+                let part = Part::ToolCall(call.clone().into_owned());
+                self.choices.entry(*choice).or_default().order.end(*index, part);
+                self.write_next(*choice, out);
+            }
+            StreamEvent::Finish { choice, reason } => {
+                self.choices.entry(*choice).or_default().reason = word(reason);
+            }
+            StreamEvent::Usage { usage, .. } => self.options.usage = Some(usage.clone()),
+            StreamEvent::Error { message, .. } => self.error = Some(message.to_string()),
+            _ => {}
+        }
+    }
+
+    /// Writes the text that waits: for the end of what came at once.
+    pub fn flush(&mut self, out: &mut Vec<u8>) {
+        if let Some((choice, part)) = self.held.take() {
+            self.part(choice, part, out);
+        }
+    }
+
+    fn say(&mut self, choice: u32, text: &str) {
+        self.choices.entry(choice).or_default().thinks = false;
+        self.held = Some((choice, Part::text(text)));
+    }
+
+    /// A thought; the blank line that sets one apart from one before is not part of it: here it is a part of
+    /// its own.
+    fn think(&mut self, choice: u32, text: &str) {
+        let state = self.choices.entry(choice).or_default();
+        let is_apart = text == APART && state.has_thought && !state.thinks;
+        (state.has_thought, state.thinks) = (true, true);
+        if !is_apart {
+            self.held = Some((choice, Part::Reasoning(Reasoning::new(text))));
+        }
+    }
+
+    /// A part has ended whose members no delta said. A text that went out in pieces keeps its signature on
+    /// one of its own; a thought has none there.
+    fn end_part(&mut self, choice: u32, part: &Part, out: &mut Vec<u8>) {
+        let is_whole = self.held.as_ref().is_some_and(|(of, held)| {
+            let is_same = std::mem::discriminant(held) == std::mem::discriminant(part);
+            *of == choice && is_same && said(held) == said(part)
+        });
+        if is_whole {
+            self.held = None;
+        } else {
+            self.flush(out);
+        }
+        let part = match part {
+            Part::Text(it) if !is_whole => {
+                Part::Text(Text { text: String::new(), extra: it.extra.clone() })
+            }
+            Part::Reasoning(it) if !is_whole && !it.display_text().is_empty() => {
+                let note = "what a thought has besides its text has no place and is left out";
+                return self.note(Severity::Info, "convert::lost-member", note);
+            }
+            it => it.clone(),
+        };
+        self.part(choice, part, out);
+        self.choices.entry(choice).or_default().thinks = false;
+    }
+
+    /// Reports the members of a whole message that are of other formats.
+    fn lose_members(&mut self, message: &Message) {
+        let mut losses = Losses::new(&mut self.report);
+        losses.foreign(&message.extra, Some(&GEMINI), None);
+        losses.flush();
+    }
+
+    /// The message of a choice without the calls that were cut, which are reported.
+    fn whole_calls<'m>(&mut self, choice: &'m AssembledChoice) -> Cow<'m, Message> {
+        if choice.complete.iter().all(|it| *it) {
+            return Cow::Borrowed(&choice.message);
+        }
+        self.note(Severity::Warning, "convert::lost-part", CUT_CALL);
+        let mut complete = choice.complete.iter();
+        let mut message = choice.message.clone();
+        message.parts.retain(|it| {
+            !matches!(it, Part::ToolCall(_)) || complete.next().copied().unwrap_or(true)
+        });
+        Cow::Owned(message)
+    }
+
+    fn set_end(&mut self, choice: u32, end: End) {
+        self.choices.insert(choice, end);
+    }
+
+    fn set_error(&mut self, message: &str) {
+        self.error = Some(message.to_owned());
+    }
+
+    fn note(&mut self, severity: Severity, code: &'static str, text: &'static str) {
+        if !self.reported.contains(&code) {
+            self.reported.push(code);
+            self.report.push(Diagnostic::new(severity, Code::new(code), text));
+        }
+    }
+
+    /// Writes the last chunk, and says what had no place.
+    pub fn finish(mut self, out: &mut Vec<u8>) -> Report {
+        self.flush(out);
+        self.write_rest(out);
+        let choices = std::mem::take(&mut self.choices);
+        let usage = self.options.usage.take();
+        if !choices.is_empty() || usage.is_some() {
+            self.chunk(out, |it| {
+                it.key("candidates").array(&choices, |it, (index, end)| {
+                    it.object(|it| {
+                        it.optional("finishReason", end.reason.as_ref(), |it, text| it.str(text));
+                        it.key("index").u64(u64::from(*index));
+                        end.members.iter().for_each(|(name, value)| it.key(name).raw(value));
+                    });
+                });
+                if let Some(usage) = &usage {
+                    usage_metadata(usage, it.key("usageMetadata"));
+                }
+            });
+        }
+        // A reason that is an error said so itself.
+        let is_said = |it: &End| it.reason.as_deref().map(meaning) == Some(FinishReason::Error);
+        let is_cut = choices.is_empty() || choices.values().any(|it| it.reason.is_none());
+        let cut = is_cut.then(|| ENDED_EARLY.to_owned());
+        if let Some(message) = self.error.take().or(cut)
+            && !choices.values().any(is_said)
+        {
+            self.failed(&message, out);
+        }
+        self.report
+    }
+
+    fn part(&mut self, choice: u32, part: Part, out: &mut Vec<u8>) {
+        self.choices.entry(choice).or_default().order.push(part);
+        self.write_next(choice, out);
+    }
+
+    /// Writes what waits for no call.
+    fn write_next(&mut self, choice: u32, out: &mut Vec<u8>) {
+        while let Some(part) = self.choices.entry(choice).or_default().order.next() {
+            self.message(choice, &Message::new(Role::Assistant).with_part(part), out);
+        }
+    }
+
+    /// Writes what waits for calls that never ended, and says that those are left out.
+    fn write_rest(&mut self, out: &mut Vec<u8>) {
+        let rest = |(choice, it): (&u32, &mut End)| (*choice, it.order.rest());
+        let rest: Vec<_> = self.choices.iter_mut().map(rest).collect();
+        for (choice, parts) in rest {
+            for part in parts {
+                match part {
+                    Some(part) => {
+                        self.message(choice, &Message::new(Role::Assistant).with_part(part), out);
+                    }
+                    None => {
+                        self.note(Severity::Warning, "convert::lost-part", CUT_CALL);
+                    }
+                }
+            }
+        }
+    }
+
+    /// A chunk for each part of a message.
+    fn message(&mut self, choice: u32, message: &Message, out: &mut Vec<u8>) {
+        let content = content(message, &mut self.report);
+        let parts = Json::from_valid(&content).get("parts");
+        for part in parts.into_iter().flat_map(Json::elements) {
+            self.chunk(out, |it| {
+                it.key("candidates").array([part], |it, part| {
+                    it.object(|it| {
+                        it.key("content").object(|it| {
+                            it.key("role").str("model");
+                            it.key("parts").array([part], |it, part| it.raw(&part.compact()));
+                        });
+                        it.key("index").u64(u64::from(choice));
+                    });
+                });
+            });
+        }
+    }
+
+    /// An event: a response with these members, and who answers.
+    fn chunk(&self, out: &mut Vec<u8>, members: impl FnOnce(&mut JsonWriter<'_>)) {
+        let start = out.len();
+        out.extend_from_slice(b"data: ");
+        JsonWriter::new(out).object(|it| {
+            members(it);
+            for (name, value) in
+                [("modelVersion", &self.options.model), ("responseId", &self.options.id)]
+            {
+                if !value.is_empty() {
+                    it.key(name).str(value);
+                }
+            }
+        });
+        escape_line_ends(out, start);
+        out.extend_from_slice(b"\n\n");
+    }
+
+    fn failed(&self, message: &str, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"data: ");
+        JsonWriter::new(out).object(|it| {
+            it.key("error").object(|it| {
+                it.key("code").u64(500);
+                it.key("message").str(message);
+                it.key("status").str("INTERNAL");
+            });
+        });
+        out.extend_from_slice(b"\n\n");
+    }
+}
+
+/// The content of a message, as it is sent.
+fn content(message: &Message, report: &mut Report) -> String {
+    // Its members are those of the candidate.
+    let mut bare = Message { parts: message.parts.clone(), ..Message::new(Role::Assistant) };
+    bare.name.clone_from(&message.name);
+    let options = WriteOptions::canonical();
+    let mut out = Vec::new();
+    report.append(written(&options, Purpose::Convert, |it| it.candidate(&bare, 0, &mut out)));
+    String::from_utf8(out).expect("because only strings are written")
+}
+
+/// What a part says.
+fn said(part: &Part) -> Cow<'_, str> {
+    match part {
+        Part::Reasoning(it) => it.display_text(),
+        it => Cow::Borrowed(it.as_text().unwrap_or_default()),
+    }
+}
+
+/// Escapes the characters from `start` on at which the provider's client ends a line, though an event stream does
+/// not: U+0085, U+2028, U+2029. They occur in strings only.
+fn escape_line_ends(out: &mut Vec<u8>, start: usize) {
+    const ENDS: [(&str, &str); 3] =
+        [("\u{85}", "\\u0085"), ("\u{2028}", "\\u2028"), ("\u{2029}", "\\u2029")];
+    let Ok(text) = std::str::from_utf8(&out[start..]) else { return };
+    if ENDS.iter().any(|(end, _)| text.contains(end)) {
+        let escaped =
+            ENDS.iter().fold(text.to_owned(), |it, (end, escape)| it.replace(end, escape));
+        out.truncate(start);
+        out.extend_from_slice(escaped.as_bytes());
+    }
 }

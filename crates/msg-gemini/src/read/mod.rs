@@ -9,16 +9,21 @@
 //! ```
 
 mod call;
-mod content;
 mod media;
 mod part;
 
-use msg_codec::codec::Context;
-use msg_core::{Error, Message, Role};
+use std::borrow::Cow;
+
+use msg_codec::codec::{
+    Context, Fields, Placement, bit, keep_whole, mask, read_alone, read_mended,
+};
+use msg_core::{Error, Extra, Message, Part, Role};
 use msg_json::{Kind, Reader};
 
+use crate::shape::{GEMINI, content};
+use crate::wanted::{CONTENT, mend_instruction};
+
 pub(crate) use call::text_in;
-pub(crate) use content::{read_alone_as, says, says_alone};
 pub(crate) use part::read_part;
 
 /// Reads the value of `contents`, the reader standing before it: an array, one content, or a string
@@ -32,15 +37,15 @@ pub(crate) fn read_contents<'a>(
         Kind::Array => {
             reader.begin_array()?;
             while reader.next_element()? {
-                content::read_into(&mut res, reader, cx).map_err(|it| it.in_message(cx.message))?;
+                read_into(&mut res, reader, cx).map_err(|it| it.in_message(cx.message))?;
             }
         }
         Kind::String => {
             let text = cx.string(reader.string()?, "contents");
-            res.push(content::bare_text(Role::User, text));
+            res.push(bare_text(Role::User, text));
             cx.next_message();
         }
-        _ => content::read_into(&mut res, reader, cx)?,
+        _ => read_into(&mut res, reader, cx)?,
     }
     Ok(res)
 }
@@ -58,10 +63,253 @@ pub(crate) fn read_system<'a>(
         reader.raw()?;
         return Ok(None);
     }
-    let message = content::read_alone_as(&Role::System, reader, cx)?;
+    let message = read_alone_as(&Role::System, reader, cx)?;
     if message.parts.is_empty() {
         return Ok(None);
     }
     cx.next_message();
     Ok(Some(message))
+}
+
+// One content: its members are read in whatever order they come, then its results are set apart (GE-8).
+
+/// Reads the content that the reader is at, which may become two messages, after those of the
+/// list.
+fn read_into<'a>(
+    list: &mut Vec<Message>,
+    reader: &mut Reader<'a>,
+    cx: &mut Context<'a, '_>,
+) -> Result<(), Error> {
+    let follows_results = list.last().is_some_and(|it| it.role == Role::Tool);
+    let messages = read_mended(
+        reader,
+        cx,
+        |source| CONTENT.mend("", source),
+        |reader, cx| {
+            let mut draft = Draft::read(reader, cx)?;
+            let role = draft.role(cx);
+            Ok(draft.into_messages(role, follows_results, cx))
+        },
+        |it, source| {
+            it.iter_mut().take(1).for_each(|it| keep_whole(&mut it.extra, &GEMINI, source));
+        },
+    )?;
+    for message in messages {
+        list.push(message);
+        cx.next_message();
+    }
+    Ok(())
+}
+
+/// Whether these messages are what is read of the source of a content.
+pub(crate) fn says(source: &str, messages: &[&Message]) -> bool {
+    let mut list = Vec::new();
+    let read = read_alone(source, |reader, cx| read_into(&mut list, reader, cx));
+    read.is_some() && list.iter().eq(messages.iter().copied())
+}
+
+/// Reads a content whose place says who speaks: of a candidate, which is an assistant's whatever its role says, or
+/// the system instruction.
+pub(crate) fn read_alone_as<'a>(
+    role: &Role,
+    reader: &mut Reader<'a>,
+    cx: &mut Context<'a, '_>,
+) -> Result<Message, Error> {
+    read_mended(
+        reader,
+        cx,
+        mend_instruction,
+        |reader, cx| {
+            if *role == Role::System && reader.peek()? == Kind::String {
+                return Ok(bare_text(
+                    Role::System,
+                    cx.string(reader.string()?, "systemInstruction"),
+                ));
+            }
+            let mut draft = Draft::read(reader, cx)?;
+            draft.forced_role(role);
+            Ok(draft.into_message(role.clone(), Placement::default(), cx))
+        },
+        |it, source| keep_whole(&mut it.extra, &GEMINI, source),
+    )
+}
+
+/// Whether this message is what is read of the source of a content whose place says who speaks.
+pub(crate) fn says_alone(source: &str, message: &Message) -> bool {
+    let read = read_alone(source, |reader, cx| read_alone_as(&message.role, reader, cx));
+    read.is_some_and(|it| it == *message)
+}
+
+/// The message that a bare string means.
+pub(crate) fn bare_text(role: Role, text: String) -> Message {
+    let mut extra = Extra::default();
+    extra.set_layout(GEMINI, [content::PARTS_BARE << 5 | content::PARTS]);
+    let parts = if text.is_empty() { Vec::new() } else { vec![Part::text(text)] };
+    Message { role, parts, name: None, extra }
+}
+
+/// The members of a content as they came.
+struct Draft<'a> {
+    fields: Fields<'a>,
+    /// The word for the role; none if it is absent or null.
+    role: Option<Cow<'a, str>>,
+    /// The source of that word.
+    role_source: Option<&'a str>,
+    parts: Vec<Part>,
+}
+
+impl<'a> Draft<'a> {
+    fn read(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Self, Error> {
+        let (message, offset) = (cx.message, reader.next_offset());
+        if reader.peek()? != Kind::Object {
+            let expected = "a content, which is an object";
+            return Err(Error::Shape { message: Some(message), expected, offset });
+        }
+        let fields = Fields::new(&content::SHAPE, cx);
+        let mut res = Self { fields, role: None, role_source: None, parts: Vec::new() };
+        reader.begin_object()?;
+        while let Some(code) = res.fields.next(cx, reader)? {
+            if code == content::PARTS {
+                res.parts(reader, cx)?;
+            } else if !res.role_text(reader, cx)? {
+                return Err(Error::Role { message, offset });
+            }
+        }
+        Ok(res)
+    }
+
+    /// Reads the value of `role`; false if it can be none.
+    fn role_text(
+        &mut self,
+        reader: &mut Reader<'a>,
+        cx: &mut Context<'a, '_>,
+    ) -> Result<bool, Error> {
+        self.role = None;
+        let start = reader.next_offset();
+        match reader.peek()? {
+            Kind::String => {
+                let it = reader.string()?;
+                self.role_source = Some(reader.source(start, reader.offset()));
+                if it.lone_surrogate {
+                    cx.lone_surrogate("role");
+                }
+                self.role = Some(it.text);
+                self.fields.vary(content::ROLE, 0);
+            }
+            Kind::Null => {
+                reader.null()?;
+                self.fields.vary(content::ROLE, content::ROLE_NULL);
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// Reads the value of `parts` (GE-4).
+    fn parts(&mut self, reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<(), Error> {
+        let offset = reader.next_offset();
+        let (parts, variant) = match reader.peek()? {
+            Kind::Array => (part::read_list(reader, cx, part::Depth::Content)?, 0),
+            Kind::Null => reader.null().map(|()| (Vec::new(), content::PARTS_NULL))?,
+            Kind::Object | Kind::String => {
+                // The API takes it: recorded requests with it were answered.
+                let one = part::read(reader, cx, part::Depth::Content)?;
+                (vec![one], content::PARTS_ONE)
+            }
+            _ => {
+                let expected = "parts, which are an array or one part";
+                return Err(Error::Shape { message: Some(cx.message), expected, offset });
+            }
+        };
+        self.parts = parts;
+        self.fields.vary(content::PARTS, variant);
+        Ok(())
+    }
+
+    /// The role, whose spelling stays in the layout (GE-2).
+    fn role(&mut self, cx: &mut Context<'a, '_>) -> Role {
+        let role = match self.role.as_deref() {
+            None | Some("" | "user") => Role::User,
+            Some("model") => Role::Assistant,
+            Some("function") => Role::Tool,
+            Some(word) => {
+                if Role::known(word).is_some() {
+                    cx.shape(format!("the role {word} is neither user nor model"));
+                }
+                cx.role(word)
+            }
+        };
+        self.role_of(&role);
+        role
+    }
+
+    /// Keeps the role of a content whose place says who speaks; a word that no content has is carried.
+    fn forced_role(&mut self, role: &Role) {
+        let word = self.role.as_deref().unwrap_or_default();
+        let is_known = matches!(word, "" | "user" | "model" | "function") || word == role.as_str();
+        if !is_known {
+            self.fields.set_raw(content::ROLE, self.role_source);
+        }
+        self.role_of(role);
+    }
+
+    /// Keeps how the role of this message was spelled.
+    fn role_of(&mut self, role: &Role) {
+        let variant = match (role, self.role.as_deref()) {
+            (_, None) => return,
+            (Role::User, Some("user")) | (Role::Assistant, Some("model")) => 0,
+            (_, Some("")) => content::ROLE_EMPTY,
+            (_, Some("user")) => content::ROLE_USER,
+            (_, Some("model")) => content::ROLE_MODEL,
+            (_, Some("function")) => content::ROLE_FUNCTION,
+            (_, Some(word)) if Role::spelling(word).is_some() => content::ROLE_SPELLED,
+            _ => content::ROLE_OWN,
+        };
+        self.fields.vary(content::ROLE, variant);
+    }
+
+    /// One message, or two where a user's begins with results.
+    fn into_messages(
+        mut self,
+        role: Role,
+        follows_results: bool,
+        cx: &mut Context<'a, '_>,
+    ) -> Vec<Message> {
+        let results = self.parts.iter().take_while(|it| is_result(it)).count();
+        if role == Role::Tool || (role == Role::User && results > 0) {
+            let n_own = if role == Role::Tool { self.parts.len() } else { results };
+            let rest = self.parts.split_off(n_own);
+            let own = if follows_results { Placement::APART } else { Placement::default() };
+            let mut res = vec![self.into_message(Role::Tool, own, cx)];
+            if !rest.is_empty() {
+                let joined = Placement::JOINED | mixed(&rest);
+                let extra = joined.keep(&GEMINI, &[]);
+                res.push(Message { role, parts: rest, name: None, extra });
+            }
+            return res;
+        }
+        let mut own = Placement::default();
+        if role != Role::Assistant {
+            own = mixed(&self.parts);
+        }
+        if role.is_system() {
+            own = own | Placement::LISTED;
+        }
+        vec![self.into_message(role, own, cx)]
+    }
+
+    fn into_message(mut self, role: Role, own: Placement, cx: &mut Context<'a, '_>) -> Message {
+        let canonical = mask(role != Role::System, content::ROLE) | bit(content::PARTS);
+        let extra = self.fields.keep_placed(canonical, own, &GEMINI, cx);
+        Message { role, parts: self.parts, name: None, extra }
+    }
+}
+
+/// Whether results are among these parts.
+fn mixed(parts: &[Part]) -> Placement {
+    if parts.iter().any(is_result) { Placement::MIXED } else { Placement::default() }
+}
+
+fn is_result(it: &Part) -> bool {
+    matches!(it, Part::ToolResult(_))
 }

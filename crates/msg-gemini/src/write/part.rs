@@ -10,7 +10,7 @@ use super::Writer;
 use crate::Thoughts;
 use crate::read::says_alone;
 use crate::shape::{GEMINI, media, part};
-use crate::write::content::Stand;
+use crate::write::Stand;
 
 impl<'a> Writer<'a, '_> {
     /// Whether the format has a place for a part.

@@ -8,18 +8,22 @@
 //! tool                    -> function_result, a step each     item.rs      GI-8
 //! ```
 
-mod item;
 mod media;
 mod step;
 
 use std::collections::HashMap;
 
-use msg_codec::codec::{PartWriter, Plan, Purpose, RawMember, text_of_part};
-use msg_core::{Extra, Message, RawJson, Report, Role};
+use msg_codec::codec::{
+    ArgumentForm, PartWriter, Placed, Plan, Purpose, RawMember, Value, text_of_part,
+};
+use msg_core::{
+    Extra, Message, Origin, Part, RawJson, Reasoning, Report, Role, ToolCall, ToolResult,
+};
 
-pub(crate) use self::item::write_summary;
 use super::shape::INTERACTIONS;
-use crate::{LaterSystem, WriteOptions};
+use crate::interactions::read::summary_of;
+use crate::interactions::shape::{STEP, TYPE, call, result, text, thought};
+use crate::{LaterSystem, Thoughts, WriteOptions};
 
 /// Writes messages, one call for each list.
 pub(crate) struct Writer<'a, 'r> {
@@ -125,5 +129,250 @@ impl<'a> Writer<'a, '_> {
         self.objects.losses.foreign(extra, Some(&INTERACTIONS), Some(at));
         let own = extra.iter(&INTERACTIONS).filter(|it| !skip.contains(&it.0));
         own.map(|(name, value)| RawMember { name: name.into(), value: value.text() }).collect()
+    }
+}
+
+// Steps that are one part: thoughts, calls and results (GI-7, GI-8, GI-11).
+
+const SIGNATURE: &str = "signature";
+
+impl<'a> Writer<'a, '_> {
+    /// A thought goes out with its text, its own signature, or to where it was.
+    fn keeps_thought(&self, it: &Reasoning) -> bool {
+        let has_own = it.extra.iter(&INTERACTIONS).next().is_some();
+        let was_here = self.is_verbatim() && self.objects.layout(&it.extra).is_some();
+        let says =
+            !it.display_text().is_empty() || it.summary.as_ref().is_some_and(|it| it.len() > 1);
+        self.options.thoughts == Thoughts::Keep && (has_own || was_here || says)
+    }
+
+    fn thought(&mut self, at: usize, it: &Reasoning, more: &[RawMember<'a>], out: &mut Vec<u8>) {
+        let is_said = |it: &Option<String>| it.as_deref().is_some_and(|it| !it.is_empty());
+        let summary = it.summary.as_deref().filter(|it| !it.is_empty());
+        let lost = [
+            ("text", summary.is_some() && is_said(&it.text)),
+            (SIGNATURE, is_said(&it.signature)),
+            ("redacted", is_said(&it.redacted)),
+            ("encrypted", is_said(&it.encrypted)),
+        ];
+        self.objects.losses.members(Some(at), &lost);
+        let text = it.text.clone().filter(|it| !it.is_empty());
+        let texts = summary.map_or_else(|| text.into_iter().collect(), <[String]>::to_vec);
+        let plan = self.plan(&it.extra);
+        let signature = match it.extra.get(&INTERACTIONS, SIGNATURE) {
+            Some(raw) => Value::Json(raw.text().as_bytes()),
+            None if plan.variant(thought::SIGNATURE) == thought::SIGNATURE_EMPTY => "".into(),
+            None if plan.variant(thought::SIGNATURE) == thought::SIGNATURE_NULL => {
+                Value::Json(b"null")
+            }
+            None => Value::Absent,
+        };
+        let mut said = Vec::new();
+        match self.objects.source(&it.extra, 2).filter(|it| summary_of(it).as_ref() == Some(&texts))
+        {
+            Some(source) => said.extend_from_slice(source.as_bytes()),
+            None if !texts.is_empty() => write_summary(&texts, &mut said),
+            None if plan.variant(thought::SUMMARY) == thought::SUMMARY_NULL => {
+                said.extend_from_slice(b"null");
+            }
+            None => {}
+        }
+        let said = Some(&said).filter(|it| !it.is_empty());
+        let values = ["thought".into(), signature, said.into()];
+        self.object(at, (&it.extra, &[SIGNATURE], more), &thought::SHAPE, &values, out);
+    }
+
+    fn call(&mut self, at: usize, it: &'a ToolCall, more: &[RawMember<'a>], out: &mut Vec<u8>) {
+        self.names.insert(&it.id, &it.name);
+        self.objects.kind_losses(at, &it.kind);
+        let plan = self.plan(&it.extra);
+        let is_raw = |name| it.extra.get(&INTERACTIONS, name).is_some();
+        let has_arguments =
+            plan.may_have(call::ARGUMENTS) || !it.arguments.text().trim_ascii().is_empty();
+        let form = match plan.variant(call::ARGUMENTS) {
+            call::ARGUMENTS_NULL => ArgumentForm::Null,
+            call::ARGUMENTS_TEXT => ArgumentForm::Text,
+            call::ARGUMENTS_VALUE => ArgumentForm::Value,
+            _ => ArgumentForm::Object,
+        };
+        let arguments = self.objects.arguments(at, it, form);
+        let has_id = !it.id.is_empty() || plan.may_have(call::ID) && !is_raw("id");
+        let was_empty = plan.variant(call::SIGNATURE) == call::SIGNATURE_EMPTY;
+        let signature = it.signature.as_deref().filter(|it| !it.is_empty());
+        let values = [
+            "function_call".into(),
+            has_id.then_some(&*it.id).into(),
+            (&it.name).into(),
+            has_arguments.then_some(&arguments).into(),
+            signature.or(was_empty.then_some("")).into(),
+        ];
+        self.object(at, (&it.extra, &[], more), &call::SHAPE, &values, out);
+    }
+
+    fn result(&mut self, at: usize, it: &'a ToolResult, more: &[RawMember<'a>], out: &mut Vec<u8>) {
+        self.objects.kind_losses(at, &it.kind);
+        let plan = self.plan(&it.extra);
+        let is_raw = |name| it.extra.get(&INTERACTIONS, name).is_some();
+        let lacks_name = it.name.is_none() && (is_raw("name") || !plan.may_have(result::NAME));
+        let name = if lacks_name { None } else { Some(self.name(at, it)) };
+        let has_id = !it.call_id.is_empty() || plan.may_have(result::CALL_ID) && !is_raw("call_id");
+        let content = self.output(at, it, plan.variant(result::RESULT));
+        let has_result = !it.content.parts().is_empty() || plan.may_have(result::RESULT);
+        let was_false = plan.variant(result::IS_ERROR) == result::IS_ERROR_FALSE;
+        let is_error = match it.is_error {
+            true => Value::Json(b"true"),
+            false if was_false && !is_raw("is_error") => Value::Json(b"false"),
+            false => Value::Absent,
+        };
+        let values = [
+            "function_result".into(),
+            has_id.then_some(&*it.call_id).into(),
+            name.into(),
+            has_result.then_some(&content).into(),
+            is_error,
+        ];
+        self.object(at, (&it.extra, &[], more), &result::SHAPE, &values, out);
+    }
+
+    /// The name of the tool that gave a result: its own, else that of its call.
+    fn name(&mut self, at: usize, it: &'a ToolResult) -> &'a str {
+        let name = it.name.as_deref().or_else(|| self.names.get(&*it.call_id).copied());
+        if name.is_none() {
+            let text = "the result of no call has no name, which the format demands";
+            self.objects.losses.warn("convert::orphan-result", Some(at), text);
+        }
+        name.unwrap_or("unknown_tool")
+    }
+
+    /// The value of `result`; the variant is the one that the source had.
+    fn output(&mut self, at: usize, it: &'a ToolResult, variant: u8) -> Vec<u8> {
+        let parts: Vec<_> =
+            it.content.parts().iter().filter(|it| self.fits_result(at, it)).collect();
+        let mut out = Vec::new();
+        match parts.as_slice() {
+            [] if variant == result::RESULT_NULL => out.extend_from_slice(b"null"),
+            [] if variant != result::RESULT_ARRAY => out.extend_from_slice(b"\"\""),
+            [Part::Other(json)]
+                if json.format == Origin::Json
+                    && (variant == result::RESULT_VALUE || json.value.text().starts_with('{')) =>
+            {
+                out.extend_from_slice(json.value.text().as_bytes());
+            }
+            [one] if variant != result::RESULT_ARRAY && is_plain(one) => {
+                self.objects.joined(&[(at, one)], "", &mut out);
+            }
+            all => msg_json::Writer::new(&mut out).array(all, |out, one| {
+                out.value(|out| self.object_of(at, one, &[], out));
+            }),
+        }
+        out
+    }
+
+    /// Whether a part has a place inside of a result, which holds contents only.
+    fn fits_result(&mut self, at: usize, it: &Part) -> bool {
+        let is_step = matches!(it, Part::ToolCall(_) | Part::ToolResult(_) | Part::Reasoning(_));
+        if is_step || !self.has_place(it) {
+            self.objects.losses.part(at, it.kind());
+            return false;
+        }
+        true
+    }
+}
+
+/// Whether a part is written as a string where it is the only one.
+fn is_plain(it: &Part) -> bool {
+    text_of_part(it).is_some() && it.extra().iter(&INTERACTIONS).next().is_none()
+}
+
+/// Writes the texts of a summary as contents.
+pub(crate) fn write_summary(texts: &[String], out: &mut Vec<u8>) {
+    msg_json::Writer::new(out).array(texts, |it, text| {
+        it.object(|it| {
+            it.key("type").str("text");
+            it.key("text").str(text);
+        });
+    });
+}
+
+// A part of a message as a content, or as a step (GI-6, GI-9, GI-15).
+
+impl<'a> Writer<'a, '_> {
+    /// Whether the format has a place for a part.
+    fn has_place(&self, it: &Part) -> bool {
+        match it {
+            Part::Text(_) | Part::Refusal(_) | Part::ToolCall(_) | Part::ToolResult(_) => true,
+            Part::Reasoning(it) => self.keeps_thought(it),
+            Part::Image(_) | Part::Audio(_) | Part::File(_) => self.source(it).is_some(),
+            Part::Other(it) => it.format == INTERACTIONS || it.format == Origin::Json,
+            _ => false,
+        }
+    }
+
+    /// As [`Writer::has_place`], reporting what has none, once a part.
+    fn fits(&mut self, one: &Placed<'_>) -> bool {
+        let fits = self.has_place(one.it);
+        match one.it {
+            _ if fits => {}
+            Part::Reasoning(_) if self.options.thoughts == Thoughts::None => {
+                self.objects.losses.as_asked(one.part, "thoughts are");
+            }
+            Part::Reasoning(_) => {
+                let text = "a thought without text is sealed for another provider and left out";
+                self.objects.losses.warn("convert::lost-part", Some(one.part), text);
+            }
+            it => self.objects.losses.part(one.part, it.kind()),
+        }
+        fits
+    }
+
+    /// Writes a part that has a place; `more` are members that go into its object.
+    fn part(&mut self, one: &Placed<'a>, more: &[RawMember<'a>], out: &mut Vec<u8>) {
+        self.objects.losses.at_message(one.message);
+        self.object_of(one.part, one.it, more, out);
+    }
+
+    /// As [`Writer::part`], of the message at hand.
+    fn object_of(&mut self, at: usize, it: &'a Part, more: &[RawMember<'a>], out: &mut Vec<u8>) {
+        match it {
+            Part::Text(it) if more.is_empty() && self.is_bare(&it.extra) => {
+                msg_json::write_str(out, &it.text);
+            }
+            Part::Reasoning(it) => self.thought(at, it, more, out),
+            Part::ToolCall(it) => self.call(at, it, more, out),
+            Part::ToolResult(it) => self.result(at, it, more, out),
+            Part::Image(_) | Part::Audio(_) | Part::File(_) => self.media(at, it, more, out),
+            Part::Other(it) if it.format == INTERACTIONS => {
+                more.iter().for_each(|it| self.objects.losses.raw(None, &it.name));
+                out.extend_from_slice(it.value.text().as_bytes());
+            }
+            it => {
+                self.objects.text_losses(at, it);
+                let values = ["text".into(), text_of_part(it).unwrap_or_default().into()];
+                self.object(at, (it.extra(), &[STEP], more), &text::SHAPE, &values, out);
+            }
+        }
+    }
+
+    /// Whether a text was a string instead of an object, and still can be one.
+    fn is_bare(&self, extra: &Extra) -> bool {
+        let is_plain = extra.iter(&INTERACTIONS).all(|it| it.0 == STEP);
+        self.plan(extra).variant(TYPE) == text::BARE && is_plain && self.is_verbatim()
+    }
+
+    /// Writes the object of a part: these values, and its unknown members but those that are named.
+    fn object(
+        &mut self,
+        at: usize,
+        (extra, skip, more): (&Extra, &[&str], &[RawMember<'_>]),
+        shape: &msg_codec::codec::Shape,
+        values: &[msg_codec::codec::Value<'_>],
+        out: &mut Vec<u8>,
+    ) {
+        let mut raw = self.members(extra, at, skip);
+        let more = more.iter().filter(|new| raw.iter().all(|it| it.name != new.name));
+        let more: Vec<_> =
+            more.map(|it| RawMember { name: it.name.clone(), value: it.value }).collect();
+        raw.extend(more);
+        self.objects.object(at, (&raw, self.plan(extra)), shape, values, out);
     }
 }
