@@ -7,24 +7,28 @@
 //! {"choices":[{"message":{"role":"assistant","content":"hello"}}]}          response
 //! ```
 
-mod request;
-mod response;
-
 mod read;
+mod request;
+pub(crate) mod shape;
 mod write;
 
-pub(crate) mod shape;
-
 use msg_codec::codec;
-use msg_core::{Message, Report, Role};
-use serde::{Serialize, Serializer, ser::Error as _};
+use msg_codec::codec::{Body, Context, MessageBody};
+use msg_core::{Error, FinishReason, IdSource, Message, RawJson, Report, Role, Usage};
+use msg_forms::Turn;
+use msg_json::{Kind, Reader};
+use serde::ser::Error as _;
+use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use crate::{ReadOptions, WriteOptions};
+use crate::events::{CHAT_USAGE, write_usage};
+use crate::{
+    Assembled, AssembledChoice, CHAT, EventOptions, ReadOptions, StreamOptions, StreamReader,
+    WriteOptions,
+};
 
 pub use crate::chat::shape::unpack_details;
 pub use request::ChatRequest;
-pub use response::ChatResponse;
 
 pub(crate) use read::{messages as read_messages, one_message as read_message, says};
 pub(crate) use write::{Writer, text_of};
@@ -145,4 +149,230 @@ pub type Document = codec::Document<ChatRequest>;
 /// [`crate::Error::Read`] with message and byte, or [`crate::Error::TooLarge`].
 pub fn read(json: &[u8], options: &ReadOptions) -> Result<(Document, Report), crate::Error> {
     Document::read(json, options)
+}
+
+// Responses of the Chat Completions API: the messages of their choices, everything else raw and in
+// place (OA-3).
+
+/// A chat completion: choices with a message each, and what is around them.
+///
+/// ```
+/// use msg_openai::{WriteOptions, ReadOptions, chat};
+///
+/// let json = br#"{"id":"c1","choices":[{"index":0,"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}],"x":1.0}"#;
+/// let (chat::Document::Response(response), _) = chat::read(json, &ReadOptions::new())? else {
+///     unreachable!("an object with choices is a response")
+/// };
+/// assert_eq!(response.messages[0].text(), "Hi");
+/// let mut out = Vec::new();
+/// response.write(&WriteOptions::new(), &mut out);
+/// assert_eq!(out, json);
+/// # Ok::<(), msg_openai::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct ChatResponse {
+    /// What the model said: a message for each choice that has one.
+    pub messages: Vec<Message>,
+    /// The other members, raw and in their places.
+    pub body: Body,
+    choices: Vec<Choice>,
+}
+
+/// What is held as messages, and of each choice as its message.
+const HELD: &[&str] = &["choices"];
+const HELD_OF_CHOICE: &[&str] = &["message"];
+
+/// One of the answers, without its message.
+#[derive(Debug, Clone, PartialEq)]
+enum Choice {
+    Members(Body),
+    /// Something that is not an object.
+    Raw(RawJson),
+}
+
+impl Choice {
+    fn of(choice: &AssembledChoice) -> Self {
+        let mut body = Body::new(HELD_OF_CHOICE);
+        body.write_member("index", |it| it.u64(u64::from(choice.index)));
+        body.hold("message");
+        let reason = choice.finish.as_ref().map(|it| it.as_str());
+        body.write_member("finish_reason", |it| it.opt_str(reason));
+        Self::Members(body)
+    }
+
+    fn has_message(&self) -> bool {
+        matches!(self, Self::Members(it) if it.has("message"))
+    }
+
+    /// Reads a choice, and its message after those of the others.
+    fn read<'a>(
+        reader: &mut Reader<'a>,
+        cx: &mut Context<'a, '_>,
+        messages: &mut Vec<Message>,
+    ) -> Result<Self, Error> {
+        if reader.peek()? != Kind::Object {
+            return Ok(Self::Raw(RawJson::new(reader.raw()?)?));
+        }
+        let (body, message) = Body::read(reader, HELD_OF_CHOICE, |it| read_message(it, cx))?;
+        body.note_doubles(cx);
+        messages.extend(message);
+        Ok(Self::Members(body))
+    }
+}
+
+impl ChatResponse {
+    /// The completion that says what a stream said, of whatever format it was: for a proxy that answers
+    /// its client whole.
+    ///
+    /// ```
+    /// use msg_openai::{CHAT, ChatResponse, WriteOptions, StreamOptions, StreamReader};
+    ///
+    /// let mut reader = StreamReader::new(&[CHAT], StreamOptions::default());
+    /// reader.feed(b"data: {\"id\":\"c1\",\"choices\":[{\"delta\":{\"content\":\"Hi\"},\"finish_reason\":\"stop\"}]}\n\n", &mut |_| {});
+    /// let response = ChatResponse::of(&reader.finish(&mut |_| {}));
+    /// let mut out = Vec::new();
+    /// response.write(&WriteOptions::new(), &mut out);
+    /// assert_eq!(
+    ///     String::from_utf8_lossy(&out),
+    ///     concat!(
+    ///         r#"{"id":"c1","object":"chat.completion","created":0,"model":"","choices":[{"index":0,"#,
+    ///         r#""message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}]}"#,
+    ///     ),
+    /// );
+    /// ```
+    #[must_use]
+    pub fn of(res: &Assembled) -> Self {
+        let options = EventOptions::of(res);
+        let mut body = Body::new(HELD);
+        body.set("id", RawJson::string(&options.id));
+        body.set("object", RawJson::string("chat.completion"));
+        body.write_member("created", |it| it.u64(options.created));
+        body.set("model", RawJson::string(&options.model));
+        body.hold("choices");
+        let usage = options.usage.as_ref();
+        body.write_optional("usage", usage, |it, usage| write_usage(it, usage, &CHAT_USAGE));
+        let messages = res.choices.iter().map(|it| it.message.clone()).collect();
+        Self { messages, body, choices: res.choices.iter().map(Choice::of).collect() }
+    }
+
+    /// Why a choice stopped, in the provider's word.
+    #[must_use]
+    pub fn finish_reason(&self, choice: usize) -> Option<FinishReason> {
+        let Choice::Members(body) = self.choices.get(choice)? else { return None };
+        body.parse::<String>("finish_reason").map(|it| FinishReason::from(it.as_str()))
+    }
+
+    /// The provider's id of the response.
+    pub fn id(&self) -> Option<String> {
+        self.body.parse("id")
+    }
+
+    /// The model that answered.
+    pub fn model(&self) -> Option<String> {
+        self.body.parse("model")
+    }
+
+    /// What it cost.
+    pub fn usage(&self) -> Option<Usage> {
+        self.body.usage("usage")
+    }
+
+    /// The turn of the first choice, as if the response had been streamed (OA-17, OA-25): its tool
+    /// calls are pending, and those that were cut off have failed. Where the response has no id or
+    /// time, it is given one of `ids` and `now`, in seconds.
+    ///
+    /// ```
+    /// use msg_core::CountingIds;
+    /// use msg_openai::{ReadOptions, chat};
+    ///
+    /// let json = br#"{"id":"c1","created":7,"choices":[{"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}]}"#;
+    /// let (chat::Document::Response(response), _) = chat::read(json, &ReadOptions::new())? else {
+    ///     unreachable!("an object with choices is a response")
+    /// };
+    /// let turn = response.into_turn(&mut CountingIds::default(), 0.0);
+    /// assert_eq!((turn.id.as_str(), turn.timestamp, turn.finish_reason.as_str()), ("c1", 7.0, "stop"));
+    /// # Ok::<(), msg_openai::Error>(())
+    /// ```
+    #[must_use]
+    pub fn into_turn(self, ids: &mut dyn IdSource, now: f64) -> Turn {
+        let mut body = Vec::new();
+        self.write(&WriteOptions::new(), &mut body);
+        let mut reader = StreamReader::new(&[CHAT], StreamOptions::default());
+        reader.feed(&body, &mut |_| {});
+        reader.into_turn(ids, now)
+    }
+
+    /// Writes the response; unedited it is the same value as what was read, member order included.
+    /// What it cannot hold is in the report: messages beyond its choices, too.
+    pub fn write(&self, options: &WriteOptions, out: &mut Vec<u8>) -> Report {
+        let mut report = Report::new();
+        let mut writer = Writer::new(options, &mut report);
+        let mut messages = self.messages.iter();
+        self.body.write(out, |it, name, _| {
+            it.key(name).array(&self.choices, |it, choice| match choice {
+                Choice::Raw(raw) => it.raw(raw.text()),
+                Choice::Members(body) => it.value(|out| {
+                    body.write(out, |it, name, _| {
+                        if let Some(message) = messages.next() {
+                            it.key(name).value(|out| writer.alone(message, out));
+                        }
+                    });
+                }),
+            });
+        });
+        messages.for_each(|_| writer.no_choice());
+        report
+    }
+}
+
+impl MessageBody for ChatResponse {
+    type Options = WriteOptions;
+
+    fn read_body<'a>(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Self, Error> {
+        let offset = reader.next_offset();
+        let mut messages = Vec::new();
+        let (body, choices) = Body::read(reader, HELD, |reader| {
+            messages.clear();
+            let mut choices = Vec::new();
+            reader.begin_array()?;
+            while reader.next_element()? {
+                choices.push(Choice::read(reader, cx, &mut messages)?);
+            }
+            Ok(choices)
+        })?;
+        body.note_doubles(cx);
+        let choices = choices.unwrap_or_default();
+        // Some servers send no choice at all beside the verdict of a filter.
+        if !choices.is_empty() && messages.is_empty() {
+            let expected = "a choice with a message";
+            return Err(Error::Shape { message: None, expected, offset });
+        }
+        body.note_model("model", &mut messages);
+        Ok(Self { messages, body, choices })
+    }
+
+    fn write_body(&self, options: &WriteOptions, out: &mut Vec<u8>) -> Report {
+        self.write(options, out)
+    }
+
+    fn messages(&self) -> &[Message] {
+        &self.messages
+    }
+
+    fn messages_mut(&mut self) -> &mut Vec<Message> {
+        &mut self.messages
+    }
+
+    /// A response is a message for each choice that had one.
+    fn has_room(&self, messages: usize) -> bool {
+        messages == self.choices.iter().filter(|it| it.has_message()).count()
+    }
+}
+
+impl Serialize for ChatResponse {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut out = Vec::new();
+        self.write(&WriteOptions::new(), &mut out);
+        serialize_raw(out, serializer)
+    }
 }

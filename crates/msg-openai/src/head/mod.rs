@@ -6,13 +6,17 @@
 //! responses  {"tools":[{"type":"function","name":"f"}],"max_output_tokens":9}     and `stop` reported
 //! ```
 
-mod read;
 mod tools;
-mod write;
 
-pub(crate) use self::read::read;
+use msg_codec::codec::Body;
+use msg_core::request::{
+    Effort, RequestHead, ResponseFormat, ResponseSchema, SchemaOrigin, Thinking, Tool, ToolChoice,
+};
+use msg_core::{RawJson, Report};
+use msg_json::Writer;
+use serde::Deserialize;
+
 pub(crate) use self::tools::{write_choice, write_functions};
-pub(crate) use self::write::write;
 
 /// The two ways in which OpenAI spells a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,5 +32,391 @@ impl Spelling {
             Spelling::Chat => "chat requests",
             Spelling::Responses => "responses requests",
         }
+    }
+}
+
+// A head into the members of a request; what they have no place for is reported.
+
+/// The most texts at which a chat request stops (RQ-14).
+const MOST_STOPS: usize = 4;
+
+/// The fewest tokens that Responses take as the most of an answer: "Expected a value >= 16".
+const FEWEST_TOKENS: u64 = 16;
+
+/// Puts the members of a head into a body that has its model.
+pub(crate) fn write(head: &RequestHead, spelling: Spelling, body: &mut Body) -> Report {
+    let mut report = Report::new();
+    let target = spelling.target();
+    if head.model.is_none() {
+        body.remove("model");
+    }
+    write_tools(head, spelling, body, &mut report);
+    let sampling = &head.sampling;
+    let temperature =
+        head.clamped(target, "temperature", sampling.temperature.as_ref(), (0, 2), &mut report);
+    for (name, number) in [("temperature", &temperature), ("top_p", &sampling.top_p)] {
+        body.write_optional(name, number.as_ref(), |it, number| it.raw(number.text()));
+    }
+    let effort = effort(head);
+    let format = head.response_format.as_ref();
+    match spelling {
+        Spelling::Chat => {
+            body.write_optional("max_completion_tokens", head.max_tokens, |it, n| it.u64(n));
+            body.write_optional("stream", head.stream, |it, is| it.bool(is));
+            body.write_optional("response_format", format, chat_format);
+            let stop = head.first_stops(target, MOST_STOPS, &mut report);
+            let stop = Some(stop).filter(|it| !it.is_empty());
+            body.write_optional("stop", stop, |it, all| it.array(all, |it, text| it.str(text)));
+            body.write_optional("reasoning_effort", effort, |it, word| it.str(word));
+            write_drawing(head, body);
+            let verbosity = head.verbosity.as_ref();
+            body.write_optional("verbosity", verbosity, |it, raw| it.raw(raw.text()));
+        }
+        Spelling::Responses => {
+            let most = head.tokens_of_at_least(target, FEWEST_TOKENS, &mut report);
+            body.write_optional("max_output_tokens", most, |it, n| it.u64(n));
+            body.write_optional("stream", head.stream, |it, is| it.bool(is));
+            let has_text = format.is_some() || head.verbosity.is_some();
+            body.write_optional("text", Some(head).filter(|_| has_text), responses_text);
+            body.write_optional("reasoning", effort, |it, word| {
+                it.object(|it| it.key("effort").str(word));
+            });
+        }
+    }
+    write_shared(head, body);
+    let is_flat = spelling == Spelling::Responses;
+    let thinking = head.reasoning.thinking;
+    let placeless = [
+        ("top_k", sampling.top_k.is_some()),
+        ("stop", is_flat && !head.stop.is_empty()),
+        ("seed", is_flat && sampling.seed.is_some()),
+        ("frequency_penalty", is_flat && sampling.frequency_penalty.is_some()),
+        ("presence_penalty", is_flat && sampling.presence_penalty.is_some()),
+        ("choices", is_flat && head.choices.is_some()),
+        ("logprobs", is_flat && head.logprobs.is_some()),
+        ("modalities", is_flat && !head.modalities.is_empty()),
+        ("thinking", matches!(thinking, Some(Thinking::Budget(_) | Thinking::Adaptive))),
+        ("effort", thinking == Some(Thinking::Off) && head.reasoning.effort.is_some()),
+    ];
+    head.lose(target, &placeless, &mut report);
+    report
+}
+
+/// The tools, and which of them are called.
+fn write_tools(head: &RequestHead, spelling: Spelling, body: &mut Body, report: &mut Report) {
+    let unsaid = |it: &Tool| match it.function().and_then(|it| it.defer_loading) {
+        Some(_) if spelling == Spelling::Chat => vec!["defer_loading"],
+        _ => Vec::new(),
+    };
+    let all = head.tools_for(spelling.target(), unsaid, report);
+    let all = Some(all).filter(|it| !it.is_empty());
+    body.write_optional("tools", all, |it, all| tools::write_tools(&all, spelling, it));
+    body.write_optional("tool_choice", head.tool_choice.as_ref(), |it, choice| {
+        tools::write_choice(choice, spelling, it);
+    });
+    body.write_optional("parallel_tool_calls", head.parallel_tool_calls, |it, is| it.bool(is));
+}
+
+/// The word for how much it thinks: `none` for not at all.
+fn effort(head: &RequestHead) -> Option<&str> {
+    match head.reasoning.thinking {
+        Some(Thinking::Off) => Some("none"),
+        _ => head.reasoning.effort.as_ref().map(|it| it.word()),
+    }
+}
+
+/// What chat requests say of drawing and Responses do not.
+fn write_drawing(head: &RequestHead, body: &mut Body) {
+    let sampling = &head.sampling;
+    for (name, number) in [
+        ("seed", &sampling.seed),
+        ("frequency_penalty", &sampling.frequency_penalty),
+        ("presence_penalty", &sampling.presence_penalty),
+    ] {
+        body.write_optional(name, number.as_ref(), |it, number| it.raw(number.text()));
+    }
+    body.write_optional("n", head.choices, |it, n| it.u64(n));
+    body.write_optional("logprobs", head.logprobs, |it, is| it.bool(is));
+    let modalities = Some(&head.modalities).filter(|it| !it.is_empty());
+    body.write_optional("modalities", modalities, |it, all| it.array(all, |it, text| it.str(text)));
+}
+
+/// What both spell alike.
+fn write_shared(head: &RequestHead, body: &mut Body) {
+    body.write_optional("top_logprobs", head.top_logprobs, |it, n| it.u64(n));
+    for (name, text) in [
+        ("service_tier", &head.service_tier),
+        ("user", &head.user),
+        ("safety_identifier", &head.safety_identifier),
+    ] {
+        body.write_optional(name, text.as_ref(), |it, text| it.str(text));
+    }
+    for (name, raw) in &head.of_openai {
+        body.set(name, raw.clone());
+    }
+}
+
+fn chat_format(it: &mut Writer<'_>, format: &ResponseFormat) {
+    it.object(|it| match format {
+        ResponseFormat::Json => it.key("type").str("json_object"),
+        ResponseFormat::Schema(schema) => {
+            it.key("type").str("json_schema");
+            it.key("json_schema").object(|it| members(schema, it));
+        }
+    });
+}
+
+fn responses_text(it: &mut Writer<'_>, head: &RequestHead) {
+    let format = |it: &mut Writer<'_>, format: &ResponseFormat| match format {
+        ResponseFormat::Json => it.key("type").str("json_object"),
+        ResponseFormat::Schema(schema) => {
+            it.key("type").str("json_schema");
+            members(schema, it);
+        }
+    };
+    it.object(|it| {
+        it.optional("format", head.response_format.as_ref(), |it, found| {
+            it.object(|it| format(it, found));
+        });
+        it.optional("verbosity", head.verbosity.as_ref(), |it, raw| it.raw(raw.text()));
+    });
+}
+
+fn members(schema: &ResponseSchema, it: &mut Writer<'_>) {
+    // Both refuse a schema without a name.
+    it.key("name").str(schema.name.as_deref().unwrap_or("response"));
+    it.optional("description", schema.description.as_ref(), |it, text| it.str(text));
+    it.key("schema").raw(schema.schema.text());
+    it.optional("strict", schema.strict, |it, is| it.bool(is));
+}
+
+// Members of a request into its head. What has no word, or a value of another type, is its rest.
+
+/// The head of these members, which are all but the conversation.
+pub(crate) fn read<'a>(
+    members: impl Iterator<Item = (&'a str, &'a RawJson)>,
+    spelling: Spelling,
+) -> RequestHead {
+    RequestHead::of_members(members, |head, name, raw| {
+        shared(head, name, raw).or_else(|| match spelling {
+            Spelling::Chat => chat(head, name, raw),
+            Spelling::Responses => responses(head, name, raw),
+        })
+    })
+}
+
+/// Members that both have under one name, and no other: they go along as they are.
+const OF_OPENAI: [&str; 5] =
+    ["metadata", "store", "prompt_cache_key", "prompt_cache_retention", "moderation"];
+
+/// Members that both spell alike. None if it is another, or of another type.
+fn shared(head: &mut RequestHead, name: &str, raw: &RawJson) -> Option<()> {
+    match name {
+        "model" => head.model = Some(raw.parse().ok()?),
+        "tools" => head.tools.extend(tools::read(raw)?),
+        "tool_choice" => head.tool_choice = Some(choice(raw)?),
+        "parallel_tool_calls" => head.parallel_tool_calls = Some(raw.parse().ok()?),
+        "temperature" => head.sampling.temperature = Some(raw.number()?),
+        "top_p" => head.sampling.top_p = Some(raw.number()?),
+        "top_logprobs" => head.top_logprobs = Some(raw.parse().ok()?),
+        "stream" => head.stream = Some(raw.parse().ok()?),
+        "service_tier" => head.service_tier = Some(raw.parse().ok()?),
+        "user" => head.user = Some(raw.parse().ok()?),
+        "safety_identifier" => head.safety_identifier = Some(raw.parse().ok()?),
+        name if OF_OPENAI.contains(&name) => head.of_openai.push((name.to_owned(), raw.clone())),
+        _ => return None,
+    }
+    Some(())
+}
+
+fn chat(head: &mut RequestHead, name: &str, raw: &RawJson) -> Option<()> {
+    match name {
+        "max_completion_tokens" => {
+            head.max_tokens = Some(raw.parse().ok()?);
+            head.place("max_tokens", "/max_completion_tokens");
+        }
+        // The older member, which yields to the newer one.
+        "max_tokens" => head.max_tokens = head.max_tokens.or(Some(raw.parse().ok()?)),
+        "stop" => head.stop = raw.parse().or_else(|_| raw.parse().map(|it| vec![it])).ok()?,
+        "seed" => head.sampling.seed = Some(raw.number()?),
+        "frequency_penalty" => head.sampling.frequency_penalty = Some(raw.number()?),
+        "presence_penalty" => head.sampling.presence_penalty = Some(raw.number()?),
+        "n" => {
+            head.choices = Some(raw.parse().ok()?);
+            head.place("choices", "/n");
+        }
+        "logprobs" => head.logprobs = Some(raw.parse().ok()?),
+        "modalities" => head.modalities = raw.parse().ok()?,
+        "verbosity" => head.verbosity = Some(raw.clone()),
+        "response_format" => format(head, chat_format_read(raw)?),
+        "reasoning_effort" => effort_read(head, raw, "/reasoning_effort")?,
+        "functions" => head.tools.extend(tools::read_functions(raw)?),
+        "function_call" => head.tool_choice = Some(choice(raw)?),
+        _ => return None,
+    }
+    Some(())
+}
+
+fn responses(head: &mut RequestHead, name: &str, raw: &RawJson) -> Option<()> {
+    match name {
+        "max_output_tokens" => head.max_tokens = Some(raw.parse().ok()?),
+        "text" => {
+            for (name, raw) in raw.present_members()? {
+                match (name.as_str(), responses_format(&raw)) {
+                    ("format", Some(found)) => {
+                        head.place("response_format", "/text/format");
+                        format(head, found);
+                    }
+                    ("verbosity", _) => {
+                        head.place("verbosity", "/text/verbosity");
+                        head.verbosity = Some(raw);
+                    }
+                    _ => head.rest.push((format!("text.{name}"), raw)),
+                }
+            }
+        }
+        "reasoning" => {
+            for (name, raw) in raw.present_members()? {
+                if name != "effort" || effort_read(head, &raw, "/reasoning/effort").is_none() {
+                    head.rest.push((format!("reasoning.{name}"), raw));
+                }
+            }
+        }
+        _ => return None,
+    }
+    Some(())
+}
+
+/// `none` is not an effort but thinking that is off.
+fn effort_read(head: &mut RequestHead, raw: &RawJson, pointer: &str) -> Option<()> {
+    let word: String = raw.parse().ok()?;
+    match word.as_str() {
+        "none" => {
+            head.reasoning.thinking = Some(Thinking::Off);
+            head.place("thinking", pointer);
+        }
+        word => {
+            head.reasoning.effort = Some(Effort::of_word(word));
+            head.place("effort", pointer);
+        }
+    }
+    Some(())
+}
+
+/// What is read of a format: that of text is what an answer has without one.
+enum Format {
+    Text,
+    Of(ResponseFormat),
+}
+
+fn format(head: &mut RequestHead, found: Format) {
+    if let Format::Of(it) = found {
+        head.response_format = Some(it);
+    }
+}
+
+/// A word, or the tool that is named, in either spelling and in the older one of functions.
+fn choice(raw: &RawJson) -> Option<ToolChoice> {
+    #[derive(Deserialize)]
+    struct Named {
+        #[serde(default)]
+        r#type: Option<String>,
+        #[serde(default)]
+        name: Option<String>,
+        #[serde(default)]
+        function: Option<Inner>,
+        #[serde(default)]
+        custom: Option<Inner>,
+        #[serde(default)]
+        allowed_tools: Option<Allowed>,
+    }
+    #[derive(Deserialize)]
+    struct Inner {
+        name: String,
+    }
+    #[derive(Deserialize)]
+    struct Allowed {
+        mode: String,
+        tools: Vec<Named>,
+    }
+    if let Ok(word) = raw.parse::<String>() {
+        return match word.as_str() {
+            "auto" => Some(ToolChoice::Auto),
+            "none" => Some(ToolChoice::None),
+            "required" => Some(ToolChoice::Required),
+            _ => None,
+        };
+    }
+    let function = |it: Named| {
+        let is_function = it.r#type.is_none_or(|it| it == "function");
+        it.function.map(|it| it.name).or(it.name).filter(|_| is_function)
+    };
+    let named: Named = raw.parse().ok()?;
+    match named.r#type.as_deref() {
+        Some("custom") => named.custom.map(|it| it.name).or(named.name).map(ToolChoice::Custom),
+        Some("allowed_tools") => {
+            let Allowed { mode, tools } = named.allowed_tools.or_else(|| raw.parse().ok())?;
+            let required = match mode.as_str() {
+                "auto" => false,
+                "required" => true,
+                _ => return None,
+            };
+            let names = tools.into_iter().map(function).collect::<Option<Vec<_>>>()?;
+            Some(ToolChoice::Allowed { required, names })
+        }
+        _ => function(named).map(ToolChoice::Tool),
+    }
+}
+
+#[derive(Deserialize)]
+struct Schema {
+    #[serde(default)]
+    name: Option<String>,
+    #[serde(default)]
+    description: Option<String>,
+    schema: RawJson,
+    #[serde(default)]
+    strict: Option<bool>,
+}
+
+impl Schema {
+    /// The format of this schema, which is at a pointer of the source.
+    fn at(self, pointer: &str) -> Format {
+        let Schema { name, description, schema, strict } = self;
+        let origin = SchemaOrigin { pointer: pointer.to_owned(), openapi: None };
+        let schema = ResponseSchema { name, description, schema, origin, strict };
+        Format::Of(ResponseFormat::Schema(schema))
+    }
+}
+
+fn chat_format_read(raw: &RawJson) -> Option<Format> {
+    #[derive(Deserialize)]
+    struct Members {
+        r#type: String,
+        #[serde(default)]
+        json_schema: Option<RawJson>,
+    }
+    let format: Members = raw.parse().ok()?;
+    match (format.r#type.as_str(), format.json_schema) {
+        ("text", None) => Some(Format::Text),
+        ("json_object", None) => Some(Format::Of(ResponseFormat::Json)),
+        ("json_schema", Some(schema)) => {
+            let schema = schema.parse::<Schema>().ok()?;
+            Some(schema.at("/response_format/json_schema/schema"))
+        }
+        _ => None,
+    }
+}
+
+fn responses_format(raw: &RawJson) -> Option<Format> {
+    #[derive(Deserialize)]
+    struct Members {
+        r#type: String,
+    }
+    match raw.parse::<Members>().ok()?.r#type.as_str() {
+        "text" => Some(Format::Text),
+        "json_object" => Some(Format::Of(ResponseFormat::Json)),
+        "json_schema" => Some(raw.parse::<Schema>().ok()?.at("/text/format/schema")),
+        _ => None,
     }
 }

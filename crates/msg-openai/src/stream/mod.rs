@@ -6,21 +6,23 @@
 //! {"type":"response.output_text.delta","output_index":0,"delta":"Hi"}       responses: one of items
 //! ```
 
-mod chat;
 mod choice;
 mod delta;
-
 mod items;
-mod output;
 mod responses;
 
-mod result;
+use msg_codec::stream::{Effects, Head, Note, Template};
+use msg_codec::{
+    Assembled, AssembledChoice, Assembler, Family, Json, ProviderError, Sink, StreamOptions,
+    StreamState,
+};
+use msg_core::{Message, StreamEvent};
 
-use msg_codec::{Family, Json};
+use crate::stream::choice::{Choice, Target};
+use crate::stream::delta::{ChoiceChunk, Chunk};
+use crate::{EmptyContent, WriteOptions, chat};
 
-pub use chat::ChatAssembler;
 pub use responses::ResponsesAssembler;
-pub use result::{MessageForm, write_result};
 
 /// Chat Completions streams, of OpenAI and of everybody who is compatible, for a
 /// [`StreamReader`](msg_codec::StreamReader). Last in a list of families: bodies that are errors, and
@@ -56,4 +58,297 @@ pub const RESPONSES: Family = Family {
 /// Whether a member is a text that begins like this.
 fn has(object: Json<'_>, member: &str, start: &str) -> bool {
     object.get(member).and_then(Json::text).is_some_and(|it| it.starts_with(start))
+}
+
+// Chat Completions streams (OA-18 to OA-21): chunks in, one message a choice out. It takes what
+// compatible servers really send, says so where that is not what the format has, and never
+// completes a call that may have been cut off.
+
+/// Assembles the chunks of a Chat Completions stream.
+///
+/// ```
+/// use msg_openai::{Assembler, ChatAssembler, StreamOptions};
+///
+/// let mut assembler = ChatAssembler::new(&StreamOptions::default());
+/// for data in [
+///     r#"{"choices":[{"delta":{"content":"Hel"}}]}"#,
+///     r#"{"choices":[{"delta":{"content":"lo"},"finish_reason":"stop"}]}"#,
+///     "[DONE]",
+/// ] {
+///     assembler.event(data.into(), &mut |_| {});
+/// }
+/// let res = assembler.finish(&mut |_| {});
+/// assert!(res.complete);
+/// assert_eq!(res.choices[0].message.text(), "Hello");
+/// ```
+#[derive(Debug, Clone)]
+pub struct ChatAssembler {
+    head: Head,
+    choices: Vec<Choice>,
+    /// Place of the choice that the last chunk was about.
+    recent: usize,
+    template: Template<Target>,
+}
+
+impl ChatAssembler {
+    /// An assembler at the start of a stream.
+    #[must_use]
+    pub fn new(options: &StreamOptions) -> Self {
+        Self {
+            head: Head::new(options),
+            choices: Vec::new(),
+            recent: 0,
+            template: Template::default(),
+        }
+    }
+
+    fn chunk(&mut self, data: &str, named_error: bool, sink: &mut Sink<'_>) {
+        let mut chunk = Chunk::default();
+        let is_object = self.head.read(data, |key, reader| chunk.member(key, reader));
+        if !is_object {
+            return;
+        }
+        let [id, model, created, object, usage, error, padding] = chunk.members;
+        let mut effects = Effects::default();
+        if self.is_over() && self.is_of_another(id) {
+            self.head.note(Note::SEVERAL_RESPONSES, || {
+                "another response begins here and is read as the same one".into()
+            });
+        }
+        self.head.identify(id, model, created);
+        if self.head.set_usage(usage) {
+            effects.other();
+        }
+        let is_error = object.and_then(Json::text).is_some_and(|it| it == "error")
+            || (named_error && chunk.choices.is_none());
+        if error.is_some() || is_error {
+            let whole = Json::from_valid(data.trim_ascii());
+            let own = || is_error.then(|| ProviderError::of_object(whole));
+            if let Some(error) = ProviderError::of_event(error, whole).or_else(own) {
+                effects.other();
+                self.head.fail(error, sink);
+            }
+        }
+        // OpenAI hides the length of the text after it; it means nothing.
+        if let Some(padding) = padding.and_then(Json::string) {
+            effects.pad(padding);
+        }
+        if let Some(odd) = chunk.odd_choice {
+            effects.other();
+            let mut step = self.head.step(0, sink);
+            match odd.is_object() {
+                true => step.wrong_type("choices", "a list of choices", odd),
+                false => step.left_out("choices", "a list of choices", odd),
+            }
+        }
+        for choice in chunk.choices.into_iter().flatten() {
+            self.choice(choice, &mut effects, sink);
+        }
+        self.template.learn(data, effects);
+    }
+
+    /// Takes a chunk that is the one before with another string; false if it is not.
+    fn short_cut(&mut self, data: &str, sink: &mut Sink<'_>) -> bool {
+        let Some((target, text)) = self.template.fit(data) else {
+            return false;
+        };
+        let (Target::Text(index)
+        | Target::Reasoning(index)
+        | Target::Refusal(index)
+        | Target::Arguments(index, _)) = target;
+        if let Some(place) = self.place_of(index) {
+            self.choices[place].append(target, text, &mut self.head.step(index, sink));
+        }
+        true
+    }
+
+    /// Whether every choice that was seen has its finish reason.
+    fn is_over(&self) -> bool {
+        !self.choices.is_empty() && self.choices.iter().all(|it| it.finish.is_known())
+    }
+
+    /// Whether this is the id of a response that is not the one at hand.
+    fn is_of_another(&self, id: Option<Json<'_>>) -> bool {
+        let id = id.and_then(Json::text);
+        id.is_some_and(|id| self.head.id.as_ref().is_some_and(|own| *own != id))
+    }
+
+    fn choice<'a>(
+        &mut self,
+        chunk: ChoiceChunk<'a>,
+        effects: &mut Effects<'a, Target>,
+        sink: &mut Sink<'_>,
+    ) {
+        let [index, text, finish, usage] = chunk.members;
+        if self.head.set_usage(usage) {
+            effects.other();
+        }
+        let index = index.and_then(Json::whole_number).and_then(|it| it.try_into().ok());
+        let index = index.unwrap_or(0);
+        let Some(place) = self.place_of(index) else {
+            return effects.other();
+        };
+        let choice = &mut self.choices[place];
+        if let Some(delta) = chunk.delta {
+            choice.delta(delta, effects, &mut self.head.step(index, sink));
+        } else if let Some(odd) = chunk.odd_delta.filter(|it| !it.is_null()) {
+            effects.other();
+            let step = &mut self.head.step(index, sink);
+            step.wrong_type("delta", "an object", odd);
+            choice.content(odd, effects, step);
+        } else if let Some(text) = text {
+            choice.content(text, effects, &mut self.head.step(index, sink));
+        }
+        if let Some(finish) = finish.and_then(Json::text) {
+            effects.other();
+            choice.finish.set(finish, self.head.at, &mut self.head.notes);
+            // From here on what is of another response has to be seen.
+            self.template.forget();
+        }
+    }
+
+    /// Where the choice of this index is; a new one is made, up to the limit.
+    fn place_of(&mut self, index: u32) -> Option<usize> {
+        let is_recent = self.choices.get(self.recent).is_some_and(|it| it.index == index);
+        if is_recent {
+            return Some(self.recent);
+        }
+        let place = match self.choices.iter().position(|it| it.index == index) {
+            Some(place) => place,
+            None if self.choices.len() < self.head.limits.max_choices => {
+                self.choices.push(Choice::new(index));
+                self.choices.len() - 1
+            }
+            None => {
+                self.head.note(Note::LIMIT, || "the stream has more choices than allowed".into());
+                return None;
+            }
+        };
+        self.recent = place;
+        Some(place)
+    }
+}
+
+impl Assembler for ChatAssembler {
+    fn head(&self) -> &Head {
+        &self.head
+    }
+
+    fn head_mut(&mut self) -> &mut Head {
+        &mut self.head
+    }
+
+    fn take(&mut self, data: &str, name: Option<&str>, sink: &mut Sink<'_>) {
+        if !self.short_cut(data, sink) {
+            self.chunk(data, name == Some("error"), sink);
+        }
+    }
+
+    /// Takes a body that is one document (OA-17): a completion, or else an error.
+    fn document(&mut self, text: &str, sink: &mut Sink<'_>) {
+        let mut is_completion = false;
+        let is_object = self.head.object(text, |key, value| match key {
+            "choices" => is_completion = true,
+            "object" => {
+                is_completion |= value
+                    .text()
+                    .is_some_and(|it| it.starts_with("chat.completion") || it == "text_completion");
+            }
+            _ => {}
+        });
+        if is_completion {
+            self.chunk(text, false, sink);
+        } else if is_object {
+            let whole = Json::from_valid(text.trim_ascii());
+            let member = ProviderError::of_event(whole.get("error"), whole);
+            self.head.fail(member.unwrap_or_else(|| ProviderError::of_object(whole)), sink);
+        }
+    }
+
+    fn begins_another(&self, event: Json<'_>) -> bool {
+        event.get("choices").is_some_and(Json::is_array) && self.is_of_another(event.get("id"))
+    }
+
+    fn close(mut self: Box<Self>, state: StreamState, sink: &mut Sink<'_>) -> Assembled {
+        let is_over = self.head.stopped || self.is_over();
+        let early = (!is_over).then_some("without a finish reason or [DONE]");
+        let ending = self.head.ending(state, early);
+        let mut choices = std::mem::take(&mut self.choices);
+        choices.sort_by_key(|it| it.index);
+        let head = &mut self.head;
+        let choices: Vec<_> =
+            choices.into_iter().map(|it| it.close(state, ending, head, sink)).collect();
+        self.head.assemble(choices, ending, state, sink)
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Assembler> {
+        Box::new(self.clone())
+    }
+}
+
+// The JSON form of a stream's result (OA-26), for programs in other languages.
+
+/// In which form the message of a result is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum MessageForm {
+    /// A Chat Completions message, its texts joined, `content` null without text.
+    #[default]
+    OpenAi,
+    /// This workspace's own JSON.
+    Native,
+    /// The turn that an application stores (OA-25).
+    Turn,
+}
+
+/// Appends the result as one JSON object, with the events if they are given (OA-26).
+///
+/// ```
+/// use msg_openai::{CHAT, MessageForm, StreamOptions, StreamReader, write_result};
+///
+/// let mut reader = StreamReader::new(&[CHAT], StreamOptions::default());
+/// reader.feed(b"data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"}}]}\n\ndata: [DONE]\n\n", &mut |_| {});
+/// let mut out = Vec::new();
+/// write_result(&reader.finish(&mut |_| {}), MessageForm::OpenAi, None, &mut out);
+/// assert!(out.starts_with(br#"{"message":{"role":"assistant","content":"Hi"},"finish_reason":null"#));
+/// ```
+pub fn write_result(
+    res: &Assembled,
+    form: MessageForm,
+    events: Option<&[StreamEvent<'_>]>,
+    out: &mut Vec<u8>,
+) {
+    let message = |it: &AssembledChoice, out: &mut Vec<u8>| write_message(&it.message, out);
+    match form {
+        MessageForm::OpenAi => {
+            let lost: Vec<_> = res.without_place().into_iter().collect();
+            res.write_with(message, &lost, events, out);
+        }
+        MessageForm::Native => res.write_native(events, out),
+        MessageForm::Turn => res.write_turns(events, out),
+    }
+}
+
+/// OA-2, but for two things that a reader of results wants: texts joined with nothing whatever is
+/// between them, and `content` always there, null without text.
+fn write_message(message: &Message, out: &mut Vec<u8>) {
+    let mut plain = Message::new(message.role.clone());
+    let text = message.text();
+    if !text.is_empty() {
+        plain = plain.with_text(text);
+    }
+    plain.extra = message.extra.clone();
+    plain.parts.extend(message.parts.iter().filter(|it| it.as_text().is_none()).cloned());
+    let options = WriteOptions::canonical().with_content_when_empty(EmptyContent::Null);
+    let mut json = Vec::new();
+    chat::write(std::slice::from_ref(&plain), &options, &mut json);
+    // The writer gives a list; this is its only element.
+    let json = json.strip_prefix(b"[").and_then(|it| it.strip_suffix(b"]")).unwrap_or(b"null");
+    match json.strip_prefix(br#"{"role":"assistant","content":"""#) {
+        Some(rest) => {
+            out.extend_from_slice(br#"{"role":"assistant","content":null"#);
+            out.extend_from_slice(rest);
+        }
+        _ => out.extend_from_slice(json),
+    }
 }

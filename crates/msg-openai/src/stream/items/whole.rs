@@ -7,8 +7,8 @@ use msg_codec::stream::{Merged, Note, Step};
 use msg_core::CallKind;
 use msg_json::{Writer, to_text};
 
-use super::pieces::Form;
 use super::{Class, Item, ItemKind, Shared, Thought};
+use crate::stream::items::Form;
 
 const NULL: Json<'static> = Json::from_valid("null");
 
