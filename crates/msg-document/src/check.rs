@@ -6,20 +6,22 @@
 use std::borrow::Cow;
 
 use msg_chainast::{Profile, Thinking};
-use msg_core::request::{self, RequestHead};
-use msg_core::{Code, Diagnostic, InputRules, Message, RawJson, Severity};
+use msg_codec::codec::{Placement, forget_whole};
+use msg_core::request::RequestHead;
+use msg_core::{
+    Code, Diagnostic, InputRules, Message, Origin, Part, RawJson, Role, Severity, request,
+};
+use serde::Serialize;
 
-use crate::answers::Checked;
-use crate::api_shapes::foreign_parts;
-use crate::api_shapes::{add_refused, refused_by_api};
+use crate::api_shapes::{add_refused, foreign_parts, refused_by_api};
 use crate::codec::Side;
 use crate::document::Document;
 use crate::format::Format;
+use crate::json::{repair_json, to_json};
 use crate::options::CheckOptions;
 use crate::refusal::Refusal;
 use crate::rows::{Row, new_findings};
 use crate::schemas::check_head;
-use crate::shapes::{STRICT, is_asked, is_strict, other_notes, refused_shapes};
 use crate::skeleton::Skeleton;
 
 /// Checks a document.
@@ -312,4 +314,166 @@ pub(crate) fn moved(mut found: Vec<Diagnostic>, start: usize) -> Vec<Diagnostic>
         it.at.message = it.at.message.map(|it| it + start);
     }
     found
+}
+
+// What a check and a repair answer.
+
+/// What a check found.
+#[derive(Debug, Clone)]
+pub struct Checked {
+    /// No finding is an error.
+    pub ok: bool,
+    /// What was read.
+    pub format: Format,
+    /// How many messages were read.
+    pub messages: usize,
+    /// All findings, in the order of the messages.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Checked {
+    pub(crate) fn trace(&self) {
+        let (format, findings) = (self.format.name(), self.diagnostics.len());
+        tracing::debug!(format, messages = self.messages, findings, ok = self.ok, "checked");
+    }
+
+    /// Whether there is no error, and something that could have one.
+    pub fn is_clean(&self) -> bool {
+        self.ok && self.messages > 0
+    }
+
+    /// The line of `msg check --jsonl`, without its end.
+    pub fn to_json(&self) -> Vec<u8> {
+        #[derive(Serialize)]
+        struct Line<'a> {
+            ok: bool,
+            format: Format,
+            messages: usize,
+            diagnostics: &'a [Diagnostic],
+        }
+        let Checked { ok, format, messages, ref diagnostics } = *self;
+        to_json(&Line { ok, format, messages, diagnostics })
+    }
+}
+
+/// A mended document.
+#[derive(Debug, Clone)]
+pub struct Repaired {
+    /// The document in the format in which it came.
+    pub document: Vec<u8>,
+    /// Whether anything was mended.
+    pub changed: bool,
+    /// How many messages were read.
+    pub messages: usize,
+    /// What was changed, in the order of the input.
+    pub edits: Vec<Diagnostic>,
+    /// The errors that stay, because nothing mends them: what a check of the mended document finds, in its order.
+    pub remaining: Vec<Diagnostic>,
+}
+
+impl Repaired {
+    /// The report line: `{"edits":[…]}`, and `remaining` where errors stay, without its end.
+    pub fn report_json(&self) -> Vec<u8> {
+        repair_json(&self.edits, &self.remaining, None)
+    }
+}
+
+// Shapes that a reader understands and the API of the format does not take (MS-2): words for roles, argument
+// texts that are not texts, empty lists.
+//
+// ```json
+// [{"role":"human","content":["hi"]}]
+// ```
+//
+// is read as a user's message and goes back as it came; an API of chat messages refuses both. Says nothing of
+// a document that has to be converted for the provider that is asked: a conversion writes the API's shapes.
+
+/// Who defines a format, and refuses what it does not have; of those who imitate one it is not known, and recorded
+/// requests with an empty `tool_calls` were answered (Mistral).
+pub(crate) const STRICT: [&str; 7] =
+    ["openai", "azure", "openai-responses", "anthropic", "gemini", "vertex", "generic"];
+
+/// What is to be said of each such shape, in order, with its mending. Linear in the notes of the reader.
+pub(crate) fn refused_shapes<'a>(
+    document: &'a Document,
+    profile: Option<&Profile>,
+) -> impl Iterator<Item = Diagnostic> + use<'a> {
+    let is_asked = profile.is_some_and(|it| is_asked(it, document));
+    let is_strict = profile.is_some_and(|it| is_strict(it, document));
+    // A value of a wrong type no API takes.
+    let is_refused = |it: &Diagnostic| it.code == "message::role-spelling" || is_wrong_type(it);
+    let roles = document.notes().iter().filter(move |it| is_asked && is_refused(it));
+    let shapes = document.content.shapes.iter().filter(move |_| is_strict);
+    roles.chain(shapes).map(refused)
+}
+
+/// What of the notes of the reader is not said of a refused shape.
+pub(crate) fn other_notes<'a>(
+    document: &'a Document,
+    profile: Option<&Profile>,
+) -> impl Iterator<Item = &'a Diagnostic> + use<'a> {
+    let is_asked = profile.is_some_and(|it| is_asked(it, document));
+    document.notes().iter().filter(move |it| !(is_asked && is_wrong_type(it)))
+}
+
+fn is_wrong_type(it: &Diagnostic) -> bool {
+    it.code == "message::wrong-type"
+}
+
+/// Whether a document is in a format that the provider takes.
+pub(crate) fn is_asked(profile: &Profile, document: &Document) -> bool {
+    let format = document.format().name();
+    profile.in_format(format).format == format
+}
+
+/// Whether it is, and the provider is one that defines the format.
+pub(crate) fn is_strict(profile: &Profile, document: &Document) -> bool {
+    is_asked(profile, document) && STRICT.contains(&&*profile.name)
+}
+
+fn refused(note: &Diagnostic) -> Diagnostic {
+    let text = format!("{}, which the API refuses", note.message());
+    let mut res = Diagnostic::error(Code::new("profile::shape"), text);
+    res.at = note.at.clone();
+    res.with_fix("written as the API has it")
+}
+
+/// Forgets in what shapes a message came, so that it is written in those of the API: with what follows results in the
+/// same message of the source.
+pub(crate) fn forget_shapes_at(messages: &mut [Message], at: usize) {
+    messages.get_mut(at).into_iter().for_each(forget_shapes);
+    if let Some([results, rest]) = messages.get_mut(at..at + 2)
+        && (&results.role, &rest.role) == (&Role::Tool, &Role::User)
+    {
+        let is_apart = [Origin::Anthropic, Origin::Gemini]
+            .iter()
+            .any(|it| Placement::in_layout(rest.extra.layout(it)).has(Placement::APART));
+        if !is_apart {
+            forget_shapes(rest);
+        }
+    }
+}
+
+fn forget_shapes(message: &mut Message) {
+    message.extra.clear_layout();
+    let calls = message.extra.get(&Origin::OpenAi, "tool_calls").map(RawJson::text);
+    // An empty list is not a member of the API; anything else that is not a list of calls is carried as it is.
+    if calls.is_some_and(|it| {
+        it.split_ascii_whitespace().eq(["[]"]) || it.split_ascii_whitespace().eq(["[", "]"])
+    }) {
+        message.extra.remove(&Origin::OpenAi, "tool_calls");
+    }
+    message.parts.iter_mut().for_each(forget_shape);
+}
+
+fn forget_shape(part: &mut Part) {
+    match part {
+        Part::Text(_) | Part::Image(_) | Part::ToolCall(_) => part.extra_mut().clear_layout(),
+        Part::ToolResult(it) => {
+            it.extra.clear_layout();
+            it.content.parts_mut().iter_mut().for_each(forget_shape);
+        }
+        // An item that begins with something else may be kept whole.
+        other => forget_whole(other.extra_mut(), &Origin::Responses),
+    }
 }

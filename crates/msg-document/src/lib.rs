@@ -18,7 +18,6 @@ mod format;
 mod read_options;
 mod writing;
 
-mod answers;
 mod api_shapes;
 mod check;
 mod convert;
@@ -30,7 +29,6 @@ mod select;
 mod stats;
 mod stream;
 mod tools;
-mod transcript;
 
 mod options;
 mod recognise;
@@ -52,15 +50,14 @@ mod json;
 mod layout;
 mod lead;
 mod ledger;
-mod line;
 mod members;
 mod refusal;
 mod rows;
 mod schemas;
-mod shapes;
 mod text_calls;
 
-pub use answers::{Checked, Repaired};
+pub use crate::check::{Checked, Repaired};
+pub use crate::messages::{TranscriptForm, TranscriptOptions, transcript};
 pub use check::{check, is_valid};
 pub use codec::WriteOptions;
 pub use codes::CODES;
@@ -89,7 +86,6 @@ pub use stats::{MediaTotals, PartTotals, SectionTotals, Stats, ToolTotals, stats
 pub use stream::{Provider, StreamForm, StreamOptions, StreamRow, StreamRun, Streamed, stream};
 pub use text_calls::Calls;
 pub use tools::{Segment, SegmentCall, Segmented, ToolsOptions, tools};
-pub use transcript::{TranscriptForm, TranscriptOptions, transcript};
 
 /// The examples of the README run as tests.
 #[cfg(doctest)]

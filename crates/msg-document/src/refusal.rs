@@ -1,8 +1,9 @@
 //! The one error of this crate: why a document, or the options for it, were refused.
 
-use std::borrow::Cow;
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use msg_core::{Code, Diagnostic};
 use serde::Serialize;
 
@@ -153,4 +154,17 @@ impl From<msg_compact::Error> for Refusal {
 /// A refusal of a document for what it is (RG-7).
 pub(crate) fn foreign(text: impl Into<Cow<'static, str>>) -> Diagnostic {
     Diagnostic::error(Code::new("message::foreign-format"), text)
+}
+
+// Lines of `--jsonl` that are not documents: their bytes in base64, and their refusal.
+
+/// A line that is not understood.
+pub(crate) fn bad_line(text: impl Into<String>) -> Refusal {
+    Diagnostic::error(Code::new("cli::bad-line"), text.into()).into()
+}
+
+/// The bytes of a member in base64.
+pub(crate) fn decoded(member: &str, base64: &str) -> Result<Vec<u8>, Refusal> {
+    let decoded = BASE64_STANDARD.decode(base64);
+    decoded.map_err(|it| bad_line(format!("{member} is not base64: {it}")))
 }

@@ -6,10 +6,11 @@ use std::borrow::Cow;
 
 use msg_core::{Diagnostic, Message};
 
-use crate::answers::Repaired;
 use crate::api_shapes::{add_refused, complete_calls};
 use crate::api_shapes::{foreign_parts, is_not_understood};
+use crate::check::Repaired;
 use crate::check::moved;
+use crate::check::{forget_shapes_at, refused_shapes};
 use crate::codec::{Edited, Side, WriteOptions};
 use crate::document::Document;
 use crate::ledger::{Cut, losses_as_errors, lost_by_edits};
@@ -18,7 +19,6 @@ use crate::read_options::ReadOptions;
 use crate::refusal::Refusal;
 use crate::rows::{Row, new_findings, one_format};
 use crate::schemas::head_edits;
-use crate::shapes::{forget_shapes_at, refused_shapes};
 use crate::skeleton::Skeleton;
 
 /// Mends a document with the smallest edits; what is sound stays as it is.

@@ -5,14 +5,14 @@ use msg_compact::count::ToolSpec;
 use msg_compact::{Compactor, MediaRates, Step, SummaryError, SummaryRequest, TokenIndex};
 use msg_core::{Diagnostic, Message, SeededIds};
 
-use super::answer::{FitAnswer, Reached};
 use super::fitted::{Fitted, Wanted};
 use super::fitter::Fitter;
 use super::options::FitOptions;
 use super::original::{Original, totals};
-use super::plan::Goal;
 use crate::document::Document;
-use crate::fit::requests::Summarizer;
+use crate::fit::Goal;
+use crate::fit::fitter::Summarizer;
+use crate::fit::{FitAnswer, Reached};
 use crate::fit::{tool_specs, tools_of};
 use crate::format::Format;
 use crate::lead::{Beside, Lead};

@@ -13,16 +13,14 @@ mod apis;
 mod frameworks;
 mod marks;
 mod rows;
-mod texts;
 
 use msg_core::Diagnostic;
 
-pub(crate) use self::marks::{Found, find};
-pub(crate) use self::texts::text;
-pub(crate) use crate::foreign::texts::stored;
 use crate::format::Format;
-use crate::outline::Outline;
+use crate::outline::{Outline, Record, ValueKind};
 use crate::refusal::{Refusal, foreign};
+
+pub(crate) use self::marks::{Found, find};
 
 /// A format that is not read.
 pub(crate) struct Foreign {
@@ -43,7 +41,7 @@ pub(crate) struct Foreign {
 }
 
 /// The tables. The first row of which a document has a marker names it.
-static TABLES: &[&[Foreign]] = &[rows::TABLE, apis::TABLE, frameworks::TABLE, texts::TABLE];
+static TABLES: &[&[Foreign]] = &[rows::TABLE, apis::TABLE, frameworks::TABLE, TABLE];
 
 impl Foreign {
     const fn new(what: &'static str, marks: &'static [&'static str]) -> Self {
@@ -134,3 +132,204 @@ fn described(outline: &Outline<'_>) -> String {
         None => "a list without objects".to_owned(),
     }
 }
+
+// What is not JSON: archives, pages, streams, transcripts. Only the first lines are looked at.
+
+/// As much of a text is looked at.
+const HEAD: usize = 4 << 10;
+
+/// The refusal of a text that is not JSON, by its name; none where nothing is known of it.
+pub(crate) fn text(outline: &Outline<'_>) -> Option<Refusal> {
+    let bytes = outline.source()?;
+    let (what, way) = named(bytes)?;
+    let it = looks_like(what);
+    Some(if way.is_empty() { it.into() } else { it.with_fix(way).into() })
+}
+
+fn named(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
+    const UNPACK: &str = "unpack it first; `-` reads a pipe, as in `gzip -dc log.gz | msg check -`";
+    const RECODE: &str = "convert it to UTF-8, for instance with `iconv -f UTF-16 -t UTF-8`";
+    const BINARY: [(&[u8], &str, &str); 7] = [
+        (b"SQLite format 3\0", "a SQLite database", ""),
+        (b"PK\x03\x04", "a zip archive", "unpack it first"),
+        (b"\x1f\x8b", "a gzip archive", UNPACK),
+        (b"\x28\xb5\x2f\xfd", "a zstd archive", UNPACK),
+        (b"%PDF-", "a PDF", ""),
+        (b"\xff\xfe", "a text in UTF-16", RECODE),
+        (b"\xfe\xff", "a text in UTF-16", RECODE),
+    ];
+    const RENDERED: [&str; 5] = [
+        "<|im_start|>",
+        "<|start_header_id|>",
+        "<|begin_of_text|>",
+        "<start_of_turn>",
+        "<s>[INST]",
+    ];
+    if let Some(it) = BINARY.iter().find(|it| bytes.starts_with(it.0)) {
+        return Some((it.1, it.2));
+    }
+    let head = String::from_utf8_lossy(&bytes[..bytes.len().min(HEAD)]);
+    let head = head.trim_start_matches('\u{feff}').trim_start();
+    let begins = |it: &str| head.get(..it.len()).is_some_and(|head| head.eq_ignore_ascii_case(it));
+    Some(if begins("<!doctype html") || begins("<html") {
+        ("an HTML page", "")
+    } else if begins("<?xml") {
+        ("an XML document", "")
+    } else if begins("//") || begins("/*") {
+        ("JSON with comments", "remove the comments")
+    } else if ["data:", "event:", "id:", "retry:"].into_iter().any(is_field_of_a_stream(head)) {
+        ("the events of a captured stream", "`msg stream` reads it")
+    } else if RENDERED.into_iter().any(begins) {
+        ("a text rendered by a chat template (ChatML, Llama)", "")
+    } else if is_transcript(head) {
+        ("a transcript in plain text (`Human: … Assistant: …`)", "")
+    } else {
+        return None;
+    })
+}
+
+/// Whether a text begins with this field of server-sent events.
+fn is_field_of_a_stream(head: &str) -> impl Fn(&str) -> bool + '_ {
+    move |field| {
+        let rest = head.strip_prefix(field).map(str::trim_start);
+        let is_first = matches!(field, "data:" | "event:");
+        rest.is_some_and(|it| is_first && !it.is_empty() || it.contains("\ndata:"))
+    }
+}
+
+/// Whether lines begin with who says them, on both sides.
+fn is_transcript(head: &str) -> bool {
+    const ASKS: [&str; 3] = ["Human:", "User:", "USER:"];
+    const ANSWERS: [&str; 5] = ["Assistant:", "AI:", "ASSISTANT:", "Bot:", "Claude:"];
+    let has = |words: &[&str]| head.lines().any(|line| words.iter().any(|it| line.starts_with(it)));
+    let first = head.lines().next().unwrap_or_default();
+    let is_first = |words: &[&str]| words.iter().any(|it| first.starts_with(it));
+    (is_first(&ASKS) && has(&ANSWERS))
+        || (is_first(&ANSWERS) || is_first(&["System:"])) && has(&ASKS)
+}
+
+// Files of sessions that are read with the others of their folder.
+
+/// The refusal of a file that is one of a session's; none of what is not.
+pub(crate) fn stored(outline: &Outline<'_>) -> Option<Refusal> {
+    let what = if opencode(outline) {
+        "a file of a session of OpenCode"
+    } else if openhands(outline) {
+        "an event of OpenHands"
+    } else {
+        return None;
+    };
+    let text = format!("this looks like {what}, which msg doctor reads with its folder");
+    Some(foreign(text).into())
+}
+
+fn opencode(outline: &Outline<'_>) -> bool {
+    let of_it = |it: &Record<'_>| {
+        it.has("sessionID")
+            || it.has("callID") && it.has("time")
+            || it.has("id") && it.has("time") && it.has("projectID")
+            || it.has("worktree") && it.has("time")
+    };
+    let is_stored = |it: &Record<'_>| {
+        it.member("time") == Some(ValueKind::Object)
+            && it.has("id")
+            && (it.role.is_some() || it.kind.is_some() || it.has("title"))
+    };
+    let exported = outline.messages().is_some_and(|it| it.records().any(of_it));
+    exported || outline.entries().any(|it| of_it(it) || is_stored(it))
+}
+
+fn openhands(outline: &Outline<'_>) -> bool {
+    let is_event = |it: &Record<'_>| {
+        it.has("source") && it.has("timestamp") && it.has("kind")
+            || it.has("source") && it.has("action") && it.has("args")
+            || it.has("source") && it.has("observation")
+    };
+    let of_it = |name: &str| outline.member(name).is_some();
+    let is_state = of_it("agent") && of_it("workspace") && of_it("id");
+    let listed = outline.list("").is_some_and(|it| it.records().any(is_event));
+    is_state || listed || outline.entries().any(is_event)
+}
+
+// Exports of applications, and the sessions and logs of agents that are not read.
+
+static TABLE: &[Foreign] = &[
+    Foreign::new(
+        "a ChatGPT export",
+        &[
+            "document mapping:O create_time",
+            "document mapping:O current_node",
+            "document mapping:O title",
+        ],
+    ),
+    Foreign::new("a Claude.ai export", &["document chat_messages"]),
+    Foreign::new("a prompt of Google AI Studio", &["document chunkedPrompt"]),
+    Foreign::new(
+        "a chat of VS Code Copilot",
+        &["document requesterUsername", "document responderUsername requests"],
+    ),
+    Foreign::new("a Cursor composer", &["document composerId", "any bubbleId type"]),
+    Foreign::new(
+        "a chat of Open WebUI",
+        &[
+            "document chat/history",
+            "document history/messages models",
+            "document history/currentId",
+        ],
+    ),
+    Foreign::new(
+        "a conversation of LibreChat",
+        &["message isCreatedByUser sender", "message isCreatedByUser messageId"],
+    ),
+    Foreign::new(
+        "a thread of Zed",
+        &["message segments role", "document initial_project_snapshot", "message Agent:O @1"],
+    ),
+    Foreign::new("a chat of LM Studio", &["message versions currentlySelected"]),
+    Foreign::new("a session of Continue", &["message contextItems message"]),
+    Foreign::new(
+        "a Slack export",
+        &["message ts user type=message", "message ts client_msg_id", "message ts thread_ts"],
+    ),
+    Foreign::new(
+        "a Discord export",
+        &["document guild channel messages", "message author content channel_id"],
+    ),
+    Foreign::new("a Telegram export", &["message text_entities"]),
+    Foreign::new("a Messenger or Instagram export", &["message sender_name timestamp_ms"]),
+    Foreign::new(
+        "a tracker of Rasa",
+        &[
+            "document latest_message slots",
+            "document sender_id events/event",
+            "document sender_id latest_message",
+        ],
+    ),
+    Foreign::new(
+        "a Dialogflow response",
+        &[
+            "document queryResult/queryText",
+            "document queryResult/intent",
+            "document fulfillmentText",
+        ],
+    ),
+    Foreign::new("a conversation of Intercom", &["document conversation_parts"]),
+    Foreign::new(
+        "a page of Gmail's list of messages",
+        &["document resultSizeEstimate messages/threadId"],
+    ),
+    Foreign::new("a SendGrid mail", &["document personalizations from"]),
+    Foreign::new("a chat of SillyTavern", &["any is_user mes"]).spans(),
+    Foreign::new("a Jupyter notebook", &["document cells nbformat"]),
+    Foreign::new("an OpenAPI document", &["document openapi paths", "document swagger paths"]),
+    Foreign::new(
+        "a single message, not a conversation",
+        // One of Converse, whose blocks have no type, is read.
+        &[
+            "entry role content:T !messages !parts !type",
+            "entry role content/type !messages !parts !type",
+            "entry role content tool_calls !messages !parts !type",
+        ],
+    )
+    .way("put the messages of a conversation into one list, as `jq -s .` does"),
+];

@@ -12,10 +12,6 @@
 
 mod anthropic;
 mod api;
-mod bedrock;
-mod both;
-mod data;
-mod exchange;
 mod gemini;
 mod interactions;
 mod langchaingo;
@@ -42,14 +38,14 @@ use crate::outline::{Item, Record};
 pub(crate) static FORMATS: &[&dyn Codec] = &[
     &Wire::<openai::Openai>(PhantomData),
     &Wire::<anthropic::Anthropic>(PhantomData),
-    &Wire::<bedrock::Bedrock>(PhantomData),
+    &Wire::<anthropic::Bedrock>(PhantomData),
     &Wire::<gemini::Gemini>(PhantomData),
     // Before Responses, whose `input` it has too.
     &Wire::<interactions::Interactions>(PhantomData),
     &Wire::<responses::Responses>(PhantomData),
     &lists::AGENT,
     // Before turns, whose marks it has too.
-    &both::OTEL,
+    &session::OTEL,
     &turns::Turns,
     &lists::PLAIN,
     #[cfg(feature = "files")]
@@ -77,7 +73,7 @@ pub(crate) static FORMATS: &[&dyn Codec] = &[
     &sessions::AUTOGEN,
     &sessions::AGENT_FRAMEWORK,
     &sessions::SEMANTIC_KERNEL,
-    &both::SHAREGPT,
+    &session::SHAREGPT,
     &sessions::OPENAI_JSONL,
     &sessions::INSPECT,
     &sessions::QWEN_CODE,

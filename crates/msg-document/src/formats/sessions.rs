@@ -43,7 +43,7 @@ pub(super) static OPENHANDS: SessionFormat =
 pub(super) static SWE_AGENT: SessionFormat =
     session(Dialect::SweAgent, "A trajectory of SWE-agent", swe_agent);
 pub(super) static LANGCHAIN: SessionFormat =
-    session(Dialect::LangChain, "Messages of LangChain", super::data::langchain);
+    session(Dialect::LangChain, "Messages of LangChain", super::otel::langchain);
 pub(super) static PYDANTIC_AI: SessionFormat =
     session(Dialect::PydanticAi, "Messages of Pydantic AI", pydantic_ai);
 pub(super) static AGENTS_SDK: SessionFormat =
@@ -68,12 +68,12 @@ pub(super) static AGENT_FRAMEWORK: SessionFormat = marked(
 pub(super) static SEMANTIC_KERNEL: SessionFormat =
     marked(Dialect::SemanticKernel, "A chat history of Semantic Kernel");
 pub(super) static SHAREGPT: SessionFormat =
-    session(Dialect::ShareGpt, "A ShareGPT conversation", super::data::sharegpt);
+    session(Dialect::ShareGpt, "A ShareGPT conversation", super::otel::sharegpt);
 pub(super) static OPENAI_JSONL: SessionFormat =
     session(Dialect::OpenAiJsonl, "A fine-tuning line", |_| Likelihood::No);
 pub(super) static INSPECT: SessionFormat = session(Dialect::Inspect, "A log of Inspect", inspect);
 pub(super) static OTEL: SessionFormat =
-    lines(Dialect::Otel, "OpenTelemetry GenAI spans", super::data::otel);
+    lines(Dialect::Otel, "OpenTelemetry GenAI spans", super::otel::otel);
 
 pub(super) static QWEN_CODE: SessionFormat =
     lines(Dialect::QwenCode, "A session of Qwen Code", qwen_code);

@@ -20,21 +20,19 @@
 //! equal, `style` lays out what is new, `merge` walks. `carried` is another walk, over what is written before and after
 //! an edit; `splice` puts mended messages into their list where it is known which they are.
 
-mod align;
 mod carried;
 mod level;
-mod merge;
-mod same;
-mod steps;
-mod style;
 
-use msg_json::validate;
+use std::{borrow::Cow, collections::BTreeMap, ops::Range};
+
+use msg_json::{Writer, tokens, unescape, validate};
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::layout::level::Style;
+use crate::layout::level::{Entry, Level, is_container};
 
 pub(crate) use self::carried::carried;
-use self::merge::Merge;
-pub(crate) use self::steps::{Steps, joined_steps};
-use self::style::Style;
-pub(crate) use crate::layout::merge::{MessageList, Piece};
+pub(crate) use crate::layout::carried::{Steps, joined_steps};
 
 /// As `Format::keep_layout`, of texts that are known to be JSON: `source` has been read, and `written` is ours.
 pub(crate) fn keep_layout_of_json(source: &[u8], written: Vec<u8>) -> Vec<u8> {
@@ -78,4 +76,419 @@ pub fn pretty(json: &[u8]) -> Vec<u8> {
     Style::PRETTY.write(text, Some(""), &mut out);
     out.push(b'\n');
     out
+}
+
+// The walk over what was written and what it comes from, side by side.
+
+/// Deeper than this what was edited is laid out anew, so that the walk stays linear.
+const MAX_DEPTH: usize = 64;
+
+/// A document on its way into the layout of its source.
+struct Merge<'s> {
+    style: Style<'s>,
+    out: Vec<u8>,
+}
+
+/// Where a value is.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    /// How far its line is indented; nothing where new values stay on the line.
+    indent: Option<&'a str>,
+    depth: usize,
+}
+
+impl<'s> Merge<'s> {
+    fn new(style: Style<'s>, size: usize) -> Self {
+        Merge { style, out: Vec::with_capacity(size) }
+    }
+
+    fn push(&mut self, text: &str) {
+        self.out.extend_from_slice(text.as_bytes());
+    }
+
+    fn finish(self) -> Vec<u8> {
+        self.out
+    }
+
+    /// Writes the document `new`, which comes from `old`.
+    fn document(&mut self, old: &str, new: &str) {
+        self.value(Some(old), new, Place { indent: Some(""), depth: 0 });
+    }
+
+    fn value(&mut self, old: Option<&str>, new: &str, place: Place<'_>) {
+        match old {
+            Some(old) if same(old, new) => self.push(old),
+            Some(old) if old.as_bytes().first() == new.as_bytes().first() => {
+                match Level::of(old).zip(Level::of(new)) {
+                    Some((from, to)) if place.depth < MAX_DEPTH && !from.entries.is_empty() => {
+                        self.level(&from, &to, new, place.depth);
+                    }
+                    _ => self.style.write(new, place.indent, &mut self.out),
+                }
+            }
+            _ => self.style.write(new, place.indent, &mut self.out),
+        }
+    }
+
+    fn level(&mut self, from: &Level<'_>, to: &Level<'_>, new: &str, depth: usize) {
+        let (open, close) = (&new[..1], &new[new.len() - 1..]);
+        let sources = match open {
+            "{" => members(&from.entries, &to.entries),
+            _ => elements_align(&from.entries, &to.entries),
+        };
+        self.entries((from, to), &sources, (open, close), depth);
+    }
+
+    /// Writes a list whose elements come from these.
+    fn list(&mut self, from: &Level<'_>, to: &Level<'_>, sources: &Sources) {
+        self.entries((from, to), sources, ("[", "]"), 0);
+    }
+
+    fn entries(
+        &mut self,
+        (from, to): (&Level<'_>, &Level<'_>),
+        sources: &Sources,
+        (open, close): (&str, &str),
+        depth: usize,
+    ) {
+        self.push(open);
+        for (at, source) in sources.iter().enumerate() {
+            self.entry((from, to), at, *source, depth);
+            if at + 1 < sources.len() {
+                self.push(source.map_or("", |it| from.entries[it.at].tail));
+                self.push(",");
+            }
+        }
+        self.push(if to.entries.is_empty() { "" } else { from.close });
+        self.push(close);
+    }
+
+    fn entry(
+        &mut self,
+        (from, to): (&Level<'_>, &Level<'_>),
+        at: usize,
+        source: Option<Source>,
+        depth: usize,
+    ) {
+        let (new, old) = (&to.entries[at], source.map(|it| &from.entries[it.at]));
+        // The first entry often has another lead than those after a comma.
+        let own_lead = old.filter(|_| source.is_some_and(|it| (it.at == 0) == (at == 0)));
+        let lead = own_lead.map(|it| it.lead).or_else(|| from.lead(at == 0));
+        self.push(lead.unwrap_or(if at == 0 { "" } else { self.style.gap }));
+        if let Some(key) = &new.key {
+            let known = old.and_then(|it| it.key.as_ref());
+            self.push(known.map_or(key.source, |it| it.source));
+            self.push(known.map_or(self.style.colon, |it| it.colon));
+        }
+        match (old, source.map(|it| it.known)) {
+            (Some(old), Some(Known::Same)) => return self.push(old.value),
+            (_, Some(Known::LaidOut)) => return self.push(new.value),
+            _ => {}
+        }
+        // A new list among lists of one line each is one line too.
+        let stays_on_line = old.is_none() && is_container(new.value) && from.is_of_lines();
+        let indent = from.indent().filter(|_| !stays_on_line);
+        self.value(old.map(|it| it.value), new.value, Place { indent, depth: depth + 1 });
+    }
+}
+
+// Mended messages in the list that they were read from: all that was not mended stays in the source text and is
+// copied, so that nothing is written, compared or searched but what an edit names.
+//
+// ```text
+// {"model":"m","messages":[A, B, C]}        Kept 0 · Changed 1, /tool_call_id · New D · Kept 2
+// ─▶  {"model":"m","messages":[A, B', D, C]}
+// ```
+
+/// A list of messages in its document.
+pub(crate) struct MessageList<'s> {
+    source: &'s str,
+    /// The document without what is around it.
+    value: &'s str,
+    list: &'s str,
+    level: Level<'s>,
+}
+
+/// An element of a list that was mended.
+pub(crate) enum Piece<'s> {
+    /// The element of this index, as it was.
+    Kept(usize),
+    /// The element of this index, with other texts in it.
+    Changed(usize, String),
+    /// Another one, as JSON.
+    New(Cow<'s, str>),
+}
+
+impl<'s> MessageList<'s> {
+    /// The list that is at a place of a JSON document, blanks after it allowed. Linear in the list.
+    pub(crate) fn at(source: &'s str, place: Range<usize>) -> Option<Self> {
+        let value = source.trim_start_matches('\u{feff}').trim_ascii();
+        let list = source.get(place)?.trim_ascii();
+        let level = Level::of(list).filter(|_| list.starts_with('['))?;
+        Some(Self { source, value, list, level })
+    }
+
+    /// Whether it is the document, not a member of it.
+    pub(crate) fn is_document(&self) -> bool {
+        self.value.starts_with('[')
+    }
+
+    /// How many elements it has.
+    pub(crate) fn len(&self) -> usize {
+        self.level.entries.len()
+    }
+
+    /// The JSON of an element.
+    pub(crate) fn element(&self, at: usize) -> Option<&'s str> {
+        self.level.entries.get(at).map(|it| it.value)
+    }
+
+    /// An element with other texts at some places, each named by its JSON Pointer; nothing where one of them has no text
+    /// now. Linear in the element for each place.
+    pub(crate) fn changed(&self, at: usize, texts: &[(String, String)]) -> Option<String> {
+        let element = self.element(at)?;
+        let offset = |value: &str| value.as_ptr() as usize - element.as_ptr() as usize;
+        let place = |it: &'_ (String, String)| {
+            let value = value_at(element, &it.0).filter(|it| it.starts_with('"'))?;
+            Some((offset(value), value.len()))
+        };
+        let mut places: Vec<_> =
+            texts.iter().map(|it| Some((place(it)?, &*it.1))).collect::<Option<_>>()?;
+        places.sort_unstable();
+        let (mut out, mut end) = (Vec::with_capacity(element.len() + 64), 0);
+        for ((start, len), text) in places {
+            out.extend_from_slice(element.get(end..start)?.as_bytes());
+            Writer::new(&mut out).str(text);
+            end = start + len;
+        }
+        out.extend_from_slice(element.get(end..)?.as_bytes());
+        String::from_utf8(out).ok()
+    }
+
+    /// The document with these elements in the place of those that it has. Linear.
+    pub(crate) fn spliced(&self, pieces: &[Piece<'_>]) -> Vec<u8> {
+        let values = pieces.iter().map(|it| match it {
+            Piece::Kept(at) => self.element(*at).unwrap_or_default(),
+            Piece::Changed(_, text) => text,
+            Piece::New(text) => text,
+        });
+        let new = Level::of_values(values);
+        let mut sources: Vec<_> = pieces
+            .iter()
+            .map(|it| match it {
+                Piece::Kept(at) => Some(Source { at: *at, known: Known::Same }),
+                Piece::Changed(at, _) => Some(Source { at: *at, known: Known::LaidOut }),
+                Piece::New(_) => None,
+            })
+            .collect();
+        fill_gaps(&self.level.entries, &new.entries, &mut sources);
+        let start = self.list.as_ptr() as usize - self.source.as_ptr() as usize;
+        let mut merge =
+            Merge::new(Style::of(self.value), self.source.len() + self.source.len() / 8);
+        merge.push(&self.source[..start]);
+        merge.list(&self.level, &new, &sources);
+        merge.push(&self.source[start + self.list.len()..]);
+        merge.finish()
+    }
+}
+
+/// The value at a JSON Pointer.
+fn value_at<'t>(value: &'t str, pointer: &str) -> Option<&'t str> {
+    pointer.split('/').skip(1).try_fold(value, |value, step| {
+        let entries = Level::of(value)?.entries;
+        match value.starts_with('[') {
+            true => entries.get(step.parse::<usize>().ok()?).map(|it| it.value),
+            false => {
+                let is_it = |it: &Entry<'_>| it.key.as_ref().is_some_and(|it| it.text == step);
+                entries.into_iter().rfind(is_it).map(|it| it.value)
+            }
+        }
+    })
+}
+
+// Which entry of the source an entry of what was written comes from.
+//
+// ```text
+// source    a  b  c  d           equal at both ends: a, d
+// │   ╲     ╲          equal further on:   none
+// written   a  x  b' d           in between, in order, what is alike: b' comes from b; x is new
+// ```
+//
+// A wrong answer costs white space only: the walk writes the value of what was written, whatever it is
+// told to come from. Linear.
+
+/// Where an entry comes from.
+#[derive(Clone, Copy)]
+struct Source {
+    /// The index in the source.
+    at: usize,
+    known: Known,
+}
+
+/// What is known of an entry beside its source.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Known {
+    /// Both say the same.
+    Same,
+    /// It was made of the text of its source, whose layout it has.
+    LaidOut,
+    /// Nothing.
+    Nothing,
+}
+
+impl Source {
+    fn new(at: usize) -> Self {
+        Source { at, known: Known::Nothing }
+    }
+}
+
+/// The source of each entry.
+type Sources = Vec<Option<Source>>;
+
+/// The sources of members: those of the same name, the last where there are several.
+fn members(old: &[Entry<'_>], new: &[Entry<'_>]) -> Sources {
+    let name = |it: &Entry<'_>| it.key.as_ref().map(|it| it.text.clone().into_owned());
+    let places: BTreeMap<_, _> = old.iter().enumerate().map(|(at, it)| (name(it), at)).collect();
+    new.iter().map(|it| places.get(&name(it)).copied().map(Source::new)).collect()
+}
+
+/// The sources of elements.
+fn elements_align(old: &[Entry<'_>], new: &[Entry<'_>]) -> Sources {
+    let mut sources = vec![None; new.len()];
+    let (start, end) = equal_ends(old, new);
+    let same = |at| Some(Source { at, known: Known::Same });
+    for (at, source) in sources.iter_mut().enumerate().take(start) {
+        *source = same(at);
+    }
+    for back in 1..=end {
+        sources[new.len() - back] = same(old.len() - back);
+    }
+    // What is equal at the ends needs no fingerprint, which is most of what there is.
+    let middle = (start..old.len() - end, start..new.len() - end);
+    let new_marks: Vec<_> = middle.1.clone().map(|at| fingerprint(new[at].value)).collect();
+    let places = places(old, middle.0);
+    in_order(&places, &new_marks, &mut sources[middle.1.clone()]);
+    fill_gaps(old, new, &mut sources);
+    moved(old, &new_marks, &mut sources[middle.1]);
+    sources
+}
+
+/// How many elements are equal at the start, and how many of the others at the end.
+fn equal_ends(old: &[Entry<'_>], new: &[Entry<'_>]) -> (usize, usize) {
+    let equal = |(a, b): &(&Entry<'_>, &Entry<'_>)| same(a.value, b.value);
+    let start = old.iter().zip(new).take_while(equal).count();
+    let (old, new) = (&old[start..], &new[start..]);
+    let end = old.iter().rev().zip(new.iter().rev()).take_while(equal).count();
+    (start, end)
+}
+
+type Span = std::ops::Range<usize>;
+
+/// Elements of the source, by their fingerprints.
+type Places = BTreeMap<u64, Vec<usize>>;
+
+fn places(old: &[Entry<'_>], span: Span) -> Places {
+    let mut res = Places::new();
+    for at in span {
+        res.entry(fingerprint(old[at].value)).or_default().push(at);
+    }
+    res
+}
+
+/// Equal elements in the middle, each after the one before.
+fn in_order(places: &Places, marks: &[u64], sources: &mut [Option<Source>]) {
+    let mut next = 0;
+    for (source, mark) in sources.iter_mut().zip(marks) {
+        let Some(found) = places.get(mark) else { continue };
+        let behind = found.partition_point(|it| *it < next);
+        if let Some(place) = found.get(behind) {
+            *source = Some(Source::new(*place));
+            next = place + 1;
+        }
+    }
+}
+
+/// Elements that were edited: those between two that are known, in order.
+fn fill_gaps(old: &[Entry<'_>], new: &[Entry<'_>], sources: &mut Sources) {
+    let (mut at, mut next) = (0, 0);
+    while at < new.len() {
+        if let Some(known) = sources[at] {
+            (at, next) = (at + 1, known.at + 1);
+            continue;
+        }
+        let len = sources[at..].iter().take_while(|it| it.is_none()).count();
+        let end = sources.get(at + len).copied().flatten().map_or(old.len(), |it| it.at);
+        let gap = next..end.max(next);
+        pair(&old[gap.clone()], &new[at..at + len], gap.start, &mut sources[at..at + len]);
+        at += len;
+    }
+}
+
+/// Pairs what is in one gap: one by one where it is as many, else what is alike.
+fn pair(old: &[Entry<'_>], new: &[Entry<'_>], first: usize, sources: &mut [Option<Source>]) {
+    let mut rest = old.iter().enumerate();
+    for (source, entry) in sources.iter_mut().zip(new) {
+        let alike = |it: &(usize, &Entry<'_>)| old.len() == new.len() || is_alike(it.1, entry);
+        let mut ahead = rest.clone();
+        if let Some((at, _)) = ahead.find(alike) {
+            *source = Some(Source::new(first + at));
+            rest = ahead;
+        }
+    }
+}
+
+/// Whether an element may be the other, edited: what comes first in it, the role of a message as a rule,
+/// is the same.
+fn is_alike(old: &Entry<'_>, new: &Entry<'_>) -> bool {
+    let head = |it: &Entry<'_>| {
+        fingerprint(it.value.split_inclusive([',', '}', ']']).next().unwrap_or_default())
+    };
+    head(old) == head(new)
+}
+
+/// Elements that are elsewhere now.
+fn moved(old: &[Entry<'_>], marks: &[u64], sources: &mut [Option<Source>]) {
+    if sources.iter().all(Option::is_some) {
+        return;
+    }
+    let places = places(old, 0..old.len());
+    for (source, mark) in sources.iter_mut().zip(marks).filter(|it| it.0.is_none()) {
+        *source = places.get(mark).and_then(|it| it.first()).copied().map(Source::new);
+    }
+}
+
+// Which JSON values are the same, however they are spaced and their strings spelled.
+//
+// Numbers are compared as they are spelled, members in their order: both are part of a document here.
+
+/// Whether two values are the same. Linear.
+fn same(a: &str, b: &str) -> bool {
+    if a == b {
+        return true;
+    }
+    let mut others = tokens(b);
+    tokens(a).all(|it| others.next().is_some_and(|other| same_token(it, other)))
+        && others.next().is_none()
+}
+
+fn same_token(a: &str, b: &str) -> bool {
+    a == b || text(a).zip(text(b)).is_some_and(|(a, b)| a == b)
+}
+
+/// The text of a string. Half a surrogate pair has none: it is not the replacement character that is
+/// written for it.
+fn text(token: &str) -> Option<Cow<'_, str>> {
+    let inner = token.strip_prefix('"')?.strip_suffix('"')?;
+    let string = unescape(inner);
+    (!string.lone_surrogate).then_some(string.text)
+}
+
+/// A number that is equal for values that are the same, and hardly for others. Linear.
+fn fingerprint(value: &str) -> u64 {
+    let mut bytes = Vec::with_capacity(value.len());
+    for token in tokens(value) {
+        bytes.extend_from_slice(text(token).as_deref().unwrap_or(token).as_bytes());
+        bytes.push(0xff);
+    }
+    xxh3_64(&bytes)
 }

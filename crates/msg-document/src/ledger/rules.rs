@@ -9,7 +9,7 @@ use msg_codec::{DataUrl, standard_base64};
 use msg_core::Diagnostic;
 
 use super::Told;
-use super::leaves::{Frame, Leaf, walk};
+use crate::ledger::pairing::{Frame, Leaf, walk};
 
 /// Settings of a request, which each format says in its own words; the reader and the writer of its head account for them.
 const SETTINGS: &[&str] = &[

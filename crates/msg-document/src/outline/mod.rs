@@ -10,10 +10,9 @@
 //! Formats decide by it whether a document is theirs. Builds no values, judges no correctness, gives
 //! up where the bytes stop being JSON, and recurses nowhere. Linear; what it keeps is bounded.
 
-mod cursor;
 mod gather;
 
-use self::cursor::Cursor;
+use crate::outline::gather::Cursor;
 
 /// What the bytes of a document look like.
 #[derive(Debug)]

@@ -14,7 +14,6 @@
 mod mended;
 mod message;
 mod shape;
-mod spliced;
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -26,7 +25,7 @@ use msg_core::{Diagnostic, Message, Report};
 use msg_json::{JsonStr, Kind, Reader, unescape};
 
 use self::message::Conversation;
-use crate::answers::{Checked, Repaired};
+use crate::check::{Checked, Repaired};
 use crate::codec::{Around, Content, WriteOptions};
 use crate::document::Document;
 use crate::format::Format;
@@ -118,7 +117,7 @@ impl Skeleton {
     /// The repair of the document whose text this is; nothing where only the whole document tells.
     pub(crate) fn repair_text(mut self, json: &[u8], options: &RepairOptions) -> Option<Repaired> {
         self.can_mend(options)
-            .then(|| spliced::repair(&mut self.document, self.place, json, options))?
+            .then(|| mended::repair_spliced(&mut self.document, self.place, json, options))?
     }
 
     /// Whether no rule looks at more than there is: a placeholder is compared with texts.

@@ -7,16 +7,19 @@
 //! What the bytes mean is for the wire crates to say; nothing is fetched here.
 
 mod options;
-mod run;
 
-use msg_codec::{Family, Json};
+use msg_codec::{Assembled, Family, Json, StreamReader};
+use msg_core::{Code, Diagnostic, Report, StreamEvent};
+use msg_json::Writer;
+use msg_openai::{MessageForm, write_result};
 use serde::Deserialize;
+use serde_json::value::RawValue;
 
-use crate::line::{bad_line, decoded};
-use crate::refusal::Refusal;
+use crate::json::to_json;
+use crate::read_options::ReadOptions;
+use crate::refusal::{Refusal, bad_line, decoded};
 
 pub use self::options::{Provider, StreamForm, StreamOptions};
-pub use self::run::{StreamRow, StreamRun, Streamed, stream};
 
 // A line of `msg stream --jsonl`: a body in an envelope.
 
@@ -137,4 +140,217 @@ const fn foreign(name: &'static str, recognises: fn(Json<'_>) -> bool) -> Family
 
 fn is_one_of(event: Json<'_>, member: &str, words: &[&str]) -> bool {
     event.get(member).and_then(Json::text).is_some_and(|it| words.contains(&&*it))
+}
+
+// A stream on its way, and what it was assembled to.
+
+/// A stream that has been assembled.
+#[derive(Debug)]
+pub struct Streamed {
+    /// What it was assembled to.
+    pub assembled: Assembled,
+    events: Vec<StreamEvent<'static>>,
+    options: StreamOptions,
+}
+
+/// Assembles the body of a captured stream, or a JSON document of one.
+///
+/// Fails for a body beyond `max_bytes`; what is wrong with a stream is in the answer. Linear in the bytes.
+///
+/// ```
+/// use msg_document::{StreamOptions, stream};
+///
+/// let body = b"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"hello\"},\"finish_reason\":\"stop\"}]}\n\n";
+/// let streamed = stream(body, &StreamOptions::default())?;
+/// assert_eq!(streamed.assembled.choices[0].message.text(), "hello");
+/// # Ok::<(), msg_document::Refusal>(())
+/// ```
+pub fn stream(body: &[u8], options: &StreamOptions) -> Result<Streamed, Refusal> {
+    let read = ReadOptions::default();
+    let max_bytes = options.max_bytes.unwrap_or(read.max_bytes);
+    read.with_max_bytes(max_bytes).expect_size(body)?;
+    let mut run = StreamRun::new(options);
+    run.feed(body);
+    Ok(run.finish())
+}
+
+/// A stream on its way: bytes are fed as they come.
+///
+/// ```
+/// use msg_document::{StreamOptions, StreamRun};
+///
+/// let mut run = StreamRun::new(&StreamOptions::default());
+/// for piece in b"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"hello\"}}]}\n\n".chunks(7) {
+///     run.feed(piece);
+/// }
+/// assert!(!run.finish().assembled.complete);
+/// ```
+pub struct StreamRun {
+    reader: StreamReader,
+    options: StreamOptions,
+    events: Vec<StreamEvent<'static>>,
+    /// Bytes that may still be fed before the interruption.
+    left: usize,
+}
+
+impl std::fmt::Debug for StreamRun {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("StreamRun").field("options", &self.options).finish_non_exhaustive()
+    }
+}
+
+impl StreamRun {
+    /// Nothing has been fed yet.
+    pub fn new(options: &StreamOptions) -> Self {
+        let split_concatenated = options.split_concatenated;
+        let mut wire = msg_codec::StreamOptions { split_concatenated, ..Default::default() };
+        if let Some(limit) = options.max_event_bytes {
+            wire.limits.max_event_bytes = limit;
+        }
+        let reader = StreamReader::new(options.provider.families(), wire);
+        let left = options.interrupt_after.unwrap_or(usize::MAX);
+        StreamRun { reader, options: options.clone(), events: Vec::new(), left }
+    }
+
+    /// Takes the next bytes; false if no more are wanted.
+    pub fn feed(&mut self, bytes: &[u8]) -> bool {
+        let bytes = &bytes[..bytes.len().min(self.left)];
+        if self.options.interrupt_after.is_some() {
+            self.left -= bytes.len();
+        }
+        let size = if self.options.chunk == 0 { bytes.len().max(1) } else { self.options.chunk };
+        let (keep, events) = (self.options.events, &mut self.events);
+        for chunk in bytes.chunks(size) {
+            self.reader.feed(chunk, &mut |it| {
+                if keep {
+                    events.push(it.into_owned());
+                }
+            });
+        }
+        self.left > 0
+    }
+
+    /// The events since the last call, where the options want events; [`StreamRun::finish`] gives those that are
+    /// left.
+    pub fn take_events(&mut self) -> Vec<StreamEvent<'static>> {
+        std::mem::take(&mut self.events)
+    }
+
+    /// The stream has ended, or was cut off.
+    pub fn finish(mut self) -> Streamed {
+        let keep = self.options.events;
+        let mut sink = |it: StreamEvent<'_>| {
+            if keep {
+                self.events.push(it.into_owned());
+            }
+        };
+        let assembled = match self.options.interrupt_after {
+            Some(_) => self.reader.interrupt(&mut sink),
+            None => self.reader.finish(&mut sink),
+        };
+        tracing::debug!(
+            complete = assembled.complete,
+            choices = assembled.choices.len(),
+            findings = assembled.diagnostics.len(),
+            "stream assembled"
+        );
+        Streamed { assembled, events: self.events, options: self.options }
+    }
+}
+
+impl Streamed {
+    /// Whether the stream had no errors in it.
+    pub fn is_clean(&self) -> bool {
+        !self.assembled.diagnostics.iter().any(Diagnostic::is_error)
+    }
+
+    /// The line of `msg stream --jsonl`, without its end: the result, or the stream that another provider would
+    /// send and what it cannot hold.
+    pub fn to_json(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        let events = self.options.events.then_some(&self.events[..]);
+        match self.options.to {
+            StreamForm::OpenAi => {
+                write_result(&self.assembled, MessageForm::OpenAi, events, &mut out);
+            }
+            StreamForm::Native => {
+                write_result(&self.assembled, MessageForm::Native, events, &mut out);
+            }
+            StreamForm::Turns => write_result(&self.assembled, MessageForm::Turn, events, &mut out),
+            _ => self.write_as_line(&mut out),
+        }
+        out
+    }
+
+    /// Writes the stream that another provider would send, if that was asked for, and says what it cannot hold.
+    pub fn write_stream(&self, out: &mut Vec<u8>) -> Option<Report> {
+        let write = self.options.to.writer()?;
+        let made = self
+            .options
+            .to
+            .made_id()
+            .filter(|_| self.assembled.id.as_ref().is_none_or(String::is_empty));
+        let Some(id) = made else { return Some(write(&self.assembled, out)) };
+        let mut named = self.assembled.clone();
+        named.id = Some(id.to_owned());
+        let mut report = write(&named, out);
+        let text = format!("the stream has no id and is called {id}");
+        report.push(Diagnostic::info(Code::new("convert::id-synthesised"), text));
+        Some(report)
+    }
+
+    /// A stream on a line, in the form of the lines that are read.
+    fn write_as_line(&self, out: &mut Vec<u8>) {
+        let mut sse = Vec::new();
+        let lost = self.write_stream(&mut sse).unwrap_or_default();
+        let found = self.assembled.diagnostics.iter().chain(lost.iter());
+        Writer::new(out).object(|it| {
+            it.key("sse").str(&String::from_utf8_lossy(&sse));
+            it.key("diagnostics")
+                .array(found, |it, found| it.raw(&String::from_utf8_lossy(&to_json(found))));
+        });
+    }
+
+    /// The result as a row of a table.
+    ///
+    /// ```
+    /// use msg_document::{StreamOptions, stream};
+    ///
+    /// let streamed = stream(b"", &StreamOptions::default())?;
+    /// assert_eq!(streamed.row().complete, Some(false));
+    /// # Ok::<(), msg_document::Refusal>(())
+    /// ```
+    pub fn row(&self) -> StreamRow {
+        let json = self.to_json();
+        serde_json::from_slice(&json).unwrap_or_default()
+    }
+}
+
+/// The result of a stream as a row of a table (SC-10); what is an object in the JSON form is its text.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub struct StreamRow {
+    #[serde(deserialize_with = "raw")]
+    /// The message.
+    pub message: Option<String>,
+    /// Why it ended.
+    pub finish_reason: Option<String>,
+    /// What it cost, as the provider said it.
+    #[serde(deserialize_with = "raw")]
+    pub usage: Option<String>,
+    /// The model.
+    pub model: Option<String>,
+    /// The id of the response.
+    pub id: Option<String>,
+    /// Whether the end was seen.
+    pub complete: Option<bool>,
+    /// What was wrong with it.
+    pub errors: Vec<Diagnostic>,
+    /// What was odd about it.
+    pub warnings: Vec<Diagnostic>,
+}
+
+fn raw<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let raw = Option::<Box<RawValue>>::deserialize(deserializer)?;
+    Ok(raw.map(|it| it.get().to_owned()))
 }
