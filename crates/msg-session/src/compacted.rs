@@ -12,7 +12,7 @@ use msg_json::to_text;
 
 use crate::frame::read_lines;
 use crate::json::Object;
-use crate::write::{Signatures, WriteOptions, claude_code, codex, gemini_cli};
+use crate::write::{Signatures, WriteOptions, claude_code, codex, qwen_code};
 use crate::{Dialect, Error, RepairOptions, Session};
 
 /// What a compaction appends.
@@ -182,7 +182,7 @@ fn gemini_line(bytes: &[u8], compacted: &Compacted<'_>) -> String {
         .filter(|it| !matches!(it.role, Role::System | Role::Developer))
         .cloned()
         .collect();
-    let messages = gemini_cli::lines(&sent, &options);
+    let messages = qwen_code::lines(&sent, &options);
     let mut line = to_text(|it| {
         it.object(|it| {
             it.key("$set").object(|it| {

@@ -9,9 +9,10 @@
 
 use msg_core::{Origin as Source, Other, Part, RawJson, Role};
 
-use super::{Checked, Format, document};
+use super::{Checked, Format};
 use crate::Error;
 use crate::blob::Blob;
+use crate::dialects::otel;
 use crate::finding::{Finding, Place};
 use crate::options::RepairOptions;
 use crate::view::{Draft, Origin, View};
@@ -23,7 +24,7 @@ const START: &str = "# aider chat started at ";
 
 impl Format for Aider {
     fn view(&self, blobs: &[Blob], options: &RepairOptions) -> Result<View, Error> {
-        let (text, findings) = document::text(super::only(blobs));
+        let (text, findings) = otel::text(super::only(blobs));
         let chat = chat(&text, options.leaf.as_deref())?;
         let mut view = View { findings, ..View::default() };
         for run in runs(chat) {
@@ -33,7 +34,7 @@ impl Format for Aider {
     }
 
     fn check(&self, blobs: &[Blob], _: &RepairOptions) -> Result<Checked, Error> {
-        let (text, mut findings) = document::text(super::only(blobs));
+        let (text, mut findings) = otel::text(super::only(blobs));
         for (at, _) in fenced_user_lines(&text) {
             let message = "code that looks like a line of the user; it is read as one";
             let at = Place::line(u32::try_from(at + 1).unwrap_or(u32::MAX));

@@ -10,9 +10,10 @@ use std::collections::HashSet;
 
 use msg_core::{Content, Image, Part, Reasoning, Role, ToolCall, ToolResult, Usage};
 
-use super::{Checked, Format, document};
+use super::{Checked, Format};
 use crate::Error;
 use crate::blob::Blob;
+use crate::dialects::otel;
 use crate::finding::Finding;
 use crate::json::{Object, Value};
 use crate::options::RepairOptions;
@@ -24,7 +25,7 @@ pub(crate) struct Atif;
 
 impl Format for Atif {
     fn view(&self, blobs: &[Blob], options: &RepairOptions) -> Result<View, Error> {
-        let array = document::list(super::only(blobs), &["steps"]);
+        let array = otel::list(super::only(blobs), &["steps"]);
         let mut view = View { findings: array.findings.clone(), ..View::default() };
         let model = array
             .document()
@@ -39,7 +40,7 @@ impl Format for Atif {
     }
 
     fn check(&self, blobs: &[Blob], _: &RepairOptions) -> Result<Checked, Error> {
-        let array = document::list(super::only(blobs), &["steps"]);
+        let array = otel::list(super::only(blobs), &["steps"]);
         let mut findings = array.findings.clone();
         if !array.is_readable() {
             return Ok(Checked::unreadable(findings));

@@ -9,15 +9,15 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 
-use super::file::File;
 use super::{Checked, Format, list};
 use crate::Error;
 use crate::blob::Blob;
 use crate::branches::{Branch, BranchKind};
+use crate::dialects::list::File;
 use crate::finding::Finding;
 use crate::frame::{Array, read_array};
 use crate::json::Object;
-use crate::link::{Rules, Sender, Sent, limits};
+use crate::link::{Rules, Sender, Sent, results};
 use crate::options::RepairOptions;
 use crate::parts::anthropic;
 use crate::view::{View, maker, messages};
@@ -52,7 +52,7 @@ impl Format for Cline {
         let asked = (0..array.records.len()).rev();
         let provider = asked.into_iter().find_map(|at| model_info(&array, at, PROVIDER));
         let rules = Rules {
-            limits: limits::of(provider.as_deref()),
+            limits: results::of(provider.as_deref()),
             joins_answers: false,
             results_first: true,
             finds_late: true,

@@ -8,14 +8,14 @@
 
 use msg_json::Reader;
 
-use super::file::File;
 use super::{Checked, Format, LineRules, Mends, list};
 use crate::blob::Blob;
 use crate::branches::{Branch, BranchKind};
+use crate::dialects::list::File;
 use crate::finding::Finding;
 use crate::frame::{Array, Lines, read_array};
 use crate::json::Object;
-use crate::link::{Rules, Sender, Sent, limits};
+use crate::link::{Rules, Sender, Sent, results};
 use crate::options::RepairOptions;
 use crate::parts::goose as blocks;
 use crate::view::{View, maker, messages};
@@ -119,7 +119,7 @@ fn check(file: File<'_>, provider: Option<&str>, options: &RepairOptions) -> Res
         renamed: '_',
         all: options.all,
         has_marks: file.has_marks(),
-        limits: limits::of(provider),
+        limits: results::of(provider),
         placeholder: blocks::placeholder,
         media: blocks::media,
     };

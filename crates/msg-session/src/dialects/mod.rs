@@ -12,8 +12,6 @@ mod cline;
 mod codex;
 mod copilot_cli;
 mod data_set;
-mod document;
-mod file;
 mod flat;
 pub(crate) mod frameworks;
 mod gemini_cli;
@@ -26,7 +24,6 @@ mod openhands;
 mod otel;
 mod pairs;
 mod pi;
-mod plain_lines;
 mod qwen_code;
 mod swe_agent;
 
@@ -147,9 +144,9 @@ pub(crate) fn format(dialect: Dialect) -> &'static dyn Format {
         Dialect::ClaudeStream => &logs::ClaudeStream,
         Dialect::CodexExec => &logs::CodexExec,
         Dialect::Atif => &atif::Atif,
-        Dialect::Kimi => &plain_lines::KIMI,
-        Dialect::Droid => &plain_lines::DROID,
-        Dialect::Grok => &plain_lines::GROK,
+        Dialect::Kimi => &logs::KIMI,
+        Dialect::Droid => &logs::DROID,
+        Dialect::Grok => &logs::GROK,
     }
 }
 

@@ -7,14 +7,15 @@
 
 use msg_core::{File, Image, Message, Part, Role};
 
-use super::{Checked, Format, document};
-use crate::Error;
+use super::{Checked, Format};
 use crate::blob::Blob;
-use crate::frame::read_lines;
+use crate::finding::Finding;
+use crate::frame::{Array, clean, read_lines};
 use crate::json::{Object, Value};
 use crate::options::RepairOptions;
-use crate::parts::{self, openai};
+use crate::parts::openai;
 use crate::view::{Draft, Origin, View, maker};
+use crate::{Dialect, Error, parts};
 
 /// The dialect.
 pub(crate) struct Otel;
@@ -22,7 +23,7 @@ pub(crate) struct Otel;
 impl Format for Otel {
     fn view(&self, blobs: &[Blob], options: &RepairOptions) -> Result<View, Error> {
         super::leaf_is_not_chosen(options)?;
-        let (text, findings) = document::text(super::only(blobs));
+        let (text, findings) = text(super::only(blobs));
         let spans = spans(&text, options);
         let views = spans.iter().enumerate().map(|(at, it)| span(at, it));
         let longest = views.max_by_key(|it| it.messages.len());
@@ -31,8 +32,8 @@ impl Format for Otel {
 
     fn check(&self, blobs: &[Blob], options: &RepairOptions) -> Result<Checked, Error> {
         let bytes = super::only(blobs);
-        if Value::whole(&document::text(bytes).0, 0).is_some() {
-            return Ok(document::check_text(bytes));
+        if Value::whole(&text(bytes).0, 0).is_some() {
+            return Ok(check_text(bytes));
         }
         let lines = read_lines(bytes, options.max_record);
         let count = lines.records.len();
@@ -219,5 +220,55 @@ fn events(view: &mut View, at: usize, span: &Object<'_>) {
         }
         json.push_str("}]");
         openai::chat(&json).into_iter().for_each(|it| push(view, at, it));
+    }
+}
+
+// Sessions that are one JSON document and are read only: what can be said about their frame.
+
+/// The list of a document, itself or at the first of these paths where there is one.
+pub(super) fn list<'a>(bytes: &'a [u8], paths: &[&str]) -> Array<'a> {
+    crate::frame::read_at(bytes, paths)
+}
+
+/// The diagnosis of a document that has no list to mend.
+pub(super) fn check_text(bytes: &[u8]) -> Checked {
+    let mut findings: Vec<Finding> = Vec::new();
+    let text = clean(bytes, &mut findings);
+    if Value::whole(&text, 0).is_none() {
+        let at = crate::finding::Place::line(1);
+        let message = "the document is not JSON";
+        findings.push(Finding::error("session::not-readable", at, message));
+        return Checked::unreadable(findings);
+    }
+    Checked::of_text(&text, 1, 1, findings, Vec::new())
+}
+
+/// The object that a document is.
+pub(super) fn object<'a>(text: &'a str, dialect: Dialect) -> Result<Object<'a>, Error> {
+    Value::whole(text, 0).and_then(|it| it.object()).ok_or_else(|| {
+        let found = msg_json::validate(text);
+        let offset = found.as_ref().err().map_or(0, |it| it.offset);
+        let reason =
+            found.err().map_or_else(|| "no object".to_owned(), |it| it.problem.to_string());
+        Error::Unreadable { dialect, offset, reason }
+    })
+}
+
+/// The text of a document after the frame rules.
+pub(super) fn text(bytes: &[u8]) -> (std::borrow::Cow<'_, str>, Vec<Finding>) {
+    let mut findings = Vec::new();
+    let text = clean(bytes, &mut findings);
+    (text, findings)
+}
+
+/// The index that a leaf names, in a document of several conversations.
+pub(super) fn number(options: &RepairOptions, count: usize) -> Result<usize, Error> {
+    match &options.leaf {
+        Some(leaf) => {
+            let at = leaf.parse().ok().filter(|it: &usize| *it < count);
+            at.ok_or_else(|| Error::NoLeaf(leaf.clone()))
+        }
+        None if count > 1 => Err(Error::Several { count }),
+        None => Ok(0),
     }
 }

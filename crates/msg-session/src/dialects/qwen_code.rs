@@ -16,7 +16,7 @@ use crate::Error;
 use crate::excerpt::spelled;
 use crate::frame::Lines;
 use crate::json::{Object, Value, quoted};
-use crate::link::{BlockKind, Content, Plan, Rules, Sender, Sent, limits};
+use crate::link::{BlockKind, Content, Plan, Rules, Sender, Sent, results};
 use crate::options::RepairOptions;
 use crate::parts::{INTERRUPTED, gemini};
 use crate::surrogate;
@@ -190,7 +190,7 @@ fn rules(options: &RepairOptions, has_marks: bool) -> Rules {
         renamed: '_',
         all: options.all,
         has_marks,
-        limits: limits::of(None),
+        limits: results::of(None),
         placeholder,
         media: |_| Vec::new(),
     }

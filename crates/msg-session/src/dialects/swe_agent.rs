@@ -6,8 +6,9 @@
 
 use msg_core::{Content, Message, Part, Role, ToolResult};
 
-use super::{Checked, Format, document};
+use super::{Checked, Format};
 use crate::blob::Blob;
+use crate::dialects::otel;
 use crate::json::Object;
 use crate::options::RepairOptions;
 use crate::parts::{self, openai};
@@ -20,8 +21,8 @@ pub(crate) struct SweAgent;
 impl Format for SweAgent {
     fn view(&self, blobs: &[Blob], options: &RepairOptions) -> Result<View, Error> {
         super::leaf_is_not_chosen(options)?;
-        let (text, findings) = document::text(super::only(blobs));
-        let document = document::object(&text, Dialect::SweAgent)?;
+        let (text, findings) = otel::text(super::only(blobs));
+        let document = otel::object(&text, Dialect::SweAgent)?;
         let mut view = View { findings, ..View::default() };
         let history = document.list("history");
         for (at, value) in history.into_iter().enumerate() {
@@ -39,7 +40,7 @@ impl Format for SweAgent {
     }
 
     fn check(&self, blobs: &[Blob], _: &RepairOptions) -> Result<Checked, Error> {
-        Ok(document::check_text(super::only(blobs)))
+        Ok(otel::check_text(super::only(blobs)))
     }
 }
 

@@ -7,7 +7,7 @@ use msg_json::{Problem, Reader};
 
 use crate::edit::{Edit, apply};
 use crate::finding::{Finding, Place};
-use crate::frame::line::{clean, line_of};
+use crate::frame::{clean, line_of};
 use crate::json::{BLANKS, Object, Value};
 
 /// A document after the frame rules.

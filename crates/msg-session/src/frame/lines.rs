@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::line::{Fault, damage, join, save};
 use crate::edit::Edit;
 use crate::excerpt::{self, Elided};
 use crate::finding::{Finding, Place};
+use crate::frame::{Fault, damage, join, save};
 use crate::json::{BLANKS, Object, Value};
 
 /// A session of JSON lines after the frame rules: its whole text, or an excerpt of it.

@@ -10,11 +10,296 @@
 //! Here is nothing that knows what a record says.
 
 mod array;
-mod line;
 mod lines;
 
+use std::borrow::Cow;
+
+use crate::Blob;
+use crate::finding::{Finding, Place};
+use crate::json::{BLANKS, Object};
+
 pub(crate) use crate::excerpt::read_whole as read_lines;
-pub(crate) use crate::frame::line::{clean, clean_all_lines, clean_record};
 pub(crate) use array::{Array, read as read_array, read_at, read_others};
-pub(crate) use line::{RUN, Torn, TornRecord, is_a_record, join};
 pub(crate) use lines::{Lines, Record, byte_order_mark, clean_lines, save_lines, too_large};
+
+// One line that is not a JSON object in its present form: what can be saved of it (SE-21 to SE-26), and of
+// several that are one record (SE-142).
+
+/// What is left of a damaged line.
+struct Saved {
+    /// The whole objects that were found.
+    objects: Vec<String>,
+    /// What was done to find them.
+    fault: Option<Fault>,
+}
+
+/// A fault of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fault {
+    Nul,
+    Utf8,
+    Joined,
+    Merged,
+    NotAnObject,
+}
+
+/// What of a line is not text.
+fn damage(line: &[u8]) -> Vec<Fault> {
+    let has_nul = memchr::memchr(0, line).is_some();
+    let is_text = std::str::from_utf8(line).is_ok();
+    has_nul.then_some(Fault::Nul).into_iter().chain((!is_text).then_some(Fault::Utf8)).collect()
+}
+
+/// The text of a line without NUL bytes and sequences that are not UTF-8.
+fn text(line: &[u8]) -> Cow<'_, str> {
+    match memchr::memchr(0, line) {
+        None => String::from_utf8_lossy(line),
+        Some(_) => {
+            let bytes: Vec<u8> = line.iter().copied().filter(|it| *it != 0).collect();
+            Cow::Owned(String::from_utf8_lossy(&bytes).into_owned())
+        }
+    }
+}
+
+/// Looks at a line (without its line end). Linear: the search for an object in it is bounded by
+/// [`ATTEMPTS`] times its length.
+fn save(line: &[u8]) -> Saved {
+    let text = text(line);
+    let (objects, fault) = objects(&text);
+    Saved { objects, fault }
+}
+
+fn objects(text: &str) -> (Vec<String>, Option<Fault>) {
+    if text.trim_matches(BLANKS).is_empty() {
+        return (Vec::new(), None);
+    }
+    if Object::whole(text, 0).is_some() {
+        return (vec![text.to_owned()], None);
+    }
+    let several = split(text);
+    if several.len() > 1 {
+        return (several.into_iter().map(str::to_owned).collect(), Some(Fault::Joined));
+    }
+    match last_object(text) {
+        Some(object) => (vec![object.to_owned()], Some(Fault::Merged)),
+        None => (Vec::new(), Some(Fault::NotAnObject)),
+    }
+}
+
+/// Up to how many lines after its first one a record may go over (SE-142).
+pub(crate) const RUN: usize = 64;
+
+/// A record that control characters tear, as its lines come: where its texts and brackets end.
+#[derive(Debug, Default)]
+pub(crate) struct TornRecord {
+    depth: usize,
+    in_text: bool,
+    is_closed: bool,
+}
+
+/// How far a record is that control characters tear.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Torn {
+    /// More lines may belong to it.
+    Open,
+    /// It ends with the line.
+    Whole,
+    /// It is none.
+    No,
+}
+
+impl TornRecord {
+    /// Takes the next line. Linear.
+    pub(crate) fn push(&mut self, line: &[u8]) -> Torn {
+        let mut is_escaped = false;
+        for it in line {
+            match it {
+                _ if self.is_closed && !it.is_ascii_whitespace() => return Torn::No,
+                _ if is_escaped => is_escaped = false,
+                b'\\' if self.in_text => is_escaped = true,
+                b'"' if self.depth > 0 => self.in_text = !self.in_text,
+                _ if self.in_text => {}
+                b'{' | b'[' => self.depth += 1,
+                b'}' | b']' if self.depth > 0 => {
+                    self.depth -= 1;
+                    self.is_closed = self.depth == 0;
+                }
+                _ if self.depth == 0 && !it.is_ascii_whitespace() && *it != 0 => return Torn::No,
+                _ => {}
+            }
+        }
+        match (self.is_closed, self.depth) {
+            (true, _) => Torn::Whole,
+            (false, 0) => Torn::No,
+            _ => Torn::Open,
+        }
+    }
+}
+
+/// The one object that lines are once control characters in texts are escaped and line breaks between values are left
+/// out; none if they are none. Linear.
+pub(crate) fn join<'l>(lines: impl Iterator<Item = &'l [u8]>) -> Option<String> {
+    let mut res = String::new();
+    let (mut in_text, mut has_control) = (false, false);
+    for (n, line) in lines.enumerate() {
+        if n > 0 {
+            has_control = true;
+            res.push_str(if in_text { "\\n" } else { "" });
+        }
+        let mut is_escaped = false;
+        for it in text(line).chars() {
+            match it {
+                _ if is_escaped && it < ' ' => return None,
+                _ if is_escaped => is_escaped = false,
+                '\\' if in_text => is_escaped = true,
+                '"' => in_text = !in_text,
+                _ => {}
+            }
+            if in_text && it < ' ' {
+                has_control = true;
+                escape(it, &mut res);
+            } else {
+                res.push(it);
+            }
+        }
+        if is_escaped {
+            return None;
+        }
+    }
+    (has_control && Object::whole(&res, 0).is_some()).then_some(res)
+}
+
+fn escape(control: char, to: &mut String) {
+    match control {
+        '\n' => to.push_str("\\n"),
+        '\t' => to.push_str("\\t"),
+        '\r' => to.push_str("\\r"),
+        '\u{8}' => to.push_str("\\b"),
+        '\u{c}' => to.push_str("\\f"),
+        other => to.push_str(&format!("\\u{:04x}", u32::from(other))),
+    }
+}
+
+/// Whether a line is a record by itself, and no piece of one that is written over several, which are indented.
+pub(crate) fn is_a_record(line: &[u8]) -> bool {
+    line.starts_with(b"{") && Object::whole(&text(line), 0).is_some()
+}
+
+/// The objects that a line consists of, if it is nothing but whole objects (SE-23).
+fn split(text: &str) -> Vec<&str> {
+    let mut res = Vec::new();
+    let mut rest = text.trim_matches(BLANKS);
+    while !rest.is_empty() {
+        let Some((_, end)) = Object::begin(rest, 0) else { return Vec::new() };
+        res.push(&rest[..end]);
+        rest = rest[end..].trim_start_matches(BLANKS);
+    }
+    res
+}
+
+/// How often a line may be walked over in the search for an object at its end.
+const ATTEMPTS: usize = 8;
+
+/// The whole object after text that was cut off (SE-24): the longest one that ends the line.
+fn last_object(text: &str) -> Option<&str> {
+    let text = text.trim_end_matches(BLANKS);
+    let mut budget = text.len().saturating_mul(ATTEMPTS);
+    for at in memchr::memchr_iter(b'{', text.as_bytes()).filter(|it| *it > 0) {
+        if !text[at + 1..].trim_start_matches(BLANKS).starts_with('"') {
+            continue;
+        }
+        match walk(&text[at..]) {
+            Ok(object) if is_record(&object) => return Some(&text[at..]),
+            Ok(_) => {}
+            Err(walked) => budget = budget.checked_sub(walked)?,
+        }
+    }
+    None
+}
+
+/// The object that the text is, or how far it could be read.
+fn walk(text: &str) -> Result<Object<'_>, usize> {
+    match msg_json::validate(text) {
+        Ok(()) => Object::whole(text, 0).ok_or(text.len()),
+        Err(it) => Err(it.offset + 1),
+    }
+}
+
+fn is_record(object: &Object<'_>) -> bool {
+    const NAMES: [&str; 7] = ["type", "uuid", "timestamp", "role", "id", "$set", "messages"];
+    object.len() >= 2 && NAMES.iter().any(|it| object.has(it))
+}
+
+// The text of a document or of lines without what keeps it from being one: a byte order mark, NUL bytes,
+// sequences that are not UTF-8 (SE-20 to SE-22). Lines that are not JSON are `lines`' to mend.
+
+/// The text without a byte order mark, NUL bytes and sequences that are not UTF-8.
+pub(crate) fn clean<'a>(bytes: &'a [u8], findings: &mut Vec<Finding>) -> Cow<'a, str> {
+    let bytes = match bytes.strip_prefix(b"\xef\xbb\xbf") {
+        Some(rest) => {
+            findings.push(byte_order_mark());
+            rest
+        }
+        None => bytes,
+    };
+    without_damage(bytes, findings)
+}
+
+fn without_damage<'a>(bytes: &'a [u8], findings: &mut Vec<Finding>) -> Cow<'a, str> {
+    let bytes = without_nul(bytes, findings);
+    if let Err(it) = std::str::from_utf8(&bytes) {
+        let line = line_of(&bytes, it.valid_up_to());
+        let message = "it is not UTF-8";
+        let finding = Finding::error("session::invalid-utf8", Place::line(line), message);
+        findings.push(finding.mended("replace each bad sequence with U+FFFD", false));
+    }
+    match bytes {
+        Cow::Borrowed(it) => String::from_utf8_lossy(it),
+        Cow::Owned(it) => Cow::Owned(String::from_utf8_lossy(&it).into_owned()),
+    }
+}
+
+fn without_nul<'a>(bytes: &'a [u8], findings: &mut Vec<Finding>) -> Cow<'a, [u8]> {
+    let Some(first) = memchr::memchr(0, bytes) else { return Cow::Borrowed(bytes) };
+    let message = "it holds NUL bytes, as after a power loss";
+    let finding = Finding::error("session::nul-bytes", Place::line(line_of(bytes, first)), message);
+    findings.push(finding.mended("remove the NUL bytes", false));
+    Cow::Owned(bytes.iter().copied().filter(|it| *it != 0).collect())
+}
+
+pub(crate) fn line_of(bytes: &[u8], at: usize) -> u32 {
+    let count = memchr::memchr_iter(b'\n', bytes.get(..at).unwrap_or_default()).count();
+    u32::try_from(count + 1).unwrap_or(u32::MAX)
+}
+
+/// As [`clean`], of lines: each damaged line is a finding of its own.
+pub(crate) fn clean_all_lines<'a>(bytes: &'a [u8], findings: &mut Vec<Finding>) -> Cow<'a, str> {
+    let rest = bytes.strip_prefix(b"\xef\xbb\xbf");
+    findings.extend(rest.map(|_| byte_order_mark()));
+    let bytes = rest.unwrap_or(bytes);
+    if memchr::memchr(0, bytes).is_none()
+        && let Ok(text) = std::str::from_utf8(bytes)
+    {
+        return Cow::Borrowed(text);
+    }
+    let mut res = String::with_capacity(bytes.len());
+    for (at, line) in bytes.split_inclusive(|it| *it == b'\n').enumerate() {
+        let mut found = Vec::new();
+        res.push_str(&without_damage(line, &mut found));
+        let number = u32::try_from(at + 1).unwrap_or(u32::MAX);
+        findings.extend(found.into_iter().map(|it| Finding { at: Place::line(number), ..it }));
+    }
+    Cow::Owned(res)
+}
+
+/// The text of a file that is one record, and what was wrong with it; nothing is where no record can be
+/// saved.
+pub(crate) fn clean_record(blob: &Blob, place: Place) -> (Cow<'_, str>, Vec<Finding>) {
+    let mut findings = Vec::new();
+    let text = clean(&blob.bytes, &mut findings);
+    if !findings.is_empty() && Object::whole(&text, 0).is_none() {
+        findings.clear();
+    }
+    findings.iter_mut().for_each(|it| it.at = Place { line: it.at.line, ..place });
+    (text, findings)
+}

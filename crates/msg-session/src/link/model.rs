@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use super::limits::Limits;
-use super::media::Media;
 use crate::finding::Place;
 use crate::json::Value;
+use crate::link::Media;
+use crate::link::results::Limits;
 
 /// A record of the active path that is sent.
 #[derive(Debug, Clone)]

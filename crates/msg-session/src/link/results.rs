@@ -1,11 +1,14 @@
 //! Results that are not answer, or not where one belongs, and calls without one (SE-32 to SE-37).
 
-use std::collections::HashMap;
-use std::ops::Range;
+use std::{collections::HashMap, ops::Range, sync::LazyLock};
+
+use serde::Deserialize;
 
 use super::model::{Content, Sender};
 use super::plan::Plan;
 use crate::finding::Finding;
+use crate::json::Value;
+use crate::link::model::BlockKind;
 
 type Position = (usize, usize);
 
@@ -165,4 +168,80 @@ fn placeholder(plan: &mut Plan<'_>, call: &Call, id: &str) {
     let value = plan.sent[call.at.0].blocks()[call.at.1].value;
     let block = (plan.rules.placeholder)(&crate::json::quoted(id), value);
     plan.put_result(call.message, block);
+}
+
+// Tools that the provider's server runs itself (SE-141): call and result are in one answer, and one without the other
+// is refused.
+
+pub(super) fn check_server(plan: &mut Plan<'_>) {
+    for message in 0..plan.messages.len() {
+        if plan.sender(message) == Sender::User {
+            continue;
+        }
+        // The calls of the answer that have no result yet.
+        let mut open: HashMap<String, (usize, usize)> = HashMap::new();
+        let mut halves = Vec::new();
+        for sent in plan.messages[message].clone() {
+            for (block, it) in plan.sent[sent].blocks().iter().enumerate() {
+                match &it.kind {
+                    BlockKind::ServerCall(it) => {
+                        let id = id_of(*it);
+                        halves.extend(open.insert(id, (sent, block)));
+                    }
+                    BlockKind::ServerResult(it) => {
+                        let call = open.remove(&id_of(*it));
+                        halves.extend(call.is_none().then_some((sent, block)));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        halves.extend(open.into_values());
+        halves.sort_unstable();
+        for at in halves {
+            let is_call = matches!(plan.sent[at.0].blocks()[at.1].kind, BlockKind::ServerCall(_));
+            let message = match is_call {
+                true => "a call of a server's tool has no result in its answer",
+                false => "a result of a server's tool has no call in its answer",
+            };
+            plan.drop_block(at);
+            let place = plan.sent[at.0].place.with_block(at.1);
+            let finding = Finding::error("session::server-tool", place, message);
+            plan.findings.push(finding.mended("remove the block", plan.rules.all));
+        }
+    }
+}
+
+fn id_of(id: Option<Value<'_>>) -> String {
+    id.and_then(|it| it.text()).unwrap_or_default().into_owned()
+}
+
+// What providers take of images (SE-39): `limits.json`, where each number has its source.
+//
+// ```text
+// {"providers": ["anthropic"], "side": 8000, "base64": 5242880, "many": 20, "many_side": 2000, "sources": {…}}
+// ```
+
+/// What a provider takes; nothing where no limit is known.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub(crate) struct Limits {
+    /// Its names, as agents write them.
+    providers: Vec<String>,
+    /// Pixels a side.
+    pub(super) side: Option<u32>,
+    /// Bytes of base64.
+    pub(super) base64: Option<usize>,
+    /// How many images of a request are not yet many, and the pixels a side of many.
+    pub(super) many: Option<usize>,
+    pub(super) many_side: Option<u32>,
+}
+
+static ALL: LazyLock<Vec<Limits>> = LazyLock::new(|| {
+    serde_json::from_str(include_str!("limits.json")).expect("because a test reads it")
+});
+
+/// The limits of a provider; of one that is not named, or not known, those of the first, the strictest.
+pub(crate) fn of(provider: Option<&str>) -> &'static Limits {
+    let is_meant = |it: &&Limits| it.providers.iter().any(|it| Some(it.as_str()) == provider);
+    ALL.iter().find(is_meant).unwrap_or(&ALL[0])
 }

@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 
 use msg_core::{Message, Part, Report, Role, ToolResult};
-use msg_json::Writer;
+use msg_json::{Writer, to_text};
 
 use super::blocks::{data_url, parts_but_results, write_arguments};
 use crate::write::WriteOptions;
+use crate::write::blocks::write_block;
 
 pub(super) fn write(messages: &[Message], options: &WriteOptions, _: &mut Report) -> Vec<u8> {
     let time = crate::turns::milliseconds(&options.now);
@@ -136,4 +137,27 @@ fn block(it: &mut Writer<'_>, part: &Part) {
             it.key("text").str(part.as_text().unwrap_or_default());
         }
     });
+}
+
+// A task of Cline or Roo Code: one array of Anthropic messages.
+
+pub(super) fn write_cline(messages: &[Message], _: &WriteOptions, _: &mut Report) -> Vec<u8> {
+    // Results and the words of the user after them are one message.
+    let mut turns: Vec<(&str, Vec<&msg_core::Part>)> = Vec::new();
+    for message in messages {
+        let role = if message.role == Role::Assistant { "assistant" } else { "user" };
+        match turns.last_mut() {
+            Some(last) if last.0 == role && role == "user" => last.1.extend(&message.parts),
+            _ => turns.push((role, message.parts.iter().collect())),
+        }
+    }
+    let text = to_text(|it| {
+        it.array(turns, |it, (role, parts)| {
+            it.object(|it| {
+                it.key("role").str(role);
+                it.key("content").array(parts, write_block);
+            });
+        });
+    });
+    text.into_bytes()
 }

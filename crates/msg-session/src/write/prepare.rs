@@ -1,12 +1,16 @@
 //! What of a conversation goes along into another agent (SE-80): context and thoughts that are left out are
 //! reported.
 
+use std::{
+    borrow::Cow,
+    collections::{HashMap, VecDeque},
+};
+
 use msg_core::{Code, Diagnostic, Message, Part, Report, Role};
 
 use super::blocks::data_url;
-use crate::Dialect;
-use crate::context;
 use crate::write::{Context, Signatures, WriteOptions};
+use crate::{Blob, Dialect, RepairOptions, Session, context};
 
 /// The messages that are written.
 #[derive(Default)]
@@ -188,4 +192,173 @@ fn why_unwritten(dialect: Dialect, part: &Part) -> Option<&'static str> {
 
 fn lost(message: usize, part: usize, why: &'static str) -> Diagnostic {
     Diagnostic::warning(Code::new("convert::lost-part"), why).at_part(message, part)
+}
+
+// What a written session does not say any more (SE-80): it is read again, and each part that went in is
+// looked for in what came out. So no writer can lose something in silence.
+
+/// Reports what of the messages is not found in the session. Linear.
+pub(super) fn report(dialect: Dialect, prepared: &Prepared, bytes: &[u8], report: &mut Report) {
+    let session = Session::new(dialect, vec![Blob::new("", bytes)]);
+    let read = session.read(&RepairOptions::default()).map(|it| it.messages).unwrap_or_default();
+    let mut found = Found::of(dialect, &read);
+    for (message, places) in prepared.messages.iter().zip(&prepared.places) {
+        let mut check = Check { found: &mut found, report, message, last: None, texts: None };
+        for (part, place) in message.parts.iter().zip(places) {
+            check.part(part, *place);
+        }
+    }
+}
+
+/// What the session says, each thing with its places in it.
+struct Found {
+    dialect: Dialect,
+    places: HashMap<String, VecDeque<Place>>,
+}
+
+/// Where a part is in the session, and whether what its provider sealed is still with it.
+#[derive(Clone, Copy)]
+struct Place {
+    at: usize,
+    is_sealed: bool,
+}
+
+/// Whether a part has a seal that its provider checks.
+fn is_sealed(part: &Part) -> bool {
+    match part {
+        Part::Reasoning(it) => it.is_signed(),
+        Part::ToolCall(it) => it.signature.as_deref().is_some_and(|it| !it.is_empty()),
+        _ => false,
+    }
+}
+
+impl Found {
+    fn of(dialect: Dialect, messages: &[Message]) -> Self {
+        let mut res = Self { dialect, places: HashMap::new() };
+        let parts =
+            messages.iter().flat_map(|message| message.parts.iter().map(move |it| (message, it)));
+        for (at, (message, part)) in parts.enumerate() {
+            let key = res.key(message, part);
+            let place = Place { at, is_sealed: is_sealed(part) };
+            res.places.entry(key).or_default().push_back(place);
+        }
+        res
+    }
+
+    fn take(&mut self, message: &Message, part: &Part) -> Option<Place> {
+        let key = self.key(message, part);
+        self.take_key(&key)
+    }
+
+    fn take_key(&mut self, key: &str) -> Option<Place> {
+        self.places.get_mut(key)?.pop_front()
+    }
+
+    /// What a part says, as far as dialects can keep it.
+    fn key(&self, message: &Message, part: &Part) -> String {
+        match part {
+            Part::Text(it) => text_key(message, &it.text),
+            Part::Refusal(it) => text_key(message, &it.text),
+            Part::Reasoning(it) => format!("thought {}", it.display_text()),
+            Part::ToolCall(it) => {
+                let arguments = compact(it.arguments.text());
+                format!("call {} {} {arguments}", self.id(&it.id), it.name)
+            }
+            Part::ToolResult(it) => {
+                // Who says it is the tool, whichever message holds it.
+                let tool = Message::new(Role::Tool);
+                let texts: Vec<_> =
+                    it.content.parts().iter().map(|it| self.key(&tool, it)).collect();
+                format!("result {} {} {}", self.id(&it.call_id), it.is_error, texts.join(" "))
+            }
+            Part::Image(it) => format!("image {}", it.url.as_deref().unwrap_or_default()),
+            Part::File(it) => {
+                let data = it.data.as_deref().or(it.url.as_deref()).unwrap_or_default();
+                format!("file {}", data.rsplit(',').next().unwrap_or_default())
+            }
+            _ => "other".to_owned(),
+        }
+    }
+
+    /// ShareGPT has no ids: what belongs together is adjacent.
+    fn id<'i>(&self, id: &'i str) -> &'i str {
+        if self.dialect == Dialect::ShareGpt { "" } else { id }
+    }
+}
+
+fn text_key(message: &Message, text: &str) -> String {
+    let role = if message.role.is_system() { "system" } else { message.role.as_str() };
+    format!("{role} {text}")
+}
+
+/// Arguments without the white space that a writer may leave out.
+fn compact(json: &str) -> Cow<'_, str> {
+    match serde_json::from_str::<serde_json::Value>(json) {
+        Ok(value) => Cow::Owned(value.to_string()),
+        Err(_) => Cow::Borrowed(json),
+    }
+}
+
+struct Check<'c, 'm> {
+    found: &'c mut Found,
+    report: &'c mut Report,
+    message: &'m Message,
+    /// Where the part before it is.
+    last: Option<usize>,
+    /// Whether the texts of the message are there as one, once that was looked for.
+    texts: Option<bool>,
+}
+
+impl Check<'_, '_> {
+    fn part(&mut self, part: &Part, place: (usize, usize)) {
+        if let Some(Place { at, is_sealed: keeps_seal }) = self.found.take(self.message, part) {
+            if is_sealed(part) && !keeps_seal {
+                let text = "the signature of its provider is not kept there";
+                self.push("convert::lost-member", place, text);
+            }
+            if self.last.is_some_and(|last| at < last) {
+                self.push(
+                    "convert::order-lost",
+                    place,
+                    "it comes before a part that came before it",
+                );
+            }
+            self.last = Some(at);
+            return;
+        }
+        let is_text = matches!(part, Part::Text(_) | Part::Refusal(_));
+        if is_text && part.as_text().is_some_and(|it| it.trim().is_empty()) {
+            return;
+        }
+        if is_text && self.stands_as_one(place) {
+            return;
+        }
+        let (code, text) = match part {
+            Part::ToolResult(it) if it.content.parts().len() > 1 => (
+                "convert::merged-parts",
+                "the parts of the result become one text, without what is none",
+            ),
+            Part::ToolResult(_) => ("convert::lost-part", "the result has another content there"),
+            Part::ToolCall(_) => ("convert::lost-part", "the call has another form there"),
+            _ => ("convert::lost-part", "the format has no place for it"),
+        };
+        self.push(code, place, text);
+    }
+
+    /// Whether the texts of the message became one; said once.
+    fn stands_as_one(&mut self, place: (usize, usize)) -> bool {
+        if let Some(known) = self.texts {
+            return known;
+        }
+        let key = text_key(self.message, &self.message.text());
+        let found = self.found.take_key(&key).is_some();
+        if found {
+            self.push("convert::merged-parts", place, "the texts of the message become one");
+        }
+        *self.texts.insert(found)
+    }
+
+    fn push(&mut self, code: &'static str, place: (usize, usize), text: &'static str) {
+        self.report.push(Diagnostic::warning(Code::new(code), text).at_part(place.0, place.1));
+    }
 }

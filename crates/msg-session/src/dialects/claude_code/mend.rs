@@ -4,8 +4,8 @@
 use std::collections::{HashMap, HashSet};
 
 use super::node::{Kind, Nodes};
-use super::path::Path;
 use super::tree::Tree;
+use crate::dialects::claude_code::Path;
 use crate::edit::{Edit, set_member};
 use crate::excerpt::spelled;
 use crate::json::{Object, quoted};

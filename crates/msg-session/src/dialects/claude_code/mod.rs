@@ -10,24 +10,30 @@
 
 mod mend;
 mod node;
-mod path;
 mod tree;
-mod usage;
+
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, HashMap},
+};
+
+use mend::Mend;
+use msg_core::Usage;
+use node::Nodes;
 
 use super::{Format, LineRules, Mends};
-use crate::Error;
+use crate::dialects::claude_code::node::Kind;
+use crate::dialects::claude_code::tree::Tree;
 use crate::edit::{Edit, set_member};
 use crate::excerpt::spelled;
 use crate::finding::Finding;
 use crate::frame::Lines;
-use crate::link::{Plan, Rules, limits};
+use crate::link::{Content, Plan, Rules, Sender, Sent, results};
 use crate::options::RepairOptions;
 use crate::parts::anthropic;
-use crate::surrogate::{self, Halves};
+use crate::surrogate::Halves;
 use crate::view::{View, maker, messages};
-
-use mend::Mend;
-use node::Nodes;
+use crate::{Error, surrogate};
 
 /// The dialect.
 pub(crate) struct ClaudeCode;
@@ -52,7 +58,7 @@ impl LineRules for ClaudeCode {
         let nodes = Nodes::of(lines);
         let tree = tree::read(&nodes, options.all);
         let leaf = super::checked_leaf(options, tree.leaf(&nodes, options.leaf.as_deref()))?;
-        let path = path::read(&nodes, &tree, leaf);
+        let path = read(&nodes, &tree, leaf);
         let rules = Rules { has_marks: lines.has_marks(), ..rules(options) };
         let mut plan = crate::link::check(&path.sent, &rules);
         tree::check(&mut plan, options);
@@ -64,8 +70,8 @@ impl LineRules for ClaudeCode {
 fn view(nodes: &Nodes<'_>, options: &RepairOptions) -> Result<View, Error> {
     let mut tree = tree::read(nodes, false);
     let leaf = super::checked_leaf(options, tree.leaf(nodes, options.leaf.as_deref()))?;
-    let path = path::read(nodes, &tree, leaf);
-    let mut view = View { usage: usage::of(nodes), ..View::default() };
+    let path = read(nodes, &tree, leaf);
+    let mut view = View { usage: of(nodes), ..View::default() };
     messages(&mut view, &path.sent, true, anthropic::part);
     view.note_makers(|at| maker(nodes.message(at).and_then(|it| it.text("model")), None));
     view.branches = tree::of(nodes, &tree, &path.records);
@@ -84,7 +90,7 @@ fn rules(options: &RepairOptions) -> Rules {
         renamed: '-',
         all: options.all,
         has_marks: false,
-        limits: limits::of(None),
+        limits: results::of(None),
         placeholder: anthropic::placeholder,
         media: anthropic::media,
     }
@@ -93,7 +99,7 @@ fn rules(options: &RepairOptions) -> Rules {
 fn finish(
     nodes: &Nodes<'_>,
     tree: &tree::Tree<'_>,
-    path: &path::Path<'_>,
+    path: &Path<'_>,
     mut plan: Plan<'_>,
     options: &RepairOptions,
 ) -> Mends {
@@ -141,14 +147,14 @@ fn surrogates(nodes: &Nodes<'_>, record: usize) -> Halves {
     found.unwrap_or_default()
 }
 
-fn lost_reply(nodes: &Nodes<'_>, reply: &path::LostReply) -> Finding {
+fn lost_reply(nodes: &Nodes<'_>, reply: &LostReply) -> Finding {
     let message = "an answer that Claude Code does not send: a note of the program follows its question instead";
     let finding = Finding::error("session::lost-reply", nodes.lines.place(reply.first), message);
     finding.mended("link the note to the answer", false)
 }
 
 /// A last record without a time, and the edit that gives it that of a record before it.
-fn missing_time(nodes: &Nodes<'_>, path: &path::Path<'_>) -> Option<(Finding, Option<Edit>)> {
+fn missing_time(nodes: &Nodes<'_>, path: &Path<'_>) -> Option<(Finding, Option<Edit>)> {
     let leaf = *path.records.last()?;
     if nodes.time(leaf).is_some() {
         return None;
@@ -166,7 +172,7 @@ fn missing_time(nodes: &Nodes<'_>, path: &path::Path<'_>) -> Option<(Finding, Op
     })
 }
 
-fn split_results(nodes: &Nodes<'_>, path: &path::Path<'_>, chains: bool) -> Vec<Finding> {
+fn split_results(nodes: &Nodes<'_>, path: &Path<'_>, chains: bool) -> Vec<Finding> {
     let message = "result of a parallel call is beside the path of the session";
     path.gathered
         .iter()
@@ -176,4 +182,269 @@ fn split_results(nodes: &Nodes<'_>, path: &path::Path<'_>, chains: bool) -> Vec<
                 .mended("link it into the path", chains)
         })
         .collect()
+}
+
+// What of a Claude Code session is sent: the active path, what a compaction keeps, and the pieces of an answer and
+// the results of its calls that hang beside the path (SE-123 to SE-126).
+//
+// ```text
+// u8  assistant call 2
+// u9  assistant call 3          children of u8
+// u11 user result of 2          child of u8: beside the path, gathered after u9
+// u12 user result of 3          child of u9
+// ```
+
+/// The records that a resume sends.
+struct Path<'a> {
+    /// The records of the path itself, of any kind.
+    records: Vec<usize>,
+    /// What is sent, in order, the gathered records among them.
+    sent: Vec<Sent<'a>>,
+    /// Gathered results of calls on the path, each with the record of the path that it follows.
+    gathered: Vec<(usize, usize)>,
+    /// Answers that are not sent because the program's own note took their place (SE-128).
+    lost_replies: Vec<LostReply>,
+}
+
+/// An answer beside the path.
+struct LostReply {
+    /// Its first record and its last one.
+    first: usize,
+    last: usize,
+    /// The note that follows the record which it answers.
+    note: usize,
+}
+
+fn read<'a>(nodes: &'a Nodes<'_>, tree: &Tree<'_>, leaf: Option<usize>) -> Path<'a> {
+    let records = tree.path(leaf);
+    let order = node::with_kept(nodes, tree, &records);
+    let boundary = node::last_boundary(nodes, &records);
+    let beside = Beside::of(nodes, tree, &order, boundary.unwrap_or(0));
+    let mut gather = Gather { nodes, beside, sent: Vec::new(), gathered: Vec::new() };
+    gather.all(&order);
+    let Gather { beside, sent, gathered, .. } = gather;
+    let lost_replies = lost_replies(nodes, tree, &records, &beside);
+    Path { records, sent, gathered, lost_replies }
+}
+
+/// A record as what is sent of it; none of one that is not.
+fn message<'a>(nodes: &'a Nodes<'_>, at: usize) -> Option<Sent<'a>> {
+    let node = &nodes.list[at];
+    let sender = match node.kind {
+        Kind::User | Kind::Words => Sender::User,
+        Kind::Assistant if !node.is_api_error => Sender::Assistant,
+        _ => return None,
+    };
+    Some(Sent {
+        record: at,
+        place: nodes.lines.place(at),
+        sender,
+        answer: answer_id(nodes, at),
+        content: anthropic::content(nodes.content(at)),
+    })
+}
+
+/// The id of the answer that a record is a piece of.
+fn answer_id<'a>(nodes: &'a Nodes<'_>, at: usize) -> Option<Cow<'a, str>> {
+    let is_answer = nodes.list[at].kind == Kind::Assistant;
+    nodes.message(at).filter(|_| is_answer)?.text("id")
+}
+
+/// The messages beside the path.
+#[derive(Default)]
+struct Beside<'a> {
+    /// The pieces of each answer, in the order of the file.
+    answers: HashMap<Cow<'a, str>, Vec<usize>>,
+    /// The records with results of each call, in the order of the file.
+    results: HashMap<Cow<'a, str>, Vec<usize>>,
+    sent: HashMap<usize, Sent<'a>>,
+}
+
+impl<'a> Beside<'a> {
+    /// The messages beside the path `order`, from the record `first` on: what is before a compaction is not gathered.
+    fn of(nodes: &'a Nodes<'_>, tree: &Tree<'_>, order: &[usize], first: usize) -> Self {
+        let mut is_on_path = vec![false; nodes.list.len()];
+        order.iter().for_each(|it| is_on_path[*it] = true);
+        let mut res = Self::default();
+        for (at, node) in nodes.list.iter().enumerate().skip(first) {
+            let is_beside = node.is_message() && !node.is_sidechain && !is_on_path[at];
+            if !is_beside || tree.is_repeated[at] || nodes.uuid(at).is_none() {
+                continue;
+            }
+            let Some(sent) = message(nodes, at) else { continue };
+            match (sent.sender, &sent.answer) {
+                (Sender::Assistant, Some(id)) => {
+                    res.answers.entry(id.clone()).or_default().push(at);
+                }
+                (Sender::Assistant, None) => {}
+                (Sender::User, _) => {
+                    for (_, id) in sent.blocks().iter().filter_map(|it| it.result_id()) {
+                        res.results.entry(id).or_default().push(at);
+                    }
+                }
+            }
+            res.sent.insert(at, sent);
+        }
+        res
+    }
+}
+
+/// What is sent, as it is put together.
+struct Gather<'a, 'n> {
+    nodes: &'a Nodes<'n>,
+    beside: Beside<'a>,
+    sent: Vec<Sent<'a>>,
+    gathered: Vec<(usize, usize)>,
+}
+
+impl<'a> Gather<'a, '_> {
+    /// Takes the records of the path in order. Linear: each answer takes its own records at once.
+    fn all(&mut self, order: &[usize]) {
+        let mut next = 0;
+        while let Some(at) = order.get(next).copied() {
+            match answer_id(self.nodes, at) {
+                Some(id) => next += self.answer(&id, &order[next..]),
+                None => {
+                    self.sent.extend(message(self.nodes, at));
+                    next += 1;
+                }
+            }
+        }
+    }
+
+    /// Takes an answer, whose first record is first, with the results that follow it; gives how many records of
+    /// the path these are. Only a record of the user without a result, or another answer, ends it.
+    fn answer(&mut self, id: &str, order: &[usize]) -> usize {
+        let nodes = self.nodes;
+        let (mut answer, mut between) = (Vec::new(), Vec::new());
+        let mut len = 0;
+        for at in order.iter().copied() {
+            match nodes.list[at].kind {
+                Kind::Assistant if answer_id(nodes, at).is_some_and(|it| it == id) => {
+                    answer.push(at);
+                }
+                Kind::Assistant => break,
+                Kind::User => match message(nodes, at).filter(has_result) {
+                    Some(it) => between.push((at, Some(it))),
+                    None => break,
+                },
+                _ => between.push((at, message(nodes, at))),
+            }
+            len += 1;
+        }
+        let last_on_path = answer.last().copied().unwrap_or_default();
+        let on_path = answer.len();
+        answer.extend(self.beside.answers.remove(id).unwrap_or_default());
+        let first = answer.iter().copied().min().unwrap_or_default();
+        let mut pieces = Vec::with_capacity(answer.len());
+        for at in answer {
+            pieces.extend(self.beside.sent.remove(&at).or_else(|| message(nodes, at)));
+        }
+        let extra = self.results_beside(&pieces, &between, first);
+        for it in &extra {
+            let calls = pieces.iter().take(on_path).flat_map(|it| it.blocks());
+            let calls: Vec<_> = calls.filter_map(|it| it.call_id()).map(|it| it.1).collect();
+            let results = it.blocks().iter().filter_map(|it| it.result_id());
+            if results.into_iter().all(|it| calls.contains(&it.1)) {
+                self.gathered.push((it.record, last_on_path));
+            }
+        }
+        if !extra.is_empty() {
+            between.extend(extra.into_iter().map(|it| (it.record, Some(it))));
+            between.sort_by_key(|it| it.0);
+        }
+        self.sent.extend(pieces);
+        self.sent.extend(between.into_iter().filter_map(|it| it.1));
+        len
+    }
+
+    /// The records beside the path that answer calls of an answer which have no result yet.
+    fn results_beside(
+        &mut self,
+        pieces: &[Sent<'a>],
+        between: &[(usize, Option<Sent<'a>>)],
+        first: usize,
+    ) -> Vec<Sent<'a>> {
+        let results = between.iter().filter_map(|it| it.1.as_ref()).flat_map(|it| it.blocks());
+        let mut answered: std::collections::HashSet<_> =
+            results.filter_map(|it| it.result_id()).map(|it| it.1).collect();
+        let mut found = Vec::new();
+        for (_, id) in pieces.iter().flat_map(|it| it.blocks()).filter_map(|it| it.call_id()) {
+            if answered.contains(&id) {
+                continue;
+            }
+            let records = self.beside.results.get(&id).into_iter().flatten();
+            let sent = &self.beside.sent;
+            let Some(at) = records.copied().find(|it| *it > first && sent.contains_key(it)) else {
+                continue;
+            };
+            if let Some(it) = self.beside.sent.remove(&at) {
+                answered.extend(it.blocks().iter().filter_map(|it| it.result_id()).map(|it| it.1));
+                found.push(it);
+            }
+        }
+        found
+    }
+}
+
+fn has_result(it: &Sent<'_>) -> bool {
+    matches!(it.content, Content::Blocks(..)) && it.blocks().iter().any(|it| it.is_result())
+}
+
+/// The answers beside the path whose place a note of the program took, which follows the same record.
+fn lost_replies(
+    nodes: &Nodes<'_>,
+    tree: &Tree<'_>,
+    records: &[usize],
+    beside: &Beside<'_>,
+) -> Vec<LostReply> {
+    let notes: HashMap<usize, usize> = records
+        .windows(2)
+        .filter(|it| nodes.list[it[1]].kind == Kind::Note)
+        .map(|it| (it[0], it[1]))
+        .collect();
+    let mut replies: Vec<usize> = beside.sent.values().map(|it| it.record).collect();
+    replies.retain(|it| nodes.list[*it].kind == Kind::Assistant);
+    replies.sort_unstable();
+    let mut res: Vec<LostReply> = Vec::new();
+    for first in replies {
+        let parent = tree.parents[first].map(|it| it as usize);
+        let Some(note) = parent.and_then(|it| notes.get(&it).copied()) else { continue };
+        let answer = beside.sent.get(&first).and_then(|it| it.answer.as_ref());
+        let last = answer.and_then(|it| beside.answers.get(it)?.last().copied()).unwrap_or(first);
+        let reply = LostReply { first, last, note };
+        match res.iter_mut().find(|it| it.note == note) {
+            // A later attempt took the place of the earlier one.
+            Some(it) if it.last != last => *it = reply,
+            Some(_) => {}
+            None => res.push(reply),
+        }
+    }
+    res
+}
+
+// What the responses of a Claude Code session cost: each counted once (SE-40). A response is there
+// as several records, and the largest count of output is the true one.
+
+fn of(nodes: &Nodes<'_>) -> Usage {
+    let mut responses: BTreeMap<(String, String), Usage> = BTreeMap::new();
+    for (at, node) in nodes.list.iter().enumerate() {
+        if node.kind != Kind::Assistant || node.is_api_error {
+            continue;
+        }
+        let Some((key, usage)) = response(nodes, at) else { continue };
+        let known = responses.entry(key).or_default();
+        if usage.output >= known.output {
+            *known = usage;
+        }
+    }
+    responses.into_values().fold(Usage::default(), super::add_usage)
+}
+
+fn response(nodes: &Nodes<'_>, at: usize) -> Option<((String, String), Usage)> {
+    let message = nodes.message(at)?;
+    let usage = Usage::from_raw(message.get("usage")?.raw_json());
+    let id = message.text("id").map(Into::into).unwrap_or_else(|| format!("record {at}"));
+    let request = nodes.lines.object(at)?.text("requestId").map(Into::into).unwrap_or_default();
+    Some(((id, request), usage))
 }

@@ -1,6 +1,6 @@
 //! What is kept of each record of a Claude Code session: places in its line, not texts.
 
-use super::path::Path;
+use crate::dialects::claude_code::Path;
 use crate::dialects::claude_code::tree::Tree;
 use crate::edit::{Edit, drop_elements};
 use crate::finding::Finding;

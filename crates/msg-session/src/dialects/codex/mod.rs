@@ -8,22 +8,23 @@
 //! {"timestamp":"…","type":"compacted","payload":{"message":"…","replacement_history":[…]}}
 //! ```
 
-mod header;
 mod mend;
-mod path;
 mod rules;
-mod usage;
-mod view;
+
+use std::borrow::Cow;
+
+use msg_core::{Provenance, Usage};
 
 use super::{Format, LineRules, Mends};
-use crate::Error;
+use crate::branches::{Branch, BranchKind};
+use crate::excerpt::Mark;
+use crate::finding::Place;
 use crate::frame::Lines;
-use crate::json::Object;
+use crate::json::{Object, Value};
 use crate::options::RepairOptions;
-use crate::surrogate;
-use crate::view::View;
-
-use path::Path;
+use crate::parts::items::Items;
+use crate::view::{Origin, View, maker};
+use crate::{Error, context, surrogate};
 
 /// The dialect.
 pub(crate) struct Codex;
@@ -37,9 +38,9 @@ impl Format for Codex {
 impl LineRules for Codex {
     fn view_lines(&self, lines: &Lines<'_>, options: &RepairOptions) -> Result<View, Error> {
         let path = Path::of(lines, options)?;
-        let mut view = view::of(&path);
+        let mut view = of_view(&path);
         view.branches = path.branches;
-        view.usage = usage::of(lines);
+        view.usage = of(lines);
         view.findings.clone_from(&lines.findings);
         Ok(view)
     }
@@ -58,7 +59,7 @@ impl LineRules for Codex {
         }
         findings.extend(path.unknown.iter().map(|it| super::unknown_record(lines.place(*it))));
         let mut edits = Vec::new();
-        let header = header::check(lines, name, &mut findings, &mut edits);
+        let header = mend::check_header(lines, name, &mut findings, &mut edits);
         let mut plan = rules::check(&path, options);
         findings.append(&mut plan.findings);
         edits.append(&mut plan.edits);
@@ -81,4 +82,316 @@ fn envelope<'a>(record: &Object<'a>) -> Option<(String, Object<'a>)> {
 /// As [`envelope`], of a line.
 fn envelope_of<'a>(lines: &'a Lines<'_>, record: usize) -> Option<(String, Object<'a>)> {
     envelope(&lines.object(record)?)
+}
+
+// What of a Codex session is sent (SE-51): its items in order, compactions and steps back applied.
+
+/// The active path.
+#[derive(Default)]
+struct Path<'a> {
+    items: Vec<Item<'a>>,
+    /// Records of no known kind.
+    unknown: Vec<usize>,
+    /// The models that were asked, each with the record from which on.
+    models: Vec<(usize, String)>,
+    provider: Option<String>,
+    /// What left the path.
+    branches: Vec<Branch>,
+    has_header: bool,
+    /// Whether the records are items without an envelope.
+    is_bare: bool,
+}
+
+impl<'a> Path<'a> {
+    /// The path, up to the leaf.
+    fn of(lines: &'a Lines<'_>, options: &RepairOptions) -> Result<Self, Error> {
+        let mut res = Self::default();
+        for at in 0..crate::dialects::records_to_leaf(options, lines.records.len())? {
+            let Some(object) = lines.object(at) else { continue };
+            match envelope(&object) {
+                Some((kind, payload)) => res.record(lines, at, &kind, &object, &payload),
+                None => res.without_envelope(lines, at, &object),
+            }
+        }
+        Ok(res)
+    }
+
+    fn record(
+        &mut self,
+        lines: &'a Lines<'_>,
+        at: usize,
+        kind: &str,
+        record: &Object<'a>,
+        payload: &Object<'a>,
+    ) {
+        match kind {
+            "response_item" => {
+                let value = record.get("payload");
+                let item = value.and_then(|it| Item::new((at, None), lines.place(at), it));
+                self.items.extend(item.filter(Item::is_sent));
+            }
+            "session_meta" => {
+                self.provider = payload.text("model_provider").map(Into::into);
+                // What is before a header is not sent; one that is not the first line must move there.
+                let is_again = std::mem::replace(&mut self.has_header, true);
+                if !is_again {
+                    return;
+                }
+                let gone = std::mem::take(&mut self.items).len();
+                self.branches.extend(Branch::before(at, BranchKind::Abandoned, gone));
+            }
+            "turn_context" => {
+                self.models.extend(payload.text("model").map(|it| (at, it.into_owned())));
+            }
+            "compacted" => self.compacted(lines, at, payload),
+            "event_msg" if payload.text("type").is_some_and(|it| it == "thread_rolled_back") => {
+                let turns = payload.get("num_turns").and_then(|it| it.number()).unwrap_or(0);
+                self.roll_back(at, turns);
+            }
+            _ => {}
+        }
+    }
+
+    /// Who made what is in a record.
+    fn maker(&self, record: usize) -> Provenance {
+        let before = self.models.partition_point(|it| it.0 <= record);
+        let model = before.checked_sub(1).map(|it| self.models[it].1.as_str().into());
+        maker(model, self.provider.as_deref().map(Into::into))
+    }
+
+    /// A replacement takes the place of all before it; without one the user's messages stay.
+    fn compacted(&mut self, lines: &'a Lines<'_>, at: usize, payload: &Object<'a>) {
+        if let Some(list) = payload.get("replacement_history").and_then(|it| it.array()) {
+            self.branches.extend(Branch::before(at, BranchKind::Compacted, self.items.len()));
+            let place = lines.place(at);
+            let items = list.into_iter().enumerate();
+            self.items =
+                items.filter_map(|(block, it)| Item::new((at, Some(block)), place, it)).collect();
+            return;
+        }
+        let before = self.items.len();
+        self.items.retain(Item::is_a_turn);
+        let gone = before - self.items.len();
+        self.branches.extend(Branch::before(at, BranchKind::Compacted, gone));
+        self.items.extend(Item::summary(at, lines.place(at), payload));
+    }
+
+    /// Drops the last turns, counted by the user's messages.
+    fn roll_back(&mut self, at: usize, turns: u64) {
+        let before = self.items.len();
+        let mut left = turns;
+        while left > 0 {
+            let last = self.items.iter().rposition(|it| it.is_a_turn());
+            self.items.truncate(last.unwrap_or(0));
+            if last.is_none() {
+                break;
+            }
+            left -= 1;
+        }
+        let gone = before - self.items.len();
+        self.branches.extend(Branch::before(at, BranchKind::Abandoned, gone));
+    }
+
+    /// Older files: the items themselves, after a header.
+    fn without_envelope(&mut self, lines: &'a Lines<'_>, at: usize, object: &Object<'a>) {
+        if object.has("payload") || !object.has("type") {
+            let is_header = object.has("id") && object.has("timestamp");
+            self.unknown.extend((!is_header).then_some(at));
+            return;
+        }
+        let value = lines.value(at);
+        self.items.extend(value.and_then(|it| Item::new((at, None), lines.place(at), it)));
+        self.is_bare = true;
+    }
+}
+
+// Responses items, as far as the rules of a Codex session need them (SE-52, SE-53).
+
+/// An item of the active path.
+struct Item<'a> {
+    record: usize,
+    /// Index in the replacement history that it is in.
+    block: Option<usize>,
+    place: Place,
+    value: Value<'a>,
+    object: Object<'a>,
+    kind: Kind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    UserMessage,
+    /// What the user says is nothing but context that Codex put there.
+    Context,
+    /// The summary of a compaction, which is sent as the user's.
+    Summary,
+    AssistantMessage,
+    Message,
+    Call(Family),
+    /// A call that the server answers itself.
+    ServerCall,
+    Output(Family),
+    Reasoning,
+    Compaction,
+    Other,
+}
+
+/// Which outputs answer which calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+enum Family {
+    Function,
+    Custom,
+    ToolSearch,
+}
+
+impl Family {
+    /// The type of the output.
+    fn output(self) -> &'static str {
+        match self {
+            Family::Function => "function_call_output",
+            Family::Custom => "custom_tool_call_output",
+            Family::ToolSearch => "tool_search_output",
+        }
+    }
+}
+
+impl<'a> Item<'a> {
+    fn new(
+        (record, block): (usize, Option<usize>),
+        place: Place,
+        value: Value<'a>,
+    ) -> Option<Self> {
+        let object = value.object()?;
+        let kind = kind(&object);
+        let place = block.map_or(place, |it| place.with_block(it));
+        Some(Self { record, block, place, value, kind, object })
+    }
+
+    /// The summary of the compaction `payload`, in the record `record`.
+    fn summary(record: usize, place: Place, payload: &Object<'a>) -> Option<Self> {
+        let value = payload.get("message")?;
+        let object = payload.clone();
+        Some(Self { record, block: None, place, value, object, kind: Kind::Summary })
+    }
+
+    /// The id that joins call and output, not empty.
+    fn call_id(&self) -> Option<(Value<'a>, Cow<'a, str>)> {
+        let id = self.object.get("call_id")?;
+        id.text().filter(|it| !it.is_empty()).map(|it| (id, it))
+    }
+
+    /// Whether Codex sends it at all.
+    fn is_sent(&self) -> bool {
+        self.object.text("type").is_none_or(|it| it != "ghost_snapshot")
+    }
+
+    /// Whether a turn of the user begins with it.
+    fn is_a_turn(&self) -> bool {
+        matches!(self.kind, Kind::UserMessage | Kind::Summary)
+    }
+
+    /// Whether it holds what only the account that got it can decrypt.
+    fn is_encrypted(&self) -> bool {
+        matches!(self.kind, Kind::Reasoning | Kind::Compaction)
+            && self.object.text("encrypted_content").is_some_and(|it| !it.is_empty())
+    }
+}
+
+/// Whether all texts of a message are context.
+fn is_context(message: &Object<'_>) -> bool {
+    let is_context = |it: Value<'_>| match Mark::read(it.source) {
+        Some(mark) => mark.is_context,
+        None => it.text().is_some_and(|it| context::is_context(&it)),
+    };
+    let texts = message.list("content");
+    !texts.is_empty() && texts.into_iter().all(|it| it.get("text").is_some_and(is_context))
+}
+
+fn kind(item: &Object<'_>) -> Kind {
+    let Some(kind) = item.text("type") else { return Kind::Other };
+    match &*kind {
+        "message" => match item.text("role").as_deref() {
+            Some("user") if is_context(item) => Kind::Context,
+            Some("user") => Kind::UserMessage,
+            Some("assistant") => Kind::AssistantMessage,
+            _ => Kind::Message,
+        },
+        "function_call" | "local_shell_call" => Kind::Call(Family::Function),
+        "custom_tool_call" => Kind::Call(Family::Custom),
+        "tool_search_call" if item.text("execution").is_some_and(|it| it == "server") => {
+            Kind::ServerCall
+        }
+        "tool_search_call" => Kind::Call(Family::ToolSearch),
+        "function_call_output" => Kind::Output(Family::Function),
+        "custom_tool_call_output" => Kind::Output(Family::Custom),
+        "tool_search_output" if item.text("execution").is_some_and(|it| it == "server") => {
+            Kind::Other
+        }
+        "tool_search_output" => Kind::Output(Family::ToolSearch),
+        "reasoning" => Kind::Reasoning,
+        "compaction" | "context_compaction" => Kind::Compaction,
+        other if other.ends_with("_call") => Kind::ServerCall,
+        _ => Kind::Other,
+    }
+}
+
+// What a Codex session cost (SE-40): its counts are totals, so the last one counts. A forked session
+// repeats the counts of its origin after that one's header.
+
+fn of(lines: &Lines<'_>) -> Usage {
+    let mut thread = None;
+    let mut last = None;
+    for at in 0..lines.records.len() {
+        let Some((kind, payload)) = envelope_of(lines, at) else { continue };
+        match &*kind {
+            "session_meta" => {
+                let id = payload.text("id").map(|it| it.into_owned());
+                if thread.is_some() && thread != id && last.is_some() {
+                    break;
+                }
+                thread = thread.or(id);
+            }
+            "event_msg" if payload.text("type").is_some_and(|it| it == "token_count") => {
+                let info = payload.get("info").and_then(|it| it.get("total_token_usage"));
+                last = info.and_then(|it| it.object()).or(last);
+            }
+            _ => {}
+        }
+    }
+    let number = |name: &str| last.as_ref().and_then(|it| it.get(name)?.number());
+    Usage {
+        input: number("input_tokens"),
+        output: number("output_tokens"),
+        total: number("total_tokens"),
+        cached: number("cached_input_tokens"),
+        reasoning: number("reasoning_output_tokens"),
+        ..Usage::default()
+    }
+}
+
+// A Codex session as messages: its items as msg-openai reads them, put together as Responses are.
+
+fn of_view(path: &Path<'_>) -> View {
+    let mut res = Items::default();
+    path.items.iter().for_each(|it| add(&mut res, it));
+    let mut res = res.finish();
+    // Its instructions are item 0.
+    res.in_front = 1;
+    res.note_makers(|record| path.maker(record));
+    res
+}
+
+fn add(res: &mut Items, item: &Item<'_>) {
+    let origin = match item.block {
+        Some(block) => Origin::block(item.record, block),
+        None => Origin::record(item.record),
+    };
+    if item.kind == Kind::Summary {
+        return res.user_text(&item.value.text().unwrap_or_default(), origin);
+    }
+    // Codex itself writes the type of every item, and reads none without.
+    match item.object.has("type") {
+        true => res.item(item.value, origin),
+        false => res.unknown(item.value, origin),
+    }
 }

@@ -3,8 +3,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::path::Path;
-use crate::dialects::codex::path::{Family, Item, Kind};
+use crate::dialects::codex::Path;
+use crate::dialects::codex::{Family, Item, Kind};
 use crate::edit::Edit;
 use crate::finding::Finding;
 use crate::json::{Kind as JsonKind, quoted};

@@ -6,10 +6,9 @@
 //! {"conversations":[{"from":"human","value":"Hi"},{"from":"gpt","value":"Hello."}]}           sharegpt
 //! ```
 
-mod chat;
-mod share_gpt;
+use std::{borrow::Cow, collections::HashSet};
 
-use std::borrow::Cow;
+use msg_core::{Message, Role};
 
 use super::{Checked, Format};
 use crate::Error;
@@ -17,9 +16,11 @@ use crate::blob::Blob;
 use crate::edit::{Edit, drop_elements};
 use crate::finding::{Finding, Place};
 use crate::frame::{clean, clean_all_lines, read_array};
-use crate::json::{BLANKS, Object, Value};
+use crate::json::{BLANKS, Kind, Object, Value};
 use crate::options::RepairOptions;
-use crate::view::View;
+use crate::parts::openai;
+use crate::parts::share_gpt::{ShareGptTurns, is_call, role};
+use crate::view::{Draft, Origin, View};
 
 /// Fine-tuning lines.
 pub(crate) struct OpenAiJsonl;
@@ -29,21 +30,21 @@ pub(crate) struct ShareGpt;
 
 impl Format for OpenAiJsonl {
     fn view(&self, blobs: &[Blob], options: &RepairOptions) -> Result<View, Error> {
-        view(super::only(blobs), options, chat::view)
+        view(super::only(blobs), options, view_chat)
     }
 
     fn check(&self, blobs: &[Blob], options: &RepairOptions) -> Result<Checked, Error> {
-        Ok(check(super::only(blobs), options, chat::check))
+        Ok(check(super::only(blobs), options, check_chat))
     }
 }
 
 impl Format for ShareGpt {
     fn view(&self, blobs: &[Blob], options: &RepairOptions) -> Result<View, Error> {
-        view(super::only(blobs), options, share_gpt::view)
+        view(super::only(blobs), options, view_share_gpt)
     }
 
     fn check(&self, blobs: &[Blob], options: &RepairOptions) -> Result<Checked, Error> {
-        Ok(check(super::only(blobs), options, share_gpt::check))
+        Ok(check(super::only(blobs), options, check_share_gpt))
     }
 }
 
@@ -214,4 +215,221 @@ fn lines(text: &str) -> impl Iterator<Item = Entry> {
         (at, line) = (behind, line + 1);
         Some(Entry { start, end, behind, line })
     })
+}
+
+// A fine-tuning line: chat messages (SE-70).
+
+fn view_chat(line: &Object<'_>, at: usize) -> View {
+    let messages = line.get("messages").map(|it| openai::chat(it.source)).unwrap_or_default();
+    let origins = messages.iter().enumerate();
+    let origins = origins.map(|(n, it)| vec![Origin::block(at, n); it.parts.len()]).collect();
+    View { messages, origins, ..View::default() }
+}
+
+fn check_chat(line: &Object<'_>) -> Faults {
+    let mut faults = Faults::default();
+    let messages = line.list("messages");
+    let messages: Option<Vec<_>> = messages.iter().map(|it| message(*it)).collect();
+    let Some(messages) = messages.filter(|it| !it.is_empty()) else {
+        faults.add("session::bad-shape", "the line has no list of messages of the right types");
+        return faults;
+    };
+    if messages.iter().any(|it| Role::known(&it.role).is_none() && it.role != "function") {
+        faults.add("session::unknown-role", "unknown role");
+        return faults;
+    }
+    links(&messages, &mut faults);
+    messages.iter().for_each(|it| content(it, &mut faults));
+    ends(&messages, &mut faults);
+    faults
+}
+
+/// A message of the right types.
+struct ChatMessage<'a> {
+    role: String,
+    object: Object<'a>,
+    calls: Vec<(String, String)>,
+}
+
+fn message(value: Value<'_>) -> Option<ChatMessage<'_>> {
+    let object = value.object()?;
+    let role = object.text("role")?.into_owned();
+    let is_content = |it: &Value<'_>| matches!(it.kind(), Kind::String | Kind::Array | Kind::Null);
+    object.get("content").is_none_or(|it| is_content(&it)).then_some(())?;
+    if role == "tool" {
+        object.text("tool_call_id")?;
+    }
+    let calls = match object.get("tool_calls").filter(|it| !it.is_null()) {
+        Some(list) => list.array()?.iter().map(|it| call(*it)).collect::<Option<_>>()?,
+        None => Vec::new(),
+    };
+    Some(ChatMessage { role, object, calls })
+}
+
+/// Id and arguments of a call.
+fn call(value: Value<'_>) -> Option<(String, String)> {
+    let call = value.object()?;
+    let function = call.get("function")?.object()?;
+    function.text("name")?;
+    let id = call.text("id")?.into_owned();
+    Some((id, function.text("arguments")?.into_owned()))
+}
+
+/// Results must come directly after their calls.
+fn links(messages: &[ChatMessage<'_>], faults: &mut Faults) {
+    let mut seen = HashSet::new();
+    let mut open: HashSet<&str> = HashSet::new();
+    for message in messages {
+        if message.role == "tool" {
+            let id = message.object.text("tool_call_id").unwrap_or_default();
+            if !open.remove(&*id) {
+                faults.add("session::orphan-result", "tool result matches no call right before it");
+            }
+            continue;
+        }
+        unanswered(&open, faults);
+        open = message.calls.iter().map(|it| &*it.0).collect();
+        for (id, arguments) in &message.calls {
+            if !seen.insert(id) {
+                faults.add("session::reused-call-id", "duplicate call id");
+            }
+            if msg_json::classify(arguments) != msg_json::TextState::Object {
+                faults.add("session::bad-arguments", "call arguments are not a JSON object");
+            }
+        }
+    }
+    // The last answer may be the calls that are to be learnt.
+    if messages.last().is_some_and(|it| it.role == "tool") {
+        unanswered(&open, faults);
+    }
+}
+
+fn unanswered(open: &HashSet<&str>, faults: &mut Faults) {
+    if !open.is_empty() {
+        faults.add("session::unanswered-call", "call without a result right after it");
+    }
+}
+
+fn content(message: &ChatMessage<'_>, faults: &mut Faults) {
+    if let Some(weight) = message.object.get("weight") {
+        let is_weight = matches!(weight.source, "0" | "1" | "0.0" | "1.0");
+        if !is_weight || message.role != "assistant" {
+            faults.add("session::bad-weight", "a weight is not 0 or 1, or not of an answer");
+        }
+    }
+    let says = message.object.get("content").is_some_and(|it| match it.text() {
+        Some(text) => !text.is_empty(),
+        None => it.array().is_some_and(|it| !it.is_empty()),
+    });
+    let has_calls = !message.calls.is_empty()
+        || ["function_call", "refusal", "audio"]
+            .iter()
+            .any(|name| message.object.get(name).is_some_and(|it| !it.is_null()));
+    if !says && !has_calls && message.role != "tool" {
+        faults.add("session::empty-message", "a message has no content");
+    }
+}
+
+fn ends(messages: &[ChatMessage<'_>], faults: &mut Faults) {
+    let is_answer = |it: &ChatMessage<'_>| it.role == "assistant";
+    if !messages.iter().any(is_answer) {
+        faults.add("session::no-assistant", "the line has no answer of the assistant");
+    } else if !messages.last().is_some_and(is_answer) {
+        faults.add("session::last-not-assistant", "the line does not end with the assistant");
+    }
+}
+
+// A ShareGPT conversation (SE-70).
+
+fn check_share_gpt(line: &Object<'_>) -> Faults {
+    let mut faults = Faults::default();
+    let turns = line.list("conversations");
+    let turns: Option<Vec<_>> = turns.iter().map(|it| turn(*it)).collect();
+    let Some(turns) = turns.filter(|it| !it.is_empty()) else {
+        faults.add("session::bad-shape", "the line has no list of turns of from and value");
+        return faults;
+    };
+    if turns.iter().any(|it| matches!(role(&it.0), Role::Other(_))) {
+        faults.add("session::unknown-role", "unknown role of a turn");
+        return faults;
+    }
+    turns.iter().for_each(|it| content_share_gpt(it, &mut faults));
+    if turns.iter().skip(1).any(|it| role(&it.0) == Role::System) {
+        faults.add("session::misplaced-system", "a system text is not the first turn");
+    }
+    let turns = turns.iter().map(|it| (role(&it.0), is_call(&it.0)));
+    let turns: Vec<_> = turns.filter(|it| it.0 != Role::System).collect();
+    order(&turns, &mut faults);
+    ends_share_gpt(&turns, &mut faults);
+    faults
+}
+
+/// Who says it, and what.
+fn turn(value: Value<'_>) -> Option<(String, String)> {
+    let object = value.object()?;
+    Some((object.text("from")?.into_owned(), object.text("value")?.into_owned()))
+}
+
+fn content_share_gpt((from, value): &(String, String), faults: &mut Faults) {
+    let is_object = |it: Value<'_>| it.object().is_some();
+    let is_call_or_list = |it: Value<'_>| match it.array() {
+        Some(list) => list.into_iter().all(is_object),
+        None => is_object(it),
+    };
+    if value.is_empty() {
+        faults.add("session::empty-message", "a turn has no text");
+    } else if is_call(from) && !Value::whole(value, 0).is_some_and(is_call_or_list) {
+        faults.add("session::bad-arguments", "call is not a JSON object");
+    }
+}
+
+/// Of each turn but system texts its role, and whether it is a call.
+fn order(turns: &[(Role, bool)], faults: &mut Faults) {
+    let is_answer = |it: &(Role, bool)| it.0 == Role::Assistant;
+    if turns.iter().enumerate().any(|(at, it)| is_answer(it) != (at % 2 == 1)) {
+        faults.add("session::alternation", "human and gpt do not take turns");
+    }
+    let before = [false].into_iter().chain(turns.iter().map(|it| it.1));
+    for (is_behind_call, it) in before.zip(turns) {
+        match (is_behind_call, it.0 == Role::Tool) {
+            (true, false) => {
+                faults.add("session::unanswered-call", "call without an observation after it");
+            }
+            (false, true) => {
+                faults.add("session::orphan-result", "observation without a call before it");
+            }
+            _ => {}
+        }
+    }
+}
+
+fn ends_share_gpt(turns: &[(Role, bool)], faults: &mut Faults) {
+    let is_answer = |it: &(Role, bool)| it.0 == Role::Assistant;
+    if !turns.iter().any(is_answer) {
+        faults.add("session::no-assistant", "the line has no answer");
+    } else if !turns.last().is_some_and(is_answer) {
+        faults.add("session::last-not-assistant", "the line does not end with an answer");
+    }
+}
+
+fn view_share_gpt(line: &Object<'_>, at: usize) -> View {
+    let mut view = View::default();
+    if let Some(system) = line.text("system") {
+        push(&mut view, Message::system(system), Origin::record(at));
+    }
+    let mut turns = ShareGptTurns::default();
+    for (n, value) in line.list("conversations").into_iter().enumerate() {
+        if let Some((from, text)) = turn(value) {
+            push(&mut view, turns.read(&from, &text), Origin::block(at, n));
+        }
+    }
+    view
+}
+
+/// Adds a message that says something.
+fn push(view: &mut View, message: Message, origin: Origin) {
+    let mut draft = Draft::new(message.role);
+    let parts = message.parts.into_iter().filter(|it| it.as_text() != Some(""));
+    parts.for_each(|it| draft.push(it, origin));
+    view.push(draft);
 }

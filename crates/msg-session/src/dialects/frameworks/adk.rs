@@ -12,9 +12,11 @@
 use msg_core::{File, Image, Maker, Message, Part, Report, Role, ToolCall, ToolResult, Usage};
 use msg_json::{Writer, to_text};
 
-use super::writing::{Media, Names, entries, is_answer, is_base64, object_in};
 use super::{Closing, Grown, Open, Records, Store, each};
 use crate::Dialect;
+use crate::dialects::frameworks::autogen::{
+    Media, Names, entries, is_answer, is_base64, object_in,
+};
 use crate::json::{Object, Value, quoted};
 use crate::parts::seals::{Seal, said};
 use crate::parts::{self, INTERRUPTED};

@@ -9,9 +9,9 @@
 use msg_core::{File, Image, Message, Part, Reasoning, Report, Role, ToolCall, ToolResult};
 use msg_json::{Writer, to_text};
 
-use super::writing::{Media, entries, role};
 use super::{Closing, Grown, Open, Records, Store, each};
 use crate::Dialect;
+use crate::dialects::frameworks::autogen::{Media, entries, role};
 use crate::json::{Object, Value, quoted};
 use crate::parts::seals::said;
 use crate::parts::{self, INTERRUPTED};

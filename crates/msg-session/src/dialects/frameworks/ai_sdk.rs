@@ -14,9 +14,9 @@ use std::collections::HashSet;
 use msg_core::{Content, File, Image, Maker, Message, Part, Report, Role, ToolCall, ToolResult};
 use msg_json::{Writer, to_text};
 
-use super::writing::{Media, Names, entries, role, write_seal};
 use super::{Closing, Grown, Open, Records, Store, each};
 use crate::Dialect;
+use crate::dialects::frameworks::autogen::{Media, Names, entries, role, write_seal};
 use crate::json::{Object, Value, quoted};
 use crate::parts::seals::{Seal, said};
 use crate::parts::{self, INTERRUPTED};

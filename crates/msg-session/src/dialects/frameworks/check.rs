@@ -7,7 +7,7 @@ use msg_core::{Part, Role};
 
 use super::{Closing, Open, Store};
 use crate::dialects::Mends;
-use crate::dialects::file::File;
+use crate::dialects::list::File;
 use crate::edit::{Edit, apply, drop_elements, set_member};
 use crate::finding::{Finding, Place};
 use crate::json::{Object, Value, quoted};

@@ -12,9 +12,9 @@ use msg_core::{
 };
 use msg_json::{TextState, Writer, classify, to_text};
 
-use super::writing::{Media, entries};
 use super::{Closing, Open, Records, Store, each};
 use crate::Dialect;
+use crate::dialects::frameworks::autogen::{Media, entries};
 use crate::json::{Object, Value, quoted};
 use crate::parts::seals::{self, Seal, said};
 use crate::parts::{self, INTERRUPTED, anthropic};

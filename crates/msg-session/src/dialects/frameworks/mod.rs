@@ -21,15 +21,14 @@ pub(crate) mod llama_index;
 pub(crate) mod pydantic_ai;
 pub(crate) mod semantic_kernel;
 pub(crate) mod vercel_ui;
-mod writing;
 
 use std::ops::Range;
 
 use msg_core::{Message, Report, Role};
 
-use super::file::File;
 use super::{Checked, Format, Mends};
 use crate::blob::Blob;
+use crate::dialects::list::File;
 use crate::frame::{Array, Lines, read_at, read_lines, read_others};
 use crate::json::{Kind, Object, Value};
 use crate::options::RepairOptions;

@@ -10,9 +10,9 @@ use msg_core::{
 };
 use msg_json::{Writer, to_text};
 
-use super::writing::{Media, Names};
 use super::{Closing, Open, Records, Store};
 use crate::Dialect;
+use crate::dialects::frameworks::autogen::{Media, Names};
 use crate::json::{Object, Value, quoted};
 use crate::parts::{
     self, INTERRUPTED,

@@ -11,9 +11,9 @@ use msg_core::{File, Image, Message, Part, Report, Role, ToolCall, ToolResult};
 use msg_json::{Writer, to_text};
 
 use super::ai_sdk::DENIED;
-use super::writing::{Media, role, write_seal};
 use super::{Closing, Open, Records, Store, each};
 use crate::Dialect;
+use crate::dialects::frameworks::autogen::{Media, role, write_seal};
 use crate::json::{Object, Value, quoted};
 use crate::parts::{self, INTERRUPTED, seals::Seal};
 use crate::view::{Draft, Origin, View};

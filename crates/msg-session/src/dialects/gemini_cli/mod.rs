@@ -7,25 +7,22 @@
 //! {"$rewindTo":"m2"}                                                       m2 and what follows goes
 //! ```
 
-mod calls;
-mod results;
 mod view;
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::HashSet};
 
-use super::file::File;
 use super::{Checked, Format, LineRules, Mends};
-use crate::Error;
 use crate::blob::Blob;
-use crate::edit::Edit;
+use crate::dialects::gemini_cli::view::{Kind, Message, Replay};
+use crate::dialects::list::File;
+use crate::edit::{Edit, drop_elements, set_member};
 use crate::finding::{Finding, Place};
 use crate::frame::{Lines, read_array};
-use crate::json::{BLANKS, Object};
+use crate::json::{BLANKS, Object, Value};
 use crate::options::RepairOptions;
-use crate::surrogate;
+use crate::parts::INTERRUPTED;
 use crate::view::View;
-
-use crate::dialects::gemini_cli::view::Replay;
+use crate::{Error, surrogate};
 
 /// The dialect.
 pub(crate) struct GeminiCli;
@@ -77,9 +74,9 @@ fn check(file: File<'_>, options: &RepairOptions) -> Result<Mends, Error> {
     let mut replay = Replay::of(file, options)?;
     let mut edits = std::mem::take(&mut replay.edits);
     findings.append(&mut replay.findings);
-    let answered = results::in_records(&replay.messages);
+    let answered = in_records(&replay.messages);
     for message in &replay.messages {
-        calls::check(message, &answered, &mut findings, &mut edits);
+        check_calls(message, &answered, &mut findings, &mut edits);
         if !message.is_sent() {
             continue;
         }
@@ -87,7 +84,7 @@ fn check(file: File<'_>, options: &RepairOptions) -> Result<Mends, Error> {
         findings.extend(super::lone_surrogates(message.place, found.count));
         edits.extend(found.edits);
     }
-    let mut removed = results::check(file, &replay.messages);
+    let mut removed = check_results(file, &replay.messages);
     findings.append(&mut removed.findings);
     edits.append(&mut removed.edits);
     if let Some(place) = replay.bad_header {
@@ -134,3 +131,213 @@ pub(super) fn id_of<'a>(object: &Object<'a>) -> Option<Cow<'a, str>> {
 
 /// What replaces or extends the calls of a message.
 pub(super) type Edits = Vec<Edit>;
+
+// Calls without a result, and results that name another call (SE-62, SE-63).
+
+/// Calls of a message that have no result, neither with them nor in `answered`, and results that name another one.
+fn check_calls(
+    message: &Message<'_>,
+    answered: &HashSet<String>,
+    findings: &mut Vec<Finding>,
+    edits: &mut Edits,
+) {
+    if message.kind != Kind::Gemini {
+        return;
+    }
+    let (place, message) = (message.place, &message.object);
+    let calls = message.list("toolCalls");
+    let mut ids = HashSet::new();
+    for (at, call) in calls.iter().enumerate() {
+        let Some(call) = call.object() else { continue };
+        ids.extend(id_of(&call));
+        let place = place.with_block(at);
+        if has_result(&call) {
+            check_ids(&call, place, findings, edits);
+        } else if !id_of(&call).is_some_and(|it| answered.contains(&*it)) {
+            findings.push(unanswered(&call, place));
+            edits.push(set_member(&call, "result", result(&call)));
+        }
+    }
+    let missing: Vec<_> = content_calls(message)
+        .filter(|it| id_of(it).is_some_and(|id| !ids.contains(&id) && !answered.contains(&*id)))
+        .collect();
+    if !missing.is_empty() {
+        findings.extend(missing.iter().map(|it| unanswered(it, place)));
+        edits.push(append(message, &calls, &missing));
+    }
+}
+
+fn has_result(call: &Object<'_>) -> bool {
+    match call.get("result") {
+        None => false,
+        Some(it) if it.is_null() => false,
+        Some(it) => match it.array() {
+            Some(list) => !list.is_empty(),
+            None => it.text().is_none_or(|it| !it.is_empty()),
+        },
+    }
+}
+
+/// The calls that are in the content.
+fn content_calls<'a>(message: &Object<'a>) -> impl Iterator<Item = Object<'a>> {
+    let parts = message.list("content");
+    parts.into_iter().filter_map(|it| it.get("functionCall")?.object())
+}
+
+fn unanswered(call: &Object<'_>, place: Place) -> Finding {
+    let name = id_of(call).or_else(|| call.text("name")).unwrap_or_default();
+    let message = format!("call `{name}` has no result");
+    Finding::error("session::unanswered-call", place, message)
+        .mended("insert an error result that says the call was interrupted", false)
+}
+
+/// The JSON of a result for a call that has none.
+fn result(call: &Object<'_>) -> String {
+    let (id, name) = (source(call, "id"), source(call, "name"));
+    format!(
+        r#"[{{"functionResponse":{{"id":{id},"name":{name},"response":{{"error":"{INTERRUPTED}"}}}}}}]"#
+    )
+}
+
+fn source<'a>(object: &Object<'a>, name: &str) -> &'a str {
+    object.get(name).map_or("\"\"", |it| it.source)
+}
+
+/// Adds entries for calls of the content that have none.
+fn append(message: &Object<'_>, calls: &[Value<'_>], missing: &[Object<'_>]) -> Edit {
+    let time = message.get("timestamp");
+    let time = time.map(|it| format!(",\"timestamp\":{}", it.source)).unwrap_or_default();
+    let entry = |call: &Object<'_>| {
+        let args = call.get("args").map_or("{}", |it| it.source);
+        let (id, name, result) = (source(call, "id"), source(call, "name"), result(call));
+        format!(
+            r#"{{"id":{id},"name":{name},"args":{args},"result":{result},"status":"error"{time}}}"#
+        )
+    };
+    let entries = missing.iter().map(entry).collect::<Vec<_>>().join(",");
+    match calls.last() {
+        Some(last) => Edit::insert(last.end(), format!(",{entries}")),
+        None => set_member(message, "toolCalls", format!("[{entries}]")),
+    }
+}
+
+/// Each response must name its call.
+fn check_ids(call: &Object<'_>, place: Place, findings: &mut Vec<Finding>, edits: &mut Edits) {
+    let (Some(id), Some(list)) = (call.get("id"), call.get("result").and_then(|it| it.array()))
+    else {
+        return;
+    };
+    let Some(wanted) = id.text().filter(|it| !it.is_empty()) else { return };
+    for response in list.iter().filter_map(|it| it.get("functionResponse")?.object()) {
+        if response.text("id").is_some_and(|it| it == wanted) {
+            continue;
+        }
+        let message = format!("the result of the call {wanted} names another call");
+        let finding = Finding::error("session::result-id", place, message);
+        findings.push(finding.mended("set the name of the call", false));
+        edits.push(set_member(&response, "id", id.source));
+    }
+}
+
+// Results that are in records of the user (SE-133): Gemini CLI writes them a second time there, and sends both.
+
+/// The ids of the results of user records.
+fn in_records(messages: &[Message<'_>]) -> HashSet<String> {
+    let users = messages.iter().filter(|it| it.kind == Kind::User);
+    let parts = users.flat_map(|it| it.object.list("content"));
+    parts.filter_map(|it| response_id(&it)).collect()
+}
+
+/// The ids of the results that are with their calls.
+fn with_calls(message: &Message<'_>) -> impl Iterator<Item = String> + use<> {
+    let mut res = Vec::new();
+    for call in message.object.list("toolCalls").iter().filter_map(|it| it.object()) {
+        let responses: Vec<_> = call.list("result");
+        if responses.iter().any(|it| it.get("functionResponse").is_some()) {
+            res.extend(id_of(&call).map(|it| it.into_owned()));
+        }
+        res.extend(responses.iter().filter_map(response_id));
+    }
+    res.into_iter()
+}
+
+fn response_id(part: &Value<'_>) -> Option<String> {
+    let response = part.get("functionResponse")?.object()?;
+    id_of(&response).map(|it| it.into_owned())
+}
+
+/// What is removed of user records.
+struct Removed {
+    findings: Vec<Finding>,
+    edits: Vec<Edit>,
+    /// How many records.
+    records: usize,
+}
+
+/// Removes results that answer no call, or one that has a result; a record of which nothing is left goes.
+fn check_results(file: File<'_>, messages: &[Message<'_>]) -> Removed {
+    let mut res = Removed { findings: Vec::new(), edits: Vec::new(), records: 0 };
+    let (mut answered, mut called) = (HashSet::new(), HashSet::new());
+    for message in messages {
+        match message.kind {
+            Kind::Gemini => {
+                called.extend(call_ids(&message.object));
+                answered.extend(with_calls(message));
+            }
+            Kind::User => {
+                let parts = message.object.list("content");
+                let mut dropped = HashSet::new();
+                for (at, part) in parts.iter().enumerate() {
+                    let Some(id) = response_id(part) else { continue };
+                    let (code, text) = match (called.contains(&id), answered.insert(id.clone())) {
+                        (true, true) => continue,
+                        (true, false) => (
+                            "session::duplicate-result",
+                            format!("the result of the call {id} is stored twice"),
+                        ),
+                        (false, _) => {
+                            let text = format!("tool result `{id}` matches no earlier call");
+                            ("session::orphan-result", text)
+                        }
+                    };
+                    dropped.insert(at);
+                    let finding = Finding::error(code, message.place.with_block(at), text);
+                    res.findings.push(finding.mended("remove the result", false));
+                }
+                if !dropped.is_empty() {
+                    remove(file, message, &parts, &dropped, &mut res);
+                }
+            }
+            Kind::Note => {}
+        }
+    }
+    res
+}
+
+fn remove(
+    file: File<'_>,
+    message: &Message<'_>,
+    parts: &[Value<'_>],
+    dropped: &HashSet<usize>,
+    to: &mut Removed,
+) {
+    if dropped.len() < parts.len() {
+        return to.edits.extend(drop_elements(parts, |it| dropped.contains(&it)));
+    }
+    let is_a_record = file.value(message.record).is_some_and(|it| it.at == message.value.at);
+    if is_a_record {
+        to.edits.extend(file.drop(&[message.record]));
+        to.records += 1;
+    } else if let (Some(first), Some(last)) = (parts.first(), parts.last()) {
+        to.edits.push(Edit::remove(first.at..last.end()));
+    }
+}
+
+/// The ids of the calls of an answer, wherever they are in it.
+fn call_ids(message: &Object<'_>) -> Vec<String> {
+    let content = message.list("content");
+    let in_content = content.iter().filter_map(|it| it.get("functionCall")?.object());
+    let list = message.list("toolCalls");
+    let in_list = list.iter().filter_map(|it| it.object());
+    in_content.chain(in_list).filter_map(|it| id_of(&it).map(|it| it.into_owned())).collect()
+}

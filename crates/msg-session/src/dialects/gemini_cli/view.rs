@@ -5,11 +5,11 @@ use std::collections::{HashMap, HashSet};
 
 use msg_core::{Part, Reasoning, Role, Usage};
 
-use super::results;
 use crate::Error;
 use crate::branches::{Branch, BranchKind};
-use crate::dialects::file::File;
+use crate::dialects::gemini_cli;
 use crate::dialects::gemini_cli::{Edits, has_project, id_of, is_header};
+use crate::dialects::list::File;
 use crate::dialects::records_to_leaf;
 use crate::finding::{Finding, Place};
 use crate::frame::{Array, Lines};
@@ -28,7 +28,7 @@ pub(super) fn of(replay: &Replay<'_>) -> View {
             Kind::User => user(&mut view, message, &said),
             Kind::Gemini => {
                 answer(&mut view, message);
-                said.extend(results::with_calls(message));
+                said.extend(gemini_cli::with_calls(message));
             }
             Kind::Note => {}
         }

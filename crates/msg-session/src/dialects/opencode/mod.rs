@@ -7,36 +7,37 @@
 //! {"info":{…},"messages":[{"info":{…},"parts":[…]}]}                             an export
 //! ```
 
-mod stored;
 mod view;
 
-use std::collections::BTreeMap;
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, HashMap},
+};
 
 use super::{Change, Checked, Format};
 use crate::blob::Blob;
 use crate::edit::{Edit, apply, set_member};
-use crate::finding::Finding;
+use crate::finding::{Finding, Place};
+use crate::frame::clean_record;
 use crate::json::{Object, quoted};
 use crate::options::RepairOptions;
 use crate::parts::INTERRUPTED;
 use crate::view::View;
 use crate::{Dialect, Error};
 
-use stored::{Message, Part, Stored};
-
 /// The dialect.
 pub(crate) struct OpenCode;
 
 impl Format for OpenCode {
     fn view(&self, blobs: &[Blob], options: &RepairOptions) -> Result<View, Error> {
-        let texts = stored::texts(blobs);
+        let texts = texts(blobs);
         let stored = Stored::read(&texts).ok_or(unreadable())?;
         let session = stored.session(options)?;
         Ok(view::of(&stored, session, options.leaf.as_deref()))
     }
 
     fn check(&self, blobs: &[Blob], options: &RepairOptions) -> Result<Checked, Error> {
-        let texts = stored::texts(blobs);
+        let texts = texts(blobs);
         let stored = Stored::read(&texts).ok_or(unreadable())?;
         let mut findings = stored.findings.clone();
         let damaged = (0..texts.len()).filter(|it| !texts[*it].findings.is_empty());
@@ -84,4 +85,214 @@ fn interrupted(state: &Object<'_>) -> Vec<Edit> {
     let (at, _) = state.end_of_members();
     edits.push(Edit::insert(at, format!(",\"error\":{}{added}", quoted(INTERRUPTED))));
     edits
+}
+
+// What opencode stores: sessions, messages and parts, out of files or out of an export.
+
+/// A blob after the frame rules.
+struct Text<'a> {
+    name: &'a str,
+    text: Cow<'a, str>,
+    /// What was wrong with its bytes (SE-20 to SE-22).
+    findings: Vec<Finding>,
+}
+
+fn texts(blobs: &[Blob]) -> Vec<Text<'_>> {
+    let blobs = blobs.iter().enumerate();
+    blobs
+        .map(|(at, blob)| {
+            let (text, findings) = clean_record(blob, place(at));
+            Text { name: &blob.name, text, findings }
+        })
+        .collect()
+}
+
+/// The place of a blob, which is one record.
+fn place(blob: usize) -> Place {
+    let at = u32::try_from(blob).unwrap_or(u32::MAX);
+    Place { blob: at, line: 1, record: Some(at), block: None }
+}
+
+/// All that is stored.
+#[derive(Default)]
+struct Stored<'a> {
+    sessions: Vec<Info>,
+    /// Those of all sessions, by time, then id.
+    messages: Vec<Message<'a>>,
+    findings: Vec<Finding>,
+}
+
+/// A session: the main one, or that of a subtask.
+struct Info {
+    id: String,
+    parent: Option<String>,
+    place: Place,
+}
+
+struct Message<'a> {
+    id: String,
+    session: String,
+    created: u64,
+    is_completed: bool,
+    place: Place,
+    object: Object<'a>,
+    /// By id.
+    parts: Vec<Part<'a>>,
+}
+
+struct Part<'a> {
+    id: String,
+    place: Place,
+    object: Object<'a>,
+}
+
+impl Part<'_> {
+    /// The state of a tool, in small letters.
+    fn status(&self) -> Option<String> {
+        let state = self.object.get("state")?.object()?;
+        Some(state.text("status")?.to_ascii_lowercase())
+    }
+
+    fn is_stuck(&self) -> bool {
+        matches!(self.status().as_deref(), Some("pending" | "running"))
+    }
+}
+
+impl<'a> Stored<'a> {
+    /// Reads files or an export; none if there is nothing of either.
+    fn read(texts: &'a [Text<'_>]) -> Option<Self> {
+        let findings = texts.iter().flat_map(|it| it.findings.iter().cloned()).collect();
+        let mut res = Self { findings, ..Self::default() };
+        if let [only] = texts
+            && let Some(export) = Object::whole(&only.text, 0).filter(|it| it.has("messages"))
+        {
+            res.export(&export);
+        } else {
+            res.files(texts);
+        }
+        res.messages.sort_by(|a, b| (a.created, &a.id).cmp(&(b.created, &b.id)));
+        (!res.messages.is_empty() || !res.sessions.is_empty()).then_some(res)
+    }
+
+    fn export(&mut self, export: &Object<'a>) {
+        let info = export.inner("info");
+        let session = info.as_ref().map(|it| crate::parts::text(it, "id")).unwrap_or_default();
+        let list = export.list("messages");
+        for (at, value) in list.into_iter().enumerate() {
+            let record = Place { line: 1, record: u32::try_from(at).ok(), ..Place::default() };
+            let Some(info) = value.inner("info") else {
+                self.findings.push(super::unknown_record(record));
+                continue;
+            };
+            let parts = value.list("parts");
+            let parts = parts.into_iter().enumerate();
+            let mut message = message(record, info, &session);
+            message.parts = parts
+                .filter_map(|(n, it)| Some(part(record.with_block(n), it.object()?)))
+                .collect();
+            self.messages.push(message);
+        }
+        self.sessions.push(Info { id: session, parent: None, place: Place::line(1) });
+    }
+
+    fn files(&mut self, texts: &'a [Text<'_>]) {
+        let mut parts: HashMap<String, Vec<Part<'a>>> = HashMap::new();
+        for (blob, it) in texts.iter().enumerate() {
+            let place = place(blob);
+            let (kind, folder) = kind_of(it.name);
+            let Some(object) = Object::whole(&it.text, 0) else {
+                self.unreadable(place, it.name);
+                continue;
+            };
+            match kind {
+                Some("session") => {
+                    let id = crate::parts::text(&object, "id");
+                    let parent = object.text("parentID").map(Into::into);
+                    self.sessions.push(Info { id, parent, place });
+                }
+                Some("message") => self.messages.push(message(place, object, folder)),
+                Some("part") => {
+                    let of = object.text("messageID").map(Into::into);
+                    let of = of.unwrap_or_else(|| folder.to_owned());
+                    parts.entry(of).or_default().push(part(place, object));
+                }
+                _ => self.findings.push(super::unknown_record(place)),
+            }
+        }
+        for message in &mut self.messages {
+            message.parts = parts.remove(&message.id).unwrap_or_default();
+            message.parts.sort_by(|a, b| a.id.cmp(&b.id));
+        }
+        self.orphans(parts);
+    }
+
+    fn unreadable(&mut self, place: Place, name: &str) {
+        let message = format!("{name} is not a JSON object");
+        self.findings.push(Finding::error("session::not-readable", place, message));
+    }
+
+    fn orphans(&mut self, parts: HashMap<String, Vec<Part<'a>>>) {
+        let mut parts: Vec<_> = parts.into_values().flatten().collect();
+        parts.sort_by_key(|it| it.place);
+        for part in parts {
+            let message = format!("the part {} belongs to no message that is there", part.id);
+            self.findings.push(Finding::warning("session::orphan-part", part.place, message));
+        }
+        for it in &self.messages {
+            if !self.sessions.iter().any(|session| session.id == it.session) {
+                let message = format!("the message {} belongs to no session that is there", it.id);
+                self.findings.push(Finding::warning("session::orphan-message", it.place, message));
+            }
+        }
+    }
+
+    /// The session that is read: the only one that is not a subtask, or the one that the leaf names or that has the
+    /// message which it names.
+    fn session(&self, options: &RepairOptions) -> Result<&str, Error> {
+        let mut ids: Vec<&str> = self.sessions.iter().map(|it| it.id.as_str()).collect();
+        ids.extend(self.messages.iter().map(|it| it.session.as_str()));
+        ids.sort_unstable();
+        ids.dedup();
+        if let Some(leaf) = &options.leaf {
+            let of_message =
+                || Some(self.messages.iter().find(|it| it.id == *leaf)?.session.as_str());
+            let found = ids.into_iter().find(|it| it == leaf).or_else(of_message);
+            return found.ok_or_else(|| Error::NoLeaf(leaf.clone()));
+        }
+        let has_parent = |it: &&Info| it.parent.as_deref().is_some_and(|id| ids.contains(&id));
+        let subtasks: Vec<_> =
+            self.sessions.iter().filter(has_parent).map(|it| it.id.as_str()).collect();
+        ids.retain(|it| !subtasks.contains(it));
+        match ids.as_slice() {
+            [] => Ok(""),
+            [id] => Ok(id),
+            _ => Err(Error::Several { count: ids.len() }),
+        }
+    }
+}
+
+/// What a file is, by its folder, and the last folder that it is in.
+fn kind_of(name: &str) -> (Option<&str>, &str) {
+    let mut folders: Vec<&str> = name.split('/').collect();
+    folders.pop();
+    let kind = folders.iter().rev().find(|it| ["session", "message", "part"].contains(it));
+    (kind.copied(), folders.last().copied().unwrap_or_default())
+}
+
+fn message<'a>(place: Place, object: Object<'a>, session: &str) -> Message<'a> {
+    let time = object.inner("time");
+    let number = |name: &str| time.as_ref().and_then(|it| it.get(name)?.number());
+    Message {
+        id: crate::parts::text(&object, "id"),
+        session: object.text("sessionID").map_or_else(|| session.to_owned(), Into::into),
+        created: number("created").unwrap_or(0),
+        is_completed: number("completed").is_some(),
+        place,
+        parts: Vec::new(),
+        object,
+    }
+}
+
+fn part(place: Place, object: Object<'_>) -> Part<'_> {
+    Part { id: crate::parts::text(&object, "id"), place, object }
 }

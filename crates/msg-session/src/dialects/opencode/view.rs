@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use msg_core::{File, Image, Part as MessagePart, Reasoning, Role, ToolCall, ToolResult, Usage};
 
-use super::stored::{Message, Part, Stored};
 use crate::branches::{Branch, BranchKind};
+use crate::dialects::opencode::{Message, Part, Stored};
 use crate::parts;
 use crate::view::{Draft, Origin, View};
 

@@ -6,29 +6,29 @@
 //! events/event-00003-UUID.json   {"kind":"ObservationEvent","tool_call_id":"c1","observation":{…}}
 //! ```
 
-mod events;
 mod view;
 
-use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::{
+    borrow::Cow,
+    collections::{HashMap, HashSet},
+};
 
 use super::{Change, Checked, Format};
 use crate::blob::Blob;
 use crate::finding::{Finding, Place};
-use crate::json::quoted;
+use crate::frame::clean_record;
+use crate::json::{Object, Value, quoted};
 use crate::options::RepairOptions;
 use crate::parts::INTERRUPTED;
 use crate::view::View;
 use crate::{Dialect, Error};
-
-use events::{Event, Events, Kind};
 
 /// The dialect.
 pub(crate) struct OpenHands;
 
 impl Format for OpenHands {
     fn view(&self, blobs: &[Blob], options: &RepairOptions) -> Result<View, Error> {
-        let texts = events::texts(blobs);
+        let texts = texts(blobs);
         let mut events = Events::read(blobs, &texts);
         if events.list.is_empty() {
             return Err(Error::WrongDialect { dialect: Dialect::OpenHands, looks_like: None });
@@ -38,7 +38,7 @@ impl Format for OpenHands {
     }
 
     fn check(&self, blobs: &[Blob], _: &RepairOptions) -> Result<Checked, Error> {
-        let texts = events::texts(blobs);
+        let texts = texts(blobs);
         let events = Events::read(blobs, &texts);
         let mut res = Checked { findings: events.findings.clone(), ..Checked::default() };
         if events.list.is_empty() {
@@ -147,7 +147,7 @@ fn changes(
             before += 1;
         } else if before > 0 {
             res.push(Change { name: blob.name.clone(), bytes: None });
-            let name = events::renamed(&blob.name, event.number.saturating_sub(before));
+            let name = renamed(&blob.name, event.number.saturating_sub(before));
             new.push(Change { name, bytes: Some(blob.bytes.clone()) });
         }
     }
@@ -158,7 +158,7 @@ fn changes(
     for (n, event) in open.iter().enumerate() {
         let number = last.saturating_add(n as u64);
         let uuid = format!("00000000-0000-4000-8000-{number:012x}");
-        let name = events::name_beside(folder.unwrap_or_default(), number, &uuid);
+        let name = name_beside(folder.unwrap_or_default(), number, &uuid);
         res.push(Change { name, bytes: Some(error_event(event, &uuid).into_bytes()) });
     }
     res
@@ -180,4 +180,122 @@ fn error_event(action: &Event<'_>, uuid: &str) -> String {
 pub(super) fn place(blob: usize, record: usize) -> Place {
     let index = |it: usize| u32::try_from(it).unwrap_or(u32::MAX);
     Place { blob: index(blob), line: 1, record: Some(index(record)), block: None }
+}
+
+// The events of an OpenHands conversation, in the order of their numbers.
+
+/// The events.
+#[derive(Default)]
+struct Events<'a> {
+    /// Whether they are in one document, which is only read.
+    is_document: bool,
+    list: Vec<Event<'a>>,
+    findings: Vec<Finding>,
+}
+
+struct Event<'a> {
+    number: u64,
+    place: Place,
+    kind: Kind,
+    object: Object<'a>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    System,
+    Message,
+    Action,
+    Observation,
+    Condensation,
+    Other,
+}
+
+/// The texts of the files, each with what was wrong with its bytes (SE-20 to SE-22).
+fn texts(blobs: &[Blob]) -> Vec<(Cow<'_, str>, Vec<Finding>)> {
+    blobs.iter().enumerate().map(|(at, it)| clean_record(it, place(at, at))).collect()
+}
+
+impl<'a> Events<'a> {
+    fn read(blobs: &[Blob], texts: &'a [(Cow<'_, str>, Vec<Finding>)]) -> Self {
+        if let ([blob], [(text, _)]) = (blobs, texts)
+            && number_of(&blob.name).is_none()
+            && let Some(list) = Value::whole(text, 0).and_then(|it| it.array())
+        {
+            return Self::of_list(list);
+        }
+        let mut files: Vec<_> = blobs
+            .iter()
+            .enumerate()
+            .filter_map(|(at, it)| Some((number_of(&it.name)?, at)))
+            .collect();
+        files.sort_unstable();
+        let mut res = Self::default();
+        for (number, blob) in files {
+            let place = place(blob, res.list.len());
+            let (text, findings) = &texts[blob];
+            match Object::whole(text, 0) {
+                Some(object) => {
+                    let damage = findings.iter().cloned();
+                    res.findings.extend(damage.map(|it| Finding { at: place, ..it }));
+                    res.list.push(Event { number, place, kind: kind(&object), object });
+                }
+                None => {
+                    let message = format!("{} is not a JSON object", blobs[blob].name);
+                    let finding = Finding::error("session::not-readable", place, message);
+                    res.findings.push(finding);
+                }
+            }
+        }
+        res
+    }
+}
+
+impl<'a> Events<'a> {
+    /// The events of one document, whose places are their numbers.
+    fn of_list(list: Vec<Value<'a>>) -> Self {
+        let mut res = Self { is_document: true, ..Self::default() };
+        for (at, value) in list.into_iter().enumerate() {
+            let place = place(0, at);
+            match value.object() {
+                Some(object) => {
+                    res.list.push(Event { number: at as u64, place, kind: kind(&object), object });
+                }
+                None => res.findings.push(super::unknown_record(place)),
+            }
+        }
+        res
+    }
+}
+
+/// The number in the name of an event's file.
+fn number_of(name: &str) -> Option<u64> {
+    let file = name.rsplit('/').next()?;
+    let rest = file.strip_prefix("event-")?.strip_suffix(".json")?;
+    rest.split('-').next()?.parse().ok()
+}
+
+/// The name of an event's file with another number.
+fn renamed(name: &str, number: u64) -> String {
+    let (folder, file) = name.rsplit_once('/').unwrap_or(("", name));
+    let rest = file.strip_prefix("event-").unwrap_or_default();
+    let rest = rest.split_once('-').map_or(".json", |it| it.1);
+    let slash = if folder.is_empty() { "" } else { "/" };
+    format!("{folder}{slash}event-{number:05}-{rest}")
+}
+
+/// The name of a new event's file in the folder of another one.
+fn name_beside(name: &str, number: u64, uuid: &str) -> String {
+    let folder = name.rsplit_once('/').map(|it| format!("{}/", it.0)).unwrap_or_default();
+    format!("{folder}event-{number:05}-{uuid}.json")
+}
+
+fn kind(event: &Object<'_>) -> Kind {
+    match &*event.text("kind").unwrap_or_default() {
+        "SystemPromptEvent" => Kind::System,
+        "MessageEvent" => Kind::Message,
+        "ActionEvent" => Kind::Action,
+        "ObservationEvent" | "UserRejectObservation" | "AgentErrorEvent" => Kind::Observation,
+        "Condensation" => Kind::Condensation,
+        _ => Kind::Other,
+    }
 }

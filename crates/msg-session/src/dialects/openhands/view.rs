@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use msg_core::{Content, Image, Part, Reasoning, Role, ToolCall, ToolResult};
 
-use super::events::{Event, Events, Kind};
 use crate::branches::{Branch, BranchKind};
+use crate::dialects::openhands::{Event, Events, Kind};
 use crate::json::{Object, Value};
 use crate::parts::{self, anthropic};
 use crate::view::{Draft, Origin, View};
