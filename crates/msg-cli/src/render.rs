@@ -13,18 +13,17 @@
 //!   = help: inserted a placeholder result
 //! ```
 
-mod finding;
 mod list;
 mod quote;
 
 use msg_core::{Diagnostic, Severity};
 
-use self::finding::show;
 pub(crate) use self::list::List;
 pub(crate) use self::quote::Quotes;
 use self::quote::{Excerpt, Places};
 use crate::exit::Failure;
 use crate::render::list::Palette;
+use crate::render::list::show;
 pub(crate) use crate::render::list::{Folding, causes};
 
 /// A failure as text, with its line end.

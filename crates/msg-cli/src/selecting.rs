@@ -11,7 +11,7 @@ use msg_document::{Document, Refusal, WriteOptions};
 use crate::context::Context;
 use crate::documents::{EditArgs, Lines, Opened};
 use crate::exit::{Failure, Status};
-use crate::formats;
+use crate::input;
 use crate::jsonl::Answer;
 use crate::options::without_own;
 use crate::render::Quotes;
@@ -66,13 +66,13 @@ fn one(
     Opened { mut input, mut out, sources, .. }: Opened<'_>,
     select: &impl Fn(&mut Document, &[u8]) -> Result<Selected, Refusal>,
 ) -> Result<Status, Failure> {
-    let mut document = formats::open_to_write(cx, &mut input, &args.input)?;
+    let mut document = input::open_to_write(cx, &mut input, &args.input)?;
     let is_json = document.format().is_json();
     args.pretty.expect(is_json, "a message file is none")?;
     if document.format().is_session() {
         out.replaces_a_session();
     }
-    let status = formats::emptiness(cx, &document, &input.name);
+    let status = input::emptiness(cx, &document, &input.name);
     let selected = select(&mut document, b"");
     let selected = selected.and_then(|it| document.expect_writer().map(|()| it));
     let selected = selected.map_err(|it| Failure::refused(it, &input.name))?;

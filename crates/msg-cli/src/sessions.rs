@@ -8,7 +8,6 @@
 //! ```
 
 pub(crate) mod in_use;
-pub(crate) mod large;
 pub(crate) mod load;
 pub(crate) mod places;
 pub(crate) mod put_back;

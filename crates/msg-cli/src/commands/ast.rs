@@ -16,7 +16,7 @@ use crate::chain_args::{ChainArgs, RepairArgs};
 use crate::context::Context;
 use crate::documents::Kind;
 use crate::exit::{Failure, Status};
-use crate::formats;
+use crate::input;
 use crate::input::InputArgs;
 use crate::jsonl::{self, Answer, LineArgs};
 use crate::options::Flags;
@@ -116,7 +116,7 @@ impl Command for Args {
             Ok(ops) => ops,
             Err(error) => return Err(Failure::document(error, &input.name, bytes)),
         };
-        let document = formats::read(cx, bytes, &input.name, &self.input)?;
+        let document = input::read(cx, bytes, &input.name, &self.input)?;
         if self.json || with_ops {
             let answer = answer(rules.grow(document), ops.as_deref());
             out.write_json(answer.json, &self.pretty)?;

@@ -13,9 +13,6 @@ mod reply;
 mod report;
 mod request;
 mod saved;
-mod sending;
-mod show;
-mod who;
 
 use std::io::{self, IsTerminal, Read};
 use std::path::PathBuf;
@@ -29,12 +26,12 @@ use msg_openai::Assembled;
 use self::reply::{Bounds, Ended};
 use self::request::Asking;
 use self::saved::Saved;
-use self::show::Show;
-use self::who::Who;
 use super::Command;
 use super::file::{Nonces, failed, failed_by, say_if_below};
+use crate::commands::chat::reply::Show;
+use crate::commands::chat::reply::Stop;
 use crate::commands::chat::request::Draft;
-use crate::commands::chat::sending::Stop;
+use crate::commands::chat::request::Who;
 use crate::context::Context;
 use crate::endpoint::{Api, Endpoint, Patience};
 use crate::exit::{Failure, Status};
@@ -66,7 +63,7 @@ pub(crate) struct Args {
     #[arg(short, long, value_name = "TEXT")]
     message: Option<String>,
     #[command(flatten)]
-    who: who::WhoArgs,
+    who: request::WhoArgs,
     /// Switch a Markdown file on, make its section, write to a newer format, to a file with errors or to
     /// one of another kind. Appending to a message file needs none: that is what it is for.
     #[arg(long)]
@@ -84,7 +81,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME", value_parser = crate::words::profile(), hide_possible_values = true)]
     profile: Option<String>,
     #[command(flatten)]
-    client: sending::ClientArgs,
+    client: reply::ClientArgs,
     /// How long the endpoint may be silent, in seconds.
     #[arg(long, value_name = "S", default_value_t = 120)]
     timeout: u64,

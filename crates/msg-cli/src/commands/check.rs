@@ -12,15 +12,15 @@ use self::log::{Log, LogForm};
 use super::Command;
 use crate::chain_args::{ChainArgs, RequestArgs};
 use crate::context::Context;
+use crate::documents::RowArgs;
 use crate::documents::{AnswerArgs, Form, Lines};
 use crate::exit::{Failure, Status};
-use crate::formats;
+use crate::input;
 use crate::input::Input;
 use crate::jsonl::Answer;
 use crate::options::Flags;
 use crate::output::{Output, PrettyArgs};
 use crate::render::{self, Folding, List, Quotes, plural};
-use crate::rows::RowArgs;
 use crate::sizes;
 use crate::sources::Sources;
 
@@ -104,7 +104,7 @@ impl Command for Args {
         };
         let document = |mut input: Input, sources: &Sources, out: &mut Output| {
             // What a provider refuses may show in the text alone, and places count in it.
-            let mut document = match formats::open_to_write(cx, &mut input, &self.io.input) {
+            let mut document = match input::open_to_write(cx, &mut input, &self.io.input) {
                 Err(Failure::Document(bad)) if log.gathers() => {
                     out.write(log.refuse(&bad.name, None, &bad.diagnostic).as_bytes())?;
                     return Ok(Status::Failed);

@@ -16,16 +16,16 @@ use serde::Serialize;
 
 use super::Command;
 use crate::context::Context;
+use crate::documents::RowArgs;
 use crate::documents::{EditArgs, Lines, Opened};
 use crate::exit::{Failure, Status, refuse_if};
-use crate::formats;
+use crate::input;
 use crate::input::Input;
 use crate::jsonl::{self, Answer};
 use crate::options::Flags;
 use crate::output::{ReportArgs, end_line};
 use crate::redact;
 use crate::render::Quotes;
-use crate::rows::RowArgs;
 use crate::words;
 
 /// Convert a conversation between formats; what the target cannot hold is reported.
@@ -43,7 +43,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     rows: RowArgs,
     /// The format of the output.
-    #[arg(long, value_name = "FORMAT", value_parser = formats::parser())]
+    #[arg(long, value_name = "FORMAT", value_parser = input::parser())]
     to: Format,
     /// Options of the reader and the writer as a JSON object, such as `{"layout":"canonical"}`.
     #[arg(long, value_name = "JSON")]
@@ -246,7 +246,7 @@ impl Run<'_> {
     fn open(&self, input: &mut Input) -> Result<Document, Failure> {
         let args = &self.args.io.input;
         let Some(leaf) = &self.args.session.leaf else {
-            return formats::open_unlowered(self.cx, input, args);
+            return input::open_unlowered(self.cx, input, args);
         };
         let mut along = args.clone();
         let line = install::along(leaf, input.read_all()?, &input.name, &mut along)?;

@@ -14,7 +14,7 @@ use crate::chain_args::ChainArgs;
 use crate::context::Context;
 use crate::documents::{AnswerArgs, Form, Lines};
 use crate::exit::{Failure, Status};
-use crate::formats;
+use crate::input;
 use crate::jsonl::Answer;
 use crate::output::PrettyArgs;
 use crate::render::{Quotes, count, plural};
@@ -75,8 +75,8 @@ impl Command for Args {
             })
         };
         self.io.run(cx, (Form::of(self.json), None), lines, |mut input, sources, out| {
-            let document = formats::open(cx, &mut input, &self.io.input)?;
-            let status = formats::emptiness(cx, &document, &input.name);
+            let document = input::open(cx, &mut input, &self.io.input)?;
+            let status = input::emptiness(cx, &document, &input.name);
             let messages = document.messages().to_vec();
             let found = self.find(document, profile.as_ref());
             let status = status.max(Status::of(found.is_ok()));

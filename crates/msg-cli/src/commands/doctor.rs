@@ -8,7 +8,6 @@
 mod diff;
 pub(crate) mod mend;
 mod text;
-mod undo;
 
 use std::path::{Path, PathBuf};
 
@@ -125,7 +124,7 @@ impl Command for Args {
         if self.undo {
             return sources.each_path(cx, |path| {
                 let path = path.unwrap_or(Path::new("-"));
-                let done = undo::undo(path, self.from, self.force)?;
+                let done = mend::undo(path, self.from, self.force)?;
                 let text = if self.json { done.json() } else { done.text().into_bytes() };
                 let mut out = Output::stdout();
                 out.write(&redact::printed(text, self.redact, self.json))?;

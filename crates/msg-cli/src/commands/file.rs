@@ -13,12 +13,11 @@ mod fmt;
 mod forms;
 mod read;
 mod request;
-mod writing;
 
 pub(super) use self::request::{failed, failed_by};
-pub(super) use self::writing::say_if_below;
 use super::Command;
-pub(super) use crate::commands::file::writing::Nonces;
+pub(super) use crate::commands::file::append::Nonces;
+pub(super) use crate::commands::file::append::say_if_below;
 use crate::context::Context;
 use crate::exit::{Failure, Status};
 

@@ -7,7 +7,6 @@
 //! ```
 
 pub(super) mod args;
-mod endpoint;
 mod in_session;
 mod run;
 
@@ -17,14 +16,14 @@ use std::time::Duration;
 use msg_document::{Digest, FitOptions, Goal, Summarizer};
 
 use self::args::FitArgs;
-use self::endpoint::Endpoint;
 use self::run::Run;
 use super::Command;
+use crate::commands::fit::in_session::Endpoint;
 use crate::context::Context;
+use crate::documents::RowArgs;
 use crate::documents::{EditArgs, Lines, Opened};
 use crate::exit::{Failure, Status, refuse_if};
 use crate::options::Flags;
-use crate::rows::RowArgs;
 use crate::sources::Sources;
 
 /// Compact a conversation until it fits a budget; print it, report what was cut.

@@ -13,7 +13,7 @@ use crate::output::{Output, json_line};
 use crate::parallel;
 use crate::redact;
 use crate::render::safe;
-use crate::sessions::large::SessionFile;
+use crate::sessions::load::SessionFile;
 use crate::sessions::load::load;
 use crate::sessions::places::{self, Candidate};
 use crate::sessions::usage::{self, Sum, Used};

@@ -10,14 +10,14 @@ use msg_document::{
 use super::Command;
 use crate::chain_args::{ChainArgs, RepairArgs, RequestArgs};
 use crate::context::Context;
+use crate::documents::RowArgs;
 use crate::documents::{EditArgs, Lines, Opened};
 use crate::exit::{Failure, Status};
-use crate::formats;
+use crate::input;
 use crate::jsonl::{self, Answer};
 use crate::options::Flags;
 use crate::output::ReportArgs;
 use crate::render::{Quotes, plural};
-use crate::rows::RowArgs;
 
 /// Mend a conversation with the smallest edits, and list them.
 ///
@@ -104,14 +104,14 @@ impl Args {
         Opened { input, out, report, .. }: &mut Opened<'_>,
         options: &RepairOptions,
     ) -> Result<(Vec<u8>, Status), Failure> {
-        let mut document = formats::open_to_write(cx, input, &self.io.input)?;
+        let mut document = input::open_to_write(cx, input, &self.io.input)?;
         let is_json = document.format().is_json();
         self.io.pretty.expect(is_json, "a message file is none")?;
         if document.format().is_session() {
             out.replaces_a_session();
         }
         document.say_who_made_it(options.read.made_by.as_ref());
-        let status = formats::emptiness(cx, &document, &input.name);
+        let status = input::emptiness(cx, &document, &input.name);
         // Edits name the roles of the messages that they touch; only people need that.
         let quotes = match self.json || cx.quiet || report.is_some() {
             true => Quotes::default(),

@@ -15,14 +15,14 @@ use msg_session::Dialect;
 use super::Command;
 use super::fit::args::CountArgs;
 use crate::context::Context;
+use crate::documents::RowArgs;
 use crate::documents::{AnswerArgs, Form, Lines};
 use crate::exit::{Failure, Status, refuse_if};
-use crate::formats;
+use crate::input;
 use crate::input::Input;
 use crate::jsonl::Answer;
 use crate::options::Flags;
 use crate::output::{Output, PrettyArgs, end_line, json_line};
-use crate::rows::RowArgs;
 use crate::sessions::usage::Used;
 use crate::sizes;
 use crate::sources::Sources;
@@ -109,8 +109,8 @@ impl Args {
         let bytes = input.read_all()?;
         let used = session_of(&bytes, &input.name).and_then(|it| Used::of(it, &bytes));
         let options = options.for_document(&bytes).into_owned();
-        let document = formats::read(cx, bytes, &input.name, &self.io.input)?;
-        let status = formats::emptiness(cx, &document, &input.name);
+        let document = input::read(cx, bytes, &input.name, &self.io.input)?;
+        let status = input::emptiness(cx, &document, &input.name);
         let media = document.media_rates();
         let stats = Stats::gather(document.into_messages(), &options, media);
         if let Some(path) = &self.svg {

@@ -7,7 +7,7 @@ use super::Command;
 use crate::context::Context;
 use crate::documents::{AnswerArgs, Form, Lines};
 use crate::exit::{Failure, Status};
-use crate::formats;
+use crate::input;
 use crate::jsonl::Answer;
 use crate::options::Flags;
 use crate::sizes;
@@ -53,8 +53,8 @@ impl Command for Args {
             })
         };
         self.io.run(cx, (Form::Text, None), lines, |mut input, sources, out| {
-            let document = formats::open(cx, &mut input, &self.io.input)?;
-            let status = formats::emptiness(cx, &document, &input.name);
+            let document = input::open(cx, &mut input, &self.io.input)?;
+            let status = input::emptiness(cx, &document, &input.name);
             let text = transcript(document.messages(), &options);
             out.write((sources.head(&input.name) + &text).as_bytes())?;
             Ok(status)

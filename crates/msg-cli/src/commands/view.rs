@@ -8,7 +8,6 @@
 //!
 //! The contents of a page, and what it looks like, are `msg-view`'s.
 
-mod browser;
 mod place;
 mod recorded;
 
@@ -24,7 +23,7 @@ use super::Command;
 use crate::chain_args::ChainArgs;
 use crate::context::Context;
 use crate::exit::{Failure, Status, refuse_if};
-use crate::formats;
+use crate::input;
 use crate::input::{Input, InputArgs};
 use crate::redact;
 use crate::render;
@@ -109,7 +108,7 @@ impl Args {
         let path = place.of(&input)?;
         let bytes = input.read_all()?;
         let mut known = recorded::read(&bytes, &input.name);
-        let mut messages = formats::read(cx, bytes, &input.name, &self.input)?.into_messages();
+        let mut messages = input::read(cx, bytes, &input.name, &self.input)?.into_messages();
         if self.redact {
             messages = redact::messages(&messages);
             known.iter_mut().for_each(Known::redact);
@@ -133,7 +132,7 @@ impl Args {
             status,
         );
         match path.filter(|_| self.browser) {
-            Some(path) => browser::open(&path).map(|()| status),
+            Some(path) => place::open(&path).map(|()| status),
             None => Ok(status),
         }
     }

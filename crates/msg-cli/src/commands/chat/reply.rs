@@ -7,21 +7,30 @@
 //!
 //! What is shown is on disk, unless the disk is too slow to wait for.
 
-use std::fmt;
-use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::{
+    io::{IsTerminal, Read, Write},
+    str::FromStr,
+    sync::Arc,
+    sync::atomic::{AtomicBool, Ordering},
+    sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel},
+    time::{Duration, Instant},
+    {fmt, io, thread},
+};
 
 use msg_codec::{Assembled, StreamOptions, StreamReader};
 use msg_core::StreamEvent;
 use msg_document::Provider;
+use msg_openai::ClientHeaders;
+use signal_hook::consts::SIGINT;
+use ureq::BodyReader;
 
 use super::saved::Saved;
-use super::sending::{Piece, send};
-use super::show::Show;
-use crate::commands::chat::sending::Stop;
-use crate::endpoint::Endpoint;
+use crate::context::Context;
+use crate::endpoint::{Endpoint, Masking, Unanswered};
+use crate::signals::is_ignored;
+use crate::terminal;
+#[cfg(unix)]
+use signal_hook::consts::{SIGHUP, SIGTERM};
 
 /// How often it is looked whether somebody wants to stop, while nothing comes.
 const TICK: Duration = Duration::from_millis(100);
@@ -190,4 +199,287 @@ fn said(event: &StreamEvent<'_>) -> u64 {
         _ => 0,
     };
     len as u64
+}
+
+// The thread that sends a request and reads what comes, asking again where the endpoint says later.
+
+/// The longest that is waited before a request is sent again.
+const LONGEST: Duration = Duration::from_secs(60);
+/// The first wait where the endpoint names none; each further one is twice as long.
+const FIRST: Duration = Duration::from_millis(500);
+
+/// What this thread has to say.
+pub(super) enum Piece {
+    Bytes(Vec<u8>),
+    /// No reply so far; the request is repeated after a while.
+    Waits(String, Duration),
+    /// The reply is over.
+    End,
+    /// No reply, or a truncated one.
+    Broken(String),
+}
+
+/// Sends a request and reads the reply to its end, or until the reader stops.
+pub(super) fn send(endpoint: &Endpoint, body: &[u8], retries: u32, pieces: &SyncSender<Piece>) {
+    match answered(endpoint, body, retries, pieces) {
+        Ok(reply) => read(endpoint, reply, pieces),
+        Err(why) => drop(pieces.send(Piece::Broken(why))),
+    }
+}
+
+/// The reply, asked for again while the endpoint says later.
+fn answered(
+    endpoint: &Endpoint,
+    body: &[u8],
+    retries: u32,
+    pieces: &SyncSender<Piece>,
+) -> Result<BodyReader<'static>, String> {
+    for tried in 0.. {
+        let (why, after) = match endpoint.post(body) {
+            Ok(reply) => return Ok(reply.into_body().into_reader()),
+            Err(Unanswered::Later { what, after }) if tried < retries => (what, after),
+            Err(it) => return Err(it.to_string()),
+        };
+        let pause = after.unwrap_or_else(|| (FIRST * 2u32.saturating_pow(tried)).min(LONGEST));
+        if pause > LONGEST {
+            return Err(format!(
+                "{why}; it is to be asked again in {} s, and {} s are the longest that is waited",
+                pause.as_secs(),
+                LONGEST.as_secs()
+            ));
+        }
+        if pieces.send(Piece::Waits(why, pause)).is_err() {
+            break;
+        }
+        thread::sleep(pause);
+    }
+    Err("the reader of the reply is gone".to_owned())
+}
+
+fn read(endpoint: &Endpoint, mut reply: BodyReader<'static>, pieces: &SyncSender<Piece>) {
+    let mut block = vec![0; 16 << 10];
+    let mut masking = endpoint.masking();
+    loop {
+        let piece = match reply.read(&mut block) {
+            Ok(0) => {
+                let _ = pieces.send(Piece::Bytes(masking.rest_of_bytes()));
+                Piece::End
+            }
+            // Before anything is read from it, so that no member of the reply holds the key.
+            Ok(n) => Piece::Bytes(masking.bytes(&block[..n])),
+            Err(it) if it.kind() == io::ErrorKind::Interrupted => continue,
+            Err(it) => Piece::Broken(endpoint.masked(it.to_string())),
+        };
+        let is_last = !matches!(piece, Piece::Bytes(_));
+        if pieces.send(piece).is_err() || is_last {
+            return;
+        }
+    }
+}
+
+// The headers that name this client to the provider (OA-13): `--client-header project=P`.
+
+#[derive(Debug, Clone, clap::Args)]
+pub(super) struct ClientArgs {
+    /// Send the headers that name the client, with a value of your own: app, version, os, arch, project,
+    /// session, request or client; may be repeated.
+    #[arg(long = "client-header", value_name = "KEY=VALUE")]
+    client: Vec<Value>,
+}
+
+/// A value of the headers.
+#[derive(Debug, Clone)]
+struct Value {
+    name: String,
+    value: String,
+}
+
+impl FromStr for Value {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, value) = text.split_once('=').ok_or("expected KEY=VALUE")?;
+        let names = ClientHeaders::VALUES.map(|it| it.0);
+        if !names.contains(&name) {
+            return Err(format!("no value is called {name:?}, only {}", names.join(", ")));
+        }
+        Ok(Self { name: name.to_owned(), value: value.to_owned() })
+    }
+}
+
+impl ClientArgs {
+    /// The headers; none if none of their values was named.
+    pub(super) fn headers(&self) -> Vec<(&'static str, String)> {
+        if self.client.is_empty() {
+            return Vec::new();
+        }
+        let headers = ClientHeaders::new();
+        let headers = self.client.iter().try_fold(headers, |all, it| all.with(&it.name, &it.value));
+        headers.expect("because the names were checked when they were read").iter().collect()
+    }
+}
+
+// Whether somebody wants the run to end: Ctrl-C, or a signal that ends programs.
+//
+// The first one is a wish, so that what has come can be kept; a second one ends the program as it
+// always does. A signal that whoever started the program chose to ignore (`nohup`) stays ignored.
+
+#[cfg(unix)]
+const SIGNALS: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
+#[cfg(not(unix))]
+const SIGNALS: [i32; 1] = [SIGINT];
+
+/// A wish to end.
+pub(super) struct Stop(Arc<AtomicBool>);
+
+impl Stop {
+    /// Catches the signals from now on.
+    pub(super) fn on_signals() -> io::Result<Self> {
+        let stop = Arc::new(AtomicBool::new(false));
+        for signal in SIGNALS.into_iter().filter(|it| !is_ignored(*it)) {
+            signal_hook::flag::register_conditional_default(signal, Arc::clone(&stop))?;
+            signal_hook::flag::register(signal, Arc::clone(&stop))?;
+        }
+        Ok(Self(stop))
+    }
+
+    /// Whether a signal came.
+    pub(super) fn is_wanted(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+// An answer on the terminal while it comes: text on standard output, thoughts on standard error.
+
+/// What has been shown, so that lines end where something else begins.
+pub(super) struct Show {
+    is_on: bool,
+    thoughts: bool,
+    /// Text for a terminal may not command it.
+    is_terminal: bool,
+    dim: bool,
+    last: Shown,
+    ends_line: bool,
+    /// Takes the endpoint's key out of what is shown.
+    masking: Masking,
+    /// What is to be shown, in order.
+    waiting: Vec<(Place, String)>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shown {
+    Nothing,
+    Thought,
+    Text,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Out,
+    Err,
+}
+
+impl Show {
+    pub(super) fn new(cx: &Context, is_on: bool, masking: Masking) -> Self {
+        Self {
+            is_on,
+            thoughts: !cx.quiet,
+            is_terminal: io::stdout().is_terminal(),
+            dim: cx.color_err,
+            last: Shown::Nothing,
+            ends_line: true,
+            masking,
+            waiting: Vec::new(),
+        }
+    }
+
+    /// Takes what an event adds; [`Self::flush`] shows it. A closed output is not a reason to lose the answer.
+    pub(super) fn event(&mut self, event: &StreamEvent<'_>) {
+        if !self.is_on {
+            return;
+        }
+        match event {
+            StreamEvent::TextDelta { text, .. } | StreamEvent::RefusalDelta { text, .. } => {
+                self.turn_to(Shown::Text);
+                let text = self.masking.piece(text);
+                self.print(&text);
+            }
+            StreamEvent::ReasoningDelta { text, .. } if self.thoughts => {
+                self.turn_to(Shown::Thought);
+                let text = self.masking.piece(text);
+                self.think(&text);
+            }
+            StreamEvent::ToolCall { call, .. } if self.thoughts => {
+                self.turn_to(Shown::Thought);
+                self.think(&format!("[call of {}, recorded and not run]\n", call.name));
+            }
+            _ => {}
+        }
+    }
+
+    /// Says something that is not part of the answer.
+    pub(super) fn aside(&mut self, text: &str) {
+        self.end();
+        if self.thoughts {
+            self.put(Place::Err, format!("msg: {}\n", terminal::visible(text)));
+            self.flush();
+        }
+    }
+
+    /// Ends the last line, and shows all.
+    pub(super) fn end(&mut self) {
+        self.turn_to(Shown::Nothing);
+        self.flush();
+    }
+
+    /// Shows what was taken.
+    pub(super) fn flush(&mut self) {
+        for (place, text) in self.waiting.drain(..) {
+            let mut to: Box<dyn Write> = match place {
+                Place::Out => Box::new(io::stdout().lock()),
+                Place::Err => Box::new(io::stderr().lock()),
+            };
+            let _ = to.write_all(text.as_bytes()).and_then(|()| to.flush());
+        }
+    }
+
+    fn turn_to(&mut self, next: Shown) {
+        if self.last == next {
+            return;
+        }
+        let rest = self.masking.rest();
+        match self.last {
+            _ if rest.is_empty() => {}
+            Shown::Text => self.print(&rest),
+            _ => self.think(&rest),
+        }
+        if !self.ends_line {
+            match self.last {
+                Shown::Text => self.print("\n"),
+                _ => self.think("\n"),
+            }
+        }
+        self.last = next;
+    }
+
+    fn print(&mut self, text: &str) {
+        self.ends_line = text.ends_with('\n') || text.is_empty() && self.ends_line;
+        let text =
+            if self.is_terminal { terminal::visible(text).into_owned() } else { text.to_owned() };
+        self.put(Place::Out, text);
+    }
+
+    fn think(&mut self, text: &str) {
+        self.ends_line = text.ends_with('\n') || text.is_empty() && self.ends_line;
+        let text = terminal::visible(text);
+        let text = if self.dim { format!("\x1b[2m{text}\x1b[0m") } else { text.into_owned() };
+        self.put(Place::Err, text);
+    }
+
+    fn put(&mut self, place: Place, text: String) {
+        match self.waiting.last_mut() {
+            Some((last, before)) if *last == place => before.push_str(&text),
+            _ => self.waiting.push((place, text)),
+        }
+    }
 }

@@ -13,7 +13,7 @@ use super::Args;
 use crate::context::Context;
 use crate::documents::{Lines, Opened};
 use crate::exit::{Failure, Status};
-use crate::formats;
+use crate::input;
 use crate::input::side_file;
 use crate::jsonl::Answer;
 use crate::output::{Output, end_line, json_line};
@@ -63,13 +63,13 @@ impl Run<'_> {
         // A plan holds the text that it gives back, and is undone on the text that was written.
         let is_kept = args.files.plan.is_some() || args.files.undo.is_some();
         let text = if is_kept { bytes.clone() } else { Vec::new() };
-        let document = formats::written_again(cx, document, bytes, &input.name, &args.io.input)?;
+        let document = input::written_again(cx, document, bytes, &input.name, &args.io.input)?;
         let is_json = (args.json || document.format().is_json()) && !args.dry_run;
         args.io.pretty.expect(is_json, "what is printed is none, or a line each")?;
         if document.format().is_session() {
             out.replaces_a_session();
         }
-        let status = formats::emptiness(cx, &document, &input.name);
+        let status = input::emptiness(cx, &document, &input.name);
         if let Some((goal, path)) = args.files.goal() {
             let text = self.reached(document, goal, path, (&input.name, &text))?;
             self.print(text, is_json, opened)?;

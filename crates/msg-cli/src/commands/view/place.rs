@@ -1,6 +1,9 @@
 //! Where pages go: standard output, a file and its neighbours, a folder, or a temporary folder for a browser.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
 
 use msg_view::{Options, Pages};
 
@@ -83,4 +86,36 @@ pub(super) fn page(first: &Path, pages: &Pages<'_>, number: usize) -> PathBuf {
 fn temporary() -> Result<PathBuf, Failure> {
     let folder = tempfile::Builder::new().prefix("msg-view-").tempdir();
     folder.map(tempfile::TempDir::keep).map_err(|it| Failure::write("a temporary folder", it))
+}
+
+// A page, opened in the browser of whoever asks.
+
+/// Opens the file: with `$BROWSER`, else with what the system opens pages with. Says where the page is if
+/// that cannot be done.
+pub(super) fn open(page: &Path) -> Result<(), Failure> {
+    let mut command = command();
+    let status = command.arg(page).stdin(Stdio::null()).stdout(Stdio::null()).status();
+    let why = match status {
+        Ok(status) if status.success() => return Ok(()),
+        Ok(status) => status.to_string(),
+        Err(error) => error.to_string(),
+    };
+    let program = command.get_program().display();
+    Err(Failure::Refused(format!(
+        "no browser opened ({program}: {why}): set BROWSER, or open {} yourself",
+        page.display()
+    )))
+}
+
+fn command() -> Command {
+    if let Some(program) = std::env::var_os("BROWSER").filter(|it| !it.is_empty()) {
+        return Command::new(program);
+    }
+    if cfg!(target_os = "macos") {
+        return Command::new("open");
+    }
+    if cfg!(windows) {
+        return Command::new("explorer");
+    }
+    Command::new("xdg-open")
 }
