@@ -33,7 +33,7 @@ fn finish_of<'o>(options: &'o EventOptions, message: &Message) -> &'o FinishReas
 
 /// The same in Anthropic's word.
 pub(crate) fn stop_reason<'o>(options: &'o EventOptions, message: &Message) -> &'o str {
-    stop_reason_block(finish_of(options, message))
+    stop_reason_name(finish_of(options, message))
 }
 
 /// The usage as JSON, in Anthropic's members.
@@ -205,7 +205,7 @@ fn message_start(out: &mut Vec<u8>, options: &EventOptions, extra: &Extra) {
 fn message_end(out: &mut Vec<u8>, finish: &FinishReason, usage: Option<&Usage>, extra: &Extra) {
     frame(out, "message_delta", |it| {
         it.key("delta").object(|it| {
-            it.key("stop_reason").str(stop_reason_block(finish));
+            it.key("stop_reason").str(stop_reason_name(finish));
             for name in OF_DELTA {
                 match extra.get(&ANTHROPIC, name) {
                     Some(value) => compact(it.key(name), value.text()),
@@ -273,7 +273,7 @@ fn is_end(finish: &FinishReason) -> bool {
 }
 
 /// Anthropic's word for why a model stopped: the way back of AN-16.
-fn stop_reason_block(finish: &FinishReason) -> &str {
+fn stop_reason_name(finish: &FinishReason) -> &str {
     match finish {
         FinishReason::Stop => "end_turn",
         FinishReason::ToolCalls => "tool_use",

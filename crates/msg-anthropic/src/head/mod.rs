@@ -187,7 +187,7 @@ fn member(head: &mut RequestHead, name: &str, raw: &RawJson) -> Option<()> {
             let read = |(at, it)| Tool::of(it, |it| function(it, at));
             head.tools.extend(tools.into_iter().enumerate().map(read));
         }
-        "tool_choice" => choice_read(head, raw)?,
+        "tool_choice" => read_tool_choice(head, raw)?,
         "thinking" => thinking(head, raw)?,
         "output_config" => output_config(head, raw)?,
         "output_format" => head.response_format = Some(format(raw, "/output_format/schema")?),
@@ -224,7 +224,7 @@ fn function(raw: &RawJson, at: usize) -> Option<Function> {
 }
 
 /// The choice, and in it whether several calls may come at once.
-fn choice_read(head: &mut RequestHead, raw: &RawJson) -> Option<()> {
+fn read_tool_choice(head: &mut RequestHead, raw: &RawJson) -> Option<()> {
     let members = raw.present_members()?;
     let text = |wanted: &str| {
         let found = members.iter().find(|it| it.0 == wanted)?;

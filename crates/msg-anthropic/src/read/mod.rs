@@ -23,7 +23,6 @@ use crate::shape::{ANTHROPIC, message};
 use crate::wanted::{CONTENT, MESSAGE};
 
 pub(crate) use self::read as read_message;
-pub(crate) use self::{says_system as system_says, system_read as read_system};
 
 /// Reads an array of messages, the reader standing before it.
 pub(crate) fn read_messages<'a>(
@@ -228,7 +227,7 @@ impl<'a> Draft<'a> {
 // The `system` of a request: a string or blocks, the first message (AN-4).
 
 /// Reads the value of `system`; none for one that says nothing, which stays where it is.
-pub(crate) fn system_read<'a>(
+pub(crate) fn read_system<'a>(
     source: &'a str,
     cx: &mut Context<'a, '_>,
 ) -> Result<Option<Message>, Error> {
@@ -246,9 +245,9 @@ pub(crate) fn system_read<'a>(
 }
 
 /// Whether this message is what is read of this value of `system`.
-pub(crate) fn says_system(source: &str, message: &Message) -> bool {
+pub(crate) fn system_says(source: &str, message: &Message) -> bool {
     let mut report = Report::with_cap(0);
-    let found = system_read(source, &mut Context::new(&mut report));
+    let found = read_system(source, &mut Context::new(&mut report));
     found.is_ok_and(|it| it.as_ref() == Some(message))
 }
 

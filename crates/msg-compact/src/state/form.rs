@@ -7,7 +7,7 @@ use msg_chainast::{Acceptance, BodyPairKind, IdPattern, Profile, ReasoningRequir
 use msg_core::{CountingIds, Message, Part, Reasoning, Role, Severity, ToolCall, ToolResult};
 use serde::{Deserialize, Serialize};
 
-use super::{ChainState, Change, PairState, Replaced, SummaryKind};
+use super::{ChainState, Change, PairState, SummaryKind};
 use crate::state::items::index;
 use crate::state::{Item, Merge, SectionState};
 use crate::token_index::Cost;
@@ -347,7 +347,7 @@ impl ChainState<'_> {
 
 /// Pairs, or whole sections, that may become one summary. Those that are pinned do not count.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct ReplaceReplaced {
+pub(crate) struct Replaced {
     sections: usize,
     pairs: usize,
     /// Whether the first pair is a summary already.
@@ -365,7 +365,7 @@ pub(crate) struct ReplaceReplaced {
     pub(crate) reasoning: Option<u32>,
 }
 
-impl ReplaceReplaced {
+impl Replaced {
     /// Adds the section that follows.
     pub(crate) fn add_section(&mut self, chain: &ChainState<'_>, section: &SectionState) {
         if section.pinned {

@@ -33,7 +33,7 @@ pub use form::Form;
 pub use outputs::ToolOutput;
 pub use summary::Merge;
 
-pub(crate) use crate::state::form::{NewPair, NewPairs, NewSection, ReplaceReplaced as Replaced};
+pub(crate) use crate::state::form::{NewPair, NewPairs, NewSection, Replaced};
 pub(crate) use form::{FormRules, Shape};
 pub(crate) use items::{
     Change, ChangeId, Forms, Ids, Input, Item, Limits, Log, Measure, PairState, Requests,

@@ -226,10 +226,10 @@ impl Api for Bedrock {
 
 /// A message some of whose blocks are unions: they have a member that says their kind, and no type.
 pub(super) fn is_message(record: &Record<'_>) -> bool {
-    record.role.is_some() && record.is_list("content") && record.parts().any(is_block_bedrock)
+    record.role.is_some() && record.is_list("content") && record.parts().any(is_bedrock_block)
 }
 
-fn is_block_bedrock(part: &Item<'_>) -> bool {
+fn is_bedrock_block(part: &Item<'_>) -> bool {
     const OBJECTS: [&str; 9] = [
         "toolUse",
         "toolResult",

@@ -147,9 +147,9 @@ fn members([source, before, after, made]: [&Level<'_>; 4], depth: usize) -> Vec<
 /// An element that stayed is that of the source; those that only the source has stay before what followed them.
 fn elements([source, before, after, made]: [&Level<'_>; 4], depth: usize) -> Vec<String> {
     let at = |it: Option<layout::Source>| it.map(|it| it.at);
-    let from: Vec<_> = layout::elements_align(&source.entries, &before.entries);
+    let from: Vec<_> = layout::align_elements(&source.entries, &before.entries);
     let from: Vec<_> = from.into_iter().map(at).collect();
-    let was = layout::elements_align(&before.entries, &after.entries);
+    let was = layout::align_elements(&before.entries, &after.entries);
     let known: HashSet<usize> = from.iter().flatten().copied().collect();
     let own = |range: Range<usize>| -> Vec<String> {
         let own = range.filter(|it| !known.contains(it));

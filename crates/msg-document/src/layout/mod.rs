@@ -134,7 +134,7 @@ impl<'s> Merge<'s> {
         let (open, close) = (&new[..1], &new[new.len() - 1..]);
         let sources = match open {
             "{" => members(&from.entries, &to.entries),
-            _ => elements_align(&from.entries, &to.entries),
+            _ => align_elements(&from.entries, &to.entries),
         };
         self.entries((from, to), &sources, (open, close), depth);
     }
@@ -353,7 +353,7 @@ fn members(old: &[Entry<'_>], new: &[Entry<'_>]) -> Sources {
 }
 
 /// The sources of elements.
-fn elements_align(old: &[Entry<'_>], new: &[Entry<'_>]) -> Sources {
+fn align_elements(old: &[Entry<'_>], new: &[Entry<'_>]) -> Sources {
     let mut sources = vec![None; new.len()];
     let (start, end) = equal_ends(old, new);
     let same = |at| Some(Source { at, known: Known::Same });

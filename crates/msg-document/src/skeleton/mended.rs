@@ -49,7 +49,7 @@ pub(super) fn repair(
         return Some((Vec::new(), edits));
     }
     let before = document.take_messages();
-    let mut messages = mended_mended(after?, &before, &[]);
+    let mut messages = mended_messages(after?, &before, &[]);
     let touched = touched(&messages, before.len());
     if !touched.is_empty() {
         let mut given = before.clone();
@@ -57,7 +57,7 @@ pub(super) fn repair(
             given[*at] = message;
         }
         let (after, found) = repaired(&given, &chain)?;
-        messages = mended_mended(after?, &before, &touched);
+        messages = mended_messages(after?, &before, &touched);
         edits = found;
     }
     let messages: Option<Vec<_>> = messages.into_iter().collect();
@@ -81,7 +81,11 @@ fn repaired(
 }
 
 /// What each message is beside those that were there; nothing where only a message that is read whole tells.
-fn mended_mended(after: Copies, before: &[Message], whole: &[usize]) -> Vec<Option<MendedMessage>> {
+fn mended_messages(
+    after: Copies,
+    before: &[Message],
+    whole: &[usize],
+) -> Vec<Option<MendedMessage>> {
     let of = |(message, origin): (Message, MessageOrigin)| {
         let at = origin.message;
         if origin.inserted {
@@ -204,7 +208,7 @@ fn texts(message: &Message) -> Option<Vec<(&'static str, String)>> {
 // Only the messages that an edit touches are read whole, written and accounted for.
 
 /// The mended document, whose messages are at a place of its text; nothing where it depends on more than there is.
-pub(super) fn repair_spliced(
+pub(super) fn repair_in_place(
     document: &mut Document,
     place: Range<usize>,
     json: &[u8],

@@ -117,7 +117,7 @@ impl Skeleton {
     /// The repair of the document whose text this is; nothing where only the whole document tells.
     pub(crate) fn repair_text(mut self, json: &[u8], options: &RepairOptions) -> Option<Repaired> {
         self.can_mend(options)
-            .then(|| mended::repair_spliced(&mut self.document, self.place, json, options))?
+            .then(|| mended::repair_in_place(&mut self.document, self.place, json, options))?
     }
 
     /// Whether no rule looks at more than there is: a placeholder is compared with texts.

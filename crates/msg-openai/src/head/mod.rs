@@ -248,8 +248,8 @@ fn chat(head: &mut RequestHead, name: &str, raw: &RawJson) -> Option<()> {
         "logprobs" => head.logprobs = Some(raw.parse().ok()?),
         "modalities" => head.modalities = raw.parse().ok()?,
         "verbosity" => head.verbosity = Some(raw.clone()),
-        "response_format" => format(head, chat_format_read(raw)?),
-        "reasoning_effort" => effort_read(head, raw, "/reasoning_effort")?,
+        "response_format" => format(head, read_chat_format(raw)?),
+        "reasoning_effort" => read_effort(head, raw, "/reasoning_effort")?,
         "functions" => head.tools.extend(tools::read_functions(raw)?),
         "function_call" => head.tool_choice = Some(choice(raw)?),
         _ => return None,
@@ -277,7 +277,7 @@ fn responses(head: &mut RequestHead, name: &str, raw: &RawJson) -> Option<()> {
         }
         "reasoning" => {
             for (name, raw) in raw.present_members()? {
-                if name != "effort" || effort_read(head, &raw, "/reasoning/effort").is_none() {
+                if name != "effort" || read_effort(head, &raw, "/reasoning/effort").is_none() {
                     head.rest.push((format!("reasoning.{name}"), raw));
                 }
             }
@@ -288,7 +288,7 @@ fn responses(head: &mut RequestHead, name: &str, raw: &RawJson) -> Option<()> {
 }
 
 /// `none` is not an effort but thinking that is off.
-fn effort_read(head: &mut RequestHead, raw: &RawJson, pointer: &str) -> Option<()> {
+fn read_effort(head: &mut RequestHead, raw: &RawJson, pointer: &str) -> Option<()> {
     let word: String = raw.parse().ok()?;
     match word.as_str() {
         "none" => {
@@ -389,7 +389,7 @@ impl Schema {
     }
 }
 
-fn chat_format_read(raw: &RawJson) -> Option<Format> {
+fn read_chat_format(raw: &RawJson) -> Option<Format> {
     #[derive(Deserialize)]
     struct Members {
         r#type: String,

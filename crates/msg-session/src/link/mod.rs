@@ -39,7 +39,7 @@ pub(crate) fn check<'a>(sent: &'a [Sent<'a>], rules: &'a Rules) -> Plan<'a> {
 
 /// Checks what is left of the content, after all other mends.
 pub(crate) fn check_content(plan: &mut Plan<'_>) {
-    content_check(plan);
+    check_empty_content(plan);
     check_media(plan);
     check_first(plan);
 }
@@ -257,7 +257,7 @@ fn refusal(
 
 const NO_CONTENT: &str = "(no content)";
 
-fn content_check(plan: &mut Plan<'_>) {
+fn check_empty_content(plan: &mut Plan<'_>) {
     for sent in 0..plan.sent.len() {
         match &plan.sent[sent].content {
             Content::Text(value) => check_text(plan, sent, *value),

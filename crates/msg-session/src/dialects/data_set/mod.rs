@@ -360,7 +360,7 @@ fn check_share_gpt(line: &Object<'_>) -> Faults {
     let turns = turns.iter().map(|it| (role(&it.0), is_call(&it.0)));
     let turns: Vec<_> = turns.filter(|it| it.0 != Role::System).collect();
     order(&turns, &mut faults);
-    ends_share_gpt(&turns, &mut faults);
+    check_share_gpt_ends(&turns, &mut faults);
     faults
 }
 
@@ -403,7 +403,7 @@ fn order(turns: &[(Role, bool)], faults: &mut Faults) {
     }
 }
 
-fn ends_share_gpt(turns: &[(Role, bool)], faults: &mut Faults) {
+fn check_share_gpt_ends(turns: &[(Role, bool)], faults: &mut Faults) {
     let is_answer = |it: &(Role, bool)| it.0 == Role::Assistant;
     if !turns.iter().any(is_answer) {
         faults.add("session::no-assistant", "the line has no answer");
