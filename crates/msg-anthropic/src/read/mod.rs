@@ -22,8 +22,6 @@ use crate::read::block::Depth;
 use crate::shape::{ANTHROPIC, message};
 use crate::wanted::{CONTENT, MESSAGE};
 
-pub(crate) use self::read as read_message;
-
 /// Reads an array of messages, the reader standing before it.
 pub(crate) fn read_messages<'a>(
     reader: &mut Reader<'a>,
@@ -88,7 +86,7 @@ pub(crate) fn says(source: &str, messages: &[Message]) -> bool {
 }
 
 /// Reads the one message whose members are `role` and `content` of a response.
-pub(crate) fn read<'a>(
+pub(crate) fn read_message<'a>(
     role: Role,
     content: &'a str,
     cx: &mut Context<'a, '_>,
@@ -116,7 +114,7 @@ pub(crate) fn read<'a>(
 pub(crate) fn content_says(source: &str, messages: &[Message]) -> bool {
     let Some(first) = messages.first() else { return false };
     let mut report = Report::with_cap(0);
-    let found = read(first.role.clone(), source, &mut Context::new(&mut report));
+    let found = read_message(first.role.clone(), source, &mut Context::new(&mut report));
     found.is_ok_and(|it| it == messages)
 }
 

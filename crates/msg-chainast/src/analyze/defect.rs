@@ -7,7 +7,6 @@ use std::{borrow::Cow, sync::LazyLock};
 use msg_core::{Code, Diagnostic, Message, Part, Severity, ToolCall, ToolResult, with_article};
 use msg_json::{Edit, Edits};
 
-use super::Rules;
 use crate::arguments::mended_code;
 use crate::constants::TOOL_CALL_ID_PATTERN;
 use crate::ids::IdPattern;
@@ -219,7 +218,7 @@ const ARGUMENTS: [&str; 2] = ["chain::invalid-arguments", "chain::empty-argument
 
 /// What an analysis judges by.
 #[derive(Clone, Copy)]
-pub(crate) struct RulesRules<'a> {
+pub(crate) struct Rules<'a> {
     pub(crate) options: &'a RepairOptions,
     pub(crate) check: CheckOptions,
     pub(crate) profile: Option<&'a Profile>,
@@ -230,24 +229,17 @@ pub(crate) struct RulesRules<'a> {
     pub(crate) is_tree: bool,
 }
 
-impl<'a> RulesRules<'a> {
+impl<'a> Rules<'a> {
     /// The strict chain, of which a tree is made (CA-10).
     pub(crate) fn strict(options: &'a RepairOptions) -> Self {
         let RepairOptions { check, profile, .. } = options;
         let (check, profile) = (*check, profile.as_deref());
-        RulesRules {
-            options,
-            check,
-            profile,
-            warnings: true,
-            enforced: Enforced::STRICT,
-            is_tree: true,
-        }
+        Rules { options, check, profile, warnings: true, enforced: Enforced::STRICT, is_tree: true }
     }
 
     /// What the profile of the options refuses; without one the strict chain.
     pub(crate) fn of_list(options: &'a RepairOptions) -> Self {
-        RulesRules { options, ..RulesRules::of_check(options.check, options.profile.as_deref()) }
+        Rules { options, ..Rules::of_check(options.check, options.profile.as_deref()) }
     }
 
     /// What the profile refuses; without one the strict chain.
@@ -270,7 +262,7 @@ impl<'a> RulesRules<'a> {
         enforced.null_content =
             check.own_format && profile.is_some_and(|it| it.null_content == Acceptance::Reject);
         let options = RepairOptions::standard();
-        RulesRules { options, check, profile, warnings: true, enforced, is_tree: false }
+        Rules { options, check, profile, warnings: true, enforced, is_tree: false }
     }
 
     /// The pattern of fresh ids.
@@ -314,7 +306,7 @@ impl<'a> RulesRules<'a> {
 
     /// The same rules, of which only errors are reported.
     pub(crate) fn errors_only(self) -> Self {
-        RulesRules { warnings: false, ..self }
+        Rules { warnings: false, ..self }
     }
 }
 

@@ -23,7 +23,7 @@ use defect::What;
 use link::OpenPair;
 use plan::{Entry, Index};
 
-pub(crate) use crate::analyze::defect::{Chain, Enforced, RulesRules as Rules, Scope};
+pub(crate) use crate::analyze::defect::{Chain, Enforced, Rules, Scope};
 pub(crate) use defect::{Defect, diagnostics};
 pub(crate) use plan::{Call, Naming, Plan, Slot, Unit, UnitKind};
 

@@ -133,7 +133,7 @@ impl ChunkWriter {
             if let Some(usage) = &self.usage {
                 self.chunk(out, |it| {
                     it.key("choices").array([], |_, _: ()| {});
-                    events::write_usage(it.key("usage"), usage, &events::CHAT);
+                    events::write_usage(it.key("usage"), usage, &events::CHAT_USAGE);
                 });
             }
             out.extend_from_slice(b"data: [DONE]\n\n");

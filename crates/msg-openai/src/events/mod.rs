@@ -21,7 +21,6 @@ pub use chunks::{ChunkWriter, write_chunks};
 pub use responses::ResponseEventWriter;
 pub use whole::write_response_events;
 
-pub(crate) use self::{CHAT as CHAT_USAGE, RESPONSES as RESPONSES_USAGE};
 pub(crate) use responses::defaults as response_defaults;
 pub(crate) use whole::whole_items;
 
@@ -117,7 +116,7 @@ pub(crate) struct Words {
     unknown: Option<u64>,
 }
 
-pub(crate) const CHAT: Words = Words {
+pub(crate) const CHAT_USAGE: Words = Words {
     input: "prompt_tokens",
     output: "completion_tokens",
     input_details: "prompt_tokens_details",
@@ -125,7 +124,7 @@ pub(crate) const CHAT: Words = Words {
     unknown: None,
 };
 
-pub(crate) const RESPONSES: Words = Words {
+pub(crate) const RESPONSES_USAGE: Words = Words {
     input: "input_tokens",
     output: "output_tokens",
     input_details: "input_tokens_details",

@@ -151,7 +151,7 @@ impl ResponseEventWriter {
         it.key("output").array(items, |it, item| it.raw(item));
         defaults(it);
         match self.usage.as_ref().filter(|_| status != "in_progress") {
-            Some(usage) => events::write_usage(it.key("usage"), usage, &events::RESPONSES),
+            Some(usage) => events::write_usage(it.key("usage"), usage, &events::RESPONSES_USAGE),
             None => it.key("usage").null(),
         }
     }
