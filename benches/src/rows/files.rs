@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use msg_file::store::{Appender, Durability, Options};
-use msg_file::{Document, HistoryOptions, Limits, Mode, NewCell, Nonce, scan};
+use msg_file::store::{Appender, AppenderOptions, Durability};
+use msg_file::{FileLimits, HistoryOptions, MessageFile, Mode, NewCell, Nonce, scan};
 
 use crate::contest::{Contest, On, Size};
 use crate::row::{Goal, Row};
@@ -35,7 +35,8 @@ pub(super) const ROWS: &[Row] = &[
     ),
     Row::new("file/history", "the history of 10 000 cells", &[], |data| {
         let document = read(record(data.n(10_000)).into());
-        let run = |it: &Document| vec![u64::from(it.history(&HistoryOptions::default()).is_ok())];
+        let run =
+            |it: &MessageFile| vec![u64::from(it.history(&HistoryOptions::default()).is_ok())];
         On::new(document, Size::Whole).timed("msg-file", run).done()
     }),
     Row::new("file/append", "a cell appended, without sync", &[Goal::Each(50_000.0)], |_| {
@@ -58,8 +59,8 @@ fn record(cells: usize) -> Vec<u8> {
     (1..=cells).map(cell).collect::<String>().into_bytes()
 }
 
-fn read(bytes: Arc<[u8]>) -> Document {
-    Document::read(bytes, Mode::MessageFile, &Limits::default())
+fn read(bytes: Arc<[u8]>) -> MessageFile {
+    MessageFile::read(bytes, Mode::MessageFile, &FileLimits::default())
         .expect("because it is small enough")
 }
 
@@ -69,7 +70,7 @@ fn append(cells: usize, durability: Durability) -> Contest {
         .expect("because the folder is ours");
     On::new(folder, Size::Items(APPENDS))
         .entry("msg-file", move |folder, clock| {
-            let options = Options { durability, ..Options::default() };
+            let options = AppenderOptions { durability, ..AppenderOptions::default() };
             let log = Appender::open(&folder.path().join("log.msg.md"), options);
             let mut log = log.expect("because no other process holds it");
             let cell = NewCell::message("hello\n\nthere");

@@ -1,6 +1,6 @@
 //! Model text: calls with one long argument, plain text, in the pieces in which they arrive.
 
-use msg_xml::{Dialects, Event, Options, Outcome, StreamParser};
+use msg_xml::{CallEnd, Dialects, Event, ParseOptions, StreamParser};
 use serde_json::Value;
 
 use crate::contest::{Answers, Contest, On, Size};
@@ -38,7 +38,7 @@ pub(super) const ROWS: &[Row] = &[
             let (large, small) = (native(size), native(size / 10));
             // The last piece, or all of it, may come with the end of the call only.
             let mb = |text: &str, chunk: usize| {
-                let fed = feed(text, chunk, &Options::default());
+                let fed = feed(text, chunk, &ParseOptions::default());
                 let whole = fed.arguments.first().map_or(0, String::len);
                 (fed.text.max(whole) as u64 + 512) >> 20
             };
@@ -119,7 +119,7 @@ impl Fed {
     }
 }
 
-fn feed(text: &str, chunk: usize, options: &Options) -> Fed {
+fn feed(text: &str, chunk: usize, options: &ParseOptions) -> Fed {
     let mut parser = StreamParser::new(options.clone());
     let mut fed = Fed { text: 0, arguments: Vec::new() };
     let mut take = |event: Event<'_>| match event {
@@ -127,7 +127,7 @@ fn feed(text: &str, chunk: usize, options: &Options) -> Fed {
             fed.text += text.len();
         }
         Event::ToolEnd { outcome, .. } => {
-            if let Outcome::Complete(call) = *outcome {
+            if let CallEnd::Complete(call) = *outcome {
                 fed.arguments.push(call.arguments().text().to_owned());
             }
         }
@@ -146,8 +146,8 @@ fn argument(form: Form, size: usize, chunk: usize) -> Contest {
     };
     let dialects = Dialects::by_names(["qwen"]).expect("because the dialect exists");
     let options = match form {
-        Form::Native => Options::default(),
-        Form::Qwen => Options::default().with_dialects(dialects),
+        Form::Native => ParseOptions::default(),
+        Form::Qwen => ParseOptions::default().with_dialects(dialects),
     };
     let on = On::new((ours, theirs), Size::Bytes(size)).named(["bytes of the argument".to_owned()]);
     let on = on.right(vec![corpus::repeat(LINE, size).len() as u64]);
@@ -160,7 +160,7 @@ fn argument(form: Form, size: usize, chunk: usize) -> Contest {
 
 fn text(text: String, chunk: usize) -> Contest {
     let bytes = text.len();
-    let options = Options::default();
+    let options = ParseOptions::default();
     // Any cutting gives the same; what is text and thinking stays, calls and their marks do not.
     let right = feed(&text, usize::MAX, &options).text as u64;
     let on =
@@ -184,7 +184,7 @@ fn calls(data: &Data, chunk: usize) -> Contest {
     let n = data.n(400);
     let text = call.repeat(n);
     let run =
-        |it: &String, chunk| vec![feed(it, chunk, &Options::default()).arguments.len() as u64];
+        |it: &String, chunk| vec![feed(it, chunk, &ParseOptions::default()).arguments.len() as u64];
     let size = Size::Bytes(text.len());
     let on = On::new(text, size).right(vec![n as u64]).timed("msg-xml", move |it| run(it, chunk));
     if chunk < usize::MAX {

@@ -7,7 +7,7 @@
     reason = "it is a program that prints"
 )]
 
-use msg_file::{Document, HistoryOptions, Mode};
+use msg_file::{HistoryOptions, MessageFile, Mode};
 
 const FILE: &str = "# %% A question[^1]\n\n[^1]: [markdown]\n\nWhat is 2 + 2?\n\n\
     ## %%% [^2]\n\n[^2]: [bot]\n\n4\n\n\
@@ -18,7 +18,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Some(path) => std::fs::read(path)?,
         None => FILE.as_bytes().to_vec(),
     };
-    let document = Document::parse(bytes, Mode::MessageFile)?;
+    let document = MessageFile::parse(bytes, Mode::MessageFile)?;
     let history = document.history(&HistoryOptions::default())?;
     for message in &history.messages {
         println!("{}: {}", message.role.as_str(), message.text());

@@ -15,16 +15,16 @@ use msg_core::Message;
 use serde::Deserialize;
 
 use crate::document::Span;
-use crate::document::{CellRef, Document, Mode};
-use crate::error::{Error, Limits, refuse};
+use crate::document::{CellRef, MessageFile, Mode};
+use crate::error::{Error, FileLimits, refuse};
 use crate::history;
 use crate::history::HEADINGS;
 use crate::index::Index;
 use crate::model::kinds::Class;
-use crate::render::{NewCell, Place, check_id};
+use crate::render::{NewCell, NewId, check_id};
 use crate::stamp::Nonce;
 use crate::syntax::grammar;
-use crate::syntax::grammar::Kind;
+use crate::syntax::grammar::CellMarker;
 use crate::syntax::line::{BOM, Eol};
 use crate::syntax::{bom_len, is_utf16};
 use crate::to_cells::{ToCells, cells_for};
@@ -33,7 +33,7 @@ pub(crate) use proof::Writer;
 
 /// Where an appended cell is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Placed {
+pub struct AppendedCell {
     /// Its id.
     pub id: String,
     /// Its bytes, without the line that joins it to what was there.
@@ -70,10 +70,10 @@ const NONCE_TRIES: usize = 16;
 pub fn append(
     old: &[u8],
     mode: Mode,
-    entries: impl IntoIterator<Item = impl Into<Entry>>,
+    entries: impl IntoIterator<Item = impl Into<AppendEntry>>,
     options: &AppendOptions,
     nonce: &mut dyn FnMut() -> Nonce,
-) -> Result<(Vec<u8>, Vec<Placed>), Error> {
+) -> Result<(Vec<u8>, Vec<AppendedCell>), Error> {
     let mut placed = Vec::new();
     let bytes = append_with(old, mode, entries, options, nonce, |it| placed.push(it))?;
     Ok((bytes, placed))
@@ -106,14 +106,14 @@ pub fn write(
 fn append_with(
     old: &[u8],
     mode: Mode,
-    entries: impl IntoIterator<Item = impl Into<Entry>>,
+    entries: impl IntoIterator<Item = impl Into<AppendEntry>>,
     options: &AppendOptions,
     nonce: &mut dyn FnMut() -> Nonce,
-    mut placed: impl FnMut(Placed),
+    mut placed: impl FnMut(AppendedCell),
 ) -> Result<Vec<u8>, Error> {
-    let mut doc = Document::read(old, mode, &Limits::default())?;
+    let mut doc = MessageFile::read(old, mode, &FileLimits::default())?;
     if let Some(bytes) = writable(&doc, options.force)? {
-        doc = Document::read(bytes, mode, &Limits::default())?;
+        doc = MessageFile::read(bytes, mode, &FileLimits::default())?;
     }
     let mut index = Index::of(&doc);
     let tail = doc.cells().iter().rev().find(|it| it.raw.at.strong).map(|it| it.span().start);
@@ -121,8 +121,8 @@ fn append_with(
     drop(doc);
     for entry in entries {
         let cells = match entry.into() {
-            Entry::Cell(cell) => vec![cell],
-            Entry::Message(it) => cells_for(&it, &index, &options.messages),
+            AppendEntry::Cell(cell) => vec![cell],
+            AppendEntry::Message(it) => cells_for(&it, &index, &options.messages),
         };
         for cell in cells {
             placed(writer.add(cell, &mut index, nonce, options.force)?);
@@ -138,14 +138,14 @@ fn append_with(
 /// [`Error::Refused`] with `not-a-message-file`.
 ///
 /// ```
-/// use msg_file::{Document, Mode, refuse_other_kinds};
+/// use msg_file::{MessageFile, Mode, refuse_other_kinds};
 /// use std::path::Path;
-/// let doc = Document::parse(&b"{\"role\":\"user\"}\n"[..], Mode::MessageFile)?;
+/// let doc = MessageFile::parse(&b"{\"role\":\"user\"}\n"[..], Mode::MessageFile)?;
 /// assert!(refuse_other_kinds(Path::new("session.jsonl"), &doc).is_err());
 /// assert!(refuse_other_kinds(Path::new("talk.msg.md"), &doc).is_ok());
 /// # Ok::<(), msg_file::Error>(())
 /// ```
-pub fn refuse_other_kinds(name: &Path, doc: &Document) -> Result<(), Error> {
+pub fn refuse_other_kinds(name: &Path, doc: &MessageFile) -> Result<(), Error> {
     let text = doc.bytes().strip_prefix(BOM).unwrap_or(doc.bytes());
     let named = name.as_os_str().to_string_lossy().to_ascii_lowercase().ends_with(".md");
     if named || !doc.cells().is_empty() || text.iter().all(u8::is_ascii_whitespace) {
@@ -156,7 +156,7 @@ pub fn refuse_other_kinds(name: &Path, doc: &Document) -> Result<(), Error> {
 }
 
 /// Whether a document may be appended to (MF-36); new bytes if `force` had to change it for that.
-pub(crate) fn writable(doc: &Document, force: Force) -> Result<Option<Vec<u8>>, Error> {
+pub(crate) fn writable(doc: &MessageFile, force: Force) -> Result<Option<Vec<u8>>, Error> {
     if is_utf16(doc.bytes()) {
         return refuse("msgfile::utf16-unsupported", "the file is UTF-16, expected UTF-8");
     }
@@ -211,18 +211,18 @@ pub(crate) fn resolve(
     };
     let lower = ty.to_ascii_lowercase();
     let id = match &cell.place {
-        Place::Next => index.next_id().to_string(),
-        Place::Id(id) => id.clone(),
-        Place::Of(reference) => id_below(reference, &lower, index, nonce)?,
+        NewId::Next => index.next_id().to_string(),
+        NewId::Id(id) => id.clone(),
+        NewId::Of(reference) => id_below(reference, &lower, index, nonce)?,
     };
     check_id(&id)?;
     if force == Force::No && index.has_id(&id) {
         return refuse("msgfile::duplicate-id", format!("duplicate id {id}"));
     }
     let level = match (cell.kind, lower.as_str()) {
-        (Kind::Message, _) => index.level,
-        (Kind::Output, "tool") => index.level + 2,
-        (Kind::Output, _) => index.level + 1,
+        (CellMarker::Message, _) => index.level,
+        (CellMarker::Output, "tool") => index.level + 2,
+        (CellMarker::Output, _) => index.level + 1,
     };
     let level = cell.level.unwrap_or(level.min(5));
     cell.ty = Some(ty);
@@ -231,12 +231,12 @@ pub(crate) fn resolve(
 }
 
 /// The type of a cell that says none.
-fn default_type(kind: Kind, index: &Index) -> Result<String, Error> {
+fn default_type(kind: CellMarker, index: &Index) -> Result<String, Error> {
     let unknown =
         || Error::refused("msgfile::no-agent", "the output names no agent, and no default is set");
     match kind {
-        Kind::Message => Ok("markdown".to_owned()),
-        Kind::Output => index.agents.current().map(|it| it.to_string()).ok_or_else(unknown),
+        CellMarker::Message => Ok("markdown".to_owned()),
+        CellMarker::Output => index.agents.current().map(|it| it.to_string()).ok_or_else(unknown),
     }
 }
 
@@ -290,26 +290,26 @@ fn with_nonce(
 
 /// What may be appended: a cell, or a message that becomes some.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Entry {
+pub enum AppendEntry {
     /// A cell as it is.
     Cell(NewCell),
     /// A message, as [`cells_of`](crate::to_cells::cells_of) makes cells of it.
     Message(Message),
 }
 
-impl From<NewCell> for Entry {
+impl From<NewCell> for AppendEntry {
     fn from(it: NewCell) -> Self {
         Self::Cell(it)
     }
 }
 
-impl From<Message> for Entry {
+impl From<Message> for AppendEntry {
     fn from(it: Message) -> Self {
         Self::Message(it)
     }
 }
 
-// Options of an append. Options of writing to disk are in [`store::Options`](crate::store::Options).
+// Options of an append. Options of writing to disk are in [`store::AppenderOptions`](crate::store::Options).
 
 /// How [`append`](crate::append()) and [`write`](write()) work.
 ///
@@ -365,7 +365,7 @@ impl From<bool> for Force {
 
 /// The bytes of a Markdown file with the record switched on in the section `name` (`Discussion`
 /// unless the frontmatter names one), checked by reading them.
-pub(crate) fn activated(doc: &Document, name: Option<&str>) -> Result<Vec<u8>, Error> {
+pub(crate) fn activated(doc: &MessageFile, name: Option<&str>) -> Result<Vec<u8>, Error> {
     let refused = |what: &str| Error::refused("msgfile::not-activated", what.to_owned());
     let eol = Eol::of(doc.bytes());
     let mut bytes = doc.bytes().to_vec();
@@ -388,14 +388,14 @@ pub(crate) fn activated(doc: &Document, name: Option<&str>) -> Result<Vec<u8>, E
             }
         }
     }
-    let with_front = Document::read(bytes.as_slice(), Mode::Markdown, &Limits::default())?;
+    let with_front = MessageFile::read(bytes.as_slice(), Mode::Markdown, &FileLimits::default())?;
     let Some(section) = with_front.frontmatter().and_then(|f| f.message_section.clone()) else {
         return Err(refused("cannot add `message_section` to the frontmatter"));
     };
     if with_front.section().is_none() {
         bytes.extend_from_slice(&joint(&bytes));
         bytes.extend_from_slice(format!("# {section}{}", eol.as_str()).as_bytes());
-        let done = Document::read(bytes.as_slice(), Mode::Markdown, &Limits::default())?;
+        let done = MessageFile::read(bytes.as_slice(), Mode::Markdown, &FileLimits::default())?;
         if done.section().is_none() {
             return Err(refused("a heading for the section cannot be added"));
         }

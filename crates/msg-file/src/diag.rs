@@ -12,8 +12,8 @@ use memchr::{memchr, memchr_iter};
 use msg_core::{Code, CodeInfo, Diagnostic, Report, Severity};
 
 use crate::codes::CODES;
-use crate::document::Document;
-use crate::error::Limits;
+use crate::document::MessageFile;
+use crate::error::FileLimits;
 use crate::history::{end_in, headings};
 
 /// Where findings are gathered.
@@ -144,18 +144,18 @@ fn flush(same: &mut Vec<Diagnostic>, report: &mut Report) {
 
 // Findings of `msg file check` in addition to the diagnostics of reading (MF-50).
 
-impl Document {
+impl MessageFile {
     /// All diagnostics: those of reading and the hints that only a check gives.
     ///
     /// ```
-    /// use msg_file::{Document, Mode};
-    /// let doc = Document::parse(&b"# %%\n\n    indented\n"[..], Mode::MessageFile)?;
+    /// use msg_file::{MessageFile, Mode};
+    /// let doc = MessageFile::parse(&b"# %%\n\n    indented\n"[..], Mode::MessageFile)?;
     /// assert_eq!(doc.check()[0].code, "msgfile::body-indented-code");
     /// # Ok::<(), msg_file::Error>(())
     /// ```
     #[must_use]
     pub fn check(&self) -> Vec<Diagnostic> {
-        let mut found = Findings::of(&self.source, Limits::default().max_diagnostics);
+        let mut found = Findings::of(&self.source, FileLimits::default().max_diagnostics);
         id_case(self, &mut found);
         for cell in self.cells() {
             let body = cell.raw.bodies()[0].of(self.bytes());
@@ -173,7 +173,7 @@ impl Document {
 }
 
 /// GFM compares footnote labels without case, so such ids lead to one note.
-fn id_case(doc: &Document, found: &mut Findings) {
+fn id_case(doc: &MessageFile, found: &mut Findings) {
     let mut seen: HashMap<String, String> = HashMap::new();
     for cell in doc.cells() {
         let Some(id) = cell.id() else { continue };
@@ -189,7 +189,7 @@ fn id_case(doc: &Document, found: &mut Findings) {
 }
 
 /// Headings in cells that a reader would take for the end of the section: what follows is not sent.
-fn text_after_section(doc: &Document, found: &mut Findings) {
+fn text_after_section(doc: &MessageFile, found: &mut Findings) {
     const CODE: &str = "msgfile::text-after-section";
     for at in doc.cells().iter().filter_map(|it| end_in(doc, it)) {
         found.add(at, CODE);

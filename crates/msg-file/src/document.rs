@@ -7,7 +7,7 @@ use std::{borrow::Cow, io, ops::Range, path::Path, sync::Arc};
 use msg_core::{Diagnostic, Message, Report};
 
 use crate::diag::Findings;
-use crate::error::{Error, Limits};
+use crate::error::{Error, FileLimits};
 use crate::history::{History, HistoryOptions};
 use crate::model::Model;
 use crate::model::agents::Agent;
@@ -15,9 +15,9 @@ use crate::model::content::Cell;
 use crate::model::content::without_edges;
 use crate::model::kinds::Summarised;
 use crate::syntax::frontmatter::Frontmatter;
-use crate::syntax::grammar::Kind;
+use crate::syntax::grammar::CellMarker;
 use crate::syntax::line::{BOM, Eol, chomp};
-use crate::syntax::{Section, Syntax, grammar};
+use crate::syntax::{RecordSection, Syntax, grammar};
 use crate::{history, model, syntax};
 
 /// Which of the two kinds of file it is (MF-3).
@@ -69,7 +69,7 @@ impl From<&str> for CellRef {
 
 /// A message file as it was read. See the crate's documentation for an example.
 #[derive(Debug, Clone)]
-pub struct Document {
+pub struct MessageFile {
     pub(crate) source: Arc<[u8]>,
     pub(crate) mode: Mode,
     pub(crate) syntax: Arc<Syntax>,
@@ -77,7 +77,7 @@ pub struct Document {
     report: Arc<Report>,
 }
 
-impl Document {
+impl MessageFile {
     /// Reads any bytes; oddities become [diagnostics](Self::diagnostics) (MF-1).
     ///
     /// Cost: linear; the bytes, and about 300 bytes a cell.
@@ -86,12 +86,16 @@ impl Document {
     /// [`Error::Limit`] and [`Error::Cells`] only, if there are more bytes or cells than `limits` allows.
     ///
     /// ```
-    /// use msg_file::{Document, Limits, Mode};
-    /// let doc = Document::read(&b"# %%\nhi\n"[..], Mode::MessageFile, &Limits::default())?;
+    /// use msg_file::{MessageFile, FileLimits, Mode};
+    /// let doc = MessageFile::read(&b"# %%\nhi\n"[..], Mode::MessageFile, &FileLimits::default())?;
     /// assert_eq!(doc.cells()[0].body_text(), "hi");
     /// # Ok::<(), msg_file::Error>(())
     /// ```
-    pub fn read(bytes: impl Into<Arc<[u8]>>, mode: Mode, limits: &Limits) -> Result<Self, Error> {
+    pub fn read(
+        bytes: impl Into<Arc<[u8]>>,
+        mode: Mode,
+        limits: &FileLimits,
+    ) -> Result<Self, Error> {
         let source: Arc<[u8]> = bytes.into();
         // Places are kept as 32 bits where there may be many.
         let limit = limits.max_bytes.min(u32::MAX as usize) as u64;
@@ -126,12 +130,12 @@ impl Document {
     /// [`Error::Strict`], [`Error::Limit`].
     ///
     /// ```
-    /// use msg_file::{Document, Mode};
-    /// assert!(Document::parse(&b"# %%\n"[..], Mode::MessageFile).is_ok());
-    /// assert!(Document::parse(&b"# %% [^1]\n[^1]: [code] history=no\n"[..], Mode::MessageFile).is_err());
+    /// use msg_file::{MessageFile, Mode};
+    /// assert!(MessageFile::parse(&b"# %%\n"[..], Mode::MessageFile).is_ok());
+    /// assert!(MessageFile::parse(&b"# %% [^1]\n[^1]: [code] history=no\n"[..], Mode::MessageFile).is_err());
     /// ```
     pub fn parse(bytes: impl Into<Arc<[u8]>>, mode: Mode) -> Result<Self, Error> {
-        let doc = Self::read(bytes, mode, &Limits::default())?;
+        let doc = Self::read(bytes, mode, &FileLimits::default())?;
         match doc.report.iter().find(|d| d.is_error()) {
             Some(first) => Err(Error::Strict(Box::new(first.clone()))),
             None => Ok(doc),
@@ -163,8 +167,8 @@ impl Document {
     /// What the writer gives.
     ///
     /// ```
-    /// use msg_file::{Document, Mode};
-    /// let doc = Document::parse(&b"# %%\n\xF0\r\n"[..], Mode::MessageFile)?;
+    /// use msg_file::{MessageFile, Mode};
+    /// let doc = MessageFile::parse(&b"# %%\n\xF0\r\n"[..], Mode::MessageFile)?;
     /// let mut out = Vec::new();
     /// doc.print(&mut out).expect("a Vec takes everything");
     /// assert_eq!(out, doc.bytes());
@@ -195,7 +199,7 @@ impl Document {
 
     /// The section of an `.md` file that holds the record (MF-5).
     #[must_use]
-    pub fn section(&self) -> Option<&Section> {
+    pub fn section(&self) -> Option<&RecordSection> {
         self.syntax.section.as_ref()
     }
 
@@ -304,8 +308,8 @@ impl Document {
     /// [`Error::Refused`] with `agent-unknown` if the agent of the options is not known.
     ///
     /// ```
-    /// use msg_file::{Document, HistoryOptions, Mode};
-    /// let doc = Document::parse(&b"# %%\nhi\n# %%%\nhello\n"[..], Mode::MessageFile)?;
+    /// use msg_file::{MessageFile, HistoryOptions, Mode};
+    /// let doc = MessageFile::parse(&b"# %%\nhi\n# %%%\nhello\n"[..], Mode::MessageFile)?;
     /// let history = doc.history(&HistoryOptions::default())?;
     /// assert_eq!(history.messages.iter().map(|m| m.text()).collect::<Vec<_>>(), ["hi", "hello"]);
     /// assert_eq!(history.sources, [[1], [2]]);
@@ -390,33 +394,33 @@ impl Span {
 pub(crate) struct Places {
     pub(crate) ordinal: u32,
     pub(crate) line: u32,
-    pub(crate) whole: Place,
+    pub(crate) whole: NewId,
     /// Where its footnote block begins, or its end.
     pub(crate) end: u32,
     /// Where its heading line ends; it begins with the cell.
     pub(crate) heading_end: u32,
-    pub(crate) title: Place,
+    pub(crate) title: NewId,
     /// In the heading; a cell may also get its id from its definition.
-    pub(crate) id: Place,
+    pub(crate) id: NewId,
     pub(crate) level: u8,
-    pub(crate) kind: Kind,
+    pub(crate) kind: CellMarker,
     pub(crate) strong: bool,
-    pub(crate) definition: Place,
+    pub(crate) definition: NewId,
     /// The id in the definition line, where there is one.
-    pub(crate) defined_id: Place,
-    pub(crate) ty: Place,
+    pub(crate) defined_id: NewId,
+    pub(crate) ty: NewId,
     /// The lines of the body: two spans where a definition is between them.
-    pub(crate) body: (Place, Place),
+    pub(crate) body: (NewId, NewId),
 }
 
 /// A span, or none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct NewId {
     start: u32,
     end: u32,
 }
 
-impl Place {
+impl NewId {
     const NONE: Self = Self { start: u32::MAX, end: 0 };
 
     pub(crate) fn get(self) -> Option<Span> {
@@ -429,13 +433,13 @@ impl Place {
     }
 }
 
-impl From<Span> for Place {
+impl From<Span> for NewId {
     fn from(it: Span) -> Self {
         Self { start: it.start as u32, end: it.end as u32 }
     }
 }
 
-impl From<Option<Span>> for Place {
+impl From<Option<Span>> for NewId {
     fn from(it: Option<Span>) -> Self {
         it.map_or(Self::NONE, Self::from)
     }

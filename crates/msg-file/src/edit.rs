@@ -17,43 +17,43 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use crate::append::activated;
-use crate::document::Document;
+use crate::document::MessageFile;
 use crate::document::Span;
-use crate::error::{Error, Limits, refuse};
+use crate::error::{Error, FileLimits, refuse};
 use crate::model::content::{Cell, HistoryMode};
 use crate::render;
-use crate::render::{NewCell, Place};
+use crate::render::{NewCell, NewId};
 use crate::syntax::attributes::Form;
 use crate::syntax::cells::PartKind;
 use crate::syntax::line::Eol;
 
-/// Edits of a document, made one after another; see [`Document::edit`].
+/// Edits of a document, made one after another; see [`MessageFile::edit`].
 #[derive(Debug)]
-pub struct Edit<'a> {
-    original: &'a Document,
+pub struct FileEdit<'a> {
+    original: &'a MessageFile,
     /// The document after the edits so far.
-    now: Option<Document>,
+    now: Option<MessageFile>,
 }
 
-impl Document {
+impl MessageFile {
     /// Begins to edit. Cells are named by ordinal, as they are after the edits made so far.
     ///
     /// ```
-    /// use msg_file::{Document, Mode};
-    /// let doc = Document::parse(&b"# %% [^1]\n\n[^1]: [md] a=1  b=2\n\nx\n"[..], Mode::MessageFile)?;
+    /// use msg_file::{MessageFile, Mode};
+    /// let doc = MessageFile::parse(&b"# %% [^1]\n\n[^1]: [md] a=1  b=2\n\nx\n"[..], Mode::MessageFile)?;
     /// let mut edit = doc.edit();
     /// edit.set_attr(1, "a", Some("3"))?;
     /// assert_eq!(edit.finish(), b"# %% [^1]\n\n[^1]: [md] a=\"3\"  b=2\n\nx\n");
     /// # Ok::<(), msg_file::Error>(())
     /// ```
     #[must_use]
-    pub fn edit(&self) -> Edit<'_> {
-        Edit { original: self, now: None }
+    pub fn edit(&self) -> FileEdit<'_> {
+        FileEdit { original: self, now: None }
     }
 }
 
-impl Edit<'_> {
-    fn doc(&self) -> &Document {
+impl FileEdit<'_> {
+    fn doc(&self) -> &MessageFile {
         self.now.as_ref().unwrap_or(self.original)
     }
 
@@ -66,13 +66,13 @@ impl Edit<'_> {
 
     /// The document with `span` replaced. Refused if that changes what another cell than `edited` says,
     /// or their number.
-    fn spliced(&self, span: Span, text: &[u8], edited: Edited) -> Result<Document, Error> {
+    fn spliced(&self, span: Span, text: &[u8], edited: Edited) -> Result<MessageFile, Error> {
         let doc = self.doc();
         let mut bytes = Vec::with_capacity(doc.bytes().len() + text.len());
         bytes.extend_from_slice(&doc.bytes()[..span.start]);
         bytes.extend_from_slice(text);
         bytes.extend_from_slice(&doc.bytes()[span.end..]);
-        let new = Document::read(bytes, doc.mode(), &Limits::default())?;
+        let new = MessageFile::read(bytes, doc.mode(), &FileLimits::default())?;
         if others_stay_but(doc, &new, edited) {
             return Ok(new);
         }
@@ -139,7 +139,7 @@ impl Edit<'_> {
     /// # Errors
     /// `no-such-cell`, `bad-id`, and those of [`render`](crate::render()).
     pub fn insert_after(&mut self, cell: usize, new: &NewCell) -> Result<&mut Self, Error> {
-        let Place::Id(id) = &new.place else {
+        let NewId::Id(id) = &new.place else {
             return refuse("msgfile::bad-id", "an inserted cell needs an id of its own");
         };
         let doc = self.doc();
@@ -165,7 +165,7 @@ impl Edit<'_> {
     /// `not-activated` if the frontmatter does not allow it.
     pub fn activate(&mut self, section: &str) -> Result<&mut Self, Error> {
         let bytes = activated(self.doc(), Some(section))?;
-        self.now = Some(Document::read(bytes, self.doc().mode(), &Limits::default())?);
+        self.now = Some(MessageFile::read(bytes, self.doc().mode(), &FileLimits::default())?);
         Ok(self)
     }
 
@@ -180,7 +180,7 @@ impl Edit<'_> {
 type Splice = (Span, Vec<u8>);
 
 /// What gives a cell another body.
-fn body_splice(doc: &Document, it: &Cell, body: &[u8]) -> Result<Splice, Error> {
+fn body_splice(doc: &MessageFile, it: &Cell, body: &[u8]) -> Result<Splice, Error> {
     let eol = if it.raw.crlf { Eol::CrLf } else { Eol::Lf };
     let (_, text, _) = render::edges(body);
     let wanted = NewCell { body: text.to_vec(), ..NewCell::message("") };
@@ -214,7 +214,7 @@ fn body_splice(doc: &Document, it: &Cell, body: &[u8]) -> Result<Splice, Error> 
 
 // Sets or removes one attribute of a definition; the rest of the line is unchanged (MF-39).
 
-impl Edit<'_> {
+impl FileEdit<'_> {
     /// Sets an attribute, or makes it a flag with `None`. All bytes but the value stay; a new one goes to
     /// the end of the definition or, where something unclosed there would swallow it, to its beginning.
     ///
@@ -222,9 +222,9 @@ impl Edit<'_> {
     /// `no-such-cell`; `bad-attribute` if key or value would not read back, or the cell has no definition.
     ///
     /// ```
-    /// use msg_file::{Document, Limits, Mode};
+    /// use msg_file::{MessageFile, FileLimits, Mode};
     /// let text = b"# %% [^1]\n\n[^1]: [md] title=\"a\n\nx\n";
-    /// let doc = Document::read(&text[..], Mode::MessageFile, &Limits::default())?;
+    /// let doc = MessageFile::read(&text[..], Mode::MessageFile, &FileLimits::default())?;
     /// let mut edit = doc.edit();
     /// edit.set_attr(1, "history", Some("exclude"))?;
     /// assert!(edit.finish().starts_with(b"# %% [^1]\n\n[^1]: [md] history=\"exclude\" title=\"a\n"));
@@ -348,7 +348,7 @@ fn with_blanks(whole: Span, bytes: &[u8]) -> Span {
 }
 
 /// Where a definition's attributes begin, after the type, and where they end, before the line end.
-fn attributes_span(cell: &Cell, doc: &Document) -> Result<(usize, usize), Error> {
+fn attributes_span(cell: &Cell, doc: &MessageFile) -> Result<(usize, usize), Error> {
     let none = || {
         Error::refused(
             "msgfile::bad-attribute",
@@ -383,8 +383,8 @@ pub(crate) enum Edited {
 /// Whether every cell that was not edited says what it said before: one is neither among those of `old` that are to
 /// be gone or to say something else, nor the one that was inserted into `new`.
 pub(crate) fn others_stay(
-    old: &Document,
-    new: &Document,
+    old: &MessageFile,
+    new: &MessageFile,
     gone: &HashSet<usize>,
     changed: &HashSet<usize>,
     inserted: Option<usize>,
@@ -396,7 +396,7 @@ pub(crate) fn others_stay(
 }
 
 /// As [`others_stay`], after one edit.
-pub(crate) fn others_stay_but(old: &Document, new: &Document, edited: Edited) -> bool {
+pub(crate) fn others_stay_but(old: &MessageFile, new: &MessageFile, edited: Edited) -> bool {
     let (one, none) = (|it: usize| HashSet::from([it]), HashSet::new);
     match edited {
         Edited::Changed(at) => others_stay(old, new, &none(), &one(at), None),

@@ -13,8 +13,8 @@ use serde::Deserialize;
 /// Refusals carry the code of the rule that refuses (`bad-id`, `not-activated` …, MF-59).
 ///
 /// ```
-/// use msg_file::{Document, Error, Mode};
-/// let err = Document::parse(&b"\xFF\xFE#"[..], Mode::MessageFile).unwrap_err();
+/// use msg_file::{MessageFile, Error, Mode};
+/// let err = MessageFile::parse(&b"\xFF\xFE#"[..], Mode::MessageFile).unwrap_err();
 /// assert_eq!(err.code().as_str(), "msgfile::utf16-unsupported");
 /// assert!(matches!(err, Error::Strict(_)));
 /// ```
@@ -29,7 +29,7 @@ pub enum Error {
         /// Bytes allowed.
         limit: u64,
     },
-    /// The file has more cells than its size lets expect ([`Limits::max_cells`](Limits::max_cells)).
+    /// The file has more cells than its size lets expect ([`FileLimits::max_cells`](Limits::max_cells)).
     /// A call without a result counts twice, since a model is sent two messages for it, and so do a picture
     /// and an agent.
     #[error("the file has more than {limit} cells, which is too many for its size")]
@@ -127,12 +127,12 @@ impl Error {
 /// strangers' files lower them.
 ///
 /// ```
-/// let limits = msg_file::Limits::default().with_max_bytes(1 << 20);
+/// let limits = msg_file::FileLimits::default().with_max_bytes(1 << 20);
 /// assert_eq!(limits.max_yaml_depth, 16);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Limits {
+pub struct FileLimits {
     /// Bytes of a file; more fails with [`Error::Limit`](Error::Limit). 1 GiB.
     pub max_bytes: usize,
     /// Bytes of frontmatter; more is kept but not interpreted. 1 MiB.
@@ -146,7 +146,7 @@ pub struct Limits {
     pub max_diagnostics: usize,
 }
 
-impl Default for Limits {
+impl Default for FileLimits {
     fn default() -> Self {
         Self {
             max_bytes: 1 << 30,
@@ -163,7 +163,7 @@ impl Default for Limits {
 /// a compaction that repairs first is under way.
 const BYTES_A_CELL: usize = 48;
 
-impl Limits {
+impl FileLimits {
     /// Bytes of a file.
     #[must_use]
     pub fn with_max_bytes(mut self, bytes: usize) -> Self {

@@ -15,14 +15,14 @@ use std::sync::Arc;
 use msg_core::{Message, Part, Reasoning, Role, ToolCall, native};
 use serde::Deserialize;
 
-use crate::document::Document;
+use crate::document::MessageFile;
 use crate::document::Span;
 use crate::error::Error;
 use crate::model::agents::AgentKind;
 use crate::model::content::Cell;
 use crate::model::content::{Encoding, FenceState};
 use crate::model::kinds::CellKind;
-use crate::model::{View, content};
+use crate::model::{CellView, content};
 use crate::syntax::attributes::RawCell;
 use crate::syntax::grammar;
 use crate::syntax::line::{Line, closed_fences, lines, trim_empty_end, within};
@@ -89,13 +89,13 @@ pub(crate) fn first_paragraph(cell: &Cell) -> String {
 const MISSING_RESULT: &str = "the call was not handled, please try again";
 
 /// Makes the history of a document.
-pub(crate) fn project(doc: &Document, options: &HistoryOptions) -> Result<History, Error> {
+pub(crate) fn project(doc: &MessageFile, options: &HistoryOptions) -> Result<History, Error> {
     let (agent, messages, sources) = projected(doc, options, Some(Vec::new()))?;
     Ok(History { agent, messages, sources: sources.unwrap_or_default() })
 }
 
 /// The messages of it alone, which is half of what a history of very small cells takes.
-pub(crate) fn messages(doc: &Document, options: &HistoryOptions) -> Result<Vec<Message>, Error> {
+pub(crate) fn messages(doc: &MessageFile, options: &HistoryOptions) -> Result<Vec<Message>, Error> {
     projected(doc, options, None).map(|it| it.1)
 }
 
@@ -103,7 +103,7 @@ pub(crate) fn messages(doc: &Document, options: &HistoryOptions) -> Result<Vec<M
 type Sources = Option<Vec<Vec<usize>>>;
 
 fn projected(
-    doc: &Document,
+    doc: &MessageFile,
     options: &HistoryOptions,
     sources: Sources,
 ) -> Result<(Option<String>, Vec<Message>, Sources), Error> {
@@ -140,7 +140,7 @@ fn projected(
     Ok((agent, messages, sources))
 }
 
-fn who_answers(doc: &Document, options: &HistoryOptions) -> Result<Option<String>, Error> {
+fn who_answers(doc: &MessageFile, options: &HistoryOptions) -> Result<Option<String>, Error> {
     if let Some(name) = &options.agent {
         return doc.agent(name).map(|it| Some(it.name.to_string()));
     }
@@ -150,11 +150,11 @@ fn who_answers(doc: &Document, options: &HistoryOptions) -> Result<Option<String
 }
 
 /// The summaries that are sent, by the ordinal of the first cell that they cover.
-fn summaries_by_place(doc: &Document) -> HashMap<usize, Vec<usize>> {
+fn summaries_by_place(doc: &MessageFile) -> HashMap<usize, Vec<usize>> {
     let mut placed: HashMap<usize, Vec<usize>> = HashMap::new();
     for cell in doc.cells() {
         if let CellKind::Summary(summary) = cell.kind()
-            && cell.view() != View::None
+            && cell.view() != CellView::None
             && let Some(first) = summary.covers.as_ref().and_then(|c| c.first())
         {
             placed.entry(*first.start()).or_default().push(cell.ordinal());
@@ -164,7 +164,7 @@ fn summaries_by_place(doc: &Document) -> HashMap<usize, Vec<usize>> {
 }
 
 pub(crate) struct Projection<'a> {
-    pub(crate) doc: &'a Document,
+    pub(crate) doc: &'a MessageFile,
     pub(crate) answering: Option<&'a str>,
     messages: Vec<Message>,
     sources: Sources,
@@ -205,7 +205,7 @@ impl<'a> Projection<'a> {
     }
 
     fn cell(&mut self, cell: &'a Cell, reasoning: &mut Option<&'a Cell>) {
-        if cell.view() == View::None {
+        if cell.view() == CellView::None {
             return;
         }
         match cell.kind() {
@@ -237,7 +237,7 @@ impl<'a> Projection<'a> {
             .calls()
             .iter()
             .map(|&c| &cells[c - 1])
-            .filter(|c| c.view() != View::None)
+            .filter(|c| c.view() != CellView::None)
             .collect()
     }
 
@@ -259,7 +259,7 @@ impl<'a> Projection<'a> {
         let from = cell.raw.said("from");
         let agent = from.as_deref().and_then(|name| self.doc.agent(name).ok());
         let registered = agent.is_some_and(|it| it.kind != AgentKind::Implicit);
-        let whole = cell.view() == View::Full;
+        let whole = cell.view() == CellView::Full;
         let block = cell.code_block();
         let mut message = Message::new(if registered { Role::Assistant } else { Role::User });
         if registered && whole && !block.reasoning.is_empty() {
@@ -342,7 +342,7 @@ impl<'a> Projection<'a> {
 }
 
 /// The ids of the calls that cells with JSON messages answer.
-fn native_results(doc: &Document) -> HashSet<String> {
+fn native_results(doc: &MessageFile) -> HashSet<String> {
     let says =
         |it: &&Cell| matches!(it.kind(), CellKind::User(_) | CellKind::Raw(_) | CellKind::Agent(_));
     let messages = doc.cells().iter().filter(says).filter_map(native);
@@ -352,7 +352,7 @@ fn native_results(doc: &Document) -> HashSet<String> {
 
 /// The message of a `format="native"` cell, if it is readable (MF-29).
 pub(crate) fn native(cell: &Cell) -> Option<Message> {
-    if cell.attr("format").as_deref() != Some("native") || cell.view() != View::Full {
+    if cell.attr("format").as_deref() != Some("native") || cell.view() != CellView::Full {
         return None;
     }
     let json = format!("[{}]", cell.payload());
@@ -376,7 +376,7 @@ pub(crate) fn native(cell: &Cell) -> Option<Message> {
 pub(crate) const HEADINGS: &str = "headings";
 
 /// The heading in a cell with which the record's section ends.
-pub(crate) fn end_in(doc: &Document, cell: &Cell) -> Option<usize> {
+pub(crate) fn end_in(doc: &MessageFile, cell: &Cell) -> Option<usize> {
     let section = doc.section()?;
     let own = cell.attr(HEADINGS).and_then(|it| it.trim().parse().ok()).unwrap_or(0);
     let all = headings(doc.bytes(), cell.raw.bodies(), section.level, &doc.syntax.fences);
@@ -411,7 +411,7 @@ pub(crate) fn headings<'a>(
 }
 
 /// The document as a model may see it.
-pub(crate) fn up_to_it(doc: &Document) -> Document {
+pub(crate) fn up_to_it(doc: &MessageFile) -> MessageFile {
     let mut doc = doc.clone();
     let ends: Vec<(usize, usize)> =
         doc.cells().iter().filter_map(|it| Some((it.ordinal() - 1, end_in(&doc, it)?))).collect();

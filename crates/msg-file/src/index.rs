@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
-use crate::document::{CellRef, Document, Mode};
+use crate::document::{CellRef, MessageFile, Mode};
 use crate::model::agents::boolean;
 use crate::model::content::Cell;
 use crate::model::kinds::Class;
@@ -17,7 +17,7 @@ use crate::render;
 use crate::render::NewCell;
 use crate::syntax::attributes::RawCell;
 use crate::syntax::grammar;
-use crate::syntax::grammar::Kind;
+use crate::syntax::grammar::CellMarker;
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Index {
@@ -56,7 +56,7 @@ struct Calls {
 
 /// What has to be known of a cell, whether it was read or is about to be written.
 struct Facts<'a> {
-    kind: Kind,
+    kind: CellMarker,
     id: Option<Cow<'a, str>>,
     ty: Cow<'a, str>,
     title: Option<Cow<'a, str>>,
@@ -77,7 +77,7 @@ impl<'a> Facts<'a> {
 
 impl Index {
     /// From a whole document.
-    pub(crate) fn of(doc: &Document) -> Self {
+    pub(crate) fn of(doc: &MessageFile) -> Self {
         let mut index = Self { level: 1, ..Self::default() };
         if doc.mode() == Mode::Markdown {
             index.section = doc.section().map(|s| s.level);
@@ -189,7 +189,7 @@ impl Index {
     }
 
     fn class(&mut self, cell: &Facts<'_>) -> Class {
-        if cell.kind == Kind::Message {
+        if cell.kind == CellMarker::Message {
             return self.class_of_message(cell);
         }
         let last = cell.id.as_deref().unwrap_or_default().rsplit_once('.');

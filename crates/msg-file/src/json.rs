@@ -12,13 +12,13 @@ use base64::Engine as _;
 use msg_json::{Writer, to_text};
 
 use crate::document::Span;
-use crate::document::{Document, Mode};
-use crate::model::View;
+use crate::document::{MessageFile, Mode};
+use crate::model::CellView;
 use crate::model::agents::AgentConfig;
 use crate::model::content::Cell;
 use crate::model::content::{BASE64, Encoding};
-use crate::model::kinds::{Ask, CellKind};
-use crate::syntax::grammar::Kind;
+use crate::model::kinds::{AskCell, CellKind};
+use crate::syntax::grammar::CellMarker;
 use crate::syntax::line::Eol;
 
 fn number(out: &mut Writer<'_>, number: usize) {
@@ -39,12 +39,12 @@ fn optional<T>(out: &mut Writer<'_>, it: Option<T>, write: impl FnOnce(&mut Writ
 
 // The document as a whole: members of MF-58, agents, diagnostics.
 
-impl Document {
+impl MessageFile {
     /// The JSON form (MF-58). `name` is the file's name.
     ///
     /// ```
-    /// use msg_file::{Document, Mode};
-    /// let doc = Document::parse(&b"# %%\nhi\n"[..], Mode::MessageFile)?;
+    /// use msg_file::{MessageFile, Mode};
+    /// let doc = MessageFile::parse(&b"# %%\nhi\n"[..], Mode::MessageFile)?;
     /// let json = doc.to_json("x.msg.md");
     /// assert!(json.starts_with(r#"{"name":"x.msg.md","mode":"msg","active":true"#));
     /// # Ok::<(), msg_file::Error>(())
@@ -62,8 +62,8 @@ impl Document {
     /// What the writer gives.
     ///
     /// ```
-    /// use msg_file::{Document, Mode};
-    /// let doc = Document::parse(&b"# %%\nhi\n"[..], Mode::MessageFile)?;
+    /// use msg_file::{MessageFile, Mode};
+    /// let doc = MessageFile::parse(&b"# %%\nhi\n"[..], Mode::MessageFile)?;
     /// let mut out = Vec::new();
     /// doc.write_json("x.msg.md", &mut out).expect("a Vec takes everything");
     /// assert_eq!(out, doc.to_json("x.msg.md").as_bytes());
@@ -101,7 +101,7 @@ const PIECE: usize = 1 << 16;
 /// The members of a document; `hand_on` takes what is done, since the JSON of the shortest cell is many times
 /// longer than the cell.
 fn members(
-    doc: &Document,
+    doc: &MessageFile,
     name: &str,
     out: &mut Writer<'_>,
     mut hand_on: impl FnMut(&mut Vec<u8>),
@@ -155,7 +155,7 @@ fn members(
     });
 }
 
-fn agents(doc: &Document, out: &mut Writer<'_>, default: Option<Option<&str>>) {
+fn agents(doc: &MessageFile, out: &mut Writer<'_>, default: Option<Option<&str>>) {
     out.key("agents").array(doc.agents(), |out, agent| {
         out.object(|out| {
             out.key("name").str(&agent.name);
@@ -198,12 +198,12 @@ pub(crate) fn config(config: &AgentConfig, out: &mut Writer<'_>) {
 
 // One cell: the members that every cell has and those of its category (MF-58).
 
-pub(crate) fn cell(doc: &Document, cell: &Cell, out: &mut Writer<'_>) {
+pub(crate) fn cell(doc: &MessageFile, cell: &Cell, out: &mut Writer<'_>) {
     let heading = cell.heading();
     out.key("ordinal").u64(cell.ordinal() as u64);
     out.key("kind").str(match heading.kind {
-        Kind::Message => "message",
-        Kind::Output => "output",
+        CellMarker::Message => "message",
+        CellMarker::Output => "output",
     });
     out.key("level").u64(heading.level.into());
     out.key("heading").str(if heading.strong { "strong" } else { "weak" });
@@ -240,7 +240,7 @@ pub(crate) fn cell(doc: &Document, cell: &Cell, out: &mut Writer<'_>) {
     by_category(cell, out);
 }
 
-fn by_attribute(doc: &Document, cell: &Cell, out: &mut Writer<'_>) {
+fn by_attribute(doc: &MessageFile, cell: &Cell, out: &mut Writer<'_>) {
     if let Some(status) = cell.status() {
         out.key("status").str(status.as_str());
     }
@@ -252,7 +252,7 @@ fn by_attribute(doc: &Document, cell: &Cell, out: &mut Writer<'_>) {
             }
         });
     }
-    if cell.view() == View::Summary
+    if cell.view() == CellView::Summary
         && let (Some(source), Some(text)) = (cell.summarised(), doc.summary_text(cell))
     {
         out.key("summary").str(&text);
@@ -315,7 +315,7 @@ fn by_category(cell: &Cell, out: &mut Writer<'_>) {
     }
 }
 
-fn ask(it: &Ask, out: &mut Writer<'_>) {
+fn ask(it: &AskCell, out: &mut Writer<'_>) {
     out.key("agent").opt_str(it.agent.as_deref());
     out.key("addressed").bool(it.addressed);
     out.key("calls").array(&it.calls, |out, &n| number(out, n));

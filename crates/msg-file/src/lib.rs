@@ -1,7 +1,7 @@
 //! Conversations as Markdown files that people edit and programs append to, losing nothing.
 //!
 //! Any bytes are read and print back unchanged; a file shows the messages, calls, results, code and
-//! outputs of a conversation as headings, and [`Document::history`] gives the messages for a model.
+//! outputs of a conversation as headings, and [`MessageFile::history`] gives the messages for a model.
 //! Appending never changes existing bytes, and the [`store`] appends durably.
 //!
 //! It never renders Markdown, never runs what a file holds, never asks a model.
@@ -9,10 +9,10 @@
 //! The rules (`MF-…`) are in `docs/formats/message-file.md`.
 //!
 //! ```
-//! use msg_file::{Document, HistoryOptions, Mode};
+//! use msg_file::{MessageFile, HistoryOptions, Mode};
 //!
 //! let text = "# %% Question[^1]\n\n[^1]: [markdown]\n\nWhat is 2 + 2?\n\n## %%% [^2]\n\n[^2]: [bot]\n\n4\n";
-//! let doc = Document::parse(text.as_bytes(), Mode::MessageFile)?;
+//! let doc = MessageFile::parse(text.as_bytes(), Mode::MessageFile)?;
 //! assert_eq!(doc.cells()[1].kind().category(), "agent");
 //! let history = doc.history(&HistoryOptions::default())?;
 //! assert_eq!(history.messages[1].text(), "4");
@@ -39,26 +39,29 @@ mod to_cells;
 pub use crate::document::Span;
 pub use crate::model::content::{Cell, Heading, HistoryMode};
 pub use crate::syntax::attributes::Attr;
-pub use crate::syntax::{Head, scan};
-pub use append::{AppendOptions, Entry, Force, Placed, append, refuse_other_kinds, write};
-pub use codes::CODES;
-pub use document::{CellRef, Document, Mode};
-pub use edit::Edit;
-pub use error::{Error, Limits};
-pub use history::{History, HistoryOptions};
-pub use model::View;
-pub use model::agents::{Agent, AgentConfig, AgentKind};
-pub use model::content::{CodeBlock, Encoding, Status, Streams};
-pub use model::kinds::{
-    AgentDef, Ask, Call, CellKind, Code, Directive, Execution, Output, Summarised, Summary, Turn,
+pub use crate::syntax::{CellHead, scan};
+pub use append::{
+    AppendEntry, AppendOptions, AppendedCell, Force, append, refuse_other_kinds, write,
 };
-pub use render::{Formatted, NewCell, Place, render};
+pub use codes::CODES;
+pub use document::{CellRef, MessageFile, Mode};
+pub use edit::FileEdit;
+pub use error::{Error, FileLimits};
+pub use history::{History, HistoryOptions};
+pub use model::CellView;
+pub use model::agents::{Agent, AgentConfig, AgentKind};
+pub use model::content::{CodeBlock, Encoding, EndStatus, Streams};
+pub use model::kinds::{
+    AgentCell, AskCell, CallCell, CellKind, CodeCell, DirectiveCell, ExecutionCell, OutputCell,
+    Summarised, SummaryCell, TurnCell,
+};
+pub use render::{Formatted, NewCell, NewId, render};
 pub use run_result::{RunResult, run_cells};
 pub use stamp::{Nonce, rfc3339};
-pub use syntax::Section;
+pub use syntax::RecordSection;
 pub use syntax::cells::PartKind;
 pub use syntax::frontmatter::Frontmatter;
-pub use syntax::grammar::Kind;
+pub use syntax::grammar::CellMarker;
 pub use syntax::line::Eol;
 pub use to_cells::{ToCells, cells_of, set_default_cell};
 

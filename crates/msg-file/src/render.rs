@@ -6,13 +6,13 @@
 use std::collections::HashSet;
 
 use crate::document::Span;
-use crate::document::{CellRef, Document};
+use crate::document::{CellRef, MessageFile};
 use crate::error::{Error, refuse};
 use crate::model::content::Cell;
 use crate::syntax;
 use crate::syntax::attributes::RawCell;
 use crate::syntax::cells::PartKind;
-use crate::syntax::grammar::Kind;
+use crate::syntax::grammar::CellMarker;
 use crate::syntax::has_definition;
 use crate::syntax::line::{
     BOM, Eol, chomp, closed_fences, lines, skip_empty, trim_empty_end, within,
@@ -22,23 +22,23 @@ use crate::syntax::{attributes, grammar};
 /// A cell that is to be written.
 ///
 /// ```
-/// use msg_file::{Eol, Kind, NewCell, render};
+/// use msg_file::{Eol, CellMarker, NewCell, render};
 /// let cell = NewCell::output("bot", "# %% not a heading");
 /// let text = render(&cell, "2", 2, Eol::Lf)?;
 /// assert_eq!(text, b"## %%% [^2]\n\n[^2]: [bot]\n\n\\# %% not a heading\n");
-/// assert_eq!(cell.kind, Kind::Output);
+/// assert_eq!(cell.kind, CellMarker::Output);
 /// # Ok::<(), msg_file::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewCell {
     /// Message or output.
-    pub kind: Kind,
+    pub kind: CellMarker,
     /// The type; none or empty: `markdown` for a message, the default agent for an output.
     pub ty: Option<String>,
     /// The title; runs of white space and control characters become one space.
     pub title: Option<String>,
     /// Which id it gets.
-    pub place: Place,
+    pub place: NewId,
     /// Number of `#`s; none: what MF-37 says for the kind.
     pub level: Option<u8>,
     /// Attributes in order; none is a flag.
@@ -51,7 +51,7 @@ pub struct NewCell {
 
 /// Which id a new cell gets (MF-37).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum NewId {
     /// One more than the largest integer.
     Next,
     /// This one.
@@ -63,12 +63,12 @@ pub enum Place {
 impl NewCell {
     /// A cell of this kind without anything in it.
     #[must_use]
-    pub fn new(kind: Kind) -> Self {
+    pub fn new(kind: CellMarker) -> Self {
         Self {
             kind,
             ty: None,
             title: None,
-            place: Place::Next,
+            place: NewId::Next,
             level: None,
             attrs: Vec::new(),
             body: Vec::new(),
@@ -79,13 +79,13 @@ impl NewCell {
     /// A message.
     #[must_use]
     pub fn message(body: impl Into<Vec<u8>>) -> Self {
-        Self { body: body.into(), ..Self::new(Kind::Message) }
+        Self { body: body.into(), ..Self::new(CellMarker::Message) }
     }
 
     /// An output of a type: an agent's name, `tool`, a language.
     #[must_use]
     pub fn output(ty: impl Into<String>, body: impl Into<Vec<u8>>) -> Self {
-        Self { ty: Some(ty.into()), body: body.into(), ..Self::new(Kind::Output) }
+        Self { ty: Some(ty.into()), body: body.into(), ..Self::new(CellMarker::Output) }
     }
 
     /// With one more attribute.
@@ -97,7 +97,7 @@ impl NewCell {
 
     /// At this place.
     #[must_use]
-    pub fn with_place(mut self, place: Place) -> Self {
+    pub fn with_place(mut self, place: NewId) -> Self {
         self.place = place;
         self
     }
@@ -132,7 +132,7 @@ pub(crate) fn render_to(
     let (lead, body, trail) = edges(&cell.body);
     let eol = eol.as_str();
     out.extend(std::iter::repeat_n(b'#', level.into()));
-    out.extend_from_slice(if cell.kind == Kind::Message { b" %% " } else { b" %%% " });
+    out.extend_from_slice(if cell.kind == CellMarker::Message { b" %% " } else { b" %%% " });
     out.extend_from_slice(title(cell.title.as_deref().unwrap_or_default()).as_bytes());
     for text in ["[^", id, "]", eol, eol, "[^", id, "]: [", ty, "]"] {
         out.extend_from_slice(text.as_bytes());
@@ -312,13 +312,13 @@ pub struct Formatted {
     pub changed: Vec<usize>,
 }
 
-impl Document {
+impl MessageFile {
     /// Formats the document (MF-40). What it means stays: where the canonical form would be read
     /// differently, which only damaged files manage, less is changed, down to nothing.
     ///
     /// ```
-    /// use msg_file::{Document, Mode};
-    /// let doc = Document::parse(&b"# %%  hi [^1]\n[^1]: [md] k=v\ntext"[..], Mode::MessageFile)?;
+    /// use msg_file::{MessageFile, Mode};
+    /// let doc = MessageFile::parse(&b"# %%  hi [^1]\n[^1]: [md] k=v\ntext"[..], Mode::MessageFile)?;
     /// assert_eq!(doc.format().bytes, b"# %% hi[^1]\n\n[^1]: [md] k=\"v\"\n\ntext\n");
     /// # Ok::<(), msg_file::Error>(())
     /// ```
@@ -340,7 +340,7 @@ fn unbound_footnotes(cell: &Cell) -> bool {
     cell.parts().iter().any(|(kind, _)| *kind == PartKind::Footnotes)
 }
 
-fn format_cells(doc: &Document, touch: fn(&Cell) -> bool) -> Formatted {
+fn format_cells(doc: &MessageFile, touch: fn(&Cell) -> bool) -> Formatted {
     let blocks = doc.cells().iter().any(unbound_footnotes);
     let touch: &dyn Fn(&Cell) -> bool =
         if blocks && footnotes_all_bound(doc) { &|_| true } else { &touch };
@@ -365,7 +365,7 @@ fn format_cells(doc: &Document, touch: fn(&Cell) -> bool) -> Formatted {
 }
 
 /// Whether every definition of every footnote block was given to a cell, so that the blocks can go.
-fn footnotes_all_bound(doc: &Document) -> bool {
+fn footnotes_all_bound(doc: &MessageFile) -> bool {
     let source = doc.bytes();
     let bound: HashSet<usize> =
         doc.cells().iter().filter_map(|c| Some(c.raw.defined_id()?.start)).collect();
@@ -413,7 +413,11 @@ fn canonical_heading(cell: &RawCell, source: &[u8]) -> Vec<u8> {
         mark.extend_from_slice(BOM);
     }
     mark.extend(std::iter::repeat_n(b'#', cell.at.level.into()));
-    mark.extend_from_slice(if cell.at.kind == grammar::Kind::Message { b" %%" } else { b" %%%" });
+    mark.extend_from_slice(if cell.at.kind == grammar::CellMarker::Message {
+        b" %%"
+    } else {
+        b" %%%"
+    });
     // The title as the heading has it, a type in it included.
     let title = cell.title().map_or(&b""[..], |s| s.of(source));
     let out = heading(&mark, title, cell.id_span().map(|s| s.of(source)));
@@ -450,7 +454,7 @@ fn definition(cell: &RawCell, source: &[u8]) -> Vec<u8> {
 /// Whether other bytes mean what a document means. What cells mean follows from the frontmatter and from the
 /// kind, level, title, id, type, attributes and body of each (MF-13 to MF-22), so that these are compared and
 /// nothing is worked out anew.
-fn means_the_same(doc: &Document, bytes: &[u8]) -> bool {
+fn means_the_same(doc: &MessageFile, bytes: &[u8]) -> bool {
     let other = syntax::piece(bytes, doc.mode());
     doc.frontmatter() == other.frontmatter.as_ref()
         && doc.cells().len() == other.cells.len()

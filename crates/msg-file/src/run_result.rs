@@ -2,12 +2,12 @@
 
 use base64::Engine as _;
 
-use crate::document::{CellRef, Document};
+use crate::document::{CellRef, MessageFile};
 use crate::error::{Error, refuse};
 use crate::model::content::Cell;
-use crate::model::content::{BASE64, Status, is_text_type};
+use crate::model::content::{BASE64, EndStatus, is_text_type};
 use crate::model::kinds::CellKind;
-use crate::render::{NewCell, Place, check_type};
+use crate::render::{NewCell, NewId, check_type};
 use crate::syntax::grammar;
 use crate::syntax::line::whole_fence;
 
@@ -43,14 +43,18 @@ pub struct RunResult {
 /// stream that is neither `stdout` nor `stderr`.
 ///
 /// ```
-/// use msg_file::{CellRef, Document, Mode, RunResult, run_cells};
-/// let doc = Document::parse(&b"# %% [^1]\n\n[^1]: [code]\n\n```sh\nls\n```\n"[..], Mode::MessageFile)?;
+/// use msg_file::{CellRef, MessageFile, Mode, RunResult, run_cells};
+/// let doc = MessageFile::parse(&b"# %% [^1]\n\n[^1]: [code]\n\n```sh\nls\n```\n"[..], Mode::MessageFile)?;
 /// let result = RunResult { streams: vec![("stdout".into(), "a\nb".into())], ..RunResult::default() };
 /// let cells = run_cells(&doc, &CellRef::from("1"), &result)?;
 /// assert_eq!(cells[0].body, b"stdout> a\nstdout> b");
 /// # Ok::<(), msg_file::Error>(())
 /// ```
-pub fn run_cells(doc: &Document, of: &CellRef, result: &RunResult) -> Result<Vec<NewCell>, Error> {
+pub fn run_cells(
+    doc: &MessageFile,
+    of: &CellRef,
+    result: &RunResult,
+) -> Result<Vec<NewCell>, Error> {
     let none = || Error::refused("msgfile::no-such-cell", "no code cell or call has that id");
     let parent = doc.cell(of).ok_or_else(none)?;
     let of = CellRef::Ordinal(parent.ordinal());
@@ -66,10 +70,10 @@ const BYTES: &str = "application/octet-stream";
 
 impl RunResult {
     fn status(&self) -> String {
-        let code = self.exit_code.as_deref().map(Status::of);
+        let code = self.exit_code.as_deref().map(EndStatus::of);
         match (&self.status, code, &self.error) {
             (Some(status), ..) => status.clone(),
-            (None, None | Some(Status::Success), None) => "success".to_owned(),
+            (None, None | Some(EndStatus::Success), None) => "success".to_owned(),
             _ => "failure".to_owned(),
         }
     }
@@ -89,7 +93,7 @@ impl RunResult {
         encoding: Option<&str>,
         no_eol: &str,
     ) -> NewCell {
-        let mut cell = NewCell { place: Place::Of(of), ..NewCell::output(ty, "") };
+        let mut cell = NewCell { place: NewId::Of(of), ..NewCell::output(ty, "") };
         let status = self.status();
         let attrs = [
             ("time", self.time.as_deref()),
@@ -139,7 +143,7 @@ impl<'a> Value<'a> {
 
     /// A display below an execution.
     fn display(self, lang: &str, execution: usize) -> NewCell {
-        let place = Place::Of(CellRef::Ordinal(execution));
+        let place = NewId::Of(CellRef::Ordinal(execution));
         let mut cell =
             NewCell::output(lang, "").with_place(place).with_attr("mime_type", self.mime);
         if let Some(encoding) = self.encoding {

@@ -5,11 +5,11 @@
 //!
 //! ```no_run
 //! use msg_core::{IdSource, SeededIds};
-//! use msg_file::store::{Appender, Options};
+//! use msg_file::store::{Appender, AppenderOptions};
 //! use msg_file::{NewCell, Nonce};
 //! use std::path::Path;
 //!
-//! let mut log = Appender::open(Path::new("talk.msg.md"), Options::default())?;
+//! let mut log = Appender::open(Path::new("talk.msg.md"), AppenderOptions::default())?;
 //! let mut random = SeededIds::new(1); // or the random numbers of your program
 //! let mut nonce = || Nonce::from_random(random.next_u64());
 //! let done = log.append(&NewCell::message("hi"), &mut nonce)?;
@@ -36,7 +36,7 @@ use serde::{Deserialize, Deserializer};
 use crate::append::Force;
 use crate::document::Span;
 
-pub use appender::{Appender, Growing};
+pub use appender::{Appender, GrowingMessage};
 pub use disk::{Locked, hold_temporary, lock, remove_left_over, remove_temporary_files, replace};
 
 /// When an append counts as done (MF-43).
@@ -66,7 +66,7 @@ pub enum Reconcile {
 /// How an appender works.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Options {
+pub struct AppenderOptions {
     /// When an append counts as done.
     pub durability: Durability,
     /// How long to wait for another program's lock; as a number, in seconds. 10 s.
@@ -82,7 +82,7 @@ pub struct Options {
     pub max_bytes: usize,
 }
 
-impl Default for Options {
+impl Default for AppenderOptions {
     fn default() -> Self {
         Self {
             durability: Durability::Sync,
@@ -95,7 +95,7 @@ impl Default for Options {
     }
 }
 
-impl Options {
+impl AppenderOptions {
     /// When an append counts as done.
     #[must_use]
     pub fn with_durability(mut self, durability: Durability) -> Self {
@@ -152,7 +152,7 @@ pub struct Appended {
     /// Its bytes in the file.
     pub span: Range<u64>,
     /// What had to be mended before.
-    pub mended: Option<Mended>,
+    pub mended: Option<CrashRepair>,
     /// Ids of cells that were gone and were appended again.
     pub recovered: Vec<String>,
     /// What else was noticed: lost cells, no place for a journal, an editor that has the file open.
@@ -161,7 +161,7 @@ pub struct Appended {
 
 /// How the traces of a crash were mended (MF-44).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Mended {
+pub enum CrashRepair {
     /// The rest of an interrupted append was written.
     Redone,
     /// The file was not as the journal says, so its cells were appended again.
@@ -170,7 +170,7 @@ pub enum Mended {
     Newline,
 }
 
-impl Mended {
+impl CrashRepair {
     /// The word of the JSON form.
     #[must_use]
     pub fn as_str(self) -> &'static str {

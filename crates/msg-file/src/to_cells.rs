@@ -3,13 +3,13 @@
 use msg_core::{CallKind, Message, Part, Reasoning, Role, Text, ToolCall, ToolResult, native};
 use serde::Deserialize;
 
-use crate::document::{CellRef, Document};
+use crate::document::{CellRef, MessageFile};
 use crate::error::Error;
 use crate::history::answers;
 use crate::index::Index;
 use crate::model::is_language;
-use crate::render::{NewCell, Place, check_type};
-use crate::syntax::grammar::Kind;
+use crate::render::{NewCell, NewId, check_type};
+use crate::syntax::grammar::CellMarker;
 
 /// How messages become cells.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -46,16 +46,16 @@ impl ToCells {
 /// [`Error::Refused`] if an attribute of the options could not be read back.
 ///
 /// ```
-/// use msg_file::{Document, Mode, ToCells, cells_of};
+/// use msg_file::{MessageFile, Mode, ToCells, cells_of};
 /// use msg_core::Message;
-/// let doc = Document::parse(&b""[..], Mode::MessageFile)?;
+/// let doc = MessageFile::parse(&b""[..], Mode::MessageFile)?;
 /// let cells = cells_of(&Message::user("hi\n"), &doc, &ToCells::default())?;
 /// assert_eq!((cells[0].body.as_slice(), cells[0].exact), (&b"hi\n"[..], true));
 /// # Ok::<(), msg_file::Error>(())
 /// ```
 pub fn cells_of(
     message: &Message,
-    at: &Document,
+    at: &MessageFile,
     options: &ToCells,
 ) -> Result<Vec<NewCell>, Error> {
     Ok(cells_for(message, &Index::of(at), options))
@@ -67,13 +67,13 @@ pub fn cells_of(
 /// [`Error::Refused`] with `agent-unknown` if no agent has that name.
 ///
 /// ```
-/// use msg_file::{Document, Mode, set_default_cell};
-/// let doc = Document::parse(&b"---\nagents: [a, b]\n---\n"[..], Mode::MessageFile)?;
+/// use msg_file::{MessageFile, Mode, set_default_cell};
+/// let doc = MessageFile::parse(&b"---\nagents: [a, b]\n---\n"[..], Mode::MessageFile)?;
 /// assert_eq!(set_default_cell(&doc, "b")?.ty.as_deref(), Some("set"));
 /// assert!(set_default_cell(&doc, "c").is_err());
 /// # Ok::<(), msg_file::Error>(())
 /// ```
-pub fn set_default_cell(doc: &Document, name: &str) -> Result<NewCell, Error> {
+pub fn set_default_cell(doc: &MessageFile, name: &str) -> Result<NewCell, Error> {
     doc.agent(name)?;
     let cell = NewCell { ty: Some("set".to_owned()), ..NewCell::message("") };
     Ok(cell.with_attr("default", name))
@@ -206,7 +206,7 @@ fn plain_call(part: &Part) -> Option<&ToolCall> {
 }
 
 fn call_cell(call: &ToolCall, turn: CellRef) -> NewCell {
-    let cell = NewCell { exact: true, place: Place::Of(turn), ..NewCell::output("tool", "") };
+    let cell = NewCell { exact: true, place: NewId::Of(turn), ..NewCell::output("tool", "") };
     let cell = cell.with_attr("name", &call.name).with_attr("call_id", &call.id);
     let payload = answers::payload(call);
     let cell = NewCell { body: payload.body.into_bytes(), ..cell };
@@ -232,7 +232,7 @@ fn result_cell(it: &ToolResult, index: &Index) -> Option<NewCell> {
     let call = index.call(&it.call_id)?;
     let cell = NewCell {
         exact: true,
-        place: Place::Of(CellRef::Id(call.to_owned())),
+        place: NewId::Of(CellRef::Id(call.to_owned())),
         ..NewCell::output("tool", "")
     };
     let cell = cell.with_attr("status", if it.is_error { "failure" } else { "success" });
@@ -274,7 +274,11 @@ fn native_cell(message: &Message, index: &Index, options: &ToCells) -> NewCell {
         cell.attrs.extend(options.attrs.iter().cloned());
         cell
     } else {
-        NewCell { kind: Kind::Message, ty: Some("markdown".to_owned()), ..NewCell::message(body) }
+        NewCell {
+            kind: CellMarker::Message,
+            ty: Some("markdown".to_owned()),
+            ..NewCell::message(body)
+        }
     };
     cell.with_attr("format", "native")
 }

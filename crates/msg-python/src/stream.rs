@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use msg_core::{CountingIds, StreamEvent};
 use msg_document::{StreamOptions, StreamRun, ToolsOptions};
-use msg_xml::{Event, Options, StreamParser};
+use msg_xml::{Event, ParseOptions, StreamParser};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -109,7 +109,7 @@ impl ToolParser {
     #[pyo3(signature = (options=None))]
     fn new(py: Python<'_>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
         let options = options::of::<ToolsOptions>(TOOL_PARSER, options, py)?;
-        let read: Arc<Options> = Arc::clone(&options.read);
+        let read: Arc<ParseOptions> = Arc::clone(&options.read);
         let parser = Some(StreamParser::shared(read));
         Ok(Self { parser, ids: CountingIds::default() })
     }

@@ -10,13 +10,13 @@
 use std::fs::File;
 use std::io::{self, Read, Write};
 
-use msg_xml::{Event, Options, Outcome, StreamParser};
+use msg_xml::{CallEnd, Event, ParseOptions, StreamParser};
 
 const ANSWER: &str = "[The file has to be read first]\nI read it.\n<tool>\n<tool_name>read_file</tool_name>\n\
     <arguments><path>src/main.rs</path><limit>20</limit></arguments>\n</tool>\n";
 
 fn main() -> io::Result<()> {
-    let mut parser = StreamParser::new(Options::default());
+    let mut parser = StreamParser::new(ParseOptions::default());
     let mut screen = io::stdout().lock();
     let mut source: Box<dyn Read> = match std::env::args_os().nth(1) {
         Some(path) => Box::new(File::open(path)?),
@@ -42,10 +42,10 @@ fn show(event: &Event<'_>, screen: &mut impl Write) -> io::Result<()> {
     match event {
         Event::Text { text, .. } => write!(screen, "{text}"),
         Event::ToolEnd { outcome, .. } => match outcome.as_ref() {
-            Outcome::Complete(call) => {
+            CallEnd::Complete(call) => {
                 writeln!(screen, "-> {}({})", call.tool_name(), call.arguments().text())
             }
-            Outcome::Partial(_) => writeln!(screen, "-> a call that was cut off, not to be run"),
+            CallEnd::Partial(_) => writeln!(screen, "-> a call that was cut off, not to be run"),
         },
         _ => Ok(()),
     }

@@ -8,20 +8,20 @@
     reason = "it is a program that prints"
 )]
 
-use msg_xml::{Options, Thinking, ToolDefinition, ToolResult, instructions, parse};
+use msg_xml::{ParseOptions, ParsedResult, ThinkingMode, ToolDefinition, instructions, parse};
 
 fn main() -> Result<(), msg_xml::Error> {
     let tools = [ToolDefinition::new("add")];
-    let system = instructions(&tools, Thinking::Extract);
+    let system = instructions(&tools, ThinkingMode::Extract);
     assert!(system.contains("## add"));
 
     // What the model answered to that prompt and "What is 19 + 23?".
     let answer =
         "<tool>\n<tool_name>add</tool_name>\n<arguments><a>19</a><b>23</b></arguments>\n</tool>";
-    let parsed = parse(answer.as_bytes(), None, &Options::default());
+    let parsed = parse(answer.as_bytes(), None, &ParseOptions::default());
     for call in parsed.calls() {
         println!("call: {} {}", call.tool_name(), call.arguments().text());
-        let result = ToolResult {
+        let result = ParsedResult {
             name: call.tool_name().to_owned(),
             content: "42".to_owned(),
             is_error: false,

@@ -14,7 +14,7 @@ use crate::json::{Json, Members};
 
 /// Where a call came from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Origin {
+pub struct CallOrigin {
     /// The dialect (`json` for the JSON body), none for `<tool>` with elements.
     pub format: Option<Arc<str>>,
     /// It was in a code fence (XT-5).
@@ -37,24 +37,24 @@ pub(crate) fn server(name: &str) -> Server {
 /// A complete call: what an executor takes. Equality is that of server, tool and arguments.
 ///
 /// ```
-/// let call = msg_xml::Call::new("read_file", r#"{"path":"a.txt"}"#.to_owned());
+/// let call = msg_xml::ParsedCall::new("read_file", r#"{"path":"a.txt"}"#.to_owned());
 /// assert_eq!(call.server_name(), "local");
 /// ```
 #[derive(Clone, Debug)]
-pub struct Call {
+pub struct ParsedCall {
     pub(crate) server: Server,
     pub(crate) tool: String,
     pub(crate) arguments: Arguments,
     pub(crate) raws: Vec<(Arc<str>, Range<usize>)>,
     pub(crate) source: String,
-    pub(crate) origin: Origin,
+    pub(crate) origin: CallOrigin,
     /// In the input.
     pub(crate) span: Range<u64>,
     /// The arguments came as JSON and have their types.
     pub(crate) typed: bool,
 }
 
-impl PartialEq for Call {
+impl PartialEq for ParsedCall {
     fn eq(&self, other: &Self) -> bool {
         self.server == other.server
             && self.tool == other.tool
@@ -62,16 +62,16 @@ impl PartialEq for Call {
     }
 }
 
-impl Call {
+impl ParsedCall {
     /// A call of a local tool.
     pub fn new(tool: impl Into<String>, arguments: impl Into<Arguments>) -> Self {
-        Call {
+        ParsedCall {
             server: LOCAL,
             tool: tool.into(),
             arguments: arguments.into(),
             raws: Vec::new(),
             source: String::new(),
-            origin: Origin::default(),
+            origin: CallOrigin::default(),
             span: 0..0,
             typed: true,
         }
@@ -111,7 +111,7 @@ impl Call {
     }
 
     /// Where it came from.
-    pub fn origin(&self) -> &Origin {
+    pub fn origin(&self) -> &CallOrigin {
         &self.origin
     }
 
@@ -125,11 +125,11 @@ impl Call {
     }
 }
 
-/// A call that the end of the message cut off. It cannot be turned into a [`Call`].
+/// A call that the end of the message cut off. It cannot be turned into a [`ParsedCall`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct PartialCall {
     /// What is known of it; without a name, if that had not been closed.
-    pub(crate) known: Call,
+    pub(crate) known: ParsedCall,
     pub(crate) has_name: bool,
 }
 
@@ -160,7 +160,7 @@ impl PartialCall {
     }
 
     /// Where it came from.
-    pub fn origin(&self) -> &Origin {
+    pub fn origin(&self) -> &CallOrigin {
         self.known.origin()
     }
 }
@@ -180,14 +180,14 @@ pub(crate) fn arguments_of(value: &Json) -> Arguments {
 /// What a tool gave back.
 ///
 /// ```
-/// use msg_xml::ToolResult;
-/// let result = ToolResult::parse("Tool: calculator\nError: division by zero");
+/// use msg_xml::ParsedResult;
+/// let result = ParsedResult::parse("Tool: calculator\nError: division by zero");
 /// assert_eq!(result.map(|r| (r.name, r.is_error)), Some(("calculator".to_owned(), true)));
-/// let quoted = ToolResult::parse("Tool 'calculator' result:\n8");
+/// let quoted = ParsedResult::parse("Tool 'calculator' result:\n8");
 /// assert_eq!(quoted.map(|r| (r.name, r.content)), Some(("calculator".to_owned(), "8".to_owned())));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ToolResult {
+pub struct ParsedResult {
     /// The tool.
     pub name: String,
     /// What it said; of an error, with its `Error:`.
@@ -196,7 +196,7 @@ pub struct ToolResult {
     pub is_error: bool,
 }
 
-impl ToolResult {
+impl ParsedResult {
     /// Reads `Tool: NAME` or `Tool 'NAME' result:`, a line break and the content; `None` for anything else.
     pub fn parse(text: &str) -> Option<Self> {
         let (head, content) = text.split_once('\n')?;
@@ -206,7 +206,7 @@ impl ToolResult {
         if !valid(name) {
             return None;
         }
-        Some(ToolResult {
+        Some(ParsedResult {
             name: name.to_owned(),
             content: content.to_owned(),
             is_error: content.starts_with("Error:"),
@@ -219,7 +219,7 @@ impl ToolResult {
     /// A name that is empty, has a line break, or white space at its ends.
     ///
     /// ```
-    /// let result = msg_xml::ToolResult { name: "ls".into(), content: "none".into(), is_error: true };
+    /// let result = msg_xml::ParsedResult { name: "ls".into(), content: "none".into(), is_error: true };
     /// assert_eq!(result.render()?, "Tool: ls\nError: none");
     /// # Ok::<(), msg_xml::Error>(())
     /// ```

@@ -34,8 +34,8 @@ pub(crate) enum Dialect {
 /// The dialects that are read; none by default.
 ///
 /// ```
-/// use msg_xml::{Dialects, Options, parse};
-/// let opts = Options::new().with_dialects(Dialects::by_names(["hermes"])?);
+/// use msg_xml::{Dialects, ParseOptions, parse};
+/// let opts = ParseOptions::new().with_dialects(Dialects::by_names(["hermes"])?);
 /// let parsed = parse(br#"<tool_call>{"name":"ls","arguments":{}}</tool_call>"#, None, &opts);
 /// assert_eq!(parsed.calls().next().map(|call| call.tool_name()), Some("ls"));
 /// # Ok::<(), msg_xml::Error>(())
@@ -60,9 +60,9 @@ impl Dialects {
     /// All built-in dialects.
     ///
     /// ```
-    /// use msg_xml::{Dialects, Options, parse};
+    /// use msg_xml::{Dialects, ParseOptions, parse};
     /// let text = br#"<|channel|>commentary to=functions.ls <|constrain|>json<|message|>{"path":"."}<|call|>"#;
-    /// let parsed = parse(text, None, &Options::new().with_dialects(Dialects::all()));
+    /// let parsed = parse(text, None, &ParseOptions::new().with_dialects(Dialects::all()));
     /// assert_eq!(parsed.calls().next().map(|call| call.tool_name()), Some("ls"));
     /// ```
     pub fn all() -> Self {
@@ -110,7 +110,7 @@ impl Dialects {
     /// TOML that describes no [`Grammar`], and as [`Dialects::add`].
     ///
     /// ```
-    /// # use msg_xml::{Dialects, Options, parse};
+    /// # use msg_xml::{Dialects, ParseOptions, parse};
     /// let mut dialects = Dialects::default();
     /// dialects.add_toml(r#"
     ///     name = "actions"
@@ -118,7 +118,7 @@ impl Dialects {
     ///     parameter = [{ tag = "with", name = { attribute = "key" } }]
     /// "#)?;
     /// let text = br#"<action do="ls"><with key="path">src</with></action>"#;
-    /// let parsed = parse(text, None, &Options::new().with_dialects(dialects));
+    /// let parsed = parse(text, None, &ParseOptions::new().with_dialects(dialects));
     /// assert_eq!(parsed.calls().next().map(|call| call.arguments().text()), Some(r#"{"path":"src"}"#));
     /// # Ok::<(), msg_xml::Error>(())
     /// ```

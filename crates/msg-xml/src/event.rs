@@ -5,32 +5,32 @@ use std::{borrow::Cow, fmt, ops::Range, sync::Arc};
 
 use msg_core::{Diagnostic, IdSource, StreamEvent};
 
-use crate::call::{Call, PartialCall};
+use crate::call::{ParsedCall, PartialCall};
 use crate::code::{Code, diagnostic};
 use crate::input::Input;
 
 /// How a call ended.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Outcome {
+pub enum CallEnd {
     /// It may be run.
-    Complete(Call),
+    Complete(ParsedCall),
     /// The message ended in it; it must not be run.
     Partial(PartialCall),
 }
 
-impl Outcome {
+impl CallEnd {
     /// The call, whole or not.
-    pub(crate) fn call(&self) -> &Call {
+    pub(crate) fn call(&self) -> &ParsedCall {
         match self {
-            Outcome::Complete(call) => call,
-            Outcome::Partial(partial) => &partial.known,
+            CallEnd::Complete(call) => call,
+            CallEnd::Partial(partial) => &partial.known,
         }
     }
 
-    pub(crate) fn call_mut(&mut self) -> &mut Call {
+    pub(crate) fn call_mut(&mut self) -> &mut ParsedCall {
         match self {
-            Outcome::Complete(call) => call,
-            Outcome::Partial(partial) => &mut partial.known,
+            CallEnd::Complete(call) => call,
+            CallEnd::Partial(partial) => &mut partial.known,
         }
     }
 }
@@ -97,7 +97,7 @@ pub enum Event<'a> {
         /// Its number.
         call: u32,
         /// The call; boxed, so that the small events stay small.
-        outcome: Box<Outcome>,
+        outcome: Box<CallEnd>,
     },
     /// It was none, or a limit removed it.
     ToolVoid {
@@ -130,7 +130,7 @@ impl<'a> Event<'a> {
             Event::Thinking { text, .. } => vec![StreamEvent::ReasoningDelta { choice: 0, text }],
             Event::ToolEnd { call: index, outcome } => {
                 let id = crate::call::fresh_id(ids);
-                let complete = matches!(*outcome, Outcome::Complete(_));
+                let complete = matches!(*outcome, CallEnd::Complete(_));
                 let call = outcome.call().to_core(id);
                 vec![
                     StreamEvent::ToolCallBegin {
@@ -163,7 +163,7 @@ pub(crate) enum Ev {
     Arg { call: u32, path: ArgPath, from: usize, to: usize },
     ArgText { call: u32, path: ArgPath, text: Range<usize> },
     Reset { call: u32, path: ArgPath },
-    End { call: u32, outcome: Box<Outcome> },
+    End { call: u32, outcome: Box<CallEnd> },
     Void { call: u32, code: Code },
     Reclaim { from: usize, to: usize },
     Report { code: Code, from: usize, to: usize, detail: Option<Box<str>> },

@@ -8,7 +8,7 @@ use std::cell::Cell;
 
 use serde::Deserialize;
 
-use crate::options::Options;
+use crate::options::ParseOptions;
 use crate::stream::{StreamParser, parse};
 
 #[derive(Deserialize)]
@@ -16,7 +16,7 @@ struct Row {
     name: String,
     parts: Vec<Part>,
     #[serde(default)]
-    options: Options,
+    options: ParseOptions,
 }
 
 #[derive(Deserialize)]
@@ -75,7 +75,7 @@ fn cost_grows_with_the_input() {
 fn openers_that_nothing_closes() {
     for opener in ["<tool name=\"a\">", "<tool><tool_name>a</tool_name>"] {
         let text = opener.repeat(1000);
-        let steps = during(|| drop(parse(text.as_bytes(), None, &Options::default())));
+        let steps = during(|| drop(parse(text.as_bytes(), None, &ParseOptions::default())));
         assert!(steps <= 60 * 1000, "{opener}: {steps}");
     }
 }
@@ -83,7 +83,7 @@ fn openers_that_nothing_closes() {
 /// However deep objects may nest, what is read of them in vain is bounded.
 #[test]
 fn values_in_many_levels() {
-    let mut opts = Options::default();
+    let mut opts = ParseOptions::default();
     opts.limits.max_depth = 512;
     let deep = |n: usize| format!("{}x{}", "<a>".repeat(900), "</a>".repeat(n));
     for unit in ["<a>".repeat(900), "<a><b>1</b>".repeat(900), deep(900), deep(899), deep(10)] {

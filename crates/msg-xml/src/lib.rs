@@ -2,13 +2,13 @@
 //!
 //! [`parse`] reads a message, [`StreamParser`] reads it while it arrives; both are one machine, and any
 //! cutting of the bytes gives the same [`Parsed`]. [`render`] writes a call so that it is read back as the
-//! same. Nothing is executed here, and no truncated or ambiguous call is ever made into a [`Call`].
+//! same. Nothing is executed here, and no truncated or ambiguous call is ever made into a [`ParsedCall`].
 //!
 //! ```
-//! use msg_xml::{Options, parse};
+//! use msg_xml::{ParseOptions, parse};
 //!
 //! let text = b"[I read it first]\n<tool>\n<tool_name>read_file</tool_name>\n<arguments><path>a.txt</path></arguments>\n</tool>";
-//! let parsed = parse(text, None, &Options::default());
+//! let parsed = parse(text, None, &ParseOptions::default());
 //! assert_eq!(parsed.thinking().next(), Some("I read it first"));
 //! assert_eq!(parsed.calls().next().map(|call| call.arguments().text()), Some(r#"{"path":"a.txt"}"#));
 //! ```
@@ -37,13 +37,13 @@ mod text;
 mod value;
 
 pub use crate::event::Drain;
-pub use call::{Call, Origin, PartialCall, ToolDefinition, ToolResult};
+pub use call::{CallOrigin, ParsedCall, ParsedResult, PartialCall, ToolDefinition};
 pub use code::{Code, Error};
 pub use codes::CODES;
 pub use dialects::{Dialects, Grammar};
-pub use event::{ArgPath, Event, Outcome, PathItem, ThinkingStyle};
-pub use options::{Fenced, Limits, Options, Thinking, ToolSet};
-pub use parsed::{Collector, Parsed, Segment, SegmentKind};
+pub use event::{ArgPath, CallEnd, Event, PathItem, ThinkingStyle};
+pub use options::{Fenced, ParseLimits, ParseOptions, ThinkingMode, ToolSet};
+pub use parsed::{Collector, Parsed, ParsedPart, SegmentKind};
 pub use render::{Escape, RenderStyle, instructions, render, render_thinking, render_with};
 pub use schema::SchemaSet;
 pub use shape::{NameForm, TagShape};

@@ -11,16 +11,16 @@ use crate::schema::SchemaSet;
 /// How a message is read.
 ///
 /// ```
-/// use msg_xml::{Options, Thinking};
-/// let opts = Options::new().with_thinking(Thinking::Drop);
-/// assert_eq!(opts.thinking, Thinking::Drop);
+/// use msg_xml::{ParseOptions, ThinkingMode};
+/// let opts = ParseOptions::new().with_thinking(ThinkingMode::Drop);
+/// assert_eq!(opts.thinking, ThinkingMode::Drop);
 /// ```
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
-pub struct Options {
+pub struct ParseOptions {
     /// What happens to thinking (XT-6).
-    pub thinking: Thinking,
+    pub thinking: ThinkingMode,
     /// The message begins inside thinking, because the template has opened the tag (XT-6).
     pub implicit_thinking: bool,
     /// What happens to calls in code fences (XT-5).
@@ -33,10 +33,10 @@ pub struct Options {
     #[serde(with = "shared")]
     pub schema: Option<Arc<SchemaSet>>,
     /// Bounds (XT-28, XT-29).
-    pub limits: Limits,
+    pub limits: ParseLimits,
 }
 
-impl Options {
+impl ParseOptions {
     /// The defaults.
     pub fn new() -> Self {
         Self::default()
@@ -44,7 +44,7 @@ impl Options {
 
     /// Sets what happens to thinking.
     #[must_use]
-    pub fn with_thinking(mut self, thinking: Thinking) -> Self {
+    pub fn with_thinking(mut self, thinking: ThinkingMode) -> Self {
         self.thinking = thinking;
         self
     }
@@ -86,7 +86,7 @@ impl Options {
 
     /// Sets the bounds.
     #[must_use]
-    pub fn with_limits(mut self, limits: Limits) -> Self {
+    pub fn with_limits(mut self, limits: ParseLimits) -> Self {
         self.limits = limits;
         self
     }
@@ -122,7 +122,7 @@ mod shared {
 /// What happens to thinking (XT-6).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Thinking {
+pub enum ThinkingMode {
     /// It becomes segments.
     #[default]
     Extract,
@@ -148,7 +148,7 @@ pub enum Fenced {
 /// Bounds on hostile or broken output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Limits {
+pub struct ParseLimits {
     /// Bytes of one block (XT-28). 10 MiB by default.
     pub max_tool_bytes: usize,
     /// Nesting of parameters; a parameter has depth 1 (XT-28). 64 by default, 512 at most.
@@ -157,13 +157,13 @@ pub struct Limits {
     pub max_retries: usize,
 }
 
-impl Default for Limits {
+impl Default for ParseLimits {
     fn default() -> Self {
-        Limits { max_tool_bytes: 10 << 20, max_depth: 64, max_retries: 64 }
+        ParseLimits { max_tool_bytes: 10 << 20, max_depth: 64, max_retries: 64 }
     }
 }
 
-impl Limits {
+impl ParseLimits {
     /// Trees are walked by recursion, so no choice may make them deeper than this.
     pub(crate) fn depth(&self) -> usize {
         self.max_depth.min(512)

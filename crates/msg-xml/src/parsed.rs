@@ -5,15 +5,15 @@ use std::ops::Range;
 
 use msg_core::{Diagnostic, IdSource, Message, Part, Reasoning, Role};
 
-use crate::call::{Call, PartialCall, fresh_id};
+use crate::call::{ParsedCall, PartialCall, fresh_id};
 use crate::code::Code;
-use crate::event::{Event, Outcome, ThinkingStyle};
+use crate::event::{CallEnd, Event, ThinkingStyle};
 use crate::lex;
 use crate::schema::SchemaSet;
 
 /// A part of the message.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Segment {
+pub struct ParsedPart {
     /// The bytes of the input that it covers; markup around a thought is not part of it.
     pub span: Range<usize>,
     /// What it is.
@@ -33,7 +33,7 @@ pub enum SegmentKind {
         style: ThinkingStyle,
     },
     /// A call that may be run.
-    Call(Call),
+    Call(ParsedCall),
     /// A call that was cut off.
     Partial(PartialCall),
 }
@@ -42,14 +42,14 @@ pub enum SegmentKind {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Parsed {
     /// The segments in order.
-    pub segments: Vec<Segment>,
+    pub segments: Vec<ParsedPart>,
     /// What was found, by position.
     pub diagnostics: Vec<Diagnostic>,
 }
 
 impl Parsed {
     /// The calls that may be run.
-    pub fn calls(&self) -> impl Iterator<Item = &Call> {
+    pub fn calls(&self) -> impl Iterator<Item = &ParsedCall> {
         self.segments.iter().filter_map(|s| match &s.kind {
             SegmentKind::Call(call) => Some(call),
             _ => None,
@@ -125,7 +125,7 @@ struct Piece {
 #[derive(Debug)]
 enum Item {
     Piece(Piece),
-    Call(Outcome),
+    Call(CallEnd),
     /// Something was removed: texts around it do not merge.
     Gap,
 }
@@ -133,15 +133,15 @@ enum Item {
 /// Builds a [`Parsed`] from events (the law of XT-41).
 ///
 /// ```
-/// use msg_xml::{Collector, Options, StreamParser, parse};
+/// use msg_xml::{Collector, ParseOptions, StreamParser, parse};
 /// let text = b"[I look first]\n<tool><tool_name>ls</tool_name></tool>";
-/// let mut parser = StreamParser::new(Options::default());
+/// let mut parser = StreamParser::new(ParseOptions::default());
 /// let mut all = Collector::default();
 /// for byte in text.chunks(1) {
 ///     parser.feed(byte).for_each(|event| all.push(event));
 /// }
 /// parser.finish(None).for_each(|event| all.push(event));
-/// assert_eq!(all.finish(), parse(text, None, &Options::default()));
+/// assert_eq!(all.finish(), parse(text, None, &ParseOptions::default()));
 /// ```
 #[derive(Debug, Default)]
 pub struct Collector {
@@ -177,11 +177,11 @@ impl Collector {
                 Item::Call(outcome) => {
                     let span = range(&outcome.call().span);
                     let kind = match outcome {
-                        Outcome::Complete(call) => SegmentKind::Call(call),
-                        Outcome::Partial(call) => SegmentKind::Partial(call),
+                        CallEnd::Complete(call) => SegmentKind::Call(call),
+                        CallEnd::Partial(call) => SegmentKind::Partial(call),
                     };
                     open.flush();
-                    open.segments.push(Segment { span, kind });
+                    open.segments.push(ParsedPart { span, kind });
                 }
             }
         }
@@ -208,7 +208,7 @@ impl Collector {
         }
     }
 
-    fn call(&mut self, outcome: Outcome) {
+    fn call(&mut self, outcome: CallEnd) {
         let item = Item::Call(outcome);
         match &mut self.insert {
             Some(at) => {
@@ -261,7 +261,7 @@ impl Piece {
 /// What is not yet a segment: text, and a thought after it.
 #[derive(Default)]
 struct Open {
-    segments: Vec<Segment>,
+    segments: Vec<ParsedPart>,
     text: Option<Piece>,
     thought: Option<Piece>,
     gap: bool,
@@ -321,12 +321,12 @@ impl Piece {
         self.span.end = more.span.end;
     }
 
-    fn segment(self) -> Segment {
+    fn segment(self) -> ParsedPart {
         let kind = match self.kind {
             Some(style) => SegmentKind::Thinking { text: self.text, style },
             None => SegmentKind::Text(self.text),
         };
-        Segment { span: range(&self.span), kind }
+        ParsedPart { span: range(&self.span), kind }
     }
 }
 

@@ -7,12 +7,12 @@ use quick_xml::escape::partial_escape;
 use quick_xml::events::{BytesCData, BytesEnd, BytesStart, BytesText, Event};
 use serde::{Deserialize, Serialize};
 
-use crate::call::{Call, ToolDefinition};
+use crate::call::{ParsedCall, ToolDefinition};
 use crate::code::Error;
 use crate::event::ThinkingStyle;
 use crate::json::{Json, Members, Stop};
 use crate::lex::trim;
-use crate::options::{Limits, Thinking};
+use crate::options::{ParseLimits, ThinkingMode};
 use crate::parsed::{Parsed, SegmentKind};
 use crate::schema::Node;
 use crate::text::is_thought;
@@ -53,14 +53,14 @@ impl RenderStyle {
 /// A name that no tool or server can have, arguments nested deeper than the parser reads.
 ///
 /// ```
-/// let call = msg_xml::Call::new("ls", r#"{"path":"a"}"#.to_owned());
+/// let call = msg_xml::ParsedCall::new("ls", r#"{"path":"a"}"#.to_owned());
 /// assert_eq!(
 ///     msg_xml::render(&call)?,
 ///     "<tool>\n<server_name>local</server_name>\n<tool_name>ls</tool_name>\n<arguments>\n  <path>a</path>\n</arguments>\n</tool>"
 /// );
 /// # Ok::<(), msg_xml::Error>(())
 /// ```
-pub fn render(call: &Call) -> Result<String, Error> {
+pub fn render(call: &ParsedCall) -> Result<String, Error> {
     render_with(call, &RenderStyle::default())
 }
 
@@ -68,7 +68,7 @@ pub fn render(call: &Call) -> Result<String, Error> {
 ///
 /// # Errors
 /// As [`render`].
-pub fn render_with(call: &Call, style: &RenderStyle) -> Result<String, Error> {
+pub fn render_with(call: &ParsedCall, style: &RenderStyle) -> Result<String, Error> {
     if !lex::valid_tool_name(call.tool_name()) {
         return Err(Error::InvalidToolName { name: call.tool_name().to_owned() });
     }
@@ -77,7 +77,7 @@ pub fn render_with(call: &Call, style: &RenderStyle) -> Result<String, Error> {
     if !trimmed || server.contains(['<', '>', '&', '\n', '\r']) {
         return Err(Error::InvalidServerName { name: server.to_owned() });
     }
-    let limit = Limits::default().max_depth;
+    let limit = ParseLimits::default().max_depth;
     let text = call.arguments().text();
     let too_deep = Error::DepthLimit { max: limit };
     let value = tree(text, limit + 1).ok_or(too_deep.clone())?;
@@ -95,7 +95,7 @@ pub fn render_with(call: &Call, style: &RenderStyle) -> Result<String, Error> {
 }
 
 /// The block with its arguments as elements.
-fn elements(call: &Call, members: &Members, style: RenderStyle) -> String {
+fn elements(call: &ParsedCall, members: &Members, style: RenderStyle) -> String {
     let mut out = Writer::new(Vec::new());
     put(&mut out, Event::Start(BytesStart::new("tool")));
     put_raw(&mut out, "\n");
@@ -115,7 +115,7 @@ fn elements(call: &Call, members: &Members, style: RenderStyle) -> String {
 }
 
 /// The block with a JSON body, for what elements cannot hold.
-fn json_body(call: &Call, arguments: &Json) -> String {
+fn json_body(call: &ParsedCall, arguments: &Json) -> String {
     let body = to_text(|out| {
         out.object(|out| {
             out.key("server_name").str(call.server_name());
@@ -266,7 +266,7 @@ fn thinking_tag(text: &str) -> String {
 
 fn reads_as(rendered: &str, text: &str) -> bool {
     let parsed =
-        crate::stream::parse(rendered.as_bytes(), None, &crate::options::Options::default());
+        crate::stream::parse(rendered.as_bytes(), None, &crate::options::ParseOptions::default());
     parsed.segments.len() == 1 && parsed.diagnostics.is_empty() && parsed.thinking().eq([text])
 }
 
@@ -332,16 +332,16 @@ Available tools:
 /// Nesting of parameters that is listed.
 const MAX_LEVEL: usize = 16;
 
-/// The instructions for a list of tools. With [`Thinking::Off`] the line about thinking is left out.
+/// The instructions for a list of tools. With [`ThinkingMode::Off`] the line about thinking is left out.
 ///
 /// ```
-/// use msg_xml::{Thinking, ToolDefinition, instructions};
-/// let text = instructions(&[ToolDefinition::new("ls")], Thinking::Extract);
+/// use msg_xml::{ThinkingMode, ToolDefinition, instructions};
+/// let text = instructions(&[ToolDefinition::new("ls")], ThinkingMode::Extract);
 /// assert!(text.ends_with("\n## ls\nParameters: none\n"));
 /// ```
-pub fn instructions(tools: &[ToolDefinition], thinking: Thinking) -> String {
+pub fn instructions(tools: &[ToolDefinition], thinking: ThinkingMode) -> String {
     let mut out = String::from(HEAD);
-    if thinking != Thinking::Off {
+    if thinking != ThinkingMode::Off {
         out.push_str(THINK);
     }
     out.push_str(RULES);

@@ -16,7 +16,7 @@ use serde::ser::{Error as _, SerializeMap as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use crate::call::{Call, ToolDefinition};
+use crate::call::{ParsedCall, ToolDefinition};
 use crate::code::Code;
 use crate::json;
 use crate::json::Json;
@@ -29,10 +29,10 @@ const MAX_DEPTH: usize = 512;
 /// JSON Schemas of parameters by tool.
 ///
 /// ```
-/// use msg_xml::{Options, SchemaSet, parse};
+/// use msg_xml::{ParseOptions, SchemaSet, parse};
 /// let schema: SchemaSet = serde_json::from_str(r#"{"f":{"type":"object","properties":{"n":{"type":"integer"}}}}"#)?;
 /// let text = b"<tool><tool_name>f</tool_name><arguments><n>7</n></arguments></tool>";
-/// let parsed = parse(text, None, &Options::new().with_schema(schema));
+/// let parsed = parse(text, None, &ParseOptions::new().with_schema(schema));
 /// assert_eq!(parsed.calls().next().map(|c| c.arguments().text()), Some(r#"{"n":7}"#));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
@@ -60,7 +60,7 @@ impl SchemaSet {
 
     /// Gives the arguments of a call their types (XT-31); calls whose arguments came as JSON have them already.
     /// Each value that does not fit stays as it is and is reported.
-    pub fn coerce(&self, call: &mut Call) -> Vec<Diagnostic> {
+    pub fn coerce(&self, call: &mut ParsedCall) -> Vec<Diagnostic> {
         if call.typed {
             return Vec::new();
         }

@@ -9,7 +9,7 @@ use crate::code::Code;
 use crate::event::Ev;
 use crate::event::{Drain, Shifts, Whole};
 use crate::input::{Incomplete, Input};
-use crate::options::Options;
+use crate::options::ParseOptions;
 use crate::parsed::{Collector, Parsed};
 use crate::passthrough::{FastPath, Kind};
 use crate::text::Machine;
@@ -17,12 +17,12 @@ use crate::text::Machine;
 /// Reads a whole message. Total: any bytes give a value.
 ///
 /// ```
-/// use msg_xml::{Options, parse};
-/// let parsed = parse(b"Look: <tool><tool_name>ls</tool_name></tool>", None, &Options::default());
+/// use msg_xml::{ParseOptions, parse};
+/// let parsed = parse(b"Look: <tool><tool_name>ls</tool_name></tool>", None, &ParseOptions::default());
 /// assert_eq!(parsed.text(), "Look: ");
 /// assert_eq!(parsed.calls().next().map(|call| call.tool_name()), Some("ls"));
 /// ```
-pub fn parse(input: &[u8], finish: Option<FinishReason>, opts: &Options) -> Parsed {
+pub fn parse(input: &[u8], finish: Option<FinishReason>, opts: &ParseOptions) -> Parsed {
     let mut parser = StreamParser::new(opts.clone());
     parser.machine.queue.calls_only = true;
     let mut all = Collector::default();
@@ -43,8 +43,8 @@ pub fn is_cut(reason: &FinishReason) -> bool {
 /// Reads a message as it arrives. Sans-IO; any cutting of the bytes gives the same result.
 ///
 /// ```
-/// use msg_xml::{Event, Options, StreamParser};
-/// let mut parser = StreamParser::new(Options::default());
+/// use msg_xml::{Event, ParseOptions, StreamParser};
+/// let mut parser = StreamParser::new(ParseOptions::default());
 /// let names: Vec<String> = ["<tool><tool_na", "me>ls</tool_name>"]
 ///     .iter()
 ///     .flat_map(|chunk| {
@@ -55,7 +55,7 @@ pub fn is_cut(reason: &FinishReason) -> bool {
 /// ```
 #[derive(Debug)]
 pub struct StreamParser {
-    opts: Arc<Options>,
+    opts: Arc<ParseOptions>,
     machine: Machine,
     /// Bytes that the machine still needs, from `base` on, and new ones.
     carry: String,
@@ -71,12 +71,12 @@ pub struct StreamParser {
 
 impl StreamParser {
     /// A parser for one message.
-    pub fn new(opts: Options) -> Self {
+    pub fn new(opts: ParseOptions) -> Self {
         Self::shared(Arc::new(opts))
     }
 
     /// A parser for one message, with options that are shared.
-    pub fn shared(opts: Arc<Options>) -> Self {
+    pub fn shared(opts: Arc<ParseOptions>) -> Self {
         StreamParser {
             machine: Machine::new(Arc::clone(&opts)),
             opts,
@@ -128,8 +128,8 @@ impl StreamParser {
     /// The same for text, which needs no look at whether it is UTF-8.
     ///
     /// ```
-    /// use msg_xml::{Event, Options, StreamParser};
-    /// let mut parser = StreamParser::new(Options::default());
+    /// use msg_xml::{Event, ParseOptions, StreamParser};
+    /// let mut parser = StreamParser::new(ParseOptions::default());
     /// let event = parser.feed_str("Hello").next();
     /// assert_eq!(event, Some(Event::Text { text: "Hello".into(), span: 0..5 }));
     /// ```

@@ -19,8 +19,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use msg_file::store::{Appended, Appender, Options};
-use msg_file::{Document, Force, HistoryOptions, Limits, Mode, refuse_other_kinds};
+use msg_file::store::{Appended, Appender, AppenderOptions};
+use msg_file::{FileLimits, Force, HistoryOptions, MessageFile, Mode, refuse_other_kinds};
 use msg_openai::Assembled;
 
 use self::reply::{Bounds, Ended};
@@ -164,14 +164,14 @@ impl Args {
     }
 
     /// The document on the disk; an empty one if there is none.
-    fn read(&self) -> Result<Document, Failure> {
+    fn read(&self) -> Result<MessageFile, Failure> {
         if matches!(std::fs::metadata(&self.file), Err(it) if it.kind() == io::ErrorKind::NotFound)
         {
-            return Document::read(Vec::new(), Mode::of(&self.file), &Limits::default())
+            return MessageFile::read(Vec::new(), Mode::of(&self.file), &FileLimits::default())
                 .map_err(|it| self.failed(it));
         }
         let bytes = Input::open(Some(&self.file), self.max_bytes)?.read_all()?;
-        let read = Document::read(bytes, Mode::of(&self.file), &Limits::default());
+        let read = MessageFile::read(bytes, Mode::of(&self.file), &FileLimits::default());
         read.map_err(|it| self.failed(it))
     }
 
@@ -180,7 +180,7 @@ impl Args {
         (self.force || !self.file.exists()).into()
     }
 
-    fn no_errors(&self, document: &Document) -> Result<(), Failure> {
+    fn no_errors(&self, document: &MessageFile) -> Result<(), Failure> {
         match document.diagnostics().iter().find(|it| it.is_error()) {
             Some(it) if !self.force => {
                 let line = it.at.line.map_or(String::new(), |it| format!("line {it}: "));
@@ -193,7 +193,7 @@ impl Args {
     }
 
     /// What is asked anew; none if the file's last message is the question.
-    fn question(&self, document: &Document) -> Result<Option<String>, Failure> {
+    fn question(&self, document: &MessageFile) -> Result<Option<String>, Failure> {
         let waiting = request::waits(document);
         let mut text = self.message.clone().unwrap_or_default();
         if self.message.is_none() && !(waiting && io::stdin().is_terminal()) {
@@ -217,7 +217,8 @@ impl Args {
 
     fn open(&self) -> Result<Appender, Failure> {
         let max_bytes = usize::try_from(self.max_bytes).unwrap_or(usize::MAX);
-        let options = Options { force: self.forces(), max_bytes, ..Options::default() };
+        let options =
+            AppenderOptions { force: self.forces(), max_bytes, ..AppenderOptions::default() };
         Appender::open(&self.file, options).map_err(|it| self.failed(it))
     }
 
@@ -245,7 +246,7 @@ impl Args {
     }
 
     /// The request for a document, with what had to be changed for it said.
-    fn asking(&self, document: &Document, agent: &str, cx: &Context) -> Result<Asking, Failure> {
+    fn asking(&self, document: &MessageFile, agent: &str, cx: &Context) -> Result<Asking, Failure> {
         let options = HistoryOptions { agent: Some(agent.to_owned()), open: false };
         let history = document.history(&options).map_err(|it| self.failed(it))?;
         let who = Who::named(document, agent, &self.who);

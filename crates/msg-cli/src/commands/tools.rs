@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use msg_core::Diagnostic;
 use msg_document::{Format, Segmented, tools};
-use msg_xml::{Dialects, Options};
+use msg_xml::{Dialects, ParseOptions};
 
 use crate::commands::Command;
 use crate::context::Context;
@@ -86,7 +86,7 @@ fn name_the_dialect(list: &mut [Diagnostic], bytes: &[u8]) {
     };
     let reads = |name: &&str| {
         let dialects = Dialects::by_names([*name]).expect("because it is one of the names");
-        let read = Options::new().with_dialects(dialects);
+        let read = ParseOptions::new().with_dialects(dialects);
         msg_xml::parse(bytes, None, &read).calls().next().is_some()
     };
     it.fix = Some(match Dialects::NAMES.into_iter().find(reads) {

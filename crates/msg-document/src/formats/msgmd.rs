@@ -6,7 +6,7 @@ use std::path::Path;
 
 use msg_compact::Plan;
 use msg_core::{Code, Diagnostic, IdSource, Message, Report};
-use msg_file::{AppendOptions, Document, HistoryOptions, Limits, Mode, Nonce};
+use msg_file::{AppendOptions, FileLimits, HistoryOptions, MessageFile, Mode, Nonce};
 
 use crate::codec::{Around, Codec, Content, Edited, Likelihood, WriteOptions};
 use crate::outline::Outline;
@@ -42,7 +42,7 @@ impl Codec for Msgmd {
     fn read(&self, bytes: &[u8], name: &str) -> Result<Content, Refusal> {
         // The limit has been applied where the bytes were read.
         let mode = Mode::of(Path::new(name));
-        let document = Document::read(bytes, mode, &Limits::default())?;
+        let document = MessageFile::read(bytes, mode, &FileLimits::default())?;
         if !document.is_active() {
             return Err(switched_off().into());
         }
@@ -100,7 +100,7 @@ impl Source {
         }
         // There is one copy of a long file while it is edited.
         let bytes = std::mem::take(&mut self.bytes);
-        let document = Document::read(bytes, self.mode, &Limits::default())?;
+        let document = MessageFile::read(bytes, self.mode, &FileLimits::default())?;
         let edited = document.with_messages(messages, &HistoryOptions::default().with_open_end());
         self.bytes = document.bytes().to_vec();
         edited.map_err(Refusal::from)

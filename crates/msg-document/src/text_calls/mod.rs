@@ -14,7 +14,7 @@ mod write;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use msg_core::{Diagnostic, Message, Part, Role, SeededIds, Severity, Text, ToolResult};
-use msg_xml::{Call, Fenced, Options, Parsed, SegmentKind};
+use msg_xml::{Fenced, ParseOptions, Parsed, ParsedCall, SegmentKind};
 
 /// Where the calls of a document are.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -108,7 +108,7 @@ fn native_ids(messages: &[Message]) -> HashSet<String> {
 fn is_result(message: &Message) -> bool {
     match (&message.role, message.parts.as_slice()) {
         (Role::Tool, [Part::ToolResult(it)]) => it.call_id.is_empty(),
-        (Role::User, [Part::Text(it)]) => msg_xml::ToolResult::parse(&it.text).is_some(),
+        (Role::User, [Part::Text(it)]) => msg_xml::ParsedResult::parse(&it.text).is_some(),
         _ => false,
     }
 }
@@ -140,7 +140,7 @@ fn is_completion(message: &Message) -> bool {
         [Part::Text(it)] => (None, Some(it.text.as_str())),
         _ => return false,
     };
-    let read = || msg_xml::ToolResult::parse(text?).map(|it| it.name);
+    let read = || msg_xml::ParsedResult::parse(text?).map(|it| it.name);
     name.map(str::to_owned).or_else(read).is_some_and(|it| it == COMPLETION)
 }
 
@@ -205,7 +205,7 @@ impl Reader {
         let mut glued = false;
         let mut calls = calls(parsed, &text.text);
         // It says that the turn is over: no result comes, unless one is there.
-        let ends = |it: &(_, &Call)| it.1.tool_name() == COMPLETION;
+        let ends = |it: &(_, &ParsedCall)| it.1.tool_name() == COMPLETION;
         calls.pop_if(|it| ends(it) && !followed.by_completion);
         for (n, (span, call)) in calls.iter().enumerate() {
             let next = calls.get(n + 1).map_or(text.text.len(), |(span, _)| span.start);
@@ -238,7 +238,7 @@ impl Reader {
     /// Remembers a call under a fresh id.
     fn id(
         &mut self,
-        call: &Call,
+        call: &ParsedCall,
         text: &str,
         around: (String, String),
         part: Text,
@@ -280,7 +280,9 @@ impl Reader {
         let Some(text) = result.content.as_text().map(str::to_owned) else { return };
         let read = match &result.name {
             Some(name) => Some((name.clone(), text.clone(), result.is_error)),
-            None => msg_xml::ToolResult::parse(&text).map(|it| (it.name, it.content, it.is_error)),
+            None => {
+                msg_xml::ParsedResult::parse(&text).map(|it| (it.name, it.content, it.is_error))
+            }
         };
         let Some((name, content, is_error)) = read else { return };
         let Some(id) = self.answered(&name) else { return };
@@ -298,7 +300,7 @@ impl Reader {
         if !text.extra.is_empty() {
             return;
         }
-        let Some(read) = msg_xml::ToolResult::parse(&text.text) else { return };
+        let Some(read) = msg_xml::ParsedResult::parse(&text.text) else { return };
         let Some(id) = self.answered(&read.name) else { return };
         let (text, content) = (text.text.clone(), read.content.clone());
         let source = ResultSource { text, content, of_user: true };
@@ -317,18 +319,18 @@ const BLANKS: [char; 4] = [' ', '\t', '\r', '\n'];
 
 /// A call in a code fence was quoted, unless something answers it.
 fn parse(text: &str, followed: bool) -> Parsed {
-    let quoted = Options::new().with_fenced_tools(Fenced::Never);
+    let quoted = ParseOptions::new().with_fenced_tools(Fenced::Never);
     let parsed = msg_xml::parse(text.as_bytes(), None, &quoted);
     match followed && parsed.calls().next().is_none() {
-        true => msg_xml::parse(text.as_bytes(), None, &Options::new()),
+        true => msg_xml::parse(text.as_bytes(), None, &ParseOptions::new()),
         false => parsed,
     }
 }
 
 /// The complete calls and where they are. Several calls of one block have a block each only where their sources are
 /// apart; others stay text.
-fn calls<'p>(parsed: &'p Parsed, text: &str) -> Vec<(std::ops::Range<usize>, &'p Call)> {
-    let mut found: Vec<(std::ops::Range<usize>, &Call)> = Vec::new();
+fn calls<'p>(parsed: &'p Parsed, text: &str) -> Vec<(std::ops::Range<usize>, &'p ParsedCall)> {
+    let mut found: Vec<(std::ops::Range<usize>, &ParsedCall)> = Vec::new();
     for segment in &parsed.segments {
         let SegmentKind::Call(call) = &segment.kind else { continue };
         let span = segment.span.clone();

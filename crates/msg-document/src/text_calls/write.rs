@@ -98,7 +98,7 @@ impl TextCalls {
             (Some(source), _) => Some(source.text.clone()),
             (None, Some(name)) => {
                 let (name, content) = (name.clone(), text.to_owned());
-                msg_xml::ToolResult { name, content, is_error: res.is_error }.render().ok()
+                msg_xml::ParsedResult { name, content, is_error: res.is_error }.render().ok()
             }
             (None, None) => None,
         };
@@ -142,7 +142,7 @@ impl CallSource {
 fn render(call: &ToolCall) -> Option<String> {
     let server = call.extra.get(&Origin::Xml, "server_name");
     let server = server.and_then(|it| serde_json::from_str::<String>(it.text()).ok());
-    let block = msg_xml::Call::new(call.name.clone(), call.arguments.clone());
+    let block = msg_xml::ParsedCall::new(call.name.clone(), call.arguments.clone());
     let block = match server {
         Some(server) => block.with_server(server),
         None => block,

@@ -13,8 +13,8 @@ use std::sync::Arc;
 
 use msg_core::Diagnostic;
 use msg_xml::{
-    ArgPath, Call, Collector, Event, Origin, Outcome, Parsed, PathItem, SegmentKind, StreamParser,
-    Thinking, ThinkingStyle, ToolDefinition, ToolResult,
+    ArgPath, CallEnd, CallOrigin, Collector, Event, Parsed, ParsedCall, ParsedResult, PathItem,
+    SegmentKind, StreamParser, ThinkingMode, ThinkingStyle, ToolDefinition,
 };
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
@@ -163,7 +163,7 @@ fn segment(kind: &SegmentKind) -> Segment {
             plain("thinking", Some(style), text)
         }
         SegmentKind::Call(it) => {
-            let Origin { fenced, recovered, .. } = *it.origin();
+            let CallOrigin { fenced, recovered, .. } = *it.origin();
             let name = Some(it.tool_name());
             let call = call(it.server_name(), name, it.arguments().text(), it.origin());
             a_call(SegmentCall { complete: true, fenced, recovered, ..call })
@@ -179,7 +179,7 @@ fn a_call(call: SegmentCall) -> Segment {
 }
 
 /// A call whose end did not come.
-fn call(server: &str, tool: Option<&str>, arguments: &str, origin: &Origin) -> SegmentCall {
+fn call(server: &str, tool: Option<&str>, arguments: &str, origin: &CallOrigin) -> SegmentCall {
     SegmentCall {
         server_name: server.to_owned(),
         tool_name: tool.map(str::to_owned),
@@ -238,8 +238,8 @@ struct ErrorAnswer {
     error: &'static str,
 }
 
-impl From<ToolResult> for ResultForm {
-    fn from(it: ToolResult) -> Self {
+impl From<ParsedResult> for ResultForm {
+    fn from(it: ParsedResult) -> Self {
         ResultForm { name: it.name, content: it.content, is_error: it.is_error }
     }
 }
@@ -266,14 +266,14 @@ impl ToolsOptions {
         }
         if let Some(result) = line.result {
             let ResultForm { name, content, is_error } = result;
-            return Ok(written(ToolResult { name, content, is_error }.render()));
+            return Ok(written(ParsedResult { name, content, is_error }.render()));
         }
         if let Some(text) = line.result_text {
-            let result = ToolResult::parse(&text).map(ResultForm::from);
+            let result = ParsedResult::parse(&text).map(ResultForm::from);
             return Ok(clean(&ResultAnswer { result }));
         }
         if let Some(definitions) = line.definitions {
-            let thinking = line.options.thinking.unwrap_or(Thinking::Extract);
+            let thinking = line.options.thinking.unwrap_or(ThinkingMode::Extract);
             return Ok(clean(&TextAnswer { text: msg_xml::instructions(&definitions, thinking) }));
         }
         let options = line.options.over(self)?;
@@ -300,7 +300,7 @@ fn clean(value: &impl Serialize) -> (Vec<u8>, bool) {
 fn render_call(form: CallForm) -> Result<String, msg_xml::Error> {
     let arguments = form.arguments.map_or_else(|| "{}".to_owned(), |raw| raw.get().to_owned());
     let server = form.server_name.unwrap_or_else(|| "local".to_owned());
-    msg_xml::render(&Call::new(form.tool_name, arguments).with_server(server))
+    msg_xml::render(&ParsedCall::new(form.tool_name, arguments).with_server(server))
 }
 
 fn written(res: Result<String, msg_xml::Error>) -> (Vec<u8>, bool) {
@@ -378,7 +378,7 @@ fn note(events: &mut Option<Vec<EventForm>>, at: u64, event: &Event<'_>) {
         Event::ToolEnd { call, outcome } => EventForm {
             event: "tool_end",
             call: Some(*call),
-            complete: Some(matches!(**outcome, Outcome::Complete(_))),
+            complete: Some(matches!(**outcome, CallEnd::Complete(_))),
             ..base
         },
         Event::ToolVoid { call, code } => {

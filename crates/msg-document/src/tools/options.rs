@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use msg_core::FinishReason;
-use msg_xml::{Dialects, Fenced, Options, SchemaSet, Thinking, ToolDefinition, ToolSet};
+use msg_xml::{Dialects, Fenced, ParseOptions, SchemaSet, ThinkingMode, ToolDefinition, ToolSet};
 use serde::{Deserialize, Deserializer};
 
 use crate::refusal::Refusal;
@@ -14,13 +14,13 @@ use crate::refusal::Refusal;
 /// use msg_document::{ToolsOptions, options_from_json};
 ///
 /// let options: ToolsOptions = options_from_json(br#"{"dialects":"hermes","thinking":"drop"}"#)?;
-/// assert_eq!(options.read.thinking, msg_xml::Thinking::Drop);
+/// assert_eq!(options.read.thinking, msg_xml::ThinkingMode::Drop);
 /// # Ok::<(), msg_document::Refusal>(())
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct ToolsOptions {
     /// What markup means.
-    pub read: Arc<Options>,
+    pub read: Arc<ParseOptions>,
     /// Why the model stopped; length and its like mean that the text was cut.
     pub finish: Option<FinishReason>,
     /// Bytes that are fed at a time; 0 feeds all at once. The answer is the same.
@@ -32,7 +32,7 @@ pub struct ToolsOptions {
 impl ToolsOptions {
     /// Markup means this.
     #[must_use]
-    pub fn with_read(mut self, read: Options) -> Self {
+    pub fn with_read(mut self, read: ParseOptions) -> Self {
         self.read = Arc::new(read);
         self
     }
@@ -60,7 +60,7 @@ impl<'de> Deserialize<'de> for ToolsOptions {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Own {
-    pub(super) thinking: Option<Thinking>,
+    pub(super) thinking: Option<ThinkingMode>,
     /// Take text before a lone end of thinking for thinking.
     implicit_thinking: Option<bool>,
     fenced_tools: Option<Fenced>,
@@ -133,7 +133,7 @@ impl Tools {
 impl Own {
     /// These options, and the others where these say nothing.
     pub(super) fn over(self, base: &ToolsOptions) -> Result<ToolsOptions, Refusal> {
-        let mut read = Options::clone(&base.read);
+        let mut read = ParseOptions::clone(&base.read);
         if let Some(names) = &self.dialects {
             let dialects = Dialects::by_names(names.iter());
             read.dialects = dialects.map_err(|it| Refusal::bad_option(it.to_string()))?;

@@ -8,7 +8,7 @@
 //! What a message becomes is decided in `to_cells`, how a cell is written in `render`, and whether the bytes
 //! stay in memory or go to a disk is the caller's business.
 
-use super::{Force, Placed, joint, resolve};
+use super::{AppendedCell, Force, joint, resolve};
 use crate::document::Mode;
 use crate::document::Span;
 use crate::error::Error;
@@ -47,12 +47,12 @@ impl Writer {
         index: &mut Index,
         nonce: &mut dyn FnMut() -> Nonce,
         force: Force,
-    ) -> Result<Placed, Error> {
+    ) -> Result<AppendedCell, Error> {
         let (cell, id, level) = resolve(cell, index, nonce, force)?;
         let eol = Eol::of(&self.bytes);
         let span = self.write(|out| render_to(&cell, &id, level, eol, out))?;
         index.learn_new(&cell, &id);
-        Ok(Placed { id, span })
+        Ok(AppendedCell { id, span })
     }
 
     /// Adds a cell as `write` writes it, and proves that it reads back.

@@ -19,17 +19,17 @@ use std::hash::{DefaultHasher, Hasher};
 use msg_core::{Message, Part, Role, ToolCall, native};
 
 use super::{Splice, body_splice, others_stay};
-use crate::document::Document;
-use crate::error::{Error, Limits, refuse};
+use crate::document::MessageFile;
+use crate::error::{Error, FileLimits, refuse};
 use crate::history::{History, HistoryOptions, answers, project};
-use crate::model::View;
+use crate::model::CellView;
 use crate::model::content::Cell;
-use crate::model::content::Status;
+use crate::model::content::EndStatus;
 use crate::model::kinds::CellKind;
 use crate::to_cells::native_body;
 
-impl Document {
-    /// The bytes of the file once its history ([`Document::history`]) is these messages: cells of messages that
+impl MessageFile {
+    /// The bytes of the file once its history ([`MessageFile::history`]) is these messages: cells of messages that
     /// are gone are deleted, those of messages that say something else get another body, id or status. Linear.
     ///
     /// # Errors
@@ -37,9 +37,9 @@ impl Document {
     /// message does; nothing is to be written then.
     ///
     /// ```
-    /// use msg_file::{Document, HistoryOptions, Mode};
+    /// use msg_file::{MessageFile, HistoryOptions, Mode};
     ///
-    /// let doc = Document::parse(&b"# Notes\n\n# %% Q\n\none\n\n# %%% [a]\n\ntwo\n"[..], Mode::MessageFile)?;
+    /// let doc = MessageFile::parse(&b"# Notes\n\n# %% Q\n\none\n\n# %%% [a]\n\ntwo\n"[..], Mode::MessageFile)?;
     /// let mut messages = doc.messages(&HistoryOptions::default())?;
     /// messages.pop();
     /// let left = doc.with_messages(&messages, &HistoryOptions::default())?;
@@ -141,7 +141,7 @@ fn is_alike(old: &Message, new: &Message) -> bool {
 
 /// What happens to the cells.
 struct Edits<'d> {
-    doc: &'d Document,
+    doc: &'d MessageFile,
     deleted: HashSet<usize>,
     /// Of each cell that changes, its bytes, in order.
     splices: BTreeMap<usize, Vec<Splice>>,
@@ -156,7 +156,7 @@ impl<'d> Edits<'d> {
     fn message(&mut self, old: &Message, from: &[usize], new: &Message) -> Result<bool, Error> {
         let (calls, said): (Vec<usize>, Vec<usize>) =
             from.iter().partition(|it| matches!(self.cell(**it).kind(), CellKind::ToolCall(_)));
-        if old.role != new.role || from.iter().any(|it| self.cell(*it).view() != View::Full) {
+        if old.role != new.role || from.iter().any(|it| self.cell(*it).view() != CellView::Full) {
             return Ok(false);
         }
         match said.as_slice() {
@@ -228,7 +228,7 @@ impl<'d> Edits<'d> {
             return Ok(false);
         };
         if was.is_error != is.is_error {
-            let status = if is.is_error { Status::Failure } else { Status::Success };
+            let status = if is.is_error { EndStatus::Failure } else { EndStatus::Success };
             self.attr(cell, "status", status.as_str())?;
         }
         if let Some(name) = is.name.as_deref().filter(|it| was.name.as_deref() != Some(it)) {
@@ -279,7 +279,7 @@ impl<'d> Edits<'d> {
             }
         }
         bytes.extend_from_slice(&source[at..]);
-        let new = Document::read(bytes, self.doc.mode(), &Limits::default())?;
+        let new = MessageFile::read(bytes, self.doc.mode(), &FileLimits::default())?;
         let read = project(&new, options)?;
         let mut deleted: Vec<usize> = self.deleted.iter().copied().collect();
         deleted.sort_unstable();

@@ -8,13 +8,13 @@ use std::sync::{Arc, LazyLock};
 use base64::Engine as _;
 use msg_core::{Content, Image, Message, Part, Provenance, Reasoning, Role, ToolCall, ToolResult};
 use msg_json::{TextState, classify, write_compact, write_str};
-use msg_xml::{Call, Dialects, Fenced, Options, Segment, SegmentKind};
+use msg_xml::{Dialects, Fenced, ParseOptions, ParsedCall, ParsedPart, SegmentKind};
 
 use super::{History, Projection, native};
-use crate::model::View;
+use crate::model::CellView;
 use crate::model::content::Cell;
-use crate::model::content::{BASE64, Encoding, Status, is_text_type};
-use crate::model::kinds::{CellKind, Turn};
+use crate::model::content::{BASE64, Encoding, EndStatus, is_text_type};
+use crate::model::kinds::{CellKind, TurnCell};
 use crate::syntax::line::whole_fence;
 
 /// What answers a call.
@@ -45,8 +45,12 @@ impl Projection<'_> {
             };
         }
         let cells = self.doc.cells();
-        let sent: Vec<&Cell> =
-            it.results.iter().map(|&r| &cells[r - 1]).filter(|r| r.view() != View::None).collect();
+        let sent: Vec<&Cell> = it
+            .results
+            .iter()
+            .map(|&r| &cells[r - 1])
+            .filter(|r| r.view() != CellView::None)
+            .collect();
         let (pending, done): (Vec<&Cell>, Vec<&Cell>) =
             sent.into_iter().partition(|r| is_pending(r));
         let mut used = if done.is_empty() { pending } else { done };
@@ -56,12 +60,12 @@ impl Projection<'_> {
         used.sort_by_key(|r| number(r));
         let empty_pending = used
             .iter()
-            .all(|r| is_pending(r) && r.view() == View::Full && result_text(r).is_empty());
+            .all(|r| is_pending(r) && r.view() == CellView::Full && result_text(r).is_empty());
         let content = if empty_pending {
             Arc::clone(&self.unanswered).into()
         } else {
             results(&used, |r| match r.view() {
-                View::Stub => History::OMITTED_RESULT.to_owned(),
+                CellView::Stub => History::OMITTED_RESULT.to_owned(),
                 _ => self.doc.summary_text(r).unwrap_or_else(|| result_text(r)),
             })
         };
@@ -73,7 +77,7 @@ impl Projection<'_> {
             return Answer::new(result, (0, first), vec![one.ordinal()]);
         }
         let mut result = ToolResult::new(call_id, content);
-        result.is_error = used.iter().any(|r| r.status() == Some(Status::Failure));
+        result.is_error = used.iter().any(|r| r.status() == Some(EndStatus::Failure));
         let name = used.iter().rev().find_map(|r| r.attr("name"));
         result.name = name.filter(|n| !n.is_empty()).map(|n| n.into_owned());
         let sources = used.iter().map(|r| r.ordinal()).collect();
@@ -92,13 +96,13 @@ impl Projection<'_> {
 // `project` decides where its calls and their results go.
 
 impl<'a> Projection<'a> {
-    pub(crate) fn turn(&mut self, cell: &'a Cell, turn: &Turn, waiting: &mut Option<&'a Cell>) {
+    pub(crate) fn turn(&mut self, cell: &'a Cell, turn: &TurnCell, waiting: &mut Option<&'a Cell>) {
         if let Some(mut message) = native(cell) {
             note_model(&mut message, cell);
             return self.native_turn(message, cell);
         }
         let calls = self.sent_calls(cell);
-        let thought = turn.is_reasoning && cell.view() == View::Full;
+        let thought = turn.is_reasoning && cell.view() == CellView::Full;
         if thought && calls.is_empty() && self.next_takes_reasoning(cell, turn) {
             *waiting = Some(cell);
             return;
@@ -137,10 +141,10 @@ impl<'a> Projection<'a> {
     }
 
     /// Whether the next cell is an answer of the same agent to which this thought belongs.
-    fn next_takes_reasoning(&self, cell: &Cell, turn: &Turn) -> bool {
+    fn next_takes_reasoning(&self, cell: &Cell, turn: &TurnCell) -> bool {
         let Some(next) = self.doc.cells().get(cell.ordinal()) else { return false };
         matches!(next.kind(), CellKind::Agent(it) if it.agent == turn.agent && !it.is_reasoning)
-            && next.view() == View::Full
+            && next.view() == CellView::Full
             && next.attr("format").as_deref() != Some("native")
     }
 
@@ -201,9 +205,9 @@ fn read(payload: &str) -> (Option<String>, String) {
     (None, String::from_utf8(wrapped).expect("because JSON was written from a string"))
 }
 
-static OPTIONS: LazyLock<Options> = LazyLock::new(|| {
+static OPTIONS: LazyLock<ParseOptions> = LazyLock::new(|| {
     let dialects = Dialects::by_names(["invoke"]).expect("because there is a dialect of that name");
-    Options::new().with_fenced_tools(Fenced::Never).with_dialects(dialects)
+    ParseOptions::new().with_fenced_tools(Fenced::Never).with_dialects(dialects)
 });
 
 /// Name and arguments of the one complete call that a payload holds next to blanks (MF-31).
@@ -213,7 +217,7 @@ fn xml_call(payload: &str) -> Option<(String, String)> {
         return None;
     }
     let parsed = msg_xml::parse(payload.as_bytes(), None, &OPTIONS);
-    let [Segment { kind: SegmentKind::Call(call), .. }] = parsed.segments.as_slice() else {
+    let [ParsedPart { kind: SegmentKind::Call(call), .. }] = parsed.segments.as_slice() else {
         return None;
     };
     let mut text = Vec::new();
@@ -231,7 +235,7 @@ pub(crate) struct Payload {
 /// The call as XML in a fence, if it reads back to the same argument text (MF-38).
 fn xml(call: &ToolCall) -> Option<String> {
     let text = call.arguments.text();
-    let rendered = msg_xml::render(&Call::new(call.name.as_str(), text)).ok()?;
+    let rendered = msg_xml::render(&ParsedCall::new(call.name.as_str(), text)).ok()?;
     let body = fence("xml", &rendered);
     let (_, inner) = whole_fence(body.as_bytes())?;
     let (_, read) = xml_call(std::str::from_utf8(inner).ok()?)?;
@@ -305,8 +309,8 @@ pub(crate) fn execution(cell: &Cell, summary: Option<String>) -> Vec<Part> {
 fn heading(cell: &Cell) -> String {
     let mut notes: Vec<String> = cell.type_name().map(|t| t.into_owned()).into_iter().collect();
     if let Some(status) = cell.attr("status") {
-        notes.push(match Status::of(&status) {
-            Status::Other => status.into_owned(),
+        notes.push(match EndStatus::of(&status) {
+            EndStatus::Other => status.into_owned(),
             known => known.as_str().to_owned(),
         });
     }
@@ -334,7 +338,7 @@ pub(crate) fn results(used: &[&Cell], text: impl Fn(&Cell) -> String) -> Content
 
 /// Whether a result represents one that is still to come.
 pub(crate) fn is_pending(cell: &Cell) -> bool {
-    cell.status() == Some(Status::Pending)
+    cell.status() == Some(EndStatus::Pending)
 }
 
 /// The text of a result: its content, or the `error` attribute where there is none.

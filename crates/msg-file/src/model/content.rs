@@ -7,11 +7,11 @@ use base64::Engine as _;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
 use crate::document::{Ordinal, Span};
-use crate::model::View;
+use crate::model::CellView;
 use crate::model::kinds::{CellKind, Summarised};
 use crate::syntax::attributes::{Attr, RawCell, lossy};
 use crate::syntax::cells::PartKind;
-use crate::syntax::grammar::{Kind, Stream};
+use crate::syntax::grammar::{CellMarker, Stream};
 use crate::syntax::line::{Line, chomp, lines, skip_empty, trim_empty_end};
 use crate::syntax::{grammar, line};
 
@@ -25,7 +25,7 @@ pub(crate) const BASE64: GeneralPurpose = GeneralPurpose::new(
 
 /// How an execution or a call ended (MF-25).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Status {
+pub enum EndStatus {
     /// It did what it should.
     Success,
     /// No outcome so far.
@@ -36,14 +36,14 @@ pub enum Status {
     Other,
 }
 
-impl Status {
+impl EndStatus {
     /// Reads what somebody wrote.
     ///
     /// ```
-    /// use msg_file::Status;
-    /// assert_eq!(Status::of("Completed"), Status::Success);
-    /// assert_eq!(Status::of("137"), Status::Failure);
-    /// assert_eq!(Status::of("perhaps"), Status::Other);
+    /// use msg_file::EndStatus;
+    /// assert_eq!(EndStatus::of("Completed"), EndStatus::Success);
+    /// assert_eq!(EndStatus::of("137"), EndStatus::Failure);
+    /// assert_eq!(EndStatus::of("perhaps"), EndStatus::Other);
     /// ```
     #[must_use]
     pub fn of(text: &str) -> Self {
@@ -131,8 +131,8 @@ pub struct Streams {
 impl Cell {
     /// The status, if the attribute is there (MF-25).
     #[must_use]
-    pub fn status(&self) -> Option<Status> {
-        self.attr("status").map(|s| Status::of(&s))
+    pub fn status(&self) -> Option<EndStatus> {
+        self.attr("status").map(|s| EndStatus::of(&s))
     }
 
     /// The duration, if the attribute is there and readable (MF-25).
@@ -346,7 +346,7 @@ pub(crate) struct Sent {
     pub(crate) covered_by: Ordinal,
     /// The cell of its summary, where there is one.
     pub(crate) summary: Ordinal,
-    pub(crate) view: View,
+    pub(crate) view: CellView,
 }
 
 /// What `history=` says (MF-19).
@@ -379,7 +379,7 @@ pub struct Heading<'a> {
     /// Number of `#`s, 1 to 5.
     pub level: u8,
     /// Message or output.
-    pub kind: Kind,
+    pub kind: CellMarker,
     /// Whether a typed definition with the same id follows (MF-8).
     pub strong: bool,
     /// The title, raw Markdown.
@@ -506,7 +506,7 @@ impl Cell {
 
     /// How much of it a model sees (MF-27).
     #[must_use]
-    pub fn view(&self) -> View {
+    pub fn view(&self) -> CellView {
         self.sent.view
     }
 
@@ -531,7 +531,7 @@ impl Cell {
     /// Where the summary of a cell whose view is `summary` comes from.
     pub(crate) fn summarised(&self) -> Option<Summarised> {
         let own = || self.sent.summary.get().map_or(Summarised::FirstParagraph, Summarised::Cell);
-        (self.view() == View::Summary).then(|| match self.has_attr("summary") {
+        (self.view() == CellView::Summary).then(|| match self.has_attr("summary") {
             true => Summarised::Attribute,
             false => own(),
         })

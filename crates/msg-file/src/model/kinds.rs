@@ -17,32 +17,32 @@ use crate::syntax::grammar;
 #[non_exhaustive]
 pub enum CellKind {
     /// What somebody says.
-    User(Ask),
+    User(AskCell),
     /// The same, sent verbatim and never looked into.
-    Raw(Ask),
+    Raw(AskCell),
     /// Code to be run.
-    Code(Code),
+    Code(CodeCell),
     /// An agent's answer.
-    Agent(Turn),
+    Agent(TurnCell),
     /// A call of a tool.
-    ToolCall(Call),
+    ToolCall(CallCell),
     /// What a call gave.
-    ToolResult(Output),
+    ToolResult(OutputCell),
     /// What running a code cell gave.
-    ExecOutput(Execution),
+    ExecOutput(ExecutionCell),
     /// A further piece of an execution: a picture, a table.
-    ExecDisplay(Output),
+    ExecDisplay(OutputCell),
     /// A summary of earlier cells.
-    Summary(Summary),
+    Summary(SummaryCell),
     /// A temporary agent is introduced.
-    AgentDef(AgentDef),
+    AgentDef(AgentCell),
     /// The default agent is changed.
-    Directive(Directive),
+    Directive(DirectiveCell),
 }
 
 impl Default for CellKind {
     fn default() -> Self {
-        Self::User(Ask::default())
+        Self::User(AskCell::default())
     }
 }
 
@@ -67,7 +67,7 @@ impl CellKind {
 
     /// User, raw or code: what is asked, and of whom.
     #[must_use]
-    pub fn ask(&self) -> Option<&Ask> {
+    pub fn ask(&self) -> Option<&AskCell> {
         match self {
             Self::User(ask) | Self::Raw(ask) => Some(ask),
             Self::Code(code) => Some(&code.ask),
@@ -124,7 +124,7 @@ pub(crate) enum Class {
 
 /// What is asked and who should answer.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Ask {
+pub struct AskCell {
     /// Who should answer: the addressee, else the default at this place.
     pub agent: Option<Arc<str>>,
     /// Whether the agent is named in the cell.
@@ -135,16 +135,16 @@ pub struct Ask {
 
 /// A code cell.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Code {
+pub struct CodeCell {
     /// Who should answer, and calls.
-    pub ask: Ask,
+    pub ask: AskCell,
     /// Its executions.
     pub executions: Vec<usize>,
 }
 
 /// An agent's answer.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Turn {
+pub struct TurnCell {
     /// Who answered.
     pub agent: Option<Arc<str>>,
     /// Whether the body is what was thought before acting.
@@ -157,7 +157,7 @@ pub struct Turn {
 
 /// A call of a tool.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Call {
+pub struct CallCell {
     /// The last segment of the id, if the call hangs below a cell.
     pub nonce: Option<String>,
     /// Its results.
@@ -166,14 +166,14 @@ pub struct Call {
 
 /// A result or a display: the n-th.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Output {
+pub struct OutputCell {
     /// Its number.
     pub n: Option<u32>,
 }
 
 /// An execution of a code cell.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Execution {
+pub struct ExecutionCell {
     /// Its number.
     pub n: Option<u32>,
     /// Displays that belong to it.
@@ -182,7 +182,7 @@ pub struct Execution {
 
 /// A summary.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Summary {
+pub struct SummaryCell {
     /// The cell of `[^ID.summary]`.
     pub of: Option<usize>,
     /// Ranges of covered ordinals, in order, without overlap; none without the attribute.
@@ -191,7 +191,7 @@ pub struct Summary {
 
 /// A temporary agent.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct AgentDef {
+pub struct AgentCell {
     /// Its name.
     pub agent: Option<Arc<str>>,
     /// The attributes that were valid.
@@ -200,7 +200,7 @@ pub struct AgentDef {
 
 /// `[set]`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Directive {
+pub struct DirectiveCell {
     /// The agent that answers from now on, as written.
     pub set_default: Option<String>,
 }
@@ -306,7 +306,7 @@ impl<'a> Pass<'a> {
         let kind = match lower.as_deref() {
             None | Some("markdown" | "md" | "message") => CellKind::User(self.ask(cell, None)),
             Some("code") => {
-                CellKind::Code(Code { ask: self.ask(cell, None), executions: Vec::new() })
+                CellKind::Code(CodeCell { ask: self.ask(cell, None), executions: Vec::new() })
             }
             Some("raw") => CellKind::Raw(self.ask(cell, None)),
             Some("agent") => self.agent_def(cell),
@@ -329,16 +329,20 @@ impl<'a> Pass<'a> {
             |p: usize| matches!(self.cells[p - 1].kind.class(), Class::Speaker | Class::Code);
         let parent = self.parent_of(cell).filter(|it| may_call(it.0));
         let nonce = parent.map(|(_, nonce)| nonce.to_owned());
-        let call = Call { nonce, results: Vec::new() };
+        let call = CallCell { nonce, results: Vec::new() };
         (CellKind::ToolCall(call), parent.map(|(p, _)| p))
     }
 
     /// Who should answer: the addressee, else the default here.
-    fn ask(&self, cell: &RawCell, named: Option<Arc<str>>) -> Ask {
+    fn ask(&self, cell: &RawCell, named: Option<Arc<str>>) -> AskCell {
         let by_attr = || cell.said("agent").map(|a| self.registry.name(&a));
         let addressee = named.or_else(by_attr);
         let addressed = addressee.is_some();
-        Ask { agent: addressee.or_else(|| self.registry.current()), addressed, calls: Vec::new() }
+        AskCell {
+            agent: addressee.or_else(|| self.registry.current()),
+            addressed,
+            calls: Vec::new(),
+        }
     }
 
     pub(crate) fn output(&mut self, cell: &RawCell, ty: Option<Span>) -> Sorted {
@@ -349,25 +353,25 @@ impl<'a> Pass<'a> {
         let is_result = || cell.has_attr("status") && !cell.has_attr("name");
         let at = cell.span().start;
         match OutputRow::of(&ty, class, is_result, &self.registry) {
-            OutputRow::Result => (CellKind::ToolResult(Output { n }), parent),
+            OutputRow::Result => (CellKind::ToolResult(OutputCell { n }), parent),
             OutputRow::LooseResult => {
                 self.found.add(at, "msgfile::orphan-tool-result");
-                (CellKind::ToolResult(Output::default()), None)
+                (CellKind::ToolResult(OutputCell::default()), None)
             }
             OutputRow::Call => {
-                let call = Call { nonce: last.map(str::to_owned), results: Vec::new() };
+                let call = CallCell { nonce: last.map(str::to_owned), results: Vec::new() };
                 (CellKind::ToolCall(call), parent)
             }
             OutputRow::LooseCall => {
                 self.found.add(at, "msgfile::orphan-tool-call");
-                (CellKind::ToolCall(Call::default()), None)
+                (CellKind::ToolCall(CallCell::default()), None)
             }
             OutputRow::Summary => self.summary(cell),
             OutputRow::Execution => {
-                (CellKind::ExecOutput(Execution { n, displays: Vec::new() }), parent)
+                (CellKind::ExecOutput(ExecutionCell { n, displays: Vec::new() }), parent)
             }
             OutputRow::LooseExecution => self.loose_execution(cell, parent, n),
-            OutputRow::Display => (CellKind::ExecDisplay(Output { n }), parent),
+            OutputRow::Display => (CellKind::ExecDisplay(OutputCell { n }), parent),
             OutputRow::Agent(name) => self.turn(cell, Some(name), parent),
             OutputRow::Default => {
                 self.found.add(at, "msgfile::agent-implicit");
@@ -391,14 +395,14 @@ impl<'a> Pass<'a> {
         if let Some(code) = self.answering.filter(|_| !dotted) {
             self.found.add(at, "msgfile::bound-by-position");
             let n = Some(self.next_execution(code));
-            return (CellKind::ExecOutput(Execution { n, displays: Vec::new() }), Some(code));
+            return (CellKind::ExecOutput(ExecutionCell { n, displays: Vec::new() }), Some(code));
         }
         if parent.is_some() && n.is_some() {
             self.found.add(at, "msgfile::exec-of-non-code-cell");
         } else {
             self.found.add(at, "msgfile::orphan-exec-output");
         }
-        (CellKind::ExecOutput(Execution::default()), None)
+        (CellKind::ExecOutput(ExecutionCell::default()), None)
     }
 
     fn next_execution(&self, code: usize) -> u32 {
@@ -427,6 +431,6 @@ impl<'a> Pass<'a> {
                 None
             }),
         };
-        (CellKind::Agent(Turn { agent, is_reasoning, reply_to, calls: Vec::new() }), parent)
+        (CellKind::Agent(TurnCell { agent, is_reasoning, reply_to, calls: Vec::new() }), parent)
     }
 }

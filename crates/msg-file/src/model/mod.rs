@@ -19,7 +19,7 @@ use std::{collections::HashMap, ops::RangeInclusive, sync::Arc};
 
 use crate::model::content::{Cell, HistoryMode, Sent};
 use agents::{Agent, AgentKind};
-use kinds::{AgentDef, CellKind, Directive, Summary};
+use kinds::{AgentCell, CellKind, DirectiveCell, SummaryCell};
 
 use crate::diag::Findings;
 use crate::model::content::{Encoding, FenceState, stays_in_folder};
@@ -28,7 +28,7 @@ use crate::stamp::is_rfc3339;
 use crate::syntax::attributes::RawCell;
 use crate::syntax::frontmatter::Frontmatter;
 use crate::syntax::grammar;
-use crate::syntax::grammar::Kind;
+use crate::syntax::grammar::CellMarker;
 
 pub(crate) use agents::Registry;
 pub(crate) use kinds::{OutputRow, is_language, lower_case};
@@ -117,8 +117,8 @@ impl<'a> Pass<'a> {
         let outline_parent = self.outline(&raw);
         let ty = raw.named(titled).0;
         let (kind, parent) = match raw.at.kind {
-            Kind::Message => self.message(&raw, ty),
-            Kind::Output => self.output(&raw, ty),
+            CellMarker::Message => self.message(&raw, ty),
+            CellMarker::Output => self.output(&raw, ty),
         };
         self.link(ordinal, &kind, parent);
         self.remember(&raw, &kind, parent);
@@ -143,8 +143,8 @@ impl<'a> Pass<'a> {
         let Some(text) = name.and_then(|it| std::str::from_utf8(it).ok()) else { return false };
         let lower = text.to_ascii_lowercase();
         match raw.at.kind {
-            Kind::Message => matches!(lower.as_str(), "markdown" | "md" | "code" | "raw"),
-            Kind::Output => {
+            CellMarker::Message => matches!(lower.as_str(), "markdown" | "md" | "code" | "raw"),
+            CellMarker::Output => {
                 self.registry.registered(text).is_some()
                     || is_language(&lower)
                     || matches!(lower.as_str(), "tool" | "summary")
@@ -177,7 +177,7 @@ impl<'a> Pass<'a> {
         let config = Arc::new(agents::temporary_config(cell, name.as_deref(), self.found));
         let Some(name) = name else {
             self.found.add(at, "msgfile::agent-unnamed");
-            return CellKind::AgentDef(AgentDef { agent: None, config });
+            return CellKind::AgentDef(AgentCell { agent: None, config });
         };
         let name: Arc<str> = name.into();
         if !self.registry.introduce(&name, &config, cell.ordinal()) {
@@ -190,7 +190,7 @@ impl<'a> Pass<'a> {
         if cell.is_flagged("default") {
             self.registry.set_default(&name);
         }
-        CellKind::AgentDef(AgentDef { agent: Some(name), config })
+        CellKind::AgentDef(AgentCell { agent: Some(name), config })
     }
 
     fn directive(&mut self, cell: &RawCell) -> CellKind {
@@ -198,7 +198,7 @@ impl<'a> Pass<'a> {
         if name.as_deref().is_none_or(|n| !self.registry.set_default(n)) {
             self.found.add(cell.span().start, "msgfile::default-agent-unknown");
         }
-        CellKind::Directive(Directive { set_default: name })
+        CellKind::Directive(DirectiveCell { set_default: name })
     }
 
     fn summary(&mut self, cell: &RawCell) -> Sorted {
@@ -215,7 +215,7 @@ impl<'a> Pass<'a> {
             }
             _ => {}
         }
-        (CellKind::Summary(Summary { of, covers }), of)
+        (CellKind::Summary(SummaryCell { of, covers }), of)
     }
 
     /// Enters a cell in the list of its parent: these lists are derived, never stored (MF-21).
@@ -351,10 +351,10 @@ pub(crate) fn sources(cells: &mut [Cell], found: &mut Findings) {
 /// How much of a cell a model sees (MF-27).
 ///
 /// ```
-/// assert_eq!(msg_file::View::Stub.as_str(), "stub");
+/// assert_eq!(msg_file::CellView::Stub.as_str(), "stub");
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum View {
+pub enum CellView {
     /// All of it.
     #[default]
     Full,
@@ -366,7 +366,7 @@ pub enum View {
     None,
 }
 
-impl View {
+impl CellView {
     /// The word of the JSON form.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -387,7 +387,7 @@ pub(crate) fn views(cells: &mut [Cell]) {
     }
 }
 
-fn view(cells: &[Cell], cell: &Cell) -> View {
+fn view(cells: &[Cell], cell: &Cell) -> CellView {
     let parent = cell.parent().map(|p| &cells[p - 1]);
     let below = matches!(
         cell.kind,
@@ -396,8 +396,8 @@ fn view(cells: &[Cell], cell: &Cell) -> View {
             | CellKind::ExecOutput(_)
             | CellKind::ExecDisplay(_)
     );
-    if below && parent.is_some_and(|p| matches!(p.view(), View::None | View::Summary)) {
-        return View::None;
+    if below && parent.is_some_and(|p| matches!(p.view(), CellView::None | CellView::Summary)) {
+        return CellView::None;
     }
     let private = cell.history == HistoryMode::Exclude || cell.covered_by().is_some();
     let silent = match &cell.kind {
@@ -407,12 +407,12 @@ fn view(cells: &[Cell], cell: &Cell) -> View {
         _ => false,
     };
     match cell.history {
-        _ if silent => View::None,
+        _ if silent => CellView::None,
         // The call is sent, so something has to answer it.
-        _ if private && matches!(cell.kind, CellKind::ToolResult(_)) => View::Stub,
-        _ if private => View::None,
-        HistoryMode::Summary => View::Summary,
-        _ => View::Full,
+        _ if private && matches!(cell.kind, CellKind::ToolResult(_)) => CellView::Stub,
+        _ if private => CellView::None,
+        HistoryMode::Summary => CellView::Summary,
+        _ => CellView::Full,
     }
 }
 

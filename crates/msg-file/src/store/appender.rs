@@ -15,10 +15,10 @@ use msg_core::{Code, Diagnostic, Message};
 
 use super::disk::{Seen, at, create, hash, replace_locked};
 use super::lock::{Journal, Lock};
-use super::{Appended, Durability, Mended, Options, absolute, disk};
-use crate::append::{Force, Placed, Writer, refuse_other_kinds, writable};
-use crate::document::{Document, Mode};
-use crate::error::{Error, Limits};
+use super::{Appended, AppenderOptions, CrashRepair, Durability, absolute, disk};
+use crate::append::{AppendedCell, Force, Writer, refuse_other_kinds, writable};
+use crate::document::{MessageFile, Mode};
+use crate::error::{Error, FileLimits};
 use crate::index::Index;
 use crate::render::NewCell;
 use crate::stamp::Nonce;
@@ -27,7 +27,7 @@ use crate::syntax::attributes::RawCell;
 use crate::to_cells::{ToCells, cells_for};
 use reconcile::{Keep, Kept, recovered};
 
-pub use grow::Growing;
+pub use grow::GrowingMessage;
 
 /// Appends cells to one file. Several may work on the same file, in threads or processes.
 #[derive(Debug)]
@@ -38,13 +38,13 @@ pub struct Appender {
     mode: Mode,
     /// Length of a file that was made only to be appended to.
     fresh: Option<u64>,
-    options: Options,
+    options: AppenderOptions,
     /// What the file holds, as of `known`; nothing after a failure, then it is read again.
     state: Option<State>,
     keep: Keep,
     /// The largest number ever given as an id, by anybody who kept a sidecar.
     largest: u128,
-    mended: Option<Mended>,
+    mended: Option<CrashRepair>,
     warnings: Vec<Diagnostic>,
 }
 
@@ -66,7 +66,7 @@ struct Draft {
     writer: Writer,
     /// Where that begins in the file.
     base: u64,
-    placed: Vec<Placed>,
+    placed: Vec<AppendedCell>,
     /// What the record is written over: an earlier state of a growing answer, at the end of the file.
     over: Vec<u8>,
 }
@@ -79,7 +79,7 @@ impl Appender {
     ///
     /// # Errors
     /// [`Error::Refused`] for a file that may not be appended to, [`Error::Locked`], [`Error::Io`].
-    pub fn open(path: &Path, options: Options) -> Result<Self, Error> {
+    pub fn open(path: &Path, options: AppenderOptions) -> Result<Self, Error> {
         let real = disk::resolved(path)?;
         let mode = Mode::of(path);
         let missing = !real.exists();
@@ -95,7 +95,7 @@ impl Appender {
         let mut doc = it.read_all(&mut lock)?;
         if let Some(new) = it.writable(&doc)? {
             replace_locked(&lock, &new, Force::Yes)?;
-            doc = Document::read(new, mode, &Limits::default())?;
+            doc = MessageFile::read(new, mode, &FileLimits::default())?;
         } else {
             it.compare_last(&doc, &mut lock);
         }
@@ -105,7 +105,7 @@ impl Appender {
         Ok(it)
     }
 
-    fn at(real: PathBuf, name: &Path, mode: Mode, options: Options) -> Self {
+    fn at(real: PathBuf, name: &Path, mode: Mode, options: AppenderOptions) -> Self {
         Self {
             real,
             name: name.to_owned(),
@@ -122,7 +122,7 @@ impl Appender {
 
     /// Makes a Markdown file that is switched on.
     fn make_markdown(&mut self) -> Result<(), Error> {
-        let empty = Document::read(&b""[..], self.mode, &Limits::default())?;
+        let empty = MessageFile::read(&b""[..], self.mode, &FileLimits::default())?;
         let bytes = writable(&empty, self.options.force)?.unwrap_or_default();
         create(&self.real, &bytes)?;
         self.fresh = Some(bytes.len() as u64);
@@ -130,7 +130,7 @@ impl Appender {
     }
 
     /// Whether the file may be appended to; new bytes if it has to be switched on for that.
-    fn writable(&self, doc: &Document) -> Result<Option<Vec<u8>>, Error> {
+    fn writable(&self, doc: &MessageFile) -> Result<Option<Vec<u8>>, Error> {
         if self.options.force == Force::No {
             refuse_other_kinds(&self.name, doc)?;
         }
@@ -217,7 +217,7 @@ impl Appender {
         let gone = self.catch_up(lock)?;
         let mut draft = self.draft(lock)?;
         if draft.writer.old > 0 && !draft.writer.bytes.ends_with(b"\n") {
-            self.mended.get_or_insert(Mended::Newline);
+            self.mended.get_or_insert(CrashRepair::Newline);
         }
         self.restore(&gone, &mut draft)?;
         let restored = draft.placed.len();
@@ -256,7 +256,7 @@ impl Appender {
     fn answers(&mut self, draft: &Draft, from: usize, recovered: Vec<String>) -> Vec<Appended> {
         let warnings = std::mem::take(&mut self.warnings);
         let mut notes = Some((self.mended.take(), recovered, warnings));
-        let answer = |it: &Placed| {
+        let answer = |it: &AppendedCell| {
             let (mended, recovered, warnings) = notes.take().unwrap_or_default();
             let span = absolute(it.span, draft.base);
             Appended { id: it.id.clone(), span, mended, recovered, warnings }
@@ -291,22 +291,22 @@ impl Appender {
                 read.cells.iter().for_each(|it| state.index.learn_raw(it));
             }
             self.keep.forget(&kept.id);
-            draft.placed.push(Placed { id: kept.id.clone(), span });
+            draft.placed.push(AppendedCell { id: kept.id.clone(), span });
         }
         Ok(())
     }
 
-    fn read_all(&self, lock: &mut Lock) -> Result<Document, Error> {
+    fn read_all(&self, lock: &mut Lock) -> Result<MessageFile, Error> {
         let (found, limit) = (lock.len()?, self.options.max_bytes as u64);
         if found > limit {
             return Err(Error::Limit { found, limit });
         }
-        Document::read(lock.read(0, found)?, self.mode, &Limits::default())
+        MessageFile::read(lock.read(0, found)?, self.mode, &FileLimits::default())
     }
 }
 
 impl State {
-    fn of(doc: &Document, known: Seen) -> Self {
+    fn of(doc: &MessageFile, known: Seen) -> Self {
         let mut it = Self { index: Index::of(doc), known, tail: None, tail_cells: 0, tail_hash: 0 };
         it.set_tail(doc.cells().iter().map(|it| &it.raw), doc.bytes(), 0);
         it
@@ -387,7 +387,7 @@ impl Appender {
     fn remember(&mut self, lock: &mut Lock, draft: &Draft) -> Result<(), Error> {
         self.fresh = None;
         let bytes = &draft.writer.bytes;
-        for Placed { id, span } in &draft.placed {
+        for AppendedCell { id, span } in &draft.placed {
             let (id, text) = (id.clone(), span.of(bytes).to_vec());
             let kept = Kept { id, span: absolute(*span, draft.base), text };
             self.keep.push(kept, self.options.keep_bytes);

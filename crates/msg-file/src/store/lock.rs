@@ -221,7 +221,7 @@ pub(crate) struct Holder {
 
 /// The header line.
 #[derive(Debug, Serialize, Deserialize)]
-struct Head<'a> {
+struct CellHead<'a> {
     form: Cow<'a, str>,
     holder: Holder,
     content: Cow<'a, Content>,
@@ -308,7 +308,7 @@ impl Holder {
 
 fn print(content: &Content) -> Vec<u8> {
     let record = content.journal.as_ref().map_or(&[][..], |it| &it.record);
-    let head = Head {
+    let head = CellHead {
         form: FORM.into(),
         holder: Holder::ourselves(),
         content: Cow::Borrowed(content),
@@ -328,7 +328,8 @@ fn parse(bytes: &[u8]) -> Option<(Holder, Content)> {
     if u64::from_str_radix(sum, 16).ok()? != hash(head.as_bytes()) {
         return None;
     }
-    let head: Head<'_> = serde_json::from_str(head).ok().filter(|it: &Head<'_>| it.form == FORM)?;
+    let head: CellHead<'_> =
+        serde_json::from_str(head).ok().filter(|it: &CellHead<'_>| it.form == FORM)?;
     let mut content = head.content.into_owned();
     let (len, sum) = head.record;
     let record = record.get(..len).filter(|it| hash(it) == sum);

@@ -14,7 +14,7 @@ use super::grammar::key;
 use super::line::{is_blank, white_len};
 use crate::document::{Places, Span};
 use crate::model::agents::boolean;
-use crate::syntax::grammar::Kind;
+use crate::syntax::grammar::CellMarker;
 use crate::syntax::line::{chomp, lines};
 use crate::syntax::{attributes, grammar};
 
@@ -464,7 +464,7 @@ impl RawCell {
     /// Whether another cell has the same heading, type, attributes and body.
     pub(crate) fn says_the_same(&self, other: &Self) -> bool {
         // Title and type as they are written, whatever the title says of a type.
-        fn written(it: &RawCell) -> (u8, Kind, [Option<&[u8]>; 3]) {
+        fn written(it: &RawCell) -> (u8, CellMarker, [Option<&[u8]>; 3]) {
             let texts = [it.title(), it.id_span(), it.ty()];
             (it.at.level, it.at.kind, texts.map(|span| span.map(|span| span.of(&it.source))))
         }

@@ -11,13 +11,13 @@ use super::line::{Line, is_empty_line, lines, skip_empty, trim_empty_end, within
 use super::{attributes, grammar};
 use crate::diag::Findings;
 use crate::document::{Places, Span};
-use crate::syntax::Head;
+use crate::syntax::CellHead;
 use crate::syntax::attributes::RawCell;
 
 /// Builds the cells that begin at `heads`.
 pub(crate) fn cells(
     source: &Arc<[u8]>,
-    heads: &[Head],
+    heads: &[CellHead],
     closed: &[Span],
     found: &mut Findings,
 ) -> Vec<RawCell> {
@@ -202,7 +202,7 @@ impl<'a> Draft<'a> {
 
 /// What a heading says of the cell that it begins and that goes up to `end`; `counted` are its ordinal and
 /// its line.
-fn places(source: &[u8], head: &Head, end: usize, counted: (usize, usize)) -> Places {
+fn places(source: &[u8], head: &CellHead, end: usize, counted: (usize, usize)) -> Places {
     let line = Line::at(source, head.start, end);
     let marker = grammar::marker(line.text(source));
     let shift = |s: Span| Span::new(s.start + line.start, s.end + line.start);

@@ -7,7 +7,7 @@ use saphyr_parser::{Event, Parser, ScalarStyle, StrInput};
 use super::line::{Line, is_blank};
 use crate::diag::Findings;
 use crate::document::Span;
-use crate::error::Limits;
+use crate::error::FileLimits;
 use crate::model::agents::{AgentConfig, Taken};
 
 /// The frontmatter of a file: its place and the keys that mean something here (MF-4).
@@ -66,7 +66,7 @@ pub(crate) fn read(
     bytes: &[u8],
     span: Span,
     inner: Span,
-    limits: &Limits,
+    limits: &FileLimits,
     found: &mut Findings,
 ) -> Frontmatter {
     let mut front = Frontmatter { span, close: inner.end, ..Frontmatter::default() };
@@ -86,7 +86,7 @@ const KEYS: [&str; 4] = ["agents", "default_agent", "message_section", "message_
 // The keys of the frontmatter (MF-4).
 
 /// Takes the values of the keys; the first of each counts.
-pub(crate) fn interpret(entries: &[Entry], front: &mut Frontmatter, found: &mut Findings) {
+pub(crate) fn interpret(entries: &[AppendEntry], front: &mut Frontmatter, found: &mut Findings) {
     let mut seen: Vec<&str> = Vec::new();
     for (key, value) in entries {
         if seen.contains(&key.as_str()) {
@@ -299,10 +299,10 @@ impl Node {
 
 /// A top-level key and its value; none if the value may not be read (an anchor, alias, tag or
 /// odd key in it).
-pub(crate) type Entry = (String, Option<Node>);
+pub(crate) type AppendEntry = (String, Option<Node>);
 
 /// The interpreted keys with their values, in order.
-pub(crate) fn entries(text: &[u8], limits: &Limits) -> Result<Vec<Entry>, Refusal> {
+pub(crate) fn entries(text: &[u8], limits: &FileLimits) -> Result<Vec<AppendEntry>, Refusal> {
     if text.len() > limits.max_frontmatter {
         return Err(TOO_LARGE);
     }
@@ -345,7 +345,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The keys and values of the whole frontmatter.
-    fn top(&mut self, entries: &mut Vec<Entry>) -> Result<(), Refusal> {
+    fn top(&mut self, entries: &mut Vec<AppendEntry>) -> Result<(), Refusal> {
         if self.max_depth == 0 {
             return Err(TOO_DEEP);
         }

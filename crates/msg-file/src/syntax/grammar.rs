@@ -27,10 +27,10 @@ use crate::document::Span;
 /// Which of the two kinds of cell a marker opens (MF-6).
 ///
 /// ```
-/// assert_ne!(msg_file::Kind::Message, msg_file::Kind::Output);
+/// assert_ne!(msg_file::CellMarker::Message, msg_file::CellMarker::Output);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum CellMarker {
     /// `%%`: what somebody put in.
     Message,
     /// `%%%`: what came back.
@@ -41,7 +41,7 @@ pub enum Kind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Marker {
     pub(crate) level: u8,
-    pub(crate) kind: Kind,
+    pub(crate) kind: CellMarker,
     /// End of the percent signs.
     pub(crate) mark_end: usize,
     pub(crate) title: Option<Span>,
@@ -57,7 +57,7 @@ fn boundary(i: &[u8]) -> IResult<&[u8], &[u8]> {
     alt((eof, tag("[^"), take_while_m_n(1, 1, is_blank))).parse(i)
 }
 
-fn mark(mut i: &[u8]) -> IResult<&[u8], (u8, Kind)> {
+fn mark(mut i: &[u8]) -> IResult<&[u8], (u8, CellMarker)> {
     // Nearly every line that is asked about begins with `#`.
     if i.first() != Some(&b'#') {
         // Up to two: the file's own and one that a line may begin with.
@@ -67,7 +67,7 @@ fn mark(mut i: &[u8]) -> IResult<&[u8], (u8, Kind)> {
     let (i, level) = hashes(5)(i)?;
     let (i, _) = take_while1(is_blank).parse(i)?;
     let (i, signs) = terminated(alt((tag("%%%"), tag("%%"))), peek(boundary)).parse(i)?;
-    let kind = if signs.len() == 3 { Kind::Output } else { Kind::Message };
+    let kind = if signs.len() == 3 { CellMarker::Output } else { CellMarker::Message };
     Ok((i, (level.len() as u8, kind)))
 }
 

@@ -27,9 +27,9 @@ use memchr::memmem;
 
 use crate::diag::Findings;
 use crate::document::{Mode, Span};
-use crate::error::Limits;
+use crate::error::FileLimits;
 use crate::syntax::attributes::RawCell;
-use crate::syntax::grammar::Kind;
+use crate::syntax::grammar::CellMarker;
 use crate::syntax::line::{BOM, Line, lines, skip_empty, within};
 
 /// Where everything is.
@@ -38,7 +38,7 @@ pub(crate) struct Syntax {
     pub(crate) active: bool,
     pub(crate) frontmatter: Option<Frontmatter>,
     pub(crate) document: Option<Span>,
-    pub(crate) section: Option<Section>,
+    pub(crate) section: Option<RecordSection>,
     pub(crate) preamble: Span,
     pub(crate) cells: Vec<RawCell>,
     /// Closed fences, as spans of whole lines, in order.
@@ -51,7 +51,7 @@ pub(crate) struct Syntax {
 pub(crate) fn read(
     source: &Arc<[u8]>,
     mode: Mode,
-    limits: &Limits,
+    limits: &FileLimits,
     found: &mut Findings,
 ) -> Syntax {
     let end = source.len();
@@ -106,7 +106,7 @@ pub(crate) fn read(
 
 /// The structure of a piece of a file that was read within its own limits; what is odd in it is not reported.
 pub(crate) fn piece(bytes: &[u8], mode: Mode) -> Syntax {
-    read(&bytes.into(), mode, &Limits::of_piece(), &mut Findings::nobodys())
+    read(&bytes.into(), mode, &FileLimits::of_piece(), &mut Findings::nobodys())
 }
 
 fn empty(active: bool) -> Syntax {
@@ -129,7 +129,7 @@ struct Segments {
 }
 
 impl Segments {
-    fn of(end: usize, fences: &[FenceLine], heads: &[Head]) -> Self {
+    fn of(end: usize, fences: &[FenceLine], heads: &[CellHead]) -> Self {
         let mut segments = Self { closed: Vec::new(), open: Vec::new() };
         let mut at = 0;
         let ends = heads.iter().filter(|h| h.strong).map(|h| h.start).chain([end]);
@@ -150,7 +150,7 @@ impl Segments {
 }
 
 /// The headings that begin cells: strong ones, and weak ones outside closed fences (MF-8).
-fn boundaries(mut heads: Vec<Head>, closed: &[Span], found: &mut Findings) -> Vec<Head> {
+fn boundaries(mut heads: Vec<CellHead>, closed: &[Span], found: &mut Findings) -> Vec<CellHead> {
     let mut reported = None;
     heads.retain(|head| {
         let n = closed.partition_point(|s| s.start <= head.start);
@@ -168,7 +168,7 @@ fn report_lines(
     near: &[usize],
     segments: &Segments,
     from: usize,
-    heads: &[Head],
+    heads: &[CellHead],
     found: &mut Findings,
 ) {
     for &at in near {
@@ -234,13 +234,13 @@ fn end_of_file(source: &[u8], syntax: &Syntax, found: &mut Findings) {
 
 /// A cell heading as the structural scan finds it: 16 bytes, title and id left in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Head {
+pub struct CellHead {
     /// Offset of the heading line.
     pub start: usize,
     /// Number of `#`s, 1 to 5.
     pub level: u8,
     /// Message or output.
-    pub kind: Kind,
+    pub kind: CellMarker,
     /// Whether a typed definition with the same id follows (MF-8).
     pub strong: bool,
 }
@@ -254,7 +254,7 @@ pub struct Head {
 /// assert_eq!(heads.iter().map(|h| (h.start, h.strong)).collect::<Vec<_>>(), [(0, true), (34, false)]);
 /// ```
 #[must_use]
-pub fn scan(bytes: &[u8]) -> Vec<Head> {
+pub fn scan(bytes: &[u8]) -> Vec<CellHead> {
     if is_utf16(bytes) { Vec::new() } else { headings(bytes) }
 }
 
@@ -264,7 +264,7 @@ pub(crate) fn is_utf16(bytes: &[u8]) -> bool {
 }
 
 /// The same of a piece of a file that has been found not to be UTF-16.
-pub(crate) fn headings(bytes: &[u8]) -> Vec<Head> {
+pub(crate) fn headings(bytes: &[u8]) -> Vec<CellHead> {
     lines_with(bytes, b"%%").filter_map(|line| head(bytes, line)).collect()
 }
 
@@ -272,7 +272,7 @@ pub(crate) fn headings(bytes: &[u8]) -> Vec<Head> {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Survey {
     /// Every heading.
-    pub(crate) heads: Vec<Head>,
+    pub(crate) heads: Vec<CellHead>,
     /// Starts of lines that only look like a heading.
     pub(crate) near: Vec<usize>,
 }
@@ -315,13 +315,13 @@ fn lines_with<'a>(bytes: &'a [u8], needle: &'a [u8]) -> impl Iterator<Item = Lin
     })
 }
 
-fn head(bytes: &[u8], line: Line) -> Option<Head> {
+fn head(bytes: &[u8], line: Line) -> Option<CellHead> {
     let marker = grammar::marker(line.text(bytes))?;
     let strong = marker.id.is_some_and(|s| {
         let id = Span::new(line.start + s.start, line.start + s.end).of(bytes);
         has_definition(bytes, line.next, id)
     });
-    Some(Head { start: line.start, level: marker.level, kind: marker.kind, strong })
+    Some(CellHead { start: line.start, level: marker.level, kind: marker.kind, strong })
 }
 
 /// Whether the next line that is not empty is a typed definition of this id.
@@ -345,7 +345,7 @@ pub(crate) fn bom_len(bytes: &[u8]) -> usize {
 
 /// The heading under which the record of an `.md` file is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Section {
+pub struct RecordSection {
     /// Its text as written.
     pub title: String,
     /// Its level, 1 to 6.
@@ -362,14 +362,14 @@ pub(crate) fn find(
     source: &[u8],
     from: usize,
     name: &str,
-    heads: &[Head],
+    heads: &[CellHead],
     closed: &[Span],
     found: &mut Findings,
-) -> Option<Section> {
+) -> Option<RecordSection> {
     let name = name.trim().to_lowercase();
     let markers: Vec<usize> =
         heads.iter().filter(|h| h.strong || !within(closed, h.start)).map(|h| h.start).collect();
-    let mut section: Option<(usize, Section)> = None;
+    let mut section: Option<(usize, RecordSection)> = None;
     let mut repeated = false;
     let mut next_marker = markers.iter().copied().peekable();
     let mut before = Vec::new();
@@ -393,7 +393,7 @@ pub(crate) fn find(
             continue;
         }
         repeated = section.is_some();
-        section = Some((line.start, Section { title, level, line: number, end: line.next }));
+        section = Some((line.start, RecordSection { title, level, line: number, end: line.next }));
     }
     let Some((at, section)) = section else {
         // It says all: without a section, no marker is before it.

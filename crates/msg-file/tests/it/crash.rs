@@ -6,8 +6,8 @@
 
 use crate::laws::read;
 use msg_core::Severity;
-use msg_file::store::{Appender, Durability, Options};
-use msg_file::{Document, Mode, NewCell, Nonce};
+use msg_file::store::{Appender, AppenderOptions, Durability};
+use msg_file::{MessageFile, Mode, NewCell, Nonce};
 use std::collections::HashSet;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -17,8 +17,8 @@ use std::time::Duration;
 
 const JOB: &str = "MSG_FILE_TEST_WRITER";
 
-fn flush() -> Options {
-    Options { durability: Durability::Flush, ..Options::default() }
+fn flush() -> AppenderOptions {
+    AppenderOptions { durability: Durability::Flush, ..AppenderOptions::default() }
 }
 
 /// The job of a child: appends `N` cells by `NAME` to `PATH` and says each id when it is acknowledged.
@@ -41,7 +41,7 @@ fn writer() {
 }
 
 /// What is worse than an information.
-fn oddities(doc: &Document) -> Vec<String> {
+fn oddities(doc: &MessageFile) -> Vec<String> {
     doc.check().iter().filter(|d| d.severity > Severity::Info).map(ToString::to_string).collect()
 }
 

@@ -1,7 +1,7 @@
 //! Edits of definitions that somebody left unfinished: what is written reads back, or nothing is (MF-39).
 
 use crate::laws::read;
-use msg_file::{Edit, Error, HistoryMode, Mode, NewCell, Place};
+use msg_file::{Error, FileEdit, HistoryMode, Mode, NewCell, NewId};
 use serde::Deserialize;
 use serde_json::{Map, json};
 
@@ -82,7 +82,7 @@ enum Change {
 }
 
 impl Change {
-    fn make<'e, 'd>(&self, edit: &'e mut Edit<'d>) -> Result<&'e mut Edit<'d>, Error> {
+    fn make<'e, 'd>(&self, edit: &'e mut FileEdit<'d>) -> Result<&'e mut FileEdit<'d>, Error> {
         match self {
             Self::Title(cell, title) => edit.set_title(*cell, title),
             Self::Body(cell, body) => edit.set_body(*cell, body.as_bytes()),
@@ -91,7 +91,7 @@ impl Change {
             Self::Delete(cell) => edit.delete(*cell),
             Self::Insert(cell, id, agent, body) => {
                 let mut new = NewCell::output(agent.as_str(), body.as_str());
-                new.place = id.clone().map_or(Place::Next, Place::Id);
+                new.place = id.clone().map_or(NewId::Next, NewId::Id);
                 edit.insert_after(*cell, &new)
             }
             Self::Activate(section) => edit.activate(section),

@@ -1,7 +1,7 @@
 //! What lines say: headings, definitions, attributes, fences, frontmatter, times; a case is a row.
 
 use crate::laws::{identity, read};
-use msg_file::{Document, Mode};
+use msg_file::{MessageFile, Mode};
 use serde_json::{Map, Value};
 use std::path::Path;
 
@@ -34,7 +34,7 @@ fn rows() {
     });
 }
 
-fn shown(doc: &Document) -> Value {
+fn shown(doc: &MessageFile) -> Value {
     let mut whole: Map<String, Value> = serde_json::from_str(&doc.to_json("")).unwrap();
     let mut out = Map::new();
     for key in ["frontmatter", "section", "agents", "default_agent"] {

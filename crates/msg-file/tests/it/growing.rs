@@ -4,7 +4,7 @@
 use crate::laws::nonces;
 use crate::store::{OLD, flush, read, sidecar, sidecar_path, start};
 use msg_core::Message;
-use msg_file::store::{Appender, Growing};
+use msg_file::store::{Appender, GrowingMessage};
 use msg_file::{NewCell, ToCells};
 use std::fs;
 use std::path::Path;
@@ -25,7 +25,8 @@ fn bodies(path: &Path) -> Vec<String> {
 fn a_growing_answer_is_on_disk_and_one_answer_at_the_end() {
     let dir = tempfile::tempdir().unwrap();
     let path = start(dir.path(), OLD);
-    let (mut log, mut growing) = (Appender::open(&path, flush()).unwrap(), Growing::default());
+    let (mut log, mut growing) =
+        (Appender::open(&path, flush()).unwrap(), GrowingMessage::default());
     for text in ["The", "The cap\n# %% [^1]", "The cap"] {
         let done =
             log.grow_message(&mut growing, &answer(text), &marked("interrupted"), &mut nonces());
@@ -47,7 +48,8 @@ fn what_others_do_to_a_growing_answer_stands() {
     let dir = tempfile::tempdir().unwrap();
     for removed in [false, true] {
         let path = start(dir.path(), OLD);
-        let (mut log, mut growing) = (Appender::open(&path, flush()).unwrap(), Growing::default());
+        let (mut log, mut growing) =
+            (Appender::open(&path, flush()).unwrap(), GrowingMessage::default());
         let mut grow = |text: &str| {
             log.grow_message(&mut growing, &answer(text), &marked("x"), &mut nonces()).unwrap()
         };
@@ -72,7 +74,8 @@ fn what_others_do_to_a_growing_answer_stands() {
 fn a_killed_growth_is_the_old_answer_or_the_new() {
     let dir = tempfile::tempdir().unwrap();
     let path = start(dir.path(), OLD);
-    let (mut log, mut growing) = (Appender::open(&path, flush()).unwrap(), Growing::default());
+    let (mut log, mut growing) =
+        (Appender::open(&path, flush()).unwrap(), GrowingMessage::default());
     log.grow_message(&mut growing, &answer("one"), &marked("x"), &mut nonces()).unwrap();
     let half = fs::read(&path).unwrap();
     log.grow_message(&mut growing, &answer("one two"), &marked("y"), &mut nonces()).unwrap();

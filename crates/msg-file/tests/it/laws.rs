@@ -4,14 +4,14 @@
 
 use msg_core::{Message, Part};
 use msg_file::{
-    AppendOptions, Cell, CellKind, CellRef, Document, Eol, HistoryMode, HistoryOptions, Kind,
-    Limits, Mode, NewCell, Nonce, PartKind, RunResult, Span, View, append, render, run_cells,
-    write,
+    AppendOptions, Cell, CellKind, CellMarker, CellRef, CellView, Eol, FileLimits, HistoryMode,
+    HistoryOptions, MessageFile, Mode, NewCell, Nonce, PartKind, RunResult, Span, append, render,
+    run_cells, write,
 };
 use std::collections::HashSet;
 
-pub(crate) fn read(bytes: &[u8], mode: Mode) -> Document {
-    Document::read(bytes, mode, &Limits::default())
+pub(crate) fn read(bytes: &[u8], mode: Mode) -> MessageFile {
+    MessageFile::read(bytes, mode, &FileLimits::default())
         .expect("because the default limits are far away")
 }
 
@@ -45,7 +45,7 @@ pub(crate) fn identity(bytes: &[u8], mode: Mode) {
 }
 
 /// Span, strength, level, kind, id, body and parts of a cell.
-type Form = (Span, bool, u8, Kind, Option<String>, Vec<u8>, Vec<(PartKind, Span)>);
+type Form = (Span, bool, u8, CellMarker, Option<String>, Vec<u8>, Vec<(PartKind, Span)>);
 
 /// What a reader sees of a cell's form, wherever the file begins.
 fn form(cell: &Cell, base: usize) -> Form {
@@ -165,7 +165,7 @@ pub(crate) fn format_keeps_meaning(bytes: &[u8], mode: Mode) {
         assert_eq!(a.body(), b.body());
         assert_eq!((a.view(), a.parent(), a.kind()), (b.view(), b.parent(), b.kind()));
     }
-    let messages = |d: &Document| d.history(&HistoryOptions::default()).map(|h| h.messages).ok();
+    let messages = |d: &MessageFile| d.history(&HistoryOptions::default()).map(|h| h.messages).ok();
     assert_eq!(messages(&doc), messages(&formatted));
 }
 
@@ -178,9 +178,9 @@ pub(crate) fn history_is_sound(bytes: &[u8], mode: Mode) {
         let mut at = Some(cell);
         while let Some(n) = at {
             let cell = &doc.cells()[n - 1];
-            let stub = cell.view() == View::Stub;
+            let stub = cell.view() == CellView::Stub;
             assert!(cell.history() != HistoryMode::Exclude || stub, "an excluded cell is sent");
-            assert!(cell.view() != View::None, "a hidden cell is sent");
+            assert!(cell.view() != CellView::None, "a hidden cell is sent");
             // Summaries and answers speak for themselves, wherever their id puts them (MF-27).
             let alone = matches!(cell.kind(), CellKind::Summary(_) | CellKind::Agent(_));
             at = cell.parent().filter(|_| !alone);

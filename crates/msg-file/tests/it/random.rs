@@ -1,7 +1,7 @@
 //! The laws over random texts made of everything that could be mistaken for structure.
 
 use crate::laws;
-use msg_file::{Kind, Mode, NewCell};
+use msg_file::{CellMarker, Mode, NewCell};
 use proptest::prelude::*;
 
 pub(crate) const PIECES: &[&str] = &[
@@ -103,13 +103,13 @@ fn cell() -> impl Strategy<Value = NewCell> {
     let attrs = prop::collection::vec(attr.prop_map(|(k, v)| (k.to_owned(), v)), 0..3);
     (text(), ty, any::<bool>(), any::<bool>(), attrs, prop::option::of(text())).prop_map(
         |(body, ty, output, exact, attrs, title)| NewCell {
-            kind: if output { Kind::Output } else { Kind::Message },
+            kind: if output { CellMarker::Output } else { CellMarker::Message },
             ty: Some(ty.to_owned()),
             body: body.into_bytes(),
             exact,
             attrs,
             title,
-            ..NewCell::new(Kind::Message)
+            ..NewCell::new(CellMarker::Message)
         },
     )
 }

@@ -1,7 +1,7 @@
 //! A written file, shown by a CommonMark renderer, looks as a reader expects.
 
 use crate::laws::nonces;
-use msg_file::{AppendOptions, CellRef, Document, Mode, NewCell, RunResult, append, run_cells};
+use msg_file::{AppendOptions, CellRef, MessageFile, Mode, NewCell, RunResult, append, run_cells};
 use pulldown_cmark::{Options, Parser, html};
 
 #[test]
@@ -13,7 +13,7 @@ fn headings_code_and_outputs() {
     ];
     let options = AppendOptions::default();
     let (bytes, _) = append(b"", Mode::MessageFile, cells, &options, &mut nonces()).unwrap();
-    let doc = Document::parse(bytes.as_slice(), Mode::MessageFile).unwrap();
+    let doc = MessageFile::parse(bytes.as_slice(), Mode::MessageFile).unwrap();
     let result =
         RunResult { streams: vec![("stdout".into(), "True\n".into())], ..RunResult::default() };
     let run = run_cells(&doc, &CellRef::from("2"), &result).unwrap();

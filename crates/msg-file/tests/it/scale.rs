@@ -2,7 +2,7 @@
 
 use crate::laws;
 use msg_core::Message;
-use msg_file::{Cell, Document, HistoryOptions, Limits, Mode};
+use msg_file::{Cell, FileLimits, HistoryOptions, MessageFile, Mode};
 
 #[test]
 fn hostile_shapes_are_read() {
@@ -60,7 +60,7 @@ fn lines_of_ten_megabytes_come_back() {
 #[test]
 fn cells_of_a_few_bytes_are_bounded() {
     let read = |cell: &str, n: usize| {
-        Document::read(cell.repeat(n).into_bytes(), Mode::MessageFile, &Limits::default())
+        MessageFile::read(cell.repeat(n).into_bytes(), Mode::MessageFile, &FileLimits::default())
     };
     assert_eq!(read("# %%\n", 20_000).unwrap().cells().len(), 20_000);
     let refused = read("# %%\n", 500_000).unwrap_err();
@@ -82,7 +82,8 @@ fn values_of_the_frontmatter_are_bounded() {
     let read = |n: usize| {
         let text =
             format!("---\nagents: [{}]\nother: [{}]\n---\n", "a,".repeat(n), "a,".repeat(20_000));
-        let doc = Document::read(text.into_bytes(), Mode::MessageFile, &Limits::default()).unwrap();
+        let doc = MessageFile::read(text.into_bytes(), Mode::MessageFile, &FileLimits::default())
+            .unwrap();
         (doc.agents().len(), doc.diagnostics()[0].code.as_str().to_owned())
     };
     assert_eq!(read(9_999), (1, "msgfile::yaml-duplicate-key".to_owned()));
@@ -93,7 +94,7 @@ fn values_of_the_frontmatter_are_bounded() {
 #[test]
 fn findings_beyond_the_limit_are_counted() {
     let text = b"\xff\n#%%\n".repeat(15_000);
-    let doc = Document::read(text, Mode::MessageFile, &Limits::default()).unwrap();
+    let doc = MessageFile::read(text, Mode::MessageFile, &FileLimits::default()).unwrap();
     assert_eq!((doc.diagnostics().len(), doc.diagnostics_dropped()), (10_000, 20_000));
     assert_eq!(doc.diagnostics()[9_999].at.line, Some(10_000));
 }
@@ -103,7 +104,8 @@ fn findings_beyond_the_limit_are_counted() {
 fn cells_and_their_messages_have_no_spare_room() {
     assert!(size_of::<Cell>() <= 224, "{}", size_of::<Cell>());
     let text = "# %%% [tool]\n".repeat(100) + &"# %%% [a]\nx\n# %% [code]\ny\n".repeat(100);
-    let doc = Document::read(text.into_bytes(), Mode::MessageFile, &Limits::default()).unwrap();
+    let doc =
+        MessageFile::read(text.into_bytes(), Mode::MessageFile, &FileLimits::default()).unwrap();
     let history = doc.history(&HistoryOptions::default()).unwrap();
     assert_eq!(history.messages.len(), 400);
     for it in &history.messages {
@@ -115,7 +117,8 @@ fn cells_and_their_messages_have_no_spare_room() {
 #[test]
 fn json_is_written_in_pieces() {
     let text = "# %%\né\n".repeat(2_000);
-    let doc = Document::read(text.into_bytes(), Mode::MessageFile, &Limits::default()).unwrap();
+    let doc =
+        MessageFile::read(text.into_bytes(), Mode::MessageFile, &FileLimits::default()).unwrap();
     let mut out = Pieces(Vec::new());
     doc.write_json("x.msg.md", &mut out).unwrap();
     assert!(out.0.len() > 4 && out.0.iter().all(|it| it.len() < 70_000));

@@ -2,8 +2,10 @@
 #![allow(clippy::disallowed_methods, reason = "these tests are about files")]
 
 use crate::laws::nonces;
-use msg_file::store::{Appender, Durability, Mended, Options, replace};
-use msg_file::{AppendOptions, Document, Error, Force, Limits, Mode, NewCell, Place, append};
+use msg_file::store::{Appender, AppenderOptions, CrashRepair, Durability, replace};
+use msg_file::{
+    AppendOptions, Error, FileLimits, Force, MessageFile, Mode, NewCell, NewId, append,
+};
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -32,8 +34,8 @@ pub(crate) fn sidecar_path(path: &Path) -> PathBuf {
     path.with_file_name(".t.msg.md.lock")
 }
 
-pub(crate) fn flush() -> Options {
-    Options { durability: Durability::Flush, ..Options::default() }
+pub(crate) fn flush() -> AppenderOptions {
+    AppenderOptions { durability: Durability::Flush, ..AppenderOptions::default() }
 }
 
 pub(crate) fn start(dir: &Path, text: &str) -> PathBuf {
@@ -43,8 +45,8 @@ pub(crate) fn start(dir: &Path, text: &str) -> PathBuf {
     path
 }
 
-pub(crate) fn read(path: &Path) -> Document {
-    Document::read(fs::read(path).unwrap(), Mode::MessageFile, &Limits::default()).unwrap()
+pub(crate) fn read(path: &Path) -> MessageFile {
+    MessageFile::read(fs::read(path).unwrap(), Mode::MessageFile, &FileLimits::default()).unwrap()
 }
 
 pub(crate) const OLD: &str = "# Title\n\n# %% q[^1]\n\n[^1]: [markdown]\n\nhello\n";
@@ -69,7 +71,7 @@ fn a_killed_append_is_redone_at_every_byte() {
 
         let mut log = Appender::open(&path, flush()).unwrap();
         let done = log.append(&NewCell::message("third"), &mut nonces()).unwrap();
-        assert_eq!(done.mended, (cut < record.len()).then_some(Mended::Redone), "{cut}");
+        assert_eq!(done.mended, (cut < record.len()).then_some(CrashRepair::Redone), "{cut}");
         let doc = read(&path);
         let bodies: Vec<_> = doc.cells().iter().map(|c| c.body_text().into_owned()).collect();
         assert_eq!(bodies, ["hello", "second\n\nline", "third"], "{cut}");
@@ -120,7 +122,7 @@ fn a_journal_that_does_not_fit_is_recovered_once() {
     fs::write(sidecar_path(&path), sidecar(&[b'x'; 1000], &record())).unwrap();
     let mut log = Appender::open(&path, flush()).unwrap();
     let done = log.append(&NewCell::message("third"), &mut nonces()).unwrap();
-    assert_eq!(done.mended, Some(Mended::Recovered));
+    assert_eq!(done.mended, Some(CrashRepair::Recovered));
     let doc = read(&path);
     assert_eq!(doc.cells()[1].body_text(), "second\n\nline");
     assert_eq!(doc.cells()[1].attr("recovered").as_deref(), Some("1"));
@@ -157,7 +159,7 @@ fn a_save_over_the_file_loses_no_cell_that_is_kept() {
 fn what_is_no_longer_kept_is_reported() {
     let dir = tempfile::tempdir().unwrap();
     let path = start(dir.path(), OLD);
-    let mut log = Appender::open(&path, Options { keep_bytes: 0, ..flush() }).unwrap();
+    let mut log = Appender::open(&path, AppenderOptions { keep_bytes: 0, ..flush() }).unwrap();
     log.append(&NewCell::message("two"), &mut nonces()).unwrap();
     fs::write(&path, OLD).unwrap();
     let done = log.append(&NewCell::message("three"), &mut nonces()).unwrap();
@@ -188,7 +190,7 @@ fn a_held_lock_names_its_holder() {
     Appender::open(&path, flush()).unwrap().append(&NewCell::message("x"), &mut nonces()).unwrap();
     let held = File::open(&path).unwrap();
     held.lock().unwrap();
-    let options = Options { lock_timeout: Duration::from_millis(20), ..flush() };
+    let options = AppenderOptions { lock_timeout: Duration::from_millis(20), ..flush() };
     match Appender::open(&path, options) {
         Err(Error::Locked { pid, .. }) => assert_eq!(pid, std::process::id()),
         other => panic!("{other:?}"),
@@ -243,7 +245,7 @@ fn a_markdown_file_is_switched_on_by_force_only() {
     let path = dir.path().join("notes.md");
     fs::write(&path, "# Notes\n").unwrap();
     assert!(Appender::open(&path, flush()).is_err());
-    let mut log = Appender::open(&path, Options { force: Force::Yes, ..flush() }).unwrap();
+    let mut log = Appender::open(&path, AppenderOptions { force: Force::Yes, ..flush() }).unwrap();
     log.append(&NewCell::message("hi"), &mut nonces()).unwrap();
     let text = fs::read_to_string(&path).unwrap();
     assert!(
@@ -259,19 +261,22 @@ fn a_refusal_leaves_neither_lock_nor_file() {
     let dir = tempfile::tempdir().unwrap();
     let json = dir.path().join("session.jsonl");
     fs::write(&json, "{\"role\":\"user\"}\n").unwrap();
-    let refused = Appender::open(&json, Options::default()).unwrap_err();
+    let refused = Appender::open(&json, AppenderOptions::default()).unwrap_err();
     assert_eq!(refused.code().as_str(), "msgfile::not-a-message-file");
     let new = dir.path().join("new.msg.md");
-    let cell = NewCell { place: Place::Id("a b".into()), ..NewCell::message("x") };
-    let mut log = Appender::open(&new, Options::default()).unwrap();
+    let cell = NewCell { place: NewId::Id("a b".into()), ..NewCell::message("x") };
+    let mut log = Appender::open(&new, AppenderOptions::default()).unwrap();
     assert!(log.append(&cell, &mut nonces()).is_err());
     let md = dir.path().join("new.md");
-    let mut log = Appender::open(&md, Options { force: Force::Yes, ..Options::default() }).unwrap();
+    let mut log =
+        Appender::open(&md, AppenderOptions { force: Force::Yes, ..AppenderOptions::default() })
+            .unwrap();
     assert!(log.append(&cell, &mut nonces()).is_err());
     let there: Vec<_> =
         fs::read_dir(dir.path()).unwrap().map(|it| it.unwrap().file_name()).collect();
     assert_eq!(there, ["session.jsonl"]);
-    let forced = Appender::open(&json, Options { force: Force::Yes, ..Options::default() });
+    let forced =
+        Appender::open(&json, AppenderOptions { force: Force::Yes, ..AppenderOptions::default() });
     forced.unwrap().append(&NewCell::message("x"), &mut nonces()).unwrap();
     assert!(fs::read_to_string(&json).unwrap().starts_with("{\"role\":\"user\"}\n\n# %% [^1]"));
 }

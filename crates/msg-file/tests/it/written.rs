@@ -2,7 +2,7 @@
 
 use crate::laws::{nonces, read, write_then_read};
 use msg_file::{
-    AppendOptions, CellRef, Eol, Mode, NewCell, Place, RunResult, append, render, rfc3339,
+    AppendOptions, CellRef, Eol, Mode, NewCell, NewId, RunResult, append, render, rfc3339,
     run_cells,
 };
 
@@ -61,7 +61,7 @@ fn carriage_returns_in_fences_forge_nothing() {
 #[test]
 fn numbers_below_repeated_parents() {
     let cell = |id: &str, ty: &str| format!("# %% [^{id}]\n\n[^{id}]: [{ty}]\n\n");
-    let of = || NewCell { place: Place::Of(CellRef::from("1")), ..NewCell::output("sh", "x") };
+    let of = || NewCell { place: NewId::Of(CellRef::from("1")), ..NewCell::output("sh", "x") };
     for ids in [["1", "1.1", "1"], ["1.1", "1", "2"]] {
         let ty = |id: &str| if id.contains('.') { "sh" } else { "code" };
         let old: String = ids.iter().map(|it| cell(it, ty(it))).collect();

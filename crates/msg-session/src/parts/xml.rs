@@ -1,7 +1,7 @@
 //! Tool calls in the text of older Cline sessions (SE-67): read by msg-xml, on request only.
 
 use msg_core::{Part, Reasoning, Role};
-use msg_xml::{Dialects, Options, SegmentKind, ToolSet};
+use msg_xml::{Dialects, ParseOptions, SegmentKind, ToolSet};
 
 use crate::view::View;
 
@@ -30,7 +30,7 @@ const TOOLS: [&str; 18] = [
 /// Makes calls of the tags in the texts of answers; each has its message and number as id.
 pub(crate) fn read_calls(view: &mut View) {
     let options = Dialects::by_names(["cline"]).map(|it| {
-        Options::new().with_dialects(it).with_tools(TOOLS.into_iter().collect::<ToolSet>())
+        ParseOptions::new().with_dialects(it).with_tools(TOOLS.into_iter().collect::<ToolSet>())
     });
     let Ok(options) = options else { return };
     for (at, message) in view.messages.iter_mut().enumerate() {
@@ -52,7 +52,7 @@ pub(crate) fn read_calls(view: &mut View) {
 }
 
 /// The parts of a text that has calls; none of one without.
-fn segments(text: &str, message: usize, options: &Options) -> Vec<Part> {
+fn segments(text: &str, message: usize, options: &ParseOptions) -> Vec<Part> {
     let parsed = msg_xml::parse(text.as_bytes(), None, options);
     if parsed.calls().next().is_none() {
         return Vec::new();

@@ -24,7 +24,7 @@ pub(crate) struct Note {
 
 /// How a block ended.
 #[derive(Debug)]
-pub(crate) enum Outcome {
+pub(crate) enum CallEnd {
     /// One or more calls; only the last can be incomplete.
     Calls(Vec<Draft>),
     /// It stays text.
@@ -33,13 +33,13 @@ pub(crate) enum Outcome {
     Dropped(Code),
 }
 
-impl Outcome {
+impl CallEnd {
     /// That of calls; `reject` says why they are none.
     pub(crate) fn new(calls: Vec<Draft>, reject: Option<Code>) -> Self {
         match reject {
-            Some(code @ Code::DepthLimit) => Outcome::Dropped(code),
-            Some(code) => Outcome::Rejected(code),
-            None => Outcome::Calls(calls),
+            Some(code @ Code::DepthLimit) => CallEnd::Dropped(code),
+            Some(code) => CallEnd::Rejected(code),
+            None => CallEnd::Calls(calls),
         }
     }
 }
@@ -55,7 +55,7 @@ fn truncate(notes: &mut Vec<Note>, call: usize, start: usize, end: usize) {
 pub(crate) struct Done {
     pub(crate) start: usize,
     pub(crate) end: usize,
-    pub(crate) outcome: Outcome,
+    pub(crate) outcome: CallEnd,
     pub(crate) notes: Vec<Note>,
     /// Bytes after it were read for it, or only the end of input decided it (XT-29).
     pub(crate) at_eof: bool,
@@ -67,12 +67,12 @@ pub(crate) struct Done {
 
 impl Done {
     /// What a block comes to, of which nothing special is known. If it is not a call, the only report is the reason.
-    pub(crate) fn new(start: usize, end: usize, outcome: Outcome, notes: Vec<Note>) -> Self {
+    pub(crate) fn new(start: usize, end: usize, outcome: CallEnd, notes: Vec<Note>) -> Self {
         let notes = match outcome {
-            Outcome::Rejected(code) | Outcome::Dropped(code) => {
+            CallEnd::Rejected(code) | CallEnd::Dropped(code) => {
                 vec![Note { code, start, end, call: 0 }]
             }
-            Outcome::Calls(_) => notes,
+            CallEnd::Calls(_) => notes,
         };
         Done { start, end, outcome, notes, at_eof: false, format: None, begun: 1 }
     }
@@ -286,8 +286,8 @@ impl Calls {
         let large = calls.iter().filter(|call| call.too_large).count();
         let is_lost = large == calls.len() || large > 0 && self.is_refused();
         let outcome = match too_large || is_lost {
-            true => Outcome::Dropped(Code::ToolTooLarge),
-            false => Outcome::new(calls, self.reject),
+            true => CallEnd::Dropped(Code::ToolTooLarge),
+            false => CallEnd::new(calls, self.reject),
         };
         Done::new(start, end, outcome, notes)
     }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::draft::{Calls, Done, Note, Outcome};
+use super::draft::{CallEnd, Calls, Done, Note};
 use super::grammar;
 use super::grammar::{Halt, Head, read_arguments_of};
 use super::json::{json_at, partial_name};
@@ -15,7 +15,7 @@ use crate::input::{Incomplete, Input};
 use crate::json::{Json, Read};
 use crate::lex;
 use crate::lex::{ARGS, Tag};
-use crate::options::Options;
+use crate::options::ParseOptions;
 use crate::shape::{TagShape, close_any, open_any};
 use crate::special::NAMES;
 
@@ -37,7 +37,7 @@ impl Form {
         w: Input<'_>,
         head: Head,
         close: Option<usize>,
-        opts: &Options,
+        opts: &ParseOptions,
         cut: bool,
     ) -> (Result<Done, Pending>, usize) {
         match self {
@@ -145,7 +145,7 @@ pub(crate) fn read(
     w: Input<'_>,
     head: Head,
     close: Option<usize>,
-    opts: &Options,
+    opts: &ParseOptions,
 ) -> Result<Done, Pending> {
     let tag = |end| w.str(head.body, end).rfind('<').map(|i| (head.body + i, end));
     let close = close.and_then(tag);
@@ -154,7 +154,7 @@ pub(crate) fn read(
     // A real opener or `</tool>` ended the block: what follows is read as what it is (XT-29).
     let is_over = close.is_some_and(|(to, _)| done.end < to);
     let end = if is_over { done.end } else { end };
-    if let Outcome::Calls(calls) = &mut done.outcome {
+    if let CallEnd::Calls(calls) = &mut done.outcome {
         if close.is_none() {
             calls.truncate(1);
             calls.iter_mut().for_each(|call| call.complete = false);
@@ -205,7 +205,7 @@ impl JsonTags {
         &self,
         w: Input<'_>,
         head: Head,
-        opts: &Options,
+        opts: &ParseOptions,
         cut: bool,
     ) -> Result<Done, Pending> {
         let mut body = Body { tags: self, w, head, opts, cut, calls: Calls::new(head.start) };
@@ -224,7 +224,7 @@ struct Body<'a> {
     tags: &'a JsonTags,
     w: Input<'a>,
     head: Head,
-    opts: &'a Options,
+    opts: &'a ParseOptions,
     cut: bool,
     calls: Calls,
 }

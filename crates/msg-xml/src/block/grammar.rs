@@ -10,7 +10,7 @@ use super::tokens::{Kind, Pending, Stand, Token, Tokens};
 use crate::code::Code;
 use crate::input::{Incomplete, Input, Need};
 use crate::lex::{ARGS, NAME, OpenTag, PARAM, SERVER, Tag};
-use crate::options::Options;
+use crate::options::ParseOptions;
 use crate::{call, lex, value};
 
 /// A block for which so many bytes after it were read counts as read twice.
@@ -29,7 +29,7 @@ pub(crate) struct Head {
 pub(crate) fn read(
     w: Input<'_>,
     head: Head,
-    opts: &Options,
+    opts: &ParseOptions,
     cut: bool,
 ) -> (Result<Done, Pending>, usize) {
     let mut grammar = Grammar::new(Tokens::lex(w, head.body), head, opts, cut);
@@ -45,7 +45,7 @@ pub(crate) fn read_arguments_of(
     w: Input<'_>,
     head: Head,
     close: Option<(usize, usize)>,
-    opts: &Options,
+    opts: &ParseOptions,
 ) -> Result<Done, Pending> {
     let tokens = match close {
         Some((to, end)) => Tokens::lex_content(w, head.body, to, end),
@@ -85,7 +85,7 @@ impl From<Incomplete> for Halt {
 /// What has been read of a block.
 pub(crate) struct Grammar<'a> {
     pub(crate) search: Search<'a>,
-    pub(crate) opts: &'a Options,
+    pub(crate) opts: &'a ParseOptions,
     pub(crate) head: Head,
     pub(crate) at: usize,
     pub(crate) calls: Calls,
@@ -100,7 +100,7 @@ pub(crate) struct Grammar<'a> {
 }
 
 impl<'a> Grammar<'a> {
-    fn new(tokens: Tokens<'a>, head: Head, opts: &'a Options, cut: bool) -> Self {
+    fn new(tokens: Tokens<'a>, head: Head, opts: &'a ParseOptions, cut: bool) -> Self {
         Grammar {
             search: Search::new(tokens, cut, opts.limits.max_retries),
             opts,

@@ -11,7 +11,7 @@ use crate::code::Code;
 use crate::input::{Input, is_blank};
 use crate::json::{Json, Members, Read, Stop};
 use crate::lex::{ARGS, SERVER};
-use crate::options::Options;
+use crate::options::ParseOptions;
 use crate::{call, json, lex};
 
 /// The members that may have the name; the first is the expected one.
@@ -196,7 +196,7 @@ fn complement(value: &mut Json, name: &str) {
 pub(crate) fn json_at(
     w: &Input<'_>,
     from: usize,
-    opts: &Options,
+    opts: &ParseOptions,
 ) -> Result<Result<Read, Members>, Halt> {
     match json::read(w.str(from, w.end()), opts.limits.json_depth()) {
         Ok(read) => Ok(Ok(Read { end: from + read.end, ..read })),
@@ -210,7 +210,13 @@ pub(crate) fn json_at(
 impl Calls {
     /// The calls of a value that is in the place of the call that is being read. Those of a list share their
     /// source: it is that of the last.
-    pub(crate) fn add_json(&mut self, read: Read, names: &[&str], from: usize, opts: &Options) {
+    pub(crate) fn add_json(
+        &mut self,
+        read: Read,
+        names: &[&str],
+        from: usize,
+        opts: &ParseOptions,
+    ) {
         let Read { value, end: to, repaired } = read;
         if repaired {
             self.note(Code::JsonRepaired, from, to);

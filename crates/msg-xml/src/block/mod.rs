@@ -29,10 +29,10 @@ use crate::block::opener::OPENER_REACH;
 use crate::code::Code;
 use crate::event::Queue;
 use crate::input::{Incomplete, Input, MORE, is_blank};
-use crate::options::Options;
+use crate::options::ParseOptions;
 use crate::passthrough::{FastPath, Kind};
 
-pub(crate) use draft::{Arguments, Calls, Counts, Done, Draft, Note, Outcome, Sent};
+pub(crate) use draft::{Arguments, CallEnd, Calls, Counts, Done, Draft, Note, Sent};
 pub(crate) use form::{Form, JsonTags};
 pub(crate) use grammar::{Head, REACH_MAX};
 pub(crate) use json::read_arguments;
@@ -86,7 +86,7 @@ impl Block {
         &mut self,
         w: &Input<'_>,
         queue: &mut Queue,
-        opts: &Options,
+        opts: &ParseOptions,
         cut: bool,
     ) -> Result<Done, Incomplete> {
         if self.skip.is_none() {
@@ -109,7 +109,7 @@ impl Block {
     }
 
     /// The block, if what is stored shows its end; `last` if nothing more will be.
-    fn read(&mut self, w: &Input<'_>, opts: &Options, cut: bool, last: bool) -> Option<Done> {
+    fn read(&mut self, w: &Input<'_>, opts: &ParseOptions, cut: bool, last: bool) -> Option<Done> {
         while let Some(end) = self.extent.next(w, &self.form) {
             if let Some(done) = self.read_upto(w, end, Some(end), opts, cut) {
                 return Some(done);
@@ -134,7 +134,7 @@ impl Block {
         w: &Input<'_>,
         end: usize,
         close: Option<usize>,
-        opts: &Options,
+        opts: &ParseOptions,
         cut: bool,
     ) -> Option<Done> {
         let (res, readings) = self.form.read(w.upto(end), self.head, close, opts, cut);
@@ -147,8 +147,8 @@ impl Block {
     /// It is not a call, and why.
     fn failed(&self, end: usize, code: Code) -> Done {
         let outcome = match code {
-            Code::ToolTooLarge => Outcome::Dropped(code),
-            code => Outcome::Rejected(code),
+            Code::ToolTooLarge => CallEnd::Dropped(code),
+            code => CallEnd::Rejected(code),
         };
         Done::new(self.head.start, end, outcome, Vec::new())
     }
@@ -157,7 +157,7 @@ impl Block {
     fn announced(&mut self, mut done: Done, queue: &mut Queue) -> Done {
         let (has_name, mut sent) =
             self.preview.take().map(|it| (it.has_name, it.sent)).unwrap_or_default();
-        if let Outcome::Calls(calls) = &mut done.outcome {
+        if let CallEnd::Calls(calls) = &mut done.outcome {
             calls.iter_mut().take(1).for_each(|first| first.sent = std::mem::take(&mut sent));
             for (n, call) in (self.call..).zip(calls.iter()) {
                 if n > self.call {
@@ -188,7 +188,7 @@ impl Block {
     }
 
     /// The fast path for the bytes from `end` on.
-    pub(crate) fn fast_path(&self, end: usize, opts: &Options) -> FastPath {
+    pub(crate) fn fast_path(&self, end: usize, opts: &ParseOptions) -> FastPath {
         let until = self.head.start.saturating_add(opts.limits.max_tool_bytes);
         match &self.preview {
             Some(preview) if self.extent.is_quiet() => preview.fast_path(end, until),

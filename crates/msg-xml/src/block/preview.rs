@@ -8,7 +8,7 @@ use super::opener::opener;
 use crate::event::{ArgPath, Queue};
 use crate::input::{Incomplete, Input, MORE, Need, Turn};
 use crate::lex::{ARGS, NAME, OpenTag, Tag};
-use crate::options::Options;
+use crate::options::ParseOptions;
 use crate::passthrough::{FastPath, Kind};
 use crate::{lex, value};
 
@@ -95,7 +95,7 @@ impl Preview {
     }
 
     /// Sends what the new bytes show.
-    pub(crate) fn run(&mut self, w: &Input<'_>, queue: &mut Queue, opts: &Options) {
+    pub(crate) fn run(&mut self, w: &Input<'_>, queue: &mut Queue, opts: &ParseOptions) {
         self.announce(queue);
         if !self.turn.comes(w) {
             return;
@@ -248,7 +248,7 @@ impl Preview {
 
 impl Preview {
     /// How a value begins.
-    pub(crate) fn lead(&mut self, w: &Input<'_>, opts: &Options) -> Result<(), Incomplete> {
+    pub(crate) fn lead(&mut self, w: &Input<'_>, opts: &ParseOptions) -> Result<(), Incomplete> {
         let State::Leaf(leaf) = &self.state else { return Ok(()) };
         let content = leaf.content;
         let (p, next) = w.after_blanks(content)?;
@@ -271,13 +271,13 @@ impl Preview {
     }
 
     /// Whether the value seems to be an object, whose first child is at `p`.
-    fn is_object(&self, w: &Input<'_>, p: usize, opts: &Options) -> Result<bool, Incomplete> {
+    fn is_object(&self, w: &Input<'_>, p: usize, opts: &ParseOptions) -> Result<bool, Incomplete> {
         let bare = matches!(lex::tag(w, p)?, Tag::Open(t) if t.bare());
         Ok(bare && !self.wants_text(opts) && opener(w, p)?.is_none())
     }
 
     /// XT-30: whether the schema takes the value as text.
-    fn wants_text(&self, opts: &Options) -> bool {
+    fn wants_text(&self, opts: &ParseOptions) -> bool {
         let (Some(schema), Some(tool), Some(path)) = (&opts.schema, &self.tool, self.sent.path())
         else {
             return false;

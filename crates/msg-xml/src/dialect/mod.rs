@@ -23,7 +23,7 @@ use crate::input::{Incomplete, Input, MORE, Need};
 use crate::json::Json;
 use crate::lex;
 use crate::lex::Tag;
-use crate::options::Options;
+use crate::options::ParseOptions;
 use crate::passthrough::{FastPath, Kind};
 use crate::shape::{Opened, TagShape, close_any, open_any};
 use crate::special::{Spot, TokenReader};
@@ -32,7 +32,7 @@ use crate::special::{Spot, TokenReader};
 pub(crate) struct Cx<'a, 'w> {
     pub(crate) w: &'a Input<'w>,
     pub(crate) queue: &'a mut Queue,
-    pub(crate) opts: &'a Options,
+    pub(crate) opts: &'a ParseOptions,
     /// The finish reason says that the message was cut; meaningful at the end of input only.
     pub(crate) cut: bool,
 }
@@ -52,7 +52,7 @@ impl Reader {
     pub(crate) fn begin(
         w: &Input<'_>,
         p: usize,
-        opts: &Options,
+        opts: &ParseOptions,
         dialects: &[Dialect],
         call: u32,
         queue: &Queue,
@@ -113,7 +113,7 @@ impl Reader {
     }
 
     /// The first byte that may still be needed.
-    pub(crate) fn keep(&self, opts: &Options) -> usize {
+    pub(crate) fn keep(&self, opts: &ParseOptions) -> usize {
         match self {
             Reader::Stored(block) => block.keep(),
             Reader::Tags(reader) => reader.keep(opts),
@@ -122,7 +122,7 @@ impl Reader {
     }
 
     /// The fast path for the bytes from `end` on.
-    pub(crate) fn fast_path(&self, end: usize, opts: &Options) -> FastPath {
+    pub(crate) fn fast_path(&self, end: usize, opts: &ParseOptions) -> FastPath {
         match self {
             Reader::Stored(block) => block.fast_path(end, opts),
             Reader::Tags(reader) => reader.fast_path(end, opts),
@@ -144,7 +144,7 @@ impl Reader {
         &mut self,
         w: &Input<'_>,
         queue: &mut Queue,
-        opts: &Options,
+        opts: &ParseOptions,
         cut: bool,
     ) -> Result<Done, Incomplete> {
         match self {
@@ -198,7 +198,7 @@ fn json_body(
 pub(crate) fn cline(
     w: &Input<'_>,
     p: usize,
-    opts: &Options,
+    opts: &ParseOptions,
     call: u32,
 ) -> Result<Option<Block>, Incomplete> {
     let rest = w.str(p + 1, w.end());

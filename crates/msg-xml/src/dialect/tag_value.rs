@@ -9,7 +9,7 @@ use crate::code::Code;
 use crate::event::ArgPath;
 use crate::input::{Incomplete, Input, MORE, is_blank};
 use crate::json::Json;
-use crate::options::Options;
+use crate::options::ParseOptions;
 use crate::passthrough::{FastPath, Kind};
 use crate::shape::{Opened, close_any, open_any};
 use crate::{json, value};
@@ -100,7 +100,7 @@ impl TagReader {
     }
 
     /// The fast path for the bytes from `end` on, if a value is being sent there.
-    pub(crate) fn fast_path(&self, end: usize, opts: &Options) -> FastPath {
+    pub(crate) fn fast_path(&self, end: usize, opts: &ParseOptions) -> FastPath {
         let State::Value(Value { at, first: None, sent: Some(sent), .. }) = &self.state else {
             return FastPath::new(Kind::Closed);
         };

@@ -11,7 +11,7 @@ use crate::dialects::Grammar;
 use crate::event::Queue;
 use crate::input::{Incomplete, Input, MORE, Need};
 use crate::json::{Read, Stop};
-use crate::options::Options;
+use crate::options::ParseOptions;
 use crate::shape::{Opened, TagShape, close_any, open_any};
 use crate::{json, lex};
 
@@ -113,7 +113,7 @@ impl TagReader {
     }
 
     /// The first byte that may still be needed: a block that is rejected becomes text, but nothing that is too large.
-    pub(crate) fn keep(&self, opts: &Options) -> usize {
+    pub(crate) fn keep(&self, opts: &ParseOptions) -> usize {
         let at = match &self.state {
             State::Value(value) => value.at,
             State::Json(start, _) => *start,
@@ -124,7 +124,7 @@ impl TagReader {
     }
 
     /// XT-28: whether the call that is being read is too large once it goes up to `pos`.
-    fn is_large(&self, pos: usize, opts: &Options) -> bool {
+    fn is_large(&self, pos: usize, opts: &ParseOptions) -> bool {
         pos - self.call_start > opts.limits.max_tool_bytes
     }
 

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use msg_core::Diagnostic;
 
 use super::{MAX_DEPTH, MAX_STEPS, Node, SchemaSet, Types};
-use crate::call::Call;
+use crate::call::ParsedCall;
 use crate::code::Code;
 use crate::json;
 use crate::json::{Json, Members};
@@ -140,21 +140,21 @@ impl SchemaSet {
     /// schema does not list (`xml::unknown-parameter`), nested ones by their path, such as `edits[1].path`.
     ///
     /// A step of its own: reading a message never makes these reports, the call stays as it is, and it stays a
-    /// [`Call`]. A parameter is unknown if every object that the schema allows at its place lists `properties`
+    /// [`ParsedCall`]. A parameter is unknown if every object that the schema allows at its place lists `properties`
     /// (or has `additionalProperties: false`), none of them lists it, and none is open to others by
     /// `additionalProperties`, `patternProperties` or `allOf`. Of a tool without a schema nothing is reported.
     ///
     /// ```
-    /// use msg_xml::{Call, SchemaSet};
+    /// use msg_xml::{ParsedCall, SchemaSet};
     /// let schema: SchemaSet = serde_json::from_str(
     ///     r#"{"f":{"type":"object","properties":{"path":{}},"required":["path"]}}"#,
     /// )?;
-    /// let found = schema.check(&Call::new("f", r#"{"file":"a"}"#.to_owned()));
+    /// let found = schema.check(&ParsedCall::new("f", r#"{"file":"a"}"#.to_owned()));
     /// let found: Vec<_> = found.iter().map(|it| it.message()).collect();
     /// assert_eq!(found, ["missing parameter: path", "unknown parameter: file"]);
     /// # Ok::<(), serde_json::Error>(())
     /// ```
-    pub fn check(&self, call: &Call) -> Vec<Diagnostic> {
+    pub fn check(&self, call: &ParsedCall) -> Vec<Diagnostic> {
         let Some(root) = self.tools.get(&call.tool) else { return Vec::new() };
         let Some((value, _)) = json::parse(call.arguments.text(), MAX_DEPTH) else {
             return Vec::new();

@@ -7,13 +7,13 @@ use super::{
     DEEPSEEK, Family, HARMONY, KIMI, LLAMA, MISTRAL, begins_object, is_cut, line_end, name_end,
     python, token, without_index,
 };
-use crate::block::{Calls, Done, Draft, Outcome, read_arguments};
+use crate::block::{CallEnd, Calls, Done, Draft, read_arguments};
 use crate::code::Code;
 use crate::dialect::Cx;
 use crate::event::Ev;
 use crate::input::{Incomplete, MORE, Need, is_blank};
 use crate::json::{Json, Read, Stop};
-use crate::options::Options;
+use crate::options::ParseOptions;
 use crate::{json, lex};
 
 /// A longer text between opener and arguments is not a name.
@@ -106,7 +106,7 @@ impl TokenReader {
     }
 
     /// The first byte that may still be needed: what turns out not to be a call becomes text, unless it is too large.
-    pub(crate) fn keep(&self, opts: &Options) -> usize {
+    pub(crate) fn keep(&self, opts: &ParseOptions) -> usize {
         let at = self.pos();
         if self.is_large(at, opts) { at } else { self.start }
     }
@@ -116,7 +116,7 @@ impl TokenReader {
     }
 
     /// XT-28.
-    fn is_large(&self, pos: usize, opts: &Options) -> bool {
+    fn is_large(&self, pos: usize, opts: &ParseOptions) -> bool {
         pos - self.start > opts.limits.max_tool_bytes
     }
 
@@ -544,7 +544,7 @@ impl TokenReader {
         let mut done = self.calls.finish(self.start, end, whole, is_large);
         done.format = Some(Arc::from(self.family.name));
         let begun = self.early.len().max(1) as u32;
-        if let Outcome::Calls(calls) = &mut done.outcome {
+        if let CallEnd::Calls(calls) = &mut done.outcome {
             self.early.resize_with(calls.len().max(self.early.len()), Early::default);
             for ((n, call), early) in (self.call..).zip(calls.iter_mut()).zip(&mut self.early) {
                 call.sent = std::mem::take(&mut early.sent);

@@ -1,10 +1,10 @@
 //! From blocks to events: what a block that has been read means for the message.
 
 use super::{Candidate, Machine, Mode, Ready};
-use crate::block::{Done, Draft, Note, Outcome, Sent};
-use crate::call::{Call, LOCAL, Origin, PartialCall, arguments_of};
+use crate::block::{CallEnd, Done, Draft, Note, Sent};
+use crate::call::{CallOrigin, LOCAL, ParsedCall, PartialCall, arguments_of};
 use crate::code::Code;
-use crate::event::{ArgPath, Ev, Outcome as CallOutcome};
+use crate::event::{ArgPath, CallEnd as CallOutcome, Ev};
 use crate::input::{Incomplete, Input};
 use crate::json::Json;
 use crate::special::FAMILIES;
@@ -22,7 +22,7 @@ impl Machine {
         self.mode = Mode::Text;
         self.message.tool_tag = false;
         self.message.first = false;
-        self.message.token_call |= matches!(&done.outcome, Outcome::Calls(_))
+        self.message.token_call |= matches!(&done.outcome, CallEnd::Calls(_))
             && FAMILIES.iter().any(|it| done.format.as_deref() == Some(it.name));
         let first = self.message.calls;
         self.message.calls += done.begun;
@@ -32,18 +32,18 @@ impl Machine {
         }
         self.pos = done.end;
         match done.outcome {
-            Outcome::Calls(_) => {
+            CallEnd::Calls(_) => {
                 self.message.call_outside = true;
                 self.candidates.clear();
                 self.finished(w, done, first);
                 self.sent = self.pos;
             }
-            Outcome::Rejected(code) => {
+            CallEnd::Rejected(code) => {
                 self.void(first, done.begun, code);
                 self.notes(&done.notes);
                 self.text_upto(self.pos);
             }
-            Outcome::Dropped(code) => {
+            CallEnd::Dropped(code) => {
                 self.void(first, done.begun, code);
                 self.notes(&done.notes);
                 self.sent = self.pos;
@@ -65,7 +65,7 @@ impl Machine {
 
     /// The calls of a block whose beginnings have been announced.
     fn finished(&mut self, w: &Input<'_>, done: Done, first: u32) {
-        for (call, ready) in (first..).zip(self.ready(done, Origin::default())) {
+        for (call, ready) in (first..).zip(self.ready(done, CallOrigin::default())) {
             self.end_call(w, call, ready);
         }
     }
@@ -85,10 +85,10 @@ impl Machine {
     }
 
     /// The calls of a block, each with its reports.
-    fn ready(&self, done: Done, origin: Origin) -> Vec<Ready> {
+    fn ready(&self, done: Done, origin: CallOrigin) -> Vec<Ready> {
         let Done { outcome, mut notes, format, .. } = done;
-        let Outcome::Calls(drafts) = outcome else { return Vec::new() };
-        let origin = Origin { format, ..origin };
+        let CallEnd::Calls(drafts) = outcome else { return Vec::new() };
+        let origin = CallOrigin { format, ..origin };
         notes.sort_by_key(|note| note.call);
         let mut notes = notes.into_iter().peekable();
         let ready = |(i, mut draft): (usize, Draft)| {
@@ -141,7 +141,7 @@ impl Machine {
 
     /// The calls of a block that was read silently: nothing of it has been sent, and it may be announced when its bytes
     /// are gone.
-    pub(super) fn ready_later(&self, w: &Input<'_>, done: Done, origin: Origin) -> Vec<Ready> {
+    pub(super) fn ready_later(&self, w: &Input<'_>, done: Done, origin: CallOrigin) -> Vec<Ready> {
         let mut all = self.ready(done, origin);
         for ready in &mut all {
             ready.sent = Sent::default();
@@ -186,10 +186,10 @@ impl Machine {
 }
 
 /// The call; its source is copied when its event is taken, unless it had to be kept.
-fn build(draft: Draft, value: &Json, origin: Origin) -> CallOutcome {
+fn build(draft: Draft, value: &Json, origin: CallOrigin) -> CallOutcome {
     let relative = |(key, from, to): (_, usize, usize)| (key, from - draft.start..to - draft.start);
     let has_name = draft.name.is_some();
-    let call = Call {
+    let call = ParsedCall {
         server: draft.server.unwrap_or(LOCAL),
         tool: draft.name.unwrap_or_default(),
         arguments: arguments_of(value),

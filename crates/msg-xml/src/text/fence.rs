@@ -2,12 +2,12 @@
 //! sent as it comes, up to the first closing line; beyond that the reading of its blocks decides.
 
 use super::{Candidate, Machine, Mode, Ready};
-use crate::block::{Done, Outcome};
-use crate::call::Origin;
+use crate::block::{CallEnd, Done};
+use crate::call::CallOrigin;
 use crate::dialect::Reader;
 use crate::input::{Incomplete, Input, MORE, Need, Turn};
 use crate::lex::need;
-use crate::options::{Fenced, Options};
+use crate::options::{Fenced, ParseOptions};
 use crate::passthrough::{FastPath, Kind};
 use crate::special::Spot;
 
@@ -55,7 +55,7 @@ struct Lines {
 }
 
 impl Fence {
-    pub(crate) fn new(start: usize, ch: u8, n: usize, body: usize, opts: &Options) -> Self {
+    pub(crate) fn new(start: usize, ch: u8, n: usize, body: usize, opts: &ParseOptions) -> Self {
         let turn = Turn::default();
         let text = Lines { ch, n, line: body, judged: false, close: None, flow: body, turn };
         Fence {
@@ -254,12 +254,12 @@ impl Machine {
     fn fence_block(&mut self, w: &Input<'_>, done: Done) -> bool {
         let end = done.end;
         let whole =
-            matches!(&done.outcome, Outcome::Calls(calls) if calls.iter().all(|c| c.complete));
+            matches!(&done.outcome, CallEnd::Calls(calls) if calls.iter().all(|c| c.complete));
         if !whole {
             self.spoiled(self.message.cut && w.eof && end == w.end());
             return true;
         }
-        let ready = self.ready_later(w, done, Origin { fenced: true, ..Origin::default() });
+        let ready = self.ready_later(w, done, CallOrigin { fenced: true, ..CallOrigin::default() });
         if let Mode::Fence(fence) = &mut self.mode {
             fence.calls.extend(ready);
             fence.reading = Reading::After(end);

@@ -21,10 +21,10 @@ use thinking::{Bracket, Thought};
 use crate::block::Sent;
 use crate::code::Code;
 use crate::dialect::Reader;
-use crate::event::{Ev, Outcome, Queue};
+use crate::event::{CallEnd, Ev, Queue};
 use crate::input::{Incomplete, Input};
 use crate::json::Json;
-use crate::options::{Options, Thinking};
+use crate::options::{ParseOptions, ThinkingMode};
 use crate::special::{
     FAMILIES, HARMONY, MISTRAL, MISTRAL_OPEN, Message, Spot, TokenReader, header, token, trailing,
 };
@@ -57,7 +57,7 @@ struct Candidate {
 /// A call that has been read, with what its events need.
 #[derive(Debug)]
 struct Ready {
-    outcome: Outcome,
+    outcome: CallEnd,
     /// Its arguments.
     value: Json,
     /// What has been sent of them.
@@ -107,7 +107,7 @@ struct TextMessage {
 
 #[derive(Debug)]
 pub(crate) struct Machine {
-    opts: Arc<Options>,
+    opts: Arc<ParseOptions>,
     /// A `[` may begin a call (XT-54).
     has_list: bool,
     pub(crate) queue: Queue,
@@ -124,8 +124,8 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    pub(crate) fn new(opts: Arc<Options>) -> Self {
-        let mode = if opts.implicit_thinking && opts.thinking != Thinking::Off {
+    pub(crate) fn new(opts: Arc<ParseOptions>) -> Self {
+        let mode = if opts.implicit_thinking && opts.thinking != ThinkingMode::Off {
             Mode::Implicit
         } else {
             Mode::Text
@@ -311,7 +311,7 @@ impl Machine {
             return Ok(true);
         }
         let Some(found) = header(w, p)? else { return Ok(false) };
-        let thinks = self.opts.thinking != Thinking::Off;
+        let thinks = self.opts.thinking != ThinkingMode::Off;
         match found.message {
             Message::Thinking if !thinks => return Ok(false),
             Message::Text => self.pass_token(p, found.end),

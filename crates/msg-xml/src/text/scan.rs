@@ -9,7 +9,7 @@ use crate::dialect::Reader;
 use crate::input::{Incomplete, Input, MORE, Need, is_name_byte};
 use crate::lex;
 use crate::lex::Tag;
-use crate::options::Thinking;
+use crate::options::ThinkingMode;
 use crate::passthrough::{FastPath, Kind, begins_plainly};
 use crate::special::{MISTRAL_OPEN, token};
 
@@ -95,7 +95,7 @@ impl Machine {
         match kind {
             Line::Plain => {}
             Line::Quote => self.lines.quote = true,
-            Line::Bracket(_) if foreign || self.opts.thinking == Thinking::Off => {}
+            Line::Bracket(_) if foreign || self.opts.thinking == ThinkingMode::Off => {}
             Line::Bracket(p) => self.mode = Mode::Bracket(Bracket::new(p)),
             Line::Fence { run, ch, n, body } => {
                 self.text_upto(run);
@@ -146,7 +146,7 @@ impl Machine {
             self.mode = Mode::Block(reader);
         } else if let Some(end) = self.tool_tag(w, p)? {
             self.pos = end;
-        } else if self.opts.thinking == Thinking::Off || !self.thinking_tag(w, p)? {
+        } else if self.opts.thinking == ThinkingMode::Off || !self.thinking_tag(w, p)? {
             self.foreign_at(w, p)?;
             self.pos = p + 1;
             self.message.first = false;
@@ -360,7 +360,7 @@ impl Machine {
             Mode::Text if self.plain_at(end) => FastPath::text(Kind::Text, self.lines.start),
             Mode::Block(reader) => reader.fast_path(end, &self.opts),
             Mode::Thinking(thought)
-                if thought.plain_at(end) && self.opts.thinking == Thinking::Extract =>
+                if thought.plain_at(end) && self.opts.thinking == ThinkingMode::Extract =>
             {
                 FastPath::thought(end)
             }

@@ -2,16 +2,16 @@
 
 use super::scan::{Span, SpanEnd, bare_end, think_word};
 use super::{Machine, Mode, Ready};
-use crate::block::Outcome;
+use crate::block::CallEnd;
 use crate::block::opener::opener;
-use crate::call::Origin;
+use crate::call::CallOrigin;
 use crate::code::Code;
 use crate::dialect::Reader;
 use crate::event::{Ev, Queue, ThinkingStyle};
 use crate::input::{Incomplete, Input, MORE, Need};
 use crate::lex;
 use crate::lex::trim;
-use crate::options::Thinking;
+use crate::options::ThinkingMode;
 
 /// Thinking that is open.
 #[derive(Debug)]
@@ -128,8 +128,8 @@ impl Machine {
             let retry = done.at_eof;
             let start = done.start;
             match &done.outcome {
-                Outcome::Calls(calls) if calls.iter().all(|c| c.complete) => {
-                    let origin = Origin { recovered: true, ..Origin::default() };
+                CallEnd::Calls(calls) if calls.iter().all(|c| c.complete) => {
+                    let origin = CallOrigin { recovered: true, ..CallOrigin::default() };
                     run.push((start, self.ready_later(w, done, origin)));
                 }
                 _ => run.clear(),
@@ -147,7 +147,7 @@ impl Machine {
             self.end_of_message(w);
             return;
         };
-        if self.opts.thinking == Thinking::Extract {
+        if self.opts.thinking == ThinkingMode::Extract {
             self.queue.push(Ev::Reclaim { from: *first, to: w.end() });
         }
         self.message.call_outside = true;
@@ -336,7 +336,7 @@ impl Machine {
     /// Sends a piece of thinking, unless it is left out.
     pub(crate) fn think(&mut self, from: usize, to: usize, style: ThinkingStyle) {
         let mut from = from;
-        while from < to && self.opts.thinking == Thinking::Extract {
+        while from < to && self.opts.thinking == ThinkingMode::Extract {
             let end = self.next_seam(from, to);
             self.queue.push(Ev::Thinking { from, to: end, style });
             from = end;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use msg_core::FinishReason;
-use msg_xml::{Dialects, Fenced, Options, SchemaSet, Thinking, ToolSet, parse};
+use msg_xml::{Dialects, Fenced, ParseOptions, SchemaSet, ThinkingMode, ToolSet, parse};
 use serde::Deserialize;
 use testkit::Row;
 
@@ -23,7 +23,7 @@ pub(crate) struct Case {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct CaseOptions {
-    thinking: Option<Thinking>,
+    thinking: Option<ThinkingMode>,
     implicit_thinking: bool,
     fenced_tools: Option<Fenced>,
     dialects: Vec<String>,
@@ -48,9 +48,9 @@ impl Case {
         }
     }
 
-    pub(crate) fn options(&self) -> Options {
+    pub(crate) fn options(&self) -> ParseOptions {
         let o = &self.options;
-        let mut opts = Options::new()
+        let mut opts = ParseOptions::new()
             .with_thinking(o.thinking.unwrap_or_default())
             .with_fenced_tools(o.fenced_tools.unwrap_or_default())
             .with_dialects(Dialects::by_names(o.dialects.iter().map(String::as_str)).unwrap())

@@ -1,6 +1,6 @@
 //! The schema's separate step: what a call lacks, and what it has that the schema does not know.
 
-use msg_xml::{Call, Options, SchemaSet, parse};
+use msg_xml::{ParseOptions, ParsedCall, SchemaSet, parse};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -21,7 +21,7 @@ fn schema_of(case: &Case) -> SchemaSet {
 fn missing_and_unknown_parameters_are_reported() {
     testkit::rows!("check.jsonl").check_expect(|row| {
         let case: Case = serde_json::from_str(&row.text).unwrap();
-        let call = Call::new("f", case.arguments.get().to_owned());
+        let call = ParsedCall::new("f", case.arguments.get().to_owned());
         shown::reports(&schema_of(&case).check(&call))
     });
 }
@@ -32,7 +32,7 @@ fn the_step_is_separate_from_reading() {
     let schema: SchemaSet =
         serde_json::from_str(r#"{"f":{"properties":{"n":{"type":"integer"}},"required":["n"]}}"#)
             .unwrap();
-    let parsed = parse(text, None, &Options::new().with_schema(schema.clone()));
+    let parsed = parse(text, None, &ParseOptions::new().with_schema(schema.clone()));
     assert_eq!(parsed.diagnostics, []);
     let found = parsed.check(&schema);
     let codes: Vec<&str> = found.iter().map(|it| it.code.as_str()).collect();
@@ -43,5 +43,5 @@ fn the_step_is_separate_from_reading() {
 #[test]
 fn other_tools_are_not_judged() {
     let schema: SchemaSet = serde_json::from_str(r#"{"f":{"properties":{}}}"#).unwrap();
-    assert_eq!(schema.check(&Call::new("g", r#"{"a":1}"#.to_owned())), []);
+    assert_eq!(schema.check(&ParsedCall::new("g", r#"{"a":1}"#.to_owned())), []);
 }

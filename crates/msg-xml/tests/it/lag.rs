@@ -1,6 +1,6 @@
 //! XT-42: how much of a text, a thought or a value is withheld while it arrives byte by byte.
 
-use msg_xml::{Dialects, Event, Fenced, Options, StreamParser, ToolSet};
+use msg_xml::{Dialects, Event, Fenced, ParseOptions, StreamParser, ToolSet};
 use proptest::prelude::*;
 use serde::Deserialize;
 
@@ -21,7 +21,7 @@ struct Row {
 
 /// The most that was withheld at any byte.
 fn withheld(row: &Row) -> usize {
-    let options = Options::new().with_fenced_tools(Fenced::Fallback);
+    let options = ParseOptions::new().with_fenced_tools(Fenced::Fallback);
     let options = options.with_dialects(row.dialects.clone()).with_tools(ToolSet::from_iter(["t"]));
     let mut parser = StreamParser::new(options);
     let input = format!("{}{}", row.head, row.rest.repeat(row.times));
@@ -53,7 +53,7 @@ fn little_is_withheld() {
 fn a_named_parameter_is_sent_under_its_name() {
     let head = "<tool><tool_name>t</tool_name><arguments>";
     for tag in ["<parameter name=\"k\">", "<k>"] {
-        let mut parser = StreamParser::new(Options::new());
+        let mut parser = StreamParser::new(ParseOptions::new());
         let input = format!("{head}{tag}some words that arrive</");
         let mut sent = String::new();
         for event in parser.feed(input.as_bytes()) {
@@ -90,7 +90,7 @@ fn bound(before: &str, withheld: &str) -> usize {
 
 /// Feeds `input` byte by byte; after each byte, what is withheld is within the bound of what is open.
 fn withholds_little(input: &str) {
-    let mut parser = StreamParser::new(Options::new().with_fenced_tools(Fenced::Never));
+    let mut parser = StreamParser::new(ParseOptions::new().with_fenced_tools(Fenced::Never));
     let (mut sent, mut calls) = (0, 0);
     for at in 0..input.len() {
         for event in parser.feed(&input.as_bytes()[at..=at]) {

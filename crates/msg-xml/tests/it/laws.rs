@@ -3,21 +3,22 @@
 
 use msg_core::FinishReason;
 use msg_xml::{
-    ArgPath, Call, Code, Collector, Dialects, Event, Fenced, Options, Outcome, Parsed, SegmentKind,
-    StreamParser, Thinking, ToolResult, ToolSet, parse, render,
+    ArgPath, CallEnd, Code, Collector, Dialects, Event, Fenced, ParseOptions, Parsed, ParsedCall,
+    ParsedResult, SegmentKind, StreamParser, ThinkingMode, ToolSet, parse, render,
 };
 
 /// Options from two bytes, so that random input reaches all of them.
-pub(crate) fn options(choice: u32) -> Options {
+pub(crate) fn options(choice: u32) -> ParseOptions {
     let pick = |shift: u32, n: u32| (choice >> shift) % n;
-    let thinking = [Thinking::Extract, Thinking::Drop, Thinking::Off][pick(0, 3) as usize];
+    let thinking =
+        [ThinkingMode::Extract, ThinkingMode::Drop, ThinkingMode::Off][pick(0, 3) as usize];
     let fenced = [Fenced::Fallback, Fenced::Always, Fenced::Never][pick(2, 3) as usize];
     let names = Dialects::NAMES
         .iter()
         .enumerate()
         .filter(|(i, _)| choice & (0x100 << i) != 0)
         .map(|(_, name)| *name);
-    let options = Options::new();
+    let options = ParseOptions::new();
     let options = if pick(4, 8) == 7 { options.with_implicit_thinking() } else { options };
     options
         .with_thinking(thinking)
@@ -35,7 +36,7 @@ pub(crate) fn finish(choice: u32) -> Option<FinishReason> {
 pub(crate) fn streamed<'a>(
     pieces: impl Iterator<Item = &'a [u8]>,
     finish: Option<FinishReason>,
-    opts: &Options,
+    opts: &ParseOptions,
 ) -> Parsed {
     collected(pieces, finish, opts, |parser, piece, all| {
         parser.feed(piece).for_each(|event| all.push(event));
@@ -46,7 +47,7 @@ pub(crate) fn streamed<'a>(
 fn streamed_as_text<'a>(
     pieces: impl Iterator<Item = &'a [u8]>,
     finish: Option<FinishReason>,
-    opts: &Options,
+    opts: &ParseOptions,
 ) -> Parsed {
     let mut as_text = false;
     collected(pieces, finish, opts, |parser, piece, all| {
@@ -63,7 +64,7 @@ fn streamed_as_text<'a>(
 fn collected<'a>(
     pieces: impl Iterator<Item = &'a [u8]>,
     finish: Option<FinishReason>,
-    opts: &Options,
+    opts: &ParseOptions,
     mut feed: impl FnMut(&mut StreamParser, &'a [u8], &mut Collector),
 ) -> Parsed {
     let mut parser = StreamParser::new(opts.clone());
@@ -77,7 +78,7 @@ fn collected<'a>(
 pub(crate) fn spans_account_for_the_input(
     input: &[u8],
     finish: Option<FinishReason>,
-    opts: &Options,
+    opts: &ParseOptions,
 ) {
     let parsed = parse(input, finish, opts);
     let mut at = 0;
@@ -123,7 +124,7 @@ pub(crate) fn chunks_do_not_matter<'a>(
     input: &[u8],
     pieces: impl Iterator<Item = &'a [u8]> + Clone,
     finish: Option<FinishReason>,
-    opts: &Options,
+    opts: &ParseOptions,
 ) {
     let whole = parse(input, finish.clone(), opts);
     let bytes = streamed(pieces.clone(), finish.clone(), opts);
@@ -137,7 +138,7 @@ pub(crate) fn pieces_are_the_values(
     input: &[u8],
     chunk: usize,
     finish: Option<FinishReason>,
-    opts: &Options,
+    opts: &ParseOptions,
 ) {
     let mut parser = StreamParser::new(opts.clone());
     let mut pieces: Vec<(u32, ArgPath, String)> = Vec::new();
@@ -152,7 +153,7 @@ pub(crate) fn pieces_are_the_values(
             pieces.retain(|(c, p, _)| *c != call || !p.starts_with(&path));
         }
         Event::ToolEnd { call, outcome } => {
-            let Outcome::Complete(it) = *outcome else { return };
+            let CallEnd::Complete(it) = *outcome else { return };
             let value = it.arguments().value().expect("because arguments are JSON").clone();
             for (_, path, text) in pieces.iter().filter(|(c, ..)| *c == call) {
                 assert_eq!(lookup(&value, path), Some(text.as_str()), "{path} of {value}");
@@ -190,11 +191,12 @@ fn lookup<'v>(value: &'v serde_json::Value, path: &ArgPath) -> Option<&'v str> {
 }
 
 /// Law 3: a rendered call is read back as that call, alone, after text and before text.
-pub(crate) fn rendered_calls_come_back(call: &Call) {
+pub(crate) fn rendered_calls_come_back(call: &ParsedCall) {
     let Ok(text) = render(call) else { return };
     for (before, after) in [("", ""), ("Hello.\n", ""), ("", "\nbye"), ("a ", " b")] {
-        let parsed = parse(format!("{before}{text}{after}").as_bytes(), None, &Options::default());
-        let calls: Vec<&Call> = parsed.calls().collect();
+        let parsed =
+            parse(format!("{before}{text}{after}").as_bytes(), None, &ParseOptions::default());
+        let calls: Vec<&ParsedCall> = parsed.calls().collect();
         assert_eq!(calls.len(), 1, "{text}");
         assert_eq!(calls[0].tool_name(), call.tool_name());
         assert_eq!(calls[0].server_name(), call.server_name());
@@ -208,7 +210,7 @@ pub(crate) fn rendered_calls_come_back(call: &Call) {
 }
 
 /// Law 4: what is run of a prefix that was cut is run of the whole.
-pub(crate) fn cut_calls_are_not_guessed(input: &[u8], at: usize, opts: &Options) {
+pub(crate) fn cut_calls_are_not_guessed(input: &[u8], at: usize, opts: &ParseOptions) {
     let prefix = parse(&input[..at.min(input.len())], Some(FinishReason::Length), opts);
     let whole = parse(input, None, opts);
     if opts.limits.max_tool_bytes < input.len() {
@@ -237,23 +239,27 @@ pub(crate) fn cut_calls_are_not_guessed(input: &[u8], at: usize, opts: &Options)
 
 /// Law 5: a result that is read is written as it was, CRLF after the name aside.
 pub(crate) fn results_come_back(text: &str) {
-    let Some(result) = ToolResult::parse(text) else { return };
+    let Some(result) = ParsedResult::parse(text) else { return };
     let written = result.render().expect("because a name that was read can be written");
     let (head, rest) = text.split_once('\n').expect("because a result has two lines");
     assert_eq!(written, format!("{}\n{rest}", head.strip_suffix('\r').unwrap_or(head)));
 }
 
 /// Law 6: leaving thinking out changes no call.
-pub(crate) fn drop_changes_no_call(input: &[u8], finish: Option<FinishReason>, opts: &Options) {
-    let extract = parse(input, finish.clone(), &opts.clone().with_thinking(Thinking::Extract));
-    let drop = parse(input, finish, &opts.clone().with_thinking(Thinking::Drop));
+pub(crate) fn drop_changes_no_call(
+    input: &[u8],
+    finish: Option<FinishReason>,
+    opts: &ParseOptions,
+) {
+    let extract = parse(input, finish.clone(), &opts.clone().with_thinking(ThinkingMode::Extract));
+    let drop = parse(input, finish, &opts.clone().with_thinking(ThinkingMode::Drop));
     let calls = |parsed: &Parsed| parsed.calls().cloned().collect::<Vec<_>>();
     assert_eq!(calls(&extract), calls(&drop), "{:?}", String::from_utf8_lossy(input));
     assert_eq!(drop.thinking().count(), 0);
 }
 
 /// XT-42: while text is read, no more is held back than the rules allow.
-pub(crate) fn holds_little(input: &[u8], opts: &Options) {
+pub(crate) fn holds_little(input: &[u8], opts: &ParseOptions) {
     let mut parser = StreamParser::new(opts.clone());
     let mut open = 0;
     for piece in input.chunks(1) {

@@ -1,6 +1,6 @@
 //! Long calls: cutting changes nothing there either, and their source is what stood there.
 
-use msg_xml::{Options, parse};
+use msg_xml::{ParseOptions, parse};
 
 use crate::laws;
 
@@ -44,7 +44,7 @@ fn messages() -> impl Iterator<Item = Vec<u8>> {
 #[test]
 fn a_long_call_is_the_same_however_it_comes() {
     for message in messages() {
-        for opts in [Options::default(), laws::options(0xFFFF)] {
+        for opts in [ParseOptions::default(), laws::options(0xFFFF)] {
             for n in [7, 64, 5_000, 18_000] {
                 laws::chunks_do_not_matter(&message, message.chunks(n), None, &opts);
             }
@@ -57,9 +57,9 @@ fn its_source_is_what_stood_there() {
     for arguments in arguments() {
         let call = call(&arguments);
         let message = format!("Text. {call} More.");
-        let parsed = laws::streamed(message.as_bytes().chunks(64), None, &Options::default());
+        let parsed = laws::streamed(message.as_bytes().chunks(64), None, &ParseOptions::default());
         assert_eq!(parsed.calls().map(|call| call.source()).collect::<Vec<_>>(), [&*call]);
-        assert_eq!(parsed, parse(message.as_bytes(), None, &Options::default()));
+        assert_eq!(parsed, parse(message.as_bytes(), None, &ParseOptions::default()));
     }
 }
 
@@ -70,8 +70,8 @@ fn nesting_as_deep_as_may_be_chosen_fits_a_small_stack() {
 }
 
 fn nesting() {
-    let limits = msg_xml::Limits { max_depth: 1024, ..Default::default() };
-    let opts = Options::default().with_limits(limits);
+    let limits = msg_xml::ParseLimits { max_depth: 1024, ..Default::default() };
+    let opts = ParseOptions::default().with_limits(limits);
     for depth in [500, 512, 5000] {
         let nested = format!("{}x{}", "<a>".repeat(depth), "</a>".repeat(depth));
         let parsed = parse(call(&nested).as_bytes(), None, &opts);

@@ -1,6 +1,6 @@
 //! Blocks as they should be, and nearly so: what is read in one look while it is wholly there is what it is in pieces.
 
-use msg_xml::{Limits, Options};
+use msg_xml::{ParseLimits, ParseOptions};
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -100,7 +100,7 @@ proptest! {
     ) {
         let input: String = blocks.iter().map(|(block, gap)| format!("{block}{gap}")).collect();
         let input = input.as_bytes();
-        let opts: Options = laws::options(choice).with_limits(Limits { max_depth, ..Limits::default() });
+        let opts: ParseOptions = laws::options(choice).with_limits(ParseLimits { max_depth, ..ParseLimits::default() });
         laws::chunks_do_not_matter(input, input.chunks(n), laws::finish(choice), &opts);
         laws::spans_account_for_the_input(input, laws::finish(choice), &opts);
         laws::pieces_are_the_values(input, input.len(), laws::finish(choice), &opts);

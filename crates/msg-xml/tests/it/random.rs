@@ -1,6 +1,6 @@
 //! The laws over random input: strings of the tokens that the format is made of, and calls with hostile values.
 
-use msg_xml::{Call, Options};
+use msg_xml::{ParseOptions, ParsedCall};
 use proptest::prelude::*;
 
 use crate::laws;
@@ -193,7 +193,7 @@ proptest! {
     #[test]
     fn calls_come_back(arguments in proptest::collection::btree_map("[a-d]{1,2}", value(), 0..4)) {
         let object = serde_json::Value::Object(arguments.into_iter().collect());
-        laws::rendered_calls_come_back(&Call::new("t", object.to_string()));
+        laws::rendered_calls_come_back(&ParsedCall::new("t", object.to_string()));
     }
 
     #[test]
@@ -204,7 +204,7 @@ proptest! {
     #[test]
     fn thoughts_come_back(text in "[A-Za-z .,\\[\\]<>/`\n]{0,20}") {
         if let Ok(written) = msg_xml::render_thinking(&text) {
-            let parsed = msg_xml::parse(written.as_bytes(), None, &Options::default());
+            let parsed = msg_xml::parse(written.as_bytes(), None, &ParseOptions::default());
             prop_assert!(parsed.thinking().eq([text.as_str()]));
         }
     }

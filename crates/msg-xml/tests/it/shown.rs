@@ -1,7 +1,7 @@
 //! What was read, as one line of JSON: everything that a caller sees of it, members in their order.
 
 use msg_core::Diagnostic;
-use msg_xml::{Origin, Parsed, Segment, SegmentKind, ThinkingStyle};
+use msg_xml::{CallOrigin, Parsed, ParsedPart, SegmentKind, ThinkingStyle};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -50,10 +50,10 @@ impl<'a> Call<'a> {
         server_name: &'a str,
         tool_name: Option<&'a str>,
         arguments: &str,
-        origin: &'a Origin,
+        origin: &'a CallOrigin,
     ) -> Self {
         let arguments = RawValue::from_string(arguments.to_owned()).unwrap();
-        let Origin { format, fenced, recovered } = origin;
+        let CallOrigin { format, fenced, recovered } = origin;
         Call {
             server_name,
             tool_name,
@@ -66,7 +66,7 @@ impl<'a> Call<'a> {
     }
 }
 
-fn segment(segment: &Segment) -> Shown<'_> {
+fn segment(segment: &ParsedPart) -> Shown<'_> {
     let at = [segment.span.start, segment.span.end];
     let of_call = |call| Shown { kind: "tool_call", at, call: Some(call), ..Shown::default() };
     match &segment.kind {

@@ -1,7 +1,7 @@
 //! Sixty answers of each family of models (XT-37, XT-48 to XT-55): their calls, read whole and in pieces, with the
 //! dialect alone and with all of them.
 
-use msg_xml::{Dialects, Options, parse};
+use msg_xml::{Dialects, ParseOptions, parse};
 use serde::Deserialize;
 
 use crate::laws;
@@ -24,7 +24,7 @@ fn calls_of_each_family_are_found() {
     for row in testkit::rows!("strings.jsonl").rows() {
         let row: Row = serde_json::from_str(&row.text).unwrap();
         for dialects in [Dialects::by_names([row.dialect.as_str()]).unwrap(), Dialects::all()] {
-            let opts = Options::new().with_dialects(dialects);
+            let opts = ParseOptions::new().with_dialects(dialects);
             let bytes = row.input.as_bytes();
             let parsed = parse(bytes, None, &opts);
             let calls = parsed.calls().map(|call| Expected {

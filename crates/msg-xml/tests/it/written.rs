@@ -1,11 +1,11 @@
 //! What is written: calls at the depth limit (XT-44), and descriptions in the instructions (XT-46).
 
-use msg_xml::{Call, Error, Thinking, ToolDefinition, instructions, render};
+use msg_xml::{Error, ParsedCall, ThinkingMode, ToolDefinition, instructions, render};
 
 use crate::laws;
 
-fn nested(depth: usize, leaf: &str) -> Call {
-    Call::new("t", format!("{}{leaf}{}", r#"{"d":"#.repeat(depth), "}".repeat(depth)))
+fn nested(depth: usize, leaf: &str) -> ParsedCall {
+    ParsedCall::new("t", format!("{}{leaf}{}", r#"{"d":"#.repeat(depth), "}".repeat(depth)))
 }
 
 #[test]
@@ -28,7 +28,7 @@ fn a_json_body_goes_as_deep_as_it_is_read() {
 fn arguments_that_are_the_text_of_an_object_go_as_deep_as_it_does() {
     let text = |depth| {
         let inner = nested(depth, r#""x""#).arguments().text().to_owned();
-        Call::new("t", serde_json::to_string(&inner).unwrap())
+        ParsedCall::new("t", serde_json::to_string(&inner).unwrap())
     };
     assert!(render(&text(64)).unwrap().contains("<d>x</d>"));
     assert!(matches!(render(&text(65)), Err(Error::DepthLimit { max: 64 })));
@@ -40,7 +40,7 @@ fn only_blanks_of_a_description_are_folded() {
         r#"{"name":"f","description":"\u00a0a\r\n","parameters":{"properties":{"p":{"type":"string","description":" 10\u00a0kB \r\n\t at most\u2003"}}}}"#,
     )
     .unwrap();
-    let text = instructions(&[tool], Thinking::Extract);
+    let text = instructions(&[tool], ThinkingMode::Extract);
     let expected = "## f\n\u{a0}a\nParameters:\n- p (string): 10\u{a0}kB at most\u{2003}\n";
     assert!(text.ends_with(expected), "{text}");
 }

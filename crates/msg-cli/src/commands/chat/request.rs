@@ -8,8 +8,8 @@ use msg_core::request::{Effort, Reasoning, RequestHead, Sampling, Thinking};
 use msg_core::{Code, Diagnostic, Message, RawJson, SeededIds};
 use msg_document::{Digest, FitOptions, Fitter, Refusal};
 use msg_file::{
-    AgentConfig, AppendOptions, CellKind, Document, Force, HistoryOptions, Limits, NewCell, View,
-    set_default_cell,
+    AgentConfig, AppendOptions, CellKind, CellView, FileLimits, Force, HistoryOptions, MessageFile,
+    NewCell, set_default_cell,
 };
 use msg_gemini::GenerateRequest;
 use msg_openai::{ChatRequest, ResponsesRequest, WriteOptions, responses};
@@ -190,7 +190,7 @@ fn request(messages: Vec<Message>, who: &Settings) -> ChatRequest {
 /// What will be asked.
 pub(super) struct Draft {
     /// The file with the cells that are to be appended.
-    pub(super) document: Document,
+    pub(super) document: MessageFile,
     /// Who answers.
     pub(super) agent: String,
     /// The cells: a new agent, a new default, the question.
@@ -200,7 +200,7 @@ pub(super) struct Draft {
 impl Draft {
     /// Appends in memory and finds out who answers (MF-28).
     pub(super) fn make(
-        document: &Document,
+        document: &MessageFile,
         who: Who,
         question: Option<String>,
         force: Force,
@@ -216,12 +216,16 @@ impl Draft {
     }
 }
 
-fn with(document: &Document, cells: &[NewCell], force: Force) -> Result<Document, msg_file::Error> {
+fn with(
+    document: &MessageFile,
+    cells: &[NewCell],
+    force: Force,
+) -> Result<MessageFile, msg_file::Error> {
     let options = AppendOptions::default().with_force(force);
     let mut nonce = || Nonces::System.next();
     let (old, mode) = (document.bytes(), document.mode());
     let (bytes, _) = msg_file::append(old, mode, cells.to_vec(), &options, &mut nonce)?;
-    Document::read(bytes, document.mode(), &Limits::default())
+    MessageFile::read(bytes, document.mode(), &FileLimits::default())
 }
 
 fn no_agent() -> Box<Diagnostic> {
@@ -232,9 +236,9 @@ fn no_agent() -> Box<Diagnostic> {
 
 /// Whether the last cell that a model would see waits for its answer: a question, or what running
 /// something gave.
-pub(super) fn waits(document: &Document) -> bool {
+pub(super) fn waits(document: &MessageFile) -> bool {
     let settings = |it: &&CellKind| matches!(it, CellKind::AgentDef(_) | CellKind::Directive(_));
-    let seen = document.cells().iter().rev().filter(|it| it.view() != View::None);
+    let seen = document.cells().iter().rev().filter(|it| it.view() != CellView::None);
     let last = seen.map(|it| it.kind()).find(|it| !settings(it));
     last.is_some_and(|it| {
         let is_outcome = matches!(
@@ -284,7 +288,7 @@ pub(super) struct Settings {
 impl Who {
     /// What the arguments choose. An agent that the file does not know is refused when the history is
     /// made; a model that it does not know makes an agent.
-    pub(super) fn choose(document: &Document, args: &WhoArgs) -> Self {
+    pub(super) fn choose(document: &MessageFile, args: &WhoArgs) -> Self {
         let agent = args
             .agent
             .clone()
@@ -302,7 +306,7 @@ impl Who {
     }
 
     /// An agent of the document, the arguments over what the document says of it.
-    pub(super) fn named(document: &Document, agent: &str, args: &WhoArgs) -> Settings {
+    pub(super) fn named(document: &MessageFile, agent: &str, args: &WhoArgs) -> Settings {
         let known = document.agents().iter().find(|it| *it.name == *agent);
         let mut config = known.map(|it| (*it.config).clone()).unwrap_or_default();
         if args.temperature.is_some() {
@@ -340,7 +344,7 @@ impl WhoArgs {
 }
 
 /// The agent of that name or, else, the first one that has the model, the default before others.
-fn has_model(document: &Document, model: &str) -> Option<String> {
+fn has_model(document: &MessageFile, model: &str) -> Option<String> {
     let agents = document.agents();
     let named = agents.iter().find(|it| *it.name == *model);
     let default = document.default_agent_at(document.cells().len());

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use msg_codec::{Assembled, AssembledChoice};
 use msg_core::{Message, Part};
 use msg_file::ToCells;
-use msg_file::store::{Appended, Appender, Growing};
+use msg_file::store::{Appended, Appender, GrowingMessage};
 
 use super::record;
 use super::request::Asking;
@@ -25,7 +25,7 @@ pub(super) struct Saved<'a> {
     log: &'a mut Appender,
     asking: &'a Asking,
     endpoint: &'a Endpoint,
-    growing: Growing,
+    growing: GrowingMessage,
     done: Vec<Appended>,
     /// Since when something is not saved.
     changed: Option<Instant>,
@@ -37,7 +37,7 @@ pub(super) struct Saved<'a> {
 
 impl<'a> Saved<'a> {
     pub(super) fn new(log: &'a mut Appender, asking: &'a Asking, endpoint: &'a Endpoint) -> Self {
-        let (growing, done) = (Growing::default(), Vec::new());
+        let (growing, done) = (GrowingMessage::default(), Vec::new());
         let (last, cost) = (Instant::now(), Duration::ZERO);
         Self { log, asking, endpoint, growing, done, changed: None, last, cost, failed: None }
     }

@@ -13,7 +13,7 @@ use msg_core::Diagnostic;
 use msg_document::to_json;
 use msg_file::store::{Appender, Durability};
 use msg_file::{
-    AppendOptions, Document, Entry, Mode, Nonce, ToCells, refuse_other_kinds, run_cells,
+    AppendEntry, AppendOptions, MessageFile, Mode, Nonce, ToCells, refuse_other_kinds, run_cells,
     set_default_cell, store,
 };
 use serde::Serialize;
@@ -30,7 +30,8 @@ use crate::random::random;
 use crate::signals;
 
 fn append(request: Request) -> Answered {
-    let entries: Vec<Entry> = request.cells.iter().map(|it| entry(it)).collect::<Result<_, _>>()?;
+    let entries: Vec<AppendEntry> =
+        request.cells.iter().map(|it| entry(it)).collect::<Result<_, _>>()?;
     append_all(&request, entries)
 }
 
@@ -118,8 +119,8 @@ fn append_line(log: &mut Appender, line: &[u8]) -> Result<Vec<store::Appended>, 
     let text = std::str::from_utf8(line).map_err(|it| bad_line(&it.to_string()))?;
     let mut nonce = || Nonces::System.next();
     match entry(text)? {
-        Entry::Cell(cell) => log.append(&cell, &mut nonce).map(|it| vec![it]),
-        Entry::Message(it) => log.append_message(&it, &ToCells::default(), &mut nonce),
+        AppendEntry::Cell(cell) => log.append(&cell, &mut nonce).map(|it| vec![it]),
+        AppendEntry::Message(it) => log.append_message(&it, &ToCells::default(), &mut nonce),
     }
     .map_err(refused)
 }
@@ -130,7 +131,7 @@ fn run_result(mut request: Request) -> Answered {
     let form = request.result.take().ok_or_else(|| bad_line("`result` is missing"))?;
     let (of, result) = form.read()?;
     let cells = run_cells(&request.document()?, &of, &result).map_err(refused)?;
-    let entries: Vec<Entry> = cells.into_iter().map(Entry::Cell).collect();
+    let entries: Vec<AppendEntry> = cells.into_iter().map(AppendEntry::Cell).collect();
     append_all(&request, entries)
 }
 
@@ -175,12 +176,12 @@ fn set_default(mut request: Request) -> Answered {
     // A file that has to be switched on first knows its agents only then.
     let options = AppendOptions::default().with_force(request.options.force.into());
     let mut nonce = || Nonces::System.next();
-    let nothing: [Entry; 0] = [];
+    let nothing: [AppendEntry; 0] = [];
     request.bytes = msg_file::append(&request.bytes, request.mode(), nothing, &options, &mut nonce)
         .map_err(refused)?
         .0;
     let cell = set_default_cell(&request.document()?, &name).map_err(refused)?;
-    append_all(&request, vec![Entry::Cell(cell)])
+    append_all(&request, vec![AppendEntry::Cell(cell)])
 }
 
 #[derive(Debug, clap::Args)]
@@ -268,11 +269,11 @@ impl WriteArgs {
         };
         signals::clean_up();
         let max_bytes = usize::try_from(file.limit.max_bytes).unwrap_or(usize::MAX);
-        let options = store::Options {
+        let options = store::AppenderOptions {
             durability,
             force: self.force.into(),
             max_bytes,
-            ..store::Options::default()
+            ..store::AppenderOptions::default()
         };
         let log = Appender::open(path, options).map_err(|it| failed(it, &name))?;
         Ok((log, name))
@@ -280,7 +281,7 @@ impl WriteArgs {
 }
 
 /// Says that a cell will be below a heading with which the section of a Markdown file ends for its readers.
-pub(in crate::commands) fn say_if_below(cx: &Context, document: &Document, name: &str) {
+pub(in crate::commands) fn say_if_below(cx: &Context, document: &MessageFile, name: &str) {
     let found = document.check();
     let is_it = |it: &&Diagnostic| it.code.as_str() == "msgfile::text-after-section";
     if let Some(it) = found.iter().find(is_it) {
@@ -308,7 +309,7 @@ pub(super) struct Ack<'a> {
 
 pub(super) fn ack(it: &store::Appended) -> Ack<'_> {
     let (start, end) = (it.span.start, it.span.end);
-    let mended = it.mended.map(store::Mended::as_str);
+    let mended = it.mended.map(store::CrashRepair::as_str);
     Ack { id: &it.id, start, end, mended, recovered: &it.recovered, warnings: &it.warnings }
 }
 
@@ -347,7 +348,7 @@ struct Appended<'a> {
 }
 
 /// The document with these entries after its last cell.
-pub(super) fn append_all(request: &Request, entries: Vec<Entry>) -> Answered {
+pub(super) fn append_all(request: &Request, entries: Vec<AppendEntry>) -> Answered {
     if !request.options.force {
         let name = Path::new(&request.name);
         refuse_other_kinds(name, &request.document()?).map_err(refused)?;

@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use msg_core::{Code, Diagnostic, RawJson};
-use msg_file::{CellRef, Entry, Kind, NewCell, Place, RunResult};
+use msg_file::{AppendEntry, CellMarker, CellRef, NewCell, NewId, RunResult};
 use msg_openai::{ReadOptions, chat};
 use serde::Deserialize;
 use serde_json::Value;
@@ -56,9 +56,9 @@ impl CellForm {
     pub(super) fn cell(self) -> Result<NewCell, Box<Diagnostic>> {
         let kind = kind(self.kind.as_deref(), self.of.is_some(), self.ty.as_deref())?;
         let place = match (self.id, self.of) {
-            (Some(id), _) => Place::Id(id),
-            (None, Some(of)) => Place::Of(CellRef::from(of.as_str())),
-            (None, None) => Place::Next,
+            (Some(id), _) => NewId::Id(id),
+            (None, Some(of)) => NewId::Of(CellRef::from(of.as_str())),
+            (None, None) => NewId::Next,
         };
         let body = match (self.body, self.body_b64) {
             (Some(body), None) => body.into_bytes(),
@@ -77,11 +77,11 @@ impl CellForm {
 }
 
 /// Reads a cell, or a message in OpenAI form if it has a role.
-pub(super) fn entry(json: &str) -> Result<Entry, Box<Diagnostic>> {
+pub(super) fn entry(json: &str) -> Result<AppendEntry, Box<Diagnostic>> {
     let form: CellForm = serde_json::from_str(json).map_err(|it| bad_line(&it.to_string()))?;
     match form.role {
         Some(_) => message(json),
-        None => form.cell().map(Entry::Cell),
+        None => form.cell().map(AppendEntry::Cell),
     }
 }
 
@@ -109,12 +109,12 @@ pub(super) fn kind(
     name: Option<&str>,
     hangs: bool,
     ty: Option<&str>,
-) -> Result<Kind, Box<Diagnostic>> {
+) -> Result<CellMarker, Box<Diagnostic>> {
     let ty = ty.unwrap_or_default().to_ascii_lowercase();
     match name {
-        None if hangs || matches!(ty.as_str(), "tool" | "summary") => Ok(Kind::Output),
-        None | Some("message") => Ok(Kind::Message),
-        Some("output") => Ok(Kind::Output),
+        None if hangs || matches!(ty.as_str(), "tool" | "summary") => Ok(CellMarker::Output),
+        None | Some("message") => Ok(CellMarker::Message),
+        Some("output") => Ok(CellMarker::Output),
         Some(other) => {
             let text = format!("{other:?} is not a kind of cell, expected message or output");
             Err(Box::new(Diagnostic::error(Code::new("msgfile::bad-cell"), text)))
@@ -131,7 +131,7 @@ fn text(value: Value) -> Option<String> {
     }
 }
 
-fn message(json: &str) -> Result<Entry, Box<Diagnostic>> {
+fn message(json: &str) -> Result<AppendEntry, Box<Diagnostic>> {
     let list = format!("[{json}]");
     let (document, _) =
         chat::read(list.as_bytes(), &ReadOptions::new()).map_err(|it| match it {
@@ -142,7 +142,7 @@ fn message(json: &str) -> Result<Entry, Box<Diagnostic>> {
         chat::Document::List(list) => list.into_iter().next(),
         _ => None,
     };
-    message.map(Entry::Message).ok_or_else(|| bad_line("not a message"))
+    message.map(AppendEntry::Message).ok_or_else(|| bad_line("not a message"))
 }
 
 /// What running a code cell or a call gave: the flags of `run-result`, and the members of a line.

@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use msg_file::{Agent, Document, HistoryOptions};
+use msg_file::{Agent, HistoryOptions, MessageFile};
 use msg_openai::{WriteOptions, chat};
 
 use super::request::{Answered, FileArgs, Options, Request, failed_by, print, refused};
@@ -156,7 +156,7 @@ impl Agents {
 }
 
 /// A line an agent, the default with a star.
-fn agent_lines(doc: &Document) -> String {
+fn agent_lines(doc: &MessageFile) -> String {
     let default = doc.default_agent_at(usize::MAX);
     let line = |agent: &Agent| {
         let mark = if default == Some(&*agent.name) { '*' } else { ' ' };

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use msg_core::{Code, Diagnostic};
-use msg_file::{Document, Error, Limits, Mode};
+use msg_file::{Error, FileLimits, MessageFile, Mode};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -96,8 +96,9 @@ impl Request {
     }
 
     /// The document.
-    pub(super) fn document(&self) -> Result<Document, Box<Diagnostic>> {
-        Document::read(self.bytes.as_slice(), self.mode(), &Limits::default()).map_err(refused)
+    pub(super) fn document(&self) -> Result<MessageFile, Box<Diagnostic>> {
+        MessageFile::read(self.bytes.as_slice(), self.mode(), &FileLimits::default())
+            .map_err(refused)
     }
 }
 

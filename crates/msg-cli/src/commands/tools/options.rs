@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use msg_document::ToolsOptions;
-use msg_xml::{Options, ToolSet};
+use msg_xml::{ParseOptions, ToolSet};
 use serde::Serialize;
 
 use crate::exit::Failure;
@@ -80,7 +80,7 @@ impl ReadArgs {
         Ok(res)
     }
 
-    fn add_dialects(&self, read: &mut Options, max_bytes: u64) -> Result<(), Failure> {
+    fn add_dialects(&self, read: &mut ParseOptions, max_bytes: u64) -> Result<(), Failure> {
         for path in &self.dialect_file {
             let text = side_file(path, max_bytes)?;
             let bad =

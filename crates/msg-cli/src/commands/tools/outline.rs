@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use msg_core::RawJson;
-use msg_xml::{Origin, Parsed, SegmentKind};
+use msg_xml::{CallOrigin, Parsed, SegmentKind};
 use serde_json::value::RawValue;
 
 use crate::render;
@@ -38,7 +38,7 @@ pub(super) fn segments(parsed: &Parsed) -> String {
 }
 
 /// `call read at github (hermes, fenced)`.
-fn title(kind: &str, tool: Option<&str>, server: &str, origin: &Origin) -> String {
+fn title(kind: &str, tool: Option<&str>, server: &str, origin: &CallOrigin) -> String {
     let mut out = format!("{kind} {}", render::safe(tool.unwrap_or("without a name")));
     if server != "local" {
         let _ = write!(out, " at {}", render::safe(server));

@@ -15,7 +15,7 @@ use msg_core::Message;
 use super::{Appender, Draft, State};
 use crate::error::Error;
 use crate::index::Index;
-use crate::render::{NewCell, Place};
+use crate::render::{NewCell, NewId};
 use crate::stamp::Nonce;
 use crate::store::Appended;
 use crate::store::disk::replace_locked;
@@ -24,7 +24,7 @@ use crate::to_cells::{ToCells, cells_for};
 
 /// A message that is being written; see [`Appender::grow_message`].
 #[derive(Debug, Default)]
-pub struct Growing {
+pub struct GrowingMessage {
     written: Option<Box<Written>>,
 }
 
@@ -59,7 +59,7 @@ impl Appender {
     /// As [`Self::append`]; what was written before is in the file then.
     pub fn grow_message(
         &mut self,
-        growing: &mut Growing,
+        growing: &mut GrowingMessage,
         message: &Message,
         options: &ToCells,
         nonce: &mut dyn FnMut() -> Nonce,
@@ -77,7 +77,7 @@ impl Appender {
     fn grow_locked(
         &mut self,
         lock: &mut Lock,
-        growing: &mut Growing,
+        growing: &mut GrowingMessage,
         cells: impl Fn(&Index) -> Vec<NewCell>,
         nonce: &mut dyn FnMut() -> Nonce,
     ) -> Result<Vec<Appended>, Error> {
@@ -137,7 +137,7 @@ impl Appender {
         let mut cells = cells(&old.before.index);
         // Cells keep the ids under which others may have seen them.
         for (cell, id) in cells.iter_mut().zip(&old.ids) {
-            cell.place = Place::Id(id.clone());
+            cell.place = NewId::Id(id.clone());
         }
         self.fill(&mut draft, cells, nonce)?;
         if is_last {

@@ -8,13 +8,13 @@ use msg_core::{Code, Diagnostic};
 
 use super::{Appender, State, before};
 use crate::append::joint;
-use crate::document::{CellRef, Document, Mode};
-use crate::error::{Error, Limits, refuse};
+use crate::document::{CellRef, MessageFile, Mode};
+use crate::error::{Error, FileLimits, refuse};
 use crate::index::Index;
 use crate::model::content::Cell;
 use crate::store::disk::{Seen, at, hash};
 use crate::store::lock::{Content, Journal, Last, Lock, Sidecar};
-use crate::store::{Durability, Mended, Reconcile};
+use crate::store::{CrashRepair, Durability, Reconcile};
 use crate::{render, syntax};
 
 impl Appender {
@@ -61,7 +61,7 @@ impl Appender {
     }
 
     /// Cells of ours that are in no place any more. What is there but different is the person's now.
-    pub(crate) fn missing(&mut self, doc: &Document) -> Vec<Kept> {
+    pub(crate) fn missing(&mut self, doc: &MessageFile) -> Vec<Kept> {
         let ids: HashMap<String, &Cell> =
             doc.cells().iter().filter_map(|c| Some((c.id()?.into_owned(), c))).collect();
         let mut gone = Vec::new();
@@ -93,7 +93,7 @@ impl Appender {
     }
 
     /// Reports that the last cell of the process before is gone.
-    pub(crate) fn compare_last(&mut self, doc: &Document, lock: &mut Lock) {
+    pub(crate) fn compare_last(&mut self, doc: &MessageFile, lock: &mut Lock) {
         let Some(last) = lock.found.as_mut().and_then(|s| s.read().last) else { return };
         let (start, end) = (last.offset as usize, (last.offset + last.len) as usize);
         let stands = doc.bytes().get(start..end).is_some_and(|b| hash(b) == last.hash);
@@ -228,7 +228,7 @@ impl Appender {
             Some(part) if part == journal.record.len() => {}
             Some(part) => {
                 self.append_raw(lock, &journal.record[part..], len)?;
-                self.mended = Some(Mended::Redone);
+                self.mended = Some(CrashRepair::Redone);
             }
             None => self.recover(lock, &journal)?,
         }
@@ -250,8 +250,11 @@ impl Appender {
     pub(crate) fn recover(&mut self, lock: &mut Lock, journal: &Journal) -> Result<(), Error> {
         let doc = self.read_all(lock)?;
         let index = Index::of(&doc);
-        let record =
-            Document::read(journal.record.as_slice(), Mode::MessageFile, &Limits::default())?;
+        let record = MessageFile::read(
+            journal.record.as_slice(),
+            Mode::MessageFile,
+            &FileLimits::default(),
+        )?;
         let lost: Vec<&Cell> =
             record.cells().iter().filter(|c| c.id().is_some_and(|id| !index.has_id(&id))).collect();
         if lost.is_empty() || self.writable(&doc)?.is_some() {
@@ -264,7 +267,7 @@ impl Appender {
             out.extend_from_slice(&recovered(cell.span().of(record.bytes())));
         }
         self.append_raw(lock, &out[old..], old as u64)?;
-        self.mended = Some(Mended::Recovered);
+        self.mended = Some(CrashRepair::Recovered);
         Ok(())
     }
 }
