@@ -11,8 +11,8 @@
 
 use std::path::Path;
 
-use msg_chainast::{ChainAst, RepairOptions};
-use msg_compact::{Budget, Outcome, Preset, TokenIndex, compact_with, count, digest};
+use msg_chainast::{ChainAst, ChainRepairOptions};
+use msg_compact::{Budget, CompactOutcome, Preset, TokenIndex, compact_with, count, digest};
 use msg_core::{Message, SeededIds};
 use msg_openai::{ReadOptions, chat};
 
@@ -72,7 +72,7 @@ fn sessions(folder: &Path) -> Result<Vec<Vec<Message>>, Box<dyn std::error::Erro
                 continue;
             }
             let mut ids = SeededIds::new(1);
-            let (chain, _) = ChainAst::repair(messages, &RepairOptions::new(), &mut ids);
+            let (chain, _) = ChainAst::repair(messages, &ChainRepairOptions::new(), &mut ids);
             sessions.push(chain.into_messages());
         }
     }
@@ -104,12 +104,12 @@ impl Row {
         &mut self,
         ast: ChainAst,
         (total, usable): (u64, u64),
-        outcome: Outcome,
+        outcome: CompactOutcome,
     ) -> Result<(), Box<dyn std::error::Error>> {
         let (fits, compaction) = match outcome {
-            Outcome::NotNeeded(_) => (true, None),
-            Outcome::Compacted(it) => (true, Some(it)),
-            Outcome::CannotFit(it) => (false, it.best.map(|it| *it)),
+            CompactOutcome::NotNeeded(_) => (true, None),
+            CompactOutcome::Compacted(it) => (true, Some(it)),
+            CompactOutcome::CannotFit(it) => (false, it.best.map(|it| *it)),
         };
         let after = compaction.as_ref().map_or(total, |it| it.after.tokens);
         self.fitted += usize::from(fits);

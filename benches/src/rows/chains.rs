@@ -1,8 +1,8 @@
 //! The chain tree: parse, check, repair, edits, on the shapes that cost differently.
 
 use msg_chainast::{
-    BodyPair, ChainAst, Change, CheckOptions, Header, Message, Profile, RepairOptions, Section,
-    SeededIds, check,
+    BodyPair, ChainAst, ChainChange, ChainCheckOptions, ChainRepairOptions, ChainSection, Header,
+    Message, Profile, SeededIds, check,
 };
 use msg_core::Role;
 
@@ -80,13 +80,16 @@ fn parsed(chain: Vec<Message>, clock: &mut Clock) -> u64 {
 fn judged(data: &Data, profile: Option<&'static Profile>) -> Contest {
     let chain = chains::mixed(data.n(10_000));
     let size = Size::Items(chain.len());
-    let run = move |it: &Vec<Message>| vec![check(it, profile, &CheckOptions::new()).len() as u64];
+    let run =
+        move |it: &Vec<Message>| vec![check(it, profile, &ChainCheckOptions::new()).len() as u64];
     On::new(chain, size).timed("msg-chainast", run).done()
 }
 
 fn repaired(chain: Vec<Message>, clock: &mut Clock) -> u64 {
-    clock.time(|| ChainAst::repair(chain, &RepairOptions::new(), &mut SeededIds::new(1))).1.len()
-        as u64
+    clock
+        .time(|| ChainAst::repair(chain, &ChainRepairOptions::new(), &mut SeededIds::new(1)))
+        .1
+        .len() as u64
 }
 
 /// A tree with calls pending, which only building gives.
@@ -96,7 +99,7 @@ fn added(messages: Vec<Message>, clock: &mut Clock) -> u64 {
     let calls = messages.iter().filter(|it| it.role == Role::Assistant).cloned();
     let pairs = calls.map(|it| BodyPair::new(it, Vec::new())).collect();
     let mut chain = ChainAst::new();
-    chain.add_section(Section::new(Header::new(None, messages.into_iter().next()), pairs));
+    chain.add_section(ChainSection::new(Header::new(None, messages.into_iter().next()), pairs));
     let chain = clock.time(|| {
         for id in &ids {
             chain.add_tool_result(id, "", "done").expect("because the call is there");
@@ -111,7 +114,7 @@ fn appended(n: &usize, clock: &mut Clock) -> Answers {
     let chain = clock.time(|| {
         let mut chain = ChainAst::new();
         for answer in answers {
-            if let Change::Section(id) = chain.append_user("and?") {
+            if let ChainChange::Section(id) = chain.append_user("and?") {
                 chain.add_body_pair(id, answer);
             }
         }

@@ -3,7 +3,9 @@
 
 use msg_chainast::ChainAst;
 use msg_compact::policy::{self, SlidingWindow};
-use msg_compact::{Budget, Outcome, Pipeline, Preset, TokenIndex, When, compact_with, count};
+use msg_compact::{
+    Budget, CompactOutcome, Pipeline, Preset, TokenIndex, When, compact_with, count,
+};
 use msg_core::{Message, SeededIds};
 
 use crate::chains;
@@ -82,7 +84,10 @@ fn planned(chain: Vec<Message>, pipeline: Pipeline) -> On<(ChainAst, TokenIndex)
         let ask = |_: &_| Ok("They worked on the parser.".to_owned());
         let outcome =
             compact_with(ast, index, Some(&budget), &pipeline, &mut SeededIds::new(1), ask);
-        vec![u64::from(matches!(outcome, Ok(Outcome::Compacted(_) | Outcome::CannotFit(_))))]
+        vec![u64::from(matches!(
+            outcome,
+            Ok(CompactOutcome::Compacted(_) | CompactOutcome::CannotFit(_))
+        ))]
     };
     On::new((ast, index), Size::Whole).right(vec![1]).timed("msg-compact", run)
 }

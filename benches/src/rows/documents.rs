@@ -3,7 +3,7 @@
 
 use msg_chainast::Profile;
 use msg_document::{CheckOptions, ConvertOptions, Document, FitOptions, Format, RepairOptions};
-use msg_session::{Blob, RepairOptions as Mends, Session};
+use msg_session::{Blob, Session, SessionOptions as Mends};
 
 use crate::contest::{Contest, On, Size};
 use crate::data::Data;

@@ -1,7 +1,7 @@
 //! Recorded streams: bytes into messages, whole and in the pieces in which a network gives them, and the framing alone.
 
 use msg_anthropic::ANTHROPIC;
-use msg_codec::{Family, SseDecoder, StreamLimits, StreamOptions, StreamReader};
+use msg_codec::{SseDecoder, StreamFamily, StreamLimits, StreamOptions, StreamReader};
 use msg_gemini::GEMINI;
 use msg_openai::{CHAT, RESPONSES};
 
@@ -64,7 +64,7 @@ fn judged(data: &Data) -> On<Vec<Capture>> {
 }
 
 /// Bytes of text and arguments of each stream.
-fn assembled(families: &[Family], captures: &[Capture], chunk: usize) -> Vec<u64> {
+fn assembled(families: &[StreamFamily], captures: &[Capture], chunk: usize) -> Vec<u64> {
     let read = |it: &Capture| {
         let mut reader = StreamReader::new(families, StreamOptions::default());
         for chunk in it.bytes.chunks(chunk) {

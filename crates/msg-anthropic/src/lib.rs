@@ -31,7 +31,7 @@ mod codes;
 pub use codes::CODES;
 pub use events::{EventWriter, write_events};
 pub use msg_codec::{Error, EventOptions, Layout, ReadOptions};
-pub use options::{CacheControl, LaterSystem, Thinking, WriteOptions};
+pub use options::{CacheControl, LaterSystem, SealedReasoning, WriteOptions};
 pub use request::MessagesRequest;
 pub use response::MessagesResponse;
 pub use stream::{ANTHROPIC, AnthropicAssembler};

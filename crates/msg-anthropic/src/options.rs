@@ -3,7 +3,7 @@
 use msg_codec::{Error, Layout, option_word};
 use serde::Deserialize;
 
-pub use msg_codec::{LaterSystem, Thinking};
+pub use msg_codec::{LaterSystem, SealedReasoning};
 
 /// What becomes of `cache_control` (AN-9).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Deserialize)]
@@ -38,7 +38,7 @@ pub struct WriteOptions {
     /// What becomes of `cache_control`.
     pub cache_control: CacheControl,
     /// What becomes of thinking.
-    pub thinking: Thinking,
+    pub thinking: SealedReasoning,
     /// The `max_tokens` of a request whose source has none (AN-21).
     pub max_tokens: Option<u64>,
 }
@@ -76,7 +76,7 @@ impl WriteOptions {
 
     /// What becomes of thinking.
     #[must_use]
-    pub fn with_thinking(self, thinking: Thinking) -> Self {
+    pub fn with_thinking(self, thinking: SealedReasoning) -> Self {
         Self { thinking, ..self }
     }
 

@@ -10,8 +10,8 @@ use arrow_array::{
     StructArray,
 };
 use msg_document::{
-    Accept, CheckOptions, ConvertOptions, Digest, Document, FitOptions, Fitter, Format, KeyOptions,
-    ReadOptions, Refusal, RepairOptions, StreamOptions, ToolsOptions, answer_row,
+    Accept, CaptureOptions, CheckOptions, ConvertOptions, Digest, Document, FitOptions, Fitter,
+    Format, KeyOptions, ReadOptions, Refusal, RepairOptions, ToolsOptions, answer_row,
 };
 
 use crate::error::Error;
@@ -302,15 +302,15 @@ pub fn tools(column: &dyn Array, options: &ToolsOptions) -> Result<ListArray, Er
 ///
 /// ```
 /// use arrow_array::{Array, StringArray, cast::AsArray};
-/// use msg_document::StreamOptions;
+/// use msg_document::CaptureOptions;
 ///
 /// let body = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"hi\"},\"finish_reason\":\"stop\"}]}\n\n";
-/// let streamed = msg_arrow::stream(&StringArray::from(vec![body]), &StreamOptions::default())?;
+/// let streamed = msg_arrow::stream(&StringArray::from(vec![body]), &CaptureOptions::default())?;
 /// let message = streamed.column_by_name("message").expect("because it is there");
 /// assert_eq!(message.as_string::<i32>().value(0), r#"{"role":"assistant","content":"hi"}"#);
 /// # Ok::<(), msg_arrow::Error>(())
 /// ```
-pub fn stream(column: &dyn Array, options: &StreamOptions) -> Result<StructArray, Error> {
+pub fn stream(column: &dyn Array, options: &CaptureOptions) -> Result<StructArray, Error> {
     let width = expect_text(column.data_type())?;
     let row = |body: &[u8]| msg_document::stream(body, options).map(|it| it.row());
     report(column, Streams::new(width), row)

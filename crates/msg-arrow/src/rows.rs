@@ -4,7 +4,7 @@ use arrow_array::ArrayRef;
 use arrow_array::builder::{BooleanBuilder, Int32Builder};
 use arrow_schema::DataType;
 use msg_core::Diagnostic;
-use msg_document::{CallRow, MessageRow, Segment, StreamRow};
+use msg_document::{CallRow, MessageRow, StreamRow, TextSegment};
 
 use crate::output::{Build, Diagnostics, Full, Lists, Presence, Texts, done, int};
 use crate::reports::{Answer, Report, error, value};
@@ -128,8 +128,8 @@ impl Segments {
     }
 }
 
-impl Build<Segment> for Segments {
-    fn push(&mut self, it: Option<Segment>) -> Result<(), Full> {
+impl Build<TextSegment> for Segments {
+    fn push(&mut self, it: Option<TextSegment>) -> Result<(), Full> {
         let call = it.as_ref().and_then(|it| it.call.as_ref());
         self.presence.push(it.is_some());
         self.kind.push(Some(it.as_ref().map_or("", |it| it.kind)))?;

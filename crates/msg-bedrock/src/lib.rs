@@ -24,7 +24,7 @@ mod write;
 pub use codes::CODES;
 pub use formats::{media_format, media_types};
 pub use msg_codec::{Error, Layout, ReadOptions};
-pub use options::{Cache, LaterSystem, Thinking, Unsigned, WriteOptions};
+pub use options::{Cache, LaterSystem, SealedReasoning, Unsigned, WriteOptions};
 pub use request::ConverseRequest;
 pub use response::ConverseResponse;
 pub use stream::{BEDROCK, ConverseAssembler, write_events, write_frames};

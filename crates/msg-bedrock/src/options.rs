@@ -3,7 +3,7 @@
 use msg_codec::{Error, Layout, option_word};
 use serde::Deserialize;
 
-pub use msg_codec::{LaterSystem, Thinking};
+pub use msg_codec::{LaterSystem, SealedReasoning};
 
 /// What becomes of cache points (BR-9).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Deserialize)]
@@ -47,7 +47,7 @@ pub struct WriteOptions {
     /// What becomes of cache points.
     pub cache: Cache,
     /// What becomes of reasoning.
-    pub thinking: Thinking,
+    pub thinking: SealedReasoning,
     /// What becomes of unsigned reasoning; none is `keep` in the same format and `drop` otherwise.
     pub unsigned: Option<Unsigned>,
 }

@@ -60,7 +60,7 @@ pub enum Relation {
 
 /// A place in the order of the cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Place {
+pub struct CachePlace {
     /// `all` for a setting that breaks everything, else `tools`, `system` or `messages`.
     pub level: &'static str,
     /// The place in the body's own array.
@@ -107,7 +107,7 @@ pub struct Comparison {
     /// What the second is to the first.
     pub relation: Relation,
     /// The earliest place that differs.
-    pub first_changed: Option<Place>,
+    pub first_changed: Option<CachePlace>,
     /// Whole messages before it.
     pub shared_messages: Option<usize>,
     /// Settings first, then a change a level.
@@ -195,7 +195,7 @@ pub(crate) fn compare_prompts(
     res
 }
 
-fn is_at_first(place: &Place, view: &View<'_, '_>) -> bool {
+fn is_at_first(place: &CachePlace, view: &View<'_, '_>) -> bool {
     view.messages.first().is_none_or(|it| place.index == Some(it.index))
 }
 
@@ -212,9 +212,9 @@ fn judge(res: &mut Comparison, a: Side<'_>, b: Side<'_>, rules: &Provider, parti
         };
         let first = b.2.messages.first().map_or(0, |it| it.index);
         places.push(match breaks {
-            Breaks::All => (0, Place { level: "all", index: None }),
-            Breaks::System => (2, Place { level: "system", index: Some(0) }),
-            Breaks::Messages => (3, Place { level: "messages", index: Some(first) }),
+            Breaks::All => (0, CachePlace { level: "all", index: None }),
+            Breaks::System => (2, CachePlace { level: "system", index: Some(0) }),
+            Breaks::Messages => (3, CachePlace { level: "messages", index: Some(first) }),
         });
         let (setting, breaks) = (Some(name), Some(breaks.name()));
         let (level, how) = ("setting", How::Changed);
@@ -222,12 +222,12 @@ fn judge(res: &mut Comparison, a: Side<'_>, b: Side<'_>, rules: &Provider, parti
         res.changes.push(Change { level, how, index, setting, breaks, names, code, spellings });
     }
     if let Some((how, index, names)) = tools_change(&a.2.tools, &b.2.tools) {
-        places.push((1, Place { level: "tools", index: Some(index) }));
+        places.push((1, CachePlace { level: "tools", index: Some(index) }));
         let change = changed(Level::Tools, how, index, Some(names));
         res.changes.push(change.spelled(&a.2.tools, &b.2.tools));
     }
     if let Some((how, index)) = system_change(&a.2.system, &b.2.system) {
-        places.push((2, Place { level: "system", index: Some(index) }));
+        places.push((2, CachePlace { level: "system", index: Some(index) }));
         let change = changed(Level::System, how, index, None);
         res.changes.push(change.spelled(&a.2.system, &b.2.system));
     }
@@ -262,9 +262,9 @@ fn judge(res: &mut Comparison, a: Side<'_>, b: Side<'_>, rules: &Provider, parti
         places.into_iter().min_by_key(|(level, it)| (*level, it.index)).map(|it| it.1);
 }
 
-fn at_message(view: &View<'_, '_>, at: usize) -> Place {
+fn at_message(view: &View<'_, '_>, at: usize) -> CachePlace {
     let index = view.messages.get(at).map_or(at, |it| it.index);
-    Place { level: "messages", index: Some(index) }
+    CachePlace { level: "messages", index: Some(index) }
 }
 
 fn changed(level: Level, how: How, index: usize, names: Option<Vec<String>>) -> Change {

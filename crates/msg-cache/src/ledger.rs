@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use serde::Serialize;
 
-use crate::compare::{CacheOptions, Change, Comparison, Place, Relation, compare_prompts};
+use crate::compare::{CacheOptions, CachePlace, Change, Comparison, Relation, compare_prompts};
 use crate::error::Error;
 use crate::family::Family;
 use crate::prompt::{Kind, Prompt};
@@ -58,7 +58,7 @@ pub struct Missed {
 
 /// What became of a request of a log.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Row {
+pub struct LedgerRow {
     /// The line, from 1.
     pub line: u64,
     /// The line with which its run began.
@@ -88,7 +88,7 @@ pub struct RowComparison {
     /// What the request is to its parent.
     pub relation: Relation,
     /// The earliest place that differs.
-    pub first_changed: Option<Place>,
+    pub first_changed: Option<CachePlace>,
     /// The changes.
     pub changes: Vec<Change>,
     /// Codes of what else is to be said.
@@ -97,7 +97,7 @@ pub struct RowComparison {
 
 /// What a log adds up to.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Totals {
+pub struct LedgerTotals {
     /// Requests that were read.
     pub requests: u64,
     /// Runs that they belong to.
@@ -135,7 +135,7 @@ pub struct Ledger {
     used: VecDeque<u64>,
     /// The run whose request was the last to have a message.
     owners: HashMap<u128, u64>,
-    totals: Totals,
+    totals: LedgerTotals,
     cost: u128,
     missed_cost: u128,
 }
@@ -193,7 +193,7 @@ impl Ledger {
             runs: BTreeMap::new(),
             used: VecDeque::new(),
             owners: HashMap::new(),
-            totals: Totals::default(),
+            totals: LedgerTotals::default(),
             cost: 0,
             missed_cost: 0,
         }
@@ -203,7 +203,7 @@ impl Ledger {
     ///
     /// # Errors
     /// A line that holds no request; the ledger goes on with the next one.
-    pub fn push(&mut self, line: &[u8]) -> Result<Row, Error> {
+    pub fn push(&mut self, line: &[u8]) -> Result<LedgerRow, Error> {
         self.line += 1;
         let bad = |err: Error| Error::BadLine(err.to_string());
         let value = read(line).map_err(bad)?;
@@ -213,7 +213,7 @@ impl Ledger {
         let messages: Vec<u128> = view.messages.iter().map(|it| it.hash).collect();
         let usage = entry.usage.and_then(CacheUsage::of);
         let price = self.price(entry.model);
-        let mut row = Row {
+        let mut row = LedgerRow {
             line: self.line,
             run: self.line,
             parent: None,
@@ -253,9 +253,9 @@ impl Ledger {
     }
 
     /// What the requests so far add up to.
-    pub fn totals(&self) -> Totals {
+    pub fn totals(&self) -> LedgerTotals {
         let (cost, missed_cost) = (dollars(self.cost), dollars(self.missed_cost));
-        Totals { cost, missed_cost, ..self.totals.clone() }
+        LedgerTotals { cost, missed_cost, ..self.totals.clone() }
     }
 
     fn price(&self, model: Option<&str>) -> Option<Price> {
@@ -263,7 +263,7 @@ impl Ledger {
         model.and_then(|it| prices.of(it)).copied()
     }
 
-    fn count(&mut self, row: &mut Row, price: Option<Price>) {
+    fn count(&mut self, row: &mut LedgerRow, price: Option<Price>) {
         self.totals.requests += 1;
         self.totals.runs += u64::from(row.run == row.line);
         if let Some(usage) = &row.usage {

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! body ─▶ prompt (cells: tools, system, messages) ─▶ view ─▶ compare ─▶ change, notes
-//! log line ─▶ entry ─▶ ledger ─▶ Row {"line":3,"run":1,"parent":2,"relation":"growth","usage":{…},"missed":{…}}
+//! log line ─▶ entry ─▶ ledger ─▶ LedgerRow {"line":3,"run":1,"parent":2,"relation":"growth","usage":{…},"missed":{…}}
 //! recorded responses ─▶ session ─▶ SessionRow
 //! ```
 //!
@@ -34,10 +34,10 @@ pub use crate::ledger::rfc3339;
 pub use crate::usage::{Price, Prices};
 pub use change::How;
 pub use codes::{CODES, help, meaning};
-pub use compare::{CacheOptions, Change, Comparison, Place, Relation, compare};
+pub use compare::{CacheOptions, CachePlace, Change, Comparison, Relation, compare};
 pub use error::Error;
 pub use family::Family;
-pub use ledger::{Ledger, LedgerOptions, Missed, Row, RowComparison, Totals};
+pub use ledger::{Ledger, LedgerOptions, LedgerRow, LedgerTotals, Missed, RowComparison};
 pub use prompt::Level;
 pub use rewrite::Rewrite;
 pub use rules::{RULES, rates};

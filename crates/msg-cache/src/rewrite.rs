@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::compare::{CacheOptions, Place, compare_prompts};
+use crate::compare::{CacheOptions, CachePlace, compare_prompts};
 use crate::family::Family;
 use crate::ledger::dollars;
 use crate::ledger::{Entry, read};
@@ -17,7 +17,7 @@ use crate::usage::Prices;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Rewrite {
     /// The first member that changed.
-    pub first_changed: Place,
+    pub first_changed: CachePlace,
     /// About how many tokens the edited request has.
     pub tokens: u64,
     /// About how many of them the provider reads anew, because they come after the change.
@@ -70,7 +70,7 @@ impl Rewrite {
 
     /// Where the first change is, as the body spells it: `tools[2]`, `contents[0]`.
     pub fn place(&self) -> String {
-        let Place { level, index } = self.first_changed;
+        let CachePlace { level, index } = self.first_changed;
         let name = match (level, self.family) {
             ("all", _) => return "a setting of the request".to_owned(),
             ("tools", Family::Bedrock) => "toolConfig.tools",

@@ -146,37 +146,37 @@ pub(crate) struct Setting {
 }
 
 /// Where a setting is in a body, and which of its values are the default.
-struct Row(&'static str, &'static [&'static str], &'static [&'static str]);
+struct LedgerRow(&'static str, &'static [&'static str], &'static [&'static str]);
 
-const ANTHROPIC: &[Row] = &[
-    Row("speed", &["speed"], &["standard"]),
-    Row("output_format", &["output_config", "format"], &["text"]),
-    Row("output_format", &["output_format"], &["text"]),
-    Row("tool_choice", &["tool_choice"], &["auto"]),
-    Row("thinking", &["thinking"], &["disabled"]),
-    Row("effort", &["output_config", "effort"], &["high"]),
+const ANTHROPIC: &[LedgerRow] = &[
+    LedgerRow("speed", &["speed"], &["standard"]),
+    LedgerRow("output_format", &["output_config", "format"], &["text"]),
+    LedgerRow("output_format", &["output_format"], &["text"]),
+    LedgerRow("tool_choice", &["tool_choice"], &["auto"]),
+    LedgerRow("thinking", &["thinking"], &["disabled"]),
+    LedgerRow("effort", &["output_config", "effort"], &["high"]),
 ];
 
-const OPENAI: &[Row] = &[
-    Row("prompt_cache_key", &["prompt_cache_key"], &[]),
-    Row("service_tier", &["service_tier"], &["auto", "default"]),
-    Row("response_format", &["response_format"], &["text"]),
-    Row("response_format", &["text", "format"], &["text"]),
-    Row("effort", &["reasoning_effort"], &[]),
-    Row("effort", &["reasoning", "effort"], &[]),
-    Row("verbosity", &["verbosity"], &[]),
-    Row("verbosity", &["text", "verbosity"], &[]),
+const OPENAI: &[LedgerRow] = &[
+    LedgerRow("prompt_cache_key", &["prompt_cache_key"], &[]),
+    LedgerRow("service_tier", &["service_tier"], &["auto", "default"]),
+    LedgerRow("response_format", &["response_format"], &["text"]),
+    LedgerRow("response_format", &["text", "format"], &["text"]),
+    LedgerRow("effort", &["reasoning_effort"], &[]),
+    LedgerRow("effort", &["reasoning", "effort"], &[]),
+    LedgerRow("verbosity", &["verbosity"], &[]),
+    LedgerRow("verbosity", &["text", "verbosity"], &[]),
 ];
 
-const GEMINI: &[Row] = &[
-    Row("cached_content", &["cachedContent"], &[]),
-    Row("cached_content", &["cached_content"], &[]),
+const GEMINI: &[LedgerRow] = &[
+    LedgerRow("cached_content", &["cachedContent"], &[]),
+    LedgerRow("cached_content", &["cached_content"], &[]),
 ];
 
-const BEDROCK: &[Row] = &[
-    Row("tool_choice", &["toolConfig", "toolChoice"], &["auto"]),
-    Row("thinking", &["additionalModelRequestFields", "thinking"], &["disabled"]),
-    Row("thinking", &["additionalModelRequestFields", "reasoning_config"], &["disabled"]),
+const BEDROCK: &[LedgerRow] = &[
+    LedgerRow("tool_choice", &["toolConfig", "toolChoice"], &["auto"]),
+    LedgerRow("thinking", &["additionalModelRequestFields", "thinking"], &["disabled"]),
+    LedgerRow("thinking", &["additionalModelRequestFields", "reasoning_config"], &["disabled"]),
 ];
 
 /// The settings of a body that say something else than their default.
@@ -187,7 +187,7 @@ pub(crate) fn settings(body: &Value<'_>, family: Family) -> Vec<Setting> {
         Family::Gemini => GEMINI,
         Family::Bedrock => BEDROCK,
     };
-    let of_row = |Row(name, path, defaults): &Row| {
+    let of_row = |LedgerRow(name, path, defaults): &LedgerRow| {
         let value = body.at(path)?;
         (!is_default(value, defaults)).then(|| setting(name, value))
     };

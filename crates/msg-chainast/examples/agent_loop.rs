@@ -7,7 +7,7 @@
     reason = "it is a program that prints"
 )]
 
-use msg_chainast::{ChainAst, Message, Part, RepairOptions, SeededIds, ToolCall};
+use msg_chainast::{ChainAst, ChainRepairOptions, Message, Part, SeededIds, ToolCall};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // What was on disk: the program was killed while a tool ran.
@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         ))),
     ];
     let (mut chain, edits) =
-        ChainAst::repair(stored, &RepairOptions::new(), &mut SeededIds::new(1));
+        ChainAst::repair(stored, &ChainRepairOptions::new(), &mut SeededIds::new(1));
     for edit in &edits {
         println!("mended: {edit}");
     }

@@ -8,7 +8,8 @@
 )]
 
 use msg_chainast::{
-    CheckOptions, Message, Part, Profile, RepairOptions, SeededIds, ToolCall, check, repair,
+    ChainCheckOptions, ChainRepairOptions, Message, Part, Profile, SeededIds, ToolCall, check,
+    repair,
 };
 
 fn main() {
@@ -19,16 +20,18 @@ fn main() {
     ];
     let profile = Profile::named("anthropic").expect("it is one of the built-in profiles");
 
-    for finding in check(&history, Some(profile), &CheckOptions::new()) {
+    for finding in check(&history, Some(profile), &ChainCheckOptions::new()) {
         println!("{finding}");
         if let Some(answer) = &finding.answer {
             println!("  the API would answer: {answer}");
         }
     }
     let (mended, edits) =
-        repair(history, &RepairOptions::new().with_profile(profile), &mut SeededIds::new(1));
+        repair(history, &ChainRepairOptions::new().with_profile(profile), &mut SeededIds::new(1));
     for edit in &edits {
         println!("mended: {edit}");
     }
-    assert!(check(&mended, Some(profile), &CheckOptions::new()).iter().all(|it| !it.is_error()));
+    assert!(
+        check(&mended, Some(profile), &ChainCheckOptions::new()).iter().all(|it| !it.is_error())
+    );
 }

@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use msg_json::{Edit, Mended, TextState};
+use msg_json::{RelaxedEdit, RelaxedObject, TextState};
 
 use crate::{constants::FALLBACK_REQUEST_ARGS, options::BadArguments};
 
@@ -65,7 +65,7 @@ pub(crate) fn sanitized(text: &str) -> Option<String> {
 }
 
 /// The object that an argument text means, if it is none and has one reading (CA-56b, CA-56c).
-pub(crate) fn mended(text: &str, how: BadArguments) -> Option<Mended> {
+pub(crate) fn mended(text: &str, how: BadArguments) -> Option<RelaxedObject> {
     let state = msg_json::classify(text);
     // A string may hold an object; another value has one reading, itself.
     let is_settled = state == TextState::Object
@@ -81,7 +81,11 @@ pub(crate) fn mended(text: &str, how: BadArguments) -> Option<Mended> {
 
 /// The code of what was mended.
 pub(crate) fn mended_code(edits: msg_json::Edits) -> &'static str {
-    if edits.contains(Edit::Completed) { "arguments::completed" } else { "arguments::mended" }
+    if edits.contains(RelaxedEdit::Completed) {
+        "arguments::completed"
+    } else {
+        "arguments::mended"
+    }
 }
 
 fn push_escape(out: &mut String, byte: u8) {

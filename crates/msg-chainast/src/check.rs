@@ -11,7 +11,7 @@ use crate::{
     ChainAst,
     analyze::{Chain, Plan, Rules},
     conform::unmendable,
-    options::{CheckOptions, RepairOptions},
+    options::{ChainCheckOptions, ChainRepairOptions},
     pairing,
     profile::Profile,
     repair::{Item, conformed, judged, structured},
@@ -24,17 +24,17 @@ use crate::{
 /// Diagnostics with a `fix` are those that [`ChainAst::repair`] mends.
 ///
 /// ```
-/// use msg_chainast::{CheckOptions, Message, check};
+/// use msg_chainast::{ChainCheckOptions, Message, check};
 ///
 /// let messages = [Message::assistant("Hello.")];
-/// let found = check(&messages, None, &CheckOptions::new());
+/// let found = check(&messages, None, &ChainCheckOptions::new());
 /// assert_eq!(found[0].code, "chain::unexpected-first-role");
 /// assert_eq!(found[0].at.message, Some(0));
 /// ```
 pub fn check(
     messages: &[Message],
     profile: Option<&Profile>,
-    options: &CheckOptions,
+    options: &ChainCheckOptions,
 ) -> Vec<Diagnostic> {
     check_chain(Chain::Messages(messages), profile, options)
 }
@@ -43,11 +43,11 @@ impl ChainAst {
     /// What a strict parse of the tree's messages would find (CA-45). Linear.
     pub fn validate(&self) -> Vec<Diagnostic> {
         let messages: Vec<&Message> = self.messages().collect();
-        check_chain(Chain::References(&messages), None, &CheckOptions::new())
+        check_chain(Chain::References(&messages), None, &ChainCheckOptions::new())
     }
 
     /// As [`check`], on the tree's messages.
-    pub fn check(&self, profile: &Profile, options: &CheckOptions) -> Vec<Diagnostic> {
+    pub fn check(&self, profile: &Profile, options: &ChainCheckOptions) -> Vec<Diagnostic> {
         let messages: Vec<&Message> = self.messages().collect();
         check_chain(Chain::References(&messages), Some(profile), options)
     }
@@ -56,7 +56,7 @@ impl ChainAst {
 pub(crate) fn check_chain(
     chain: Chain<'_>,
     profile: Option<&Profile>,
-    options: &CheckOptions,
+    options: &ChainCheckOptions,
 ) -> Vec<Diagnostic> {
     let rules = Rules::of_check(*options, profile);
     let stand_ins = pairing::stand_ins_of(chain.iter());
@@ -170,8 +170,8 @@ fn parse_with(mut messages: Vec<Message>, open: bool) -> Result<ChainAst, ParseE
 
 /// What is wrong with messages that are not a valid chain; nothing of others. The messages stay as they are.
 fn refusals(messages: &mut [Message], open: bool) -> Vec<Diagnostic> {
-    let rules = Rules::strict(RepairOptions::standard());
-    let rules = Rules { check: CheckOptions { open, ..rules.check }, ..rules };
+    let rules = Rules::strict(ChainRepairOptions::standard());
+    let rules = Rules { check: ChainCheckOptions { open, ..rules.check }, ..rules };
     let paired = pairing::put_into(messages);
     let (_, mut found) = judged(Chain::Messages(messages), paired, rules.errors_only());
     if !found.is_empty() {

@@ -8,7 +8,7 @@ use msg_core::Message;
 use crate::{
     profile::{Profile, ReasoningKept, UserMessage},
     reasoning::{begins_turn, is_signed},
-    tree::{BodyPair, ChainAst, Section, Sizes},
+    tree::{BodyPair, ChainAst, ChainSection, Sizes},
 };
 
 /// A place before which a chain may be cut. It belongs to the tree as it was when it was asked.
@@ -215,12 +215,12 @@ impl Rule {
     }
 }
 
-fn opens_turn(section: &Section) -> bool {
+fn opens_turn(section: &ChainSection) -> bool {
     section.header.user.as_ref().is_some_and(begins_turn)
 }
 
 /// The first pair after which a section reasons without calling a tool; none if there is none.
-fn calls_end(section: &Section) -> usize {
+fn calls_end(section: &ChainSection) -> usize {
     let has_calls = |it: &BodyPair| it.assistant.tool_calls().next().is_some();
     let end = section.body.iter().rposition(has_calls).map_or(0, |it| it + 1);
     let reasons = section.body[end..].iter().any(|it| it.assistant.reasoning().next().is_some());

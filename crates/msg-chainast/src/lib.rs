@@ -5,7 +5,7 @@
 //! name. Messages are moved in and out and never copied; every operation is linear in what it reads.
 //!
 //! ```
-//! use msg_chainast::{ChainAst, Message, Part, RepairOptions, SeededIds, ToolCall};
+//! use msg_chainast::{ChainAst, Message, Part, ChainRepairOptions, SeededIds, ToolCall};
 //!
 //! let call = ToolCall::new("call_1", "get_weather", r#"{"city": "Oslo"}"#);
 //! let history = vec![
@@ -18,7 +18,7 @@
 //! let refused = ChainAst::parse(history).unwrap_err();
 //! assert_eq!(refused.diagnostics()[0].code, "chain::late-tool-result");
 //!
-//! let options = RepairOptions::new();
+//! let options = ChainRepairOptions::new();
 //! let (chain, _) = ChainAst::repair(refused.into_messages(), &options, &mut SeededIds::new(1));
 //! assert_eq!(chain.sections().len(), 2);
 //! assert!(chain.sections()[0].body()[0].is_valid());
@@ -66,17 +66,20 @@ pub use crate::{
     check::{ParseError, check},
     codes::CODES,
     cut::CutPoint,
-    edit::{Change, PairId, SectionId},
+    edit::{ChainChange, PairId, SectionId},
     error::Error,
     ids::{IdChange, IdMap, IdPattern},
-    options::{BadArguments, CheckOptions, First, Orphans, RepairOptions, Thinking, UnknownRole},
+    options::{
+        BadArguments, ChainCheckOptions, ChainRepairOptions, First, Orphans, RequestThinking,
+        UnknownRole,
+    },
     profile::{
         Acceptance, ArgumentsRule, CharClass, LaterResults, Profile, ProviderRule, ReasoningBound,
         ReasoningKept, ReasoningRequired, ServerTools, SystemPlace, UserMessage,
     },
     repair::{MessageOrigin, repair},
     tree::{
-        BodyPair, BodyPairKind, CallRef, ChainAst, Header, Messages, Section, ToolCallsInfo,
+        BodyPair, BodyPairKind, CallRef, ChainAst, ChainSection, Header, Messages, ToolCallsInfo,
         TreeView,
     },
 };

@@ -76,7 +76,7 @@ pub enum BadArguments {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
-pub enum Thinking {
+pub enum RequestThinking {
     /// Nothing that is known.
     #[default]
     Unknown,
@@ -89,15 +89,15 @@ pub enum Thinking {
 /// What a check looks at, and what a repair makes valid.
 ///
 /// ```
-/// use msg_chainast::CheckOptions;
+/// use msg_chainast::ChainCheckOptions;
 ///
 /// let given = true; // say, from a command line
-/// let options = CheckOptions { open: given, ..CheckOptions::new() };
-/// assert_eq!(options, CheckOptions::new().with_open());
+/// let options = ChainCheckOptions { open: given, ..ChainCheckOptions::new() };
+/// assert_eq!(options, ChainCheckOptions::new().with_open());
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct CheckOptions {
+pub struct ChainCheckOptions {
     /// Whether the calls of the last pair may be without results, if nothing follows it (CA-12).
     pub open: bool,
     /// Whether the messages are those of a request: a profile may say what it must end with.
@@ -117,10 +117,10 @@ pub struct CheckOptions {
     pub several_users: bool,
     /// Whether the request turns thinking on: a profile may say what the model's last answer begins with, and
     /// where reasoning is sent back.
-    pub thinking: Thinking,
+    pub thinking: RequestThinking,
 }
 
-impl CheckOptions {
+impl ChainCheckOptions {
     /// The default options: a whole chain with all results that need not be a request.
     pub fn new() -> Self {
         Self::default()
@@ -129,62 +129,62 @@ impl CheckOptions {
     /// With calls that may stay without results at the end.
     #[must_use]
     pub fn with_open(self) -> Self {
-        CheckOptions { open: true, ..self }
+        ChainCheckOptions { open: true, ..self }
     }
 
     /// As the messages of a request.
     #[must_use]
     pub fn with_request(self) -> Self {
-        CheckOptions { request: true, ..self }
+        ChainCheckOptions { request: true, ..self }
     }
 
     /// As messages that go on from a chain that the provider has.
     #[must_use]
     pub fn with_continued(self) -> Self {
-        CheckOptions { continued: true, ..self }
+        ChainCheckOptions { continued: true, ..self }
     }
 
     /// As a request in the provider's own format.
     #[must_use]
     pub fn with_own_format(self) -> Self {
-        CheckOptions { own_format: true, ..self }
+        ChainCheckOptions { own_format: true, ..self }
     }
 
     /// As the messages of a request that says this of thinking.
     #[must_use]
-    pub fn with_thinking(self, thinking: Thinking) -> Self {
-        CheckOptions { thinking, ..self }
+    pub fn with_thinking(self, thinking: RequestThinking) -> Self {
+        ChainCheckOptions { thinking, ..self }
     }
 
     /// With several system messages at the start.
     #[must_use]
     pub fn with_several_systems(self) -> Self {
-        CheckOptions { several_systems: true, ..self }
+        ChainCheckOptions { several_systems: true, ..self }
     }
 
     /// With several user messages in a row.
     #[must_use]
     pub fn with_several_users(self) -> Self {
-        CheckOptions { several_users: true, ..self }
+        ChainCheckOptions { several_users: true, ..self }
     }
 }
 
 /// What a repair may do (CA-38). The default is the rules' own choice everywhere.
 ///
 /// ```
-/// use msg_chainast::{ChainAst, Message, Orphans, RepairOptions, SeededIds};
+/// use msg_chainast::{ChainAst, Message, Orphans, ChainRepairOptions, SeededIds};
 ///
 /// let messages = vec![Message::user("hi"), Message::tool_result("gone", "42")];
-/// let options = RepairOptions::new().with_orphans(Orphans::Keep);
+/// let options = ChainRepairOptions::new().with_orphans(Orphans::Keep);
 /// let (chain, edits) = ChainAst::repair(messages, &options, &mut SeededIds::new(1));
 /// assert_eq!(chain.messages().len(), 3);
 /// assert_eq!(edits[0].fix.as_deref(), Some("added a call for it in a message of its own"));
 /// ```
 #[derive(Debug, Clone, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct RepairOptions {
+pub struct ChainRepairOptions {
     /// What a valid chain is.
-    pub check: CheckOptions,
+    pub check: ChainCheckOptions,
     /// What happens to results that match no call.
     pub orphans: Orphans,
     /// What happens to an assistant message at the beginning.
@@ -208,11 +208,11 @@ pub struct RepairOptions {
     pub profile: Option<Arc<Profile>>,
 }
 
-impl RepairOptions {
+impl ChainRepairOptions {
     /// The default options.
     pub fn new() -> Self {
-        RepairOptions {
-            check: CheckOptions::new(),
+        ChainRepairOptions {
+            check: ChainCheckOptions::new(),
             orphans: Orphans::default(),
             first: First::default(),
             unknown_role: UnknownRole::default(),
@@ -227,67 +227,67 @@ impl RepairOptions {
 
     /// With this notion of a valid chain.
     #[must_use]
-    pub fn with_check(self, check: CheckOptions) -> Self {
-        RepairOptions { check, ..self }
+    pub fn with_check(self, check: ChainCheckOptions) -> Self {
+        ChainRepairOptions { check, ..self }
     }
 
     /// With this for results that match no call.
     #[must_use]
     pub fn with_orphans(self, orphans: Orphans) -> Self {
-        RepairOptions { orphans, ..self }
+        ChainRepairOptions { orphans, ..self }
     }
 
     /// With this for an assistant message at the beginning.
     #[must_use]
     pub fn with_first(self, first: First) -> Self {
-        RepairOptions { first, ..self }
+        ChainRepairOptions { first, ..self }
     }
 
     /// With this for messages with an unknown role.
     #[must_use]
     pub fn with_unknown_role(self, unknown_role: UnknownRole) -> Self {
-        RepairOptions { unknown_role, ..self }
+        ChainRepairOptions { unknown_role, ..self }
     }
 
     /// With this for arguments that are not JSON.
     #[must_use]
     pub fn with_arguments(self, arguments: BadArguments) -> Self {
-        RepairOptions { arguments, ..self }
+        ChainRepairOptions { arguments, ..self }
     }
 
     /// With warnings mended as well as errors.
     #[must_use]
     pub fn with_all(self) -> Self {
-        RepairOptions { all: true, ..self }
+        ChainRepairOptions { all: true, ..self }
     }
 
     /// With fresh ids of this pattern.
     #[must_use]
     pub fn with_id_pattern(self, pattern: IdPattern) -> Self {
-        RepairOptions { id_pattern: Some(pattern), ..self }
+        ChainRepairOptions { id_pattern: Some(pattern), ..self }
     }
 
     /// With placeholder results of this text.
     #[must_use]
     pub fn with_placeholder(self, text: impl Into<String>) -> Self {
-        RepairOptions { placeholder: shared(text.into()), ..self }
+        ChainRepairOptions { placeholder: shared(text.into()), ..self }
     }
 
     /// With this text of a user message that is put before a chain.
     #[must_use]
     pub fn with_first_user(self, text: impl Into<String>) -> Self {
-        RepairOptions { first_user: text.into(), ..self }
+        ChainRepairOptions { first_user: text.into(), ..self }
     }
 
     /// Mends what this provider would refuse, too.
     #[must_use]
     pub fn with_profile(self, profile: &Profile) -> Self {
-        RepairOptions { profile: Some(Arc::new(profile.clone())), ..self }
+        ChainRepairOptions { profile: Some(Arc::new(profile.clone())), ..self }
     }
 
     /// The default options, for those that have none of their own.
     pub(crate) fn standard() -> &'static Self {
-        static STANDARD: LazyLock<RepairOptions> = LazyLock::new(RepairOptions::new);
+        static STANDARD: LazyLock<ChainRepairOptions> = LazyLock::new(ChainRepairOptions::new);
         &STANDARD
     }
 
@@ -296,7 +296,7 @@ impl RepairOptions {
     }
 }
 
-impl Default for RepairOptions {
+impl Default for ChainRepairOptions {
     fn default() -> Self {
         Self::new()
     }

@@ -113,10 +113,10 @@ pub fn generate_chain(config: &ChainConfig) -> Vec<Message> {
 /// all there are, are left out (CA-64).
 ///
 /// ```
-/// use msg_chainast::{CheckOptions, check, testing::generate_complex_chain};
+/// use msg_chainast::{ChainCheckOptions, check, testing::generate_complex_chain};
 ///
 /// let chain = generate_complex_chain(5, 3, 7);
-/// assert_eq!(check(&chain, None, &CheckOptions::new()).len(), 7);
+/// assert_eq!(check(&chain, None, &ChainCheckOptions::new()).len(), 7);
 /// ```
 pub fn generate_complex_chain(sections: usize, calls: usize, missing: usize) -> Vec<Message> {
     let config = ChainConfig {

@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use msg_chainast::{CheckOptions, Profile};
+use msg_chainast::{ChainCheckOptions, Profile};
 use serde::Serialize;
 
 use crate::exit::Failure;
@@ -121,8 +121,8 @@ impl ChainArgs {
     }
 
     /// What `check` looks at.
-    pub(crate) fn check_options(&self) -> CheckOptions {
-        CheckOptions { open: self.open, ..CheckOptions::new() }
+    pub(crate) fn check_options(&self) -> ChainCheckOptions {
+        ChainCheckOptions { open: self.open, ..ChainCheckOptions::new() }
     }
 }
 

@@ -7,7 +7,7 @@
 //!
 //! What is answered, and what becomes of a document, is the command's.
 
-use msg_document::{FieldPath, Fields, Format, JoinedPaths, ReadOptions, Refusal};
+use msg_document::{FieldPath, Format, JoinedPaths, ReadOptions, Refusal, RowFields};
 use serde::{Serialize, Serializer};
 
 use crate::context::Context;
@@ -289,9 +289,9 @@ impl RowArgs {
 
     /// The same way of reading, with these places.
     pub(crate) fn over(&self, read: ReadOptions) -> ReadOptions {
-        let fields = self.field.iter().cloned().map(Fields::field);
-        let pairs = self.join.iter().cloned().map(|it| Fields::join(it.input, it.output));
-        read.with_fields(fields.chain(pairs).fold(Fields::default(), Fields::and))
+        let fields = self.field.iter().cloned().map(RowFields::field);
+        let pairs = self.join.iter().cloned().map(|it| RowFields::join(it.input, it.output));
+        read.with_fields(fields.chain(pairs).fold(RowFields::default(), RowFields::and))
     }
 }
 

@@ -11,7 +11,7 @@ use std::{
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use msg_core::{Code, Diagnostic};
-use msg_document::{Accept, Calls, Document, Format, ReadOptions, Refusal, Row};
+use msg_document::{Accept, CallForms, Document, Format, ReadOptions, Refusal, Row};
 use serde::Serialize;
 
 use crate::context::Context;
@@ -46,7 +46,7 @@ pub(crate) struct InputArgs {
     /// Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results
     /// [default: native; xml for plain].
     #[arg(long, value_name = "WHERE", value_parser = calls_parser())]
-    pub(crate) calls: Option<Calls>,
+    pub(crate) calls: Option<CallForms>,
     #[command(flatten)]
     #[serde(flatten)]
     limit: LimitArgs,
@@ -314,9 +314,9 @@ pub(crate) fn parser() -> impl TypedValueParser<Value = Format> {
 }
 
 /// The parser of where calls are.
-pub(crate) fn calls_parser() -> impl TypedValueParser<Value = Calls> {
+pub(crate) fn calls_parser() -> impl TypedValueParser<Value = CallForms> {
     let names = PossibleValuesParser::new(["native", "xml"]);
-    names.map(|name| if name == "xml" { Calls::Xml } else { Calls::Native })
+    names.map(|name| if name == "xml" { CallForms::Xml } else { CallForms::Native })
 }
 
 /// Reads all of `input`, says with `-v` what it is, and gives the place where it is wrong.

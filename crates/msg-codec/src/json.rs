@@ -101,9 +101,9 @@ impl<'a> Json<'a> {
     }
 
     /// The members of an object; none of anything else.
-    pub fn members(self) -> Members<'a> {
+    pub fn members(self) -> MemberWalk<'a> {
         let mut reader = Reader::from_text(self.0);
-        Members { reader: reader.begin_object().is_ok().then_some(reader), ended: false }
+        MemberWalk { reader: reader.begin_object().is_ok().then_some(reader), ended: false }
     }
 
     /// The elements of an array; none of anything else.
@@ -161,13 +161,13 @@ pub(crate) fn put<'a, const N: usize>(
 
 /// Walks over the members of an object.
 #[derive(Debug, Clone)]
-pub struct Members<'a> {
+pub struct MemberWalk<'a> {
     reader: Option<Reader<'a>>,
     /// The object has ended: the reader is not at one of its members.
     ended: bool,
 }
 
-impl<'a> Iterator for Members<'a> {
+impl<'a> Iterator for MemberWalk<'a> {
     type Item = (Cow<'a, str>, Json<'a>);
 
     fn next(&mut self) -> Option<Self::Item> {

@@ -14,7 +14,7 @@
 //! ```
 //! use msg_json::{Reader, write_str};
 //! use msg_core::{Extra, Message, Origin, Report, Role};
-//! use msg_codec::codec::{Context, Fields, Plan, Shape, bit, members_of};
+//! use msg_codec::codec::{Context, Fields, SlotPlan, Shape, bit, members_of};
 //!
 //! static NOTE: Shape = Shape::new(&["by", "text"]);
 //! const BY: u8 = 1;
@@ -37,7 +37,7 @@
 //!
 //! fn write(message: &Message, out: &mut Vec<u8>) {
 //!     let raw = members_of(&message.extra, &TOY, &[]);
-//!     let plan = Plan::new(message.extra.layout(&TOY));
+//!     let plan = SlotPlan::new(message.extra.layout(&TOY));
 //!     NOTE.write(out, plan, bit(BY) | bit(TEXT), &raw, |out, code| match code {
 //!         BY => write_str(out, message.role.as_str()),
 //!         _ => write_str(out, &message.text()),
@@ -59,7 +59,7 @@
 //!
 //! # How a wire crate reads streams
 //!
-//! It has an [`Assembler`] (events in, a message out) and a [`Family`] (whose event is it, and the
+//! It has an [`Assembler`] (events in, a message out) and a [`StreamFamily`] (whose event is it, and the
 //! assembler for it). [`StreamReader`] does the rest: bytes, lines, bodies, recognition, limits, offsets.
 //! An assembler keeps a [`Head`](stream::Head), appends texts through a [`Channel`](stream::Channel),
 //! fragments of calls through [`Calls`](stream::Calls), finish reasons through a
@@ -71,7 +71,7 @@
 //! use msg_core::Part;
 //! use msg_codec::{AssembledChoice, Sink, StreamState};
 //! use msg_codec::stream::{Channel, Finish, Head, Parts, TextKind};
-//! use msg_codec::{Assembled, Assembler, Family, StreamOptions, StreamReader};
+//! use msg_codec::{Assembled, Assembler, StreamFamily, StreamOptions, StreamReader};
 //!
 //! /// {"say":"..."} grows the text, {"end":"stop"} ends it.
 //! #[derive(Debug, Clone)]
@@ -123,7 +123,7 @@
 //!     }
 //! }
 //!
-//! const TOY: Family = Family {
+//! const TOY: StreamFamily = StreamFamily {
 //!     name: "toy",
 //!     recognises: |event| event.get("say").is_some(),
 //!     assembler: Some(|options| {
@@ -161,8 +161,8 @@ pub use codes::CODES;
 pub use json::{Json, Str};
 pub use link::link_ids;
 pub use media::{MediaPlaces, settle_media};
-pub use options::{Error, LaterSystem, Layout, ReadOptions, Thinking, option_word};
-pub use stream::assembler::{Assembled, AssembledChoice, Assembler, Family};
+pub use options::{Error, LaterSystem, Layout, ReadOptions, SealedReasoning, option_word};
+pub use stream::assembler::{Assembled, AssembledChoice, Assembler, StreamFamily};
 pub use stream::close::StreamState;
 pub use stream::frames::write_frame;
 pub use stream::head::{ENDED_EARLY, EventOptions, ProviderError};

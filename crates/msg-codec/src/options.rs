@@ -32,7 +32,7 @@ pub enum LaterSystem {
 /// What becomes of signed and redacted reasoning (AN-7, BR-11).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Thinking {
+pub enum SealedReasoning {
     /// It goes out as it is.
     #[default]
     Keep,

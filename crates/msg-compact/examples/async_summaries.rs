@@ -12,7 +12,8 @@ use std::time::Duration;
 
 use msg_chainast::{ChainAst, SeededIds};
 use msg_compact::{
-    Compactor, Outcome, Pipeline, Step, SummaryError, TokenIndex, count, policy::SummarizeSections,
+    CompactOutcome, Compactor, Pipeline, Step, SummaryError, TokenIndex, count,
+    policy::SummarizeSections,
 };
 use msg_core::Message;
 use tokio::task::JoinSet;
@@ -45,7 +46,9 @@ async fn run() -> Result<(), Box<dyn std::error::Error>> {
             }
         }
     };
-    let Outcome::Compacted(compaction) = outcome else { return Err("nothing was cut".into()) };
+    let CompactOutcome::Compacted(compaction) = outcome else {
+        return Err("nothing was cut".into());
+    };
     println!("{} -> {} tokens", compaction.before.tokens, compaction.after.tokens);
     Ok(())
 }

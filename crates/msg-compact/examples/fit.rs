@@ -9,7 +9,9 @@
 )]
 
 use msg_chainast::{ChainAst, SeededIds};
-use msg_compact::{Budget, Outcome, Preset, Reserve, TokenIndex, compact_with, count, digest};
+use msg_compact::{
+    Budget, CompactOutcome, Preset, Reserve, TokenIndex, compact_with, count, digest,
+};
 use msg_core::{Message, Part, ToolCall};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -24,7 +26,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Ok(digest(request))
     })?;
     match outcome {
-        Outcome::Compacted(compaction) => {
+        CompactOutcome::Compacted(compaction) => {
             for edit in &compaction.edits {
                 println!("{}", edit.diagnostic());
             }
@@ -32,8 +34,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let shorter = compaction.apply(chain)?;
             assert!(ChainAst::parse(shorter).is_ok(), "no call lost its result");
         }
-        Outcome::NotNeeded(_) => println!("it fits as it is"),
-        Outcome::CannotFit(reason) => println!("{}", reason.diagnostic(budget.unit())),
+        CompactOutcome::NotNeeded(_) => println!("it fits as it is"),
+        CompactOutcome::CannotFit(reason) => println!("{}", reason.diagnostic(budget.unit())),
     }
     Ok(())
 }

@@ -40,7 +40,7 @@ pub use crate::codes::CODES;
 pub use crate::count::{ErrorBar, MediaRates, TokenCounter};
 pub use crate::engine::{Compactor, Refused, Step, Withheld, compact_with};
 pub use crate::error::{Error, SummaryError};
-pub use crate::outcome::{CannotFit, Compaction, Edit, FloorPart, Outcome, Unchanged};
+pub use crate::outcome::{CannotFit, CompactOutcome, Compaction, Edit, FloorPart, Unchanged};
 pub use crate::outcome::{CompactionRecord, RecordInfo};
 pub use crate::pipeline::{OnFailure, Pin, Pipeline, When};
 pub use crate::plan::Plan;

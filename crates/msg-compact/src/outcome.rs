@@ -18,7 +18,7 @@ use crate::token_index::Totals;
 
 /// What a compaction came to.
 #[derive(Debug, Clone)]
-pub enum Outcome {
+pub enum CompactOutcome {
     /// It fits, or nothing could be made smaller; nothing changed.
     NotNeeded(Unchanged),
     /// It was changed and fits.
@@ -182,7 +182,7 @@ impl FloorPart {
 ///
 /// ```
 /// use msg_chainast::ChainAst;
-/// use msg_compact::{Budget, Outcome, Preset, SummaryError, TokenIndex, compact_with, count};
+/// use msg_compact::{Budget, CompactOutcome, Preset, SummaryError, TokenIndex, compact_with, count};
 /// use msg_core::{Message, SeededIds};
 ///
 /// let talk = ["a", "b", "c", "d"].iter();
@@ -193,7 +193,7 @@ impl FloorPart {
 /// let unasked = |_: &_| Err(SummaryError::new("a window asks for no summary"));
 /// let outcome =
 ///     compact_with(&ast, &index, Some(&budget), &pipeline, &mut SeededIds::new(1), unasked)?;
-/// let Outcome::Compacted(it) = outcome else { panic!("it fits when compacted") };
+/// let CompactOutcome::Compacted(it) = outcome else { panic!("it fits when compacted") };
 /// assert_eq!(it.edits[0].code(), "compact::messages-dropped");
 /// assert_eq!(it.edits[0].to_string(), "messages 1 to 3 are outside the window");
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use msg_chainast::{Profile, Thinking};
+use msg_chainast::{Profile, RequestThinking};
 use msg_codec::codec::{Placement, forget_whole};
 use msg_core::request::RequestHead;
 use msg_core::{
@@ -206,7 +206,7 @@ impl Document {
         let (mut rules, profile) = self.rules(options.chain, options.profile.as_ref());
         // Its calls are run after it was read. A repair makes a whole conversation of it, in which they have results.
         rules.open |= !rules.request && self.is_lone_answer();
-        let judge = |messages: &[Message], rules: msg_chainast::CheckOptions| {
+        let judge = |messages: &[Message], rules: msg_chainast::ChainCheckOptions| {
             msg_chainast::check(messages, profile.as_deref(), &rules)
         };
         match self.side() {
@@ -229,9 +229,9 @@ impl Document {
     /// names, if no other was.
     pub(crate) fn rules<'p>(
         &self,
-        rules: msg_chainast::CheckOptions,
+        rules: msg_chainast::ChainCheckOptions,
         profile: Option<&'p Profile>,
-    ) -> (msg_chainast::CheckOptions, Option<Cow<'p, Profile>>) {
+    ) -> (msg_chainast::ChainCheckOptions, Option<Cow<'p, Profile>>) {
         let head = profile.and_then(|_| self.head());
         let model = head.as_ref().and_then(|it| it.model.as_deref());
         let of_model = |it: &Profile| match model {
@@ -242,14 +242,16 @@ impl Document {
             let it = it.in_format(self.format().name());
             of_model(&it).map_or(it, Cow::Owned)
         });
-        let rules = msg_chainast::CheckOptions {
+        let rules = msg_chainast::ChainCheckOptions {
             several_systems: self.has_text_calls(),
             several_users: rules.several_users || self.format().codec().joins_users(),
             own_format: profile.as_ref().is_some_and(|it| it.format == self.format().name()),
             thinking: match head.as_ref().map_or(rules.thinking, thinking) {
                 // Who takes chat messages and Responses wants missing reasoning back in the former alone: the
                 // latter have no member for a placeholder, and were answered without (DeepSeek).
-                Thinking::Unknown if self.format().name() == "responses" => Thinking::Off,
+                RequestThinking::Unknown if self.format().name() == "responses" => {
+                    RequestThinking::Off
+                }
                 thinking => thinking,
             },
             ..rules
@@ -286,13 +288,15 @@ fn other_body(
 }
 
 /// What a request says of thinking. It is on for sure only where the request says how much of it.
-fn thinking(head: &RequestHead) -> Thinking {
+fn thinking(head: &RequestHead) -> RequestThinking {
     match head.reasoning.thinking {
-        Some(request::Thinking::Off | request::Thinking::Budget(0)) => Thinking::Off,
-        Some(request::Thinking::Budget(_)) => Thinking::On,
+        Some(request::Thinking::Off | request::Thinking::Budget(0)) => RequestThinking::Off,
+        Some(request::Thinking::Budget(_)) => RequestThinking::On,
         // Some who take chat messages have the member of Anthropic.
-        _ if head.rest.iter().any(|it| it.0 == "thinking" && is_disabled(&it.1)) => Thinking::Off,
-        _ => Thinking::Unknown,
+        _ if head.rest.iter().any(|it| it.0 == "thinking" && is_disabled(&it.1)) => {
+            RequestThinking::Off
+        }
+        _ => RequestThinking::Unknown,
     }
 }
 

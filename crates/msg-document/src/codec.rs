@@ -2,7 +2,7 @@
 //!
 //! Does not know which formats there are.
 
-use msg_codec::{Assembled, Family};
+use msg_codec::{Assembled, StreamFamily};
 use msg_compact::Plan;
 use msg_core::request::RequestHead;
 use msg_core::{Diagnostic, Message, RawJson, Report};
@@ -95,7 +95,7 @@ pub(crate) trait Codec: Sync {
     }
 
     /// The families of streams that a response of this format is read by.
-    fn families(&self) -> &'static [Family] {
+    fn families(&self) -> &'static [StreamFamily] {
         &[]
     }
 

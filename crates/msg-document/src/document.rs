@@ -18,7 +18,7 @@ use crate::lead::{Beside, GivenIds, Lead};
 use crate::read_options::ReadOptions;
 use crate::recognise::{foreign_part, unlike};
 use crate::refusal::Refusal;
-use crate::text_calls::{Calls, TextCalls};
+use crate::text_calls::{CallForms, TextCalls};
 
 /// A document that has been read.
 ///
@@ -40,7 +40,7 @@ pub struct Document {
     /// What it is called; some readers look at it.
     pub(crate) name: Cow<'static, str>,
     pub(crate) content: Content,
-    pub(crate) calls: Calls,
+    pub(crate) calls: CallForms,
     /// What was text, once calls have been read from it.
     pub(crate) texts: Option<TextCalls>,
     /// What stayed when the messages were taken for a tree.
@@ -157,9 +157,9 @@ impl Document {
     /// Whether calls are in the text of assistants, and several system messages are fine (MS-10).
     pub fn has_text_calls(&self) -> bool {
         match self.calls {
-            Calls::Auto => self.format.codec().has_text_calls(),
-            Calls::Native => false,
-            Calls::Xml => true,
+            CallForms::Auto => self.format.codec().has_text_calls(),
+            CallForms::Native => false,
+            CallForms::Xml => true,
         }
     }
 

@@ -21,7 +21,7 @@ use crate::format::Format;
 use crate::options;
 use crate::read_options::ReadOptions;
 use crate::refusal::Refusal;
-use crate::text_calls::Calls;
+use crate::text_calls::CallForms;
 
 /// A key of 128 bits. Equal keys are equal conversations, but for the chance of a collision that was not forged.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -88,7 +88,7 @@ impl KeyOptions {
 #[serde(default, deny_unknown_fields)]
 struct KeyMembers {
     from: Option<Format>,
-    calls: Option<Calls>,
+    calls: Option<CallForms>,
     max_bytes: Option<u64>,
     /// Hash the bytes, which need not be a document, instead of what is said.
     exact: bool,

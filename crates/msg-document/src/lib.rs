@@ -63,10 +63,10 @@ pub use codec::WriteOptions;
 pub use codes::CODES;
 pub use convert::{Carry, ConvertOptions, Converted, convert};
 pub use document::Document;
-pub use fields::{FieldPath, Fields, JoinedPaths};
+pub use fields::{FieldPath, JoinedPaths, RowFields};
 pub use fit::{
-    Counter, Digest, FitAnswer, FitOptions, FitTarget, Fitted, Fitter, Goal, Reached, Summarizer,
-    Usage, fit,
+    Counter, Digest, FitAnswer, FitOptions, FitTarget, Fitted, Fitter, Goal, Reached,
+    ReportedUsage, Summarizer, fit,
 };
 pub use format::Format;
 pub use json::{ObjectWriter, repair_json, to_json};
@@ -81,11 +81,11 @@ pub use refusal::Refusal;
 pub use repair::repair;
 pub use rows::{Row, answer_row, join};
 pub use select::{FilterOptions, Strategy, TrimOptions};
-pub use skeleton::{MendedMessage, Skeleton, Source};
+pub use skeleton::{Cursor, MendedMessage, Skeleton};
 pub use stats::{MediaTotals, PartTotals, SectionTotals, Stats, ToolTotals, stats, tokens};
-pub use stream::{Provider, StreamForm, StreamOptions, StreamRow, StreamRun, Streamed, stream};
-pub use text_calls::Calls;
-pub use tools::{Segment, SegmentCall, Segmented, ToolsOptions, tools};
+pub use stream::{CaptureOptions, Provider, StreamForm, StreamRow, StreamRun, Streamed, stream};
+pub use text_calls::CallForms;
+pub use tools::{SegmentCall, Segmented, TextSegment, ToolsOptions, tools};
 
 /// The examples of the README run as tests.
 #[cfg(doctest)]

@@ -13,11 +13,11 @@ use msg_core::{InputRules, Provenance};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::fields::{FieldPath, Fields, JoinedPaths, paths};
+use crate::fields::{FieldPath, JoinedPaths, RowFields, paths};
 use crate::format::Format;
 use crate::read_options::ReadOptions;
 use crate::refusal::Refusal;
-use crate::text_calls::Calls;
+use crate::text_calls::CallForms;
 
 /// Options from the JSON object of them.
 ///
@@ -44,7 +44,7 @@ pub fn options_from_json<T: DeserializeOwned>(json: &[u8]) -> Result<T, Refusal>
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct ReadMembers {
     from: Option<Format>,
-    calls: Option<Calls>,
+    calls: Option<CallForms>,
     max_bytes: Option<u64>,
 }
 
@@ -63,7 +63,7 @@ pub struct CheckOptions {
     /// Also judge by what this provider accepts.
     pub profile: Option<Profile>,
     /// The rules of the chain.
-    pub chain: msg_chainast::CheckOptions,
+    pub chain: msg_chainast::ChainCheckOptions,
     /// Also check each message by itself (MS-18).
     pub messages: Option<InputRules>,
 }
@@ -85,7 +85,7 @@ impl CheckOptions {
 
     /// These are the rules of the chain.
     #[must_use]
-    pub fn with_chain(mut self, chain: msg_chainast::CheckOptions) -> Self {
+    pub fn with_chain(mut self, chain: msg_chainast::ChainCheckOptions) -> Self {
         self.chain = chain;
         self
     }
@@ -105,7 +105,7 @@ pub struct RepairOptions {
     /// How the document is read.
     pub read: ReadOptions,
     /// What is mended, and how.
-    pub chain: msg_chainast::RepairOptions,
+    pub chain: msg_chainast::ChainRepairOptions,
     /// Whether what is lost is an error.
     pub strict: bool,
 }
@@ -120,7 +120,7 @@ impl RepairOptions {
 
     /// This is mended, and so.
     #[must_use]
-    pub fn with_chain(mut self, chain: msg_chainast::RepairOptions) -> Self {
+    pub fn with_chain(mut self, chain: msg_chainast::ChainRepairOptions) -> Self {
         self.chain = chain;
         self
     }
@@ -142,7 +142,7 @@ pub(crate) struct CheckMembers {
     field: Vec<FieldPath>,
     #[serde(deserialize_with = "paths")]
     join: Vec<JoinedPaths>,
-    calls: Option<Calls>,
+    calls: Option<CallForms>,
     max_bytes: Option<u64>,
     model: Option<String>,
     provider: Option<String>,
@@ -165,7 +165,7 @@ impl TryFrom<CheckMembers> for CheckOptions {
             || it.max_chars.map_or(InputRules::unlimited(), |max_chars| InputRules { max_chars });
         Ok(CheckOptions {
             read: read(it.from, it.calls, it.max_bytes)
-                .with_fields(Fields::of(it.field, it.join))
+                .with_fields(RowFields::of(it.field, it.join))
                 .with_made_by(maker(it.model, it.provider)),
             profile: asked(it.profile.as_deref(), it.for_model)?,
             chain: chain_check(it.open, it.request),
@@ -183,7 +183,7 @@ pub(crate) struct RepairMembers {
     field: Vec<FieldPath>,
     #[serde(deserialize_with = "paths")]
     join: Vec<JoinedPaths>,
-    calls: Option<Calls>,
+    calls: Option<CallForms>,
     max_bytes: Option<u64>,
     model: Option<String>,
     provider: Option<String>,
@@ -204,7 +204,7 @@ impl TryFrom<RepairMembers> for RepairOptions {
     type Error = Refusal;
 
     fn try_from(it: RepairMembers) -> Result<Self, Refusal> {
-        let mut chain = msg_chainast::RepairOptions::new()
+        let mut chain = msg_chainast::ChainRepairOptions::new()
             .with_check(chain_check(it.open, it.request))
             .with_orphans(it.orphans)
             .with_first(it.first)
@@ -219,7 +219,7 @@ impl TryFrom<RepairMembers> for RepairOptions {
             chain = chain.with_profile(&profile);
         }
         let read = read(it.from, it.calls, it.max_bytes)
-            .with_fields(Fields::of(it.field, it.join))
+            .with_fields(RowFields::of(it.field, it.join))
             .with_made_by(maker(it.model, it.provider));
         Ok(RepairOptions { read, chain, strict: it.strict })
     }
@@ -228,7 +228,7 @@ impl TryFrom<RepairMembers> for RepairOptions {
 /// How a document is read, from the members that all commands have.
 pub(crate) fn read(
     from: Option<Format>,
-    calls: Option<Calls>,
+    calls: Option<CallForms>,
     max_bytes: Option<u64>,
 ) -> ReadOptions {
     let read = ReadOptions::default().with_from(from).with_calls(calls.unwrap_or_default());
@@ -236,8 +236,8 @@ pub(crate) fn read(
     read.with_max_bytes(max_bytes)
 }
 
-fn chain_check(open: bool, request: bool) -> msg_chainast::CheckOptions {
-    msg_chainast::CheckOptions { open, request, ..Default::default() }
+fn chain_check(open: bool, request: bool) -> msg_chainast::ChainCheckOptions {
+    msg_chainast::ChainCheckOptions { open, request, ..Default::default() }
 }
 
 /// Who made the assistant's messages, if that was said.

@@ -5,11 +5,11 @@ use std::borrow::Cow;
 use msg_core::Provenance;
 use serde::Deserialize;
 
-use crate::fields::Fields;
+use crate::fields::RowFields;
 use crate::format::Format;
 use crate::options::ReadMembers;
 use crate::refusal::Refusal;
-use crate::text_calls::Calls;
+use crate::text_calls::CallForms;
 
 /// How a document is read.
 #[derive(Debug, Clone, Deserialize)]
@@ -22,14 +22,14 @@ pub struct ReadOptions {
     /// Which formats it may be in.
     pub accept: Accept,
     /// Where its calls are.
-    pub calls: Calls,
+    pub calls: CallForms,
     /// Who made the assistant's messages, where the document does not say it.
     pub made_by: Option<Provenance>,
     /// The most bytes that it may have (SC-16).
     pub max_bytes: u64,
     /// Where its conversations are, if it is a row that holds them. Looked at by `check`, `repair`, `convert`, `stats`
     /// and `fit`; whoever reads the document itself takes its [`Row`](crate::Row) apart first.
-    pub fields: Fields,
+    pub fields: RowFields,
 }
 
 /// The most bytes of a document where nothing else is said: 256 MiB.
@@ -41,10 +41,10 @@ impl Default for ReadOptions {
             from: None,
             name: Cow::Borrowed(""),
             accept: Accept::All,
-            calls: Calls::Auto,
+            calls: CallForms::Auto,
             made_by: None,
             max_bytes: MAX_BYTES,
-            fields: Fields::default(),
+            fields: RowFields::default(),
         }
     }
 }
@@ -83,7 +83,7 @@ impl ReadOptions {
 
     /// Its calls are there.
     #[must_use]
-    pub fn with_calls(mut self, calls: Calls) -> Self {
+    pub fn with_calls(mut self, calls: CallForms) -> Self {
         self.calls = calls;
         self
     }
@@ -97,7 +97,7 @@ impl ReadOptions {
 
     /// Its conversations are there.
     #[must_use]
-    pub fn with_fields(mut self, fields: Fields) -> Self {
+    pub fn with_fields(mut self, fields: RowFields) -> Self {
         self.fields = fields;
         self
     }

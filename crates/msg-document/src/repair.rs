@@ -234,7 +234,7 @@ impl Document {
     pub(crate) fn chain_options<'o>(
         &self,
         options: &'o RepairOptions,
-    ) -> Cow<'o, msg_chainast::RepairOptions> {
+    ) -> Cow<'o, msg_chainast::ChainRepairOptions> {
         let given = &options.chain;
         let (check, profile) = self.rules(given.check, given.profile.as_deref());
         let chain = || given.clone().with_check(check);
@@ -250,7 +250,7 @@ impl Document {
 fn mend(
     messages: Vec<Message>,
     side: Side,
-    options: &msg_chainast::RepairOptions,
+    options: &msg_chainast::ChainRepairOptions,
 ) -> (Vec<Message>, Vec<Diagnostic>) {
     let ids = &mut Document::ids();
     let continued = || options.clone().with_check(options.check.with_continued());

@@ -13,7 +13,7 @@ use msg_chainast::Profile;
 use msg_core::request::{Function, RequestHead, ResponseFormat, SchemaOrigin, Tool};
 use msg_core::{Code, Diagnostic, RawJson, Severity};
 use msg_json::Writer;
-use msg_schema::{Dialect, Fault, Outcome};
+use msg_schema::{Dialect, Fault, SchemaOutcome};
 
 use crate::format::Format;
 
@@ -149,7 +149,7 @@ impl Mend {
     fn in_dialect(schema: &RawJson, dialect: Dialect) -> Self {
         let faults = msg_schema::check(schema, dialect);
         let schema = match msg_schema::mend(schema, dialect) {
-            Outcome::Mended(it) if !faults.is_empty() => Some(it),
+            SchemaOutcome::Mended(it) if !faults.is_empty() => Some(it),
             _ => None,
         };
         Self { faults, schema, drops_strict: false, moves: false }
@@ -161,9 +161,9 @@ impl Mend {
         let schema = msg_schema::for_gemini(translated);
         let schema = match msg_schema::mend(&schema, Dialect::GEMINI) {
             _ if faults.is_empty() => None,
-            Outcome::Accepted => Some(schema),
-            Outcome::Mended(it) => Some(it),
-            Outcome::NoMend => None,
+            SchemaOutcome::Accepted => Some(schema),
+            SchemaOutcome::Mended(it) => Some(it),
+            SchemaOutcome::NoMend => None,
         };
         // Its place is a choice of the client: what the OpenAPI spelling cannot say at all stays as it is.
         let is_said = |it: &RawJson| msg_schema::check(it, Dialect::GEMINI_OPENAPI).is_empty();

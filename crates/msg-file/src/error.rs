@@ -29,7 +29,7 @@ pub enum Error {
         /// Bytes allowed.
         limit: u64,
     },
-    /// The file has more cells than its size lets expect ([`FileLimits::max_cells`](Limits::max_cells)).
+    /// The file has more cells than its size lets expect ([`FileLimits::max_cells`](FileLimits::max_cells)).
     /// A call without a result counts twice, since a model is sent two messages for it, and so do a picture
     /// and an agent.
     #[error("the file has more than {limit} cells, which is too many for its size")]

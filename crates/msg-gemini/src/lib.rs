@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! {"contents":[{"role":"user","parts":[{"text":"hi"}]}]}   read ▶ messages ▶ write   the same, edits aside
-//! data: {"candidates":[{"content":{"parts":[…]}}]}         feed ▶ StreamEvent ▶ ChunkWriter   any stream as this one
+//! data: {"candidates":[{"content":{"parts":[…]}}]}         feed ▶ StreamEvent ▶ GeminiChunkWriter   any stream as this one
 //! ```
 
 pub mod contents;
@@ -29,7 +29,7 @@ mod shape;
 mod codes;
 
 pub use codes::CODES;
-pub use events::{ChunkWriter, write_chunks};
+pub use events::{GeminiChunkWriter, write_chunks};
 pub use msg_codec::{Error, Layout, ReadOptions};
 pub use options::{Flavor, Ids, LaterSystem, Thoughts, WriteOptions};
 pub use request::GenerateRequest;

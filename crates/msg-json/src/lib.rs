@@ -39,7 +39,7 @@ pub use crate::writer::write_str;
 pub use error::{JsonError, Problem};
 pub use raw::RawJson;
 pub use reader::{Kind, Reader};
-pub use relaxed::{Edit, Edits, Mended, complete, mend};
+pub use relaxed::{Edits, RelaxedEdit, RelaxedObject, complete, mend};
 pub use scan::{skip_value, validate};
 pub use text_state::{TextState, classify};
 pub use tokens::{Token, Tokens, tokens, value_end, write_compact, write_spaced};

@@ -31,8 +31,8 @@ pub use events::{ChunkWriter, ResponseEventWriter, write_chunks, write_response_
 pub use headers::ClientHeaders;
 pub use llm::{LlmMessages, to_llm_messages, to_llm_messages_with};
 pub use msg_codec::{
-    Assembled, AssembledChoice, Assembler, Error, EventOptions, Family, Layout, ProviderError,
-    ReadOptions, SseDecoder, SseEvent, StreamLimits, StreamOptions, StreamReader, StreamState,
+    Assembled, AssembledChoice, Assembler, Error, EventOptions, Layout, ProviderError, ReadOptions,
+    SseDecoder, SseEvent, StreamFamily, StreamLimits, StreamOptions, StreamReader, StreamState,
 };
 pub use msg_core::request::{Function, ToolChoice};
 pub use msg_forms::turns::{LowerCache, LowerOptions, LowerRules, Lowered, ReasoningPolicy, lower};

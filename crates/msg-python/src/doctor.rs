@@ -1,7 +1,7 @@
 //! Sessions that agents left on disk, diagnosed and mended without a file: the records in, the records out (RE-22).
 
 use msg_core::Diagnostic;
-use msg_session::{Blob, Dialect, RepairOptions, Session};
+use msg_session::{Blob, Dialect, SessionOptions, Session};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
@@ -25,7 +25,7 @@ fn doctor<'py>(
     agent: Option<&str>,
     options: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<(&'static str, Bound<'py, PyAny>, bool, Bound<'py, PyTuple>)> {
-    let options = options::of::<RepairOptions>(DOCTOR, options, py)?;
+    let options = options::of::<SessionOptions>(DOCTOR, options, py)?;
     let input = Input::of(session)?;
     let bytes = match &input {
         Input::Objects(walked) if session.is_instance_of::<PyList>() => walked.lines(),

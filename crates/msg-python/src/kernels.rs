@@ -6,7 +6,7 @@ use std::thread;
 
 use arrow_array::{Array, ArrayRef};
 use msg_arrow::{Error, SummaryOptions};
-use msg_document::{ConvertOptions, Fitter, Format, ReadOptions, StreamOptions, ToolsOptions};
+use msg_document::{ConvertOptions, Fitter, Format, ReadOptions, CaptureOptions, ToolsOptions};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -56,7 +56,7 @@ pub(crate) fn of(
         }
         "key" => run(py, answers::KEY, given, msg_arrow::key),
         "tools" => run::<ToolsOptions, _>(py, stream::TOOLS, given, msg_arrow::tools),
-        "stream" => run::<StreamOptions, _>(py, stream::STREAM, given, msg_arrow::stream),
+        "stream" => run::<CaptureOptions, _>(py, stream::STREAM, given, msg_arrow::stream),
         "messages" => run(py, answers::MESSAGES, given, msg_arrow::messages),
         "recognise" => run(py, RECOGNISE, given, msg_arrow::recognise),
         "prefix_keys" => run(py, answers::PREFIX_KEYS, given, msg_arrow::prefix_keys),

@@ -9,7 +9,7 @@
 
 use std::borrow::Cow;
 
-use msg_document::{MendedMessage, ReadOptions, Skeleton, Source};
+use msg_document::{MendedMessage, ReadOptions, Skeleton, Cursor};
 use msg_json::Kind;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -110,7 +110,7 @@ fn with_text<'py>(
     Ok(object.into_any())
 }
 
-impl Source for Objects<'_> {
+impl Cursor for Objects<'_> {
     fn kind(&mut self) -> Option<Kind> {
         let it = &self.value;
         Some(if it.is_exact_instance_of::<PyString>() {

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use msg_document::{
     CheckOptions, ConvertOptions, FitOptions, Fitter, KeyOptions, ReadOptions, Refusal,
-    RepairOptions, StreamOptions, ToolsOptions, options_from_json,
+    RepairOptions, CaptureOptions, ToolsOptions, options_from_json,
 };
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -89,14 +89,14 @@ macro_rules! understood {
 
 understood!(
     msg_arrow::SummaryOptions,
-    msg_session::RepairOptions,
+    msg_session::SessionOptions,
     ReadOptions,
     CheckOptions,
     RepairOptions,
     ConvertOptions,
     FitOptions,
     KeyOptions,
-    StreamOptions,
+    CaptureOptions,
     ToolsOptions
 );
 

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use msg_core::{CountingIds, StreamEvent};
-use msg_document::{StreamOptions, StreamRun, ToolsOptions};
+use msg_document::{CaptureOptions, StreamRun, ToolsOptions};
 use msg_xml::{Event, ParseOptions, StreamParser};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::intern;
@@ -50,7 +50,7 @@ fn stream<'py>(
     body: &Bound<'py, PyAny>,
     options: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let options = options::of::<StreamOptions>(STREAM, options, py)?;
+    let options = options::of::<CaptureOptions>(STREAM, options, py)?;
     let input = piece_of(body, TEXT)?;
     let read = guarded(py, || Ok(msg_document::stream(input.json(), &options)))?;
     output::objects(py, &read.map_err(|it| refused(py, &it))?.to_json(), None)
@@ -152,8 +152,8 @@ impl StreamAssembler {
     #[new]
     #[pyo3(signature = (options=None))]
     fn new(py: Python<'_>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
-        let options = options::of::<StreamOptions>(STREAM_ASSEMBLER, options, py)?;
-        let options = StreamOptions { events: true, ..StreamOptions::clone(&options) };
+        let options = options::of::<CaptureOptions>(STREAM_ASSEMBLER, options, py)?;
+        let options = CaptureOptions { events: true, ..CaptureOptions::clone(&options) };
         Ok(Self { run: Some(StreamRun::new(&options)) })
     }
 

@@ -9,7 +9,7 @@
 //! /model/amazon.nova-pro-v1%3A0/converse-stream     Bedrock, model `amazon.nova-pro-v1%3A0`, streamed
 //! ```
 
-use msg_codec::Family;
+use msg_codec::StreamFamily;
 use msg_document::Format;
 
 /// An API of a provider, as a client or an upstream speaks it.
@@ -89,7 +89,7 @@ impl Api {
     }
 
     /// The family of its streams.
-    pub(crate) fn family(self) -> Family {
+    pub(crate) fn family(self) -> StreamFamily {
         match self {
             Api::Chat => msg_openai::CHAT,
             Api::Responses => msg_openai::RESPONSES,

@@ -256,7 +256,7 @@ pub(crate) enum EventStream {
     Chat(msg_openai::ChunkWriter),
     Responses(msg_openai::ResponseEventWriter),
     Messages(msg_anthropic::EventWriter),
-    Gemini(msg_gemini::ChunkWriter),
+    Gemini(msg_gemini::GeminiChunkWriter),
     Blocks(Box<BlockWriter>),
 }
 
@@ -267,7 +267,7 @@ impl EventStream {
             Api::Chat => Self::Chat(msg_openai::ChunkWriter::new(options)),
             Api::Responses => Self::Responses(msg_openai::ResponseEventWriter::new(options)),
             Api::Messages => Self::Messages(msg_anthropic::EventWriter::new(options)),
-            Api::Gemini => Self::Gemini(msg_gemini::ChunkWriter::new(options)),
+            Api::Gemini => Self::Gemini(msg_gemini::GeminiChunkWriter::new(options)),
             Api::Interactions | Api::Bedrock => {
                 Self::Blocks(Box::new(BlockWriter::new(api, options)))
             }

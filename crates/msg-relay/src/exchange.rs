@@ -3,7 +3,7 @@
 //! ```text
 //! status ─▶ Reply: Stream | Whole | Error      what the gateway answers with
 //! feed   ─▶ bytes for the client               as often as the upstream sends some
-//! finish ─▶ the rest, and an Outcome           usage, finish, losses, errors
+//! finish ─▶ the rest, and an ExchangeOutcome           usage, finish, losses, errors
 //! ```
 
 use msg_codec::{Assembled, ProviderError, StreamLimits, StreamOptions, StreamReader};
@@ -34,7 +34,7 @@ pub struct Reply {
 pub enum ReplyKind {
     /// In pieces, from every [`Exchange::feed`].
     Stream,
-    /// At the end, from [`Exchange::finish`], whose [`Outcome::status`] is the one to answer with: an upstream may
+    /// At the end, from [`Exchange::finish`], whose [`ExchangeOutcome::status`] is the one to answer with: an upstream may
     /// say 200 and send an error.
     Whole,
     /// An error, from [`Exchange::finish`].
@@ -55,7 +55,7 @@ pub enum Limit {
 
 /// What became of an exchange.
 #[derive(Debug, Clone)]
-pub struct Outcome {
+pub struct ExchangeOutcome {
     /// The HTTP status of the answer; the one to answer with where the reply was not a stream.
     pub status: u16,
     /// What the upstream counted.
@@ -248,7 +248,7 @@ impl Exchange {
 
     /// The upstream's body is over, or the connection broke: appends the rest of the answer and says what became of
     /// it. A stream that was cut ends with the error event of the client's API.
-    pub fn finish(mut self, out: &mut Vec<u8>) -> Outcome {
+    pub fn finish(mut self, out: &mut Vec<u8>) -> ExchangeOutcome {
         let cut = ProviderError::new("the upstream ended the answer early");
         let body = std::mem::replace(&mut self.body, Body::Error(Vec::new()));
         match body {
@@ -286,7 +286,7 @@ impl Exchange {
         (reader, mut back): (StreamReader, Back),
         bytes: &[u8],
         out: &mut Vec<u8>,
-    ) -> Outcome {
+    ) -> ExchangeOutcome {
         let mut answer = reader.finish(&mut |_| {});
         if self.is_over {
             let text = Limit::Answer(self.limits.answer_bytes).to_string();
@@ -328,8 +328,8 @@ impl Exchange {
         answer: Option<Assembled>,
         error: Option<ProviderError>,
         mut losses: Vec<Diagnostic>,
-    ) -> Outcome {
-        let mut outcome = Outcome {
+    ) -> ExchangeOutcome {
+        let mut outcome = ExchangeOutcome {
             status,
             usage: None,
             finish: None,

@@ -47,7 +47,7 @@ pub use crate::seal::{Keep, MemoryKeep};
 pub use api::{Api, Client, Route};
 pub use codes::CODES;
 pub use error_body::ErrorBody;
-pub use exchange::{Exchange, Limit, Outcome, Reply, ReplyKind};
+pub use exchange::{Exchange, ExchangeOutcome, Limit, Reply, ReplyKind};
 pub use msg_codec::ProviderError;
 pub use relay::{Relay, RelayLimits, Upstream};
 

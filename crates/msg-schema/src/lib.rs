@@ -29,7 +29,7 @@ use self::node::Node;
 
 /// What becomes of a schema that is to fit a dialect.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Outcome {
+pub enum SchemaOutcome {
     /// The dialect accepts it as it is.
     Accepted,
     /// The smallest change that the dialect accepts.
@@ -57,21 +57,21 @@ pub fn check(schema: &RawJson, dialect: Dialect) -> Vec<Fault> {
 ///
 /// ```
 /// use msg_json::RawJson;
-/// use msg_schema::{Dialect, Outcome, mend};
+/// use msg_schema::{Dialect, SchemaOutcome, mend};
 ///
 /// let schema = RawJson::new(r#"{"type":"object","properties":{}}"#)?;
-/// assert_eq!(mend(&schema, Dialect::OPENAI), Outcome::Accepted);
+/// assert_eq!(mend(&schema, Dialect::OPENAI), SchemaOutcome::Accepted);
 /// # Ok::<(), msg_json::JsonError>(())
 /// ```
-pub fn mend(schema: &RawJson, dialect: Dialect) -> Outcome {
+pub fn mend(schema: &RawJson, dialect: Dialect) -> SchemaOutcome {
     let node = Node::of(schema);
     let found = check::faults(&node, dialect);
     if found.is_empty() {
-        return Outcome::Accepted;
+        return SchemaOutcome::Accepted;
     }
     match mend::mended(node, dialect, &found) {
-        Some(it) if check::faults(&it, dialect).is_empty() => Outcome::Mended(it.raw()),
-        _ => Outcome::NoMend,
+        Some(it) if check::faults(&it, dialect).is_empty() => SchemaOutcome::Mended(it.raw()),
+        _ => SchemaOutcome::NoMend,
     }
 }
 

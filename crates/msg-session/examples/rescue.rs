@@ -7,7 +7,7 @@
     reason = "it is a program that prints"
 )]
 
-use msg_session::{Blob, RepairOptions, Session};
+use msg_session::{Blob, Session, SessionOptions};
 
 /// A Claude Code session whose program was killed while a tool ran.
 const SESSION: &str = concat!(
@@ -22,10 +22,10 @@ const SESSION: &str = concat!(
 fn main() -> Result<(), msg_session::Error> {
     let mut session = Session::recognise(vec![Blob::new("session.jsonl", SESSION)])?;
     println!("a session of {}", session.dialect().name());
-    for finding in session.repair(&RepairOptions::default())? {
+    for finding in session.repair(&SessionOptions::default())? {
         println!("{}: {}", finding.code, finding.message);
     }
     println!("{}", String::from_utf8_lossy(&session.blobs()[0].bytes));
-    assert!(session.check(&RepairOptions::default())?.is_empty(), "a second look finds nothing");
+    assert!(session.check(&SessionOptions::default())?.is_empty(), "a second look finds nothing");
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! What a provider or an agent says of a session as a whole (SE-143, SE-144): too long, or not found. Nothing in the file
 //! is wrong then; the finding names the command that helps.
 
-use crate::finding::{Finding, Place};
+use crate::finding::{Finding, SessionPlace};
 use crate::json::Object;
 use crate::source::{ReadAt, fill};
 use crate::{Blob, Dialect, Session};
@@ -13,7 +13,7 @@ pub(crate) fn about(
     name: &str,
     source: &dyn ReadAt,
 ) -> Option<Finding> {
-    let finding = |code, message| Finding::info(code, Place::line(1), message);
+    let finding = |code, message| Finding::info(code, SessionPlace::line(1), message);
     // Before anything is measured: most messages are about something else.
     let too_long = finding("session::too-long", String::new());
     if too_long.explains(error) {

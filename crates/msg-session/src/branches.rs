@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-use crate::{Error, RepairOptions, Session};
+use crate::{Error, Session, SessionOptions};
 
-/// A way through a session beside the active path. [`RepairOptions::with_leaf`] reads along it.
+/// A way through a session beside the active path. [`SessionOptions::with_leaf`] reads along it.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Branch {
-    /// What [`RepairOptions::with_leaf`] takes: the id of its last record, or that record's number where records
+    /// What [`SessionOptions::with_leaf`] takes: the id of its last record, or that record's number where records
     /// follow one another.
     pub leaf: String,
     /// Index of that record.
@@ -46,7 +46,7 @@ impl Session {
     /// Linear.
     ///
     /// ```
-    /// use msg_session::{Blob, BranchKind, Dialect, RepairOptions, Session};
+    /// use msg_session::{Blob, BranchKind, Dialect, SessionOptions, Session};
     ///
     /// let line = |id: &str, parent: &str| {
     ///     format!(r#"{{"type":"user","uuid":"{id}","parentUuid":{parent},"message":{{"content":"{id}"}}}}"#)
@@ -55,7 +55,7 @@ impl Session {
     /// let session = Session::new(Dialect::ClaudeCode, vec![Blob::new("s.jsonl", lines)]);
     /// let branches = session.branches()?;
     /// assert_eq!((branches[0].leaf.as_str(), branches[0].kind), ("b", BranchKind::Abandoned));
-    /// let along = RepairOptions::default().with_leaf("b");
+    /// let along = SessionOptions::default().with_leaf("b");
     /// assert_eq!(session.read(&along)?.messages[1].text(), "b");
     /// # Ok::<(), msg_session::Error>(())
     /// ```
@@ -63,7 +63,7 @@ impl Session {
     /// # Errors
     /// As [`Session::read`].
     pub fn branches(&self) -> Result<Vec<Branch>, Error> {
-        self.read(&RepairOptions::default()).map(|it| it.branches)
+        self.read(&SessionOptions::default()).map(|it| it.branches)
     }
 }
 

@@ -13,7 +13,7 @@ use msg_json::to_text;
 use crate::frame::read_lines;
 use crate::json::Object;
 use crate::write::{Signatures, WriteOptions, claude_code, codex, qwen_code};
-use crate::{Dialect, Error, RepairOptions, Session};
+use crate::{Dialect, Error, Session, SessionOptions};
 
 /// What a compaction appends.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -95,7 +95,7 @@ fn options(bytes: &[u8]) -> (WriteOptions, Option<String>, usize) {
     let (mut cwd, mut version, mut session, mut time) =
         (default.cwd.clone(), default.version.clone(), default.session_id.clone(), default.now);
     let mut leaf = None;
-    let lines = read_lines(bytes, RepairOptions::default().max_record);
+    let lines = read_lines(bytes, SessionOptions::default().max_record);
     for object in (0..lines.records.len()).filter_map(|it| lines.object(it)) {
         let take = |name: &str, to: &mut String| {
             if let Some(text) = object.text(name) {
@@ -168,7 +168,7 @@ fn codex_line(bytes: &[u8], compacted: &Compacted<'_>) -> String {
 
 /// The number after the last one of a paginated session (SE-56).
 fn next_ordinal(bytes: &[u8]) -> Option<u64> {
-    let lines = read_lines(bytes, RepairOptions::default().max_record);
+    let lines = read_lines(bytes, SessionOptions::default().max_record);
     let ordinal = |it: usize| lines.object(it)?.get("ordinal")?.number();
     let last = (0..lines.records.len()).filter_map(ordinal).max();
     last.map(|it: u64| it.saturating_add(1))

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use crate::finding::{Case, Finding, Outcome};
+use crate::finding::{Case, Finding, MendOutcome};
 use crate::{Blob, Dialect};
 
 /// How much a mend changes.
@@ -64,8 +64,8 @@ fn without(lines: &[&[u8]], others: &[&[u8]]) -> u64 {
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Row {
-    Any(String, Dialect, String, Outcome),
-    Case(String, Dialect, String, Outcome, Case),
+    Any(String, Dialect, String, MendOutcome),
+    Case(String, Dialect, String, MendOutcome, Case),
 }
 
 /// The facts about a code and an agent.
@@ -73,7 +73,7 @@ type Facts = HashMap<(String, Dialect), Vec<Fact>>;
 
 struct Fact {
     version: Vec<u64>,
-    outcome: Outcome,
+    outcome: MendOutcome,
     case: Case,
 }
 
@@ -106,7 +106,12 @@ pub(crate) fn judge(dialect: Dialect, version: Option<&str>, findings: &mut [Fin
 }
 
 /// That of the newest version that is not above `version`; of an older one than all, that of the first.
-fn outcome(code: &str, dialect: Dialect, version: Option<&[u64]>, case: Case) -> Option<Outcome> {
+fn outcome(
+    code: &str,
+    dialect: Dialect,
+    version: Option<&[u64]>,
+    case: Case,
+) -> Option<MendOutcome> {
     let facts = ALL.get(&(code.to_owned(), dialect))?;
     let applies = |it: &&Fact| it.case == Case::Any || it.case == case;
     let known = |it: &&Fact| version.is_none_or(|version| it.version.as_slice() <= version);

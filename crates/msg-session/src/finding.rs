@@ -17,7 +17,7 @@ pub struct Finding {
     /// One sentence for people. Lower case, without a full stop.
     pub message: Cow<'static, str>,
     /// Where it is in the input.
-    pub at: Place,
+    pub at: SessionPlace,
     /// The mend, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fix: Option<Cow<'static, str>>,
@@ -29,7 +29,7 @@ pub struct Finding {
     pub count: Option<u64>,
     /// What the agent makes of it when it resumes the session, where that is known (SE-136).
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub outcome: Option<Outcome>,
+    pub outcome: Option<MendOutcome>,
     /// Which case of its code it is, where the outcome depends on it.
     #[serde(skip)]
     pub(crate) case: Case,
@@ -40,7 +40,7 @@ pub struct Finding {
     Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, serde::Deserialize,
 )]
 #[serde(rename_all = "lowercase")]
-pub enum Outcome {
+pub enum MendOutcome {
     /// Nothing: it has no effect.
     None,
     /// It resumes, and repairs the fault at each request.
@@ -70,7 +70,7 @@ pub(crate) enum Case {
 
 /// A place in a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, PartialOrd, Ord, Serialize)]
-pub struct Place {
+pub struct SessionPlace {
     /// Which of the session's blobs, from 0; not in JSON.
     #[serde(skip)]
     pub blob: u32,
@@ -84,7 +84,7 @@ pub struct Place {
     pub block: Option<u32>,
 }
 
-impl Place {
+impl SessionPlace {
     /// A line, from 1, of which no record could be read.
     pub fn line(line: u32) -> Self {
         Self { line, ..Self::default() }
@@ -106,7 +106,7 @@ impl Finding {
     pub(crate) fn new(
         severity: Severity,
         code: &'static str,
-        at: Place,
+        at: SessionPlace,
         message: impl Into<Cow<'static, str>>,
     ) -> Self {
         let (code, message) = (Code::new(code), message.into());
@@ -116,7 +116,7 @@ impl Finding {
 
     pub(crate) fn error(
         code: &'static str,
-        at: Place,
+        at: SessionPlace,
         message: impl Into<Cow<'static, str>>,
     ) -> Self {
         Self::new(Severity::Error, code, at, message)
@@ -124,7 +124,7 @@ impl Finding {
 
     pub(crate) fn warning(
         code: &'static str,
-        at: Place,
+        at: SessionPlace,
         message: impl Into<Cow<'static, str>>,
     ) -> Self {
         Self::new(Severity::Warning, code, at, message)
@@ -132,7 +132,7 @@ impl Finding {
 
     pub(crate) fn info(
         code: &'static str,
-        at: Place,
+        at: SessionPlace,
         message: impl Into<Cow<'static, str>>,
     ) -> Self {
         Self::new(Severity::Info, code, at, message)

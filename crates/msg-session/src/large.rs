@@ -9,11 +9,11 @@ use crate::dialects::{self, Change, Checked, LineRules, Mends};
 use crate::effect::Effect;
 use crate::effect::judge;
 use crate::excerpt;
-use crate::finding::{Finding, Place, sort};
+use crate::finding::{Finding, SessionPlace, sort};
 use crate::frame::Lines;
-use crate::options::RepairOptions;
+use crate::options::SessionOptions;
 use crate::source::{ReadAt, fill};
-use crate::view::Origin;
+use crate::view::PartOrigin;
 use crate::{Blob, Dialect, Error, Session};
 
 /// How much of the beginning says what form a session has.
@@ -25,13 +25,13 @@ const LONG_START: usize = 64 << 20;
 /// A session of JSON lines whose bytes stay where they are: claude-code, codex, gemini-cli and goose.
 ///
 /// ```
-/// use msg_session::{Dialect, LargeSession, RepairOptions};
+/// use msg_session::{Dialect, LargeSession, SessionOptions};
 ///
 /// let line = r#"{"type":"user","uuid":"u1","parentUuid":null,"timestamp":"2026-11-20T10:00:00Z","message":{"role":"user","content":"Hi"}}"#;
 /// let torn = format!("{line}\n{{\"type\":\"ass");
 /// let bytes = torn.as_bytes();
 /// let session = LargeSession::recognise("s.jsonl", &bytes)?;
-/// let diagnosis = session.check(&RepairOptions::default())?;
+/// let diagnosis = session.check(&SessionOptions::default())?;
 /// assert_eq!(diagnosis.findings()[0].code, "session::torn-tail");
 ///
 /// let mut mended = Vec::new();
@@ -116,7 +116,7 @@ impl<'s> LargeSession<'s> {
     ///
     /// # Errors
     /// It cannot be read, or does not have the leaf that was asked for.
-    pub fn check(&self, options: &RepairOptions) -> Result<Diagnosis<'s>, Error> {
+    pub fn check(&self, options: &SessionOptions) -> Result<Diagnosis<'s>, Error> {
         let lines = excerpt::read(self.source, options.max_record)?;
         let mut mends = self.rules.check_lines(&lines, &self.name, options)?;
         if let Some(elided) = &lines.elided {
@@ -135,7 +135,7 @@ impl<'s> LargeSession<'s> {
     ///
     /// # Errors
     /// As [`LargeSession::check`].
-    pub fn branches(&self, options: &RepairOptions) -> Result<Vec<Branch>, Error> {
+    pub fn branches(&self, options: &SessionOptions) -> Result<Vec<Branch>, Error> {
         let lines = excerpt::read(self.source, options.max_record)?;
         Ok(self.rules.view_lines(&lines, options)?.branches)
     }
@@ -144,10 +144,15 @@ impl<'s> LargeSession<'s> {
     ///
     /// # Errors
     /// As [`LargeSession::check`].
-    pub fn named_by(&self, error: &str, options: &RepairOptions) -> Result<Vec<Place>, Error> {
+    pub fn named_by(
+        &self,
+        error: &str,
+        options: &SessionOptions,
+    ) -> Result<Vec<SessionPlace>, Error> {
         let lines = excerpt::read(self.source, options.max_record)?;
         let named = self.rules.view_lines(&lines, options)?.named_by(error);
-        let place = |it: Origin| Place { block: it.block, ..lines.place(it.record as usize) };
+        let place =
+            |it: PartOrigin| SessionPlace { block: it.block, ..lines.place(it.record as usize) };
         Ok(named.into_iter().map(place).collect())
     }
 }

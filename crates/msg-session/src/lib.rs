@@ -57,10 +57,10 @@ pub use dataset::{
 pub use dialect::Dialect;
 pub use effect::Effect;
 pub use error::Error;
-pub use finding::{Finding, Outcome, Place};
+pub use finding::{Finding, MendOutcome, SessionPlace};
 pub use large::{Diagnosis, LargeSession};
 pub use line::{Line, MendedLine};
-pub use options::RepairOptions;
+pub use options::SessionOptions;
 pub use parts::otel::otel_part;
 pub use parts::share_gpt::ShareGptTurns;
 pub use places::{Machine, SessionFolder, System};
@@ -71,8 +71,8 @@ pub use responses::{RecordedResponse, recorded_responses};
 pub use session::Session;
 pub use source::ReadAt;
 pub use summary::Summary;
-pub use view::{Origin, View};
-pub use write::{Context, Signatures, WriteOptions, has_writer, write};
+pub use view::{PartOrigin, View};
+pub use write::{ContextPolicy, Signatures, WriteOptions, has_writer, write};
 
 /// The examples of the README run as tests.
 #[cfg(doctest)]

@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde::{Deserialize, Serialize};
 
-use crate::{Blob, Dialect, Error, Finding, RepairOptions, Session};
+use crate::{Blob, Dialect, Error, Finding, Session, SessionOptions};
 
 /// A session in a line.
 ///
@@ -25,7 +25,7 @@ pub struct Line {
     /// The bytes of the session.
     pub bytes: Vec<u8>,
     /// The options of the line, as they are there.
-    pub options: RepairOptions,
+    pub options: SessionOptions,
 }
 
 #[derive(Deserialize)]
@@ -37,7 +37,7 @@ struct Form {
     input: Option<String>,
     input_b64: Option<String>,
     #[serde(default)]
-    options: RepairOptions,
+    options: SessionOptions,
 }
 
 impl Line {
@@ -74,11 +74,11 @@ impl Line {
     /// Mends the session, by the options of the line over those of `base`.
     ///
     /// ```
-    /// use msg_session::{Line, RepairOptions};
+    /// use msg_session::{Line, SessionOptions};
     ///
     /// let line = Line::read(br#"{"dialect":"goose","input":"{\"working_dir\":\"/\"}\n{\"role\""}"#);
     /// let line = line.expect("because it has the form of a line")?;
-    /// let mended = line.repair(None, &RepairOptions::default())?;
+    /// let mended = line.repair(None, &SessionOptions::default())?;
     /// assert!(!mended.ok && mended.findings[0].code == "session::torn-tail" && mended.changed);
     /// # Ok::<(), msg_session::Error>(())
     /// ```
@@ -88,7 +88,7 @@ impl Line {
     pub fn repair(
         &self,
         named: Option<Dialect>,
-        base: &RepairOptions,
+        base: &SessionOptions,
     ) -> Result<MendedLine, Error> {
         let mut session = self.session(named)?;
         let findings = session.repair(&self.options.clone().over(base))?;

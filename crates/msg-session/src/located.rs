@@ -4,22 +4,22 @@
 use msg_core::{Message, Part, Role};
 
 use crate::provider_error::ProviderError;
-use crate::view::{Origin, View};
+use crate::view::{PartOrigin, View};
 
 impl View {
     /// The places that the message of a provider names: `messages.5.content.0: …` is message 5 of what is
     /// sent, the system prompt not counted; an id is the call or result that has it. Linear.
     ///
     /// ```
-    /// use msg_session::{Blob, Dialect, RepairOptions, Session};
+    /// use msg_session::{Blob, Dialect, SessionOptions, Session};
     ///
     /// let line = r#"{"role":"assistant","created":1,"content":[{"type":"toolRequest","id":"call_77"}]}"#;
     /// let session = Session::new(Dialect::Goose, vec![Blob::new("s.jsonl", line)]);
-    /// let view = session.read(&RepairOptions::default())?;
+    /// let view = session.read(&SessionOptions::default())?;
     /// assert_eq!(view.named_by("No tool output found for call_77.")[0].block, Some(0));
     /// # Ok::<(), msg_session::Error>(())
     /// ```
-    pub fn named_by(&self, error: &str) -> Vec<Origin> {
+    pub fn named_by(&self, error: &str) -> Vec<PartOrigin> {
         let error = ProviderError::read(error);
         let mut res = Vec::new();
         if let Some(number) = error.message {
@@ -40,8 +40,8 @@ impl View {
 
     /// The number that the provider gives each origin: neighbouring messages of one role are one message there
     /// (SE-122), and an item of Responses is one by itself; what the agent puts in front is counted too.
-    fn sent_messages(&self, counts_items: bool) -> Vec<(usize, Origin)> {
-        let mut res: Vec<(usize, Origin)> = Vec::new();
+    fn sent_messages(&self, counts_items: bool) -> Vec<(usize, PartOrigin)> {
+        let mut res: Vec<(usize, PartOrigin)> = Vec::new();
         let mut next = self.in_front;
         let mut before: Option<&Message> = None;
         for (message, origins) in self.messages.iter().zip(&self.origins) {

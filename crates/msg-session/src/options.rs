@@ -5,12 +5,12 @@ use serde::Deserialize;
 /// Options of reading, diagnosis and mending, as in `msg doctor --jsonl` (SE-91).
 ///
 /// ```
-/// use msg_session::RepairOptions;
-/// assert!(RepairOptions::default().with_all().all);
+/// use msg_session::SessionOptions;
+/// assert!(SessionOptions::default().with_all().all);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct RepairOptions {
+pub struct SessionOptions {
     /// Whether the mends of warnings are made too.
     pub all: bool,
     /// Whether thinking blocks of the active path go (SE-45).
@@ -34,7 +34,7 @@ pub struct RepairOptions {
 /// The size above which a record is not looked into: 256 MiB (SE-2).
 const MAX_RECORD: u64 = 256 << 20;
 
-impl Default for RepairOptions {
+impl Default for SessionOptions {
     fn default() -> Self {
         Self {
             all: false,
@@ -50,7 +50,7 @@ impl Default for RepairOptions {
     }
 }
 
-impl RepairOptions {
+impl SessionOptions {
     /// These over others: what is switched on by either is on, what both say is said by these.
     pub(crate) fn over(self, base: &Self) -> Self {
         Self {
@@ -73,7 +73,7 @@ impl RepairOptions {
 
 macro_rules! builders {
     ($($(#[$doc:meta])* $name:ident => $field:ident = $value:expr $(, $arg:ident: $type:ty)?;)*) => {
-        impl RepairOptions {
+        impl SessionOptions {
             $($(#[$doc])*
             #[must_use]
             pub fn $name(mut self $(, $arg: impl Into<$type>)?) -> Self {

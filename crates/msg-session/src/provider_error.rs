@@ -49,14 +49,14 @@ impl Finding {
     /// What the provider answers, or the agent says, because of this finding; none if it does no harm.
     ///
     /// ```
-    /// use msg_session::{Blob, Dialect, RepairOptions, Session};
+    /// use msg_session::{Blob, Dialect, SessionOptions, Session};
     ///
     /// let lines = concat!(
     ///     r#"{"role":"user","created":1,"content":[{"type":"text","text":"go"}]}"#, "\n",
     ///     r#"{"role":"user","created":2,"content":[{"type":"toolResponse","id":"t9"}]}"#, "\n",
     /// );
     /// let session = Session::new(Dialect::Goose, vec![Blob::new("s.jsonl", lines)]);
-    /// let findings = session.check(&RepairOptions::default())?;
+    /// let findings = session.check(&SessionOptions::default())?;
     /// assert!(findings[0].cause().is_some_and(|it| it.contains("unexpected `tool_use_id`")));
     /// # Ok::<(), msg_session::Error>(())
     /// ```
@@ -69,11 +69,11 @@ impl Finding {
     /// words of a cause, however it puts them in quotes. Linear.
     ///
     /// ```
-    /// use msg_session::{Blob, Dialect, RepairOptions, Session};
+    /// use msg_session::{Blob, Dialect, SessionOptions, Session};
     ///
     /// let line = r#"{"role":"user","created":1,"content":[{"type":"text","text":""}]}"#;
     /// let session = Session::new(Dialect::Goose, vec![Blob::new("s.jsonl", line)]);
-    /// let findings = session.check(&RepairOptions::default())?;
+    /// let findings = session.check(&SessionOptions::default())?;
     /// assert!(findings[0].explains("API Error: 400 messages: text content blocks must be non-empty"));
     /// assert!(!findings[0].explains("429 slow down"));
     /// # Ok::<(), msg_session::Error>(())

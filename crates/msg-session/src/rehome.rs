@@ -5,7 +5,7 @@ use crate::edit::{Edit, apply};
 use crate::frame::read_lines;
 use crate::json::{Object, Value, quoted};
 use crate::write::project_hash;
-use crate::{Dialect, RepairOptions};
+use crate::{Dialect, SessionOptions};
 
 /// The session `bytes` under the id `id`, of the project in the folder `cwd`. The id is in the header of Codex, Gemini
 /// CLI, pi and Copilot CLI and in each record of Claude Code and Qwen Code; the folder is in the header, in the first
@@ -19,7 +19,7 @@ use crate::{Dialect, RepairOptions};
 /// assert_eq!(moved, br#"{"type":"session_meta","payload":{"id":"new","cwd":"/srv"}}"#);
 /// ```
 pub fn rehomed(dialect: Dialect, bytes: Vec<u8>, id: &str, cwd: &str) -> Vec<u8> {
-    let lines = read_lines(&bytes, RepairOptions::default().max_record);
+    let lines = read_lines(&bytes, SessionOptions::default().max_record);
     // What has faults stays as it is: they are doctor's to mend.
     if !lines.findings.is_empty() {
         return bytes;

@@ -7,21 +7,21 @@ use crate::dialects::{self, Checked};
 use crate::effect::judge;
 use crate::finding::{Finding, sort};
 use crate::large::LargeSession;
-use crate::options::RepairOptions;
+use crate::options::SessionOptions;
 use crate::view::View;
 use crate::{Dialect, Error};
 
 /// A session that an agent left on disk.
 ///
 /// ```
-/// use msg_session::{Blob, Dialect, RepairOptions, Session};
+/// use msg_session::{Blob, Dialect, SessionOptions, Session};
 ///
 /// let line = r#"{"type":"user","uuid":"u1","parentUuid":null,"timestamp":"2026-11-20T10:00:00Z","message":{"role":"user","content":"Hi"}}"#;
 /// let torn = format!("{line}\n{{\"type\":\"ass");
 /// let mut session = Session::new(Dialect::ClaudeCode, vec![Blob::new("s.jsonl", torn)]);
 ///
-/// assert_eq!(session.read(&RepairOptions::default())?.messages[0].text(), "Hi");
-/// let findings = session.repair(&RepairOptions::default())?;
+/// assert_eq!(session.read(&SessionOptions::default())?.messages[0].text(), "Hi");
+/// let findings = session.repair(&SessionOptions::default())?;
 /// assert_eq!(findings[0].code, "session::torn-tail");
 /// assert_eq!(session.blobs()[0].bytes, format!("{line}\n").as_bytes());
 /// # Ok::<(), msg_session::Error>(())
@@ -100,7 +100,7 @@ impl Session {
     ///
     /// # Errors
     /// It has no record of its dialect, or not the leaf that was asked for.
-    pub fn read(&self, options: &RepairOptions) -> Result<View, Error> {
+    pub fn read(&self, options: &SessionOptions) -> Result<View, Error> {
         let mut view = dialects::view(self.dialect, &self.blobs, options)?;
         sort(&mut view.findings);
         let (dialect, messages) = (self.dialect.name(), view.messages.len());
@@ -113,14 +113,14 @@ impl Session {
     /// # Errors
     /// As [`Session::read`].
     pub fn messages(&self) -> Result<Vec<Message>, Error> {
-        self.read(&RepairOptions::default()).map(|it| it.messages)
+        self.read(&SessionOptions::default()).map(|it| it.messages)
     }
 
     /// What is wrong, in the order of the file. Linear.
     ///
     /// # Errors
     /// As [`Session::read`].
-    pub fn check(&self, options: &RepairOptions) -> Result<Vec<Finding>, Error> {
+    pub fn check(&self, options: &SessionOptions) -> Result<Vec<Finding>, Error> {
         let mut findings = self.checked(options)?.findings;
         findings.iter_mut().for_each(|it| it.done = false);
         Ok(findings)
@@ -131,12 +131,12 @@ impl Session {
     ///
     /// # Errors
     /// As [`Session::read`]; then nothing is changed.
-    pub fn repair(&mut self, options: &RepairOptions) -> Result<Vec<Finding>, Error> {
+    pub fn repair(&mut self, options: &SessionOptions) -> Result<Vec<Finding>, Error> {
         let Checked { findings, changed } = self.checked(options)?;
         tracing::debug!(dialect = self.dialect.name(), findings = findings.len(), "session mended");
         let mut round = changed;
         // The message of a provider is about the session as it was.
-        let again = RepairOptions { error: None, ..options.clone() };
+        let again = SessionOptions { error: None, ..options.clone() };
         for _ in 0..ROUNDS {
             if !dialects::make(round, &mut self.blobs) {
                 break;
@@ -155,7 +155,7 @@ impl Session {
         }
     }
 
-    pub(crate) fn checked(&self, options: &RepairOptions) -> Result<Checked, Error> {
+    pub(crate) fn checked(&self, options: &SessionOptions) -> Result<Checked, Error> {
         let nothing = Blob::default();
         let first = self.blobs.first().unwrap_or(&nothing);
         if let Some(lines) = LargeSession::of_blob(self.dialect, first) {

@@ -9,25 +9,25 @@ use msg_forms::{Turn, turns};
 use crate::dialects::only;
 use crate::frame::{read_array, read_lines};
 use crate::json::{Object, Value};
-use crate::{Blob, Dialect, Error, RepairOptions, Session, View};
+use crate::{Blob, Dialect, Error, Session, SessionOptions, View};
 
 impl Session {
     /// The active path as turns, with the times of their records, and of the records of calls and results;
     /// 0 where a record has none. Linear.
     ///
     /// ```
-    /// use msg_session::{Blob, Dialect, RepairOptions, Session};
+    /// use msg_session::{Blob, Dialect, SessionOptions, Session};
     ///
     /// let line = r#"{"role":"user","created":1770112801,"content":[{"type":"text","text":"list"}]}"#;
     /// let session = Session::new(Dialect::Goose, vec![Blob::new("s.jsonl", line)]);
-    /// let (turns, _) = session.turns(&RepairOptions::default())?;
+    /// let (turns, _) = session.turns(&SessionOptions::default())?;
     /// assert_eq!((turns[0].text(""), turns[0].timestamp), ("list".to_owned(), 1_770_112_801.0));
     /// # Ok::<(), msg_session::Error>(())
     /// ```
     ///
     /// # Errors
     /// As [`Session::read`].
-    pub fn turns(&self, options: &RepairOptions) -> Result<(Vec<Turn>, Report), Error> {
+    pub fn turns(&self, options: &SessionOptions) -> Result<(Vec<Turn>, Report), Error> {
         let view = self.read(options)?;
         let times = self.times(options);
         let stamps = Stamps::of(&view, &times);
@@ -43,7 +43,7 @@ impl Session {
     }
 
     /// The time of each record that has one.
-    fn times(&self, options: &RepairOptions) -> Vec<f64> {
+    fn times(&self, options: &SessionOptions) -> Vec<f64> {
         let mut res = Vec::new();
         if self.blobs().len() > 1 {
             let texts = self.files().into_iter().map(|it| String::from_utf8_lossy(&it.bytes));

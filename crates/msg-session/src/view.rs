@@ -15,7 +15,7 @@ pub struct View {
     /// The messages, in order.
     pub messages: Vec<Message>,
     /// Where each message's parts came from, a list a message.
-    pub origins: Vec<Vec<Origin>>,
+    pub origins: Vec<Vec<PartOrigin>>,
     /// What the responses cost, each counted once (SE-40).
     pub usage: Usage,
     /// What was mended in memory to read the session (SE-7).
@@ -28,14 +28,14 @@ pub struct View {
 
 /// The record and block that a part came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-pub struct Origin {
+pub struct PartOrigin {
     /// Index of the record, from 0.
     pub record: u32,
     /// Index of the block in its record, if it has blocks.
     pub block: Option<u32>,
 }
 
-impl Origin {
+impl PartOrigin {
     pub(crate) fn record(record: usize) -> Self {
         Self { record: u32::try_from(record).unwrap_or(u32::MAX), block: None }
     }
@@ -49,7 +49,7 @@ impl Origin {
 #[derive(Debug)]
 pub(crate) struct Draft {
     pub(crate) message: Message,
-    pub(crate) origins: Vec<Origin>,
+    pub(crate) origins: Vec<PartOrigin>,
 }
 
 impl Draft {
@@ -57,7 +57,7 @@ impl Draft {
         Self { message: Message::new(role), origins: Vec::new() }
     }
 
-    pub(crate) fn push(&mut self, part: Part, origin: Origin) {
+    pub(crate) fn push(&mut self, part: Part, origin: PartOrigin) {
         self.message.parts.push(part);
         self.origins.push(origin);
     }
@@ -162,13 +162,13 @@ fn take(
             let text = value.text().unwrap_or_default().into_owned();
             let part = Part::text(text);
             if part.as_text() != Some("") && wanted(&part) {
-                draft.push(part, Origin::record(record.record));
+                draft.push(part, PartOrigin::record(record.record));
             }
         }
         Content::Blocks(_, blocks) => {
             for (at, it) in blocks.iter().enumerate() {
                 if let Some(part) = part(it.value).filter(&wanted) {
-                    draft.push(part, Origin::block(record.record, at));
+                    draft.push(part, PartOrigin::block(record.record, at));
                 }
             }
         }

@@ -12,14 +12,14 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use msg_core::Message;
-use msg_view::{Options, Pages};
+use msg_view::{Pages, ViewOptions};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let folder = std::env::args_os().nth(1).map(PathBuf::from);
     let folder = folder.unwrap_or_else(|| std::env::temp_dir().join("msg-view-report"));
     fs::create_dir_all(&folder)?;
     let messages: Vec<Message> = (0..600).map(message).collect();
-    let options = Options::default()
+    let options = ViewOptions::default()
         .with_title("a long talk")
         .with_page_size(200)
         .with_price("3:15".parse()?);

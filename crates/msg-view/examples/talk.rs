@@ -9,9 +9,9 @@
 
 use std::io::Write;
 
-use msg_chainast::CheckOptions;
+use msg_chainast::ChainCheckOptions;
 use msg_core::{Message, Part, Role, ToolCall};
-use msg_view::Options;
+use msg_view::ViewOptions;
 
 fn main() -> std::io::Result<()> {
     let call = ToolCall::new("call_1", "read", r#"{"path":"a.txt"}"#);
@@ -21,8 +21,8 @@ fn main() -> std::io::Result<()> {
         Message::new(Role::Assistant).with_part(Part::ToolCall(call)),
     ];
     // The call has no result, which the page says beside it.
-    let problems = msg_chainast::check(&messages, None, &CheckOptions::new());
+    let problems = msg_chainast::check(&messages, None, &ChainCheckOptions::new());
     let mut page = Vec::new();
-    msg_view::write(&messages, &problems, &Options::default().with_title("talk"), &mut page);
+    msg_view::write(&messages, &problems, &ViewOptions::default().with_title("talk"), &mut page);
     std::io::stdout().write_all(&page)
 }

@@ -9,7 +9,7 @@
 //!
 //! let messages = [Message::user("What is **a**?"), Message::assistant("<b onclick=x>")];
 //! let mut page = Vec::new();
-//! msg_view::write(&messages, &[], &msg_view::Options::default(), &mut page);
+//! msg_view::write(&messages, &[], &msg_view::ViewOptions::default(), &mut page);
 //! let page = String::from_utf8(page).expect("because pages are text");
 //! assert!(page.contains("What is <strong>a</strong>?") && page.contains("&lt;b onclick=x&gt;"));
 //! ```
@@ -21,7 +21,7 @@ mod page;
 mod pages;
 mod recorded;
 
-pub use options::{Error, Options, Price};
+pub use options::{Error, TokenPrice, ViewOptions};
 pub use pages::{Pages, write};
 pub use recorded::Recorded;
 

@@ -9,7 +9,7 @@ use serde::Deserialize;
 #[derive(Debug, Clone, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
-pub struct Options {
+pub struct ViewOptions {
     /// What the conversation is called: a name, or the path of a file, whose last part heads the page.
     pub title: String,
     /// The roles that are shown; all, if none is named.
@@ -23,12 +23,12 @@ pub struct Options {
     /// How tokens are counted; by scripts, if nothing is said.
     pub counter: Option<Counter>,
     /// What a million tokens cost: each section is given its cost, nothing cached.
-    pub price: Option<Price>,
+    pub price: Option<TokenPrice>,
 }
 
-impl Default for Options {
+impl Default for ViewOptions {
     fn default() -> Self {
-        Options {
+        ViewOptions {
             title: String::new(),
             roles: Vec::new(),
             raw: false,
@@ -40,47 +40,47 @@ impl Default for Options {
     }
 }
 
-impl Options {
+impl ViewOptions {
     /// With this title.
     #[must_use]
     pub fn with_title(self, title: impl Into<String>) -> Self {
-        Options { title: title.into(), ..self }
+        ViewOptions { title: title.into(), ..self }
     }
 
     /// With messages of these roles only.
     #[must_use]
     pub fn with_roles(self, roles: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        Options { roles: roles.into_iter().map(Into::into).collect(), ..self }
+        ViewOptions { roles: roles.into_iter().map(Into::into).collect(), ..self }
     }
 
     /// With texts as they are.
     #[must_use]
     pub fn with_raw(self) -> Self {
-        Options { raw: true, ..self }
+        ViewOptions { raw: true, ..self }
     }
 
     /// With about so many messages on a page.
     #[must_use]
     pub fn with_page_size(self, messages: usize) -> Self {
-        Options { page_size: Some(messages), ..self }
+        ViewOptions { page_size: Some(messages), ..self }
     }
 
     /// With pages in files that are called so, or after it.
     #[must_use]
     pub fn with_file(self, name: impl Into<String>) -> Self {
-        Options { file: name.into(), ..self }
+        ViewOptions { file: name.into(), ..self }
     }
 
     /// With tokens counted so.
     #[must_use]
     pub fn with_counter(self, counter: Counter) -> Self {
-        Options { counter: Some(counter), ..self }
+        ViewOptions { counter: Some(counter), ..self }
     }
 
     /// With the cost of each section.
     #[must_use]
-    pub fn with_price(self, price: Price) -> Self {
-        Options { price: Some(price), ..self }
+    pub fn with_price(self, price: TokenPrice) -> Self {
+        ViewOptions { price: Some(price), ..self }
     }
 }
 
@@ -97,36 +97,36 @@ pub struct Error {}
 /// Money for a million tokens, in and out; in whatever currency it was given.
 ///
 /// ```
-/// let price: msg_view::Price = "3:15".parse()?;
+/// let price: msg_view::TokenPrice = "3:15".parse()?;
 /// assert_eq!(price.of(1_000_000, 100_000), 4.5);
 /// # Ok::<(), msg_view::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(try_from = "String")]
-pub struct Price {
+pub struct TokenPrice {
     input: f64,
     output: f64,
 }
 
-impl Price {
+impl TokenPrice {
     /// The money for so many tokens.
     pub fn of(self, input: u64, output: u64) -> f64 {
         (input as f64 * self.input + output as f64 * self.output) / 1e6
     }
 }
 
-impl FromStr for Price {
+impl FromStr for TokenPrice {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
         let number = |it: &str| it.parse().ok().filter(|it: &f64| it.is_finite() && *it >= 0.0);
         let both = text.split_once(':').and_then(|(one, other)| number(one).zip(number(other)));
         let (input, output) = both.ok_or(Error {})?;
-        Ok(Price { input, output })
+        Ok(TokenPrice { input, output })
     }
 }
 
-impl TryFrom<String> for Price {
+impl TryFrom<String> for TokenPrice {
     type Error = Error;
 
     fn try_from(text: String) -> Result<Self, Error> {

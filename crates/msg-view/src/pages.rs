@@ -14,7 +14,7 @@ use std::ops::Range;
 use msg_core::{Diagnostic, Message, Part, Role};
 use msg_document::{FitOptions, MediaRates, Stats};
 
-use crate::options::Options;
+use crate::options::ViewOptions;
 use crate::page;
 use crate::recorded::Recorded;
 
@@ -22,10 +22,10 @@ use crate::recorded::Recorded;
 ///
 /// ```
 /// use msg_core::Message;
-/// use msg_view::{Options, Pages};
+/// use msg_view::{ViewOptions, Pages};
 ///
 /// let messages = [Message::user("hi"), Message::assistant("hello"), Message::user("bye")];
-/// let options = Options::default().with_page_size(2).with_file("talk.html");
+/// let options = ViewOptions::default().with_page_size(2).with_file("talk.html");
 /// let pages = Pages::new(&messages, &[], &options);
 /// let names: Vec<String> = (0..pages.count()).map(|it| pages.file_name(it)).collect();
 /// assert_eq!(names, ["talk.html", "talk-2.html"]);
@@ -43,7 +43,7 @@ pub struct Pages<'a> {
     pub(crate) messages: &'a [Message],
     /// By message, those about none first.
     pub(crate) problems: Vec<&'a Diagnostic>,
-    pub(crate) options: &'a Options,
+    pub(crate) options: &'a ViewOptions,
     pub(crate) stats: Stats,
     /// What was recorded, by message; empty if nothing was.
     recorded: Vec<Recorded>,
@@ -66,7 +66,11 @@ pub(crate) struct Sum {
 impl<'a> Pages<'a> {
     /// Finds sections and pages. `problems` are what is wrong with these messages, as any check of this workspace
     /// gives it. Linear in the messages, and n log n in the problems.
-    pub fn new(messages: &'a [Message], problems: &'a [Diagnostic], options: &'a Options) -> Self {
+    pub fn new(
+        messages: &'a [Message],
+        problems: &'a [Diagnostic],
+        options: &'a ViewOptions,
+    ) -> Self {
         let mut problems: Vec<_> = problems.iter().collect();
         problems.sort_by_key(|it| it.at.message.map_or(0, |it| it + 1));
         let sections = starts(messages, begins_a_section);
@@ -83,9 +87,9 @@ impl<'a> Pages<'a> {
     ///
     /// ```
     /// use msg_core::Message;
-    /// use msg_view::{Options, Pages, Recorded};
+    /// use msg_view::{ViewOptions, Pages, Recorded};
     ///
-    /// let (messages, options) = ([Message::user("hi")], Options::default());
+    /// let (messages, options) = ([Message::user("hi")], ViewOptions::default());
     /// let time = Some("2026-11-23T09:00:12Z".to_owned());
     /// let recorded = vec![Recorded { time, ..Recorded::default() }];
     /// let pages = Pages::new(&messages, &[], &options).with_recorded(recorded, Recorded::default());
@@ -261,8 +265,13 @@ fn address(name: &str) -> String {
 
 /// Appends a conversation as one page; of `options` the size of a page does not count. [`Pages`] makes several,
 /// and hands them on in pieces. `problems` are what is wrong with the messages. Linear in both.
-pub fn write(messages: &[Message], problems: &[Diagnostic], options: &Options, out: &mut Vec<u8>) {
-    let options = Options { page_size: None, ..options.clone() };
+pub fn write(
+    messages: &[Message],
+    problems: &[Diagnostic],
+    options: &ViewOptions,
+    out: &mut Vec<u8>,
+) {
+    let options = ViewOptions { page_size: None, ..options.clone() };
     let written = Pages::new(messages, problems, &options).write(0, |piece| {
         out.extend_from_slice(piece.as_bytes());
         Ok::<(), Infallible>(())

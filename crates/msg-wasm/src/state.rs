@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use msg_document::{Refusal, StreamOptions, ToolsOptions, options_from_json};
+use msg_document::{Refusal, CaptureOptions, ToolsOptions, options_from_json};
 
 #[cfg(feature = "documents")]
 use crate::acts::Act;
@@ -41,7 +41,7 @@ pub(crate) const STREAM: u32 = 1;
 /// Options that were understood.
 pub(crate) enum Understood {
     Tools(ToolsOptions),
-    Stream(StreamOptions),
+    Stream(CaptureOptions),
     #[cfg(feature = "documents")]
     Document(Act),
 }

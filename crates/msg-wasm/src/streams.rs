@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use msg_core::{CountingIds, StreamEvent};
-use msg_document::{StreamOptions, StreamRun, ToolsOptions};
+use msg_document::{CaptureOptions, StreamRun, ToolsOptions};
 use msg_xml::{Event, StreamParser};
 
 /// A parser that is fed.
@@ -18,7 +18,7 @@ impl Parser {
         Parser::Tools { parser, ids: CountingIds::default() }
     }
 
-    pub(crate) fn of_stream(options: &StreamOptions) -> Self {
+    pub(crate) fn of_stream(options: &CaptureOptions) -> Self {
         let mut options = options.clone();
         options.events = true;
         Parser::Stream(Box::new(StreamRun::new(&options)))

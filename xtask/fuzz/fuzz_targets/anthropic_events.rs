@@ -4,9 +4,9 @@
 #[path = "../../../crates/msg-anthropic/tests/it/laws/events.rs"]
 mod laws;
 
-use msg_codec::{Family, StreamOptions, StreamReader};
+use msg_codec::{StreamFamily, StreamOptions, StreamReader};
 
-const FAMILIES: [Family; 3] =
+const FAMILIES: [StreamFamily; 3] =
     [msg_openai::RESPONSES, msg_anthropic::ANTHROPIC, msg_openai::CHAT];
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {

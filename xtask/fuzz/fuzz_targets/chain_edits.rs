@@ -8,12 +8,12 @@ mod hostile;
 #[allow(dead_code, reason = "the other target has the other laws")]
 mod laws;
 
-use msg_chainast::{ChainAst, RepairOptions, SeededIds, constants::TOOL_CALL_ID_PATTERN};
+use msg_chainast::{ChainAst, ChainRepairOptions, SeededIds, constants::TOOL_CALL_ID_PATTERN};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let mut choices = hostile::Choices::new(bytes);
     let messages = choices.chain(12);
-    let options = RepairOptions::new();
+    let options = ChainRepairOptions::new();
     let (mut chain, _) = ChainAst::repair(messages, &options, &mut SeededIds::new(3));
     if let Ok(pattern) = TOOL_CALL_ID_PATTERN.parse() {
         laws::ids_are_normalized(&chain, &pattern);

@@ -4,9 +4,9 @@
 #[path = "../../../crates/msg-gemini/tests/it/laws/events.rs"]
 mod laws;
 
-use msg_codec::{Family, StreamOptions, StreamReader};
+use msg_codec::{StreamFamily, StreamOptions, StreamReader};
 
-const OTHERS: [Family; 3] =
+const OTHERS: [StreamFamily; 3] =
     [msg_openai::RESPONSES, msg_anthropic::ANTHROPIC, msg_openai::CHAT];
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
@@ -14,7 +14,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     run(&OTHERS, bytes, None);
 });
 
-fn run(families: &[Family], bytes: &[u8], of: Option<&'static str>) {
+fn run(families: &[StreamFamily], bytes: &[u8], of: Option<&'static str>) {
     let mut events = Vec::new();
     let mut reader = StreamReader::new(families, StreamOptions::default());
     reader.feed(bytes, &mut |it| events.push(it.into_owned()));

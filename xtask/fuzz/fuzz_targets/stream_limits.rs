@@ -8,9 +8,9 @@ mod laws;
 use msg_anthropic::ANTHROPIC;
 use msg_gemini::GEMINI;
 use msg_openai::{CHAT, RESPONSES};
-use msg_codec::Family;
+use msg_codec::StreamFamily;
 
-const FAMILIES: [&[Family]; 5] =
+const FAMILIES: [&[StreamFamily]; 5] =
     [&[RESPONSES, ANTHROPIC, GEMINI, CHAT], &[CHAT], &[RESPONSES], &[ANTHROPIC], &[GEMINI]];
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| {

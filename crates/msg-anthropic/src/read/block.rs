@@ -2,7 +2,7 @@
 
 use msg_codec::DataUrl;
 use msg_codec::codec::{
-    Build, Content, Context, Fields, Inner, Shape, argument_text, bit, mask, text_of, type_of,
+    Build, ContentValue, Context, Fields, Inner, Shape, argument_text, bit, mask, text_of, type_of,
 };
 use msg_core::{File, Image, Part, Reasoning, Text, ToolCall, ToolResult};
 use msg_json::{JsonError, Reader};
@@ -24,15 +24,15 @@ pub(super) fn read_list<'a>(
     cx: &mut Context<'a, '_>,
     depth: Depth,
 ) -> Result<Vec<Part>, JsonError> {
-    Content::read_parts(reader, cx, |reader, cx| read(reader, cx, depth))
+    ContentValue::read_parts(reader, cx, |reader, cx| read(reader, cx, depth))
 }
 
 /// Reads the value of a message's `content`, the reader standing before it.
 pub(super) fn read_content<'a>(
     reader: &mut Reader<'a>,
     cx: &mut Context<'a, '_>,
-) -> Result<Content, JsonError> {
-    Content::read(reader, cx, |reader, cx| read(reader, cx, Depth::Message))
+) -> Result<ContentValue, JsonError> {
+    ContentValue::read(reader, cx, |reader, cx| read(reader, cx, Depth::Message))
 }
 
 fn read<'a>(
@@ -41,7 +41,7 @@ fn read<'a>(
     depth: Depth,
 ) -> Result<Part, JsonError> {
     let known = |it: &str| known(it).filter(|_| depth == Depth::Message || it != "tool_result");
-    Content::read_typed(reader, cx, ANTHROPIC, known)
+    ContentValue::read_typed(reader, cx, ANTHROPIC, known)
 }
 
 fn known(kind: &str) -> Option<(&'static Shape, Build)> {
@@ -145,7 +145,7 @@ fn content<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Vec<
         let parts = read_list(&mut Reader::from_text(source), cx, Depth::Result).ok()?;
         let is_short = match &*parts {
             [] => true,
-            [one] => Content::is_plain_text(one, &ANTHROPIC),
+            [one] => ContentValue::is_plain_text(one, &ANTHROPIC),
             _ => false,
         };
         (parts, if is_short { result::CONTENT_ARRAY } else { 0 })

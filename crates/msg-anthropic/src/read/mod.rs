@@ -13,7 +13,8 @@ mod block;
 use std::borrow::Cow;
 
 use msg_codec::codec::{
-    Content, Context, Fields, Placement, bit, keep_whole, mask, read_alone, read_mended, text_of,
+    ContentValue, Context, Fields, Placement, bit, keep_whole, mask, read_alone, read_mended,
+    text_of,
 };
 use msg_core::{Error, Extra, Message, Part, Report, Role};
 use msg_json::{JsonError, Kind, Reader};
@@ -122,12 +123,12 @@ pub(crate) fn content_says(source: &str, messages: &[Message]) -> bool {
 struct Draft<'a> {
     fields: Fields<'a>,
     role: Option<Cow<'a, str>>,
-    content: Content,
+    content: ContentValue,
 }
 
 impl<'a> Draft<'a> {
     fn new(cx: &Context<'a, '_>) -> Self {
-        Self { fields: Fields::new(&message::SHAPE, cx), role: None, content: Content::Absent }
+        Self { fields: Fields::new(&message::SHAPE, cx), role: None, content: ContentValue::Absent }
     }
 
     fn read(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Self, JsonError> {
@@ -170,7 +171,7 @@ impl<'a> Draft<'a> {
         };
         let rest = parts.split_off(results);
         let is_plain =
-            results == 0 && matches!(&*rest, [it] if Content::is_plain_text(it, &ANTHROPIC));
+            results == 0 && matches!(&*rest, [it] if ContentValue::is_plain_text(it, &ANTHROPIC));
         if is_array && is_plain {
             self.fields.vary(message::CONTENT, message::CONTENT_ARRAY);
         }
@@ -199,17 +200,17 @@ impl<'a> Draft<'a> {
     /// The parts of the content, and whether it was an array.
     fn parts(&mut self, cx: &mut Context<'a, '_>) -> (Vec<Part>, bool) {
         let (parts, is_array) = match std::mem::take(&mut self.content) {
-            Content::Absent => return (Vec::new(), false),
-            Content::Raw => {
+            ContentValue::Absent => return (Vec::new(), false),
+            ContentValue::Raw => {
                 cx.wrong_type("content");
                 return (Vec::new(), false);
             }
-            Content::Null => {
+            ContentValue::Null => {
                 self.fields.vary(message::CONTENT, message::CONTENT_NULL);
                 (Vec::new(), false)
             }
-            Content::Text(text) => (vec![Part::text(text)], false),
-            Content::Parts(parts) => (parts, true),
+            ContentValue::Text(text) => (vec![Part::text(text)], false),
+            ContentValue::Parts(parts) => (parts, true),
         };
         self.fields.set_raw(message::CONTENT, None);
         (parts, is_array)
@@ -272,7 +273,7 @@ fn read_value<'a>(source: &'a str, cx: &mut Context<'a, '_>) -> Result<Option<Me
 /// The layout of an array that would be written as a string.
 fn array(parts: &[Part]) -> Extra {
     match parts {
-        [one] if Content::is_plain_text(one, &ANTHROPIC) => Placement::default()
+        [one] if ContentValue::is_plain_text(one, &ANTHROPIC) => Placement::default()
             .keep(&ANTHROPIC, &[message::ROLE, message::CONTENT_ARRAY << 5 | message::CONTENT]),
         _ => Extra::default(),
     }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use msg_codec::stream::{BySlot, Calls, Channel, Merged, Notes, Parts, Step, TextKind};
+use msg_codec::stream::{AssemblerStep, BySlot, Calls, Channel, Merged, Notes, Parts, TextKind};
 use msg_codec::{Json, Str};
 use msg_core::{Other, Part, Place, RawJson, Reasoning, StreamEvent, Text};
 
@@ -75,7 +75,7 @@ impl Block {
         index: u64,
         raw: Json<'_>,
         shared: &mut Shared,
-        step: &mut Step<'_, '_>,
+        step: &mut AssemblerStep<'_, '_>,
     ) -> Option<Self> {
         let members: Vec<_> = raw.members().collect();
         let kind = members.iter().rev().find(|it| it.0 == "type").and_then(|it| it.1.text())?;
@@ -109,7 +109,13 @@ impl Block {
         }))
     }
 
-    fn member(&mut self, key: &str, value: Json<'_>, shared: &mut Shared, step: &mut Step<'_, '_>) {
+    fn member(
+        &mut self,
+        key: &str,
+        value: Json<'_>,
+        shared: &mut Shared,
+        step: &mut AssemblerStep<'_, '_>,
+    ) {
         match (&mut self.kind, key) {
             (BlockKind::Other { members, .. }, _) => {
                 members.set(key, value, &mut step.text_gauge());
@@ -156,7 +162,7 @@ impl Block {
         to: Growing,
         text: Str<'_>,
         shared: &mut Shared,
-        step: &mut Step<'_, '_>,
+        step: &mut AssemblerStep<'_, '_>,
     ) -> bool {
         match (&mut self.kind, to) {
             (BlockKind::Text(channel), Growing::Text) => {
@@ -191,7 +197,7 @@ impl Block {
 
     /// Takes a delta that does not only append to one of the known texts; false if a block of this
     /// kind has none of its type.
-    pub(crate) fn delta(&mut self, delta: Json<'_>, step: &mut Step<'_, '_>) -> bool {
+    pub(crate) fn delta(&mut self, delta: Json<'_>, step: &mut AssemblerStep<'_, '_>) -> bool {
         let kind = delta.get("type").and_then(Json::text);
         match (&mut self.kind, kind.as_deref().unwrap_or_default()) {
             (BlockKind::Text(_), "citations_delta") => {
@@ -210,7 +216,7 @@ impl Block {
     }
 
     /// Its `content_block_stop`. What the deltas of the part did not say is announced, once.
-    pub(crate) fn end(&mut self, calls: &mut Calls, step: &mut Step<'_, '_>) {
+    pub(crate) fn end(&mut self, calls: &mut Calls, step: &mut AssemblerStep<'_, '_>) {
         if let BlockKind::Call { slot, input } = &mut self.kind {
             calls.slots[*slot].unended = false;
             use_input(*slot, input, calls, step);
@@ -219,7 +225,7 @@ impl Block {
     }
 
     /// Announces what the deltas of the part did not say, if it has just ended.
-    pub(crate) fn announce(&mut self, step: &mut Step<'_, '_>) {
+    pub(crate) fn announce(&mut self, step: &mut AssemblerStep<'_, '_>) {
         if !std::mem::replace(&mut self.ended, true)
             && self.says_more()
             && let Some(part) = self.clone().into_part()
@@ -241,7 +247,7 @@ impl Block {
     }
 
     /// The stream is over: ends the texts.
-    pub(crate) fn flush(&mut self, calls: &mut Calls, step: &mut Step<'_, '_>) {
+    pub(crate) fn flush(&mut self, calls: &mut Calls, step: &mut AssemblerStep<'_, '_>) {
         match &mut self.kind {
             BlockKind::Text(text) => TextKind::Text.end(text, step),
             BlockKind::Thinking { text, signature } => {
@@ -316,7 +322,7 @@ impl Block {
 }
 
 /// The input of the start block counts if no delta came.
-fn use_input(slot: usize, input: &mut String, calls: &mut Calls, step: &mut Step<'_, '_>) {
+fn use_input(slot: usize, input: &mut String, calls: &mut Calls, step: &mut AssemblerStep<'_, '_>) {
     let input = std::mem::take(input);
     let call = &mut calls.slots[slot];
     if !input.is_empty() && !call.has_arguments() {
@@ -324,14 +330,19 @@ fn use_input(slot: usize, input: &mut String, calls: &mut Calls, step: &mut Step
     }
 }
 
-fn push(kind: TextKind, channel: &mut Channel, text: Json<'_>, step: &mut Step<'_, '_>) {
+fn push(kind: TextKind, channel: &mut Channel, text: Json<'_>, step: &mut AssemblerStep<'_, '_>) {
     if let Some(said) = step.said("text", text) {
         kind.push(channel, said.text(), step);
     }
 }
 
 /// Appends reasoning; the first of a later block is set apart by a blank line, in the events only.
-fn think(channel: &mut Channel, text: Str<'_>, has_reasoning: &mut bool, step: &mut Step<'_, '_>) {
+fn think(
+    channel: &mut Channel,
+    text: Str<'_>,
+    has_reasoning: &mut bool,
+    step: &mut AssemblerStep<'_, '_>,
+) {
     if *has_reasoning && channel.is_empty() {
         TextKind::Reasoning.announce("\n\n", step);
     }

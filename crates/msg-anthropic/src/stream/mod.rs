@@ -13,7 +13,7 @@ mod assembler;
 mod blocks;
 
 use msg_codec::stream::Note;
-use msg_codec::{Family, Json};
+use msg_codec::{Json, StreamFamily};
 
 pub use assembler::AnthropicAssembler;
 
@@ -29,7 +29,7 @@ pub use assembler::AnthropicAssembler;
 /// assert!(res.complete);
 /// assert_eq!(res.choices[0].message.text(), "Hi");
 /// ```
-pub const ANTHROPIC: Family = Family {
+pub const ANTHROPIC: StreamFamily = StreamFamily {
     name: "anthropic",
     recognises,
     assembler: Some(|options| Box::new(AnthropicAssembler::new(options))),

@@ -5,7 +5,7 @@ use msg_codec::codec::{ArgumentForm, RawMember, Shape, Value, text_of_part};
 use msg_core::{Extra, File, Image, Origin, Part, Reasoning, Text, ToolCall, ToolResult};
 
 use super::Writer;
-use crate::Thinking;
+use crate::SealedReasoning;
 use crate::shape::{ANTHROPIC, block, call, result, source};
 use crate::thought::Thought;
 use crate::write::SOURCE;
@@ -28,7 +28,7 @@ impl Writer<'_> {
         let fits = self.has_place(it);
         match it {
             _ if fits => {}
-            Part::Reasoning(_) if self.options.thinking == Thinking::None => {
+            Part::Reasoning(_) if self.options.thinking == SealedReasoning::None => {
                 self.objects.losses.as_asked(at, "thinking is");
             }
             Part::Reasoning(_) => {
@@ -40,10 +40,10 @@ impl Writer<'_> {
         fits
     }
 
-    /// Thinking goes back signed or redacted, or unsigned to where it was (AN-7).
+    /// SealedReasoning goes back signed or redacted, or unsigned to where it was (AN-7).
     fn keeps_thinking(&self, it: &Reasoning) -> bool {
         let is_ours = it.text.is_some() && self.objects.layout(&it.extra).is_some();
-        self.options.thinking == Thinking::Keep && (is_ours || Thought::of(it).is_signed())
+        self.options.thinking == SealedReasoning::Keep && (is_ours || Thought::of(it).is_signed())
     }
 
     /// Whether a part is written as a string where it is the only one.

@@ -12,7 +12,7 @@ mod block;
 use std::borrow::Cow;
 
 use msg_codec::codec::{
-    PartWriter, Placed, Placement, Plan, Purpose, RawMember, bit, mask, text_of_part,
+    PartWriter, Placed, Placement, Purpose, RawMember, SlotPlan, bit, mask, text_of_part,
 };
 use msg_core::{Extra, Message, Origin, Part, RawJson, Report, Role};
 
@@ -55,7 +55,7 @@ impl Writer<'_> {
         self.objects.whole(&head.extra, |source| is_asked() && says(source))
     }
 
-    fn plan<'b>(&self, extra: &'b Extra) -> Plan<'b> {
+    fn plan<'b>(&self, extra: &'b Extra) -> SlotPlan<'b> {
         self.objects.plan(extra, 0)
     }
 

@@ -1,7 +1,7 @@
 //! Rows that are meant to do harm (SC-54): the call ends, and each costs its own answer.
 
 use arrow_array::{Array, BinaryArray, StringArray};
-use msg_document::{CheckOptions, ReadOptions, RepairOptions, StreamOptions, ToolsOptions};
+use msg_document::{CaptureOptions, CheckOptions, ReadOptions, RepairOptions, ToolsOptions};
 
 const SOUND: &[u8] = br#"[{"role":"user","content":"hi"}]"#;
 
@@ -28,7 +28,7 @@ fn deep_and_wrong_bytes_cost_their_rows() {
     assert!(found[1].is_some() && found[2].is_some(), "{found:?}");
     for kernel in [
         |it: &dyn Array| msg_arrow::repair(it, &RepairOptions::default()).map(|it| it.len()),
-        |it: &dyn Array| msg_arrow::stream(it, &StreamOptions::default()).map(|it| it.len()),
+        |it: &dyn Array| msg_arrow::stream(it, &CaptureOptions::default()).map(|it| it.len()),
         |it: &dyn Array| msg_arrow::tools(it, &ToolsOptions::default()).map(|it| it.len()),
     ] {
         assert_eq!(kernel(&column), Ok(rows.len()));

@@ -15,8 +15,8 @@ use arrow_schema::DataType;
 use msg_arrow::{RowTotals, SummaryOptions};
 use msg_core::Diagnostic;
 use msg_document::{
-    Accept, CheckOptions, ConvertOptions, Digest, FitOptions, Fitter, Format, KeyOptions,
-    ReadOptions, Refusal, RepairOptions, StreamOptions, Summarizer, ToolsOptions, answer_row,
+    Accept, CaptureOptions, CheckOptions, ConvertOptions, Digest, FitOptions, Fitter, Format,
+    KeyOptions, ReadOptions, Refusal, RepairOptions, Summarizer, ToolsOptions, answer_row,
 };
 use serde_json::{Map, Value, json};
 
@@ -256,8 +256,8 @@ fn laws() -> Vec<Law> {
         ),
         law(
             "stream",
-            |it| Arc::new(msg_arrow::stream(it, &StreamOptions::default()).expect(TYPE)),
-            |it| streamed(answer_row(|| msg_document::stream(it, &StreamOptions::default()))),
+            |it| Arc::new(msg_arrow::stream(it, &CaptureOptions::default()).expect(TYPE)),
+            |it| streamed(answer_row(|| msg_document::stream(it, &CaptureOptions::default()))),
         ),
     ]
 }
@@ -354,8 +354,8 @@ fn rows_of_messages(rows: Vec<msg_document::MessageRow>) -> Value {
     rows.collect()
 }
 
-fn segments(segments: &[msg_document::Segment]) -> Value {
-    let row = |it: &msg_document::Segment| {
+fn segments(segments: &[msg_document::TextSegment]) -> Value {
+    let row = |it: &msg_document::TextSegment| {
         let call = it.call.as_ref();
         json!({
             "kind": it.kind,

@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use msg_codec::Json;
 use msg_codec::stream::{BySlot, Finish, Head, Merged, Note, Parts};
 use msg_codec::{
-    Assembled, AssembledChoice, Assembler, Family, ProviderError, Sink, StreamOptions, StreamState,
+    Assembled, AssembledChoice, Assembler, ProviderError, Sink, StreamFamily, StreamOptions,
+    StreamState,
 };
 use msg_core::{FinishReason, RawJson};
 
@@ -37,7 +38,7 @@ const EVENTS: [&str; 6] = [
 /// assert!(res.complete);
 /// assert_eq!(res.choices[0].message.text(), "Hi");
 /// ```
-pub const BEDROCK: Family = Family {
+pub const BEDROCK: StreamFamily = StreamFamily {
     name: "bedrock",
     recognises,
     assembler: Some(|options| Box::new(ConverseAssembler::new(options))),

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use msg_codec::stream::{BySlot, Calls, Channel, Merged, Note, Parts, Step, TextKind};
+use msg_codec::stream::{AssemblerStep, BySlot, Calls, Channel, Merged, Note, Parts, TextKind};
 use msg_codec::{Json, Str};
 use msg_core::{Other, Part, RawJson, Reasoning, StreamEvent, Text};
 
@@ -87,7 +87,7 @@ impl Block {
         index: u64,
         (told, start): (Told, Option<Json<'_>>),
         shared: &mut Shared,
-        step: &mut Step<'_, '_>,
+        step: &mut AssemblerStep<'_, '_>,
     ) -> Option<Self> {
         let is_server = start.and_then(|it| it.get("type")).and_then(Json::text);
         let is_server = is_server.is_some_and(|it| it != "tool_use");
@@ -116,7 +116,7 @@ impl Block {
         Some(res)
     }
 
-    fn begin(&mut self, start: Json<'_>, shared: &mut Shared, step: &mut Step<'_, '_>) {
+    fn begin(&mut self, start: Json<'_>, shared: &mut Shared, step: &mut AssemblerStep<'_, '_>) {
         match &mut self.kind {
             Kind::Call(_) => self.call(start, shared, step),
             Kind::Server { members, .. } | Kind::Image { members, .. } => {
@@ -142,7 +142,12 @@ impl Block {
     }
 
     /// Takes a delta of its kind: the value of the member that tells it, but of a text the delta itself.
-    pub(super) fn delta(&mut self, delta: Json<'_>, shared: &mut Shared, step: &mut Step<'_, '_>) {
+    pub(super) fn delta(
+        &mut self,
+        delta: Json<'_>,
+        shared: &mut Shared,
+        step: &mut AssemblerStep<'_, '_>,
+    ) {
         match &mut self.kind {
             Kind::Text { text, citations } => {
                 if let Some(it) = delta.get("text").and_then(Json::filled) {
@@ -193,7 +198,7 @@ impl Block {
     }
 
     /// What a start or a delta says of a call.
-    fn call(&mut self, it: Json<'_>, shared: &mut Shared, step: &mut Step<'_, '_>) {
+    fn call(&mut self, it: Json<'_>, shared: &mut Shared, step: &mut AssemblerStep<'_, '_>) {
         let Kind::Call(at) = self.kind else { return };
         for (name, value) in it.members().filter(|it| !it.1.is_null()) {
             let call = &mut shared.calls.slots[at];
@@ -226,7 +231,7 @@ impl Block {
     }
 
     /// Its stop. What its deltas did not say is announced, once.
-    pub(super) fn end(&mut self, calls: &mut Calls, step: &mut Step<'_, '_>) {
+    pub(super) fn end(&mut self, calls: &mut Calls, step: &mut AssemblerStep<'_, '_>) {
         if let Kind::Call(slot) = self.kind {
             calls.slots[slot].unended = false;
             calls.slots[slot].is_final = true;
@@ -234,7 +239,7 @@ impl Block {
         self.announce(step);
     }
 
-    pub(super) fn announce(&mut self, step: &mut Step<'_, '_>) {
+    pub(super) fn announce(&mut self, step: &mut AssemblerStep<'_, '_>) {
         if std::mem::replace(&mut self.ended, true) {
             return;
         }
@@ -250,7 +255,7 @@ impl Block {
     }
 
     /// The stream is over: ends the texts.
-    pub(super) fn flush(&mut self, step: &mut Step<'_, '_>) {
+    pub(super) fn flush(&mut self, step: &mut AssemblerStep<'_, '_>) {
         match &mut self.kind {
             Kind::Text { text, .. } => TextKind::Text.end(text, step),
             Kind::Reasoning { text, signature, .. } => {
@@ -339,7 +344,7 @@ impl Block {
 }
 
 /// Appends the bytes of base64.
-fn decode(bytes: &mut Vec<u8>, data: Option<Json<'_>>, step: &mut Step<'_, '_>) {
+fn decode(bytes: &mut Vec<u8>, data: Option<Json<'_>>, step: &mut AssemblerStep<'_, '_>) {
     let data = data.and_then(Json::text).and_then(|it| BASE64_STANDARD.decode(&*it).ok());
     if let Some(data) = data.filter(|it| step.text_gauge().take(it.len())) {
         bytes.extend_from_slice(&data);

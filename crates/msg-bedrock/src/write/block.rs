@@ -13,7 +13,7 @@ use super::Writer;
 use crate::formats::{self, Medium};
 use crate::read::{Depth, block_of};
 use crate::shape::{BEDROCK, CACHE_POINT, CITATIONS, GUARD};
-use crate::{Cache, Thinking, Unsigned, WriteOptions};
+use crate::{Cache, SealedReasoning, Unsigned, WriteOptions};
 
 /// The content of a result that holds nothing: the service refuses a list without a block (BR-7).
 const NO_OUTPUT: &str = r#"[{"text":"(no content)"}]"#;
@@ -62,7 +62,7 @@ impl Writer<'_> {
         let fits = self.has_place(it);
         match it {
             _ if fits => {}
-            Part::Reasoning(_) if self.options.thinking == Thinking::None => {
+            Part::Reasoning(_) if self.options.thinking == SealedReasoning::None => {
                 self.objects.losses.as_asked(at, "reasoning is");
             }
             Part::Reasoning(_) => {
@@ -82,7 +82,7 @@ impl Writer<'_> {
             Purpose::Return => Unsigned::Keep,
         };
         let keeps = self.options.unsigned.unwrap_or(default) == Unsigned::Keep;
-        self.options.thinking == Thinking::Keep && (is_sealed || keeps && it.text.is_some())
+        self.options.thinking == SealedReasoning::Keep && (is_sealed || keeps && it.text.is_some())
     }
 
     /// Writes a part that has a place.

@@ -5,12 +5,12 @@
 use std::{borrow::Cow, sync::LazyLock};
 
 use msg_core::{Code, Diagnostic, Message, Part, Severity, ToolCall, ToolResult, with_article};
-use msg_json::{Edit, Edits};
+use msg_json::{Edits, RelaxedEdit};
 
 use crate::arguments::mended_code;
 use crate::constants::TOOL_CALL_ID_PATTERN;
 use crate::ids::IdPattern;
-use crate::options::{BadArguments, CheckOptions, RepairOptions, Thinking};
+use crate::options::{BadArguments, ChainCheckOptions, ChainRepairOptions, RequestThinking};
 use crate::profile::{Acceptance, LaterResults, Profile};
 
 /// A defect at a message, and at a part of it where it concerns a part.
@@ -95,7 +95,7 @@ impl Defect {
     fn severity(&self) -> Severity {
         match self.what {
             _ if self.accepted => Severity::Info,
-            What::MendedArguments { edits } if !edits.contains(Edit::Completed) => {
+            What::MendedArguments { edits } if !edits.contains(RelaxedEdit::Completed) => {
                 Severity::Warning
             }
             What::MissingKind
@@ -219,8 +219,8 @@ const ARGUMENTS: [&str; 2] = ["chain::invalid-arguments", "chain::empty-argument
 /// What an analysis judges by.
 #[derive(Clone, Copy)]
 pub(crate) struct Rules<'a> {
-    pub(crate) options: &'a RepairOptions,
-    pub(crate) check: CheckOptions,
+    pub(crate) options: &'a ChainRepairOptions,
+    pub(crate) check: ChainCheckOptions,
     pub(crate) profile: Option<&'a Profile>,
     /// Whether findings that are not errors are wanted.
     pub(crate) warnings: bool,
@@ -231,19 +231,19 @@ pub(crate) struct Rules<'a> {
 
 impl<'a> Rules<'a> {
     /// The strict chain, of which a tree is made (CA-10).
-    pub(crate) fn strict(options: &'a RepairOptions) -> Self {
-        let RepairOptions { check, profile, .. } = options;
+    pub(crate) fn strict(options: &'a ChainRepairOptions) -> Self {
+        let ChainRepairOptions { check, profile, .. } = options;
         let (check, profile) = (*check, profile.as_deref());
         Rules { options, check, profile, warnings: true, enforced: Enforced::STRICT, is_tree: true }
     }
 
     /// What the profile of the options refuses; without one the strict chain.
-    pub(crate) fn of_list(options: &'a RepairOptions) -> Self {
+    pub(crate) fn of_list(options: &'a ChainRepairOptions) -> Self {
         Rules { options, ..Rules::of_check(options.check, options.profile.as_deref()) }
     }
 
     /// What the profile refuses; without one the strict chain.
-    pub(crate) fn of_check(check: CheckOptions, profile: Option<&'a Profile>) -> Self {
+    pub(crate) fn of_check(check: ChainCheckOptions, profile: Option<&'a Profile>) -> Self {
         let mut enforced = profile.map_or(Enforced::STRICT, Enforced::by);
         if profile.is_none() && check.several_systems {
             enforced.repeated_system = false;
@@ -261,7 +261,7 @@ impl<'a> Rules<'a> {
         enforced.thinking = check.thinking;
         enforced.null_content =
             check.own_format && profile.is_some_and(|it| it.null_content == Acceptance::Reject);
-        let options = RepairOptions::standard();
+        let options = ChainRepairOptions::standard();
         Rules { options, check, profile, warnings: true, enforced, is_tree: false }
     }
 
@@ -339,7 +339,7 @@ pub(crate) struct Enforced {
     /// reported, as some models of the provider require none.
     pub(crate) call_signatures: bool,
     /// Whether the model thinks: one that does not gives no reasoning to send back.
-    pub(crate) thinking: Thinking,
+    pub(crate) thinking: RequestThinking,
     /// No message without content; in a request of another format an empty text replaces it.
     pub(crate) null_content: bool,
     /// Whether a system message that may not stay becomes a user message in its place.
@@ -356,7 +356,7 @@ impl Enforced {
         leading_results: true,
         lone_summary: true,
         call_signatures: true,
-        thinking: Thinking::Unknown,
+        thinking: RequestThinking::Unknown,
         null_content: false,
         later_system_as_user: false,
     };

@@ -36,13 +36,13 @@ impl ChainAst {
     /// order of the chain (CA-72). Linear.
     ///
     /// ```
-    /// use msg_chainast::{ChainAst, CheckOptions, Message, Profile, SeededIds};
+    /// use msg_chainast::{ChainAst, ChainCheckOptions, Message, Profile, SeededIds};
     ///
     /// let bedrock = Profile::named("bedrock").ok_or("no such profile")?;
     /// let mut chain = ChainAst::parse(vec![Message::user("Hi"), Message::assistant(" ").with_text(" ")])?;
     /// let edits = chain.conform(bedrock, &mut SeededIds::new(1));
     /// assert_eq!(edits[0].code, "profile::empty-message");
-    /// assert!(chain.check(bedrock, &CheckOptions::new()).is_empty());
+    /// assert!(chain.check(bedrock, &ChainCheckOptions::new()).is_empty());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn conform(&mut self, profile: &Profile, ids: &mut dyn IdSource) -> Vec<Diagnostic> {

@@ -5,7 +5,7 @@ use msg_core::{Message, Origin, Part, Provenance, RawJson, Reasoning, Role};
 
 use super::{Conform, error, is_empty_text, members::has_item_id, mended_if, warning};
 use crate::{
-    options::Thinking,
+    options::RequestThinking,
     profile::{Acceptance, Profile, ReasoningBound, ReasoningKept, ReasoningRequired, undated},
     reasoning::{has_reasoning, has_tool_calls},
     repair::Item,
@@ -138,7 +138,7 @@ impl Conform<'_, '_> {
         match self.profile.reasoning_require {
             ReasoningRequired::None => {}
             ReasoningRequired::Calls | ReasoningRequired::Messages
-                if self.enforced.thinking == Thinking::Off => {}
+                if self.enforced.thinking == RequestThinking::Off => {}
             ReasoningRequired::Calls => {
                 for at in 0..self.items.len() {
                     self.require_reasoning(at);

@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 use msg_core::{Content, Message, Part, ToolResult};
 
 use crate::idx::{ById, Idx};
-use crate::tree::{BodyPair, CallRef, ChainAst, Header, Links, Section, Sizes};
+use crate::tree::{BodyPair, CallRef, ChainAst, ChainSection, Header, Links, Sizes};
 
 /// A section of a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -29,7 +29,7 @@ pub struct PairId {
 /// What appending user text (CA-42) or adding a result (CA-43) did.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub enum Change {
+pub enum ChainChange {
     /// A section was added.
     Section(SectionId),
     /// The section had no user message and has it now.
@@ -76,7 +76,7 @@ impl ChainAst {
 
     /// Adds a section at the end; nothing is checked (CA-45). O(section).
     #[doc(alias = "AddSection")]
-    pub fn add_section(&mut self, section: Section) -> SectionId {
+    pub fn add_section(&mut self, section: ChainSection) -> SectionId {
         let id = self.sections.len();
         let pairs = section.body.len();
         self.sizes += section.sizes;
@@ -89,10 +89,10 @@ impl ChainAst {
     /// Adds a pair at the end of a section; nothing is checked (CA-45). O(pair).
     ///
     /// ```
-    /// use msg_chainast::{BodyPair, ChainAst, Header, Message, Section};
+    /// use msg_chainast::{BodyPair, ChainAst, Header, Message, ChainSection};
     ///
     /// let mut chain = ChainAst::new();
-    /// let id = chain.add_section(Section::new(Header::new(None, Some(Message::user("Hi"))), vec![]));
+    /// let id = chain.add_section(ChainSection::new(Header::new(None, Some(Message::user("Hi"))), vec![]));
     /// chain.add_body_pair(id, BodyPair::completion("Hello."));
     /// assert_eq!(chain.size(), 8);
     /// assert!(chain.validate().is_empty());
@@ -135,20 +135,22 @@ impl ChainAst {
     /// # Ok::<(), msg_chainast::ParseError>(())
     /// ```
     #[doc(alias = "AppendHumanMessage")]
-    pub fn append_user(&mut self, text: impl Into<String>) -> Change {
+    pub fn append_user(&mut self, text: impl Into<String>) -> ChainChange {
         let last = self.sections.len().checked_sub(1);
         let change = match last.filter(|it| self.sections[*it].body.is_empty()) {
             None => {
                 let header = Header::new(None, Some(Message::user(text)));
-                return Change::Section(self.add_section(Section::new(header, Vec::new())));
+                return ChainChange::Section(
+                    self.add_section(ChainSection::new(header, Vec::new())),
+                );
             }
             Some(at) if self.sections[at].header.user.is_some() => {
                 self.in_section(at, |it| it.add_user_part(Part::text(text)));
-                Change::Part(SectionId(at))
+                ChainChange::Part(SectionId(at))
             }
             Some(at) => {
                 self.in_section(at, |it| it.put_user(Message::user(text)));
-                Change::User(SectionId(at))
+                ChainChange::User(SectionId(at))
             }
         };
         self.assert_sizes();
@@ -156,7 +158,7 @@ impl ChainAst {
     }
 
     /// Changes a section, which keeps its own sizes; those of the chain follow.
-    fn in_section<T>(&mut self, at: usize, change: impl FnOnce(&mut Section) -> T) -> T {
+    fn in_section<T>(&mut self, at: usize, change: impl FnOnce(&mut ChainSection) -> T) -> T {
         let section = &mut self.sections[at];
         self.sizes -= section.sizes;
         let res = change(section);
@@ -389,12 +391,12 @@ pub(crate) enum Target {
 
 impl EditIndex {
     /// The index of these sections, built if it is not there yet.
-    pub(crate) fn of(&self, sections: &[Section]) -> &Ids {
+    pub(crate) fn of(&self, sections: &[ChainSection]) -> &Ids {
         self.0.get_or_init(|| Ids::of(sections))
     }
 
     /// As [`EditIndex::of`], to change.
-    pub(crate) fn of_mut(&mut self, sections: &[Section]) -> &mut Ids {
+    pub(crate) fn of_mut(&mut self, sections: &[ChainSection]) -> &mut Ids {
         if self.0.get().is_none() {
             self.0 = OnceLock::from(Ids::of(sections));
         }
@@ -402,7 +404,7 @@ impl EditIndex {
     }
 
     /// Takes in a pair that was added to a section, if the index was built.
-    pub(crate) fn add_pair(&mut self, sections: &[Section], section: usize, pair: usize) {
+    pub(crate) fn add_pair(&mut self, sections: &[ChainSection], section: usize, pair: usize) {
         if let Some(ids) = self.0.get_mut() {
             ids.add_pair(sections, (section as u32, pair as u32), &mut Scratch::default());
         }
@@ -428,8 +430,8 @@ struct Scratch<'a> {
 }
 
 impl Ids {
-    fn of(sections: &[Section]) -> Self {
-        let pairs = || sections.iter().flat_map(Section::body);
+    fn of(sections: &[ChainSection]) -> Self {
+        let pairs = || sections.iter().flat_map(ChainSection::body);
         let n_calls = pairs().map(|it| it.assistant().tool_calls().count()).sum();
         let mut ids = Ids::default();
         ids.entries.reserve(n_calls);
@@ -445,7 +447,7 @@ impl Ids {
     /// The places of the results of an id, in chain order.
     pub(crate) fn results<'s>(
         &'s self,
-        sections: &[Section],
+        sections: &[ChainSection],
         id: &str,
     ) -> impl Iterator<Item = ResultPlace> + use<'s> {
         let entry = self.find(sections, id).map(|at| &self.entries[at]);
@@ -453,7 +455,7 @@ impl Ids {
     }
 
     /// Where a new result of this id goes.
-    pub(crate) fn target(&self, sections: &[Section], id: &str) -> Option<Target> {
+    pub(crate) fn target(&self, sections: &[ChainSection], id: &str) -> Option<Target> {
         let at = self.find(sections, id)?;
         let entry = &self.entries[at];
         let pending = entry.next_pending().map(|it| Target::Pending(it, at));
@@ -468,7 +470,7 @@ impl Ids {
     /// Takes in a pair.
     fn add_pair<'a>(
         &mut self,
-        sections: &'a [Section],
+        sections: &'a [ChainSection],
         (section, pair): (u32, u32),
         scratch: &mut Scratch<'a>,
     ) {
@@ -501,7 +503,7 @@ impl Ids {
     }
 
     /// Adds what is known of an id to what was known before.
-    fn add(&mut self, sections: &[Section], id: &str, entry: Entry) {
+    fn add(&mut self, sections: &[ChainSection], id: &str, entry: Entry) {
         let hash = self.entries.hash(id);
         match self.entries.find(hash, |it| id_of(sections, it) == id) {
             Some(at) => self.entries[at].join(entry),
@@ -511,13 +513,13 @@ impl Ids {
         }
     }
 
-    fn find(&self, sections: &[Section], id: &str) -> Option<Idx<Entry>> {
+    fn find(&self, sections: &[ChainSection], id: &str) -> Option<Idx<Entry>> {
         self.entries.find(self.entries.hash(id), |it| id_of(sections, it) == id)
     }
 }
 
 /// The id that an entry is about, as a call or a result in the tree has it.
-fn id_of<'a>(sections: &'a [Section], entry: &Entry) -> &'a str {
+fn id_of<'a>(sections: &'a [ChainSection], entry: &Entry) -> &'a str {
     let pair = |section: u32, pair: u32| &sections[section as usize].body()[pair as usize];
     let (call, result) = entry.bearer();
     let of_call = call.and_then(|at| {

@@ -5,14 +5,14 @@ use std::{collections::HashSet, sync::LazyLock};
 
 use msg_core::{CallKind, Code, Content, Diagnostic, Message, Part, Role, ToolResult};
 
-use super::{Change, PairId};
+use super::{ChainChange, PairId};
 use crate::analyze::{Chain, Reading, RolePart, read_role};
 use crate::arguments::sanitized;
 use crate::check::check_chain;
 use crate::edit::{CallPlace, ResultPlace, SectionId, Target, result_at};
 use crate::reasoning::remove_reasoning;
-use crate::tree::{BodyPair, BodyPairKind, ChainAst, Header, Section, Sizes};
-use crate::{CheckOptions, Error, ParseError};
+use crate::tree::{BodyPair, BodyPairKind, ChainAst, ChainSection, Header, Sizes};
+use crate::{ChainCheckOptions, Error, ParseError};
 
 /// What replaces everything before the last pair: it opens the section of that pair.
 static OPENER: LazyLock<Message> = LazyLock::new(|| Message::user("q"));
@@ -68,7 +68,7 @@ impl ChainAst {
     /// ```
     pub fn pop(&mut self) -> Option<Message> {
         let last = self.sections.len().checked_sub(1)?;
-        let message = self.in_section(last, Section::pop)?;
+        let message = self.in_section(last, ChainSection::pop)?;
         if self.sections[last].sizes.messages == 0 {
             self.sections.pop();
         }
@@ -119,7 +119,7 @@ impl ChainAst {
             }
         }
         end.push(message);
-        let options = CheckOptions::new().with_open();
+        let options = ChainCheckOptions::new().with_open();
         let found = check_chain(Chain::References(&end), None, &options);
         !found.iter().any(msg_core::Diagnostic::is_error)
     }
@@ -153,13 +153,13 @@ impl ChainAst {
                 }
             }
             (Reading::Known(RolePart::System), _) => {
-                self.add_section(Section::new(Header::new(Some(message), None), Vec::new()));
+                self.add_section(ChainSection::new(Header::new(Some(message), None), Vec::new()));
             }
             (_, Some(last)) if self.sections[last.0].is_system_alone() => {
                 self.in_section(last.0, |it| it.put_user(message));
             }
             _ => {
-                self.add_section(Section::new(Header::new(None, Some(message)), Vec::new()));
+                self.add_section(ChainSection::new(Header::new(None, Some(message)), Vec::new()));
             }
         }
     }
@@ -167,12 +167,13 @@ impl ChainAst {
     fn refused(&self, message: Message) -> ParseError {
         let mut all: Vec<&Message> = self.messages().collect();
         all.push(&message);
-        let found = check_chain(Chain::References(&all), None, &CheckOptions::new().with_open());
+        let found =
+            check_chain(Chain::References(&all), None, &ChainCheckOptions::new().with_open());
         ParseError::new(found, vec![message])
     }
 }
 
-impl Section {
+impl ChainSection {
     /// Whether it is the system message at the start of a chain, and nothing else yet.
     fn is_system_alone(&self) -> bool {
         self.header.user.is_none() && self.body.is_empty()
@@ -238,7 +239,7 @@ impl ChainAst {
         id: &str,
         name: &str,
         content: impl Into<Content>,
-    ) -> Result<Change, Error> {
+    ) -> Result<ChainChange, Error> {
         let change = match self.index.of(&self.sections).target(&self.sections, id) {
             None => return Err(Error::UnknownToolCall { id: id.to_owned() }),
             Some(Target::Pending(call, entry)) => {
@@ -268,7 +269,7 @@ impl ChainAst {
         id: &str,
         name: &str,
         content: Content,
-    ) -> (Change, ResultPlace) {
+    ) -> (ChainChange, ResultPlace) {
         let CallPlace { section, pair, part } = call;
         let it = &mut self.sections[section as usize].body[pair as usize];
         let mut result = ToolResult::new(id, content);
@@ -283,10 +284,10 @@ impl ChainAst {
         }
         let pair = PairId { section: section as usize, pair: pair as usize };
         self.push_tool(pair, Message::new(Role::Tool).with_part(Part::ToolResult(result)));
-        (Change::Result(pair), place)
+        (ChainChange::Result(pair), place)
     }
 
-    fn replace(&mut self, at: ResultPlace, name: &str, content: Content) -> Change {
+    fn replace(&mut self, at: ResultPlace, name: &str, content: Content) -> ChainChange {
         let pair = PairId { section: at.section as usize, pair: at.pair as usize };
         let put = |it: &mut BodyPair| {
             let part = &mut it.tools[at.message as usize].parts[at.part as usize];
@@ -300,7 +301,7 @@ impl ChainAst {
                 result.name = Some(name.to_owned());
             }
             it.sizes += Sizes::of_part(part);
-            Change::Replaced { pair, content, name: old_name }
+            ChainChange::Replaced { pair, content, name: old_name }
         };
         self.in_section(pair.section, |it| it.in_pair(pair.pair, put))
     }
@@ -323,12 +324,12 @@ impl ChainAst {
     /// tree again.
     ///
     /// ```
-    /// use msg_chainast::{BodyPair, ChainAst, Message, Section};
+    /// use msg_chainast::{BodyPair, ChainAst, Message, ChainSection};
     ///
     /// let mut chain = ChainAst::parse(vec![Message::user("Hi"), Message::assistant("Hello.")])?;
     /// let id = chain.section_ids().next().ok_or("no section")?;
     /// let header = chain.sections()[0].header().clone();
-    /// let old = chain.replace_section(id, Section::new(header, vec![BodyPair::summary("greeted")]));
+    /// let old = chain.replace_section(id, ChainSection::new(header, vec![BodyPair::summary("greeted")]));
     /// let (_, pairs) = old.into_parts();
     /// assert_eq!(pairs.len(), 1);
     /// assert!(chain.validate().is_empty());
@@ -337,7 +338,7 @@ impl ChainAst {
     ///
     /// # Panics
     /// If the id is that of another tree and this one has fewer sections.
-    pub fn replace_section(&mut self, section: SectionId, new: Section) -> Section {
+    pub fn replace_section(&mut self, section: SectionId, new: ChainSection) -> ChainSection {
         let old = self.in_section(section.0, |it| std::mem::replace(it, new));
         self.calls_moved();
         old
@@ -347,7 +348,7 @@ impl ChainAst {
     ///
     /// # Panics
     /// If the id is that of another tree and this one has fewer sections.
-    pub fn remove_section(&mut self, section: SectionId) -> Section {
+    pub fn remove_section(&mut self, section: SectionId) -> ChainSection {
         let old = self.sections.remove(section.0);
         self.sizes -= old.sizes;
         self.calls_moved();

@@ -60,12 +60,12 @@ impl Profile {
     /// What the provider answers to a chain with this finding, if that is known.
     ///
     /// ```
-    /// use msg_chainast::{CheckOptions, Message, Profile, ToolCall, check};
+    /// use msg_chainast::{ChainCheckOptions, Message, Profile, ToolCall, check};
     ///
     /// let openai = Profile::named("openai").ok_or("no such profile")?;
     /// let call = ToolCall::new("call_1", "f", "{}");
     /// let messages = [Message::user("Go."), Message::assistant("").with_part(call)];
-    /// let found = check(&messages, None, &CheckOptions::new());
+    /// let found = check(&messages, None, &ChainCheckOptions::new());
     /// let answer = openai.answer(&found[0]).ok_or("not known")?;
     /// assert!(answer.starts_with("An assistant message with 'tool_calls' must be followed by"));
     /// # Ok::<(), &str>(())

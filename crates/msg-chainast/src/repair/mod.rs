@@ -17,7 +17,7 @@ use crate::analyze::{
 use crate::conform::{conform, last_message, missing_thinking, position, trim_last, unmendable};
 use crate::ids::FreshIds;
 use crate::idx::Idx;
-use crate::options::{RepairOptions, Thinking};
+use crate::options::{ChainRepairOptions, RequestThinking};
 use crate::repair::items::split_summaries;
 use crate::{ChainAst, pairing};
 
@@ -40,17 +40,17 @@ pub struct MessageOrigin {
 /// With a profile only what that provider refuses is mended, and the rest stays as it is (CA-70a): a system
 /// message in the middle of a chain, two user messages in a row. Without one the messages are those of
 /// [`ChainAst::repair`]. The diagnostics are those of [`check`](crate::check), in the order of the input;
-/// those with a `fix` were mended. Warnings are mended with [`RepairOptions::all`] only.
+/// those with a `fix` were mended. Warnings are mended with [`ChainRepairOptions::all`] only.
 ///
 /// ```
-/// use msg_chainast::{Message, Profile, RepairOptions, SeededIds, repair};
+/// use msg_chainast::{Message, Profile, ChainRepairOptions, SeededIds, repair};
 ///
 /// let messages = ["one", "two"].map(Message::user).to_vec();
-/// let (mended, _) = repair(messages.clone(), &RepairOptions::new(), &mut SeededIds::new(1));
+/// let (mended, _) = repair(messages.clone(), &ChainRepairOptions::new(), &mut SeededIds::new(1));
 /// assert_eq!(mended.len(), 1);
 ///
 /// let openai = Profile::named("openai").ok_or("no such profile")?;
-/// let options = RepairOptions::new().with_profile(openai);
+/// let options = ChainRepairOptions::new().with_profile(openai);
 /// let (mended, report) = repair(messages.clone(), &options, &mut SeededIds::new(1));
 /// assert_eq!(mended, messages);
 /// assert_eq!((report[0].code.as_str(), report[0].is_error()), ("chain::consecutive-user", false));
@@ -58,7 +58,7 @@ pub struct MessageOrigin {
 /// ```
 pub fn repair(
     mut messages: Vec<Message>,
-    options: &RepairOptions,
+    options: &ChainRepairOptions,
     ids: &mut dyn IdSource,
 ) -> (Vec<Message>, Vec<Diagnostic>) {
     let rules = Rules::of_list(options);
@@ -72,14 +72,14 @@ pub fn repair(
     (messages_of(items), report)
 }
 
-impl RepairOptions {
+impl ChainRepairOptions {
     /// As [`repair`], of messages that stay: mended copies, each with where it came from, or none where nothing is to
     /// be mended. Copies nothing then, if there is no profile.
     ///
     /// ```
-    /// use msg_chainast::{Message, RepairOptions, SeededIds};
+    /// use msg_chainast::{Message, ChainRepairOptions, SeededIds};
     ///
-    /// let (options, messages) = (RepairOptions::new(), [Message::assistant("hi")]);
+    /// let (options, messages) = (ChainRepairOptions::new(), [Message::assistant("hi")]);
     /// let (mended, _) = options.repaired(&messages, &mut SeededIds::new(1));
     /// let mended = mended.ok_or("nothing is mended")?;
     /// assert_eq!((mended.len(), mended[0].1.inserted), (2, true));
@@ -119,17 +119,17 @@ impl ChainAst {
     /// `fix` were mended. Fresh ids are drawn from `ids` in chain order.
     ///
     /// ```
-    /// use msg_chainast::{ChainAst, Message, Part, RepairOptions, SeededIds, ToolCall};
+    /// use msg_chainast::{ChainAst, Message, Part, ChainRepairOptions, SeededIds, ToolCall};
     ///
     /// let call = Part::ToolCall(ToolCall::new("call_1", "get_weather", "{}"));
     /// let messages = vec![Message::user("Oslo?"), Message::assistant("").with_part(call)];
-    /// let (chain, edits) = ChainAst::repair(messages, &RepairOptions::new(), &mut SeededIds::new(1));
+    /// let (chain, edits) = ChainAst::repair(messages, &ChainRepairOptions::new(), &mut SeededIds::new(1));
     /// assert_eq!(chain.messages().len(), 3);
     /// assert_eq!(edits[0].fix.as_deref(), Some("inserted a placeholder result"));
     /// ```
     pub fn repair(
         messages: Vec<Message>,
-        options: &RepairOptions,
+        options: &ChainRepairOptions,
         ids: &mut dyn IdSource,
     ) -> (Self, Vec<Diagnostic>) {
         let (chain, report, _) = ChainAst::repair_with_origins(messages, options, ids);
@@ -141,20 +141,20 @@ impl ChainAst {
     /// first of them, what was inserted is said to be so.
     ///
     /// ```
-    /// use msg_chainast::{ChainAst, Message, RepairOptions, SeededIds};
+    /// use msg_chainast::{ChainAst, Message, ChainRepairOptions, SeededIds};
     ///
     /// let users = ["one", "two"].map(Message::user);
     /// let messages = [users.as_slice(), &[Message::assistant("three")]].concat();
     /// let mut ids = SeededIds::new(1);
     /// let (chain, _, origins) =
-    ///     ChainAst::repair_with_origins(messages, &RepairOptions::new(), &mut ids);
+    ///     ChainAst::repair_with_origins(messages, &ChainRepairOptions::new(), &mut ids);
     /// assert_eq!(chain.messages().len(), 2);
     /// assert_eq!(origins.iter().map(|it| it.message).collect::<Vec<_>>(), [0, 2]);
     /// assert!(origins.iter().all(|it| !it.inserted));
     /// ```
     pub fn repair_with_origins(
         mut messages: Vec<Message>,
-        options: &RepairOptions,
+        options: &ChainRepairOptions,
         ids: &mut dyn IdSource,
     ) -> (Self, Vec<Diagnostic>, Vec<MessageOrigin>) {
         let _span = tracing::debug_span!("chain_repair", messages = messages.len()).entered();
@@ -258,7 +258,7 @@ pub(crate) fn conformed<'m>(
     if rules.check.request {
         report.extend(trim_last(&mut items, profile));
         report.extend(last_message(&items, profile));
-        let thinks = rules.check.thinking == Thinking::On;
+        let thinks = rules.check.thinking == RequestThinking::On;
         report.extend(missing_thinking(&items, profile).filter(|_| thinks));
     }
     report.extend(refused);

@@ -44,7 +44,7 @@ pub(crate) use view::is_plainly_valid;
 #[derive(Debug, Clone, Default)]
 #[doc(alias = "ChainAST")]
 pub struct ChainAst {
-    pub(crate) sections: Vec<Section>,
+    pub(crate) sections: Vec<ChainSection>,
     pub(crate) sizes: Sizes,
     pub(crate) index: EditIndex,
 }
@@ -57,7 +57,7 @@ impl ChainAst {
 
     /// The sections, in order.
     #[doc(alias = "Sections")]
-    pub fn sections(&self) -> &[Section] {
+    pub fn sections(&self) -> &[ChainSection] {
         &self.sections
     }
 
@@ -109,26 +109,25 @@ impl PartialEq for ChainAst {
 /// One turn of the conversation.
 ///
 /// ```
-/// use msg_chainast::{BodyPair, Header, Message, Section};
+/// use msg_chainast::{BodyPair, Header, Message, ChainSection};
 ///
 /// let header = Header::new(None, Some(Message::user("Hello")));
-/// let mut section = Section::new(header, vec![]);
+/// let mut section = ChainSection::new(header, vec![]);
 /// section.add_body_pair(BodyPair::completion("Hi there."));
 /// assert_eq!(section.size(), 14);
 /// ```
 #[derive(Debug, Clone, PartialEq, Default)]
-#[doc(alias = "ChainSection")]
-pub struct Section {
+pub struct ChainSection {
     pub(crate) header: Header,
     pub(crate) body: Vec<BodyPair>,
     pub(crate) sizes: Sizes,
 }
 
-impl Section {
+impl ChainSection {
     /// A section of these; nothing is checked (CA-60).
     #[doc(alias = "NewChainSection")]
     pub fn new(header: Header, body: Vec<BodyPair>) -> Self {
-        let mut section = Section { header, body, sizes: Sizes::default() };
+        let mut section = ChainSection { header, body, sizes: Sizes::default() };
         section.sum();
         section
     }

@@ -17,7 +17,7 @@ use crate::constants::{
     FAKE_SIGNATURE_GEMINI, SUMMARIZATION_TOOL_ARGS, SUMMARIZATION_TOOL_NAME, TOOL_CALL_ID_PATTERN,
 };
 use crate::ids::IdPattern;
-use crate::tree::{ChainAst, Header, Section};
+use crate::tree::{ChainAst, ChainSection, Header};
 
 /// One assistant message and its tool messages.
 ///
@@ -408,7 +408,7 @@ impl ChainAst {
 }
 
 /// Takes the messages up to the next user message that begins a section; at least one.
-fn take_section(rest: &mut IntoIter<Message>) -> Section {
+fn take_section(rest: &mut IntoIter<Message>) -> ChainSection {
     let system = next_if(rest, RolePart::System);
     let user = next_if(rest, RolePart::User);
     let mut header = Header::new(system, user);
@@ -423,7 +423,7 @@ fn take_section(rest: &mut IntoIter<Message>) -> Section {
         // The analysis leaves no such message; one message a section is what keeps this loop moving.
         header = Header::new(None, rest.next());
     }
-    Section::new(header, body)
+    ChainSection::new(header, body)
 }
 
 /// The next messages, in a list with room for no more of them: collecting makes room for four.
@@ -449,7 +449,7 @@ fn role_of(message: &Message) -> RolePart {
 // Trees of sections, and messages out of trees, as Rust's collections do it. Messages become a tree by
 // parsing or repairing, since not every list is one.
 
-impl Section {
+impl ChainSection {
     /// The header and the pairs. Nothing is copied.
     pub fn into_parts(self) -> (Header, Vec<BodyPair>) {
         (self.header, self.body)
@@ -481,21 +481,21 @@ impl ChainAst {
     /// assert_eq!(again, chain);
     /// # Ok::<(), msg_chainast::ParseError>(())
     /// ```
-    pub fn into_sections(self) -> Vec<Section> {
+    pub fn into_sections(self) -> Vec<ChainSection> {
         self.sections
     }
 }
 
-impl Extend<Section> for ChainAst {
-    fn extend<I: IntoIterator<Item = Section>>(&mut self, sections: I) {
+impl Extend<ChainSection> for ChainAst {
+    fn extend<I: IntoIterator<Item = ChainSection>>(&mut self, sections: I) {
         for section in sections {
             self.add_section(section);
         }
     }
 }
 
-impl FromIterator<Section> for ChainAst {
-    fn from_iter<I: IntoIterator<Item = Section>>(sections: I) -> Self {
+impl FromIterator<ChainSection> for ChainAst {
+    fn from_iter<I: IntoIterator<Item = ChainSection>>(sections: I) -> Self {
         let mut chain = ChainAst::new();
         chain.extend(sections);
         chain

@@ -6,7 +6,7 @@ use std::{iter::FusedIterator, slice};
 use msg_core::{Message, Part, ToolCall};
 use serde::Serialize;
 
-use super::{BodyPair, ChainAst, Header, Section};
+use super::{BodyPair, ChainAst, ChainSection, Header};
 use crate::{
     analyze::{Reading, RolePart, SMALL_PAIR, read_role},
     constants::SUMMARIZATION_TOOL_NAME,
@@ -46,7 +46,7 @@ struct SectionView<'a> {
 }
 
 impl<'a> SectionView<'a> {
-    fn of(it: &'a Section) -> Self {
+    fn of(it: &'a ChainSection) -> Self {
         SectionView {
             size: it.size(),
             header: HeaderView::of(it.header()),
@@ -107,7 +107,7 @@ impl<'a> PairView<'a> {
 /// Borrows messages in the order of the chain.
 #[derive(Debug, Clone)]
 pub struct Messages<'a> {
-    sections: slice::Iter<'a, Section>,
+    sections: slice::Iter<'a, ChainSection>,
     system: Option<&'a Message>,
     user: Option<&'a Message>,
     pairs: slice::Iter<'a, BodyPair>,
@@ -127,11 +127,11 @@ impl<'a> Messages<'a> {
         }
     }
 
-    pub(crate) fn of_sections(sections: &'a [Section], left: usize) -> Self {
+    pub(crate) fn of_sections(sections: &'a [ChainSection], left: usize) -> Self {
         Messages { sections: sections.iter(), ..Messages::empty(left) }
     }
 
-    pub(crate) fn of_section(section: &'a Section) -> Self {
+    pub(crate) fn of_section(section: &'a ChainSection) -> Self {
         Messages::of_sections(slice::from_ref(section), section.sizes.messages)
     }
 

@@ -1,6 +1,6 @@
 //! What parsing and repairing allocate: the lists of the tree, and for what is mended a few texts.
 
-use msg_chainast::{ChainAst, Message, Part, RepairOptions, SeededIds, ToolCall};
+use msg_chainast::{ChainAst, ChainRepairOptions, Message, Part, SeededIds, ToolCall};
 
 /// Turns of a question, two calls with their results, and an answer.
 fn turns(n: usize) -> Vec<Message> {
@@ -23,7 +23,7 @@ fn count<T>(f: impl FnOnce() -> T) -> u64 {
 }
 
 fn repair(messages: Vec<Message>) -> (ChainAst, Vec<msg_core::Diagnostic>) {
-    ChainAst::repair(messages, &RepairOptions::new(), &mut SeededIds::new(1))
+    ChainAst::repair(messages, &ChainRepairOptions::new(), &mut SeededIds::new(1))
 }
 
 /// The list of sections, the pairs of each, and the tool messages of each pair that has some.

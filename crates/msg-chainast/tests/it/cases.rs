@@ -2,8 +2,8 @@
 //! word.
 
 use msg_chainast::{
-    BadArguments, ChainAst, CheckOptions, First, IdPattern, Message, Orphans, Profile,
-    RepairOptions, SeededIds, UnknownRole, check, repair,
+    BadArguments, ChainAst, ChainCheckOptions, ChainRepairOptions, First, IdPattern, Message,
+    Orphans, Profile, SeededIds, UnknownRole, check, repair,
 };
 use msg_core::Diagnostic;
 use serde_json::{Value, json};
@@ -15,18 +15,18 @@ fn chains() {
     testkit::rows!("chains.jsonl").check_expect(|row| {
         let case = Case::read(&row.text);
         crate::laws::pushing_is_parsing(&case.messages);
-        let found = check(&case.messages, None, &CheckOptions::new());
+        let found = check(&case.messages, None, &ChainCheckOptions::new());
         let closed = parsed("parse", ChainAst::parse(case.messages.clone()), &case, &found);
         let mut out = json!({"check": found, "parse": closed});
         if !out["parse"].is_object() {
-            let found = check(&case.messages, None, &CheckOptions::new().with_open());
+            let found = check(&case.messages, None, &ChainCheckOptions::new().with_open());
             let open = parsed("open", ChainAst::parse_open(case.messages.clone()), &case, &found);
             // Nearly always a chain is as wrong with an open end as without.
             if open != out["parse"] {
                 out["open"] = json!({"check": found, "parse": open});
             }
         }
-        case.add_repair(&mut out, &RepairOptions::new());
+        case.add_repair(&mut out, &ChainRepairOptions::new());
         out.to_string()
     });
 }
@@ -57,7 +57,7 @@ fn own_profiles() {
     testkit::rows!("profiles_own.jsonl").check_expect(|row| {
         let case = Case::read(&row.text);
         let profile = Profile::from_toml(case.text("profile")).unwrap();
-        let options = RepairOptions::new().with_profile(&profile);
+        let options = ChainRepairOptions::new().with_profile(&profile);
         crate::laws::repair_is_valid(&case.messages, &options, Some(&profile), false);
         case.judged_by(&profile)
     });
@@ -70,7 +70,7 @@ fn operations() {
         let messages = case.messages.clone();
         let mut chain = match case.text("mode") {
             "open" => ChainAst::parse_open(messages).unwrap(),
-            _ => ChainAst::repair(messages, &RepairOptions::new(), &mut SeededIds::new(7)).0,
+            _ => ChainAst::repair(messages, &ChainRepairOptions::new(), &mut SeededIds::new(7)).0,
         };
         let ops = case.json["ops"].as_array().unwrap();
         let done: Vec<Value> = ops.iter().map(|op| applied(&mut chain, op)).collect();
@@ -99,8 +99,8 @@ impl Case {
 
     /// What a check with a profile finds, and what a repair for it gives; list and tree agree.
     fn judged_by(&self, profile: &Profile) -> String {
-        let found = check(&self.messages, Some(profile), &CheckOptions::new());
-        let options = RepairOptions::new().with_profile(profile);
+        let found = check(&self.messages, Some(profile), &ChainCheckOptions::new());
+        let options = ChainRepairOptions::new().with_profile(profile);
         let (mended, report) = repair(self.messages.clone(), &options, &mut SeededIds::new(7));
         same("errors of the list", &errors(&report), &errors(&found));
         if report.iter().all(|it| it.fix.is_none()) {
@@ -117,7 +117,7 @@ impl Case {
     }
 
     /// Adds what a repair gives; its report only where it is not that of the check.
-    fn add_repair(&self, out: &mut Value, options: &RepairOptions) {
+    fn add_repair(&self, out: &mut Value, options: &ChainRepairOptions) {
         let (chain, report) =
             ChainAst::repair(self.messages.clone(), options, &mut SeededIds::new(7));
         assert!(report.is_sorted_by_key(|it| (it.at.message, it.at.part)), "not in order");
@@ -205,12 +205,12 @@ fn apply(chain: &mut ChainAst, op: &Value) -> Result<Value, String> {
     })
 }
 
-fn flags(json: &Value) -> RepairOptions {
-    let mut options = RepairOptions::new();
+fn flags(json: &Value) -> ChainRepairOptions {
+    let mut options = ChainRepairOptions::new();
     let mut words = json.as_array().unwrap().iter().map(|it| it.as_str().unwrap());
     while let Some(flag) = words.next() {
         if flag == "--open" {
-            options = options.with_check(CheckOptions::new().with_open());
+            options = options.with_check(ChainCheckOptions::new().with_open());
             continue;
         }
         options = match (flag, words.next().unwrap()) {

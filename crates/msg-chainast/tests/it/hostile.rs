@@ -3,8 +3,8 @@
 //! Ids, names and texts come from small pools, so that they clash; every role may hold every part.
 
 use msg_chainast::{
-    Acceptance, BadArguments, ChainAst, CheckOptions, First, Message, Orphans, Part, Profile,
-    ReasoningKept, ReasoningRequired, RepairOptions, SystemPlace, ToolCall, UnknownRole,
+    Acceptance, BadArguments, ChainAst, ChainCheckOptions, ChainRepairOptions, First, Message,
+    Orphans, Part, Profile, ReasoningKept, ReasoningRequired, SystemPlace, ToolCall, UnknownRole,
     UserMessage,
     constants::{FALLBACK_RESPONSE_CONTENT, SUMMARIZATION_TOOL_NAME},
 };
@@ -241,11 +241,11 @@ impl<'b> Choices<'b> {
     }
 
     /// Options, one in two of them with a profile.
-    pub(crate) fn options(&mut self) -> (RepairOptions, Option<&'static Profile>, bool) {
+    pub(crate) fn options(&mut self) -> (ChainRepairOptions, Option<&'static Profile>, bool) {
         let open = self.one_in(3);
         let mut given = None;
-        let mut options = RepairOptions::new()
-            .with_check(CheckOptions { open, ..CheckOptions::new() })
+        let mut options = ChainRepairOptions::new()
+            .with_check(ChainCheckOptions { open, ..ChainCheckOptions::new() })
             .with_orphans([Orphans::Fabricate, Orphans::Drop, Orphans::Keep][self.below(3)])
             .with_first([First::InsertUser, First::Drop][self.below(2)])
             .with_unknown_role([UnknownRole::Drop, UnknownRole::AsUser][self.below(2)])
@@ -314,10 +314,10 @@ impl<'b> Choices<'b> {
 
     /// An edit of a tree.
     pub(crate) fn edit(&mut self, chain: &mut ChainAst) {
-        use msg_chainast::{BodyPair, Header, Section, SeededIds};
+        use msg_chainast::{BodyPair, ChainSection, Header, SeededIds};
         let section = chain.section_ids().nth(self.below(chain.sections().len().max(1)));
         match (self.below(12), section) {
-            (0, _) => drop(chain.add_section(Section::new(
+            (0, _) => drop(chain.add_section(ChainSection::new(
                 Header::new(None, Some(Message::user(self.text()))),
                 vec![BodyPair::completion(self.text())],
             ))),
@@ -348,9 +348,10 @@ impl<'b> Choices<'b> {
                 0 => drop(chain.remove_section(section)),
                 _ => {
                     let pair = BodyPair::summary(self.text());
-                    drop(
-                        chain.replace_section(section, Section::new(Header::default(), vec![pair])),
-                    );
+                    drop(chain.replace_section(
+                        section,
+                        ChainSection::new(Header::default(), vec![pair]),
+                    ));
                 }
             },
             (11, Some(section)) => {

@@ -7,8 +7,8 @@ mod losses;
 use std::collections::HashSet;
 
 use msg_chainast::{
-    ChainAst, CheckOptions, IdPattern, Message, MessageOrigin, Profile, RepairOptions, SeededIds,
-    check, repair,
+    ChainAst, ChainCheckOptions, ChainRepairOptions, IdPattern, Message, MessageOrigin, Profile,
+    SeededIds, check, repair,
 };
 use msg_core::{Diagnostic, Role};
 
@@ -23,7 +23,7 @@ fn flat(chain: &ChainAst) -> Vec<Message> {
 /// Law 1: parsing accepts what a check finds no error in, and a repair leaves it alone.
 pub(crate) fn parse_is_check(messages: &[Message]) {
     for open in [false, true] {
-        let found = check(messages, None, &CheckOptions { open, ..CheckOptions::new() });
+        let found = check(messages, None, &ChainCheckOptions { open, ..ChainCheckOptions::new() });
         let parse = if open { ChainAst::parse_open } else { ChainAst::parse };
         match parse(messages.to_vec()) {
             Err(it) => {
@@ -34,8 +34,8 @@ pub(crate) fn parse_is_check(messages: &[Message]) {
                 assert!(!found.iter().any(Diagnostic::is_error), "accepted: {found:?}");
                 assert_eq!(flat(&chain), messages);
                 sizes_are_counted(&chain);
-                let options =
-                    RepairOptions::new().with_check(CheckOptions { open, ..CheckOptions::new() });
+                let options = ChainRepairOptions::new()
+                    .with_check(ChainCheckOptions { open, ..ChainCheckOptions::new() });
                 let (mended, edits) = ChainAst::repair(messages.to_vec(), &options, &mut ids());
                 assert!(edits.iter().all(|it| !it.is_error()));
                 if edits.iter().all(|it| it.fix.is_none()) {
@@ -49,7 +49,7 @@ pub(crate) fn parse_is_check(messages: &[Message]) {
 /// Law 2: a repair gives a valid chain that the profile accepts, and leaves what it gave alone.
 pub(crate) fn repair_is_valid(
     messages: &[Message],
-    options: &RepairOptions,
+    options: &ChainRepairOptions,
     profile: Option<&Profile>,
     open: bool,
 ) {
@@ -73,7 +73,7 @@ pub(crate) fn repair_is_valid(
         assert!(origins.iter().enumerate().all(own), "from elsewhere: {origins:?}");
     }
     a_mended_list_stays(messages, options, profile, open);
-    let left = check(&mended, profile, &CheckOptions { open, ..CheckOptions::new() });
+    let left = check(&mended, profile, &ChainCheckOptions { open, ..ChainCheckOptions::new() });
     let stays = |it: &Diagnostic| it.fix.is_none() || !options.all && !it.is_error();
     assert!(left.iter().all(stays), "left unmended: {left:?}\n{mended:#?}");
     let (again, edits) = ChainAst::repair(mended.clone(), options, &mut ids());
@@ -85,7 +85,7 @@ pub(crate) fn repair_is_valid(
 /// it gave alone. Without a profile its messages are those of the tree.
 fn a_mended_list_stays(
     messages: &[Message],
-    options: &RepairOptions,
+    options: &ChainRepairOptions,
     profile: Option<&Profile>,
     open: bool,
 ) {
@@ -104,7 +104,7 @@ fn a_mended_list_stays(
     if report.iter().all(|it| it.fix.is_none()) {
         assert_eq!(mended, messages, "changed without an edit");
     }
-    let left = check(&mended, profile, &CheckOptions { open, ..CheckOptions::new() });
+    let left = check(&mended, profile, &ChainCheckOptions { open, ..ChainCheckOptions::new() });
     let empty =
         |all: &[Diagnostic]| all.iter().filter(|it| it.code == "chain::empty-message").count();
     assert!(
@@ -119,26 +119,26 @@ fn a_mended_list_stays(
 }
 
 /// Whether a repair mends it though not all is mended: an error, or what the option for arguments asks for.
-fn is_mended_unasked(it: &Diagnostic, options: &RepairOptions) -> bool {
-    let sanitizes = options.arguments != RepairOptions::new().arguments;
+fn is_mended_unasked(it: &Diagnostic, options: &ChainRepairOptions) -> bool {
+    let sanitizes = options.arguments != ChainRepairOptions::new().arguments;
     it.is_error() || sanitizes && it.code.as_str().ends_with("-arguments")
 }
 
 /// Law 3: check, parse and repair say the same, in the order of the input.
 pub(crate) fn reports_agree(messages: &[Message], profile: Option<&Profile>) {
     let told = |it: &Diagnostic| (it.code.clone(), it.severity, it.at.clone());
-    let found: Vec<_> = check(messages, None, &CheckOptions::new()).iter().map(told).collect();
+    let found: Vec<_> = check(messages, None, &ChainCheckOptions::new()).iter().map(told).collect();
     assert!(found.is_sorted_by_key(|it| (it.2.message, it.2.part)), "not in order: {found:?}");
     if let Err(refused) = ChainAst::parse(messages.to_vec()) {
         let parsed: Vec<_> = refused.diagnostics().iter().map(told).collect();
         assert_eq!(parsed, found, "parse says something else");
     }
-    let options = RepairOptions::new();
+    let options = ChainRepairOptions::new();
     let (_, edits) = ChainAst::repair(messages.to_vec(), &options, &mut ids());
     assert_eq!(edits.iter().map(told).collect::<Vec<_>>(), found, "repair says something else");
     if let Some(profile) = profile {
         let found: Vec<_> =
-            check(messages, Some(profile), &CheckOptions::new()).iter().map(told).collect();
+            check(messages, Some(profile), &ChainCheckOptions::new()).iter().map(told).collect();
         assert!(found.is_sorted_by_key(|it| (it.2.message, it.2.part)), "not in order: {found:?}");
         let (_, edits) = repair(messages.to_vec(), &options.with_profile(profile), &mut ids());
         assert_eq!(edits.iter().map(told).collect::<Vec<_>>(), found, "repair says something else");
@@ -147,7 +147,7 @@ pub(crate) fn reports_agree(messages: &[Message], profile: Option<&Profile>) {
 
 /// Law 4: whatever the input holds is in the output, or an edit names it: texts, media, opaque parts, all
 /// reasoning, results, calls, ids, names, extra members, roles.
-pub(crate) fn nothing_is_lost(messages: &[Message], options: &RepairOptions) {
+pub(crate) fn nothing_is_lost(messages: &[Message], options: &ChainRepairOptions) {
     let (chain, edits) = ChainAst::repair(messages.to_vec(), options, &mut ids());
     let (list, list_edits) = repair(messages.to_vec(), options, &mut ids());
     for roles in [false, true] {
@@ -195,7 +195,7 @@ pub(crate) fn lookups_are_scans(chain: &ChainAst, ids: &[&str]) {
 /// order.
 pub(crate) fn results_stand_with_their_calls(
     messages: &[Message],
-    options: &RepairOptions,
+    options: &ChainRepairOptions,
     open: bool,
 ) {
     let (chain, edits) = ChainAst::repair(messages.to_vec(), options, &mut ids());
@@ -264,7 +264,7 @@ pub(crate) fn a_growing_chain_keeps_its_ids(messages: &[Message], pattern: &IdPa
 /// Law 8: each cut leaves a chain that parses, and that the profile accepts if it accepted the whole.
 pub(crate) fn cuts_are_legal(messages: &[Message], profile: Option<&Profile>) {
     let Ok(chain) = ChainAst::parse_open(messages.to_vec()) else { return };
-    let options = CheckOptions::new().with_open();
+    let options = ChainCheckOptions::new().with_open();
     let accepted = profile.is_some_and(|it| breaches(&chain, it, &options).is_empty());
     for point in chain.cut_points(profile) {
         let mut cut = chain.clone();
@@ -284,7 +284,7 @@ pub(crate) fn cuts_are_legal(messages: &[Message], profile: Option<&Profile>) {
     }
 }
 
-fn breaches(chain: &ChainAst, profile: &Profile, options: &CheckOptions) -> Vec<Diagnostic> {
+fn breaches(chain: &ChainAst, profile: &Profile, options: &ChainCheckOptions) -> Vec<Diagnostic> {
     let mut found = chain.check(profile, options);
     found.retain(|it| it.code.area() == "profile");
     found
@@ -294,7 +294,8 @@ fn breaches(chain: &ChainAst, profile: &Profile, options: &CheckOptions) -> Vec<
 /// other edit.
 pub(crate) fn only_missing_results_are_mended(messages: &[Message], missing: usize) {
     assert_eq!(ChainAst::parse(messages.to_vec()).is_ok(), missing == 0);
-    let (mended, edits) = ChainAst::repair(messages.to_vec(), &RepairOptions::new(), &mut ids());
+    let (mended, edits) =
+        ChainAst::repair(messages.to_vec(), &ChainRepairOptions::new(), &mut ids());
     assert_eq!(edits.len(), missing);
     assert!(edits.iter().all(|it| it.code == "chain::missing-tool-result"), "{edits:?}");
     assert_eq!(mended.messages().len(), messages.len() + missing);

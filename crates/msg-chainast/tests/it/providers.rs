@@ -1,7 +1,9 @@
 //! What providers accept, a case a file: messages in native JSON, a profile, and what a check finds and a
 //! repair gives. Each case also holds the laws of lists.
 
-use msg_chainast::{CheckOptions, Message, Profile, RepairOptions, SeededIds, check, repair};
+use msg_chainast::{
+    ChainCheckOptions, ChainRepairOptions, Message, Profile, SeededIds, check, repair,
+};
 use msg_core::{Diagnostic, Provenance, Role, Severity};
 use serde::Deserialize;
 use serde_json::json;
@@ -14,7 +16,7 @@ struct Case {
     profile: String,
     /// What is looked at.
     #[serde(default)]
-    options: CheckOptions,
+    options: ChainCheckOptions,
     /// Who made the messages of the assistant.
     maker: Option<Provenance>,
     /// The model that is asked.
@@ -36,7 +38,7 @@ fn render(text: &str) -> String {
     }
     let options = case.options;
     let found = check(&case.messages, Some(profile), &options);
-    let mending = RepairOptions::new().with_check(options).with_profile(profile);
+    let mending = ChainRepairOptions::new().with_check(options).with_profile(profile);
     let (mended, report) = repair(case.messages.clone(), &mending, &mut SeededIds::new(7));
     let mut out: String = found.iter().map(line).collect();
     let errors = |all: &[Diagnostic]| -> String {
@@ -84,7 +86,7 @@ struct RuleCase {
     profile: String,
     rule: String,
     #[serde(default)]
-    options: CheckOptions,
+    options: ChainCheckOptions,
     #[serde(default)]
     model: String,
     accepts: Vec<Message>,

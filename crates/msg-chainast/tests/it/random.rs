@@ -1,6 +1,6 @@
 //! The laws over random chains. Seeded: the same chains on every run.
 
-use msg_chainast::{ChainAst, IdPattern, Profile, RepairOptions, SeededIds};
+use msg_chainast::{ChainAst, ChainRepairOptions, IdPattern, Profile, SeededIds};
 use testkit::random::over_bytes;
 
 use crate::{
@@ -58,14 +58,14 @@ fn repairs_lose_nothing() {
     });
 }
 
-fn options(head: &[u8]) -> (RepairOptions, Option<&'static Profile>, bool) {
+fn options(head: &[u8]) -> (ChainRepairOptions, Option<&'static Profile>, bool) {
     Choices::new(head).options()
 }
 
 #[test]
 fn every_profile_is_kept() {
     let is_kept = |profile: &Profile| {
-        let options = RepairOptions::new().with_profile(profile);
+        let options = ChainRepairOptions::new().with_profile(profile);
         over_bytes(120, 140, |bytes| {
             laws::repair_is_valid(&chain(bytes), &options, Some(profile), false);
             laws::nothing_is_lost(&chain(bytes), &options);
@@ -84,7 +84,7 @@ fn profiles_of_users_are_kept() {
     spread(1500, 160, |bytes| {
         let (head, tail) = bytes.split_at(bytes.len().min(24));
         let profile = Choices::new(head).own_profile();
-        let options = RepairOptions::new().with_profile(&profile);
+        let options = ChainRepairOptions::new().with_profile(&profile);
         laws::repair_is_valid(&chain(tail), &options, Some(&profile), false);
         laws::reports_agree(&chain(tail), Some(&profile));
         laws::nothing_is_lost(&chain(tail), &options);
@@ -101,7 +101,8 @@ fn edits_keep_sizes_and_lookups() {
     over_bytes(800, 260, |bytes| {
         let (tail, head) = bytes.split_at(bytes.len().min(180));
         let messages = Choices::new(head).chain(10);
-        let mut chain = ChainAst::repair(messages, &RepairOptions::new(), &mut SeededIds::new(3)).0;
+        let mut chain =
+            ChainAst::repair(messages, &ChainRepairOptions::new(), &mut SeededIds::new(3)).0;
         let mut choices = Choices::new(tail);
         for _ in 0..30 {
             choices.edit(&mut chain);
@@ -122,7 +123,8 @@ fn ids_are_normalized() {
         let pattern = &patterns[bytes.len() % patterns.len()];
         let messages = chain(bytes);
         laws::a_growing_chain_keeps_its_ids(&messages, &patterns[0]);
-        let repaired = ChainAst::repair(messages, &RepairOptions::new(), &mut SeededIds::new(3)).0;
+        let repaired =
+            ChainAst::repair(messages, &ChainRepairOptions::new(), &mut SeededIds::new(3)).0;
         laws::ids_are_normalized(&repaired, pattern);
     });
 }
@@ -131,7 +133,7 @@ fn ids_are_normalized() {
 fn cuts_are_legal() {
     over_bytes(800, 140, |bytes| {
         let profile = &Profile::all()[bytes.len() % Profile::all().len()];
-        let options = RepairOptions::new().with_profile(profile);
+        let options = ChainRepairOptions::new().with_profile(profile);
         let messages = chain(bytes);
         laws::cuts_are_legal(&messages, None);
         let repaired = ChainAst::repair(messages, &options, &mut SeededIds::new(3)).0;

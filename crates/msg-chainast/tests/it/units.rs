@@ -1,9 +1,9 @@
 //! What a case file says of one function: patterns, arguments, chains for tests.
 
 use msg_chainast::{
-    Acceptance, ChainAst, CheckOptions, IdPattern, Message, Orphans, Part, Profile, ReasoningKept,
-    ReasoningRequired, RepairOptions, SeededIds, SystemPlace, ToolCall, UnknownRole, UserMessage,
-    check, repair, sanitize_json_control_chars,
+    Acceptance, ChainAst, ChainCheckOptions, ChainRepairOptions, IdPattern, Message, Orphans, Part,
+    Profile, ReasoningKept, ReasoningRequired, SeededIds, SystemPlace, ToolCall, UnknownRole,
+    UserMessage, check, repair, sanitize_json_control_chars,
     testing::{self, generate_chain, generate_complex_chain},
 };
 use msg_core::{Diagnostic, Image, Origin, RawJson, Reasoning, Role, ToolResult};
@@ -108,7 +108,7 @@ fn reasoning_goes_with_the_member_that_repeats_it() {
         }
         message
     };
-    let options = RepairOptions::new().with_profile(Profile::named("anthropic").unwrap());
+    let options = ChainRepairOptions::new().with_profile(Profile::named("anthropic").unwrap());
     type Members<'a> = &'a [(&'a str, &'a str)];
     let cases: [(Members<'_>, &str, usize); 4] = [
         (&[], "removed", 0),
@@ -120,7 +120,7 @@ fn reasoning_goes_with_the_member_that_repeats_it() {
     for (members, fix, left) in cases {
         let messages = vec![Message::user("Yes?"), reading(members)];
         let profile = Profile::named("anthropic").unwrap();
-        let found = check(&messages, Some(profile), &CheckOptions::new());
+        let found = check(&messages, Some(profile), &ChainCheckOptions::new());
         let (chain, edits) = ChainAst::repair(messages, &options, &mut SeededIds::new(1));
         assert_eq!(edits.iter().map(|it| it.fix.as_deref()).collect::<Vec<_>>(), [Some(fix)]);
         let advice: Vec<_> = edits.into_iter().map(Diagnostic::into_advice).collect();
@@ -166,7 +166,7 @@ fn a_cut_inside_a_turn_keeps_its_calls() {
         thinks("y"),
     ];
     let chain = ChainAst::parse(messages.clone()).unwrap();
-    assert!(chain.check(&profile, &CheckOptions::new()).is_empty());
+    assert!(chain.check(&profile, &ChainCheckOptions::new()).is_empty());
     assert_eq!(chain.cut_points(Some(&profile)).count(), 0);
     laws::cuts_are_legal(&messages, Some(&profile));
 }
@@ -201,7 +201,8 @@ fn a_later_result_keeps_its_own_message() {
     later.extra.insert(Origin::OpenAi, "id", RawJson::new("\"m\"").unwrap());
     let calls = Message::assistant("").with_part(call("a")).with_part(call("b"));
     let messages = vec![Message::user("q"), calls, both, later.clone()];
-    let (chain, edits) = ChainAst::repair(messages, &RepairOptions::new(), &mut SeededIds::new(1));
+    let (chain, edits) =
+        ChainAst::repair(messages, &ChainRepairOptions::new(), &mut SeededIds::new(1));
     assert_eq!(edits.len(), 1);
     let mut left = Message::new(Role::Tool).with_part(result("b", "r"));
     left.name = Some("n".to_owned());
@@ -247,7 +248,7 @@ fn a_growing_chain_keeps_the_ids_that_a_profile_gave() {
         Message::assistant("").with_part(call("x 1")),
         Message::tool_result("x 1", "r"),
     ];
-    let options = RepairOptions::new().with_profile(Profile::named("anthropic").unwrap());
+    let options = ChainRepairOptions::new().with_profile(Profile::named("anthropic").unwrap());
     let first_id = |messages: &[Message]| {
         let (chain, _) = ChainAst::repair(messages.to_vec(), &options, &mut SeededIds::new(1));
         let first = chain.messages().nth(1).and_then(|it| it.tool_calls().next());
@@ -270,9 +271,9 @@ fn results_of_a_pair_in_several_contents_are_joined() {
     let assistant = Message::assistant("").with_part(call("a")).with_part(call("b"));
     let mut messages = vec![Message::user("q"), assistant, result("a"), result("b")];
     let mut strict = Profile::named("gemini").expect("a profile").asked_as("gemini-2.5-flash");
-    let gemini = RepairOptions::new().with_profile(&strict);
+    let gemini = ChainRepairOptions::new().with_profile(&strict);
     strict.split_results = Acceptance::Reject;
-    let options = RepairOptions::new().with_profile(&strict);
+    let options = ChainRepairOptions::new().with_profile(&strict);
     let mend = |it: &[Message]| repair(it.to_vec(), &options, &mut SeededIds::new(1));
     assert_eq!(mend(&messages).1, []);
     messages.iter_mut().for_each(|it| it.extra.set_layout(Origin::Gemini, [1]));
@@ -289,11 +290,12 @@ fn results_of_a_pair_in_several_contents_are_joined() {
 fn options_are_data() {
     let json = r#"{"check": {"open": true}, "orphans": "keep", "unknown_role": "user", "id_pattern": "x{r:4:d}",
         "placeholder": "lost", "profile": "openai"}"#;
-    let options: RepairOptions = serde_json::from_str(json).unwrap();
-    assert_eq!(options.check, CheckOptions::new().with_open());
+    let options: ChainRepairOptions = serde_json::from_str(json).unwrap();
+    assert_eq!(options.check, ChainCheckOptions::new().with_open());
     assert_eq!((options.orphans, options.unknown_role), (Orphans::Keep, UnknownRole::AsUser));
     assert_eq!(options.profile.map(|it| it.name.clone()).as_deref(), Some("openai"));
-    let refused = |json: &str| serde_json::from_str::<RepairOptions>(json).unwrap_err().to_string();
+    let refused =
+        |json: &str| serde_json::from_str::<ChainRepairOptions>(json).unwrap_err().to_string();
     assert!(refused(r#"{"profile": "nobody"}"#).starts_with(r#"no profile is called "nobody""#));
     assert!(refused(r#"{"id_pattern": ""}"#).starts_with("empty pattern"));
     assert!(refused(r#"{"opened": true}"#).contains("unknown field `opened`"));
@@ -314,7 +316,7 @@ fn members_of_merged_system_messages_are_named_where_they_went() {
     let messages = vec![system("a", "cache_control"), Message::user("q"), system("b", "metadata")];
     let mut profile = Profile::new("x");
     profile.system = SystemPlace::User;
-    let options = RepairOptions::new().with_profile(&profile);
+    let options = ChainRepairOptions::new().with_profile(&profile);
     laws::nothing_is_lost(&messages, &options);
     let (_, edits) = repair(messages, &options, &mut SeededIds::new(1));
     let fixes: Vec<_> = edits.iter().filter_map(|it| it.fix.as_deref()).collect();

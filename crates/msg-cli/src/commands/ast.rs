@@ -5,7 +5,7 @@
 
 mod ops;
 
-use msg_chainast::{ChainAst, RepairOptions};
+use msg_chainast::{ChainAst, ChainRepairOptions};
 use msg_core::{Diagnostic, Message};
 use msg_document::{CheckOptions, Document, ObjectWriter, to_json};
 use msg_openai::{WriteOptions, chat};
@@ -56,7 +56,7 @@ pub(crate) struct Args {
 struct Rules {
     open: bool,
     check: CheckOptions,
-    repair: Option<RepairOptions>,
+    repair: Option<ChainRepairOptions>,
 }
 
 /// What became of a list of messages.

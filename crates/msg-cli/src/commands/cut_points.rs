@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use msg_chainast::{ChainAst, CheckOptions, CutPoint, ParseError, Profile};
+use msg_chainast::{ChainAst, ChainCheckOptions, CutPoint, ParseError, Profile};
 use msg_core::{Diagnostic, Message};
 use msg_document::{Document, ObjectWriter};
 use serde::Serialize;
@@ -123,7 +123,7 @@ impl Args {
     }
 }
 
-fn errors(error: ParseError, options: &CheckOptions) -> Vec<Diagnostic> {
+fn errors(error: ParseError, options: &ChainCheckOptions) -> Vec<Diagnostic> {
     let found = error.diagnostics().to_vec();
     match found.is_empty() {
         true => msg_chainast::check(&error.into_messages(), None, options),

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use msg_core::{Code, Diagnostic};
 use msg_document::{Refusal, to_json};
-use msg_session::{Branch, Dialect, Effect, Finding, Line, Place, RepairOptions};
+use msg_session::{Branch, Dialect, Effect, Finding, Line, SessionOptions, SessionPlace};
 use serde::Serialize;
 
 use self::mend::Doctor;
@@ -110,7 +110,7 @@ impl Command for Args {
     fn run(self, cx: &Context) -> Result<Status, Failure> {
         cx.redact(self.redact);
         refuse_if(self.force && !self.fix && !self.undo, "--force needs --fix or --undo")?;
-        let options: RepairOptions = Flags::of(&self.what).options()?;
+        let options: SessionOptions = Flags::of(&self.what).options()?;
         if self.lines.asked()? {
             return self.run_lines(cx, &options);
         }
@@ -146,7 +146,7 @@ struct Diagnosis {
     dialect: Dialect,
     findings: Vec<Finding>,
     /// Places that the provider's message names; the line is 0 where it is not known.
-    named: Option<Vec<Place>>,
+    named: Option<Vec<SessionPlace>>,
     /// The backup, if the session was changed.
     changed: Option<PathBuf>,
     /// What the mends change, or would change.
@@ -160,7 +160,7 @@ struct Diagnosis {
 }
 
 impl Args {
-    fn run_lines(&self, cx: &Context, options: &RepairOptions) -> Result<Status, Failure> {
+    fn run_lines(&self, cx: &Context, options: &SessionOptions) -> Result<Status, Failure> {
         refuse_if(
             self.fix || self.report.is_some(),
             "--jsonl answers each line with its mended bytes: it takes no --fix and no --report",
@@ -187,7 +187,7 @@ impl Args {
         &self,
         cx: &Context,
         path: &Path,
-        options: &RepairOptions,
+        options: &SessionOptions,
         report: Option<&mut Output>,
     ) -> Result<Status, Failure> {
         let Args { from, fix, force, branches, diff, redact, .. } = *self;
@@ -275,7 +275,8 @@ fn json(path: Option<&str>, it: &Diagnosis) -> Vec<u8> {
     }
     let named = it.named.as_ref().map(|it| {
         let line = |line: u32| (line > 0).then_some(line);
-        let named = |it: &Place| Named { line: line(it.line), record: it.record, block: it.block };
+        let named =
+            |it: &SessionPlace| Named { line: line(it.line), record: it.record, block: it.block };
         it.iter().map(named).collect()
     });
     let backup = it.changed.as_ref().map(|it| it.display().to_string());

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use memchr::memmem;
 use msg_core::{Message, Part, Role, truncate};
-use msg_session::{Dialect, RepairOptions};
+use msg_session::{Dialect, SessionOptions};
 use serde::Serialize;
 
 use super::Command;
@@ -138,7 +138,7 @@ impl Args {
         if self.dialect.is_some_and(|it| it != session.dialect()) {
             return Vec::new();
         }
-        let Ok(view) = session.read(&RepairOptions::default()) else { return Vec::new() };
+        let Ok(view) = session.read(&SessionOptions::default()) else { return Vec::new() };
         let mut res = Vec::new();
         for (message, origins) in view.messages.iter().zip(&view.origins) {
             for (part, origin) in message.parts.iter().zip(origins) {

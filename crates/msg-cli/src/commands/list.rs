@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use msg_session::{Dialect, Finding, Outcome, ReadAt, RepairOptions, Summary};
+use msg_session::{Dialect, Finding, MendOutcome, ReadAt, SessionOptions, Summary};
 use serde::Serialize;
 
 use super::Command;
@@ -226,7 +226,7 @@ impl Read {
             && let Ok(Some(session)) = file.session()
         {
             let is_sound = || {
-                let found = session.check(&RepairOptions::default());
+                let found = session.check(&SessionOptions::default());
                 found.is_ok_and(|it| !it.findings().iter().any(does_harm))
             };
             let ok = is_checked.then(is_sound);
@@ -237,7 +237,7 @@ impl Read {
         let bytes = loaded.blobs.iter().map(|it| it.bytes.len() as u64).sum();
         let session = loaded.session(dialect).ok()?;
         let is_sound = || {
-            let findings = session.check(&RepairOptions::default());
+            let findings = session.check(&SessionOptions::default());
             findings.is_ok_and(|it| !it.iter().any(does_harm))
         };
         let ok = is_checked.then(is_sound);
@@ -248,8 +248,8 @@ impl Read {
 /// Whether a finding keeps a session from being resumed whole; where that is unknown, each error does.
 fn does_harm(it: &Finding) -> bool {
     match it.outcome {
-        Some(Outcome::Refused | Outcome::Cut) => true,
-        Some(Outcome::Healed | Outcome::None) => false,
+        Some(MendOutcome::Refused | MendOutcome::Cut) => true,
+        Some(MendOutcome::Healed | MendOutcome::None) => false,
         None => it.is_error(),
     }
 }

@@ -7,7 +7,7 @@ use std::io::Read;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use msg_codec::Assembled;
 use msg_core::{Diagnostic, Part};
-use msg_document::{Provider, StreamForm, StreamOptions, StreamRun, options_from_json};
+use msg_document::{CaptureOptions, Provider, StreamForm, StreamRun, options_from_json};
 
 use super::Command;
 use crate::context::Context;
@@ -102,14 +102,14 @@ impl Command for Args {
 }
 
 /// Whether a message is asked for, not a stream.
-fn is_message(options: &StreamOptions) -> bool {
+fn is_message(options: &CaptureOptions) -> bool {
     matches!(options.to, StreamForm::OpenAi | StreamForm::Native | StreamForm::Turns)
 }
 
 impl Args {
-    fn options(&self) -> Result<StreamOptions, Failure> {
+    fn options(&self) -> Result<CaptureOptions, Failure> {
         let options = self.options.as_ref().map(|json| options_from_json(json.as_bytes()));
-        let mut options: StreamOptions = options
+        let mut options: CaptureOptions = options
             .transpose()
             .map_err(|it| Failure::Usage(format!("--options: {it}")))?
             .unwrap_or_default();
@@ -121,7 +121,7 @@ impl Args {
     }
 
     /// Refuses what would change nothing.
-    fn expect_used(&self, options: &StreamOptions) -> Result<(), Failure> {
+    fn expect_used(&self, options: &CaptureOptions) -> Result<(), Failure> {
         let is_message = is_message(options);
         self.pretty.expect(self.json && is_message, "it needs --json, and no stream as `to`")?;
         let refused = match (is_message, self.json) {
@@ -146,7 +146,7 @@ impl Args {
     fn assemble(
         &self,
         cx: &Context,
-        options: &StreamOptions,
+        options: &CaptureOptions,
         mut input: Input,
         (sources, out): (&Sources, &mut Output),
     ) -> Result<Status, Failure> {

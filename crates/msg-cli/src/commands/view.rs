@@ -15,7 +15,7 @@ use std::path::PathBuf;
 
 use msg_core::Diagnostic;
 use msg_document::Counter;
-use msg_view::{Options, Pages, Price};
+use msg_view::{Pages, TokenPrice, ViewOptions};
 
 use self::place::Place;
 use self::recorded::Known;
@@ -63,7 +63,7 @@ pub(crate) struct Args {
     counter: Option<Counter>,
     /// What a million tokens cost, in and out: each section is given its cost, nothing cached.
     #[arg(long, value_name = "IN:OUT", help_heading = "Page")]
-    price: Option<Price>,
+    price: Option<TokenPrice>,
     /// Replace secrets in what is shown.
     #[arg(long, help_heading = "Page")]
     redact: bool,
@@ -137,8 +137,8 @@ impl Args {
         }
     }
 
-    fn options(&self) -> Options {
-        let mut options = Options::default().with_roles(&self.role);
+    fn options(&self) -> ViewOptions {
+        let mut options = ViewOptions::default().with_roles(&self.role);
         options.raw = self.raw;
         options.counter = self.counter;
         options.price = self.price;

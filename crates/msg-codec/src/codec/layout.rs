@@ -136,12 +136,12 @@ impl Order {
 
 /// The recorded slots of one object, as its writer asks for them.
 #[derive(Clone, Copy, Default)]
-pub struct Plan<'a> {
+pub struct SlotPlan<'a> {
     slots: Option<&'a [u8]>,
     present: u32,
 }
 
-impl<'a> Plan<'a> {
+impl<'a> SlotPlan<'a> {
     /// Reads slots; bytes that are none are passed over, so that any bytes are a plan.
     pub fn new(slots: Option<&'a [u8]>) -> Self {
         let bits = slots.unwrap_or_default().iter().fold(0, |bits, it| bits | 1 << (it & CODE));
@@ -180,7 +180,7 @@ impl<'a> Plan<'a> {
         slot.map_or(0, |it| it >> 5)
     }
 
-    /// As [`Plan::variant`], of an object whose members have second spellings.
+    /// As [`SlotPlan::variant`], of an object whose members have second spellings.
     pub fn variant_of_any(&self, code: u8) -> u8 {
         self.variant(code) & !ALIASED
     }
@@ -253,13 +253,13 @@ impl Placement {
     #[must_use]
     pub fn layout_with(self, slots: &[u8], raw: &str) -> Vec<u8> {
         let marks = [BASE | self.0];
-        Plan::sections(&[filled(slots), &marks, raw.as_bytes()])
+        SlotPlan::sections(&[filled(slots), &marks, raw.as_bytes()])
     }
 
     fn layout(self, slots: &[u8]) -> Vec<u8> {
         match self.0 {
             0 => slots.to_vec(),
-            marks => Plan::sections(&[slots, &[BASE | marks]]),
+            marks => SlotPlan::sections(&[slots, &[BASE | marks]]),
         }
     }
 }
@@ -338,7 +338,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-impl Plan<'_> {
+impl SlotPlan<'_> {
     /// Writes a text, as null where its source had that and it is still empty.
     pub fn write_text(self, out: &mut Vec<u8>, code: u8, text: &str) {
         match self.variant(code) {

@@ -28,9 +28,9 @@ pub use crate::codec::shape::{BodyKind, Document, MessageBody, RequestBody};
 pub use fields::{
     Context, Fields, RawMember, members_of, object_members, object_of, text_of, type_of,
 };
-pub use layout::{NULL, Placement, Plan, argument_text};
+pub use layout::{NULL, Placement, SlotPlan, argument_text};
 pub use losses::{BEDROCK, Losses, owner_of_member, owner_of_type};
-pub use object::{ArgumentForm, Build, Content, PartWriter, Placed, Purpose, text_of_part};
+pub use object::{ArgumentForm, Build, ContentValue, PartWriter, Placed, Purpose, text_of_part};
 pub use shape::{Shape, Value, bit, mask};
 pub use wanted::{Found, Mended, Parts, Want, Wants};
 
@@ -87,7 +87,7 @@ impl Inner {
         self.move_members(origin, &mut extra);
         let mut layout = vec![filled(slots)];
         layout.extend(self.slots.as_deref().map(filled));
-        extra.set_layout(origin.clone(), Plan::sections(&layout));
+        extra.set_layout(origin.clone(), SlotPlan::sections(&layout));
         extra
     }
 }
@@ -116,7 +116,7 @@ impl<'a> Fields<'a> {
             let layout =
                 [self.section(), slots.unwrap_or_default(), raw.unwrap_or_default().as_bytes()];
             let n_sections = if raw.is_some() { 3 } else { 1 + usize::from(slots.is_some()) };
-            extra.set_layout(origin.clone(), Plan::sections(&layout[..n_sections]));
+            extra.set_layout(origin.clone(), SlotPlan::sections(&layout[..n_sections]));
         }
         extra
     }

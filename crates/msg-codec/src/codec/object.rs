@@ -7,7 +7,7 @@ use msg_core::{
 use msg_json::{JsonError, Kind, Reader};
 
 use super::fields::{Context, Fields, RawMember, object_members, text_of, type_of};
-use super::layout::{Placement, Plan, section};
+use super::layout::{Placement, SlotPlan, section};
 use super::losses::Losses;
 use super::shape::{Shape, Value};
 use crate::options::Layout;
@@ -98,8 +98,8 @@ impl<'r> PartWriter<'r> {
 
     /// The plan for the object of this section of a layout.
     #[must_use]
-    pub fn plan<'b>(&self, extra: &'b Extra, number: usize) -> Plan<'b> {
-        Plan::in_layout(self.layout(extra), number)
+    pub fn plan<'b>(&self, extra: &'b Extra, number: usize) -> SlotPlan<'b> {
+        SlotPlan::in_layout(self.layout(extra), number)
     }
 
     /// The source of a value that this section of a layout keeps.
@@ -120,7 +120,7 @@ impl<'r> PartWriter<'r> {
         at: usize,
         extra: &'b Extra,
         name: &str,
-    ) -> (Vec<RawMember<'b>>, Plan<'b>) {
+    ) -> (Vec<RawMember<'b>>, SlotPlan<'b>) {
         let raw = extra.get(&self.origin, name);
         let members = raw.and_then(object_members);
         if raw.is_some() && members.is_none() {
@@ -133,7 +133,7 @@ impl<'r> PartWriter<'r> {
     pub fn object(
         &mut self,
         at: usize,
-        (raw, plan): (&[RawMember<'_>], Plan<'_>),
+        (raw, plan): (&[RawMember<'_>], SlotPlan<'_>),
         shape: &Shape,
         values: &[Value<'_>],
         out: &mut Vec<u8>,
@@ -146,7 +146,7 @@ impl<'r> PartWriter<'r> {
     pub fn inner_object(
         &mut self,
         at: usize,
-        of: (&[RawMember<'_>], Plan<'_>),
+        of: (&[RawMember<'_>], SlotPlan<'_>),
         shape: &Shape,
         values: &[Value<'_>],
     ) -> Vec<u8> {
@@ -280,7 +280,7 @@ const BARE: u8 = 1 << 5 | 1;
 
 /// What a `content` member held.
 #[derive(Default)]
-pub enum Content {
+pub enum ContentValue {
     /// There was none.
     #[default]
     Absent,
@@ -294,7 +294,7 @@ pub enum Content {
     Raw,
 }
 
-impl Content {
+impl ContentValue {
     /// Reads the value that the reader is at; `part` reads an element of an array.
     ///
     /// # Errors
@@ -332,7 +332,7 @@ impl Content {
         Ok(res)
     }
 
-    /// As [`Content::read_known`], where a bare string is a text.
+    /// As [`ContentValue::read_known`], where a bare string is a text.
     ///
     /// # Errors
     /// What is not JSON.

@@ -5,7 +5,7 @@ use msg_core::{Error, Message, Report};
 use msg_json::{JsonError, Kind, Reader};
 
 use super::fields::RawMember;
-use super::layout::Plan;
+use super::layout::SlotPlan;
 use crate::codec::Body;
 use crate::codec::fields::Context;
 use crate::options::ReadOptions;
@@ -13,11 +13,11 @@ use crate::options::ReadOptions;
 /// The names of the known members, in canonical order; the code of a member is its place from 1.
 ///
 /// A member may have a second spelling. A source that used it has a bit of the variant of the slot for it,
-/// so that a shape with second spellings has the variants 0 to 3 ([`Plan::variant_of_any`]).
+/// so that a shape with second spellings has the variants 0 to 3 ([`SlotPlan::variant_of_any`]).
 ///
 /// ```
 /// use msg_json::Reader;
-/// use msg_codec::codec::{Context, Fields, Plan, Shape, bit};
+/// use msg_codec::codec::{Context, Fields, SlotPlan, Shape, bit};
 ///
 /// static FILE: Shape = Shape::with_aliases(&["fileUri"], &["file_uri"]);
 /// let mut report = msg_core::Report::new();
@@ -25,7 +25,7 @@ use crate::options::ReadOptions;
 /// let fields = Fields::read(&FILE, &mut Context::new(&mut report), &mut reader)?;
 /// assert_eq!(fields.raw(1), Some(r#""gs://b""#));
 /// let mut out = Vec::new();
-/// FILE.write(&mut out, Plan::new(Some(fields.slots())), bit(1), &[], |out, _| out.push(b'1'));
+/// FILE.write(&mut out, SlotPlan::new(Some(fields.slots())), bit(1), &[], |out, _| out.push(b'1'));
 /// assert_eq!(out, br#"{"file_uri":1}"#);
 /// # Ok::<(), msg_json::JsonError>(())
 /// ```
@@ -149,7 +149,7 @@ impl Shape {
     pub fn write_values(
         &self,
         out: &mut Vec<u8>,
-        plan: Plan<'_>,
+        plan: SlotPlan<'_>,
         values: &[Value<'_>],
         raw: &[RawMember<'_>],
     ) -> usize {
@@ -166,14 +166,14 @@ impl Shape {
     pub fn write(
         &self,
         out: &mut Vec<u8>,
-        plan: Plan<'_>,
+        plan: SlotPlan<'_>,
         want: u32,
         raw: &[RawMember<'_>],
         value: impl FnMut(&mut Vec<u8>, u8),
     ) -> usize {
         let mut lost = 0;
         msg_json::Writer::new(out).object(|out| {
-            let mut it = Members { shape: self, out, want, raw, next: 0, done: 0, value };
+            let mut it = MemberWalk { shape: self, out, want, raw, next: 0, done: 0, value };
             plan.slots().unwrap_or_default().iter().for_each(|slot| it.slot(*slot));
             lost = it.rest();
         });
@@ -182,7 +182,7 @@ impl Shape {
 }
 
 /// An object while it is written.
-struct Members<'a, 'b, 'o, F> {
+struct MemberWalk<'a, 'b, 'o, F> {
     shape: &'a Shape,
     out: &'a mut msg_json::Writer<'o>,
     want: u32,
@@ -194,7 +194,7 @@ struct Members<'a, 'b, 'o, F> {
     value: F,
 }
 
-impl<F: FnMut(&mut Vec<u8>, u8)> Members<'_, '_, '_, F> {
+impl<F: FnMut(&mut Vec<u8>, u8)> MemberWalk<'_, '_, '_, F> {
     fn slot(&mut self, slot: u8) {
         let code = slot & 0x1f;
         if code == 0 {

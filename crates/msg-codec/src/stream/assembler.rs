@@ -26,7 +26,7 @@ use crate::json::Json;
 /// list, whether an event is one of its own (OA-17). The last one of the list also takes what none of
 /// them recognised.
 #[derive(Debug, Clone, Copy)]
-pub struct Family {
+pub struct StreamFamily {
     /// The word by which a caller names it, such as `anthropic`.
     pub name: &'static str,
     /// Whether this event, or this whole body, is of this family. It is a JSON object.

@@ -8,7 +8,7 @@ use memchr::memchr2;
 use msg_core::{CallKind, Extra, StreamEvent};
 
 use super::channel::Channel;
-use super::merged::{Note, Step};
+use super::merged::{AssemblerStep, Note};
 use crate::json::Str;
 
 /// What a chunk says about one call; an empty string counts as absent.
@@ -51,7 +51,7 @@ impl Calls {
     }
 
     /// Adds a call at the end; none over the limit.
-    pub fn open(&mut self, step: &mut Step<'_, '_>) -> Option<usize> {
+    pub fn open(&mut self, step: &mut AssemblerStep<'_, '_>) -> Option<usize> {
         if self.slots.len() >= step.limits.max_calls {
             step.text_gauge().limit();
             return None;
@@ -61,7 +61,7 @@ impl Calls {
     }
 
     /// Takes what a chunk says about a call; gives the slot that it belongs to, if it is taken.
-    pub fn take(&mut self, entry: &Entry<'_>, step: &mut Step<'_, '_>) -> Option<usize> {
+    pub fn take(&mut self, entry: &Entry<'_>, step: &mut AssemblerStep<'_, '_>) -> Option<usize> {
         let at = match entry.index {
             Some(index) => self.route_by_index(index, entry, step)?,
             None => self.route_without_index(entry, step)?,
@@ -95,7 +95,11 @@ impl Calls {
     }
 
     /// OA-19.1
-    fn route_without_index(&mut self, entry: &Entry<'_>, step: &mut Step<'_, '_>) -> Option<usize> {
+    fn route_without_index(
+        &mut self,
+        entry: &Entry<'_>,
+        step: &mut AssemblerStep<'_, '_>,
+    ) -> Option<usize> {
         step.note(Note::INDEX_MISSING, || "a fragment of a call has no index".into());
         let found = match entry.id.as_deref() {
             Some(id) => self.by_id.get(id).copied(),
@@ -113,7 +117,7 @@ impl Calls {
         &mut self,
         index: u64,
         entry: &Entry<'_>,
-        step: &mut Step<'_, '_>,
+        step: &mut AssemblerStep<'_, '_>,
     ) -> Option<usize> {
         let known = match self.recent {
             Some((recent, at)) if recent == index => Some(at),
@@ -226,7 +230,12 @@ impl Slot {
     }
 
     /// The first name counts (OA-19.3).
-    pub(crate) fn set_name(&mut self, name: &str, entry: &Entry<'_>, step: &mut Step<'_, '_>) {
+    pub(crate) fn set_name(
+        &mut self,
+        name: &str,
+        entry: &Entry<'_>,
+        step: &mut AssemblerStep<'_, '_>,
+    ) {
         if self.name.is_empty() {
             name.clone_into(&mut self.name);
         } else if self.name == name {
@@ -243,7 +252,7 @@ impl Slot {
     }
 
     /// Appends a fragment of arguments, holding back a first `{}` (OA-19.4).
-    pub fn push_held(&mut self, number: u32, fragment: Str<'_>, step: &mut Step<'_, '_>) {
+    pub fn push_held(&mut self, number: u32, fragment: Str<'_>, step: &mut AssemblerStep<'_, '_>) {
         if fragment.source == "{}" && !self.has_arguments() {
             self.held = true;
             return;
@@ -259,14 +268,14 @@ impl Slot {
     }
 
     /// Lets a fragment go that was held back.
-    pub fn release(&mut self, number: u32, step: &mut Step<'_, '_>) {
+    pub fn release(&mut self, number: u32, step: &mut AssemblerStep<'_, '_>) {
         if std::mem::take(&mut self.held) {
             self.push(number, Str::plain("{}"), step);
         }
     }
 
     /// Appends a fragment of arguments and announces it.
-    pub fn push(&mut self, number: u32, fragment: Str<'_>, step: &mut Step<'_, '_>) {
+    pub fn push(&mut self, number: u32, fragment: Str<'_>, step: &mut AssemblerStep<'_, '_>) {
         let added = self.arguments.push(fragment, &mut step.argument_gauge());
         self.brackets.feed(added.as_bytes());
         if self.begun {
@@ -277,7 +286,7 @@ impl Slot {
     }
 
     /// Announces the call with the arguments that it has (OA-19.4).
-    pub fn begin(&mut self, number: u32, step: &mut Step<'_, '_>) {
+    pub fn begin(&mut self, number: u32, step: &mut AssemblerStep<'_, '_>) {
         if !std::mem::replace(&mut self.begun, true) {
             (step.sink)(StreamEvent::ToolCallBegin {
                 choice: step.choice,
@@ -290,7 +299,7 @@ impl Slot {
     }
 
     /// Ends the argument text: what was held back goes out.
-    pub fn end(&mut self, number: u32, step: &mut Step<'_, '_>) {
+    pub fn end(&mut self, number: u32, step: &mut AssemblerStep<'_, '_>) {
         self.release(number, step);
         let added = self.arguments.end(&mut step.argument_gauge());
         self.brackets.feed(added.as_bytes());
@@ -302,7 +311,7 @@ impl Slot {
 
     /// Takes the whole argument text at its end (OA-22); one that does not begin with the deltas
     /// wins.
-    pub fn take_whole(&mut self, number: u32, whole: &str, step: &mut Step<'_, '_>) {
+    pub fn take_whole(&mut self, number: u32, whole: &str, step: &mut AssemblerStep<'_, '_>) {
         if self.arguments.is_empty() {
             return self.push(number, Str::plain(whole), step);
         }
@@ -324,7 +333,7 @@ impl Slot {
     }
 
     /// Makes the text this one, without a word.
-    pub fn set_text(&mut self, text: &str, step: &mut Step<'_, '_>) {
+    pub fn set_text(&mut self, text: &str, step: &mut AssemblerStep<'_, '_>) {
         self.arguments.replace(text, &mut step.argument_gauge());
     }
 }
@@ -334,7 +343,7 @@ pub(crate) fn begins_object(fragment: Str<'_>) -> bool {
     fragment.text().trim_start().starts_with('{')
 }
 
-fn delta(index: u32, arguments: &str, step: &mut Step<'_, '_>) {
+fn delta(index: u32, arguments: &str, step: &mut AssemblerStep<'_, '_>) {
     if !arguments.is_empty() {
         (step.sink)(StreamEvent::ToolCallDelta {
             choice: step.choice,

@@ -7,7 +7,7 @@ use memchr::memchr;
 use msg_core::StreamEvent;
 use msg_json::{skip_value, unescape_into};
 
-use super::merged::{Gauge, Note, Step};
+use super::merged::{AssemblerStep, Gauge, Note};
 use crate::json::{Json, Str};
 
 /// One growing text: a message's text, its reasoning, the arguments of a call.
@@ -167,19 +167,19 @@ pub enum TextKind {
 
 impl TextKind {
     /// Appends a delta and announces what it added.
-    pub fn push(self, channel: &mut Channel, text: Str<'_>, step: &mut Step<'_, '_>) {
+    pub fn push(self, channel: &mut Channel, text: Str<'_>, step: &mut AssemblerStep<'_, '_>) {
         let added = channel.push(text, &mut step.text_gauge());
         self.announce(added, step);
     }
 
     /// Ends a text; what a half surrogate at its end became is announced.
-    pub fn end(self, channel: &mut Channel, step: &mut Step<'_, '_>) {
+    pub fn end(self, channel: &mut Channel, step: &mut AssemblerStep<'_, '_>) {
         let added = channel.end(&mut step.text_gauge());
         self.announce(added, step);
     }
 
     /// Sends a delta that is not empty.
-    pub fn announce(self, text: &str, step: &mut Step<'_, '_>) {
+    pub fn announce(self, text: &str, step: &mut AssemblerStep<'_, '_>) {
         if text.is_empty() {
             return;
         }

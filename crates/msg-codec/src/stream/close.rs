@@ -9,7 +9,7 @@ use msg_json::{TextState, classify, skip_value};
 
 use super::calls::{Calls, Slot};
 use super::head::Head;
-use super::merged::{Note, Notes, Step};
+use super::merged::{AssemblerStep, Note, Notes};
 use crate::json::Str;
 
 /// A call at its end.
@@ -76,7 +76,7 @@ impl Parts {
 
 impl Calls {
     /// Ends all calls, in the order of their arrival, and announces them.
-    pub fn close(self, closing: Closing, step: &mut Step<'_, '_>) -> Vec<Closed> {
+    pub fn close(self, closing: Closing, step: &mut AssemblerStep<'_, '_>) -> Vec<Closed> {
         let mut closed = Vec::with_capacity(self.slots.len());
         let mut next = self.slots.len() as u32;
         for (at, mut slot) in self.slots.into_iter().enumerate() {
@@ -123,7 +123,7 @@ enum Outcome {
     Incomplete,
 }
 
-fn judge(slot: &Slot, closing: Closing, step: &mut Step<'_, '_>) -> Outcome {
+fn judge(slot: &Slot, closing: Closing, step: &mut AssemblerStep<'_, '_>) -> Outcome {
     let text = slot.arguments.text();
     let cut = closing.cut && !slot.is_final;
     if slot.unended || slot.arguments.is_full() {
@@ -166,7 +166,7 @@ fn judge(slot: &Slot, closing: Closing, step: &mut Step<'_, '_>) -> Outcome {
     }
 }
 
-fn incomplete(slot: &Slot, step: &mut Step<'_, '_>) -> Outcome {
+fn incomplete(slot: &Slot, step: &mut AssemblerStep<'_, '_>) -> Outcome {
     step.note(Note::ARGUMENTS_INCOMPLETE, || {
         format!("the call {} was cut off before its arguments were complete", slot.name)
     });
@@ -194,7 +194,7 @@ fn split(
     texts: &[&str],
     at: usize,
     next: &mut u32,
-    step: &mut Step<'_, '_>,
+    step: &mut AssemblerStep<'_, '_>,
 ) -> Vec<Closed> {
     let mut calls = Vec::with_capacity(texts.len());
     for (k, text) in texts.iter().enumerate() {
@@ -232,7 +232,7 @@ fn into_call(slot: Slot) -> ToolCall {
 }
 
 /// Gives calls without an id one that no other call has: `call_N` by position, or the next free.
-fn name_nameless(calls: &mut [Closed], step: &mut Step<'_, '_>) {
+fn name_nameless(calls: &mut [Closed], step: &mut AssemblerStep<'_, '_>) {
     if calls.iter().all(|it| !it.call.id.is_empty()) {
         return;
     }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::assembler::{Assembled, AssembledChoice};
 use super::close::{Closing, Ending, StreamState};
-use super::merged::{Note, Notes, Sink, Step};
+use super::merged::{AssemblerStep, Note, Notes, Sink};
 use super::reader::{StreamLimits, StreamOptions};
 use crate::json::{Json, put, read_members};
 
@@ -86,8 +86,12 @@ impl Head {
     }
 
     /// What a step of an assembler needs, for this choice.
-    pub fn step<'a, 's>(&'a mut self, choice: u32, sink: &'a mut Sink<'s>) -> Step<'a, 's> {
-        Step {
+    pub fn step<'a, 's>(
+        &'a mut self,
+        choice: u32,
+        sink: &'a mut Sink<'s>,
+    ) -> AssemblerStep<'a, 's> {
+        AssemblerStep {
             limits: &self.limits,
             left: &mut self.left,
             notes: &mut self.notes,

@@ -306,7 +306,7 @@ fn diagnostic(note: Note, at: u64, message: &str) -> Diagnostic {
 pub type Sink<'a> = dyn FnMut(StreamEvent<'_>) + 'a;
 
 /// What every step of an assembler needs besides its own state.
-pub struct Step<'a, 's> {
+pub struct AssemblerStep<'a, 's> {
     /// What may be held in memory.
     pub limits: &'a StreamLimits,
     /// Bytes of text that the stream may still add.
@@ -321,7 +321,7 @@ pub struct Step<'a, 's> {
     pub sink: &'a mut Sink<'s>,
 }
 
-impl Step<'_, '_> {
+impl AssemblerStep<'_, '_> {
     /// Notes a finding at the event at hand.
     pub fn note(&mut self, note: Note, message: impl FnOnce() -> String) {
         self.notes.add(note, self.at, message);
@@ -346,7 +346,7 @@ impl Step<'_, '_> {
         }
     }
 
-    /// As [`Step::wrong_type`], of a value that is not read.
+    /// As [`AssemblerStep::wrong_type`], of a value that is not read.
     pub fn left_out(&mut self, name: &str, expected: &str, value: Json<'_>) {
         if !value.is_null() {
             let text =

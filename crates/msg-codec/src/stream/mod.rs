@@ -30,4 +30,4 @@ pub use calls::{Brackets, Calls, Entry};
 pub use channel::{Channel, Effects, Template, TextKind};
 pub use close::{BySlot, Closing, Ending, Finish, Parts};
 pub use head::Head;
-pub use merged::{Merged, Note, Notes, Said, Step};
+pub use merged::{AssemblerStep, Merged, Note, Notes, Said};

@@ -5,7 +5,7 @@ use msg_core::StreamEvent;
 use msg_json::validate;
 use serde::Deserialize;
 
-use super::assembler::{Assembled, Family};
+use super::assembler::{Assembled, StreamFamily};
 use super::close::StreamState;
 use super::frames::{BAD_FRAME, Frames};
 use super::head::Head;
@@ -40,7 +40,7 @@ impl StreamReader {
     /// A reader at the start of a body of one of these families: of the only one, or of the first
     /// in the list that recognises an event; the last takes what none of them recognised.
     #[must_use]
-    pub fn new(families: &[Family], options: StreamOptions) -> Self {
+    pub fn new(families: &[StreamFamily], options: StreamOptions) -> Self {
         Self {
             limits: options.limits,
             body: Body::Unknown { bom: 0 },

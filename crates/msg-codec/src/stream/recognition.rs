@@ -1,7 +1,7 @@
 //! Whose stream it is (OA-17): the first event that tells chooses the assembler among the families
 //! that the caller registered. Events that tell nothing wait, in bounded memory.
 
-use super::assembler::{Assembled, Assembler, Family};
+use super::assembler::{Assembled, Assembler, StreamFamily};
 use super::close::{Ending, StreamState};
 use super::head::{Data, Head, ProviderError};
 use super::merged::{Note, Notes, Sink};
@@ -29,7 +29,7 @@ pub(crate) struct Decided {
 /// Events that came before one that tells the family.
 #[derive(Debug, Clone)]
 pub(crate) struct Waiting {
-    families: Vec<Family>,
+    families: Vec<StreamFamily>,
     options: StreamOptions,
     events: Vec<Held>,
     bytes: usize,
@@ -58,7 +58,7 @@ pub(crate) enum Form {
 
 impl Recognition {
     /// The only family takes every event; among several the first event that tells decides.
-    pub(crate) fn new(families: &[Family], options: StreamOptions) -> Self {
+    pub(crate) fn new(families: &[StreamFamily], options: StreamOptions) -> Self {
         let waiting = Waiting {
             families: families.to_vec(),
             options,
@@ -194,7 +194,7 @@ impl Recognition {
         self.decide(None, sink);
     }
 
-    fn decide(&mut self, family: Option<Family>, sink: &mut Sink<'_>) {
+    fn decide(&mut self, family: Option<StreamFamily>, sink: &mut Sink<'_>) {
         let Self::Undecided(waiting) = self else {
             return;
         };
@@ -249,7 +249,7 @@ impl Waiting {
     }
 
     /// Says that the stream is of a family that is not read.
-    fn refuse(&mut self, family: Family) {
+    fn refuse(&mut self, family: StreamFamily) {
         let (name, known) = (family.name, self.read_names());
         self.notes.add(Note::FOREIGN_FORMAT, self.recognised_at, || {
             format!("this looks like a stream of {name}, which is not read; read are {known}")

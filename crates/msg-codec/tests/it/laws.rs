@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use msg_codec::{
-    Assembled, Family, SseDecoder, SseEvent, StreamLimits, StreamOptions, StreamReader,
+    Assembled, SseDecoder, SseEvent, StreamFamily, StreamLimits, StreamOptions, StreamReader,
 };
 use msg_core::{CallKind, FinishReason, Message, StreamEvent, native};
 use msg_forms::{
@@ -19,12 +19,12 @@ pub(crate) type Outcome = (Assembled, Vec<StreamEvent<'static>>);
 /// Whose stream it may be, and how it is read.
 #[derive(Debug, Clone)]
 pub(crate) struct How {
-    pub(crate) families: Vec<Family>,
+    pub(crate) families: Vec<StreamFamily>,
     pub(crate) options: StreamOptions,
 }
 
 impl How {
-    pub(crate) fn new(families: &[Family]) -> Self {
+    pub(crate) fn new(families: &[StreamFamily]) -> Self {
         Self { families: families.to_vec(), options: StreamOptions::default() }
     }
 

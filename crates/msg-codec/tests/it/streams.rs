@@ -2,7 +2,7 @@
 //! wire crates take this file in by its path; the module around it says which family is its own, what its
 //! events look like, and which laws it has besides those of all streams.
 
-use msg_codec::{Family, StreamLimits};
+use msg_codec::{StreamFamily, StreamLimits};
 use msg_forms::turns::TurnBuilder;
 use msg_openai::{CHAT, MessageForm, RESPONSES};
 use proptest::prelude::*;
@@ -13,7 +13,7 @@ use crate::laws::stream as laws;
 use crate::laws::stream::How;
 use crate::stream_cases::{Case, json, render};
 
-const FAMILIES: [Family; 3] = [RESPONSES, FAMILY, CHAT];
+const FAMILIES: [StreamFamily; 3] = [RESPONSES, FAMILY, CHAT];
 
 /// Alone, and recognised among others.
 fn hows() -> [How; 2] {

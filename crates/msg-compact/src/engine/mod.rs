@@ -18,7 +18,7 @@ use stages::{Position, max_requests};
 
 use crate::error::{Error, SummaryError};
 use crate::outcome::{
-    CannotFit, Compaction, CompactionRecord, Edit, FloorPart, Outcome, Place, Unchanged,
+    CannotFit, CompactOutcome, Compaction, CompactionRecord, Edit, FloorPart, Place, Unchanged,
 };
 use crate::pipeline::{Stage, caps_stage};
 use crate::request::SummaryRequest;
@@ -32,7 +32,7 @@ use crate::{Budget, Pipeline, TokenIndex, Unit, codes, state};
 ///
 /// ```
 /// use msg_chainast::ChainAst;
-/// use msg_compact::{Budget, Compactor, Outcome, Preset, Step, TokenIndex, count};
+/// use msg_compact::{Budget, Compactor, CompactOutcome, Preset, Step, TokenIndex, count};
 /// use msg_core::{Message, SeededIds};
 ///
 /// let mut history = vec![Message::system("Be brief.")];
@@ -58,7 +58,7 @@ use crate::{Budget, Pipeline, TokenIndex, Unit, codes, state};
 ///         Step::Done(outcome) => break outcome,
 ///     }
 /// };
-/// let Outcome::Compacted(compaction) = outcome else { panic!("it fits when compacted") };
+/// let CompactOutcome::Compacted(compaction) = outcome else { panic!("it fits when compacted") };
 /// assert!(compaction.after.tokens <= 600);
 /// let plan = compaction.plan(&ast)?;
 /// let shorter = compaction.apply(ast)?;
@@ -94,7 +94,7 @@ pub enum Step<'a> {
     /// Answers to these requests, in any order.
     Summarize(Vec<SummaryRequest<'a>>),
     /// Nothing more.
-    Done(Outcome),
+    Done(CompactOutcome),
 }
 
 /// A request that was refused, to be skipped in the next run until its units change (CP-26).
@@ -237,7 +237,7 @@ pub fn compact_with<'a, F>(
     pipeline: &'a Pipeline,
     ids: &'a mut (dyn IdSource + Send),
     mut ask: F,
-) -> Result<Outcome, Error>
+) -> Result<CompactOutcome, Error>
 where
     F: FnMut(&SummaryRequest<'a>) -> Result<String, SummaryError>,
 {
@@ -273,7 +273,7 @@ fn limits(
 // What came of a compaction: the outcome, its totals, its edits in the order of the input.
 
 impl Compactor<'_> {
-    pub(crate) fn outcome(&self) -> Outcome {
+    pub(crate) fn outcome(&self) -> CompactOutcome {
         let total = self.chain.total();
         let usable = self.chain.measure.limits.map(|it| it.usable);
         // An empty chain fits: there is nothing to do, whatever the tools cost (CP-1).
@@ -281,13 +281,15 @@ impl Compactor<'_> {
         let fits = is_empty || usable.is_none_or(|it| total <= it);
         let changed = self.chain.log.n_changes > 0;
         match (fits, changed) {
-            (true, true) => Outcome::Compacted(self.compaction()),
-            (true, false) => Outcome::NotNeeded(Unchanged {
+            (true, true) => CompactOutcome::Compacted(self.compaction()),
+            (true, false) => CompactOutcome::NotNeeded(Unchanged {
                 totals: self.before,
                 edits: self.edits(),
                 requests: self.chain.requests.made,
             }),
-            (false, _) => Outcome::CannotFit(self.cannot_fit(usable.unwrap_or_default(), changed)),
+            (false, _) => {
+                CompactOutcome::CannotFit(self.cannot_fit(usable.unwrap_or_default(), changed))
+            }
         }
     }
 
@@ -377,14 +379,14 @@ impl CannotFit {
 ///
 /// ```
 /// use msg_chainast::{ChainAst, SeededIds};
-/// use msg_compact::{Budget, Outcome, Preset, TokenIndex, compact_with, count, digest};
+/// use msg_compact::{Budget, CompactOutcome, Preset, TokenIndex, compact_with, count, digest};
 /// use msg_core::Message;
 ///
 /// let chain = ChainAst::parse(vec![Message::user("a question"), Message::assistant("an answer")])?;
 /// let index = TokenIndex::of(&chain, Box::new(count::Script::new()), &[]);
 /// let (budget, pipeline) = (Budget::tokens(1), Preset::Window.pipeline());
 /// let outcome = compact_with(&chain, &index, Some(&budget), &pipeline, &mut SeededIds::new(1), |it| Ok(digest(it)))?;
-/// let Outcome::CannotFit(reason) = outcome else { panic!("nothing fits one token") };
+/// let CompactOutcome::CannotFit(reason) = outcome else { panic!("nothing fits one token") };
 /// assert!(reason.to_string().starts_with("the history cannot have less than "));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

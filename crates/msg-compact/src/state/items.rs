@@ -10,7 +10,7 @@ use std::{
 };
 
 use msg_chainast::{
-    BodyPair, ChainAst, CutPoint, MessageOrigin, Section, reasoning::remove_reasoning,
+    BodyPair, ChainAst, ChainSection, CutPoint, MessageOrigin, reasoning::remove_reasoning,
 };
 use msg_core::{Content, IdSource, Message, Part, UsedIds};
 
@@ -363,7 +363,7 @@ struct Reader<'t, 'a, C: Iterator<Item = CutPoint>> {
 }
 
 impl<'a, C: Iterator<Item = CutPoint>> Reader<'_, 'a, C> {
-    fn section(&mut self, section: &'a Section, is_last: bool) {
+    fn section(&mut self, section: &'a ChainSection, is_last: bool) {
         let mut state = SectionState { cut: self.cut_here(), ..SectionState::default() };
         state.system = section.header().system().map(|it| self.item(it));
         state.user = section.header().user().map(|it| self.item(it));

@@ -3,7 +3,8 @@
 
 use msg_chainast::{ChainAst, SeededIds};
 use msg_compact::{
-    Budget, CacheCost, Outcome, Preset, TokenCounter as _, TokenIndex, compact_with, count, digest,
+    Budget, CacheCost, CompactOutcome, Preset, TokenCounter as _, TokenIndex, compact_with, count,
+    digest,
 };
 use msg_core::{Message, Part, ToolCall, ToolResult};
 
@@ -27,9 +28,9 @@ fn bill(messages: &[Message], budget: &Budget) -> u64 {
             let outcome =
                 compact_with(&ast, &index, Some(budget), &pipeline, &mut ids, |it| Ok(digest(it)));
             let compaction = match outcome.expect("the budget makes sense") {
-                Outcome::NotNeeded(_) => None,
-                Outcome::Compacted(it) => Some(it),
-                Outcome::CannotFit(it) => it.best.map(|it| *it),
+                CompactOutcome::NotNeeded(_) => None,
+                CompactOutcome::Compacted(it) => Some(it),
+                CompactOutcome::CannotFit(it) => it.best.map(|it| *it),
             };
             if let Some(it) = compaction {
                 shared = shared.min(it.first_changed);
@@ -96,7 +97,7 @@ fn a_cut_by_money_keeps_what_is_asked_for() {
         let mut ids = SeededIds::new(1);
         let outcome =
             compact_with(&ast, &index, Some(budget), &pipeline, &mut ids, |it| Ok(digest(it)));
-        let Ok(Outcome::Compacted(it)) = outcome else { panic!("it fits when compacted") };
+        let Ok(CompactOutcome::Compacted(it)) = outcome else { panic!("it fits when compacted") };
         it.after.tokens
     };
     let budget = Budget::tokens(total / 2);

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use msg_chainast::{ChainAst, Profile, SeededIds};
 use msg_compact::{
-    Budget, Compaction, Edit, Error, OnFailure, Outcome, Pin, Pipeline, Preset, Reserve,
+    Budget, CompactOutcome, Compaction, Edit, Error, OnFailure, Pin, Pipeline, Preset, Reserve,
     SummaryError, SummaryRequest, TokenIndex, Totals, Unit, When, compact_with, count, digest,
     policy,
 };
@@ -91,12 +91,12 @@ impl Row {
         !(self.options.policies.is_empty() && self.calls.is_empty())
     }
 
-    fn shown(&self, outcome: Outcome, chain: ChainAst) -> Value {
+    fn shown(&self, outcome: CompactOutcome, chain: ChainAst) -> Value {
         match outcome {
-            Outcome::NotNeeded(it) => json!({"status": "not-needed", "before": it.totals,
+            CompactOutcome::NotNeeded(it) => json!({"status": "not-needed", "before": it.totals,
                 "requests": it.requests, "edits": said(&it.edits)}),
-            Outcome::Compacted(it) => self.compacted("compacted", &it, chain),
-            Outcome::CannotFit(it) => {
+            CompactOutcome::Compacted(it) => self.compacted("compacted", &it, chain),
+            CompactOutcome::CannotFit(it) => {
                 let why = it.diagnostic(self.options.unit);
                 let mut shown = json!({"status": "cannot-fit", "before": it.totals,
                     "error": why.to_string(), "requests": it.requests, "edits": said(&it.edits)});

@@ -1,7 +1,7 @@
 //! Chains, pipelines, budgets and answers made of bytes: the same for the same bytes. Tests and fuzz
 //! targets take this file in.
 
-use msg_chainast::{ChainAst, Profile, RepairOptions, SeededIds};
+use msg_chainast::{ChainAst, ChainRepairOptions, Profile, SeededIds};
 use msg_compact::count::{Forge, Script, Wolo};
 use msg_compact::{
     Budget, ChainState, ForgeConfig, Form, Merge, OnFailure, PentagiConfig, Pin, Pipeline, Policy,
@@ -79,8 +79,8 @@ impl<'a> Choices<'a> {
                 messages.push(self.thought(said));
             }
         }
-        let options =
-            profile.map_or_else(RepairOptions::new, |it| RepairOptions::new().with_profile(it));
+        let options = profile
+            .map_or_else(ChainRepairOptions::new, |it| ChainRepairOptions::new().with_profile(it));
         let (chain, _) = ChainAst::repair(messages, &options, &mut SeededIds::new(3));
         chain.into_messages()
     }

@@ -3,10 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use msg_chainast::{ChainAst, CheckOptions, Profile, SeededIds};
+use msg_chainast::{ChainAst, ChainCheckOptions, Profile, SeededIds};
 use msg_compact::{
-    Budget, CODES, Compaction, Compactor, Edit, Outcome, Pin, Pipeline, Plan, Step, SummaryError,
-    SummaryRequest, TokenCounter, TokenIndex, Totals, Unit, compact_with,
+    Budget, CODES, CompactOutcome, Compaction, Compactor, Edit, Pin, Pipeline, Plan, Step,
+    SummaryError, SummaryRequest, TokenCounter, TokenIndex, Totals, Unit, compact_with,
 };
 use msg_core::{Layouts, Message, Part, Role};
 
@@ -29,7 +29,7 @@ impl Case<'_> {
         ChainAst::parse(messages.to_vec()).expect("the case is a valid chain")
     }
 
-    fn run(&self, messages: &[Message]) -> (Outcome, usize) {
+    fn run(&self, messages: &[Message]) -> (CompactOutcome, usize) {
         let ast = self.tree(messages);
         let index = TokenIndex::of(&ast, (self.counter)(), &[]);
         let mut ids = SeededIds::new(5);
@@ -56,7 +56,7 @@ impl Case<'_> {
 /// CP-39a: where a tenth of the budget is left, the next part is named with its cost and the room that there is.
 pub(crate) fn budget_is_used(case: &Case<'_>) {
     let (outcome, _) = case.run(case.messages);
-    let Outcome::Compacted(it) = outcome else { return };
+    let CompactOutcome::Compacted(it) = outcome else { return };
     let usable = case.budget.map_or(0, |it| it.usable().expect("it is valid"));
     let left = usable - case.cost(it.after);
     if left * 10 > usable {
@@ -72,19 +72,19 @@ pub(crate) fn budget_is_used(case: &Case<'_>) {
 pub(crate) fn outcome_is_lawful(case: &Case<'_>) {
     let (outcome, asked) = case.run(case.messages);
     match &outcome {
-        Outcome::NotNeeded(it) => {
+        CompactOutcome::NotNeeded(it) => {
             assert_eq!(it.totals, recount(case, case.messages));
             assert_eq!(it.requests, asked);
             assert!(!it.edits.iter().any(Edit::is_change), "{:?}", it.edits);
             let usable = case.budget.map(|it| it.usable().expect("it is valid"));
             assert!(usable.is_none_or(|it| case.cost(totals(case, case.messages)) <= it));
         }
-        Outcome::Compacted(it) => {
+        CompactOutcome::Compacted(it) => {
             let usable = case.budget.map(|it| it.usable().expect("it is valid"));
             assert!(usable.is_none_or(|usable| case.cost(it.after) <= usable), "does not fit");
             compaction_is_lawful(case, it);
         }
-        Outcome::CannotFit(it) => {
+        CompactOutcome::CannotFit(it) => {
             assert!(it.requests <= asked);
             if let Some(best) = &it.best {
                 compaction_is_lawful(case, best);
@@ -192,7 +192,7 @@ fn holds(pin: &Pin, message: &Message) -> bool {
 fn profile_is_kept(case: &Case<'_>, output: &[Message]) {
     let Some(profile) = case.profile else { return };
     let errors = |it: &[Message]| -> Vec<String> {
-        let found = msg_chainast::check(it, Some(profile), &CheckOptions::new());
+        let found = msg_chainast::check(it, Some(profile), &ChainCheckOptions::new());
         found.iter().filter(|it| it.is_error()).map(ToString::to_string).collect()
     };
     if errors(case.messages).is_empty() {
@@ -235,17 +235,17 @@ fn plan_is_lawful(plan: &Plan, input: &[Message], output: &[Message]) {
 /// Law 4 and CP-15: compacting the result again changes nothing, and asks nothing unless an answer
 /// was refused; the order of the answers changes nothing but ids.
 pub(crate) fn is_idempotent(case: &Case<'_>) {
-    let (Outcome::Compacted(first), _) = case.run(case.messages) else { return };
+    let (CompactOutcome::Compacted(first), _) = case.run(case.messages) else { return };
     let output = first.apply(case.tree(case.messages)).expect("it is the tree that was compacted");
     let (second, asked) = case.run(&output);
     let refused = !first.edits.iter().all(Edit::is_change);
     match second {
-        Outcome::NotNeeded(_) => assert!(refused || asked == 0, "asked again"),
+        CompactOutcome::NotNeeded(_) => assert!(refused || asked == 0, "asked again"),
         // A stage after a refused request may have changed what the next run asks about.
-        Outcome::Compacted(it) => {
+        CompactOutcome::Compacted(it) => {
             assert!(refused, "changed again: {:?}\nafter {:?}", it.edits, first.edits);
         }
-        Outcome::CannotFit(_) => panic!("what fitted does not"),
+        CompactOutcome::CannotFit(_) => panic!("what fitted does not"),
     }
 }
 
@@ -276,8 +276,8 @@ pub(crate) fn order_of_answers_is_free(case: &Case<'_>) {
 }
 
 /// An outcome with ids by order of appearance.
-fn shape(case: &Case<'_>, outcome: &Outcome) -> Option<Vec<Message>> {
-    let Outcome::Compacted(it) = outcome else { return None };
+fn shape(case: &Case<'_>, outcome: &CompactOutcome) -> Option<Vec<Message>> {
+    let CompactOutcome::Compacted(it) = outcome else { return None };
     let mut messages =
         it.apply(case.tree(case.messages)).expect("it is the tree that was compacted");
     let mut names = BTreeMap::new();

@@ -2,8 +2,8 @@
 
 use msg_chainast::{ChainAst, SeededIds};
 use msg_compact::{
-    Budget, Compactor, Edit, Error, FloorPart, OnFailure, Outcome, Pipeline, Preset, RecordInfo,
-    Reserve, Step, SummaryError, SummaryRequest, TokenIndex, Unit, compact_with, count,
+    Budget, CompactOutcome, Compactor, Edit, Error, FloorPart, OnFailure, Pipeline, Preset,
+    RecordInfo, Reserve, Step, SummaryError, SummaryRequest, TokenIndex, Unit, compact_with, count,
     policy::{
         self, ClearToolUses, HistoryKeep, SummarizeHistory, SummarizeSections, SummarizeThreshold,
         TruncateToolOutput,
@@ -69,7 +69,7 @@ fn answers_are_taken_once_and_only_for_open_requests() {
     let Step::Summarize(open) = compactor.next() else { panic!("one is open") };
     assert_eq!(open.len(), 1);
     compactor.answer(open[0].id(), Ok("short".into())).unwrap();
-    let Step::Done(Outcome::Compacted(it)) = compactor.next() else { panic!("it is done") };
+    let Step::Done(CompactOutcome::Compacted(it)) = compactor.next() else { panic!("it is done") };
     assert_eq!(it.requests, 2);
     let late = compactor.answer(open[0].id(), Ok("late".into()));
     assert_eq!(late, Err(Error::UnknownRequest { id: 1 }));
@@ -85,13 +85,15 @@ fn a_refused_request_is_skipped_in_the_next_run() {
     for request in &requests {
         compactor.answer(request.id(), Err(SummaryError::new("no"))).unwrap();
     }
-    assert!(matches!(compactor.next(), Step::Done(Outcome::NotNeeded(_))));
+    assert!(matches!(compactor.next(), Step::Done(CompactOutcome::NotNeeded(_))));
     let refused = compactor.refused();
     assert_eq!(refused.len(), 2);
     let mut ids = SeededIds::new(1);
     let compactor = Compactor::plan(&ast, &index, None, &pipeline, &mut ids).unwrap();
     let mut compactor = compactor.with_refused(&refused);
-    let Step::Done(Outcome::NotNeeded(it)) = compactor.next() else { panic!("it asks nothing") };
+    let Step::Done(CompactOutcome::NotNeeded(it)) = compactor.next() else {
+        panic!("it asks nothing")
+    };
     assert_eq!(it.requests, 0);
 }
 
@@ -102,7 +104,7 @@ fn a_hopeless_budget_costs_nothing() {
     let pipeline = Preset::Balanced.pipeline();
     let ask = |_: &_| -> Result<String, SummaryError> { panic!("nothing is to be asked") };
     let outcome = compact_with(&ast, &index, Some(&budget), &pipeline, &mut SeededIds::new(1), ask);
-    let Outcome::CannotFit(it) = outcome.unwrap() else { panic!("it cannot fit") };
+    let CompactOutcome::CannotFit(it) = outcome.unwrap() else { panic!("it cannot fit") };
     assert_eq!((it.why, it.requests, it.usable), (FloorPart::LastPair, 0, 20));
     assert!(it.best.is_none() && it.floor > 20);
 }
@@ -198,7 +200,7 @@ fn failed_summaries_become_digests_where_that_is_asked() {
         Pipeline::new().always(SummarizeSections::default()).with_on_failure(OnFailure::Digest);
     let fail = |_: &_| Err(SummaryError::new("down"));
     let outcome = compact_with(&ast, &index, None, &pipeline, &mut SeededIds::new(1), fail);
-    let Outcome::Compacted(it) = outcome.unwrap() else { panic!("digests are smaller") };
+    let CompactOutcome::Compacted(it) = outcome.unwrap() else { panic!("digests are smaller") };
     let output = it.apply(ast).unwrap();
     assert!(output[2].text().contains("[digest made without a model]"));
     let codes: Vec<_> = it.edits.iter().map(Edit::code).collect();
@@ -212,7 +214,7 @@ fn a_plan_is_refused_by_another_history_and_cannot_undo_what_it_does_not_hold() 
     let pipeline = Pipeline::new().always(SummarizeSections::default());
     let ask = |_: &_| Ok("short".to_owned());
     let outcome = compact_with(&ast, &index, None, &pipeline, &mut SeededIds::new(1), ask);
-    let Outcome::Compacted(it) = outcome.unwrap() else { panic!("it is compacted") };
+    let CompactOutcome::Compacted(it) = outcome.unwrap() else { panic!("it is compacted") };
     let mut other = talk(3, 50);
     other[2] = Message::assistant("edited by somebody");
     let plan = it.plan(&ast).unwrap();
@@ -233,7 +235,7 @@ fn a_plan_that_drops_one_of_equal_messages_is_applied_once() {
     let nobody = |_: &_| Err(SummaryError::new("a window asks nobody"));
     let outcome =
         compact_with(&ast, &index, Some(&budget), &pipeline, &mut SeededIds::new(1), nobody);
-    let Outcome::Compacted(it) = outcome.unwrap() else { panic!("it fits when compacted") };
+    let CompactOutcome::Compacted(it) = outcome.unwrap() else { panic!("it fits when compacted") };
     let plan = it.plan(&ast).unwrap();
     let once = plan.apply(messages.clone()).unwrap();
     assert!(once.len() < messages.len());
@@ -248,7 +250,7 @@ fn records_name_what_each_stage_did() {
     let pipeline = Pipeline::new().always(SummarizeSections::default()).with_record(info);
     let ask = |_: &_| Ok("short".to_owned());
     let outcome = compact_with(&ast, &index, None, &pipeline, &mut SeededIds::new(1), ask);
-    let Outcome::Compacted(it) = outcome.unwrap() else { panic!("it is compacted") };
+    let CompactOutcome::Compacted(it) = outcome.unwrap() else { panic!("it is compacted") };
     let [record] = it.records.as_slice() else { panic!("one stage, one record") };
     assert_eq!(record.compacted_message_ids, ["m2", "m4"]);
     assert_eq!(record.preserved_message_ids, ["m0", "m1", "m3", "m5", "m6"]);
@@ -268,9 +270,9 @@ fn the_first_user_message_stays_verbatim_in_every_preset() {
         let outcome =
             compact_with(&ast, &index, Some(&budget), &pipeline, &mut SeededIds::new(1), ask);
         let compaction = match outcome.unwrap() {
-            Outcome::Compacted(it) => it,
-            Outcome::CannotFit(it) => *it.best.expect("something was reached"),
-            Outcome::NotNeeded(_) => panic!("{} did nothing", preset.name()),
+            CompactOutcome::Compacted(it) => it,
+            CompactOutcome::CannotFit(it) => *it.best.expect("something was reached"),
+            CompactOutcome::NotNeeded(_) => panic!("{} did nothing", preset.name()),
         };
         let output = compaction.apply(ast.clone()).unwrap();
         assert_eq!(output[1].parts[0], messages[1].parts[0], "{}", preset.name());
@@ -299,7 +301,7 @@ fn compacted(turns: &[Turn], pipeline: &Pipeline) -> msg_compact::Plan {
     let (ast, index) = tree(&lower(turns, &LowerOptions::strict()).messages);
     let ask = |_: &_| Ok("short".to_owned());
     let outcome = compact_with(&ast, &index, None, pipeline, &mut SeededIds::new(1), ask);
-    let Outcome::Compacted(it) = outcome.unwrap() else { panic!("it is compacted") };
+    let CompactOutcome::Compacted(it) = outcome.unwrap() else { panic!("it is compacted") };
     it.plan(&ast).unwrap()
 }
 
@@ -369,7 +371,7 @@ fn one_run_of_a_threshold_splits_eight_times() {
     let pipeline = Pipeline::new().over(threshold).with_best_effort().with_record(record);
     let ask = |_: &_| Ok("S".to_owned());
     let outcome = compact_with(&ast, &index, Some(&budget), &pipeline, &mut SeededIds::new(1), ask);
-    let Outcome::CannotFit(it) = outcome.unwrap() else { panic!("it cannot fit") };
+    let CompactOutcome::CannotFit(it) = outcome.unwrap() else { panic!("it cannot fit") };
     let first = &it.best.unwrap().records[0];
     assert_eq!(first.requests, 8);
 }
@@ -386,7 +388,7 @@ fn results_that_share_a_message_are_cut_one_by_one() {
     let nobody = |_: &_| Err(SummaryError::new("nobody is asked"));
     let mut ids = SeededIds::new(1);
     let outcome = compact_with(&ast, &index, None, &pipeline, &mut ids, nobody).unwrap();
-    let Outcome::Compacted(it) = outcome else { panic!("one is too long") };
+    let CompactOutcome::Compacted(it) = outcome else { panic!("one is too long") };
     let shorter = it.apply(ast).unwrap();
     let lengths = shorter[2].tool_results().map(|it| it.content.text().len());
     assert_eq!(lengths.collect::<Vec<_>>(), [5, 64]);
@@ -417,6 +419,6 @@ fn a_history_is_split_again_where_an_answer_was_too_long() {
     let mut ids = SeededIds::new(1);
     let outcome =
         compact_with(&ast, &index, Some(&Budget::tokens(half)), &pipeline, &mut ids, long);
-    let Outcome::Compacted(it) = outcome.unwrap() else { panic!("it fits in the end") };
+    let CompactOutcome::Compacted(it) = outcome.unwrap() else { panic!("it fits in the end") };
     assert!(it.records[0].requests > 1, "{}", it.records[0].requests);
 }

@@ -178,8 +178,8 @@ impl Document {
         }
         if to.codec().judges_itself() {
             // An agent loads what it finds: a session is written sound (SE-80).
-            let chain = msg_chainast::RepairOptions::new()
-                .with_check(msg_chainast::CheckOptions::new().with_open());
+            let chain = msg_chainast::ChainRepairOptions::new()
+                .with_check(msg_chainast::ChainCheckOptions::new().with_open());
             let options = RepairOptions { chain, ..RepairOptions::default() };
             res.edits.extend(self.repair(&options));
         }
@@ -312,8 +312,8 @@ fn with_model(mut head: RequestHead, model: Option<&str>) -> (RequestHead, Vec<D
 impl Converted {
     /// Mends the new document for a provider (MS-24).
     fn mend(&mut self, to: Format, profile: &Profile, is_request: bool) -> Result<(), Refusal> {
-        let check = msg_chainast::CheckOptions { request: is_request, ..Default::default() };
-        let chain = msg_chainast::RepairOptions::new().with_check(check).with_profile(profile);
+        let check = msg_chainast::ChainCheckOptions { request: is_request, ..Default::default() };
+        let chain = msg_chainast::ChainRepairOptions::new().with_check(check).with_profile(profile);
         let read = ReadOptions::default().with_from(Some(to));
         let options = RepairOptions::default().with_read(read).with_chain(chain);
         let repaired = repair(&self.document, &options)?;

@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use crate::codec::WriteOptions;
-use crate::fields::{FieldPath, Fields, JoinedPaths, Paths};
+use crate::fields::{FieldPath, JoinedPaths, Paths, RowFields};
 use crate::options;
 use crate::read_options::ReadOptions;
 use crate::refusal::Refusal;
@@ -119,7 +119,7 @@ impl ConvertOptions {
         let read = options::read(take(of, "from")?, take(of, "calls")?, take(of, "max_bytes")?);
         let field = take::<Paths<FieldPath>>(of, "field")?.map_or_else(Vec::new, |it| it.0);
         let join = take::<Paths<JoinedPaths>>(of, "join")?.map_or_else(Vec::new, |it| it.0);
-        let read = read.with_fields(Fields::of(field, join));
+        let read = read.with_fields(RowFields::of(field, join));
         let mut res = ConvertOptions::default().with_read(read);
         let (request, model) = (take(of, "request")?.unwrap_or(false), take(of, "model")?);
         let response = take(of, "response")?.unwrap_or(false);
@@ -215,7 +215,7 @@ fn session(
 ) -> Result<msg_session::WriteOptions, Refusal> {
     match take::<String>(members, "context")?.as_deref() {
         None | Some("drop") => {}
-        Some("keep") => options.context = msg_session::Context::Keep,
+        Some("keep") => options.context = msg_session::ContextPolicy::Keep,
         Some(_) => return Err(bad("option context takes keep or drop")),
     }
     if let Some(cwd) = take(members, "cwd")? {

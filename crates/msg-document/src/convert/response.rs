@@ -15,7 +15,7 @@ impl Format {
     /// Fails for a format that has no responses.
     ///
     /// ```
-    /// use msg_document::{Format, StreamOptions, WriteOptions, stream};
+    /// use msg_document::{Format, CaptureOptions, WriteOptions, stream};
     ///
     /// let body = b"data: {\"id\":\"c1\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"hello\"},\"finish_reason\":\"stop\"}]}\n\n";
     /// let answer = stream(body, &StreamOptions::default())?.assembled;

@@ -16,16 +16,16 @@ use crate::refusal::Refusal;
 /// Where the conversations of a row are: nowhere in particular by default, so that the document is the conversation.
 ///
 /// ```
-/// use msg_document::{CheckOptions, Fields, check};
+/// use msg_document::{CheckOptions, RowFields, check};
 ///
 /// let row = br#"{"id":7,"request":{"body":[{"role":"user","content":"hi"}]}}"#;
 /// let mut options = CheckOptions::default();
-/// options.read.fields = Fields::field("request.body".parse()?);
+/// options.read.fields = RowFields::field("request.body".parse()?);
 /// assert!(check(row, &options)?.ok);
 /// # Ok::<(), msg_document::Refusal>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Fields {
+pub struct RowFields {
     pub(crate) places: Vec<Place>,
 }
 
@@ -47,20 +47,20 @@ pub struct JoinedPaths {
     pub output: FieldPath,
 }
 
-impl Fields {
+impl RowFields {
     /// The conversation is in this member.
     pub fn field(path: FieldPath) -> Self {
-        Fields { places: vec![Place::Field(path)] }
+        RowFields { places: vec![Place::Field(path)] }
     }
 
     /// The conversation is a request and its answer in two members.
     pub fn join(input: FieldPath, output: FieldPath) -> Self {
-        Fields { places: vec![Place::Join(JoinedPaths { input, output })] }
+        RowFields { places: vec![Place::Join(JoinedPaths { input, output })] }
     }
 
     /// Also there.
     #[must_use]
-    pub fn and(mut self, other: Fields) -> Self {
+    pub fn and(mut self, other: RowFields) -> Self {
         self.places.extend(other.places);
         self
     }
@@ -73,12 +73,12 @@ impl Fields {
     /// Of the options `field` and `join`.
     pub(crate) fn of(field: Vec<FieldPath>, join: Vec<JoinedPaths>) -> Self {
         let fields = field.into_iter().map(Place::Field);
-        Fields { places: fields.chain(join.into_iter().map(Place::Join)).collect() }
+        RowFields { places: fields.chain(join.into_iter().map(Place::Join)).collect() }
     }
 }
 
 /// `a.b`, or `input,output`.
-impl fmt::Display for Fields {
+impl fmt::Display for RowFields {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, place) in self.places.iter().enumerate() {
             let comma = if at > 0 { ", " } else { "" };

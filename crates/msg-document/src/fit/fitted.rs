@@ -2,7 +2,9 @@
 
 use msg_cache::Rewrite;
 use msg_chainast::ChainAst;
-use msg_compact::{Compaction, CompactionRecord, Edit, Outcome, Plan, Totals, Unit, Withheld};
+use msg_compact::{
+    CompactOutcome, Compaction, CompactionRecord, Edit, Plan, Totals, Unit, Withheld,
+};
 use msg_core::{Diagnostic, Message, RawJson};
 use msg_openai::chat;
 use serde::Serialize;
@@ -22,7 +24,7 @@ pub struct Fitted {
     /// The history as it is now; the input's (after repair) where it cannot fit.
     pub messages: Vec<Message>,
     /// What the compactor says.
-    pub outcome: Outcome,
+    pub outcome: CompactOutcome,
     /// What was done, if that was asked for; it changes nothing where nothing was done.
     pub plan: Option<Plan>,
     /// What was mended first, and what is left out of a session that is written anew.
@@ -73,22 +75,22 @@ impl Wanted {
 impl Fitted {
     /// Whether it fits, or there was nothing to fit into.
     pub fn fits(&self) -> bool {
-        !matches!(self.outcome, Outcome::CannotFit(_))
+        !matches!(self.outcome, CompactOutcome::CannotFit(_))
     }
 
     /// What became of it: `not-needed`, `compacted` or `cannot-fit`.
     pub fn status(&self) -> &'static str {
         match &self.outcome {
-            Outcome::NotNeeded(_) => "not-needed",
-            Outcome::Compacted(_) => "compacted",
-            Outcome::CannotFit(_) => "cannot-fit",
+            CompactOutcome::NotNeeded(_) => "not-needed",
+            CompactOutcome::Compacted(_) => "compacted",
+            CompactOutcome::CannotFit(_) => "cannot-fit",
         }
     }
 
     /// What the history cannot have less than, where it cannot fit.
     pub fn floor(&self) -> Option<u64> {
         match &self.outcome {
-            Outcome::CannotFit(it) => Some(it.floor),
+            CompactOutcome::CannotFit(it) => Some(it.floor),
             _ => None,
         }
     }
@@ -97,9 +99,9 @@ impl Fitted {
     pub fn totals(&self) -> (Totals, Totals) {
         let (before, mut after) = match (self.compaction(), &self.outcome) {
             (Some(it), _) => (it.before, it.after),
-            (None, Outcome::CannotFit(it)) => (it.totals, it.totals),
-            (None, Outcome::NotNeeded(it)) => (it.totals, it.totals),
-            (None, Outcome::Compacted(it)) => (it.before, it.after),
+            (None, CompactOutcome::CannotFit(it)) => (it.totals, it.totals),
+            (None, CompactOutcome::NotNeeded(it)) => (it.totals, it.totals),
+            (None, CompactOutcome::Compacted(it)) => (it.before, it.after),
         };
         after.messages += self.lead.len();
         (self.input.unwrap_or(before), after)
@@ -108,9 +110,9 @@ impl Fitted {
     /// The compaction whose result the history is: one that fits, or what was reached if that is enough.
     fn compaction(&self) -> Option<&Compaction> {
         match &self.outcome {
-            Outcome::Compacted(it) => Some(it),
-            Outcome::CannotFit(it) => it.best.as_deref().filter(|_| self.wanted.best_effort),
-            Outcome::NotNeeded(_) => None,
+            CompactOutcome::Compacted(it) => Some(it),
+            CompactOutcome::CannotFit(it) => it.best.as_deref().filter(|_| self.wanted.best_effort),
+            CompactOutcome::NotNeeded(_) => None,
         }
     }
 
@@ -129,9 +131,9 @@ impl Fitted {
     pub fn edits(&self) -> Vec<Diagnostic> {
         let mut edits = self.mended.clone();
         match &self.outcome {
-            Outcome::NotNeeded(it) => edits.extend(it.edits.iter().map(Edit::diagnostic)),
-            Outcome::Compacted(it) => edits.extend(it.edits.iter().map(Edit::diagnostic)),
-            Outcome::CannotFit(it) => {
+            CompactOutcome::NotNeeded(it) => edits.extend(it.edits.iter().map(Edit::diagnostic)),
+            CompactOutcome::Compacted(it) => edits.extend(it.edits.iter().map(Edit::diagnostic)),
+            CompactOutcome::CannotFit(it) => {
                 let tried = it.edits.iter().filter(|_| self.wanted.best_effort);
                 edits.extend(tried.map(Edit::diagnostic));
                 edits.push(it.diagnostic(self.unit));
@@ -309,9 +311,9 @@ impl Fitted {
     fn line(&self, messages: &[u8], document: Option<&[u8]>) -> Vec<u8> {
         let (before, after) = self.totals();
         let requests = match &self.outcome {
-            Outcome::NotNeeded(it) => it.requests,
-            Outcome::Compacted(it) => it.requests,
-            Outcome::CannotFit(it) => it.requests,
+            CompactOutcome::NotNeeded(it) => it.requests,
+            CompactOutcome::Compacted(it) => it.requests,
+            CompactOutcome::CannotFit(it) => it.requests,
         };
         let mut members = ObjectWriter::new()
             .with("fits", &self.fits())
@@ -331,7 +333,7 @@ impl Fitted {
         if let Some(document) = document {
             members = members.raw("document", document);
         }
-        if let Outcome::CannotFit(it) = &self.outcome {
+        if let CompactOutcome::CannotFit(it) = &self.outcome {
             let form = CannotFitForm { floor: it.floor, limit: it.usable, why: it.why.as_str() };
             members = members.with("cannot_fit", &form);
         }

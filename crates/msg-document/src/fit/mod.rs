@@ -31,7 +31,7 @@ use msg_compact::count::Bpe;
 pub use self::fitted::Fitted;
 pub use self::fitter::Fitter;
 pub(crate) use self::fitter::counter;
-pub use self::options::{FitOptions, FitTarget, Usage};
+pub use self::options::{FitOptions, FitTarget, ReportedUsage};
 pub use self::run::fit;
 pub use crate::fit::fitter::{Digest, Summarizer};
 

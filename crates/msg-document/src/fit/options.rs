@@ -10,14 +10,14 @@ use msg_core::RawJson;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
-use crate::fields::{FieldPath, Fields, JoinedPaths, paths};
+use crate::fields::{FieldPath, JoinedPaths, RowFields, paths};
 use crate::fit::Counter;
 use crate::fit::{no_tool, tools_of};
 use crate::format::Format;
 use crate::json::may_have_member;
 use crate::read_options::{Accept, ReadOptions};
 use crate::refusal::Refusal;
-use crate::text_calls::Calls;
+use crate::text_calls::CallForms;
 
 /// What is asked of a compaction.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -32,7 +32,7 @@ pub struct FitOptions {
     #[serde(deserialize_with = "paths")]
     pub join: Vec<JoinedPaths>,
     /// Where its calls are.
-    pub calls: Option<Calls>,
+    pub calls: Option<CallForms>,
     /// The most bytes that it may have.
     pub max_bytes: Option<u64>,
     /// The limit, in `unit`.
@@ -56,7 +56,7 @@ pub struct FitOptions {
     /// The tool definitions that every request offers.
     pub tools: Option<Vec<RawJson>>,
     /// A reported usage to calibrate the counter by.
-    pub usage: Option<Usage>,
+    pub usage: Option<ReportedUsage>,
     /// What to do, in which order: `balanced` (the default), `pentagi`, `wolo`, `forge`, `window`.
     pub preset: Option<String>,
     /// Options of the preset.
@@ -149,7 +149,7 @@ impl Serialize for FitTarget {
 /// Prompt tokens that a provider reported for the first messages.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Usage {
+pub struct ReportedUsage {
     /// How many messages.
     pub messages: usize,
     /// What they cost.
@@ -217,7 +217,7 @@ impl FitOptions {
     /// How the document is read.
     pub(crate) fn read(&self) -> ReadOptions {
         let read = ReadOptions::default().with_from(self.from).with_accept(self.accept);
-        let fields = Fields::of(self.field.clone(), self.join.clone());
+        let fields = RowFields::of(self.field.clone(), self.join.clone());
         let read = read.with_calls(self.calls.unwrap_or_default()).with_fields(fields);
         match self.max_bytes {
             Some(max_bytes) => read.with_max_bytes(max_bytes),

@@ -1,6 +1,6 @@
 //! One compaction from messages to messages. What is cut is decided by `msg-compact`.
 
-use msg_chainast::{ChainAst, MessageOrigin, ParseError, RepairOptions};
+use msg_chainast::{ChainAst, ChainRepairOptions, MessageOrigin, ParseError};
 use msg_compact::count::ToolSpec;
 use msg_compact::{Compactor, MediaRates, Step, SummaryError, SummaryRequest, TokenIndex};
 use msg_core::{Diagnostic, Message, SeededIds};
@@ -225,7 +225,7 @@ impl Fitter {
         let open = self.options.open;
         let mut remaining = Vec::new();
         let (ast, mut mended, mut origins) = if self.options.repair {
-            let mut repair = RepairOptions::default();
+            let mut repair = ChainRepairOptions::default();
             repair.check.open = open;
             if let Some(profile) = self.profile {
                 repair = repair.with_profile(profile);
@@ -272,7 +272,7 @@ fn list_of_line(json: &[u8]) -> &[u8] {
 fn outcome(
     mut compactor: Compactor<'_>,
     mut answer: impl FnMut(&[SummaryRequest<'_>]) -> Vec<Result<String, SummaryError>>,
-) -> Result<msg_compact::Outcome, Refusal> {
+) -> Result<msg_compact::CompactOutcome, Refusal> {
     loop {
         match compactor.next() {
             Step::Done(outcome) => return Ok(outcome),

@@ -53,7 +53,7 @@ impl Api for Anthropic {
         Ok(MessagesRequest::from_head(&head, messages))
     }
 
-    const FAMILIES: &'static [msg_codec::Family] = &[msg_anthropic::ANTHROPIC];
+    const FAMILIES: &'static [msg_codec::StreamFamily] = &[msg_anthropic::ANTHROPIC];
 
     fn response(
         answer: &msg_codec::Assembled,

@@ -9,7 +9,7 @@
 use std::{marker::PhantomData, ops::Range};
 
 use msg_codec::codec::{Document, MessageBody, RequestBody};
-use msg_codec::{Assembled, Family};
+use msg_codec::{Assembled, StreamFamily};
 use msg_core::request::RequestHead;
 use msg_core::{Message, RawJson, Report, Role};
 use msg_json::{JsonError, Kind, Reader};
@@ -49,7 +49,7 @@ pub(super) trait Api: Send + Sync + 'static {
     ) -> Result<(Self::Request, Report), Refusal>;
 
     /// The streams, and the whole answers, of this API.
-    const FAMILIES: &'static [Family] = &[];
+    const FAMILIES: &'static [StreamFamily] = &[];
 
     /// A response that says what a model answered, and what that cannot hold; none where none is made.
     fn response(_answer: &Assembled) -> Option<(<Self::Request as RequestBody>::Response, Report)> {
@@ -153,7 +153,7 @@ impl<A: Api> Codec for Wire<A> {
         Ok(report)
     }
 
-    fn families(&self) -> &'static [Family] {
+    fn families(&self) -> &'static [StreamFamily] {
         A::FAMILIES
     }
 

@@ -60,7 +60,7 @@ impl Api for Gemini {
         Ok(GenerateRequest::from_head(head, messages))
     }
 
-    const FAMILIES: &'static [msg_codec::Family] = &[msg_gemini::GEMINI];
+    const FAMILIES: &'static [msg_codec::StreamFamily] = &[msg_gemini::GEMINI];
 
     fn response(answer: &msg_codec::Assembled) -> Option<(msg_gemini::GenerateResponse, Report)> {
         Some((msg_gemini::GenerateResponse::of(answer), Report::new()))

@@ -49,7 +49,7 @@ impl Codec for Msgmd {
         let messages = document.messages(&HistoryOptions::default().with_open_end())?;
         let notes = document.diagnostics().to_vec();
         let n_messages = messages.len();
-        let source = Source { bytes: bytes.to_vec(), mode, n_messages, now: Now::AsRead };
+        let source = Cursor { bytes: bytes.to_vec(), mode, n_messages, now: Now::AsRead };
         Ok(Content { notes, shapes: Vec::new(), messages, around: Box::new(source) })
     }
 
@@ -83,7 +83,7 @@ fn switched_off() -> Diagnostic {
 }
 
 /// A file that was read, and what is written of it.
-struct Source {
+struct Cursor {
     bytes: Vec<u8>,
     mode: Mode,
     /// How many messages were read.
@@ -91,7 +91,7 @@ struct Source {
     now: Now,
 }
 
-impl Source {
+impl Cursor {
     /// The file whose messages are these.
     fn edited(&mut self, messages: &[Message]) -> Result<Vec<u8>, Refusal> {
         if messages.len() > self.n_messages {
@@ -116,7 +116,7 @@ enum Now {
     Anew,
 }
 
-impl Around for Source {
+impl Around for Cursor {
     fn write(
         &mut self,
         messages: &mut Vec<Message>,

@@ -50,7 +50,7 @@ impl Api for Openai {
         Ok(ChatRequest::from_head(head, messages))
     }
 
-    const FAMILIES: &'static [msg_codec::Family] = &[msg_openai::CHAT];
+    const FAMILIES: &'static [msg_codec::StreamFamily] = &[msg_openai::CHAT];
 
     fn response(answer: &msg_codec::Assembled) -> Option<(msg_openai::ChatResponse, Report)> {
         Some((msg_openai::ChatResponse::of(answer), Report::new()))

@@ -73,7 +73,7 @@ impl Api for Responses {
         Ok(ResponsesRequest::from_head(head, messages))
     }
 
-    const FAMILIES: &'static [msg_codec::Family] = &[msg_openai::RESPONSES];
+    const FAMILIES: &'static [msg_codec::StreamFamily] = &[msg_openai::RESPONSES];
 
     fn response(answer: &msg_codec::Assembled) -> Option<(msg_openai::ResponsesResponse, Report)> {
         Some(msg_openai::ResponsesResponse::with_report(answer))

@@ -5,7 +5,7 @@
 
 use msg_compact::Plan;
 use msg_core::{Code, Diagnostic, Message, Report};
-use msg_session::{Blob, Dialect, Line, RepairOptions, Session};
+use msg_session::{Blob, Dialect, Line, Session, SessionOptions};
 
 use crate::codec::{Around, Codec, Content, Edited, Likelihood, WriteOptions};
 use crate::formats::otel::Otel;
@@ -48,7 +48,7 @@ impl Codec for SessionFormat {
             None => {
                 let blobs = vec![Blob::new(name, bytes)];
                 let session = Session::named(self.dialect, blobs).map_err(|it| refusal(&it))?;
-                (session, RepairOptions::default())
+                (session, SessionOptions::default())
             }
         };
         let view = session.read(&options).map_err(|it| refusal(&it))?;
@@ -111,7 +111,7 @@ fn write(
 struct Stored {
     session: Session,
     /// How it was read.
-    options: RepairOptions,
+    options: SessionOptions,
     now: Now,
 }
 

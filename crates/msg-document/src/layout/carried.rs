@@ -146,7 +146,7 @@ fn members([source, before, after, made]: [&Level<'_>; 4], depth: usize) -> Vec<
 
 /// An element that stayed is that of the source; those that only the source has stay before what followed them.
 fn elements([source, before, after, made]: [&Level<'_>; 4], depth: usize) -> Vec<String> {
-    let at = |it: Option<layout::Source>| it.map(|it| it.at);
+    let at = |it: Option<layout::Cursor>| it.map(|it| it.at);
     let from: Vec<_> = layout::align_elements(&source.entries, &before.entries);
     let from: Vec<_> = from.into_iter().map(at).collect();
     let was = layout::align_elements(&before.entries, &after.entries);

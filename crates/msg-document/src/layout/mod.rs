@@ -167,7 +167,7 @@ impl<'s> Merge<'s> {
         &mut self,
         (from, to): (&Level<'_>, &Level<'_>),
         at: usize,
-        source: Option<Source>,
+        source: Option<Cursor>,
         depth: usize,
     ) {
         let (new, old) = (&to.entries[at], source.map(|it| &from.entries[it.at]));
@@ -276,8 +276,8 @@ impl<'s> MessageList<'s> {
         let mut sources: Vec<_> = pieces
             .iter()
             .map(|it| match it {
-                Piece::Kept(at) => Some(Source { at: *at, known: Known::Same }),
-                Piece::Changed(at, _) => Some(Source { at: *at, known: Known::LaidOut }),
+                Piece::Kept(at) => Some(Cursor { at: *at, known: Known::Same }),
+                Piece::Changed(at, _) => Some(Cursor { at: *at, known: Known::LaidOut }),
                 Piece::New(_) => None,
             })
             .collect();
@@ -319,7 +319,7 @@ fn value_at<'t>(value: &'t str, pointer: &str) -> Option<&'t str> {
 
 /// Where an entry comes from.
 #[derive(Clone, Copy)]
-struct Source {
+struct Cursor {
     /// The index in the source.
     at: usize,
     known: Known,
@@ -336,27 +336,27 @@ enum Known {
     Nothing,
 }
 
-impl Source {
+impl Cursor {
     fn new(at: usize) -> Self {
-        Source { at, known: Known::Nothing }
+        Cursor { at, known: Known::Nothing }
     }
 }
 
 /// The source of each entry.
-type Sources = Vec<Option<Source>>;
+type Sources = Vec<Option<Cursor>>;
 
 /// The sources of members: those of the same name, the last where there are several.
 fn members(old: &[Entry<'_>], new: &[Entry<'_>]) -> Sources {
     let name = |it: &Entry<'_>| it.key.as_ref().map(|it| it.text.clone().into_owned());
     let places: BTreeMap<_, _> = old.iter().enumerate().map(|(at, it)| (name(it), at)).collect();
-    new.iter().map(|it| places.get(&name(it)).copied().map(Source::new)).collect()
+    new.iter().map(|it| places.get(&name(it)).copied().map(Cursor::new)).collect()
 }
 
 /// The sources of elements.
 fn align_elements(old: &[Entry<'_>], new: &[Entry<'_>]) -> Sources {
     let mut sources = vec![None; new.len()];
     let (start, end) = equal_ends(old, new);
-    let same = |at| Some(Source { at, known: Known::Same });
+    let same = |at| Some(Cursor { at, known: Known::Same });
     for (at, source) in sources.iter_mut().enumerate().take(start) {
         *source = same(at);
     }
@@ -396,13 +396,13 @@ fn places(old: &[Entry<'_>], span: Span) -> Places {
 }
 
 /// Equal elements in the middle, each after the one before.
-fn in_order(places: &Places, marks: &[u64], sources: &mut [Option<Source>]) {
+fn in_order(places: &Places, marks: &[u64], sources: &mut [Option<Cursor>]) {
     let mut next = 0;
     for (source, mark) in sources.iter_mut().zip(marks) {
         let Some(found) = places.get(mark) else { continue };
         let behind = found.partition_point(|it| *it < next);
         if let Some(place) = found.get(behind) {
-            *source = Some(Source::new(*place));
+            *source = Some(Cursor::new(*place));
             next = place + 1;
         }
     }
@@ -425,13 +425,13 @@ fn fill_gaps(old: &[Entry<'_>], new: &[Entry<'_>], sources: &mut Sources) {
 }
 
 /// Pairs what is in one gap: one by one where it is as many, else what is alike.
-fn pair(old: &[Entry<'_>], new: &[Entry<'_>], first: usize, sources: &mut [Option<Source>]) {
+fn pair(old: &[Entry<'_>], new: &[Entry<'_>], first: usize, sources: &mut [Option<Cursor>]) {
     let mut rest = old.iter().enumerate();
     for (source, entry) in sources.iter_mut().zip(new) {
         let alike = |it: &(usize, &Entry<'_>)| old.len() == new.len() || is_alike(it.1, entry);
         let mut ahead = rest.clone();
         if let Some((at, _)) = ahead.find(alike) {
-            *source = Some(Source::new(first + at));
+            *source = Some(Cursor::new(first + at));
             rest = ahead;
         }
     }
@@ -447,13 +447,13 @@ fn is_alike(old: &Entry<'_>, new: &Entry<'_>) -> bool {
 }
 
 /// Elements that are elsewhere now.
-fn moved(old: &[Entry<'_>], marks: &[u64], sources: &mut [Option<Source>]) {
+fn moved(old: &[Entry<'_>], marks: &[u64], sources: &mut [Option<Cursor>]) {
     if sources.iter().all(Option::is_some) {
         return;
     }
     let places = places(old, 0..old.len());
     for (source, mark) in sources.iter_mut().zip(marks).filter(|it| it.0.is_none()) {
-        *source = places.get(mark).and_then(|it| it.first()).copied().map(Source::new);
+        *source = places.get(mark).and_then(|it| it.first()).copied().map(Cursor::new);
     }
 }
 

@@ -7,7 +7,7 @@ use super::join::{Half, Joined};
 use super::no_conversation;
 use super::side::{Side, first, line_and_column, list_of, side};
 use crate::document::Document;
-use crate::fields::{Fields, Found, Place};
+use crate::fields::{Found, Place, RowFields};
 use crate::foreign;
 use crate::format::Format;
 use crate::outline::Outline;
@@ -17,10 +17,10 @@ use crate::refusal::Refusal;
 /// A row that was taken apart (RW-2).
 ///
 /// ```
-/// use msg_document::{Fields, ReadOptions, Row};
+/// use msg_document::{RowFields, ReadOptions, Row};
 ///
 /// let json = br#"{"n":1, "chat":"[{\"role\":\"user\",\"content\":\"hi\"}]"}"#;
-/// let fields = Fields::field("chat".parse()?);
+/// let fields = RowFields::field("chat".parse()?);
 /// let row = Row::read(json, &fields, &ReadOptions::default())?;
 /// assert_eq!(row.documents().next(), Some(&br#"[{"role":"user","content":"hi"}]"#[..]));
 ///
@@ -62,7 +62,7 @@ impl Row {
     /// Takes a row apart.
     ///
     /// Fails for what is not JSON, and for a row that has no conversation at any of the places. Linear.
-    pub fn read(json: &[u8], fields: &Fields, read: &ReadOptions) -> Result<Self, Refusal> {
+    pub fn read(json: &[u8], fields: &RowFields, read: &ReadOptions) -> Result<Self, Refusal> {
         read.expect_size(json)?;
         let text = text_of(json)?;
         let mut slots = Vec::new();
@@ -84,7 +84,7 @@ impl Row {
         if slots.is_empty() {
             return Err(no_conversation(format!("the row has no conversation at {fields}")));
         }
-        let read = read.clone().with_fields(Fields::default());
+        let read = read.clone().with_fields(RowFields::default());
         Ok(Row { json: text.to_owned(), slots, read, is_known: false })
     }
 
@@ -113,7 +113,7 @@ impl Row {
         let Some(found) = foreign::find(&outline, None) else { return Ok(None) };
         let mut refused = None;
         for path in found.row.fields {
-            match Row::read(json, &Fields::field(path.parse()?), read) {
+            match Row::read(json, &RowFields::field(path.parse()?), read) {
                 Ok(row) => return Ok(Some(Row { is_known: true, ..row })),
                 Err(it) => refused = refused.or(Some(it)),
             }

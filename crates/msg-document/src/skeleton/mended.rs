@@ -10,7 +10,7 @@
 
 use std::{borrow::Cow, cell::OnceCell, ops::Range};
 
-use msg_chainast::{MessageOrigin, RepairOptions as ChainOptions};
+use msg_chainast::{ChainRepairOptions as ChainOptions, MessageOrigin};
 use msg_core::{Diagnostic, Message, Part, Role, ToolCall, ToolResult};
 use msg_json::{Writer, to_text};
 

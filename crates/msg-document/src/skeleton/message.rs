@@ -12,7 +12,7 @@ use msg_core::{
 use msg_json::Kind;
 
 use super::shape::{Shape, Shapes};
-use crate::skeleton::{HEAD, Source, kept};
+use crate::skeleton::{Cursor, HEAD, kept};
 
 /// Room for so many messages is taken at once.
 const MANY: usize = 32;
@@ -49,7 +49,7 @@ impl Seen {
 }
 
 /// A list of messages, or a request with one.
-pub(super) fn conversation(source: &mut impl Source) -> Option<Conversation> {
+pub(super) fn conversation(source: &mut impl Cursor) -> Option<Conversation> {
     let mut res = Conversation::default();
     let is_list = source.kind()? == Kind::Array;
     if is_list {
@@ -71,7 +71,7 @@ pub(super) fn conversation(source: &mut impl Source) -> Option<Conversation> {
 }
 
 /// The name of a member that holds a medium, if it holds one of the usual form.
-fn medium<S: Source>(source: &mut S, name: &str) -> Option<&'static str> {
+fn medium<S: Cursor>(source: &mut S, name: &str) -> Option<&'static str> {
     let (name, bodies): (_, &[&str]) = match name {
         "image_url" => ("image_url", &["url"]),
         "input_audio" => ("input_audio", &["data"]),
@@ -87,13 +87,13 @@ fn medium<S: Source>(source: &mut S, name: &str) -> Option<&'static str> {
 }
 
 /// A tool that is not a tool of Anthropic, whose requests are recognised by them.
-fn tool<S: Source>(source: &mut S) -> Option<()> {
+fn tool<S: Cursor>(source: &mut S) -> Option<()> {
     source.object(|source, name| if name == "input_schema" { None } else { source.skip() })
 }
 
 impl Conversation {
     /// A member of a request.
-    fn member(&mut self, source: &mut impl Source, name: &str) -> Option<()> {
+    fn member(&mut self, source: &mut impl Cursor, name: &str) -> Option<()> {
         match name {
             "messages" if self.messages.is_empty() => self.list(source),
             "messages" | "choices" => None,
@@ -118,7 +118,7 @@ impl Conversation {
         }
     }
 
-    fn list(&mut self, source: &mut impl Source) -> Option<()> {
+    fn list(&mut self, source: &mut impl Cursor) -> Option<()> {
         // Most conversations have fewer: growing step by step would move each message twice.
         self.messages.reserve(MANY);
         self.place.start = source.offset();
@@ -131,7 +131,7 @@ impl Conversation {
         Some(())
     }
 
-    fn message(&mut self, source: &mut impl Source) -> Option<Message> {
+    fn message(&mut self, source: &mut impl Cursor) -> Option<Message> {
         let mut draft = Draft::default();
         source.object(|source, name| draft.member(source, name, &mut self.seen))?;
         self.has_more_members |= draft.has_more || draft.is_null && draft.role == Some(Role::Tool);
@@ -179,7 +179,7 @@ struct Draft {
 }
 
 impl Draft {
-    fn member<S: Source>(&mut self, source: &mut S, name: &str, seen: &mut Seen) -> Option<()> {
+    fn member<S: Cursor>(&mut self, source: &mut S, name: &str, seen: &mut Seen) -> Option<()> {
         match name {
             "role" => {
                 self.once(1)?;
@@ -240,7 +240,7 @@ impl Draft {
     /// Members that answers of OpenAI and of those who speak like it have, and that no rule of the chain looks at.
     fn other_member(
         &mut self,
-        source: &mut impl Source,
+        source: &mut impl Cursor,
         name: &str,
         seen: &mut Seen,
     ) -> Option<()> {
@@ -272,7 +272,7 @@ impl Draft {
     }
 
     /// An empty list of them says nothing.
-    fn annotations(&mut self, source: &mut impl Source, seen: &mut Seen) -> Option<()> {
+    fn annotations(&mut self, source: &mut impl Cursor, seen: &mut Seen) -> Option<()> {
         let mut is_empty = true;
         source.list(|source| {
             is_empty = false;
@@ -300,7 +300,7 @@ impl Draft {
     }
 
     /// A text, parts, or nothing.
-    fn content<S: Source>(&mut self, source: &mut S, texts: &mut usize) -> Option<Vec<Part>> {
+    fn content<S: Cursor>(&mut self, source: &mut S, texts: &mut usize) -> Option<Vec<Part>> {
         let mut parts = Vec::new();
         match source.kind()? {
             Kind::Null => {
@@ -318,7 +318,7 @@ impl Draft {
     }
 
     /// A text, or media of some kind: they count as content, whatever they hold.
-    fn part<S: Source>(&mut self, source: &mut S, texts: &mut usize) -> Option<Part> {
+    fn part<S: Cursor>(&mut self, source: &mut S, texts: &mut usize) -> Option<Part> {
         let (mut kind, mut part, mut media, mut has_passed) = (None, None, None, false);
         source.object(|source, name| match name {
             "type" if kind.is_none() => {
@@ -354,7 +354,7 @@ impl Draft {
     }
 
     /// Calls of functions, or `null`; of a list without calls the reader of documents says more.
-    fn calls<S: Source>(&mut self, source: &mut S) -> Option<Vec<Part>> {
+    fn calls<S: Cursor>(&mut self, source: &mut S) -> Option<Vec<Part>> {
         let mut calls = Vec::new();
         if source.kind()? == Kind::Null {
             return source.skip().map(|()| calls);
@@ -368,7 +368,7 @@ impl Draft {
         (!calls.is_empty()).then_some(calls)
     }
 
-    fn call<S: Source>(&mut self, source: &mut S) -> Option<Part> {
+    fn call<S: Cursor>(&mut self, source: &mut S) -> Option<Part> {
         let (mut id, mut kind, mut function) = (None, None, None);
         source.object(|source, name| {
             match name {
@@ -413,7 +413,7 @@ impl Draft {
     }
 }
 
-fn text(source: &mut impl Source, texts: &mut usize) -> Option<Part> {
+fn text(source: &mut impl Cursor, texts: &mut usize) -> Option<Part> {
     let text = kept(source.brief()?, *texts);
     *texts += 1;
     // Another format is recognised by it.
@@ -421,7 +421,7 @@ fn text(source: &mut impl Source, texts: &mut usize) -> Option<Part> {
 }
 
 /// A call of the form before `tool_calls`. It has a mark, for in that form it can have nothing else than it has.
-fn old_call(source: &mut impl Source) -> Option<Part> {
+fn old_call(source: &mut impl Cursor) -> Option<Part> {
     let (name, arguments) = named(source)?;
     let mut call = ToolCall::new("", name, arguments);
     call.extra.insert(Origin::OpenAi, "function_call", RawJson::string(""));
@@ -429,7 +429,7 @@ fn old_call(source: &mut impl Source) -> Option<Part> {
 }
 
 /// The name and the arguments of a function.
-fn named<S: Source>(source: &mut S) -> Option<(String, String)> {
+fn named<S: Cursor>(source: &mut S) -> Option<(String, String)> {
     let (mut name, mut arguments) = (None, None);
     source.object(|source, member| {
         let place = match member {

@@ -31,7 +31,7 @@ use crate::document::Document;
 use crate::format::Format;
 use crate::options::{CheckOptions, RepairOptions};
 use crate::read_options::ReadOptions;
-use crate::text_calls::Calls;
+use crate::text_calls::CallForms;
 
 pub use self::mended::MendedMessage;
 
@@ -75,7 +75,7 @@ impl Skeleton {
 
     /// The skeleton of whatever a source has; nothing where the document has to be read whole. That it is not too
     /// large is for the caller to say.
-    pub fn read(source: &mut impl Source, options: &ReadOptions) -> Option<Self> {
+    pub fn read(source: &mut impl Cursor, options: &ReadOptions) -> Option<Self> {
         if !is_plain(options) {
             return None;
         }
@@ -129,7 +129,7 @@ impl Skeleton {
     }
 
     /// What a provider takes may depend on any member, and on the model that a request names.
-    fn is_judged(&self, profile: Option<&Profile>, rules: msg_chainast::CheckOptions) -> bool {
+    fn is_judged(&self, profile: Option<&Profile>, rules: msg_chainast::ChainCheckOptions) -> bool {
         let Some(profile) = profile else { return true };
         let is_refused = |it: &str| profile.refused_members.iter().any(|name| name == it);
         !self.has_more_members && !rules.request && !self.nulls.iter().any(|it| is_refused(it))
@@ -146,7 +146,7 @@ impl Skeleton {
 fn is_plain(options: &ReadOptions) -> bool {
     options.from.is_none_or(|it| it == Format::default())
         && options.name.is_empty()
-        && options.calls != Calls::Xml
+        && options.calls != CallForms::Xml
         && options.made_by.is_none()
 }
 
@@ -183,7 +183,7 @@ pub(super) const HEAD: &str = "Tool: ";
 
 /// A place in a conversation, read from left to right as a [`Reader`](msg_json::Reader) is. Each step gives
 /// nothing where the value is another, or is nothing that JSON can say.
-pub trait Source {
+pub trait Cursor {
     /// The kind of the value that is here.
     fn kind(&mut self) -> Option<Kind>;
 
@@ -246,7 +246,7 @@ impl<'a> JsonText<'a> {
     }
 }
 
-impl Source for JsonText<'_> {
+impl Cursor for JsonText<'_> {
     fn kind(&mut self) -> Option<Kind> {
         self.0.peek().ok()
     }

@@ -10,7 +10,7 @@ use msg_json::{Kind, write_str};
 
 use crate::format::Format;
 use crate::outline::{is_telling, is_watched, is_wrapping};
-use crate::skeleton::Source;
+use crate::skeleton::Cursor;
 
 /// More members, or more objects that differ, are read whole.
 const MAX: usize = 40;
@@ -55,7 +55,7 @@ impl Shape {
     }
 
     /// Steps over a member of a message. Nothing for one of which more counts.
-    pub(super) fn of_message(&mut self, source: &mut impl Source, name: &str) -> Option<()> {
+    pub(super) fn of_message(&mut self, source: &mut impl Cursor, name: &str) -> Option<()> {
         match (name, source.kind().filter(|_| self.members < MAX)?) {
             ("content" | "parts" | "thinking_blocks", _) => None,
             (_, Kind::Object | Kind::Array) if is_watched(name) => None,
@@ -75,7 +75,7 @@ impl Shape {
     }
 
     /// Steps over a member of a request. Nothing for one of which more counts.
-    pub(super) fn of_request(&mut self, source: &mut impl Source, name: &str) -> Option<()> {
+    pub(super) fn of_request(&mut self, source: &mut impl Cursor, name: &str) -> Option<()> {
         match (name, source.kind().filter(|_| self.members < MAX)?) {
             (_, Kind::Array) => None,
             (_, Kind::Object) if is_wrapping(name) => None,

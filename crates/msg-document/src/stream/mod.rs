@@ -8,7 +8,7 @@
 
 mod options;
 
-use msg_codec::{Assembled, Family, Json, StreamReader};
+use msg_codec::{Assembled, Json, StreamFamily, StreamReader};
 use msg_core::{Code, Diagnostic, Report, StreamEvent};
 use msg_json::Writer;
 use msg_openai::{MessageForm, write_result};
@@ -19,7 +19,7 @@ use crate::json::to_json;
 use crate::read_options::ReadOptions;
 use crate::refusal::{Refusal, bad_line, decoded};
 
-pub use self::options::{Provider, StreamForm, StreamOptions};
+pub use self::options::{CaptureOptions, Provider, StreamForm};
 
 // A line of `msg stream --jsonl`: a body in an envelope.
 
@@ -45,7 +45,7 @@ struct Own {
 }
 
 impl Line {
-    fn options(&self, defaults: &StreamOptions) -> StreamOptions {
+    fn options(&self, defaults: &CaptureOptions) -> CaptureOptions {
         let mut res = defaults.clone();
         if let Some(own) = &self.options {
             res.to = own.to;
@@ -60,17 +60,17 @@ impl Line {
     }
 }
 
-impl StreamOptions {
+impl CaptureOptions {
     /// The answer to a line of `msg stream --jsonl`: an object with `sse` or `sse_b64`, and what is else to be said
     /// of this one; and whether nothing was wrong with it.
     ///
     /// Fails for a line that is not such an object. Linear in the line.
     ///
     /// ```
-    /// use msg_document::StreamOptions;
+    /// use msg_document::CaptureOptions;
     ///
-    /// assert!(StreamOptions::default().answer_line(br#"{"sse":"data: [DONE]\n\n"}"#).is_ok());
-    /// assert!(StreamOptions::default().answer_line(b"[]").is_err());
+    /// assert!(CaptureOptions::default().answer_line(br#"{"sse":"data: [DONE]\n\n"}"#).is_ok());
+    /// assert!(CaptureOptions::default().answer_line(b"[]").is_err());
     /// ```
     pub fn answer_line(&self, line: &[u8]) -> Result<(Vec<u8>, bool), Refusal> {
         let line: Line = serde_json::from_slice(line).map_err(|it| bad_line(it.to_string()))?;
@@ -90,7 +90,7 @@ impl StreamOptions {
 // a stream of theirs is refused by its name.
 
 /// All of them; what none recognises and is an error, or nothing at all, is Chat Completions.
-pub(super) static ALL: [Family; 11] = [
+pub(super) static ALL: [StreamFamily; 11] = [
     msg_openai::RESPONSES,
     msg_anthropic::ANTHROPIC,
     COHERE,
@@ -104,38 +104,38 @@ pub(super) static ALL: [Family; 11] = [
     msg_openai::CHAT,
 ];
 
-pub(super) static CHAT: [Family; 1] = [msg_openai::CHAT];
-pub(super) static RESPONSES: [Family; 1] = [msg_openai::RESPONSES];
-pub(super) static ANTHROPIC: [Family; 1] = [msg_anthropic::ANTHROPIC];
-pub(super) static GEMINI: [Family; 1] = [msg_gemini::GEMINI];
-pub(super) static BEDROCK: [Family; 1] = [msg_bedrock::BEDROCK];
-pub(super) static INTERACTIONS: [Family; 1] = [msg_gemini::interactions::INTERACTIONS];
+pub(super) static CHAT: [StreamFamily; 1] = [msg_openai::CHAT];
+pub(super) static RESPONSES: [StreamFamily; 1] = [msg_openai::RESPONSES];
+pub(super) static ANTHROPIC: [StreamFamily; 1] = [msg_anthropic::ANTHROPIC];
+pub(super) static GEMINI: [StreamFamily; 1] = [msg_gemini::GEMINI];
+pub(super) static BEDROCK: [StreamFamily; 1] = [msg_bedrock::BEDROCK];
+pub(super) static INTERACTIONS: [StreamFamily; 1] = [msg_gemini::interactions::INTERACTIONS];
 
-const COHERE: Family = foreign("Cohere", |it| {
+const COHERE: StreamFamily = foreign("Cohere", |it| {
     let kinds =
         ["message-start", "content-delta", "tool-plan-delta", "citation-start", "message-end"];
     is_one_of(it, "type", &kinds)
         || is_one_of(it, "event_type", &["stream-start", "text-generation", "stream-end"])
 });
-const OLLAMA: Family = foreign("Ollama", |it| {
+const OLLAMA: StreamFamily = foreign("Ollama", |it| {
     let says = it.get("message").is_some_and(Json::is_object) || it.get("response").is_some();
     says && it.get("created_at").is_some()
         && it.get("done").is_some()
         && it.get("choices").is_none()
 });
-const ASSISTANTS: Family = foreign("OpenAI Assistants", |it| {
+const ASSISTANTS: StreamFamily = foreign("OpenAI Assistants", |it| {
     it.get("object").and_then(Json::text).is_some_and(|it| it.starts_with("thread."))
 });
-const GENERATION: Family = foreign("Hugging Face text generation", |it| {
+const GENERATION: StreamFamily = foreign("Hugging Face text generation", |it| {
     it.get("token").is_some_and(Json::is_object) && it.get("choices").is_none()
 });
-const UI_MESSAGES: Family = foreign("Vercel AI SDK UI messages", |it| {
+const UI_MESSAGES: StreamFamily = foreign("Vercel AI SDK UI messages", |it| {
     is_one_of(it, "type", &["start", "start-step", "text-start", "text-delta", "finish-step"])
 });
 
 /// A family that is not read: what people call it, and whether an event is of it.
-const fn foreign(name: &'static str, recognises: fn(Json<'_>) -> bool) -> Family {
-    Family { name, recognises, assembler: None }
+const fn foreign(name: &'static str, recognises: fn(Json<'_>) -> bool) -> StreamFamily {
+    StreamFamily { name, recognises, assembler: None }
 }
 
 fn is_one_of(event: Json<'_>, member: &str, words: &[&str]) -> bool {
@@ -150,7 +150,7 @@ pub struct Streamed {
     /// What it was assembled to.
     pub assembled: Assembled,
     events: Vec<StreamEvent<'static>>,
-    options: StreamOptions,
+    options: CaptureOptions,
 }
 
 /// Assembles the body of a captured stream, or a JSON document of one.
@@ -158,14 +158,14 @@ pub struct Streamed {
 /// Fails for a body beyond `max_bytes`; what is wrong with a stream is in the answer. Linear in the bytes.
 ///
 /// ```
-/// use msg_document::{StreamOptions, stream};
+/// use msg_document::{CaptureOptions, stream};
 ///
 /// let body = b"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"hello\"},\"finish_reason\":\"stop\"}]}\n\n";
-/// let streamed = stream(body, &StreamOptions::default())?;
+/// let streamed = stream(body, &CaptureOptions::default())?;
 /// assert_eq!(streamed.assembled.choices[0].message.text(), "hello");
 /// # Ok::<(), msg_document::Refusal>(())
 /// ```
-pub fn stream(body: &[u8], options: &StreamOptions) -> Result<Streamed, Refusal> {
+pub fn stream(body: &[u8], options: &CaptureOptions) -> Result<Streamed, Refusal> {
     let read = ReadOptions::default();
     let max_bytes = options.max_bytes.unwrap_or(read.max_bytes);
     read.with_max_bytes(max_bytes).expect_size(body)?;
@@ -177,9 +177,9 @@ pub fn stream(body: &[u8], options: &StreamOptions) -> Result<Streamed, Refusal>
 /// A stream on its way: bytes are fed as they come.
 ///
 /// ```
-/// use msg_document::{StreamOptions, StreamRun};
+/// use msg_document::{CaptureOptions, StreamRun};
 ///
-/// let mut run = StreamRun::new(&StreamOptions::default());
+/// let mut run = StreamRun::new(&CaptureOptions::default());
 /// for piece in b"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"hello\"}}]}\n\n".chunks(7) {
 ///     run.feed(piece);
 /// }
@@ -187,7 +187,7 @@ pub fn stream(body: &[u8], options: &StreamOptions) -> Result<Streamed, Refusal>
 /// ```
 pub struct StreamRun {
     reader: StreamReader,
-    options: StreamOptions,
+    options: CaptureOptions,
     events: Vec<StreamEvent<'static>>,
     /// Bytes that may still be fed before the interruption.
     left: usize,
@@ -201,7 +201,7 @@ impl std::fmt::Debug for StreamRun {
 
 impl StreamRun {
     /// Nothing has been fed yet.
-    pub fn new(options: &StreamOptions) -> Self {
+    pub fn new(options: &CaptureOptions) -> Self {
         let split_concatenated = options.split_concatenated;
         let mut wire = msg_codec::StreamOptions { split_concatenated, ..Default::default() };
         if let Some(limit) = options.max_event_bytes {
@@ -314,9 +314,9 @@ impl Streamed {
     /// The result as a row of a table.
     ///
     /// ```
-    /// use msg_document::{StreamOptions, stream};
+    /// use msg_document::{CaptureOptions, stream};
     ///
-    /// let streamed = stream(b"", &StreamOptions::default())?;
+    /// let streamed = stream(b"", &CaptureOptions::default())?;
     /// assert_eq!(streamed.row().complete, Some(false));
     /// # Ok::<(), msg_document::Refusal>(())
     /// ```

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use msg_anthropic::EventOptions;
-use msg_codec::{Assembled, AssembledChoice, Family};
+use msg_codec::{Assembled, AssembledChoice, StreamFamily};
 use msg_core::{Code, Diagnostic, FinishReason, Message, Report, Role};
 use serde::{Deserialize, Deserializer};
 
@@ -13,7 +13,7 @@ use crate::stream;
 /// How a captured stream is read and answered.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct StreamOptions {
+pub struct CaptureOptions {
     /// Whose stream it is.
     pub provider: Provider,
     /// Bytes that are fed at a time; 0 feeds all at once. The answer is the same.
@@ -32,7 +32,7 @@ pub struct StreamOptions {
     pub max_bytes: Option<u64>,
 }
 
-impl StreamOptions {
+impl CaptureOptions {
     /// It is this provider's.
     #[must_use]
     pub fn with_provider(mut self, provider: Provider) -> Self {
@@ -91,11 +91,11 @@ impl Provider {
     }
 
     /// The families of streams that it may be, in the order in which they are asked whose an event is.
-    pub fn families(self) -> &'static [Family] {
+    pub fn families(self) -> &'static [StreamFamily] {
         self.row().2
     }
 
-    fn row(self) -> (&'static str, &'static str, &'static [Family]) {
+    fn row(self) -> (&'static str, &'static str, &'static [StreamFamily]) {
         match self {
             Provider::Auto => ("auto", "Recognised from the first event that tells", &stream::ALL),
             Provider::OpenAi => {

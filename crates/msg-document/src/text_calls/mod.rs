@@ -19,7 +19,7 @@ use msg_xml::{Fenced, ParseOptions, Parsed, ParsedCall, SegmentKind};
 /// Where the calls of a document are.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Calls {
+pub enum CallForms {
     /// Where its format has them: `plain` in the text, the others in members.
     #[default]
     Auto,

@@ -29,7 +29,7 @@ pub use self::options::ToolsOptions;
 
 /// A stretch of model text, and what it is.
 #[derive(Debug, Clone, Serialize)]
-pub struct Segment {
+pub struct TextSegment {
     /// `text`, `thinking` or `tool_call`.
     pub kind: &'static str,
     /// How thinking was marked: `tag` or `bracket`.
@@ -71,7 +71,7 @@ pub struct Segmented {
     /// What was read, with the place of each segment.
     pub parsed: Parsed,
     /// The same as values.
-    pub segments: Vec<Segment>,
+    pub segments: Vec<TextSegment>,
     events: Option<Vec<EventForm>>,
 }
 
@@ -135,7 +135,7 @@ impl Segmented {
     pub fn to_json(&self) -> Vec<u8> {
         #[derive(Serialize)]
         struct Form<'a> {
-            segments: &'a [Segment],
+            segments: &'a [TextSegment],
             errors: Vec<String>,
             #[serde(skip_serializing_if = "Option::is_none")]
             events: Option<&'a [EventForm]>,
@@ -150,9 +150,13 @@ fn code(it: &Diagnostic) -> String {
     it.code.as_str().rsplit("::").next().unwrap_or_default().replace('-', "_")
 }
 
-fn segment(kind: &SegmentKind) -> Segment {
-    let plain =
-        |kind, style, text: &str| Segment { kind, style, text: Some(text.to_owned()), call: None };
+fn segment(kind: &SegmentKind) -> TextSegment {
+    let plain = |kind, style, text: &str| TextSegment {
+        kind,
+        style,
+        text: Some(text.to_owned()),
+        call: None,
+    };
     match kind {
         SegmentKind::Text(text) => plain("text", None, text),
         SegmentKind::Thinking { text, style } => {
@@ -174,8 +178,8 @@ fn segment(kind: &SegmentKind) -> Segment {
     }
 }
 
-fn a_call(call: SegmentCall) -> Segment {
-    Segment { kind: "tool_call", style: None, text: None, call: Some(call) }
+fn a_call(call: SegmentCall) -> TextSegment {
+    TextSegment { kind: "tool_call", style: None, text: None, call: Some(call) }
 }
 
 /// A call whose end did not come.

@@ -2,14 +2,14 @@
 //! another format, and that what nobody changed is written as it came.
 
 use msg_document::{
-    Calls, CheckOptions, ConvertOptions, Document, Format, ReadOptions, RepairOptions,
+    CallForms, CheckOptions, ConvertOptions, Document, Format, ReadOptions, RepairOptions,
     WriteOptions, convert,
 };
 
 #[test]
 fn calls_in_text_are_calls() {
     testkit::cases!("text_calls").check(|case| {
-        let read = ReadOptions::default().with_calls(Calls::Xml);
+        let read = ReadOptions::default().with_calls(CallForms::Xml);
         let mut document = Document::read(&case.bytes, &read).expect("because it is a document");
         assert_eq!(written(&mut document), case.bytes, "what nobody changed is as it came");
         let checked = document.check(&CheckOptions::default());

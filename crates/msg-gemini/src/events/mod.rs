@@ -47,7 +47,7 @@ pub(crate) fn finish_word(choice: &msg_codec::AssembledChoice) -> Option<String>
 /// assert_eq!(read(&out).choices, res.choices);
 /// ```
 pub fn write_chunks(res: &Assembled, out: &mut Vec<u8>) -> Report {
-    let mut writer = ChunkWriter::new(EventOptions::of(res));
+    let mut writer = GeminiChunkWriter::new(EventOptions::of(res));
     for choice in &res.choices {
         writer.lose_members(&choice.message);
         let message = writer.whole_calls(choice);
@@ -189,10 +189,10 @@ const APART: &str = "\n\n";
 ///
 /// ```
 /// use msg_core::StreamEvent;
-/// use msg_gemini::ChunkWriter;
+/// use msg_gemini::GeminiChunkWriter;
 /// use msg_codec::EventOptions;
 ///
-/// let mut writer = ChunkWriter::new(EventOptions::default());
+/// let mut writer = GeminiChunkWriter::new(EventOptions::default());
 /// let mut out = Vec::new();
 /// writer.feed(&StreamEvent::TextDelta { choice: 0, text: "Hi".into() }, &mut out);
 /// writer.flush(&mut out);
@@ -200,10 +200,10 @@ const APART: &str = "\n\n";
 /// writer.finish(&mut out);
 /// ```
 ///
-/// A text goes out with the event after it, for it may be signed: [`ChunkWriter::flush`] ends the wait where
+/// A text goes out with the event after it, for it may be signed: [`GeminiChunkWriter::flush`] ends the wait where
 /// nothing more has come yet.
 #[derive(Debug, Default)]
-pub struct ChunkWriter {
+pub struct GeminiChunkWriter {
     options: EventOptions,
     /// What the last chunk says of each choice.
     choices: BTreeMap<u32, End>,
@@ -247,7 +247,7 @@ impl End {
     }
 }
 
-impl ChunkWriter {
+impl GeminiChunkWriter {
     /// A writer at the start of a stream.
     #[must_use]
     pub fn new(options: EventOptions) -> Self {

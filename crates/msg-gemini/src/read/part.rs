@@ -1,6 +1,6 @@
 //! The parts of a content or of a function response (GE-4, GE-5).
 
-use msg_codec::codec::{Build, Content, Context, Fields, Shape, bit, mask};
+use msg_codec::codec::{Build, ContentValue, Context, Fields, Shape, bit, mask};
 use msg_core::{Error, Part, Reasoning, Text};
 use msg_json::{JsonError, Kind, Reader};
 
@@ -47,18 +47,18 @@ pub(super) fn read<'a>(
     match reader.peek()? {
         Kind::String if depth == Depth::Content => {
             cx.shape("a part is a bare string, no object");
-            return Ok(Content::bare_text(GEMINI, cx.string(reader.string()?, "parts")));
+            return Ok(ContentValue::bare_text(GEMINI, cx.string(reader.string()?, "parts")));
         }
         Kind::Object => {}
         _ => {
             cx.odd();
-            return reader.raw().map(|it| Content::carried(GEMINI, None, it));
+            return reader.raw().map(|it| ContentValue::carried(GEMINI, None, it));
         }
     }
     let kind = kind_of(reader.clone())?;
     let Some((shape, build)) = kind.and_then(|it| known(it, depth)) else {
         cx.odd();
-        return reader.raw().map(|it| Content::carried(GEMINI, None, it));
+        return reader.raw().map(|it| ContentValue::carried(GEMINI, None, it));
     };
     let start = reader.next_offset();
     let mark = cx.mark();
@@ -68,7 +68,7 @@ pub(super) fn read<'a>(
     }
     cx.odd();
     cx.back_to(mark);
-    Ok(Content::carried(GEMINI, None, reader.source(start, reader.offset())))
+    Ok(ContentValue::carried(GEMINI, None, reader.source(start, reader.offset())))
 }
 
 /// The one member of an object that says what it is; none if there are several, or none.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use msg_codec::codec::Context;
 use msg_codec::stream::{
-    BySlot, Calls, Channel, Ending, Finish, Head, Merged, Note, Parts, Step, TextKind,
+    AssemblerStep, BySlot, Calls, Channel, Ending, Finish, Head, Merged, Note, Parts, TextKind,
 };
 use msg_codec::{AssembledChoice, Sink, StreamState};
 use msg_codec::{Json, Str};
@@ -44,7 +44,7 @@ enum Piece {
 
 impl Candidate {
     /// Takes the members of a chunk's candidate but its finish reason.
-    pub(super) fn take(&mut self, members: Vec<Member<'_>>, step: &mut Step<'_, '_>) {
+    pub(super) fn take(&mut self, members: Vec<Member<'_>>, step: &mut AssemblerStep<'_, '_>) {
         for member in members {
             match member {
                 Member::Content(content) => self.content(content, step),
@@ -56,7 +56,7 @@ impl Candidate {
     }
 
     /// The parts of a content; what is not a content or a list of parts is read as what it means (MS-29).
-    fn content(&mut self, content: ContentView<'_>, step: &mut Step<'_, '_>) {
+    fn content(&mut self, content: ContentView<'_>, step: &mut AssemblerStep<'_, '_>) {
         if content.is_sound {
             return content.parts.iter().for_each(|it| self.part(it, step));
         }
@@ -79,7 +79,7 @@ impl Candidate {
         parts.iter().flatten().for_each(|it| self.part(it, step));
     }
 
-    fn part(&mut self, part: &PartView<'_>, step: &mut Step<'_, '_>) {
+    fn part(&mut self, part: &PartView<'_>, step: &mut AssemblerStep<'_, '_>) {
         if let Some(call) = &part.call {
             return self.call(part.source, call, step);
         }
@@ -94,7 +94,7 @@ impl Candidate {
     }
 
     /// A text without members of its own goes on with the one before.
-    fn plain(&mut self, kind: TextKind, text: Str<'_>, step: &mut Step<'_, '_>) {
+    fn plain(&mut self, kind: TextKind, text: Str<'_>, step: &mut AssemblerStep<'_, '_>) {
         let goes_on = matches!(
             self.pieces.last(),
             Some(Piece::Text { kind: last, is_plain: true, .. }) if *last == kind
@@ -113,7 +113,7 @@ impl Candidate {
         kind: TextKind,
         text: Str<'_>,
         extra: Option<Extra>,
-        step: &mut Step<'_, '_>,
+        step: &mut AssemblerStep<'_, '_>,
     ) {
         if !self.has_room(step) {
             return;
@@ -136,13 +136,13 @@ impl Candidate {
     }
 
     /// The last text does not grow any more.
-    fn end_text(&mut self, step: &mut Step<'_, '_>) {
+    fn end_text(&mut self, step: &mut AssemblerStep<'_, '_>) {
         if let Some(Piece::Text { kind, text, .. }) = self.pieces.last_mut() {
             kind.end(text, step);
         }
     }
 
-    fn has_room(&self, step: &mut Step<'_, '_>) -> bool {
+    fn has_room(&self, step: &mut AssemblerStep<'_, '_>) -> bool {
         let has_room = self.pieces.len() < step.limits.max_calls;
         if !has_room {
             step.text_gauge().limit();
@@ -151,7 +151,7 @@ impl Candidate {
     }
 
     /// A part with members of its own, or of another kind, as a document's is read.
-    fn whole(&mut self, part: Json<'_>, step: &mut Step<'_, '_>) {
+    fn whole(&mut self, part: Json<'_>, step: &mut AssemblerStep<'_, '_>) {
         let Some(mut read) = read(part) else { return };
         read.extra_mut().clear_layout();
         let text = part.get("text").and_then(Json::string).unwrap_or(Str::plain(""));
@@ -174,7 +174,7 @@ impl Candidate {
     }
 
     /// A whole call, or a piece of one whose arguments are streamed.
-    fn call(&mut self, part: Json<'_>, call: &CallView<'_>, step: &mut Step<'_, '_>) {
+    fn call(&mut self, part: Json<'_>, call: &CallView<'_>, step: &mut AssemblerStep<'_, '_>) {
         if call.has_name {
             self.close_call(step);
             if !call.goes_on && call.pieces.is_none() {
@@ -201,7 +201,7 @@ impl Candidate {
         }
     }
 
-    fn whole_call(&mut self, part: Json<'_>, step: &mut Step<'_, '_>) {
+    fn whole_call(&mut self, part: Json<'_>, step: &mut AssemblerStep<'_, '_>) {
         match read(part) {
             Some(Part::ToolCall(call)) => {
                 let text = call.arguments.text();
@@ -221,7 +221,7 @@ impl Candidate {
         }
     }
 
-    fn open_call(&mut self, part: Json<'_>, call: &CallView<'_>, step: &mut Step<'_, '_>) {
+    fn open_call(&mut self, part: Json<'_>, call: &CallView<'_>, step: &mut AssemblerStep<'_, '_>) {
         let Some(Part::ToolCall(mut read)) = read(part) else { return };
         // The signs of streaming are not members of the call.
         read.extra.remove(&GEMINI, "functionCall");
@@ -235,7 +235,7 @@ impl Candidate {
     }
 
     /// Adds a call but for its arguments; none over the limit.
-    fn slot(&mut self, mut call: ToolCall, step: &mut Step<'_, '_>) -> Option<usize> {
+    fn slot(&mut self, mut call: ToolCall, step: &mut AssemblerStep<'_, '_>) -> Option<usize> {
         let signature = call.signature.as_ref().map_or(0, String::len);
         let size = call.id.len() + call.name.len() + signature;
         if !self.has_room(step) || !step.text_gauge().take(size) {
@@ -252,7 +252,7 @@ impl Candidate {
     }
 
     /// The arguments of the open call are whole.
-    fn close_call(&mut self, step: &mut Step<'_, '_>) {
+    fn close_call(&mut self, step: &mut AssemblerStep<'_, '_>) {
         if let Some(at) = self.give_arguments(step) {
             self.calls.slots[at].unended = false;
             self.calls.slots[at].is_final = true;
@@ -260,7 +260,7 @@ impl Candidate {
     }
 
     /// Gives the open call what was built for it.
-    fn give_arguments(&mut self, step: &mut Step<'_, '_>) -> Option<usize> {
+    fn give_arguments(&mut self, step: &mut AssemblerStep<'_, '_>) -> Option<usize> {
         let (at, partial) = self.open.take()?;
         self.calls.slots[at].push(at as u32, Str::plain(&partial.into_json()), step);
         Some(at)
@@ -271,7 +271,7 @@ impl Candidate {
         &mut self,
         raw: &str,
         meaning: FinishReason,
-        step: &mut Step<'_, '_>,
+        step: &mut AssemblerStep<'_, '_>,
     ) -> bool {
         if meaning == FinishReason::Stop {
             self.close_call(step);
@@ -337,7 +337,7 @@ fn text_part(kind: TextKind, text: String, extra: Extra) -> Part {
 }
 
 /// A part has ended that its deltas, if it has any, did not say wholly.
-fn announce(part: Part, step: &mut Step<'_, '_>) {
+fn announce(part: Part, step: &mut AssemblerStep<'_, '_>) {
     (step.sink)(StreamEvent::PartEnd { choice: step.choice, part: Cow::Owned(part) });
 }
 

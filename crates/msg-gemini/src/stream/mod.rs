@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 use msg_codec::stream::{Head, Note};
 use msg_codec::{
-    Assembled, Assembler, Family, Json, ProviderError, Sink, StreamOptions, StreamState,
+    Assembled, Assembler, Json, ProviderError, Sink, StreamFamily, StreamOptions, StreamState,
 };
 use msg_core::{FinishReason, RawJson};
 use msg_json::Kind;
@@ -34,7 +34,7 @@ use crate::stream::chunk::{Body, CandidateView};
 /// assert!(res.complete);
 /// assert_eq!(res.choices[0].message.text(), "Hi");
 /// ```
-pub const GEMINI: Family = Family {
+pub const GEMINI: StreamFamily = StreamFamily {
     name: "gemini",
     recognises,
     assembler: Some(|options| Box::new(GeminiAssembler::new(options))),

@@ -9,7 +9,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use msg_codec::stream::{Channel, Step as Limits};
+use msg_codec::stream::{AssemblerStep as Limits, Channel};
 use msg_codec::{Json, Str};
 use msg_json::write_str;
 

@@ -1,6 +1,6 @@
 //! Calls and their results (GE-6, GE-8, GE-13).
 
-use msg_codec::codec::{ArgumentForm, Plan, Value, text_of_part};
+use msg_codec::codec::{ArgumentForm, SlotPlan, Value, text_of_part};
 use msg_core::{Message, Origin, Part, RawJson, Role, ToolCall, ToolResult};
 
 use super::Writer;
@@ -56,7 +56,7 @@ impl<'a> Writer<'a, '_> {
     }
 
     /// Whether an id goes out; an empty one only where the source had it.
-    fn has_id(&self, id: &str, plan: Plan<'_>, code: u8) -> bool {
+    fn has_id(&self, id: &str, plan: SlotPlan<'_>, code: u8) -> bool {
         self.options.ids == Ids::Keep && (!id.is_empty() || plan.has(code))
     }
 

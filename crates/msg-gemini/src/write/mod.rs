@@ -13,7 +13,7 @@ mod part;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use msg_codec::codec::{PartWriter, Placed, Placement, Plan, Purpose, RawMember, mask};
+use msg_codec::codec::{PartWriter, Placed, Placement, Purpose, RawMember, SlotPlan, mask};
 use msg_core::{Extra, Message, Part, Report, Role};
 
 use crate::read::{says, says_alone};
@@ -75,7 +75,7 @@ impl Writer<'_, '_> {
         !self.is_verbatim() && self.options.later_system == LaterSystem::Hoist
     }
 
-    fn plan<'b>(&self, extra: &'b Extra) -> Plan<'b> {
+    fn plan<'b>(&self, extra: &'b Extra) -> SlotPlan<'b> {
         self.objects.plan(extra, 0)
     }
 
@@ -331,7 +331,7 @@ impl<'a> Writer<'a, '_> {
             self.objects.losses.at_message(it.message);
             self.fits(it.part, it.it)
         });
-        let plan = head.map_or_else(Plan::default, |it| self.content_plan(it));
+        let plan = head.map_or_else(SlotPlan::default, |it| self.content_plan(it));
         let has_raw = stand == Stand::Alone && raw.iter().any(|it| it.name == "role");
         let word = match head.filter(|_| !has_raw) {
             Some(it) => self.spelled(it, plan, stand, role),
@@ -352,17 +352,17 @@ impl<'a> Writer<'a, '_> {
     }
 
     /// The plan for a content; none for one that was a bare string.
-    fn content_plan<'b>(&self, message: &'b Message) -> Plan<'b> {
+    fn content_plan<'b>(&self, message: &'b Message) -> SlotPlan<'b> {
         let plan = self.plan(&message.extra);
         let is_bare = plan.variant(content::PARTS) == content::PARTS_BARE;
-        if is_bare || !self.is_verbatim() { Plan::default() } else { plan }
+        if is_bare || !self.is_verbatim() { SlotPlan::default() } else { plan }
     }
 
     /// The role as the source spelled it, if that is still the role.
     fn spelled<'m>(
         &self,
         message: &'m Message,
-        plan: Plan<'_>,
+        plan: SlotPlan<'_>,
         stand: Stand,
         role: Option<&'m str>,
     ) -> Spelled<'m> {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use msg_codec::DataUrl;
-use msg_codec::codec::{Placed, Plan, RawMember, Value, text_of_part};
+use msg_codec::codec::{Placed, RawMember, SlotPlan, Value, text_of_part};
 use msg_core::{Audio, Extra, File, Image, Message, Origin, Part, Reasoning, Role, Text};
 
 use super::Writer;
@@ -188,7 +188,7 @@ impl<'a> Writer<'a, '_> {
         &mut self,
         at: usize,
         (source, name): (&Source<'_>, Option<&str>),
-        plan: Plan<'_>,
+        plan: SlotPlan<'_>,
         raw: &[RawMember<'_>],
     ) -> Vec<u8> {
         let (shape, media_type, data) = match source {

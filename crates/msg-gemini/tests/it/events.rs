@@ -2,7 +2,7 @@
 
 use msg_codec::{EventOptions, StreamOptions, StreamReader};
 use msg_core::StreamEvent;
-use msg_gemini::{ChunkWriter, write_chunks};
+use msg_gemini::{GeminiChunkWriter, write_chunks};
 use msg_openai::CHAT;
 use serde::Deserialize;
 
@@ -26,7 +26,8 @@ fn streams_are_written() {
             reader.feed(completion.to_string().as_bytes(), &mut |_| {});
             write_chunks(&reader.finish(&mut |_| {}), &mut out)
         } else {
-            let mut writer = ChunkWriter::new(EventOptions::default().with_id("r").with_model("m"));
+            let mut writer =
+                GeminiChunkWriter::new(EventOptions::default().with_id("r").with_model("m"));
             it.events.iter().for_each(|it| writer.feed(it, &mut out));
             writer.finish(&mut out)
         };

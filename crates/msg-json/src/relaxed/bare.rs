@@ -1,6 +1,6 @@
 //! What has no quotes in nearly JSON: keys, words, numbers, and text.
 
-use super::{Edit, Ending, Relaxed};
+use super::{Ending, Relaxed, RelaxedEdit};
 use crate::error::{JsonError, Problem};
 
 /// The length of the name at the beginning, as programming languages have names.
@@ -20,7 +20,7 @@ impl Relaxed<'_> {
         if len == 0 {
             return Err(self.unexpected("a member name"));
         }
-        self.edits.add(Edit::Keys);
+        self.edits.add(RelaxedEdit::Keys);
         self.out.push('"');
         self.out.push_str(&self.text[self.at..self.at + len]);
         self.out.push('"');
@@ -39,18 +39,18 @@ impl Relaxed<'_> {
         match self.meaning(text, is_cut) {
             Meaning::Same => self.out.push_str(text),
             Meaning::Word(word) => {
-                self.edits.add(Edit::Word);
+                self.edits.add(RelaxedEdit::Word);
                 self.out.push_str(word);
             }
             Meaning::Number(number) => {
-                self.edits.add(Edit::Number);
+                self.edits.add(RelaxedEdit::Number);
                 self.out.push_str(&number);
             }
             Meaning::Text if self.is_followed_by_value(end) => {
                 return Err(self.unexpected("a value"));
             }
             Meaning::Text => {
-                self.edits.add(Edit::BareText);
+                self.edits.add(RelaxedEdit::BareText);
                 self.out.push('"');
                 self.push_escaped(text);
                 self.out.push('"');
@@ -212,7 +212,7 @@ impl Relaxed<'_> {
                     else {
                         return Ok(());
                     };
-                    self.edits.add(Edit::WhiteSpace);
+                    self.edits.add(RelaxedEdit::WhiteSpace);
                     self.at += it.len_utf8();
                 }
                 _ => return Ok(()),
@@ -221,7 +221,7 @@ impl Relaxed<'_> {
     }
 
     fn comment(&mut self, len: usize) {
-        self.edits.add(Edit::Comment);
+        self.edits.add(RelaxedEdit::Comment);
         self.at += len;
     }
 
@@ -244,7 +244,7 @@ impl Relaxed<'_> {
                 _ if PREFIXES.contains(&name.as_str()) => self.at = name_end,
                 _ => return Err(self.unexpected("an object")),
             }
-            self.edits.add(Edit::Prefix);
+            self.edits.add(RelaxedEdit::Prefix);
             self.blanks()?;
             if rest.get(len) == Some(&b'(') {
                 return Ok(true);
@@ -272,11 +272,11 @@ impl Relaxed<'_> {
                     continue;
                 }
                 Some(b',' | b';') if !is_over => {
-                    self.edits.add(Edit::Comma);
+                    self.edits.add(RelaxedEdit::Comma);
                     self.at += 1;
                 }
                 Some(b'}' | b']') => {
-                    self.edits.add(Edit::ExtraClose);
+                    self.edits.add(RelaxedEdit::ExtraClose);
                     self.at += 1;
                 }
                 Some(_) => return Err(JsonError::new(self.at, Problem::Trailing)),
@@ -297,7 +297,7 @@ impl Relaxed<'_> {
         } else {
             return Err(JsonError::new(place, Problem::Trailing));
         }
-        self.edits.add(Edit::Repeated);
+        self.edits.add(RelaxedEdit::Repeated);
         Ok(())
     }
 
@@ -306,12 +306,12 @@ impl Relaxed<'_> {
         let rest = &self.text[self.at..];
         if let Some(fence) = rest.strip_prefix("```") {
             let language = fence.bytes().take_while(u8::is_ascii_alphanumeric).count();
-            self.edits.add(Edit::Fence);
+            self.edits.add(RelaxedEdit::Fence);
             self.at += 3 + language;
             return true;
         }
         let Some(len) = token_len(rest) else { return false };
-        self.edits.add(Edit::Token);
+        self.edits.add(RelaxedEdit::Token);
         self.at += len;
         true
     }

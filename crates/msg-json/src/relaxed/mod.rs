@@ -20,7 +20,7 @@ use crate::text_state::{TextState, classify};
 
 /// An object that was read from nearly JSON.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mended {
+pub struct RelaxedObject {
     /// The object as JSON; the given text where nothing had to be mended.
     pub text: String,
     /// What was mended.
@@ -40,7 +40,7 @@ pub struct Mended {
 /// assert!(msg_json::mend(r#"{"a": [1,,2]}"#).is_err());
 /// # Ok::<(), msg_json::JsonError>(())
 /// ```
-pub fn mend(text: &str) -> Result<Mended, JsonError> {
+pub fn mend(text: &str) -> Result<RelaxedObject, JsonError> {
     read(text, Ending::Whole, 0)
 }
 
@@ -55,7 +55,7 @@ pub fn mend(text: &str) -> Result<Mended, JsonError> {
 /// assert_eq!(shown.text, r#"{"path":"a.txt","text":"once up"}"#);
 /// # Ok::<(), msg_json::JsonError>(())
 /// ```
-pub fn complete(text: &str) -> Result<Mended, JsonError> {
+pub fn complete(text: &str) -> Result<RelaxedObject, JsonError> {
     read(text, Ending::Cut, 0)
 }
 
@@ -71,10 +71,12 @@ enum Ending {
     Cut,
 }
 
-fn read(text: &str, ending: Ending, encoded: usize) -> Result<Mended, JsonError> {
+fn read(text: &str, ending: Ending, encoded: usize) -> Result<RelaxedObject, JsonError> {
     let start = skip_blanks(text.as_bytes(), 0);
     match classify(text) {
-        TextState::Object => return Ok(Mended { text: text.to_owned(), edits: Edits::default() }),
+        TextState::Object => {
+            return Ok(RelaxedObject { text: text.to_owned(), edits: Edits::default() });
+        }
         TextState::Value if text[start..].starts_with('"') && encoded < MAX_ENCODED => {
             let inner = text.trim();
             return read_encoded(&inner[1..inner.len() - 1], ending, encoded);
@@ -96,13 +98,13 @@ fn is_encoded(text: &str) -> bool {
     inside.starts_with("\\\"")
 }
 
-fn read_encoded(source: &str, ending: Ending, encoded: usize) -> Result<Mended, JsonError> {
+fn read_encoded(source: &str, ending: Ending, encoded: usize) -> Result<RelaxedObject, JsonError> {
     let text = unescape(source).text;
     if !text.trim_start().starts_with(['{', '"']) {
         return Err(not_an_object(source, 0));
     }
     let mut mended = read(&text, ending, encoded + 1)?;
-    mended.edits.add(Edit::DoubleEncoded);
+    mended.edits.add(RelaxedEdit::DoubleEncoded);
     Ok(mended)
 }
 
@@ -147,7 +149,7 @@ impl<'a> Relaxed<'a> {
         Self { text, bytes: text.as_bytes(), at: 0, ending, open, out, pending: None, edits }
     }
 
-    fn document(mut self) -> Result<Mended, JsonError> {
+    fn document(mut self) -> Result<RelaxedObject, JsonError> {
         let call = self.before()?;
         let read = self.object().and_then(|()| self.after(call));
         match read {
@@ -156,7 +158,7 @@ impl<'a> Relaxed<'a> {
             }
             read => read?,
         }
-        Ok(Mended { text: self.out, edits: self.edits })
+        Ok(RelaxedObject { text: self.out, edits: self.edits })
     }
 
     /// Reads the object at this place, and appends it.
@@ -201,7 +203,7 @@ impl<'a> Relaxed<'a> {
         }
         let doubled = open.doubled;
         if matches!(open.after, After::Comma | After::Separator) {
-            self.edits.add(Edit::Comma);
+            self.edits.add(RelaxedEdit::Comma);
         }
         self.at += 1;
         if doubled {
@@ -221,7 +223,7 @@ impl<'a> Relaxed<'a> {
     fn comma(&mut self, after: After) -> Result<(), JsonError> {
         match after {
             After::Nothing => {
-                self.edits.add(Edit::Comma);
+                self.edits.add(RelaxedEdit::Comma);
                 self.set_after(After::Comma);
             }
             After::Value => self.set_after(After::Separator),
@@ -237,14 +239,14 @@ impl<'a> Relaxed<'a> {
             Some(open) if !open.doubled && open.after == After::Nothing => open.doubled = true,
             _ => return Err(self.unexpected("a member name")),
         }
-        self.edits.add(Edit::DoubledBraces);
+        self.edits.add(RelaxedEdit::DoubledBraces);
         self.at += 1;
         Ok(())
     }
 
     fn element(&mut self, is_object: bool, after: After) -> Result<(), JsonError> {
         if after == After::Value {
-            self.edits.add(Edit::Comma);
+            self.edits.add(RelaxedEdit::Comma);
         }
         self.pending = Some(self.out.len());
         if matches!(after, After::Value | After::Separator) {
@@ -274,7 +276,7 @@ impl<'a> Relaxed<'a> {
         match rest {
             [b':', ..] => self.at += 1,
             [b'=', tail @ ..] => {
-                self.edits.add(Edit::Colon);
+                self.edits.add(RelaxedEdit::Colon);
                 self.at += 1 + usize::from(tail.first() == Some(&b'>'));
             }
             [] => return Err(self.end("':'")),
@@ -292,7 +294,7 @@ impl<'a> Relaxed<'a> {
         while let Some(open) = self.open.pop() {
             self.out.push(if open.is_object { '}' } else { ']' });
         }
-        self.edits.add(Edit::Completed);
+        self.edits.add(RelaxedEdit::Completed);
     }
 
     fn set_after(&mut self, after: After) {
@@ -324,7 +326,7 @@ fn is_end(it: &JsonError) -> bool {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 #[non_exhaustive]
-pub enum Edit {
+pub enum RelaxedEdit {
     /// Unquoted keys.
     Keys,
     /// Other quotes than `"`.
@@ -369,29 +371,29 @@ pub enum Edit {
     Completed,
 }
 
-impl Edit {
-    const ALL: [(Edit, &str); 21] = [
-        (Edit::Keys, "keys"),
-        (Edit::Quotes, "quotes"),
-        (Edit::Comma, "comma"),
-        (Edit::Colon, "colon"),
-        (Edit::Word, "word"),
-        (Edit::Number, "number"),
-        (Edit::Comment, "comment"),
-        (Edit::Fence, "fence"),
-        (Edit::Token, "token"),
-        (Edit::Control, "control"),
-        (Edit::Escape, "escape"),
-        (Edit::InnerQuote, "inner-quote"),
-        (Edit::BareText, "bare-text"),
-        (Edit::DoubledBraces, "doubled-braces"),
-        (Edit::DoubleEncoded, "double-encoded"),
-        (Edit::Repeated, "repeated"),
-        (Edit::ExtraClose, "extra-close"),
-        (Edit::Concatenation, "concatenation"),
-        (Edit::Prefix, "prefix"),
-        (Edit::WhiteSpace, "white-space"),
-        (Edit::Completed, "completed"),
+impl RelaxedEdit {
+    const ALL: [(RelaxedEdit, &str); 21] = [
+        (RelaxedEdit::Keys, "keys"),
+        (RelaxedEdit::Quotes, "quotes"),
+        (RelaxedEdit::Comma, "comma"),
+        (RelaxedEdit::Colon, "colon"),
+        (RelaxedEdit::Word, "word"),
+        (RelaxedEdit::Number, "number"),
+        (RelaxedEdit::Comment, "comment"),
+        (RelaxedEdit::Fence, "fence"),
+        (RelaxedEdit::Token, "token"),
+        (RelaxedEdit::Control, "control"),
+        (RelaxedEdit::Escape, "escape"),
+        (RelaxedEdit::InnerQuote, "inner-quote"),
+        (RelaxedEdit::BareText, "bare-text"),
+        (RelaxedEdit::DoubledBraces, "doubled-braces"),
+        (RelaxedEdit::DoubleEncoded, "double-encoded"),
+        (RelaxedEdit::Repeated, "repeated"),
+        (RelaxedEdit::ExtraClose, "extra-close"),
+        (RelaxedEdit::Concatenation, "concatenation"),
+        (RelaxedEdit::Prefix, "prefix"),
+        (RelaxedEdit::WhiteSpace, "white-space"),
+        (RelaxedEdit::Completed, "completed"),
     ];
 }
 
@@ -406,11 +408,11 @@ impl Edits {
     }
 
     /// Whether an edit is one of them.
-    pub fn contains(self, edit: Edit) -> bool {
+    pub fn contains(self, edit: RelaxedEdit) -> bool {
         self.0 & 1 << edit as u8 != 0
     }
 
-    fn add(&mut self, edit: Edit) {
+    fn add(&mut self, edit: RelaxedEdit) {
         self.0 |= 1 << edit as u8;
     }
 }
@@ -418,7 +420,7 @@ impl Edits {
 impl fmt::Display for Edits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut between = "";
-        for (edit, name) in Edit::ALL {
+        for (edit, name) in RelaxedEdit::ALL {
             if self.contains(edit) {
                 write!(f, "{between}{name}")?;
                 between = ", ";

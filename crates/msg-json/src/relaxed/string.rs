@@ -1,6 +1,6 @@
 //! Strings of nearly JSON: other quotes, quotes inside, control characters, escapes that escape nothing.
 
-use super::{Edit, Relaxed};
+use super::{Relaxed, RelaxedEdit};
 use crate::error::JsonError;
 use crate::scan::skip_blanks;
 use crate::tokens::next_special;
@@ -31,7 +31,7 @@ impl Relaxed<'_> {
             if self.bytes.get(plus) != Some(&b'+') || quote_at(self.text, next).is_none() {
                 return Ok(());
             }
-            self.edits.add(Edit::Concatenation);
+            self.edits.add(RelaxedEdit::Concatenation);
             self.at = next;
             let seam = self.out.len();
             let read = self.string(place);
@@ -45,7 +45,7 @@ impl Relaxed<'_> {
     pub(super) fn string(&mut self, place: Place) -> Result<(), JsonError> {
         let Some(quote) = self.prefixed_quote() else { return Err(self.unexpected("a string")) };
         if quote != '"' {
-            self.edits.add(Edit::Quotes);
+            self.edits.add(RelaxedEdit::Quotes);
         }
         self.at += quote.len_utf8();
         self.out.push('"');
@@ -59,7 +59,7 @@ impl Relaxed<'_> {
 
     fn prefixed_quote(&mut self) -> Option<char> {
         if let Some(b'u' | b'U') = self.peek() {
-            self.edits.add(Edit::Prefix);
+            self.edits.add(RelaxedEdit::Prefix);
             self.at += 1;
         }
         self.text[self.at..].chars().next()
@@ -85,7 +85,7 @@ impl Relaxed<'_> {
                 }
                 self.refuse_seam(place)?;
                 has_inner = true;
-                self.edits.add(Edit::InnerQuote);
+                self.edits.add(RelaxedEdit::InnerQuote);
             }
             self.push_char(found);
         }
@@ -95,7 +95,7 @@ impl Relaxed<'_> {
         match found {
             '"' => self.out.push_str("\\\""),
             '\0'..='\u{1f}' => {
-                self.edits.add(Edit::Control);
+                self.edits.add(RelaxedEdit::Control);
                 self.push_escaped(found.encode_utf8(&mut [0; 4]));
             }
             _ => self.out.push(found),
@@ -125,12 +125,12 @@ impl Relaxed<'_> {
             }
             'u' if rest.len() == 1 + hex => return Err(self.end("four hexadecimal digits")),
             '\'' | '`' => {
-                self.edits.add(Edit::Escape);
+                self.edits.add(RelaxedEdit::Escape);
                 self.out.push(next);
                 self.at += 2;
             }
             _ => {
-                self.edits.add(Edit::Escape);
+                self.edits.add(RelaxedEdit::Escape);
                 self.out.push_str("\\\\");
                 self.at += 1;
             }

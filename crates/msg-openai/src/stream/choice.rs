@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use msg_codec::stream::{
-    Calls, Channel, Effects, Ending, Entry, Finish, Head, Merged, Note, Parts, Step, TextKind,
+    AssemblerStep, Calls, Channel, Effects, Ending, Entry, Finish, Head, Merged, Note, Parts,
+    TextKind,
 };
 use msg_codec::{AssembledChoice, Sink, StreamState};
 use msg_codec::{Json, Str};
@@ -44,7 +45,12 @@ impl Choice {
     }
 
     /// Appends the string of a delta that was recognised without being read.
-    pub(crate) fn append(&mut self, target: Target, text: Str<'_>, step: &mut Step<'_, '_>) {
+    pub(crate) fn append(
+        &mut self,
+        target: Target,
+        text: Str<'_>,
+        step: &mut AssemblerStep<'_, '_>,
+    ) {
         match target {
             Target::Text(_) => self.push_text(text, step),
             Target::Reasoning(_) => self.push_thought(text, step),
@@ -62,7 +68,7 @@ impl Choice {
         &mut self,
         delta: Delta<'a>,
         effects: &mut Effects<'a, Target>,
-        step: &mut Step<'_, '_>,
+        step: &mut AssemblerStep<'_, '_>,
     ) {
         let [content, refusal, reasoning_content, reasoning, details, audio, calls, call, _role] =
             delta.known;
@@ -113,7 +119,7 @@ impl Choice {
         &mut self,
         content: Json<'a>,
         effects: &mut Effects<'a, Target>,
-        step: &mut Step<'_, '_>,
+        step: &mut AssemblerStep<'_, '_>,
     ) {
         let lone = Some(content).filter(|it| it.get("type").is_some());
         if !content.is_array() && lone.is_none() {
@@ -140,19 +146,19 @@ impl Choice {
         }
     }
 
-    fn said(&mut self, name: &str, value: Option<Json<'_>>, step: &mut Step<'_, '_>) {
+    fn said(&mut self, name: &str, value: Option<Json<'_>>, step: &mut AssemblerStep<'_, '_>) {
         if let Some(said) = value.and_then(|it| step.said(name, it)) {
             self.push_text(said.text(), step);
         }
     }
 
-    fn push_text(&mut self, text: Str<'_>, step: &mut Step<'_, '_>) {
+    fn push_text(&mut self, text: Str<'_>, step: &mut AssemblerStep<'_, '_>) {
         self.note_late(step);
         TextKind::Text.push(&mut self.text, text, step);
     }
 
     /// The message has its thoughts before its texts (OA-18), so that a thought after a text is noted.
-    fn push_thought(&mut self, text: Str<'_>, step: &mut Step<'_, '_>) {
+    fn push_thought(&mut self, text: Str<'_>, step: &mut AssemblerStep<'_, '_>) {
         if !self.text.is_empty() {
             step.note(Note::INTERLEAVED, || {
                 "a thought came after text; the message has it before the text".into()
@@ -161,13 +167,13 @@ impl Choice {
         TextKind::Reasoning.push(&mut self.reasoning, text, step);
     }
 
-    fn push_refusal(&mut self, text: Str<'_>, step: &mut Step<'_, '_>) {
+    fn push_refusal(&mut self, text: Str<'_>, step: &mut AssemblerStep<'_, '_>) {
         self.note_late(step);
         TextKind::Refusal.push(&mut self.refusal, text, step);
     }
 
     /// OA-20: what comes after the finish reason is taken, and noted.
-    fn note_late(&self, step: &mut Step<'_, '_>) {
+    fn note_late(&self, step: &mut AssemblerStep<'_, '_>) {
         if self.finish.is_known() {
             step.note(Note::DATA_AFTER_FINISH, || "output came after the finish reason".into());
         }
@@ -177,7 +183,7 @@ impl Choice {
         &mut self,
         calls: Json<'a>,
         effects: &mut Effects<'a, Target>,
-        step: &mut Step<'_, '_>,
+        step: &mut AssemblerStep<'_, '_>,
     ) {
         let lone = Some(calls).filter(|it| !it.is_array());
         for call in lone.into_iter().chain(calls.elements()) {
@@ -196,7 +202,7 @@ impl Choice {
         &mut self,
         call: Json<'a>,
         effects: &mut Effects<'a, Target>,
-        step: &mut Step<'_, '_>,
+        step: &mut AssemblerStep<'_, '_>,
     ) {
         self.note_late(step);
         let mut entry = Entry::default();
@@ -231,7 +237,7 @@ impl Choice {
         }
     }
 
-    fn function_call(&mut self, call: Json<'_>, step: &mut Step<'_, '_>) {
+    fn function_call(&mut self, call: Json<'_>, step: &mut AssemblerStep<'_, '_>) {
         if !call.is_object() {
             return step.left_out("function_call", "an object", call);
         }
@@ -245,7 +251,7 @@ impl Choice {
         &mut self,
         mut entry: Entry<'a>,
         body: Option<Json<'a>>,
-        step: &mut Step<'_, '_>,
+        step: &mut AssemblerStep<'_, '_>,
     ) -> Option<(usize, Option<Str<'a>>)> {
         let mut object = String::new();
         let mut arguments = None;
@@ -276,7 +282,7 @@ impl Choice {
         &mut self,
         place: usize,
         members: Vec<(Cow<'_, str>, Json<'_>)>,
-        step: &mut Step<'_, '_>,
+        step: &mut AssemblerStep<'_, '_>,
     ) {
         let slot = &mut self.calls.slots[place];
         for (key, value) in members {

@@ -8,7 +8,7 @@
 
 use std::borrow::Cow;
 
-use msg_codec::stream::{Channel, Merged, Step};
+use msg_codec::stream::{AssemblerStep, Channel, Merged};
 use msg_codec::{Json, Str};
 use msg_core::{Audio, Origin, RawJson};
 use msg_json::{JsonError, Kind, Reader, to_text};
@@ -169,7 +169,7 @@ pub(crate) struct SpokenAudio {
 
 impl SpokenAudio {
     /// Takes the members of a delta.
-    pub(crate) fn take(&mut self, audio: Json<'_>, step: &mut Step<'_, '_>) {
+    pub(crate) fn take(&mut self, audio: Json<'_>, step: &mut AssemblerStep<'_, '_>) {
         for (key, value) in audio.members() {
             let gauge = &mut step.text_gauge();
             match (&*key, value.string()) {
@@ -185,7 +185,7 @@ impl SpokenAudio {
     }
 
     /// The part that it is at its end.
-    pub(crate) fn close(mut self, step: &mut Step<'_, '_>) -> Audio {
+    pub(crate) fn close(mut self, step: &mut AssemblerStep<'_, '_>) -> Audio {
         self.data.end(&mut step.text_gauge());
         self.transcript.end(&mut step.text_gauge());
         let text = |it: Channel| (!it.is_empty()).then(|| it.into_text());
@@ -215,7 +215,7 @@ struct Element {
 
 impl Details {
     /// Takes the details of one delta.
-    pub(crate) fn add(&mut self, details: Json<'_>, step: &mut Step<'_, '_>) {
+    pub(crate) fn add(&mut self, details: Json<'_>, step: &mut AssemblerStep<'_, '_>) {
         for detail in details.elements().filter(|it| it.is_object()) {
             let [kind, index] =
                 detail.pick(["type", "index"]).map(|it| it.map_or("", Json::source));

@@ -13,7 +13,7 @@ mod responses;
 
 use msg_codec::stream::{Effects, Head, Note, Template};
 use msg_codec::{
-    Assembled, AssembledChoice, Assembler, Family, Json, ProviderError, Sink, StreamOptions,
+    Assembled, AssembledChoice, Assembler, Json, ProviderError, Sink, StreamFamily, StreamOptions,
     StreamState,
 };
 use msg_core::{Message, StreamEvent};
@@ -27,7 +27,7 @@ pub use responses::ResponsesAssembler;
 /// Chat Completions streams, of OpenAI and of everybody who is compatible, for a
 /// [`StreamReader`](msg_codec::StreamReader). Last in a list of families: bodies that are errors, and
 /// no body at all, are read as theirs.
-pub const CHAT: Family = Family {
+pub const CHAT: StreamFamily = StreamFamily {
     name: "openai",
     recognises: |event| {
         event.get("choices").is_some()
@@ -46,7 +46,7 @@ pub const CHAT: Family = Family {
 /// reader.feed(br#"{"object":"response","status":"completed","output":[]}"#, &mut |_| {});
 /// assert!(reader.finish(&mut |_| {}).complete);
 /// ```
-pub const RESPONSES: Family = Family {
+pub const RESPONSES: StreamFamily = StreamFamily {
     name: "responses",
     recognises: |event| {
         has(event, "type", "response.")

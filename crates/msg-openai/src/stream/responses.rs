@@ -3,7 +3,7 @@
 
 use std::{borrow::Cow, collections::BTreeMap};
 
-use msg_codec::stream::{BySlot, Closing, Head, Note, Parts, Step};
+use msg_codec::stream::{AssemblerStep, BySlot, Closing, Head, Note, Parts};
 use msg_codec::{
     Assembled, AssembledChoice, Assembler, Json, ProviderError, Sink, StreamOptions, StreamState,
 };
@@ -280,7 +280,7 @@ impl Output {
         output_index: Option<u64>,
         item: Json<'_>,
         form: Form,
-        step: &mut Step<'_, '_>,
+        step: &mut AssemblerStep<'_, '_>,
     ) {
         if item.is_object()
             && let Some(place) =
@@ -291,7 +291,7 @@ impl Output {
     }
 
     /// The items as the response lists them at its end. Each is another item of the stream, or new.
-    pub(crate) fn list(&mut self, items: &[Json<'_>], step: &mut Step<'_, '_>) {
+    pub(crate) fn list(&mut self, items: &[Json<'_>], step: &mut AssemblerStep<'_, '_>) {
         for (at, (item, found)) in items.iter().zip(self.matches(items)).enumerate() {
             let place = match found {
                 _ if !item.is_object() => continue,
@@ -307,7 +307,7 @@ impl Output {
     }
 
     /// Ends texts and calls, and gives the parts in the order of the output indices.
-    pub(crate) fn close(mut self, closing: Closing, step: &mut Step<'_, '_>) -> Parts {
+    pub(crate) fn close(mut self, closing: Closing, step: &mut AssemblerStep<'_, '_>) -> Parts {
         let closed = self.shared.calls.close(closing, step);
         let mut calls = BySlot::new(closed);
         let mut parts = Parts::default();
@@ -319,7 +319,7 @@ impl Output {
     }
 
     /// Ends the texts; what half a surrogate pair at an end became is announced.
-    pub(crate) fn flush(&mut self, step: &mut Step<'_, '_>) {
+    pub(crate) fn flush(&mut self, step: &mut AssemblerStep<'_, '_>) {
         self.items.iter_mut().for_each(|it| it.flush(step));
     }
 
@@ -328,7 +328,7 @@ impl Output {
         !self.shared.calls.is_empty()
     }
 
-    fn put(&mut self, place: usize, item: Json<'_>, form: Form, step: &mut Step<'_, '_>) {
+    fn put(&mut self, place: usize, item: Json<'_>, form: Form, step: &mut AssemblerStep<'_, '_>) {
         if let Some(id) = item.get("id").filter(|it| it.filled().is_some())
             && self.by_id.len() < step.limits.max_calls.saturating_mul(IDS_AN_ITEM)
         {
@@ -343,7 +343,7 @@ impl Output {
         output_index: Option<u64>,
         id: Option<Json<'_>>,
         class: Class,
-        step: &mut Step<'_, '_>,
+        step: &mut AssemblerStep<'_, '_>,
     ) -> Option<(&mut Item, &mut Shared)> {
         let place = self.place_of(output_index, id, Some(class), step)?;
         Some((&mut self.items[place], &mut self.shared))
@@ -356,7 +356,7 @@ impl Output {
         output_index: Option<u64>,
         id: Option<Json<'_>>,
         class: Option<Class>,
-        step: &mut Step<'_, '_>,
+        step: &mut AssemblerStep<'_, '_>,
     ) -> Option<usize> {
         let last = self.items.len().checked_sub(1);
         let found = match output_index {
@@ -380,14 +380,18 @@ impl Output {
         &mut self,
         output_index: Option<u64>,
         class: Option<Class>,
-        step: &mut Step<'_, '_>,
+        step: &mut AssemblerStep<'_, '_>,
     ) -> Option<usize> {
         step.note(Note::INDEX_REUSED, || "items of two kinds have one output index or id".into());
         let will_do = |it: &Item| it.output_index == output_index && it.takes(class);
         self.items.iter().rposition(will_do).or_else(|| self.open(output_index, step))
     }
 
-    fn open(&mut self, output_index: Option<u64>, step: &mut Step<'_, '_>) -> Option<usize> {
+    fn open(
+        &mut self,
+        output_index: Option<u64>,
+        step: &mut AssemblerStep<'_, '_>,
+    ) -> Option<usize> {
         if self.items.len() >= step.limits.max_calls {
             step.note(Note::LIMIT, || "the response has more items than allowed".into());
             return None;
@@ -400,7 +404,7 @@ impl Output {
         Some(place)
     }
 
-    fn set_id(&mut self, place: usize, id: Option<Json<'_>>, step: &mut Step<'_, '_>) {
+    fn set_id(&mut self, place: usize, id: Option<Json<'_>>, step: &mut AssemblerStep<'_, '_>) {
         let id = id.filter(|it| it.filled().is_some()).map_or("", Json::source);
         let item = &mut self.items[place];
         if id.is_empty() || item.id == id {

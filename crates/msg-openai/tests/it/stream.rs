@@ -4,7 +4,8 @@
 use msg_core::{Diagnostic, StreamEvent};
 use msg_forms::turns::TurnBuilder;
 use msg_openai::{
-    Assembled, CHAT, Family, MessageForm, RESPONSES, StreamLimits, StreamOptions, StreamReader,
+    Assembled, CHAT, MessageForm, RESPONSES, StreamFamily, StreamLimits, StreamOptions,
+    StreamReader,
 };
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -17,7 +18,7 @@ use crate::laws::stream as laws;
 use crate::laws::stream::How;
 use crate::stream_cases::{Case, json, render};
 
-const FAMILIES: [Family; 2] = [RESPONSES, CHAT];
+const FAMILIES: [StreamFamily; 2] = [RESPONSES, CHAT];
 
 /// All families together, and each alone.
 fn hows() -> [How; 3] {

@@ -2,7 +2,7 @@
 //! its path.
 
 use msg_codec::write_frame;
-use msg_openai::{Assembled, Family, MessageForm, StreamReader, write_result};
+use msg_openai::{Assembled, MessageForm, StreamFamily, StreamReader, write_result};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -43,7 +43,7 @@ impl Case {
     }
 
     /// The family that the case names, or all of them, and its options.
-    pub(crate) fn how(&self, families: &[Family]) -> How {
+    pub(crate) fn how(&self, families: &[StreamFamily]) -> How {
         let own = families.iter().find(|it| it.name == self.provider);
         let mut how = match own {
             Some(own) => How::new(&[*own]),
@@ -57,7 +57,7 @@ impl Case {
         how
     }
 
-    fn assemble(&self, families: &[Family]) -> Assembled {
+    fn assemble(&self, families: &[StreamFamily]) -> Assembled {
         let how = self.how(families);
         let mut reader = StreamReader::new(&how.families, how.options);
         match self.options.interrupt_after {
@@ -75,7 +75,7 @@ impl Case {
 
 /// What a case amounts to, as the program says it: findings with their sentences and places, members in
 /// their order.
-pub(crate) fn render(row: &testkit::Row, families: &[Family]) -> String {
+pub(crate) fn render(row: &testkit::Row, families: &[StreamFamily]) -> String {
     let case = Case::read(row);
     let form = match case.options.to.as_deref() {
         Some("native") => MessageForm::Native,

@@ -2,7 +2,7 @@
 
 use msg_codec::{Assembled, StreamOptions, StreamReader};
 use msg_core::Part;
-use msg_relay::{Api, Client, Outcome, Relay, ReplyKind, Route};
+use msg_relay::{Api, Client, ExchangeOutcome, Relay, ReplyKind, Route};
 
 use crate::upstreams::{request, stream};
 
@@ -12,7 +12,7 @@ pub(crate) fn client(api: Api, is_streamed: bool) -> Client<'static> {
 }
 
 /// What a client gets for an answer that comes in pieces of this size.
-pub(crate) fn answer(from: Api, to: Api, body: &[u8], size: usize) -> (Vec<u8>, Outcome) {
+pub(crate) fn answer(from: Api, to: Api, body: &[u8], size: usize) -> (Vec<u8>, ExchangeOutcome) {
     let asked = request(from, true);
     let route = Route::new(to, "big");
     let begun = Relay::new().begin(client(from, true), asked.as_bytes(), &route);

@@ -1,7 +1,7 @@
 //! What each dialect refuses of a schema, and what becomes of it.
 
 use msg_json::RawJson;
-use msg_schema::{Outcome, check, from_openapi, mend};
+use msg_schema::{SchemaOutcome, check, from_openapi, mend};
 use serde_json::value::RawValue;
 
 use crate::DIALECTS;
@@ -28,9 +28,9 @@ fn dialects_refuse_and_are_mended_for() {
         let found: Vec<_> =
             found.iter().map(|it| format!("{} {}: {}", it.code, it.pointer, it.message)).collect();
         let mended = match mend(&schema, dialect) {
-            Outcome::Accepted => "accepted".to_owned(),
-            Outcome::Mended(it) => it.text().to_owned(),
-            Outcome::NoMend => "no mend".to_owned(),
+            SchemaOutcome::Accepted => "accepted".to_owned(),
+            SchemaOutcome::Mended(it) => it.text().to_owned(),
+            SchemaOutcome::NoMend => "no mend".to_owned(),
         };
         format!("{mended} {}", serde_json::to_string(&found).unwrap())
     });

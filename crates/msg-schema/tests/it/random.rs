@@ -1,7 +1,7 @@
 //! What was valid stays valid, what is accepted stays the same, and a second mend changes nothing (RQ-7).
 
 use msg_json::RawJson;
-use msg_schema::{Dialect, Outcome, check, mend};
+use msg_schema::{Dialect, SchemaOutcome, check, mend};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -155,15 +155,21 @@ fn filled(schema: &Value, root: &Value, instance: &mut Value) {
 fn law(schema: &Value, instances: &[Value], dialect: Dialect) -> bool {
     let raw = RawJson::from(schema.clone());
     let mended = match mend(&raw, dialect) {
-        Outcome::Accepted => {
+        SchemaOutcome::Accepted => {
             assert!(check(&raw, dialect).is_empty());
             return false;
         }
-        Outcome::NoMend => return false,
-        Outcome::Mended(it) => it,
+        SchemaOutcome::NoMend => return false,
+        SchemaOutcome::Mended(it) => it,
     };
     assert_eq!(check(&mended, dialect), [], "{} {}", dialect.name, mended.text());
-    assert_eq!(mend(&mended, dialect), Outcome::Accepted, "{} {}", dialect.name, mended.text());
+    assert_eq!(
+        mend(&mended, dialect),
+        SchemaOutcome::Accepted,
+        "{} {}",
+        dialect.name,
+        mended.text()
+    );
     let mended: Value = mended.parse().unwrap();
     // Draft 2020-12 has no schema with a reference that leads nowhere.
     let resolved = schema.to_string().replace(r##"{"$ref":"#/$defs/Gone"}"##, "{}");

@@ -28,7 +28,7 @@ use crate::json::{Object, Value};
 use crate::write;
 use crate::write::atif::Extras;
 use crate::write::{WriteOptions, atif, in_a_line};
-use crate::{Dialect, Error, RepairOptions, Session};
+use crate::{Dialect, Error, Session, SessionOptions};
 
 /// How samples are made.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -89,7 +89,7 @@ pub struct DatasetReport {
 pub struct LeftOut {
     /// The name of the session.
     pub session: String,
-    /// The leaf of the view, as [`RepairOptions::with_leaf`](crate::RepairOptions::with_leaf) takes it; none of the
+    /// The leaf of the view, as [`SessionOptions::with_leaf`](crate::SessionOptions::with_leaf) takes it; none of the
     /// view that a resume sends.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub leaf: Option<String>,
@@ -368,7 +368,7 @@ fn tools(session: &Session) -> Vec<String> {
     let Some(blob) = session.blobs().first() else { return Vec::new() };
     match session.dialect() {
         Dialect::Codex => {
-            let lines = read_lines(&blob.bytes, RepairOptions::default().max_record);
+            let lines = read_lines(&blob.bytes, SessionOptions::default().max_record);
             let payload = lines.object(0).and_then(|it| it.inner("payload"));
             let tools = payload.map(|it| it.list("dynamic_tools")).unwrap_or_default();
             tools.into_iter().filter_map(|it| Some(dynamic_tool(&it.object()?))).collect()

@@ -11,8 +11,8 @@ use msg_core::{Message, Part, Role, ToolResult, native};
 use super::is_answer;
 use crate::dataset::MissingCall;
 use crate::parts::INTERRUPTED;
-use crate::view::Origin;
-use crate::{BranchKind, Dialect, Error, Finding, RepairOptions, Session, View};
+use crate::view::PartOrigin;
+use crate::{BranchKind, Dialect, Error, Finding, Session, SessionOptions, View};
 
 /// A view of a session.
 #[derive(Debug)]
@@ -55,8 +55,8 @@ pub(super) fn of(session: &Session) -> Result<Vec<ModelView>, Error> {
     Ok(res)
 }
 
-fn along(leaf: Option<&str>) -> RepairOptions {
-    RepairOptions { leaf: leaf.map(str::to_owned), ..RepairOptions::default() }
+fn along(leaf: Option<&str>) -> SessionOptions {
+    SessionOptions { leaf: leaf.map(str::to_owned), ..SessionOptions::default() }
 }
 
 /// A view that may become a sample.
@@ -68,7 +68,7 @@ pub(super) struct Candidate {
     pub(super) leaf: Option<String>,
     pub(super) messages: Vec<Message>,
     /// The record of each message, where records have the numbers that they have in the session.
-    pub(super) records: Vec<Option<Origin>>,
+    pub(super) records: Vec<Option<PartOrigin>>,
     /// What the messages up to each one say.
     pub(super) prefixes: Vec<u128>,
     /// What the parts up to each one say: an answer may be cut where the view ends.
@@ -103,7 +103,7 @@ impl ModelView {
         if messages.is_empty() {
             return Err(None);
         }
-        let record = |it: &Vec<Origin>| it.first().copied().filter(|_| has_own_numbers);
+        let record = |it: &Vec<PartOrigin>| it.first().copied().filter(|_| has_own_numbers);
         Ok(Candidate {
             session: number,
             name: name.to_owned(),
@@ -213,7 +213,7 @@ pub(super) fn is_interrupted(messages: &[Message], at: usize) -> bool {
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     prefixes: HashSet<u128>,
-    records: HashSet<(usize, Origin)>,
+    records: HashSet<(usize, PartOrigin)>,
     /// Answers with calls, by what they say.
     contents: HashSet<(usize, Vec<u8>)>,
 }
@@ -236,7 +236,7 @@ struct Answer<'m> {
     message: &'m Message,
     prefix: u128,
     /// Where it begins, if records have the numbers that they have in the session.
-    record: Option<Origin>,
+    record: Option<PartOrigin>,
     /// Whether a compaction is before the view, which may hold copies of earlier answers.
     is_compacted: bool,
 }
@@ -246,7 +246,7 @@ struct Answer<'m> {
 pub(super) struct Account {
     names: Vec<String>,
     /// The calls that were counted, by the block that they are.
-    counted: HashSet<(usize, Origin, String)>,
+    counted: HashSet<(usize, PartOrigin, String)>,
     /// The answers with calls that were counted, by what they say.
     contents: HashSet<(usize, Vec<u8>)>,
     /// The session that an answer was counted for, by what is said up to it: a fork repeats its parent.
@@ -287,7 +287,7 @@ impl Account {
 
     /// The weight of each message of a sample: none of those that are not answers.
     pub(super) fn weights(&mut self, sample: &Candidate, seen: &mut Seen) -> Vec<Option<bool>> {
-        let origins: Vec<Vec<Origin>> =
+        let origins: Vec<Vec<PartOrigin>> =
             sample.records.iter().map(|it| it.iter().copied().collect()).collect();
         let is_compacted = sample.is_compacted;
         let copies = copied_history(is_compacted, &sample.messages, &origins);
@@ -369,7 +369,11 @@ impl Account {
 }
 
 /// Of each message, whether it is of a record that holds a whole history: a compaction copied it there.
-fn copied_history(is_compacted: bool, messages: &[Message], origins: &[Vec<Origin>]) -> Vec<bool> {
+fn copied_history(
+    is_compacted: bool,
+    messages: &[Message],
+    origins: &[Vec<PartOrigin>],
+) -> Vec<bool> {
     if !is_compacted {
         return vec![false; messages.len()];
     }

@@ -13,9 +13,9 @@ use super::{Checked, Format};
 use crate::Error;
 use crate::blob::Blob;
 use crate::dialects::otel;
-use crate::finding::{Finding, Place};
-use crate::options::RepairOptions;
-use crate::view::{Draft, Origin, View};
+use crate::finding::{Finding, SessionPlace};
+use crate::options::SessionOptions;
+use crate::view::{Draft, PartOrigin, View};
 
 /// The dialect.
 pub(crate) struct Aider;
@@ -23,7 +23,7 @@ pub(crate) struct Aider;
 const START: &str = "# aider chat started at ";
 
 impl Format for Aider {
-    fn view(&self, blobs: &[Blob], options: &RepairOptions) -> Result<View, Error> {
+    fn view(&self, blobs: &[Blob], options: &SessionOptions) -> Result<View, Error> {
         let (text, findings) = otel::text(super::only(blobs));
         let chat = chat(&text, options.leaf.as_deref())?;
         let mut view = View { findings, ..View::default() };
@@ -33,11 +33,11 @@ impl Format for Aider {
         Ok(view)
     }
 
-    fn check(&self, blobs: &[Blob], _: &RepairOptions) -> Result<Checked, Error> {
+    fn check(&self, blobs: &[Blob], _: &SessionOptions) -> Result<Checked, Error> {
         let (text, mut findings) = otel::text(super::only(blobs));
         for (at, _) in fenced_user_lines(&text) {
             let message = "code that looks like a line of the user; it is read as one";
-            let at = Place::line(u32::try_from(at + 1).unwrap_or(u32::MAX));
+            let at = SessionPlace::line(u32::try_from(at + 1).unwrap_or(u32::MAX));
             findings.push(Finding::warning("session::ambiguous-line", at, message));
         }
         let records = text.lines().filter(|it| it.starts_with(START)).count();
@@ -121,7 +121,7 @@ fn speaker<'a>(line: &'a str, last: Option<&Run>) -> (Speaker, &'a str) {
 
 fn add(view: &mut View, run: &Run) {
     let text = run.text.trim_matches('\n').to_owned();
-    let origin = Origin::record(run.record);
+    let origin = PartOrigin::record(run.record);
     let (role, part) = match run.speaker {
         Speaker::User => (Role::User, Part::text(text.trim())),
         Speaker::Model => (Role::Assistant, Part::text(text)),

@@ -16,15 +16,15 @@ use crate::blob::Blob;
 use crate::dialects::otel;
 use crate::finding::Finding;
 use crate::json::{Object, Value};
-use crate::options::RepairOptions;
+use crate::options::SessionOptions;
 use crate::parts;
-use crate::view::{Draft, Origin, View};
+use crate::view::{Draft, PartOrigin, View};
 
 /// The dialect.
 pub(crate) struct Atif;
 
 impl Format for Atif {
-    fn view(&self, blobs: &[Blob], options: &RepairOptions) -> Result<View, Error> {
+    fn view(&self, blobs: &[Blob], options: &SessionOptions) -> Result<View, Error> {
         let array = otel::list(super::only(blobs), &["steps"]);
         let mut view = View { findings: array.findings.clone(), ..View::default() };
         let model = array
@@ -39,7 +39,7 @@ impl Format for Atif {
         Ok(view)
     }
 
-    fn check(&self, blobs: &[Blob], _: &RepairOptions) -> Result<Checked, Error> {
+    fn check(&self, blobs: &[Blob], _: &SessionOptions) -> Result<Checked, Error> {
         let array = otel::list(super::only(blobs), &["steps"]);
         let mut findings = array.findings.clone();
         if !array.is_readable() {
@@ -77,7 +77,7 @@ fn results<'a>(step: &Object<'a>) -> Vec<Object<'a>> {
 }
 
 fn push(view: &mut View, at: usize, step: &Object<'_>, model: Option<&str>) {
-    let here = Origin::record(at);
+    let here = PartOrigin::record(at);
     let mut draft = Draft::new(match step.text("source").as_deref() {
         Some("system") => Role::System,
         Some("agent") => Role::Assistant,
@@ -93,14 +93,14 @@ fn push(view: &mut View, at: usize, step: &Object<'_>, model: Option<&str>) {
         let Some(call) = call.object() else { continue };
         let arguments = call.get("arguments").map(|it| it.plain()).unwrap_or_default();
         let (id, name) = (parts::text(&call, "tool_call_id"), parts::text(&call, "function_name"));
-        draft.push(Part::ToolCall(ToolCall::new(id, name, arguments)), Origin::block(at, n));
+        draft.push(Part::ToolCall(ToolCall::new(id, name, arguments)), PartOrigin::block(at, n));
     }
     view.push(draft);
     let calls = calls(step);
     let (mut answers, mut words) = (Draft::new(Role::Tool), Draft::new(Role::User));
     for (n, result) in results(step).iter().enumerate() {
         let said = content(result.get("content"));
-        let origin = Origin::block(at, n);
+        let origin = PartOrigin::block(at, n);
         match result.text("source_call_id").filter(|it| calls.contains(&**it)) {
             Some(id) => {
                 let is_error = result.inner("extra").is_some_and(|it| it.is_true("is_error"));

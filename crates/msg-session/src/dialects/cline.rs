@@ -18,7 +18,7 @@ use crate::finding::Finding;
 use crate::frame::{Array, read_array};
 use crate::json::Object;
 use crate::link::{Rules, Sender, Sent, results};
-use crate::options::RepairOptions;
+use crate::options::SessionOptions;
 use crate::parts::anthropic;
 use crate::view::{View, maker, messages};
 
@@ -26,7 +26,7 @@ use crate::view::{View, maker, messages};
 pub(crate) struct Cline;
 
 impl Format for Cline {
-    fn view(&self, blobs: &[Blob], options: &RepairOptions) -> Result<View, Error> {
+    fn view(&self, blobs: &[Blob], options: &SessionOptions) -> Result<View, Error> {
         let array = read_array(super::only(blobs), Some("messages"));
         let path = path(&array, options)?;
         let findings = array.findings.clone();
@@ -41,7 +41,7 @@ impl Format for Cline {
         Ok(view)
     }
 
-    fn check(&self, blobs: &[Blob], options: &RepairOptions) -> Result<Checked, Error> {
+    fn check(&self, blobs: &[Blob], options: &SessionOptions) -> Result<Checked, Error> {
         let array = read_array(super::only(blobs), Some("messages"));
         let path = path(&array, options)?;
         let mut findings = array.findings.clone();
@@ -95,7 +95,7 @@ struct Path<'a> {
 }
 
 /// The messages that no summary and no cut hides, up to the leaf.
-fn path<'a>(array: &'a Array<'_>, options: &RepairOptions) -> Result<Path<'a>, Error> {
+fn path<'a>(array: &'a Array<'_>, options: &SessionOptions) -> Result<Path<'a>, Error> {
     let end = super::records_to_leaf(options, array.records.len())?;
     let objects: Vec<_> = (0..end).map(|it| array.object(it)).collect();
     let hiding: HashSet<_> = objects

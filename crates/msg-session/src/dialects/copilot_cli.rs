@@ -18,10 +18,10 @@ use crate::excerpt::spelled;
 use crate::finding::Finding;
 use crate::frame::Lines;
 use crate::json::Object;
-use crate::options::RepairOptions;
+use crate::options::SessionOptions;
 use crate::parts;
 use crate::surrogate;
-use crate::view::{Draft, Origin, View};
+use crate::view::{Draft, PartOrigin, View};
 
 /// The dialect.
 pub(crate) struct CopilotCli;
@@ -33,7 +33,7 @@ impl Format for CopilotCli {
 }
 
 impl LineRules for CopilotCli {
-    fn view_lines(&self, lines: &Lines<'_>, options: &RepairOptions) -> Result<View, Error> {
+    fn view_lines(&self, lines: &Lines<'_>, options: &SessionOptions) -> Result<View, Error> {
         let mut view = View { findings: lines.findings.clone(), ..View::default() };
         let end = super::records_to_leaf(options, lines.records.len())?;
         for at in 0..end {
@@ -56,7 +56,7 @@ impl LineRules for CopilotCli {
         &self,
         lines: &Lines<'_>,
         _: &str,
-        options: &RepairOptions,
+        options: &SessionOptions,
     ) -> Result<Mends, Error> {
         let mut findings = lines.findings.clone();
         let mut edits = Vec::new();
@@ -120,7 +120,7 @@ fn is_compaction(kind: &str, data: &Object<'_>) -> bool {
 }
 
 fn push(view: &mut View, at: usize, kind: &str, data: &Object<'_>) {
-    let here = Origin::record(at);
+    let here = PartOrigin::record(at);
     let mut draft = match kind {
         "user.message" | "session.compaction_complete" => Draft::new(Role::User),
         "assistant.message" => Draft::new(Role::Assistant),
@@ -149,7 +149,7 @@ fn push(view: &mut View, at: usize, kind: &str, data: &Object<'_>) {
                 let arguments = call.get("arguments").map(|it| it.plain()).unwrap_or_default();
                 let (id, name) = (parts::text(&call, "toolCallId"), parts::text(&call, "name"));
                 let call = ToolCall::new(id, name, arguments);
-                draft.push(Part::ToolCall(call), Origin::block(at, block));
+                draft.push(Part::ToolCall(call), PartOrigin::block(at, block));
             }
         }
         "tool.execution_complete" => draft.push(Part::ToolResult(result(data)), here),

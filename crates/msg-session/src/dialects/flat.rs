@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use msg_core::{Image, Part, Role, ToolCall, ToolResult};
 
 use crate::json::{Object, Value};
-use crate::view::{Draft, Origin, View};
+use crate::view::{Draft, PartOrigin, View};
 
 /// The lists of messages, in the order in which they are said.
 const LISTS: [&str; 4] =
@@ -90,7 +90,7 @@ impl Message {
     }
 
     fn draft(self, at: usize) -> Draft {
-        let origin = Origin::record(at);
+        let origin = PartOrigin::record(at);
         let role = match self.role.as_str() {
             "model" => Role::Assistant,
             "function" => Role::Tool,

@@ -16,7 +16,7 @@ use crate::finding::Finding;
 use crate::frame::{Array, Lines, read_array};
 use crate::json::Object;
 use crate::link::{Rules, Sender, Sent, results};
-use crate::options::RepairOptions;
+use crate::options::SessionOptions;
 use crate::parts::goose as blocks;
 use crate::view::{View, maker, messages};
 use crate::{Dialect, Error};
@@ -25,7 +25,7 @@ use crate::{Dialect, Error};
 pub(crate) struct Goose;
 
 impl Format for Goose {
-    fn view(&self, blobs: &[Blob], options: &RepairOptions) -> Result<View, Error> {
+    fn view(&self, blobs: &[Blob], options: &SessionOptions) -> Result<View, Error> {
         let export = export(super::only(blobs))?;
         let mut view = view(File::Array(&export), options)?;
         let document = Object::whole(&export.text, 0);
@@ -36,7 +36,7 @@ impl Format for Goose {
         Ok(view)
     }
 
-    fn check(&self, blobs: &[Blob], options: &RepairOptions) -> Result<Checked, Error> {
+    fn check(&self, blobs: &[Blob], options: &SessionOptions) -> Result<Checked, Error> {
         let export = export(super::only(blobs))?;
         let document = Object::whole(&export.text, 0);
         let provider = document.as_ref().and_then(|it| it.text("provider_name"));
@@ -53,7 +53,7 @@ impl Format for Goose {
 }
 
 impl LineRules for Goose {
-    fn view_lines(&self, lines: &Lines<'_>, options: &RepairOptions) -> Result<View, Error> {
+    fn view_lines(&self, lines: &Lines<'_>, options: &SessionOptions) -> Result<View, Error> {
         view(File::Lines(lines), options)
     }
 
@@ -61,13 +61,13 @@ impl LineRules for Goose {
         &self,
         lines: &Lines<'_>,
         _: &str,
-        options: &RepairOptions,
+        options: &SessionOptions,
     ) -> Result<Mends, Error> {
         check(File::Lines(lines), None, options)
     }
 }
 
-fn view(file: File<'_>, options: &RepairOptions) -> Result<View, Error> {
+fn view(file: File<'_>, options: &SessionOptions) -> Result<View, Error> {
     let path = path(file, options)?;
     let mut view = View { findings: file.findings().to_vec(), ..View::default() };
     messages(&mut view, &path.sent, false, blocks::part);
@@ -106,7 +106,7 @@ fn export(bytes: &[u8]) -> Result<Array<'_>, Error> {
     found().ok_or(Error::Unreadable { dialect: Dialect::Goose, offset: 0, reason })
 }
 
-fn check(file: File<'_>, provider: Option<&str>, options: &RepairOptions) -> Result<Mends, Error> {
+fn check(file: File<'_>, provider: Option<&str>, options: &SessionOptions) -> Result<Mends, Error> {
     let path = path(file, options)?;
     let mut findings = file.findings().to_vec();
     findings.extend(path.unknown);
@@ -136,7 +136,7 @@ struct Path<'a> {
 }
 
 /// What is sent; up to a leaf, what was hidden later too.
-fn path<'a>(file: File<'a>, options: &RepairOptions) -> Result<Path<'a>, Error> {
+fn path<'a>(file: File<'a>, options: &SessionOptions) -> Result<Path<'a>, Error> {
     let mut res = Path::default();
     for at in 0..super::records_to_leaf(options, file.len())? {
         let Some(object) = file.value(at).and_then(|it| it.object()) else { continue };

@@ -3,7 +3,7 @@
 
 use super::Mends;
 use crate::edit::Edit;
-use crate::finding::{Finding, Place};
+use crate::finding::{Finding, SessionPlace};
 use crate::frame::{Array, Lines};
 use crate::json::Value;
 use crate::link::{Content, Plan, Rules, Sender, Sent};
@@ -116,7 +116,7 @@ impl<'a> File<'a> {
     }
 
     /// Where a record is.
-    pub(super) fn place(self, record: usize) -> Place {
+    pub(super) fn place(self, record: usize) -> SessionPlace {
         match self {
             File::Lines(it) => it.place(record),
             File::Array(it) => it.place(record),

@@ -15,9 +15,9 @@ use crate::dialects::logs;
 use crate::finding::Finding;
 use crate::frame::Lines;
 use crate::json::{Object, Value, quoted};
-use crate::options::RepairOptions;
+use crate::options::SessionOptions;
 use crate::parts::anthropic;
-use crate::view::{Draft, Origin, View, maker};
+use crate::view::{Draft, PartOrigin, View, maker};
 use crate::{Error, parts};
 
 /// What Claude Code prints.
@@ -55,7 +55,7 @@ fn check(lines: &Lines<'_>, member: &str, agent: &str) -> Mends {
 }
 
 impl LineRules for ClaudeStream {
-    fn view_lines(&self, lines: &Lines<'_>, options: &RepairOptions) -> Result<View, Error> {
+    fn view_lines(&self, lines: &Lines<'_>, options: &SessionOptions) -> Result<View, Error> {
         let mut view = View { findings: lines.findings.clone(), ..View::default() };
         let mut answers: HashMap<String, usize> = HashMap::new();
         for at in 0..super::records_to_leaf(options, lines.records.len())? {
@@ -76,20 +76,20 @@ impl LineRules for ClaudeStream {
         Ok(view)
     }
 
-    fn check_lines(&self, lines: &Lines<'_>, _: &str, _: &RepairOptions) -> Result<Mends, Error> {
+    fn check_lines(&self, lines: &Lines<'_>, _: &str, _: &SessionOptions) -> Result<Mends, Error> {
         Ok(check(lines, "session_id", "Claude Code"))
     }
 }
 
 /// The parts of a message whose content is a text or Anthropic blocks.
-pub(super) fn blocks(at: usize, message: &Object<'_>) -> Vec<(Origin, Part)> {
+pub(super) fn blocks(at: usize, message: &Object<'_>) -> Vec<(PartOrigin, Part)> {
     let Some(content) = message.get("content") else { return Vec::new() };
     if let Some(text) = content.text() {
-        let part = (!text.is_empty()).then(|| (Origin::record(at), Part::text(text)));
+        let part = (!text.is_empty()).then(|| (PartOrigin::record(at), Part::text(text)));
         return part.into_iter().collect();
     }
     let list = content.array().unwrap_or_default().into_iter().enumerate();
-    list.filter_map(|(n, it)| Some((Origin::block(at, n), anthropic::part(it)?))).collect()
+    list.filter_map(|(n, it)| Some((PartOrigin::block(at, n), anthropic::part(it)?))).collect()
 }
 
 /// A piece of an answer, which joins the answer of its id wherever that began.
@@ -139,7 +139,7 @@ fn as_json(object: &Object<'_>) -> String {
 }
 
 impl LineRules for CodexExec {
-    fn view_lines(&self, lines: &Lines<'_>, options: &RepairOptions) -> Result<View, Error> {
+    fn view_lines(&self, lines: &Lines<'_>, options: &SessionOptions) -> Result<View, Error> {
         let mut view = View { findings: lines.findings.clone(), ..View::default() };
         for at in 0..super::records_to_leaf(options, lines.records.len())? {
             let Some(record) = lines.object(at) else { continue };
@@ -159,7 +159,7 @@ impl LineRules for CodexExec {
         Ok(view)
     }
 
-    fn check_lines(&self, lines: &Lines<'_>, _: &str, _: &RepairOptions) -> Result<Mends, Error> {
+    fn check_lines(&self, lines: &Lines<'_>, _: &str, _: &SessionOptions) -> Result<Mends, Error> {
         Ok(check(lines, "thread_id", "Codex"))
     }
 }
@@ -179,7 +179,7 @@ fn push_item(view: &mut View, at: usize, item: &Object<'_>) {
     let text = |name: &str| parts::text(item, name);
     let said = |part: Part| {
         let mut draft = Draft::new(Role::Assistant);
-        draft.push(part, Origin::record(at));
+        draft.push(part, PartOrigin::record(at));
         draft
     };
     let source = |name: &str| item.get(name).map_or("null", |it| it.source);
@@ -213,7 +213,7 @@ fn push_item(view: &mut View, at: usize, item: &Object<'_>) {
     view.push(said(Part::ToolCall(ToolCall::new(id.clone(), name, arguments))));
     let mut results = Draft::new(Role::Tool);
     let result = ToolResult { is_error, ..ToolResult::new(id, output) };
-    results.push(Part::ToolResult(result), Origin::record(at));
+    results.push(Part::ToolResult(result), PartOrigin::record(at));
     view.push(results);
 }
 
@@ -262,7 +262,7 @@ impl Format for PlainLines {
 }
 
 impl LineRules for PlainLines {
-    fn view_lines(&self, lines: &Lines<'_>, options: &RepairOptions) -> Result<View, Error> {
+    fn view_lines(&self, lines: &Lines<'_>, options: &SessionOptions) -> Result<View, Error> {
         let mut res = Reading::default();
         for at in 0..super::records_to_leaf(options, lines.records.len())? {
             if let Some(record) = lines.object(at) {
@@ -272,7 +272,7 @@ impl LineRules for PlainLines {
         Ok(View { findings: lines.findings.clone(), ..res.view })
     }
 
-    fn check_lines(&self, lines: &Lines<'_>, _: &str, _: &RepairOptions) -> Result<Mends, Error> {
+    fn check_lines(&self, lines: &Lines<'_>, _: &str, _: &SessionOptions) -> Result<Mends, Error> {
         let count = lines.records.len();
         Ok(Mends::new(count, count, lines.findings.clone(), Vec::new()))
     }
@@ -315,7 +315,7 @@ fn kimi_event(to: &mut Reading, at: usize, event: &Object<'_>) {
             let is_error = result.is_some_and(|it| it.is_true("isError"));
             let result = ToolResult::new(text("toolCallId"), output.unwrap_or_default());
             let mut draft = Draft::new(Role::Tool);
-            draft.push(Part::ToolResult(ToolResult { is_error, ..result }), Origin::record(at));
+            draft.push(Part::ToolResult(ToolResult { is_error, ..result }), PartOrigin::record(at));
             return to.view.push(draft);
         }
         _ => return,
@@ -323,12 +323,12 @@ fn kimi_event(to: &mut Reading, at: usize, event: &Object<'_>) {
     let step = text("stepUuid");
     if let Some(known) = to.steps.get(&step).copied() {
         to.view.messages[known].parts.push(part);
-        to.view.origins[known].push(Origin::record(at));
+        to.view.origins[known].push(PartOrigin::record(at));
         return;
     }
     to.steps.insert(step, to.view.messages.len());
     let mut draft = Draft::new(Role::Assistant);
-    draft.push(part, Origin::record(at));
+    draft.push(part, PartOrigin::record(at));
     to.view.push(draft);
 }
 
@@ -337,7 +337,7 @@ fn texts(draft: &mut Draft, at: usize, message: &Object<'_>) {
     let Some(content) = message.get("content") else { return };
     if let Some(text) = content.text() {
         if !text.is_empty() {
-            draft.push(Part::text(text), Origin::record(at));
+            draft.push(Part::text(text), PartOrigin::record(at));
         }
         return;
     }
@@ -346,7 +346,7 @@ fn texts(draft: &mut Draft, at: usize, message: &Object<'_>) {
         let is_text =
             block.as_ref().is_some_and(|it| it.text("type").is_some_and(|it| it == "text"));
         let text = block.filter(|_| is_text).map(|it| parts::text(&it, "text"));
-        draft.push(text.map_or_else(|| parts::other(value), Part::text), Origin::block(at, n));
+        draft.push(text.map_or_else(|| parts::other(value), Part::text), PartOrigin::block(at, n));
     }
 }
 
@@ -378,14 +378,14 @@ fn grok(to: &mut Reading, at: usize, record: &Object<'_>) {
                 let Some(call) = call.object() else { continue };
                 let text = |name: &str| parts::text(&call, name);
                 let call = ToolCall::new(text("id"), text("name"), text("arguments"));
-                draft.push(Part::ToolCall(call), Origin::block(at, n));
+                draft.push(Part::ToolCall(call), PartOrigin::block(at, n));
             }
         }
         "tool_result" => {
             let content = msg_core::Content::from(std::mem::take(&mut draft.message.parts));
             let result = ToolResult::new(parts::text(record, "tool_call_id"), content);
             draft.origins.clear();
-            draft.push(Part::ToolResult(result), Origin::record(at));
+            draft.push(Part::ToolResult(result), PartOrigin::record(at));
         }
         _ => {}
     }

@@ -38,20 +38,20 @@ use crate::Dialect;
 use crate::Error;
 use crate::blob::Blob;
 use crate::edit::{Edit, apply};
-use crate::finding::{Finding, Place};
+use crate::finding::{Finding, SessionPlace};
 use crate::frame::{Lines, read_lines};
-use crate::options::RepairOptions;
+use crate::options::SessionOptions;
 use crate::view::View;
 
 /// What a dialect can do with the blobs of a session.
 pub(crate) trait Format: Sync {
     /// What the session says along its active path. Asked only where there are no [`LineRules`].
-    fn view(&self, _blobs: &[Blob], _options: &RepairOptions) -> Result<View, Error> {
+    fn view(&self, _blobs: &[Blob], _options: &SessionOptions) -> Result<View, Error> {
         Ok(View::default())
     }
 
     /// What is wrong, and the session as it is mended. Asked only where there are no [`LineRules`].
-    fn check(&self, _blobs: &[Blob], _options: &RepairOptions) -> Result<Checked, Error> {
+    fn check(&self, _blobs: &[Blob], _options: &SessionOptions) -> Result<Checked, Error> {
         Ok(Checked::default())
     }
 
@@ -64,14 +64,14 @@ pub(crate) trait Format: Sync {
 /// What a dialect of JSON lines can do with the lines of a session, or with an excerpt of them.
 pub(crate) trait LineRules {
     /// What the session says along its active path.
-    fn view_lines(&self, lines: &Lines<'_>, options: &RepairOptions) -> Result<View, Error>;
+    fn view_lines(&self, lines: &Lines<'_>, options: &SessionOptions) -> Result<View, Error>;
 
     /// What is wrong, and the edits that mend it.
     fn check_lines(
         &self,
         lines: &Lines<'_>,
         name: &str,
-        options: &RepairOptions,
+        options: &SessionOptions,
     ) -> Result<Mends, Error>;
 }
 
@@ -154,7 +154,7 @@ pub(crate) fn format(dialect: Dialect) -> &'static dyn Format {
 pub(crate) fn view(
     dialect: Dialect,
     blobs: &[Blob],
-    options: &RepairOptions,
+    options: &SessionOptions,
 ) -> Result<View, Error> {
     let (format, name) = (format(dialect), blobs.first().map_or("", |it| &it.name));
     match format.line_rules(name, only(blobs)) {
@@ -211,7 +211,7 @@ fn empty_session(records: usize) -> Finding {
         0 => "no records",
         _ => "no record would be left, so nothing is mended",
     };
-    Finding::error("session::empty-session", Place::line(1), message)
+    Finding::error("session::empty-session", SessionPlace::line(1), message)
 }
 
 /// The bytes of a session that has one blob.
@@ -221,7 +221,7 @@ pub(crate) fn only(blobs: &[Blob]) -> &[u8] {
 
 /// The leaf, which must exist if one was asked for.
 pub(crate) fn checked_leaf<T>(
-    options: &RepairOptions,
+    options: &SessionOptions,
     leaf: Option<T>,
 ) -> Result<Option<T>, Error> {
     match (&options.leaf, leaf) {
@@ -232,14 +232,14 @@ pub(crate) fn checked_leaf<T>(
 
 /// How many of `count` records are read, where they are one after the other: all, or those up to the one whose
 /// number is the leaf (SE-3).
-pub(crate) fn records_to_leaf(options: &RepairOptions, count: usize) -> Result<usize, Error> {
+pub(crate) fn records_to_leaf(options: &SessionOptions, count: usize) -> Result<usize, Error> {
     let Some(leaf) = &options.leaf else { return Ok(count) };
     let last = leaf.parse().ok().filter(|it: &usize| *it < count);
     last.map(|it| it + 1).ok_or_else(|| Error::NoLeaf(leaf.clone()))
 }
 
 /// Refuses a leaf in a dialect whose sessions have but one way through them.
-pub(crate) fn leaf_is_not_chosen(options: &RepairOptions) -> Result<(), Error> {
+pub(crate) fn leaf_is_not_chosen(options: &SessionOptions) -> Result<(), Error> {
     options.leaf.as_ref().map_or(Ok(()), |it| Err(Error::NoLeaf(it.clone())))
 }
 
@@ -273,13 +273,13 @@ pub(crate) fn header_first(
 }
 
 /// The finding about a record of no known kind (SE-28).
-pub(crate) fn unknown_record(place: Place) -> Finding {
+pub(crate) fn unknown_record(place: SessionPlace) -> Finding {
     let message = "a record of no known kind; it is kept as it is";
     Finding::info("session::unknown-record", place, message)
 }
 
 /// The finding about half surrogate pairs in a record.
-pub(crate) fn lone_surrogates(place: Place, count: u64) -> Option<Finding> {
+pub(crate) fn lone_surrogates(place: SessionPlace, count: u64) -> Option<Finding> {
     (count > 0).then(|| {
         let message = "unpaired surrogate escape in text that is sent";
         let finding = Finding::error("session::lone-surrogate", place, message);

@@ -12,16 +12,16 @@ use crate::blob::Blob;
 use crate::finding::Finding;
 use crate::frame::{Array, clean, read_lines};
 use crate::json::{Object, Value};
-use crate::options::RepairOptions;
+use crate::options::SessionOptions;
 use crate::parts::openai;
-use crate::view::{Draft, Origin, View, maker};
+use crate::view::{Draft, PartOrigin, View, maker};
 use crate::{Dialect, Error, parts};
 
 /// The dialect.
 pub(crate) struct Otel;
 
 impl Format for Otel {
-    fn view(&self, blobs: &[Blob], options: &RepairOptions) -> Result<View, Error> {
+    fn view(&self, blobs: &[Blob], options: &SessionOptions) -> Result<View, Error> {
         super::leaf_is_not_chosen(options)?;
         let (text, findings) = text(super::only(blobs));
         let spans = spans(&text, options);
@@ -30,7 +30,7 @@ impl Format for Otel {
         Ok(View { findings, ..longest.unwrap_or_default() })
     }
 
-    fn check(&self, blobs: &[Blob], options: &RepairOptions) -> Result<Checked, Error> {
+    fn check(&self, blobs: &[Blob], options: &SessionOptions) -> Result<Checked, Error> {
         let bytes = super::only(blobs);
         if Value::whole(&text(bytes).0, 0).is_some() {
             return Ok(check_text(bytes));
@@ -43,7 +43,7 @@ impl Format for Otel {
 }
 
 /// The JSON of each span, out of a list, of lines, or of an export.
-fn spans(text: &str, options: &RepairOptions) -> Vec<String> {
+fn spans(text: &str, options: &SessionOptions) -> Vec<String> {
     let Some(value) = Value::whole(text, 0) else {
         let lines = read_lines(text.as_bytes(), options.max_record);
         return lines.records.iter().map(|it| lines.text[it.span()].trim().to_owned()).collect();
@@ -164,7 +164,7 @@ fn add(view: &mut View, at: usize, json: &str, role: Option<Role>) {
 
 fn push(view: &mut View, at: usize, message: Message) {
     let mut draft = Draft::new(message.role);
-    message.parts.into_iter().for_each(|it| draft.push(it, Origin::record(at)));
+    message.parts.into_iter().for_each(|it| draft.push(it, PartOrigin::record(at)));
     view.push(draft);
 }
 
@@ -235,7 +235,7 @@ pub(super) fn check_text(bytes: &[u8]) -> Checked {
     let mut findings: Vec<Finding> = Vec::new();
     let text = clean(bytes, &mut findings);
     if Value::whole(&text, 0).is_none() {
-        let at = crate::finding::Place::line(1);
+        let at = crate::finding::SessionPlace::line(1);
         let message = "the document is not JSON";
         findings.push(Finding::error("session::not-readable", at, message));
         return Checked::unreadable(findings);
@@ -262,7 +262,7 @@ pub(super) fn text(bytes: &[u8]) -> (std::borrow::Cow<'_, str>, Vec<Finding>) {
 }
 
 /// The index that a leaf names, in a document of several conversations.
-pub(super) fn number(options: &RepairOptions, count: usize) -> Result<usize, Error> {
+pub(super) fn number(options: &SessionOptions, count: usize) -> Result<usize, Error> {
     match &options.leaf {
         Some(leaf) => {
             let at = leaf.parse().ok().filter(|it: &usize| *it < count);

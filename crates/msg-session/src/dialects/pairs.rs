@@ -6,14 +6,14 @@ use std::collections::HashMap;
 
 use msg_core::Severity;
 
-use crate::finding::{Finding, Place};
+use crate::finding::{Finding, SessionPlace};
 
 /// What is on a path, in order.
 pub(super) enum Event<'a> {
     /// Somebody begins to say something else than a result.
     Says,
-    Call(Cow<'a, str>, Place),
-    Result(Cow<'a, str>, Place),
+    Call(Cow<'a, str>, SessionPlace),
+    Result(Cow<'a, str>, SessionPlace),
 }
 
 /// What is wrong with calls and results.

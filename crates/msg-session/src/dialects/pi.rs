@@ -16,13 +16,13 @@ use super::pairs::{self, Event};
 use super::{Format, LineRules, Mends};
 use crate::Error;
 use crate::edit::Edit;
-use crate::finding::{Finding, Place};
+use crate::finding::{Finding, SessionPlace};
 use crate::frame::Lines;
 use crate::json::{Object, Value};
-use crate::options::RepairOptions;
+use crate::options::SessionOptions;
 use crate::parts;
 use crate::surrogate;
-use crate::view::{Draft, Origin, View, maker};
+use crate::view::{Draft, PartOrigin, View, maker};
 
 /// The dialect.
 pub(crate) struct Pi;
@@ -36,7 +36,7 @@ impl Format for Pi {
 }
 
 impl LineRules for Pi {
-    fn view_lines(&self, lines: &Lines<'_>, options: &RepairOptions) -> Result<View, Error> {
+    fn view_lines(&self, lines: &Lines<'_>, options: &SessionOptions) -> Result<View, Error> {
         let path = Path::read(lines, options)?;
         let mut view = View { findings: lines.findings.clone(), ..View::default() };
         for at in path.sent(lines) {
@@ -66,7 +66,7 @@ impl LineRules for Pi {
         &self,
         lines: &Lines<'_>,
         _: &str,
-        options: &RepairOptions,
+        options: &SessionOptions,
     ) -> Result<Mends, Error> {
         let mut path = Path::read(lines, options)?;
         let mut findings = lines.findings.clone();
@@ -107,7 +107,7 @@ struct Path<'a> {
 }
 
 impl<'a> Path<'a> {
-    fn read(lines: &'a Lines<'a>, options: &RepairOptions) -> Result<Self, Error> {
+    fn read(lines: &'a Lines<'a>, options: &SessionOptions) -> Result<Self, Error> {
         let entries = || (0..lines.records.len()).filter_map(|it| Some((it, lines.object(it)?)));
         let has_ids = entries().any(|it| !is_header(&it.1) && it.1.has("id"));
         if !has_ids {
@@ -170,7 +170,7 @@ fn compacted(lines: &Lines<'_>, path: &[usize]) -> Vec<usize> {
     res
 }
 
-fn events<'a>(message: &Object<'a>, place: Place, to: &mut Vec<Event<'a>>) {
+fn events<'a>(message: &Object<'a>, place: SessionPlace, to: &mut Vec<Event<'a>>) {
     match message.text("role").as_deref() {
         Some("assistant") if is_sent(message) => {
             to.push(Event::Says);
@@ -196,7 +196,7 @@ fn is_sent(answer: &Object<'_>) -> bool {
 }
 
 fn push(view: &mut View, at: usize, entry: &Object<'_>) {
-    let here = Origin::record(at);
+    let here = PartOrigin::record(at);
     let summary = |view: &mut View, entry: &Object<'_>| {
         let mut draft = Draft::new(Role::User);
         let text = entry.text("summary").filter(|it| !it.is_empty());
@@ -239,14 +239,14 @@ fn said(view: &mut View, at: usize, role: Role, message: &Object<'_>) {
 }
 
 /// The parts of the content, which is a text or a list of blocks.
-fn content(at: usize, message: &Object<'_>) -> Vec<(Origin, Part)> {
+fn content(at: usize, message: &Object<'_>) -> Vec<(PartOrigin, Part)> {
     let Some(content) = message.get("content") else { return Vec::new() };
     if let Some(text) = content.text() {
-        let part = (!text.is_empty()).then(|| (Origin::record(at), Part::text(text)));
+        let part = (!text.is_empty()).then(|| (PartOrigin::record(at), Part::text(text)));
         return part.into_iter().collect();
     }
     let blocks = content.array().unwrap_or_default().into_iter().enumerate();
-    blocks.map(|(block, it)| (Origin::block(at, block), part(it))).collect()
+    blocks.map(|(block, it)| (PartOrigin::block(at, block), part(it))).collect()
 }
 
 fn part(value: Value<'_>) -> Part {
@@ -287,7 +287,7 @@ fn result(view: &mut View, at: usize, message: &Object<'_>) {
         ..ToolResult::new(text("toolCallId"), msg_core::Content::from(parts))
     };
     let mut draft = Draft::new(Role::Tool);
-    draft.push(Part::ToolResult(result), Origin::record(at));
+    draft.push(Part::ToolResult(result), PartOrigin::record(at));
     view.push(draft);
 }
 

@@ -17,10 +17,10 @@ use crate::excerpt::spelled;
 use crate::frame::Lines;
 use crate::json::{Object, Value, quoted};
 use crate::link::{BlockKind, Content, Plan, Rules, Sender, Sent, results};
-use crate::options::RepairOptions;
+use crate::options::SessionOptions;
 use crate::parts::{INTERRUPTED, gemini};
 use crate::surrogate;
-use crate::view::{Draft, Origin, View, maker};
+use crate::view::{Draft, PartOrigin, View, maker};
 
 /// The dialect.
 pub(crate) struct QwenCode;
@@ -34,7 +34,7 @@ impl Format for QwenCode {
 }
 
 impl LineRules for QwenCode {
-    fn view_lines(&self, lines: &Lines<'_>, options: &RepairOptions) -> Result<View, Error> {
+    fn view_lines(&self, lines: &Lines<'_>, options: &SessionOptions) -> Result<View, Error> {
         let chain = chain(lines, options)?;
         let mut view = View { findings: lines.findings.clone(), ..View::default() };
         let (summary, records) = sent(lines, &chain.path);
@@ -71,7 +71,7 @@ impl LineRules for QwenCode {
         &self,
         lines: &Lines<'_>,
         _: &str,
-        options: &RepairOptions,
+        options: &SessionOptions,
     ) -> Result<Mends, Error> {
         let mut chain = chain(lines, options)?;
         let sent = linked(lines, &chain.whole);
@@ -98,7 +98,7 @@ impl LineRules for QwenCode {
     }
 }
 
-fn chain<'a>(lines: &'a Lines<'a>, options: &RepairOptions) -> Result<Chain<'a>, Error> {
+fn chain<'a>(lines: &'a Lines<'a>, options: &SessionOptions) -> Result<Chain<'a>, Error> {
     let leaf = options.leaf.as_deref();
     let found = Chain::read(lines, NAMES, leaf, |_| true);
     found.ok_or_else(|| Error::NoLeaf(leaf.unwrap_or_default().to_owned()))
@@ -134,7 +134,7 @@ fn push(view: &mut View, at: usize, content: &Object<'_>) {
         let Some(part) = gemini::part(value) else { continue };
         let is_result = part.as_tool_result().is_some() && !is_answer;
         let to = if is_result { &mut results } else { &mut draft };
-        to.push(part, Origin::block(at, block));
+        to.push(part, PartOrigin::block(at, block));
     }
     view.push(results);
     view.push(draft);
@@ -180,7 +180,7 @@ fn kind(part: Value<'_>) -> Option<BlockKind<'_>> {
     })
 }
 
-fn rules(options: &RepairOptions, has_marks: bool) -> Rules {
+fn rules(options: &SessionOptions, has_marks: bool) -> Rules {
     Rules {
         joins_answers: false,
         results_first: false,

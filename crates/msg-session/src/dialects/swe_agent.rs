@@ -10,16 +10,16 @@ use super::{Checked, Format};
 use crate::blob::Blob;
 use crate::dialects::otel;
 use crate::json::Object;
-use crate::options::RepairOptions;
+use crate::options::SessionOptions;
 use crate::parts::{self, openai};
-use crate::view::{Draft, Origin, View};
+use crate::view::{Draft, PartOrigin, View};
 use crate::{Dialect, Error};
 
 /// The dialect.
 pub(crate) struct SweAgent;
 
 impl Format for SweAgent {
-    fn view(&self, blobs: &[Blob], options: &RepairOptions) -> Result<View, Error> {
+    fn view(&self, blobs: &[Blob], options: &SessionOptions) -> Result<View, Error> {
         super::leaf_is_not_chosen(options)?;
         let (text, findings) = otel::text(super::only(blobs));
         let document = otel::object(&text, Dialect::SweAgent)?;
@@ -33,13 +33,13 @@ impl Format for SweAgent {
             };
             let Some(message) = message else { continue };
             let mut draft = Draft::new(message.role);
-            message.parts.into_iter().for_each(|it| draft.push(it, Origin::record(at)));
+            message.parts.into_iter().for_each(|it| draft.push(it, PartOrigin::record(at)));
             view.push(draft);
         }
         Ok(view)
     }
 
-    fn check(&self, blobs: &[Blob], _: &RepairOptions) -> Result<Checked, Error> {
+    fn check(&self, blobs: &[Blob], _: &SessionOptions) -> Result<Checked, Error> {
         Ok(otel::check_text(super::only(blobs)))
     }
 }

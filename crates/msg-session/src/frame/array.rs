@@ -6,7 +6,7 @@ use std::ops::Range;
 use msg_json::{Problem, Reader};
 
 use crate::edit::{Edit, apply};
-use crate::finding::{Finding, Place};
+use crate::finding::{Finding, SessionPlace};
 use crate::frame::{clean, line_of};
 use crate::json::{BLANKS, Object, Value};
 
@@ -72,9 +72,9 @@ impl Array<'_> {
     }
 
     /// Where a record is.
-    pub(crate) fn place(&self, record: usize) -> Place {
+    pub(crate) fn place(&self, record: usize) -> SessionPlace {
         let line = self.records.get(record).map_or(1, |it| it.line);
-        Place { blob: 0, line, record: u32::try_from(record).ok(), block: None }
+        SessionPlace { blob: 0, line, record: u32::try_from(record).ok(), block: None }
     }
 
     /// The edits that drop records.
@@ -126,14 +126,14 @@ impl Array<'_> {
                 ("session::not-readable", "the document has no list of records where one must be")
             }
         };
-        self.findings.push(Finding::error(code, Place::line(1), message));
+        self.findings.push(Finding::error(code, SessionPlace::line(1), message));
         self
     }
 }
 
 fn torn(text: &str) -> Finding {
     let line = 1 + memchr::memchr_iter(b'\n', text.trim_end_matches(BLANKS).as_bytes()).count();
-    let place = Place::line(u32::try_from(line).unwrap_or(u32::MAX));
+    let place = SessionPlace::line(u32::try_from(line).unwrap_or(u32::MAX));
     let message = "the document was cut off while it was written";
     Finding::error("session::torn-tail", place, message)
         .mended("close the list after the last whole element", false)

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::edit::Edit;
 use crate::excerpt::{self, Elided};
-use crate::finding::{Finding, Place};
+use crate::finding::{Finding, SessionPlace};
 use crate::frame::{Fault, damage, join, save};
 use crate::json::{BLANKS, Object, Value};
 
@@ -96,9 +96,9 @@ impl Lines<'_> {
     }
 
     /// Where a record is.
-    pub(crate) fn place(&self, record: usize) -> Place {
+    pub(crate) fn place(&self, record: usize) -> SessionPlace {
         let line = self.records.get(record).map_or(1, |it| it.line);
-        Place { blob: 0, line, record: u32::try_from(record).ok(), block: None }
+        SessionPlace { blob: 0, line, record: u32::try_from(record).ok(), block: None }
     }
 
     /// The edit that removes a line with its line end.
@@ -164,7 +164,7 @@ pub(crate) fn save_lines<'l>(
     }
     if let Some(text) = join(lines.clone()) {
         let record = u32::try_from(record).ok();
-        findings.push(raw_control(Place { record, ..Place::line(number) }));
+        findings.push(raw_control(SessionPlace { record, ..SessionPlace::line(number) }));
         return SavedLine { findings, pieces: vec![(text, line_end)] };
     }
     let saved = save(lines.next().unwrap_or_default());
@@ -193,7 +193,7 @@ pub(crate) fn clean_lines(lines: &[u8]) -> Vec<u8> {
     saved.pieces.iter().flat_map(|(object, behind)| [object, *behind]).collect::<String>().into()
 }
 
-fn raw_control(at: Place) -> Finding {
+fn raw_control(at: SessionPlace) -> Finding {
     let message = "the record has a line break or another control character as it is, which JSON does not allow";
     Finding::error("session::raw-control", at, message)
         .mended("escape the control characters and write the record as one line", false)
@@ -201,14 +201,14 @@ fn raw_control(at: Place) -> Finding {
 
 /// The finding about a record that is not looked into (SE-2).
 pub(crate) fn too_large(len: u64, record: usize, line: u32) -> Finding {
-    let place = Place { record: u32::try_from(record).ok(), ..Place::line(line) };
+    let place = SessionPlace { record: u32::try_from(record).ok(), ..SessionPlace::line(line) };
     let message = format!("the record is {len} bytes long, more than is looked into");
     Finding::warning("session::record-too-large", place, message)
 }
 
 pub(crate) fn byte_order_mark() -> Finding {
     let message = "the file begins with a byte order mark, which the agent refuses";
-    Finding::error("session::bom", Place::line(1), message)
+    Finding::error("session::bom", SessionPlace::line(1), message)
         .mended("remove the byte order mark", false)
 }
 
@@ -241,5 +241,5 @@ fn finding(fault: Fault, is_torn: bool, line: u32) -> Finding {
             ("session::bad-line", "the line is not a JSON object", "the line is removed")
         }
     };
-    Finding::error(code, Place::line(line), message).mended(fix, false)
+    Finding::error(code, SessionPlace::line(line), message).mended(fix, false)
 }

@@ -15,7 +15,7 @@ mod lines;
 use std::borrow::Cow;
 
 use crate::Blob;
-use crate::finding::{Finding, Place};
+use crate::finding::{Finding, SessionPlace};
 use crate::json::{BLANKS, Object};
 
 pub(crate) use crate::excerpt::read_whole as read_lines;
@@ -250,7 +250,7 @@ fn without_damage<'a>(bytes: &'a [u8], findings: &mut Vec<Finding>) -> Cow<'a, s
     if let Err(it) = std::str::from_utf8(&bytes) {
         let line = line_of(&bytes, it.valid_up_to());
         let message = "it is not UTF-8";
-        let finding = Finding::error("session::invalid-utf8", Place::line(line), message);
+        let finding = Finding::error("session::invalid-utf8", SessionPlace::line(line), message);
         findings.push(finding.mended("replace each bad sequence with U+FFFD", false));
     }
     match bytes {
@@ -262,7 +262,8 @@ fn without_damage<'a>(bytes: &'a [u8], findings: &mut Vec<Finding>) -> Cow<'a, s
 fn without_nul<'a>(bytes: &'a [u8], findings: &mut Vec<Finding>) -> Cow<'a, [u8]> {
     let Some(first) = memchr::memchr(0, bytes) else { return Cow::Borrowed(bytes) };
     let message = "it holds NUL bytes, as after a power loss";
-    let finding = Finding::error("session::nul-bytes", Place::line(line_of(bytes, first)), message);
+    let finding =
+        Finding::error("session::nul-bytes", SessionPlace::line(line_of(bytes, first)), message);
     findings.push(finding.mended("remove the NUL bytes", false));
     Cow::Owned(bytes.iter().copied().filter(|it| *it != 0).collect())
 }
@@ -287,19 +288,20 @@ pub(crate) fn clean_all_lines<'a>(bytes: &'a [u8], findings: &mut Vec<Finding>) 
         let mut found = Vec::new();
         res.push_str(&without_damage(line, &mut found));
         let number = u32::try_from(at + 1).unwrap_or(u32::MAX);
-        findings.extend(found.into_iter().map(|it| Finding { at: Place::line(number), ..it }));
+        findings
+            .extend(found.into_iter().map(|it| Finding { at: SessionPlace::line(number), ..it }));
     }
     Cow::Owned(res)
 }
 
 /// The text of a file that is one record, and what was wrong with it; nothing is where no record can be
 /// saved.
-pub(crate) fn clean_record(blob: &Blob, place: Place) -> (Cow<'_, str>, Vec<Finding>) {
+pub(crate) fn clean_record(blob: &Blob, place: SessionPlace) -> (Cow<'_, str>, Vec<Finding>) {
     let mut findings = Vec::new();
     let text = clean(&blob.bytes, &mut findings);
     if !findings.is_empty() && Object::whole(&text, 0).is_none() {
         findings.clear();
     }
-    findings.iter_mut().for_each(|it| it.at = Place { line: it.at.line, ..place });
+    findings.iter_mut().for_each(|it| it.at = SessionPlace { line: it.at.line, ..place });
     (text, findings)
 }

@@ -22,7 +22,7 @@ use base64::prelude::BASE64_STANDARD;
 use msg_core::Image;
 
 use crate::excerpt::Mark;
-use crate::finding::{Case, Finding, Place};
+use crate::finding::{Case, Finding, SessionPlace};
 use crate::json::{Value, quoted};
 
 pub(crate) use model::{BlockKind, Content, Rules, Sender, Sent};
@@ -197,7 +197,7 @@ fn why_bad(is_document: bool, look: Look) -> Option<&'static str> {
     }
 }
 
-fn bad(plan: &mut Plan<'_>, at: Place, it: Media<'_>, why: &'static str) {
+fn bad(plan: &mut Plan<'_>, at: SessionPlace, it: Media<'_>, why: &'static str) {
     let what = if it.is_document { "document" } else { "image" };
     let message = match why {
         "no data" => format!("the {what} has no data"),

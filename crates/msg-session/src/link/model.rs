@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::finding::Place;
+use crate::finding::SessionPlace;
 use crate::json::Value;
 use crate::link::Media;
 use crate::link::results::Limits;
@@ -13,7 +13,7 @@ pub(crate) struct Sent<'a> {
     /// Index of the record.
     pub(crate) record: usize,
     /// Where it is.
-    pub(crate) place: Place,
+    pub(crate) place: SessionPlace,
     /// Who speaks.
     pub(crate) sender: Sender,
     /// The id of the answer that it is a piece of.

@@ -4,7 +4,7 @@ use msg_core::{Message, Part, Reasoning, Role};
 
 use super::openai;
 use crate::json::Value;
-use crate::view::{Draft, Origin, View};
+use crate::view::{Draft, PartOrigin, View};
 
 /// Messages as they grow from items.
 #[derive(Default)]
@@ -18,7 +18,7 @@ pub(crate) struct Items {
 
 impl Items {
     /// Adds an item.
-    pub(crate) fn item(&mut self, value: Value<'_>, origin: Origin) {
+    pub(crate) fn item(&mut self, value: Value<'_>, origin: PartOrigin) {
         let object = value.object();
         let role = object.as_ref().and_then(|it| it.text("role"));
         let is_message = role.is_some_and(|it| it == "assistant");
@@ -33,20 +33,20 @@ impl Items {
     }
 
     /// Adds an item that is kept and not understood.
-    pub(crate) fn unknown(&mut self, value: Value<'_>, origin: Origin) {
+    pub(crate) fn unknown(&mut self, value: Value<'_>, origin: PartOrigin) {
         self.last_message = None;
         self.push(openai::unknown_item(value.raw_json()), origin);
     }
 
     /// Adds a text of the user.
-    pub(crate) fn user_text(&mut self, text: &str, origin: Origin) {
+    pub(crate) fn user_text(&mut self, text: &str, origin: PartOrigin) {
         if !text.is_empty() {
             self.last_message = None;
             self.push(Message::user(text), origin);
         }
     }
 
-    fn push(&mut self, mut message: Message, origin: Origin) {
+    fn push(&mut self, mut message: Message, origin: PartOrigin) {
         // Agents write an empty list where there is no summary.
         for it in thoughts(&mut message) {
             it.summary.take_if(|it| it.is_empty());

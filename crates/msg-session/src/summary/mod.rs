@@ -13,7 +13,7 @@ use std::{borrow::Cow, collections::VecDeque};
 use crate::excerpt::Feed;
 use crate::frame::save_lines;
 use crate::json::{BLANKS, Object, Value};
-use crate::options::RepairOptions;
+use crate::options::SessionOptions;
 use crate::session::Session;
 use crate::source::{ReadAt, fill};
 use crate::summary::head::Head;
@@ -91,7 +91,7 @@ impl Default for Gathering {
 
 impl Gathering {
     fn document(&mut self, session: &Session) {
-        let Ok(view) = session.read(&RepairOptions::default()) else { return };
+        let Ok(view) = session.read(&SessionOptions::default()) else { return };
         let is_said = |it: &&msg_core::Message| {
             matches!(it.role, msg_core::Role::User | msg_core::Role::Assistant)
         };
@@ -248,7 +248,7 @@ const FIRST: usize = 50;
 const LAST: usize = 8;
 
 fn read(source: &dyn ReadAt, to: &mut Gathering) -> Result<(), Error> {
-    let mut feed = Feed::new(source, 0, RepairOptions::default().max_record);
+    let mut feed = Feed::new(source, 0, SessionOptions::default().max_record);
     let mut lines = Lines { to, records: 0, last: VecDeque::new() };
     let mut offset = 0;
     while let Some(fed) = feed.next()? {

@@ -96,8 +96,8 @@ pub fn write(
 /// time, a new id, the folder.
 ///
 /// ```
-/// use msg_session::{Context, WriteOptions};
-/// let options = WriteOptions::default().with_cwd("/srv/app").with_context(Context::Keep);
+/// use msg_session::{ContextPolicy, WriteOptions};
+/// let options = WriteOptions::default().with_cwd("/srv/app").with_context(ContextPolicy::Keep);
 /// assert_eq!(options.cwd, "/srv/app");
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -112,7 +112,7 @@ pub struct WriteOptions {
     /// The version of the agent that is named in the records.
     pub version: String,
     /// What happens to system texts and context that an agent injected.
-    pub context: Context,
+    pub context: ContextPolicy,
     /// What happens to thoughts that only their provider can verify.
     pub signatures: Signatures,
     /// How a store of a framework writes what others of its kind write otherwise; 0 is the usual way.
@@ -123,7 +123,7 @@ pub struct WriteOptions {
 /// What happens to system texts and injected context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Context {
+pub enum ContextPolicy {
     /// They are left out: the other agent has its own.
     #[default]
     Drop,
@@ -149,7 +149,7 @@ impl Default for WriteOptions {
             session_id: "00000000-0000-4000-8000-000000000000".to_owned(),
             now: "1970-01-01T00:00:00.000Z".to_owned(),
             version: "0.0.0".to_owned(),
-            context: Context::default(),
+            context: ContextPolicy::default(),
             signatures: Signatures::default(),
             style: 0,
         }
@@ -202,7 +202,7 @@ builders! {
     /// The version of the agent.
     with_version: version, String;
     /// What happens to system texts and injected context.
-    with_context: context, Context;
+    with_context: context, ContextPolicy;
     /// What happens to signed thoughts.
     with_signatures: signatures, Signatures;
 }

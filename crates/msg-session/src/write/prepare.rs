@@ -9,8 +9,8 @@ use std::{
 use msg_core::{Code, Diagnostic, Message, Part, Report, Role};
 
 use super::blocks::data_url;
-use crate::write::{Context, Signatures, WriteOptions};
-use crate::{Blob, Dialect, RepairOptions, Session, context};
+use crate::write::{ContextPolicy, Signatures, WriteOptions};
+use crate::{Blob, Dialect, Session, SessionOptions, context};
 
 /// The messages that are written.
 #[derive(Default)]
@@ -45,7 +45,7 @@ pub(super) fn prepare(
 ) -> Prepared {
     let mut res = Prepared::default();
     for (at, message) in messages.iter().enumerate() {
-        let drops_context = options.context == Context::Drop && is_agent(dialect);
+        let drops_context = options.context == ContextPolicy::Drop && is_agent(dialect);
         if drops_context && message.role.is_system() {
             report.push(lost(at, 0, INJECTED));
             continue;
@@ -200,7 +200,7 @@ fn lost(message: usize, part: usize, why: &'static str) -> Diagnostic {
 /// Reports what of the messages is not found in the session. Linear.
 pub(super) fn report(dialect: Dialect, prepared: &Prepared, bytes: &[u8], report: &mut Report) {
     let session = Session::new(dialect, vec![Blob::new("", bytes)]);
-    let read = session.read(&RepairOptions::default()).map(|it| it.messages).unwrap_or_default();
+    let read = session.read(&SessionOptions::default()).map(|it| it.messages).unwrap_or_default();
     let mut found = Found::of(dialect, &read);
     for (message, places) in prepared.messages.iter().zip(&prepared.places) {
         let mut check = Check { found: &mut found, report, message, last: None, texts: None };
@@ -213,12 +213,12 @@ pub(super) fn report(dialect: Dialect, prepared: &Prepared, bytes: &[u8], report
 /// What the session says, each thing with its places in it.
 struct Found {
     dialect: Dialect,
-    places: HashMap<String, VecDeque<Place>>,
+    places: HashMap<String, VecDeque<SessionPlace>>,
 }
 
 /// Where a part is in the session, and whether what its provider sealed is still with it.
 #[derive(Clone, Copy)]
-struct Place {
+struct SessionPlace {
     at: usize,
     is_sealed: bool,
 }
@@ -239,18 +239,18 @@ impl Found {
             messages.iter().flat_map(|message| message.parts.iter().map(move |it| (message, it)));
         for (at, (message, part)) in parts.enumerate() {
             let key = res.key(message, part);
-            let place = Place { at, is_sealed: is_sealed(part) };
+            let place = SessionPlace { at, is_sealed: is_sealed(part) };
             res.places.entry(key).or_default().push_back(place);
         }
         res
     }
 
-    fn take(&mut self, message: &Message, part: &Part) -> Option<Place> {
+    fn take(&mut self, message: &Message, part: &Part) -> Option<SessionPlace> {
         let key = self.key(message, part);
         self.take_key(&key)
     }
 
-    fn take_key(&mut self, key: &str) -> Option<Place> {
+    fn take_key(&mut self, key: &str) -> Option<SessionPlace> {
         self.places.get_mut(key)?.pop_front()
     }
 
@@ -311,7 +311,9 @@ struct Check<'c, 'm> {
 
 impl Check<'_, '_> {
     fn part(&mut self, part: &Part, place: (usize, usize)) {
-        if let Some(Place { at, is_sealed: keeps_seal }) = self.found.take(self.message, part) {
+        if let Some(SessionPlace { at, is_sealed: keeps_seal }) =
+            self.found.take(self.message, part)
+        {
             if is_sealed(part) && !keeps_seal {
                 let text = "the signature of its provider is not kept there";
                 self.push("convert::lost-member", place, text);

@@ -1,7 +1,7 @@
 //! The cases broken at random: lines that go, come twice or change places, bytes that are lost. The laws
 //! hold for all of them.
 
-use msg_session::{Blob, Dialect, RepairOptions};
+use msg_session::{Blob, Dialect, SessionOptions};
 use proptest::prelude::*;
 
 use crate::cases::Row;
@@ -85,7 +85,7 @@ proptest! {
         for blob in &mut blobs {
             blob.bytes = broken(&blob.bytes, &breaks);
         }
-        let options = RepairOptions { all, ..RepairOptions::default() };
+        let options = SessionOptions { all, ..SessionOptions::default() };
         laws::mended_once_is_mended(dialect, blobs.clone(), &options);
         laws::every_part_has_an_origin(dialect, blobs);
     }
@@ -95,7 +95,7 @@ proptest! {
 fn the_laws_hold_for_all_cases_as_they_are() {
     for (dialect, blobs) in rows() {
         for all in [false, true] {
-            let options = RepairOptions { all, ..RepairOptions::default() };
+            let options = SessionOptions { all, ..SessionOptions::default() };
             laws::mended_once_is_mended(dialect, blobs.clone(), &options);
             laws::every_part_has_an_origin(dialect, blobs.clone());
         }
@@ -110,7 +110,7 @@ fn the_laws_hold_for_cases_that_are_cut_off() {
         for cut in (0..len).step_by(1 + len / 60) {
             let mut blobs = blobs.clone();
             blobs[0].bytes.truncate(cut);
-            laws::mended_once_is_mended(dialect, blobs.clone(), &RepairOptions::default());
+            laws::mended_once_is_mended(dialect, blobs.clone(), &SessionOptions::default());
             laws::every_part_has_an_origin(dialect, blobs);
         }
     }

@@ -1,7 +1,7 @@
 //! Case rows: a session a line, with what is found, what it becomes, and what it says.
 
 use msg_core::Usage;
-use msg_session::{Blob, Dialect, RepairOptions, Session};
+use msg_session::{Blob, Dialect, Session, SessionOptions};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -14,7 +14,7 @@ pub(crate) struct Row {
     pub(crate) dialect: Dialect,
     blobs: Map<String, Value>,
     #[serde(default)]
-    pub(crate) options: RepairOptions,
+    pub(crate) options: SessionOptions,
 }
 
 impl Row {

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use msg_session::{Compacted, Dialect, Error, RepairOptions, has_writer};
+use msg_session::{Compacted, Dialect, Error, SessionOptions, has_writer};
 
 use crate::cases::Row;
 
@@ -28,7 +28,7 @@ impl Shown {
         for case in cases.iter().filter(|it| it.dialect == dialect) {
             let mut session = case.session();
             res.has_branches |= session.branches().is_ok_and(|it| !it.is_empty());
-            let all = RepairOptions { all: true, drop: true, ..case.options.clone() };
+            let all = SessionOptions { all: true, drop: true, ..case.options.clone() };
             for it in session.repair(&all).unwrap_or_default() {
                 found.push(it.code.to_string());
                 mended.extend(it.done.then(|| it.code.to_string()));

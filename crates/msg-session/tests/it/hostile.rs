@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use msg_session::{Blob, Dialect, RepairOptions, Session};
+use msg_session::{Blob, Dialect, Session, SessionOptions};
 
 use crate::cases::Row;
 use crate::laws;
 
 fn check(dialect: Dialect, text: String) -> Vec<String> {
     let blobs = vec![Blob::new("hostile", text)];
-    laws::mended_once_is_mended(dialect, blobs.clone(), &RepairOptions::default());
+    laws::mended_once_is_mended(dialect, blobs.clone(), &SessionOptions::default());
     let session = Session::new(dialect, blobs);
-    session.check(&RepairOptions::default()).map_or_else(
+    session.check(&SessionOptions::default()).map_or_else(
         |it| vec![it.code().to_owned()],
         |it| it.into_iter().map(|it| it.code.to_string()).collect(),
     )
@@ -87,7 +87,7 @@ fn blocks_of_nul_and_garbage() {
 fn a_record_above_the_limit_is_kept_and_not_looked_into() {
     let big = user("u2", "\"u1\"").replace("\"a\"", &format!("\"{}\"", "x".repeat(5000)));
     let text = [user("u1", "null"), big].join("\n");
-    let options = RepairOptions::default().with_max_record(1000_u64);
+    let options = SessionOptions::default().with_max_record(1000_u64);
     let session = Session::new(Dialect::ClaudeCode, vec![Blob::new("s", text)]);
     let found = session.check(&options).unwrap();
     assert_eq!(found[0].code, "session::record-too-large");
@@ -101,7 +101,7 @@ fn archives_that_are_none() {
         b"PK\x03\x04PK\x05\x06\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff",
     ] {
         let session = Session::new(Dialect::Inspect, vec![Blob::new("a.eval", bytes)]);
-        assert!(session.check(&RepairOptions::default()).is_err());
+        assert!(session.check(&SessionOptions::default()).is_err());
     }
 }
 
@@ -133,7 +133,7 @@ const SAMPLE_CRC: u32 = 0xf796_b0f4;
 fn archives_are_read_once_and_whole() {
     let read = |bytes: Vec<u8>| {
         let session = Session::new(Dialect::Inspect, vec![Blob::new("a.eval", bytes)]);
-        session.read(&RepairOptions::default()).map(|it| it.messages.len())
+        session.read(&SessionOptions::default()).map(|it| it.messages.len())
     };
     assert_eq!(read(archive(SAMPLE, SAMPLE_CRC, 1)).unwrap(), 1);
     let error = read(archive(SAMPLE, SAMPLE_CRC ^ 1, 1)).unwrap_err().to_string();
@@ -168,7 +168,7 @@ fn events_with_numbers_that_repeat_or_end_the_range() {
         let files = [("a", orphan), ("b", orphan), ("c", open)];
         let blobs = files.iter().map(|it| Blob::new(name(it.0), it.1)).collect();
         let mut session = Session::new(Dialect::OpenHands, blobs);
-        assert!(!session.repair(&RepairOptions::default()).unwrap().is_empty());
+        assert!(!session.repair(&SessionOptions::default()).unwrap().is_empty());
     }
 }
 
@@ -188,7 +188,7 @@ fn smallest() -> BTreeMap<Dialect, Vec<Blob>> {
 }
 
 fn holds(dialect: Dialect, blobs: &[Blob]) {
-    laws::mended_once_is_mended(dialect, blobs.to_vec(), &RepairOptions::default());
+    laws::mended_once_is_mended(dialect, blobs.to_vec(), &SessionOptions::default());
     laws::every_part_has_an_origin(dialect, blobs.to_vec());
 }
 

@@ -1,10 +1,10 @@
 //! The laws of sessions (SE-6): each a function, shared by the tests and the fuzz targets.
 
-use msg_session::{Blob, Dialect, Finding, RepairOptions, Session, View};
+use msg_session::{Blob, Dialect, Finding, Session, SessionOptions, View};
 
 /// Mending is idempotent, leaves nothing that it could mend, and never empties a session; what was not
 /// mended is not changed, and reading never fails where there are records.
-pub(crate) fn mended_once_is_mended(dialect: Dialect, blobs: Vec<Blob>, options: &RepairOptions) {
+pub(crate) fn mended_once_is_mended(dialect: Dialect, blobs: Vec<Blob>, options: &SessionOptions) {
     let mut session = Session::new(dialect, blobs.clone());
     let Ok(findings) = session.repair(options) else {
         assert_eq!(session.blobs(), blobs, "what cannot be read is not changed");
@@ -13,7 +13,7 @@ pub(crate) fn mended_once_is_mended(dialect: Dialect, blobs: Vec<Blob>, options:
     let changed = session.blobs() != blobs;
     assert!(!changed || findings.iter().any(|it| it.done), "a change without a finding");
     assert!(sorted(&findings), "findings are in the order of the file");
-    let again = RepairOptions { error: None, ..options.clone() };
+    let again = SessionOptions { error: None, ..options.clone() };
     let left = session.check(&again).unwrap();
     let mendable: Vec<_> = left.iter().filter(|it| is_mended(it, &again)).collect();
     let gave_up = left.iter().any(|it| it.code == "session::empty-session")
@@ -27,7 +27,7 @@ pub(crate) fn mended_once_is_mended(dialect: Dialect, blobs: Vec<Blob>, options:
     }
 }
 
-fn is_mended(it: &Finding, options: &RepairOptions) -> bool {
+fn is_mended(it: &Finding, options: &SessionOptions) -> bool {
     it.fix.is_some() && (it.is_error() || options.all)
 }
 
@@ -38,10 +38,10 @@ fn sorted(findings: &[Finding]) -> bool {
 /// Reading never panics, each part knows where it came from, and what is named as a branch can be read along.
 pub(crate) fn every_part_has_an_origin(dialect: Dialect, blobs: Vec<Blob>) {
     let session = Session::new(dialect, blobs);
-    let Ok(view) = session.read(&RepairOptions::default()) else { return };
+    let Ok(view) = session.read(&SessionOptions::default()) else { return };
     // A few of them: each costs a reading.
     for branch in view.branches.iter().take(3) {
-        let along = session.read(&RepairOptions::default().with_leaf(branch.leaf.as_str()));
+        let along = session.read(&SessionOptions::default().with_leaf(branch.leaf.as_str()));
         // A record whose content cannot be read is a branch without a message.
         let says = |it: View| !it.messages.is_empty() || !it.findings.is_empty();
         assert!(branch.records > 0 && along.is_ok_and(says), "{branch:?}");

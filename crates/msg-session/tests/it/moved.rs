@@ -3,7 +3,7 @@
 
 use msg_core::{Message, Part, Reasoning, Role, ToolCall, ToolResult};
 use msg_session::{
-    Blob, Compacted, Dialect, Finding, RepairOptions, Session, WriteOptions, has_writer, write,
+    Blob, Compacted, Dialect, Finding, Session, SessionOptions, WriteOptions, has_writer, write,
 };
 
 fn conversation() -> Vec<Message> {
@@ -55,7 +55,7 @@ fn what_is_written_is_read_again() {
         let session = Session::new(dialect, vec![Blob::new("written", bytes.clone())]);
         let read = session.messages().unwrap();
         assert_eq!(said(&read), said(&messages), "{dialect}: {}", String::from_utf8_lossy(&bytes));
-        let findings = session.check(&RepairOptions::default()).unwrap();
+        let findings = session.check(&SessionOptions::default()).unwrap();
         let errors: Vec<_> = findings.iter().filter(|it| it.is_error()).collect();
         // Two results in a row are more than the turns of ShareGPT have room for.
         let fits = dialect != Dialect::ShareGpt;
@@ -81,7 +81,7 @@ fn arguments_over_several_lines_stay_in_their_record() {
     for dialect in Dialect::ALL.iter().copied().filter(|it| has_writer(*it)) {
         let (bytes, _) = write(dialect, &messages, &WriteOptions::default()).unwrap();
         let session = Session::new(dialect, vec![Blob::new("", bytes)]);
-        let found = session.check(&RepairOptions::default()).unwrap();
+        let found = session.check(&SessionOptions::default()).unwrap();
         assert!(!found.iter().any(Finding::is_error), "{dialect}: {found:?}");
         // The calls of ShareGPT are texts.
         let read = session.messages().unwrap();
@@ -109,7 +109,7 @@ fn what_is_written_is_recognised() {
 fn a_chain_of_records_has_no_gap() {
     let (bytes, _) = write(Dialect::ClaudeCode, &conversation(), &WriteOptions::default()).unwrap();
     let session = Session::new(Dialect::ClaudeCode, vec![Blob::new("s", bytes)]);
-    assert_eq!(session.check(&RepairOptions::default().with_all()), Ok(Vec::<Finding>::new()));
+    assert_eq!(session.check(&SessionOptions::default().with_all()), Ok(Vec::<Finding>::new()));
 }
 
 #[test]
@@ -136,7 +136,7 @@ fn a_compacted_session_says_what_it_was_compacted_to() {
             session.compact(&compacted).unwrap();
             assert_eq!(said(&session.messages().unwrap()), said(&short), "{dialect}");
             assert!(session.blobs()[0].bytes.starts_with(&bytes), "what stood before stays");
-            let findings = session.check(&RepairOptions::default().with_all()).unwrap();
+            let findings = session.check(&SessionOptions::default().with_all()).unwrap();
             assert!(!findings.iter().any(Finding::is_error), "{dialect}: {findings:?}");
         }
     }

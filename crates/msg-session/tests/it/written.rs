@@ -2,7 +2,7 @@
 
 use msg_core::{Diagnostic, Message};
 use msg_session::{
-    Blob, Dialect, Finding, RepairOptions, Session, WriteOptions, has_writer, write,
+    Blob, Dialect, Finding, Session, SessionOptions, WriteOptions, has_writer, write,
 };
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -42,7 +42,7 @@ fn render(dialect: Dialect, row: &Row) -> Value {
         res["reported"] = report.iter().map(shown).collect();
     }
     let session = Session::new(dialect, vec![Blob::new("", text)]);
-    let found = session.check(&RepairOptions::default()).unwrap();
+    let found = session.check(&SessionOptions::default()).unwrap();
     let errors: Vec<&Finding> = found.iter().filter(|it| it.is_error()).collect();
     if !errors.is_empty() {
         res["errors"] = json!(errors);

@@ -5,13 +5,13 @@ use serde_json::Value;
 
 use crate::dialects::{Checked, format};
 use crate::frame::read_lines;
-use crate::{Blob, Dialect, RepairOptions, Session};
+use crate::{Blob, Dialect, Session, SessionOptions};
 
 #[derive(Debug, Clone)]
 struct Case {
     dialect: Dialect,
     blob: Blob,
-    options: RepairOptions,
+    options: SessionOptions,
 }
 
 fn cases() -> Vec<Case> {
@@ -27,7 +27,7 @@ fn case(row: &Value) -> Option<Case> {
     format(dialect).line_rules(&blob.name, &blob.bytes)?;
     let options = row.get("options").cloned();
     let options =
-        options.map_or_else(RepairOptions::default, |it| serde_json::from_value(it).unwrap());
+        options.map_or_else(SessionOptions::default, |it| serde_json::from_value(it).unwrap());
     Some(Case { dialect, blob, options })
 }
 
@@ -61,7 +61,7 @@ fn excerpt_is_as_good_as_the_text(case: &Case) {
 fn an_excerpt_is_as_good_as_the_text_for_all_cases() {
     for case in cases() {
         excerpt_is_as_good_as_the_text(&case);
-        let options = RepairOptions { all: true, ..case.options.clone() };
+        let options = SessionOptions { all: true, ..case.options.clone() };
         excerpt_is_as_good_as_the_text(&Case { options, ..case });
     }
 }
@@ -154,7 +154,7 @@ proptest! {
         // A text holds no line that is too large to be looked into and not UTF-8.
         let is_text = std::str::from_utf8(&case.blob.bytes).is_ok();
         let max_record = if is_text { max_record } else { 1 << 28 };
-        case.options = RepairOptions { all, max_record, ..case.options };
+        case.options = SessionOptions { all, max_record, ..case.options };
         excerpt_is_as_good_as_the_text(&case);
     }
 }

@@ -2,7 +2,7 @@
 
 use msg_core::Message;
 use msg_openai::{ReadOptions, chat};
-use msg_view::{Options, Price};
+use msg_view::{TokenPrice, ViewOptions};
 use serde_json::{Value, json};
 
 use super::laws;
@@ -25,7 +25,7 @@ fn body(page: &str) -> &str {
 fn pages_are_as_expected() {
     testkit::rows!("pages.jsonl").check_expect(|row| {
         let row: Value = serde_json::from_str(&row.text).unwrap();
-        let options: Options = serde_json::from_value(row["options"].clone()).unwrap();
+        let options: ViewOptions = serde_json::from_value(row["options"].clone()).unwrap();
         let messages = messages(&row);
         let pages = laws::pages(&messages, &options);
         pages.iter().for_each(|it| laws::nothing_is_markup(&it.1));
@@ -40,9 +40,10 @@ fn pages_are_as_expected() {
 fn one_page_holds_what_several_do() {
     for row in testkit::rows!("pages.jsonl").rows() {
         let row: Value = serde_json::from_str(&row.text).unwrap();
-        let mut options: Options = serde_json::from_value(row["options"].clone()).unwrap();
+        let mut options: ViewOptions = serde_json::from_value(row["options"].clone()).unwrap();
         let messages = messages(&row);
-        let problems = msg_chainast::check(&messages, None, &msg_chainast::CheckOptions::new());
+        let problems =
+            msg_chainast::check(&messages, None, &msg_chainast::ChainCheckOptions::new());
         let mut whole = Vec::new();
         msg_view::write(&messages, &problems, &options, &mut whole);
         options.page_size = None;
@@ -60,7 +61,7 @@ fn markdown_is_rendered_and_does_nothing() {
 
 /// The HTML of a text that a user said.
 pub(crate) fn rendered(text: &str) -> String {
-    let pages = laws::pages(&[Message::user(text)], &Options::default());
+    let pages = laws::pages(&[Message::user(text)], &ViewOptions::default());
     laws::nothing_is_markup(&pages[0].1);
     let (_, html) = pages[0].1.split_once("<div class=\"md\" dir=\"auto\">").unwrap();
     html.rsplit_once("</article>").unwrap().0.rsplit_once("</div>").unwrap().0.to_owned()
@@ -69,9 +70,9 @@ pub(crate) fn rendered(text: &str) -> String {
 #[test]
 fn a_price_is_two_numbers() {
     for text in ["", "3", "3:", ":15", "a:b", "-1:2", "NaN:1", "1:inf"] {
-        assert!(text.parse::<Price>().is_err(), "{text}");
-        assert!(serde_json::from_value::<Price>(text.into()).is_err(), "{text}");
+        assert!(text.parse::<TokenPrice>().is_err(), "{text}");
+        assert!(serde_json::from_value::<TokenPrice>(text.into()).is_err(), "{text}");
     }
-    let price: Price = serde_json::from_value("0.25:2".into()).unwrap();
+    let price: TokenPrice = serde_json::from_value("0.25:2".into()).unwrap();
     assert_eq!(price.of(4_000_000, 1_000_000), 3.0);
 }

@@ -1,7 +1,7 @@
 //! Texts that would do something to a page, if they were let.
 
 use msg_core::{Message, Part, Role, ToolCall, ToolResult};
-use msg_view::Options;
+use msg_view::ViewOptions;
 use proptest::prelude::*;
 
 use super::cases::rendered;
@@ -46,7 +46,7 @@ fn marks_of_direction_turn_nothing_around_beside_their_text() {
         Message::new(Role::Assistant).with_part(Part::ToolCall(call)),
         Message::new(Role::Tool).with_part(Part::ToolResult(ToolResult::new(evil, evil))),
     ];
-    let page = laws::pages(&messages, &Options::default().with_raw()).remove(0).1;
+    let page = laws::pages(&messages, &ViewOptions::default().with_raw()).remove(0).1;
     let (_, body) = page.split_once("<main>").unwrap();
     for (at, _) in body.match_indices(evil) {
         let before = &body[..at];

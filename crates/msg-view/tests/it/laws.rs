@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use msg_chainast::CheckOptions;
+use msg_chainast::ChainCheckOptions;
 use msg_core::{Image, Message, Part, Reasoning, Role, ToolCall, ToolResult};
-use msg_view::{Options, Pages};
+use msg_view::{Pages, ViewOptions};
 
 /// The pages of a conversation, each by its name, with what is wrong with the chain.
-pub(crate) fn pages(messages: &[Message], options: &Options) -> Vec<(String, String)> {
-    let problems = msg_chainast::check(messages, None, &CheckOptions::new());
+pub(crate) fn pages(messages: &[Message], options: &ViewOptions) -> Vec<(String, String)> {
+    let problems = msg_chainast::check(messages, None, &ChainCheckOptions::new());
     let pages = Pages::new(messages, &problems, options);
     let page = |number| {
         let mut text = String::new();
@@ -25,7 +25,7 @@ pub(crate) fn pages(messages: &[Message], options: &Options) -> Vec<(String, Str
 /// Whatever the texts are: none becomes markup, each message has its place, and every link has a target.
 pub(crate) fn no_text_is_markup(text: &str) {
     let messages = everywhere(text);
-    for options in [Options::default(), Options::default().with_raw().with_page_size(2)] {
+    for options in [ViewOptions::default(), ViewOptions::default().with_raw().with_page_size(2)] {
         let options = options.with_title(text).with_file("talk.html");
         let pages = pages(&messages, &options);
         pages.iter().for_each(|it| nothing_is_markup(&it.1));
@@ -94,7 +94,7 @@ fn is_harmless(address: &str) -> bool {
 }
 
 /// Each message that is shown has one place, and each problem has one.
-pub(crate) fn each_stands_once(messages: &[Message], options: &Options) {
+pub(crate) fn each_stands_once(messages: &[Message], options: &ViewOptions) {
     let all: String = pages(messages, options).into_iter().map(|it| it.1).collect();
     let mut places: BTreeMap<usize, usize> = BTreeMap::new();
     for number in ids(&all, " id=\"m") {

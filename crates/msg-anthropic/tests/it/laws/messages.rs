@@ -117,7 +117,7 @@ fn seals(messages: &[Message]) -> impl Iterator<Item = &str> {
 
 /// Options of every kind write something that can be read.
 pub(crate) fn options_write_documents(bytes: &[u8]) {
-    use msg_anthropic::{CacheControl, LaterSystem, Thinking};
+    use msg_anthropic::{CacheControl, LaterSystem, SealedReasoning};
     let Some(document) = read(bytes) else { return };
     let messages = document.into_messages();
     for later in [LaterSystem::User, LaterSystem::Keep, LaterSystem::Hoist] {
@@ -125,7 +125,7 @@ pub(crate) fn options_write_documents(bytes: &[u8]) {
             .with_layout(Layout::Canonical)
             .with_later_system(later)
             .with_cache_control(CacheControl::Drop)
-            .with_thinking(Thinking::None);
+            .with_thinking(SealedReasoning::None);
         let mut out = Vec::new();
         messages::write(&messages, &options, &mut out);
         let back = read(&out).unwrap_or_else(|| panic!("{}", String::from_utf8_lossy(&out)));

@@ -5,7 +5,7 @@
 pub(crate) mod documents;
 
 use msg_bedrock::{
-    Cache, ConverseRequest, LaterSystem, Layout, Thinking, Unsigned, WriteOptions, converse,
+    Cache, ConverseRequest, LaterSystem, Layout, SealedReasoning, Unsigned, WriteOptions, converse,
 };
 use msg_codec::codec::argument_text;
 use msg_core::{Message, Origin, Part, Role};
@@ -126,7 +126,7 @@ pub(crate) fn options_write_documents(bytes: &[u8]) {
             layout: Layout::Canonical,
             later_system: Some(later),
             cache: Cache::Drop,
-            thinking: Thinking::None,
+            thinking: SealedReasoning::None,
             unsigned: Some(Unsigned::Drop),
         };
         let mut out = Vec::new();

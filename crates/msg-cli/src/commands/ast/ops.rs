@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use msg_chainast::{BodyPair, ChainAst, IdPattern, Section};
+use msg_chainast::{BodyPair, ChainAst, ChainSection, IdPattern};
 use msg_core::{Code, Diagnostic, Message, ToolResult};
 use msg_document::Refusal;
 use serde::{Deserialize, Serialize};
@@ -142,7 +142,7 @@ pub(super) fn draw(chain: &ChainAst, leading: usize, name: &str) -> String {
     res
 }
 
-fn section(number: usize, it: &Section, res: &mut String) {
+fn section(number: usize, it: &ChainSection, res: &mut String) {
     let _ = writeln!(res, "section {number}  {} bytes", it.size());
     let header = it.header().messages().map(header_line);
     let lines: Vec<_> = header.chain(it.body().iter().map(pair_line)).collect();

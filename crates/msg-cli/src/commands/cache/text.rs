@@ -13,8 +13,8 @@
 use std::fmt::Write as _;
 
 use msg_cache::{
-    CacheUsage, Change, Comparison, Missed, Relation, Row, SessionRow, SessionTotals, Totals, help,
-    meaning,
+    CacheUsage, Change, Comparison, LedgerRow, LedgerTotals, Missed, Relation, SessionRow,
+    SessionTotals, help, meaning,
 };
 
 use crate::render::{plural, safe};
@@ -77,7 +77,7 @@ fn change(it: &Change) -> String {
 }
 
 /// A request of a log.
-pub(super) fn row(it: &Row) -> String {
+pub(super) fn row(it: &LedgerRow) -> String {
     let mut out = format!("line {}", it.line);
     match (&it.comparison, it.parent) {
         (Some(compared), Some(parent)) => {
@@ -111,7 +111,7 @@ fn used(it: &CacheUsage) -> String {
 }
 
 /// What a log adds up to.
-pub(super) fn totals(name: &str, it: &Totals) -> String {
+pub(super) fn totals(name: &str, it: &LedgerTotals) -> String {
     let mut out = format!(
         "{}: {} requests in {} runs, {}: {}\n",
         safe(name),

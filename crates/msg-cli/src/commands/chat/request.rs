@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use msg_anthropic::MessagesRequest;
-use msg_chainast::{ChainAst, Profile, RepairOptions};
+use msg_chainast::{ChainAst, ChainRepairOptions, Profile};
 use msg_core::request::{Effort, Reasoning, RequestHead, Sampling, Thinking};
 use msg_core::{Code, Diagnostic, Message, RawJson, SeededIds};
 use msg_document::{Digest, FitOptions, Fitter, Refusal};
@@ -81,7 +81,7 @@ fn mended(
     messages: Vec<Message>,
     profile: Option<&str>,
 ) -> Result<(Vec<Message>, Vec<Diagnostic>), Box<Diagnostic>> {
-    let mut options = RepairOptions::default();
+    let mut options = ChainRepairOptions::default();
     if let Some(name) = profile {
         let unknown = || bad(format!("no profile is called {name:?} (msg profiles lists them)"));
         options = options.with_profile(Profile::named(name).ok_or_else(unknown)?);

@@ -8,7 +8,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use msg_session::{Dialect, Effect, Finding, LargeSession, Origin, Place, RepairOptions, Session};
+use msg_session::{
+    Dialect, Effect, Finding, LargeSession, PartOrigin, Session, SessionOptions, SessionPlace,
+};
 use serde::Serialize;
 use tempfile::NamedTempFile;
 
@@ -42,7 +44,7 @@ pub(super) struct Doctor<'o> {
     /// Whether what a mend would change is asked for, and whether without secrets.
     pub(super) diff: bool,
     pub(super) redact: bool,
-    pub(super) options: &'o RepairOptions,
+    pub(super) options: &'o SessionOptions,
 }
 
 impl Doctor<'_> {
@@ -77,12 +79,12 @@ impl Doctor<'_> {
     }
 
     /// The options for a session that was mended: the provider's message is about the old one.
-    fn again(&self) -> RepairOptions {
-        RepairOptions { error: None, ..self.options.clone() }
+    fn again(&self) -> SessionOptions {
+        SessionOptions { error: None, ..self.options.clone() }
     }
 
     /// The places that the provider's message names, or those of the findings that it is about.
-    fn explained(&self, named: Vec<Place>, findings: &[Finding]) -> Vec<Place> {
+    fn explained(&self, named: Vec<SessionPlace>, findings: &[Finding]) -> Vec<SessionPlace> {
         match &self.options.error {
             Some(error) if named.is_empty() => {
                 findings.iter().filter(|it| it.explains(error)).map(|it| it.at).collect()
@@ -167,10 +169,10 @@ impl Doctor<'_> {
                 // What cannot be read as messages, as a data set of many, still has findings.
                 let named = session.read(&self.again()).map(|it| it.named_by(error));
                 let named = named.unwrap_or_default();
-                let place = |it: Origin| Place {
+                let place = |it: PartOrigin| SessionPlace {
                     record: Some(it.record),
                     block: it.block,
-                    ..Place::default()
+                    ..SessionPlace::default()
                 };
                 Some(named.into_iter().map(place).collect())
             }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
 use msg_core::Severity;
-use msg_session::{Dialect, Finding, Outcome, Place};
+use msg_session::{Dialect, Finding, MendOutcome, SessionPlace};
 use serde::Serialize;
 
 use super::Diagnosis;
@@ -65,7 +65,7 @@ pub(super) fn human(
 }
 
 /// The places that the provider's message is about, and what is wrong there.
-fn show_named(named: &[Place], findings: &[Finding], error: &str, res: &mut String) {
+fn show_named(named: &[SessionPlace], findings: &[Finding], error: &str, res: &mut String) {
     if named.is_empty() {
         let causes = msg_session::causes_of(error).collect::<Vec<_>>().join(", ");
         res.push_str("  the provider's message: nothing on disk explains this");
@@ -74,11 +74,11 @@ fn show_named(named: &[Place], findings: &[Finding], error: &str, res: &mut Stri
             false => format!("; it would be {causes}\n"),
         });
     }
-    let mut records: Vec<&Place> = named.iter().collect();
+    let mut records: Vec<&SessionPlace> = named.iter().collect();
     // Of a line without a record only the line is known.
-    let key = |it: &Place| (it.record, it.record.is_none().then_some(it.line));
+    let key = |it: &SessionPlace| (it.record, it.record.is_none().then_some(it.line));
     records.dedup_by_key(|it| key(it));
-    let codes_at = |place: &Place| -> Vec<&str> {
+    let codes_at = |place: &SessionPlace| -> Vec<&str> {
         let is_about_all =
             |it: &&Finding| matches!(it.code.as_str(), "session::too-long" | "session::not-found");
         let here = findings
@@ -128,12 +128,12 @@ fn verdict(it: &Diagnosis, fix: bool) -> String {
 /// What the agent makes of the worst finding (SE-136).
 fn worst(it: &Diagnosis) -> String {
     let errors = it.findings.iter().filter(|it| it.is_error());
-    let worst = errors.map(|it| it.outcome.unwrap_or(Outcome::Refused)).max();
+    let worst = errors.map(|it| it.outcome.unwrap_or(MendOutcome::Refused)).max();
     let text = match worst {
-        Some(Outcome::Cut) => "resumes, silently without something",
-        Some(Outcome::Healed) => "resumes, and the agent repairs it at each request",
-        Some(Outcome::None) => "resumes",
-        Some(Outcome::Refused) | None => "cannot be resumed",
+        Some(MendOutcome::Cut) => "resumes, silently without something",
+        Some(MendOutcome::Healed) => "resumes, and the agent repairs it at each request",
+        Some(MendOutcome::None) => "resumes",
+        Some(MendOutcome::Refused) | None => "cannot be resumed",
     };
     text.to_owned()
 }
@@ -209,7 +209,7 @@ pub(super) fn report(name: &str, findings: &[Finding]) -> Vec<u8> {
     struct Entry<'a> {
         code: &'a str,
         severity: Severity,
-        at: Place,
+        at: SessionPlace,
         done: bool,
     }
     fn entry(it: &Finding) -> Entry<'_> {

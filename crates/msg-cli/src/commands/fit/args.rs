@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use msg_core::RawJson;
-use msg_document::{Counter, FitOptions, FitTarget, Usage};
+use msg_document::{Counter, FitOptions, FitTarget, ReportedUsage};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -24,7 +24,7 @@ pub(crate) struct CountArgs {
     tools: Option<PathBuf>,
     /// Calibrate by a reported usage: so many prompt tokens for the first K messages.
     #[arg(long, value_name = "K:TOKENS", value_parser = usage)]
-    usage: Option<Usage>,
+    usage: Option<ReportedUsage>,
 }
 
 #[derive(Debug, Clone, clap::Args, Serialize)]
@@ -129,9 +129,12 @@ fn json(text: &str) -> Result<Value, String> {
     serde_json::from_str(text).map_err(|it| format!("not JSON: {it}"))
 }
 
-fn usage(text: &str) -> Result<Usage, String> {
+fn usage(text: &str) -> Result<ReportedUsage, String> {
     let read = text.split_once(':').and_then(|(messages, tokens)| {
-        Some(Usage { messages: messages.parse().ok()?, prompt_tokens: tokens.parse().ok()? })
+        Some(ReportedUsage {
+            messages: messages.parse().ok()?,
+            prompt_tokens: tokens.parse().ok()?,
+        })
     });
     read.ok_or_else(|| "expected MESSAGES:TOKENS".to_owned())
 }

@@ -2,11 +2,11 @@
 
 use std::{path::Path, time::Duration};
 
-use msg_compact::{Outcome, SummaryError, SummaryRequest};
+use msg_compact::{CompactOutcome, SummaryError, SummaryRequest};
 use msg_core::{Message, Role};
 use msg_document::{FitOptions, Fitter, Summarizer};
 use msg_openai::{ChatRequest, ReadOptions, chat};
-use msg_session::{Compacted, Dialect, Finding, RepairOptions};
+use msg_session::{Compacted, Dialect, Finding, SessionOptions};
 
 use crate::commands::doctor::mend::{in_use_or, sound_or_back};
 use crate::context::Context;
@@ -35,11 +35,11 @@ pub(super) fn run(
     loaded.blobs = session.blobs().to_vec();
     let messages = session.messages().map_err(|it| refuse(it.to_string()))?;
     // What an agent resumes it also compacts: two user messages in a row are not an error of its session.
-    let checked = session.check(&RepairOptions::default());
+    let checked = session.check(&SessionOptions::default());
     options.repair |= checked.is_ok_and(|it| !it.iter().any(Finding::is_error));
     let fitted = Fitter::new(options).and_then(|it| it.fit_messages(messages.clone(), summarizer));
     let fitted = fitted.map_err(|it| Failure::refused(it, &name))?;
-    if matches!(fitted.outcome, Outcome::CannotFit(_)) {
+    if matches!(fitted.outcome, CompactOutcome::CannotFit(_)) {
         cx.note(&format!("msg: {name}: it does not fit; nothing is written\n"));
         return Ok(Status::Problems);
     }

@@ -5,7 +5,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use msg_view::{Options, Pages};
+use msg_view::{Pages, ViewOptions};
 
 use crate::exit::Failure;
 use crate::input::Input;
@@ -67,7 +67,7 @@ impl Place {
 }
 
 /// The options of pages of which the first is this file.
-pub(super) fn named(options: Options, path: Option<&Path>) -> Options {
+pub(super) fn named(options: ViewOptions, path: Option<&Path>) -> ViewOptions {
     match path.and_then(Path::file_name) {
         Some(name) => options.with_file(name.to_string_lossy()),
         None => options,

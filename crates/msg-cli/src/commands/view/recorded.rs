@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use msg_cache::{LedgerOptions, SessionLedger, rfc3339};
 use msg_core::Role;
 use msg_document::Format;
-use msg_session::{Blob, Dialect, RepairOptions, Session, View};
+use msg_session::{Blob, Dialect, Session, SessionOptions, View};
 use msg_view::Recorded;
 use serde::Deserialize;
 
@@ -39,7 +39,7 @@ pub(super) fn read(bytes: &[u8], name: &str) -> Option<Known> {
     let format = Format::recognise(bytes, name).ok().filter(|it| it.is_session())?;
     let dialect: Dialect = format.name().parse().ok()?;
     let session = Session::new(dialect, vec![Blob::new(name, bytes)]);
-    let view = session.read(&RepairOptions::default()).ok()?;
+    let view = session.read(&SessionOptions::default()).ok()?;
     let mut messages = timed(&view, bytes);
     let places = places(&view);
     let mut whole = Recorded::default();
@@ -75,7 +75,7 @@ pub(super) fn read(bytes: &[u8], name: &str) -> Option<Known> {
 
 /// The message of each record, from 1.
 fn places(view: &View) -> HashMap<u64, usize> {
-    let of_message = |(at, origins): (usize, &Vec<msg_session::Origin>)| {
+    let of_message = |(at, origins): (usize, &Vec<msg_session::PartOrigin>)| {
         origins.iter().map(move |it| (u64::from(it.record) + 1, at)).collect::<Vec<_>>()
     };
     view.origins.iter().enumerate().flat_map(of_message).collect()
@@ -83,7 +83,7 @@ fn places(view: &View) -> HashMap<u64, usize> {
 
 /// The last answer of the model that began before a record.
 fn answer_before(view: &View, record: u64) -> Option<usize> {
-    let began = |it: &Vec<msg_session::Origin>| {
+    let began = |it: &Vec<msg_session::PartOrigin>| {
         it.first().is_some_and(|it| u64::from(it.record) + 1 < record)
     };
     (0..view.messages.len()).rev().find(|it| {

@@ -4,7 +4,7 @@
 
 use msg_core::{Message, Part, Reasoning};
 use msg_document::{
-    ConvertOptions, Document, Format, Provider, ReadOptions, StreamForm, StreamOptions, convert,
+    CaptureOptions, ConvertOptions, Document, Format, Provider, ReadOptions, StreamForm, convert,
     stream,
 };
 use serde_json::Value;
@@ -38,7 +38,7 @@ pub(crate) fn seals_stay_in_their_format(json: &[u8], from: Format) {
 
 /// No other provider's stream than that of the provider bears what is sealed in it.
 pub(crate) fn seals_stay_in_their_stream(body: &[u8], from: Provider) {
-    let read = |to| stream(body, &StreamOptions::default().with_provider(from).with_to(to));
+    let read = |to| stream(body, &CaptureOptions::default().with_provider(from).with_to(to));
     for (to, form) in STREAMS.iter().filter(|it| it.0 != from.name()) {
         let Ok(streamed) = read(*form) else { return };
         let choices = &streamed.assembled.choices;

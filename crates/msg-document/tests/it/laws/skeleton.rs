@@ -62,8 +62,8 @@ fn a_splice_writes_what_the_document_does(json: &[u8], options: &RepairOptions) 
     assert_eq!(format!("{:?}", spliced.edits), format!("{edits:?}"), "{}", text(json.to_vec()));
 }
 
-fn repair(profile: Option<&Profile>) -> msg_chainast::RepairOptions {
-    let options = msg_chainast::RepairOptions::new();
+fn repair(profile: Option<&Profile>) -> msg_chainast::ChainRepairOptions {
+    let options = msg_chainast::ChainRepairOptions::new();
     profile.map_or(options.clone(), |it| options.with_profile(it))
 }
 

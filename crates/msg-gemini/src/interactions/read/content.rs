@@ -1,6 +1,6 @@
 //! The contents of a step, of a result or of a list (GI-5, GI-6).
 
-use msg_codec::codec::{Build, Content, Context, Fields, Shape, bit, mask};
+use msg_codec::codec::{Build, ContentValue, Context, Fields, Shape, bit, mask};
 use msg_codec::{DataUrl, MediaKind};
 use msg_core::{Audio, Extra, File, Image, Part, RawJson, Text};
 use msg_json::{JsonError, Kind, Reader};
@@ -27,15 +27,20 @@ pub(super) fn read_with<'a>(
     also: impl Fn(&str) -> Option<(&'static Shape, Build)>,
 ) -> Result<Part, JsonError> {
     if reader.peek()? == Kind::String {
-        return Ok(Content::bare_text(INTERACTIONS, cx.string(reader.string()?, "content")));
+        return Ok(ContentValue::bare_text(INTERACTIONS, cx.string(reader.string()?, "content")));
     }
     let (start, mark) = (reader.next_offset(), cx.mark());
-    let part =
-        Content::read_known(reader, cx, INTERACTIONS, |kind| known(kind).or_else(|| also(kind)))?;
+    let part = ContentValue::read_known(reader, cx, INTERACTIONS, |kind| {
+        known(kind).or_else(|| also(kind))
+    })?;
     // The name is taken: the members of a step stay there with its first part (GI-9).
     if part.extra().get(&INTERACTIONS, STEP).is_some() {
         cx.back_to(mark);
-        return Ok(Content::carried(INTERACTIONS, None, reader.source(start, reader.offset())));
+        return Ok(ContentValue::carried(
+            INTERACTIONS,
+            None,
+            reader.source(start, reader.offset()),
+        ));
     }
     Ok(part)
 }

@@ -1,7 +1,7 @@
 //! Steps that are one part: thoughts, calls and results (GI-7, GI-8, GI-11).
 
 use msg_codec::codec::{
-    Build, Content, Context, Fields, Shape, argument_text, bit, mask, text_of, type_of,
+    Build, ContentValue, Context, Fields, Shape, argument_text, bit, mask, text_of, type_of,
 };
 use msg_core::{Origin, Other, Part, Place, RawJson, Reasoning, ToolCall, ToolResult};
 use msg_json::{JsonError, Kind, Reader};
@@ -203,7 +203,7 @@ fn output<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Vec<Part> {
     } else if let Some(parts) = contents(source, cx) {
         let is_short = match &*parts {
             [] => true,
-            [one] => Content::is_plain_text(one, &INTERACTIONS),
+            [one] => ContentValue::is_plain_text(one, &INTERACTIONS),
             _ => false,
         };
         (parts, if is_short { result::RESULT_ARRAY } else { 0 })
@@ -236,5 +236,5 @@ fn contents<'a>(source: &'a str, cx: &mut Context<'a, '_>) -> Option<Vec<Part>> 
     if len > 0 && !is_known {
         return None;
     }
-    Content::read_parts(&mut reader, cx, content::read_content).ok()
+    ContentValue::read_parts(&mut reader, cx, content::read_content).ok()
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use msg_codec::Json;
-use msg_codec::codec::{Content, Context, Fields, Placement, Plan, bit, text_of, type_of};
+use msg_codec::codec::{ContentValue, Context, Fields, Placement, SlotPlan, bit, text_of, type_of};
 use msg_core::{Error, Extra, Message, Part, Place, Role};
 use msg_json::{JsonError, Kind, Reader};
 
@@ -37,7 +37,7 @@ pub(crate) fn read_items<'a>(
     reader: &mut Reader<'a>,
     cx: &mut Context<'a, '_>,
 ) -> Result<Vec<Message>, Error> {
-    let parts = Content::read_parts(reader, cx, read_item)?;
+    let parts = ContentValue::read_parts(reader, cx, read_item)?;
     cx.next_message();
     Ok(vec![Message { role: Role::Assistant, parts, name: None, extra: Extra::default() }])
 }
@@ -169,7 +169,7 @@ impl<'a> Steps<'a> {
             cx.back_to(mark);
             if has_more {
                 let place = Some(Place::Item);
-                self.parts.push(Content::carried(INTERACTIONS, place, source));
+                self.parts.push(ContentValue::carried(INTERACTIONS, place, source));
             } else {
                 self.silent.push((self.parts.len(), source));
             }
@@ -178,7 +178,7 @@ impl<'a> Steps<'a> {
         let is_canonical = draft.fields.is_canonical(bit(TYPE) | bit(held::CONTENT));
         if !is_canonical || has_more || follows {
             let own = first.extra().layout(&INTERACTIONS).unwrap_or_default().to_vec();
-            let layout = Plan::sections(&[&own, draft.fields.section()]);
+            let layout = SlotPlan::sections(&[&own, draft.fields.section()]);
             first.extra_mut().set_layout(INTERACTIONS, layout);
         }
         if let Some(rest) = draft.fields.move_object(cx) {
@@ -229,7 +229,7 @@ impl<'a> Draft<'a> {
             }
             let variant = match reader.peek()? {
                 Kind::Array => {
-                    res.parts = Content::read_parts(reader, cx, element)?;
+                    res.parts = ContentValue::read_parts(reader, cx, element)?;
                     0
                 }
                 Kind::String => {

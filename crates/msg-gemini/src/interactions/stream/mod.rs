@@ -11,7 +11,7 @@
 mod assembler;
 mod step;
 
-use msg_codec::{Family, Json};
+use msg_codec::{Json, StreamFamily};
 
 pub use assembler::InteractionAssembler;
 
@@ -31,7 +31,7 @@ pub use assembler::InteractionAssembler;
 /// assert!(res.complete);
 /// assert_eq!(res.choices[0].message.text(), "Hi");
 /// ```
-pub const INTERACTIONS: Family = Family {
+pub const INTERACTIONS: StreamFamily = StreamFamily {
     name: "interactions",
     recognises,
     assembler: Some(|options| Box::new(InteractionAssembler::new(options))),

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use msg_codec::codec::Context;
-use msg_codec::stream::{BySlot, Calls, Channel, Merged, Note, Parts, Step, TextKind};
+use msg_codec::stream::{AssemblerStep, BySlot, Calls, Channel, Merged, Note, Parts, TextKind};
 use msg_codec::{Json, Str};
 use msg_core::{Extra, Other, Part, Place, RawJson, Reasoning, Report, StreamEvent, Text};
 use msg_json::Reader;
@@ -55,7 +55,7 @@ impl Piece {
         index: u64,
         raw: Json<'_>,
         shared: &mut Shared,
-        step: &mut Step<'_, '_>,
+        step: &mut AssemblerStep<'_, '_>,
     ) -> Option<Self> {
         let kind = raw.get("type").and_then(Json::text)?;
         let is_content = kind == "text" || media::KINDS.contains(&&*kind);
@@ -113,7 +113,7 @@ impl Piece {
         name: &str,
         value: Json<'_>,
         shared: &mut Shared,
-        step: &mut Step<'_, '_>,
+        step: &mut AssemblerStep<'_, '_>,
     ) {
         match (&mut self.kind, name) {
             (PieceKind::Other { members, .. }, _) => overwrite(members, name, value, step),
@@ -155,7 +155,7 @@ impl Piece {
         name: &str,
         value: Json<'_>,
         shared: &mut Shared,
-        step: &mut Step<'_, '_>,
+        step: &mut AssemblerStep<'_, '_>,
     ) {
         let PieceKind::Call { slot, .. } = self.kind else { return };
         let Some(text) = value.id().filter(|it| step.text_gauge().take(it.len())) else { return };
@@ -169,7 +169,7 @@ impl Piece {
     }
 
     /// Adds a content that is whole.
-    fn content(&mut self, raw: Json<'_>, step: &mut Step<'_, '_>) {
+    fn content(&mut self, raw: Json<'_>, step: &mut AssemblerStep<'_, '_>) {
         let PieceKind::Output(list) = &mut self.kind else { return };
         if list.len() >= step.limits.max_calls {
             return step.text_gauge().limit();
@@ -205,7 +205,7 @@ impl Piece {
         &mut self,
         delta: Json<'_>,
         shared: &mut Shared,
-        step: &mut Step<'_, '_>,
+        step: &mut AssemblerStep<'_, '_>,
     ) -> bool {
         let kind = delta.get("type").and_then(Json::text);
         let has_text = delta.get("text").is_some_and(Json::is_string);
@@ -264,7 +264,12 @@ impl Piece {
     }
 
     /// A piece of a call: its arguments, and what it is called by if that comes now.
-    fn arguments(&mut self, delta: Json<'_>, shared: &mut Shared, step: &mut Step<'_, '_>) {
+    fn arguments(
+        &mut self,
+        delta: Json<'_>,
+        shared: &mut Shared,
+        step: &mut AssemblerStep<'_, '_>,
+    ) {
         for (name, value) in delta.members() {
             if name != "arguments" {
                 self.call_member(&name, value, shared, step);
@@ -285,7 +290,12 @@ impl Piece {
     }
 
     /// A content of a summary: a text goes on with the last one.
-    fn summary(&mut self, content: Json<'_>, shared: &mut Shared, step: &mut Step<'_, '_>) {
+    fn summary(
+        &mut self,
+        content: Json<'_>,
+        shared: &mut Shared,
+        step: &mut AssemblerStep<'_, '_>,
+    ) {
         let PieceKind::Thought { texts, others, .. } = &mut self.kind else { return };
         let untyped = content.get("type").is_none() && content.get("text").is_some();
         if !is_text(content) && !untyped {
@@ -304,7 +314,7 @@ impl Piece {
     }
 
     /// Its stop. What the deltas of its parts did not say is announced, once.
-    pub(super) fn end(&mut self, calls: &mut Calls, step: &mut Step<'_, '_>) {
+    pub(super) fn end(&mut self, calls: &mut Calls, step: &mut AssemblerStep<'_, '_>) {
         if let PieceKind::Call { slot, arguments } = &mut self.kind {
             use_arguments(*slot, arguments, calls, step);
             calls.slots[*slot].unended = false;
@@ -314,7 +324,7 @@ impl Piece {
     }
 
     /// Announces what the deltas did not say, if the step has just ended.
-    pub(super) fn announce(&mut self, step: &mut Step<'_, '_>) {
+    pub(super) fn announce(&mut self, step: &mut AssemblerStep<'_, '_>) {
         if std::mem::replace(&mut self.ended, true) {
             return;
         }
@@ -329,7 +339,7 @@ impl Piece {
     }
 
     /// The stream is over: ends the texts.
-    pub(super) fn flush(&mut self, calls: &mut Calls, step: &mut Step<'_, '_>) {
+    pub(super) fn flush(&mut self, calls: &mut Calls, step: &mut AssemblerStep<'_, '_>) {
         match &mut self.kind {
             PieceKind::Output(list) => {
                 for it in list {
@@ -439,7 +449,7 @@ fn typed(kind: &str, extra: &Extra, members: &str) -> String {
 }
 
 /// The last value counts, but for an empty string (GI-20).
-fn overwrite(members: &mut Merged, name: &str, value: Json<'_>, step: &mut Step<'_, '_>) {
+fn overwrite(members: &mut Merged, name: &str, value: Json<'_>, step: &mut AssemblerStep<'_, '_>) {
     let is_empty = value.is_string() && value.filled().is_none();
     if !is_empty || !members.has(name) {
         members.set(name, value, &mut step.text_gauge());
@@ -447,14 +457,19 @@ fn overwrite(members: &mut Merged, name: &str, value: Json<'_>, step: &mut Step<
 }
 
 /// The last signature that is not empty counts.
-fn sign(signature: &mut String, value: Json<'_>, step: &mut Step<'_, '_>) {
+fn sign(signature: &mut String, value: Json<'_>, step: &mut AssemblerStep<'_, '_>) {
     if let Some(text) = value.text().filter(|it| step.text_gauge().take(it.len())) {
         *signature = text.into_owned();
     }
 }
 
 /// The arguments of the start count if no delta came.
-fn use_arguments(slot: usize, arguments: &mut String, calls: &mut Calls, step: &mut Step<'_, '_>) {
+fn use_arguments(
+    slot: usize,
+    arguments: &mut String,
+    calls: &mut Calls,
+    step: &mut AssemblerStep<'_, '_>,
+) {
     let arguments = std::mem::take(arguments);
     let call = &mut calls.slots[slot];
     if !arguments.is_empty() && !call.has_arguments() {

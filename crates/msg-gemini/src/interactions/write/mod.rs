@@ -14,7 +14,7 @@ mod step;
 use std::collections::HashMap;
 
 use msg_codec::codec::{
-    ArgumentForm, PartWriter, Placed, Plan, Purpose, RawMember, Value, text_of_part,
+    ArgumentForm, PartWriter, Placed, Purpose, RawMember, SlotPlan, Value, text_of_part,
 };
 use msg_core::{
     Extra, Message, Origin, Part, RawJson, Reasoning, Report, Role, ToolCall, ToolResult,
@@ -80,7 +80,7 @@ impl<'a> Writer<'a, '_> {
         !self.is_verbatim() && self.options.later_system == LaterSystem::Hoist
     }
 
-    fn plan<'b>(&self, extra: &'b Extra) -> Plan<'b> {
+    fn plan<'b>(&self, extra: &'b Extra) -> SlotPlan<'b> {
         self.objects.plan(extra, 0)
     }
 

@@ -2,7 +2,7 @@
 //! had them (GI-3, GI-4, GI-9, GI-14).
 
 use msg_codec::codec::{
-    Placed, Placement, Plan, Purpose, RawMember, bit, mask, members_of, object_members, text_of,
+    Placed, Placement, Purpose, RawMember, SlotPlan, bit, mask, members_of, object_members, text_of,
 };
 use msg_core::{Message, Part, Role};
 
@@ -19,7 +19,7 @@ pub(super) enum Entry<'m> {
         is_turn: bool,
         parts: Vec<Placed<'m>>,
         raw: Vec<RawMember<'m>>,
-        plan: Plan<'m>,
+        plan: SlotPlan<'m>,
         /// The message that it ends with.
         last: usize,
     },
@@ -162,7 +162,7 @@ impl<'a> Writer<'a, '_> {
             return self.objects.losses.warn("convert::lost-message", None, text);
         }
         if list.len() == start {
-            let (parts, plan) = (Vec::new(), Plan::default());
+            let (parts, plan) = (Vec::new(), SlotPlan::default());
             list.push(Entry::Held { word, is_turn: false, parts, raw: Vec::new(), plan, last: at });
         }
         if let Some(Entry::Held { raw: own, .. } | Entry::One(_, own)) = list.get_mut(start) {

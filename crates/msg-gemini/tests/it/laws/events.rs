@@ -3,7 +3,7 @@
 
 use msg_codec::{Assembled, EventOptions, StreamOptions, StreamReader};
 use msg_core::{Part, StreamEvent};
-use msg_gemini::{ChunkWriter, GEMINI, write_chunks};
+use msg_gemini::{GEMINI, GeminiChunkWriter, write_chunks};
 
 fn read(bytes: &[u8]) -> Assembled {
     let mut reader = StreamReader::new(&[GEMINI], StreamOptions::default());
@@ -29,7 +29,7 @@ pub(crate) fn live_says_the_same(
     events: &[StreamEvent<'_>],
     of: Option<&'static str>,
 ) {
-    let mut writer = ChunkWriter::new(EventOptions::of(res));
+    let mut writer = GeminiChunkWriter::new(EventOptions::of(res));
     let mut out = Vec::new();
     for (at, event) in events.iter().enumerate() {
         writer.feed(event, &mut out);

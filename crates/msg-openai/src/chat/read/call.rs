@@ -1,6 +1,8 @@
 //! Tool calls: `tool_calls` of any age and shape, and the `function_call` before them.
 
-use msg_codec::codec::{Build, Content, Context, Fields, Inner, NULL, Shape, bit, mask, text_of};
+use msg_codec::codec::{
+    Build, ContentValue, Context, Fields, Inner, NULL, Shape, bit, mask, text_of,
+};
 use msg_core::{Audio, CallKind, Extra, File, Image, Part, Place, Reasoning, Text, ToolCall};
 use msg_json::{JsonError, Kind, Reader};
 
@@ -41,7 +43,7 @@ fn read<'a>(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Part, J
     let start = reader.next_offset();
     if reader.peek()? != Kind::Object {
         cx.odd();
-        return Ok(Content::carried(OPENAI, Some(Place::ToolCalls), reader.raw()?));
+        return Ok(ContentValue::carried(OPENAI, Some(Place::ToolCalls), reader.raw()?));
     }
     let mark = cx.mark();
     let draft = Draft::read(reader, cx)?;
@@ -50,7 +52,7 @@ fn read<'a>(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Part, J
     }
     cx.odd();
     cx.back_to(mark);
-    Ok(Content::carried(OPENAI, Some(Place::ToolCalls), reader.source(start, reader.offset())))
+    Ok(ContentValue::carried(OPENAI, Some(Place::ToolCalls), reader.source(start, reader.offset())))
 }
 
 /// The members of a call as they came.
@@ -225,8 +227,8 @@ impl Function {
 pub(super) fn read_content<'a>(
     reader: &mut Reader<'a>,
     cx: &mut Context<'a, '_>,
-) -> Result<Content, JsonError> {
-    Content::read(reader, cx, |reader, cx| Content::read_typed(reader, cx, OPENAI, kind))
+) -> Result<ContentValue, JsonError> {
+    ContentValue::read(reader, cx, |reader, cx| ContentValue::read_typed(reader, cx, OPENAI, kind))
 }
 
 fn kind(name: &str) -> Option<(&'static Shape, Build)> {

@@ -11,7 +11,7 @@ mod call;
 use std::borrow::Cow;
 
 use msg_codec::codec::{
-    Content, Context, Fields, bit, keep_whole, mask, read_alone, read_mended, text_of,
+    ContentValue, Context, Fields, bit, keep_whole, mask, read_alone, read_mended, text_of,
 };
 use msg_core::{Audio, Error, Extra, Message, Origin, Part, Reasoning, Role, Text, ToolResult};
 use msg_json::{JsonError, Kind, Reader};
@@ -81,7 +81,7 @@ fn read<'a>(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Message
 struct Draft<'a> {
     fields: Fields<'a>,
     role: Option<Cow<'a, str>>,
-    content: Content,
+    content: ContentValue,
     /// The calls, unless `tool_calls` is kept raw.
     calls: Vec<Part>,
 }
@@ -89,7 +89,7 @@ struct Draft<'a> {
 impl<'a> Draft<'a> {
     fn read(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Self, JsonError> {
         let fields = Fields::new(&message::SHAPE, cx);
-        let mut res = Self { fields, role: None, content: Content::Absent, calls: Vec::new() };
+        let mut res = Self { fields, role: None, content: ContentValue::Absent, calls: Vec::new() };
         reader.begin_object()?;
         while let Some(code) = res.fields.next(cx, reader)? {
             let start = reader.next_offset();
@@ -126,7 +126,7 @@ impl<'a> Draft<'a> {
         parts.reserve_exact(1 + self.calls.len());
         self.move_content(&mut parts, cx);
         let contents = parts.len() - content_at;
-        let is_plain = contents == 1 && Content::is_plain_text(&parts[content_at], &OPENAI);
+        let is_plain = contents == 1 && ContentValue::is_plain_text(&parts[content_at], &OPENAI);
         let shows_reasoning = parts.iter().filter_map(Part::as_reasoning);
         let shows_reasoning =
             shows_reasoning.filter(|it| !it.display_text().is_empty()).count() > 0;
@@ -163,14 +163,14 @@ impl<'a> Draft<'a> {
             Some(id) => result.call_id = id,
             None => cx.wrong_type("tool_call_id"),
         }
-        if matches!(self.content, Content::Absent) {
+        if matches!(self.content, ContentValue::Absent) {
             cx.shape("a result has no content");
         }
         let mut parts = Vec::with_capacity(1);
         self.move_content(&mut parts, cx);
         self.vary_content(
             parts.len(),
-            parts.len() == 1 && Content::is_plain_text(&parts[0], &OPENAI),
+            parts.len() == 1 && ContentValue::is_plain_text(&parts[0], &OPENAI),
         );
         self.fields.set_raw(message::CALLS, calls);
         let canonical = bit(message::ROLE)
@@ -201,11 +201,11 @@ impl<'a> Draft<'a> {
     fn move_content(&mut self, parts: &mut Vec<Part>, cx: &mut Context<'a, '_>) {
         let content = std::mem::take(&mut self.content);
         match content {
-            Content::Absent => return,
-            Content::Raw => return cx.wrong_type("content"),
-            Content::Null => self.fields.vary(message::CONTENT, message::CONTENT_NULL),
-            Content::Text(text) => parts.push(Part::text(text)),
-            Content::Parts(list) => {
+            ContentValue::Absent => return,
+            ContentValue::Raw => return cx.wrong_type("content"),
+            ContentValue::Null => self.fields.vary(message::CONTENT, message::CONTENT_NULL),
+            ContentValue::Text(text) => parts.push(Part::text(text)),
+            ContentValue::Parts(list) => {
                 self.fields.vary(message::CONTENT, message::CONTENT_ARRAY);
                 parts.extend(list);
             }

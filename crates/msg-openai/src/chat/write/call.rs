@@ -5,7 +5,7 @@ use msg_core::{CallKind, ToolCall};
 use super::{OPENAI, Writer};
 use crate::chat::shape;
 use crate::chat::shape::{call, function};
-use msg_codec::codec::{Plan, RawMember, Shape, mask, members_of};
+use msg_codec::codec::{RawMember, Shape, SlotPlan, mask, members_of};
 
 impl Writer<'_> {
     /// Whether a call came as the `function_call` of its message and still fits there.
@@ -79,10 +79,10 @@ impl Writer<'_> {
     }
 
     /// The plan of a call; that of a `function_call` says nothing about a call with an id.
-    fn call_plan<'b>(&self, it: &'b ToolCall, body: u8) -> Plan<'b> {
+    fn call_plan<'b>(&self, it: &'b ToolCall, body: u8) -> SlotPlan<'b> {
         let plan = self.plan(&it.extra);
         let is_legacy = plan.variant(body) == call::FUNCTION_LEGACY;
-        if is_legacy { Plan::default() } else { plan }
+        if is_legacy { SlotPlan::default() } else { plan }
     }
 
     /// The `extra_content` of a signed call: as it came, or with the signature put into it.
@@ -104,7 +104,7 @@ fn is_empty(it: &ToolCall) -> bool {
 fn function(
     it: &ToolCall,
     shape: &Shape,
-    plan: Plan<'_>,
+    plan: SlotPlan<'_>,
     raw: &[RawMember<'_>],
     out: &mut Vec<u8>,
 ) -> usize {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use msg_codec::codec::{Plan, RawMember, Shape, Value, bit, mask, members_of};
+use msg_codec::codec::{RawMember, Shape, SlotPlan, Value, bit, mask, members_of};
 use msg_core::{Audio, Extra, File, Image, Message, Origin, Part, Place, Reasoning, Text};
 
 use super::{OPENAI, Writer};
@@ -196,7 +196,7 @@ impl Writer<'_> {
     pub(super) fn thoughts<'m>(
         &mut self,
         message: &'m Message,
-        plan: Plan<'_>,
+        plan: SlotPlan<'_>,
         raw: &[RawMember<'_>],
     ) -> Thoughts<'m> {
         let parts = message.parts.iter().enumerate();
@@ -217,7 +217,7 @@ impl Writer<'_> {
     }
 
     /// Signed and redacted thoughts are blocks, unsigned ones where they came as blocks.
-    fn is_block(&self, it: &Reasoning, plan: Plan<'_>) -> bool {
+    fn is_block(&self, it: &Reasoning, plan: SlotPlan<'_>) -> bool {
         it.signature.is_some()
             || it.redacted.is_some()
             || (plan.has(message::THINKING_BLOCKS)
@@ -225,7 +225,12 @@ impl Writer<'_> {
     }
 
     /// The member for the texts: where the source had them, which may be in the blocks alone.
-    fn reasoning_field(&self, plan: Plan<'_>, raw: &[RawMember<'_>], covered: bool) -> Option<u8> {
+    fn reasoning_field(
+        &self,
+        plan: SlotPlan<'_>,
+        raw: &[RawMember<'_>],
+        covered: bool,
+    ) -> Option<u8> {
         let chosen = match self.options.reasoning_field {
             ReasoningField::ReasoningContent => message::REASONING_CONTENT,
             ReasoningField::Reasoning => message::REASONING,

@@ -9,7 +9,7 @@
 mod call;
 mod content;
 
-use msg_codec::codec::{PartWriter, Plan, RawMember, bit, mask, members_of};
+use msg_codec::codec::{PartWriter, RawMember, SlotPlan, bit, mask, members_of};
 use msg_core::{Audio, Extra, Message, Origin, Part, Place, Report, Role, ToolCall, ToolResult};
 
 use crate::chat::shape::{message, part};
@@ -102,7 +102,7 @@ impl<'a> Writer<'a> {
         self.objects.whole(&message.extra, says)
     }
 
-    fn plan<'b>(&self, extra: &'b Extra) -> Plan<'b> {
+    fn plan<'b>(&self, extra: &'b Extra) -> SlotPlan<'b> {
         self.objects.plan(extra, 0)
     }
 }
@@ -241,7 +241,7 @@ impl Writer<'_> {
     }
 
     /// Finds the place of each part and notes those that have none.
-    fn sort<'m>(&mut self, it: &'m Message, plan: Plan<'_>, reasons: bool) -> Sorted<'m> {
+    fn sort<'m>(&mut self, it: &'m Message, plan: SlotPlan<'_>, reasons: bool) -> Sorted<'m> {
         let mut res = Sorted::default();
         for (at, part) in it.parts.iter().enumerate() {
             match part {
@@ -298,7 +298,7 @@ impl Writer<'_> {
 
     /// Refusals of an assistant are a member, those of others content, unless the source had them
     /// the other way round.
-    fn is_refusal_member(&self, role: &Role, it: &Part, plan: Plan<'_>) -> bool {
+    fn is_refusal_member(&self, role: &Role, it: &Part, plan: SlotPlan<'_>) -> bool {
         let variant = self.plan(it.extra()).variant(part::TYPE);
         match role {
             Role::Assistant => variant != part::TYPE_IN_CONTENT,
@@ -322,7 +322,7 @@ impl Writer<'_> {
     }
 
     /// The variant of a content that is empty; none if it is left out.
-    fn empty_content(&self, plan: Plan<'_>, beside: bool, has_calls: bool) -> Option<u8> {
+    fn empty_content(&self, plan: SlotPlan<'_>, beside: bool, has_calls: bool) -> Option<u8> {
         let variant = plan.variant(message::CONTENT);
         if !beside {
             return plan.may_have(message::CONTENT).then_some(variant);
@@ -407,7 +407,7 @@ impl Writer<'_> {
         self.objects.losses.foreign(&it.extra, Some(&OPENAI), Some(at));
         self.objects.losses.members(Some(at), &[("is_error", it.is_error)]);
         let mut raw = Vec::new();
-        let mut plan = Plan::default();
+        let mut plan = SlotPlan::default();
         if let Some(message) = envelope.message {
             raw = members_of(&message.extra, &OPENAI, &[]);
             plan = self.plan(&message.extra);
@@ -449,11 +449,11 @@ impl Writer<'_> {
 
 /// Whether a member goes out though the model has nothing for it: unless the source had none, or
 /// had one that is carried raw.
-fn wants(raw: &[RawMember<'_>], plan: Plan<'_>, code: u8, is_empty: bool) -> bool {
+fn wants(raw: &[RawMember<'_>], plan: SlotPlan<'_>, code: u8, is_empty: bool) -> bool {
     let name = message::SHAPE.name(code);
     !is_empty || (plan.may_have(code) && raw.iter().all(|it| it.name != name))
 }
 
-fn role<'m>(plan: Plan<'_>, envelope: Envelope<'m>) -> &'m str {
+fn role<'m>(plan: SlotPlan<'_>, envelope: Envelope<'m>) -> &'m str {
     if plan.variant(message::ROLE) == message::ROLE_FUNCTION { "function" } else { envelope.role }
 }

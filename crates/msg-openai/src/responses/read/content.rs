@@ -4,7 +4,7 @@ use msg_core::{Audio, Extra, File, Image, Part, Text};
 use msg_json::{JsonError, Reader};
 
 use crate::responses::shape::{RESPONSES, part, text_type};
-use msg_codec::codec::{Build, Content, Context, Fields, Inner, Plan, Shape, bit, mask};
+use msg_codec::codec::{Build, ContentValue, Context, Fields, Inner, Shape, SlotPlan, bit, mask};
 
 /// Reads the array of content parts; `is_assistant` says whose, which decides on the type of text that is canonical.
 pub(super) fn parts<'a>(
@@ -12,8 +12,8 @@ pub(super) fn parts<'a>(
     cx: &mut Context<'a, '_>,
     is_assistant: bool,
 ) -> Result<Vec<Part>, JsonError> {
-    Content::read_parts(&mut Reader::from_text(source), cx, |reader, cx| {
-        Content::read_known(reader, cx, RESPONSES, |it| known(it, is_assistant))
+    ContentValue::read_parts(&mut Reader::from_text(source), cx, |reader, cx| {
+        ContentValue::read_known(reader, cx, RESPONSES, |it| known(it, is_assistant))
     })
 }
 
@@ -81,7 +81,7 @@ fn keep<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>, inner: Inner) -> 
     let canonical = fields.in_model() | bit(part::TYPE);
     let mut extra = fields.keep_with(canonical, inner, None, (&RESPONSES, cx));
     if let Some(own) = extra.layout(&RESPONSES) {
-        let layout = Plan::sections(&[&[], own]);
+        let layout = SlotPlan::sections(&[&[], own]);
         extra.set_layout(RESPONSES, layout);
     }
     extra

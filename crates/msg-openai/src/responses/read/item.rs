@@ -6,7 +6,7 @@ use msg_json::{JsonError, Reader};
 use super::{ItemKept, content, reasoning};
 use crate::responses::shape::{RESPONSES, item};
 use crate::wanted;
-use msg_codec::codec::{Content, Context, Fields, Mended, NULL, bit, object_members, text_of};
+use msg_codec::codec::{ContentValue, Context, Fields, Mended, NULL, bit, object_members, text_of};
 
 /// What an item becomes: parts of a message of this role.
 pub(super) struct Item {
@@ -61,7 +61,7 @@ pub(super) fn read<'a>(
     };
     Ok(Item {
         role,
-        parts: vec![Content::carried(RESPONSES, Some(Place::Item), source)],
+        parts: vec![ContentValue::carried(RESPONSES, Some(Place::Item), source)],
         is_message: false,
     })
 }
@@ -156,7 +156,7 @@ fn output<'a>(
         Some(source) if source.starts_with('[') => {
             parts = content::parts(source, cx, false)?;
             if parts.is_empty()
-                || (parts.len() == 1 && Content::is_plain_text(&parts[0], &RESPONSES))
+                || (parts.len() == 1 && ContentValue::is_plain_text(&parts[0], &RESPONSES))
             {
                 fields.vary(item::OUTPUT, item::OUTPUT_ARRAY);
             }

@@ -14,7 +14,7 @@ use msg_json::{Kind, Reader};
 
 use super::shape::{ITEM, RESPONSES};
 use item::Item;
-use msg_codec::codec::{Context, Fields, Plan, keep_whole, read_alone, read_mended};
+use msg_codec::codec::{Context, Fields, SlotPlan, keep_whole, read_alone, read_mended};
 
 /// Reads an array of items, the reader standing before it.
 pub(crate) fn items<'a>(
@@ -108,7 +108,7 @@ impl<'a> ItemKept<'_, 'a> {
             if self.raw.iter().any(Option::is_some) {
                 layout.extend(self.raw.map(|it| it.unwrap_or_default().as_bytes()));
             }
-            let layout = Plan::sections(&layout);
+            let layout = SlotPlan::sections(&layout);
             extra.set_layout(RESPONSES, layout);
         }
     }

@@ -16,7 +16,7 @@ use super::{
     shape::{ITEM, RESPONSES},
 };
 use crate::{ItemIds, WriteOptions};
-use msg_codec::codec::{PartWriter, Plan, RawMember, members_of, object_members, whole_in};
+use msg_codec::codec::{PartWriter, RawMember, SlotPlan, members_of, object_members, whole_in};
 
 /// Writes an array of items.
 pub(crate) fn items(
@@ -215,6 +215,6 @@ fn is_content(it: &Part) -> bool {
 /// Whether a part was the first of its item.
 fn was_first(extra: &Extra, layout: Option<&[u8]>) -> bool {
     extra.get(&RESPONSES, ITEM).is_some()
-        || Plan::in_layout(layout, 0).slots().is_some()
+        || SlotPlan::in_layout(layout, 0).slots().is_some()
         || whole_in(layout).is_some()
 }

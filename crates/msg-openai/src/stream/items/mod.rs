@@ -10,7 +10,7 @@
 
 mod whole;
 
-use msg_codec::stream::{BySlot, Calls, Channel, Merged, Note, Parts, Step, TextKind};
+use msg_codec::stream::{AssemblerStep, BySlot, Calls, Channel, Merged, Note, Parts, TextKind};
 use msg_codec::{Json, Str};
 use msg_core::{CallKind, Extra, Origin, Other, Part, Place, RawJson, Reasoning, Text};
 
@@ -83,7 +83,7 @@ impl Item {
         index: u64,
         form: Form,
         text: Json<'_>,
-        step: &mut Step<'_, '_>,
+        step: &mut AssemblerStep<'_, '_>,
     ) {
         self.begin(|| ItemKind::Message(Pieces::default()));
         let ItemKind::Message(contents) = &mut self.kind else { return };
@@ -103,7 +103,7 @@ impl Item {
         form: Form,
         text: Json<'_>,
         shared: &mut Shared,
-        step: &mut Step<'_, '_>,
+        step: &mut AssemblerStep<'_, '_>,
     ) {
         self.begin(|| ItemKind::Reasoning(Thought::default()));
         let ItemKind::Reasoning(thought) = &mut self.kind else { return };
@@ -124,7 +124,7 @@ impl Item {
         form: Form,
         value: Json<'_>,
         shared: &mut Shared,
-        step: &mut Step<'_, '_>,
+        step: &mut AssemblerStep<'_, '_>,
     ) {
         let Some(slot) = self.slot(kind, shared, step) else { return };
         let call = &mut shared.calls.slots[slot];
@@ -140,7 +140,12 @@ impl Item {
     }
 
     /// A citation or the like of a text.
-    pub(crate) fn annotation(&mut self, index: u64, annotation: Json<'_>, step: &mut Step<'_, '_>) {
+    pub(crate) fn annotation(
+        &mut self,
+        index: u64,
+        annotation: Json<'_>,
+        step: &mut AssemblerStep<'_, '_>,
+    ) {
         if let ItemKind::Message(contents) = &mut self.kind
             && let Some(content) = contents.at(index, step)
         {
@@ -176,7 +181,7 @@ impl Item {
         &mut self,
         kind: CallKind,
         shared: &mut Shared,
-        step: &mut Step<'_, '_>,
+        step: &mut AssemblerStep<'_, '_>,
     ) -> Option<usize> {
         if let ItemKind::Pending = self.kind {
             let slot = shared.calls.open(step)?;
@@ -200,7 +205,7 @@ impl Item {
     }
 
     /// The stream is over: ends the texts.
-    pub(crate) fn flush(&mut self, step: &mut Step<'_, '_>) {
+    pub(crate) fn flush(&mut self, step: &mut AssemblerStep<'_, '_>) {
         match &mut self.kind {
             ItemKind::Message(contents) => {
                 contents.iter_mut().for_each(|it| it.kind().end(&mut it.text, step));
@@ -247,7 +252,7 @@ impl<T> Default for Pieces<T> {
 
 impl<T: Default> Pieces<T> {
     /// The part of this index; a new one is made, up to the limit.
-    fn at(&mut self, index: u64, step: &mut Step<'_, '_>) -> Option<&mut T> {
+    fn at(&mut self, index: u64, step: &mut AssemblerStep<'_, '_>) -> Option<&mut T> {
         let found = match self.0.last() {
             Some((last, _)) if *last == index => Some(self.0.len() - 1),
             _ => self.0.iter().position(|(it, _)| *it == index),
@@ -301,7 +306,13 @@ impl Content {
 }
 
 /// Appends a delta, or settles the text with the whole of it.
-fn take(kind: TextKind, channel: &mut Channel, form: Form, text: Str<'_>, step: &mut Step<'_, '_>) {
+fn take(
+    kind: TextKind,
+    channel: &mut Channel,
+    form: Form,
+    text: Str<'_>,
+    step: &mut AssemblerStep<'_, '_>,
+) {
     match form {
         Form::Delta => kind.push(channel, text, step),
         Form::Whole => match channel.take_whole(&text.text(), &mut step.text_gauge()) {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use msg_codec::Json;
-use msg_codec::stream::{Merged, Note, Step};
+use msg_codec::stream::{AssemblerStep, Merged, Note};
 use msg_core::CallKind;
 use msg_json::{Writer, to_text};
 
@@ -64,7 +64,7 @@ impl Item {
         index: u64,
         part: Json<'_>,
         shared: &mut Shared,
-        step: &mut Step<'_, '_>,
+        step: &mut AssemblerStep<'_, '_>,
     ) {
         let Some((text, member)) = PartText::of(part) else {
             return self.other_part(index, part, step);
@@ -87,7 +87,7 @@ impl Item {
     }
 
     /// A content part of a type that is not known.
-    fn other_part(&mut self, index: u64, part: Json<'_>, step: &mut Step<'_, '_>) {
+    fn other_part(&mut self, index: u64, part: Json<'_>, step: &mut AssemblerStep<'_, '_>) {
         self.text(false, index, Form::Whole, NULL, step);
         if let ItemKind::Message(contents) = &mut self.kind
             && let Some(content) = contents.at(index, step)
@@ -103,7 +103,7 @@ impl Item {
         item: Json<'_>,
         form: Form,
         shared: &mut Shared,
-        step: &mut Step<'_, '_>,
+        step: &mut AssemblerStep<'_, '_>,
     ) {
         let known: &[&str] = match &*type_of(item) {
             "message" => {
@@ -136,7 +136,7 @@ impl Item {
         }
     }
 
-    fn message(&mut self, item: Json<'_>, shared: &mut Shared, step: &mut Step<'_, '_>) {
+    fn message(&mut self, item: Json<'_>, shared: &mut Shared, step: &mut AssemblerStep<'_, '_>) {
         self.begin(|| ItemKind::Message(<_>::default()));
         let Some(content) = item.get("content") else { return };
         if content.filled().is_some() {
@@ -147,7 +147,7 @@ impl Item {
         }
     }
 
-    fn thought(&mut self, item: Json<'_>, shared: &mut Shared, step: &mut Step<'_, '_>) {
+    fn thought(&mut self, item: Json<'_>, shared: &mut Shared, step: &mut AssemblerStep<'_, '_>) {
         self.begin(|| ItemKind::Reasoning(Thought::default()));
         for (of_summary, member) in [(true, "summary"), (false, "content")] {
             let parts = item.get(member).into_iter().flat_map(Json::elements);
@@ -169,7 +169,7 @@ impl Item {
         item: Json<'_>,
         form: Form,
         shared: &mut Shared,
-        step: &mut Step<'_, '_>,
+        step: &mut AssemblerStep<'_, '_>,
     ) {
         let Some(slot) = self.slot(kind.clone(), shared, step) else { return };
         let call = &mut shared.calls.slots[slot];
@@ -193,7 +193,7 @@ impl Item {
 }
 
 /// The members of an item that are not among the known ones, as an object; empty if there is none.
-fn rest_of(item: Json<'_>, known: &[&str], step: &mut Step<'_, '_>) -> String {
+fn rest_of(item: Json<'_>, known: &[&str], step: &mut AssemblerStep<'_, '_>) -> String {
     let unknown = item.members().filter(|(key, _)| !known.contains(&&**key));
     let kept: Vec<_> = unknown
         .filter(|(key, value)| step.text_gauge().take(key.len() + value.source().len()))

@@ -3,9 +3,9 @@
 use msg_core::{CallKind, FinishReason, Message, StreamEvent};
 use msg_json::{TextState, classify};
 use msg_openai::{
-    Assembled, CHAT, ChatResponse, ChunkWriter, EventOptions, Family, MessageForm, RESPONSES,
-    ResponseEventWriter, ResponsesResponse, StreamOptions, StreamReader, WriteOptions,
-    write_chunks, write_response_events, write_result,
+    Assembled, CHAT, ChatResponse, ChunkWriter, EventOptions, MessageForm, RESPONSES,
+    ResponseEventWriter, ResponsesResponse, StreamFamily, StreamOptions, StreamReader,
+    WriteOptions, write_chunks, write_response_events, write_result,
 };
 
 /// A result, streamed again as one chunk, is the same result.
@@ -165,7 +165,7 @@ fn same_message(a: &Message, b: &Message, bytes: &[u8]) {
     assert_eq!(calls(a), calls(b), "{text}");
 }
 
-fn assemble_as(family: Family, bytes: &[u8]) -> Assembled {
+fn assemble_as(family: StreamFamily, bytes: &[u8]) -> Assembled {
     let mut reader = StreamReader::new(&[family], StreamOptions::default());
     reader.feed(bytes, &mut |_| {});
     reader.finish(&mut |_| {})

@@ -29,7 +29,7 @@ use crate::excerpt::spelled;
 use crate::finding::Finding;
 use crate::frame::Lines;
 use crate::link::{Content, Plan, Rules, Sender, Sent, results};
-use crate::options::RepairOptions;
+use crate::options::SessionOptions;
 use crate::parts::anthropic;
 use crate::surrogate::Halves;
 use crate::view::{View, maker, messages};
@@ -45,7 +45,7 @@ impl Format for ClaudeCode {
 }
 
 impl LineRules for ClaudeCode {
-    fn view_lines(&self, lines: &Lines<'_>, options: &RepairOptions) -> Result<View, Error> {
+    fn view_lines(&self, lines: &Lines<'_>, options: &SessionOptions) -> Result<View, Error> {
         view(&Nodes::of(lines), options)
     }
 
@@ -53,7 +53,7 @@ impl LineRules for ClaudeCode {
         &self,
         lines: &Lines<'_>,
         _: &str,
-        options: &RepairOptions,
+        options: &SessionOptions,
     ) -> Result<Mends, Error> {
         let nodes = Nodes::of(lines);
         let tree = tree::read(&nodes, options.all);
@@ -67,7 +67,7 @@ impl LineRules for ClaudeCode {
     }
 }
 
-fn view(nodes: &Nodes<'_>, options: &RepairOptions) -> Result<View, Error> {
+fn view(nodes: &Nodes<'_>, options: &SessionOptions) -> Result<View, Error> {
     let mut tree = tree::read(nodes, false);
     let leaf = super::checked_leaf(options, tree.leaf(nodes, options.leaf.as_deref()))?;
     let path = read(nodes, &tree, leaf);
@@ -80,7 +80,7 @@ fn view(nodes: &Nodes<'_>, options: &RepairOptions) -> Result<View, Error> {
     Ok(view)
 }
 
-fn rules(options: &RepairOptions) -> Rules {
+fn rules(options: &SessionOptions) -> Rules {
     Rules {
         joins_answers: true,
         results_first: false,
@@ -101,7 +101,7 @@ fn finish(
     tree: &tree::Tree<'_>,
     path: &Path<'_>,
     mut plan: Plan<'_>,
-    options: &RepairOptions,
+    options: &SessionOptions,
 ) -> Mends {
     let chains = mend::chains_gathered(&plan, path, options.all);
     // There may be as many as records, so that these are taken and the others added.

@@ -9,7 +9,7 @@ use crate::dialects::claude_code::node::Node;
 use crate::finding::Finding;
 use crate::json::Value;
 use crate::link::{BlockKind, Plan};
-use crate::options::RepairOptions;
+use crate::options::SessionOptions;
 use crate::provider_error::ProviderError;
 
 /// The links between records.
@@ -293,7 +293,7 @@ fn id(nodes: &Nodes<'_>, at: usize) -> Option<String> {
 // Thinking that goes on request: what a provider's message refuses, or all of it (SE-45). Signatures
 // cannot be checked here.
 
-pub(super) fn check(plan: &mut Plan<'_>, options: &RepairOptions) {
+pub(super) fn check(plan: &mut Plan<'_>, options: &SessionOptions) {
     if options.drop_thinking {
         let message = "thinking block, to be removed on request";
         for at in 0..plan.messages.len() {

@@ -6,7 +6,7 @@ use super::rules::Plan;
 use crate::dialects::codex::{Path, envelope_of};
 use crate::edit::{Edit, drop_elements, set_member};
 use crate::excerpt::spelled;
-use crate::finding::{Finding, Place};
+use crate::finding::{Finding, SessionPlace};
 use crate::frame::Lines;
 use crate::json::Object;
 
@@ -226,7 +226,7 @@ pub(super) fn check_header(
     });
     let Some((at, payload)) = headers else {
         let message = "the session has no header, without which Codex does not load it";
-        findings.push(Finding::error("session::missing-header", Place::line(1), message));
+        findings.push(Finding::error("session::missing-header", SessionPlace::line(1), message));
         return Header::default();
     };
     let misplaced = (at > 0).then_some(at);

@@ -18,12 +18,12 @@ use msg_core::{Provenance, Usage};
 use super::{Format, LineRules, Mends};
 use crate::branches::{Branch, BranchKind};
 use crate::excerpt::Mark;
-use crate::finding::Place;
+use crate::finding::SessionPlace;
 use crate::frame::Lines;
 use crate::json::{Object, Value};
-use crate::options::RepairOptions;
+use crate::options::SessionOptions;
 use crate::parts::items::Items;
-use crate::view::{Origin, View, maker};
+use crate::view::{PartOrigin, View, maker};
 use crate::{Error, context, surrogate};
 
 /// The dialect.
@@ -36,7 +36,7 @@ impl Format for Codex {
 }
 
 impl LineRules for Codex {
-    fn view_lines(&self, lines: &Lines<'_>, options: &RepairOptions) -> Result<View, Error> {
+    fn view_lines(&self, lines: &Lines<'_>, options: &SessionOptions) -> Result<View, Error> {
         let path = Path::of(lines, options)?;
         let mut view = of_view(&path);
         view.branches = path.branches;
@@ -49,7 +49,7 @@ impl LineRules for Codex {
         &self,
         lines: &Lines<'_>,
         name: &str,
-        options: &RepairOptions,
+        options: &SessionOptions,
     ) -> Result<Mends, Error> {
         let path = Path::of(lines, options)?;
         let mut findings = lines.findings.clone();
@@ -104,7 +104,7 @@ struct Path<'a> {
 
 impl<'a> Path<'a> {
     /// The path, up to the leaf.
-    fn of(lines: &'a Lines<'_>, options: &RepairOptions) -> Result<Self, Error> {
+    fn of(lines: &'a Lines<'_>, options: &SessionOptions) -> Result<Self, Error> {
         let mut res = Self::default();
         for at in 0..crate::dialects::records_to_leaf(options, lines.records.len())? {
             let Some(object) = lines.object(at) else { continue };
@@ -212,7 +212,7 @@ struct Item<'a> {
     record: usize,
     /// Index in the replacement history that it is in.
     block: Option<usize>,
-    place: Place,
+    place: SessionPlace,
     value: Value<'a>,
     object: Object<'a>,
     kind: Kind,
@@ -258,7 +258,7 @@ impl Family {
 impl<'a> Item<'a> {
     fn new(
         (record, block): (usize, Option<usize>),
-        place: Place,
+        place: SessionPlace,
         value: Value<'a>,
     ) -> Option<Self> {
         let object = value.object()?;
@@ -268,7 +268,7 @@ impl<'a> Item<'a> {
     }
 
     /// The summary of the compaction `payload`, in the record `record`.
-    fn summary(record: usize, place: Place, payload: &Object<'a>) -> Option<Self> {
+    fn summary(record: usize, place: SessionPlace, payload: &Object<'a>) -> Option<Self> {
         let value = payload.get("message")?;
         let object = payload.clone();
         Some(Self { record, block: None, place, value, object, kind: Kind::Summary })
@@ -383,8 +383,8 @@ fn of_view(path: &Path<'_>) -> View {
 
 fn add(res: &mut Items, item: &Item<'_>) {
     let origin = match item.block {
-        Some(block) => Origin::block(item.record, block),
-        None => Origin::record(item.record),
+        Some(block) => PartOrigin::block(item.record, block),
+        None => PartOrigin::record(item.record),
     };
     if item.kind == Kind::Summary {
         return res.user_text(&item.value.text().unwrap_or_default(), origin);

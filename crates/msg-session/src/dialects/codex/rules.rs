@@ -8,7 +8,7 @@ use crate::dialects::codex::{Family, Item, Kind};
 use crate::edit::Edit;
 use crate::finding::Finding;
 use crate::json::{Kind as JsonKind, quoted};
-use crate::options::RepairOptions;
+use crate::options::SessionOptions;
 
 /// What is to be done with the items.
 #[derive(Default)]
@@ -22,7 +22,7 @@ pub(super) struct Plan {
     pub(super) outputs: Vec<(usize, String)>,
 }
 
-pub(super) fn check(path: &Path<'_>, options: &RepairOptions) -> Plan {
+pub(super) fn check(path: &Path<'_>, options: &SessionOptions) -> Plan {
     let mut plan = Plan { dropped: vec![false; path.items.len()], ..Plan::default() };
     if options.drop_encrypted {
         encrypted(path, &mut plan);

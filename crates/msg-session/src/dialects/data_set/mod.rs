@@ -14,13 +14,13 @@ use super::{Checked, Format};
 use crate::Error;
 use crate::blob::Blob;
 use crate::edit::{Edit, drop_elements};
-use crate::finding::{Finding, Place};
+use crate::finding::{Finding, SessionPlace};
 use crate::frame::{clean, clean_all_lines, read_array};
 use crate::json::{BLANKS, Kind, Object, Value};
-use crate::options::RepairOptions;
+use crate::options::SessionOptions;
 use crate::parts::openai;
 use crate::parts::share_gpt::{ShareGptTurns, is_call, role};
-use crate::view::{Draft, Origin, View};
+use crate::view::{Draft, PartOrigin, View};
 
 /// Fine-tuning lines.
 pub(crate) struct OpenAiJsonl;
@@ -29,21 +29,21 @@ pub(crate) struct OpenAiJsonl;
 pub(crate) struct ShareGpt;
 
 impl Format for OpenAiJsonl {
-    fn view(&self, blobs: &[Blob], options: &RepairOptions) -> Result<View, Error> {
+    fn view(&self, blobs: &[Blob], options: &SessionOptions) -> Result<View, Error> {
         view(super::only(blobs), options, view_chat)
     }
 
-    fn check(&self, blobs: &[Blob], options: &RepairOptions) -> Result<Checked, Error> {
+    fn check(&self, blobs: &[Blob], options: &SessionOptions) -> Result<Checked, Error> {
         Ok(check(super::only(blobs), options, check_chat))
     }
 }
 
 impl Format for ShareGpt {
-    fn view(&self, blobs: &[Blob], options: &RepairOptions) -> Result<View, Error> {
+    fn view(&self, blobs: &[Blob], options: &SessionOptions) -> Result<View, Error> {
         view(super::only(blobs), options, view_share_gpt)
     }
 
-    fn check(&self, blobs: &[Blob], options: &RepairOptions) -> Result<Checked, Error> {
+    fn check(&self, blobs: &[Blob], options: &SessionOptions) -> Result<Checked, Error> {
         Ok(check(super::only(blobs), options, check_share_gpt))
     }
 }
@@ -67,7 +67,7 @@ impl Faults {
 /// The conversation of a data set: the only one, or the one whose number is named as leaf.
 fn view(
     bytes: &[u8],
-    options: &RepairOptions,
+    options: &SessionOptions,
     read: fn(&Object<'_>, usize) -> View,
 ) -> Result<View, Error> {
     let entries = Entries::of(bytes);
@@ -84,7 +84,7 @@ fn view(
     }
 }
 
-fn check(bytes: &[u8], options: &RepairOptions, rules: fn(&Object<'_>) -> Faults) -> Checked {
+fn check(bytes: &[u8], options: &SessionOptions, rules: fn(&Object<'_>) -> Faults) -> Checked {
     let entries = Entries::of(bytes);
     let faults: Vec<Faults> = (0..entries.len())
         .map(|at| match entries.object(at) {
@@ -101,7 +101,7 @@ fn check(bytes: &[u8], options: &RepairOptions, rules: fn(&Object<'_>) -> Faults
     let drops = options.drop && (0..entries.len()).any(|it| !is_bad(it));
     let mut findings = entries.findings.clone();
     for (at, it) in faults.iter().enumerate() {
-        let place = Place::line(entries.line(at));
+        let place = SessionPlace::line(entries.line(at));
         findings.extend(it.0.iter().map(|(code, message)| {
             let finding = Finding::error(code, place, *message);
             if drops { finding.mended("remove the line", true) } else { finding }
@@ -112,7 +112,8 @@ fn check(bytes: &[u8], options: &RepairOptions, rules: fn(&Object<'_>) -> Faults
         edits.extend(entries.drop(is_bad));
     }
     for (line, edit) in entries.blank_lines() {
-        let finding = Finding::warning("session::blank-line", Place::line(line), "a blank line");
+        let finding =
+            Finding::warning("session::blank-line", SessionPlace::line(line), "a blank line");
         findings.push(finding.mended("remove the line", options.all));
         edits.extend(options.all.then_some(edit));
     }
@@ -222,7 +223,7 @@ fn lines(text: &str) -> impl Iterator<Item = Entry> {
 fn view_chat(line: &Object<'_>, at: usize) -> View {
     let messages = line.get("messages").map(|it| openai::chat(it.source)).unwrap_or_default();
     let origins = messages.iter().enumerate();
-    let origins = origins.map(|(n, it)| vec![Origin::block(at, n); it.parts.len()]).collect();
+    let origins = origins.map(|(n, it)| vec![PartOrigin::block(at, n); it.parts.len()]).collect();
     View { messages, origins, ..View::default() }
 }
 
@@ -415,19 +416,19 @@ fn check_share_gpt_ends(turns: &[(Role, bool)], faults: &mut Faults) {
 fn view_share_gpt(line: &Object<'_>, at: usize) -> View {
     let mut view = View::default();
     if let Some(system) = line.text("system") {
-        push(&mut view, Message::system(system), Origin::record(at));
+        push(&mut view, Message::system(system), PartOrigin::record(at));
     }
     let mut turns = ShareGptTurns::default();
     for (n, value) in line.list("conversations").into_iter().enumerate() {
         if let Some((from, text)) = turn(value) {
-            push(&mut view, turns.read(&from, &text), Origin::block(at, n));
+            push(&mut view, turns.read(&from, &text), PartOrigin::block(at, n));
         }
     }
     view
 }
 
 /// Adds a message that says something.
-fn push(view: &mut View, message: Message, origin: Origin) {
+fn push(view: &mut View, message: Message, origin: PartOrigin) {
     let mut draft = Draft::new(message.role);
     let parts = message.parts.into_iter().filter(|it| it.as_text() != Some(""));
     parts.for_each(|it| draft.push(it, origin));

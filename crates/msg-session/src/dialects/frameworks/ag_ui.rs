@@ -16,7 +16,7 @@ use crate::dialects::frameworks::autogen::{Media, entries, is_answer, role};
 use crate::json::{Object, Value, quoted};
 use crate::parts::seals::said;
 use crate::parts::{self, INTERRUPTED};
-use crate::view::{Draft, Origin, View};
+use crate::view::{Draft, PartOrigin, View};
 use crate::write::WriteOptions;
 
 pub(crate) static STORE: Store =
@@ -34,7 +34,7 @@ fn read(records: &Records<'_>) -> View {
             let draft = thoughts.get_or_insert_with(|| Draft::new(Role::Assistant));
             let mut thought = Reasoning::new(parts::text(record, "content"));
             thought.encrypted = said(record, "encryptedValue");
-            return draft.push(Part::Reasoning(thought), Origin::record(at));
+            return draft.push(Part::Reasoning(thought), PartOrigin::record(at));
         }
         let role = Role::from(&*word);
         let before = thoughts.take();

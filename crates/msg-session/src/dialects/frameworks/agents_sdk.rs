@@ -14,7 +14,7 @@ use crate::edit::{apply, set_member};
 use crate::json::{Object, Value, quoted};
 use crate::parts::INTERRUPTED;
 use crate::parts::items::Items;
-use crate::view::{Origin, View};
+use crate::view::{PartOrigin, View};
 use crate::write::WriteOptions;
 
 pub(crate) static STORE: Store = Store {
@@ -48,8 +48,8 @@ fn read(records: &Records<'_>) -> View {
 
 fn item(items: &mut Items, value: Value<'_>, at: usize) {
     match value.text() {
-        Some(text) => items.user_text(&text, Origin::record(at)),
-        None => items.item(value, Origin::record(at)),
+        Some(text) => items.user_text(&text, PartOrigin::record(at)),
+        None => items.item(value, PartOrigin::record(at)),
     }
 }
 

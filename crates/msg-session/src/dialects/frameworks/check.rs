@@ -9,11 +9,11 @@ use super::{Closing, Open, Store};
 use crate::dialects::Mends;
 use crate::dialects::list::File;
 use crate::edit::{Edit, apply, drop_elements, set_member};
-use crate::finding::{Finding, Place};
+use crate::finding::{Finding, SessionPlace};
 use crate::json::{Object, Value, quoted};
-use crate::options::RepairOptions;
+use crate::options::SessionOptions;
 use crate::surrogate;
-use crate::view::{Origin, View};
+use crate::view::{PartOrigin, View};
 
 /// A call or a result, and where it came from.
 #[derive(Clone)]
@@ -21,7 +21,7 @@ struct Seen {
     id: String,
     name: String,
     message: usize,
-    origin: Origin,
+    origin: PartOrigin,
     is_call: bool,
     /// How many calls of this id are in its record before it.
     nth: usize,
@@ -45,7 +45,7 @@ struct Plan<'f, 'a> {
 }
 
 /// Checks what the records of a store say.
-pub(super) fn check(store: &Store, file: File<'_>, view: &View, options: &RepairOptions) -> Mends {
+pub(super) fn check(store: &Store, file: File<'_>, view: &View, options: &SessionOptions) -> Mends {
     let mut plan = Plan {
         store,
         file,
@@ -219,10 +219,10 @@ fn complete(plan: &mut Plan<'_, '_>, view: &View, seen: &[Seen], answered: &Hash
 }
 
 impl<'a> Plan<'_, 'a> {
-    fn place(&self, it: &Seen) -> Place {
+    fn place(&self, it: &Seen) -> SessionPlace {
         let place = match (it.origin.record as usize) < self.file.len() {
             true => self.file.place(it.origin.record as usize),
-            false => Place::line(1),
+            false => SessionPlace::line(1),
         };
         it.origin.block.map_or(place, |block| place.with_block(block as usize))
     }

@@ -18,7 +18,7 @@ use crate::dialects::frameworks::autogen::{Media, entries};
 use crate::json::{Object, Value, quoted};
 use crate::parts::seals::{self, Seal, said};
 use crate::parts::{self, INTERRUPTED, anthropic};
-use crate::view::{Draft, Origin, View};
+use crate::view::{Draft, PartOrigin, View};
 use crate::write::WriteOptions;
 use crate::write::blocks::write_arguments;
 
@@ -65,7 +65,7 @@ fn message(view: &mut View, at: usize, outer: &Object<'_>) {
     draft.message.name = body.text("name").map(Into::into).filter(|it: &String| !it.is_empty());
     if role == Role::Tool {
         draft.message.name = None;
-        draft.push(Part::ToolResult(result(body)), Origin::record(at));
+        draft.push(Part::ToolResult(result(body)), PartOrigin::record(at));
     } else {
         let metadata = body.inner("response_metadata");
         let said = |name: &str| metadata.as_ref().and_then(|it| it.text(name));
@@ -94,11 +94,11 @@ fn content(draft: &mut Draft, at: usize, body: &Object<'_>, maker: Option<Maker>
     let Some(content) = body.get("content") else { return };
     match content.text() {
         Some(text) if text.is_empty() => {}
-        Some(text) => draft.push(Part::text(text), Origin::record(at)),
+        Some(text) => draft.push(Part::text(text), PartOrigin::record(at)),
         None => {
             for (n, it) in content.array().into_iter().flatten().enumerate() {
                 if let Some(part) = part(it, maker) {
-                    draft.push(part, Origin::block(at, n));
+                    draft.push(part, PartOrigin::block(at, n));
                 }
             }
         }
@@ -164,7 +164,7 @@ fn thoughts_beside(draft: &mut Draft, at: usize, body: &Object<'_>) {
         kind.is_some_and(|it| matches!(&*it, "reasoning" | "thinking"))
     });
     if let Some(part) = item.or_else(text).filter(|_| !is_in_content) {
-        draft.push(part, Origin::record(at));
+        draft.push(part, PartOrigin::record(at));
     }
 }
 
@@ -235,7 +235,7 @@ fn calls(draft: &mut Draft, at: usize, body: &Object<'_>) {
     let signatures = body.inner("additional_kwargs").and_then(|it| it.inner(SIGNATURES));
     for mut it in found {
         it.signature = signatures.as_ref().and_then(|known| said(known, &it.id));
-        draft.push(Part::ToolCall(it), Origin::record(at));
+        draft.push(Part::ToolCall(it), PartOrigin::record(at));
     }
 }
 

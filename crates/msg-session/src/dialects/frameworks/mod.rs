@@ -31,8 +31,8 @@ use crate::blob::Blob;
 use crate::dialects::list::File;
 use crate::frame::{Array, Lines, read_at, read_lines, read_others};
 use crate::json::{Kind, Object, Value};
-use crate::options::RepairOptions;
-use crate::view::{Draft, Origin, View};
+use crate::options::SessionOptions;
+use crate::view::{Draft, PartOrigin, View};
 use crate::write::WriteOptions;
 use crate::{Dialect, Error};
 
@@ -191,7 +191,7 @@ impl<'v> Grown<'v> {
     }
 
     fn add(&mut self, part: msg_core::Part, n: Option<usize>) {
-        let origin = n.map_or(Origin::record(self.at), |n| Origin::block(self.at, n));
+        let origin = n.map_or(PartOrigin::record(self.at), |n| PartOrigin::block(self.at, n));
         self.draft.push(part, origin);
     }
 
@@ -226,7 +226,7 @@ impl Stored<'_> {
 }
 
 impl Store {
-    fn stored<'a>(&self, bytes: &'a [u8], options: &RepairOptions) -> Stored<'a> {
+    fn stored<'a>(&self, bytes: &'a [u8], options: &SessionOptions) -> Stored<'a> {
         let array = read_at(bytes, self.lists);
         let is_lines = || self.has_lines && bytes.trim_ascii_start().first() != Some(&b'[');
         match array.is_readable() || !is_lines() {
@@ -243,7 +243,7 @@ impl Store {
 
     /// How the records are written that a session has: as its first one.
     pub(crate) fn style_of(&self, bytes: &[u8]) -> u8 {
-        let stored = self.stored(bytes, &RepairOptions::default());
+        let stored = self.stored(bytes, &SessionOptions::default());
         let records = stored.records().values.into_iter().filter_map(|it| it.object());
         records.map(|it| (self.style)(&it)).find(|it| *it > 0).unwrap_or(0)
     }
@@ -256,12 +256,12 @@ impl Store {
 }
 
 impl Format for Store {
-    fn view(&self, blobs: &[Blob], options: &RepairOptions) -> Result<View, Error> {
+    fn view(&self, blobs: &[Blob], options: &SessionOptions) -> Result<View, Error> {
         super::leaf_is_not_chosen(options)?;
         Ok(self.view_of(&self.stored(super::only(blobs), options)))
     }
 
-    fn check(&self, blobs: &[Blob], options: &RepairOptions) -> Result<Checked, Error> {
+    fn check(&self, blobs: &[Blob], options: &SessionOptions) -> Result<Checked, Error> {
         let stored = self.stored(super::only(blobs), options);
         if let Stored::Array(array) = &stored
             && !array.is_readable()
@@ -283,7 +283,7 @@ impl Format for Store {
 
 impl Store {
     /// What is found in the other conversations of a document. Each finding names the agent whose conversation it is.
-    fn threads_of(&self, array: &Array<'_>, options: &RepairOptions) -> Vec<Mends> {
+    fn threads_of(&self, array: &Array<'_>, options: &SessionOptions) -> Vec<Mends> {
         let Some(document) = array.document().filter(|_| !self.threads.is_empty()) else {
             return Vec::new();
         };

@@ -18,7 +18,7 @@ use crate::parts::{
     self, INTERRUPTED,
     seals::{Seal, said},
 };
-use crate::view::{Draft, Origin, View};
+use crate::view::{Draft, PartOrigin, View};
 use crate::write::WriteOptions;
 
 pub(crate) static STORE: Store = Store {
@@ -55,7 +55,7 @@ fn instructions(view: &mut View, messages: &[Option<Object<'_>>]) {
         return;
     };
     let mut draft = Draft::new(Role::System);
-    draft.push(Part::text(text), Origin::record(at));
+    draft.push(Part::text(text), PartOrigin::record(at));
     view.push(draft);
 }
 
@@ -78,7 +78,7 @@ fn request(view: &mut View, at: usize, message: &Object<'_>) {
         if role != draft.message.role {
             view.push(std::mem::replace(&mut draft, Draft::new(role)));
         }
-        said.into_iter().for_each(|it| draft.push(it, Origin::block(at, n)));
+        said.into_iter().for_each(|it| draft.push(it, PartOrigin::block(at, n)));
     }
     view.push(draft);
 }
@@ -141,7 +141,7 @@ fn response(view: &mut View, at: usize, message: &Object<'_>) {
     let list = message.list("parts");
     for (n, value) in list.into_iter().enumerate() {
         if let Some(part) = value.object().and_then(|it| answer(&it, value, message)) {
-            draft.push(part, Origin::block(at, n));
+            draft.push(part, PartOrigin::block(at, n));
         }
     }
     draft.made_by(message.text("model_name"), message.text("provider_name"));

@@ -16,7 +16,7 @@ use crate::Dialect;
 use crate::dialects::frameworks::autogen::{Media, role, write_seal};
 use crate::json::{Object, Value, quoted};
 use crate::parts::{self, INTERRUPTED, seals::Seal};
-use crate::view::{Draft, Origin, View};
+use crate::view::{Draft, PartOrigin, View};
 use crate::write::WriteOptions;
 use crate::write::blocks::{parts_but_results, results_behind, spoken, write_arguments};
 
@@ -55,15 +55,15 @@ fn message(view: &mut View, at: usize, object: &Object<'_>) {
     let list = object.list("parts");
     if list.is_empty() {
         if let Some(text) = object.text("content").filter(|it| !it.is_empty()) {
-            step.answer.push(Part::text(text), Origin::record(at));
+            step.answer.push(Part::text(text), PartOrigin::record(at));
         }
         for (n, it) in object.list("toolInvocations").into_iter().enumerate() {
-            step.invocation(it, Origin::block(at, n), view, answer);
+            step.invocation(it, PartOrigin::block(at, n), view, answer);
         }
     }
     for (n, value) in list.into_iter().enumerate() {
         let Some(part) = value.object() else { continue };
-        let (kind, origin) = (part.text("type").unwrap_or_default(), Origin::block(at, n));
+        let (kind, origin) = (part.text("type").unwrap_or_default(), PartOrigin::block(at, n));
         match &*kind {
             "step-start" => step.end(view, answer()),
             "tool-invocation" => {
@@ -82,7 +82,7 @@ fn message(view: &mut View, at: usize, object: &Object<'_>) {
     }
     for it in object.list("experimental_attachments") {
         let part = it.object().and_then(|it| file(&it)).unwrap_or_else(|| parts::other(it));
-        step.answer.push(part, Origin::record(at));
+        step.answer.push(part, PartOrigin::record(at));
     }
     step.end(view, answer());
 }
@@ -107,7 +107,7 @@ impl Step {
         view.push(std::mem::replace(&mut self.results, Draft::new(Role::Tool)));
     }
 
-    fn part(&mut self, kind: &str, part: &Object<'_>, value: Value<'_>, origin: Origin) {
+    fn part(&mut self, kind: &str, part: &Object<'_>, value: Value<'_>, origin: PartOrigin) {
         let name = match kind {
             "dynamic-tool" => Some(parts::text(part, "toolName")),
             _ => kind.strip_prefix("tool-").map(str::to_owned),
@@ -139,7 +139,7 @@ impl Step {
     }
 
     /// A thought, which is one with the thought before if both are of one item.
-    fn thought(&mut self, before: Option<String>, text: String, seal: Seal, origin: Origin) {
+    fn thought(&mut self, before: Option<String>, text: String, seal: Seal, origin: PartOrigin) {
         self.item.clone_from(&seal.item);
         if seal.item.is_some()
             && before == seal.item
@@ -153,7 +153,7 @@ impl Step {
     }
 
     /// A thought of version 4: what is shown, or what the provider signed of it.
-    fn details(&mut self, part: &Object<'_>, origin: Origin) {
+    fn details(&mut self, part: &Object<'_>, origin: PartOrigin) {
         let details = part.list("details");
         if details.is_empty() {
             let text = parts::seals::said(part, "reasoning");
@@ -171,7 +171,7 @@ impl Step {
     fn invocation(
         &mut self,
         value: Value<'_>,
-        origin: Origin,
+        origin: PartOrigin,
         view: &mut View,
         next: impl Fn() -> Draft,
     ) {
@@ -194,7 +194,7 @@ impl Step {
         }
     }
 
-    fn tool(&mut self, name: &str, part: &Object<'_>, origin: Origin) {
+    fn tool(&mut self, name: &str, part: &Object<'_>, origin: PartOrigin) {
         let input = part.get("input").or_else(|| part.get("rawInput"));
         let id = parts::text(part, "toolCallId");
         let call = ToolCall::new(id.clone(), name, input.map(|it| it.plain()).unwrap_or_default());

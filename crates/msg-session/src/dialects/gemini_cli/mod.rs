@@ -16,10 +16,10 @@ use crate::blob::Blob;
 use crate::dialects::gemini_cli::view::{Kind, Message, Replay};
 use crate::dialects::list::File;
 use crate::edit::{Edit, drop_elements, set_member};
-use crate::finding::{Finding, Place};
+use crate::finding::{Finding, SessionPlace};
 use crate::frame::{Lines, read_array};
 use crate::json::{BLANKS, Object, Value};
-use crate::options::RepairOptions;
+use crate::options::SessionOptions;
 use crate::parts::INTERRUPTED;
 use crate::view::View;
 use crate::{Error, surrogate};
@@ -28,11 +28,11 @@ use crate::{Error, surrogate};
 pub(crate) struct GeminiCli;
 
 impl Format for GeminiCli {
-    fn view(&self, blobs: &[Blob], options: &RepairOptions) -> Result<View, Error> {
+    fn view(&self, blobs: &[Blob], options: &SessionOptions) -> Result<View, Error> {
         view(File::Array(&read_array(super::only(blobs), Some("messages"))), options)
     }
 
-    fn check(&self, blobs: &[Blob], options: &RepairOptions) -> Result<Checked, Error> {
+    fn check(&self, blobs: &[Blob], options: &SessionOptions) -> Result<Checked, Error> {
         let array = read_array(super::only(blobs), Some("messages"));
         if !array.is_readable() {
             return Ok(Checked::unreadable(array.findings));
@@ -46,7 +46,7 @@ impl Format for GeminiCli {
 }
 
 impl LineRules for GeminiCli {
-    fn view_lines(&self, lines: &Lines<'_>, options: &RepairOptions) -> Result<View, Error> {
+    fn view_lines(&self, lines: &Lines<'_>, options: &SessionOptions) -> Result<View, Error> {
         view(File::Lines(lines), options)
     }
 
@@ -54,13 +54,13 @@ impl LineRules for GeminiCli {
         &self,
         lines: &Lines<'_>,
         _: &str,
-        options: &RepairOptions,
+        options: &SessionOptions,
     ) -> Result<Mends, Error> {
         check(File::Lines(lines), options)
     }
 }
 
-fn view(file: File<'_>, options: &RepairOptions) -> Result<View, Error> {
+fn view(file: File<'_>, options: &SessionOptions) -> Result<View, Error> {
     let replay = Replay::of(file, options)?;
     let mut view = view::of(&replay);
     view.findings = file.findings().to_vec();
@@ -69,7 +69,7 @@ fn view(file: File<'_>, options: &RepairOptions) -> Result<View, Error> {
     Ok(view)
 }
 
-fn check(file: File<'_>, options: &RepairOptions) -> Result<Mends, Error> {
+fn check(file: File<'_>, options: &SessionOptions) -> Result<Mends, Error> {
     let mut findings = file.findings().to_vec();
     let mut replay = Replay::of(file, options)?;
     let mut edits = std::mem::take(&mut replay.edits);
@@ -95,7 +95,7 @@ fn check(file: File<'_>, options: &RepairOptions) -> Result<Mends, Error> {
     let records = file.len() + usize::from(matches!(file, File::Array(_)));
     if !replay.has_header && records > 0 {
         let message = "the session has no header, without which the agent does not load it";
-        findings.push(Finding::error("session::missing-header", Place::line(1), message));
+        findings.push(Finding::error("session::missing-header", SessionPlace::line(1), message));
     }
     let left = records.saturating_sub(replay.removed + removed.records);
     Ok(Mends::new(records, left, findings, edits))
@@ -184,7 +184,7 @@ fn content_calls<'a>(message: &Object<'a>) -> impl Iterator<Item = Object<'a>> {
     parts.into_iter().filter_map(|it| it.get("functionCall")?.object())
 }
 
-fn unanswered(call: &Object<'_>, place: Place) -> Finding {
+fn unanswered(call: &Object<'_>, place: SessionPlace) -> Finding {
     let name = id_of(call).or_else(|| call.text("name")).unwrap_or_default();
     let message = format!("call `{name}` has no result");
     Finding::error("session::unanswered-call", place, message)
@@ -222,7 +222,12 @@ fn append(message: &Object<'_>, calls: &[Value<'_>], missing: &[Object<'_>]) -> 
 }
 
 /// Each response must name its call.
-fn check_ids(call: &Object<'_>, place: Place, findings: &mut Vec<Finding>, edits: &mut Edits) {
+fn check_ids(
+    call: &Object<'_>,
+    place: SessionPlace,
+    findings: &mut Vec<Finding>,
+    edits: &mut Edits,
+) {
     let (Some(id), Some(list)) = (call.get("id"), call.get("result").and_then(|it| it.array()))
     else {
         return;

@@ -11,12 +11,12 @@ use crate::dialects::gemini_cli;
 use crate::dialects::gemini_cli::{Edits, has_project, id_of, is_header};
 use crate::dialects::list::File;
 use crate::dialects::records_to_leaf;
-use crate::finding::{Finding, Place};
+use crate::finding::{Finding, SessionPlace};
 use crate::frame::{Array, Lines};
 use crate::json::{Object, Value};
-use crate::options::RepairOptions;
+use crate::options::SessionOptions;
 use crate::parts::gemini;
-use crate::view::{Draft, Origin, View};
+use crate::view::{Draft, PartOrigin, View};
 
 pub(super) fn of(replay: &Replay<'_>) -> View {
     let mut view = View::default();
@@ -66,7 +66,7 @@ fn answer(view: &mut View, message: &Message<'_>) {
     let content = content(message);
     let calls = message.object.list("toolCalls");
     let is_exact = content.iter().any(|it| matches!(it.1, Part::ToolCall(_) | Part::Reasoning(_)));
-    let here = Origin::record(message.record);
+    let here = PartOrigin::record(message.record);
     if !is_exact {
         thoughts(message).into_iter().for_each(|it| draft.push(it, here));
     }
@@ -74,7 +74,10 @@ fn answer(view: &mut View, message: &Message<'_>) {
     if !is_exact {
         for (at, call) in calls.iter().enumerate() {
             if let Some(call) = call.object() {
-                draft.push(Part::ToolCall(gemini::call(&call)), Origin::block(message.record, at));
+                draft.push(
+                    Part::ToolCall(gemini::call(&call)),
+                    PartOrigin::block(message.record, at),
+                );
             }
         }
     }
@@ -85,15 +88,15 @@ fn answer(view: &mut View, message: &Message<'_>) {
         let list = call.list("result");
         let is_response = |it: &&Value<'_>| it.get("functionResponse").is_some();
         for response in list.iter().filter(is_response).filter_map(|it| gemini::result(*it)) {
-            results.push(Part::ToolResult(response), Origin::block(message.record, at));
+            results.push(Part::ToolResult(response), PartOrigin::block(message.record, at));
         }
     }
     view.push(results);
 }
 
 /// The parts of the content, which is a text, a part or a list of them.
-fn content(message: &Message<'_>) -> Vec<(Origin, Part)> {
-    let here = Origin::record(message.record);
+fn content(message: &Message<'_>) -> Vec<(PartOrigin, Part)> {
+    let here = PartOrigin::record(message.record);
     let Some(content) = message.object.get("content") else { return Vec::new() };
     if let Some(text) = content.text() {
         let part = (!text.is_empty()).then(|| (here, Part::text(text)));
@@ -106,8 +109,8 @@ fn content(message: &Message<'_>) -> Vec<(Origin, Part)> {
         .collect()
 }
 
-fn at_block(message: &Message<'_>, at: usize) -> Origin {
-    Origin::block(message.record, at)
+fn at_block(message: &Message<'_>, at: usize) -> PartOrigin {
+    PartOrigin::block(message.record, at)
 }
 
 fn part(value: Value<'_>) -> Option<Part> {
@@ -150,7 +153,7 @@ fn usage(message: &Object<'_>) -> Option<Usage> {
 /// A message that is there at the end.
 pub(super) struct Message<'a> {
     pub(super) record: usize,
-    pub(super) place: Place,
+    pub(super) place: SessionPlace,
     pub(super) value: Value<'a>,
     pub(super) object: Object<'a>,
     pub(super) kind: Kind,
@@ -177,7 +180,7 @@ pub(super) struct Replay<'a> {
     pub(super) messages: Vec<Message<'a>>,
     pub(super) has_header: bool,
     /// A header that does not say of which project the session is.
-    pub(super) bad_header: Option<Place>,
+    pub(super) bad_header: Option<SessionPlace>,
     pub(super) findings: Vec<Finding>,
     /// Edits that remove lines, and how many.
     pub(super) edits: Edits,
@@ -190,7 +193,7 @@ pub(super) struct Replay<'a> {
 
 impl<'a> Replay<'a> {
     /// The messages, up to the leaf.
-    pub(super) fn of(file: File<'a>, options: &RepairOptions) -> Result<Self, Error> {
+    pub(super) fn of(file: File<'a>, options: &SessionOptions) -> Result<Self, Error> {
         let mut res = Self::default();
         let end = records_to_leaf(options, file.len())?;
         match file {
@@ -203,7 +206,7 @@ impl<'a> Replay<'a> {
     fn document(&mut self, array: &'a Array<'a>, end: usize) {
         let header = array.document().filter(is_header);
         self.has_header = header.is_some();
-        self.bad_header = header.filter(|it| !has_project(it)).map(|_| Place::line(1));
+        self.bad_header = header.filter(|it| !has_project(it)).map(|_| SessionPlace::line(1));
         for at in 0..end {
             let message = array.value(at).and_then(|it| message(at, array.place(at), it));
             match message {
@@ -277,7 +280,7 @@ impl<'a> Replay<'a> {
     }
 }
 
-fn message(record: usize, place: Place, value: Value<'_>) -> Option<Message<'_>> {
+fn message(record: usize, place: SessionPlace, value: Value<'_>) -> Option<Message<'_>> {
     let object = value.object()?;
     Some(Message { record, place, value, kind: kind(&object)?, object })
 }

@@ -12,15 +12,15 @@ use super::{Checked, Format};
 use crate::blob::Blob;
 use crate::dialects::otel;
 use crate::json::{Object, Value};
-use crate::options::RepairOptions;
-use crate::view::{Draft, Origin, View};
+use crate::options::SessionOptions;
+use crate::view::{Draft, PartOrigin, View};
 use crate::{Dialect, Error, parts};
 
 /// The dialect.
 pub(crate) struct Inspect;
 
 impl Format for Inspect {
-    fn view(&self, blobs: &[Blob], options: &RepairOptions) -> Result<View, Error> {
+    fn view(&self, blobs: &[Blob], options: &SessionOptions) -> Result<View, Error> {
         let bytes = super::only(blobs);
         if bytes.starts_with(MAGIC) {
             let samples = samples(bytes).map_err(|reason| unreadable(&reason))?;
@@ -35,7 +35,7 @@ impl Format for Inspect {
         Ok(View { findings, ..view })
     }
 
-    fn check(&self, blobs: &[Blob], _: &RepairOptions) -> Result<Checked, Error> {
+    fn check(&self, blobs: &[Blob], _: &SessionOptions) -> Result<Checked, Error> {
         let bytes = super::only(blobs);
         if bytes.starts_with(MAGIC) {
             samples(bytes).map_err(|reason| unreadable(&reason))?;
@@ -80,16 +80,16 @@ impl Reader<'_, '_> {
         let parts = self.content(message.get("content"));
         if role == Role::Tool {
             let result = self.result(message, Content::from(parts));
-            draft.push(Part::ToolResult(result), Origin::record(at));
+            draft.push(Part::ToolResult(result), PartOrigin::record(at));
             return draft;
         }
-        parts.into_iter().for_each(|it| draft.push(it, Origin::record(at)));
+        parts.into_iter().for_each(|it| draft.push(it, PartOrigin::record(at)));
         let calls = message.list("tool_calls");
         for (n, call) in calls.iter().filter_map(|it| it.object()).enumerate() {
             let arguments = call.get("arguments").map_or("", |it| it.source);
             let (id, name) = (parts::text(&call, "id"), parts::text(&call, "function"));
             let call = ToolCall::new(id, name, arguments);
-            draft.push(Part::ToolCall(call), Origin::block(at, n));
+            draft.push(Part::ToolCall(call), PartOrigin::block(at, n));
         }
         draft.made_by(message.text("model").filter(|_| role == Role::Assistant), None);
         draft

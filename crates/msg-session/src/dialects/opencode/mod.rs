@@ -17,10 +17,10 @@ use std::{
 use super::{Change, Checked, Format};
 use crate::blob::Blob;
 use crate::edit::{Edit, apply, set_member};
-use crate::finding::{Finding, Place};
+use crate::finding::{Finding, SessionPlace};
 use crate::frame::clean_record;
 use crate::json::{Object, quoted};
-use crate::options::RepairOptions;
+use crate::options::SessionOptions;
 use crate::parts::INTERRUPTED;
 use crate::view::View;
 use crate::{Dialect, Error};
@@ -29,14 +29,14 @@ use crate::{Dialect, Error};
 pub(crate) struct OpenCode;
 
 impl Format for OpenCode {
-    fn view(&self, blobs: &[Blob], options: &RepairOptions) -> Result<View, Error> {
+    fn view(&self, blobs: &[Blob], options: &SessionOptions) -> Result<View, Error> {
         let texts = texts(blobs);
         let stored = Stored::read(&texts).ok_or(unreadable())?;
         let session = stored.session(options)?;
         Ok(view::of(&stored, session, options.leaf.as_deref()))
     }
 
-    fn check(&self, blobs: &[Blob], options: &RepairOptions) -> Result<Checked, Error> {
+    fn check(&self, blobs: &[Blob], options: &SessionOptions) -> Result<Checked, Error> {
         let texts = texts(blobs);
         let stored = Stored::read(&texts).ok_or(unreadable())?;
         let mut findings = stored.findings.clone();
@@ -108,9 +108,9 @@ fn texts(blobs: &[Blob]) -> Vec<Text<'_>> {
 }
 
 /// The place of a blob, which is one record.
-fn place(blob: usize) -> Place {
+fn place(blob: usize) -> SessionPlace {
     let at = u32::try_from(blob).unwrap_or(u32::MAX);
-    Place { blob: at, line: 1, record: Some(at), block: None }
+    SessionPlace { blob: at, line: 1, record: Some(at), block: None }
 }
 
 /// All that is stored.
@@ -126,7 +126,7 @@ struct Stored<'a> {
 struct Info {
     id: String,
     parent: Option<String>,
-    place: Place,
+    place: SessionPlace,
 }
 
 struct Message<'a> {
@@ -134,7 +134,7 @@ struct Message<'a> {
     session: String,
     created: u64,
     is_completed: bool,
-    place: Place,
+    place: SessionPlace,
     object: Object<'a>,
     /// By id.
     parts: Vec<Part<'a>>,
@@ -142,7 +142,7 @@ struct Message<'a> {
 
 struct Part<'a> {
     id: String,
-    place: Place,
+    place: SessionPlace,
     object: Object<'a>,
 }
 
@@ -179,7 +179,8 @@ impl<'a> Stored<'a> {
         let session = info.as_ref().map(|it| crate::parts::text(it, "id")).unwrap_or_default();
         let list = export.list("messages");
         for (at, value) in list.into_iter().enumerate() {
-            let record = Place { line: 1, record: u32::try_from(at).ok(), ..Place::default() };
+            let record =
+                SessionPlace { line: 1, record: u32::try_from(at).ok(), ..SessionPlace::default() };
             let Some(info) = value.inner("info") else {
                 self.findings.push(super::unknown_record(record));
                 continue;
@@ -192,7 +193,7 @@ impl<'a> Stored<'a> {
                 .collect();
             self.messages.push(message);
         }
-        self.sessions.push(Info { id: session, parent: None, place: Place::line(1) });
+        self.sessions.push(Info { id: session, parent: None, place: SessionPlace::line(1) });
     }
 
     fn files(&mut self, texts: &'a [Text<'_>]) {
@@ -226,7 +227,7 @@ impl<'a> Stored<'a> {
         self.orphans(parts);
     }
 
-    fn unreadable(&mut self, place: Place, name: &str) {
+    fn unreadable(&mut self, place: SessionPlace, name: &str) {
         let message = format!("{name} is not a JSON object");
         self.findings.push(Finding::error("session::not-readable", place, message));
     }
@@ -248,7 +249,7 @@ impl<'a> Stored<'a> {
 
     /// The session that is read: the only one that is not a subtask, or the one that the leaf names or that has the
     /// message which it names.
-    fn session(&self, options: &RepairOptions) -> Result<&str, Error> {
+    fn session(&self, options: &SessionOptions) -> Result<&str, Error> {
         let mut ids: Vec<&str> = self.sessions.iter().map(|it| it.id.as_str()).collect();
         ids.extend(self.messages.iter().map(|it| it.session.as_str()));
         ids.sort_unstable();
@@ -279,7 +280,7 @@ fn kind_of(name: &str) -> (Option<&str>, &str) {
     (kind.copied(), folders.last().copied().unwrap_or_default())
 }
 
-fn message<'a>(place: Place, object: Object<'a>, session: &str) -> Message<'a> {
+fn message<'a>(place: SessionPlace, object: Object<'a>, session: &str) -> Message<'a> {
     let time = object.inner("time");
     let number = |name: &str| time.as_ref().and_then(|it| it.get(name)?.number());
     Message {
@@ -293,6 +294,6 @@ fn message<'a>(place: Place, object: Object<'a>, session: &str) -> Message<'a> {
     }
 }
 
-fn part(place: Place, object: Object<'_>) -> Part<'_> {
+fn part(place: SessionPlace, object: Object<'_>) -> Part<'_> {
     Part { id: crate::parts::text(&object, "id"), place, object }
 }

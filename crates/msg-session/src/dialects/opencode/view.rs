@@ -7,7 +7,7 @@ use msg_core::{File, Image, Part as MessagePart, Reasoning, Role, ToolCall, Tool
 use crate::branches::{Branch, BranchKind};
 use crate::dialects::opencode::{Message, Part, Stored};
 use crate::parts;
-use crate::view::{Draft, Origin, View};
+use crate::view::{Draft, PartOrigin, View};
 
 /// The messages of a session, up to the one that the leaf names.
 pub(super) fn of(stored: &Stored<'_>, session: &str, leaf: Option<&str>) -> View {
@@ -82,8 +82,8 @@ fn is_sent(message: &Message<'_>) -> bool {
         && message.parts.iter().any(says)
 }
 
-fn origin(part: &Part<'_>) -> Origin {
-    Origin { record: part.place.record.unwrap_or(0), block: part.place.block }
+fn origin(part: &Part<'_>) -> PartOrigin {
+    PartOrigin { record: part.place.record.unwrap_or(0), block: part.place.block }
 }
 
 fn user(view: &mut View, message: &Message<'_>) {
@@ -91,7 +91,7 @@ fn user(view: &mut View, message: &Message<'_>) {
     if let Some(text) = message.object.text("text") {
         draft.push(
             MessagePart::text(text),
-            Origin { record: message.place.record.unwrap_or(0), block: None },
+            PartOrigin { record: message.place.record.unwrap_or(0), block: None },
         );
     }
     for part in &message.parts {

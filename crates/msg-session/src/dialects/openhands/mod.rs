@@ -15,10 +15,10 @@ use std::{
 
 use super::{Change, Checked, Format};
 use crate::blob::Blob;
-use crate::finding::{Finding, Place};
+use crate::finding::{Finding, SessionPlace};
 use crate::frame::clean_record;
 use crate::json::{Object, Value, quoted};
-use crate::options::RepairOptions;
+use crate::options::SessionOptions;
 use crate::parts::INTERRUPTED;
 use crate::view::View;
 use crate::{Dialect, Error};
@@ -27,7 +27,7 @@ use crate::{Dialect, Error};
 pub(crate) struct OpenHands;
 
 impl Format for OpenHands {
-    fn view(&self, blobs: &[Blob], options: &RepairOptions) -> Result<View, Error> {
+    fn view(&self, blobs: &[Blob], options: &SessionOptions) -> Result<View, Error> {
         let texts = texts(blobs);
         let mut events = Events::read(blobs, &texts);
         if events.list.is_empty() {
@@ -37,7 +37,7 @@ impl Format for OpenHands {
         Ok(view::of(&events))
     }
 
-    fn check(&self, blobs: &[Blob], _: &RepairOptions) -> Result<Checked, Error> {
+    fn check(&self, blobs: &[Blob], _: &SessionOptions) -> Result<Checked, Error> {
         let texts = texts(blobs);
         let events = Events::read(blobs, &texts);
         let mut res = Checked { findings: events.findings.clone(), ..Checked::default() };
@@ -177,9 +177,9 @@ fn error_event(action: &Event<'_>, uuid: &str) -> String {
 }
 
 /// The place of a blob.
-pub(super) fn place(blob: usize, record: usize) -> Place {
+pub(super) fn place(blob: usize, record: usize) -> SessionPlace {
     let index = |it: usize| u32::try_from(it).unwrap_or(u32::MAX);
-    Place { blob: index(blob), line: 1, record: Some(index(record)), block: None }
+    SessionPlace { blob: index(blob), line: 1, record: Some(index(record)), block: None }
 }
 
 // The events of an OpenHands conversation, in the order of their numbers.
@@ -195,7 +195,7 @@ struct Events<'a> {
 
 struct Event<'a> {
     number: u64,
-    place: Place,
+    place: SessionPlace,
     kind: Kind,
     object: Object<'a>,
 }

@@ -8,7 +8,7 @@ use crate::branches::{Branch, BranchKind};
 use crate::dialects::openhands::{Event, Events, Kind};
 use crate::json::{Object, Value};
 use crate::parts::{self, anthropic};
-use crate::view::{Draft, Origin, View};
+use crate::view::{Draft, PartOrigin, View};
 
 pub(super) fn of(events: &Events<'_>) -> View {
     let mut res = Reading {
@@ -94,7 +94,7 @@ impl Reading {
         list.into_iter().for_each(|it| draft.push(it, origin(event)));
     }
 
-    fn push(&mut self, role: Role, list: Vec<Part>, origin: Origin) {
+    fn push(&mut self, role: Role, list: Vec<Part>, origin: PartOrigin) {
         self.end_answer();
         let mut draft = Draft::new(role);
         list.into_iter().for_each(|it| draft.push(it, origin));
@@ -115,8 +115,8 @@ impl Reading {
     }
 }
 
-fn origin(event: &Event<'_>) -> Origin {
-    Origin { record: event.place.record.unwrap_or(0), block: None }
+fn origin(event: &Event<'_>) -> PartOrigin {
+    PartOrigin { record: event.place.record.unwrap_or(0), block: None }
 }
 
 fn thoughts(object: &Object<'_>) -> Vec<Part> {
