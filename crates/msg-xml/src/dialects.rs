@@ -6,8 +6,8 @@ use std::sync::{Arc, LazyLock};
 use serde::{Deserialize, Serialize};
 
 use crate::code::Error;
+use crate::families::{FAMILIES, Family};
 use crate::shape::{NameForm, TagShape};
-use crate::special::{FAMILIES, Family};
 
 /// The built-in dialects of tags: XT-35 to XT-37, XT-39, XT-40. Of GLM's, keys and values are told apart where it is read.
 static GRAMMARS: LazyLock<Vec<Arc<Grammar>>> = LazyLock::new(|| {

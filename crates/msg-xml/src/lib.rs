@@ -20,6 +20,7 @@ mod codes;
 mod dialect;
 mod dialects;
 mod event;
+mod families;
 #[cfg(test)]
 mod growth;
 mod input;

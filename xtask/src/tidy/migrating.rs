@@ -7,19 +7,15 @@ use super::House;
 use crate::Res;
 
 const PAGE: &str = "docs/migrating.md";
-/// The names on the left of this section are gone.
-const GONE: &str = "## Names of earlier versions";
 
 pub(crate) fn check(house: &House<'_>, breaches: &mut Vec<String>) -> Res {
     let sources = house.sources.iter().filter(|it| it.path.contains("/src/"));
     let known: HashSet<String> = sources.flat_map(|it| words(&it.text)).map(plain).collect();
     let page = house.workspace.read(PAGE)?;
-    let mut left_is_known = true;
     for line in page.lines() {
-        left_is_known &= line != GONE;
         let mut columns = line.trim_matches('|').split(" | ");
         let (Some(left), Some(right)) = (columns.next(), columns.next()) else { continue };
-        let left = code(left).flat_map(words).filter(|it| is_name(it) && left_is_known);
+        let left = code(left).flat_map(words).filter(|it| is_name(it));
         for name in left.chain(code(right).flat_map(words)) {
             if !known.contains(&plain(name)) {
                 breaches.push(format!("{PAGE}: nothing is called `{name}`"));

@@ -11,6 +11,7 @@
 //! user                header of section 1
 //! ```
 
+mod ids;
 mod pair;
 mod view;
 

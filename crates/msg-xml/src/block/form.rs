@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use super::NAMES;
 use super::draft::{CallEnd, Calls, Done, Note};
 use super::grammar;
 use super::grammar::{Halt, Head, read_arguments_of};
@@ -17,7 +18,6 @@ use crate::lex;
 use crate::lex::{ARGS, Tag};
 use crate::options::ParseOptions;
 use crate::shape::{TagShape, close_any, open_any};
-use crate::special::NAMES;
 
 /// The form of a block.
 #[derive(Debug)]

@@ -38,6 +38,9 @@ pub(crate) use grammar::{Head, REACH_MAX};
 pub(crate) use json::read_arguments;
 pub(crate) use preview::Preview;
 
+/// The members that may have the name of a call in a dialect; the first is the expected one.
+pub(crate) const NAMES: [&str; 3] = ["name", "tool_name", "tool"];
+
 // Stores the bytes of a block until the block may be complete, then has it read; sends its preview meanwhile. It is
 // the only part that scans the bytes as they arrive. A reading that came too early is repeated. The stored size is
 // bounded (XT-28).

@@ -2,15 +2,13 @@
 
 use std::sync::Arc;
 
-use super::scan::{Early, NAMES, Scan, Scanned, Syntax};
-use super::{
-    DEEPSEEK, Family, HARMONY, KIMI, LLAMA, MISTRAL, begins_object, is_cut, line_end, name_end,
-    python, token, without_index,
-};
-use crate::block::{CallEnd, Calls, Done, Draft, read_arguments};
+use super::scan::{Early, Scan, Scanned};
+use super::{begins_object, is_cut, line_end, name_end, python, token, without_index};
+use crate::block::{CallEnd, Calls, Done, Draft, NAMES, read_arguments};
 use crate::code::Code;
 use crate::dialect::Cx;
 use crate::event::Ev;
+use crate::families::{DEEPSEEK, Family, HARMONY, KIMI, LLAMA, MISTRAL, Syntax};
 use crate::input::{Incomplete, MORE, Need, is_blank};
 use crate::json::{Json, Read, Stop};
 use crate::options::ParseOptions;

@@ -7,25 +7,12 @@
 //! [f(city="Paris")]      the same for a list of calls in Python's syntax
 //! ```
 
-use crate::block::Sent;
+use crate::block::{NAMES, Sent};
 use crate::event::{ArgPath, Queue};
+use crate::families::Syntax;
 use crate::input::{Incomplete, Input, MORE, is_blank};
 use crate::lex;
 use crate::lex::ARGS;
-
-/// The members that may have the name of a call in a dialect; the first is the expected one.
-pub(crate) const NAMES: [&str; 3] = ["name", "tool_name", "tool"];
-
-/// How a value is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Syntax {
-    /// The arguments, as JSON.
-    Arguments,
-    /// Objects with a name and arguments, as JSON.
-    Objects,
-    /// Calls in Python's syntax.
-    Python,
-}
 
 /// What a scan came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

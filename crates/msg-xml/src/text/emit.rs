@@ -5,9 +5,9 @@ use crate::block::{CallEnd, Done, Draft, Note, Sent};
 use crate::call::{CallOrigin, LOCAL, ParsedCall, PartialCall, arguments_of};
 use crate::code::Code;
 use crate::event::{ArgPath, CallEnd as CallOutcome, Ev};
+use crate::families::FAMILIES;
 use crate::input::{Incomplete, Input};
 use crate::json::Json;
-use crate::special::FAMILIES;
 
 impl Machine {
     /// Reads the block that is open.

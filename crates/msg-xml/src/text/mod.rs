@@ -22,12 +22,11 @@ use crate::block::Sent;
 use crate::code::Code;
 use crate::dialect::Reader;
 use crate::event::{CallEnd, Ev, Queue};
+use crate::families::{FAMILIES, HARMONY, MISTRAL, MISTRAL_OPEN};
 use crate::input::{Incomplete, Input};
 use crate::json::Json;
 use crate::options::{ParseOptions, ThinkingMode};
-use crate::special::{
-    FAMILIES, HARMONY, MISTRAL, MISTRAL_OPEN, Message, Spot, TokenReader, header, token, trailing,
-};
+use crate::special::{Message, Spot, TokenReader, header, token, trailing};
 
 pub(crate) use thinking::is_thought;
 

@@ -6,12 +6,13 @@ use super::{Machine, Mode, fence};
 use crate::block::opener::OPENER_MAX;
 use crate::code::Code;
 use crate::dialect::Reader;
+use crate::families::MISTRAL_OPEN;
 use crate::input::{Incomplete, Input, MORE, Need, is_name_byte};
 use crate::lex;
 use crate::lex::Tag;
 use crate::options::ThinkingMode;
 use crate::passthrough::{FastPath, Kind, begins_plainly};
-use crate::special::{MISTRAL_OPEN, token};
+use crate::special::token;
 
 impl Machine {
     /// Reads text up to the next thing of note.
