@@ -201,30 +201,41 @@ impl Lines<'_> {
         self,
         job: impl Fn(&[u8]) -> Result<Answer, Refusal> + Sync,
     ) -> Result<Status, Failure> {
+        self.answer_numbered(|_, line| job(line))
+    }
+
+    /// As [`Lines::answer`], with the number of each line; none for the one row.
+    pub(crate) fn answer_numbered(
+        self,
+        job: impl Fn(Option<u64>, &[u8]) -> Result<Answer, Refusal> + Sync,
+    ) -> Result<Status, Failure> {
         let (name, heads) = (self.input.name.clone(), self.heads);
         let head = |json: Vec<u8>| match heads {
             Some(sources) => sources.headed_json(&name, json),
             None => json,
         };
         if self.is_row() {
-            return self.answer_row(&head, job);
+            return self.answer_row(&head, |row| job(None, row));
         }
+        let job = |number: u64, line: &[u8]| job(Some(number), line);
         jsonl::run(self.cx, self.args, self.input, (self.out, self.report), &head, job)
     }
 
-    /// Has the lines shown to people that `job` has something to say about, given the name of each.
+    /// Has the lines shown to people that `job` has something to say about, given the number of each; none for the
+    /// one row.
     pub(crate) fn show(
         self,
-        job: impl Fn(&str, &[u8]) -> Result<Answer, Refusal> + Sync,
+        job: impl Fn(Option<u64>, &[u8]) -> Result<Answer, Refusal> + Sync,
     ) -> Result<Status, Failure> {
         if self.is_row() {
             let Lines { mut input, out, .. } = self;
             let row = input.read_all()?;
-            let answer = job(&input.name, &row);
+            let answer = job(None, &row);
             let answer = answer.map_err(|it| Failure::document(it, &input.name, row))?;
             out.write_coloured(&String::from_utf8_lossy(&answer.json))?;
             return Ok(answer.status);
         }
+        let job = |number: u64, line: &[u8]| job(Some(number), line);
         jsonl::run_for_people(self.cx, self.args, self.input, self.out, job)
     }
 

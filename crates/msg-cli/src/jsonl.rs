@@ -63,7 +63,8 @@ pub(crate) fn as_it_is(json: Vec<u8>) -> Vec<u8> {
     json
 }
 
-/// Answers every line of `input` that is not blank by `job` on `out`, and its edits on `report`. Neither is
+/// Answers every line of `input` that is not blank by `job` on `out`, and its edits on `report`. `job` is given the
+/// number of the line, from 1. Neither is
 /// finished here. `head` says in each answer which input it is about.
 ///
 /// Memory: the workers times the longest line, and what `job` makes of it.
@@ -76,15 +77,13 @@ pub(crate) fn run<F>(
     job: F,
 ) -> Result<Status, Failure>
 where
-    F: Fn(&[u8]) -> Result<Answer, Refusal> + Sync,
+    F: Fn(u64, &[u8]) -> Result<Answer, Refusal> + Sync,
 {
-    let job = |_: &str, line: &[u8]| job(line);
     let (name, limit) = (&*input.name.clone(), input.limit);
     run_job(cx, args, input, out, report, &Job { name, limit, form: Form::Json, head, answer: job })
 }
 
-/// As [`run`], for people: `job` is given the name and number of each line, and answers with text, if it has
-/// anything to say.
+/// As [`run`], for people: `job` answers with text, if it has anything to say.
 pub(crate) fn run_for_people<F>(
     cx: &Context,
     args: &LineArgs,
@@ -93,7 +92,7 @@ pub(crate) fn run_for_people<F>(
     job: F,
 ) -> Result<Status, Failure>
 where
-    F: Fn(&str, &[u8]) -> Result<Answer, Refusal> + Sync,
+    F: Fn(u64, &[u8]) -> Result<Answer, Refusal> + Sync,
 {
     let form = Form::Text { color: out.has_colour(cx) };
     let (name, limit) = (&*input.name.clone(), input.limit);
@@ -109,7 +108,7 @@ fn run_job<F>(
     job: &Job<'_, F>,
 ) -> Result<Status, Failure>
 where
-    F: Fn(&str, &[u8]) -> Result<Answer, Refusal> + Sync,
+    F: Fn(u64, &[u8]) -> Result<Answer, Refusal> + Sync,
 {
     let mut progress = Progress::new(input.len, cx.quiet);
     let blocks = Blocks::new(input.reader, input.limit);

@@ -98,3 +98,8 @@ impl ObjectWriter {
         self.0.push(if self.0.is_empty() { b'{' } else { b',' });
     }
 }
+
+/// How many characters begin in these bytes of a text.
+pub(crate) fn chars(bytes: &[u8]) -> usize {
+    bytes.iter().filter(|it| **it & 0xc0 != 0x80).count()
+}

@@ -13,6 +13,7 @@ use msg_core::{Diagnostic, Message, Part, Role};
 use msg_json::{JsonError, Kind, Reader};
 
 use crate::document::Document;
+use crate::json::chars;
 
 /// The lists of messages that bodies and stores have.
 const LISTS: &[&str] =
@@ -361,9 +362,4 @@ impl<'t> Lines<'t> {
         let block = offset / BLOCK;
         self.before[block] + chars(&self.text[block * BLOCK..offset])
     }
-}
-
-/// How many characters begin in these bytes of a text.
-fn chars(bytes: &[u8]) -> usize {
-    bytes.iter().filter(|it| **it & 0xc0 != 0x80).count()
 }

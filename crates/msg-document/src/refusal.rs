@@ -7,7 +7,7 @@ use base64::prelude::BASE64_STANDARD;
 use msg_core::{Code, Diagnostic};
 use serde::Serialize;
 
-use crate::json::to_json;
+use crate::json::{chars, to_json};
 
 /// Why there is no answer: a [`Diagnostic`] that says what is wrong, where, and what would mend it.
 ///
@@ -48,6 +48,14 @@ impl Refusal {
     #[must_use]
     pub fn at_line(mut self, line: Option<u64>) -> Self {
         self.0.at.line = line.map(|it| usize::try_from(it).unwrap_or(usize::MAX));
+        self
+    }
+
+    /// The same, with the column of its byte in this line of a file, in characters from 1; as it is if it has no byte.
+    #[must_use]
+    pub fn at_column_in(mut self, line: &[u8]) -> Self {
+        let before = self.0.at.start.and_then(|it| line.get(..it));
+        self.0.at.column = before.map(|it| chars(it) + 1).or(self.0.at.column);
         self
     }
 

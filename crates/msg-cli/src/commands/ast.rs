@@ -100,7 +100,7 @@ impl Command for Args {
         let with_ops = self.ops;
         let read = self.input.of_a_line();
         if is_lines {
-            let job = |line: &[u8]| {
+            let job = |_: u64, line: &[u8]| {
                 let ops = if with_ops { Some(ops::read(line)?) } else { None };
                 let document = Document::read(line, &read)?;
                 Ok(answer(rules.grow(document), ops.as_deref()))

@@ -77,17 +77,16 @@ impl Command for Args {
         let options = self.options()?;
         let log = Log::new(self.format, self.statistics);
         let lines = |it: Lines<'_>| {
-            let is_row = it.is_row();
             if log.gathers() {
-                return it.show(|name, line| {
-                    let (file, number) = match name.rsplit_once(':') {
-                        Some((file, number)) if !is_row => (file, number.parse().ok()),
-                        _ => (name, None),
-                    };
+                let name = it.name().to_owned();
+                return it.show(|number, line| {
                     // A line that cannot be read is a result of the log like any other.
-                    let (text, status) = match checked_line(line, &options) {
-                        Ok((_, checked)) => (log.take(file, number, &checked), status(&checked)),
-                        Err(it) => (log.refuse(file, number, it.diagnostic()), Status::Failed),
+                    let (text, status) = match checked_line(number, line, &options) {
+                        Ok((_, checked)) => (log.take(&name, &checked), status(&checked)),
+                        Err(it) => {
+                            let it = it.at_column_in(line).at_line(number);
+                            (log.refuse(&name, it.diagnostic()), Status::Failed)
+                        }
                     };
                     Ok(Answer::new(text.into_bytes(), status))
                 });
@@ -95,9 +94,12 @@ impl Command for Args {
             let is_text = self.format.is_some() || it.out.is_terminal() || it.is_row();
             match !is_json && is_text {
                 true => show_lines(cx, it, &options),
-                false => it.answer(|line| {
-                    let checked = check(line, &options)?;
-                    log.take("", None, &checked);
+                false => it.answer_numbered(|number, line| {
+                    let mut checked = check(line, &options)?;
+                    if !checked.diagnostics.is_empty() {
+                        checked = checked_line(number, line, &options)?.1;
+                    }
+                    log.take("", &checked);
                     Ok(Answer::new(checked.to_json(), status(&checked)))
                 }),
             }
@@ -106,14 +108,14 @@ impl Command for Args {
             // What a provider refuses may show in the text alone, and places count in it.
             let mut document = match input::open_to_write(cx, &mut input, &self.io.input) {
                 Err(Failure::Document(bad)) if log.gathers() => {
-                    out.write(log.refuse(&bad.name, None, &bad.diagnostic).as_bytes())?;
+                    out.write(log.refuse(&bad.name, &bad.diagnostic).as_bytes())?;
                     return Ok(Status::Failed);
                 }
                 opened => opened?,
             };
             document.say_who_made_it(options.read.made_by.as_ref());
             let checked = document.check(&options);
-            let text = log.take(&input.name, None, &checked);
+            let text = log.take(&input.name, &checked);
             if is_json {
                 let json = sources.headed_json(&input.name, checked.to_json());
                 out.write_json(json, &self.pretty)?;
@@ -138,8 +140,10 @@ impl Command for Args {
     }
 }
 
-/// A line that was read whole, so that its findings have places in it. Of a row there is no document.
+/// A line that was read whole, so that its findings have places in it: the line of the file, and the column in the
+/// line. Of a row there is no document.
 fn checked_line(
+    number: Option<u64>,
     line: &[u8],
     options: &CheckOptions,
 ) -> Result<(Option<Document>, Checked), Refusal> {
@@ -148,18 +152,27 @@ fn checked_line(
         false => None,
     };
     // What is not a conversation may be a row that holds one.
-    let Some(mut document) = document else { return Ok((None, check(line, options)?)) };
-    document.say_who_made_it(options.read.made_by.as_ref());
-    document.set_source(line.to_vec());
-    let checked = document.check(options);
-    Ok((Some(document), checked))
+    let (document, mut checked) = match document {
+        None => (None, check(line, options)?),
+        Some(mut document) => {
+            document.say_who_made_it(options.read.made_by.as_ref());
+            document.set_source(line.to_vec());
+            let checked = document.check(options);
+            (Some(document), checked)
+        }
+    };
+    if let Some(number) = number.and_then(|it| usize::try_from(it).ok()) {
+        checked.diagnostics.iter_mut().for_each(|it| it.at.line = Some(number));
+    }
+    Ok((document, checked))
 }
 
 /// The lines of a document each that are not sound, for people.
 fn show_lines(cx: &Context, lines: Lines<'_>, options: &CheckOptions) -> Result<Status, Failure> {
     let (color, is_row) = (lines.out.has_colour(cx), lines.is_row());
-    lines.show(|name, line| {
-        let (document, checked) = checked_line(line, options)?;
+    let name = lines.name().to_owned();
+    lines.show(|number, line| {
+        let (document, checked) = checked_line(number, line, options)?;
         let status = status(&checked);
         if status == Status::Clean && !is_row {
             return Ok(Answer::new(Vec::new(), status));
@@ -168,7 +181,7 @@ fn show_lines(cx: &Context, lines: Lines<'_>, options: &CheckOptions) -> Result<
         let found = &found[..];
         let messages = document.as_ref().map_or(&[][..], Document::messages);
         let quotes = Quotes::of(messages, found, cx.folding());
-        let mut text = List { color, ..cx.list(name, &quotes) }.findings(found);
+        let mut text = List { color, ..cx.list(&name, &quotes) }.findings(found);
         if is_row {
             let found = match found.is_empty() {
                 true => "nothing wrong".to_owned(),

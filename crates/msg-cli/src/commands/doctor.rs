@@ -169,7 +169,7 @@ impl Args {
         let from = self.from;
         sources.each(cx, |mut input| {
             input.expect_lines()?;
-            let job = |line: &[u8]| {
+            let job = |_: u64, line: &[u8]| {
                 let line = Line::read(line).ok_or_else(bad_line)?.map_err(refusal)?;
                 let mended = line.repair(from, options).map_err(refusal)?;
                 let json = redact::printed(to_json(&mended), self.redact, true);

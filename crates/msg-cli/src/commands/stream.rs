@@ -85,7 +85,7 @@ impl Command for Args {
             let mut input = sources.open_one()?;
             let mut out = self.output.open(&sources)?;
             input.expect_lines()?;
-            let job = |line: &[u8]| options.answer_line(line).map(Answer::from);
+            let job = |_: u64, line: &[u8]| options.answer_line(line).map(Answer::from);
             let status =
                 jsonl::run(cx, &self.lines, input, (&mut out, None), &jsonl::as_it_is, job)?;
             return out.finish().map(|()| status);

@@ -61,7 +61,7 @@ impl Command for Args {
         let base = self.read.load(self.limit.max_bytes, is_lines)?;
         if is_lines {
             input.expect_lines()?;
-            let job = |line: &[u8]| base.answer_line(line).map(Answer::from);
+            let job = |_: u64, line: &[u8]| base.answer_line(line).map(Answer::from);
             let status =
                 jsonl::run(cx, &self.lines, input, (&mut out, None), &jsonl::as_it_is, job)?;
             return out.finish().map(|()| status);

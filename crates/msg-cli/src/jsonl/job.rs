@@ -44,7 +44,7 @@ pub(super) struct Lines {
 
 pub(super) fn answer_block<F>(block: Block, with_report: bool, job: &Job<'_, F>) -> Lines
 where
-    F: Fn(&str, &[u8]) -> Result<Answer, Refusal> + Sync,
+    F: Fn(u64, &[u8]) -> Result<Answer, Refusal> + Sync,
 {
     let mut res = Lines {
         answers: Vec::with_capacity(block.bytes.len()),
@@ -52,8 +52,9 @@ where
         counts: Counts::default(),
         read: block.read,
     };
-    let mut add = |line: u64, answer: Result<Answer, Refusal>| {
-        let answer = answer.unwrap_or_else(|error| job.refuse(&error.at_line(Some(line))));
+    let mut add = |number: u64, line: &[u8], answer: Result<Answer, Refusal>| {
+        let answer = answer
+            .unwrap_or_else(|error| job.refuse(&error.at_column_in(line).at_line(Some(number))));
         match job.form {
             Form::Json => push_line(&mut res.answers, &(job.head)(answer.json)),
             Form::Text { .. } => res.answers.extend_from_slice(&answer.json),
@@ -70,29 +71,19 @@ where
         res.counts.failed += u64::from(answer.status == Status::Failed);
     };
     if block.too_long {
-        add(block.first_line, Err(Refusal::too_large(job.limit)));
+        add(block.first_line, &[], Err(Refusal::too_large(job.limit)));
     }
     for (line, number) in lines(&block.bytes).zip(block.first_line..) {
         if !line.trim_ascii().is_empty() {
-            add(number, job.guarded(line.strip_suffix(b"\r").unwrap_or(line), number));
+            let line = line.strip_suffix(b"\r").unwrap_or(line);
+            // A panic in a library costs its own line and no other.
+            add(number, line, answer_row(|| (job.answer)(number, line)));
         }
     }
     res
 }
 
-impl<F> Job<'_, F>
-where
-    F: Fn(&str, &[u8]) -> Result<Answer, Refusal> + Sync,
-{
-    /// The answer to a line; a panic in a library costs its own line and no other.
-    fn guarded(&self, line: &[u8], number: u64) -> Result<Answer, Refusal> {
-        let name = match self.form {
-            Form::Json => String::new(),
-            Form::Text { .. } => format!("{}:{number}", self.name),
-        };
-        answer_row(|| (self.answer)(&name, line))
-    }
-
+impl<F> Job<'_, F> {
     fn refuse(&self, refusal: &Refusal) -> Answer {
         let text = match self.form {
             Form::Json => refusal.to_json(),

@@ -80,29 +80,23 @@ impl Log {
     }
 
     /// Takes what was found in a document, or in a line of one, and returns what is printed at once.
-    pub(super) fn take(&self, name: &str, line: Option<usize>, checked: &Checked) -> String {
-        self.add(name, line, checked.messages, &checked.diagnostics)
+    pub(super) fn take(&self, name: &str, checked: &Checked) -> String {
+        self.add(name, checked.messages, &checked.diagnostics)
     }
 
     /// Takes why a document, or a line of one, could not be read, and returns what is printed at once.
-    pub(super) fn refuse(&self, name: &str, line: Option<usize>, refused: &Diagnostic) -> String {
-        self.add(name, line, 0, std::slice::from_ref(refused))
+    pub(super) fn refuse(&self, name: &str, refused: &Diagnostic) -> String {
+        self.add(name, 0, std::slice::from_ref(refused))
     }
 
-    fn add(
-        &self,
-        name: &str,
-        line: Option<usize>,
-        messages: usize,
-        diagnostics: &[Diagnostic],
-    ) -> String {
+    fn add(&self, name: &str, messages: usize, diagnostics: &[Diagnostic]) -> String {
         let mut found = self.found();
         found.documents += 1;
         found.messages += messages as u64;
         found.affected += u64::from(!diagnostics.is_empty());
         let mut res = String::new();
         for it in diagnostics {
-            let at = (line.or(it.at.line), it.at.column);
+            let at = (it.at.line, it.at.column);
             let which = match it.severity {
                 Severity::Error => 0,
                 Severity::Warning => 1,

@@ -134,7 +134,7 @@ impl FileArgs {
     ) -> Result<Status, Failure> {
         let mut input = self.open()?;
         input.expect_lines()?;
-        let job = |line: &[u8]| Ok(job(Request::of_line(line)?)?);
+        let job = |_: u64, line: &[u8]| Ok(job(Request::of_line(line)?)?);
         jsonl::run(cx, &self.lines, input, (&mut Output::stdout(), None), &jsonl::as_it_is, job)
     }
 
