@@ -1,134 +1,161 @@
 //! `cargo xtask ci`: everything that has to pass before a change goes in.
+//!
+//! Compiling is most of it, so it is done once: tests, lints and pages have one set of packages and features
+//! ([`WHOLE`]), what the tests build is run by the later steps, and the release build of the instruction counts, which
+//! seldom fills two cores, is made beside the tests.
+//!
+//! ```text
+//! tests, examples, codegen, tidy                            one after the other
+//! instructions, lints, docs, each crate alone               beside them
+//! ```
 
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
 use std::time::Instant;
 
 use crate::layers::{LAYERS, OUTSIDE};
 use crate::workspace::Workspace;
 use crate::{Res, bench, codegen, sh, tidy};
 
-/// A step: its name and the arguments and environment that cargo runs it with.
-type Step = (&'static str, &'static [&'static str], &'static [(&'static str, &'static str)]);
-
-const STEPS: &[Step] = &[
-    ("format", &["fmt", "--all", "--check"], &[]),
-    ("tests", &["test", "--locked"], &[]),
-    (
-        "lints",
-        &["clippy", "--locked", "--all-targets", "--all-features", "--", "-D", "warnings"],
-        &[],
-    ),
-    (
-        "crashes",
-        &[
-            "test",
-            "--locked",
-            "--package",
-            "msg-cli",
-            "--features",
-            "test-hooks,sqlite",
-            "--test",
-            "it",
-            "--",
-            "doctor",
-            "sessions",
-        ],
-        &[],
-    ),
-    // Not a default member, so that other builds do not compile the crates of Arrow.
-    ("columns", &["test", "--locked", "--package", "msg-arrow"], &[]),
-    (
-        "lints of columns",
-        &["clippy", "--locked", "--package", "msg-arrow", "--all-targets", "--", "-D", "warnings"],
-        &[],
-    ),
-    ("docs", &["doc", "--locked", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")]),
+/// All that is built from one set of features: whatever has one of its own would compile the crates below it again.
+/// The benches bring what only they need, and the fuzz targets link only where libFuzzer is.
+const WHOLE: &[&str] = &[
+    "--locked",
+    "--workspace",
+    "--exclude=benches",
+    "--exclude=msg-fuzz",
+    "--features=msg-cli/test-hooks,msg-cli/sqlite",
+];
+/// The fuzz targets are linted too, without libFuzzer: that takes no nightly and no C++ compiler.
+const LINTED: &[&str] = &[
+    "--locked",
+    "--workspace",
+    "--exclude=benches",
+    "--all-targets",
+    "--features=msg-cli/test-hooks,msg-cli/sqlite",
+    "--",
+    "-D",
+    "warnings",
 ];
 
 pub(crate) fn run(workspace: &Workspace, args: &[&str]) -> Res {
-    let tests_done = match args {
-        ["--tests-done", rest @ ..] => {
-            crate::no_more(rest)?;
-            true
+    let mut steps = Steps { workspace, failed: Vec::new() };
+    match args {
+        [] => {
+            steps.cargo("format", &["fmt", "--all", "--check"], &[]);
+            let beside = Beside::start()?;
+            steps.cargo("tests", &[&["test"], WHOLE].concat(), &[]);
+            steps.run("examples", examples);
+            steps.run("codegen", |it| {
+                let workspace = Workspace { root: it.root.clone(), program: Some(program(it)?) };
+                codegen::run(&workspace, &["--check"])
+            });
+            steps.run("tidy", |it| tidy::run(it, &[]));
+            beside.finish(&mut steps.failed)?;
         }
-        args => {
-            crate::no_more(args)?;
-            false
+        ["beside"] => {
+            steps.run("instructions", |it| bench::count(it, &[]));
+            steps.cargo("lints", &[&["clippy"], LINTED].concat(), &[]);
+            let strict = [("RUSTDOCFLAGS", "-D warnings")];
+            steps.cargo("docs", &[&["doc", "--no-deps"], WHOLE].concat(), &strict);
+            steps.run("each crate alone", each_alone);
         }
-    };
-    let mut failed = Vec::new();
-    for (name, args, env) in STEPS {
-        if !(tests_done && *name == "tests") {
-            step(name, &mut failed, || sh::run(&workspace.root, &sh::cargo(), args, env));
-        }
+        args => crate::no_more(args)?,
     }
-    step("examples", &mut failed, || examples(workspace));
-    step("each crate alone", &mut failed, || each_alone(workspace));
-    step("fuzz targets", &mut failed, || fuzz_targets(workspace));
-    step("instructions", &mut failed, || bench::count(workspace, &[]));
-    step("tidy", &mut failed, || tidy::run(workspace, &[]));
-    step("codegen", &mut failed, || codegen::run(workspace, &["--check"]));
-    if failed.is_empty() {
+    if steps.failed.is_empty() {
         println!("== all steps passed");
         Ok(())
     } else {
-        Err(format!("failed: {}", failed.join(", ")).into())
+        Err(format!("failed: {}", steps.failed.join(", ")).into())
     }
 }
 
-/// Runs the example programs of every crate; each runs without arguments and checks what it shows.
-fn examples(workspace: &Workspace) -> Res {
-    for room in LAYERS.iter().filter(|it| it.floor != OUTSIDE) {
-        let folder = workspace.root.join("crates").join(room.name).join("examples");
-        let mut names: Vec<String> = std::fs::read_dir(folder)
-            .into_iter()
-            .flatten()
-            .filter_map(|it| it.ok()?.path().file_stem()?.to_str().map(str::to_owned))
-            .collect();
-        names.sort();
-        for name in names {
-            let args = ["run", "--quiet", "--locked", "--package", room.name, "--example", &name];
-            sh::read(&workspace.root, &sh::cargo(), &args)?;
-        }
+/// Runs steps; a failure is noted and the next steps still run, so that one run shows everything.
+struct Steps<'a> {
+    workspace: &'a Workspace,
+    failed: Vec<&'static str>,
+}
+
+impl Steps<'_> {
+    fn cargo(&mut self, name: &'static str, args: &[&str], env: &[(&str, &str)]) {
+        self.run(name, |it| sh::run(&it.root, &sh::cargo(), args, env));
     }
-    Ok(())
+
+    fn run(&mut self, name: &'static str, run: impl FnOnce(&Workspace) -> Res) {
+        println!("== {name}");
+        let start = Instant::now();
+        let verdict = match run(self.workspace) {
+            Ok(()) => "passed",
+            Err(err) => {
+                eprintln!("{err}");
+                self.failed.push(name);
+                "FAILED"
+            }
+        };
+        println!("== {name} {verdict} in {:.1} s", start.elapsed().as_secs_f64());
+    }
+}
+
+/// The steps that run beside the tests: this program once more, whose output is shown when it has ended.
+struct Beside {
+    child: Child,
+    output: PathBuf,
+}
+
+impl Beside {
+    fn start() -> Res<Self> {
+        let output = std::env::temp_dir().join(format!("msg-ci-{}", std::process::id()));
+        let file = File::create(&output)?;
+        let child = Command::new(std::env::current_exe()?)
+            .args(["ci", "beside"])
+            .stdout(file.try_clone()?)
+            .stderr(file)
+            .spawn()?;
+        Ok(Self { child, output })
+    }
+
+    fn finish(mut self, failed: &mut Vec<&'static str>) -> Res {
+        let status = self.child.wait()?;
+        print!("{}", String::from_utf8_lossy(&std::fs::read(&self.output)?));
+        std::fs::remove_file(&self.output)?;
+        if !status.success() {
+            failed.push("what ran beside the tests");
+        }
+        Ok(())
+    }
+}
+
+/// Runs the example programs of every crate, which the tests have built; each runs without arguments and checks what
+/// it shows.
+fn examples(workspace: &Workspace) -> Res {
+    let build = [&["build", "--examples"], WHOLE].concat();
+    let mut ran = Vec::new();
+    for example in workspace.executables(&build)? {
+        if ran.contains(&example) {
+            return Err(format!("two examples have the name of {example}").into());
+        }
+        sh::read(&workspace.root, &example, &[])?;
+        ran.push(example);
+    }
+    if ran.is_empty() { Err("no example was built".into()) } else { Ok(()) }
+}
+
+/// The `msg` that the tests have built.
+fn program(workspace: &Workspace) -> Res<String> {
+    // The examples are named because their features are those of the tests; without them other features would be built.
+    let build = [&["build", "--bin=msg", "--examples"], WHOLE].concat();
+    let mut found = workspace.executables(&build)?.into_iter();
+    let is_msg = |it: &String| Path::new(it).file_stem().is_some_and(|it| it == "msg");
+    found.find(is_msg).ok_or_else(|| "cargo built no msg".into())
 }
 
 /// Builds each library with its default features and without the others, which otherwise lend it
 /// features that its own manifest forgot.
 fn each_alone(workspace: &Workspace) -> Res {
     for room in LAYERS.iter().filter(|it| it.floor != OUTSIDE) {
-        sh::run(
-            &workspace.root,
-            &sh::cargo(),
-            &["check", "--quiet", "--locked", "--package", room.name],
-            &[],
-        )?;
+        let check = ["check", "--quiet", "--locked", "--package", room.name];
+        sh::run(&workspace.root, &sh::cargo(), &check, &[])?;
     }
     Ok(())
-}
-
-/// Compiles the fuzz targets, without libFuzzer: that takes no nightly and no C++ compiler. Their
-/// workspace is another, the build folder need not be.
-fn fuzz_targets(workspace: &Workspace) -> Res {
-    let target = std::env::var_os("CARGO_TARGET_DIR")
-        .map_or_else(|| workspace.root.join("target"), Into::into);
-    let target = target.display().to_string();
-    let mut args = vec!["check", "--quiet", "--locked", "--no-default-features"];
-    args.extend(["--manifest-path", "xtask/fuzz/Cargo.toml", "--target-dir", &target]);
-    sh::run(&workspace.root, &sh::cargo(), &args, &[])
-}
-
-/// Runs one step; a failure is noted and the next steps still run, so that one run shows everything.
-fn step(name: &'static str, failed: &mut Vec<&'static str>, run: impl FnOnce() -> Res) {
-    println!("== {name}");
-    let start = Instant::now();
-    let verdict = match run() {
-        Ok(()) => "passed",
-        Err(err) => {
-            eprintln!("{err}");
-            failed.push(name);
-            "FAILED"
-        }
-    };
-    println!("== {name} {verdict} in {:.1} s", start.elapsed().as_secs_f64());
 }

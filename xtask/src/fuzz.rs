@@ -9,6 +9,13 @@ use std::path::PathBuf;
 use crate::workspace::Workspace;
 use crate::{Res, fuzz_table, sh};
 
+/// The release profile of the program would take minutes to link each target.
+const FUZZ_PROFILE: &[(&str, &str)] = &[
+    ("CARGO_PROFILE_RELEASE_LTO", "false"),
+    ("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16"),
+    ("CARGO_PROFILE_RELEASE_STRIP", "none"),
+];
+
 /// What is asked for on the command line.
 #[derive(Debug)]
 struct Order<'a> {
@@ -99,13 +106,14 @@ fn fuzz(workspace: &Workspace, name: &str, order: &Order<'_>) -> Res {
     let limit = format!("-max_total_time={}", order.seconds);
     let nightly = has_nightly(workspace);
     let mut args = if nightly { vec!["+nightly"] } else { Vec::new() };
-    args.extend(["fuzz", "run", "--fuzz-dir", ".", name]);
+    args.extend(["fuzz", "run", "--fuzz-dir", ".", "--features", "link", name]);
     args.extend(folders.iter().chain(&named).map(String::as_str));
     args.extend(["--", &limit, "-timeout=10", "-rss_limit_mb=2048", "-print_final_stats=1"]);
     // cargo sets these for its children, and they would point the nightly cargo at the stable one.
     let nightly_env = [("RUSTUP_TOOLCHAIN", "nightly"), ("CARGO", "cargo")];
     let stable_env = [("RUSTC_BOOTSTRAP", "1")];
-    sh::run(&fuzz_dir, "cargo", &args, if nightly { &nightly_env } else { &stable_env })
+    let compiler = if nightly { &nightly_env[..] } else { &stable_env };
+    sh::run(&fuzz_dir, "cargo", &args, &[compiler, FUZZ_PROFILE].concat())
 }
 
 /// The case folders of the crates whose laws the target takes in.

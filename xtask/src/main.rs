@@ -36,7 +36,7 @@ type Res<T = ()> = Result<T, Box<dyn std::error::Error>>;
 const USAGE: &str = "\
 usage: cargo xtask TASK
 
-  ci [--tests-done]             everything that has to pass: format, lints, tests, docs, tidy, codegen
+  ci                            everything that has to pass: format, lints, tests, docs, tidy, codegen
   tidy                          rules of the house that no compiler checks
   codegen [--check] [NAME...]   write what is one fact in several places, or check that it is fresh
   fuzz [TARGET] [--seconds N] [--seeds DIR]

@@ -10,6 +10,8 @@ use crate::{Res, sh};
 /// The workspace that this program was built in.
 pub(crate) struct Workspace {
     pub(crate) root: PathBuf,
+    /// A `msg` that was built before; without it, what needs one builds it.
+    pub(crate) program: Option<String>,
 }
 
 /// A text file of the workspace.
@@ -24,7 +26,7 @@ impl Workspace {
         let manifest = std::env::var("CARGO_MANIFEST_DIR")
             .map_or_else(|_| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);
         let root = manifest.parent().ok_or("xtask has no folder above it")?;
-        Ok(Self { root: root.to_owned() })
+        Ok(Self { root: root.to_owned(), program: None })
     }
 
     /// Reads a file of the workspace.
@@ -63,6 +65,17 @@ impl Workspace {
         }
         res.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(res)
+    }
+
+    /// Builds by a command of cargo, and gives the paths of the programs that came of it.
+    pub(crate) fn executables(&self, build: &[&str]) -> Res<Vec<String>> {
+        let args = [build, &["--quiet", "--message-format=json"]].concat();
+        let messages = sh::read(&self.root, &sh::cargo(), &args)?;
+        let executable = |line: &str| {
+            let message: Value = serde_json::from_str(line).ok()?;
+            message["executable"].as_str().map(str::to_owned)
+        };
+        Ok(messages.lines().filter_map(executable).collect())
     }
 
     /// What `cargo metadata --no-deps` says about the packages of the manifest at `manifest`.

@@ -16,8 +16,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
         options = options.with_profile(&own);
         profile = Some(&own);
     }
-    let messages =
-        if choices.below(3) == 0 { choices.nearly_valid(40) } else { choices.chain(40) };
+    let messages = if choices.below(3) == 0 { choices.nearly_valid(40) } else { choices.chain(40) };
     laws::parse_is_check(&messages);
     laws::pushing_is_parsing(&messages);
     laws::reports_agree(&messages, profile);

@@ -1,13 +1,13 @@
 //! Fuzzes cuts and previews, and turns that are built of events, one a line.
 #![no_main]
 
+#[path = "../../../crates/msg-json/tests/it/laws.rs"]
+mod json;
 #[path = "../../../crates/msg-forms/tests/it/laws.rs"]
 #[allow(dead_code, reason = "the other target has the other laws")]
 mod laws;
 #[path = "../../../crates/msg-core/tests/it/laws.rs"]
 mod texts;
-#[path = "../../../crates/msg-json/tests/it/laws.rs"]
-mod json;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let Some((&max_chars, rest)) = bytes.split_first() else { return };

@@ -7,7 +7,8 @@ mod ledger;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let text = String::from_utf8_lossy(bytes);
-    let seed = bytes.iter().fold(bytes.len() as u64, |seed, it| seed.wrapping_mul(31) + u64::from(*it));
+    let seed =
+        bytes.iter().fold(bytes.len() as u64, |seed, it| seed.wrapping_mul(31) + u64::from(*it));
     for text in std::iter::once(text.to_string()).chain(ledger::mutant(&text, seed)) {
         for to in ["openai", "responses", "anthropic", "gemini", "native"] {
             let format = to.parse().expect("because it is a format");

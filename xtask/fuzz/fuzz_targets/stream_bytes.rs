@@ -1,16 +1,16 @@
 //! Fuzzes the laws of streams: bytes of any kind, for every provider, cut and stopped anywhere.
 #![no_main]
 
-#[path = "../../../crates/msg-codec/tests/it/laws.rs"]
-mod laws;
 #[path = "../../../crates/msg-openai/tests/it/laws/again.rs"]
 mod again;
+#[path = "../../../crates/msg-codec/tests/it/laws.rs"]
+mod laws;
 
 use msg_anthropic::ANTHROPIC;
+use msg_codec::StreamFamily;
 use msg_forms::turns::TurnBuilder;
 use msg_gemini::GEMINI;
 use msg_openai::{CHAT, RESPONSES};
-use msg_codec::StreamFamily;
 
 const FAMILIES: [&[StreamFamily]; 5] =
     [&[RESPONSES, ANTHROPIC, GEMINI, CHAT], &[CHAT], &[RESPONSES], &[ANTHROPIC], &[GEMINI]];

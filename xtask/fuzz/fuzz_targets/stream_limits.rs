@@ -6,9 +6,9 @@
 mod laws;
 
 use msg_anthropic::ANTHROPIC;
+use msg_codec::StreamFamily;
 use msg_gemini::GEMINI;
 use msg_openai::{CHAT, RESPONSES};
-use msg_codec::StreamFamily;
 
 const FAMILIES: [&[StreamFamily]; 5] =
     [&[RESPONSES, ANTHROPIC, GEMINI, CHAT], &[CHAT], &[RESPONSES], &[ANTHROPIC], &[GEMINI]];

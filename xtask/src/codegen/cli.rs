@@ -3,8 +3,6 @@
 
 use std::path::PathBuf;
 
-use serde_json::Value;
-
 use super::{Output, replace_section};
 use crate::workspace::Workspace;
 use crate::{Res, sh};
@@ -21,15 +19,13 @@ pub(crate) fn generate(workspace: &Workspace) -> Res<Vec<Output>> {
     Ok(res)
 }
 
-/// Builds `msg` as the tests do, so that little is compiled twice, and gives its path.
+/// The `msg` that was built before, or else one that is built as `cargo test` does, so that little is compiled twice.
 pub(crate) fn build(workspace: &Workspace) -> Res<String> {
-    let args = ["build", "--locked", "--quiet", "--bin", "msg", "--message-format", "json"];
-    let messages = sh::read(&workspace.root, &sh::cargo(), &args)?;
-    let mut executable = messages.lines().filter_map(|line| {
-        let message: Value = serde_json::from_str(line).ok()?;
-        message["executable"].as_str().map(str::to_owned)
-    });
-    executable.next_back().ok_or_else(|| "cargo built no msg".into())
+    if let Some(program) = &workspace.program {
+        return Ok(program.clone());
+    }
+    let mut built = workspace.executables(&["build", "--locked", "--bin", "msg"])?;
+    built.pop().ok_or_else(|| "cargo built no msg".into())
 }
 
 fn man_pages(workspace: &Workspace, msg: &str) -> Res<Vec<Output>> {

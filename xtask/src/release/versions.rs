@@ -14,7 +14,7 @@ pub(super) const PLACES: &[(&str, &str)] = &[
 
 /// Workspaces with a lock file that repeats the versions.
 pub(super) const LOCKED: &[&str] =
-    &[".", "xtask/fuzz", "crates/msg-python", "crates/msg-relay/gateway", "crates/msg-wasm"];
+    &[".", "crates/msg-python", "crates/msg-relay/gateway", "crates/msg-wasm"];
 
 /// The version that a text states.
 pub(super) fn stated<'a>(text: &'a str, head: &str) -> Option<&'a str> {

@@ -1,6 +1,6 @@
 //! A column of logs as a table of findings: how often each code occurs, and in how many rows.
 //!
-//! `cargo run -p msg-arrow --example report`
+//! `cargo run -p msg-arrow --example findings_table`
 
 #![expect(clippy::disallowed_macros, reason = "an example shows what it found")]
 

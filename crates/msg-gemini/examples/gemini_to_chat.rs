@@ -1,6 +1,6 @@
 //! A Gemini conversation that goes on with a provider that wants ids for its calls.
 //!
-//! `cargo run -p msg-gemini --example to_chat`
+//! `cargo run -p msg-gemini --example gemini_to_chat`
 #![allow(
     clippy::disallowed_macros,
     clippy::disallowed_methods,

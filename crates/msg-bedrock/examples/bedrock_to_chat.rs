@@ -1,6 +1,6 @@
 //! A Converse conversation that continues with a provider of chat completions.
 //!
-//! `cargo run -p msg-bedrock --example to_chat`
+//! `cargo run -p msg-bedrock --example bedrock_to_chat`
 #![allow(
     clippy::disallowed_macros,
     clippy::disallowed_methods,
