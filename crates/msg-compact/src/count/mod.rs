@@ -11,6 +11,7 @@ mod counters;
 mod media;
 mod runs;
 mod script;
+mod vocabulary;
 
 use msg_core::{Message, Part, RawJson, Role, ToolResult};
 use serde::Deserialize;
