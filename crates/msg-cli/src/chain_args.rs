@@ -135,7 +135,7 @@ impl RepairArgs {
 
 /// The failure for a profile that does not exist; says which do.
 pub(crate) fn unknown_profile(name: &str) -> Failure {
-    let known: Vec<_> = Profile::all().iter().map(|it| it.name.as_str()).collect();
+    let known: Vec<_> = Profile::names().collect();
     let near = match profile_of(name) {
         Some(meant) => format!("; did you mean {meant}?"),
         None => did_you_mean(name, known.iter().copied()),

@@ -51,7 +51,7 @@ pub(crate) fn preset() -> PossibleValuesParser {
 
 /// Profiles of providers. Other names pass: a file may hold profiles of one's own.
 pub(crate) fn profile() -> Known {
-    let names = Profile::all().iter().map(|it| PossibleValue::new(it.name.as_str()));
+    let names = Profile::names().map(PossibleValue::new);
     Known(names.collect())
 }
 
@@ -138,7 +138,7 @@ pub(crate) fn profile_of(word: &str) -> Option<&'static str> {
     ];
     let word = word.to_ascii_lowercase();
     let word = word.rsplit('/').next().unwrap_or_default();
-    let known = Profile::all().iter().map(|it| it.name.as_str());
+    let known = Profile::names();
     let by_name = || known.filter(|it| word.starts_with(it)).max_by_key(|it| it.len());
     STARTS.iter().find(|it| word.starts_with(it.0)).map(|it| it.1).or_else(by_name)
 }

@@ -261,6 +261,6 @@ fn asked(name: Option<&str>, model: Option<String>) -> Result<Option<Profile>, R
 
 /// The sentence for a profile that does not exist.
 pub(crate) fn no_profile(name: &str) -> String {
-    let known: Vec<_> = Profile::all().iter().map(|it| it.name.as_str()).collect();
+    let known: Vec<_> = Profile::names().collect();
     format!("no profile is called {name:?}, expected {}", known.join(", "))
 }

@@ -17,12 +17,13 @@ mod rules;
 use std::{
     borrow::Cow,
     collections::BTreeMap,
-    sync::{Arc, LazyLock},
+    sync::{Arc, LazyLock, OnceLock},
 };
 
 use msg_core::{Diagnostic, Role};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::profile::fields::FIELDS;
 use crate::profile::rules::FieldError;
@@ -43,11 +44,16 @@ impl Profile {
 
     /// The built-in profile of this name or alias.
     pub fn named(name: &str) -> Option<&'static Profile> {
-        let is_it = |it: &&Profile| it.name == name || it.aliases.iter().any(|it| it == name);
-        Profile::all().iter().find(is_it)
+        let of_alias = || Profile::all().iter().find(|it| it.aliases.iter().any(|it| it == name));
+        TABLE.profiles.iter().find(|it| it.name == name).map(BuiltIn::profile).or_else(of_alias)
     }
 
-    /// All built-in profiles.
+    /// The names of the built-in profiles, in the order of the table. Reads none of them.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        TABLE.profiles.iter().map(|it| it.name)
+    }
+
+    /// All built-in profiles. The first call reads the whole table.
     pub fn all() -> &'static [Profile] {
         &ALL
     }
@@ -92,7 +98,8 @@ impl Profile {
 
 static BASE: LazyLock<Profile> = LazyLock::new(fields::base);
 
-static ALL: LazyLock<Vec<Profile>> = LazyLock::new(|| profiles().collect());
+static ALL: LazyLock<Vec<Profile>> =
+    LazyLock::new(|| TABLE.profiles.iter().map(|it| it.profile().clone()).collect());
 
 // What holds for some models of a provider only, and how models are named.
 //
@@ -252,25 +259,44 @@ pub(super) struct Row {
 type Fields = BTreeMap<String, Value>;
 
 /// What holds where a profile says nothing else, and the profiles in the order of the file.
-#[derive(Deserialize)]
 struct Table {
     default: Fields,
-    profiles: Vec<(String, Row)>,
+    profiles: Vec<BuiltIn>,
+}
+
+/// A built-in profile, which is read when it is asked for.
+struct BuiltIn {
+    name: &'static str,
+    row: &'static RawValue,
+    read: OnceLock<Profile>,
+}
+
+impl BuiltIn {
+    fn profile(&self) -> &Profile {
+        const WHY: &str = "because the generator reads each value as this does";
+        self.read.get_or_init(|| {
+            let row: Row = serde_json::from_str(self.row.get()).expect(WHY);
+            Profile::new("").with_row(self.name, &row).expect(WHY)
+        })
+    }
 }
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
-    serde_json::from_str(include_str!("table.json")).expect("because it is generated")
+    #[derive(Deserialize)]
+    struct Source<'a> {
+        default: Fields,
+        #[serde(borrow)]
+        profiles: Vec<(&'a str, &'a RawValue)>,
+    }
+
+    let source: Source<'_> =
+        serde_json::from_str(include_str!("table.json")).expect("because it is generated");
+    let built_in = |(name, row)| BuiltIn { name, row, read: OnceLock::new() };
+    Table { default: source.default, profiles: source.profiles.into_iter().map(built_in).collect() }
 });
 
 pub(super) fn default() -> &'static Fields {
     &TABLE.default
-}
-
-/// The profiles, in the order of the file.
-pub(super) fn profiles() -> impl Iterator<Item = Profile> {
-    const WHY: &str = "because the generator reads each value as this does";
-    let base = Profile::new("");
-    TABLE.profiles.iter().map(move |(name, row)| base.with_row(name, row).expect(WHY))
 }
 
 impl Profile {
