@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use msg_chainast::Profile;
 use msg_core::request::RequestHead;
 use msg_core::{
     CallKind, Image, Message, Origin, Part, RawJson, Reasoning, Role, ToolCall, ToolResult,
@@ -21,8 +22,8 @@ const MANY: usize = 32;
 #[derive(Default)]
 pub(super) struct Conversation {
     pub(super) messages: Vec<Message>,
-    /// A message has members that are not kept.
-    pub(super) has_more_members: bool,
+    /// There is more that some provider may judge, and of which nothing is kept.
+    pub(super) has_more: bool,
     pub(super) seen: Seen,
     /// Where the list of messages is in a text, with the blanks after it.
     pub(super) place: Range<usize>,
@@ -36,17 +37,55 @@ pub(super) struct Conversation {
 pub(super) struct Seen {
     /// So many contents were read.
     texts: usize,
-    /// The names of members that say nothing, each once: some provider may refuse the name.
-    pub(super) nulls: Vec<Box<str>>,
+    /// The members of messages, parts and calls that no rule of the chain looks at: some provider may refuse the name.
+    pub(super) names: Names,
 }
 
-impl Seen {
-    fn nothing(&mut self, name: &str) {
-        if !self.nulls.iter().any(|it| **it == *name) {
-            self.nulls.push(name.into());
-        }
+/// Names of members that are not kept, each once.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    /// Of those that are null, or an empty list.
+    nulls: Vec<Box<str>>,
+    /// Of those that say something.
+    others: Vec<Box<str>>,
+}
+
+impl Names {
+    fn null(&mut self, name: &str) {
+        add(&mut self.nulls, name);
+    }
+
+    fn other(&mut self, name: &str) {
+        add(&mut self.others, name);
+    }
+
+    /// Whether there are none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.nulls.is_empty() && self.others.is_empty()
+    }
+
+    /// Whether a provider may look at one of them.
+    pub(super) fn are_judged_by(&self, profile: &Profile) -> bool {
+        let is_in = |list: &[String], name: &str| list.iter().any(|it| it == name);
+        let is_refused = |it: &str| is_in(&profile.refused_members, it);
+        let is_read = |it: &str| {
+            profile.known_members_only && !is_in(&profile.known_members, it)
+                || profile.cache_max > 0 && it == CACHE_MARKER
+                || it == profile.prefill
+        };
+        self.nulls.iter().any(|it| is_refused(it))
+            || self.others.iter().any(|it| is_refused(it) || is_read(it))
     }
 }
+
+fn add(names: &mut Vec<Box<str>>, name: &str) {
+    if !names.iter().any(|it| **it == *name) {
+        names.push(name.into());
+    }
+}
+
+/// The member that asks for a cache breakpoint.
+const CACHE_MARKER: &str = "cache_control";
 
 /// A list of messages, or a request with one.
 pub(super) fn conversation(source: &mut impl Cursor) -> Option<Conversation> {
@@ -112,7 +151,9 @@ impl Conversation {
             }
             "stream" if source.kind()? == Kind::Bool => source.skip(),
             _ => {
-                self.has_more_members = true;
+                // What a request says of thinking decides whether thoughts may be missing.
+                self.has_more |= name == "model"
+                    || ["reasoning", "thinking"].iter().any(|it| name.starts_with(it));
                 self.shapes.request.of_request(source, name)
             }
         }
@@ -134,7 +175,7 @@ impl Conversation {
     fn message(&mut self, source: &mut impl Cursor) -> Option<Message> {
         let mut draft = Draft::default();
         source.object(|source, name| draft.member(source, name, &mut self.seen))?;
-        self.has_more_members |= draft.has_more || draft.is_null && draft.role == Some(Role::Tool);
+        self.has_more |= draft.has_more || draft.is_null && draft.role == Some(Role::Tool);
         if let Some(unusual) = draft.shape.take() {
             self.shapes.push(draft.whole_shape(*unusual))?;
         }
@@ -188,7 +229,7 @@ impl Draft {
             "content" => {
                 self.once(2)?;
                 self.content_kind = source.kind();
-                self.content = self.content(source, &mut seen.texts)?;
+                self.content = self.content(source, seen)?;
             }
             "name" => {
                 self.once(4)?;
@@ -197,7 +238,7 @@ impl Draft {
             }
             "tool_calls" => {
                 self.once(8)?;
-                self.calls = self.calls(source)?;
+                self.calls = self.calls(source, seen)?;
             }
             "tool_call_id" => {
                 self.once(16)?;
@@ -246,9 +287,10 @@ impl Draft {
     ) -> Option<()> {
         self.other_once(name)?;
         match (name, source.kind()?) {
-            (_, Kind::Null) => seen.nothing(name),
-            ("annotations", Kind::Array) => return self.annotations(source, seen),
-            _ => self.has_more = true,
+            (_, Kind::Null) => seen.names.null(name),
+            ("annotations", Kind::Array) => return annotations(source, seen),
+            ("function_call", _) => self.has_more = true,
+            _ => seen.names.other(name),
         }
         match name {
             "annotations"
@@ -271,20 +313,6 @@ impl Draft {
         }
     }
 
-    /// An empty list of them says nothing.
-    fn annotations(&mut self, source: &mut impl Cursor, seen: &mut Seen) -> Option<()> {
-        let mut is_empty = true;
-        source.list(|source| {
-            is_empty = false;
-            source.skip()
-        })?;
-        match is_empty {
-            true => seen.nothing("annotations"),
-            false => self.has_more = true,
-        }
-        Some(())
-    }
-
     /// Its unusual members, with those of the others that formats are told apart by.
     fn whole_shape(&self, mut shape: Shape) -> Shape {
         shape.text("role", self.role.as_ref().map_or("", Role::as_str));
@@ -300,16 +328,16 @@ impl Draft {
     }
 
     /// A text, parts, or nothing.
-    fn content<S: Cursor>(&mut self, source: &mut S, texts: &mut usize) -> Option<Vec<Part>> {
+    fn content<S: Cursor>(&mut self, source: &mut S, seen: &mut Seen) -> Option<Vec<Part>> {
         let mut parts = Vec::new();
         match source.kind()? {
             Kind::Null => {
                 self.is_null = true;
                 source.skip()?;
             }
-            Kind::String => parts = vec![text(source, texts)?],
+            Kind::String => parts = vec![text(source, &mut seen.texts)?],
             Kind::Array => source.list(|source| {
-                parts.push(self.part(source, texts)?);
+                parts.push(self.part(source, seen)?);
                 Some(())
             })?,
             _ => return None,
@@ -318,7 +346,7 @@ impl Draft {
     }
 
     /// A text, or media of some kind: they count as content, whatever they hold.
-    fn part<S: Cursor>(&mut self, source: &mut S, texts: &mut usize) -> Option<Part> {
+    fn part<S: Cursor>(&mut self, source: &mut S, seen: &mut Seen) -> Option<Part> {
         let (mut kind, mut part, mut media, mut has_passed) = (None, None, None, false);
         source.object(|source, name| match name {
             "type" if kind.is_none() => {
@@ -331,13 +359,14 @@ impl Draft {
                 Some(())
             }
             "text" if part.is_none() => {
-                part = Some(text(source, texts)?);
+                part = Some(text(source, &mut seen.texts)?);
                 Some(())
             }
             // Of more than one, or one that occurs twice, the reader of documents says more.
-            "cache_control" if !has_passed => {
+            CACHE_MARKER if !has_passed => {
                 (source.kind()? == Kind::Object).then_some(())?;
                 has_passed = true;
+                seen.names.other(name);
                 source.skip()
             }
             "file" | "image_url" | "input_audio" if media.is_none() => {
@@ -346,7 +375,7 @@ impl Draft {
             }
             _ => None,
         })?;
-        self.has_more |= has_passed || media.is_some();
+        self.has_more |= media.is_some();
         match kind? {
             "text" => part.filter(|_| media.is_none()),
             kind => (media? == kind && part.is_none()).then(|| Part::Image(Image::default())),
@@ -354,7 +383,7 @@ impl Draft {
     }
 
     /// Calls of functions, or `null`; of a list without calls the reader of documents says more.
-    fn calls<S: Cursor>(&mut self, source: &mut S) -> Option<Vec<Part>> {
+    fn calls<S: Cursor>(&mut self, source: &mut S, seen: &mut Seen) -> Option<Vec<Part>> {
         let mut calls = Vec::new();
         if source.kind()? == Kind::Null {
             return source.skip().map(|()| calls);
@@ -362,13 +391,13 @@ impl Draft {
         source.list(|source| {
             // Most have one: a vector begins with the room of four.
             calls.reserve_exact(usize::from(calls.is_empty()));
-            calls.push(self.call(source)?);
+            calls.push(self.call(source, seen)?);
             Some(())
         })?;
         (!calls.is_empty()).then_some(calls)
     }
 
-    fn call<S: Cursor>(&mut self, source: &mut S) -> Option<Part> {
+    fn call<S: Cursor>(&mut self, source: &mut S, seen: &mut Seen) -> Option<Part> {
         let (mut id, mut kind, mut function) = (None, None, None);
         source.object(|source, name| {
             match name {
@@ -377,7 +406,10 @@ impl Draft {
                 "function" if function.is_none() => function = Some(named(source)?),
                 "custom" | "extra_content" | "function" | "id" | "type" => return None,
                 _ => {
-                    self.has_more = true;
+                    match source.kind()? {
+                        Kind::Null => seen.names.null(name),
+                        _ => seen.names.other(name),
+                    }
                     source.skip()?;
                 }
             }
@@ -411,6 +443,20 @@ impl Draft {
         message.name = name;
         call_id.is_none().then_some(message)
     }
+}
+
+/// An empty list of them says nothing.
+fn annotations(source: &mut impl Cursor, seen: &mut Seen) -> Option<()> {
+    let mut is_empty = true;
+    source.list(|source| {
+        is_empty = false;
+        source.skip()
+    })?;
+    match is_empty {
+        true => seen.names.null("annotations"),
+        false => seen.names.other("annotations"),
+    }
+    Some(())
 }
 
 fn text(source: &mut impl Cursor, texts: &mut usize) -> Option<Part> {

@@ -24,7 +24,7 @@ use msg_core::request::RequestHead;
 use msg_core::{Diagnostic, Message, Report};
 use msg_json::{JsonStr, Kind, Reader, unescape};
 
-use self::message::Conversation;
+use self::message::{Conversation, Names};
 use crate::check::{Checked, Repaired};
 use crate::codec::{Around, Content, WriteOptions};
 use crate::document::Document;
@@ -55,11 +55,11 @@ const MARK: char = '\u{e000}';
 #[derive(Debug)]
 pub struct Skeleton {
     document: Document,
-    /// Messages had members that no rule of the chain looks at, and some provider's may.
-    has_more_members: bool,
-    /// The names of such members that are null. Only a provider that refuses the name minds; but a finding about a
-    /// message may list its members.
-    nulls: Vec<Box<str>>,
+    /// There was more that some provider may judge, and of which nothing is kept.
+    has_more: bool,
+    /// The names of members that no rule of the chain looks at. Only a provider that refuses the name minds; but a
+    /// finding about a message may list its members.
+    names: Names,
     /// Where the list of messages is in a text, with the blanks after it.
     place: Range<usize>,
 }
@@ -80,10 +80,10 @@ impl Skeleton {
             return None;
         }
         let found = message::conversation(source).filter(|it| !it.messages.is_empty())?;
-        let Conversation { messages, has_more_members, seen, head, place, .. } = found;
+        let Conversation { messages, has_more, seen, head, place, .. } = found;
         let content = Content::new(messages, Nothing { head }, Report::default());
         let document = Document::of_content(Format::default(), content, options);
-        Some(Skeleton { document, has_more_members, nulls: seen.nulls, place })
+        Some(Skeleton { document, has_more, names: seen.names, place })
     }
 
     /// What a check of the document finds; nothing where only the whole document tells.
@@ -98,9 +98,9 @@ impl Skeleton {
         {
             return None;
         }
-        let may_list_members = options.profile.is_some() && !self.nulls.is_empty();
+        let may_list_members = options.profile.is_some() && !self.names.is_empty();
         let checked = self.document.check(options);
-        let is_whole = checked.diagnostics.is_empty() || !may_list_members;
+        let is_whole = !may_list_members || !checked.diagnostics.iter().any(lists_members);
         Some(checked).filter(|it| is_whole && !needs_texts(&it.diagnostics))
     }
 
@@ -124,15 +124,14 @@ impl Skeleton {
     fn can_mend(&self, options: &RepairOptions) -> bool {
         let is_short = options.chain.placeholder.text().len() < LONG;
         let profile = options.chain.profile.as_deref();
-        let lists_none = profile.is_none() || self.nulls.is_empty();
+        let lists_none = profile.is_none() || self.names.is_empty();
         is_short && lists_none && self.is_judged(profile, options.chain.check)
     }
 
     /// What a provider takes may depend on any member, and on the model that a request names.
     fn is_judged(&self, profile: Option<&Profile>, rules: msg_chainast::ChainCheckOptions) -> bool {
         let Some(profile) = profile else { return true };
-        let is_refused = |it: &str| profile.refused_members.iter().any(|name| name == it);
-        !self.has_more_members && !rules.request && !self.nulls.iter().any(|it| is_refused(it))
+        !self.has_more && !rules.request && !self.names.are_judged_by(profile)
     }
 
     /// How many messages there are.
@@ -149,6 +148,24 @@ fn is_plain(options: &ReadOptions) -> bool {
         && options.calls != CallForms::Xml
         && options.made_by.is_none()
 }
+
+/// Whether a finding may say which members go with a message or a part that is merged or removed.
+fn lists_members(found: &Diagnostic) -> bool {
+    let code = found.code.as_str();
+    LISTING.contains(&code)
+}
+
+/// The findings whose edits say which members go.
+const LISTING: [&str; 8] = [
+    "chain::consecutive-user",
+    "chain::misplaced-system",
+    "chain::repeated-system",
+    "profile::consecutive-assistant",
+    "profile::empty-message",
+    "profile::empty-result",
+    "profile::empty-text",
+    "profile::system-role",
+];
 
 /// Whether findings quote a long text, or name a byte of one.
 fn needs_texts(found: &[Diagnostic]) -> bool {
