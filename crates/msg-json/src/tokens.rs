@@ -28,59 +28,25 @@ pub struct Tokens<'t> {
 pub enum Token<'t> {
     /// A bracket, a brace, a comma or a colon.
     Mark(u8),
-    /// A string, with its quotes.
-    Text {
-        /// As it is written.
-        source: &'t str,
-        /// Whether it has an escape that a writer need not use: one of a code point, or that of a slash.
-        is_spelled_freely: bool,
-    },
+    /// A string as it is written, with its quotes.
+    Text(&'t str),
     /// A number or a word.
     Scalar(&'t str),
 }
 
 impl<'t> Tokens<'t> {
-    /// The next token by its kind. One pass over a string.
+    /// The next token by its kind. Of a string only its end is looked for.
     #[inline]
     pub fn next_token(&mut self) -> Option<Token<'t>> {
-        let bytes = self.text.as_bytes();
-        match self.peek_byte()? {
-            mark @ (b'{' | b'}' | b'[' | b']' | b',' | b':') => {
-                self.at += 1;
-                Some(Token::Mark(mark))
-            }
-            b'"' => {
-                let start = self.at;
-                let is_spelled_freely = self.skip_text();
-                Some(Token::Text { source: &self.text[start..self.at], is_spelled_freely })
-            }
-            _ => {
-                let start = self.at;
-                self.at = scalar_end(bytes, start);
-                Some(Token::Scalar(&self.text[start..self.at]))
-            }
+        let mark = self.peek_byte()?;
+        let start = self.at;
+        if matches!(mark, b'{' | b'}' | b'[' | b']' | b',' | b':') {
+            self.at += 1;
+            return Some(Token::Mark(mark));
         }
-    }
-
-    /// Steps over a string; says whether it is spelled freely.
-    #[inline]
-    fn skip_text(&mut self) -> bool {
-        let bytes = self.text.as_bytes();
-        let (mut at, mut is_spelled_freely) = (self.at + 1, false);
-        loop {
-            at = next_special(bytes, at);
-            match bytes.get(at) {
-                Some(b'"') => break,
-                Some(b'\\') => {
-                    is_spelled_freely |= matches!(bytes.get(at + 1), Some(b'u' | b'/'));
-                    at += 2;
-                }
-                Some(_) => at += 1,
-                None => break,
-            }
-        }
-        self.at = (at + 1).min(bytes.len());
-        is_spelled_freely
+        self.at = token_end(self.text.as_bytes(), start)?;
+        let source = &self.text[start..self.at];
+        Some(if mark == b'"' { Token::Text(source) } else { Token::Scalar(source) })
     }
 
     /// The first byte of the next token, which stays to be read.

@@ -6,6 +6,7 @@ use std::{
     collections::{BTreeSet, HashMap, HashSet},
 };
 
+use memchr::memchr;
 use memchr::memmem::find;
 use msg_json::Token;
 use xxhash_rust::xxh3::xxh3_64;
@@ -338,19 +339,22 @@ pub(super) fn walk(text: &str, mut visit: impl FnMut(Leaf<'_>, &[Frame<'_>])) {
     walk_in(text, Frame { name: "", index: 0, is_list: true, is_free: false }, 0, &mut visit);
 }
 
-fn walk_in(
+fn walk_in<V: FnMut(Leaf<'_>, &[Frame<'_>])>(
     text: &str,
     top: Frame<'_>,
     outer: usize,
-    visit: &mut dyn FnMut(Leaf<'_>, &[Frame<'_>]),
+    visit: &mut V,
 ) {
+    // Most documents have no such escape, so that no string has to be searched for one.
+    let may_be_free =
+        ["\\u", "\\/"].iter().any(|it| find(text.as_bytes(), it.as_bytes()).is_some());
     let mut frames = Vec::with_capacity(FRAMES);
     frames.push(top);
     let mut tokens = msg_json::tokens(text);
     while let Some(token) = tokens.next_token() {
         let depth = frames.len();
         let frame = frames.last_mut().expect("the one at the top stays");
-        let (text, is_spelled_freely) = match token {
+        let text = match token {
             Token::Mark(b',') => {
                 frame.index += 1;
                 continue;
@@ -373,18 +377,18 @@ fn walk_in(
                     continue;
                 }
                 tokens.next_token();
-                (empty, false)
+                empty
             }
             Token::Mark(_) => continue,
-            Token::Text { source, .. } if !frame.is_list && tokens.peek_byte() == Some(b':') => {
+            Token::Text(source) if !frame.is_list && tokens.peek_byte() == Some(b':') => {
                 tokens.next_token();
                 frame.name = source.get(1..source.len() - 1).unwrap_or_default();
                 continue;
             }
-            Token::Text { source, is_spelled_freely } => (source, is_spelled_freely),
-            Token::Scalar(text) => (text, false),
+            Token::Text(text) | Token::Scalar(text) => text,
         };
         let is_only = !frame.is_list && frame.index == 0 && tokens.peek_byte() == Some(b'}');
+        let is_spelled_freely = may_be_free && is_spelled_freely(text);
         let (name, is_free) = (frame.name, frame.is_free);
         let leaf = Leaf { name, text, is_free, is_only, is_spelled_freely };
         if leaf.is_free || !in_a_string(leaf, &frames, visit) {
@@ -394,6 +398,19 @@ fn walk_in(
             top.index += 1;
         }
     }
+}
+
+/// Whether a string has an escape that a writer need not use: one of a code point, or that of a slash.
+fn is_spelled_freely(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while let Some(escape) = bytes.get(at..).and_then(|it| memchr(b'\\', it)) {
+        at += escape + 2;
+        if matches!(bytes.get(at - 1), Some(b'u' | b'/')) {
+            return true;
+        }
+    }
+    false
 }
 
 /// Visits the leaves of an object that is written in a string, where that is usual.
