@@ -100,7 +100,7 @@ impl Skeleton {
         }
         let may_list_members = options.profile.is_some() && !self.names.is_empty();
         let checked = self.document.check(options);
-        let is_whole = !may_list_members || !checked.diagnostics.iter().any(lists_members);
+        let is_whole = checked.diagnostics.is_empty() || !may_list_members;
         Some(checked).filter(|it| is_whole && !needs_texts(&it.diagnostics))
     }
 
@@ -148,24 +148,6 @@ fn is_plain(options: &ReadOptions) -> bool {
         && options.calls != CallForms::Xml
         && options.made_by.is_none()
 }
-
-/// Whether a finding may say which members go with a message or a part that is merged or removed.
-fn lists_members(found: &Diagnostic) -> bool {
-    let code = found.code.as_str();
-    LISTING.contains(&code)
-}
-
-/// The findings whose edits say which members go.
-const LISTING: [&str; 8] = [
-    "chain::consecutive-user",
-    "chain::misplaced-system",
-    "chain::repeated-system",
-    "profile::consecutive-assistant",
-    "profile::empty-message",
-    "profile::empty-result",
-    "profile::empty-text",
-    "profile::system-role",
-];
 
 /// Whether findings quote a long text, or name a byte of one.
 fn needs_texts(found: &[Diagnostic]) -> bool {
