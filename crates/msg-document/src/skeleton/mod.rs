@@ -57,8 +57,8 @@ pub struct Skeleton {
     document: Document,
     /// There was more that some provider may judge, and of which nothing is kept.
     has_more: bool,
-    /// The names of members that no rule of the chain looks at. Only a provider that refuses the name minds; but a
-    /// finding about a message may list its members.
+    /// The names of members that no rule of the chain looks at. Only a provider that refuses the name minds; but an
+    /// edit may list the members of a message.
     names: Names,
     /// Where the list of messages is in a text, with the blanks after it.
     place: Range<usize>,
@@ -98,10 +98,10 @@ impl Skeleton {
         {
             return None;
         }
-        let may_list_members = options.profile.is_some() && !self.names.is_empty();
         let checked = self.document.check(options);
-        let is_whole = checked.diagnostics.is_empty() || !may_list_members;
-        Some(checked).filter(|it| is_whole && !needs_texts(&it.diagnostics))
+        // What a profile finds may name members and places, and an API answers to more than messages show.
+        let is_told = options.profile.is_none() || checked.diagnostics.is_empty();
+        Some(checked).filter(|it| is_told && !needs_texts(&it.diagnostics))
     }
 
     /// The mended messages, and what was changed: no messages where that is nothing. None where only the whole document
