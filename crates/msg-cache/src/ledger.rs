@@ -16,6 +16,7 @@ use crate::compare::{CacheOptions, CachePlace, Change, Comparison, Relation, com
 use crate::error::Error;
 use crate::family::Family;
 use crate::prompt::{Kind, Prompt};
+use crate::reuse::{self, Layout};
 use crate::rules::Provider;
 use crate::spell::Value;
 use crate::usage::{CacheUsage, PICO, Price, Prices};
@@ -125,6 +126,9 @@ fn is_zero(it: &u64) -> bool {
     *it == 0
 }
 
+/// How many of the runs that were used last are looked through for one that a line repeats.
+const NEAR: usize = 8;
+
 /// Compares the requests of a log one after the other. Holds the last body of each run, and a hash a message.
 #[derive(Debug)]
 pub struct Ledger {
@@ -152,18 +156,20 @@ struct Run {
     /// Tells growth, which is the rule, without reading the line again.
     prompt: Prompt<'static, 'static>,
     entry: Vec<u8>,
+    /// Where its messages are, once a line repeated them.
+    layout: Option<Layout>,
     messages: Vec<u128>,
     usage: Option<CacheUsage>,
 }
 
 impl Run {
-    /// Compares its newest request with the one that goes on from it.
+    /// Compares its newest request with the one that goes on from it; none if that one has to be read in full.
     fn compare(
         &self,
         now: &Entry<'_>,
         prompt: &Prompt<'_, '_>,
         options: &CacheOptions,
-    ) -> Result<Comparison, Error> {
+    ) -> Result<Option<Comparison>, Error> {
         let outlined = Entry {
             body: &Value::Null,
             family: self.family,
@@ -175,12 +181,15 @@ impl Run {
         };
         let res = compare_prompts((&outlined, &self.prompt), (now, prompt), options);
         if matches!(res.relation, Relation::Same | Relation::Growth | Relation::ByReference) {
-            return Ok(res);
+            return Ok(Some(res));
+        }
+        if prompt.repeats {
+            return Ok(None);
         }
         let value = read(&self.entry)?;
         let entry = Entry::of(&value, Some(self.family))?;
         let old = Prompt::of(entry.body, entry.family);
-        Ok(compare_prompts((&entry, &old), (now, prompt), options))
+        Ok(Some(compare_prompts((&entry, &old), (now, prompt), options)))
     }
 }
 
@@ -205,11 +214,50 @@ impl Ledger {
     /// A line that holds no request; the ledger goes on with the next one.
     pub fn push(&mut self, line: &[u8]) -> Result<LedgerRow, Error> {
         self.line += 1;
+        if let Some(row) = self.push_repeating(line) {
+            return Ok(row);
+        }
         let bad = |err: Error| Error::BadLine(err.to_string());
         let value = read(line).map_err(bad)?;
         let entry = Entry::of(&value, self.options.cache.family).map_err(bad)?;
         let prompt = Prompt::of(entry.body, entry.family);
-        let view = View::of(&prompt, 0, true);
+        let row = self.take(line, &entry, &prompt, None)?;
+        Ok(row.expect("because the request was read in full"))
+    }
+
+    /// Takes a line that repeats most of a request before it without reading that part again; none if the whole line has
+    /// to be read.
+    fn push_repeating(&mut self, line: &[u8]) -> Option<Row> {
+        let mut near = self.used.iter().rev().take(NEAR);
+        let (key, place) = near.find_map(|it| {
+            let run = &self.runs[it];
+            Some((*it, reuse::repeated(run.family, &run.entry, line)?))
+        })?;
+        let run = self.runs.get_mut(&key)?;
+        if run.layout.is_none() {
+            run.layout = Layout::of(&run.entry, run.family);
+        }
+        let run = &self.runs[&key];
+        let before = run.layout.as_ref()?;
+        let n_system = run.prompt.units.first()?.index;
+        let short = before.shorten(&run.entry, line, place, n_system)?;
+        let layout = before.lengthen(&short, run.family)?;
+        let value = read(&short.text).ok()?;
+        let entry = Entry::of(&value, self.options.cache.family).ok()?;
+        let mut prompt = Prompt::of(entry.body, entry.family);
+        prompt.put_back(&run.prompt, &short)?;
+        self.take(line, &entry, &prompt, Some((key, layout))).ok().flatten()
+    }
+
+    /// Takes a request that was read; none if it was shortened by a run that it does not go on from, or not like that.
+    fn take(
+        &mut self,
+        line: &[u8],
+        entry: &Entry<'_>,
+        prompt: &Prompt<'_, '_>,
+        repeated: Option<(u64, Layout)>,
+    ) -> Result<Option<Row>, Error> {
+        let view = View::of(prompt, 0, true);
         let messages: Vec<u128> = view.messages.iter().map(|it| it.hash).collect();
         let usage = entry.usage.and_then(CacheUsage::of);
         let price = self.price(entry.model);
@@ -223,14 +271,20 @@ impl Ledger {
             missed: None,
             model: entry.model.map(str::to_owned),
         };
-        if let Some(parent) = self.parent(&entry, &messages) {
+        let parent = self.parent(entry, &messages);
+        if repeated.as_ref().is_some_and(|it| Some(it.0) != parent) {
+            return Ok(None);
+        }
+        if let Some(parent) = parent {
             let before = &self.runs[&parent];
-            let compared = before.compare(&entry, &prompt, &self.options.cache)?;
+            let Some(compared) = before.compare(entry, prompt, &self.options.cache)? else {
+                return Ok(None);
+            };
             row.parent = Some(before.line);
             if !matches!(compared.relation, Relation::Rewind | Relation::Branch) {
                 row.run = parent;
             }
-            let sums = sums_passes(&prompt, before.messages.len());
+            let sums = sums_passes(prompt, before.messages.len());
             let pair = (before.usage.filter(|_| !sums), usage);
             row.missed = self.missed(&compared, pair, price, entry.model);
             row.comparison = Some(RowComparison::of(compared));
@@ -245,11 +299,12 @@ impl Ledger {
             time: entry.time,
             prompt: prompt.outline(),
             entry: line.to_vec(),
+            layout: repeated.map(|it| it.1),
             messages,
             usage,
         };
         self.remember(row.run, run);
-        Ok(row)
+        Ok(Some(row))
     }
 
     /// What the requests so far add up to.

@@ -23,6 +23,7 @@ mod error;
 mod family;
 mod ledger;
 mod prompt;
+mod reuse;
 mod rewrite;
 mod rules;
 mod session;

@@ -13,6 +13,7 @@ use std::borrow::Cow;
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::family::Family;
+use crate::reuse::kept;
 use crate::spell::Value;
 use crate::spell::{self, Spelling, is_empty_text, plain_text};
 use crate::view::{Setting, is_web_search, settings};
@@ -72,6 +73,8 @@ pub(crate) struct Cell<'b, 'a> {
     pub(crate) size: usize,
     /// A tool with which the provider searches the web.
     pub(crate) is_search: bool,
+    /// An image, or a result with one.
+    pub(crate) is_image: bool,
     camel: bool,
 }
 
@@ -99,16 +102,9 @@ impl Cell<'_, '_> {
         }
     }
 
-    fn has_image(&self) -> bool {
-        let is_image = |it: &Value<'_>| it.text_of("type") == Some("image") || it.has("image");
-        let Source::Part(part) = &self.source else { return false };
-        let result = part.get("toolResult").unwrap_or(part).get("content");
-        is_image(part) || result.is_some_and(|it| it.list().iter().any(is_image))
-    }
-
     fn outline(&self) -> Cell<'static, 'static> {
         Cell {
-            role: Cow::Owned(self.role.to_string()),
+            role: kept(&self.role),
             source: Source::Gone,
             marks: self.marks.iter().map(|it| Cow::Owned(it.to_string())).collect(),
             ..*self
@@ -191,6 +187,8 @@ pub(crate) struct Prompt<'b, 'a> {
     pub(crate) by_reference: bool,
     /// Some part of it, or of a result, is an image.
     pub(crate) has_images: bool,
+    /// Some of its messages are those of the request before, without what they are made of.
+    pub(crate) repeats: bool,
     /// Where cells are spelled to be hashed.
     room: String,
 }
@@ -212,6 +210,7 @@ impl<'b, 'a> Prompt<'b, 'a> {
             is_explicit: options.and_then(|it| it.text_of("mode")) == Some("explicit"),
             by_reference: body.has("previous_response_id") || body.has("conversation"),
             has_images: false,
+            repeats: false,
             room: String::new(),
         };
         res.read_tools(body);
@@ -221,7 +220,7 @@ impl<'b, 'a> Prompt<'b, 'a> {
             Family::Responses => res.read_items(body),
             Family::Gemini => res.read_contents(body),
         }
-        res.has_images = res.cells.iter().any(Cell::has_image);
+        res.has_images = res.cells.iter().any(|it| it.is_image);
         res.room = String::new();
         res
     }
@@ -229,7 +228,7 @@ impl<'b, 'a> Prompt<'b, 'a> {
     /// The same without what its cells are made of: all that comparing needs until something differs.
     pub(crate) fn outline(&self) -> Prompt<'static, 'static> {
         let owned = |it: &Cow<'b, str>| Cow::Owned(it.to_string());
-        let unit = |it: &Unit<'b>| Unit { role: owned(&it.role), ..*it };
+        let unit = |it: &Unit<'b>| Unit { role: kept(&it.role), ..*it };
         Prompt {
             family: self.family,
             cells: self.cells.iter().map(Cell::outline).collect(),
@@ -240,6 +239,7 @@ impl<'b, 'a> Prompt<'b, 'a> {
             is_explicit: self.is_explicit,
             by_reference: self.by_reference,
             has_images: self.has_images,
+            repeats: false,
             room: String::new(),
         }
     }
@@ -474,11 +474,20 @@ impl<'b, 'a> Prompt<'b, 'a> {
         let camel = self.family == Family::Gemini;
         let is_search =
             matches!(&source, Source::Part(it) if kind == Kind::Tool && is_web_search(it));
-        let (marks, hash, size) = (Vec::new(), 0, 0);
-        let cell = Cell { level, index, role, kind, source, marks, hash, size, is_search, camel };
-        let mut room = std::mem::take(&mut self.room);
-        self.cells.push(cell.hashed(&mut room));
-        self.room = room;
+        let cell = Cell {
+            level,
+            index,
+            role,
+            kind,
+            is_search,
+            is_image: matches!(&source, Source::Part(it) if has_image(it)),
+            source,
+            marks: Vec::new(),
+            hash: 0,
+            size: 0,
+            camel,
+        };
+        self.cells.push(cell.hashed(&mut self.room));
     }
 
     fn mark_by(&mut self, value: &'b Value<'a>) {
@@ -496,6 +505,12 @@ impl<'b, 'a> Prompt<'b, 'a> {
             last.marks.push(lifetime(mark));
         }
     }
+}
+
+fn has_image(part: &Value<'_>) -> bool {
+    let is_image = |it: &Value<'_>| it.text_of("type") == Some("image") || it.has("image");
+    let result = part.get("toolResult").unwrap_or(part).get("content");
+    is_image(part) || result.is_some_and(|it| it.list().iter().any(is_image))
 }
 
 /// The lifetime that a mark asks for.

@@ -69,3 +69,109 @@ pub(crate) fn a_log_agrees_with_its_pairs(a: &[u8], b: &[u8]) {
     let notes = res.notes.into_iter().filter(|it| *it != "cache::too-short");
     assert_eq!(said.notes, notes.collect::<Vec<_>>());
 }
+
+/// A log whose lines repeat each other says what a log says whose lines are spelled differently, so that each is read in
+/// full. Every two bytes are an edit of one of three conversations of one family, each followed by a request.
+pub(crate) fn what_repeats_is_as_if_it_was_read(bytes: &[u8]) {
+    let Some((family, edits)) = bytes.split_first() else { return };
+    let (name, body) = conversation(*family);
+    let mut bodies = [body.clone(), body.clone(), body];
+    let (mut short, mut full) =
+        (Ledger::new(LedgerOptions::default()), Ledger::new(LedgerOptions::default()));
+    for (n, edit) in edits.chunks_exact(2).enumerate() {
+        let body = &mut bodies[usize::from(edit[1]) % 3 % (1 + usize::from(edit[0] >> 6))];
+        edited(body, name, edit[0] % 24, usize::from(edit[1] / 3));
+        let usage = json!({"input_tokens": 9, "cache_read_input_tokens": n * 700,
+            "cache_creation_input_tokens": 3_000, "output_tokens": 1});
+        let line = match edit[1] % 2 {
+            0 => json!({"request": body, "usage": usage, "time": n * 200}).to_string(),
+            _ => body.to_string(),
+        };
+        // The list starts after another number of spaces in each line.
+        let list = format!("\"{name}\":");
+        let spaced = line.replacen(&list, &format!("{list}{}", " ".repeat(n + 1)), 1);
+        let rows = (short.push(line.as_bytes()), full.push(spaced.as_bytes()));
+        assert_eq!(format!("{:?}", rows.0), format!("{:?}", rows.1), "line {} of {bytes:?}", n + 1);
+    }
+    assert_eq!(short.totals(), full.totals());
+}
+
+/// The beginning of a conversation, long enough that parts of it are worth leaving out, and the name of its list.
+fn conversation(family: u8) -> (&'static str, Value) {
+    let (name, mut body) = match family % 5 {
+        0 => (
+            "messages",
+            json!({"model": "claude-opus-4-6", "system": [{"type": "text", "text": "s"}]}),
+        ),
+        1 => ("messages", json!({"model": "gpt-5.6"})),
+        2 => ("input", json!({"model": "gpt-5.6", "instructions": "s"})),
+        3 => ("contents", json!({"model": "gemini-2.5-pro"})),
+        _ => {
+            ("messages", json!({"modelId": "anthropic.claude-opus-4-6", "system": [{"text": "s"}]}))
+        }
+    };
+    let list = (0..9).map(|it| turn(name, &body, it));
+    body[name] = list.collect::<Vec<_>>().into();
+    (name, body)
+}
+
+/// A message, of another kind each.
+fn turn(name: &str, body: &Value, n: usize) -> Value {
+    let role = if n.is_multiple_of(2) { "user" } else { "assistant" };
+    let text = format!("Turn {n} says \"{}\".", "word ".repeat(n % 7));
+    match name {
+        "contents" => {
+            json!({"role": if role == "user" { role } else { "model" }, "parts": [{"text": text}]})
+        }
+        _ if body.get("modelId").is_some() => json!({"role": role, "content": [{"text": text}]}),
+        _ => json!({"role": role, "content": text}),
+    }
+}
+
+/// One edit; most of them append, as most requests do.
+fn edited(body: &mut Value, name: &str, act: u8, at: usize) {
+    let n = body[name].as_array().map_or(0, Vec::len);
+    let new = turn(name, body, n + at);
+    let is_anthropic = body.get("system").is_some() && body.get("modelId").is_none();
+    let block = |it: Value| match is_anthropic {
+        true => json!({"role": "assistant", "content": [it]}),
+        false => new.clone(),
+    };
+    let mark = json!({"type": "ephemeral", "ttl": if at.is_multiple_of(2) { "1h" } else { "5m" }});
+    let appended = match act {
+        0 => block(json!({"type": "thinking", "thinking": "t", "signature": "s"})),
+        1 => {
+            block(json!({"type": "server_tool_use", "id": "a", "name": "web_search", "input": {}}))
+        }
+        2 => block(json!({"type": "image", "source": {"type": "url", "url": "u"}})),
+        3 => block(json!({"type": "text", "text": "t", "cache_control": mark})),
+        4 => block(json!({"type": "document", "citations": {"enabled": true}})),
+        5 if body.get("modelId").is_some() => {
+            json!({"role": "user", "content": [{"cachePoint": {"type": "default"}}, {"text": "t"}]})
+        }
+        6 => json!("no object"),
+        7 => json!({"role": "user", "content": ""}),
+        8 => json!({"role": "system", "content": "late"}),
+        _ => new.clone(),
+    };
+    let place = at % n.max(1);
+    match act {
+        9 => body["system"] = json!([{"type": "text", "text": format!("s {at}")}]),
+        10 => body["tool_choice"] = json!({"type": (["any", "auto"][at % 2])}),
+        11 => body["model"] = ["claude-opus-4-6", "gpt-5.6"][at % 2].into(),
+        _ => {}
+    }
+    let Some(list) = body[name].as_array_mut() else { return };
+    match act {
+        12 if n > 0 => list[place] = new,
+        13 if n > 0 => _ = list.remove(place),
+        14 => list.insert(place, new),
+        15 => list.truncate(place + 1),
+        16 => list.extend(std::iter::repeat_n(new, at % 5)),
+        17 if n > 0 && list[place].is_object() => list[place]["cache_control"] = mark,
+        18 if n > 1 => list.swap(place, 0),
+        19 => list.insert(0, json!({"role": "system", "content": format!("s {at}")})),
+        9..=11 => {}
+        _ => list.push(appended),
+    }
+}
