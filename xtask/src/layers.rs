@@ -65,7 +65,7 @@ pub(crate) const LAYERS: &[Room] = &[
         0,
     ),
     room("msg-cli", 8, PROGRAM, "testkit", 0),
-    room("msg-arrow", 7, "msg-core msg-document msg-json", "testkit", 0),
+    room("msg-arrow", 7, "msg-cache msg-core msg-document msg-json", "testkit", 0),
     room("testkit", OUTSIDE, "", "", 1),
     room("doc-examples", OUTSIDE, "", EXAMPLES, 0),
     room("xtask", OUTSIDE, "", "", 0),

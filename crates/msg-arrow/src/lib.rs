@@ -16,6 +16,7 @@
 //! # Ok::<(), msg_arrow::Error>(())
 //! ```
 
+mod caches;
 mod kernels;
 mod summary;
 
@@ -31,6 +32,7 @@ mod error;
 
 pub use crate::kernels::{fit, fit_apply, fit_requests};
 pub use crate::nested::to_text;
+pub use caches::cache;
 pub use codes::CODES;
 pub use error::Error;
 pub use kernels::{

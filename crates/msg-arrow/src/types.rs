@@ -5,6 +5,8 @@
 //! DIAGNOSTIC  Struct{code, severity, message, at_message?, at_part?, section?, tool_call_id?, start?, end?, fix?}
 //! CHECK       Struct{ok?, format?, messages?, diagnostics: List<DIAGNOSTIC>?, error: DIAGNOSTIC?}
 //! REPAIR      Struct{document?, changed?, edits: List<DIAGNOSTIC>?, error: DIAGNOSTIC?}
+//! CACHE       Struct{family?, provider?, relation?, level?, index?, shared_messages?, changes: List<CHANGE>?, notes?, …, error?}
+//! CHANGE      Struct{code, level, how, index?, setting?, breaks?, names?}
 //! ```
 //!
 //! Texts that are as large as documents are `LargeUtf8` where the column is one of large texts.
@@ -64,6 +66,8 @@ pub enum Kernel {
     ToText,
     /// [`summary`](crate::summary)
     Summary,
+    /// [`cache`](crate::cache)
+    Cache,
 }
 
 impl Kernel {
@@ -91,6 +95,7 @@ impl Kernel {
             Kernel::Stream => DataType::Struct(stream(large)),
             Kernel::Join | Kernel::ToText => text(large),
             Kernel::Summary => DataType::Struct(summary()),
+            Kernel::Cache => DataType::Struct(cache()),
         })
     }
 }
@@ -260,6 +265,37 @@ pub(crate) fn stream(width: Width) -> Fields {
         maybe("errors", diagnostics()),
         maybe("warnings", diagnostics()),
         error(),
+    ])
+}
+
+/// What a request is to the one before it.
+pub(crate) fn cache() -> Fields {
+    Fields::from(vec![
+        maybe("family", DataType::Utf8),
+        maybe("provider", DataType::Utf8),
+        maybe("relation", DataType::Utf8),
+        maybe("level", DataType::Utf8),
+        maybe("index", DataType::Int64),
+        maybe("shared_messages", DataType::Int64),
+        maybe("changes", list(DataType::Struct(cache_change()))),
+        maybe("notes", list(DataType::Utf8)),
+        maybe("estimate", DataType::Int64),
+        maybe("shared_estimate", DataType::Int64),
+        maybe("minimum", DataType::Int64),
+        error(),
+    ])
+}
+
+/// A member that changed.
+pub(crate) fn cache_change() -> Fields {
+    Fields::from(vec![
+        always("code", DataType::Utf8),
+        always("level", DataType::Utf8),
+        always("how", DataType::Utf8),
+        maybe("index", DataType::Int64),
+        maybe("setting", DataType::Utf8),
+        maybe("breaks", DataType::Utf8),
+        maybe("names", list(DataType::Utf8)),
     ])
 }
 

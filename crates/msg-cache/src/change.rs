@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::prompt::{Cell, Kind, Level};
+use crate::cell::{Cell, Kind, Level};
 use crate::rules::is_compaction;
 use crate::spell::{Spelling, part};
 use crate::view::{Message, View};

@@ -2,40 +2,17 @@
 
 use serde::Serialize;
 
+use crate::cell::Level;
 use crate::change::{Course, How, messages_change, system_change, tools_change};
+use crate::entry::{Entry, read};
 use crate::error::Error;
 use crate::family::Family;
-use crate::ledger::Entry;
-use crate::prompt::{Level, Prompt};
+use crate::options::CacheOptions;
+use crate::prompt::Prompt;
 use crate::rules::{Breaks, Provider};
 use crate::rules::{Context, notes};
 use crate::view::Setting;
 use crate::view::{Parting, View, last_question, parting};
-
-/// How the bodies are read, and by whose rules they are judged.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct CacheOptions {
-    /// The family of both bodies; else each is recognised.
-    pub family: Option<Family>,
-    /// The provider whose rules hold; else it follows from family, model and address.
-    pub provider: Option<String>,
-}
-
-impl CacheOptions {
-    /// The bodies are of this family.
-    #[must_use]
-    pub fn with_family(mut self, family: Family) -> Self {
-        self.family = Some(family);
-        self
-    }
-
-    /// The rules of this provider hold.
-    #[must_use]
-    pub fn with_provider(mut self, provider: impl Into<String>) -> Self {
-        self.provider = Some(provider.into());
-        self
-    }
-}
 
 /// What a request is to the one before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -138,7 +115,7 @@ pub struct Comparison {
 /// # Ok::<(), msg_cache::Error>(())
 /// ```
 pub fn compare(a: &[u8], b: &[u8], options: &CacheOptions) -> Result<Comparison, Error> {
-    let (a, b) = (crate::ledger::read(a)?, crate::ledger::read(b)?);
+    let (a, b) = (read(a)?, read(b)?);
     let (a, b) = (Entry::of(&a, options.family)?, Entry::of(&b, options.family)?);
     if a.family != b.family {
         let text = format!("the first request is of {}, the second of {}", a.family, b.family);
@@ -282,11 +259,11 @@ impl Change {
     /// Says how both sides are spelled around what differs first.
     fn spelled(
         mut self,
-        a: &[&crate::prompt::Cell<'_, '_>],
-        b: &[&crate::prompt::Cell<'_, '_>],
+        a: &[&crate::cell::Cell<'_, '_>],
+        b: &[&crate::cell::Cell<'_, '_>],
     ) -> Self {
         let first = crate::change::first_difference(a, b).unwrap_or(0);
-        let text = |cells: &[&crate::prompt::Cell<'_, '_>]| {
+        let text = |cells: &[&crate::cell::Cell<'_, '_>]| {
             let cell = cells.get(first);
             cell.map_or(String::new(), |it| it.spelled(crate::spell::Spelling::Rendered))
         };

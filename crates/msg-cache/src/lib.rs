@@ -16,12 +16,15 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+mod cell;
 mod change;
 mod codes;
 mod compare;
+mod entry;
 mod error;
 mod family;
 mod ledger;
+mod options;
 mod prompt;
 mod reuse;
 mod rewrite;
@@ -31,15 +34,16 @@ mod spell;
 mod usage;
 mod view;
 
-pub use crate::ledger::rfc3339;
+pub use crate::entry::rfc3339;
 pub use crate::usage::{Price, Prices};
+pub use cell::Level;
 pub use change::How;
 pub use codes::{CODES, help, meaning};
-pub use compare::{CacheOptions, CachePlace, Change, Comparison, Relation, compare};
+pub use compare::{Change, Comparison, CachePlace, Relation, compare};
 pub use error::Error;
 pub use family::Family;
-pub use ledger::{Ledger, LedgerOptions, LedgerRow, LedgerTotals, Missed, RowComparison};
-pub use prompt::Level;
+pub use ledger::{Ledger, Missed, LedgerRow, RowComparison, LedgerTotals};
+pub use options::{CacheOptions, LedgerOptions};
 pub use rewrite::Rewrite;
 pub use rules::{RULES, rates};
 pub use session::{Response, SessionLedger, SessionRow, SessionTotals};

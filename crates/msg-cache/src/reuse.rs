@@ -9,14 +9,14 @@
 //!
 //! Whatever is not exactly like this is read in full: the answers are the same, only later.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::cell::{Cell, Unit};
 use crate::family::Family;
-use crate::prompt::{Cell, Prompt, Unit};
+use crate::prompt::Prompt;
 
 /// Fewer messages are not worth leaving out.
 const LEAST: usize = 4;
@@ -192,11 +192,4 @@ impl Prompt<'_, '_> {
         self.repeats = true;
         Some(())
     }
-}
-
-/// The same text, without a copy where it is one of the usual roles.
-pub(crate) fn kept(role: &str) -> Cow<'static, str> {
-    const ROLES: &[&str] = &["", "user", "assistant", "model", "tool", "system", "developer"];
-    let usual = ROLES.iter().find(|it| **it == role);
-    usual.map_or_else(|| Cow::Owned(role.to_owned()), |it| Cow::Borrowed(*it))
 }

@@ -4,10 +4,11 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::compare::{CacheOptions, CachePlace, compare_prompts};
+use crate::compare::{CachePlace, compare_prompts};
+use crate::entry::{Entry, read};
 use crate::family::Family;
 use crate::ledger::dollars;
-use crate::ledger::{Entry, read};
+use crate::options::CacheOptions;
 use crate::prompt::Prompt;
 use crate::spell::Value;
 use crate::usage::Prices;

@@ -4,9 +4,10 @@ use std::{collections::BTreeMap, sync::LazyLock};
 
 use serde::Deserialize;
 
+use crate::cell::Kind;
 use crate::compare::Relation;
-use crate::ledger::Entry;
-use crate::prompt::{Kind, Prompt};
+use crate::entry::Entry;
+use crate::prompt::Prompt;
 use crate::view::View;
 
 /// The text of the rules, as `msg cache --rules` prints it.
@@ -218,7 +219,7 @@ pub(crate) fn notes(context: &Context<'_>, a: Side<'_>, b: Side<'_>) -> Vec<&'st
 fn entries(rules: &Provider, side: Side<'_>) -> Vec<usize> {
     let mut res = marks(side);
     if rules.entries == Entries::MarkedAndLast && !side.1.is_explicit {
-        let is_written = |it: &&crate::prompt::Cell<'_, '_>| {
+        let is_written = |it: &&crate::cell::Cell<'_, '_>| {
             it.kind == Kind::Result || it.role == "user" || it.role == "tool"
         };
         let n = side.2.tools.len() + side.2.system.len();

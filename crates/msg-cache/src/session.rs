@@ -4,8 +4,9 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use crate::ledger::rfc3339;
-use crate::ledger::{LedgerOptions, Missed, dollars, established, missed_cost, missed_tokens};
+use crate::entry::rfc3339;
+use crate::ledger::{Missed, dollars, established, missed_cost, missed_tokens};
+use crate::options::LedgerOptions;
 use crate::rules::Provider;
 use crate::usage::CacheUsage;
 use crate::usage::{PICO, Price, Prices};

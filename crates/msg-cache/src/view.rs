@@ -5,8 +5,9 @@ use std::borrow::Cow;
 
 use xxhash_rust::xxh3::Xxh3;
 
+use crate::cell::{Cell, Kind, Level};
 use crate::family::Family;
-use crate::prompt::{Cell, Kind, Level, Prompt};
+use crate::prompt::Prompt;
 use crate::spell::Value;
 use crate::spell::{Spelling, whole};
 
@@ -77,7 +78,7 @@ impl<'p, 'b> View<'p, 'b> {
 
 /// The place of the last message of the user that is not a result.
 pub(crate) fn last_question(prompt: &Prompt<'_, '_>) -> usize {
-    let is_question = |it: &crate::prompt::Unit<'_>| {
+    let is_question = |it: &crate::cell::Unit<'_>| {
         it.role == "user" && prompt.cells_of(it).iter().any(|it| it.kind != Kind::Result)
     };
     prompt.units.iter().rposition(is_question).unwrap_or(0)

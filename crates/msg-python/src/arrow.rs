@@ -280,7 +280,7 @@ unsafe extern "C" fn release(stream: *mut FFI_ArrowArrayStream) {
     }
 }
 
-/// Runs an act over the rows of a column, without the GIL; `other` is the second column of `join` and `fit_apply`, or the
+/// Runs an act over the rows of a column, without the GIL; `other` is the second column of `join`, `cache` and `fit_apply`, or the
 /// target of `convert`. `key` adds what judged the rows.
 #[pyfunction]
 #[pyo3(signature = (act, column, options=None, other=None, threads=1, key=false))]
@@ -297,7 +297,7 @@ fn over_column(
     let kernel = kernels::of(py, act, options, to.as_deref())?;
     let key = key.then(|| kernels::judged_by(act, options, to.as_deref())).transpose()?;
     let (chunks, of) = taken(column)?;
-    let second = other.filter(|_| matches!(act, "join" | "fit_apply")).map(taken).transpose()?;
+    let second = other.filter(|_| matches!(act, "join" | "fit_apply" | "cache")).map(taken).transpose()?;
     let inputs = match &second {
         None => chunks.into_iter().map(|it| vec![it]).collect(),
         Some((others, _)) => paired(chunks, others)?,

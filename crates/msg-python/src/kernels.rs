@@ -6,6 +6,7 @@ use std::thread;
 
 use arrow_array::{Array, ArrayRef};
 use msg_arrow::{Error, SummaryOptions};
+use msg_cache::CacheOptions;
 use msg_document::{ConvertOptions, Fitter, Format, ReadOptions, CaptureOptions, ToolsOptions};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -19,6 +20,7 @@ use crate::{answers, known, stream};
 const FIT_APPLY: Act = Act::new("fit_apply", known::FIT);
 const RECOGNISE: Act = Act::new("recognise", known::READ);
 const JOIN: Act = Act::new("join", known::READ);
+const CACHE: Act = Act::new("cache", known::COMPARE);
 const SUMMARY: Act = Act::new("summary", known::SUMMARY);
 const MERGE: Act = Act::new("merge", &[]);
 const TO_TEXT: Act = Act::new("to_text", &[]);
@@ -53,6 +55,10 @@ pub(crate) fn of(
         "fit_apply" => {
             let fitter = options::of::<Fitter>(FIT_APPLY, given, py)?;
             Ok(Box::new(move |it| Ok(Arc::new(msg_arrow::fit_apply(&it[0], &it[1], &fitter)?))))
+        }
+        "cache" => {
+            let options = options::of::<CacheOptions>(CACHE, given, py)?;
+            Ok(Box::new(move |it| Ok(Arc::new(msg_arrow::cache(&it[0], &it[1], &options)?))))
         }
         "key" => run(py, answers::KEY, given, msg_arrow::key),
         "tools" => run::<ToolsOptions, _>(py, stream::TOOLS, given, msg_arrow::tools),

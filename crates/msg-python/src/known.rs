@@ -162,6 +162,21 @@ pub(crate) const SUMMARY: &[Known] = &[
 ];
 
 #[rustfmt::skip]
+pub(crate) const COMPARE: &[Known] = &[
+    Known::new("from_", "str"),
+    Known::new("provider", "str"),
+];
+
+#[rustfmt::skip]
+pub(crate) const CACHE: &[Known] = &[
+    Known::new("from_", "str"),
+    Known::new("provider", "str"),
+    Known::new("prices", "dict"),
+    Known::new("min_missed", "int"),
+    Known::new("runs", "int"),
+];
+
+#[rustfmt::skip]
 pub(crate) const DOCTOR: &[Known] = &[
     Known::new("all", "bool"),
     Known::new("drop_thinking", "bool"),

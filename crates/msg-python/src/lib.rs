@@ -10,6 +10,7 @@
 
 mod answers;
 mod arrow;
+mod cache;
 mod doctor;
 mod errors;
 mod findings;
@@ -39,5 +40,6 @@ fn _msg(module: &Bound<'_, PyModule>) -> PyResult<()> {
     reports::register(module)?;
     doctor::register(module)?;
     arrow::register(module)?;
+    cache::register(module)?;
     stream::register(module)
 }

@@ -89,6 +89,8 @@ macro_rules! understood {
 
 understood!(
     msg_arrow::SummaryOptions,
+    msg_cache::CacheOptions,
+    msg_cache::LedgerOptions,
     msg_session::SessionOptions,
     ReadOptions,
     CheckOptions,

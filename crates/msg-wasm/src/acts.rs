@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use msg_cache::LedgerOptions;
 use msg_document::{
     CheckOptions, ConvertOptions, FitOptions, Fitter, Format, KeyOptions, Refusal, RepairOptions,
     check, convert, is_valid, key, messages, options_from_json, repair, stats, to_json,
@@ -9,7 +10,7 @@ use msg_document::{
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
-use crate::cache::{self, CacheOptions};
+use crate::cache;
 use crate::kept;
 use crate::state::{Answer, Status, of_report};
 
@@ -23,7 +24,7 @@ pub(crate) enum Act {
     Fit(Box<Fitter>, Vec<Option<String>>),
     FitRequests(Box<Fitter>),
     Stats(Box<FitOptions>),
-    Cache(CacheOptions),
+    Cache(Box<LedgerOptions>),
     Messages(Box<CheckOptions>),
     Key(KeyOptions),
 }
@@ -46,7 +47,7 @@ impl Act {
                 Act::Fit(Box::new(fitter), answers.unwrap_or_default())
             }
             7 => Act::Stats(options_from_json(json)?),
-            8 => Act::Cache(CacheOptions::read(json)?),
+            8 => Act::Cache(options_from_json(json)?),
             9 => Act::Messages(options_from_json(json)?),
             10 => Act::Key(options_from_json(json)?),
             11 => Act::FitRequests(Box::new(Fitter::new(options_from_json(json)?)?)),

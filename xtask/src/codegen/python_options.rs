@@ -21,6 +21,7 @@ const TYPES: &str = "crates/msg-python/python/msg/options.py";
 const TABLE: &str = "crates/msg-python/src/known.rs";
 const PAGES: &[&str] = &[
     "crates/msg-python/python/msg/__init__.py",
+    "crates/msg-python/python/msg/ledger.py",
     "crates/msg-python/python/msg/doctor.py",
     "crates/msg-python/python/msg/stream.py",
 ];
@@ -127,6 +128,26 @@ pub(super) const GROUPS: &[Group] = &[
         only_flags: false,
         declared: &[],
         documents: &[],
+    },
+    Group {
+        class: "CompareOptions",
+        table: "COMPARE",
+        about: "Of ``msg.arrow.cache``.",
+        structs: &[("crates/msg-cache/src/options.rs", "CompareMembers")],
+        command: "cache",
+        only_flags: false,
+        declared: &[],
+        documents: &[],
+    },
+    Group {
+        class: "CacheOptions",
+        table: "CACHE",
+        about: "Of ``cache`` and ``CacheLedger``.",
+        structs: &[("crates/msg-cache/src/options.rs", "CacheMembers")],
+        command: "cache",
+        only_flags: false,
+        declared: &[],
+        documents: &["cache", "CacheLedger"],
     },
     Group {
         class: "DoctorOptions",

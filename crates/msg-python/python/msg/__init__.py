@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from .doctor import SessionReport, doctor
+    from .ledger import CacheLedger, cache
     from .options import (
         CheckOptions,
         ConvertOptions,
@@ -40,26 +41,27 @@ if TYPE_CHECKING:
     D = TypeVar("D", bound=Document)
 
 __all__ = [
-    "CannotFit", "Checked", "Checker", "Converted", "Diagnostic", "Fitted", "InternalError", "MsgError", "OptionError",
-    "ParseError", "Position", "Repaired", "SessionReport", "Stats", "StreamAssembler", "ToolParser", "check", "convert",
+    "CacheLedger", "CannotFit", "Checked", "Checker", "Converted", "Diagnostic", "Fitted", "InternalError", "MsgError", "OptionError",
+    "ParseError", "Position", "Repaired", "SessionReport", "Stats", "StreamAssembler", "ToolParser", "cache", "check", "convert",
     "doctor", "fit", "fit_apply", "fit_requests", "formats", "is_valid", "join", "key", "messages", "options_key",
     "prefix_keys", "recognise", "repair", "stats", "stream", "tokens", "tools",
 ]
 
 __version__ = _msg.version
 
-_LAZY = {"Fitted": "types", "SessionReport": "doctor", "Stats": "types", "doctor": "doctor"}
+_LAZY = {"CacheLedger": "ledger", "cache": "ledger", "Fitted": "types", "SessionReport": "doctor", "Stats": "types", "doctor": "doctor"}
 
 
 def __getattr__(name: str) -> "Any":
-    """What is loaded at its first use: the dataclasses, and `doctor`."""
+    """What is loaded at its first use: the dataclasses, `cache` and `doctor`."""
     if name not in _LAZY:
         raise AttributeError(f"module 'msg' has no attribute {name!r}")
     from importlib import import_module
 
-    value = getattr(import_module(f".{_LAZY[name]}", __name__), name)
-    globals()[name] = value
-    return value
+    module = import_module(f".{_LAZY[name]}", __name__)
+    # The import itself gives the package the module under its own name, which is that of a function in `doctor`.
+    globals().update({it: getattr(module, it) for it, home in _LAZY.items() if home == _LAZY[name]})
+    return globals()[name]
 
 
 def __dir__() -> "list[str]":

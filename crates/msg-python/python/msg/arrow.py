@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from .options import (
         CheckOptions,
+        CompareOptions,
         ConvertOptions,
         FitOptions,
         Format,
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    "Answers", "check", "convert", "fit", "fit_apply", "fit_requests", "is_valid", "join", "key", "merge", "messages",
+    "Answers", "cache", "check", "convert", "fit", "fit_apply", "fit_requests", "is_valid", "join", "key", "merge", "messages",
     "prefix_keys", "recognise", "repair", "stats", "stream", "summary", "to_text", "tokens", "tools",
 ]
 
@@ -131,6 +132,11 @@ def stream(column: Any, /, *, threads: int = 1, key: bool = False, **options: Un
 def join(inputs: Any, outputs: Any, /, *, threads: int = 1, **options: Unpack[ReadOptions]) -> Answers:
     """One conversation of a column of requests and a column of answers, as text."""
     return _msg.over_column("join", inputs, options, outputs, threads)
+
+
+def cache(before: Any, now: Any, /, *, threads: int = 1, key: bool = False, **options: Unpack[CompareOptions]) -> Answers:
+    """Where each request stops being a continuation of the one before, as structs; null where there is none before."""
+    return _msg.over_column("cache", before, options, now, threads, key)
 
 
 def to_text(column: Any, /, *, threads: int = 1) -> Answers:

@@ -354,6 +354,30 @@ class SummaryOptions(TypedDict, total=False):
     """How tokens are counted [default: script]"""
 
 
+class CompareOptions(TypedDict, total=False):
+    """Of ``msg.arrow.cache``."""
+
+    from_: Union[Literal["anthropic", "openai", "responses", "gemini", "bedrock"], None]
+    """The API of the requests (anthropic, openai, responses, gemini, bedrock) or the agent of the session. Default: recognised"""
+    provider: Union[str, None]
+    """The provider whose caching rules apply. Default: by API, model and address"""
+
+
+class CacheOptions(TypedDict, total=False):
+    """Of ``cache`` and ``CacheLedger``."""
+
+    from_: Union[Literal["anthropic", "openai", "responses", "gemini", "bedrock"], None]
+    """The API of the requests (anthropic, openai, responses, gemini, bedrock) or the agent of the session. Default: recognised"""
+    provider: Union[str, None]
+    """The provider whose caching rules apply. Default: by API, model and address"""
+    prices: Union[Mapping[str, Any], None]
+    """Prices in LiteLLM's format, instead of the built-in list"""
+    min_missed: Union[int, None]
+    """Report misses of at least this many tokens"""
+    runs: Union[int, None]
+    """Remember at most this many runs of a log"""
+
+
 class DoctorOptions(TypedDict, total=False):
     """Of ``doctor``."""
 
