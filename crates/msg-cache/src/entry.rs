@@ -4,13 +4,42 @@
 //! {"run":"a","time":"2026-01-05T10:00:00Z","request":{"model":"gpt-5","messages":[…]},"response":{"usage":{…}}}
 //! ```
 
+use std::borrow::Cow;
+
 use crate::error::Error;
 use crate::family::Family;
 use crate::spell::Value;
+use crate::usage::CacheUsage;
 
-/// Reads a text as JSON.
+/// Members that hold a request, or an envelope of it.
+const REQUESTS: &[&str] = &["request", "body", "params", "request_body"];
+/// Members that hold what was answered.
+const RESPONSES: &[&str] = &["response", "response_body"];
+/// Envelopes in envelopes are opened this far.
+const MAX_ENVELOPES: usize = 4;
+
+/// Reads a text as JSON. Requests and responses that a log keeps as text in its members are read too.
 pub(crate) fn read(json: &[u8]) -> Result<Value<'_>, Error> {
-    Value::read(json).ok_or_else(|| Error::Foreign("the text is not one JSON document".to_owned()))
+    let json = json.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(json);
+    let mut value = Value::read(json)
+        .ok_or_else(|| Error::Foreign("the text is not one JSON document".to_owned()))?;
+    read_texts(&mut value, MAX_ENVELOPES);
+    Ok(value)
+}
+
+fn read_texts(envelope: &mut Value<'_>, depth: usize) {
+    let Value::Object(members) = envelope else { return };
+    let names = [REQUESTS, RESPONSES].concat();
+    for (_, it) in members.iter_mut().filter(|it| names.contains(&&*it.0)) {
+        if let Some(read) = it.text().filter(|it| it.trim_start().starts_with(['{', '[']))
+            && let Some(read) = Value::read(read.as_bytes())
+        {
+            *it = read.into_owned();
+        }
+        if depth > 1 {
+            read_texts(it, depth - 1);
+        }
+    }
 }
 
 /// A request of a log.
@@ -23,15 +52,14 @@ pub(crate) struct Entry<'v> {
     pub(crate) time: Option<f64>,
     /// The name of its run, if the log has one.
     pub(crate) name: Option<String>,
-    /// The object that holds the usage.
-    pub(crate) usage: Option<&'v Value<'v>>,
+    pub(crate) usage: Option<CacheUsage>,
+    /// The diagnosis of the provider itself, if the answer has one.
+    pub(crate) said: Option<String>,
 }
 
 impl<'v> Entry<'v> {
     pub(crate) fn of(value: &'v Value<'v>, family: Option<Family>) -> Result<Self, Error> {
-        let body = value.any(&["request", "body", "params"]).filter(|it| !it.members().is_empty());
-        let outside = if body.is_some() { value } else { &Value::Null };
-        let body = body.unwrap_or(value);
+        let (envelopes, body) = opened(value);
         if body.members().is_empty() {
             return Err(Error::Foreign("expected a request body, an object".to_owned()));
         }
@@ -46,23 +74,79 @@ impl<'v> Entry<'v> {
             });
         }
         let family = family.or(recognised).unwrap_or(Family::OpenAi);
-        let url = outside.text_of("url");
+        let outside = |name: &str| envelopes.iter().find_map(|it| it.text_of(name));
+        let url = outside("url");
         let of_url = || url?.split_once("/models/")?.1.split([':', '/', '?']).next();
         let model = body.text_of("model").or_else(|| body.text_of("modelId"));
-        let response = outside.get("response");
-        let inside = |it: &'v Value<'v>| {
-            it.any(&["usage", "usageMetadata", "usage_metadata"])
-                .or_else(|| it.at(&["message", "usage"]))
-        };
+        let response = envelopes.iter().find_map(|it| it.any(RESPONSES));
+        let usage = response.and_then(usage_of);
+        let said = response.and_then(|it| said_in(it, MAX_ENVELOPES));
         Ok(Entry {
             body,
             family,
-            model: model.or_else(|| outside.text_of("model")).or_else(of_url),
+            model: model.or_else(|| outside("model")).or_else(of_url),
             url,
-            time: time_of(outside),
-            name: name_of(outside),
-            usage: response.and_then(inside).or_else(|| inside(outside)),
+            time: envelopes.iter().find_map(|it| time_of(it)),
+            name: envelopes.iter().find_map(|it| name_of(it)),
+            usage: usage.or_else(|| envelopes.first().and_then(|it| usage_of(it))),
+            said,
         })
+    }
+}
+
+/// The request in its envelopes, the outermost first.
+fn opened<'v>(value: &'v Value<'v>) -> (Vec<&'v Value<'v>>, &'v Value<'v>) {
+    let (mut envelopes, mut body) = (Vec::new(), value);
+    while envelopes.len() < MAX_ENVELOPES {
+        let is_request = !envelopes.is_empty() && Family::recognise(body).is_some();
+        let inner = body.any(REQUESTS).filter(|it| !it.members().is_empty() && !is_request);
+        let Some(inner) = inner else { break };
+        envelopes.push(body);
+        body = inner;
+    }
+    (envelopes, body)
+}
+
+/// Why the provider itself says that its cache was not read: `system_changed`.
+fn said_in(answer: &Value<'_>, depth: usize) -> Option<String> {
+    let of_openai = |it: &Value<'_>| it.text_of("reason").or(it.text_of("type")).map(str::to_owned);
+    let of_anthropic = |it: &Value<'_>| it.text().or(it.text_of("type")).map(str::to_owned);
+    let reason = answer.at(&["diagnostics", "cache_miss_reason"]).and_then(of_anthropic);
+    let reason = reason.or_else(|| answer.get("prompt_cache_diagnostics").and_then(of_openai));
+    let inner = ["message", "response", "body"].iter().filter_map(|it| answer.get(it));
+    let mut inner = inner.chain(answer.list()).filter(|_| depth > 0);
+    reason.or_else(|| inner.find_map(|it| said_in(it, depth - 1)))
+}
+
+/// The usage that an answer reports. The events of a stream add to it, the later one wins.
+fn usage_of(answer: &Value<'_>) -> Option<CacheUsage> {
+    let mut members = Vec::new();
+    gather(answer, MAX_ENVELOPES, &mut members);
+    CacheUsage::of(&Value::Object(members))
+}
+
+fn gather(answer: &Value<'_>, depth: usize, into: &mut Vec<(Cow<'static, str>, Value<'static>)>) {
+    match answer {
+        Value::Text(stream) => {
+            let data = stream.lines().filter_map(|it| it.strip_prefix("data:"));
+            for event in data.filter_map(|it| Value::read(it.trim().as_bytes())) {
+                gather(&event, depth, into);
+            }
+        }
+        Value::List(events) => events.iter().for_each(|it| gather(it, depth, into)),
+        answer => match answer.any(&["usage", "usageMetadata", "usage_metadata"]) {
+            Some(usage) => {
+                for (name, it) in usage.members().iter().filter(|it| it.1 != Value::Null) {
+                    into.retain(|it| it.0 != *name);
+                    into.push((name.to_string().into(), it.clone().into_owned()));
+                }
+            }
+            None if depth > 0 => {
+                let inner = ["message", "response", "body"].iter().filter_map(|it| answer.get(it));
+                inner.for_each(|it| gather(it, depth - 1, into));
+            }
+            None => {}
+        },
     }
 }
 

@@ -57,6 +57,9 @@ pub struct LedgerRow {
     /// What was not read of what the request before had established.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missed: Option<Missed>,
+    /// The diagnosis that the provider itself recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub said: Option<String>,
     /// Its model.
     #[serde(skip)]
     pub model: Option<String>,
@@ -157,6 +160,7 @@ impl Run {
             time: self.time,
             name: None,
             usage: None,
+            said: None,
         };
         let res = compare_prompts((&outlined, &self.prompt), (now, prompt), options);
         if matches!(res.relation, Relation::Same | Relation::Growth | Relation::ByReference) {
@@ -238,7 +242,7 @@ impl Ledger {
     ) -> Result<Option<LedgerRow>, Error> {
         let view = View::of(prompt, 0, true);
         let messages: Vec<u128> = view.messages.iter().map(|it| it.hash).collect();
-        let usage = entry.usage.and_then(CacheUsage::of);
+        let usage = entry.usage;
         let price = self.price(entry.model);
         let mut row = LedgerRow {
             line: self.line,
@@ -248,6 +252,7 @@ impl Ledger {
             usage,
             cost: None,
             missed: None,
+            said: entry.said.clone(),
             model: entry.model.map(str::to_owned),
         };
         let parent = self.parent(entry, &messages);
@@ -284,6 +289,11 @@ impl Ledger {
         };
         self.remember(row.run, run);
         Ok(Some(row))
+    }
+
+    /// The next line is this one of its file, counted from 1: lines that are empty are not pushed.
+    pub fn skip_to(&mut self, line: u64) {
+        self.line = self.line.max(line.saturating_sub(1));
     }
 
     /// What the requests so far add up to.

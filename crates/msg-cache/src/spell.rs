@@ -219,6 +219,21 @@ impl<'a> Value<'a> {
         serde_json::from_slice(json).ok()
     }
 
+    /// The same with texts of its own.
+    pub(crate) fn into_owned(self) -> Value<'static> {
+        let own = |it: Cow<'a, str>| Cow::Owned(it.into_owned());
+        match self {
+            Value::Null => Value::Null,
+            Value::Bool(it) => Value::Bool(it),
+            Value::Number(it) => Value::Number(it),
+            Value::Text(it) => Value::Text(own(it)),
+            Value::List(it) => Value::List(it.into_iter().map(Value::into_owned).collect()),
+            Value::Object(it) => {
+                Value::Object(it.into_iter().map(|it| (own(it.0), it.1.into_owned())).collect())
+            }
+        }
+    }
+
     /// The member of an object that is not null; of one that is there twice the last.
     pub(crate) fn get(&self, name: &str) -> Option<&Self> {
         let Value::Object(members) = self else { return None };

@@ -47,8 +47,15 @@ const FAMILIES: &[Names] = &[
     Names {
         input: &["prompt_tokens"],
         output: &["completion_tokens"],
-        read: &[&["prompt_tokens_details", "cached_tokens"], &["cached_tokens"]],
-        write: &[&["prompt_tokens_details", "cache_write_tokens"]],
+        read: &[
+            &["prompt_tokens_details", "cached_tokens"],
+            &["cached_tokens"],
+            &["cache_read_input_tokens"],
+        ],
+        write: &[
+            &["prompt_tokens_details", "cache_write_tokens"],
+            &["cache_creation_input_tokens"],
+        ],
         long: &[&["prompt_tokens_details", "ttl_12h_tokens"]],
         contains: true,
     },

@@ -223,7 +223,11 @@ impl Args {
         report: &mut Report,
     ) -> Result<(), Failure> {
         let mut ledger = Ledger::new(options.clone());
-        each_line(&mut input, |at, line| match ledger.push(line) {
+        let push = |ledger: &mut Ledger, at, line: &[u8]| {
+            ledger.skip_to(at);
+            ledger.push(line)
+        };
+        each_line(&mut input, |at, line| match push(&mut ledger, at, line) {
             Ok(row) => {
                 let compared = row.comparison.as_ref();
                 let broke = compared

@@ -2,7 +2,7 @@
 //! `media.json`. Where a provider documents none, and where a size cannot be read, it is an estimate by bytes.
 //!
 //! ```text
-//! image 1024 × 1024   openai 85 + 4 · 170 = 765   anthropic 1024 · 1024 / 750 = 1399   gemini 4 · 258 = 1032
+//! image 1024 × 1024   openai 85 + 4 · 170 = 765   anthropic 37 · 37 = 1369   gemini 4 · 258 = 1032, gemini-3 1120
 //! ```
 
 use std::collections::BTreeMap;
@@ -27,6 +27,7 @@ pub struct MediaRates {
     /// An image whose size is not known.
     image_unknown: u64,
     audio_per_second: Option<u64>,
+    video_per_second: Option<u64>,
     pdf_page: Option<u64>,
 }
 
@@ -38,8 +39,10 @@ enum ImageRule {
     Tiles { base: u64, tile: u64 },
     /// Patches of 32 pixels, at most so many, each this percentage of a token.
     Patches { most: u64, percent: u64 },
-    /// So many pixels a token.
-    Area { long_side: u64, pixels: u64, most: u64 },
+    /// Patches of 28 pixels, a token each: the largest size with the same proportions that is not above both limits.
+    Fitted { long_side: u64, most: u64 },
+    /// As much whatever the size.
+    Fixed { tokens: u64 },
     /// A price for each tile; one up to this side.
     Crops { whole: u64, each: u64 },
 }
@@ -51,10 +54,22 @@ struct Provider {
     #[serde(default)]
     audio_per_second: Option<u64>,
     #[serde(default)]
-    pdf_page: Option<u64>,
-    /// Beginnings of models whose images are counted otherwise; the first that fits decides.
+    video_per_second: Option<u64>,
     #[serde(default)]
-    models: Vec<(String, ImageRule)>,
+    pdf_page: Option<u64>,
+    /// Beginnings of models that are counted otherwise; the first that fits decides.
+    #[serde(default)]
+    models: Vec<(String, Own)>,
+}
+
+/// What a model has of its own.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Own {
+    image: Option<ImageRule>,
+    image_unknown: Option<u64>,
+    video_per_second: Option<u64>,
+    pdf_page: Option<u64>,
 }
 
 static TABLE: LazyLock<BTreeMap<String, Provider>> = LazyLock::new(|| {
@@ -80,13 +95,19 @@ impl MediaRates {
     pub fn of(provider: &str, model: Option<&str>) -> Self {
         let known = TABLE.get_key_value(provider).or_else(|| TABLE.get_key_value("openai"));
         let (name, it) = known.expect("because the table has OpenAI");
-        let own = |model: &str| it.models.iter().find(|it| model.starts_with(&it.0)).map(|it| it.1);
+        // `models/gemini-3-pro`, `us.anthropic.claude-opus-4-7`
+        let model = model.map(|it| it.rsplit_once('/').map_or(it, |it| it.1));
+        let model = model.map(|it| it.split_once("anthropic.").map_or(it, |it| it.1));
+        let is_own = |at: &&(String, Own)| model.is_some_and(|it| it.starts_with(&at.0));
+        let unset = Own::default();
+        let own = it.models.iter().find(is_own).map_or(&unset, |it| &it.1);
         MediaRates {
             provider: name,
-            image: model.and_then(own).unwrap_or(it.image),
-            image_unknown: it.image_unknown,
+            image: own.image.unwrap_or(it.image),
+            image_unknown: own.image_unknown.unwrap_or(it.image_unknown),
             audio_per_second: it.audio_per_second,
-            pdf_page: it.pdf_page,
+            video_per_second: own.video_per_second.or(it.video_per_second),
+            pdf_page: own.pdf_page.or(it.pdf_page),
         }
     }
 
@@ -104,10 +125,8 @@ impl MediaRates {
         match self.image {
             ImageRule::Tiles { base, tile } => base + tile * tiles(size),
             ImageRule::Patches { most, percent } => (patches(size, most) * percent).div_ceil(100),
-            ImageRule::Area { long_side, pixels, most } => {
-                let (width, height) = scaled(size, size.0.max(size.1), long_side);
-                (width * height).div_ceil(pixels).clamp(1, most)
-            }
+            ImageRule::Fitted { long_side, most } => fitted(size, long_side, most),
+            ImageRule::Fixed { tokens } => tokens,
             ImageRule::Crops { whole, each } if size.0.max(size.1) <= whole => each,
             ImageRule::Crops { each, .. } => {
                 let unit = (size.0.min(size.1) * 2 / 3).max(1);
@@ -117,7 +136,7 @@ impl MediaRates {
         }
     }
 
-    /// Tokens of a media part; 0 for any other. Linear in a PDF, whose pages are looked for.
+    /// Tokens of a media part; 0 for any other. Linear in a PDF or a video, whose pages or length are looked for.
     pub fn tokens(&self, part: &Part) -> u64 {
         match part {
             Part::Image(it) => self.image(it),
@@ -127,7 +146,8 @@ impl MediaRates {
             }
             Part::File(it) if it.data.is_some() => {
                 let pages = self.pdf_page.and_then(|price| Some(price * pages(it)?));
-                pages.unwrap_or_else(|| kibibytes(part) * FILE_PER_KIB)
+                let video = || self.video_per_second.and_then(|price| Some(price * length(it)?));
+                pages.or_else(video).unwrap_or_else(|| kibibytes(part) * FILE_PER_KIB)
             }
             Part::Audio(_) | Part::File(_) => BY_REFERENCE,
             _ => 0,
@@ -177,6 +197,17 @@ fn patches((width, height): (u64, u64), most: u64) -> u64 {
     (patches as u64).clamp(1, most)
 }
 
+/// Patches of 28 pixels of the largest size that is at most so long and has at most so many.
+fn fitted((width, height): (u64, u64), long_side: u64, most: u64) -> u64 {
+    let (long, short) = (width.max(height), width.min(height));
+    let patches = |side: u64| {
+        let other = (side * short + long / 2) / long;
+        side.div_ceil(28) * other.max(1).div_ceil(28)
+    };
+    let fits = |side: &u64| patches(*side) <= most;
+    (1..=long.min(long_side)).rev().find(fits).map_or(1, patches)
+}
+
 /// Started KiB of decoded data (CA-20).
 fn kibibytes(part: &Part) -> u64 {
     (part.size() as u64).div_ceil(1024)
@@ -213,6 +244,21 @@ fn pages(it: &File) -> Option<u64> {
         n_pages += u64::from(is_page);
     }
     (n_pages > 0).then_some(n_pages)
+}
+
+/// Started seconds of a video, by the header of an MP4 or MOV file.
+fn length(it: &File) -> Option<u64> {
+    let is_video = it.media_type.as_deref().is_some_and(|it| it.starts_with("video/"));
+    let data = it.data.as_deref().filter(|_| is_video)?;
+    let file = decoded(data.split_once(";base64,").map_or(data, |it| it.1));
+    let header = file.get(file.windows(4).position(|it| it == b"mvhd")? + 4..)?;
+    // Version 1 has times of 64 bits.
+    let (at, wide) = if *header.first()? == 1 { (20, 8) } else { (12, 4) };
+    let number = |at: usize, n: usize| {
+        Some(header.get(at..at + n)?.iter().fold(0, |sum, it| sum << 8 | u64::from(*it)))
+    };
+    let (scale, duration) = (number(at, 4)?, number(at + 4, wide)?);
+    (scale > 0).then(|| duration.div_ceil(scale))
 }
 
 /// The bytes of a base64 text; other characters are passed over.
@@ -258,11 +304,15 @@ mod tests {
         let mini = MediaRates::of("openai", Some("o4-mini-2026-04-16"));
         assert_eq!((mini.image_of((1024, 1024)), mini.image_of((1800, 2400))), (1762, 2498));
         let anthropic = MediaRates::of("anthropic", None);
-        assert_eq!((anthropic.image_of((200, 200)), anthropic.image_of((1000, 1000))), (54, 1334));
-        assert_eq!(anthropic.image_of((8000, 8000)), 1600);
+        assert_eq!((anthropic.image_of((200, 200)), anthropic.image_of((1000, 1000))), (64, 1296));
+        assert_eq!((anthropic.image_of((8000, 8000)), anthropic.image_of((1, 8000))), (1521, 56));
+        let opus = MediaRates::of("anthropic", Some("us.anthropic.claude-opus-4-7-v1"));
+        assert_eq!((opus.image_of((2576, 1456)), opus.image_of((8000, 8000))), (4784, 4761));
         let gemini = MediaRates::of("gemini", None);
         assert_eq!((gemini.image_of((384, 384)), gemini.image_of((960, 540))), (258, 6 * 258));
         assert_eq!(gemini.image_of((u32::MAX, 1)), 48 * 258);
+        let gemini = MediaRates::of("gemini", Some("models/gemini-3-pro-preview"));
+        assert_eq!((gemini.image_of((384, 384)), gemini.image_of((0, 0))), (1120, 1120));
         for (name, it) in TABLE.iter() {
             let Provider { image_unknown, .. } = it;
             assert!(*image_unknown > 0, "{name}");
@@ -281,6 +331,13 @@ mod tests {
         let data = "JVBERi0gL1R5cGUvUGFnZXMgL1R5cGUgL1BhZ2UgL1R5cGUvUGFnZT4=".to_owned();
         let file = File { data: Some(data), ..File::default() };
         assert_eq!(MediaRates::of("gemini", None).tokens(&Part::File(file.clone())), 2 * 258);
+        assert_eq!(MediaRates::of("gemini", Some("gemini-3-pro")).pdf_page, Some(560));
         assert_eq!(MediaRates::of("anthropic", None).tokens(&Part::File(file)), 2 * 2250);
+        // A header of version 0: 2,500 of 1,000 units a second.
+        let data = "AAAAAG12aGQAAAAAAAAAAAAAAAAAAAPoAAAJxA==".to_owned();
+        let media_type = Some("video/mp4".to_owned());
+        let file = Part::File(File { data: Some(data), media_type, ..File::default() });
+        assert_eq!(MediaRates::of("gemini", None).tokens(&file), 3 * 263);
+        assert_eq!(MediaRates::of("gemini", Some("gemini-3-pro")).tokens(&file), 3 * 70);
     }
 }

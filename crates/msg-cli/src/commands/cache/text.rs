@@ -97,6 +97,9 @@ pub(super) fn row(it: &LedgerRow) -> String {
     }
     out.push_str(&it.cost.map_or(String::new(), |it| format!("  {}", money(it))));
     out.push_str(&it.missed.as_ref().map_or(String::new(), missed));
+    if let Some(said) = &it.said {
+        _ = write!(out, "  (the provider: {})", safe(said));
+    }
     out + "\n"
 }
 
