@@ -317,7 +317,7 @@ impl Document {
             _ => "openai",
         };
         if !self.messages().iter().flat_map(|it| &it.parts).any(has_media) {
-            return MediaRates::default();
+            return MediaRates::of(provider, None);
         }
         let model = self.head().and_then(|it| it.model);
         MediaRates::of(provider, model.as_deref())

@@ -82,7 +82,7 @@ pub use repair::repair;
 pub use rows::{Row, answer_row, join};
 pub use select::{FilterOptions, Strategy, TrimOptions};
 pub use skeleton::{Cursor, MendedMessage, Skeleton};
-pub use stats::{MediaTotals, PartTotals, SectionTotals, Stats, ToolTotals, stats, tokens};
+pub use stats::{MadeOf, MediaTotals, PartTotals, SectionTotals, Stats, ToolTotals, stats, tokens};
 pub use stream::{CaptureOptions, Provider, StreamForm, StreamRow, StreamRun, Streamed, stream};
 pub use text_calls::CallForms;
 pub use tools::{SegmentCall, Segmented, TextSegment, ToolsOptions, tools};

@@ -211,3 +211,13 @@ def test_summaries_are_rows() -> None:
         assert fitted[3]["status"] == "not-needed"
     with pytest.raises(TypeError, match="lists of texts"):
         msg.arrow.fit_apply(column, pyarrow.array([1, 2, 3, 4]), **options)
+
+
+def test_requests_are_compared_with_those_before() -> None:
+    body = [json.dumps({"model": it, "messages": [{"role": "user", "content": "hi"}]}) for it in ("a", "b")]
+    before, now = [None, body[0], body[0]], [body[0], body[1], "["]
+    answers = msg.arrow.cache(pyarrow.array(before), pyarrow.array(now), threads=2).to_pylist()
+    assert answers[0] is None and answers[1]["relation"] == "break"
+    assert [it["setting"] for it in answers[1]["changes"]] == ["model"]
+    assert answers[2]["relation"] is None and answers[2]["error"]["code"] == "cache::foreign-format"
+    assert len(msg.arrow.cache(pyarrow.array([], pyarrow.string()), pyarrow.array([], pyarrow.string()))) == 0

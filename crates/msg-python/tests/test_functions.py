@@ -342,3 +342,21 @@ def test_recognise() -> None:
     assert msg.recognise(BROKEN) == "openai"
     assert msg.recognise("nothing") is None
     assert "anthropic" in msg.formats()
+
+
+def test_a_log_is_compared_request_by_request() -> None:
+    ask = {"model": "gpt-5", "messages": [{"role": "user", "content": "hi"}]}
+    told = [*ask["messages"], {"role": "assistant", "content": "hello"}, {"role": "user", "content": "and now?"}]
+    usage = {"prompt_tokens": 9, "completion_tokens": 2}
+    log = [ask, {"request": {**ask, "messages": told}, "usage": usage}, json.dumps({**ask, "model": "gpt-5-mini"}), "{"]
+    answer = msg.cache(*log, from_="openai")
+    assert [it.get("relation") for it in answer["rows"]] == [None, "growth", "break", None]
+    assert answer["rows"][2]["changes"][0]["code"] == "cache::model-changed"
+    assert answer["rows"][3]["error"]["code"] == "cache::bad-line"
+    assert answer["totals"]["requests"] == 3 and answer["totals"]["input"] == 9
+    ledger = msg.CacheLedger(from_="openai")
+    assert [ledger.push(it) for it in log] == answer["rows"] and ledger.totals() == answer["totals"]
+    with pytest.raises(TypeError, match="did you mean 'provider'"):
+        msg.cache(ask, provder="openai")  # type: ignore[call-arg]
+    with pytest.raises(msg.OptionError):
+        msg.cache(ask, prices={"m": []})

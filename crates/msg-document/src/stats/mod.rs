@@ -29,6 +29,8 @@ pub struct Stats {
     pub base: u64,
     /// Their tokens.
     pub tokens: u64,
+    /// What the tokens are of, and which of them are exact.
+    pub made_of: MadeOf,
     /// By role.
     pub roles: BTreeMap<String, Totals>,
     /// By section; none if the messages are not a chain.
@@ -43,6 +45,22 @@ pub struct Stats {
     pub largest: Vec<PartTotals>,
     /// The total after each message.
     pub growth: Vec<u64>,
+}
+
+/// What tokens are of. The four sum to all of them.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct MadeOf {
+    /// Texts, thinking, calls and results.
+    pub texts: u64,
+    /// The texts are counted with the vocabulary of the provider whose format this is. All else is estimated always: no
+    /// provider documents an exact rule for it.
+    pub exact_texts: bool,
+    /// What a request and its messages cost besides their texts.
+    pub frames: u64,
+    /// The definitions of tools.
+    pub tool_definitions: u64,
+    /// Images, sound and files.
+    pub media: u64,
 }
 
 /// What a section comes to.
@@ -199,14 +217,16 @@ impl Stats {
         let index = index(&messages, options, media);
         let top = options.top.unwrap_or(DEFAULT_TOP);
         let media = MediaTotals::of(&messages, index.counter());
-        let (by_tool, largest) = Gatherer::new(&index, top).of(&messages);
+        let (by_tool, largest, parts) = Gatherer::new(&index, top).of(&messages);
         let total = index.total();
+        let made_of = made_of(&index, total.tokens, parts, media.as_ref());
         Stats {
             counter: index.counter().name().to_owned(),
             messages: messages.len(),
             bytes: total.bytes,
             base: index.base(),
             tokens: total.tokens,
+            made_of,
             roles: index.roles().map(|(role, it)| (role.to_string(), it)).collect(),
             growth: growth(&index),
             tools: by_tool,
@@ -215,6 +235,16 @@ impl Stats {
             sections: sections(messages, &index),
         }
     }
+}
+
+/// What the tokens are of: `parts` of them are of parts of messages, media included.
+fn made_of(index: &TokenIndex, tokens: u64, parts: u64, media: Option<&MediaTotals>) -> MadeOf {
+    let counter = index.counter();
+    let media = media.map_or(0, |it| it.tokens).min(parts);
+    let tool_definitions = index.base().saturating_sub(counter.request(&[]));
+    let frames = tokens.saturating_sub(parts + tool_definitions);
+    let exact_texts = counter.error_bar().is_none() && counter.media().provider() == "openai";
+    MadeOf { texts: parts - media, exact_texts, frames, tool_definitions, media }
 }
 
 /// How many of the largest parts are listed.
@@ -278,6 +308,8 @@ struct Gatherer<'a> {
     names: BTreeMap<String, String>,
     tools: BTreeMap<String, ToolTotals>,
     largest: Largest,
+    /// Tokens of all parts.
+    tokens: u64,
 }
 
 impl<'a> Gatherer<'a> {
@@ -289,10 +321,12 @@ impl<'a> Gatherer<'a> {
             names: BTreeMap::new(),
             tools: BTreeMap::new(),
             largest,
+            tokens: 0,
         }
     }
 
-    fn of(mut self, messages: &[Message]) -> (Vec<ToolTotals>, Vec<PartTotals>) {
+    /// The tools, the largest parts, and the tokens of all parts.
+    fn of(mut self, messages: &[Message]) -> (Vec<ToolTotals>, Vec<PartTotals>, u64) {
         for (number, message) in messages.iter().enumerate() {
             if message.role == Role::Tool {
                 self.tool_message(number, message);
@@ -303,7 +337,7 @@ impl<'a> Gatherer<'a> {
         let mut tools: Vec<ToolTotals> = self.tools.into_values().collect();
         tools.sort_by(|a, b| b.tokens.cmp(&a.tokens).then_with(|| a.name.cmp(&b.name)));
         self.largest.cut();
-        (tools, self.largest.parts)
+        (tools, self.largest.parts, self.tokens)
     }
 
     /// The tokens of the only part of a message, which the index has counted: most parts are the only one.
@@ -346,6 +380,7 @@ impl<'a> Gatherer<'a> {
                 _ => part.size() as u64,
             };
             let role = message.role.to_string();
+            self.tokens += tokens;
             self.largest.push(PartTotals {
                 message: number,
                 kind,
@@ -370,6 +405,7 @@ impl<'a> Gatherer<'a> {
         }
         let bytes = message.size() as u64;
         let tool = Some(tool.unwrap_or_default());
+        self.tokens += tokens;
         let (kind, role) = ("tool-result", message.role.to_string());
         self.largest.push(PartTotals { message: number, kind, tool, bytes, tokens, role, part: 0 });
     }

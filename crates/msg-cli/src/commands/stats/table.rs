@@ -4,7 +4,7 @@ use std::fmt::{Display, Write as _};
 
 use unicode_width::UnicodeWidthStr;
 
-use msg_document::{PartTotals, SectionTotals, Stats};
+use msg_document::{MadeOf, PartTotals, SectionTotals, Stats};
 
 use crate::render::{plural, safe};
 use crate::sessions::usage::Used;
@@ -12,12 +12,12 @@ use crate::sessions::usage::Used;
 /// The table: totals, roles, sections, tools, largest parts.
 pub(super) fn draw(stats: &Stats) -> String {
     let mut text = format!(
-        "{}, {}, {} ({}, {} of them besides the messages)\n",
+        "{}, {}, {} ({})\n{}",
         plural(stats.messages, "message"),
         plural(stats.bytes, "byte"),
         plural(stats.tokens, "token"),
-        how_counted(&stats.counter),
-        stats.base
+        how_counted(stats),
+        made_of(&stats.made_of)
     );
     if let Some(it) = &stats.media {
         let (parts, tokens) =
@@ -41,12 +41,24 @@ pub(super) fn draw(stats: &Stats) -> String {
     text
 }
 
-/// Whether the tokens are exact. Media and tool definitions never are: providers document no exact rule for them.
-fn how_counted(counter: &str) -> String {
-    match counter {
-        "o200k" | "cl100k" => format!("texts counted with {counter}"),
-        _ => format!("estimated with {counter}"),
+/// Whether the tokens are exact: those of texts can be.
+fn how_counted(stats: &Stats) -> String {
+    match stats.made_of.exact_texts {
+        true => format!("texts exact by {}, all else estimated", stats.counter),
+        false => format!("all estimated, with {}", stats.counter),
     }
+}
+
+fn made_of(it: &MadeOf) -> String {
+    let parts = [
+        (it.texts, "in texts, calls and results"),
+        (it.frames, "in frames of messages"),
+        (it.tool_definitions, "in tool definitions"),
+        (it.media, "in media"),
+    ];
+    let parts = parts.iter().filter(|it| it.0 > 0).map(|it| format!("{} {}", it.0, it.1));
+    let parts = parts.collect::<Vec<_>>().join(", ");
+    if parts.is_empty() { parts } else { format!("of these {parts}\n") }
 }
 
 /// What the session recorded of its responses (SE-160): tokens as the provider counted them, by model and day.
