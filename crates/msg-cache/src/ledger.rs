@@ -358,6 +358,11 @@ impl Ledger {
     }
 
     fn remember(&mut self, key: u64, run: Run) {
+        if let Some(old) = self.runs.remove(&key) {
+            let shared = old.messages.iter().zip(&run.messages);
+            let n_shared = shared.take_while(|(one, other)| one == other).count();
+            self.disown(key, &old.messages[n_shared..]);
+        }
         for message in &run.messages {
             self.owners.insert(*message, key);
         }
@@ -366,9 +371,19 @@ impl Ledger {
         self.runs.insert(key, run);
         while self.runs.len() > self.options.runs.max(1) {
             let Some(oldest) = self.used.pop_front() else { break };
-            self.runs.remove(&oldest);
-            self.owners.retain(|_, it| *it != oldest);
+            if let Some(run) = self.runs.remove(&oldest) {
+                self.disown(oldest, &run.messages);
+            }
             self.totals.forgotten += 1;
+        }
+    }
+
+    /// Forgets messages that a run no longer has.
+    fn disown(&mut self, key: u64, messages: &[u128]) {
+        for message in messages {
+            if self.owners.get(message) == Some(&key) {
+                self.owners.remove(message);
+            }
         }
     }
 
