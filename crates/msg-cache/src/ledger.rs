@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use serde::Serialize;
 
 use crate::cell::Kind;
-use crate::compare::{Change, Comparison, CachePlace, Relation, compare_prompts};
+use crate::compare::{CachePlace, Change, Comparison, Relation, compare_prompts};
 use crate::entry::{Entry, read};
 use crate::error::Error;
 use crate::family::Family;
