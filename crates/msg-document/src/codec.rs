@@ -109,6 +109,11 @@ pub(crate) trait Codec: Sync {
         false
     }
 
+    /// Whether it is made of an agent's records, most members of which are its bookkeeping.
+    fn has_records(&self) -> bool {
+        self.judges_itself()
+    }
+
     /// Whether documents of this format are written.
     fn has_writer(&self) -> bool {
         true

@@ -49,6 +49,11 @@ impl Format {
         self.0.judges_itself()
     }
 
+    /// Whether it is made of an agent's records, most members of which are its bookkeeping.
+    pub(crate) fn has_records(self) -> bool {
+        self.0.has_records()
+    }
+
     /// What an edit of an agent's session leaves out: its messages alone are written anew (SE-81).
     pub(crate) fn written_anew(self) -> Option<Diagnostic> {
         let text = "a session that is edited is written anew, from its messages alone";

@@ -99,6 +99,19 @@ dialects! {
     Grok = "grok",
 }
 
+impl Dialect {
+    /// Whether it is a list of messages that a framework stores, not the records of an agent.
+    ///
+    /// ```
+    /// use msg_session::Dialect;
+    ///
+    /// assert!(Dialect::Haystack.is_store() && !Dialect::Codex.is_store());
+    /// ```
+    pub fn is_store(self) -> bool {
+        crate::dialects::frameworks::store(self).is_some()
+    }
+}
+
 impl fmt::Display for Dialect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())

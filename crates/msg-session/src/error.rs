@@ -29,6 +29,14 @@ pub enum Error {
         /// The dialect that the input looks like.
         looks_like: Option<Dialect>,
     },
+    /// An element of a list of messages is none.
+    #[error("element {element} of the list is not a message of {dialect}")]
+    NotAMessage {
+        /// The dialect that was named or recognised.
+        dialect: Dialect,
+        /// Its number, from 0.
+        element: usize,
+    },
     /// Nothing of the session is sent.
     #[error("nothing of this session of {dialect} is sent: no message of it could be read")]
     EmptyView {

@@ -162,6 +162,22 @@ impl<'a> Object<'a> {
         self.get(name)?.text()
     }
 
+    /// What a member says: the text of a string, the JSON of any other value. None if there is none, or null.
+    pub(crate) fn plain(&self, name: &str) -> Option<String> {
+        self.get(name).filter(|it| !it.is_null()).map(|it| it.plain())
+    }
+
+    /// The parts that a member holds, each with its number in the list. A value that is not a list is one part; null and
+    /// an empty text are none.
+    pub(crate) fn blocks(&self, name: &str) -> Vec<(Option<usize>, Value<'a>)> {
+        let Some(value) = self.get(name) else { return Vec::new() };
+        match value.array() {
+            Some(list) => list.into_iter().enumerate().map(|(n, it)| (Some(n), it)).collect(),
+            None if value.is_null() || value.source == "\"\"" => Vec::new(),
+            None => vec![(None, value)],
+        }
+    }
+
     pub(crate) fn has(&self, name: &str) -> bool {
         self.get(name).is_some()
     }

@@ -362,7 +362,8 @@ impl Converted {
             behind: &behind,
             from: from.name(),
             keeps_format: false,
-            has_records: from.is_session() || from.name() == "otel",
+            has_records: from.has_records() || from.name() == "otel",
+            has_bookkeeping: from.is_session() || from.name() == "otel",
             is_one: is_one(from, &source),
             lacks_ids: lacks_ids(to, options),
             messages: &|| match from.is_json() {

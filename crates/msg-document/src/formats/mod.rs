@@ -24,6 +24,7 @@ mod responses;
 mod session;
 mod sessions;
 mod sharegpt;
+mod spliced;
 mod turns;
 
 use std::marker::PhantomData;

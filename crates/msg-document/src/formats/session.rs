@@ -11,6 +11,7 @@ use crate::codec::{Around, Codec, Content, Edited, Likelihood, WriteOptions};
 use crate::formats::otel::Otel;
 use crate::formats::sessions;
 use crate::formats::sharegpt::ShareGpt;
+use crate::formats::spliced::spliced;
 use crate::layout::{Steps, carried, elements, joined_steps};
 use crate::outline::Outline;
 use crate::refusal::{Refusal, foreign};
@@ -85,6 +86,10 @@ impl Codec for SessionFormat {
 
     fn judges_itself(&self) -> bool {
         true
+    }
+
+    fn has_records(&self) -> bool {
+        !self.dialect.is_store()
     }
 
     fn has_writer(&self) -> bool {
@@ -166,17 +171,28 @@ impl Stored {
                 _ => json,
             })
         };
-        let (before, after) = (written(&read(&blob.bytes)?)?, written(messages)?);
-        let carried = carried(list, &before, &after, &["msg-"]);
-        let edited = match lines {
-            Some(_) => elements(&carried).map(|it| format!("{it}\n")).collect(),
-            None => {
-                let at = self.session.list_of_messages()?;
-                format!("{}{carried}{}", &source[..at.start], &source[at.end..])
-            }
+        let view = self.session.read(&self.options).ok()?;
+        let around = |list: String| -> Option<String> {
+            Some(match lines {
+                Some(_) => elements(&list).map(|it| format!("{it}\n")).collect(),
+                None => {
+                    let at = self.session.list_of_messages()?;
+                    format!("{}{list}{}", &source[..at.start], &source[at.end..])
+                }
+            })
         };
+        let (before, after) = (written(&view.messages)?, written(messages)?);
+        let edited = around(carried(list, &before, &after, &["msg-"]))?;
         let is = read(edited.as_bytes())?;
-        (is == messages || Some(is) == read(after.as_bytes())).then(|| edited.into_bytes())
+        if is == messages {
+            return Some(edited.into_bytes());
+        }
+        // What has no form in a message is in the way of the whole list.
+        let spliced = spliced(list, &view, messages, &written).and_then(around);
+        if let Some(it) = spliced.filter(|it| read(it.as_bytes()).as_deref() == Some(messages)) {
+            return Some(it.into_bytes());
+        }
+        (Some(is) == read(after.as_bytes())).then(|| edited.into_bytes())
     }
 
     /// The lines of a store that has a message in each, as a list.
@@ -231,7 +247,9 @@ impl Around for Stored {
 
 fn refusal(error: &msg_session::Error) -> Refusal {
     match error {
-        msg_session::Error::WrongDialect { .. } => foreign(error.to_string()).into(),
+        msg_session::Error::WrongDialect { .. } | msg_session::Error::NotAMessage { .. } => {
+            foreign(error.to_string()).into()
+        }
         _ => diagnostic(error).into(),
     }
 }
@@ -298,5 +316,9 @@ impl Codec for Both {
 
     fn judges_itself(&self) -> bool {
         self.judges_itself
+    }
+
+    fn has_records(&self) -> bool {
+        !self.judges_itself
     }
 }

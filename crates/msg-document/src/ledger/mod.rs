@@ -59,8 +59,10 @@ pub(crate) struct Told<'a> {
     pub(crate) from: &'a str,
     /// Whether what was written is of that format too, and has a place for all of it.
     pub(crate) keeps_format: bool,
-    /// Whether the source is made of an agent's records, most members of which are its bookkeeping.
+    /// Whether the source is made of an agent's records, which say things several times.
     pub(crate) has_records: bool,
+    /// Whether members that say nothing of what was said are bookkeeping, which is left out by name.
+    pub(crate) has_bookkeeping: bool,
     /// Whether the source is one text, not lines of several.
     pub(crate) is_one: bool,
     /// Whether the target has no ids, so that what belongs together is adjacent.
@@ -264,7 +266,7 @@ pub(crate) fn lost_by_edits(
     read: &ReadOptions,
     edits: &[Diagnostic],
 ) -> Vec<Diagnostic> {
-    if format.is_log() || source == written {
+    if format.is_session() && format.has_records() || source == written {
         return Vec::new();
     }
     let (read, lower) = (read.clone().with_from(Some(format)), LowerOptions::strict());
@@ -285,12 +287,14 @@ pub(crate) fn lost_in_place(
     edits: &[Diagnostic],
     messages: &dyn Fn() -> Option<String>,
 ) -> Vec<Diagnostic> {
+    let is_anew = edits.iter().any(|it| it.code == "session::written-anew");
     let told = Told {
         report: edits,
         behind: &[],
         from: format.name(),
         keeps_format: true,
-        has_records: edits.iter().any(|it| it.code == "session::written-anew"),
+        has_records: format.has_records() && is_anew,
+        has_bookkeeping: format.has_records() && is_anew,
         is_one: is_one(format, source),
         lacks_ids: false,
         messages,
@@ -315,7 +319,7 @@ impl Cut<'_> {
     /// Nothing for a session that is written anew from its messages.
     pub(crate) fn lost(&self, source: &[u8], written: &[u8]) -> Vec<Diagnostic> {
         let (format, is_own) = (self.format, self.behind.is_none());
-        if source == written || is_own && format.is_session() {
+        if source == written || is_own && format.is_session() && format.has_records() {
             return Vec::new();
         }
         let (read, lower) = (self.read.clone().with_from(Some(format)), LowerOptions::strict());
@@ -343,7 +347,8 @@ impl Cut<'_> {
             behind: self.behind.unwrap_or_default(),
             from: format.name(),
             keeps_format: is_own,
-            has_records: format.is_session() || format.name() == "otel",
+            has_records: format.has_records() || format.name() == "otel",
+            has_bookkeeping: format.has_records() || format.name() == "otel",
             is_one: is_one(format, &source),
             lacks_ids: false,
             messages: &|| Some(before.clone()),
@@ -434,6 +439,7 @@ mod tests {
                 from: &case.from,
                 keeps_format: false,
                 has_records: case.has_records,
+                has_bookkeeping: case.has_records,
                 is_one: !case.source.contains('\n'),
                 lacks_ids: case.lacks_ids,
                 messages: &|| case.messages.as_ref().map(|it| it.text().to_owned()),

@@ -355,7 +355,7 @@ pub(super) fn beside<'t>(told: &Told<'_>, leaf: &Leaf<'t>, way: &[Frame<'t>]) ->
         || leaf.name.is_empty()
         || is_result
         || leaf.is_text() && OF_RECORDS.contains(&leaf.name);
-    let of_records = (told.has_records && !is_said).then_some(leaf.name);
+    let of_records = (told.has_bookkeeping && !is_said).then_some(leaf.name);
     let mut names = way.iter().filter(|it| !it.is_list).map(|it| it.name);
     let of_turns =
         names.find(|name| told.from == "turns" && !told.keeps_format && OF_TURNS.contains(name));

@@ -21,9 +21,9 @@ use crate::json::Object;
 /// What represents a result that was never recorded.
 pub(crate) const INTERRUPTED: &str = "[interrupted: no result was recorded]";
 
-/// The text of a string member, `""` if there is none.
+/// What a member says: the text of a string, the JSON of any other value, `""` if there is none.
 pub(crate) fn text(object: &Object<'_>, name: &str) -> String {
-    object.text(name).map(Into::into).unwrap_or_default()
+    object.plain(name).unwrap_or_default()
 }
 
 /// An image, or those of a result, with the media type that its URL names: sessions say it beside.

@@ -78,9 +78,9 @@ impl Seal {
     }
 }
 
-/// A text member that is not empty.
+/// What a member says, if that is not empty: the text of a string, the JSON of any other value.
 pub(crate) fn said(object: &Object<'_>, name: &str) -> Option<String> {
-    object.text(name).filter(|it| !it.is_empty()).map(Into::into)
+    object.plain(name).filter(|it| !it.is_empty())
 }
 
 /// A part of Gemini, of which the last member is missing.

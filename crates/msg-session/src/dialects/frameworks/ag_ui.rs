@@ -36,7 +36,7 @@ fn read(records: &Records<'_>) -> View {
             thought.encrypted = said(record, "encryptedValue");
             return draft.push(Part::Reasoning(thought), PartOrigin::record(at));
         }
-        let role = Role::from(&*word);
+        let role = Role::from(&*parts::text(record, "role"));
         let before = thoughts.take();
         let mut grown = Grown::new(view, role.clone(), at);
         match before {
@@ -53,14 +53,17 @@ fn read(records: &Records<'_>) -> View {
             Some(text) if text.is_empty() => {}
             Some(text) => grown.push(Part::text(text), None),
             None => {
-                for (n, it) in record.list("content").into_iter().enumerate() {
-                    grown.push(part(it), Some(n));
+                for (n, it) in record.blocks("content") {
+                    grown.push(part(it), n);
                 }
             }
         }
-        for it in record.list("toolCalls") {
-            let Some(function) = it.inner("function") else { continue };
-            let id = it.get("id").and_then(|it| it.text()).unwrap_or_default();
+        for (_, it) in record.blocks("toolCalls") {
+            let Some(function) = it.inner("function") else {
+                grown.push(parts::other(it), None);
+                continue;
+            };
+            let id = it.object().map(|it| parts::text(&it, "id")).unwrap_or_default();
             let (name, arguments) =
                 (parts::text(&function, "name"), parts::text(&function, "arguments"));
             grown.push(Part::ToolCall(ToolCall::new(id, name, arguments)), None);

@@ -48,11 +48,11 @@ fn read(records: &Records<'_>) -> View {
     each(records, |view, at, record| {
         // Before 1.0 Python kept a role as an object.
         let inner = || record.inner("role").and_then(|it| said(&it, "value"));
-        let role = said(record, "role").or_else(inner).unwrap_or_default();
+        let role = inner().or_else(|| said(record, "role")).unwrap_or_default();
         let mut grown = Grown::new(view, Role::from(&*role), at);
-        for (n, value) in record.list("contents").into_iter().enumerate() {
+        for (n, value) in record.blocks("contents") {
             if let Some(part) = part(value) {
-                grown.push(part, Some(n));
+                grown.push(part, n);
             }
         }
         grown.finish();

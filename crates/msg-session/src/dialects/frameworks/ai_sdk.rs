@@ -48,7 +48,7 @@ fn is_of_v4(part: &Value<'_>) -> bool {
 fn read(records: &Records<'_>) -> View {
     let mut hosted = HashSet::new();
     each(records, |view, at, record| {
-        let role = Role::from(&*record.text("role").unwrap_or_default());
+        let role = Role::from(&*parts::text(record, "role"));
         let mut grown = Grown::new(view, role.clone(), at);
         if let Some(text) = record.text("content") {
             if !text.is_empty() || role.is_system() {
@@ -56,8 +56,8 @@ fn read(records: &Records<'_>) -> View {
             }
             return grown.finish();
         }
-        for (n, value) in record.list("content").into_iter().enumerate() {
-            grown.push(part(value, &role, &mut hosted), Some(n));
+        for (n, value) in record.blocks("content") {
+            grown.push(part(value, &role, &mut hosted), n);
         }
         grown.finish();
     })

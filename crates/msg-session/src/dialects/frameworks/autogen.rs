@@ -74,8 +74,8 @@ fn read(records: &Records<'_>) -> View {
             Some(text) if is_thought => grown.push(Part::Reasoning(Reasoning::new(text)), None),
             Some(text) => grown.push(Part::text(text), None),
             None => {
-                for (n, it) in record.list("content").into_iter().enumerate() {
-                    grown.push(part(it), Some(n));
+                for (n, it) in record.blocks("content") {
+                    grown.push(part(it), n);
                 }
             }
         }

@@ -34,14 +34,14 @@ fn read(records: &Records<'_>) -> View {
     each(records, |view, at, record| {
         let mark = if record.has("_role") { "_" } else { "" };
         let member = |name: &str| format!("{mark}{name}");
-        let role = Role::from(&*record.text(&member("role")).unwrap_or_default());
+        let role = Role::from(&*parts::text(record, &member("role")));
         let mut grown = Grown::new(view, role, at);
         grown.draft.message.name = said(record, &member("name"));
         match record.text(&member("content")) {
             Some(text) => grown.push(Part::text(text), None),
             None => {
-                for (n, it) in record.list(&member("content")).into_iter().enumerate() {
-                    grown.push(part(it), Some(n));
+                for (n, it) in record.blocks(&member("content")) {
+                    grown.push(part(it), n);
                 }
             }
         }
@@ -52,7 +52,7 @@ fn read(records: &Records<'_>) -> View {
 fn part(value: Value<'_>) -> Part {
     let Some(object) = value.object() else { return parts::other(value) };
     let inner = |name: &str| object.inner(name);
-    if let Some(text) = object.text("text") {
+    if let Some(text) = object.plain("text") {
         return Part::text(text);
     }
     if let Some(call) = inner("tool_call") {

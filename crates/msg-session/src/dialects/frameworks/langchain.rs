@@ -86,7 +86,7 @@ fn role(kind: &str, body: &Object<'_>) -> Role {
         "ai" | "AIMessage" | "assistant" => Role::Assistant,
         "system" | "SystemMessage" => Role::System,
         "tool" | "ToolMessage" | "function" | "FunctionMessage" => Role::Tool,
-        _ => body.text("role").map_or_else(|| Role::from(kind), |it| Role::from(&*it)),
+        _ => said(body, "role").map_or_else(|| Role::from(kind), |it| Role::from(&*it)),
     }
 }
 
@@ -96,9 +96,9 @@ fn content(draft: &mut Draft, at: usize, body: &Object<'_>, maker: Option<Maker>
         Some(text) if text.is_empty() => {}
         Some(text) => draft.push(Part::text(text), PartOrigin::record(at)),
         None => {
-            for (n, it) in content.array().into_iter().flatten().enumerate() {
+            for (n, it) in body.blocks("content") {
                 if let Some(part) = part(it, maker) {
-                    draft.push(part, PartOrigin::block(at, n));
+                    draft.push(part, n.map_or(PartOrigin::record(at), |n| PartOrigin::block(at, n)));
                 }
             }
         }
@@ -110,7 +110,7 @@ fn part(value: Value<'_>, maker: Option<Maker>) -> Option<Part> {
     if let Some(text) = value.text() {
         return Some(Part::text(text));
     }
-    let object = value.object()?;
+    let Some(object) = value.object() else { return Some(parts::other(value)) };
     match &*object.text("type").unwrap_or_default() {
         "tool_use" | "tool_call" | "input_json_delta" => None,
         "image_url" => Some(image_url(&object).map_or_else(|| parts::other(value), Part::Image)),

@@ -31,19 +31,19 @@ pub(crate) static STORE: Store = Store {
 
 fn read(records: &Records<'_>) -> View {
     each(records, |view, at, record| {
-        let role = match &*record.text("role").unwrap_or_default() {
+        let role = match &*parts::text(record, "role") {
             "chatbot" | "model" => Role::Assistant,
             "function" => Role::Tool,
             role => Role::from(role),
         };
         let more = record.inner("additional_kwargs");
         let mut grown = Grown::new(view, role.clone(), at);
-        let blocks = record.list("blocks");
+        let blocks = record.blocks("blocks");
         if role == Role::Tool {
             let text = |name: &str| more.as_ref().and_then(|it| said(it, name));
             let content = match blocks.is_empty() {
                 true => Content::from(parts::text(record, "content")),
-                false => Content::from(blocks.into_iter().map(block).collect::<Vec<_>>()),
+                false => Content::from(blocks.into_iter().map(|it| block(it.1)).collect::<Vec<_>>()),
             };
             let is_error = more.as_ref().is_some_and(|it| it.is_true("is_error"));
             let id = text("tool_call_id").unwrap_or_default();
@@ -52,15 +52,14 @@ fn read(records: &Records<'_>) -> View {
             grown.push(Part::ToolResult(result), None);
             return grown.finish();
         }
-        if let Some(text) = record.text("content").filter(|it| !it.is_empty() && blocks.is_empty())
-        {
+        if let Some(text) = said(record, "content").filter(|_| blocks.is_empty()) {
             grown.push(Part::text(text), None);
         }
-        let has_calls = blocks.iter().any(|it| is_of(*it, "tool_call"));
-        for (n, value) in blocks.into_iter().enumerate() {
+        let has_calls = blocks.iter().any(|it| is_of(it.1, "tool_call"));
+        for (n, value) in blocks {
             let part = block(value);
             if part.as_text() != Some("") {
-                grown.push(part, Some(n));
+                grown.push(part, n);
             }
         }
         let given = more.as_ref().map(|it| it.list("tool_calls")).unwrap_or_default();

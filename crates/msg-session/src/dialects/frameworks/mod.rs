@@ -126,6 +126,37 @@ pub(crate) fn held(
     })
 }
 
+/// Members of which a record of a store has at least one.
+const MEMBERS: [&str; 22] = [
+    "Content",
+    "Items",
+    "Role",
+    "_content",
+    "_role",
+    "actions",
+    "author",
+    "blocks",
+    "content",
+    "contents",
+    "data",
+    "id",
+    "items",
+    "kind",
+    "kwargs",
+    "lc",
+    "message_data",
+    "parts",
+    "raw_item",
+    "role",
+    "source",
+    "type",
+];
+
+/// Whether an element of a list may be a record: no document is half read (RG-3).
+fn is_record(value: Value<'_>) -> bool {
+    value.object().is_some_and(|it| MEMBERS.iter().any(|name| it.has(name)))
+}
+
 /// The records of a store.
 pub(crate) struct Records<'a> {
     values: Vec<Value<'a>>,
@@ -258,7 +289,11 @@ impl Store {
 impl Format for Store {
     fn view(&self, blobs: &[Blob], options: &SessionOptions) -> Result<View, Error> {
         super::leaf_is_not_chosen(options)?;
-        Ok(self.view_of(&self.stored(super::only(blobs), options)))
+        let stored = self.stored(super::only(blobs), options);
+        if let Some(element) = stored.records().values.iter().position(|it| !is_record(*it)) {
+            return Err(Error::NotAMessage { dialect: self.dialect, element });
+        }
+        Ok(self.view_of(&stored))
     }
 
     fn check(&self, blobs: &[Blob], options: &SessionOptions) -> Result<Checked, Error> {

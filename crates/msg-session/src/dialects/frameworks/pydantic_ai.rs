@@ -59,28 +59,32 @@ fn instructions(view: &mut View, messages: &[Option<Object<'_>>]) {
     view.push(draft);
 }
 
-fn parts_of<'a>(message: &Object<'a>) -> Vec<Object<'a>> {
-    let list = message.list("parts");
-    list.into_iter().filter_map(|it| it.object()).collect()
-}
-
 fn request(view: &mut View, at: usize, message: &Object<'_>) {
     // Neighbours of one role are one message.
     let mut draft = Draft::new(Role::Tool);
-    for (n, part) in parts_of(message).iter().enumerate() {
-        let (role, said) = match result(part) {
-            Some(result) => (Role::Tool, vec![Part::ToolResult(result)]),
-            None if part.text("part_kind").is_some_and(|it| it == "system-prompt") => {
-                (Role::System, prompt(part))
-            }
-            None => (Role::User, prompt(part)),
+    for (n, value) in message.blocks("parts") {
+        let (role, said) = match value.object() {
+            Some(part) => request_part(&part),
+            None => (Role::User, vec![parts::other(value)]),
         };
         if role != draft.message.role {
             view.push(std::mem::replace(&mut draft, Draft::new(role)));
         }
-        said.into_iter().for_each(|it| draft.push(it, PartOrigin::block(at, n)));
+        let origin = n.map_or(PartOrigin::record(at), |n| PartOrigin::block(at, n));
+        said.into_iter().for_each(|it| draft.push(it, origin));
     }
     view.push(draft);
+}
+
+/// Who says a part of a request, and what.
+fn request_part(part: &Object<'_>) -> (Role, Vec<Part>) {
+    match result(part) {
+        Some(result) => (Role::Tool, vec![Part::ToolResult(result)]),
+        None if part.text("part_kind").is_some_and(|it| it == "system-prompt") => {
+            (Role::System, prompt(part))
+        }
+        None => (Role::User, prompt(part)),
+    }
 }
 
 /// What a tool gave back; a retry that names no tool is a word of the user.
@@ -115,7 +119,7 @@ fn item(value: Value<'_>) -> Option<Part> {
     if let Some(text) = value.text() {
         return Some(Part::text(text));
     }
-    let object = value.object()?;
+    let Some(object) = value.object() else { return Some(parts::other(value)) };
     let media_type: Option<String> = object.text("media_type").map(Into::into);
     let is_image = media_type.as_deref().is_some_and(|it| it.starts_with("image/"));
     Some(match &*object.text("kind").unwrap_or_default() {
@@ -138,10 +142,13 @@ fn item(value: Value<'_>) -> Option<Part> {
 
 fn response(view: &mut View, at: usize, message: &Object<'_>) {
     let mut draft = Draft::new(Role::Assistant);
-    let list = message.list("parts");
-    for (n, value) in list.into_iter().enumerate() {
-        if let Some(part) = value.object().and_then(|it| answer(&it, value, message)) {
-            draft.push(part, PartOrigin::block(at, n));
+    for (n, value) in message.blocks("parts") {
+        let part = match value.object() {
+            Some(it) => answer(&it, value, message),
+            None => Some(parts::other(value)),
+        };
+        if let Some(part) = part {
+            draft.push(part, n.map_or(PartOrigin::record(at), |n| PartOrigin::block(at, n)));
         }
     }
     draft.made_by(message.text("model_name"), message.text("provider_name"));

@@ -46,18 +46,19 @@ fn is_of_net(record: &Object<'_>) -> bool {
 fn read(records: &Records<'_>) -> View {
     each(records, |view, at, record| {
         let label = || record.inner("Role").and_then(|it| said(&it, "Label"));
-        let role = said(record, "role").or_else(label).or_else(|| said(record, "Role"));
+        let own = || said(record, "role").or_else(|| said(record, "Role"));
+        let role = label().or_else(own);
         let mut grown = Grown::new(view, Role::from(&*role.unwrap_or_default()), at);
         let name = said(record, "name").or_else(|| said(record, "AuthorName"));
         grown.draft.message.name = name;
         // Before it had items a message had a text.
         let text = said(record, "content").or_else(|| said(record, "Content"));
-        let items = ["items", "Items"].map(|it| record.list(it)).concat();
+        let items = ["items", "Items"].map(|it| record.blocks(it)).concat();
         match (items.is_empty(), text) {
             (true, Some(text)) => grown.push(Part::text(text), None),
             _ => {
-                for (n, value) in items.into_iter().enumerate() {
-                    grown.push(part(value), Some(n));
+                for (n, value) in items {
+                    grown.push(part(value), n);
                 }
             }
         }

@@ -39,7 +39,7 @@ fn read(records: &Records<'_>) -> View {
 }
 
 fn message(view: &mut View, at: usize, object: &Object<'_>) {
-    let role = Role::from(&*object.text("role").unwrap_or_default());
+    let role = Role::from(&*parts::text(object, "role"));
     // What an application keeps of an answer is its own; these two names are the usual ones.
     let metadata = object.inner("metadata");
     let said = |name: &str| metadata.as_ref().and_then(|it| it.text(name));
@@ -52,18 +52,22 @@ fn message(view: &mut View, at: usize, object: &Object<'_>) {
     };
     let (results, item) = (Draft::new(Role::Tool), None);
     let mut step = Step { answer: answer(), results, item, number: 0 };
-    let list = object.list("parts");
+    let list = object.blocks("parts");
     if list.is_empty() {
-        if let Some(text) = object.text("content").filter(|it| !it.is_empty()) {
+        if let Some(text) = parts::seals::said(object, "content") {
             step.answer.push(Part::text(text), PartOrigin::record(at));
         }
         for (n, it) in object.list("toolInvocations").into_iter().enumerate() {
             step.invocation(it, PartOrigin::block(at, n), view, answer);
         }
     }
-    for (n, value) in list.into_iter().enumerate() {
-        let Some(part) = value.object() else { continue };
-        let (kind, origin) = (part.text("type").unwrap_or_default(), PartOrigin::block(at, n));
+    for (n, value) in list {
+        let origin = n.map_or(PartOrigin::record(at), |n| PartOrigin::block(at, n));
+        let Some(part) = value.object() else {
+            step.answer.push(parts::other(value), origin);
+            continue;
+        };
+        let kind = part.text("type").unwrap_or_default();
         match &*kind {
             "step-start" => step.end(view, answer()),
             "tool-invocation" => {
