@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use msg_core::{Code, Diagnostic};
-use msg_document::{Document, Refusal, WriteOptions};
+use msg_document::{Document, Refusal};
 
 use crate::context::Context;
 use crate::documents::{EditArgs, Lines, Opened};
@@ -44,7 +44,7 @@ pub(crate) fn run(
             if let Some(it) = left_out(&document) {
                 let _ = anew.set(it);
             }
-            let text = written(&mut document);
+            let text = document.written();
             n_lost.fetch_add(document.lost_by_cut(&text).len(), Ordering::Relaxed);
             Ok(Answer::new(text, status))
         })?;
@@ -84,7 +84,7 @@ fn one(
     if selected.is_refused {
         return Ok(status);
     }
-    let text = written(&mut document);
+    let text = document.written();
     let lost = document.lost_by_cut(&text);
     say(cx, &input.name, left_out(&document).into_iter().chain(lost));
     out.write_document(&if is_json { args.pretty.laid_out(text) } else { text })?;
@@ -103,10 +103,4 @@ fn say(cx: &Context, name: &str, left_out: impl Iterator<Item = Diagnostic>) {
         let left_out: Vec<_> = left_out.collect();
         cx.note(&cx.list(name, &Quotes::default()).edits(&left_out));
     }
-}
-
-fn written(document: &mut Document) -> Vec<u8> {
-    let mut text = Vec::new();
-    document.write(&WriteOptions::default(), &mut text);
-    text
 }

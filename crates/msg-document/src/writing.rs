@@ -83,8 +83,22 @@ impl Document {
         report
     }
 
-    /// The document as it is written where nothing else is said.
-    pub(crate) fn written(&mut self) -> Vec<u8> {
+    /// The document in its own format: the text that it was read from where nothing was edited, if that is kept
+    /// ([`Document::set_source`]).
+    ///
+    /// ```
+    /// use msg_document::{Document, ReadOptions};
+    ///
+    /// let text = br#"[ {"role":"user","name":"a","name":"b","content":"hi"} ]"#;
+    /// let mut document = Document::read(text, &ReadOptions::default())?;
+    /// document.set_source(text.to_vec());
+    /// assert_eq!(document.written(), text);
+    /// # Ok::<(), msg_document::Refusal>(())
+    /// ```
+    pub fn written(&mut self) -> Vec<u8> {
+        if let Some(source) = self.source.as_ref().filter(|_| self.edited.is_none()) {
+            return source.clone();
+        }
         let mut out = Vec::new();
         self.write(&WriteOptions::default(), &mut out);
         out

@@ -4,7 +4,7 @@
 
 use msg_core::Diagnostic;
 use msg_document::{
-    Accept, Document, RepairOptions, Repaired, WriteOptions, losses_as_errors, repair,
+    Accept, Document, RepairOptions, Repaired, losses_as_errors, repair,
 };
 
 use super::Command;
@@ -122,11 +122,7 @@ impl Args {
         let remaining = document.remaining(options);
         let status = status.max(Status::of(remaining.is_empty()));
         let unchanged = document.source().filter(|_| edits.is_empty()).map(<[u8]>::to_vec);
-        let text = unchanged.unwrap_or_else(|| {
-            let mut text = Vec::new();
-            document.write(&WriteOptions::default(), &mut text);
-            text
-        });
+        let text = unchanged.unwrap_or_else(|| document.written());
         if !edits.is_empty() {
             edits.extend(document.lost(&text, &edits));
         }

@@ -246,8 +246,9 @@ impl Fitted {
         Ok(())
     }
 
-    /// The line of `msg fit --jsonl`, without its end. Messages of Anthropic, Gemini and the Responses API are in their
-    /// own form, with the whole body in `document` where there is one; those of all other formats are chat messages.
+    /// The line of `msg fit --jsonl`, without its end. Messages of an API are in its own form; those of all other formats
+    /// are chat messages. The whole document is in `document` where the messages are not all of it: as JSON, or as a text
+    /// if it is not JSON. Agents' logs are not given back.
     #[expect(
         clippy::wrong_self_convention,
         reason = "the messages go into their document and out again"
@@ -265,26 +266,43 @@ impl Fitted {
         reason = "the messages go into their document and out again"
     )]
     pub fn to_json_in(&mut self, document: &mut Document) -> Vec<u8> {
-        if !matches!(document.format().name(), "anthropic" | "gemini" | "responses") {
+        let format = document.format();
+        let is_chat = matches!(format.name(), "openai" | "plain");
+        let is_log = format.is_session() && format.has_records();
+        let is_all = is_chat && document.members().is_empty();
+        let own = match is_all || is_log || !format.codec().has_writer() {
+            true => None,
+            false => self.own_text(document),
+        };
+        let Some(text) = own else {
             let chat = self.chat();
             self.account(document, &chat, Some(&document.members()));
             return self.line(&chat, None);
-        }
-        let messages = std::mem::take(&mut self.messages);
-        match self.first_changed {
-            None => document.put_messages(messages),
-            Some(_) => document.put_planned(messages, self.plan.as_ref()),
-        }
-        let text = document.written();
-        self.messages = document.take_messages();
+        };
         self.account(document, &text, None);
+        let text = in_a_line(&text);
+        if !format.codec().is_of_an_api() || is_chat {
+            return self.line(&self.chat(), Some(&text));
+        }
         let list = RawJson::new(String::from_utf8_lossy(&text)).ok().and_then(|it| it.members());
-        let is_list = |name: &str| matches!(name, "messages" | "contents" | "input");
+        let is_list = |name: &str| matches!(name, "messages" | "contents" | "input" | "steps");
         let list = list.and_then(|it| it.into_iter().find(|it| is_list(&it.0)));
         match list {
             Some((_, list)) => self.line(list.text().as_bytes(), Some(&text)),
             None => self.line(&text, None),
         }
+    }
+
+    /// The document with these messages, in its own format; none where it cannot take them.
+    fn own_text(&mut self, document: &mut Document) -> Option<Vec<u8>> {
+        let messages = std::mem::take(&mut self.messages);
+        match self.first_changed {
+            None => document.put_messages(messages),
+            Some(_) => document.put_planned(messages, self.plan.as_ref()),
+        }
+        let text = document.expect_writer().is_ok().then(|| document.written());
+        self.messages = document.take_messages();
+        text
     }
 
     /// Looks for the values of the document in what was written of it.
@@ -347,6 +365,21 @@ impl Fitted {
             members = members.with("plan", plan);
         }
         members.finish()
+    }
+}
+
+/// A document as a value in a line: itself if it is JSON, or its text.
+fn in_a_line(document: &[u8]) -> Vec<u8> {
+    let text = String::from_utf8_lossy(document);
+    let json = text.trim_start_matches('\u{feff}').trim();
+    match msg_json::validate(json) {
+        // No string of JSON holds a line end.
+        Ok(()) => json.replace(['\n', '\r'], " ").into_bytes(),
+        Err(_) => {
+            let mut res = Vec::with_capacity(document.len() + 2);
+            msg_json::write_str(&mut res, &text);
+            res
+        }
     }
 }
 

@@ -262,13 +262,10 @@ fn result(body: &Object<'_>) -> ToolResult {
     let content = match body.get("content") {
         Some(it) => match it.text() {
             Some(text) => Content::from(text.into_owned()),
-            None => Content::from(
-                it.array()
-                    .into_iter()
-                    .flatten()
-                    .filter_map(|it| part(it, None))
-                    .collect::<Vec<_>>(),
-            ),
+            None => {
+                let blocks = body.blocks("content").into_iter();
+                Content::from(blocks.filter_map(|it| part(it.1, None)).collect::<Vec<_>>())
+            }
         },
         None => Content::default(),
     };
