@@ -3,9 +3,7 @@
 //! What is mended, and how, is `msg-chainast`'s business; nothing here decides anything.
 
 use msg_core::Diagnostic;
-use msg_document::{
-    Accept, Document, RepairOptions, Repaired, losses_as_errors, repair,
-};
+use msg_document::{Accept, Document, RepairOptions, Repaired, losses_as_errors, repair};
 
 use super::Command;
 use crate::chain_args::{ChainArgs, RepairArgs, RequestArgs};

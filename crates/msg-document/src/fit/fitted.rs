@@ -267,10 +267,8 @@ impl Fitted {
     )]
     pub fn to_json_in(&mut self, document: &mut Document) -> Vec<u8> {
         let format = document.format();
-        let is_chat = matches!(format.name(), "openai" | "plain");
         let is_log = format.is_session() && format.has_records();
-        let is_all = is_chat && document.members().is_empty();
-        let own = match is_all || is_log || !format.codec().has_writer() {
+        let own = match is_log || !format.codec().has_writer() {
             true => None,
             false => self.own_text(document),
         };
@@ -281,15 +279,21 @@ impl Fitted {
         };
         self.account(document, &text, None);
         let text = in_a_line(&text);
-        if !format.codec().is_of_an_api() || is_chat {
+        if !format.codec().is_of_an_api() && format.name() != "plain" {
             return self.line(&self.chat(), Some(&text));
         }
-        let list = RawJson::new(String::from_utf8_lossy(&text)).ok().and_then(|it| it.members());
+        if text.starts_with(b"[") {
+            return self.line(&text, None);
+        }
+        let members = RawJson::new(String::from_utf8_lossy(&text)).ok().and_then(|it| it.members());
         let is_list = |name: &str| matches!(name, "messages" | "contents" | "input" | "steps");
-        let list = list.and_then(|it| it.into_iter().find(|it| is_list(&it.0)));
-        match list {
-            Some((_, list)) => self.line(list.text().as_bytes(), Some(&text)),
-            None => self.line(&text, None),
+        let list = members.and_then(|it| it.into_iter().rev().find(|it| is_list(&it.0)));
+        // A chat of nothing but its messages is its messages.
+        let more =
+            Some(&text).filter(|_| format.name() != "openai" || !document.members().is_empty());
+        match list.filter(|it| it.1.text().starts_with('[')) {
+            Some((_, list)) => self.line(list.text().as_bytes(), more.map(Vec::as_slice)),
+            None => self.line(&self.chat(), Some(&text)),
         }
     }
 

@@ -99,8 +99,9 @@ impl Fitter {
         let read = self.options.plan.then(|| document.messages().to_vec());
         let mut fitted = self.compact(document.take_messages(), given, summarizer)?;
         fitted.expect_writer(&mut document)?;
-        if fitted.first_changed.is_some() {
-            fitted.text = Some(json.to_vec());
+        match fitted.first_changed {
+            Some(_) => fitted.text = Some(json.to_vec()),
+            None => document.set_source(json.to_vec()),
         }
         if let Some(read) = read {
             let messages = fitted.messages.clone();

@@ -25,6 +25,7 @@ use crate::write::WriteOptions;
 use crate::write::blocks::write_arguments;
 
 pub(crate) static STORE: Store = Store {
+    members: &["actions", "author", "content", "id"],
     lists: &["events", "session.events"],
     has_lines: true,
     blocks: &["content.parts"],

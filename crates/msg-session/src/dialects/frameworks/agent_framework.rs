@@ -20,6 +20,7 @@ use crate::write::WriteOptions;
 use crate::write::blocks::write_arguments;
 
 pub(crate) static STORE: Store = Store {
+    members: &["contents", "role"],
     lists: &[
         "messages",
         "chat_message_store_state.messages",

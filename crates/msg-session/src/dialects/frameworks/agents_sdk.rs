@@ -18,6 +18,7 @@ use crate::view::{PartOrigin, View};
 use crate::write::WriteOptions;
 
 pub(crate) static STORE: Store = Store {
+    members: &["content", "message_data", "raw_item", "role", "type"],
     lists: &["session_items", "generated_items", "items"],
     has_lines: true,
     blocks: &[],

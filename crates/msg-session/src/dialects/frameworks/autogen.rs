@@ -29,6 +29,7 @@ use crate::write::blocks::in_a_line;
 use crate::{Dialect, parts};
 
 pub(crate) static STORE: Store = Store {
+    members: &["content", "source", "type"],
     lists: &[
         "messages",
         "llm_context.messages",

@@ -21,6 +21,7 @@ use crate::write::WriteOptions;
 use crate::write::blocks::write_arguments;
 
 pub(crate) static STORE: Store = Store {
+    members: &["_content", "_role", "content", "role"],
     blocks: &["content", "_content"],
     wrap,
     style: |record| u8::from(record.has("_role")),

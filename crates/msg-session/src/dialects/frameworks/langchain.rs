@@ -23,6 +23,7 @@ use crate::write::WriteOptions;
 use crate::write::blocks::write_arguments;
 
 pub(crate) static STORE: Store = Store {
+    members: &["content", "data", "kwargs", "lc", "role", "type"],
     lists: &[
         "messages",
         "values.messages",

@@ -23,6 +23,7 @@ use crate::view::View;
 use crate::write::WriteOptions;
 
 pub(crate) static STORE: Store = Store {
+    members: &["blocks", "content", "role"],
     lists: &["messages", "chat_history", "store.*", "chat_store.store.*"],
     blocks: &["blocks"],
     wrap: |result, _| result.to_owned(),
@@ -43,7 +44,9 @@ fn read(records: &Records<'_>) -> View {
             let text = |name: &str| more.as_ref().and_then(|it| said(it, name));
             let content = match blocks.is_empty() {
                 true => Content::from(parts::text(record, "content")),
-                false => Content::from(blocks.into_iter().map(|it| block(it.1)).collect::<Vec<_>>()),
+                false => {
+                    Content::from(blocks.into_iter().map(|it| block(it.1)).collect::<Vec<_>>())
+                }
             };
             let is_error = more.as_ref().is_some_and(|it| it.is_true("is_error"));
             let id = text("tool_call_id").unwrap_or_default();

@@ -41,6 +41,8 @@ pub(crate) struct Store {
     pub(crate) dialect: Dialect,
     /// Paths to the list of messages, of a document that is none.
     lists: &'static [&'static str],
+    /// Members of which a record has at least one.
+    members: &'static [&'static str],
     /// Members whose lists are conversations of their own, wherever a document has them: they are judged and mended too.
     threads: &'static [&'static str],
     /// Whether a file may be lines, a message each.
@@ -74,6 +76,7 @@ impl Store {
         Self {
             dialect,
             lists: &["messages"],
+            members: &["role", "content"],
             threads: &[],
             has_lines: false,
             blocks: &["content"],
@@ -124,37 +127,6 @@ pub(crate) fn held(
         let found = array.values().take(RECORDS).find_map(&by_record)?;
         store(found).filter(|it| it.lists.contains(&path)).map(|it| it.dialect)
     })
-}
-
-/// Members of which a record of a store has at least one.
-const MEMBERS: [&str; 22] = [
-    "Content",
-    "Items",
-    "Role",
-    "_content",
-    "_role",
-    "actions",
-    "author",
-    "blocks",
-    "content",
-    "contents",
-    "data",
-    "id",
-    "items",
-    "kind",
-    "kwargs",
-    "lc",
-    "message_data",
-    "parts",
-    "raw_item",
-    "role",
-    "source",
-    "type",
-];
-
-/// Whether an element of a list may be a record: no document is half read (RG-3).
-fn is_record(value: Value<'_>) -> bool {
-    value.object().is_some_and(|it| MEMBERS.iter().any(|name| it.has(name)))
 }
 
 /// The records of a store.
@@ -266,6 +238,11 @@ impl Store {
         }
     }
 
+    /// Whether an element of a list may be a record of it: no document is half read (RG-3).
+    fn has(&self, value: Value<'_>) -> bool {
+        value.object().is_some_and(|it| self.members.iter().any(|name| it.has(name)))
+    }
+
     fn view_of(&self, stored: &Stored<'_>) -> View {
         let mut view = (self.read)(&stored.records());
         view.findings.splice(0..0, stored.file().findings().iter().cloned());
@@ -290,7 +267,7 @@ impl Format for Store {
     fn view(&self, blobs: &[Blob], options: &SessionOptions) -> Result<View, Error> {
         super::leaf_is_not_chosen(options)?;
         let stored = self.stored(super::only(blobs), options);
-        if let Some(element) = stored.records().values.iter().position(|it| !is_record(*it)) {
+        if let Some(element) = stored.records().values.iter().position(|it| !self.has(*it)) {
             return Err(Error::NotAMessage { dialect: self.dialect, element });
         }
         Ok(self.view_of(&stored))

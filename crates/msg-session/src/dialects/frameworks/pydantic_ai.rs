@@ -22,6 +22,7 @@ use crate::view::{Draft, PartOrigin, View};
 use crate::write::WriteOptions;
 
 pub(crate) static STORE: Store = Store {
+    members: &["kind", "parts"],
     lists: &["messages", "message_history", "all_messages"],
     blocks: &["parts"],
     wrap: |block, _| format!(r#"{{"parts":[{block}],"kind":"request"}}"#),

@@ -22,6 +22,7 @@ use crate::write::WriteOptions;
 use crate::write::blocks::write_arguments;
 
 pub(crate) static STORE: Store = Store {
+    members: &["Content", "Items", "Role", "content", "items", "role"],
     lists: &["messages", "Messages", "chat_history.messages"],
     blocks: &["items", "Items"],
     wrap: |block, beside| match is_of_net(beside) {

@@ -21,6 +21,7 @@ use crate::write::WriteOptions;
 use crate::write::blocks::{parts_but_results, results_behind, spoken, write_arguments};
 
 pub(crate) static STORE: Store = Store {
+    members: &["content", "parts", "role"],
     blocks: &["parts", "toolInvocations"],
     style: |record| u8::from(is_of_v4(record)),
     ..Store::new(Dialect::VercelUi, read, close, write)
