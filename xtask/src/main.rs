@@ -24,6 +24,7 @@ mod python;
 mod release;
 mod sh;
 mod tidy;
+mod values;
 mod workspace;
 
 use std::process::ExitCode;
@@ -51,6 +52,8 @@ usage: cargo xtask TASK
   bench public [--data DIR] [NAME...]
                                 the public benches of docs/internals/repair-bench.md, for us and the peers in Python and Node
   picture                       draw a page of msg view for the README (needs chromium)
+  values [--runs N] [--seed S] [--from FORMAT] [--command NAME] [--show N]
+                                damage documents of every format and look for each value in what commands write and report (needs python3)
   interop [FOLDER]…              let the SDKs of providers judge what msg writes, captures in FOLDER too (needs python3 and npm)
   interop agents [AGENT...]     let agents resume sessions that msg moved and mended (needs python3 and npm)
   npm [bench|pack]              build and test the npm package, measure it, or only build it (needs node and npm)
@@ -87,6 +90,7 @@ fn run(args: &[&str]) -> Res {
         "mutants" => mutants::run(&workspace, args),
         "bench" => bench::run(&workspace, args),
         "picture" => picture::run(&workspace),
+        "values" => values::run(&workspace, args),
         "interop" => interop::run(&workspace, args),
         "npm" => npm::run(&workspace, args),
         "python" => python::run(&workspace, args),

@@ -248,7 +248,7 @@ impl Lines<'_> {
         let Lines { cx, mut input, out, report, heads, .. } = self;
         let row = input.read_all()?;
         let answer = job(&row).map_err(|it| Failure::document(it, &input.name, row))?;
-        let Answer { mut json, edits, remaining, rewrite, status } = answer;
+        let Answer { mut json, edits, left_behind, remaining, rewrite, status } = answer;
         if heads.is_some() {
             json = head(json);
             end_line(&mut json);
@@ -256,7 +256,12 @@ impl Lines<'_> {
         out.write_document(&json)?;
         match report {
             Some(report) => {
-                report.write(&jsonl::report_line(&edits, &remaining, rewrite.as_ref()))?;
+                report.write(&jsonl::report_line(
+                    &edits,
+                    &left_behind,
+                    &remaining,
+                    rewrite.as_ref(),
+                ))?;
             }
             None if !cx.quiet => {
                 let quotes = Quotes::default();

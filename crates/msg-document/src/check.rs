@@ -378,7 +378,7 @@ pub struct Repaired {
 impl Repaired {
     /// The report line: `{"edits":[…]}`, and `remaining` where errors stay, without its end.
     pub fn report_json(&self) -> Vec<u8> {
-        repair_json(&self.edits, &self.remaining, None)
+        repair_json(&self.edits, &[], &self.remaining, None)
     }
 }
 

@@ -17,13 +17,18 @@ pub fn to_json(value: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec(value).expect("because the forms of this workspace have text keys only")
 }
 
-/// The line of a repair: what was mended, the errors that stay if there are any, and what a prompt cache writes again.
+/// The line of a report: what was mended or lost, the members that were left out, the errors that stay if there are any,
+/// and what a prompt cache writes again.
 pub fn repair_json(
     edits: &[Diagnostic],
+    left_behind: &[String],
     remaining: &[Diagnostic],
     rewrite: Option<&Rewrite>,
 ) -> Vec<u8> {
     let mut line = ObjectWriter::new().with("edits", &edits);
+    if !left_behind.is_empty() {
+        line = line.with("left_behind", &left_behind);
+    }
     if !remaining.is_empty() {
         line = line.with("remaining", &remaining);
     }

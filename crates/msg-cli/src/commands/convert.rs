@@ -189,10 +189,10 @@ impl Run<'_> {
         lines.answer(|line| {
             let converted = convert(line, args.to, &self.options)?;
             let Converted { document, edits, left_behind, remaining } = converted;
-            self.leave_behind(left_behind);
+            self.leave_behind(left_behind.clone());
             let json = args.session.redacted(cx, document, true);
             let status = args.status(&edits).max(Status::of(remaining.is_empty()));
-            Ok(Answer { edits, remaining, ..Answer::new(json, status) })
+            Ok(Answer { edits, left_behind, remaining, ..Answer::new(json, status) })
         })
     }
 
@@ -229,7 +229,7 @@ impl Run<'_> {
             false => out.write_document(&text)?,
         }
         if let Some(report) = report {
-            let line = jsonl::report_line(&edits, &remaining, rewrite.as_ref());
+            let line = jsonl::report_line(&edits, &left_behind, &remaining, rewrite.as_ref());
             report.write(&redact::printed(line, args.session.redact, true))?;
         } else {
             edits.extend(remaining);
@@ -300,7 +300,7 @@ impl Args {
     }
 }
 
-/// Members outside the messages are not part of the report either (AN-21).
+/// Members outside the messages (AN-21).
 fn say_left_behind(cx: &Context, names: &[String]) {
     if names.is_empty() || cx.quiet {
         return;

@@ -128,10 +128,11 @@ impl Args {
         let is_said = self.json || report.is_some() || !cx.quiet;
         let rewrite = if is_said && !edits.is_empty() { document.rewrite(&text) } else { None };
         if let Some(report) = report {
-            report.write(&jsonl::report_line(&edits, &remaining, rewrite.as_ref()))?;
+            report.write(&jsonl::report_line(&edits, &[], &remaining, rewrite.as_ref()))?;
         } else if self.json {
             cx.note(&String::from_utf8_lossy(&jsonl::report_line(
                 &edits,
+                &[],
                 &remaining,
                 rewrite.as_ref(),
             )));

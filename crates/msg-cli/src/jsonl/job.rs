@@ -55,16 +55,12 @@ where
     let mut add = |number: u64, line: &[u8], answer: Result<Answer, Refusal>| {
         let answer = answer
             .unwrap_or_else(|error| job.refuse(&error.at_column_in(line).at_line(Some(number))));
+        if with_report {
+            res.report.extend_from_slice(&answer.report_line());
+        }
         match job.form {
             Form::Json => push_line(&mut res.answers, &(job.head)(answer.json)),
             Form::Text { .. } => res.answers.extend_from_slice(&answer.json),
-        }
-        if with_report {
-            res.report.extend_from_slice(&report_line(
-                &answer.edits,
-                &answer.remaining,
-                answer.rewrite.as_ref(),
-            ));
         }
         res.counts.lines += 1;
         res.counts.problems += u64::from(answer.status == Status::Problems);
@@ -124,6 +120,8 @@ pub(crate) struct Answer {
     pub(crate) json: Vec<u8>,
     /// What was changed or lost: the line of `--report`.
     pub(crate) edits: Vec<Diagnostic>,
+    /// The members that were left out, of the same line.
+    pub(crate) left_behind: Vec<String>,
     /// The errors that stay, of the same line.
     pub(crate) remaining: Vec<Diagnostic>,
     /// What a prompt cache writes again, of the same line.
@@ -135,7 +133,12 @@ pub(crate) struct Answer {
 impl Answer {
     /// An answer that changes nothing.
     pub(crate) fn new(json: Vec<u8>, status: Status) -> Self {
-        Answer { json, edits: Vec::new(), remaining: Vec::new(), rewrite: None, status }
+        let (edits, left_behind, remaining) = Default::default();
+        Answer { json, edits, left_behind, remaining, rewrite: None, status }
+    }
+
+    fn report_line(&self) -> Vec<u8> {
+        report_line(&self.edits, &self.left_behind, &self.remaining, self.rewrite.as_ref())
     }
 
     /// An answer that is written as JSON.
@@ -151,13 +154,15 @@ impl From<(Vec<u8>, bool)> for Answer {
     }
 }
 
-/// The report line of `edits`, of the errors that stay and of what a prompt cache writes again, with its end.
+/// The report line of `edits`, of the members that were left out, of the errors that stay and of what a prompt cache
+/// writes again, with its end.
 pub(crate) fn report_line(
     edits: &[Diagnostic],
+    left_behind: &[String],
     remaining: &[Diagnostic],
     rewrite: Option<&Rewrite>,
 ) -> Vec<u8> {
-    let mut line = repair_json(edits, remaining, rewrite);
+    let mut line = repair_json(edits, left_behind, remaining, rewrite);
     line.push(b'\n');
     line
 }

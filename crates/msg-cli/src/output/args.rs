@@ -249,8 +249,10 @@ impl ReportArgs {
         self.report.is_some()
     }
 
-    /// Opens the report, if one was asked for. Refuses a file that is read from.
+    /// Opens the report, if one was asked for. Refuses a file that is read from, and standard output, where documents go.
     pub(crate) fn open(&self, sources: &Sources) -> Result<Option<Output>, Failure> {
+        let is_dash = self.report.as_ref().is_some_and(|it| it.as_os_str() == "-");
+        refuse_if(is_dash, "--report names a file: documents go to standard output")?;
         self.report.as_deref().map(|path| Output::file(path, sources)).transpose()
     }
 }

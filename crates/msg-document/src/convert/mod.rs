@@ -21,7 +21,9 @@ pub use self::options::{Carry, ConvertOptions};
 use crate::document::Document;
 use crate::format::Format;
 use crate::json::repair_json;
-use crate::ledger::{Account, Told, account, is_one, json_of, losses_as_errors, native};
+use crate::ledger::{
+    Account, Told, account, is_one, json_of, losses_as_errors, lost_by_edits, native,
+};
 use crate::options::RepairOptions;
 use crate::read_options::ReadOptions;
 use crate::refusal::Refusal;
@@ -324,10 +326,15 @@ impl Converted {
     }
 
     /// Reports the values of the source, a document of `from`, that are not in the document of `to` and that nothing
-    /// else accounts for. Nothing for the same format, whose document is written around its messages. Linear.
+    /// else accounts for. Linear.
     pub fn account(&mut self, source: &[u8], from: Format, to: Format, options: &ConvertOptions) {
-        if to != from && options.write.preview.is_none() {
-            self.account_values(source, from, to, options);
+        match to == from {
+            _ if options.write.preview.is_some() => {}
+            true => {
+                let lost = lost_by_edits(source, &self.document, from, &options.read, &self.edits);
+                self.edits.extend(lost);
+            }
+            false => self.account_values(source, from, to, options),
         }
         if options.strict {
             losses_as_errors(&mut self.edits);
@@ -376,8 +383,9 @@ impl Converted {
         self.left_behind.extend(behind);
     }
 
-    /// The report line: `{"edits":[…]}`, and `remaining` where errors stay, without its end.
+    /// The report line: `{"edits":[…]}`, `left_behind` where members were left out, and `remaining` where errors stay,
+    /// without its end.
     pub fn report_json(&self) -> Vec<u8> {
-        repair_json(&self.edits, &self.remaining, None)
+        repair_json(&self.edits, &self.left_behind, &self.remaining, None)
     }
 }

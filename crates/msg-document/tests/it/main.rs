@@ -15,6 +15,7 @@ mod refused;
 mod responses;
 mod rows;
 mod skeleton;
+mod stores;
 mod text_calls;
 mod thinking;
 mod types;

@@ -16,13 +16,13 @@ pub(crate) struct Sample {
 }
 
 /// What every value that is put somewhere says; a number has no room for more.
-const LEAF: &str = "7171771";
+pub(crate) const LEAF: &str = "7171771";
 
 /// Steps from the root to a value.
-type Path = Vec<String>;
+pub(crate) type Path = Vec<String>;
 
 /// The values that are put into each place.
-fn values() -> Vec<Value> {
+pub(crate) fn values() -> Vec<Value> {
     vec![
         json!({"type": "text", "text": LEAF}),
         json!({"type": LEAF, "x": 1}),
@@ -41,7 +41,7 @@ fn values() -> Vec<Value> {
 }
 
 /// Every place below the messages of a document.
-fn places(it: &Value) -> Vec<Path> {
+pub(crate) fn places(it: &Value) -> Vec<Path> {
     fn walk(it: &Value, at: &mut Path, res: &mut Vec<Path>) {
         let children: Vec<(String, &Value)> = match it {
             Value::Object(it) => it.iter().map(|(name, it)| (name.clone(), it)).collect(),
@@ -60,7 +60,7 @@ fn places(it: &Value) -> Vec<Path> {
     res
 }
 
-fn pointer(path: &[String]) -> String {
+pub(crate) fn pointer(path: &[String]) -> String {
     path.iter().map(|it| format!("/{it}")).collect()
 }
 
@@ -186,7 +186,7 @@ fn has_leaf(value: &Value) -> bool {
 
 /// Whether the leaf is in a document, or a report names it or what it was in: a part that a target has no place for,
 /// and what rules of the chain and of profiles replace as a whole.
-fn says(document: &[u8], report: &[Diagnostic]) -> bool {
+pub(crate) fn says(document: &[u8], report: &[Diagnostic]) -> bool {
     const REPLACED: [&str; 3] =
         ["chain::nameless-call", "chain::empty-result-id", "profile::arguments"];
     let is_lost = |it: &Diagnostic| {

@@ -59,7 +59,7 @@ fn message(view: &mut View, at: usize, outer: &Object<'_>) {
     let body = inner.as_ref().unwrap_or(outer);
     let kind = match class {
         Some(class) => class.into_owned(),
-        None => outer.text("type").or_else(|| body.text("type")).unwrap_or_default().into_owned(),
+        None => said(outer, "type").or_else(|| said(body, "type")).unwrap_or_default(),
     };
     let role = role(&kind, body);
     let mut draft = Draft::new(role.clone());
