@@ -8,6 +8,7 @@ use msg_json::validate;
 use crate::codec::{Content, Edited, WriteOptions};
 use crate::document::{Document, without_list};
 use crate::format::Format;
+use crate::formats::document_in;
 use crate::layout::{keep_layout_of_json, merged};
 use crate::read_options::ReadOptions;
 use crate::refusal::Refusal;
@@ -16,6 +17,10 @@ impl Document {
     /// Writes it as `source`, which it was read from, is laid out: what was not edited keeps its text
     /// ([`Format::keep_layout`](crate::Format::keep_layout)). Nothing for what is not JSON.
     pub fn set_source(&mut self, source: Vec<u8>) {
+        let source = match self.format.is_session() {
+            true => document_in(&source).into_owned(),
+            false => source,
+        };
         self.source = Some(source).filter(|_| self.format.is_json());
     }
 

@@ -32,6 +32,7 @@ use std::marker::PhantomData;
 use msg_openai::ReadOptions;
 
 use self::api::Wire;
+pub(crate) use self::session::document_in;
 use crate::codec::Codec;
 use crate::outline::{Item, Record};
 

@@ -3,6 +3,8 @@
 //!
 //! An unedited session goes back as the bytes that it was.
 
+use std::borrow::Cow;
+
 use msg_compact::Plan;
 use msg_core::{Code, Diagnostic, Message, Report};
 use msg_session::{Blob, Dialect, Line, Session, SessionOptions};
@@ -242,6 +244,18 @@ impl Around for Stored {
                 Edited::Anew
             }
         }
+    }
+}
+
+/// The document that a line of `msg … --jsonl` brings along with its name and dialect; the line itself where it is one.
+pub(crate) fn document_in(line: &[u8]) -> Cow<'_, [u8]> {
+    let Some(Ok(held)) = Line::read(line) else { return Cow::Borrowed(line) };
+    match held.session(None) {
+        Ok(session) => match session.into_blobs().pop() {
+            Some(blob) => Cow::Owned(blob.bytes.to_vec()),
+            None => Cow::Borrowed(line),
+        },
+        Err(_) => Cow::Borrowed(line),
     }
 }
 

@@ -26,6 +26,7 @@ use self::pairing::{Element, Lacking, Missing, Written};
 use self::rules::Scope;
 use crate::document::Document;
 use crate::format::Format;
+use crate::formats::document_in;
 use crate::ledger::pairing::{Frame, pointer, steps, walk};
 use crate::read_options::ReadOptions;
 
@@ -270,6 +271,7 @@ pub(crate) fn lost_by_edits(
         return Vec::new();
     }
     let (read, lower) = (read.clone().with_from(Some(format)), LowerOptions::strict());
+    let source = &*if format.is_session() { document_in(source) } else { source.into() };
     let texts = json_of(source, format, &read, &lower).zip(json_of(written, format, &read, &lower));
     let Some((source, written)) = texts else { return Vec::new() };
     let messages = || match format.is_json() {
