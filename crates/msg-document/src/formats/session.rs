@@ -252,7 +252,7 @@ pub(crate) fn document_in(line: &[u8]) -> Cow<'_, [u8]> {
     let Some(Ok(held)) = Line::read(line) else { return Cow::Borrowed(line) };
     match held.session(None) {
         Ok(session) => match session.into_blobs().pop() {
-            Some(blob) => Cow::Owned(blob.bytes.to_vec()),
+            Some(blob) => Cow::Owned(blob.bytes),
             None => Cow::Borrowed(line),
         },
         Err(_) => Cow::Borrowed(line),
