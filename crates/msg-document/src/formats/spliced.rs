@@ -56,7 +56,7 @@ pub(super) fn spliced(
 
 /// The records by what they say. A record without a message goes with the one before it.
 fn groups(view: &View, n_records: usize) -> Option<Vec<Group>> {
-    let record = |it: &Vec<msg_session::Origin>| it.first().map(|it| it.record as usize);
+    let record = |it: &Vec<msg_session::PartOrigin>| it.first().map(|it| it.record as usize);
     let mut res: Vec<Group> = Vec::new();
     let mut seen = 0;
     for (at, origins) in view.origins.iter().enumerate() {

@@ -99,7 +99,8 @@ fn content(draft: &mut Draft, at: usize, body: &Object<'_>, maker: Option<Maker>
         None => {
             for (n, it) in body.blocks("content") {
                 if let Some(part) = part(it, maker) {
-                    draft.push(part, n.map_or(PartOrigin::record(at), |n| PartOrigin::block(at, n)));
+                    draft
+                        .push(part, n.map_or(PartOrigin::record(at), |n| PartOrigin::block(at, n)));
                 }
             }
         }
