@@ -287,6 +287,13 @@ fn lacks_ids(to: Format, options: &ConvertOptions) -> bool {
     }
 }
 
+/// The member that a pointer of one step names.
+fn member_of_the_body(pointer: &str) -> Option<&str> {
+    let name = pointer.strip_prefix('/')?;
+    let is_index = name.bytes().all(|it| it.is_ascii_digit());
+    (!is_index && !name.contains('/')).then_some(name)
+}
+
 /// Into its own format a request goes with the model that it has.
 fn expect_no_model(carry: &Carry) -> Result<(), Refusal> {
     match carry {
@@ -332,7 +339,13 @@ impl Converted {
             _ if options.write.preview.is_some() => {}
             true => {
                 let lost = lost_by_edits(source, &self.document, from, &options.read, &self.edits);
-                self.edits.extend(lost);
+                for it in lost {
+                    // Members around the messages are left behind by name, as in other formats.
+                    match it.at.pointer.as_deref().and_then(member_of_the_body) {
+                        Some(name) => self.left_behind.push(name.to_owned()),
+                        None => self.edits.push(it),
+                    }
+                }
             }
             false => self.account_values(source, from, to, options),
         }
