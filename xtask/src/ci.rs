@@ -1,6 +1,6 @@
 //! `cargo xtask ci`: everything that has to pass before a change goes in.
 //!
-//! Compiling is most of it, so it is done once: tests, lints and pages have one set of packages and features
+//! Compiling is most of it, so it is done once: tests and lints have one set of packages and features
 //! ([`WHOLE`]), what the tests build is run by the later steps, and the release build of the instruction counts, which
 //! seldom fills two cores, is made beside the tests.
 //!
@@ -57,8 +57,9 @@ pub(crate) fn run(workspace: &Workspace, args: &[&str]) -> Res {
         ["beside"] => {
             steps.run("instructions", |it| bench::count(it, &[]));
             steps.cargo("lints", &[&["clippy"], LINTED].concat(), &[]);
+            // As users have them, so that each crate alone finds them checked.
             let strict = [("RUSTDOCFLAGS", "-D warnings")];
-            steps.cargo("docs", &[&["doc", "--no-deps"], WHOLE].concat(), &strict);
+            steps.cargo("docs", &["doc", "--locked", "--no-deps"], &strict);
             steps.run("each crate alone", each_alone);
         }
         args => crate::no_more(args)?,
