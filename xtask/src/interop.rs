@@ -13,6 +13,8 @@
 //! `cargo xtask interop relay`: whether the SDKs of three providers, Claude Code and Codex can talk through the gateway of
 //! `msg-relay`, to a fake provider of each API. `cargo xtask interop relay bench` measures it beside LiteLLM's proxy.
 //!
+//! `cargo xtask interop streams [FOLDER]…` lets the SDKs and the AI SDK read streams alone, and prints their table.
+//!
 //! `cargo xtask interop [FOLDER]…` also reads the captures (`*.sse`) in these folders. The libraries and programs are
 //! fetched into `target/interop`. Nothing of it is part of `cargo test` or `cargo xtask ci`.
 
@@ -21,13 +23,13 @@ use std::path::Path;
 use crate::workspace::Workspace;
 use crate::{Res, python, sh};
 
-/// The Python libraries that judge.
+/// The Python libraries that judge: the SDKs of providers first, in the versions of the tables on the pages.
 const LIBRARIES: &[&str] = &[
-    "anthropic",
-    "botocore",
-    "google-genai",
+    "anthropic==2.12.0",
+    "botocore==1.44.5",
+    "google-genai==2.34.0",
     "httpx",
-    "openai",
+    "openai==2.54.0",
     "langchain-core",
     "pydantic-ai-slim",
     "openai-agents",
@@ -38,9 +40,18 @@ const LIBRARIES: &[&str] = &[
     "agent-framework-core",
 ];
 
+/// How many of them are the SDKs of providers.
+const N_SDKS: usize = 5;
+
 /// The packages of npm that judge.
-const PACKAGES: &[&str] =
-    &["ai", "@ai-sdk/openai", "@ai-sdk/anthropic", "@ai-sdk/google", "@ag-ui/core", "zod"];
+const PACKAGES: &[&str] = &[
+    "ai@6.0.326",
+    "@ai-sdk/openai@3.0.141",
+    "@ai-sdk/anthropic@3.0.140",
+    "@ai-sdk/google@3.0.141",
+    "@ag-ui/core",
+    "zod@4.6.7",
+];
 
 /// Where captured streams are.
 const STREAMS: &str = "benches/data/sse";
@@ -131,6 +142,7 @@ pub(crate) fn run(workspace: &Workspace, args: &[&str]) -> Res {
         ["agents", named @ ..] => return agents(workspace, named),
         ["relay"] => return relay(workspace),
         ["relay", "bench"] => return relay_bench(workspace),
+        ["streams", folders @ ..] => return only_streams(workspace, folders),
         _ => {}
     }
     let root = &workspace.root;
@@ -155,6 +167,21 @@ pub(crate) fn run(workspace: &Workspace, args: &[&str]) -> Res {
     } else {
         Err(format!("refusals: {}", refused.join(", ")).into())
     }
+}
+
+/// Lets the SDKs read the streams alone, those of the benches and of these folders.
+fn only_streams(workspace: &Workspace, folders: &[&str]) -> Res {
+    let root = &workspace.root;
+    let target = python::target(workspace);
+    let place = target.join("interop");
+    let python = python::environment(root, &place)?;
+    let pip = ["-m", "pip", "install", "--quiet"];
+    sh::run(root, &python, &[&pip[..], &LIBRARIES[..N_SDKS]].concat(), &[])?;
+    let prefix = place.display().to_string();
+    sh::run(root, "npm", &[&["install", "--silent", "--prefix", &prefix], PACKAGES].concat(), &[])?;
+    sh::run(root, &sh::cargo(), &["build", "--quiet", "-p", "msg-cli"], &[])?;
+    let program = target.join("debug/msg").display().to_string();
+    streams(root, &python, &program, folders, &place)
 }
 
 /// Lets the named agents, or all, resume sessions that `msg` wrote; the matrix is printed.

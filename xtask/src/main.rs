@@ -55,6 +55,7 @@ usage: cargo xtask TASK
   values [--runs N] [--seed S] [--from FORMAT] [--command NAME] [--show N]
                                 damage documents of every format and look for each value in what commands write and report (needs python3)
   interop [FOLDER]…              let the SDKs of providers judge what msg writes, captures in FOLDER too (needs python3 and npm)
+  interop streams [FOLDER]…     let the SDKs and the AI SDK read streams that msg writes, and print the table
   interop agents [AGENT...]     let agents resume sessions that msg moved and mended (needs python3 and npm)
   npm [bench|pack]              build and test the npm package, measure it, or only build it (needs node and npm)
   interop hooks [NAME]          run the hooks of the Python package in the real frameworks
