@@ -1,4 +1,6 @@
-"""The example gateway beside LiteLLM's proxy: `python relay_bench.py GATEWAY [LITELLM]`.
+"""The example gateway beside other proxies: `python relay_bench.py GATEWAY [LITELLM [CCR]]`.
+
+LITELLM is the program of LiteLLM's proxy, CCR that of claude-code-router.
 
 A fake upstream of Chat Completions on 127.0.0.1 writes the time of sending into each event; the load program asks for
 Anthropic Messages through a proxy and reads that time back. Prints, for each proxy and for the upstream without one:
@@ -159,34 +161,54 @@ def wait(port, process, limit):
     raise RuntimeError("the proxy did not start")
 
 
-def main(gateway, litellm=None):
+def main(gateway, litellm=None, router=None):
     upstream = Server(("127.0.0.1", 0), Upstream)
     threading.Thread(target=upstream.serve_forever, daemon=True).start()
     behind = f"http://127.0.0.1:{upstream.server_address[1]}"
     print(f"{'':22} | {'delay p50':>11} | {'p99':>11} | {'first':>10} | {'req/s':>8} | {'CPU/req':>9} | {'memory':>7}")
     measure("direct", upstream.server_address[1], "/v1/chat/completions", None, 400)
     port = free()
-    process = subprocess.Popen([gateway, f"127.0.0.1:{port}", "chat", "big", behind], env={**os.environ, "NO_PROXY": "*"})
+    proxy("msg-relay (axum)", port, [gateway, f"127.0.0.1:{port}", "chat", "big", behind], {"KEY": "k"}, 400)
+    if litellm:
+        measure_litellm(litellm, behind)
+    if router:
+        measure_router(router, behind)
+
+
+def proxy(name, port, command, env, requests):
+    """Starts a proxy, measures it and ends it."""
+    env = {**os.environ, "NO_PROXY": "*", **env}
+    process = subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        wait(port, process, 10)
-        measure("msg-relay (axum)", port, "/v1/messages", process.pid, 400)
+        wait(port, process, 120)
+        measure(name, port, "/v1/messages", process.pid, requests)
     finally:
         process.terminate()
         process.wait()
-    if not litellm:
-        return
+
+
+def measure_litellm(program, behind):
     port = free()
+    model = {"model_name": "big", "litellm_params": {"model": "openai/big", "api_base": behind + "/v1", "api_key": "k"}}
+    # Without this it asks for `/responses`.
+    settings = {"use_chat_completions_url_for_anthropic_messages": True}
     with tempfile.NamedTemporaryFile("w", suffix=".yaml") as config:
-        json.dump({"model_list": [{"model_name": "big", "litellm_params": {"model": "openai/big", "api_base": behind + "/v1", "api_key": "k"}}], "litellm_settings": {"use_chat_completions_url_for_anthropic_messages": True}}, config)
+        json.dump({"model_list": [model], "litellm_settings": settings}, config)
         config.flush()
-        env = {**os.environ, "NO_PROXY": "*", "LITELLM_MASTER_KEY": "sk-1234", "LITELLM_LOG": "ERROR", "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
-        process = subprocess.Popen([litellm, "--config", config.name, "--host", "127.0.0.1", "--port", str(port)], env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        try:
-            wait(port, process, 120)
-            measure("litellm proxy", port, "/v1/messages", process.pid, 80)
-        finally:
-            process.terminate()
-            process.wait()
+        command = [program, "--config", config.name, "--host", "127.0.0.1", "--port", str(port)]
+        env = {"LITELLM_MASTER_KEY": "sk-1234", "LITELLM_LOG": "ERROR", "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
+        proxy("litellm proxy", port, command, env, 80)
+
+
+def measure_router(program, behind):
+    port = free()
+    provider = {"name": "up", "api_base_url": behind + "/v1/chat/completions", "api_key": "k", "models": ["big"]}
+    config = {"LOG": False, "HOST": "127.0.0.1", "PORT": port, "NON_INTERACTIVE_MODE": True, "Providers": [provider], "Router": {"default": "up,big"}}
+    with tempfile.TemporaryDirectory() as home:
+        os.mkdir(os.path.join(home, ".claude-code-router"))
+        with open(os.path.join(home, ".claude-code-router/config.json"), "w") as file:
+            json.dump(config, file)
+        proxy("claude-code-router", port, ["node", program, "start"], {"HOME": home}, 80)
 
 
 if __name__ == "__main__":

@@ -161,6 +161,9 @@ class Responses(Chat):
             last = None
             for event in it:
                 last = event
+            if last.type == "response.failed":
+                # The SDK gives this event as it came; it is how the API says that an answer failed.
+                raise openai.APIError(last.response.error.message, None, body=None)
             if last.type != "response.completed":
                 raise AssertionError(f"the stream ends with {last.type}")
             it = last.response
@@ -172,7 +175,7 @@ class Responses(Chat):
         return [{"role": "assistant", "content": text}] * bool(text) + called + [{"type": "function_call_output", "call_id": id, "output": "out"} for id, *_ in calls]
 
     def first(self):
-        for event in self.sdk.responses.create(model="m", input="please wait", stream=True):
+        for event in self.sdk.responses.create(model="m", input=self.user("please wait"), stream=True):
             if event.type == "response.output_text.delta":
                 return event
 

@@ -4,14 +4,15 @@
 //! its providers would send) and of AG-UI, and as the stores of frameworks (by their own loaders and dumpers).
 //! Captured streams are written as those of four APIs, and read by the SDKs of their providers and by the AI SDK.
 //!
-//! `cargo xtask interop hooks [NAME]` runs the hooks of the Python package in the real frameworks, each in an environment of
-//! its own: an endpoint on loopback refuses a broken history without the hook, and takes it with it (RE-22).
+//! `cargo xtask interop hooks [NAME]` runs the hooks of the Python package and the recipes in Rust in the real frameworks,
+//! those in Python each in an environment of its own: an endpoint on loopback refuses a broken history without the hook, and takes it with it (RE-22).
 //!
 //! `cargo xtask interop agents [AGENT...]`: whether the agents' own programs resume what `msg` moved and mended. They talk
 //! to a fake provider on 127.0.0.1, which refuses calls and results that do not fit together.
 //!
 //! `cargo xtask interop relay`: whether the SDKs of three providers, Claude Code and Codex can talk through the gateway of
-//! `msg-relay`, to a fake provider of each API. `cargo xtask interop relay bench` measures it beside LiteLLM's proxy.
+//! `msg-relay`, to a fake provider of each API. `cargo xtask interop relay bench` measures it beside LiteLLM's proxy and
+//! claude-code-router.
 //!
 //! `cargo xtask interop streams [FOLDER]…` lets the SDKs and the AI SDK read streams alone, and prints their table.
 //!
@@ -94,6 +95,9 @@ const AGENTS: &[&str] = &[
     "@github/copilot",
 ];
 
+/// A proxy in Node that the relay is measured beside.
+const ROUTER: &str = "@musistudio/claude-code-router@2";
+
 /// The frameworks whose hooks are tried: the name of the check in `crates/msg-python/hooks`, and what pip fetches. They
 /// need different versions of the same clients, so that each has an environment.
 const HOOKS: &[(&str, &[&str])] = &[
@@ -108,15 +112,27 @@ const HOOKS: &[(&str, &[&str])] = &[
     ("claude", &["claude-agent-sdk"]),
 ];
 
+/// The clients in Rust: examples of `crates/msg-document/hooks`.
+const RUST_HOOKS: &[&str] = &["async_openai", "rig"];
+
 /// Runs the hooks of all frameworks, or of one.
 fn hooks(workspace: &Workspace, only: Option<&str>) -> Res {
+    let mut failed = Vec::new();
+    for name in RUST_HOOKS.iter().filter(|it| only.is_none_or(|only| only == **it)) {
+        println!("== {name}");
+        if rust_hook(workspace, name).is_err() {
+            failed.push(*name);
+        }
+    }
+    if only.is_some_and(|only| RUST_HOOKS.contains(&only)) {
+        return hooks_verdict(&failed);
+    }
     let root = workspace.root.join("crates/msg-python");
     let target = python::target(workspace);
     let place = target.join("python");
     let tools = python::environment(&root, &place)?;
     sh::run(&root, &tools, &["-m", "pip", "install", "--quiet", "maturin"], &[])?;
     let wheel = python::build_wheel(&root, &place, &target, &target.join("hooks/wheel"), "thin")?;
-    let mut failed = Vec::new();
     for (name, packages) in HOOKS.iter().filter(|it| only.is_none_or(|only| only == it.0)) {
         println!("== {name}");
         let python = python::environment(&root, &target.join("hooks").join(name))?;
@@ -129,10 +145,22 @@ fn hooks(workspace: &Workspace, only: Option<&str>) -> Res {
             failed.push(*name);
         }
     }
+    hooks_verdict(&failed)
+}
+
+fn hooks_verdict(failed: &[&str]) -> Res {
     match failed.is_empty() {
         true => Ok(()),
         false => Err(format!("hooks that do not work: {}", failed.join(", ")).into()),
     }
+}
+
+/// Runs a recipe for a client in Rust; they have a workspace of their own.
+fn rust_hook(workspace: &Workspace, name: &str) -> Res {
+    let root = workspace.root.join("crates/msg-document/hooks");
+    let target = python::target(workspace).display().to_string();
+    let run = ["run", "--quiet", "--locked", "--target-dir", &target, "--example", name];
+    sh::run(&root, &sh::cargo(), &run, &[])
 }
 
 pub(crate) fn run(workspace: &Workspace, args: &[&str]) -> Res {
@@ -224,15 +252,19 @@ fn relay(workspace: &Workspace) -> Res {
     sh::run(root, &python, &["benches/scripts/relay_programs.py", &gateway, &prefix], &[])
 }
 
-/// Measures the gateway and LiteLLM's proxy, which has an environment of its own.
+/// Measures the gateway, LiteLLM's proxy and claude-code-router, which have an environment of their own.
 fn relay_bench(workspace: &Workspace) -> Res {
     let root = &workspace.root;
     let place = python::target(workspace).join("relay-bench");
     let python = python::environment(root, &place)?;
     sh::run(root, &python, &["-m", "pip", "install", "--quiet", "litellm[proxy]"], &[])?;
+    let prefix = place.display().to_string();
+    let npm = ["install", "--silent", "--ignore-scripts", "--prefix", &prefix, ROUTER];
+    sh::run(root, "npm", &npm, &[])?;
     let gateway = gateway(workspace)?;
     let litellm = place.join("bin/litellm").display().to_string();
-    sh::run(root, &python, &["benches/scripts/relay_bench.py", &gateway, &litellm], &[])
+    let router = place.join("node_modules/.bin/ccr").display().to_string();
+    sh::run(root, &python, &["benches/scripts/relay_bench.py", &gateway, &litellm, &router], &[])
 }
 
 /// Lets one library judge all documents; its counts and refusals are printed.

@@ -59,7 +59,7 @@ usage: cargo xtask TASK
   interop agents [AGENT...]     let agents resume sessions that msg moved and mended (needs python3 and npm)
   npm [bench|pack]              build and test the npm package, measure it, or only build it (needs node and npm)
   interop hooks [NAME]          run the hooks of the Python package in the real frameworks
-  interop relay [bench]         let SDKs, Claude Code and Codex talk through the example gateway, or measure it beside LiteLLM
+  interop relay [bench]         let SDKs, Claude Code and Codex talk through the example gateway, or measure it beside other proxies
   python [engines | wheel]      build and test the Python package (needs python3; pip fetches the rest)
   release check [--offline]     whether everything is ready: tree, changelog, versions, metadata, names, semver, dry run
   release build [PART...]       build crates, npm package, wheel and program into target/, try them, write checksums

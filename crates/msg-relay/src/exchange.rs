@@ -91,8 +91,9 @@ pub struct Exchange {
 /// How the upstream's body is read.
 #[derive(Debug)]
 enum Body {
-    /// Passed on as it is, and read along for what it says of itself.
-    Same { reader: Box<StreamReader>, has_error: bool },
+    /// Passed on as it is, event by event, and read along for what it says of itself. An event that has not ended is
+    /// held, so that nothing of it comes before the error event of a stream that was cut.
+    Same { reader: Box<StreamReader>, held: Vec<u8>, has_error: bool },
     /// Streamed in the client's form.
     Events { reader: Box<StreamReader>, back: Box<Back> },
     /// Gathered, to be written at the end.
@@ -120,7 +121,7 @@ impl Exchange {
         let reader = Box::new(StreamReader::new(&[upstream.family()], options));
         let back = Box::new(Back::new(client, names, seals, seed));
         let body = match (is_streamed, client == upstream) {
-            (true, true) => Body::Same { reader, has_error: false },
+            (true, true) => Body::Same { reader, held: Vec::new(), has_error: false },
             (true, false) => Body::Events { reader, back },
             (false, _) => Body::Whole { reader, back, bytes: Vec::new() },
         };
@@ -178,11 +179,17 @@ impl Exchange {
             return Err(limit);
         }
         match &mut self.body {
-            Body::Same { reader, has_error } => {
+            Body::Same { reader, held, has_error } => {
                 reader.feed(bytes, &mut |event| {
                     *has_error |= matches!(event, msg_core::StreamEvent::Error { .. });
                 });
-                out.extend_from_slice(bytes);
+                let seen = held.len();
+                held.extend_from_slice(bytes);
+                let end = match self.upstream {
+                    Api::Bedrock => whole_frames(held, self.limits.event_bytes),
+                    _ => whole_events(held, seen),
+                };
+                out.extend(held.drain(..end));
             }
             Body::Events { reader, back } => {
                 // The client's stream begins with what the first event says of the upstream's: until then line by line.
@@ -222,6 +229,12 @@ impl Exchange {
         if !self.is_streamed || self.upstream == Api::Bedrock {
             return None;
         }
+        // What an event of many lines holds is bounded as one of a single line is.
+        if let Body::Same { held, .. } = &self.body
+            && held.len() > self.limits.event_bytes
+        {
+            return Some(Limit::Event(self.limits.event_bytes));
+        }
         for line in bytes.split_inclusive(|it| *it == b'\n') {
             self.line += line.len();
             if self.line > self.limits.event_bytes {
@@ -237,8 +250,9 @@ impl Exchange {
     /// Tells a client that is being streamed to that the answer failed.
     fn fail(&mut self, error: &ProviderError, out: &mut Vec<u8>) {
         match &mut self.body {
-            Body::Same { has_error, .. } => {
+            Body::Same { held, has_error, .. } => {
                 *has_error = true;
+                held.clear();
                 error_body::write_event(self.client, error, out);
             }
             Body::Events { back, .. } => back.fail(error, out),
@@ -258,10 +272,12 @@ impl Exchange {
                 out.extend_from_slice(&body.body);
                 self.outcome(body.status, None, Some(error), Vec::new())
             }
-            Body::Same { reader, has_error } => {
+            Body::Same { reader, held, has_error } => {
                 let answer = reader.finish(&mut |_| {});
-                if !answer.complete && !has_error && answer.error.is_none() {
-                    error_body::write_event(self.client, &cut, out);
+                let has_error = has_error || answer.error.is_some();
+                match answer.complete || has_error || is_finished(&answer) {
+                    true => out.extend_from_slice(&held),
+                    false => error_body::write_event(self.client, &cut, out),
                 }
                 self.outcome(self.status, Some(answer), None, Vec::new())
             }
@@ -358,6 +374,31 @@ impl Exchange {
         );
         outcome
     }
+}
+
+/// Where the last event ends whose blank line is there; `seen` bytes were looked at before.
+fn whole_events(held: &[u8], seen: usize) -> usize {
+    let is_end = |end: usize| {
+        let text = &held[..end];
+        text.ends_with(b"\n\n") || text.ends_with(b"\n\r\n") || text.ends_with(b"\r\r")
+    };
+    (seen + 1..=held.len()).rev().find(|end| is_end(*end)).unwrap_or(0)
+}
+
+/// Where the last frame ends that is there as a whole; each begins with its length. A length beyond the bound is that of no
+/// frame, and nothing is held.
+fn whole_frames(held: &[u8], bound: usize) -> usize {
+    let mut end = 0;
+    while let Some(length) = held[end..].first_chunk().map(|it| u32::from_be_bytes(*it) as usize) {
+        if length == 0 || length > bound {
+            return held.len();
+        }
+        if held.len() - end < length {
+            break;
+        }
+        end += length;
+    }
+    end
 }
 
 /// Whether every choice said why it stopped: some servers leave out the last event only.

@@ -6,6 +6,7 @@ use crate::workspace::Workspace;
 /// A file that states the version, and the beginning of the line that does; its first such line counts.
 pub(super) const PLACES: &[(&str, &str)] = &[
     ("Cargo.toml", "version = \""),
+    ("crates/msg-document/hooks/Cargo.toml", "version = \""),
     ("crates/msg-python/Cargo.toml", "version = \""),
     ("crates/msg-relay/gateway/Cargo.toml", "version = \""),
     ("crates/msg-wasm/Cargo.toml", "version = \""),
@@ -13,8 +14,13 @@ pub(super) const PLACES: &[(&str, &str)] = &[
 ];
 
 /// Workspaces with a lock file that repeats the versions.
-pub(super) const LOCKED: &[&str] =
-    &[".", "crates/msg-python", "crates/msg-relay/gateway", "crates/msg-wasm"];
+pub(super) const LOCKED: &[&str] = &[
+    ".",
+    "crates/msg-document/hooks",
+    "crates/msg-python",
+    "crates/msg-relay/gateway",
+    "crates/msg-wasm",
+];
 
 /// The version that a text states.
 pub(super) fn stated<'a>(text: &'a str, head: &str) -> Option<&'a str> {

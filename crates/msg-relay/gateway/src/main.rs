@@ -7,7 +7,7 @@ use std::sync::Arc;
 use axum::body::{Body, Bytes};
 use axum::extract::{DefaultBodyLimit, State};
 use axum::http::{Response, Uri};
-use axum::{Router, routing::post};
+use axum::{Router, routing::post, serve::ListenerExt};
 use futures_util::stream;
 use msg_relay::{Api, Client, Exchange, Relay, Reply, ReplyKind, Route};
 
@@ -26,10 +26,11 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let [address, api, model, upstream] = args.as_slice() else { return Err("expected ADDRESS API MODEL UPSTREAM".into()) };
     let api = Api::ALL.into_iter().find(|it| it.name() == api).ok_or("unknown API")?;
     let key = api.key_header(&std::env::var("KEY").unwrap_or_default());
-    let (http, route) = (reqwest::Client::new(), Route::new(api, model));
-    let state = Gateway { relay: Relay::new(), http, route, upstream: upstream.clone(), key };
+    let (relay, http, route, upstream) = (Relay::new(), reqwest::Client::new(), Route::new(api, model), upstream.clone());
+    let state = Gateway { relay, http, route, upstream, key };
     let app = Router::new().route("/{*path}", post(ask)).layer(DefaultBodyLimit::max(32 << 20));
-    let listener = tokio::net::TcpListener::bind(address).await?;
+    // Without this an event waits 40 ms for the acknowledgement of the one before.
+    let listener = tokio::net::TcpListener::bind(address).await?.tap_io(|it| it.set_nodelay(true).unwrap_or_default());
     Ok(axum::serve(listener, app.with_state(Arc::new(state))).await?)
 }
 
@@ -44,7 +45,7 @@ async fn ask(State(it): State<Arc<Gateway>>, uri: Uri, body: Bytes) -> Response<
     let told = sent.as_ref().map(|it| it.headers().clone()).unwrap_or_default();
     let told: Vec<_> = told.iter().filter_map(|(name, it)| Some((name.as_str(), it.to_str().ok()?))).collect();
     let Reply { headers, kind, status } = exchange.status(sent.as_ref().map_or(502, |it| it.status().as_u16()), &told);
-    let passing = (sent.map_err(|it| Some(it.to_string())), exchange);
+    let passing = (sent.map_err(|it| Some(it.without_url().to_string())), exchange);
     if kind == ReplyKind::Stream {
         let next = |state: Option<Passing>| async {
             let (out, rest) = translate(state?).await;

@@ -129,6 +129,24 @@ fn a_stream_that_is_cut_anywhere_is_never_a_success() {
     }
 }
 
+/// Strict readers, such as the SDKs, parse every event: a half of one must not come before the error.
+#[test]
+fn a_stream_that_is_cut_has_whole_events_only() {
+    for (from, to) in pairs().filter(|it| it.0 != Api::Bedrock) {
+        let body = stream(to);
+        for cut in (0..body.len()).step_by(7) {
+            let (out, _) = answer(from, to, &body[..cut], 50);
+            let text = String::from_utf8(out).unwrap();
+            for line in text.lines().filter(|it| !it.is_empty()) {
+                let data = line.strip_prefix("data: ");
+                let is_json = |it: &str| it == "[DONE]" || msg_json::validate(it).is_ok();
+                let is_whole = data.map_or(line.starts_with("event: "), is_json);
+                assert!(is_whole, "{from:?} {to:?} {cut}: {line}");
+            }
+        }
+    }
+}
+
 /// Whatever an upstream sends, the cuts between pieces change nothing, and the client gets no more than its bound.
 pub(crate) fn any_answer_is_translated_alike_in_pieces(body: &[u8]) {
     for (from, to) in pairs() {
