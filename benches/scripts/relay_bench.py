@@ -15,6 +15,7 @@ import http.client
 import http.server
 import json
 import os
+import secrets
 import socket
 import statistics
 import subprocess
@@ -24,6 +25,8 @@ import threading
 import time
 
 EVENTS = 50
+# LiteLLM refuses to start with a key that it knows from examples.
+KEY = "sk-" + secrets.token_hex(32)
 TICK = os.sysconf("SC_CLK_TCK")
 
 
@@ -79,7 +82,7 @@ def ask(port, path, word, delays=None, connection=None):
     body = {"model": "big", "max_tokens": 100, "stream": True, "messages": [{"role": "user", "content": word}]}
     own = connection or http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     start, first, seen = time.monotonic_ns(), None, 0
-    own.request("POST", path, json.dumps(body), {"content-type": "application/json", "x-api-key": "sk-1234", "authorization": "Bearer sk-1234"})
+    own.request("POST", path, json.dumps(body), {"content-type": "application/json", "x-api-key": KEY, "authorization": f"Bearer {KEY}"})
     answer = own.getresponse()
     if answer.status != 200:
         raise RuntimeError(f"{answer.status}: {answer.read()[:300]}")
@@ -196,7 +199,7 @@ def measure_litellm(program, behind):
         json.dump({"model_list": [model], "litellm_settings": settings}, config)
         config.flush()
         command = [program, "--config", config.name, "--host", "127.0.0.1", "--port", str(port)]
-        env = {"LITELLM_MASTER_KEY": "sk-1234", "LITELLM_LOG": "ERROR", "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
+        env = {"LITELLM_MASTER_KEY": KEY, "LITELLM_LOG": "ERROR", "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
         proxy("litellm proxy", port, command, env, 80)
 
 

@@ -22,12 +22,18 @@ pub(crate) fn check(house: &House<'_>, breaches: &mut Vec<String>) -> Res {
     minimum_rust(house, breaches)
 }
 
-/// The packages of the main workspace that have its lints; what fuzzes exports symbols, which counts as unsafe, and
-/// the Python package, the gateway and the npm package are workspaces of their own.
+/// Workspaces of their own: bindings, and examples with a server or with the clients of others.
+const APART: &[&str] = &[
+    "crates/msg-document/hooks/",
+    "crates/msg-python/",
+    "crates/msg-relay/gateway/",
+    "crates/msg-wasm/",
+];
+
+/// The packages of the main workspace that have its lints; what fuzzes exports symbols, which counts as unsafe.
 fn is_member(path: &str) -> bool {
-    let others =
-        ["xtask/fuzz/", "crates/msg-python/", "crates/msg-wasm/", "crates/msg-relay/gateway/"];
-    path != "Cargo.toml" && !others.iter().any(|it| path.starts_with(it))
+    let is_apart = APART.iter().any(|it| path.starts_with(it));
+    path != "Cargo.toml" && !is_apart && !path.starts_with("xtask/fuzz/")
 }
 
 fn inherited(house: &House<'_>, breaches: &mut Vec<String>) {

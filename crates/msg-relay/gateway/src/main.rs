@@ -2,8 +2,6 @@
 //! `ANTHROPIC_BASE_URL=http://127.0.0.1:8080 claude`. Bodies are pulled: a slow client slows the upstream down, and one that
 //! goes away drops its exchange and with it the upstream's connection. `LOG=debug` prints what each exchange came to.
 
-use std::sync::Arc;
-
 use axum::body::{Body, Bytes};
 use axum::extract::{DefaultBodyLimit, State};
 use axum::http::{Response, Uri};
@@ -29,12 +27,12 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (relay, http, route, upstream) = (Relay::new(), reqwest::Client::new(), Route::new(api, model), upstream.clone());
     let state = Gateway { relay, http, route, upstream, key };
     let app = Router::new().route("/{*path}", post(ask)).layer(DefaultBodyLimit::max(32 << 20));
-    // Without this an event waits 40 ms for the acknowledgement of the one before.
+    // Without `nodelay` an event waits 40 ms for the acknowledgement of the one before.
     let listener = tokio::net::TcpListener::bind(address).await?.tap_io(|it| it.set_nodelay(true).unwrap_or_default());
-    Ok(axum::serve(listener, app.with_state(Arc::new(state))).await?)
+    Ok(axum::serve(listener, app.with_state(std::sync::Arc::new(state))).await?)
 }
 
-async fn ask(State(it): State<Arc<Gateway>>, uri: Uri, body: Bytes) -> Response<Body> {
+async fn ask(State(it): State<std::sync::Arc<Gateway>>, uri: Uri, body: Bytes) -> Response<Body> {
     let Some(client) = Client::of_path(uri.path()) else { return answer(404, Vec::new(), Body::empty()) };
     let (up, mut exchange) = match it.relay.begin(client, &body, &it.route) {
         Ok(begun) => begun,
