@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use toml::Table;
+
 use super::House;
 use crate::Res;
 
@@ -19,6 +21,7 @@ pub(crate) fn check(house: &House<'_>, breaches: &mut Vec<String>) -> Res {
     versions(house, breaches)?;
     dependencies(house, breaches);
     unused(house, breaches);
+    locks(house, breaches)?;
     minimum_rust(house, breaches)
 }
 
@@ -42,6 +45,44 @@ fn inherited(house: &House<'_>, breaches: &mut Vec<String>) {
             breaches.push(format!("{} lacks `{}`", manifest.path, line.replace('\n', " ")));
         }
     }
+}
+
+/// The lock file of a workspace of its own lists what our crates depend on: `--locked` refuses one that is not fresh, and
+/// nothing here builds it. Optional dependencies are left out, since the features differ.
+fn locks(house: &House<'_>, breaches: &mut Vec<String>) -> Res {
+    for folder in APART {
+        let path = format!("{folder}Cargo.lock");
+        let lock: Table = house.workspace.read(&path)?.parse()?;
+        let packages = lock["package"].as_array().into_iter().flatten();
+        for package in packages.filter(|it| it.get("source").is_none()) {
+            let Some(name) = package["name"].as_str() else { continue };
+            let Some(manifest) = manifest_of(house, folder, name) else { continue };
+            let manifest: Table = manifest.parse()?;
+            let listed = package.get("dependencies").and_then(|it| it.as_array());
+            let listed: Vec<&str> = listed.into_iter().flatten().filter_map(first_word).collect();
+            let needed = manifest.get("dependencies").and_then(|it| it.as_table());
+            for (dependency, how) in needed.into_iter().flatten() {
+                let is_optional = how.get("optional").is_some_and(|it| it.as_bool() == Some(true));
+                if !is_optional && !listed.contains(&dependency.as_str()) {
+                    breaches.push(format!("{path} is stale: {name} depends on {dependency}"));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The manifest of one of our packages, in a folder of its own or among the crates.
+fn manifest_of<'a>(house: &'a House<'_>, folder: &str, name: &str) -> Option<&'a str> {
+    let paths = [format!("{folder}Cargo.toml"), format!("crates/{name}/Cargo.toml")];
+    let is_its = |text: &str| text.contains(&format!("\nname = \"{name}\""));
+    let mut found = house.manifests.iter().filter(|it| paths.contains(&it.path));
+    found.find(|it| is_its(&it.text)).map(|it| it.text.as_str())
+}
+
+/// The name of a dependency in a lock file, where a version may follow it.
+fn first_word(it: &toml::Value) -> Option<&str> {
+    it.as_str()?.split(' ').next()
 }
 
 /// Cargo sees one version, one edition and one minimum Rust.
