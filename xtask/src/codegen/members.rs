@@ -240,6 +240,8 @@ const OBJECTS: &[&str] = &[
     "sharegpt",
     "openai-jsonl",
     "atif",
+    "adk",
+    "semantic-kernel",
 ];
 
 fn of_kind(formats: &[String], objects: bool) -> Vec<String> {

@@ -7,6 +7,7 @@ use std::net::{TcpListener, TcpStream};
 use std::thread;
 
 use msg_document::{RepairOptions, options_from_json, repair};
+use serde_json::Value;
 
 /// The body of a Chat Completions request with its history mended; one that cannot be read stays as it is (RE-3).
 pub fn mended(body: &[u8]) -> Vec<u8> {
@@ -30,7 +31,8 @@ pub fn endpoint() -> String {
 }
 
 const FINE: &str = r#"{"id":"1","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"fine"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}}"#;
-const REFUSED: &str = r#"{"error":{"message":"no response to tool call c1","type":"invalid_request_error","param":null,"code":null}}"#;
+const REFUSED: &str =
+    r#"{"error":{"message":"no response to tool call c1","type":"invalid_request_error","param":null,"code":null}}"#;
 
 fn answer(mut stream: TcpStream) -> std::io::Result<()> {
     let mut request = Vec::new();
@@ -41,11 +43,19 @@ fn answer(mut stream: TcpStream) -> std::io::Result<()> {
             n => request.extend_from_slice(&part[..n]),
         }
     }
-    let text = String::from_utf8_lossy(&request);
-    let is_answered = text.contains(r#""role":"tool""#) && text.contains(r#""tool_call_id":"c1""#);
+    let begin = request.windows(4).position(|it| it == b"\r\n\r\n").map_or(0, |it| it + 4);
+    let body: Value = serde_json::from_slice(&request[begin..]).unwrap_or_default();
+    let mut messages = body["messages"].as_array().into_iter().flatten();
+    let is_answered = messages.any(|it| it["role"] == "tool" && it["tool_call_id"] == "c1");
     let (status, body) = if is_answered { ("200 OK", FINE) } else { ("400 Bad Request", REFUSED) };
+    if std::env::var_os("SHOW").is_some() {
+        eprintln!("{}", String::from_utf8_lossy(&request));
+    }
     let length = body.len();
-    write!(stream, "HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}")
+    write!(
+        stream,
+        "HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}"
+    )
 }
 
 /// Whether the request has the body that its head announces.
