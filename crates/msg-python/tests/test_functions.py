@@ -166,7 +166,7 @@ def test_wrong_calls_are_type_errors() -> None:
         (3, {}, "found int"),
         (True, {}, "found bool"),
         ([], {"profil": "openai"}, r"check\(\) got an unexpected option 'profil', did you mean 'profile'\?"),
-        ([], {"colour": "red"}, "unexpected option 'colour', expected from_, calls"),
+        ([], {"colour": "red"}, "unexpected option 'colour', expected from_, field, join, calls"),
         ([], {"open": "yes"}, r"check\(\) option 'open' expects bool, found str"),
         ([], {"max_chars": True}, "expects int, found bool"),
     ]
@@ -177,6 +177,8 @@ def test_wrong_calls_are_type_errors() -> None:
     assert msg.check([], profile=None, open=None, **given)
     with pytest.raises(TypeError, match="budgt.*did you mean 'budget'"):
         msg.fit([], budgt=3)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match=r"convert\(\) argument 'to' expects str, found int"):
+        msg.convert([], 3)  # type: ignore[call-overload]
     with pytest.raises(TypeError, match="merge"):
         msg.StreamAssembler(merge=True)  # type: ignore[call-arg]
 

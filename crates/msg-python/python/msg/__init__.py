@@ -212,6 +212,8 @@ def convert(document: "Any", /, to: str, **options: "Any") -> "Converted[Any]":
     >>> convert([{"role": "user", "content": "hi"}], "gemini").document
     {'contents': [{'role': 'user', 'parts': [{'text': 'hi'}]}]}
     """
+    if not isinstance(to, str):
+        raise TypeError(f"convert() argument 'to' expects str, found {type(to).__name__}")
     return _msg.convert(document, to, options)
 
 
