@@ -185,8 +185,9 @@ impl Exchange {
                 });
                 let seen = held.len();
                 held.extend_from_slice(bytes);
+                // A frame states its length, so that readers notice a half of one.
                 let end = match self.upstream {
-                    Api::Bedrock => whole_frames(held, self.limits.event_bytes),
+                    Api::Bedrock => held.len(),
                     _ => whole_events(held, seen),
                 };
                 out.extend(held.drain(..end));
@@ -376,29 +377,17 @@ impl Exchange {
     }
 }
 
-/// Where the last event ends whose blank line is there; `seen` bytes were looked at before.
+/// Where the last event ends whose blank line is there; `seen` bytes were looked at before. Empty lines in front belong to
+/// the event before.
 fn whole_events(held: &[u8], seen: usize) -> usize {
     let is_end = |end: usize| {
-        let text = &held[..end];
-        text.ends_with(b"\n\n") || text.ends_with(b"\n\r\n") || text.ends_with(b"\r\r")
+        let breaks = held[..end].iter().rev().take_while(|it| matches!(it, b'\r' | b'\n')).count();
+        let run = &held[end - breaks..end];
+        let is_blank = run.iter().filter(|it| **it == b'\n').count() > 1
+            || run.windows(2).any(|it| it == b"\r\r");
+        breaks > 0 && (breaks == end || is_blank)
     };
     (seen + 1..=held.len()).rev().find(|end| is_end(*end)).unwrap_or(0)
-}
-
-/// Where the last frame ends that is there as a whole; each begins with its length. A length beyond the bound is that of no
-/// frame, and nothing is held.
-fn whole_frames(held: &[u8], bound: usize) -> usize {
-    let mut end = 0;
-    while let Some(length) = held[end..].first_chunk().map(|it| u32::from_be_bytes(*it) as usize) {
-        if length == 0 || length > bound {
-            return held.len();
-        }
-        if held.len() - end < length {
-            break;
-        }
-        end += length;
-    }
-    end
 }
 
 /// Whether every choice said why it stopped: some servers leave out the last event only.
