@@ -45,17 +45,29 @@ fn answer(mut stream: TcpStream) -> std::io::Result<()> {
     }
     let begin = request.windows(4).position(|it| it == b"\r\n\r\n").map_or(0, |it| it + 4);
     let body: Value = serde_json::from_slice(&request[begin..]).unwrap_or_default();
-    let mut messages = body["messages"].as_array().into_iter().flatten();
-    let is_answered = messages.any(|it| it["role"] == "tool" && it["tool_call_id"] == "c1");
-    let (status, body) = if is_answered { ("200 OK", FINE) } else { ("400 Bad Request", REFUSED) };
-    if std::env::var_os("SHOW").is_some() {
-        eprintln!("{}", String::from_utf8_lossy(&request));
-    }
+    let (status, body) = if is_paired(&body) { ("200 OK", FINE) } else { ("400 Bad Request", REFUSED) };
     let length = body.len();
     write!(
         stream,
         "HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}"
     )
+}
+
+/// Whether each call has its result right after it, and each result its call.
+fn is_paired(body: &Value) -> bool {
+    let mut open: Vec<&Value> = Vec::new();
+    for message in body["messages"].as_array().into_iter().flatten() {
+        if message["role"] == "tool" {
+            let Some(at) = open.iter().position(|it| **it == message["tool_call_id"]) else { return false };
+            open.remove(at);
+            continue;
+        }
+        if !open.is_empty() {
+            return false;
+        }
+        open.extend(message["tool_calls"].as_array().into_iter().flatten().map(|it| &it["id"]));
+    }
+    open.is_empty()
 }
 
 /// Whether the request has the body that its head announces.
