@@ -276,9 +276,10 @@ impl Exchange {
             Body::Same { reader, held, has_error } => {
                 let answer = reader.finish(&mut |_| {});
                 let has_error = has_error || answer.error.is_some();
-                match answer.complete || has_error || is_finished(&answer) {
-                    true => out.extend_from_slice(&held),
-                    false => error_body::write_event(self.client, &cut, out),
+                if !(answer.complete || has_error || is_finished(&answer)) {
+                    error_body::write_event(self.client, &cut, out);
+                } else if is_whole(&held) {
+                    out.extend_from_slice(&held);
                 }
                 self.outcome(self.status, Some(answer), None, Vec::new())
             }
@@ -388,6 +389,14 @@ fn whole_events(held: &[u8], seen: usize) -> usize {
         breaks > 0 && (breaks == end || is_blank)
     };
     (seen + 1..=held.len()).rev().find(|end| is_end(*end)).unwrap_or(0)
+}
+
+/// Whether what has no blank line after it is an event all the same, or a body that is not a stream.
+fn is_whole(held: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(held);
+    let last = text.trim().lines().next_back().unwrap_or_default();
+    let data = last.strip_prefix("data:").unwrap_or(last).trim();
+    [text.trim(), data].iter().any(|it| *it == "[DONE]" || msg_json::validate(it).is_ok())
 }
 
 /// Whether every choice said why it stopped: some servers leave out the last event only.
