@@ -27,6 +27,9 @@ pub mod agent {}
 #[doc = include_str!("../../../docs/guides/from-cast.md")]
 pub mod from_cast {}
 
+#[doc = include_str!("../../../docs/guides/hooks.md")]
+pub mod hooks {}
+
 #[doc = include_str!("../../../docs/guides/refused.md")]
 pub mod refused {}
 
