@@ -245,7 +245,10 @@ pub(crate) enum Edited {
     /// It is written from its messages.
     Anew,
     /// It cannot take them, and is not to be written.
-    #[cfg_attr(not(feature = "files"), expect(dead_code, reason = "only message files refuse edits"))]
+    #[cfg_attr(
+        not(feature = "files"),
+        expect(dead_code, reason = "only message files refuse edits")
+    )]
     Refused(Refusal),
 }
 
