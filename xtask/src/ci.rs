@@ -1,21 +1,21 @@
 //! `cargo xtask ci`: everything that has to pass before a change goes in.
 //!
-//! Compiling is most of it, so it is done once: tests and lints have one set of packages and features
-//! ([`WHOLE`]), what the tests build is run by the later steps, and the release build of the instruction counts, which
-//! seldom fills two cores, is made beside the tests.
+//! Compiling is most of it, so it is done once: what comes after the tests has their features and those of the program
+//! that only its tests of crashes need ([`WHOLE`]), which compiles little beside the program again. The release build of
+//! the instruction counts, which seldom fills two cores, is made beside the tests.
 //!
 //! ```text
-//! tests, examples, codegen, tidy                            one after the other
-//! instructions, lints, docs, each crate alone               beside them
+//! format, tests, columns and crashes, lints, docs, each crate alone, examples, codegen, tidy    one after the other
+//! instructions                                                                                 beside them
 //! ```
 
 use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command};
 use std::time::Instant;
 
 use crate::layers::{LAYERS, OUTSIDE};
-use crate::workspace::Workspace;
+use crate::workspace::{Built, Workspace};
 use crate::{Res, bench, codegen, sh, tidy};
 
 /// All that is built from one set of features: whatever has one of its own would compile the crates below it again.
@@ -42,26 +42,9 @@ const LINTED: &[&str] = &[
 pub(crate) fn run(workspace: &Workspace, args: &[&str]) -> Res {
     let mut steps = Steps { workspace, failed: Vec::new() };
     match args {
-        [] => {
-            steps.cargo("format", &["fmt", "--all", "--check"], &[]);
-            let beside = Beside::start()?;
-            steps.cargo("tests", &[&["test"], WHOLE].concat(), &[]);
-            steps.run("examples", examples);
-            steps.run("codegen", |it| {
-                let workspace = Workspace { root: it.root.clone(), program: Some(program(it)?) };
-                codegen::run(&workspace, &["--check"])
-            });
-            steps.run("tidy", |it| tidy::run(it, &[]));
-            beside.finish(&mut steps.failed)?;
-        }
-        ["beside"] => {
-            steps.run("instructions", |it| bench::count(it, &[]));
-            steps.cargo("lints", &[&["clippy"], LINTED].concat(), &[]);
-            // As users have them, so that each crate alone finds them checked.
-            let strict = [("RUSTDOCFLAGS", "-D warnings")];
-            steps.cargo("docs", &["doc", "--locked", "--no-deps"], &strict);
-            steps.run("each crate alone", each_alone);
-        }
+        [] => whole(&mut steps, Tests::ToRun)?,
+        ["--tests-done"] => whole(&mut steps, Tests::Done)?,
+        ["beside"] => steps.run("instructions", |it| bench::count(it, &[])),
         args => crate::no_more(args)?,
     }
     if steps.failed.is_empty() {
@@ -70,6 +53,34 @@ pub(crate) fn run(workspace: &Workspace, args: &[&str]) -> Res {
     } else {
         Err(format!("failed: {}", steps.failed.join(", ")).into())
     }
+}
+
+/// Whether `cargo test` has passed before.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Tests {
+    ToRun,
+    Done,
+}
+
+fn whole(steps: &mut Steps<'_>, tests: Tests) -> Res {
+    steps.cargo("format", &["fmt", "--all", "--check"], &[]);
+    let beside = Beside::start()?;
+    if tests == Tests::ToRun {
+        steps.cargo("tests", &["test", "--locked"], &[]);
+    }
+    steps.run("columns and crashes", columns_and_crashes);
+    steps.cargo("lints", &[&["clippy"], LINTED].concat(), &[]);
+    // As users have them, so that each crate alone finds them checked.
+    let strict = [("RUSTDOCFLAGS", "-D warnings")];
+    steps.cargo("docs", &["doc", "--locked", "--no-deps"], &strict);
+    steps.run("each crate alone", each_alone);
+    steps.run("examples", examples);
+    steps.run("codegen", |it| {
+        let workspace = Workspace { root: it.root.clone(), program: Some(program(it)?) };
+        codegen::run(&workspace, &["--check"])
+    });
+    steps.run("tidy", |it| tidy::run(it, &[]));
+    beside.finish(&mut steps.failed)
 }
 
 /// Runs steps; a failure is noted and the next steps still run, so that one run shows everything.
@@ -127,17 +138,39 @@ impl Beside {
     }
 }
 
+/// Runs the tests that `cargo test` leaves out: those of the columns, for which the crates of Arrow are compiled, and
+/// those of the program that stop it in the middle of a write or need SQLite.
+fn columns_and_crashes(workspace: &Workspace) -> Res {
+    let mut n_ran = 0;
+    for test in workspace.executables(&[&["test", "--no-run"], WHOLE].concat())? {
+        let args: &[&str] = match &*test.package {
+            "msg-arrow" => &["--quiet"],
+            "msg-cli" if test.name == "it" => &["--quiet", "doctor", "sessions"],
+            _ => continue,
+        };
+        if test.is_test {
+            let folder = workspace.root.join("crates").join(&test.package);
+            sh::run(&folder, &test.path, args, &[])?;
+            n_ran += 1;
+        }
+    }
+    if n_ran < 3 {
+        return Err(format!("{n_ran} programs of tests were built, expected 3").into());
+    }
+    let examples = [&["test", "--quiet", "--doc"], WHOLE, &["--", "crates/msg-arrow"]].concat();
+    sh::run(&workspace.root, &sh::cargo(), &examples, &[])
+}
+
 /// Runs the example programs of every crate, which the tests have built; each runs without arguments and checks what
 /// it shows.
 fn examples(workspace: &Workspace) -> Res {
-    let build = [&["build", "--examples"], WHOLE].concat();
-    let mut ran = Vec::new();
-    for example in workspace.executables(&build)? {
-        if ran.contains(&example) {
-            return Err(format!("two examples have the name of {example}").into());
+    let mut ran: Vec<String> = Vec::new();
+    for example in workspace.executables(&[&["build", "--examples"], WHOLE].concat())? {
+        if ran.contains(&example.path) {
+            return Err(format!("two examples have the name of {}", example.path).into());
         }
-        sh::read(&workspace.root, &example, &[])?;
-        ran.push(example);
+        sh::read(&workspace.root, &example.path, &[])?;
+        ran.push(example.path);
     }
     if ran.is_empty() { Err("no example was built".into()) } else { Ok(()) }
 }
@@ -146,9 +179,9 @@ fn examples(workspace: &Workspace) -> Res {
 fn program(workspace: &Workspace) -> Res<String> {
     // The examples are named because their features are those of the tests; without them other features would be built.
     let build = [&["build", "--bin=msg", "--examples"], WHOLE].concat();
-    let mut found = workspace.executables(&build)?.into_iter();
-    let is_msg = |it: &String| Path::new(it).file_stem().is_some_and(|it| it == "msg");
-    found.find(is_msg).ok_or_else(|| "cargo built no msg".into())
+    let built = workspace.executables(&build)?;
+    let is_msg = |it: &Built| it.package == "msg-cli" && it.name == "msg";
+    built.into_iter().find(is_msg).map(|it| it.path).ok_or_else(|| "cargo built no msg".into())
 }
 
 /// Builds each library with its default features and without the others, which otherwise lend it

@@ -67,15 +67,11 @@ impl Workspace {
         Ok(res)
     }
 
-    /// Builds by a command of cargo, and gives the paths of the programs that came of it.
-    pub(crate) fn executables(&self, build: &[&str]) -> Res<Vec<String>> {
+    /// Builds by a command of cargo, and gives the programs that came of it.
+    pub(crate) fn executables(&self, build: &[&str]) -> Res<Vec<Built>> {
         let args = [build, &["--quiet", "--message-format=json"]].concat();
         let messages = sh::read(&self.root, &sh::cargo(), &args)?;
-        let executable = |line: &str| {
-            let message: Value = serde_json::from_str(line).ok()?;
-            message["executable"].as_str().map(str::to_owned)
-        };
-        Ok(messages.lines().filter_map(executable).collect())
+        Ok(messages.lines().filter_map(Built::of).collect())
     }
 
     /// What `cargo metadata --no-deps` says about the packages of the manifest at `manifest`.
@@ -94,6 +90,29 @@ impl Workspace {
             Value::Array(packages) => Ok(packages.clone()),
             _ => Err("cargo metadata lists no packages".into()),
         }
+    }
+}
+
+/// A program that cargo built.
+pub(crate) struct Built {
+    pub(crate) package: String,
+    pub(crate) name: String,
+    /// Whether it runs tests.
+    pub(crate) is_test: bool,
+    pub(crate) path: String,
+}
+
+impl Built {
+    /// The program that a message of cargo is about, if it is about one.
+    fn of(line: &str) -> Option<Self> {
+        let message: Value = serde_json::from_str(line).ok()?;
+        let folder = Path::new(message["manifest_path"].as_str()?).parent()?;
+        Some(Built {
+            package: folder.file_name()?.to_str()?.to_owned(),
+            name: message["target"]["name"].as_str()?.to_owned(),
+            is_test: message["profile"]["test"] == true,
+            path: message["executable"].as_str()?.to_owned(),
+        })
     }
 }
 

@@ -25,7 +25,7 @@ pub(crate) fn build(workspace: &Workspace) -> Res<String> {
         return Ok(program.clone());
     }
     let mut built = workspace.executables(&["build", "--locked", "--bin", "msg"])?;
-    built.pop().ok_or_else(|| "cargo built no msg".into())
+    built.pop().map(|it| it.path).ok_or_else(|| "cargo built no msg".into())
 }
 
 fn man_pages(workspace: &Workspace, msg: &str) -> Res<Vec<Output>> {

@@ -337,6 +337,8 @@ impl Converted {
     pub fn account(&mut self, source: &[u8], from: Format, to: Format, options: &ConvertOptions) {
         match to == from {
             _ if options.write.preview.is_some() => {}
+            // The canonical form names what it drops by itself.
+            true if !options.write.encode.keeps_layout() => {}
             true => {
                 let lost = lost_by_edits(source, &self.document, from, &options.read, &self.edits);
                 for it in lost {
