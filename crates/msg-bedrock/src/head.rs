@@ -203,6 +203,7 @@ pub(crate) fn write(head: &RequestHead, has_calls: bool, body: &mut Body) -> Rep
     let tools = known.tools_for(
         TARGET,
         |it| if it.function().is_some() { Vec::new() } else { vec!["type"] },
+        |_| None,
         &mut report,
     );
     let functions: Vec<_> = tools.into_iter().filter_map(Tool::function).collect();
@@ -252,7 +253,9 @@ pub(crate) fn write(head: &RequestHead, has_calls: bool, body: &mut Body) -> Rep
             is_none
                 || matches!(
                     head.tool_choice,
-                    Some(ToolChoice::Custom(_) | ToolChoice::Allowed { .. })
+                    Some(
+                        ToolChoice::Custom(_) | ToolChoice::Hosted(_) | ToolChoice::Allowed { .. }
+                    )
                 )
                 || head.tool_choice.is_some() && functions.is_empty(),
         ),
@@ -314,7 +317,9 @@ fn write_choice(it: &mut Writer<'_>, choice: &ToolChoice) {
     it.object(|it| match choice {
         ToolChoice::Auto | ToolChoice::None => it.key("auto").object(|_| {}),
         ToolChoice::Required => it.key("any").object(|_| {}),
-        ToolChoice::Custom(_) | ToolChoice::Allowed { .. } => it.key("auto").object(|_| {}),
+        ToolChoice::Custom(_) | ToolChoice::Hosted(_) | ToolChoice::Allowed { .. } => {
+            it.key("auto").object(|_| {})
+        }
         ToolChoice::Tool(name) => it.key("tool").object(|it| it.key("name").str(name)),
     });
 }

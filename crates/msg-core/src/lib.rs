@@ -34,6 +34,7 @@ mod ids;
 mod preview;
 mod seal;
 mod size;
+mod tools;
 
 pub mod native;
 

@@ -10,6 +10,9 @@
 //! Each wire crate reads a head out of its requests and makes requests of one. What is a provider's
 //! own stays in [`RequestHead::rest`] and is not carried. Knows no wire format.
 
+pub use crate::tools::{
+    CustomTool, Function, HostedKind, HostedTool, SchemaOrigin, TextFormat, Tool, ToolChoice,
+};
 use crate::{Diagnostic, RawJson, Report};
 
 /// What a request asks besides its conversation. What was not asked is none.
@@ -89,95 +92,6 @@ pub struct Sampling {
     pub frequency_penalty: Option<RawJson>,
     /// How much a token that was said at all is avoided.
     pub presence_penalty: Option<RawJson>,
-}
-
-/// Something that the model may call.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub enum Tool {
-    /// A function with arguments in JSON.
-    Function(Function),
-    /// A tool that takes text.
-    Custom(CustomTool),
-    /// A tool of the provider's own, raw: no other provider has it.
-    Other(RawJson),
-}
-
-/// A function that the model may call.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Function {
-    /// The name that calls use.
-    pub name: String,
-    /// What it does, for the model.
-    pub description: Option<String>,
-    /// The JSON Schema of its arguments, as it is.
-    pub parameters: Option<RawJson>,
-    /// Where the schema is in the source.
-    pub origin: SchemaOrigin,
-    /// Whether the provider shall hold the model to the schema.
-    pub strict: Option<bool>,
-    /// Whether the model sees it only once it has looked for it.
-    pub defer_loading: Option<bool>,
-    /// Members that have no word here.
-    pub rest: Vec<(String, RawJson)>,
-}
-
-/// A tool that takes text instead of JSON, which OpenAI alone has.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct CustomTool {
-    /// The name that calls use.
-    pub name: String,
-    /// What it does, for the model.
-    pub description: Option<String>,
-    /// What its text has to look like.
-    pub format: Option<TextFormat>,
-    /// Members that have no word here.
-    pub rest: Vec<(String, RawJson)>,
-}
-
-/// What the text for a custom tool has to look like.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum TextFormat {
-    /// Any text.
-    Text,
-    /// A text of this grammar.
-    Grammar {
-        /// `lark` or `regex`.
-        syntax: String,
-        /// The grammar.
-        definition: String,
-    },
-}
-
-/// Where a schema is in the source, and how it was spelled there.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct SchemaOrigin {
-    /// The JSON pointer of the schema; empty if it is from nowhere.
-    pub pointer: String,
-    /// The source, where that was not JSON Schema but the spelling of OpenAPI.
-    pub openapi: Option<RawJson>,
-}
-
-/// Which tool the model calls.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ToolChoice {
-    /// Any, or none.
-    Auto,
-    /// None.
-    None,
-    /// At least one.
-    Required,
-    /// The function of this name.
-    Tool(String),
-    /// The custom tool of this name.
-    Custom(String),
-    /// Functions of these names only.
-    Allowed {
-        /// Whether at least one of them.
-        required: bool,
-        /// Their names.
-        names: Vec<String>,
-    },
 }
 
 /// The shape of an answer.
@@ -391,20 +305,32 @@ impl RequestHead {
     }
 
     /// The tools that `target` has a place for, in order. The others are reported, and of functions their members
-    /// without a word and those that `unsaid` names.
+    /// without a word and those that `unsaid` names. Of a tool that the provider runs, `hosted` names the settings
+    /// that have a place; none if `target` has no such tool.
     pub fn tools_for(
         &self,
         target: &str,
         unsaid: impl Fn(&Tool) -> Vec<&'static str>,
+        hosted: impl Fn(HostedKind) -> Option<&'static [&'static str]>,
         report: &mut Report,
     ) -> Vec<&Tool> {
         let mut res = Vec::new();
         for (at, tool) in self.tools.iter().enumerate() {
+            if let Tool::Hosted(it) = tool {
+                match hosted(it.kind) {
+                    Some(places) => {
+                        report.extend(it.lost_settings(target, places));
+                        res.push(tool);
+                    }
+                    None => report.push(it.lost(target)),
+                }
+                continue;
+            }
             let unsaid = unsaid(tool);
             let rest = match tool {
                 Tool::Function(it) => it.rest.as_slice(),
                 Tool::Custom(it) if unsaid.is_empty() => it.rest.as_slice(),
-                Tool::Custom(_) | Tool::Other(_) => {
+                Tool::Custom(_) | Tool::Hosted(_) | Tool::Other(_) => {
                     report.push(lost(target, &format!("tools[{at}]"), format!("/tools/{at}")));
                     continue;
                 }
@@ -469,51 +395,7 @@ impl RequestHead {
 }
 
 /// `target` (a plural) has no place for the member `name` of a request, which is at this pointer.
-fn lost(target: &str, name: &str, pointer: String) -> Diagnostic {
+pub(crate) fn lost(target: &str, name: &str, pointer: String) -> Diagnostic {
     let text = format!("{target} have no place for `{name}`");
     Diagnostic::warning("convert::lost-member".into(), text).at_pointer(pointer)
-}
-
-impl Function {
-    /// The function that these members say, none of them null; its parameters are the member of this name, and what has
-    /// no word is its rest. None if one is of another type, or the name is missing.
-    pub fn of_members(members: Vec<(String, RawJson)>, parameters: &str) -> Option<Self> {
-        let (mut res, mut has_name) = (Self::default(), false);
-        for (name, raw) in members {
-            match name.as_str() {
-                "name" => {
-                    res.name = raw.parse().ok()?;
-                    has_name = true;
-                }
-                "description" => res.description = Some(raw.parse().ok()?),
-                "strict" => res.strict = Some(raw.parse().ok()?),
-                "defer_loading" => res.defer_loading = Some(raw.parse().ok()?),
-                name if name == parameters => res.parameters = Some(raw),
-                _ => res.rest.push((name, raw)),
-            }
-        }
-        has_name.then_some(res)
-    }
-
-    /// Its schema is at this JSON pointer of the source.
-    #[must_use]
-    pub fn at(mut self, pointer: impl Into<String>) -> Self {
-        self.origin.pointer = pointer.into();
-        self
-    }
-}
-
-impl Tool {
-    /// A function, if `read` finds one; else a tool of the provider's own.
-    pub fn of(raw: RawJson, read: impl FnOnce(&RawJson) -> Option<Function>) -> Self {
-        match read(&raw) {
-            Some(function) => Self::Function(function),
-            None => Self::Other(raw),
-        }
-    }
-
-    /// The function, if it is one.
-    pub fn function(&self) -> Option<&Function> {
-        if let Tool::Function(it) = self { Some(it) } else { None }
-    }
 }

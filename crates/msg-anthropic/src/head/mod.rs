@@ -6,6 +6,8 @@
 //! head   tools [f], choice required, parallel no, max_tokens 9, reasoning budget 1024
 //! ```
 
+mod hosted;
+
 use msg_codec::codec::Body;
 use msg_core::request::{
     Effort, Function, RequestHead, ResponseFormat, ResponseSchema, SchemaOrigin, Thinking, Tool,
@@ -43,12 +45,17 @@ pub(crate) fn write(head: &RequestHead, body: &mut Body) -> Report {
             it.rest.retain(|it| !is_cache_control(it));
         }
     });
-    known.tools_for(TARGET, unsaid, &mut report);
-    let functions: Vec<_> = head.tools.iter().filter_map(Tool::function).collect();
-    let functions = Some(functions).filter(|it| !it.is_empty());
-    body.write_optional("tools", functions, |it, all| it.array(all, write_tool));
-    let choice = choice(head);
-    write_choice(choice.as_ref(), head.parallel_tool_calls, body);
+    known.tools_for(TARGET, unsaid, |kind| Some(hosted::places(kind)), &mut report);
+    let is_known = |it: &&Tool| matches!(it, Tool::Function(_) | Tool::Hosted(_));
+    let tools: Vec<_> = head.tools.iter().filter(is_known).collect();
+    let has_tools = !tools.is_empty();
+    let tools = Some(tools).filter(|it| !it.is_empty());
+    body.write_optional("tools", tools, |it, all| it.array(all, write_tool));
+    // The API refuses a choice without tools.
+    let lost_all = !head.tools.is_empty() && !has_tools;
+    let choice = choice(head).filter(|_| !lost_all);
+    let parallel = head.parallel_tool_calls.filter(|_| !lost_all);
+    write_choice(choice.as_ref(), parallel, body);
     body.write_optional("thinking", head.reasoning.thinking, write_thinking);
     write_output_config(head, body, &mut report);
     let user = head.user.as_ref().or(head.safety_identifier.as_ref());
@@ -62,7 +69,7 @@ pub(crate) fn write(head: &RequestHead, body: &mut Body) -> Report {
     let is_none = head.tool_choice == Some(ToolChoice::None);
     let placeless = [
         ("tool_choice", head.tool_choice.is_some() && choice.is_none()),
-        ("parallel_tool_calls", is_none && head.parallel_tool_calls.is_some()),
+        ("parallel_tool_calls", (is_none || lost_all) && head.parallel_tool_calls.is_some()),
         ("response_format", head.response_format == Some(ResponseFormat::Json)),
         ("service_tier", head.service_tier.is_some() && tier.is_none()),
         ("safety_identifier", head.user.is_some() && head.safety_identifier.is_some()),
@@ -80,7 +87,15 @@ pub(crate) fn write(head: &RequestHead, body: &mut Body) -> Report {
     report
 }
 
-fn write_tool(it: &mut Writer<'_>, tool: &Function) {
+fn write_tool(it: &mut Writer<'_>, tool: &Tool) {
+    match tool {
+        Tool::Function(tool) => write_function(it, tool),
+        Tool::Hosted(tool) => hosted::write(it, tool),
+        _ => it.null(),
+    }
+}
+
+fn write_function(it: &mut Writer<'_>, tool: &Function) {
     it.object(|it| {
         it.key("name").str(&tool.name);
         it.optional("description", tool.description.as_ref(), |it, text| it.str(text));
@@ -121,7 +136,8 @@ fn write_choice(choice: Option<&ToolChoice>, parallel: Option<bool>, body: &mut 
             let (kind, name) = match choice {
                 ToolChoice::None => ("none", None),
                 ToolChoice::Required => ("any", None),
-                ToolChoice::Tool(name) => ("tool", Some(name)),
+                ToolChoice::Tool(name) => ("tool", Some(name.as_str())),
+                ToolChoice::Hosted(kind) => ("tool", Some(hosted::name(*kind))),
                 _ => ("auto", None),
             };
             it.key("type").str(kind);
@@ -166,7 +182,11 @@ fn write_output_config(head: &RequestHead, body: &mut Body, report: &mut Report)
 
 /// The head of these members, which are all but the conversation.
 pub(crate) fn read<'a>(members: impl Iterator<Item = (&'a str, &'a RawJson)>) -> RequestHead {
-    RequestHead::of_members(members, member)
+    let mut head = RequestHead::of_members(members, member);
+    if let Some(kind) = hosted::chosen(&head) {
+        head.tool_choice = Some(ToolChoice::Hosted(kind));
+    }
+    head
 }
 
 /// Takes a member; none if it has no word, or another type.
@@ -184,7 +204,10 @@ fn member(head: &mut RequestHead, name: &str, raw: &RawJson) -> Option<()> {
         "stream" => head.stream = Some(raw.parse().ok()?),
         "tools" => {
             let tools: Vec<RawJson> = raw.parse().ok()?;
-            let read = |(at, it)| Tool::of(it, |it| function(it, at));
+            let read = |(at, it)| match hosted::read(&it, at) {
+                Some(tool) => Tool::Hosted(tool),
+                None => Tool::of(it, |it| function(it, at)),
+            };
             head.tools.extend(tools.into_iter().enumerate().map(read));
         }
         "tool_choice" => read_tool_choice(head, raw)?,

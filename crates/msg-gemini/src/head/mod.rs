@@ -6,6 +6,7 @@
 //! head   tools [f], max_tokens 9, choice required
 //! ```
 
+pub(crate) mod hosted;
 mod read;
 mod write;
 

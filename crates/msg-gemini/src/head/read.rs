@@ -9,6 +9,8 @@ use msg_core::{
     },
 };
 
+use super::hosted;
+
 /// The head of these members, which are all but the conversation.
 pub(crate) fn read<'a>(members: impl Iterator<Item = (&'a str, &'a RawJson)>) -> RequestHead {
     RequestHead::of_members(members, |head, name, raw| match name {
@@ -40,6 +42,13 @@ fn tools(head: &mut RequestHead, raw: &RawJson) -> Option<()> {
         let members = tool.present_members().unwrap_or_default();
         for (name, raw) in &members {
             let is_list = matches!(name.as_str(), "functionDeclarations" | "function_declarations");
+            if let Some(kind) = hosted::kind(name) {
+                let (tool, settings) = (format!("/tools/{at}"), raw.present_members());
+                let inside = format!("{tool}/{name}");
+                let read = hosted::read(kind, settings.unwrap_or_default(), (&tool, &inside));
+                head.tools.push(Tool::Hosted(read));
+                continue;
+            }
             match raw.parse::<Vec<RawJson>>() {
                 Ok(list) if is_list => {
                     let place = |index: usize| format!("/tools/{at}/{name}/{index}");

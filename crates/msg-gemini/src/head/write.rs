@@ -7,6 +7,8 @@ use msg_core::{
 };
 use msg_json::Writer;
 
+use super::hosted;
+
 /// What documents of this format are called in a report.
 const TARGET: &str = "gemini requests";
 /// The most texts at which the model stops (RQ-14).
@@ -16,16 +18,18 @@ const MOST_STOPS: usize = 5;
 pub(crate) fn write(head: &RequestHead, body: &mut Body) -> Report {
     let mut report = Report::new();
     body.write_optional("model", head.model.as_ref(), |it, text| it.str(text));
-    let tools = head.tools_for(TARGET, unsaid, &mut report);
-    let functions: Vec<_> = tools.into_iter().filter_map(Tool::function).collect();
-    let functions = Some(functions).filter(|it| !it.is_empty());
-    body.write_optional("tools", functions, |it, functions| {
-        it.array([functions], |it, functions| {
-            it.object(|it| it.key("functionDeclarations").array(functions, declaration));
-        });
-    });
+    let places = |kind| hosted::places(head, kind);
+    let tools = head.tools_for(TARGET, unsaid, places, &mut report);
+    body.write_optional("tools", Some(&tools).filter(|it| !it.is_empty()), write_tools);
+    let lost_all = !head.tools.is_empty() && tools.is_empty();
     let choice = head.tool_choice.as_ref().filter(|it| {
-        !matches!(it, ToolChoice::Custom(_) | ToolChoice::Allowed { required: false, .. })
+        let is_placeless = matches!(
+            it,
+            ToolChoice::Custom(_)
+                | ToolChoice::Hosted(_)
+                | ToolChoice::Allowed { required: false, .. }
+        );
+        !is_placeless && !lost_all
     });
     body.write_optional("toolConfig", choice, tool_config);
     let settings = msg_json::to_text(|it| it.object(|it| settings(head, it, &mut report)));
@@ -57,6 +61,19 @@ fn unsaid(tool: &Tool) -> Vec<&'static str> {
     let Some(tool) = tool.function() else { return vec!["type"] };
     let strict = tool.strict.map(|_| "strict");
     strict.into_iter().chain(tool.defer_loading.map(|_| "defer_loading")).collect()
+}
+
+/// The functions in one tool, each tool of the provider in one of its own.
+fn write_tools(it: &mut Writer<'_>, tools: &Vec<&Tool>) {
+    let functions: Vec<_> = tools.iter().filter_map(|it| it.function()).collect();
+    it.list(|it| {
+        if !functions.is_empty() {
+            it.object(|it| it.key("functionDeclarations").array(functions, declaration));
+        }
+        for (name, _) in tools.iter().filter_map(|it| hosted::names(it)) {
+            it.object(|it| it.key(name).object(|_| {}));
+        }
+    });
 }
 
 fn declaration(it: &mut Writer<'_>, tool: &Function) {

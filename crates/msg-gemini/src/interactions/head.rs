@@ -9,11 +9,13 @@ use msg_codec::codec::Body;
 use msg_core::{
     RawJson, Report,
     request::{
-        Effort, Function, RequestHead, ResponseFormat, ResponseSchema, SchemaOrigin, Tool,
-        ToolChoice,
+        Effort, Function, HostedTool, RequestHead, ResponseFormat, ResponseSchema, SchemaOrigin,
+        Tool, ToolChoice,
     },
 };
 use msg_json::Writer;
+
+use crate::head::hosted;
 
 const CONFIG: &str = "generation_config";
 const JSON: &str = "application/json";
@@ -30,7 +32,10 @@ pub(super) fn read<'a>(members: impl Iterator<Item = (&'a str, &'a RawJson)>) ->
         "stream" => raw.parse().ok().map(|it| head.stream = Some(it)),
         "tools" => {
             let tools: Vec<RawJson> = raw.parse().ok()?;
-            let read = |(at, it)| Tool::of(it, |it| function(it, at));
+            let read = |(at, it)| match hosted_tool(&it, at) {
+                Some(tool) => Tool::Hosted(tool),
+                None => Tool::of(it, |it| function(it, at)),
+            };
             head.tools.extend(tools.into_iter().enumerate().map(read));
             Some(())
         }
@@ -51,6 +56,14 @@ pub(super) fn read<'a>(members: impl Iterator<Item = (&'a str, &'a RawJson)>) ->
         });
     }
     head
+}
+
+fn hosted_tool(raw: &RawJson, index: usize) -> Option<HostedTool> {
+    let mut members = raw.present_members()?;
+    let at = members.iter().position(|it| it.0 == "type")?;
+    let kind = hosted::kind(&members.remove(at).1.parse::<String>().ok()?)?;
+    let pointer = format!("/tools/{index}");
+    Some(hosted::read(kind, members, (&pointer, &pointer)))
 }
 
 fn function(raw: &RawJson, index: usize) -> Option<Function> {
@@ -162,10 +175,9 @@ fn schema(schema: RawJson, pointer: &str) -> ResponseFormat {
 /// Puts the members of a head into a body that has `model` and `input`.
 pub(super) fn write(head: &RequestHead, body: &mut Body) -> Report {
     let mut report = Report::new();
-    let tools = head.tools_for(TARGET, unsaid, &mut report);
-    let functions: Vec<_> = tools.into_iter().filter_map(Tool::function).collect();
-    let functions = Some(functions).filter(|it| !it.is_empty());
-    body.write_optional("tools", functions, |it, all| it.array(all, write_tool));
+    let tools = head.tools_for(TARGET, unsaid, |kind| hosted::places(head, kind), &mut report);
+    let tools = Some(tools).filter(|it| !it.is_empty());
+    body.write_optional("tools", tools, |it, all| it.array(all, write_tool));
     let settings = Some(msg_json::to_text(|it| it.object(|it| settings(head, it, &mut report))));
     body.write_optional(CONFIG, settings.filter(|it| it != "{}"), |it, json| it.raw(&json));
     body.write_optional("response_format", head.response_format.as_ref(), |it, format| {
@@ -201,7 +213,11 @@ pub(super) fn write(head: &RequestHead, body: &mut Body) -> Report {
     report
 }
 
-fn write_tool(it: &mut Writer<'_>, tool: &Function) {
+fn write_tool(it: &mut Writer<'_>, tool: &Tool) {
+    if let Some((_, name)) = hosted::names(tool) {
+        return it.object(|it| it.key("type").str(name));
+    }
+    let Some(tool) = tool.function() else { return it.null() };
     it.object(|it| {
         it.key("type").str("function");
         it.key("name").str(&tool.name);
@@ -220,7 +236,13 @@ fn unsaid(tool: &Tool) -> Vec<&'static str> {
 /// The choice, where there is a word for it.
 fn said_choice(head: &RequestHead) -> Option<&ToolChoice> {
     head.tool_choice.as_ref().filter(|it| {
-        !matches!(it, ToolChoice::Custom(_) | ToolChoice::Allowed { required: false, .. })
+        let is_placeless = matches!(
+            it,
+            ToolChoice::Custom(_)
+                | ToolChoice::Hosted(_)
+                | ToolChoice::Allowed { required: false, .. }
+        );
+        !is_placeless
     })
 }
 

@@ -6,6 +6,7 @@
 //! responses  {"tools":[{"type":"function","name":"f"}],"max_output_tokens":9}     and `stop` reported
 //! ```
 
+mod hosted;
 mod tools;
 
 use msg_codec::codec::Body;
@@ -108,13 +109,35 @@ fn write_tools(head: &RequestHead, spelling: Spelling, body: &mut Body, report: 
         Some(_) if spelling == Spelling::Chat => vec!["defer_loading"],
         _ => Vec::new(),
     };
-    let all = head.tools_for(spelling.target(), unsaid, report);
+    let target = spelling.target();
+    let places = |kind| hosted::places(kind, spelling);
+    let mut all = head.tools_for(target, unsaid, places, report);
+    if spelling == Spelling::Chat {
+        let search = all.iter().find_map(|it| match it {
+            Tool::Hosted(it) => Some(it),
+            _ => None,
+        });
+        body.write_optional(hosted::OPTIONS, search, hosted::write_options);
+        all.retain(|it| !matches!(it, Tool::Hosted(_)));
+    }
+    let has_tools = !all.is_empty();
     let all = Some(all).filter(|it| !it.is_empty());
     body.write_optional("tools", all, |it, all| tools::write_tools(&all, spelling, it));
-    body.write_optional("tool_choice", head.tool_choice.as_ref(), |it, choice| {
+    // Both refuse a choice, or a number of calls, without tools.
+    let lost_all = !head.tools.is_empty() && !has_tools;
+    let choice =
+        head.tool_choice.as_ref().filter(|it| !lost_all && hosted::has_choice(it, spelling));
+    if choice.is_none() && head.tool_choice.is_some() {
+        head.lose_word(target, "tool_choice", report);
+    }
+    body.write_optional("tool_choice", choice, |it, choice| {
         tools::write_choice(choice, spelling, it);
     });
-    body.write_optional("parallel_tool_calls", head.parallel_tool_calls, |it, is| it.bool(is));
+    let parallel = head.parallel_tool_calls.filter(|_| !lost_all);
+    if parallel.is_none() && head.parallel_tool_calls.is_some() {
+        head.lose_word(target, "parallel_tool_calls", report);
+    }
+    body.write_optional("parallel_tool_calls", parallel, |it, is| it.bool(is));
 }
 
 /// The word for how much it thinks: `none` for not at all.
@@ -232,11 +255,19 @@ fn shared(head: &mut RequestHead, name: &str, raw: &RawJson) -> Option<()> {
 fn chat(head: &mut RequestHead, name: &str, raw: &RawJson) -> Option<()> {
     match name {
         "max_completion_tokens" => {
-            head.max_tokens = Some(raw.parse().ok()?);
+            let asked = raw.parse().ok()?;
+            if let Some(older) = head.max_tokens.replace(asked).filter(|it| *it != asked) {
+                head.rest.push(("max_tokens".to_owned(), RawJson::written(|it| it.u64(older))));
+            }
             head.place("max_tokens", "/max_completion_tokens");
         }
         // The older member, which yields to the newer one.
-        "max_tokens" => head.max_tokens = head.max_tokens.or(Some(raw.parse().ok()?)),
+        "max_tokens" => {
+            let asked = raw.parse().ok()?;
+            if *head.max_tokens.get_or_insert(asked) != asked {
+                return None;
+            }
+        }
         "stop" => head.stop = raw.parse().or_else(|_| raw.parse().map(|it| vec![it])).ok()?,
         "seed" => head.sampling.seed = Some(raw.number()?),
         "frequency_penalty" => head.sampling.frequency_penalty = Some(raw.number()?),
@@ -250,6 +281,7 @@ fn chat(head: &mut RequestHead, name: &str, raw: &RawJson) -> Option<()> {
         "verbosity" => head.verbosity = Some(raw.clone()),
         "response_format" => format(head, read_chat_format(raw)?),
         "reasoning_effort" => read_effort(head, raw, "/reasoning_effort")?,
+        hosted::OPTIONS => head.tools.push(Tool::Hosted(hosted::read_options(raw)?)),
         "functions" => head.tools.extend(tools::read_functions(raw)?),
         "function_call" => head.tool_choice = Some(choice(raw)?),
         _ => return None,
@@ -353,6 +385,7 @@ fn choice(raw: &RawJson) -> Option<ToolChoice> {
     };
     let named: Named = raw.parse().ok()?;
     match named.r#type.as_deref() {
+        Some(word) if hosted::kind(word).is_some() => hosted::kind(word).map(ToolChoice::Hosted),
         Some("custom") => named.custom.map(|it| it.name).or(named.name).map(ToolChoice::Custom),
         Some("allowed_tools") => {
             let Allowed { mode, tools } = named.allowed_tools.or_else(|| raw.parse().ok())?;

@@ -4,7 +4,7 @@ use msg_core::RawJson;
 use msg_core::request::{CustomTool, Function, TextFormat, Tool, ToolChoice};
 use msg_json::Writer;
 
-use super::Spelling;
+use super::{Spelling, hosted};
 
 /// A list of tools, functions and custom ones in either spelling.
 pub(super) fn read(raw: &RawJson) -> Option<Vec<Tool>> {
@@ -28,6 +28,9 @@ fn read_tool(raw: &RawJson, at: usize) -> Option<Tool> {
     let mut members = raw.members()?;
     let kind = members.iter().position(|it| it.0 == "type")?;
     let kind: String = members.remove(kind).1.parse().ok()?;
+    if let Some(kind) = hosted::kind(&kind) {
+        return hosted::read(kind, members, at).map(Tool::Hosted);
+    }
     let inner = members.iter().position(|it| it.0 == kind);
     let inner = inner.map(|it| members.remove(it).1.members());
     match kind.as_str() {
@@ -108,6 +111,7 @@ pub(super) fn write_tools(tools: &[&Tool], spelling: Spelling, it: &mut Writer<'
     it.array(known, |it, tool| match tool {
         Tool::Function(tool) => write_function(tool, spelling, it),
         Tool::Custom(tool) => write_custom(tool, spelling, it),
+        Tool::Hosted(tool) => hosted::write(tool, it),
         _ => it.null(),
     });
 }
@@ -177,6 +181,7 @@ pub(crate) fn write_choice(choice: &ToolChoice, spelling: Spelling, it: &mut Wri
         ToolChoice::Required => it.str("required"),
         ToolChoice::Tool(name) => named("function", name, spelling, it),
         ToolChoice::Custom(name) => named("custom", name, spelling, it),
+        ToolChoice::Hosted(kind) => it.object(|it| it.key("type").str(hosted::choice_word(*kind))),
         ToolChoice::Allowed { required, names } => {
             let members = |it: &mut Writer<'_>| {
                 it.key("mode").str(if *required { "required" } else { "auto" });

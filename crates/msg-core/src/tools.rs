@@ -1,0 +1,231 @@
+//! What a request lets the model call: functions, custom tools, and tools that the provider runs itself.
+//!
+//! ```text
+//! {"type":"web_search_20250305","name":"web_search","allowed_domains":["a.org"]}     Anthropic
+//! {"type":"web_search","filters":{"allowed_domains":["a.org"]}}                       Responses
+//! {"googleSearch":{}}                                                                 Gemini
+//! ```
+//!
+//! A request says which of them the model may use, and how (RQ-20). Calls and results of tools that a provider runs
+//! are sealed by it, so that they are not in here. Knows no wire format.
+
+use crate::{Diagnostic, RawJson};
+
+/// Something that the model may call.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Tool {
+    /// A function with arguments in JSON.
+    Function(Function),
+    /// A tool that takes text.
+    Custom(CustomTool),
+    /// A tool that the provider runs, of a kind that others have too.
+    Hosted(HostedTool),
+    /// A tool of the provider's own, raw: no other provider has it.
+    Other(RawJson),
+}
+
+/// A function that the model may call.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Function {
+    /// The name that calls use.
+    pub name: String,
+    /// What it does, for the model.
+    pub description: Option<String>,
+    /// The JSON Schema of its arguments, as it is.
+    pub parameters: Option<RawJson>,
+    /// Where the schema is in the source.
+    pub origin: SchemaOrigin,
+    /// Whether the provider shall hold the model to the schema.
+    pub strict: Option<bool>,
+    /// Whether the model sees it only once it has looked for it.
+    pub defer_loading: Option<bool>,
+    /// Members that have no word here.
+    pub rest: Vec<(String, RawJson)>,
+}
+
+/// A tool that takes text instead of JSON, which OpenAI alone has.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct CustomTool {
+    /// The name that calls use.
+    pub name: String,
+    /// What it does, for the model.
+    pub description: Option<String>,
+    /// What its text has to look like.
+    pub format: Option<TextFormat>,
+    /// Members that have no word here.
+    pub rest: Vec<(String, RawJson)>,
+}
+
+/// What the text for a custom tool has to look like.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TextFormat {
+    /// Any text.
+    Text,
+    /// A text of this grammar.
+    Grammar {
+        /// `lark` or `regex`.
+        syntax: String,
+        /// The grammar.
+        definition: String,
+    },
+}
+
+/// Where a schema is in the source, and how it was spelled there.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SchemaOrigin {
+    /// The JSON pointer of the schema; empty if it is from nowhere.
+    pub pointer: String,
+    /// The source, where that was not JSON Schema but the spelling of OpenAPI.
+    pub openapi: Option<RawJson>,
+}
+
+/// Which tool the model calls.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ToolChoice {
+    /// Any, or none.
+    Auto,
+    /// None.
+    None,
+    /// At least one.
+    Required,
+    /// The function of this name.
+    Tool(String),
+    /// The custom tool of this name.
+    Custom(String),
+    /// The tool of this kind, which the provider runs.
+    Hosted(HostedKind),
+    /// Functions of these names only.
+    Allowed {
+        /// Whether at least one of them.
+        required: bool,
+        /// Their names.
+        names: Vec<String>,
+    },
+}
+
+/// What a hosted tool does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HostedKind {
+    /// Searches the web.
+    WebSearch,
+    /// Reads a page of the web.
+    WebFetch,
+    /// Runs code in a container of the provider.
+    CodeExecution,
+    /// Finds functions that are not loaded yet.
+    ToolSearch,
+}
+
+/// A tool that the provider runs.
+///
+/// ```
+/// use msg_core::RawJson;
+/// use msg_core::request::{HostedKind, HostedTool};
+///
+/// let mut tool = HostedTool::new(HostedKind::WebSearch, "/tools/0");
+/// tool.say("allowed_domains", "/tools/0/filters/allowed_domains", RawJson::new(r#"["a.org"]"#)?);
+/// assert_eq!(tool.setting("allowed_domains").map(RawJson::text), Some(r#"["a.org"]"#));
+/// # Ok::<(), msg_core::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct HostedTool {
+    /// What it does.
+    pub kind: HostedKind,
+    /// The JSON pointer of the tool in the source.
+    pub pointer: String,
+    /// How it does it: settings by their word, with the JSON pointer that they have in the source.
+    settings: Vec<(String, String, RawJson)>,
+}
+
+impl HostedTool {
+    /// A tool without settings.
+    pub fn new(kind: HostedKind, pointer: impl Into<String>) -> Self {
+        Self { kind, pointer: pointer.into(), settings: Vec::new() }
+    }
+
+    /// Adds a setting. The words that providers share are `allowed_domains`, `blocked_domains`, `max_uses`,
+    /// `search_context_size`, `cache_control` and `user_location` (`{"type":"approximate","city":…}`); a provider's own keeps its
+    /// name.
+    pub fn say(&mut self, word: impl Into<String>, pointer: impl Into<String>, value: RawJson) {
+        self.settings.push((word.into(), pointer.into(), value));
+    }
+
+    /// The value of a setting.
+    pub fn setting(&self, word: &str) -> Option<&RawJson> {
+        self.settings.iter().find(|it| it.0 == word).map(|it| &it.2)
+    }
+
+    /// Reports the settings that `target` (a plural) has no place for: all but `places`.
+    pub(crate) fn lost_settings<'a>(
+        &'a self,
+        target: &'a str,
+        places: &'a [&str],
+    ) -> impl Iterator<Item = Diagnostic> + 'a {
+        let lost = self.settings.iter().filter(|it| !places.contains(&it.0.as_str()));
+        lost.map(move |it| crate::request::lost(target, &dotted(&it.1), it.1.clone()))
+    }
+
+    /// Reports that `target` has no such tool.
+    pub(crate) fn lost(&self, target: &str) -> Diagnostic {
+        crate::request::lost(target, &dotted(&self.pointer), self.pointer.clone())
+    }
+}
+
+impl Function {
+    /// The function that these members say, none of them null; its parameters are the member of this name, and what has
+    /// no word is its rest. None if one is of another type, or the name is missing.
+    pub fn of_members(members: Vec<(String, RawJson)>, parameters: &str) -> Option<Self> {
+        let (mut res, mut has_name) = (Self::default(), false);
+        for (name, raw) in members {
+            match name.as_str() {
+                "name" => {
+                    res.name = raw.parse().ok()?;
+                    has_name = true;
+                }
+                "description" => res.description = Some(raw.parse().ok()?),
+                "strict" => res.strict = Some(raw.parse().ok()?),
+                "defer_loading" => res.defer_loading = Some(raw.parse().ok()?),
+                name if name == parameters => res.parameters = Some(raw),
+                _ => res.rest.push((name, raw)),
+            }
+        }
+        has_name.then_some(res)
+    }
+
+    /// Its schema is at this JSON pointer of the source.
+    #[must_use]
+    pub fn at(mut self, pointer: impl Into<String>) -> Self {
+        self.origin.pointer = pointer.into();
+        self
+    }
+}
+
+impl Tool {
+    /// A function, if `read` finds one; else a tool of the provider's own.
+    pub fn of(raw: RawJson, read: impl FnOnce(&RawJson) -> Option<Function>) -> Self {
+        match read(&raw) {
+            Some(function) => Self::Function(function),
+            None => Self::Other(raw),
+        }
+    }
+
+    /// The function, if it is one.
+    pub fn function(&self) -> Option<&Function> {
+        if let Tool::Function(it) = self { Some(it) } else { None }
+    }
+}
+
+/// A pointer as messages spell it: `tools[0].filters.allowed_domains`.
+fn dotted(pointer: &str) -> String {
+    let mut res = String::new();
+    for step in pointer.trim_start_matches('/').split('/') {
+        if step.bytes().all(|it| it.is_ascii_digit()) {
+            res.push_str(&format!("[{step}]"));
+        } else {
+            res.extend((!res.is_empty()).then_some('.'));
+            res.push_str(step);
+        }
+    }
+    res
+}
