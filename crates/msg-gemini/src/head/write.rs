@@ -37,7 +37,8 @@ pub(crate) fn write(head: &RequestHead, body: &mut Body) -> Report {
     body.write_optional("generationConfig", settings, |it, json| it.raw(&json));
     let tier = match head.service_tier.as_deref() {
         Some("default") => Some("standard"),
-        Some(it @ ("flex" | "priority")) => Some(it),
+        Some("fast" | "priority") => Some("priority"),
+        Some("flex") => Some("flex"),
         _ => None,
     };
     body.write_optional("serviceTier", tier, |it, word| it.str(word));
