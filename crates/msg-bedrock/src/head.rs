@@ -190,7 +190,7 @@ fn thinking(raw: &RawJson) -> Option<Thinking> {
 /// Puts the members of a head into a body that has `modelId` and `messages`.
 pub(crate) fn write(head: &RequestHead, has_calls: bool, body: &mut Body) -> Report {
     let mut report = Report::new();
-    let settings = msg_json::to_text(|it| it.object(|it| settings(head, it)));
+    let settings = msg_json::to_text(|it| it.object(|it| settings(head, it, &mut report)));
     let settings = Some(settings).filter(|it| it != "{}");
     body.write_optional("inferenceConfig", settings, |it, json| it.raw(&json));
     let is_none = head.tool_choice == Some(ToolChoice::None);
@@ -337,10 +337,15 @@ fn write_schema(it: &mut Writer<'_>, schema: &ResponseSchema) {
     });
 }
 
-fn settings(head: &RequestHead, it: &mut Writer<'_>) {
-    it.optional("maxTokens", head.max_tokens, |it, n| it.u64(n));
+fn settings(head: &RequestHead, it: &mut Writer<'_>, report: &mut Report) {
+    it.optional("maxTokens", head.tokens_of_at_least(TARGET, 1, report), |it, n| it.u64(n));
     let sampling = &head.sampling;
-    for (name, value) in [("temperature", &sampling.temperature), ("topP", &sampling.top_p)] {
+    let mut clamped = |word, number: &Option<RawJson>| {
+        head.clamped(TARGET, word, number.as_ref(), (0, 1), report)
+    };
+    let temperature = clamped("temperature", &sampling.temperature);
+    let top_p = clamped("top_p", &sampling.top_p);
+    for (name, value) in [("temperature", &temperature), ("topP", &top_p)] {
         it.optional(name, value.as_ref(), |it, raw| it.raw(raw.text()));
     }
     if !head.stop.is_empty() {

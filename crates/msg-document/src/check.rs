@@ -22,6 +22,7 @@ use crate::options::CheckOptions;
 use crate::refusal::Refusal;
 use crate::rows::{Row, new_findings};
 use crate::schemas::check_head;
+use crate::settings::check_settings;
 use crate::skeleton::Skeleton;
 
 /// Checks a document.
@@ -197,7 +198,10 @@ impl Document {
     fn check_head(&self, options: &CheckOptions) -> Vec<Diagnostic> {
         let profile = options.profile.as_ref().filter(|_| options.chain.request);
         let Some(profile) = profile else { return Vec::new() };
-        self.head().map(|it| check_head(&it, profile)).unwrap_or_default()
+        let Some(head) = self.head() else { return Vec::new() };
+        let mut res = check_head(&head, profile);
+        res.extend(check_settings(&head, profile));
+        res
     }
 
     /// What the chain rules and the profile say, without what the reader found odd.

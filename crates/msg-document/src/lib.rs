@@ -54,6 +54,7 @@ mod members;
 mod refusal;
 mod rows;
 mod schemas;
+mod settings;
 mod text_calls;
 
 pub use crate::check::{Checked, Repaired};

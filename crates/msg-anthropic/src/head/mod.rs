@@ -30,8 +30,9 @@ pub(crate) fn write(head: &RequestHead, body: &mut Body) -> Report {
     let sampling = &head.sampling;
     let temperature =
         head.clamped(TARGET, "temperature", sampling.temperature.as_ref(), (0, 1), &mut report);
+    let top_p = head.clamped(TARGET, "top_p", sampling.top_p.as_ref(), (0, 1), &mut report);
     for (name, number) in
-        [("temperature", &temperature), ("top_p", &sampling.top_p), ("top_k", &sampling.top_k)]
+        [("temperature", &temperature), ("top_p", &top_p), ("top_k", &sampling.top_k)]
     {
         body.write_optional(name, number.as_ref(), |it, raw| it.raw(raw.text()));
     }

@@ -113,9 +113,10 @@ fn settings(head: &RequestHead, it: &mut Writer<'_>, report: &mut Report) {
     let sampling = &head.sampling;
     let temperature =
         head.clamped(TARGET, "temperature", sampling.temperature.as_ref(), (0, 2), report);
+    let top_p = head.clamped(TARGET, "top_p", sampling.top_p.as_ref(), (0, 1), report);
     for (name, value) in [
         ("temperature", &temperature),
-        ("topP", &sampling.top_p),
+        ("topP", &top_p),
         ("topK", &sampling.top_k),
         ("seed", &sampling.seed),
         ("frequencyPenalty", &sampling.frequency_penalty),

@@ -55,7 +55,8 @@ pub(crate) fn write(head: &RequestHead, spelling: Spelling, body: &mut Body) -> 
     let sampling = &head.sampling;
     let temperature =
         head.clamped(target, "temperature", sampling.temperature.as_ref(), (0, 2), &mut report);
-    for (name, number) in [("temperature", &temperature), ("top_p", &sampling.top_p)] {
+    let top_p = head.clamped(target, "top_p", sampling.top_p.as_ref(), (0, 1), &mut report);
+    for (name, number) in [("temperature", &temperature), ("top_p", &top_p)] {
         body.write_optional(name, number.as_ref(), |it, number| it.raw(number.text()));
     }
     let effort = effort(head);
