@@ -95,7 +95,11 @@ impl MessagesResponse {
             body.set(name, RawJson::string(text));
         }
         body.hold("content");
-        body.set("stop_reason", RawJson::string(events::stop_reason(options, &message)));
+        let reason = events::stop_reason(options, &message);
+        body.set(
+            "stop_reason",
+            reason.map_or_else(|| RawJson::written(|it| it.null()), RawJson::string),
+        );
         body.write_member("stop_sequence", |it| it.null());
         body.write_member("usage", |it| it.raw(&events::usage_text(options)));
         Self { messages: vec![message], body }

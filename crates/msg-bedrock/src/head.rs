@@ -340,11 +340,10 @@ fn write_schema(it: &mut Writer<'_>, schema: &ResponseSchema) {
 fn settings(head: &RequestHead, it: &mut Writer<'_>, report: &mut Report) {
     it.optional("maxTokens", head.tokens_of_at_least(TARGET, 1, report), |it, n| it.u64(n));
     let sampling = &head.sampling;
-    let mut clamped = |word, number: &Option<RawJson>| {
-        head.clamped(TARGET, word, number.as_ref(), (0, 1), report)
-    };
-    let temperature = clamped("temperature", &sampling.temperature);
-    let top_p = clamped("top_p", &sampling.top_p);
+    let mut clamped =
+        |word, number: Option<&RawJson>| head.clamped(TARGET, word, number, (0, 1), report);
+    let temperature = clamped("temperature", sampling.temperature.as_ref());
+    let top_p = clamped("top_p", sampling.top_p.as_ref());
     for (name, value) in [("temperature", &temperature), ("topP", &top_p)] {
         it.optional(name, value.as_ref(), |it, raw| it.raw(raw.text()));
     }

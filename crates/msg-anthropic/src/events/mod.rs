@@ -31,9 +31,12 @@ fn finish_of<'o>(options: &'o EventOptions, message: &Message) -> &'o FinishReas
     options.finish.as_ref().unwrap_or(implied)
 }
 
-/// The same in Anthropic's word.
-pub(crate) fn stop_reason<'o>(options: &'o EventOptions, message: &Message) -> &'o str {
-    stop_reason_name(finish_of(options, message))
+/// The same in Anthropic's word; none of an answer that failed or was cut, for which it has no word.
+pub(crate) fn stop_reason<'o>(options: &'o EventOptions, message: &Message) -> Option<&'o str> {
+    match finish_of(options, message) {
+        FinishReason::Error | FinishReason::Interrupted => None,
+        finish => Some(stop_reason_name(finish)),
+    }
 }
 
 /// The usage as JSON, in Anthropic's members.

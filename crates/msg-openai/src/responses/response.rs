@@ -1,6 +1,6 @@
 //! Responses of the Responses API: the items of `output`, everything else raw and in place.
 
-use msg_core::{Error, Message, Report, Usage};
+use msg_core::{Error, FinishReason, Message, Report, Usage};
 use msg_json::Reader;
 use serde::{Serialize, Serializer};
 
@@ -57,7 +57,11 @@ impl ResponsesResponse {
     #[must_use]
     pub fn with_report(res: &Assembled) -> (Self, Report) {
         let options = EventOptions::of(res);
-        let end = End::of(options.finish.as_ref(), res.error.as_ref().map(|it| &*it.message));
+        // An answer that is an error without words of its own is not one that is still in progress.
+        let is_error = options.finish == Some(FinishReason::Error);
+        let wordless = is_error.then_some("the model answered with an error");
+        let error = res.error.as_ref().map(|it| &*it.message).or(wordless);
+        let end = End::of(options.finish.as_ref(), error);
         let mut report = Report::new();
         let items = whole_items(res, &mut report);
         let json = msg_json::to_text(|it| {
