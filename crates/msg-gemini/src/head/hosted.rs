@@ -18,7 +18,7 @@ pub(crate) fn kind(name: &str) -> Option<HostedKind> {
     KINDS.iter().find(|it| it.1 == name || it.2 == name).map(|it| it.0)
 }
 
-/// Where a tool of a kind has its settings: none of them is shared. None if there is no such tool, or if functions are
+/// Where a tool of a kind has its settings: none of them is shared. None if Gemini has none, or if functions are
 /// beside it: "Built-in tools ({google_search}) and Function Calling cannot be combined in the same request".
 pub(crate) fn places(head: &RequestHead, kind: HostedKind) -> Option<&'static [&'static str]> {
     let has_functions = head.tools.iter().any(|it| it.function().is_some());

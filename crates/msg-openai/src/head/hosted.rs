@@ -9,7 +9,7 @@ use super::Spelling;
 /// The member of a chat request that lets the model search the web.
 pub(super) const OPTIONS: &str = "web_search_options";
 
-/// The settings that a tool of this kind has a place for; none where there is no such tool.
+/// The settings that a tool of this kind has a place for. None where the API has no tool of the kind.
 pub(super) fn places(kind: HostedKind, spelling: Spelling) -> Option<&'static [&'static str]> {
     match (kind, spelling) {
         (HostedKind::WebSearch, Spelling::Chat) => Some(&["search_context_size", "user_location"]),
