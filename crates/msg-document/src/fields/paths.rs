@@ -114,7 +114,7 @@ impl FieldPath {
     fn each_element(&self) -> Option<&[Step]> {
         match self.steps.split_first()? {
             (Step::Each, rest) => Some(rest),
-            (Step::Name(name), _) => name.parse::<usize>().is_err().then_some(&self.steps),
+            (Step::Name(name), _) => name.parse::<usize>().is_err().then_some(&self.steps[..]),
         }
     }
 }
