@@ -25,7 +25,7 @@ const WHOLE: &[&str] = &[
     "--workspace",
     "--exclude=benches",
     "--exclude=msg-fuzz",
-    "--features=msg-cli/test-hooks,msg-cli/sqlite",
+    "--features=msg-cli/test-hooks",
 ];
 /// The fuzz targets are linted too, without libFuzzer: that takes no nightly and no C++ compiler.
 const LINTED: &[&str] = &[
@@ -33,7 +33,7 @@ const LINTED: &[&str] = &[
     "--workspace",
     "--exclude=benches",
     "--all-targets",
-    "--features=msg-cli/test-hooks,msg-cli/sqlite",
+    "--features=msg-cli/test-hooks",
     "--",
     "-D",
     "warnings",

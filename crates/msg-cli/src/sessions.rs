@@ -11,9 +11,6 @@ pub(crate) mod in_use;
 pub(crate) mod load;
 pub(crate) mod places;
 pub(crate) mod put_back;
-#[cfg(not(feature = "sqlite"))]
-#[path = "sessions/no_stores.rs"]
-pub(crate) mod stores;
-#[cfg(feature = "sqlite")]
+mod sqlite;
 pub(crate) mod stores;
 pub(crate) mod usage;

@@ -208,6 +208,12 @@ impl Run<'_> {
         if document.format().is_session() {
             out.replaces_a_session();
         }
+        let is_a_session = document.format().is_session() || args.to.is_session();
+        if is_a_session && !is_same && document.messages().is_empty() {
+            let text =
+                format!("{}: {} without messages: nothing to convert", input.name, document.what());
+            return Err(Failure::Refused(text));
+        }
         let converted = document.convert(args.to, &self.options);
         let mut converted = converted.map_err(|it| Failure::refused(it, &input.name))?;
         if let Some(source) = document.source() {

@@ -31,7 +31,7 @@ pub(crate) fn scan(dialect: Option<Dialect>, warnings: &mut Vec<String>) -> Vec<
             walk(&place, &place.root, place.depth, &mut res, warnings);
         }
     }
-    // A build that reads no stores names those that are there (SE-151).
+    // A store that cannot be read is named (SE-151).
     let stores = machine().session_stores().into_iter().filter(|it| it.1.is_file());
     stores.for_each(|it| in_store(&it.1, dialect, &mut res, warnings));
     res
@@ -142,7 +142,7 @@ pub(crate) fn codex_names() -> HashMap<String, String> {
     res
 }
 
-/// The titles of the newest `state_N.sqlite`; none if there is none, or stores are not read.
+/// The titles of the newest `state_N.sqlite`; none if there is none, or it cannot be read.
 fn codex_titles(root: &Path) -> HashMap<String, String> {
     let names = fs::read_dir(root).into_iter().flatten().flatten().map(|it| it.path());
     let version = |it: &PathBuf| {

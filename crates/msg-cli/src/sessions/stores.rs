@@ -1,5 +1,5 @@
 //! SQLite stores of agents (SE-11): goose's and opencode's sessions as the blobs that msg-session reads. Read
-//! only: a store is opened without locks, and one that has a journal beside it is read from a copy.
+//! only: a store is never locked, written or copied.
 //!
 //! ```text
 //! sessions.db#ID   sessions(id, working_dir, name …)   messages(role, content_json, created_timestamp …)
@@ -8,44 +8,37 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::path::Path;
+use std::sync::Arc;
 
 use msg_session::{Blob, Dialect};
-use rusqlite::types::Value;
-use rusqlite::{Connection, OpenFlags};
 use serde_json::{Map, json};
-use tempfile::TempDir;
 
-/// What a file of SQLite begins with.
-const MAGIC: &[u8] = b"SQLite format 3\0";
+use super::sqlite::{Database, MAGIC, Row, Value};
 
 /// What to do with the sessions of the OpenAI Agents SDK.
 const AGENTS_SDK: &str = "it is a store of the OpenAI Agents SDK; give the rows of one session, such as \
     `select json_object('message_data', message_data) from agent_messages` prints them, with --from agents-sdk";
-
-/// A row: its columns by name.
-type Row = HashMap<String, Value>;
 
 /// Whether a file is a store.
 pub(crate) fn is_store(path: &Path) -> bool {
     use std::io::Read;
     let mut start = [0; 16];
     let read = fs::File::open(path).and_then(|mut it| it.read_exact(&mut start));
-    read.is_ok() && start == MAGIC
+    read.is_ok() && start == *MAGIC
 }
 
 /// The ids of the sessions of a store, and whose they are.
 pub(crate) fn sessions(path: &Path) -> Result<(Dialect, Vec<String>), String> {
     let store = Store::open(path)?;
-    let rows = store.rows(&format!("SELECT id FROM {}", store.table()), &[])?;
+    let rows = store.database.rows(store.table())?;
     Ok((store.dialect, rows.iter().map(|it| text(it, &["id"])).collect()))
 }
 
 /// The blobs of a session of a store.
 pub(crate) fn blobs(path: &Path, id: &str) -> Result<(Dialect, Vec<Blob>), String> {
     let store = Store::open(path)?;
-    let session = store.rows(&format!("SELECT * FROM {} WHERE id = ?1", store.table()), &[id])?;
+    let session = store.database.rows_of(store.table(), "id", id)?;
     let session = session.first().ok_or_else(|| format!("it has no session {id}"))?;
     let blobs = match store.dialect {
         Dialect::Goose => store.goose(session, id)?,
@@ -56,8 +49,7 @@ pub(crate) fn blobs(path: &Path, id: &str) -> Result<(Dialect, Vec<Blob>), Strin
 
 /// The titles of Codex's threads by id, out of the index `state_*.sqlite` that it keeps beside its sessions.
 pub(crate) fn codex_titles(path: &Path) -> Result<Vec<(String, String)>, String> {
-    let store = Store::connect(path)?;
-    let rows = store.rows("SELECT id, title FROM threads", &[])?;
+    let rows = Database::open(path)?.rows("threads")?;
     let named = rows.iter().map(|it| (text(it, &["id"]), text(it, &["title"])));
     Ok(named.filter(|it| !it.1.is_empty()).collect())
 }
@@ -86,47 +78,32 @@ pub(crate) fn script(old: &[Blob], new: &[Blob]) -> Option<String> {
 const DATA: &str = "\"$data\":null,";
 
 struct Store {
-    connection: Connection,
+    database: Arc<Database>,
     dialect: Dialect,
 }
 
 impl Store {
     fn open(path: &Path) -> Result<Self, String> {
-        let mut store = Self::connect(path)?;
-        let tables = store.rows("SELECT name FROM sqlite_master WHERE type = 'table'", &[])?;
-        let has = |name: &str| tables.iter().any(|it| text(it, &["name"]) == name);
-        store.dialect = match (has("sessions") && has("messages"), has("session") && has("part")) {
+        let database = Database::open(path)?;
+        let has = |name: &str| database.has(name);
+        let dialect = match (has("sessions") && has("messages"), has("session") && has("part")) {
             (true, _) => Dialect::Goose,
             (_, true) => Dialect::OpenCode,
             _ if has("agent_messages") => return Err(AGENTS_SDK.to_owned()),
             _ => return Err("it is a store of SQLite, and none of goose or opencode".to_owned()),
         };
-        Ok(store)
-    }
-
-    fn connect(path: &Path) -> Result<Self, String> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
-            | OpenFlags::SQLITE_OPEN_URI
-            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let path = quiet(path)?;
-        let connection =
-            Connection::open_with_flags(uri(&path), flags).map_err(|it| it.to_string())?;
-        Ok(Self { connection, dialect: Dialect::Goose })
+        Ok(Self { database, dialect })
     }
 
     fn table(&self) -> &'static str {
         if self.dialect == Dialect::Goose { "sessions" } else { "session" }
     }
 
-    fn rows(&self, sql: &str, values: &[&str]) -> Result<Vec<Row>, String> {
-        let failed = |it: rusqlite::Error| it.to_string();
-        let mut statement = self.connection.prepare(sql).map_err(failed)?;
-        let names: Vec<String> = statement.column_names().map(Into::into).collect();
-        let row = |row: &rusqlite::Row<'_>| -> rusqlite::Result<Row> {
-            names.iter().enumerate().map(|(at, name)| Ok((name.clone(), row.get(at)?))).collect()
-        };
-        let rows = statement.query_map(rusqlite::params_from_iter(values), row).map_err(failed)?;
-        rows.collect::<rusqlite::Result<_>>().map_err(failed)
+    /// The rows of a session, by their ids.
+    fn by_id(&self, table: &str, session: &str) -> Result<Vec<Row>, String> {
+        let mut rows = self.database.rows_of(table, "session_id", session)?;
+        rows.sort_by_cached_key(|it| text(it, &["id"]));
+        Ok(rows)
     }
 
     /// As the lines of a session before there was a store (SE-66).
@@ -137,10 +114,9 @@ impl Store {
             "description": text(session, &["name", "description"]),
         });
         let mut lines = format!("{header}\n");
-        let order = "ORDER BY created_timestamp, id";
-        for row in
-            self.rows(&format!("SELECT * FROM messages WHERE session_id = ?1 {order}"), &[id])?
-        {
+        let mut rows = self.database.rows_of("messages", "session_id", id)?;
+        rows.sort_by_key(|it| (number(it, "created_timestamp"), number(it, "id")));
+        for row in rows {
             let created = number(&row, "created_timestamp");
             let (role, content) =
                 (json!(text(&row, &["role"])), column(&row, "content_json", "[]"));
@@ -175,12 +151,12 @@ impl Store {
         }
         let info = serde_json::Value::Object(info).to_string();
         let mut blobs = vec![Blob::new(format!("session/store/{id}.json"), info)];
-        for row in self.rows("SELECT * FROM message WHERE session_id = ?1 ORDER BY id", &[id])? {
+        for row in self.by_id("message", id)? {
             let message = text(&row, &["id"]);
             let head = format!(r#"{{"id":{},"sessionID":{},"#, json!(message), json!(id));
             blobs.push(Blob::new(format!("message/{id}/{message}.json"), with_head(&head, &row)));
         }
-        for row in self.rows("SELECT * FROM part WHERE session_id = ?1 ORDER BY id", &[id])? {
+        for row in self.by_id("part", id)? {
             let (part, message) = (text(&row, &["id"]), text(&row, &["message_id"]));
             let ids = (json!(part), json!(id), json!(message));
             let head = format!(r#"{{"id":{},"sessionID":{},"messageID":{},"#, ids.0, ids.1, ids.2);
@@ -198,55 +174,6 @@ fn with_head(head: &str, row: &Row) -> String {
         Some(rest) => format!("{head}{DATA}{rest}"),
         None => data,
     }
-}
-
-/// A store that may be read without a lock: itself if nothing is journalled beside it, else a copy.
-fn quiet(path: &Path) -> Result<PathBuf, String> {
-    static COPIES: Mutex<Vec<(PathBuf, TempDir)>> = Mutex::new(Vec::new());
-    let beside = |suffix: &str| {
-        let mut name = path.as_os_str().to_owned();
-        name.push(suffix);
-        PathBuf::from(name)
-    };
-    let is_journalled = |it: &PathBuf| fs::metadata(it).is_ok_and(|it| it.len() > 0);
-    let journals: Vec<_> =
-        ["-wal", "-journal"].map(beside).into_iter().filter(is_journalled).collect();
-    if journals.is_empty() {
-        return Ok(path.to_owned());
-    }
-    let mut copies = COPIES.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some((_, folder)) = copies.iter().find(|it| it.0 == path) {
-        return Ok(folder.path().join("store.db"));
-    }
-    let failed = |it: std::io::Error| format!("its copy cannot be made: {it}");
-    let folder = tempfile::tempdir().map_err(failed)?;
-    let copy = folder.path().join("store.db");
-    fs::copy(path, &copy).map_err(failed)?;
-    for journal in journals {
-        let suffix = journal.to_string_lossy().rsplit('-').next().unwrap_or_default().to_owned();
-        fs::copy(&journal, folder.path().join(format!("store.db-{suffix}"))).map_err(failed)?;
-    }
-    // What the journal holds is written into the copy, which is then as quiet as a store without one.
-    let merged =
-        Connection::open(&copy).and_then(|it| it.pragma_update(None, "journal_mode", "DELETE"));
-    merged.map_err(|it| it.to_string())?;
-    copies.push((path.to_owned(), folder));
-    Ok(copy)
-}
-
-/// The URI of a file that does not change: SQLite takes no lock then, and writes nothing.
-fn uri(path: &Path) -> String {
-    let mut res = String::from("file:");
-    for byte in path.to_string_lossy().bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'_' | b'-' => {
-                res.push(char::from(byte));
-            }
-            _ => res.push_str(&format!("%{byte:02x}")),
-        }
-    }
-    res.push_str("?immutable=1");
-    res
 }
 
 /// The first of these columns that has a text.

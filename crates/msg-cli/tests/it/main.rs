@@ -23,6 +23,7 @@ mod lines;
 mod message_files;
 mod redaction;
 mod rescue;
+mod rows;
 mod server;
 mod sessions;
 mod view;

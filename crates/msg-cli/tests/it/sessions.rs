@@ -165,7 +165,6 @@ fn what_is_redacted_leaks_no_piece_of_a_secret() {
     assert!(native.contains(&format!("\"signature\":\"{key}\"")), "{native}");
 }
 
-#[cfg(feature = "sqlite")]
 mod stores {
     use rusqlite::Connection;
 

@@ -18,7 +18,7 @@ impl Format {
     /// use msg_document::{Format, CaptureOptions, WriteOptions, stream};
     ///
     /// let body = b"data: {\"id\":\"c1\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"hello\"},\"finish_reason\":\"stop\"}]}\n\n";
-    /// let answer = stream(body, &StreamOptions::default())?.assembled;
+    /// let answer = stream(body, &CaptureOptions::default())?.assembled;
     /// let anthropic: Format = "anthropic".parse()?;
     /// let mut out = Vec::new();
     /// anthropic.write_answer(&answer, &WriteOptions::default(), &mut out)?;

@@ -10,7 +10,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Deserializer};
 
 pub use self::paths::FieldPath;
-pub(crate) use self::paths::Found;
+pub(crate) use self::paths::{Found, elements};
 use crate::refusal::Refusal;
 
 /// Where the conversations of a row are: nowhere in particular by default, so that the document is the conversation.

@@ -6,6 +6,8 @@
 //! [].messages      `messages` of each element of a list
 //! /a.b/0           a JSON Pointer (RFC 6901), for names with dots
 //! ```
+//!
+//! In a document that is a list, `messages` is `[].messages`.
 
 use std::fmt;
 use std::ops::Range;
@@ -85,25 +87,71 @@ impl<'de> Deserialize<'de> for FieldPath {
 }
 
 impl FieldPath {
-    /// The values that it leads to in a document, in the order of the document. Linear.
+    /// The values that it leads to in a document, in the order of the document; the path of a member is followed in
+    /// each element of a document that is a list. Linear.
     ///
     /// Fails for what is not JSON.
     pub(crate) fn find(&self, json: &str) -> Result<Vec<Found>, JsonError> {
-        let mut reader = Reader::from_text(json);
-        let start = reader.next_offset();
-        let raw = reader.raw()?;
-        reader.finish()?;
-        let whole = Found { range: start..start + raw.len(), pointer: String::new() };
-        let mut found = vec![whole];
-        for step in &self.steps {
-            let mut next = Vec::new();
-            for it in &found {
-                step.follow(json, it, &mut next)?;
-            }
-            found = next;
+        let whole = whole(json)?;
+        if self.each_element().is_some() && json.as_bytes()[whole.range.start] == b'[' {
+            let mut elements = Vec::new();
+            Step::Each.follow(json, &whole, &mut elements)?;
+            return self.find_in_each(json, elements);
         }
-        Ok(found)
+        follow(&self.steps, json, vec![whole])
     }
+
+    /// The values that it leads to from these elements of a document that is a list.
+    pub(crate) fn find_in_each(
+        &self,
+        json: &str,
+        elements: Vec<Found>,
+    ) -> Result<Vec<Found>, JsonError> {
+        follow(self.each_element().unwrap_or_default(), json, elements)
+    }
+
+    /// The steps within an element of a document that is a list; nothing if the path names one element by its number.
+    fn each_element(&self) -> Option<&[Step]> {
+        match self.steps.split_first()? {
+            (Step::Each, rest) => Some(rest),
+            (Step::Name(name), _) => name.parse::<usize>().is_err().then_some(&self.steps[..]),
+        }
+    }
+}
+
+/// The elements of a document that is a list, where each of these paths is about each of them; nothing otherwise.
+pub(crate) fn elements(
+    json: &str,
+    paths: [&FieldPath; 2],
+) -> Result<Option<Vec<Found>>, JsonError> {
+    let whole = whole(json)?;
+    let are_of_each = paths.iter().all(|it| it.each_element().is_some());
+    if !are_of_each || json.as_bytes()[whole.range.start] != b'[' {
+        return Ok(None);
+    }
+    let mut res = Vec::new();
+    Step::Each.follow(json, &whole, &mut res)?;
+    Ok(Some(res))
+}
+
+/// The value of a document.
+fn whole(json: &str) -> Result<Found, JsonError> {
+    let mut reader = Reader::from_text(json);
+    let start = reader.next_offset();
+    let raw = reader.raw()?;
+    reader.finish()?;
+    Ok(Found { range: start..start + raw.len(), pointer: String::new() })
+}
+
+fn follow(steps: &[Step], json: &str, mut found: Vec<Found>) -> Result<Vec<Found>, JsonError> {
+    for step in steps {
+        let mut next = Vec::new();
+        for it in &found {
+            step.follow(json, it, &mut next)?;
+        }
+        found = next;
+    }
+    Ok(found)
 }
 
 impl Step {

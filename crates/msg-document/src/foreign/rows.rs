@@ -144,7 +144,7 @@ pub(super) static TABLE: &[Foreign] = &[
         "a logged exchange, with a request in `messages` and answers in `choices`",
         &["document messages:F choices:F"],
     )
-    .way("each half by itself is read")
+    .way("`--join messages,choices[0].message` reads its conversation")
     .read_by("openai"),
     Foreign::new(
         "a logged exchange, with a request in `messages` and its answer beside it",
@@ -158,23 +158,23 @@ pub(super) static TABLE: &[Foreign] = &[
             "document messages:F output:T",
         ],
     )
-    .way("each half by itself is read"),
+    .way("`--join messages,MEMBER` reads its conversation, with the name of the answer"),
     Foreign::new(
         "a logged exchange, with a request in `contents` and its answer beside it",
         &["document contents:F response:O"],
     )
-    .way("each half by itself is read"),
+    .way("`--join contents,response` reads its conversation"),
     Foreign::new(
         "a logged exchange, with a request in `contents` and answers in `candidates`",
         &["document contents candidates:F"],
     )
-    .way("each half by itself is read")
+    .way("`--join contents,candidates[0].content` reads its conversation")
     .read_by("gemini"),
     Foreign::new(
         "a logged exchange, with a question in `input` and an answer in `output`",
         &["document input:L output", "document input:T output", "document input:O output"],
     )
-    .way("each half by itself is read")
+    .way("`--join input,output` reads its conversation")
     .read_by("responses"),
     Foreign::new(
         "a text rendered by a chat template (ChatML, Llama)",

@@ -7,7 +7,7 @@ use super::join::{Half, Joined};
 use super::no_conversation;
 use super::side::{Side, first, line_and_column, list_of, side};
 use crate::document::Document;
-use crate::fields::{Found, Place, RowFields};
+use crate::fields::{Found, JoinedPaths, Place, RowFields, elements};
 use crate::foreign;
 use crate::format::Format;
 use crate::outline::Outline;
@@ -74,11 +74,7 @@ impl Row {
                         found.into_iter().filter_map(|it| field(text, it, read).transpose());
                     slots.collect::<Result<Vec<_>, _>>()?
                 }
-                Place::Join(paths) => {
-                    let input = paths.input.find(text).map_err(msg_core::Error::from)?;
-                    let output = paths.output.find(text).map_err(msg_core::Error::from)?;
-                    joined(text, input, output, read)?
-                }
+                Place::Join(paths) => pairs(text, paths, read)?,
             });
         }
         if slots.is_empty() {
@@ -352,6 +348,23 @@ fn field(row: &str, found: Found, read: &ReadOptions) -> Result<Option<Slot>, Re
     }
     refusal.at.pointer = Some(side.pointer);
     Err(refusal.into())
+}
+
+/// The conversations of a pair of places: those of each element where the document is a list (RW-3).
+fn pairs(row: &str, paths: &JoinedPaths, read: &ReadOptions) -> Result<Vec<Slot>, Refusal> {
+    let JoinedPaths { input, output } = paths;
+    let Some(elements) = elements(row, [input, output]).map_err(msg_core::Error::from)? else {
+        let input = input.find(row).map_err(msg_core::Error::from)?;
+        let output = output.find(row).map_err(msg_core::Error::from)?;
+        return joined(row, input, output, read);
+    };
+    let mut res = Vec::new();
+    for it in elements {
+        let asked = input.find_in_each(row, vec![it.clone()]).map_err(msg_core::Error::from)?;
+        let answered = output.find_in_each(row, vec![it]).map_err(msg_core::Error::from)?;
+        res.extend(joined(row, asked, answered, read)?);
+    }
+    Ok(res)
 }
 
 /// The conversations of requests and their answers; one request may have several answers, and one answer none.

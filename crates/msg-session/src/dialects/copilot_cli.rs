@@ -7,6 +7,8 @@
 //! {"type":"tool.execution_complete","data":{"toolCallId":"t1","success":true,"result":{"content":"a"}},…}
 //! ```
 
+use std::collections::{HashMap, HashSet};
+
 use msg_core::{Part, Reasoning, Role, Severity, ToolCall, ToolResult, Usage};
 
 use super::pairs::{self, Event};
@@ -36,7 +38,8 @@ impl LineRules for CopilotCli {
     fn view_lines(&self, lines: &Lines<'_>, options: &SessionOptions) -> Result<View, Error> {
         let mut view = View { findings: lines.findings.clone(), ..View::default() };
         let end = super::records_to_leaf(options, lines.records.len())?;
-        for at in 0..end {
+        let repeated = repeated(lines);
+        for at in (0..end).filter(|it| !repeated.contains(it)) {
             let Some((kind, data)) = event(lines, at) else { continue };
             if is_compaction(&kind, &data) {
                 let gone = view.messages.len();
@@ -47,6 +50,7 @@ impl LineRules for CopilotCli {
             push(&mut view, at, &kind, &data);
         }
         view.usage = (0..lines.records.len())
+            .filter(|it| !repeated.contains(it))
             .filter_map(|it| usage(lines, it))
             .fold(Usage::default(), super::add_usage);
         Ok(view)
@@ -64,7 +68,16 @@ impl LineRules for CopilotCli {
         super::header_first(lines, is_header, "Copilot CLI", &mut findings, &mut edits);
         let mut events = Vec::new();
         let (mut without_time, mut time) = (Vec::new(), None);
+        let repeated = repeated(lines);
         for at in 0..super::records_to_leaf(options, lines.records.len())? {
+            if repeated.contains(&at) {
+                let place = lines.place(at);
+                let finding =
+                    Finding::warning("session::duplicate-record", place, "duplicate record");
+                findings.push(finding.mended("remove the later one", options.all));
+                edits.extend(options.all.then(|| lines.remove(at)));
+                continue;
+            }
             if let Some(record) = lines.object(at) {
                 match record.get("timestamp") {
                     Some(it) => time = Some(it.source),
@@ -88,8 +101,22 @@ impl LineRules for CopilotCli {
         findings.extend(missing_time(lines, &without_time));
         findings.extend(pairs::check(&events, Severity::Warning).findings);
         let count = lines.records.len();
-        Ok(Mends::new(count, count, findings, edits))
+        let removed = if options.all { repeated.len() } else { 0 };
+        Ok(Mends::new(count, count - removed, findings, edits))
     }
+}
+
+/// The records that repeat an earlier one byte for byte: an event has an id of its own.
+fn repeated(lines: &Lines<'_>) -> HashSet<usize> {
+    let mut known = HashMap::new();
+    let is_repeated = |at: &usize| {
+        let Some(id) = lines.object(*at).and_then(|it| Some(it.text("id")?.into_owned())) else {
+            return false;
+        };
+        let first = *known.entry(id).or_insert(*at);
+        first != *at && lines.are_same(first, *at)
+    };
+    (0..lines.records.len()).filter(is_repeated).collect()
 }
 
 /// Events without a time, without which the session is not loaded.

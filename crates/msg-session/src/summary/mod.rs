@@ -136,7 +136,30 @@ impl Gathering {
                 let role = object.text("role").unwrap_or_default();
                 self.said(&role, object.get("content"));
             }
-            _ => {}
+            Dialect::CopilotCli => self.copilot_cli(object, &kind),
+            _ => self.message(object, &kind),
+        }
+    }
+
+    /// A record of the dialects whose records hold a message, or are one; the type says who speaks, or the role.
+    fn message(&mut self, object: &Object<'_>, kind: &str) {
+        let inner = object.inner("message");
+        let message = inner.as_ref().unwrap_or(object);
+        let role = match kind {
+            "user" | "assistant" => kind.into(),
+            _ => message.text("role").unwrap_or_default(),
+        };
+        self.said(&role, message.get("content").or_else(|| message.get("parts")));
+    }
+
+    fn copilot_cli(&mut self, object: &Object<'_>, kind: &str) {
+        let Some(data) = object.inner("data") else { return };
+        if self.summary.project.is_none() {
+            let context = data.inner("context");
+            self.summary.project = context.and_then(|it| it.text("cwd").map(Into::into));
+        }
+        if let Some(role) = kind.strip_suffix(".message") {
+            self.said(role, data.get("content"));
         }
     }
 
@@ -331,5 +354,43 @@ impl Lines<'_> {
             self.to.summary.time = before;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Summary;
+    use crate::{Blob, Dialect, Session, WriteOptions, write};
+    use msg_core::Message;
+
+    /// What is written for an agent is listed with its messages, its title and, where it has one, its folder.
+    #[test]
+    fn each_session_is_summed_up() {
+        let messages = [Message::user("list the files"), Message::assistant("a.txt")];
+        let options = WriteOptions::default().with_cwd("/srv/app");
+        let of = |dialect: Dialect| -> Summary {
+            let (bytes, _) = write(dialect, &messages, &options).unwrap();
+            Session::new(dialect, vec![Blob::new("s.jsonl", bytes)]).summary()
+        };
+        let with_folder = [
+            Dialect::ClaudeCode,
+            Dialect::Codex,
+            Dialect::QwenCode,
+            Dialect::Pi,
+            Dialect::CopilotCli,
+            Dialect::Goose,
+        ];
+        for dialect in with_folder {
+            assert_eq!(of(dialect).project.as_deref(), Some("/srv/app"), "{dialect}");
+        }
+        for dialect in with_folder.into_iter().chain([Dialect::GeminiCli]) {
+            let it = of(dialect);
+            assert_eq!(it.messages, 2, "{dialect}");
+            let title = it.title.as_deref();
+            assert!(
+                matches!(title, Some("list the files" | "moved session")),
+                "{dialect}: {title:?}"
+            );
+        }
     }
 }
