@@ -44,8 +44,15 @@ fn inference(head: &mut RequestHead, raw: &RawJson) -> Option<()> {
             "stopSequences" => raw.parse().ok().map(|it| head.stop = it),
             _ => None,
         };
-        if taken.is_none() {
-            head.rest.push((format!("inferenceConfig.{name}"), raw));
+        let word = match name.as_str() {
+            "maxTokens" => "max_tokens",
+            "topP" => "top_p",
+            "stopSequences" => "stop",
+            _ => "temperature",
+        };
+        match taken {
+            Some(()) => head.place(word, format!("/inferenceConfig/{name}")),
+            None => head.rest.push((format!("inferenceConfig.{name}"), raw)),
         }
     }
     Some(())
@@ -318,7 +325,7 @@ fn write_choice(it: &mut Writer<'_>, choice: &ToolChoice) {
         ToolChoice::Auto | ToolChoice::None => it.key("auto").object(|_| {}),
         ToolChoice::Required => it.key("any").object(|_| {}),
         ToolChoice::Custom(_) | ToolChoice::Hosted(_) | ToolChoice::Allowed { .. } => {
-            it.key("auto").object(|_| {})
+            it.key("auto").object(|_| {});
         }
         ToolChoice::Tool(name) => it.key("tool").object(|it| it.key("name").str(name)),
     });

@@ -72,19 +72,23 @@ impl Document {
         let mut by_id = None;
         let list = list(text).unwrap_or(None);
         let listed = list.as_ref().and_then(|it| it.of(messages));
-        let lines = Lines::new(text);
+        let lines = LineIndex::new(text);
+        let place = |offset| {
+            let (line, column) = lines.of(text, offset);
+            (Some(line), Some(column))
+        };
         for it in found.iter_mut().filter(|it| it.at.line.is_none()) {
             if it.at.pointer.is_some() {
                 let pointer = it.at.pointer.as_deref().unwrap_or_default();
                 if let Some(start) = follow(text, 0, pointer) {
-                    (it.at.line, it.at.column) = lines.of(start);
+                    (it.at.line, it.at.column) = place(start);
                 }
                 continue;
             }
             if it.code.as_str().starts_with("turn::") {
                 if let Some(found) = list.as_ref().and_then(|list| list.turn(text, it)) {
                     it.at.pointer = Some(found.pointer);
-                    (it.at.line, it.at.column) = lines.of(found.offset);
+                    (it.at.line, it.at.column) = place(found.offset);
                 }
                 continue;
             }
@@ -98,7 +102,7 @@ impl Document {
             let found = by_id.or_else(|| placed.map(|it| (it.pointer, it.offset)));
             let Some((pointer, offset)) = found else { continue };
             it.at.pointer = Some(pointer);
-            (it.at.line, it.at.column) = lines.of(offset);
+            (it.at.line, it.at.column) = place(offset);
         }
     }
 }
@@ -326,19 +330,20 @@ fn follow(text: &str, start: usize, pointer: &str) -> Option<usize> {
     Some(at)
 }
 
-/// The lines of a text, and how many characters are before each of its blocks: a document of one line may have as many
-/// findings as messages.
-struct Lines<'t> {
-    text: &'t [u8],
+/// Where the lines of a text begin, and how many characters are before each of its blocks: a document of one line may
+/// have as many findings as messages, and each is placed without reading what is before it.
+#[derive(Debug, Clone)]
+pub(crate) struct LineIndex {
     starts: Vec<usize>,
+    /// How many characters there are before each block.
     before: Vec<usize>,
 }
 
 /// Characters are counted once for so many bytes.
 const BLOCK: usize = 4096;
 
-impl<'t> Lines<'t> {
-    fn new(text: &'t str) -> Self {
+impl LineIndex {
+    pub(crate) fn new(text: &str) -> Self {
         let text = text.as_bytes();
         let ends = memchr::memchr_iter(b'\n', text);
         let starts = std::iter::once(0).chain(ends.map(|it| it + 1)).collect();
@@ -348,18 +353,19 @@ impl<'t> Lines<'t> {
             sum
         });
         let before = std::iter::once(0).chain(ends).collect();
-        Lines { text, starts, before }
+        LineIndex { starts, before }
     }
 
-    /// Line and column, in characters, from 1.
-    fn of(&self, offset: usize) -> (Option<usize>, Option<usize>) {
+    /// Line and column, in characters, from 1, of an offset in its text.
+    pub(crate) fn of(&self, text: &str, offset: usize) -> (usize, usize) {
         let line = self.starts.partition_point(|it| *it <= offset);
-        let column = self.chars_before(offset) - self.chars_before(self.starts[line - 1]) + 1;
-        (Some(line), Some(column))
+        let column =
+            self.chars_before(text, offset) - self.chars_before(text, self.starts[line - 1]) + 1;
+        (line, column)
     }
 
-    fn chars_before(&self, offset: usize) -> usize {
+    fn chars_before(&self, text: &str, offset: usize) -> usize {
         let block = offset / BLOCK;
-        self.before[block] + chars(&self.text[block * BLOCK..offset])
+        self.before[block] + chars(&text.as_bytes()[block * BLOCK..offset])
     }
 }

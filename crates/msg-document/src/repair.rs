@@ -19,6 +19,7 @@ use crate::read_options::ReadOptions;
 use crate::refusal::Refusal;
 use crate::rows::{Row, new_findings, one_format};
 use crate::schemas::head_edits;
+use crate::settings::check_settings;
 use crate::skeleton::Skeleton;
 
 /// Mends a document with the smallest edits; what is sound stays as it is.
@@ -192,7 +193,8 @@ impl Document {
         let edits = head_edits(&head, profile);
         let mut found = edits.found.clone();
         // What has no mend is found again by a check.
-        self.may_have_errors |= found.iter().any(|it| it.fix.is_none());
+        self.may_have_errors |=
+            found.iter().any(|it| it.fix.is_none()) || !check_settings(&head, profile).is_empty();
         found.retain(|it| it.fix.is_some());
         if !found.is_empty() {
             self.content.around.change_head(&mut |name, raw| edits.member(name, raw));

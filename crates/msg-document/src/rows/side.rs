@@ -168,14 +168,6 @@ pub(super) fn list_of(mut messages: Vec<Message>, format: Format) -> Vec<u8> {
     list().unwrap_or(out)
 }
 
-/// Line and column, in characters, from 1.
-pub(super) fn line_and_column(text: &str, offset: usize) -> (usize, usize) {
-    let before = &text[..offset];
-    let start = before.rfind('\n').map_or(0, |it| it + 1);
-    let line = memchr::memchr_iter(b'\n', before.as_bytes()).count() + 1;
-    (line, before[start..].chars().count() + 1)
-}
-
 /// The step that a pointer begins with.
 pub(super) fn first(pointer: &str) -> &str {
     pointer.split('/').nth(1).unwrap_or_default()

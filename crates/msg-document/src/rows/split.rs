@@ -1,16 +1,20 @@
 //! A row that is taken apart: its conversations as documents, the places of their findings in the row, and the way back.
 
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
 use msg_core::{Code, Diagnostic, Message, Part, Role};
 use msg_json::{JsonError, Problem};
 
 use super::join::{Half, Joined};
 use super::no_conversation;
-use super::side::{Side, first, line_and_column, list_of, side};
+use super::side::{Side, first, list_of, side};
 use crate::document::Document;
 use crate::fields::{Found, JoinedPaths, Place, RowFields, elements};
 use crate::foreign;
 use crate::format::Format;
 use crate::outline::Outline;
+use crate::places::LineIndex;
 use crate::read_options::ReadOptions;
 use crate::refusal::Refusal;
 
@@ -34,6 +38,8 @@ pub struct Row {
     slots: Vec<Slot>,
     /// How its conversations are read.
     read: ReadOptions,
+    /// Where its lines begin, once a finding has to be placed.
+    lines: OnceLock<LineIndex>,
     /// Its kind was recognised, without options that say where its conversation is.
     is_known: bool,
 }
@@ -81,7 +87,7 @@ impl Row {
             return Err(no_conversation(format!("the row has no conversation at {fields}")));
         }
         let read = read.clone().with_fields(RowFields::default());
-        Ok(Row { json: text.to_owned(), slots, read, is_known: false })
+        Ok(Row { json: text.to_owned(), slots, read, lines: OnceLock::new(), is_known: false })
     }
 
     /// A row of a kind that is known, such as a line of a batch; nothing of any other document (RW-6).
@@ -199,7 +205,8 @@ impl Row {
                 document.locate(&slot.document, found);
             }
         }
-        let bases = [asked, answered].map(|it| line_and_column(&self.json, it.range.start));
+        let lines = self.lines.get_or_init(|| LineIndex::new(&self.json));
+        let bases = [asked, answered].map(|it| lines.of(&self.json, it.range.start));
         for it in found {
             let is_answer = it.at.message.is_some_and(|it| it >= slot.n_asked());
             let side = if is_answer { answered } else { asked };
@@ -214,14 +221,15 @@ impl Row {
     /// cannot be read.
     pub fn with(&self, documents: &[Option<Vec<u8>>], format: Format) -> Result<Vec<u8>, Refusal> {
         let mut edits: Vec<(&Side, Vec<u8>)> = Vec::new();
+        let mut known: HashMap<_, usize> = HashMap::new();
         for (slot, document) in self.slots.iter().zip(documents) {
             let Some(document) = document.as_ref().filter(|it| **it != slot.document) else {
                 continue;
             };
             for (side, text) in slot.written(&self.json, document, format, &self.read)? {
                 let value = side.value(&text);
-                match edits.iter().find(|it| it.0.range == side.range) {
-                    Some((_, known)) if *known == value => {}
+                match known.get(&side.range) {
+                    Some(&at) if edits[at].1 == value => {}
                     Some(_) => {
                         let text = format!(
                             "the conversations of the row need different values at `{}`",
@@ -229,7 +237,10 @@ impl Row {
                         );
                         return Err(no_conversation(text));
                     }
-                    None => edits.push((side, value)),
+                    None => {
+                        known.insert(side.range.clone(), edits.len());
+                        edits.push((side, value));
+                    }
                 }
             }
         }

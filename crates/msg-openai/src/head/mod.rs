@@ -111,7 +111,10 @@ fn write_tools(head: &RequestHead, spelling: Spelling, body: &mut Body, report: 
         _ => Vec::new(),
     };
     let target = spelling.target();
-    let places = |kind| hosted::places(kind, spelling);
+    // Other models of chat refuse the search: "Web search options not supported with this model."
+    let searches = head.model.as_deref().is_some_and(|it| it.contains("search"));
+    let has_hosted = spelling == Spelling::Responses || searches;
+    let places = |kind| hosted::places(kind, spelling).filter(|_| has_hosted);
     let mut all = head.tools_for(target, unsaid, places, report);
     if spelling == Spelling::Chat {
         let search = all.iter().find_map(|it| match it {
@@ -292,7 +295,10 @@ fn chat(head: &mut RequestHead, name: &str, raw: &RawJson) -> Option<()> {
 
 fn responses(head: &mut RequestHead, name: &str, raw: &RawJson) -> Option<()> {
     match name {
-        "max_output_tokens" => head.max_tokens = Some(raw.parse().ok()?),
+        "max_output_tokens" => {
+            head.max_tokens = Some(raw.parse().ok()?);
+            head.place("max_tokens", "/max_output_tokens");
+        }
         "text" => {
             for (name, raw) in raw.present_members()? {
                 match (name.as_str(), responses_format(&raw)) {

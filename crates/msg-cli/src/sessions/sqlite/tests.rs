@@ -1,3 +1,5 @@
+//! The reader of SQLite files beside SQLite itself.
+
 use std::fs;
 
 use rusqlite::Connection;

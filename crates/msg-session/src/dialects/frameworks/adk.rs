@@ -12,7 +12,7 @@
 use msg_core::{File, Image, Maker, Message, Part, Report, Role, ToolCall, ToolResult, Usage};
 use msg_json::{Writer, to_text};
 
-use super::{Closing, Grown, Open, Records, Store, each};
+use super::{Closing, Grown, Open, Records, Store, Wrap, each};
 use crate::Dialect;
 use crate::dialects::frameworks::autogen::{
     Media, Names, entries, is_answer, is_base64, object_in,
@@ -30,7 +30,7 @@ pub(crate) static STORE: Store = Store {
     has_lines: true,
     blocks: &["content.parts"],
     finds_late: false,
-    wrap,
+    wrap: Wrap::new(wrap),
     style: |event| if event.has("invocation_id") { SNAKE } else { CAMEL },
     ..Store::new(Dialect::Adk, read, close, write)
 };

@@ -10,7 +10,7 @@
 use msg_core::{File, Image, Message, Part, Reasoning, Report, Role, ToolCall, ToolResult};
 use msg_json::{Writer, to_text};
 
-use super::{Closing, Grown, Open, Records, Store, each};
+use super::{Closing, Grown, Open, Records, Store, Wrap, each};
 use crate::Dialect;
 use crate::dialects::frameworks::autogen::{Media, entries, is_answer, role};
 use crate::json::{Object, Value, quoted};
@@ -19,8 +19,10 @@ use crate::parts::{self, INTERRUPTED};
 use crate::view::{Draft, PartOrigin, View};
 use crate::write::WriteOptions;
 
-pub(crate) static STORE: Store =
-    Store { wrap: |result, _| result.to_owned(), ..Store::new(Dialect::AgUi, read, close, write) };
+pub(crate) static STORE: Store = Store {
+    wrap: Wrap::new(|result, _| result.to_owned()),
+    ..Store::new(Dialect::AgUi, read, close, write)
+};
 
 fn read(records: &Records<'_>) -> View {
     // A thought is a message of its own there, before the answer that it led to.

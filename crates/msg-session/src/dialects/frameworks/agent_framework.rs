@@ -9,7 +9,7 @@
 use msg_core::{File, Image, Message, Part, Reasoning, Report, Role, ToolCall, ToolResult};
 use msg_json::{Writer, to_text};
 
-use super::{Closing, Grown, Open, Records, Store, each};
+use super::{Closing, Grown, Open, Records, Store, Wrap, each};
 use crate::Dialect;
 use crate::dialects::frameworks::autogen::{Media, entries, role};
 use crate::json::{Object, Value, quoted};
@@ -28,10 +28,10 @@ pub(crate) static STORE: Store = Store {
         "state.messages",
     ],
     blocks: &["contents"],
-    wrap: |block, beside| match is_of_net(beside) {
+    wrap: Wrap::new(|block, beside| match is_of_net(beside) {
         true => format!(r#"{{"role":"tool","contents":[{block}]}}"#),
         false => format!(r#"{{"type":"message","role":"tool","contents":[{block}]}}"#),
-    },
+    }),
     style: |record| u8::from(is_of_net(record)),
     ..Store::new(Dialect::AgentFramework, read, close, write)
 };

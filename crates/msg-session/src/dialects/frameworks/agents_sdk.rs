@@ -8,7 +8,7 @@
 
 use msg_core::{Message, Report};
 
-use super::{Closing, Open, Records, Store};
+use super::{Closing, Open, Records, Store, Wrap};
 use crate::Dialect;
 use crate::edit::{apply, set_member};
 use crate::json::{Object, Value, quoted};
@@ -24,7 +24,7 @@ pub(crate) static STORE: Store = Store {
     blocks: &[],
     // The API takes a result anywhere after its call.
     finds_late: false,
-    wrap,
+    wrap: Wrap::new(wrap),
     ..Store::new(Dialect::AgentsSdk, read, close, write)
 };
 

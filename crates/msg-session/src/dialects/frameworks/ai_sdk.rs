@@ -14,7 +14,7 @@ use std::collections::HashSet;
 use msg_core::{Content, File, Image, Maker, Message, Part, Report, Role, ToolCall, ToolResult};
 use msg_json::{Writer, to_text};
 
-use super::{Closing, Grown, Open, Records, Store, each};
+use super::{Closing, Grown, Open, Records, Store, Wrap, each};
 use crate::Dialect;
 use crate::dialects::frameworks::autogen::{Media, Names, entries, role, write_seal};
 use crate::json::{Object, Value, quoted};
@@ -26,7 +26,7 @@ use crate::write::blocks::write_arguments;
 
 pub(crate) static STORE: Store = Store {
     lists: &["messages", "prompt", "response.messages"],
-    wrap: |block, _| format!(r#"{{"role":"tool","content":[{block}]}}"#),
+    wrap: Wrap::new(|block, _| format!(r#"{{"role":"tool","content":[{block}]}}"#)),
     style: |record| u8::from(record.list("content").iter().any(is_of_v4)),
     ..Store::new(Dialect::AiSdk, read, close, write)
 };

@@ -19,7 +19,7 @@ use base64::prelude::BASE64_STANDARD;
 use msg_core::{Image, Message, Part, Reasoning, Report, Role, ToolCall, ToolResult};
 use msg_json::{TextState, Writer, classify, to_text};
 
-use super::{Closing, Grown, Open, Records, Store, each};
+use super::{Closing, Grown, Open, Records, Store, Wrap, each};
 use crate::json::{Object, Value, quoted};
 use crate::parts::INTERRUPTED;
 use crate::parts::seals::said;
@@ -40,7 +40,7 @@ pub(crate) static STORE: Store = Store {
     ],
     // A model is sent what an agent remembers; the thread of a team is what its manager saw.
     threads: &["messages", "message_thread"],
-    wrap,
+    wrap: Wrap::new(wrap),
     style: |record| u8::from(!record.text("type").is_some_and(|it| OF_MODELS.contains(&&*it))),
     ..Store::new(Dialect::AutoGen, read, close, write)
 };

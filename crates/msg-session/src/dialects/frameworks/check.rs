@@ -316,12 +316,13 @@ impl<'a> Plan<'_, 'a> {
         let origins = view.origins[call.message].iter().map(|it| it.record as usize);
         let last = origins.filter(|it| *it < self.file.len()).max();
         let Some(last) = last else { return };
-        if is_block && self.object(last + 1).is_some_and(|it| (self.store.takes_results)(&it)) {
+        if is_block && self.object(last + 1).is_some_and(|it| (self.store.wrap.takes_results)(&it))
+        {
             return self.front.entry(last + 1).or_default().push(json);
         }
         let beside = self.object(last);
         let json = match beside.filter(|_| is_block) {
-            Some(beside) => (self.store.wrap)(&json, &beside),
+            Some(beside) => (self.store.wrap.record)(&json, &beside),
             None => json,
         };
         self.come.push((last, json));

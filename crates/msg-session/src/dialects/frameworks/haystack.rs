@@ -10,7 +10,7 @@ use msg_core::{
 };
 use msg_json::{Writer, to_text};
 
-use super::{Closing, Grown, Open, Records, Store, each};
+use super::{Closing, Grown, Open, Records, Store, Wrap, each};
 use crate::Dialect;
 use crate::dialects::frameworks::autogen::{Media, Names, entries, role};
 use crate::json::{Object, Value, quoted};
@@ -23,7 +23,7 @@ use crate::write::blocks::write_arguments;
 pub(crate) static STORE: Store = Store {
     members: &["_content", "_role", "content", "role"],
     blocks: &["content", "_content"],
-    wrap,
+    wrap: Wrap::new(wrap),
     style: |record| u8::from(record.has("_role")),
     ..Store::new(Dialect::Haystack, read, close, write)
 };

@@ -12,7 +12,7 @@ use msg_core::{
 };
 use msg_json::{TextState, Writer, classify, to_text};
 
-use super::{Closing, Open, Records, Store, each};
+use super::{Closing, Open, Records, Store, Wrap, each};
 use crate::Dialect;
 use crate::dialects::frameworks::autogen::{Media, entries};
 use crate::json::{Object, Value, quoted};
@@ -32,7 +32,7 @@ pub(crate) static STORE: Store = Store {
         "kwargs.messages",
     ],
     blocks: &["content", "data.content", "kwargs.content"],
-    wrap: |result, _| result.to_owned(),
+    wrap: Wrap::new(|result, _| result.to_owned()),
     style,
     ..Store::new(Dialect::LangChain, read, close, write)
 };

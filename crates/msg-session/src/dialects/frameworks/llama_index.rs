@@ -13,7 +13,7 @@ use msg_core::{
 };
 use msg_json::{Writer, to_text};
 
-use super::{Closing, Grown, Open, Records, Store, each};
+use super::{Closing, Grown, Open, Records, Store, Wrap, each};
 use crate::Dialect;
 use crate::dialects::frameworks::autogen::{Media, Names, entries, object_in, role};
 use crate::json::{Object, Value, quoted};
@@ -26,7 +26,7 @@ pub(crate) static STORE: Store = Store {
     members: &["blocks", "content", "role"],
     lists: &["messages", "chat_history", "store.*", "chat_store.store.*"],
     blocks: &["blocks"],
-    wrap: |result, _| result.to_owned(),
+    wrap: Wrap::new(|result, _| result.to_owned()),
     ..Store::new(Dialect::LlamaIndex, read, close, write)
 };
 

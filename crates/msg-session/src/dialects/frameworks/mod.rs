@@ -55,14 +55,27 @@ pub(crate) struct Store {
     read: fn(&Records<'_>) -> View,
     /// What says that a call was interrupted.
     close: fn(&Open<'_>) -> Closing,
-    /// The record that holds a result that is a part of a record; `beside` is a record that it follows.
-    wrap: fn(block: &str, beside: &Object<'_>) -> String,
-    /// Whether a record that follows an answer takes its results in its own list.
-    takes_results: fn(&Object<'_>) -> bool,
+    /// How a result becomes a record.
+    wrap: Wrap,
     /// How it writes what other stores write otherwise, read off a record; 0 is the usual way.
     style: fn(&Object<'_>) -> u8,
     /// Writes messages as such a store.
     pub(crate) write: fn(&[Message], &WriteOptions, &mut Report) -> Vec<u8>,
+}
+
+/// How a result that is a part of a record comes into the list.
+pub(crate) struct Wrap {
+    /// The record that holds it; `beside` is a record that it follows.
+    record: fn(block: &str, beside: &Object<'_>) -> String,
+    /// Whether a record that follows an answer takes its results in its own list.
+    takes_results: fn(&Object<'_>) -> bool,
+}
+
+impl Wrap {
+    /// In a record of its own.
+    const fn new(record: fn(&str, &Object<'_>) -> String) -> Self {
+        Self { record, takes_results: |_| false }
+    }
 }
 
 impl Store {
@@ -83,8 +96,7 @@ impl Store {
             finds_late: true,
             read,
             close,
-            wrap: |block, _| block.to_owned(),
-            takes_results: |_| false,
+            wrap: Wrap::new(|block, _| block.to_owned()),
             style: |_| 0,
             write,
         }

@@ -10,7 +10,7 @@ use msg_core::{
 };
 use msg_json::{Writer, to_text};
 
-use super::{Closing, Open, Records, Store};
+use super::{Closing, Open, Records, Store, Wrap};
 use crate::Dialect;
 use crate::dialects::frameworks::autogen::{Media, Names};
 use crate::json::{Object, Value, quoted};
@@ -25,8 +25,10 @@ pub(crate) static STORE: Store = Store {
     members: &["kind", "parts"],
     lists: &["messages", "message_history", "all_messages"],
     blocks: &["parts"],
-    wrap: |block, _| format!(r#"{{"parts":[{block}],"kind":"request"}}"#),
-    takes_results: |record| record.text("kind").is_some_and(|it| it == "request"),
+    wrap: Wrap {
+        record: |block, _| format!(r#"{{"parts":[{block}],"kind":"request"}}"#),
+        takes_results: |record| record.text("kind").is_some_and(|it| it == "request"),
+    },
     ..Store::new(Dialect::PydanticAi, read, close, write)
 };
 

@@ -11,7 +11,7 @@
 use msg_core::{File, Image, Message, Part, Reasoning, Report, Role, ToolCall, ToolResult};
 use msg_json::{Writer, to_text};
 
-use super::{Closing, Grown, Open, Records, Store, each};
+use super::{Closing, Grown, Open, Records, Store, Wrap, each};
 use crate::Dialect;
 use crate::dialects::frameworks::autogen::{Media, Names, entries, role};
 use crate::json::{Object, Value, quoted};
@@ -25,12 +25,12 @@ pub(crate) static STORE: Store = Store {
     members: &["Content", "Items", "Role", "content", "items", "role"],
     lists: &["messages", "Messages", "chat_history.messages"],
     blocks: &["items", "Items"],
-    wrap: |block, beside| match is_of_net(beside) {
+    wrap: Wrap::new(|block, beside| match is_of_net(beside) {
         true => format!(r#"{{"Role":{{"Label":"tool"}},"Items":[{block}]}}"#),
         false => format!(
             r#"{{"metadata":{{}},"content_type":"message","role":"tool","items":[{block}]}}"#
         ),
-    },
+    }),
     style: |record| u8::from(is_of_net(record)),
     ..Store::new(Dialect::SemanticKernel, read, close, write)
 };
