@@ -107,6 +107,22 @@ impl Document {
     }
 }
 
+impl Document {
+    /// Edits of its messages with the places that they have in its source, as [`Document::locate`] gives them; as they
+    /// are where no source is kept ([`Document::set_source`]). Linear in the source and the edits.
+    pub fn located(&self, edits: &[Diagnostic]) -> Vec<Diagnostic> {
+        let mut res = edits.to_vec();
+        if let Some(source) = self.source()
+            && !edits.is_empty()
+            && let Ok(read) =
+                Document::read(source, &self.read_options().with_from(Some(self.format())))
+        {
+            read.locate(source, &mut res);
+        }
+        res
+    }
+}
+
 /// Where a finding is.
 struct Found {
     pointer: String,

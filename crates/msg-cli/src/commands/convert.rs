@@ -278,7 +278,7 @@ impl Run<'_> {
                 self.cx.folding(),
             ),
         };
-        self.cx.note(&self.cx.list(name, &quotes).edits(edits));
+        self.cx.note(&self.cx.list(name, &quotes).edits(&document.located(edits)));
     }
 
     fn leave_behind(&self, names: Vec<String>) {

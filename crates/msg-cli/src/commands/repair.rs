@@ -138,7 +138,7 @@ impl Args {
             )));
         } else if !cx.quiet {
             if remaining.is_empty() || !edits.is_empty() {
-                explain(&edits, &input.name, &quotes, cx);
+                explain(&document.located(&edits), &input.name, &quotes, cx);
             }
             explain_remaining(&remaining, &document, &input.name, cx);
             if let Some(rewrite) = rewrite {

@@ -125,7 +125,7 @@ impl Run<'_> {
             let mut edits = fitted.edits();
             // What went wrong is said in any case.
             edits.retain(|it| !cx.quiet || it.is_error() && it.fix.is_none());
-            cx.note(&cx.list(&input.name, &quotes).edits(&edits));
+            cx.note(&cx.list(&input.name, &quotes).edits(&document.located(&edits)));
             cx.note(&cx.list(&input.name, &quotes).findings(&fitted.remaining));
         }
         if !args.json && !cx.quiet {
