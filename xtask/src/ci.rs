@@ -1,11 +1,10 @@
 //! `cargo xtask ci`: everything that has to pass before a change goes in.
 //!
-//! Compiling is most of it, so it is done once: what comes after the tests has their features and those of the program
-//! that only its tests of crashes need ([`WHOLE`]), which compiles little beside the program again. The release build of
-//! the instruction counts, which seldom fills two cores, is made beside the tests.
+//! Compiling is most of it, so that what `cargo test` has built is run by the later steps, and the release build of the
+//! instruction counts, which seldom fills two cores, is made beside them.
 //!
 //! ```text
-//! format, tests, columns and crashes, lints, docs, each crate alone, examples, codegen, tidy    one after the other
+//! format, tests, crashes, columns, lints, docs, each crate alone, examples, codegen, tidy    one after the other
 //! instructions                                                                                 beside them
 //! ```
 
@@ -18,14 +17,17 @@ use crate::layers::{LAYERS, OUTSIDE};
 use crate::workspace::{Built, Workspace};
 use crate::{Res, bench, codegen, sh, tidy};
 
-/// All that is built from one set of features: whatever has one of its own would compile the crates below it again.
-/// The benches bring what only they need, and the fuzz targets link only where libFuzzer is.
-const WHOLE: &[&str] = &[
+const EXAMPLES: [&str; 3] = ["build", "--examples", "--locked"];
+/// The tests that stop the program in the middle of a write.
+const CRASHES: &[&str] = &[
+    "test",
     "--locked",
-    "--workspace",
-    "--exclude=benches",
-    "--exclude=msg-fuzz",
-    "--features=msg-cli/test-hooks",
+    "--package=msg-cli",
+    "--features=test-hooks",
+    "--test=it",
+    "--",
+    "doctor",
+    "sessions",
 ];
 /// The fuzz targets are linted too, without libFuzzer: that takes no nightly and no C++ compiler.
 const LINTED: &[&str] = &[
@@ -68,7 +70,9 @@ fn whole(steps: &mut Steps<'_>, tests: Tests) -> Res {
     if tests == Tests::ToRun {
         steps.cargo("tests", &["test", "--locked"], &[]);
     }
-    steps.run("columns and crashes", columns_and_crashes);
+    steps.cargo("crashes", CRASHES, &[]);
+    // Not a default member, so that other builds do not compile the crates of Arrow.
+    steps.cargo("columns", &["test", "--locked", "--package", "msg-arrow"], &[]);
     steps.cargo("lints", &[&["clippy"], LINTED].concat(), &[]);
     // As users have them, so that each crate alone finds them checked.
     let strict = [("RUSTDOCFLAGS", "-D warnings")];
@@ -138,34 +142,13 @@ impl Beside {
     }
 }
 
-/// Runs the tests that `cargo test` leaves out: those of the columns, for which the crates of Arrow are compiled, and
-/// those of the program that stop it in the middle of a write or need SQLite.
-fn columns_and_crashes(workspace: &Workspace) -> Res {
-    let mut n_ran = 0;
-    for test in workspace.executables(&[&["test", "--no-run"], WHOLE].concat())? {
-        let args: &[&str] = match &*test.package {
-            "msg-arrow" => &["--quiet"],
-            "msg-cli" if test.name == "it" => &["--quiet", "doctor", "sessions"],
-            _ => continue,
-        };
-        if test.is_test {
-            let folder = workspace.root.join("crates").join(&test.package);
-            sh::run(&folder, &test.path, args, &[])?;
-            n_ran += 1;
-        }
-    }
-    if n_ran < 3 {
-        return Err(format!("{n_ran} programs of tests were built, expected 3").into());
-    }
-    let examples = [&["test", "--quiet", "--doc"], WHOLE, &["--", "crates/msg-arrow"]].concat();
-    sh::run(&workspace.root, &sh::cargo(), &examples, &[])
-}
-
 /// Runs the example programs of every crate, which the tests have built; each runs without arguments and checks what
 /// it shows.
 fn examples(workspace: &Workspace) -> Res {
     let mut ran: Vec<String> = Vec::new();
-    for example in workspace.executables(&[&["build", "--examples"], WHOLE].concat())? {
+    let columns = ["build", "--examples", "--locked", "--package=msg-arrow"];
+    let built = [workspace.executables(&EXAMPLES)?, workspace.executables(&columns)?];
+    for example in built.into_iter().flatten() {
         if ran.contains(&example.path) {
             return Err(format!("two examples have the name of {}", example.path).into());
         }
@@ -175,11 +158,10 @@ fn examples(workspace: &Workspace) -> Res {
     if ran.is_empty() { Err("no example was built".into()) } else { Ok(()) }
 }
 
-/// The `msg` that the tests have built.
+/// The `msg` that the tests have built. The examples are named because their features are those of the tests; without
+/// them other features would be built.
 fn program(workspace: &Workspace) -> Res<String> {
-    // The examples are named because their features are those of the tests; without them other features would be built.
-    let build = [&["build", "--bin=msg", "--examples"], WHOLE].concat();
-    let built = workspace.executables(&build)?;
+    let built = workspace.executables(&[&EXAMPLES[..], &["--bin=msg"]].concat())?;
     let is_msg = |it: &Built| it.package == "msg-cli" && it.name == "msg";
     built.into_iter().find(is_msg).map(|it| it.path).ok_or_else(|| "cargo built no msg".into())
 }

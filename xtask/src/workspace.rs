@@ -97,8 +97,6 @@ impl Workspace {
 pub(crate) struct Built {
     pub(crate) package: String,
     pub(crate) name: String,
-    /// Whether it runs tests.
-    pub(crate) is_test: bool,
     pub(crate) path: String,
 }
 
@@ -110,7 +108,6 @@ impl Built {
         Some(Built {
             package: folder.file_name()?.to_str()?.to_owned(),
             name: message["target"]["name"].as_str()?.to_owned(),
-            is_test: message["profile"]["test"] == true,
             path: message["executable"].as_str()?.to_owned(),
         })
     }
