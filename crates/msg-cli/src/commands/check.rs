@@ -126,7 +126,10 @@ impl Command for Args {
                 if is_sound && (cx.quiet || !sources.is_one()) {
                     return Ok(Status::Clean);
                 }
-                out.write_coloured(&sources.head(&input.name))?;
+                // Each finding says whose it is.
+                if !cx.quiet {
+                    out.write_coloured(&sources.head(&input.name))?;
+                }
                 self.show(cx, &input.name, &document, &checked.diagnostics, out)?;
             }
             Ok(status(&checked))
@@ -248,7 +251,9 @@ impl Args {
         );
         let list = List { color: out.has_colour(cx), ..cx.list(name, &quotes) };
         let mut text = list.findings(found);
-        text.push_str(&self.conclusion(name, document, (found, n_folded)));
+        if !cx.quiet {
+            text.push_str(&self.conclusion(name, document, (found, n_folded)));
+        }
         out.write_coloured(&text)
     }
 
