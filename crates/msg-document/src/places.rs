@@ -36,8 +36,10 @@ struct ById {
 struct Listed {
     /// The pointer of the list.
     pointer: String,
-    /// Where each message is.
+    /// Where each element is.
     spans: Vec<(usize, usize)>,
+    /// The first element of each message.
+    firsts: Vec<usize>,
     /// How many messages come from members beside the list.
     beside: usize,
 }
@@ -71,7 +73,7 @@ impl Document {
         let ids = found.iter().filter_map(|it| it.at.tool_call_id.clone()).collect::<HashSet<_>>();
         let mut by_id = None;
         let list = list(text).unwrap_or(None);
-        let listed = list.as_ref().and_then(|it| it.of(messages));
+        let listed = list.as_ref().and_then(|it| it.of(text, messages));
         let lines = LineIndex::new(text);
         let place = |offset| {
             let (line, column) = lines.of(text, offset);
@@ -132,16 +134,39 @@ struct Found {
 }
 
 impl Listed {
-    /// The list as that of the messages, if each message is one element of it.
-    fn of(&self, messages: &[Message]) -> Option<Listed> {
+    fn new(pointer: String, spans: Vec<(usize, usize)>) -> Self {
+        Listed { pointer, spans, firsts: Vec::new(), beside: 0 }
+    }
+
+    /// The list as that of the messages: each is one element of it, or an assistant's is several items in a row.
+    fn of(&self, text: &str, messages: &[Message]) -> Option<Listed> {
         let leads = messages.first().is_some_and(|it| it.role == Role::System);
         let beside = if leads { self.beside.min(1) } else { 0 };
-        // A message that became several, or several that became one, has no place of its own.
-        (self.spans.len() + beside == messages.len()).then(|| Listed {
+        let firsts = match self.spans.len() + beside == messages.len() {
+            true => (0..self.spans.len()).collect(),
+            false => self.speeches(text),
+        };
+        // A message that became several, or others that became one, has no place of its own.
+        (firsts.len() + beside == messages.len()).then(|| Listed {
             pointer: self.pointer.clone(),
             spans: self.spans.clone(),
+            firsts,
             beside,
         })
+    }
+
+    /// The elements at which somebody else begins to speak, or an assistant begins.
+    fn speeches(&self, text: &str) -> Vec<usize> {
+        let mut speaks = false;
+        let mut res = Vec::new();
+        for (at, &(start, end)) in self.spans.iter().enumerate() {
+            let goes_on = is_of_an_assistant(&text[start..end]);
+            if !(speaks && goes_on) {
+                res.push(at);
+            }
+            speaks = goes_on;
+        }
+        res
     }
 
     /// The place of a finding about a turn, which counts turns where others count messages.
@@ -157,10 +182,13 @@ impl Listed {
 
     fn place(&self, text: &str, messages: &[Message], of: &Diagnostic) -> Option<Found> {
         let number = of.at.message?;
-        let index = number.checked_sub(self.beside)?;
+        let at = number.checked_sub(self.beside)?;
+        let &index = self.firsts.get(at)?;
         let &(start, end) = self.spans.get(index)?;
         let element = &text[start..end];
-        let below = of.at.part.and_then(|part| {
+        let next = self.firsts.get(at + 1).copied().unwrap_or(self.spans.len());
+        // The parts of a message of several elements are not those of its first one.
+        let below = of.at.part.filter(|_| next == index + 1).and_then(|part| {
             let below = part_pointer(messages.get(number)?, part, element)?;
             Some((follow(element, 0, &below)?, below))
         });
@@ -169,6 +197,23 @@ impl Listed {
         let has_id = id.is_none_or(|id| element.contains(id));
         let pointer = format!("{}/{index}{below}", self.pointer);
         Some(Found { pointer, offset: start + offset, has_id })
+    }
+}
+
+/// Whether an element is what an assistant said, thought or called: a message of that role, or an item that is neither
+/// a message nor a result.
+fn is_of_an_assistant(element: &str) -> bool {
+    let word = |pointer: &str| {
+        let at = follow(element, 0, pointer)?;
+        Reader::from_text(&element[at..]).string().ok().map(|it| it.text.into_owned())
+    };
+    match (word("/role"), word("/type")) {
+        (Some(role), _) => role == "assistant",
+        (None, Some(kind)) => {
+            let is_result = kind.ends_with("_output") && kind != "model_output";
+            !is_result && !kind.ends_with("_result") && kind != "message" && kind != "user_input"
+        }
+        (None, None) => false,
     }
 }
 
@@ -257,7 +302,7 @@ fn list(text: &str) -> Result<Option<Listed>, JsonError> {
     let mut beside = 0;
     match reader.peek()? {
         Kind::Array => {
-            res = Some(Listed { pointer: String::new(), spans: spans(&mut reader)?, beside: 0 });
+            res = Some(Listed::new(String::new(), spans(&mut reader)?));
         }
         Kind::Object => {
             reader.begin_object()?;
@@ -265,8 +310,7 @@ fn list(text: &str) -> Result<Option<Listed>, JsonError> {
                 let list = LISTS.iter().copied().find(|it| *it == &*key.text);
                 match list {
                     Some(name) if res.is_none() && reader.peek()? == Kind::Array => {
-                        let (pointer, spans) = (format!("/{name}"), spans(&mut reader)?);
-                        res = Some(Listed { pointer, spans, beside: 0 });
+                        res = Some(Listed::new(format!("/{name}"), spans(&mut reader)?));
                     }
                     _ => {
                         beside += usize::from(PROMPTS.contains(&&*key.text));
