@@ -49,6 +49,11 @@ pub(crate) struct RequestArgs {
 }
 
 impl RequestArgs {
+    /// Whether tools and settings are judged too.
+    pub(crate) fn is_asked(&self) -> bool {
+        self.request
+    }
+
     /// These options, as they follow a command.
     pub(crate) fn command(&self) -> String {
         let request = if self.request { " --request" } else { "" };
@@ -106,6 +111,11 @@ impl ChainArgs {
         let Some(name) = &self.profile else { return Ok(None) };
         let found = Profile::named(name).ok_or_else(|| unknown_profile(name))?;
         Ok(Some(found.clone()))
+    }
+
+    /// Whether a provider's rules are applied.
+    pub(crate) fn has_profile(&self) -> bool {
+        self.profile.is_some() || self.profile_file.is_some()
     }
 
     /// The command that mends what is found by these.

@@ -270,7 +270,7 @@ impl Args {
             plural(document.messages().len(), "message")
         );
         if found.is_empty() {
-            return format!("{head}, nothing wrong\n");
+            return format!("{head}, nothing wrong{}\n", self.what_is_left(document));
         }
         let fixable = found.iter().filter(|it| it.fix.is_some()).count();
         let help = if self.open_would_do(document, found) {
@@ -282,6 +282,18 @@ impl Args {
             String::new()
         };
         format!("{head}, {}\n{help}", counted(found, n_folded))
+    }
+
+    /// What of a request was not judged.
+    fn what_is_left(&self, document: &Document) -> &'static str {
+        match document.head() {
+            Some(_) if self.request.is_asked() => "",
+            Some(_) if self.chain.has_profile() => {
+                " (messages only; --request also checks tools and settings)"
+            }
+            Some(_) => " (messages only; --profile NAME --request also checks tools and settings)",
+            None => "",
+        }
     }
 
     /// Whether all errors are unanswered calls at the end (CA-92).
