@@ -416,51 +416,11 @@ fn folded(word: &str) -> String {
     res
 }
 
+/// Months, days of the week and halves of the day, short and long.
+const NAMES_OF_TIME: &str = "january february march april may june july august september october november december \
+    jan feb mar apr jun jul aug sep sept oct nov dec monday tuesday wednesday thursday friday saturday sunday \
+    mon tue tues wed thu thur thurs fri sat sun am pm";
+
 fn is_name_of_time(word: &str) -> bool {
-    const NAMES: &[&str] = &[
-        "january",
-        "february",
-        "march",
-        "april",
-        "may",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
-        "december",
-        "jan",
-        "feb",
-        "mar",
-        "apr",
-        "jun",
-        "jul",
-        "aug",
-        "sep",
-        "sept",
-        "oct",
-        "nov",
-        "dec",
-        "monday",
-        "tuesday",
-        "wednesday",
-        "thursday",
-        "friday",
-        "saturday",
-        "sunday",
-        "mon",
-        "tue",
-        "tues",
-        "wed",
-        "thu",
-        "thur",
-        "thurs",
-        "fri",
-        "sat",
-        "sun",
-        "am",
-        "pm",
-    ];
-    word.len() <= 9 && NAMES.contains(&word.to_ascii_lowercase().as_str())
+    word.len() <= 9 && NAMES_OF_TIME.split(' ').any(|it| it.eq_ignore_ascii_case(word))
 }

@@ -179,7 +179,13 @@ fn is_at_first(place: &CachePlace, view: &View<'_, '_>) -> bool {
 type Side<'s> = (&'s Entry<'s>, &'s Prompt<'s, 's>, &'s View<'s, 's>);
 
 /// Fills in relation, changes and the first of them.
-fn judge(res: &mut Comparison, a: Side<'_>, b: Side<'_>, rules: &Provider, parting: Parting) {
+fn judge(
+    res: &mut Comparison,
+    a: Side<'_>,
+    b: Side<'_>,
+    rules: &'static Provider,
+    parting: Parting,
+) {
     let mut places = Vec::new();
     let settings = setting_changes((a.0, a.1), (b.0, b.1), rules);
     for (name, breaks) in settings {
@@ -286,31 +292,14 @@ fn around(text: &str, at: usize) -> String {
 fn setting_changes(
     a: (&Entry<'_>, &Prompt<'_, '_>),
     b: (&Entry<'_>, &Prompt<'_, '_>),
-    rules: &Provider,
+    rules: &'static Provider,
 ) -> Vec<(&'static str, Breaks)> {
-    const NAMES: &[&str] = &[
-        "model",
-        "speed",
-        "web_search",
-        "citations",
-        "output_format",
-        "tool_choice",
-        "thinking",
-        "effort",
-        "prompt_cache_key",
-        "service_tier",
-        "response_format",
-        "verbosity",
-        "cached_content",
-    ];
     let differs = |name: &str| match name {
         "model" => matches!((a.0.model, b.0.model), (Some(one), Some(other)) if one != other),
         name => value(&a.1.settings, name) != value(&b.1.settings, name),
     };
-    let known = rules.settings.iter().filter(|it| differs(it.0));
-    known
-        .filter_map(|(name, breaks)| Some((*NAMES.iter().find(|it| **it == name)?, breaks)))
-        .collect()
+    let settings = rules.settings.iter().map(|it| (it.0.as_str(), it.1));
+    settings.filter(|it| differs(it.0)).collect()
 }
 
 fn value<'s>(settings: &'s [Setting], name: &str) -> Option<&'s str> {

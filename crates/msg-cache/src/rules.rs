@@ -1,13 +1,15 @@
 //! What each provider documents about its prompt cache, as data: `data/rules.json`, with the sources.
 
-use std::{collections::BTreeMap, sync::LazyLock};
+use std::{borrow::Cow, collections::BTreeMap, sync::LazyLock};
 
-use serde::Deserialize;
+use serde::de::IntoDeserializer;
+use serde::{Deserialize, Deserializer};
 
 use crate::cell::Kind;
 use crate::compare::Relation;
 use crate::entry::Entry;
 use crate::prompt::Prompt;
+use crate::spell::Value;
 use crate::view::View;
 
 /// The text of the rules, as `msg cache --rules` prints it.
@@ -79,7 +81,8 @@ pub(crate) struct Provider {
     /// Models of a newer version of a provider's cache.
     #[serde(default)]
     models: Vec<String>,
-    pub(crate) settings: Settings,
+    #[serde(deserialize_with = "in_order")]
+    pub(crate) settings: Vec<(String, Breaks)>,
 }
 
 fn one() -> u64 {
@@ -87,38 +90,14 @@ fn one() -> u64 {
 }
 
 /// The settings of a provider in the order of its table, with the level that each breaks.
-#[derive(Debug)]
-pub(crate) struct Settings(Vec<(String, Breaks)>);
-
-impl<'de> Deserialize<'de> for Settings {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Table;
-        impl<'de> serde::de::Visitor<'de> for Table {
-            type Value = Settings;
-
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("settings with the level that each breaks")
-            }
-
-            fn visit_map<A: serde::de::MapAccess<'de>>(
-                self,
-                mut map: A,
-            ) -> Result<Settings, A::Error> {
-                let mut res = Vec::new();
-                while let Some(row) = map.next_entry()? {
-                    res.push(row);
-                }
-                Ok(Settings(res))
-            }
-        }
-        deserializer.deserialize_map(Table)
-    }
-}
-
-impl Settings {
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, Breaks)> {
-        self.0.iter().map(|it| (it.0.as_str(), it.1))
-    }
+fn in_order<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<(String, Breaks)>, D::Error> {
+    let table = Value::deserialize(from)?;
+    let rows = table.members().iter();
+    let row = |(name, level): &(Cow<'_, str>, Value<'_>)| {
+        let level = Breaks::deserialize(level.text().unwrap_or_default().into_deserializer())?;
+        Ok((name.to_string(), level))
+    };
+    rows.map(row).collect()
 }
 
 impl Provider {

@@ -22,94 +22,95 @@ pub struct CacheUsage {
     pub output: u64,
 }
 
-/// How a provider counts: the members of each part.
+/// How a provider counts: the members of each part, words of a text; a dot is between a member and one in it.
 struct Names {
-    /// Tokens of the prompt.
-    input: &'static [&'static str],
-    output: &'static [&'static str],
-    read: &'static [&'static [&'static str]],
-    write: &'static [&'static [&'static str]],
-    long: &'static [&'static [&'static str]],
+    /// Tokens of the prompt: those of these members together.
+    input: &'static str,
+    output: &'static str,
+    /// The first of these members that is there; so are `write` and `long`, which is a part of it.
+    read: &'static str,
+    write: &'static str,
+    long: &'static str,
     /// The prompt contains what was read and written.
     contains: bool,
 }
 
+impl Names {
+    const fn new(
+        input: &'static str,
+        output: &'static str,
+        [read, write, long]: [&'static str; 3],
+    ) -> Self {
+        Names { input, output, read, write, long, contains: false }
+    }
+
+    const fn containing(self) -> Self {
+        Names { contains: true, ..self }
+    }
+}
+
 /// Told apart by the member that counts the prompt; the first that is there decides.
 const FAMILIES: &[Names] = &[
-    Names {
-        input: &["prompt_cache_miss_tokens"],
-        output: &["completion_tokens"],
-        read: &[&["prompt_cache_hit_tokens"]],
-        write: &[],
-        long: &[],
-        contains: false,
-    },
-    Names {
-        input: &["prompt_tokens"],
-        output: &["completion_tokens"],
-        read: &[
-            &["prompt_tokens_details", "cached_tokens"],
-            &["cached_tokens"],
-            &["cache_read_input_tokens"],
+    Names::new(
+        "prompt_cache_miss_tokens",
+        "completion_tokens",
+        ["prompt_cache_hit_tokens", "", ""],
+    ),
+    Names::new(
+        "prompt_tokens",
+        "completion_tokens",
+        [
+            "prompt_tokens_details.cached_tokens cached_tokens cache_read_input_tokens",
+            "prompt_tokens_details.cache_write_tokens cache_creation_input_tokens",
+            "prompt_tokens_details.ttl_12h_tokens",
         ],
-        write: &[
-            &["prompt_tokens_details", "cache_write_tokens"],
-            &["cache_creation_input_tokens"],
-        ],
-        long: &[&["prompt_tokens_details", "ttl_12h_tokens"]],
-        contains: true,
-    },
-    Names {
-        input: &["promptTokenCount", "toolUsePromptTokenCount"],
-        output: &["candidatesTokenCount", "thoughtsTokenCount"],
-        read: &[&["cachedContentTokenCount"]],
-        write: &[],
-        long: &[],
-        contains: true,
-    },
-    Names {
-        input: &["prompt_token_count", "tool_use_prompt_token_count"],
-        output: &["candidates_token_count", "thoughts_token_count"],
-        read: &[&["cached_content_token_count"]],
-        write: &[],
-        long: &[],
-        contains: true,
-    },
-    Names {
-        input: &["inputTokens"],
-        output: &["outputTokens"],
-        read: &[&["cacheReadInputTokens"]],
-        write: &[&["cacheWriteInputTokens"]],
-        long: &[],
-        contains: false,
-    },
-    Names {
-        input: &["total_input_tokens"],
-        output: &["total_output_tokens", "total_thought_tokens"],
-        read: &[&["total_cached_tokens"]],
-        write: &[],
-        long: &[],
-        contains: true,
-    },
+    )
+    .containing(),
+    Names::new(
+        "promptTokenCount toolUsePromptTokenCount",
+        "candidatesTokenCount thoughtsTokenCount",
+        ["cachedContentTokenCount", "", ""],
+    )
+    .containing(),
+    Names::new(
+        "prompt_token_count tool_use_prompt_token_count",
+        "candidates_token_count thoughts_token_count",
+        ["cached_content_token_count", "", ""],
+    )
+    .containing(),
+    Names::new(
+        "inputTokens",
+        "outputTokens",
+        ["cacheReadInputTokens", "cacheWriteInputTokens", ""],
+    ),
+    Names::new(
+        "total_input_tokens",
+        "total_output_tokens total_thought_tokens",
+        ["total_cached_tokens", "", ""],
+    )
+    .containing(),
 ];
 
-const ANTHROPIC: Names = Names {
-    input: &["input_tokens"],
-    output: &["output_tokens"],
-    read: &[&["cache_read_input_tokens"]],
-    write: &[&["cache_creation_input_tokens"]],
-    long: &[&["cache_creation", "ephemeral_1h_input_tokens"]],
-    contains: false,
-};
+const ANTHROPIC: Names = Names::new(
+    "input_tokens",
+    "output_tokens",
+    [
+        "cache_read_input_tokens",
+        "cache_creation_input_tokens",
+        "cache_creation.ephemeral_1h_input_tokens",
+    ],
+);
 
-const RESPONSES: Names = Names {
-    input: &["input_tokens"],
-    output: &["output_tokens"],
-    read: &[&["input_tokens_details", "cached_tokens"], &["cached_input_tokens"]],
-    write: &[&["input_tokens_details", "cache_write_tokens"]],
-    long: &[&["input_tokens_details", "ttl_12h_tokens"]],
-    contains: true,
-};
+const RESPONSES: Names = Names::new(
+    "input_tokens",
+    "output_tokens",
+    [
+        "input_tokens_details.cached_tokens cached_input_tokens",
+        "input_tokens_details.cache_write_tokens",
+        "input_tokens_details.ttl_12h_tokens",
+    ],
+)
+.containing();
 
 impl CacheUsage {
     /// Reads the usage object of any provider, as text.
@@ -118,7 +119,7 @@ impl CacheUsage {
     }
 
     pub(crate) fn of(value: &Value<'_>) -> Option<Self> {
-        let named = FAMILIES.iter().find(|it| value.any(it.input).is_some());
+        let named = FAMILIES.iter().find(|it| it.input.split(' ').any(|it| value.has(it)));
         let names = match named {
             Some(it) => it,
             None if !value.has("input_tokens") => return None,
@@ -151,14 +152,14 @@ impl CacheUsage {
 
 impl Names {
     fn read_from(&self, value: &Value<'_>) -> CacheUsage {
-        let sum = |names: &[&str]| names.iter().map(|it| value.count(it)).sum::<u64>();
-        let first = |paths: &[&[&str]]| {
-            let count = |path: &&[&str]| {
-                let (last, front) = path.split_last()?;
-                let holder = value.at(front)?;
+        let sum = |names: &str| names.split(' ').map(|it| value.count(it)).sum::<u64>();
+        let first = |paths: &str| {
+            let count = |path: &str| {
+                let (front, last) = path.rsplit_once('.').unwrap_or(("", path));
+                let holder = if front.is_empty() { value } else { value.get(front)? };
                 holder.has(last).then(|| holder.count(last))
             };
-            paths.iter().find_map(count).unwrap_or(0)
+            paths.split(' ').find_map(count).unwrap_or(0)
         };
         let (total, output) = (sum(self.input), sum(self.output));
         let (mut read, mut written, mut long) =

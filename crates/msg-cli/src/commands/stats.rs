@@ -9,7 +9,8 @@ mod table;
 
 use std::path::PathBuf;
 
-use msg_document::{Accept, FitOptions, Format, Stats, stats};
+use msg_core::Severity;
+use msg_document::{Accept, FitOptions, Format, MediaRates, Stats, stats};
 use msg_session::Dialect;
 
 use super::Command;
@@ -23,6 +24,7 @@ use crate::input::Input;
 use crate::jsonl::Answer;
 use crate::options::Flags;
 use crate::output::{Output, PrettyArgs, end_line, json_line};
+use crate::render::Quotes;
 use crate::sessions::usage::Used;
 use crate::sizes;
 use crate::sources::Sources;
@@ -109,10 +111,26 @@ impl Args {
         let bytes = input.read_all()?;
         let used = session_of(&bytes, &input.name).and_then(|it| Used::of(it, &bytes));
         let options = options.for_document(&bytes).into_owned();
-        let document = input::read(cx, bytes, &input.name, &self.io.input)?;
-        let status = input::emptiness(cx, &document, &input.name);
-        let media = document.media_rates();
-        let stats = Stats::gather(document.into_messages(), &options, media);
+        let read = input::read(cx, bytes, &input.name, &self.io.input);
+        let (status, stats) = match read {
+            // What it recorded is shown all the same.
+            Err(Failure::Document(it))
+                if used.is_some() && it.diagnostic.code == "session::no-messages" =>
+            {
+                if !cx.quiet {
+                    let mut found = [it.diagnostic];
+                    found[0].severity = Severity::Warning;
+                    cx.note(&cx.list(&input.name, &Quotes::default()).findings(&found));
+                }
+                (Status::Problems, Stats::gather(Vec::new(), &options, MediaRates::default()))
+            }
+            read => {
+                let document = read?;
+                let status = input::emptiness(cx, &document, &input.name);
+                let media = document.media_rates();
+                (status, Stats::gather(document.into_messages(), &options, media))
+            }
+        };
         if let Some(path) = &self.svg {
             let mut file = Output::file(path, sources)?;
             file.write(svg::draw(&stats, self.budget).as_bytes())?;

@@ -29,8 +29,7 @@ pub struct Stats {
     pub base: u64,
     /// Their tokens.
     pub tokens: u64,
-    /// What the tokens are of, and which of them are exact; for the table.
-    #[serde(skip)]
+    /// What the tokens are of, and which of them are exact.
     pub made_of: MadeOf,
     /// By role.
     pub roles: BTreeMap<String, Totals>,
@@ -49,7 +48,7 @@ pub struct Stats {
 }
 
 /// What tokens are of. The four sum to all of them.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct MadeOf {
     /// Texts, thinking, calls and results.
     pub texts: u64,

@@ -1,11 +1,16 @@
 //! Skeletons of chat messages: of random documents that are plain or nearly so, and of the documents of other suites.
 
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
 use msg_chainast::Profile;
+use msg_document::{ReadOptions, RepairOptions, Skeleton};
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
-use crate::laws::skeleton::a_skeleton_answers_as_the_document;
+use crate::laws::skeleton::{a_skeleton_answers_as_the_document, mended_both_ways, repair};
 
 const HEADS: &[&str] =
     &["", "word", " ", r"\n", "Tool: ls ", r"\u0054ool: ", "\u{e000}0\u{e000}", r"\ud83e\udd80"];
@@ -181,4 +186,73 @@ fn skeletons_of_the_documents_of_other_suites_answer_as_they_do() {
         }
     }
     assert!(found > 20, "{found} skeletons prove little");
+}
+
+/// Every document of chat messages in the files of a folder, alone, a line or a member of one, mended in its text and
+/// mended whole: `MSG_DATA=DIR cargo test -p msg-document --test it -- --ignored --nocapture splices_of_a_folder`.
+#[test]
+#[ignore = "reads the folder that MSG_DATA names"]
+fn splices_of_a_folder_are_byte_identical() {
+    let folder = std::env::var_os("MSG_DATA").expect("because the folder is named");
+    let mut documents = HashSet::new();
+    for file in files(Path::new(&folder)) {
+        let Ok(text) = std::fs::read_to_string(file) else { continue };
+        std::iter::once(&*text).chain(text.lines()).for_each(|it| add(it, &mut documents, 0));
+    }
+    let (mut compared, mut mended) = (0, 0);
+    let (mut differ, mut by_value, mut by_edits) = (0, 0, 0);
+    for json in &documents {
+        for profile in Profile::all().iter().map(Some).chain([None]) {
+            let options = RepairOptions { chain: repair(profile), ..RepairOptions::default() };
+            let Some((spliced, written, edits)) = mended_both_ways(json.as_bytes(), &options) else {
+                continue;
+            };
+            compared += 1;
+            mended += usize::from(spliced.changed);
+            if spliced.document != written {
+                differ += 1;
+                by_value += usize::from(compact(&spliced.document) != compact(&written));
+                if differ <= 3 {
+                    let text = |it: &[u8]| String::from_utf8_lossy(it).into_owned();
+                    println!("{}\n{}", text(&spliced.document), text(&written));
+                }
+            }
+            by_edits += usize::from(format!("{:?}", spliced.edits) != format!("{edits:?}"));
+        }
+    }
+    let n = documents.len();
+    println!("{n} documents, {compared} repairs compared, {mended} changed something, {differ} differ, {by_value} by value, {by_edits} by their edits");
+    assert_eq!((differ, by_edits), (0, 0));
+}
+
+/// A text without the white space between its tokens.
+fn compact(json: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    msg_json::write_compact(&mut out, std::str::from_utf8(json).expect("because it was a text"));
+    out
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).expect("because it is a folder").flatten();
+    let mut paths: Vec<_> = entries.map(|it| it.path()).collect();
+    paths.sort();
+    let of = |it: PathBuf| if it.is_dir() { files(&it) } else { vec![it] };
+    paths.into_iter().flat_map(of).collect()
+}
+
+/// Adds a value that has a skeleton; of any other what is in it, texts included.
+fn add(json: &str, documents: &mut HashSet<String>, depth: usize) {
+    let json = json.trim();
+    if depth > 6 || !json.contains("\"role") && !json.contains("\\\"role") {
+        return;
+    }
+    if Skeleton::of_json(json.as_bytes(), &ReadOptions::default()).is_some() {
+        documents.insert(json.to_owned());
+    } else if let Ok(members) = serde_json::from_str::<HashMap<String, Box<RawValue>>>(json) {
+        members.values().for_each(|it| add(it.get(), documents, depth + 1));
+    } else if let Ok(elements) = serde_json::from_str::<Vec<Box<RawValue>>>(json) {
+        elements.iter().for_each(|it| add(it.get(), documents, depth + 1));
+    } else if let Ok(text) = serde_json::from_str::<String>(json) {
+        add(&text, documents, depth + 1);
+    }
 }

@@ -4,8 +4,10 @@
 use std::collections::BTreeMap;
 
 use msg_chainast::Profile;
+use msg_core::Diagnostic;
 use msg_document::{
-    CheckOptions, Document, MendedMessage, ReadOptions, RepairOptions, Skeleton, WriteOptions,
+    CheckOptions, Document, MendedMessage, ReadOptions, RepairOptions, Repaired, Skeleton,
+    WriteOptions,
 };
 use serde_json::{Value, value::RawValue};
 
@@ -50,19 +52,29 @@ pub(crate) fn a_skeleton_answers_as_the_document(json: &[u8], profile: Option<&P
 
 /// Messages that are mended in the text of a document make the text that the whole document is written as.
 fn a_splice_writes_what_the_document_does(json: &[u8], options: &RepairOptions) {
-    let Ok(spliced) = msg_document::repair(json, options) else { return };
-    let mut whole = Document::read(json, &options.read).expect("because it was read");
+    let Some((spliced, written, edits)) = mended_both_ways(json, options) else { return };
+    assert_eq!(text(spliced.document), text(written), "{}", text(json.to_vec()));
+    assert_eq!(format!("{:?}", spliced.edits), format!("{edits:?}"), "{}", text(json.to_vec()));
+}
+
+/// A document mended in its text where that can be, and the text and the edits of the whole document; none for what is
+/// refused.
+pub(crate) fn mended_both_ways(
+    json: &[u8],
+    options: &RepairOptions,
+) -> Option<(Repaired, Vec<u8>, Vec<Diagnostic>)> {
+    let spliced = msg_document::repair(json, options).ok()?;
+    let mut whole = Document::read(json, &options.read).ok()?;
     whole.set_source(json.to_vec());
     let mut edits = whole.repair(options);
     let mut written = Vec::new();
     whole.write(&WriteOptions::default(), &mut written);
     let written = if edits.is_empty() { json.to_vec() } else { written };
     edits.extend(whole.lost(&written, &edits));
-    assert_eq!(text(spliced.document), text(written), "{}", text(json.to_vec()));
-    assert_eq!(format!("{:?}", spliced.edits), format!("{edits:?}"), "{}", text(json.to_vec()));
+    Some((spliced, written, edits))
 }
 
-fn repair(profile: Option<&Profile>) -> msg_chainast::ChainRepairOptions {
+pub(crate) fn repair(profile: Option<&Profile>) -> msg_chainast::ChainRepairOptions {
     let options = msg_chainast::ChainRepairOptions::new();
     profile.map_or(options.clone(), |it| options.with_profile(it))
 }
