@@ -1,9 +1,13 @@
 //! Whole conversations, one a line, on one core: what `msg check`, `repair`, `convert` and `stats` do to a log; and the
 //! sessions that agents leave.
 
+use std::borrow::Cow;
+use std::collections::HashSet;
+
 use msg_chainast::Profile;
 use msg_document::{CheckOptions, ConvertOptions, Document, FitOptions, Format, RepairOptions};
 use msg_session::{Blob, Session, SessionOptions as Mends};
+use serde::Deserialize;
 
 use crate::contest::{Contest, On, Size};
 use crate::data::Data;
@@ -105,7 +109,52 @@ fn check(data: &Data) -> Contest {
         msg_document::check(line.as_bytes(), &options).map_or(0, |it| it.messages as u64)
     };
     let on = lines(data).timed("msg", move |lines| lines.iter().map(&ours).collect());
+    let on = on.timed("serde_json, typed", |lines| lines.iter().map(|it| paired(it)).collect());
     script::entry(on, data, "orjson loop", "orjson_check").done()
+}
+
+/// The least that a program declares to pair calls with their results, as the loop on orjson does: it reads no text.
+#[derive(Deserialize)]
+struct Paired<'a> {
+    #[serde(borrow)]
+    messages: Vec<PairedMessage<'a>>,
+}
+
+#[derive(Deserialize)]
+struct PairedMessage<'a> {
+    #[serde(borrow)]
+    role: Cow<'a, str>,
+    #[serde(borrow)]
+    tool_calls: Option<Vec<PairedCall<'a>>>,
+    #[serde(borrow)]
+    tool_call_id: Option<Cow<'a, str>>,
+}
+
+#[derive(Deserialize)]
+struct PairedCall<'a> {
+    #[serde(borrow)]
+    id: Option<Cow<'a, str>>,
+}
+
+/// How many messages a request has; the calls without a result and the results without a call are found on the way.
+fn paired(line: &str) -> u64 {
+    let Ok(request) = serde_json::from_str::<Paired<'_>>(line) else { return 0 };
+    let (mut open, mut odd) = (HashSet::new(), 0);
+    for message in &request.messages {
+        match &message.tool_call_id {
+            Some(id) if message.role == "tool" => {
+                odd += usize::from(!open.remove(&**id));
+            }
+            _ => {
+                odd += open.len();
+                open.clear();
+            }
+        }
+        let calls = message.tool_calls.iter().flatten();
+        open.extend(calls.filter_map(|it| it.id.as_deref()));
+    }
+    std::hint::black_box(odd + open.len());
+    request.messages.len() as u64
 }
 
 /// Whether a document is sound, by the rules of the chain.

@@ -83,7 +83,7 @@ pub(super) fn pull(on: On<String>) -> On<String> {
             match reader.read_event() {
                 Ok(quick_xml::events::Event::Eof) | Err(_) => return vec![calls],
                 Ok(quick_xml::events::Event::Start(it)) => {
-                    calls += u64::from(AsRef::<str>::as_ref(&it.name()) == "tool")
+                    calls += u64::from(AsRef::<str>::as_ref(&it.name()) == "tool");
                 }
                 Ok(_) => {}
             }

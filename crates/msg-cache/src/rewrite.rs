@@ -26,6 +26,9 @@ pub struct Rewrite {
     /// What writing them costs more than reading them from the cache, in dollars, if the model has a known price.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<f64>,
+    /// How many cache breakpoints the edit took away with what they marked.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub breakpoints_lost: usize,
     #[serde(skip)]
     family: Family,
 }
@@ -66,7 +69,9 @@ impl Rewrite {
             let more = it.write.max(it.input).saturating_sub(it.read);
             dollars(u128::from(written_again) * u128::from(more))
         });
-        Some(Rewrite { first_changed, tokens, written_again, cost, family })
+        let marks = |it: &Prompt<'_, '_>| it.cells.iter().map(|it| it.marks.len()).sum::<usize>();
+        let breakpoints_lost = marks(&old).saturating_sub(marks(&new));
+        Some(Rewrite { first_changed, tokens, written_again, cost, breakpoints_lost, family })
     }
 
     /// Where the first change is, as the body spells it: `tools[2]`, `contents[0]`.
@@ -90,11 +95,20 @@ impl fmt::Display for Rewrite {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (place, again, all) = (self.place(), self.written_again, self.tokens);
         write!(f, "the first change is {place}, about {again} of {all} tokens are written again")?;
-        match self.cost {
-            Some(cost) if cost >= 0.005 => write!(f, " (${cost:.2} more than reading them)"),
-            _ => Ok(()),
+        if let Some(cost) = self.cost.filter(|it| *it >= 0.005) {
+            write!(f, " (${cost:.2} more than reading them)")?;
+        }
+        match self.breakpoints_lost {
+            0 => Ok(()),
+            1 => f.write_str("; 1 cache breakpoint was removed with what it marked"),
+            n => write!(f, "; {n} cache breakpoints were removed with what they marked"),
         }
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_zero(it: &usize) -> bool {
+    *it == 0
 }
 
 /// A list of messages as a body: of the body before, whose messages it replaces, or by itself.

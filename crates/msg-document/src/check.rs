@@ -19,6 +19,7 @@ use crate::document::Document;
 use crate::format::Format;
 use crate::json::{repair_json, to_json};
 use crate::options::CheckOptions;
+use crate::read_options::ReadOptions;
 use crate::refusal::Refusal;
 use crate::rows::{Row, new_findings};
 use crate::schemas::check_head;
@@ -71,11 +72,12 @@ fn check_row(row: &Row, options: &CheckOptions) -> Result<Checked, Refusal> {
 /// Checks a document that is one conversation.
 fn check_one(json: &[u8], options: &CheckOptions) -> Result<Checked, Refusal> {
     let skeleton = options.skeleton(json);
-    if let Some(checked) = skeleton.and_then(|it| it.check(options)) {
+    if let Some(checked) = skeleton.as_ref().and_then(|it| it.check(options)) {
         checked.trace();
         return Ok(checked);
     }
-    let mut document = Document::read(json, &options.read)?;
+    let known = skeleton.map(|_| Format::default());
+    let mut document = read_whole(json, &options.read, known)?;
     document.say_who_made_it(options.read.made_by.as_ref());
     Ok(document.check_text(Some(json), options))
 }
@@ -108,10 +110,11 @@ pub fn is_valid(json: &[u8], options: &CheckOptions) -> Result<bool, Refusal> {
 
 fn is_one_valid(json: &[u8], options: &CheckOptions) -> Result<bool, Refusal> {
     let skeleton = options.skeleton(json);
-    if let Some(checked) = skeleton.and_then(|it| it.check(options)) {
+    if let Some(checked) = skeleton.as_ref().and_then(|it| it.check(options)) {
         return Ok(checked.ok);
     }
-    let mut document = Document::read(json, &options.read)?;
+    let known = skeleton.map(|_| Format::default());
+    let mut document = read_whole(json, &options.read, known)?;
     document.say_who_made_it(options.read.made_by.as_ref());
     let none = |found: &[Diagnostic]| !found.iter().any(Diagnostic::is_error);
     let messages = |rules: &InputRules| {
@@ -125,6 +128,18 @@ fn is_one_valid(json: &[u8], options: &CheckOptions) -> Result<bool, Refusal> {
         && other_body(&document, Some(json), options).is_none()
         && none(&document.check_chain(options))
         && options.messages.as_ref().is_none_or(messages))
+}
+
+/// Reads a document whole. What has a skeleton is known to be chat messages, so that it is not recognised again.
+pub(crate) fn read_whole(
+    json: &[u8],
+    options: &ReadOptions,
+    known: Option<Format>,
+) -> Result<Document, Refusal> {
+    match known {
+        Some(_) => Document::read(json, &options.clone().with_from(known)),
+        None => Document::read(json, options),
+    }
 }
 
 impl CheckOptions {

@@ -9,10 +9,11 @@ use msg_core::{Diagnostic, Message};
 use crate::api_shapes::{add_refused, complete_calls};
 use crate::api_shapes::{foreign_parts, is_not_understood};
 use crate::check::Repaired;
-use crate::check::moved;
 use crate::check::{forget_shapes_at, refused_shapes};
+use crate::check::{moved, read_whole};
 use crate::codec::{Edited, Side, WriteOptions};
 use crate::document::Document;
+use crate::format::Format;
 use crate::ledger::{Cut, losses_as_errors, lost_by_edits};
 use crate::options::{CheckOptions, RepairOptions};
 use crate::read_options::ReadOptions;
@@ -77,10 +78,11 @@ fn repair_row(row: &Row, options: &RepairOptions) -> Result<Repaired, Refusal> {
 fn repair_one(json: &[u8], options: &RepairOptions) -> Result<Repaired, Refusal> {
     let asks_head = options.chain.check.request && options.chain.profile.is_some();
     let skeleton = if asks_head { None } else { Skeleton::of_json(json, &options.read) };
+    let known = skeleton.as_ref().map(|_| Format::default());
     if let Some(repaired) = skeleton.and_then(|it| it.repair_text(json, options)) {
         return Ok(repaired);
     }
-    let mut document = Document::read(json, &options.read)?;
+    let mut document = read_whole(json, &options.read, known)?;
     document.say_who_made_it(options.read.made_by.as_ref());
     let messages = document.messages().len();
     let mut edits = document.repair_text(Some(json), options);

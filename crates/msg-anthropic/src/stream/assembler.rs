@@ -200,9 +200,16 @@ impl AnthropicAssembler {
             return self.head.note(UNKNOWN_DELTA, || "a delta of a block that never began".into());
         };
         let block = &mut self.blocks[place];
-        let kind = delta.get("type").and_then(Json::text);
+        let [kind, text, thinking, signature, input] =
+            delta.pick(["type", "text", "thinking", "signature", "partial_json"]);
+        let kind = kind.and_then(Json::text);
         let growing = kind.as_deref().and_then(Growing::of_delta);
-        let value = growing.and_then(|(_, member)| delta.get(member));
+        let value = growing.and_then(|(to, _)| match to {
+            Growing::Text => text,
+            Growing::Thinking => thinking,
+            Growing::Signature => signature,
+            Growing::Input => input,
+        });
         let step = &mut self.head.step(0, sink);
         let said = growing.map(|(to, member)| (to, value.and_then(|it| step.said(member, it))));
         let known = match said {

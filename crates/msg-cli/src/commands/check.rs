@@ -5,7 +5,7 @@
 mod log;
 
 use msg_core::Diagnostic;
-use msg_document::{Accept, CheckOptions, Checked, Document, Refusal, check};
+use msg_document::{Accept, CheckOptions, Checked, Document, Refusal, Skeleton, check};
 use serde::Serialize;
 
 use self::log::{Log, LogForm};
@@ -95,10 +95,7 @@ impl Command for Args {
             match !is_json && is_text {
                 true => show_lines(cx, it, &options),
                 false => it.answer_numbered(|number, line| {
-                    let mut checked = check(line, &options)?;
-                    if !checked.diagnostics.is_empty() {
-                        checked = checked_line(number, line, &options)?.1;
-                    }
+                    let checked = checked_line(number, line, &options)?.1;
                     log.take("", &checked);
                     Ok(Answer::new(checked.to_json(), status(&checked)))
                 }),
@@ -143,14 +140,20 @@ impl Command for Args {
     }
 }
 
-/// A line that was read whole, so that its findings have places in it: the line of the file, and the column in the
-/// line. Of a row there is no document.
+/// A line with findings is read whole, so that these have places: the line of the file, and the column in the line. Of a
+/// row there is no document, nor of a line of plain chat messages in which nothing is found.
 fn checked_line(
     number: Option<u64>,
     line: &[u8],
     options: &CheckOptions,
 ) -> Result<(Option<Document>, Checked), Refusal> {
-    let document = match options.read.fields.is_empty() {
+    let is_row = !options.read.fields.is_empty();
+    let skeleton = || Skeleton::of_json(line, &options.read)?.check(options);
+    let plain = if is_row { None } else { skeleton() };
+    if let Some(checked) = plain.filter(|it| it.diagnostics.is_empty()) {
+        return Ok((None, checked));
+    }
+    let document = match !is_row {
         true => Document::read(line, &options.read).ok(),
         false => None,
     };

@@ -305,10 +305,12 @@ impl<T: Clone> Template<T> {
 
 /// Whether both close the same brackets and hold nothing else but blanks: Anthropic pads its events with them.
 fn closes_alike(a: &str, b: &str) -> bool {
-    let is_blank = |it: &u8| it.is_ascii_whitespace();
-    let closes = |it: &str| it.bytes().all(|it| matches!(it, b'}' | b']') || is_blank(&it));
-    let mut brackets = b.bytes().filter(|it| !is_blank(it));
-    closes(a) && closes(b) && a.bytes().filter(|it| !is_blank(it)).eq(&mut brackets)
+    let mut brackets = b.bytes().filter(|it| !it.is_ascii_whitespace());
+    let is_alike = |it: u8| match it {
+        b'}' | b']' => brackets.next() == Some(it),
+        _ => it.is_ascii_whitespace(),
+    };
+    a.bytes().all(is_alike) && brackets.next().is_none()
 }
 
 /// What is between the quotes after `head`, and what is after them.

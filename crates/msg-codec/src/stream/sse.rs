@@ -310,7 +310,9 @@ fn value(rest: &[u8], name: usize) -> Option<usize> {
 pub(crate) struct Pending {
     data: Vec<u8>,
     pub(crate) has_data: bool,
+    /// The last name that was given, which most often comes again.
     name: String,
+    has_name: bool,
     /// It is larger than an event may be: it will be dropped.
     pub(crate) too_large: bool,
     /// It was handed out: its buffers are free again.
@@ -330,7 +332,7 @@ impl Pending {
     pub(crate) fn forget(&mut self) {
         self.data.clear();
         self.has_data = false;
-        self.name.clear();
+        self.has_name = false;
         self.too_large = false;
     }
 
@@ -360,14 +362,17 @@ impl Pending {
     }
 
     pub(crate) fn set_name(&mut self, name: &[u8], at: u64, notes: &mut Notes) {
-        self.name.clear();
-        self.name.push_str(&decode(name, at, notes));
+        self.has_name = !name.is_empty();
+        if self.name.as_bytes() != name {
+            self.name.clear();
+            self.name.push_str(&decode(name, at, notes));
+        }
     }
 
     /// Hands it out.
     pub(crate) fn dispatch(&mut self, notes: &mut Notes) -> SseEvent<'_> {
         self.dispatched = true;
-        let event = (!self.name.is_empty()).then_some(&*self.name);
+        let event = self.has_name.then_some(&*self.name);
         SseEvent { event, data: decode(&self.data, self.at, notes), at: self.at }
     }
 }

@@ -105,7 +105,7 @@ fn unaccounted(
     }
     let accounts = Accounts::of(told);
     let is_told = |it: &Missing, of: &Diagnostic| {
-        rules::names(&of.message(), &it.steps) || rules::says_change(of, it.said())
+        rules::tells(of, &it.steps) || rules::says_change(of, it.said())
     };
     missing.retain(|it| !accounts.body.iter().any(|of| is_told(it, of)));
     let native = if missing.is_empty() { None } else { (told.messages)() };
@@ -164,14 +164,14 @@ impl<'a> Accounts<'a> {
         let may_be_of_part = !self.has_part_lists || inner.nth(2).is_some();
         self.messages.get(&message).into_iter().flatten().any(|(it, scope)| match scope {
             Scope::Place => rules::is_of_all(it) && (may_be_of_part || rules::is_of_message(it)),
-            _ => rules::names(&it.message(), steps),
+            _ => rules::tells(it, steps),
         })
     }
 
     fn covers(&self, message: usize, part: Option<usize>, steps: &[String]) -> bool {
         self.messages.get(&message).into_iter().flatten().any(|(it, scope)| {
             let is_there = it.at.part.is_none() || part.is_none() || it.at.part == part;
-            is_there && (*scope == Scope::Place || rules::names(&it.message(), steps))
+            is_there && (*scope == Scope::Place || rules::tells(it, steps))
         })
     }
 }

@@ -214,6 +214,13 @@ pub(super) fn says_change(it: &Diagnostic, said: &str) -> bool {
         && message.split(' ').any(|word| word.trim_matches('`') == said)
 }
 
+/// Whether a finding, or its mending, names a member on this way: `…, without the member `x``.
+pub(super) fn tells(it: &Diagnostic, way: &[String]) -> bool {
+    let left_out = it.fix.as_deref().and_then(|it| it.split_once(", without the member"));
+    let mut left_out = left_out.into_iter().flat_map(|it| it.1.split('`').skip(1).step_by(2));
+    names(&it.message(), way) || left_out.any(|name| way.iter().any(|step| step == name))
+}
+
 /// Whether a sentence names a member on this way: `` `tools[0].strict` ``, `openai.refusal`, or a name at its end.
 pub(super) fn names(sentence: &str, way: &[String]) -> bool {
     let quoted = sentence.split('`').nth(1);

@@ -204,7 +204,8 @@ fn splices_of_a_folder_are_byte_identical() {
     for json in &documents {
         for profile in Profile::all().iter().map(Some).chain([None]) {
             let options = RepairOptions { chain: repair(profile), ..RepairOptions::default() };
-            let Some((spliced, written, edits)) = mended_both_ways(json.as_bytes(), &options) else {
+            let Some((spliced, written, edits)) = mended_both_ways(json.as_bytes(), &options)
+            else {
                 continue;
             };
             compared += 1;
@@ -221,7 +222,9 @@ fn splices_of_a_folder_are_byte_identical() {
         }
     }
     let n = documents.len();
-    println!("{n} documents, {compared} repairs compared, {mended} changed something, {differ} differ, {by_value} by value, {by_edits} by their edits");
+    println!(
+        "{n} documents, {compared} repairs compared, {mended} changed something, {differ} differ, {by_value} by value, {by_edits} by their edits"
+    );
     assert_eq!((differ, by_edits), (0, 0));
 }
 
@@ -247,7 +250,11 @@ fn add(json: &str, documents: &mut HashSet<String>, depth: usize) {
         return;
     }
     if Skeleton::of_json(json.as_bytes(), &ReadOptions::default()).is_some() {
-        documents.insert(json.to_owned());
+        // The lines of a member are indented as the file around it is.
+        let text = if depth == 0 { json.as_bytes().to_vec() } else { compact(json.as_bytes()) };
+        documents
+            .insert(String::from_utf8(msg_document::pretty(&text)).expect("because it was a text"));
+        documents.insert(String::from_utf8(text).expect("because it was a text"));
     } else if let Ok(members) = serde_json::from_str::<HashMap<String, Box<RawValue>>>(json) {
         members.values().for_each(|it| add(it.get(), documents, depth + 1));
     } else if let Ok(elements) = serde_json::from_str::<Vec<Box<RawValue>>>(json) {
