@@ -10,11 +10,9 @@ use crate::family::Family;
 use crate::usage::Prices;
 
 /// How the bodies are read, and by whose rules they are judged.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CacheOptions {
     /// The family of both bodies; else each is recognised.
-    #[serde(rename = "from", deserialize_with = "family")]
     pub family: Option<Family>,
     /// The provider whose rules hold; else it follows from family, model and address.
     pub provider: Option<String>,
@@ -60,7 +58,16 @@ impl Default for LedgerOptions {
     }
 }
 
-/// The options of a [`Ledger`](crate::Ledger).
+/// The options of [`compare`](crate::compare()) by their names.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct CompareMembers {
+    #[serde(deserialize_with = "family")]
+    from: Option<Family>,
+    provider: Option<String>,
+}
+
+/// Those of a [`Ledger`](crate::Ledger).
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct CacheMembers {
@@ -70,6 +77,13 @@ struct CacheMembers {
     prices: Option<Box<RawValue>>,
     min_missed: Option<u64>,
     runs: Option<usize>,
+}
+
+impl<'de> Deserialize<'de> for CacheOptions {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let CompareMembers { from: family, provider } = CompareMembers::deserialize(from)?;
+        Ok(CacheOptions { family, provider })
+    }
 }
 
 impl<'de> Deserialize<'de> for LedgerOptions {
