@@ -1,7 +1,7 @@
 """Whether the SDKs of providers read what `msg stream` writes: `python interop_streams.py MSG FOLDER...`.
 
-Every capture (`*.sse`) below the folders is assembled, and written as the stream of Chat Completions, of Responses, of
-Anthropic and of Gemini. The official Python SDKs (openai, anthropic, google-genai) and the AI SDK (`interop_streams.mjs`
+Every capture below the folders (`*.sse`, and the lines of `stream.jsonl` that name a source, which hold binary streams
+too) is assembled, and written as the stream of Chat Completions, of Responses, of Anthropic and of Gemini. The official Python SDKs (openai, anthropic, google-genai) and the AI SDK (`interop_streams.mjs`
 with node, whose modules $NODE_MODULES names) read each of these streams from a transport that answers with it. What
 they read must be the message: texts, thoughts, refusals, calls and the reason why it ended. A stream that failed or was
 cut must never be read as a success. Each event must be valid for the type that the SDK has for it.
@@ -44,18 +44,24 @@ SUCCESS = {"stop", "tool_calls", "tool-calls", "completed", "end_turn", "tool_us
 
 
 def captures(folders):
+    """The place of each capture, and its body as a line for `msg stream`: `{"sse"}` or `{"sse_b64"}`."""
     for folder in folders:
         for place, _, names in sorted(os.walk(folder)):
             for name in sorted(names):
+                path = os.path.join(place, name)
                 if name.endswith(".sse"):
-                    path = os.path.join(place, name)
                     with open(path, "rb") as file:
-                        yield path, file.read().decode("utf-8", "replace")
+                        yield path, {"sse": file.read().decode("utf-8", "replace")}
+                elif name == "stream.jsonl":
+                    with open(path, encoding="utf-8") as lines:
+                        cases = [json.loads(it) for it in lines]
+                    for case in (it for it in cases if "source" in it):
+                        yield f"{path}:{case['name']}", {k: case[k] for k in ("sse", "sse_b64") if k in case}
 
 
 def streamed(msg, bodies, to):
     """What `msg stream` answers to each body."""
-    lines = "".join(json.dumps({"sse": it, "options": {"to": to}}) + "\n" for it in bodies)
+    lines = "".join(json.dumps({**it, "options": {"to": to}}) + "\n" for it in bodies)
     done = subprocess.run([msg, "stream", "-", "--jsonl", "--json", "--quiet"], input=lines.encode(), stdout=subprocess.PIPE)
     return [json.loads(it) for it in done.stdout.decode("utf-8").split("\n")[:-1]]
 
@@ -198,27 +204,52 @@ def event_types(union):
 TYPES = {"responses": event_types(ResponseStreamEvent), "anthropic": event_types(RawMessageStreamEvent)}
 
 
-def invalid_event(target, body):
-    """The first event that the type of the SDK refuses."""
+def events(body):
+    """The events of a stream, parsed; None for one that is not JSON."""
     for line in body.split("\n"):
-        if not line.startswith("data:") or line[5:].strip() == "[DONE]":
-            continue
-        try:
-            event = json.loads(line[5:])
-        except ValueError:
-            return "an event is not JSON"
-        if not isinstance(event, dict) or event.get("type") in ("ping", "error") or event.get("error") and target != "responses":
-            continue
-        try:
-            if target == "openai":
-                ChatCompletionChunk.model_validate(event)
-            elif target == "gemini":
-                gemini_types.GenerateContentResponse.model_validate(event)
-            else:
-                TYPES[target][event["type"]].model_validate(event)
-        except (KeyError, ValueError) as refusal:
-            return f"invalid event: {refusal}"
-    return None
+        if line.startswith("data:") and line[5:].strip() != "[DONE]":
+            try:
+                yield json.loads(line[5:])
+            except ValueError:
+                yield None
+
+
+def refusal(target, event):
+    """Why the type of the SDK refuses an event."""
+    if not isinstance(event, dict):
+        return "an event is not a JSON object"
+    if event.get("type") in ("ping", "error") or event.get("error") and target != "responses":
+        return None
+    try:
+        if target == "openai":
+            ChatCompletionChunk.model_validate(event)
+        elif target == "gemini":
+            gemini_types.GenerateContentResponse.model_validate(event)
+        else:
+            TYPES[target][event["type"]].model_validate(event)
+    except (KeyError, ValueError) as failure:
+        return f"invalid event: {failure}"
+
+
+def invalid_event(target, body, captured):
+    """The first event that the type of the SDK refuses, unless the capture is of its family and it refuses that too: a
+    provider's own members go out as they came, those included that its SDK does not know yet."""
+    refused = next(filter(None, (refusal(target, it) for it in events(body))), None)
+    own = [it for it in events(captured) if isinstance(it, dict) and is_of(target, it)] if refused else []
+    return None if any(refusal(target, it) for it in own) else refused
+
+
+def is_of(target, event):
+    kind = str(event.get("type", ""))
+    match target:
+        case "openai":
+            return "choices" in event
+        case "gemini":
+            return "candidates" in event or "usageMetadata" in event
+        case "responses":
+            return kind.startswith("response.")
+        case _:
+            return kind in TYPES["anthropic"]
 
 
 def difference(target, want, read):
@@ -294,8 +325,7 @@ def main():
             total += 1
             body = answer["sse"]
             tools = sorted({name for name, _ in want["calls"]})
-            # A provider's own events go out as they came, those included that its SDK does not know yet.
-            invalid = None if invalid_event(target, captured) else invalid_event(target, body)
+            invalid = invalid_event(target, body, captured.get("sse", ""))
             for reader, read in (("sdk", by_sdk(target, body)), ("ai", ai_sdk.read(target, body, tools))):
                 if reader == "ai" and not want["is_only"]:
                     # It reads the deltas of all choices as those of one.

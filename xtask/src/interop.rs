@@ -16,9 +16,7 @@
 //!
 //! `cargo xtask interop streams [FOLDER]…` lets the SDKs and the AI SDK read streams alone, and prints their table.
 //!
-//! `cargo xtask interop streams [FOLDER]…` lets the SDKs and the AI SDK read streams alone, and prints their table.
-//!
-//! `cargo xtask interop [FOLDER]…` also reads the captures (`*.sse`) in these folders. The libraries and programs are
+//! `cargo xtask interop [FOLDER]…` also reads the captures (`*.sse`, and `stream.jsonl` where it names sources) in these folders. The libraries and programs are
 //! fetched into `target/interop`. Nothing of it is part of `cargo test` or `cargo xtask ci`.
 
 use std::path::Path;
