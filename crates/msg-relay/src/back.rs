@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 
-use msg_codec::stream::Head;
+use msg_bedrock::ConverseEvents;
+use msg_codec::stream::{BlockWriter, Head};
 use msg_codec::{Assembled, EventOptions, ProviderError};
 use msg_core::{Code, Diagnostic, Part, Report, StreamEvent, ToolCall};
+use msg_gemini::interactions::InteractionEvents;
 
 use crate::api::Api;
-use crate::blocks::BlockWriter;
 use crate::names::Names;
 use crate::seal::{Sealed, Seals, is_sealed};
 
@@ -257,7 +258,8 @@ pub(crate) enum EventStream {
     Responses(msg_openai::ResponseEventWriter),
     Messages(msg_anthropic::EventWriter),
     Gemini(msg_gemini::GeminiChunkWriter),
-    Blocks(Box<BlockWriter>),
+    Interactions(Box<BlockWriter<InteractionEvents>>),
+    Bedrock(Box<BlockWriter<ConverseEvents>>),
 }
 
 impl EventStream {
@@ -268,8 +270,11 @@ impl EventStream {
             Api::Responses => Self::Responses(msg_openai::ResponseEventWriter::new(options)),
             Api::Messages => Self::Messages(msg_anthropic::EventWriter::new(options)),
             Api::Gemini => Self::Gemini(msg_gemini::GeminiChunkWriter::new(options)),
-            Api::Interactions | Api::Bedrock => {
-                Self::Blocks(Box::new(BlockWriter::new(api, options)))
+            Api::Interactions => {
+                Self::Interactions(Box::new(BlockWriter::new(InteractionEvents, options)))
+            }
+            Api::Bedrock => {
+                Self::Bedrock(Box::new(BlockWriter::new(ConverseEvents::Frames, options)))
             }
         }
     }
@@ -280,7 +285,8 @@ impl EventStream {
             Self::Responses(it) => it.feed(event, out),
             Self::Messages(it) => it.feed(event, out),
             Self::Gemini(it) => it.feed(event, out),
-            Self::Blocks(it) => it.feed(event, out),
+            Self::Interactions(it) => it.feed(event, out),
+            Self::Bedrock(it) => it.feed(event, out),
         }
     }
 
@@ -297,7 +303,8 @@ impl EventStream {
             Self::Responses(it) => it.finish(out),
             Self::Messages(it) => it.finish(out),
             Self::Gemini(it) => it.finish(out),
-            Self::Blocks(it) => it.finish(out),
+            Self::Interactions(it) => it.finish(out),
+            Self::Bedrock(it) => it.finish(out),
         }
     }
 }

@@ -12,7 +12,6 @@ use msg_document::WriteOptions;
 
 use crate::api::Api;
 use crate::back::Back;
-use crate::blocks::write_whole;
 use crate::error_body::{self, ErrorBody};
 use crate::names::Names;
 use crate::relay::RelayLimits;
@@ -324,11 +323,7 @@ impl Exchange {
             return self.outcome(self.status, Some(answer), None, Vec::new());
         }
         let mut losses = back.change(&mut answer);
-        let written = match self.client {
-            Api::Interactions | Api::Bedrock => Ok(write_whole(self.client, &answer, out)),
-            it => it.format().write_answer(&answer, &WriteOptions::default(), out),
-        };
-        match written {
+        match self.client.format().write_answer(&answer, &WriteOptions::default(), out) {
             Ok(report) => losses.extend(report.into_vec()),
             Err(refusal) => {
                 let error = ProviderError::new(refusal.to_string());

@@ -35,7 +35,6 @@
 
 mod api;
 mod back;
-mod blocks;
 mod codes;
 mod error_body;
 mod exchange;

@@ -1,9 +1,10 @@
 //! Converse streams written (BR-26): one event a line of JSON, or a binary frame each.
 
 use msg_codec::codec::{Losses, Placed, Purpose};
-use msg_codec::{Assembled, Json, write_frame};
-use msg_core::{FinishReason, Part, Report, Usage};
-use msg_json::Writer;
+use msg_codec::stream::{BlockDelta, BlockForm, BlockPart, BlockStart, BlockWriter};
+use msg_codec::{Assembled, EventOptions, Json, write_frame};
+use msg_core::{Extra, FinishReason, Origin, Part, Report, Usage};
+use msg_json::{Writer, to_text};
 
 use crate::shape::BEDROCK;
 use crate::write::written;
@@ -12,153 +13,194 @@ use crate::{Unsigned, WriteOptions};
 /// Writes what an assembler read as the events that Bedrock would send, a line of JSON each, and says what that cannot
 /// hold. Linear in the output.
 pub fn write_events(res: &Assembled, out: &mut Vec<u8>) -> Report {
-    events(res, &mut |name, body| {
-        Writer::new(out).object(|it| it.key(name).raw(body));
-        out.push(b'\n');
-    })
+    BlockWriter::replay(ConverseEvents::Lines, res, out)
 }
 
 /// As [`write_events`], in the frames that Bedrock sends.
 pub fn write_frames(res: &Assembled, out: &mut Vec<u8>) -> Report {
-    events(res, &mut |name, body| write_frame(name, body.as_bytes(), out))
+    BlockWriter::replay(ConverseEvents::Frames, res, out)
 }
 
-fn events(res: &Assembled, event: &mut dyn FnMut(&str, &str)) -> Report {
-    let mut report = Report::new();
-    let mut losses = Losses::new(&mut report);
-    for other in res.choices.iter().skip(1) {
-        let text = format!("choice {} has no place in the stream", other.index);
-        losses.warn("convert::lost-part", None, text);
-    }
-    let Some(choice) = res.choices.first() else {
-        losses.flush();
-        failed(res, event);
-        return report;
-    };
-    losses.foreign(&choice.message.extra, Some(&BEDROCK), None);
-    losses.flush();
-    event("messageStart", r#"{"role":"assistant"}"#);
-    let mut complete = choice.complete.iter();
-    let mut index = 0;
-    for (at, part) in choice.message.parts.iter().enumerate() {
-        let is_whole =
-            !matches!(part, Part::ToolCall(_)) || complete.next().copied().unwrap_or(true);
-        if block((at, index), part, is_whole, &mut report, event) {
-            index += 1;
+/// How the events of a Converse stream go out.
+///
+/// ```
+/// use msg_bedrock::ConverseEvents;
+/// use msg_codec::{EventOptions, stream::BlockWriter};
+/// use msg_core::{FinishReason, StreamEvent};
+///
+/// let mut writer = BlockWriter::new(ConverseEvents::Lines, EventOptions::default());
+/// let mut out = Vec::new();
+/// writer.feed(&StreamEvent::TextDelta { choice: 0, text: "Hi".into() }, &mut out);
+/// assert!(out.ends_with(b"{\"contentBlockDelta\":{\"contentBlockIndex\":0,\"delta\":{\"text\":\"Hi\"}}}\n"));
+/// writer.feed(&StreamEvent::Finish { choice: 0, reason: FinishReason::Stop }, &mut out);
+/// assert!(writer.finish(&mut out).is_empty());
+/// assert!(out.ends_with(b"{\"messageStop\":{\"stopReason\":\"end_turn\"}}\n"));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ConverseEvents {
+    /// A line of JSON each.
+    Lines,
+    /// A binary frame each, as Bedrock sends them.
+    Frames,
+}
+
+impl ConverseEvents {
+    fn event(self, name: &str, body: impl FnOnce(&mut Writer<'_>), out: &mut Vec<u8>) {
+        match self {
+            Self::Lines => {
+                Writer::new(out).object(|it| it.key(name).object(body));
+                out.push(b'\n');
+            }
+            Self::Frames => write_frame(name, to_text(|it| it.object(body)).as_bytes(), out),
         }
     }
-    failed(res, event);
-    let reason = choice.finish.as_ref().filter(|_| res.failure().is_none());
-    if let Some(word) = reason.and_then(stop_reason) {
-        let body = msg_json::to_text(|it| {
+
+    /// An event of a block, with this JSON as a member.
+    fn of_block(self, block: u64, (name, member): (&str, &str), json: &str, out: &mut Vec<u8>) {
+        let body = |it: &mut Writer<'_>| {
+            it.key("contentBlockIndex").u64(block);
+            it.key(member).raw(json);
+        };
+        self.event(name, body, out);
+    }
+
+    /// What a block says that is announced: all members but the one that its delta grows.
+    fn announced(self, block: u64, kind: &str, inner: Json<'_>, held: &str, out: &mut Vec<u8>) {
+        let start = to_text(|it| {
             it.object(|it| {
-                it.key("stopReason").str(word);
-                for (name, value) in choice.message.extra.iter(&BEDROCK) {
-                    it.key(name).compact(value.text());
+                for (name, value) in inner.members().filter(|it| it.0 != held) {
+                    it.key(&name).compact(value.source());
                 }
             });
         });
-        event("messageStop", &body);
-        if let Some(usage) = &res.usage {
-            let write = |it: &mut Writer<'_>| write_usage(it.key("usage"), usage);
-            event("metadata", &msg_json::to_text(|it| it.object(write)));
-        }
-    }
-    report
-}
-
-fn failed(res: &Assembled, event: &mut dyn FnMut(&str, &str)) {
-    if let Some(error) = res.failure() {
-        let body = msg_json::to_text(|it| it.object(|it| it.key("message").str(error)));
-        event("modelStreamErrorException", &body);
+        self.of_block(block, START, &object(kind, &start), out);
     }
 }
 
-/// The events of a part; false if it has none.
-fn block(
-    (at, index): (usize, u64),
-    part: &Part,
-    is_whole: bool,
-    report: &mut Report,
-    event: &mut dyn FnMut(&str, &str),
-) -> bool {
-    let options = WriteOptions { unsigned: Some(Unsigned::Keep), ..WriteOptions::canonical() };
-    let mut own = part.clone();
-    let arguments = match &mut own {
-        Part::ToolCall(it) => Some(std::mem::replace(&mut it.arguments, "{}".into())),
-        _ => None,
-    };
-    let placed = Placed { message: 0, part: at, it: &own };
-    let mut out = Vec::new();
-    report.append(written(&options, Purpose::Convert, |it| it.placed(&placed, &mut out)));
-    let text = String::from_utf8(out).unwrap_or_default();
-    let Some((kind, inner)) = Json::from_valid(&text).members().next() else { return false };
-    let mut say = |name: &str, member: &str, value: &str| {
-        let body = msg_json::to_text(|it| {
+const START: (&str, &str) = ("contentBlockStart", "start");
+const DELTA: (&str, &str) = ("contentBlockDelta", "delta");
+
+fn object(name: &str, value: &str) -> String {
+    to_text(|it| it.object(|it| it.key(name).raw(value)))
+}
+
+fn string(text: &str) -> String {
+    to_text(|it| it.str(text))
+}
+
+impl BlockForm for ConverseEvents {
+    const ORIGIN: Origin = BEDROCK;
+
+    fn begin(&self, _: &EventOptions, out: &mut Vec<u8>) {
+        self.event("messageStart", |it| it.key("role").str("assistant"), out);
+    }
+
+    /// Only a call is announced.
+    fn start(&self, block: u64, start: &BlockStart<'_>, out: &mut Vec<u8>) {
+        let BlockStart::Call { id, name } = start else { return };
+        let call = to_text(|it| {
             it.object(|it| {
-                it.key("contentBlockIndex").u64(index);
-                if !member.is_empty() {
-                    it.key(member).raw(value);
-                }
+                it.key("toolUseId").str(id);
+                it.key("name").str(name);
             });
         });
-        event(name, &body);
-    };
-    let object =
-        |name: &str, value: &str| msg_json::to_text(|it| it.object(|it| it.key(name).raw(value)));
-    match &*kind {
-        "text" => say("contentBlockDelta", "delta", &text),
-        "toolUse" | "toolResult" | "image" => {
-            let held = match &*kind {
-                "toolUse" => "input",
-                "toolResult" => "content",
-                _ => "source",
-            };
-            let start = msg_json::to_text(|it| {
-                it.object(|it| {
-                    for (name, value) in inner.members().filter(|it| it.0 != held) {
-                        it.key(&name).compact(value.source());
-                    }
-                });
-            });
-            say("contentBlockStart", "start", &object(&kind, &start));
-            let value = inner.get(held).map_or("", Json::source);
-            let said = arguments.as_ref().map_or(value, |it| it.text());
-            let delta = match &*kind {
-                "toolUse" => object("input", &msg_json::to_text(|it| it.str(said))),
-                "toolResult" => value.to_owned(),
-                _ => object(held, value),
-            };
-            if !said.is_empty() {
-                say("contentBlockDelta", "delta", &object(&kind, &delta));
+        self.of_block(block, START, &object("toolUse", &call), out);
+    }
+
+    fn delta(&self, block: u64, delta: &BlockDelta<'_>, out: &mut Vec<u8>) {
+        let delta = match *delta {
+            BlockDelta::Text(it) => object("text", &string(it)),
+            BlockDelta::Thought(it) => object("reasoningContent", &object("text", &string(it))),
+            BlockDelta::Arguments(it) => object("toolUse", &object("input", &string(it))),
+        };
+        self.of_block(block, DELTA, &delta, out);
+    }
+
+    /// The block of a document, taken apart.
+    fn part(&self, block: u64, part: &BlockPart<'_>, out: &mut Vec<u8>) -> (bool, Report) {
+        let options = WriteOptions { unsigned: Some(Unsigned::Keep), ..WriteOptions::canonical() };
+        let mut own = part.part.clone();
+        let arguments = match &mut own {
+            Part::ToolCall(it) => Some(std::mem::replace(&mut it.arguments, "{}".into())),
+            _ => None,
+        };
+        let placed = Placed { message: 0, part: 0, it: &own };
+        let mut text = Vec::new();
+        let mut report = written(&options, Purpose::Convert, |it| it.placed(&placed, &mut text));
+        let text = String::from_utf8(text).unwrap_or_default();
+        let Some((kind, inner)) = Json::from_valid(&text).members().next() else {
+            return (false, report);
+        };
+        let is_new = part.said.is_none();
+        let source = |name: &str| inner.get(name).map_or("", Json::source);
+        let deltas = match &*kind {
+            "text" => Vec::from_iter(is_new.then(|| text.clone())),
+            "toolUse" => {
+                let all = arguments.as_ref().map_or(source("input"), |it| it.text());
+                let rest = all.get(part.said.unwrap_or(0)..).unwrap_or_default();
+                let delta = (!rest.is_empty()).then(|| object("input", &string(rest)));
+                delta.map(|it| object(&kind, &it)).into_iter().collect()
             }
+            "toolResult" if is_new => {
+                vec![object(
+                    &kind,
+                    Some(source("content")).filter(|it| !it.is_empty()).unwrap_or("[]"),
+                )]
+            }
+            "image" if is_new => vec![object(&kind, &object("source", source("source")))],
+            "reasoningContent" => {
+                let inner = inner.get("reasoningText").unwrap_or(inner);
+                let unsaid = inner.members().filter(|it| is_new || it.0 != "text");
+                unsaid.map(|(name, it)| object(&kind, &object(&name, it.source()))).collect()
+            }
+            "citationsContent" => {
+                let of = |name| inner.get(name).into_iter().flat_map(Json::elements);
+                let said = of("content").filter(|_| is_new).map(|it| it.source().to_owned());
+                said.chain(of("citations").map(|it| object("citation", it.source()))).collect()
+            }
+            _ => {
+                let mut losses = Losses::new(&mut report);
+                match part.said {
+                    Some(_) => losses.member(Some(0), &kind),
+                    None => losses.part(0, part.part.kind()),
+                }
+                losses.flush();
+                return (!is_new, report);
+            }
+        };
+        let held = match &*kind {
+            "toolUse" => Some("input"),
+            "toolResult" => Some("content"),
+            "image" => Some("source"),
+            _ => None,
+        };
+        if let Some(held) = held.filter(|_| is_new) {
+            self.announced(block, &kind, inner, held, out);
         }
-        "reasoningContent" => {
-            let inner = inner.get("reasoningText").unwrap_or(inner);
-            for (name, value) in inner.members() {
-                let delta = object("reasoningContent", &object(&name, value.source()));
-                say("contentBlockDelta", "delta", &delta);
+        deltas.iter().for_each(|it| self.of_block(block, DELTA, it, out));
+        (true, report)
+    }
+
+    fn stop(&self, block: u64, out: &mut Vec<u8>) {
+        self.event("contentBlockStop", |it| it.key("contentBlockIndex").u64(block), out);
+    }
+
+    fn end(&self, about: &EventOptions, finish: &FinishReason, extra: &Extra, out: &mut Vec<u8>) {
+        let body = |it: &mut Writer<'_>| {
+            it.optional("stopReason", stop_reason(finish), |it, word| it.str(word));
+            for (name, value) in extra.iter(&BEDROCK) {
+                it.key(name).compact(value.text());
             }
-        }
-        "citationsContent" => {
-            for it in inner.get("content").into_iter().flat_map(Json::elements) {
-                say("contentBlockDelta", "delta", it.source());
-            }
-            for it in inner.get("citations").into_iter().flat_map(Json::elements) {
-                say("contentBlockDelta", "delta", &object("citation", it.source()));
-            }
-        }
-        _ => {
-            let mut losses = Losses::new(report);
-            losses.part(at, part.kind());
-            losses.flush();
-            return false;
+        };
+        self.event("messageStop", body, out);
+        if let Some(usage) = &about.usage {
+            self.event("metadata", |it| write_usage(it.key("usage"), usage), out);
         }
     }
-    if is_whole {
-        say("contentBlockStop", "", "");
+
+    fn error(&self, message: &str, out: &mut Vec<u8>) {
+        self.event("modelStreamErrorException", |it| it.key("message").str(message), out);
     }
-    true
 }
 
 /// Bedrock's word for why an answer stopped; none of one that was stopped.

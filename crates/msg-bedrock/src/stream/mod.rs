@@ -13,5 +13,5 @@ mod block;
 mod events;
 
 pub use assembler::{BEDROCK, ConverseAssembler};
+pub use events::{ConverseEvents, write_events, write_frames};
 pub(crate) use events::{stop_reason, write_usage};
-pub use events::{write_events, write_frames};

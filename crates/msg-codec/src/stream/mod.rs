@@ -12,10 +12,13 @@
 //!                                    Template  the short cut past reading like events again
 //! ```
 //!
+//! The way back: [`BlockWriter`] writes the streams of APIs whose blocks are numbered.
+//!
 //! [`StreamReader`](crate::StreamReader) does all of it; [`SseDecoder`](crate::SseDecoder) and the assemblers are its parts, for callers who have
 //! events already. Nothing here executes, repairs or retries, and nothing knows a provider.
 
 pub(crate) mod assembler;
+mod blocks;
 mod calls;
 mod channel;
 pub(crate) mod close;
@@ -26,6 +29,7 @@ pub(crate) mod reader;
 mod recognition;
 pub(crate) mod sse;
 
+pub use blocks::{BlockDelta, BlockForm, BlockPart, BlockStart, BlockWriter};
 pub use calls::{Brackets, Calls, Entry};
 pub use channel::{Channel, Effects, Template, TextKind};
 pub use close::{BySlot, Closing, Ending, Finish, Parts};

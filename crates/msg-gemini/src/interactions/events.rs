@@ -8,8 +8,9 @@
 //! ```
 
 use msg_codec::codec::{Losses, Purpose};
-use msg_codec::{Assembled, Json};
-use msg_core::{FinishReason, Message, Part, Report, Role, Usage};
+use msg_codec::stream::{BlockDelta, BlockForm, BlockPart, BlockStart, BlockWriter};
+use msg_codec::{Assembled, EventOptions, Json};
+use msg_core::{Extra, FinishReason, Message, Origin, Part, Report, Role, Usage};
 use msg_json::Writer;
 
 use super::shape::INTERACTIONS;
@@ -37,49 +38,135 @@ use crate::WriteOptions;
 /// assert_eq!(read(&out).choices, res.choices);
 /// ```
 pub fn write_events(res: &Assembled, out: &mut Vec<u8>) -> Report {
-    let mut report = Report::new();
-    let mut losses = Losses::new(&mut report);
-    for other in res.choices.iter().skip(1) {
-        let text = format!("choice {} has no place in the stream", other.index);
-        losses.warn("convert::lost-part", None, text);
+    BlockWriter::replay(InteractionEvents, res, out)
+}
+
+/// How the events of an interaction's stream go out: steps are the blocks of a [`BlockWriter`].
+///
+/// ```
+/// use msg_codec::{EventOptions, stream::BlockWriter};
+/// use msg_core::{FinishReason, StreamEvent};
+/// use msg_gemini::interactions::InteractionEvents;
+///
+/// let mut writer = BlockWriter::new(InteractionEvents, EventOptions::default().with_id("v1_a"));
+/// let mut out = Vec::new();
+/// writer.feed(&StreamEvent::TextDelta { choice: 0, text: "Hi".into() }, &mut out);
+/// assert!(out.ends_with(
+///     b"event: step.delta\ndata: {\"index\":0,\"delta\":{\"text\":\"Hi\",\"type\":\"text\"},\"event_type\":\"step.delta\"}\n\n"
+/// ));
+/// writer.feed(&StreamEvent::Finish { choice: 0, reason: FinishReason::Stop }, &mut out);
+/// assert!(writer.finish(&mut out).is_empty());
+/// assert!(out.ends_with(b"event: done\ndata: [DONE]\n\n"));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InteractionEvents;
+
+impl BlockForm for InteractionEvents {
+    const ORIGIN: Origin = INTERACTIONS;
+
+    fn begin(&self, about: &EventOptions, out: &mut Vec<u8>) {
+        event(out, "interaction.created", |it| {
+            it.key("interaction").object(|it| describe(about, "in_progress", it));
+        });
+        event(out, "interaction.status_update", |it| {
+            it.optional("interaction_id", filled(&about.id), |it, id| it.str(id));
+            it.key("status").str("in_progress");
+        });
     }
-    let Some(choice) = res.choices.first() else {
-        losses.flush();
-        if let Some(error) = res.failure() {
-            failed(error, out);
+
+    fn start(&self, block: u64, start: &BlockStart<'_>, out: &mut Vec<u8>) {
+        event(out, "step.start", |it| {
+            it.key("index").u64(block);
+            it.key("step").object(|it| match start {
+                BlockStart::Text => it.key("type").str("model_output"),
+                BlockStart::Thought => it.key("type").str("thought"),
+                BlockStart::Call { id, name } => {
+                    it.key("type").str("function_call");
+                    it.key("id").str(id);
+                    it.key("name").str(name);
+                    it.key("arguments").object(|_| {});
+                }
+            });
+        });
+    }
+
+    fn delta(&self, block: u64, delta: &BlockDelta<'_>, out: &mut Vec<u8>) {
+        let (kind, name, text) = match *delta {
+            BlockDelta::Text(text) => ("text", "text", text),
+            BlockDelta::Thought(text) => ("thought_summary", "content", text),
+            BlockDelta::Arguments(text) => ("arguments_delta", "arguments", text),
+        };
+        let value = msg_json::to_text(|it| match delta {
+            BlockDelta::Thought(_) => it.object(|it| {
+                it.key("type").str("text");
+                it.key("text").str(text);
+            }),
+            _ => it.str(text),
+        });
+        step_delta(block, kind, (name, Json::from_valid(&value)), out);
+    }
+
+    /// The step of a document; a string that a delta may say is taken out of it.
+    fn part(&self, block: u64, part: &BlockPart<'_>, out: &mut Vec<u8>) -> (bool, Report) {
+        let options = WriteOptions::canonical();
+        let mut own = part.part.clone();
+        let arguments = match &mut own {
+            Part::ToolCall(it) => Some(std::mem::replace(&mut it.arguments, "{}".into())),
+            _ => None,
+        };
+        let message = [Message::new(Role::Assistant).with_part(own)];
+        let mut list = Vec::new();
+        let mut report = written(&options, Purpose::Convert, |it| it.steps(&message, 0, &mut list));
+        let list = String::from_utf8(list).unwrap_or_default();
+        let Some(whole) = Json::from_valid(&list).elements().next() else { return (false, report) };
+        let start = Start::of(whole, arguments.is_some());
+        let arguments = arguments.as_ref().map_or("", |it| it.text());
+        let rest = arguments.get(part.said.unwrap_or(0)..).unwrap_or_default();
+        let rest = Some(BlockDelta::Arguments(rest)).filter(|_| !rest.is_empty());
+        if part.said.is_some() {
+            rest.iter().for_each(|it| self.delta(block, it, out));
+            late(block, &start, &mut report, out);
+            return (true, report);
         }
-        return report;
-    };
-    losses.foreign(&choice.message.extra, Some(&INTERACTIONS), None);
-    losses.flush();
-    event(out, "interaction.created", |it| {
-        it.key("interaction").object(|it| about(res, "in_progress", it));
-    });
-    event(out, "interaction.status_update", |it| {
-        it.optional("interaction_id", res.id.as_ref(), |it, id| it.str(id));
-        it.key("status").str("in_progress");
-    });
-    let mut complete = choice.complete.iter();
-    for (index, part) in choice.message.parts.iter().enumerate() {
-        let is_call = matches!(part, Part::ToolCall(_));
-        let is_whole = !is_call || complete.next().copied().unwrap_or(true);
-        step(index, part, is_whole, &mut report, out);
+        event(out, "step.start", |it| {
+            it.key("index").u64(block);
+            it.key("step").object(|it| {
+                start.members.iter().for_each(|(name, value)| it.key(name).compact(value.source()));
+            });
+        });
+        rest.iter().for_each(|it| self.delta(block, it, out));
+        if let Some(text) = start.text {
+            step_delta(block, "text", ("text", text), out);
+        }
+        if let Some(content) = start.summary {
+            step_delta(block, "thought_summary", ("content", content), out);
+        }
+        if let Some(signature) = start.signature {
+            step_delta(block, "thought_signature", ("signature", signature), out);
+        }
+        (true, report)
     }
-    if let Some(error) = res.failure() {
-        failed(error, out);
-    } else if let Some(status) = choice.finish.as_ref().and_then(status) {
+
+    fn stop(&self, block: u64, out: &mut Vec<u8>) {
+        event(out, "step.stop", |it| it.key("index").u64(block));
+    }
+
+    fn end(&self, about: &EventOptions, finish: &FinishReason, extra: &Extra, out: &mut Vec<u8>) {
         event(out, "interaction.completed", |it| {
             it.key("interaction").object(|it| {
-                about(res, status, it);
-                for (name, value) in choice.message.extra.iter(&INTERACTIONS) {
+                describe(about, status(finish).unwrap_or("failed"), it);
+                for (name, value) in extra.iter(&INTERACTIONS) {
                     it.key(name).compact(value.text());
                 }
-                it.optional("usage", res.usage.as_ref(), usage);
+                it.optional("usage", about.usage.as_ref(), usage);
             });
         });
         out.extend_from_slice(b"event: done\ndata: [DONE]\n\n");
     }
-    report
+
+    fn error(&self, message: &str, out: &mut Vec<u8>) {
+        event(out, "error", |it| it.key("error").object(|it| it.key("message").str(message)));
+    }
 }
 
 fn event(out: &mut Vec<u8>, name: &str, fill: impl FnOnce(&mut Writer<'_>)) {
@@ -93,65 +180,53 @@ fn event(out: &mut Vec<u8>, name: &str, fill: impl FnOnce(&mut Writer<'_>)) {
     out.extend_from_slice(b"\n\n");
 }
 
-fn about(res: &Assembled, status: &str, it: &mut Writer<'_>) {
-    it.optional("id", res.id.as_ref(), |it, id| it.str(id));
-    it.key("status").str(status);
-    it.key("object").str("interaction");
-    it.optional("model", res.model.as_ref(), |it, model| it.str(model));
-}
-
-fn failed(message: &str, out: &mut Vec<u8>) {
-    event(out, "error", |it| it.key("error").object(|it| it.key("message").str(message)));
-}
-
-/// The events of a part: its step is that of a document; a string that a delta may say is taken out of it.
-fn step(index: usize, part: &Part, is_whole: bool, report: &mut Report, out: &mut Vec<u8>) {
-    let options = WriteOptions::canonical();
-    let mut own = part.clone();
-    let arguments = match &mut own {
-        Part::ToolCall(it) => Some(std::mem::replace(&mut it.arguments, "{}".into())),
-        _ => None,
-    };
-    let message = [Message::new(Role::Assistant).with_part(own)];
-    let mut list = Vec::new();
-    report.append(written(&options, Purpose::Convert, |it| it.steps(&message, 0, &mut list)));
-    let list = String::from_utf8(list).unwrap_or_default();
-    for whole in Json::from_valid(&list).elements() {
-        let start = Start::of(whole, arguments.is_some());
-        event(out, "step.start", |it| {
-            it.key("index").u64(index as u64);
-            it.key("step").object(|it| {
-                start.members.iter().for_each(|(name, value)| it.key(name).compact(value.source()));
-            });
-        });
-        let arguments = arguments.as_ref().map(|it| it.text()).filter(|it| !it.is_empty());
-        if let Some(text) = arguments {
-            delta(index, "arguments_delta", |it| it.key("arguments").str(text), out);
-        }
-        if let Some(text) = start.text {
-            delta(index, "text", |it| it.key("text").raw(text.source()), out);
-        }
-        if let Some(content) = start.summary {
-            delta(index, "thought_summary", |it| it.key("content").compact(content.source()), out);
-        }
-        if let Some(signature) = start.signature {
-            let say = |it: &mut Writer<'_>| it.key("signature").compact(signature.source());
-            delta(index, "thought_signature", say, out);
-        }
-        if is_whole {
-            event(out, "step.stop", |it| it.key("index").u64(index as u64));
-        }
-    }
-}
-
-fn delta(index: usize, kind: &str, fill: impl FnOnce(&mut Writer<'_>), out: &mut Vec<u8>) {
+fn step_delta(block: u64, kind: &str, (name, value): (&str, Json<'_>), out: &mut Vec<u8>) {
     event(out, "step.delta", |it| {
-        it.key("index").u64(index as u64);
+        it.key("index").u64(block);
         it.key("delta").object(|it| {
-            fill(it);
+            it.key(name).compact(value.source());
             it.key("type").str(kind);
         });
     });
+}
+
+/// What a step whose start and strings went out says only at its end.
+fn late(block: u64, start: &Start<'_>, report: &mut Report, out: &mut Vec<u8>) {
+    let mut losses = Losses::new(report);
+    if let Some(signature) = start.signature {
+        step_delta(block, "thought_signature", ("signature", signature), out);
+    }
+    for (name, value) in &start.members {
+        match &**name {
+            "type" | "id" | "name" | "arguments" => {}
+            "signature" => step_delta(block, "arguments_delta", ("signature", *value), out),
+            "content" => {
+                for (name, value) in only(*value).into_iter().flat_map(Json::members) {
+                    match &*name {
+                        "type" | "text" => {}
+                        "annotations" => {
+                            let annotations = ("annotations", value);
+                            step_delta(block, "text_annotation_delta", annotations, out);
+                        }
+                        name => losses.raw(Some(0), name),
+                    }
+                }
+            }
+            name => losses.raw(Some(0), name),
+        }
+    }
+    losses.flush();
+}
+
+fn describe(about: &EventOptions, status: &str, it: &mut Writer<'_>) {
+    it.optional("id", filled(&about.id), |it, id| it.str(id));
+    it.key("status").str(status);
+    it.key("object").str("interaction");
+    it.optional("model", filled(&about.model), |it, model| it.str(model));
+}
+
+fn filled(text: &str) -> Option<&str> {
+    Some(text).filter(|it| !it.is_empty())
 }
 
 /// What a step starts with, and what its deltas say.

@@ -18,7 +18,7 @@ mod write;
 use msg_codec::codec;
 use msg_core::{Message, Report};
 
-pub use self::events::write_events;
+pub use self::events::{InteractionEvents, write_events};
 pub use self::request::InteractionRequest;
 pub use self::response::Interaction;
 pub use self::stream::{INTERACTIONS, InteractionAssembler};
