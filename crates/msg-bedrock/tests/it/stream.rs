@@ -3,7 +3,10 @@
 #[path = "../../../msg-codec/tests/it/streams.rs"]
 mod suite;
 
-use msg_bedrock::BEDROCK as FAMILY;
+#[path = "../../../msg-codec/tests/it/live_blocks.rs"]
+mod live_blocks;
+
+use msg_bedrock::{BEDROCK as FAMILY, ConverseEvents};
 
 use crate::laws::frames;
 use crate::laws::stream::{How, Outcome};
@@ -20,9 +23,12 @@ fn regressions() -> testkit::Folder {
     testkit::cases!("stream/regressions")
 }
 
-/// What was read whole is written and read again, as lines and as frames.
-fn own_laws((res, _): &Outcome, _: &How) {
+/// What was read is written and rewritten, as lines and as frames.
+fn own_laws((res, shown): &Outcome, _: &How) {
     frames::written_is_read(res);
+    for form in [ConverseEvents::Lines, ConverseEvents::Frames] {
+        live_blocks::says_the_same(form, FAMILY, res, shown);
+    }
 }
 
 const EVENTS: &[&str] = &[

@@ -3,8 +3,11 @@
 #[path = "../../../../msg-codec/tests/it/streams.rs"]
 mod suite;
 
+#[path = "../../../../msg-codec/tests/it/live_blocks.rs"]
+mod live_blocks;
+
 use msg_codec::{StreamOptions, StreamReader};
-use msg_gemini::interactions::{INTERACTIONS as FAMILY, write_events};
+use msg_gemini::interactions::{INTERACTIONS as FAMILY, InteractionEvents, write_events};
 
 use crate::laws::stream::{How, Outcome};
 
@@ -21,7 +24,8 @@ fn regressions() -> testkit::Folder {
 }
 
 /// What was read whole and is written as the stream that the API would send is read as the same.
-fn own_laws((res, _): &Outcome, _: &How) {
+fn own_laws((res, shown): &Outcome, _: &How) {
+    live_blocks::says_the_same(InteractionEvents, FAMILY, res, shown);
     let mut out = Vec::new();
     let is_whole = res.complete && res.choices.iter().all(|it| it.incomplete.is_empty());
     if !is_whole || !write_events(res, &mut out).is_empty() {
