@@ -30,6 +30,17 @@ impl Relaxed<'_> {
 
     /// A word, a number, or text without quotes.
     pub(super) fn bare(&mut self) -> Result<(), JsonError> {
+        if let Some((len, word)) = short_literal(&self.bytes[self.at..]) {
+            if let Some(word) = word {
+                self.edits.add(RelaxedEdit::Word);
+                self.out.push_str(word);
+            } else {
+                self.out.push_str(&self.text[self.at..self.at + len]);
+            }
+            self.pending = None;
+            self.at += len;
+            return Ok(());
+        }
         let end = self.bare_end();
         let text = self.text[self.at..end].trim();
         let is_cut = end == self.bytes.len();
@@ -149,6 +160,41 @@ fn text_meaning(text: &str) -> Meaning {
         return Meaning::None;
     }
     Meaning::Text
+}
+
+/// The length of a literal that a separator follows directly, which most have, and the word of JSON for one of Python.
+fn short_literal(bytes: &[u8]) -> Option<(usize, Option<&'static str>)> {
+    const WORDS: [(&[u8], Option<&str>); 6] = [
+        (b"true", None),
+        (b"false", None),
+        (b"null", None),
+        (b"True", Some("true")),
+        (b"False", Some("false")),
+        (b"None", Some("null")),
+    ];
+    let (len, word) = match bytes.first()? {
+        b'-' | b'0'..=b'9' => (number_len(bytes)?, None),
+        _ => {
+            let (word, json) = WORDS.into_iter().find(|it| bytes.starts_with(it.0))?;
+            (word.len(), json)
+        }
+    };
+    matches!(bytes.get(len), Some(b',' | b'}' | b']')).then_some((len, word))
+}
+
+/// The length of the integer or the decimal fraction at the beginning, as JSON spells it.
+fn number_len(bytes: &[u8]) -> Option<usize> {
+    let digits = |from: usize| bytes[from..].iter().take_while(|it| it.is_ascii_digit()).count();
+    let sign = usize::from(bytes[0] == b'-');
+    let whole = digits(sign);
+    let has_zero = whole > 1 && bytes[sign] == b'0';
+    (whole > 0 && !has_zero).then_some(())?;
+    let end = sign + whole;
+    if bytes.get(end) != Some(&b'.') {
+        return Some(end);
+    }
+    let fraction = digits(end + 1);
+    (fraction > 0).then_some(end + 1 + fraction)
 }
 
 fn is_literal(text: &str) -> bool {

@@ -94,6 +94,10 @@ impl Relaxed<'_> {
     fn push_char(&mut self, found: char) {
         match found {
             '"' => self.out.push_str("\\\""),
+            '\n' => {
+                self.edits.add(RelaxedEdit::Control);
+                self.out.push_str("\\n");
+            }
             '\0'..='\u{1f}' => {
                 self.edits.add(RelaxedEdit::Control);
                 self.push_escaped(found.encode_utf8(&mut [0; 4]));
@@ -140,6 +144,11 @@ impl Relaxed<'_> {
 
     /// Whether the quote before this place ends its string: a separator follows.
     fn closes(&self, place: Place, has_inner: bool) -> bool {
+        match (self.peek(), place) {
+            (Some(b':'), Place::Key) | (Some(b','), Place::Member | Place::Element) => return true,
+            (Some(b'}'), Place::Member) | (Some(b']'), Place::Element) => return true,
+            _ => {}
+        }
         let next = self.after_white_space();
         let rest = &self.bytes[next..];
         match (rest, place) {
@@ -195,6 +204,12 @@ impl Relaxed<'_> {
 }
 
 fn quote_at(text: &str, at: usize) -> Option<char> {
+    match text.as_bytes().get(at)? {
+        b'"' => return Some('"'),
+        b'\'' => return Some('\''),
+        b'u' | b'U' | b'`' | 0x80.. => {}
+        _ => return None,
+    }
     let mut chars = text.get(at..)?.chars();
     let first = chars.next()?;
     if is_quote(first) {
