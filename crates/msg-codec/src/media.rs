@@ -82,14 +82,24 @@ fn settle(part: &mut Part, places: MediaPlaces) -> Lost {
     let lost = match part {
         Part::Image(it) => {
             settle_image(it);
-            let url = it.url.as_deref().and_then(DataUrl::parse);
+            let inline = it.url.as_deref().and_then(DataUrl::parse);
             // A document or a video that is called an image.
-            if url.is_none_or(|it| is_unknown(it.media_type) || is_image(it.media_type)) {
+            let is_file = match inline {
+                Some(url) => !is_unknown(url.media_type) && !is_image(url.media_type),
+                None => is_played(it),
+            };
+            if !is_file {
                 return None;
             }
             let lost = if it.detail.is_some() { DETAIL } else { None };
-            let (data, extra) = (it.url.take(), it.extra.clone());
-            *part = Part::File(File { data, extra, ..File::default() });
+            let extra = it.extra.clone();
+            *part = Part::File(match inline.is_some() {
+                true => File { data: it.url.take(), extra, ..File::default() },
+                false => {
+                    let media_type = it.media_type.take();
+                    File { url: it.url.take(), media_type, extra, ..File::default() }
+                }
+            });
             lost
         }
         Part::Audio(it) => {
@@ -112,6 +122,14 @@ fn settle(part: &mut Part, places: MediaPlaces) -> Lost {
         return retype(part, kind, places).or(lost);
     }
     lost
+}
+
+/// Whether a link is to a video or to sound, by its type or its extension (RQ-41).
+fn is_played(it: &Image) -> bool {
+    let Some(url) = it.url.as_deref().filter(|it| is_link(it)) else { return false };
+    let media_type = it.media_type.as_deref().or_else(|| media_type_of_url(url));
+    let kind = media_type.map(MediaKind::of);
+    matches!(kind, Some(MediaKind::Video | MediaKind::Audio))
 }
 
 fn is_image(media_type: &str) -> bool {
