@@ -234,15 +234,23 @@ impl Kind {
         }
     }
 
-    pub(super) fn write_part(self, text: &str, it: &mut Writer<'_>) {
+    /// Its part.
+    pub(super) fn part(self, text: &str) -> String {
         let (_, kind, member) = self.words();
-        it.object(|it| {
-            it.key("type").str(kind);
-            it.key(member).str(text);
-            if self == Self::Text {
-                it.key("annotations").array([], |_, _: ()| {});
-            }
-        });
+        to_text(|it| {
+            it.object(|it| {
+                it.key("type").str(kind);
+                it.key(member).str(text);
+                if self == Self::Text {
+                    it.key("annotations").array([], |_, _: ()| {});
+                }
+            });
+        })
+    }
+
+    /// The id of its item.
+    pub(super) fn id(self, place: usize) -> String {
+        id_of(if self == Self::Reasoning { "rs" } else { "msg" }, place)
     }
 
     /// The item of one such part; without text one that begins.
@@ -258,7 +266,7 @@ impl Kind {
                     it.key("status").str(status);
                 }
                 let member = if is_reasoning { "summary" } else { "content" };
-                it.key(member).array(text, |it, text| self.write_part(text, it));
+                it.key(member).array(text, |it, text| it.raw(&self.part(text)));
             });
         })
     }
@@ -277,10 +285,6 @@ impl Call {
             });
         })
     }
-}
-
-pub(super) fn prefix(kind: Kind) -> &'static str {
-    if kind == Kind::Reasoning { "rs" } else { "msg" }
 }
 
 /// The id of an item that has none of its own.

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use msg_codec::{ENDED_EARLY, EventOptions};
 use msg_core::{CallKind, Code, Diagnostic, FinishReason, Report, StreamEvent, ToolCall, Usage};
-use msg_json::Writer;
+use msg_json::{Writer, to_text};
 
 use super::{lose_part, lost_name, unsent_arguments};
 use crate::events;
-use crate::events::{Call, End, Kind, Open, id_of, prefix};
+use crate::events::{Call, End, Kind, Open, id_of};
 
 /// Writes the events of any stream as events of the Responses API, as they arrive.
 ///
@@ -184,16 +184,27 @@ impl ResponseEventWriter {
         if let Some(it) = &mut self.open {
             it.text.push_str(text);
         }
-        let name = format!("response.{}.delta", kind.words().0);
-        self.text_event(&name, "delta", text, (kind, place), out);
+        let delta = [("delta", &*to_text(|it| it.str(text)))];
+        self.text_event(
+            (kind.words().0, "delta"),
+            &delta,
+            At::of(kind, &kind.id(place), place),
+            out,
+        );
     }
 
     fn open_item(&mut self, kind: Kind, out: &mut Vec<u8>) -> usize {
         let place = self.items.len();
-        let item = kind.item(&id_of(prefix(kind), place), None);
+        let id = kind.id(place);
+        let item = kind.item(&id, None);
         self.item_event("response.output_item.added", place, &item, out);
         self.items.push(item);
-        self.part_event("added", "", (kind, place), out);
+        self.part_event(
+            (kind.part_words().0, "added"),
+            &kind.part(""),
+            At::of(kind, &id, place),
+            out,
+        );
         self.open = Some(Open { place, kind, text: String::new() });
         place
     }
@@ -202,10 +213,11 @@ impl ResponseEventWriter {
     fn close(&mut self, out: &mut Vec<u8>) {
         let Some(Open { place, kind, text }) = self.open.take() else { return };
         let (name, _, member) = kind.words();
-        let at = (kind, place);
-        self.text_event(&format!("response.{name}.done"), member, &text, at, out);
-        self.part_event("done", &text, at, out);
-        self.items[place] = kind.item(&id_of(prefix(kind), place), Some(&text));
+        let id = kind.id(place);
+        let at = At::of(kind, &id, place);
+        self.text_event((name, "done"), &[(member, &*to_text(|it| it.str(&text)))], at, out);
+        self.part_event((kind.part_words().0, "done"), &kind.part(&text), at, out);
+        self.items[place] = kind.item(&id, Some(&text));
         self.item_done(place, out);
     }
 
@@ -221,49 +233,34 @@ impl ResponseEventWriter {
         });
     }
 
-    fn part_event(
+    /// A part of an item begins, or has ended.
+    pub(super) fn part_event(
         &mut self,
-        end: &str,
-        text: &str,
-        (kind, place): (Kind, usize),
+        (name, end): (&str, &str),
+        part: &str,
+        at: At<'_>,
         out: &mut Vec<u8>,
     ) {
-        let (name, index) = kind.part_words();
-        self.place_event(&format!("response.{name}.{end}"), (prefix(kind), place), out, |it| {
-            it.key(index).u64(0);
-            kind.write_part(text, it.key("part"));
+        self.event(&format!("response.{name}.{end}"), out, |_, it| {
+            at.write(it);
+            it.key("part").raw(part);
         });
     }
 
-    fn text_event(
+    /// A string grows, or has ended; the members are JSON.
+    pub(super) fn text_event(
         &mut self,
-        name: &str,
-        member: &str,
-        text: &str,
-        (kind, place): (Kind, usize),
+        (name, end): (&str, &str),
+        members: &[(&str, &str)],
+        at: At<'_>,
         out: &mut Vec<u8>,
     ) {
-        self.place_event(name, (prefix(kind), place), out, |it| {
-            it.key(kind.part_words().1).u64(0);
-            it.key(member).str(text);
-            if kind == Kind::Text {
+        self.event(&format!("response.{name}.{end}"), out, |_, it| {
+            at.write(it);
+            members.iter().for_each(|(name, json)| it.key(name).raw(json));
+            if name == "output_text" {
                 it.key("logprobs").array([], |_, _: ()| {});
             }
-        });
-    }
-
-    /// An event about the item at a place.
-    fn place_event(
-        &mut self,
-        name: &str,
-        (prefix, place): (&str, usize),
-        out: &mut Vec<u8>,
-        fill: impl FnOnce(&mut Writer<'_>),
-    ) {
-        self.event(name, out, |_, it| {
-            it.key("item_id").str(&id_of(prefix, place));
-            it.key("output_index").u64(place as u64);
-            fill(it);
         });
     }
 
@@ -281,10 +278,10 @@ impl ResponseEventWriter {
     fn argue(&mut self, index: u32, arguments: &str, out: &mut Vec<u8>) {
         let Some(call) = self.calls.get_mut(&index) else { return };
         call.arguments.push_str(arguments);
-        let place = ("fc", call.place);
-        self.place_event("response.function_call_arguments.delta", place, out, |it| {
-            it.key("delta").str(arguments);
-        });
+        let place = call.place;
+        let delta = [("delta", &*to_text(|it| it.str(arguments)))];
+        let at = At { id: &id_of("fc", place), place, part: None };
+        self.text_event(("function_call_arguments", "delta"), &delta, at, out);
     }
 
     /// A call as it is at its end: what its beginning and its deltas did not say goes out, or is noted.
@@ -314,10 +311,10 @@ impl ResponseEventWriter {
     fn end_call(&mut self, index: u32, status: &str, out: &mut Vec<u8>) {
         let Some(call) = self.calls.remove(&index) else { return };
         let place = call.place;
-        self.place_event("response.function_call_arguments.done", ("fc", place), out, |it| {
-            it.key("arguments").str(&call.arguments);
-            it.key("name").str(&call.name);
-        });
+        let [arguments, name] = [&call.arguments, &call.name].map(|it| to_text(|out| out.str(it)));
+        let at = At { id: &id_of("fc", place), place, part: None };
+        let members = [("arguments", &*arguments), ("name", &*name)];
+        self.text_event(("function_call_arguments", "done"), &members, at, out);
         self.items[place] = call.item(status);
         self.item_done(place, out);
     }
@@ -325,6 +322,29 @@ impl ResponseEventWriter {
     fn note(&mut self, code: &'static str, text: &'static str) {
         if !self.report.iter().any(|it| it.code == code && it.message() == text) {
             self.report.push(Diagnostic::warning(Code::new(code), text));
+        }
+    }
+}
+
+/// Where an event belongs: an item, and a part of it.
+#[derive(Clone, Copy)]
+pub(super) struct At<'a> {
+    pub(super) id: &'a str,
+    pub(super) place: usize,
+    pub(super) part: Option<(&'static str, usize)>,
+}
+
+impl<'a> At<'a> {
+    /// The one part of an item that is written while it grows.
+    fn of(kind: Kind, id: &'a str, place: usize) -> Self {
+        Self { id, place, part: Some((kind.part_words().1, 0)) }
+    }
+
+    fn write(self, it: &mut Writer<'_>) {
+        it.key("item_id").str(self.id);
+        it.key("output_index").u64(self.place as u64);
+        if let Some((name, n)) = self.part {
+            it.key(name).u64(n as u64);
         }
     }
 }

@@ -5,7 +5,7 @@ use msg_codec::{Assembled, EventOptions, Json};
 use msg_core::{Code, Diagnostic, Message, Origin, Part, RawJson, Report};
 use msg_json::{Writer, to_text};
 
-use super::responses::ResponseEventWriter;
+use super::responses::{At, ResponseEventWriter};
 use crate::events::id_of;
 use crate::{WriteOptions, responses};
 
@@ -140,33 +140,27 @@ impl ResponseEventWriter {
             let at = At { part: Some(("content_index", n)), ..at };
             let kind = part.get("type").and_then(Json::text).unwrap_or_default();
             let member = if kind == "refusal" { "refusal" } else { "text" };
-            self.part("response.content_part.added", &emptied(part, member), at, out);
+            self.part_event(("content_part", "added"), &emptied(part, member), at, out);
             if matches!(&*kind, "output_text" | "refusal") {
                 self.text(&kind, (member, None), part, at, out);
             }
-            self.part("response.content_part.done", part.source(), at, out);
+            self.part_event(("content_part", "done"), part.source(), at, out);
         }
     }
 
     /// The thought of a reasoning item: its summary, and its own text where that is there.
     fn thoughts(&mut self, item: Json<'_>, at: At<'_>, out: &mut Vec<u8>) {
+        let name = "reasoning_summary_part";
         for (n, part) in item.get("summary").into_iter().flat_map(Json::elements).enumerate() {
             let at = At { part: Some(("summary_index", n)), ..at };
-            self.part("response.reasoning_summary_part.added", &emptied(part, "text"), at, out);
+            self.part_event((name, "added"), &emptied(part, "text"), at, out);
             self.text("reasoning_summary_text", ("text", None), part, at, out);
-            self.part("response.reasoning_summary_part.done", part.source(), at, out);
+            self.part_event((name, "done"), part.source(), at, out);
         }
         for (n, part) in item.get("content").into_iter().flat_map(Json::elements).enumerate() {
             let at = At { part: Some(("content_index", n)), ..at };
             self.text("reasoning_text", ("text", None), part, at, out);
         }
-    }
-
-    fn part(&mut self, name: &str, part: &str, at: At<'_>, out: &mut Vec<u8>) {
-        self.event(name, out, |_, it| {
-            at.write(it);
-            it.key("part").raw(part);
-        });
     }
 
     /// The string of a member, in one delta and whole; the end of a call says its name too.
@@ -179,35 +173,10 @@ impl ResponseEventWriter {
         out: &mut Vec<u8>,
     ) {
         let Some(text) = of.get(member).filter(|it| it.filled().is_some()) else { return };
-        let is_text = event == "output_text";
-        for (end, key) in [("delta", "delta"), ("done", member)] {
-            self.event(&format!("response.{event}.{end}"), out, |_, it| {
-                at.write(it);
-                it.key(key).raw(text.source());
-                it.optional("name", name.filter(|_| end == "done"), |it, name| it.raw(name));
-                if is_text {
-                    it.key("logprobs").array([], |_, _: ()| {});
-                }
-            });
-        }
-    }
-}
-
-/// Where an event belongs: an item, and a part of it.
-#[derive(Clone, Copy)]
-struct At<'a> {
-    id: &'a str,
-    place: usize,
-    part: Option<(&'static str, usize)>,
-}
-
-impl At<'_> {
-    fn write(self, it: &mut Writer<'_>) {
-        it.key("item_id").str(self.id);
-        it.key("output_index").u64(self.place as u64);
-        if let Some((name, n)) = self.part {
-            it.key(name).u64(n as u64);
-        }
+        self.text_event((event, "delta"), &[("delta", text.source())], at, out);
+        let named = name.map(|it| ("name", it));
+        let members: Vec<_> = [(member, text.source())].into_iter().chain(named).collect();
+        self.text_event((event, "done"), &members, at, out);
     }
 }
 
