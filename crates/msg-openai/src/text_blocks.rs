@@ -1,7 +1,8 @@
-//! Lists of `{"type": kind, "text": …}`: how both formats spell a text that comes in pieces where the model has
-//! one place for it. It knows no kind.
+//! What the contents of both formats share: lists of `{"type": kind, "text": …}`, by which they spell a text that comes
+//! in pieces where the model has one place for it, and the member that both spell in the same way.
 
-use msg_codec::codec::text_of;
+use msg_codec::codec::{Losses, RawMember, members_of, text_of};
+use msg_core::{Extra, Origin, RawJson};
 use msg_json::{JsonError, Reader, Writer, to_text};
 
 /// The texts of a list of blocks.
@@ -65,4 +66,36 @@ pub(crate) fn write_block(it: &mut Writer<'_>, kind: &str, text: &str) {
         it.key("type").str(kind);
         it.key("text").str(text);
     });
+}
+
+/// The member of a content part that both formats have: the end of a prefix that is cached.
+const SHARED: &str = "prompt_cache_breakpoint";
+
+/// The shared member of a part, if it is from the other format.
+pub(crate) fn shared<'a>(extra: &'a Extra, own: &Origin) -> Option<&'a RawJson> {
+    let other = if *own == Origin::OpenAi { Origin::Responses } else { Origin::OpenAi };
+    extra.get(&other, SHARED).filter(|_| extra.get(own, SHARED).is_none())
+}
+
+/// The unknown members of a content part: those of its format, and the shared one.
+pub(crate) fn part_members<'a>(
+    extra: &'a Extra,
+    own: &'a Origin,
+    skip: &[&str],
+) -> Vec<RawMember<'a>> {
+    let mut res = members_of(extra, own, skip);
+    let shared = shared(extra, own);
+    res.extend(shared.map(|it| RawMember { name: SHARED.into(), value: it.text() }));
+    res
+}
+
+/// Notes the unknown members that a content part leaves out.
+pub(crate) fn lose_foreign(losses: &mut Losses<'_>, at: usize, extra: &Extra, own: &Origin) {
+    let is_shared = shared(extra, own).is_some();
+    let is_openai = |it: &Origin| matches!(it, Origin::OpenAi | Origin::Responses);
+    for (origin, name, _) in extra.all().filter(|it| it.0 != own) {
+        if !(is_shared && name == SHARED && is_openai(origin)) {
+            losses.raw(Some(at), &format!("{origin}.{name}"));
+        }
+    }
 }

@@ -53,7 +53,7 @@ impl Writer<'_> {
             && self.objects.layout(extra).is_none()
             && extra.iter(&ANTHROPIC).next().is_none()
             && extra.get(&Origin::OpenAi, super::CACHE_CONTROL).is_none()
-            && extra.get(&Origin::Bedrock, super::CACHE_POINT).is_none()
+            && extra.all().all(|it| super::cache_control_of(it.0, it.1, it.2).is_none())
     }
 
     /// Writes the one part of a content as a string.

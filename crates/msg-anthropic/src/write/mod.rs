@@ -74,8 +74,9 @@ impl Writer<'_> {
             let is_own = *origin == ANTHROPIC;
             let is_carried = is_cache && *origin == Origin::OpenAi;
             let is_taken = is_carried && extra.get(&ANTHROPIC, name).is_some();
-            let point = cache_control_of(origin, name, value)
-                .filter(|_| !drops && extra.get(&ANTHROPIC, CACHE_CONTROL).is_none());
+            let mut has_control = [ANTHROPIC, Origin::OpenAi].iter();
+            let has_control = has_control.any(|it| extra.get(it, CACHE_CONTROL).is_some());
+            let point = cache_control_of(origin, name, value).filter(|_| !drops && !has_control);
             if is_own && Some(name) == skip {
                 continue;
             } else if let Some(value) = point {
@@ -90,12 +91,16 @@ impl Writer<'_> {
     }
 }
 
-/// The `cache_control` that says what a cache point of Bedrock says (BR-9).
+/// The `cache_control` that says what a cache point of Bedrock says, or a breakpoint of OpenAI, whose cache lives as long as
+/// it likes (BR-9).
 fn cache_control_of(origin: &Origin, name: &str, value: &RawJson) -> Option<&'static str> {
-    if *origin != Origin::Bedrock || name != CACHE_POINT {
-        return None;
-    }
-    let ttl = value.members()?.into_iter().find(|it| it.0 == "ttl").map(|it| it.1);
+    let ttl = match (origin, name) {
+        (Origin::Bedrock, CACHE_POINT) => {
+            value.members()?.into_iter().find(|it| it.0 == "ttl").map(|it| it.1)
+        }
+        (Origin::OpenAi | Origin::Responses, BREAKPOINT) => None,
+        _ => return None,
+    };
     Some(match ttl.as_ref().map(RawJson::text) {
         None => r#"{"type":"ephemeral"}"#,
         Some("\"5m\"") => r#"{"type":"ephemeral","ttl":"5m"}"#,
@@ -103,6 +108,9 @@ fn cache_control_of(origin: &Origin, name: &str, value: &RawJson) -> Option<&'st
         Some(_) => return None,
     })
 }
+
+/// The member by which a part of OpenAI says that what is before it is cached.
+const BREAKPOINT: &str = "prompt_cache_breakpoint";
 
 /// The member in which a part read from Bedrock keeps the cache point after it.
 const CACHE_POINT: &str = "cachePoint";

@@ -138,7 +138,7 @@ impl Writer<'_> {
             let is_control = matches!(origin, Origin::Anthropic | Origin::OpenAi)
                 && name == "cache_control"
                 && super::of_cache_control(value).is_some();
-            if *origin != BEDROCK && !is_control {
+            if *origin != BEDROCK && !is_control && !super::is_breakpoint(origin, name) {
                 self.objects.losses.raw(Some(at), &format!("{origin}.{name}"));
             }
         }

@@ -119,13 +119,22 @@ impl Writer<'_> {
         let own = extra.get(&BEDROCK, CACHE_POINT).cloned();
         let control = [Origin::Anthropic, Origin::OpenAi];
         let control = control.iter().find_map(|it| extra.get(it, "cache_control"));
-        let point = own.or_else(|| control.and_then(of_cache_control))?;
+        let breakpoint = || extra.all().any(|it| is_breakpoint(it.0, it.1));
+        let point = own.or_else(|| control.and_then(of_cache_control)).or_else(|| {
+            breakpoint()
+                .then(|| RawJson::written(|it| it.object(|it| it.key("type").str("default"))))
+        })?;
         if self.options.cache == Cache::Drop {
             self.objects.losses.raw(Some(at), CACHE_POINT);
             return None;
         }
         Some(point)
     }
+}
+
+/// Whether a member is the one by which a part of OpenAI says that what is before it is cached.
+fn is_breakpoint(origin: &Origin, name: &str) -> bool {
+    matches!(origin, Origin::OpenAi | Origin::Responses) && name == "prompt_cache_breakpoint"
 }
 
 /// The cache point that says what a `cache_control` says.

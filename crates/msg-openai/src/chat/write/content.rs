@@ -7,7 +7,7 @@ use msg_core::{Audio, Extra, File, Image, Message, Origin, Part, Place, Reasonin
 
 use super::{OPENAI, Writer};
 use crate::chat::shape::{block, body, message, part};
-use crate::text_blocks::{TextBlocks, blocks, write_block};
+use crate::text_blocks::{TextBlocks, blocks, lose_foreign, part_members, shared, write_block};
 use crate::{Layout, ReasoningField};
 
 /// The parts that go into a `content`, each with the part of the message that findings name: its own, or the
@@ -69,10 +69,11 @@ impl Writer<'_> {
         text_of(it).is_some()
             && self.objects.layout(it.extra()).is_none()
             && it.extra().iter(&OPENAI).next().is_none()
+            && shared(it.extra(), &OPENAI).is_none()
     }
 
     fn content_part(&mut self, at: usize, it: &Part, out: &mut Vec<u8>) {
-        self.objects.losses.foreign(it.extra(), Some(&OPENAI), Some(at));
+        lose_foreign(&mut self.objects.losses, at, it.extra(), &OPENAI);
         match it {
             Part::Text(it) => self.text(at, it, &part::TEXT, "text", out),
             Part::Refusal(it) => self.text(at, it, &part::REFUSAL, "refusal", out),
@@ -93,7 +94,7 @@ impl Writer<'_> {
 
     fn text(&mut self, at: usize, it: &Text, shape: &Shape, name: &str, out: &mut Vec<u8>) {
         let plan = self.plan(&it.extra);
-        let raw = members_of(&it.extra, &OPENAI, &[]);
+        let raw = part_members(&it.extra, &OPENAI, &[]);
         if plan.variant(part::TYPE) == part::TYPE_BARE && raw.is_empty() && name == "text" {
             return msg_json::write_str(out, &it.text);
         }
@@ -140,7 +141,7 @@ impl Writer<'_> {
         bare: Option<&str>,
         out: &mut Vec<u8>,
     ) {
-        let raw = members_of(extra, &OPENAI, &[name]);
+        let raw = part_members(extra, &OPENAI, &[name]);
         let (inner_raw, inner_plan) = self.objects.inner(at, extra, name);
         let object;
         let body = match bare {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use msg_codec::codec::{NULL, Shape, Value, bit, mask, members_of, object_members};
+use msg_codec::codec::{NULL, Shape, Value, bit, mask, object_members};
 use msg_core::{
     Audio, CallKind, Extra, File, Image, Message, Origin, Part, Place, Reasoning, Role, Text,
     ToolCall, ToolResult,
@@ -12,7 +12,7 @@ use super::Writer;
 use crate::ItemIds;
 use crate::chat::text_of;
 use crate::responses::shape::{ITEM, RESPONSES, item, part, text_type};
-use crate::text_blocks::{TextBlocks, blocks, write_block};
+use crate::text_blocks::{TextBlocks, blocks, lose_foreign, part_members, shared, write_block};
 
 impl Writer<'_> {
     /// The message item that holds these parts; those that have no place are noted. Without any
@@ -153,6 +153,7 @@ impl Writer<'_> {
         text_of(it).is_some()
             && self.objects.plan(it.extra(), 1).slots().is_none()
             && it.extra().iter(&RESPONSES).all(|(name, _)| name == ITEM)
+            && shared(it.extra(), &RESPONSES).is_none()
     }
 
     /// Parts as an array.
@@ -168,7 +169,7 @@ impl Writer<'_> {
     }
 
     fn content_part(&mut self, at: usize, it: &Part, is_assistant: bool, out: &mut Vec<u8>) {
-        self.objects.losses.foreign(it.extra(), Some(&RESPONSES), Some(at));
+        lose_foreign(&mut self.objects.losses, at, it.extra(), &RESPONSES);
         match it {
             Part::Text(text) => self.text(at, text, is_assistant, out),
             Part::Refusal(it) => {
@@ -228,13 +229,13 @@ impl Writer<'_> {
         values: &[Value<'_>],
         out: &mut Vec<u8>,
     ) {
-        let raw = members_of(extra, &RESPONSES, &[ITEM]);
+        let raw = part_members(extra, &RESPONSES, &[ITEM]);
         self.objects.object(at, (&raw, self.objects.plan(extra, 1)), shape, values, out);
     }
 
     fn audio(&mut self, at: usize, it: &Audio, out: &mut Vec<u8>) {
         self.objects.losses.members(Some(at), &[("transcript", it.transcript.is_some())]);
-        let raw = members_of(&it.extra, &RESPONSES, &[ITEM, "input_audio"]);
+        let raw = part_members(&it.extra, &RESPONSES, &[ITEM, "input_audio"]);
         let inner = it.extra.get(&RESPONSES, "input_audio").and_then(object_members);
         let inner = inner.unwrap_or_default();
         let (plan, inner_plan) = (self.objects.plan(&it.extra, 1), self.objects.plan(&it.extra, 2));
