@@ -259,7 +259,7 @@ pub(crate) fn write(head: &RequestHead, has_calls: bool, body: &mut Body) -> Rep
             "tool_choice",
             is_none
                 || matches!(
-                    head.tool_choice,
+                    head.tool_choice.as_ref().map(ToolChoice::narrowed),
                     Some(
                         ToolChoice::Custom(_) | ToolChoice::Hosted(_) | ToolChoice::Allowed { .. }
                     )
@@ -321,7 +321,7 @@ fn write_tool(it: &mut Writer<'_>, tool: &Function) {
 }
 
 fn write_choice(it: &mut Writer<'_>, choice: &ToolChoice) {
-    it.object(|it| match choice {
+    it.object(|it| match choice.narrowed() {
         ToolChoice::Auto | ToolChoice::None => it.key("auto").object(|_| {}),
         ToolChoice::Required => it.key("any").object(|_| {}),
         ToolChoice::Custom(_) | ToolChoice::Hosted(_) | ToolChoice::Allowed { .. } => {

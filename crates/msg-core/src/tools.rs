@@ -95,13 +95,54 @@ pub enum ToolChoice {
     Custom(String),
     /// The tool of this kind, which the provider runs.
     Hosted(HostedKind),
-    /// Functions of these names only.
+    /// These tools only.
     Allowed {
         /// Whether at least one of them.
         required: bool,
-        /// Their names.
-        names: Vec<String>,
+        /// The tools, each as the choice of it alone.
+        tools: Vec<ToolChoice>,
     },
+}
+
+impl ToolChoice {
+    /// The choice of functions of these names only.
+    #[must_use]
+    pub fn allowed(required: bool, names: impl IntoIterator<Item = String>) -> Self {
+        Self::Allowed { required, tools: names.into_iter().map(Self::Tool).collect() }
+    }
+
+    /// The tool, where the model must call one of a list of one (RQ-18).
+    ///
+    /// ```
+    /// use msg_core::request::ToolChoice;
+    ///
+    /// let choice = ToolChoice::allowed(true, ["f".to_owned()]);
+    /// assert_eq!(choice.narrowed(), &ToolChoice::Tool("f".to_owned()));
+    /// ```
+    #[must_use]
+    pub fn narrowed(&self) -> &Self {
+        match self {
+            Self::Allowed { required: true, tools } if tools.len() == 1 => &tools[0],
+            it => it,
+        }
+    }
+
+    /// The functions that it names; none if it names another tool too.
+    #[must_use]
+    pub fn functions(&self) -> Option<Vec<&str>> {
+        match self {
+            Self::Auto | Self::None | Self::Required => Some(Vec::new()),
+            Self::Tool(name) => Some(vec![name]),
+            Self::Custom(_) | Self::Hosted(_) => None,
+            Self::Allowed { tools, .. } => {
+                let functions = tools.iter().map(|it| match it {
+                    Self::Tool(name) => Some(name.as_str()),
+                    _ => None,
+                });
+                functions.collect()
+            }
+        }
+    }
 }
 
 /// What a hosted tool does.

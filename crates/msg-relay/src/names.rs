@@ -124,7 +124,13 @@ fn each_name(
     }
     match &mut head.tool_choice {
         Some(ToolChoice::Tool(name) | ToolChoice::Custom(name)) => visit(name),
-        Some(ToolChoice::Allowed { names, .. }) => names.iter_mut().for_each(&mut *visit),
+        Some(ToolChoice::Allowed { tools, .. }) => {
+            for it in tools {
+                if let ToolChoice::Tool(name) | ToolChoice::Custom(name) = it {
+                    visit(name);
+                }
+            }
+        }
         _ => {}
     }
     for part in messages.iter_mut().flat_map(|it| &mut it.parts) {

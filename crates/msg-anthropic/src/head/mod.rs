@@ -119,11 +119,7 @@ fn is_cache_control((name, raw): &(String, RawJson)) -> bool {
 
 /// The choice that the API has a word for; some of the tools are a choice only where it is one (RQ-18).
 fn choice(head: &RequestHead) -> Option<ToolChoice> {
-    match head.tool_choice.as_ref()? {
-        ToolChoice::Allowed { required: true, names } => match names.as_slice() {
-            [one] => Some(ToolChoice::Tool(one.clone())),
-            _ => None,
-        },
+    match head.tool_choice.as_ref()?.narrowed() {
         ToolChoice::Allowed { .. } | ToolChoice::Custom(_) => None,
         other => Some(other.clone()),
     }

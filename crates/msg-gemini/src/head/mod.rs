@@ -12,3 +12,17 @@ mod write;
 
 pub(crate) use read::read;
 pub(crate) use write::write;
+
+use msg_core::request::{RequestHead, ToolChoice};
+
+/// The choice and its mode, where this family has a word for it.
+pub(crate) fn said_choice(head: &RequestHead) -> Option<(&ToolChoice, &'static str)> {
+    let choice = head.tool_choice.as_ref().filter(|it| it.functions().is_some())?;
+    let mode = match choice {
+        ToolChoice::Allowed { required: false, .. } => return None,
+        ToolChoice::None => "none",
+        ToolChoice::Auto => "auto",
+        _ => "any",
+    };
+    Some((choice, mode))
+}

@@ -100,6 +100,12 @@ fn tool_config(head: &mut RequestHead, name: &str, raw: &RawJson) -> Option<()> 
             Some(choice) => {
                 head.tool_choice = Some(choice);
                 head.place("tool_choice", format!("/{name}"));
+                // That calls are held to their schemas has no word elsewhere.
+                let mode = raw.present_members().unwrap_or_default().into_iter();
+                let said = |it: &RawJson| it.parse::<String>().unwrap_or_default();
+                let validated = mode.filter(|it| it.0 == "mode" && said(&it.1) == "VALIDATED");
+                let rest = validated.map(|(mode, raw)| (format!("{name}.{member}.{mode}"), raw));
+                head.rest.extend(rest);
             }
             None => head.rest.push((format!("{name}.{member}"), raw)),
         }
@@ -119,7 +125,8 @@ fn choice(raw: &RawJson) -> Option<ToolChoice> {
         ("NONE", _) => Some(ToolChoice::None),
         ("ANY", []) => Some(ToolChoice::Required),
         ("ANY", [one]) => Some(ToolChoice::Tool(one.clone())),
-        ("ANY", _) => Some(ToolChoice::Allowed { required: true, names: allowed }),
+        ("ANY", _) => Some(ToolChoice::allowed(true, allowed)),
+        ("VALIDATED", [_, ..]) => Some(ToolChoice::allowed(false, allowed)),
         _ => None,
     }
 }

@@ -7,7 +7,7 @@ use msg_core::{
 };
 use msg_json::Writer;
 
-use super::hosted;
+use super::{hosted, said_choice};
 
 /// What documents of this format are called in a report.
 const TARGET: &str = "gemini requests";
@@ -22,15 +22,7 @@ pub(crate) fn write(head: &RequestHead, body: &mut Body) -> Report {
     let tools = head.tools_for(TARGET, unsaid, places, &mut report);
     body.write_optional("tools", Some(&tools).filter(|it| !it.is_empty()), write_tools);
     let lost_all = !head.tools.is_empty() && tools.is_empty();
-    let choice = head.tool_choice.as_ref().filter(|it| {
-        let is_placeless = matches!(
-            it,
-            ToolChoice::Custom(_)
-                | ToolChoice::Hosted(_)
-                | ToolChoice::Allowed { required: false, .. }
-        );
-        !is_placeless && !lost_all
-    });
+    let choice = said_choice(head).filter(|_| !lost_all);
     body.write_optional("toolConfig", choice, tool_config);
     let settings = msg_json::to_text(|it| it.object(|it| settings(head, it, &mut report)));
     let settings = Some(settings).filter(|it| it != "{}");
@@ -90,18 +82,11 @@ fn write_schema(it: &mut Writer<'_>, schema: &RawJson) {
     it.raw(msg_schema::for_gemini(schema).text());
 }
 
-fn tool_config(it: &mut Writer<'_>, choice: &ToolChoice) {
-    let (mode, names) = match choice {
-        ToolChoice::None => ("NONE", &[][..]),
-        ToolChoice::Required => ("ANY", &[][..]),
-        ToolChoice::Tool(name) => ("ANY", std::slice::from_ref(name)),
-        ToolChoice::Allowed { names, .. } => ("ANY", names.as_slice()),
-        _ => ("AUTO", &[][..]),
-    };
+fn tool_config(it: &mut Writer<'_>, (choice, mode): (&ToolChoice, &str)) {
     it.object(|it| {
         it.key("functionCallingConfig").object(|it| {
-            it.key("mode").str(mode);
-            let names = Some(names).filter(|it| !it.is_empty());
+            it.key("mode").str(&mode.to_ascii_uppercase());
+            let names = choice.functions().filter(|it| !it.is_empty());
             it.optional("allowedFunctionNames", names, |it, names| {
                 it.array(names, |it, text| it.str(text));
             });

@@ -15,7 +15,7 @@ use msg_core::{
 };
 use msg_json::Writer;
 
-use crate::head::hosted;
+use crate::head::{hosted, said_choice};
 
 const CONFIG: &str = "generation_config";
 const JSON: &str = "application/json";
@@ -106,7 +106,7 @@ fn config(head: &mut RequestHead, raw: &RawJson) -> Option<()> {
     Some(())
 }
 
-/// The choice; none for a mode without a word, or several tools to choose from.
+/// The choice; none for a mode without a word.
 fn choice(raw: &RawJson) -> Option<ToolChoice> {
     if let Ok(word) = raw.parse::<String>() {
         return match word.to_ascii_lowercase().as_str() {
@@ -125,6 +125,7 @@ fn choice(raw: &RawJson) -> Option<ToolChoice> {
     let tools: Vec<String> = find("tools")?.parse().ok()?;
     match (mode.to_ascii_lowercase().as_str(), tools.as_slice()) {
         ("any", [one]) => Some(ToolChoice::Tool(one.clone())),
+        ("any", _) => Some(ToolChoice::allowed(true, tools)),
         _ => None,
     }
 }
@@ -175,10 +176,12 @@ fn schema(schema: RawJson, pointer: &str) -> ResponseFormat {
 /// Puts the members of a head into a body that has `model` and `input`.
 pub(super) fn write(head: &RequestHead, body: &mut Body) -> Report {
     let mut report = Report::new();
+    let choice = said_choice(head);
     let tools = head.tools_for(TARGET, unsaid, |kind| hosted::places(head, kind), &mut report);
     let tools = Some(tools).filter(|it| !it.is_empty());
     body.write_optional("tools", tools, |it, all| it.array(all, write_tool));
-    let settings = Some(msg_json::to_text(|it| it.object(|it| settings(head, it, &mut report))));
+    let settings =
+        Some(msg_json::to_text(|it| it.object(|it| settings(head, choice, it, &mut report))));
     body.write_optional(CONFIG, settings.filter(|it| it != "{}"), |it, json| it.raw(&json));
     body.write_optional("response_format", head.response_format.as_ref(), |it, format| {
         it.object(|it| {
@@ -192,7 +195,7 @@ pub(super) fn write(head: &RequestHead, body: &mut Body) -> Report {
     body.write_optional("stream", head.stream, |it, is| it.bool(is));
     let sampling = &head.sampling;
     let placeless = [
-        ("tool_choice", head.tool_choice.is_some() && said_choice(head).is_none()),
+        ("tool_choice", head.tool_choice.is_some() && choice.is_none()),
         ("parallel_tool_calls", head.parallel_tool_calls.is_some()),
         ("top_k", sampling.top_k.is_some()),
         ("seed", sampling.seed.is_some()),
@@ -233,31 +236,20 @@ fn unsaid(tool: &Tool) -> Vec<&'static str> {
     strict.into_iter().chain(tool.defer_loading.map(|_| "defer_loading")).collect()
 }
 
-/// The choice, where there is a word for it.
-fn said_choice(head: &RequestHead) -> Option<&ToolChoice> {
-    head.tool_choice.as_ref().filter(|it| {
-        let is_placeless = matches!(
-            it,
-            ToolChoice::Custom(_)
-                | ToolChoice::Hosted(_)
-                | ToolChoice::Allowed { required: false, .. }
-        );
-        !is_placeless
-    })
-}
-
-fn settings(head: &RequestHead, it: &mut Writer<'_>, report: &mut Report) {
-    it.optional("tool_choice", said_choice(head), |it, choice| {
-        let names = match choice {
-            ToolChoice::None => return it.str("none"),
-            ToolChoice::Required => return it.str("any"),
-            ToolChoice::Tool(name) => std::slice::from_ref(name),
-            ToolChoice::Allowed { names, .. } => names.as_slice(),
-            _ => return it.str("auto"),
-        };
+fn settings(
+    head: &RequestHead,
+    choice: Option<(&ToolChoice, &'static str)>,
+    it: &mut Writer<'_>,
+    report: &mut Report,
+) {
+    it.optional("tool_choice", choice, |it, (choice, mode)| {
+        let names = choice.functions().unwrap_or_default();
+        if names.is_empty() {
+            return it.str(mode);
+        }
         it.object(|it| {
             it.key("allowed_tools").object(|it| {
-                it.key("mode").str("any");
+                it.key("mode").str(mode);
                 it.key("tools").array(names, |it, name| it.str(name));
             });
         });

@@ -34,6 +34,15 @@ pub(super) fn kind(word: &str) -> Option<HostedKind> {
     }
 }
 
+/// The type of a tool of this kind.
+pub(super) fn tool_word(kind: HostedKind) -> &'static str {
+    match kind {
+        HostedKind::WebSearch => "web_search",
+        HostedKind::ToolSearch => "tool_search",
+        _ => "code_interpreter",
+    }
+}
+
 /// The word of a choice, which differs from the type of the tool.
 pub(super) fn choice_word(kind: HostedKind) -> &'static str {
     match kind {
@@ -44,9 +53,17 @@ pub(super) fn choice_word(kind: HostedKind) -> &'static str {
 
 /// Whether requests of this spelling have a word for the choice.
 pub(super) fn has_choice(choice: &ToolChoice, spelling: Spelling) -> bool {
-    let ToolChoice::Hosted(kind) = choice else { return true };
-    spelling == Spelling::Responses
-        && matches!(kind, HostedKind::WebSearch | HostedKind::CodeExecution)
+    let is_flat = spelling == Spelling::Responses;
+    match choice {
+        ToolChoice::Hosted(HostedKind::WebSearch | HostedKind::CodeExecution) => is_flat,
+        ToolChoice::Hosted(_) => false,
+        ToolChoice::Allowed { tools, .. } => {
+            let has_word =
+                |it: &ToolChoice| !matches!(it, ToolChoice::Hosted(HostedKind::WebFetch));
+            tools.iter().all(|it| has_word(it) && (is_flat || !matches!(it, ToolChoice::Hosted(_))))
+        }
+        _ => true,
+    }
 }
 
 /// The tool of these members, without their type. None if the caller runs it, not the provider.

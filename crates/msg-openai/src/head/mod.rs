@@ -354,8 +354,42 @@ fn format(head: &mut RequestHead, found: Format) {
     }
 }
 
-/// A word, or the tool that is named, in either spelling and in the older one of functions.
+/// A word, or the tools that are named, in either spelling and in the older one of functions.
 fn choice(raw: &RawJson) -> Option<ToolChoice> {
+    #[derive(Deserialize)]
+    struct Named {
+        r#type: String,
+        #[serde(default)]
+        allowed_tools: Option<Allowed>,
+    }
+    #[derive(Deserialize)]
+    struct Allowed {
+        mode: String,
+        tools: Vec<RawJson>,
+    }
+    if let Ok(word) = raw.parse::<String>() {
+        return match word.as_str() {
+            "auto" => Some(ToolChoice::Auto),
+            "none" => Some(ToolChoice::None),
+            "required" => Some(ToolChoice::Required),
+            _ => None,
+        };
+    }
+    let Some(named) = raw.parse::<Named>().ok().filter(|it| it.r#type == "allowed_tools") else {
+        return named_tool(raw);
+    };
+    let Allowed { mode, tools } = named.allowed_tools.or_else(|| raw.parse().ok())?;
+    let required = match mode.as_str() {
+        "auto" => false,
+        "required" => true,
+        _ => return None,
+    };
+    let tools = tools.iter().map(named_tool).collect::<Option<Vec<_>>>()?;
+    Some(ToolChoice::Allowed { required, tools })
+}
+
+/// The tool that an object names.
+fn named_tool(raw: &RawJson) -> Option<ToolChoice> {
     #[derive(Deserialize)]
     struct Named {
         #[serde(default)]
@@ -366,45 +400,17 @@ fn choice(raw: &RawJson) -> Option<ToolChoice> {
         function: Option<Inner>,
         #[serde(default)]
         custom: Option<Inner>,
-        #[serde(default)]
-        allowed_tools: Option<Allowed>,
     }
     #[derive(Deserialize)]
     struct Inner {
         name: String,
     }
-    #[derive(Deserialize)]
-    struct Allowed {
-        mode: String,
-        tools: Vec<Named>,
-    }
-    if let Ok(word) = raw.parse::<String>() {
-        return match word.as_str() {
-            "auto" => Some(ToolChoice::Auto),
-            "none" => Some(ToolChoice::None),
-            "required" => Some(ToolChoice::Required),
-            _ => None,
-        };
-    }
-    let function = |it: Named| {
-        let is_function = it.r#type.is_none_or(|it| it == "function");
-        it.function.map(|it| it.name).or(it.name).filter(|_| is_function)
-    };
-    let named: Named = raw.parse().ok()?;
-    match named.r#type.as_deref() {
-        Some(word) if hosted::kind(word).is_some() => hosted::kind(word).map(ToolChoice::Hosted),
-        Some("custom") => named.custom.map(|it| it.name).or(named.name).map(ToolChoice::Custom),
-        Some("allowed_tools") => {
-            let Allowed { mode, tools } = named.allowed_tools.or_else(|| raw.parse().ok())?;
-            let required = match mode.as_str() {
-                "auto" => false,
-                "required" => true,
-                _ => return None,
-            };
-            let names = tools.into_iter().map(function).collect::<Option<Vec<_>>>()?;
-            Some(ToolChoice::Allowed { required, names })
-        }
-        _ => function(named).map(ToolChoice::Tool),
+    let Named { r#type, name, function, custom } = raw.parse().ok()?;
+    let of = |inner: Option<Inner>| inner.map(|it| it.name).or(name);
+    match r#type.as_deref() {
+        Some("custom") => of(custom).map(ToolChoice::Custom),
+        None | Some("function") => of(function).map(ToolChoice::Tool),
+        Some(word) => hosted::kind(word).map(ToolChoice::Hosted),
     }
 }
 

@@ -182,10 +182,16 @@ pub(crate) fn write_choice(choice: &ToolChoice, spelling: Spelling, it: &mut Wri
         ToolChoice::Tool(name) => named("function", name, spelling, it),
         ToolChoice::Custom(name) => named("custom", name, spelling, it),
         ToolChoice::Hosted(kind) => it.object(|it| it.key("type").str(hosted::choice_word(*kind))),
-        ToolChoice::Allowed { required, names } => {
+        ToolChoice::Allowed { required, tools } => {
             let members = |it: &mut Writer<'_>| {
                 it.key("mode").str(if *required { "required" } else { "auto" });
-                it.key("tools").array(names, |it, name| named("function", name, spelling, it));
+                it.key("tools").array(tools, |it, tool| match tool {
+                    // Here a tool of the provider is named by its type.
+                    ToolChoice::Hosted(kind) => {
+                        it.object(|it| it.key("type").str(hosted::tool_word(*kind)));
+                    }
+                    tool => write_choice(tool, spelling, it),
+                });
             };
             it.object(|it| {
                 it.key("type").str("allowed_tools");
