@@ -4,6 +4,7 @@ An oracle is a function that loads a document and gives the documents that the f
 the framework refuses. `meaning` says of a document what is said in it, as `msg convert --to native` reads it.
 """
 
+import functools
 import json
 import warnings
 
@@ -67,9 +68,24 @@ def llama_index(body):
     dumped = [json.loads(it.model_dump_json()) for it in messages]
     store = SimpleChatStore()
     store.set_messages("user", messages)
-    # A store with media is no JSON in this version.
+    # A store with media is no JSON in this version, and none is with pydantic 2.14.
     has_media = any(hasattr(block, "image") or hasattr(block, "data") for it in messages for block in it.blocks)
-    return [dumped] if has_media else [dumped, json.loads(store.json())]
+    return [dumped] if has_media or not dumps_stores() else [dumped, json.loads(store.json())]
+
+
+@functools.cache
+def dumps_stores():
+    """Whether a store of LlamaIndex can dump a message of its own."""
+    from llama_index.core.base.llms.types import ChatMessage
+    from llama_index.core.storage.chat_store import SimpleChatStore
+    from pydantic_core import PydanticSerializationError
+
+    store = SimpleChatStore()
+    store.set_messages("user", [ChatMessage(role="user", content="hi")])
+    try:
+        return bool(store.json())
+    except PydanticSerializationError:
+        return False
 
 
 def autogen(body):

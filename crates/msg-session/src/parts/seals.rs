@@ -7,7 +7,7 @@
 //! "providerMetadata":{"openai":{"itemId":"rs_1","reasoningEncryptedContent":"…"}}   encrypted, extra.responses
 //! ```
 
-use msg_core::{Maker, Part, Reasoning};
+use msg_core::{Maker, Origin, Part, Reasoning};
 
 use super::{gemini, openai};
 use crate::json::{Object, Value, quoted};
@@ -41,7 +41,40 @@ impl Seal {
         seals.into_iter().find(|it| !it.is_empty()).unwrap_or_default()
     }
 
-    fn is_empty(&self) -> bool {
+    /// That of a part of any format.
+    pub(crate) fn of(part: &Part) -> Self {
+        let raw = |origin, name| part.extra().get(&origin, name);
+        match part {
+            Part::Reasoning(it) if it.encrypted.is_some() => {
+                let item = raw(Origin::Responses, "item").and_then(|it| it.members());
+                let id = item.into_iter().flatten().find(|it| it.0 == "id");
+                let item = id.and_then(|it| it.1.parse().ok());
+                let encrypted = it.encrypted.clone();
+                Self { maker: Some(Maker::OpenAi), encrypted, item, ..Self::default() }
+            }
+            Part::Reasoning(it) if it.signature.is_some() || it.redacted.is_some() => {
+                let (signature, redacted) = (it.signature.clone(), it.redacted.clone());
+                Self { maker: Some(Maker::Anthropic), signature, redacted, ..Self::default() }
+            }
+            Part::ToolCall(it) => Self::of_gemini(it.signature.clone()),
+            _ => Self::of_gemini(
+                raw(Origin::Gemini, "thoughtSignature").and_then(|it| it.parse().ok()),
+            ),
+        }
+    }
+
+    fn of_gemini(signature: Option<String>) -> Self {
+        let maker = signature.is_some().then_some(Maker::Gemini);
+        Self { maker, signature, ..Self::default() }
+    }
+
+    /// What the provider sealed, whatever it calls it.
+    pub(crate) fn sealed(&self) -> Option<&str> {
+        let all = [&self.encrypted, &self.signature, &self.redacted];
+        all.into_iter().find_map(|it| it.as_deref())
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
         [&self.signature, &self.redacted, &self.encrypted, &self.item].iter().all(|it| it.is_none())
     }
 

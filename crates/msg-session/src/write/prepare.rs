@@ -68,7 +68,7 @@ pub(super) fn prepare(
                     }
                 }
             }
-            match why_lost(dialect, &part, options) {
+            match why_lost(dialect, (&message.role, &part), options) {
                 Some(why) => report.push(lost(at, n, why)),
                 None => {
                     message.parts.push(as_said(dialect, part));
@@ -136,12 +136,28 @@ fn is_agent(dialect: Dialect) -> bool {
 }
 
 /// Why a part is left out, if it does.
-fn why_lost(dialect: Dialect, part: &Part, options: &WriteOptions) -> Option<&'static str> {
+fn why_lost(
+    dialect: Dialect,
+    (role, part): (&Role, &Part),
+    options: &WriteOptions,
+) -> Option<&'static str> {
+    let is_medium = matches!(part, Part::Image(_) | Part::Audio(_) | Part::File(_));
+    if is_medium && *role != Role::User && matches!(dialect, Dialect::AgUi | Dialect::AutoGen) {
+        return Some("the format has a place for media in user messages only");
+    }
     let Part::Reasoning(it) = part else {
         return why_unwritten(dialect, part);
     };
-    // A trajectory is a record, which no provider is asked to verify.
-    if options.signatures == Signatures::Keep || dialect == Dialect::Atif {
+    // A trajectory is a record, which no provider is asked to verify; the others say whose a seal is.
+    let keeps_seals = matches!(
+        dialect,
+        Dialect::Atif
+            | Dialect::AiSdk
+            | Dialect::VercelUi
+            | Dialect::PydanticAi
+            | Dialect::LangChain
+    );
+    if options.signatures == Signatures::Keep || keeps_seals {
         return None;
     }
     if it.is_signed() {

@@ -61,10 +61,51 @@ fn what_is_written_is_read_again() {
         let fits = dialect != Dialect::ShareGpt;
         assert!(errors.is_empty() || !fits, "{dialect}: {errors:?}");
         let text = String::from_utf8_lossy(&bytes);
-        // A trajectory is a record, which nothing verifies.
-        let keeps_thoughts = dialect == Dialect::Atif;
+        // A trajectory is a record, which nothing verifies; the others say whose a seal is.
+        let keeps_thoughts = matches!(
+            dialect,
+            Dialect::Atif
+                | Dialect::AiSdk
+                | Dialect::LangChain
+                | Dialect::PydanticAi
+                | Dialect::VercelUi
+        );
         assert_eq!(text.contains("secret"), keeps_thoughts, "{dialect}: a signed thought");
         assert!(keeps_thoughts || report.iter().any(|it| it.code == "convert::lost-part"));
+    }
+}
+
+/// A seal comes back as it was from a store that says whose it is (RQ-44).
+#[test]
+fn seals_stay_with_their_makers() {
+    let seal = || Some("c2VhbA==".to_owned());
+    let said = |text: &str| Some(text.to_owned());
+    let plain = Reasoning::default;
+    let call = ToolCall { signature: seal(), ..ToolCall::new("c1", "read", "{}") };
+    let parts = [
+        Part::Reasoning(Reasoning { text: said("hm"), signature: seal(), ..plain() }),
+        Part::Reasoning(Reasoning { redacted: seal(), ..plain() }),
+        Part::Reasoning(Reasoning { text: said("hm"), encrypted: seal(), ..plain() }),
+        Part::ToolCall(call),
+    ];
+    let of = |part: &Part| match part {
+        Part::Reasoning(it) => {
+            Some([it.signature.clone(), it.redacted.clone(), it.encrypted.clone()])
+        }
+        Part::ToolCall(it) => Some([it.signature.clone(), None, None]),
+        _ => None,
+    };
+    let stores = [Dialect::AiSdk, Dialect::LangChain, Dialect::PydanticAi, Dialect::VercelUi];
+    for (dialect, part) in stores.iter().flat_map(|it| parts.iter().map(move |part| (*it, part))) {
+        let messages = [
+            Message::user("Look."),
+            Message::assistant("").with_part(part.clone()).with_part(Part::text("a")),
+        ];
+        let (bytes, _) = write(dialect, &messages, &WriteOptions::default()).unwrap();
+        let read = Session::new(dialect, vec![Blob::new("", bytes.clone())]).messages().unwrap();
+        let found: Vec<_> = read[1].parts.iter().filter_map(of).collect();
+        let written = String::from_utf8_lossy(&bytes);
+        assert_eq!(found, [of(part).unwrap()], "{dialect}: {written}");
     }
 }
 

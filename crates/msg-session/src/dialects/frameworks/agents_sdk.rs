@@ -10,7 +10,7 @@ use msg_core::{Message, Report};
 
 use super::{Closing, Open, Records, Store, Wrap};
 use crate::Dialect;
-use crate::edit::{apply, set_member};
+use crate::edit::{Edit, apply, set_member};
 use crate::json::{Object, Value, quoted};
 use crate::parts::INTERRUPTED;
 use crate::parts::items::Items;
@@ -88,35 +88,49 @@ fn wrap(item: &str, beside: &Object<'_>) -> String {
     format!(r#"{{{agent}"raw_item":{item},"type":"tool_call_output_item"}}"#)
 }
 
-/// Items as the types of the SDK have them: an answer that came from no response has no id, and is a text.
+/// The id by which the SDK knows an answer that came from no response; it is never sent.
+const NO_ID: &str = "__fake_id__";
+
+/// Items as the types of the SDK have them.
 fn write(messages: &[Message], _: &WriteOptions, report: &mut Report) -> Vec<u8> {
     let items = crate::write::codex::items(messages, report);
     let items: Vec<String> = items.iter().flat_map(|it| input_items(it)).collect();
     format!("[{}]", items.join(",")).into_bytes()
 }
 
+/// The items of one; an answer without an id is an item for each of its parts, which have different types.
 fn input_items(item: &str) -> Vec<String> {
     let as_it_is = || vec![item.to_owned()];
     let Some(object) = Object::whole(item, 0) else { return as_it_is() };
     let Some(content) = object.get("content").and_then(|it| it.array()) else { return as_it_is() };
-    if let Some(texts) = content.iter().map(output_text).collect::<Option<Vec<_>>>()
-        && !texts.is_empty()
-        && !object.has("id")
-    {
-        let said = |it: Value<'_>| {
-            format!(r#"{{"type":"message","role":"assistant","content":{}}}"#, it.source)
-        };
-        return texts.into_iter().map(said).collect();
+    let is_answer = object.text("role").is_some_and(|it| it == "assistant");
+    if is_answer && !object.has("id") && !content.is_empty() {
+        return content.into_iter().map(answer).collect();
     }
-    let is_image =
-        |it: &Value<'_>| it.get("type").is_some_and(|it| it.source == r#""input_image""#);
-    let images = content.iter().filter(|it| is_image(it) && it.get("detail").is_none());
-    let edits = images.filter_map(|it| Some(set_member(&it.object()?, "detail", quoted("auto"))));
-    vec![apply(item, edits.collect())]
+    vec![apply(item, content.into_iter().filter_map(detail).collect())]
 }
 
-/// The text that a part of an answer is.
-fn output_text<'a>(part: &Value<'a>) -> Option<Value<'a>> {
-    let is_text = part.get("type").is_some_and(|it| it.source == r#""output_text""#);
-    part.get("text").filter(|_| is_text)
+/// A part of an answer as an item.
+fn answer(part: Value<'_>) -> String {
+    let kind = part.get("type").map_or("", |it| it.source);
+    let (members, content) = match part.get("text").filter(|_| kind == r#""output_text""#) {
+        Some(text) => (String::new(), text.source.to_owned()),
+        None if kind == r#""refusal""# => {
+            let members = format!(r#","id":"{NO_ID}","status":"completed""#);
+            (members, format!("[{}]", part.source))
+        }
+        None => {
+            let list = format!("[{}]", part.source);
+            let edits = Value { source: &list, at: 0 }.array().into_iter().flatten();
+            (String::new(), apply(&list, edits.filter_map(detail).collect()))
+        }
+    };
+    format!(r#"{{"type":"message"{members},"role":"assistant","content":{content}}}"#)
+}
+
+/// The edit that gives an image the detail that its type asks for.
+fn detail(part: Value<'_>) -> Option<Edit> {
+    let is_image = part.get("type").is_some_and(|it| it.source == r#""input_image""#);
+    (is_image && part.get("detail").is_none()).then_some(())?;
+    Some(set_member(&part.object()?, "detail", quoted("auto")))
 }

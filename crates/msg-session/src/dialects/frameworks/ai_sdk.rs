@@ -246,11 +246,7 @@ fn write_part(it: &mut Writer<'_>, part: &Part, style: u8) {
             it.key("toolCallId").str(&call.id);
             it.key("toolName").str(&call.name);
             write_arguments(it.key(if style == V4 { "args" } else { "input" }), call);
-            if let Some(signature) = &call.signature {
-                it.key("providerOptions").object(|it| {
-                    it.key("google").object(|it| it.key("thoughtSignature").str(signature));
-                });
-            }
+            write_seal(it, "providerOptions", part);
         }
         Part::Reasoning(thought) => {
             it.key("type").str("reasoning");
@@ -269,6 +265,7 @@ fn write_part(it: &mut Writer<'_>, part: &Part, style: u8) {
             None => {
                 it.key("type").str("text");
                 it.key("text").str(part.as_text().unwrap_or_default());
+                write_seal(it, "providerOptions", part);
             }
         },
     }

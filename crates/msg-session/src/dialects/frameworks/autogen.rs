@@ -16,13 +16,13 @@ use std::{borrow::Cow, collections::HashMap};
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use msg_core::{Image, Message, Part, Reasoning, Report, Role, ToolCall, ToolResult};
+use msg_core::{Image, Maker, Message, Part, Reasoning, Report, Role, ToolCall, ToolResult};
 use msg_json::{TextState, Writer, classify, to_text};
 
 use super::{Closing, Grown, Open, Records, Store, Wrap, each};
 use crate::json::{Object, Value, quoted};
 use crate::parts::INTERRUPTED;
-use crate::parts::seals::said;
+use crate::parts::seals::{Seal, said};
 use crate::view::View;
 use crate::write::WriteOptions;
 use crate::write::blocks::in_a_line;
@@ -320,25 +320,26 @@ pub(super) fn is_base64(text: &str) -> bool {
 
 /// What a provider sealed, in a member that holds an object a provider (`providerOptions`, `providerMetadata`).
 pub(super) fn write_seal(it: &mut Writer<'_>, member: &str, part: &Part) {
-    let (signature, redacted, encrypted) = match part {
-        Part::Reasoning(it) => (&it.signature, &it.redacted, &it.encrypted),
-        _ => return,
+    let seal = Seal::of(part);
+    let (provider, members) = match seal.maker {
+        Some(Maker::OpenAi) => {
+            let sealed = ("reasoningEncryptedContent", &seal.encrypted);
+            ("openai", [("itemId", &seal.item), sealed])
+        }
+        Some(Maker::Gemini) => {
+            ("google", [("thoughtSignature", &seal.signature), ("redactedData", &seal.redacted)])
+        }
+        _ => ("anthropic", [("signature", &seal.signature), ("redactedData", &seal.redacted)]),
     };
-    if signature.is_none() && redacted.is_none() && encrypted.is_none() {
+    if seal.is_empty() {
         return;
     }
-    it.key(member).object(|it| match encrypted {
-        Some(encrypted) => it.key("openai").object(|it| {
-            it.key("reasoningEncryptedContent").str(encrypted);
-        }),
-        None => it.key("anthropic").object(|it| {
-            if let Some(signature) = signature {
-                it.key("signature").str(signature);
-            }
-            if let Some(redacted) = redacted {
-                it.key("redactedData").str(redacted);
-            }
-        }),
+    it.key(member).object(|it| {
+        it.key(provider).object(|it| {
+            members.into_iter().for_each(|(name, value)| {
+                it.optional(name, value.as_ref(), |it, text| it.str(text));
+            });
+        });
     });
 }
 

@@ -381,6 +381,47 @@ fn data(it: &mut Writer<'_>, message: &Message, result: Option<&ToolResult>) {
                 it.key("type").str("invalid_tool_call");
             });
         });
+        let signed: Vec<_> = message.tool_calls().filter(|it| it.signature.is_some()).collect();
+        if !signed.is_empty() {
+            it.key("additional_kwargs").object(|it| {
+                it.key(SIGNATURES).object(|it| {
+                    for call in signed {
+                        it.key(&call.id).opt_str(call.signature.as_deref());
+                    }
+                });
+            });
+        }
+    }
+}
+
+/// A thought, a sealed one in the form of its provider; Gemini's has none that says whose it is.
+fn write_thought(it: &mut Writer<'_>, said: &str, seal: &Seal) {
+    match (seal.maker, &seal.redacted) {
+        (Some(Maker::Anthropic), Some(data)) if seal.signature.is_none() => {
+            it.key("type").str("redacted_thinking");
+            it.key("data").str(data);
+        }
+        (Some(Maker::Anthropic), _) => {
+            it.key("type").str("thinking");
+            it.key("thinking").str(said);
+            it.optional("signature", seal.signature.as_ref(), |it, text| it.str(text));
+        }
+        (Some(Maker::OpenAi), _) => {
+            it.key("type").str("reasoning");
+            it.optional("id", seal.item.as_ref(), |it, id| it.str(id));
+            let texts = Some(said).filter(|it| !it.is_empty());
+            it.key("summary").array(texts, |it, text| {
+                it.object(|it| {
+                    it.key("type").str("summary_text");
+                    it.key("text").str(text);
+                });
+            });
+            it.optional("encrypted_content", seal.encrypted.as_ref(), |it, text| it.str(text));
+        }
+        _ => {
+            it.key("type").str("reasoning");
+            it.key("reasoning").str(said);
+        }
     }
 }
 
@@ -392,10 +433,7 @@ fn write_content(it: &mut Writer<'_>, part: &Part) {
                 it.key("url").str(image.url.as_deref().unwrap_or_default());
             });
         }
-        Part::Reasoning(thought) => {
-            it.key("type").str("reasoning");
-            it.key("reasoning").str(&thought.display_text());
-        }
+        Part::Reasoning(thought) => write_thought(it, &thought.display_text(), &Seal::of(part)),
         Part::File(_) => {
             let media = Media::of(part);
             it.key("type").str("file");

@@ -192,6 +192,9 @@ fn answer(part: &Object<'_>, value: Value<'_>, message: &Object<'_>) -> Option<P
     })
 }
 
+/// The id of a thought of which Anthropic shows nothing.
+const REDACTED: &str = "redacted_thinking";
+
 /// A thought: its `signature` is what the provider sealed, whatever that calls it.
 fn thought(part: &Object<'_>, maker: Option<Maker>, sealed: Option<String>) -> Part {
     let id = said(part, "id");
@@ -200,9 +203,7 @@ fn thought(part: &Object<'_>, maker: Option<Maker>, sealed: Option<String>) -> P
             let item = id.filter(|it| it.starts_with("rs_"));
             Seal { encrypted: sealed, item, ..Seal::default() }
         }
-        _ if id.as_deref() == Some("redacted_thinking") => {
-            Seal { redacted: sealed, ..Seal::default() }
-        }
+        _ if id.as_deref() == Some(REDACTED) => Seal { redacted: sealed, ..Seal::default() },
         _ => Seal { signature: sealed, ..Seal::default() },
     };
     Seal { maker, ..seal }.thought(part.text("content").map(Into::into))
@@ -292,21 +293,35 @@ fn write_request(
 }
 
 fn write_answer(it: &mut Writer<'_>, part: &Part) {
+    let seal = Seal::of(part);
     match part {
         Part::ToolCall(call) => {
             it.key("tool_name").str(&call.name);
             it.key("args").str(call.arguments.text());
             it.key("tool_call_id").str(&call.id);
-            it.key("part_kind").str("tool-call");
         }
         Part::Reasoning(thought) => {
             it.key("content").str(&thought.display_text());
-            it.key("signature").opt_str(thought.signature.as_deref());
-            it.key("part_kind").str("thinking");
+            it.key("signature").opt_str(seal.sealed());
+            let redacted = seal.redacted.as_ref().map(|_| REDACTED);
+            it.optional("id", seal.item.as_deref().or(redacted), |it, id| it.str(id));
         }
-        part => {
-            it.key("content").str(part.as_text().unwrap_or_default());
-            it.key("part_kind").str("text");
-        }
+        part => it.key("content").str(part.as_text().unwrap_or_default()),
     }
+    if let Some(maker) = seal.maker {
+        it.key("provider_name").str(match maker {
+            Maker::Anthropic => "anthropic",
+            Maker::Gemini => "google",
+            Maker::OpenAi => "openai",
+        });
+    }
+    let signature = seal.gemini().filter(|_| !matches!(part, Part::Reasoning(_)));
+    it.optional("provider_details", signature, |it, signature| {
+        it.object(|it| it.key("thought_signature").str(signature));
+    });
+    it.key("part_kind").str(match part {
+        Part::ToolCall(_) => "tool-call",
+        Part::Reasoning(_) => "thinking",
+        _ => "text",
+    });
 }

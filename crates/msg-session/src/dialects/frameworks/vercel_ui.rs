@@ -284,7 +284,7 @@ fn said_by(it: &mut Writer<'_>, messages: &[Message], at: usize, is_v4: bool) {
                 it.key("type").str("tool-invocation");
                 it.key("toolInvocation").object(|it| invocation(it, call, &results));
             }
-            Part::ToolCall(call) => tool(it, call, &results),
+            Part::ToolCall(call) => tool(it, (call, part), &results),
             Part::Reasoning(thought) => {
                 it.key("type").str("reasoning");
                 it.key(if is_v4 { "reasoning" } else { "text" }).str(&thought.display_text());
@@ -300,7 +300,11 @@ fn said_by(it: &mut Writer<'_>, messages: &[Message], at: usize, is_v4: bool) {
 fn write_part(it: &mut Writer<'_>, part: &Part, is_v4: bool) {
     let Some(media) = Media::of(part) else {
         it.key("type").str("text");
-        return it.key("text").str(part.as_text().unwrap_or_default());
+        it.key("text").str(part.as_text().unwrap_or_default());
+        if !is_v4 {
+            write_seal(it, "providerMetadata", part);
+        }
+        return;
     };
     it.key("type").str("file");
     it.key(if is_v4 { "mimeType" } else { "mediaType" }).str(media.media_type);
@@ -313,7 +317,7 @@ fn write_part(it: &mut Writer<'_>, part: &Part, is_v4: bool) {
     }
 }
 
-fn tool(it: &mut Writer<'_>, call: &ToolCall, results: &[&ToolResult]) {
+fn tool(it: &mut Writer<'_>, (call, part): (&ToolCall, &Part), results: &[&ToolResult]) {
     it.key("type").str(&format!("tool-{}", call.name));
     it.key("toolCallId").str(&call.id);
     let result = results.iter().find(|it| it.call_id == call.id);
@@ -328,11 +332,7 @@ fn tool(it: &mut Writer<'_>, call: &ToolCall, results: &[&ToolResult]) {
         let member = if result.is_error { "errorText" } else { "output" };
         it.key(member).str(&result.content.text());
     }
-    if let Some(signature) = &call.signature {
-        it.key("callProviderMetadata").object(|it| {
-            it.key("google").object(|it| it.key("thoughtSignature").str(signature));
-        });
-    }
+    write_seal(it, "callProviderMetadata", part);
 }
 
 fn invocation(it: &mut Writer<'_>, call: &ToolCall, results: &[&ToolResult]) {
