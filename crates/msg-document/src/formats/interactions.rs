@@ -31,9 +31,15 @@ impl Api for Interactions {
             it.records().any(is_step) && it.records().all(fits) && it.n_others() == 0
         };
         let in_list = |it: &&str| outline.list(it).is_some_and(are_steps);
+        let is_ended = outline.text("status").is_some_and(|it| STATUSES.contains(&it));
+        let are_contents = |it: &List<'_>| {
+            it.records().next().is_some() && it.records().all(is_item) && it.n_others() == 0
+        };
+        let is_stored = |it: &&str| outline.list(it).is_some_and(are_contents);
         Likelihood::certain_if(
             is_answer
                 || is_input && is_request(outline)
+                || is_ended && ["steps", "outputs"].iter().any(is_stored)
                 || ["", "input", "steps", "outputs"].iter().any(in_list),
         )
     }
@@ -75,6 +81,28 @@ impl Api for Interactions {
             _ => Side::Conversation,
         }
     }
+}
+
+/// How an interaction stands.
+const STATUSES: [&str; 9] = [
+    "budget_exceeded",
+    "cancelled",
+    "completed",
+    "failed",
+    "in_progress",
+    "incomplete",
+    "queued",
+    "requires_action",
+    "requires_continuation",
+];
+
+/// What `steps`, or the `outputs` of the older schema, hold beside a status.
+fn is_item(record: &Record<'_>) -> bool {
+    let is_content = |it: &str| matches!(it, "text" | "image" | "audio" | "video" | "document");
+    is_step(record)
+        || record
+            .kind
+            .is_some_and(|it| is_content(it) || it.ends_with("_call") || it.ends_with("_result"))
 }
 
 /// What is beside `input` in a request of this API alone.
