@@ -6,19 +6,30 @@ each other agent with `msg convert --install`, resumed there, and the request th
 the view of the session that `msg convert --to native` gives. The fake provider answers 400 to calls and results that
 do not fit together. `mended` is the agent's own session from which the last result was cut, after `msg doctor --fix`.
 
+Cline's program resumes in a terminal only, so that it is given one and typed at.
+
+`too long` is a session that the provider refuses for its length, after the command that `msg doctor` printed.
+
 Prints the matrix: `=` the request is the view, `+` the request says the view and more, `~` something of the view is
 missing, `x` refused or not resumed, `-` not written. The status is 1 if a pair is `~` or `x`.
 """
 
+import fcntl
 import http.server
 import json
 import os
+import pty
 import re
+import select
 import shutil
+import signal
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import threading
+import time
 
 PROMPT, AGAIN = "please look around", "and now tell me more"
 SHELLS = {
@@ -26,6 +37,7 @@ SHELLS = {
     "bash": lambda it: {"command": f"echo {it}", "description": "say it"},
     "exec_command": lambda it: {"cmd": f"echo {it}"},
     "shell": lambda it: {"command": ["echo", it]},
+    "run_commands": lambda it: {"commands": [f"echo {it}"]},
     "shell_command": lambda it: {"command": f"echo {it}"},
     "run_shell_command": lambda it: {"command": f"echo {it}", "description": "say it", "is_background": False},
 }
@@ -49,6 +61,8 @@ class Request:
     def __init__(self, path, body):
         self.items, self.faults, self.tools = [], [], []
         self.calls, self.results = [], set()
+        # Tools whose command is a text, where agents call different tools the same.
+        self.plain = set()
         if "/messages" in path:
             self.form = "anthropic"
             self.anthropic(body)
@@ -152,7 +166,11 @@ class Request:
         self.end()
 
     def chat(self, body):
-        self.tools = [it["function"]["name"] for it in body.get("tools", [])]
+        for it in (it["function"] for it in body.get("tools", [])):
+            self.tools.append(it["name"])
+            command = it.get("parameters", {}).get("properties", {}).get("command", {})
+            if command.get("type") == "string":
+                self.plain.add(it["name"])
         for message in body.get("messages", []):
             role = message["role"]
             if role == "tool":
@@ -172,6 +190,8 @@ class Provider(http.server.ThreadingHTTPServer):
     def __init__(self):
         super().__init__(("127.0.0.1", 0), Handler)
         self.requests, self.number = [], 0
+        # The longest request so far, and the longest that is taken, in bytes.
+        self.longest, self.limit, self.refused = 0, None, None
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     def handle_error(self, request, client_address):
@@ -195,7 +215,8 @@ def answer(request, body, number):
     shell = next((it for it in request.tools if it in SHELLS), None)
     again = any(who == "user" and AGAIN in what for who, what in request.items)
     text, words = ROUNDS[min(said, 2)] if shell and not again else ("Fine.", [])
-    calls = [(f"call_{number}_{word}", shell, SHELLS[shell](word)) for word in words] if shell else []
+    command = SHELLS["Bash"] if shell in request.plain else SHELLS.get(shell)
+    calls = [(f"call_{number}_{word}", shell, command(word)) for word in words] if shell else []
     return {"anthropic": anthropic, "responses": responses, "gemini": gemini, "chat": chat}[request.form](text, calls, body, number)
 
 
@@ -243,7 +264,10 @@ def chat(text, calls, body, number):
     if not body.get("stream"):
         return "application/json", json.dumps({**head, "object": "chat.completion", "choices": [{"index": 0, "message": message, "finish_reason": stop}], "usage": usage}).encode()
     chunk = {**head, "object": "chat.completion.chunk"}
-    out = [{**chunk, "choices": [{"index": 0, "delta": message, "finish_reason": None}]}, {**chunk, "choices": [{"index": 0, "delta": {}, "finish_reason": stop}], "usage": usage}]
+    # Text and calls are never in one chunk: goose reads only the calls of such a chunk.
+    deltas = [{"role": "assistant", "content": text}, *([{"tool_calls": tools}] if tools else [])]
+    out = [{**chunk, "choices": [{"index": 0, "delta": it, "finish_reason": None}]} for it in deltas]
+    out += [{**chunk, "choices": [{"index": 0, "delta": {}, "finish_reason": stop}]}, {**chunk, "choices": [], "usage": usage}]
     return "text/event-stream", events(out, named=False) + b"data: [DONE]\n\n"
 
 
@@ -283,6 +307,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
         server.number += 1
         request = Request(self.path, body)
         server.requests.append(request)
+        server.longest = max(server.longest, len(data))
+        if server.limit and len(data) > server.limit:
+            tokens, limit = len(data) // 4, server.limit // 4
+            said = {"anthropic": f"prompt is too long: {tokens} tokens > {limit} maximum"}
+            server.refused = said.get(request.form, "Your input exceeds the context window of this model. Please adjust your input and try again.")
+            error = {"type": "error", "error": {"type": "invalid_request_error", "code": "context_length_exceeded", "message": server.refused}}
+            return self.reply(400, "application/json", json.dumps(error).encode())
         if request.faults:
             error = {"type": "error", "error": {"type": "invalid_request_error", "code": 400, "message": "; ".join(request.faults)}}
             return self.reply(400, "application/json", json.dumps(error).encode())
@@ -308,17 +339,53 @@ class Agent:
         except OSError as e:
             return 127, str(e)
 
+    def in_terminal(self, args, typed, is_done, limit=60):
+        """Runs a program in a terminal and types, until something is done."""
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.chdir(self.project)
+            os.execve(args[0], args, {**self.env, "TERM": "xterm-256color"})
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
+        out, start, ready, typed = b"", time.monotonic(), None, list(typed)
+        count = len(typed)
+        while time.monotonic() - start < limit and not is_done():
+            if select.select([terminal], [], [], 0.3)[0]:
+                try:
+                    new = os.read(terminal, 65536)
+                except OSError:
+                    break
+                out += new
+                # What a terminal answers when it is asked what it is, and where.
+                for asked, reply in ((b"\x1b[c", b"\x1b[?62;c"), (b"\x1b[6n", b"\x1b[1;1R")):
+                    if asked in new:
+                        os.write(terminal, reply)
+            # It reads what is typed once it has drawn its input line and the old conversation.
+            if b"Auto-approve" in out and ready is None:
+                ready = time.monotonic()
+            if typed and ready and time.monotonic() - ready > 4 + 1.5 * (count - len(typed)):
+                os.write(terminal, typed.pop(0))
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        os.close(terminal)
+        return 0, out.decode("utf-8", "replace")
+
     def write(self, path, text):
         path = os.path.join(self.home, path)
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
 
-    def ask(self, prompt, id=None):
+    def ask(self, prompt, id=None, is_done=lambda: False):
+        if self.name == "cline":
+            self.run([self.bin("cline"), "auth", "-p", "openai", "-k", "sk-fake", "-m", "gpt-4.1", "-b", f"{self.url}/v1"])
+            if id:
+                args = [self.bin("cline"), "--id", id, "-P", "openai", "-m", "gpt-4.1"]
+                return self.in_terminal(args, [prompt.encode(), b"\r", b"\r", b"\r"], is_done)
         return self.run(getattr(self, self.name.replace("-", "_"))(prompt, id))
 
     def bin(self, name):
-        return os.path.join(self.bins, name)
+        packaged = os.path.join(self.bins, "..", "@aaif", "goose-binary-linux-x64", "bin", name)
+        return packaged if name == "goose" else os.path.join(self.bins, name)
 
     def claude_code_env(self):
         return {"ANTHROPIC_BASE_URL": self.url, "ANTHROPIC_API_KEY": "sk-fake", "CLAUDE_CONFIG_DIR": f"{self.home}/.claude", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_AUTOUPDATER": "1"}
@@ -364,6 +431,26 @@ class Agent:
     def pi(self, prompt, id):
         return [self.bin("pi"), "-p", prompt, "--provider", "loop", "--model", "claude-x", *(["--session", id] if id else [])]
 
+    def goose_env(self):
+        return {"GOOSE_PROVIDER": "openai", "GOOSE_MODEL": "gpt-4.1", "OPENAI_API_KEY": "sk-fake", "OPENAI_HOST": self.url, "GOOSE_DISABLE_KEYRING": "1", "GOOSE_MODE": "auto"}
+
+    def goose(self, prompt, id):
+        return [self.bin("goose"), "run", "-t", prompt, "--with-builtin", "developer", *(["--resume", "--session-id", id] if id else [])]
+
+    def cline_env(self):
+        return {"CLINE_TELEMETRY_DISABLED": "1"}
+
+    def cline(self, prompt, id):
+        return [self.bin("cline"), prompt, "-P", "openai", "-m", "gpt-4.1"]
+
+    def end(self):
+        """Ends what the agent left running for this home: the daemon of Cline."""
+        try:
+            with open(f"{self.home}/.cline/data/locks/hub/production.json", encoding="utf-8") as file:
+                os.kill(json.load(file)["pid"], signal.SIGTERM)
+        except (OSError, KeyError, ValueError):
+            pass
+
     def copilot_cli_env(self):
         return {"COPILOT_PROVIDER_BASE_URL": f"{self.url}/v1", "COPILOT_PROVIDER_TYPE": "openai", "COPILOT_PROVIDER_API_KEY": "sk-fake", "COPILOT_MODEL": "gpt-4.1", "COPILOT_HOME": f"{self.home}/.copilot", "COPILOT_AUTO_UPDATE": "false", "COPILOT_OFFLINE": "true"}
 
@@ -371,7 +458,9 @@ class Agent:
         return [self.bin("copilot"), *(["--resume=" + id] if id else []), "-p", prompt, "--allow-all-tools", "--no-color"]
 
 
-AGENTS = ["claude-code", "codex", "gemini-cli", "qwen-code", "opencode", "pi", "copilot-cli"]
+AGENTS = ["claude-code", "codex", "gemini-cli", "qwen-code", "opencode", "pi", "copilot-cli", "goose", "cline"]
+# Those whose sessions `msg fit --in-session` shortens.
+IN_SESSION = ["claude-code", "codex", "gemini-cli"]
 
 
 class Run:
@@ -395,6 +484,11 @@ class Run:
             path = os.path.join(agent.home, "export.json")
             agent.write("export.json", out[out.find("{"):])
             return path if status == 0 else None
+        if agent.name == "goose":
+            found = re.findall(r"\d{8}_\d+", agent.run([agent.bin("goose"), "session", "list"])[1])
+            args = ["session", "export", "--session-id", found[0], "--format", "json", "-o", f"{agent.home}/export.json"]
+            status, out = agent.run([agent.bin("goose"), *args]) if found else (1, "")
+            return f"{agent.home}/export.json" if status == 0 else None
         status, out, _ = self.call(agent, ["list", "--json", "--dialect", agent.name, "--quiet"])
         lines = [json.loads(it) for it in out.splitlines()]
         return lines[0]["path"] if lines else None
@@ -408,7 +502,7 @@ class Run:
         if not path or not any(("assistant", "Twice.") in it.items for it in self.provider.requests):
             print(f"{name}: no session of its own: {out.strip()[-600:]}")
             return None
-        if name != "opencode":
+        if name not in ("opencode", "goose"):
             # Gemini CLI stores results twice in a run without a screen.
             self.call(agent, ["doctor", path, "--fix", "--force", "--quiet"])
         return path
@@ -435,9 +529,11 @@ class Run:
     def resume(self, agent, id, wanted):
         """How the request of a resumed session compares with the view."""
         self.provider.requests.clear()
-        status, out = agent.ask(AGAIN, id)
+        is_asked = lambda: any(AGAIN in what for it in self.provider.requests for who, what in it.items if who == "user")
+        status, out = agent.ask(AGAIN, id, is_asked)
         asked = [it for it in self.provider.requests if any(AGAIN in what for who, what in it.items if who == "user")]
         if not asked:
+            out = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]|[^\x20-\x7e]", "", out)
             return "x", f"not resumed: {out.strip()[-500:]}"
         asked = [it for it in asked if ("assistant", "Fine.") not in it.items] or asked
         request = max(asked, key=lambda it: len(it.items))
@@ -456,6 +552,14 @@ class Run:
         if not wanted:
             return "x", "empty view"
         args = ["convert", path, "--from", source, "--to", target, "--cwd", agent.project, "--quiet"]
+        if target == "goose":
+            file = os.path.join(agent.home, "moved.json")
+            status, out, err = self.call(agent, [*args, "-o", file])
+            status, out = agent.run([agent.bin("goose"), "session", "import", file])
+            found = re.search(r"\d{8}_\d+", out)
+            if not found or status:
+                return "x", f"not imported: {err[-200:]} {out.strip()[-300:]}"
+            return self.resume(agent, found.group(), wanted)
         if target == "opencode":
             file = os.path.join(agent.home, "moved.json")
             status, out, err = self.call(agent, [*args, "-o", file])
@@ -470,15 +574,20 @@ class Run:
             return "-", err.strip()[-200:]
         installed, command = out.strip().splitlines()[-2:]
         status, out, err = self.call(agent, ["doctor", installed, "--json"])
-        if json.loads(out)["findings"]:
+        if any(it["severity"] == "error" for it in json.loads(out)["findings"]):
             return "x", f"doctor finds {out[:300]}"
-        return self.resume(agent, re.split(r"[ =]", command)[-1], wanted)
+        try:
+            return self.resume(agent, re.split(r"[ =]", command)[-1], wanted)
+        finally:
+            agent.end()
 
     def mended(self, name, path):
         """The agent's own session, of which the last but one line was lost, mended."""
-        if name == "opencode":
-            return "-", ""
+        if name in ("opencode", "goose"):
+            return "-", "its store is mended by the SQL that doctor prints" if name == "opencode" else "its store is read only"
         agent = self.agent(name, "own")
+        if name == "cline":
+            return self.mended_document(agent, path)
         lines = open(path, "rb").read().splitlines(keepends=True)
         results = [n for n, it in enumerate(lines) if b"three" in it and (b"tool_result" in it or b"function_call_output" in it or b"toolResult" in it or b"execution_complete" in it)]
         if not results:
@@ -492,6 +601,63 @@ class Run:
             return "x", (out + err)[-300:]
         id = re.search(r"[0-9a-f]{8}-[0-9a-f-]{27}(?!.*[0-9a-f]{8}-[0-9a-f-]{27})", path).group()
         return self.resume(agent, id, wanted)
+
+    def mended_document(self, agent, path):
+        """Cline's own session, of which the last result was lost, mended."""
+        with open(path, encoding="utf-8") as file:
+            session = json.load(file)
+        results = [it for it in session["messages"] if any(b["type"] == "tool_result" for b in it["content"])]
+        session["messages"].remove(results[-1])
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(session, file)
+        status, out, err = self.call(agent, ["doctor", path, "--fix", "--force", "--json"])
+        wanted = self.view(agent, path, "cline")
+        if status == 2 or not wanted:
+            return "x", (out + err)[-300:]
+        return self.resume(agent, session["sessionId"], wanted)
+
+    def too_long(self, name):
+        """A session that the provider refuses for its length, after the command that `msg doctor` prints."""
+        agent, provider = self.agent(name, "long"), self.provider
+        # What the agent adds by itself is a third of the limit at most, as with real models.
+        provider.longest = 0
+        agent.ask(PROMPT)
+        limit = max(3 * provider.longest, 200_000)
+        turn = [
+            {"role": "user", "parts": [{"type": "text", "text": "and then? " + "why " * 500}]},
+            {"role": "assistant", "parts": [{"type": "text", "text": "because " * 250}]},
+        ]
+        messages = turn * (limit * 6 // 5 // 4000)
+        file = os.path.join(agent.home, "long.json")
+        agent.write("long.json", json.dumps(messages))
+        status, out, err = self.call(agent, ["convert", file, "--from", "native", "--to", name, "--cwd", agent.project, "--install", "--quiet"])
+        path, command = out.strip().splitlines()[-2:]
+        id = re.split(r"[ =]", command)[-1]
+        provider.limit = limit
+        try:
+            agent.ask(AGAIN, id)
+            said, provider.refused = provider.refused, None
+            if not said:
+                return "x", "it was not refused"
+            status, out, err = self.call(agent, ["doctor", path, "--error", said])
+            found = re.search(r"msg (fit --in-session '.*' --budget \d+)", out)
+            if not found:
+                return "x", f"no command in {out[-300:]}"
+            print(f"{name}: {said}\n    msg doctor SESSION --error '{said}'\n    msg {found.group(1).replace(path, 'SESSION')}")
+            args = [it.strip("'") for it in found.group(1).split()]
+            # A session that changed just now counts as in use.
+            time.sleep(6)
+            status, out, err = self.call(agent, args)
+            if status:
+                return "x", (out + err)[-300:]
+            provider.requests.clear()
+            status, out = agent.ask(AGAIN, id)
+            answered = [it for it in provider.requests if not it.faults]
+            if provider.refused or "Fine." not in out or not answered:
+                return "x", f"{provider.refused} {out[-300:]}"
+            return "=", ""
+        finally:
+            provider.limit = None
 
     def all(self):
         paths = {it: self.record(it) for it in self.agents}
@@ -510,10 +676,17 @@ class Run:
             bad += row["mended"] in "~x"
             if why:
                 print(f"{source} mended: {row['mended']} {why}")
+            row["too long"] = "-"
+            if source in IN_SESSION:
+                row["too long"], why = self.too_long(source)
+                bad += row["too long"] in "~x"
+                if why:
+                    print(f"{source} too long: {why}")
             print(f"{source}: {row}", flush=True)
-        print("\n" + " ".join([" " * 12, *[f"{it:>12}" for it in [*self.agents, "mended"]]]))
+        columns = [*self.agents, "mended", "too long"]
+        print("\n" + " ".join([" " * 12, *[f"{it:>12}" for it in columns]]))
         for source, row in rows.items():
-            print(" ".join([f"{source:12}", *[f"{row[it]:>12}" for it in [*self.agents, "mended"]]]))
+            print(" ".join([f"{source:12}", *[f"{row[it]:>12}" for it in columns]]))
         lost = [it for it in self.agents if not paths[it]]
         print(f"without a session of its own: {', '.join(lost) or 'none'}")
         return 1 if bad or lost else 0

@@ -93,6 +93,8 @@ const AGENTS: &[&str] = &[
     "opencode-ai",
     "@mariozechner/pi-coding-agent",
     "@github/copilot",
+    "@aaif/goose-binary-linux-x64",
+    "cline",
 ];
 
 /// A proxy in Node that the relay is measured beside.

@@ -26,10 +26,10 @@ pub(crate) fn about(
 }
 
 fn too_long_because(dialect: Dialect, error: &str, source: &dyn ReadAt) -> String {
-    let Lines { count, longest } = Lines::of(source);
+    let Lines { count, longest, shown } = Lines::of(source);
     let longest: Vec<_> =
         longest.iter().map(|it| format!("line {} ({})", it.1, size(it.0))).collect();
-    let budget = budget(error, source.size());
+    let budget = budget(error, source.size() - shown);
     let in_session = matches!(dialect, Dialect::ClaudeCode | Dialect::Codex | Dialect::GeminiCli);
     let command = match in_session {
         true => format!("`msg fit --in-session SESSION --budget {budget}` shortens it"),
@@ -68,33 +68,47 @@ struct Lines {
     count: u64,
     /// Bytes and number of the longest ones, the longest first.
     longest: Vec<(u64, u64)>,
+    /// Bytes of lines that Codex shows and does not send: they repeat what is said.
+    shown: u64,
 }
+
+/// Where the type of a record of Codex is, and that of one that is only shown.
+const TYPE: usize = 128;
+const SHOWN: &[u8] = br#""type":"event_msg""#;
 
 /// How many of the longest lines are named.
 const LONGEST: usize = 3;
 
 impl Lines {
     fn of(source: &dyn ReadAt) -> Self {
-        let mut res = Self { count: 0, longest: Vec::new() };
+        let mut res = Self { count: 0, longest: Vec::new(), shown: 0 };
         let mut buffer = vec![0; 1 << 20];
-        let (mut at, mut len) = (0, 0);
+        let (mut at, mut len, mut is_shown) = (0, 0, false);
         while let Ok(read @ 1..) = fill(source, at, &mut buffer) {
             let mut from = 0;
+            let starts_shown = |from: usize| {
+                let start = &buffer[from..read.min(from + TYPE)];
+                memchr::memmem::find(start, SHOWN).is_some()
+            };
+            if len == 0 {
+                is_shown = starts_shown(0);
+            }
             for end in memchr::memchr_iter(b'\n', &buffer[..read]) {
-                res.line(len + (end - from) as u64);
-                (from, len) = (end + 1, 0);
+                res.line(len + (end - from) as u64, is_shown);
+                (from, len, is_shown) = (end + 1, 0, starts_shown(end + 1));
             }
             len += (read - from) as u64;
             at += read as u64;
         }
         if len > 0 {
-            res.line(len);
+            res.line(len, is_shown);
         }
         res
     }
 
-    fn line(&mut self, bytes: u64) {
+    fn line(&mut self, bytes: u64, is_shown: bool) {
         self.count += 1;
+        self.shown += if is_shown { bytes } else { 0 };
         let at = self.longest.partition_point(|it| it.0 >= bytes);
         if at < LONGEST {
             self.longest.insert(at, (bytes, self.count));
@@ -128,6 +142,9 @@ fn place(dialect: Dialect) -> &'static str {
             "~/.pi/agent/sessions/--FOLDER--/TIME_ID.jsonl, where FOLDER is the path of the project with `-` for `/`"
         }
         Dialect::CopilotCli => "~/.copilot/session-state/ID/events.jsonl",
+        Dialect::Cline => "~/.cline/data/sessions/ID/ID.messages.json, with ID.json beside it",
+        Dialect::Goose => "its store ~/.local/share/goose/sessions/sessions.db",
+        Dialect::OpenCode => "its store ~/.local/share/opencode/opencode.db",
         _ => "the place of its agent",
     }
 }
@@ -152,7 +169,19 @@ fn not_found_because(dialect: Dialect, name: &str, source: &dyn ReadAt) -> Strin
         res += ", and no record has a time";
     }
     let folder = said.cwd.as_deref().unwrap_or("DIR");
-    res + &format!("; `msg convert SESSION --to {dialect} --install --cwd {folder}` puts it there")
+    let import = match dialect {
+        Dialect::Goose => Some("goose session import"),
+        Dialect::OpenCode => Some("opencode import"),
+        _ => None,
+    };
+    res + &match import {
+        Some(import) => format!(
+            "; `msg convert SESSION --to {dialect} --cwd {folder} -o FILE` and `{import} FILE` put it there"
+        ),
+        None => {
+            format!("; `msg convert SESSION --to {dialect} --install --cwd {folder}` puts it there")
+        }
+    }
 }
 
 /// What the first records say of their session.

@@ -9,7 +9,7 @@
 use std::borrow::Cow;
 
 /// Elements that agents write: what is in them is context.
-const ELEMENTS: [&str; 15] = [
+const ELEMENTS: [&str; 16] = [
     "command-args",
     "command-message",
     "command-name",
@@ -22,6 +22,7 @@ const ELEMENTS: [&str; 15] = [
     "session_context",
     "skills_instructions",
     "system-reminder",
+    "turn-context",
     "turn_aborted",
     "user_instructions",
     "user_shell_command",

@@ -112,6 +112,29 @@ impl Dialect {
     }
 }
 
+impl Dialect {
+    /// What people call the agent.
+    ///
+    /// ```
+    /// use msg_session::Dialect;
+    ///
+    /// assert_eq!(Dialect::QwenCode.agent(), "Qwen Code");
+    /// assert_eq!(Dialect::LangChain.agent(), "langchain");
+    /// ```
+    pub fn agent(self) -> &'static str {
+        match self {
+            Dialect::ClaudeCode | Dialect::ClaudeStream => "Claude Code",
+            Dialect::Codex | Dialect::CodexExec => "Codex",
+            Dialect::GeminiCli => "Gemini CLI",
+            Dialect::QwenCode => "Qwen Code",
+            Dialect::CopilotCli => "Copilot CLI",
+            Dialect::Cline => "Cline",
+            Dialect::OpenHands => "OpenHands",
+            other => other.name(),
+        }
+    }
+}
+
 impl fmt::Display for Dialect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())

@@ -123,8 +123,37 @@ fn outcome(
 /// The versions of an agent about which something is known, the newest last.
 pub(crate) fn newest_version(dialect: Dialect) -> Option<String> {
     let facts = ALL.iter().filter(|it| it.0.1 == dialect).flat_map(|it| it.1);
-    let newest = facts.map(|it| &it.version).max()?;
-    Some(newest.iter().map(ToString::to_string).collect::<Vec<_>>().join("."))
+    facts.map(|it| &it.version).max().map(|it| written(it))
+}
+
+impl Finding {
+    /// What the versions of the agent make of it, each from which version on, the oldest first (SE-136). Empty where
+    /// nothing is known.
+    ///
+    /// ```
+    /// use msg_session::{Blob, Dialect, MendOutcome, Session, SessionOptions};
+    ///
+    /// let call = r#"{"type":"assistant","uuid":"u","parentUuid":null,"timestamp":"2026-02-03T10:00:00Z","message":{"id":"m","role":"assistant","content":[{"type":"tool_use","id":"c","name":"n","input":{}}]}}"#;
+    /// let session = Session::new(Dialect::ClaudeCode, vec![Blob::new("s.jsonl", call)]);
+    /// let findings = session.check(&SessionOptions::default())?;
+    /// let open = findings.iter().find(|it| it.code == "session::open-call");
+    /// let verdicts = open.map(|it| it.verdicts(Dialect::ClaudeCode)).unwrap_or_default();
+    /// assert_eq!(verdicts[0], ("2.1.197".to_owned(), MendOutcome::Cut));
+    /// assert_eq!(verdicts[1], ("2.1.328".to_owned(), MendOutcome::Healed));
+    /// # Ok::<(), msg_session::Error>(())
+    /// ```
+    pub fn verdicts(&self, dialect: Dialect) -> Vec<(String, MendOutcome)> {
+        let Some(code) = self.code.as_str().strip_prefix("session::") else { return Vec::new() };
+        let facts = ALL.get(&(code.to_owned(), dialect)).into_iter().flatten();
+        let mut facts: Vec<_> =
+            facts.filter(|it| it.case == Case::Any || it.case == self.case).collect();
+        facts.sort_by(|a, b| a.version.cmp(&b.version));
+        facts.into_iter().map(|it| (written(&it.version), it.outcome)).collect()
+    }
+}
+
+fn written(version: &[u64]) -> String {
+    version.iter().map(ToString::to_string).collect::<Vec<_>>().join(".")
 }
 
 fn numbers(version: &str) -> Vec<u64> {

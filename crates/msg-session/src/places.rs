@@ -103,9 +103,23 @@ impl<'v> Machine<'v> {
 
     fn goose(&self) -> PathBuf {
         match self.system {
+            _ if self.variable("GOOSE_PATH_ROOT").is_some() => {
+                self.folder("GOOSE_PATH_ROOT", "").join("data")
+            }
             System::Windows => self.folder("APPDATA", "AppData/Roaming").join("Block/goose/data"),
             _ => self.data().join("goose"),
         }
+    }
+
+    fn cline(&self) -> PathBuf {
+        let data = self.variable("CLINE_DATA_DIR");
+        data.unwrap_or_else(|| self.folder("CLINE_DIR", ".cline").join("data"))
+    }
+
+    /// The folder in which Cline's program has a folder for each session.
+    pub fn cline_sessions(&self) -> PathBuf {
+        let own = self.variable("CLINE_SESSION_DATA_DIR");
+        own.unwrap_or_else(|| self.cline().join("sessions"))
     }
 
     /// The databases that hold sessions: of goose and of opencode.
@@ -128,7 +142,6 @@ impl<'v> Machine<'v> {
         let pi = self.folder("PI_CODING_AGENT_DIR", ".pi/agent").join("sessions");
         let copilot = self.folder("COPILOT_HOME", ".copilot").join("session-state");
         let opencode = self.data().join("opencode/storage/session");
-        let cline = home.join(".cline/data");
         let mut res = vec![
             place(Dialect::ClaudeCode, claude.join("projects"), 3, &[".jsonl"][..]),
             place(Dialect::Codex, codex.join("sessions"), 4, &[".jsonl"]),
@@ -139,8 +152,8 @@ impl<'v> Machine<'v> {
             place(Dialect::CopilotCli, copilot, 2, &["events.jsonl"]),
             place(Dialect::OpenCode, opencode, 2, &[".json"]),
             place(Dialect::Goose, self.goose().join("sessions"), 1, &[".jsonl"]),
-            place(Dialect::Cline, cline.clone(), 4, HISTORY),
-            place(Dialect::Cline, cline.join("sessions"), 2, &[".messages.json"]),
+            place(Dialect::Cline, self.cline(), 4, HISTORY),
+            place(Dialect::Cline, self.cline_sessions(), 2, &[".messages.json"]),
         ];
         let editors = ["Code", "Code - Insiders", "Cursor", "VSCodium", "Windsurf"];
         let editors = editors.iter().map(|it| self.editors().join(it));
@@ -210,6 +223,10 @@ mod tests {
             with("XDG_DATA_HOME", "/x", Dialect::OpenCode),
             ["/x/opencode/storage/session", "/x/opencode/opencode.db"]
         );
+        assert_eq!(with("CLINE_DIR", "/x", Dialect::Cline)[..2], ["/x/data", "/x/data/sessions"]);
+        assert_eq!(with("CLINE_DATA_DIR", "/x", Dialect::Cline)[..2], ["/x", "/x/sessions"]);
+        assert_eq!(with("CLINE_SESSION_DATA_DIR", "/x", Dialect::Cline)[1], "/x");
+        assert_eq!(with("GOOSE_PATH_ROOT", "/x", Dialect::Goose)[0], "/x/data/sessions");
         assert_eq!(with("CODEX_HOME", "", Dialect::Codex)[0], "/home/ada/.codex/sessions");
     }
 

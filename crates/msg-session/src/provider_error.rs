@@ -99,11 +99,12 @@ pub fn causes_of(error: &str) -> impl Iterator<Item = String> {
     CAUSES.iter().filter(move |it| says(it.1)).map(|it| format!("session::{}", it.0))
 }
 
-/// The words of a text, each after a blank, without the number of a status before them.
+/// The words of a text, each after a blank, without numbers: those of a status, a place, a size.
 fn words(text: &str) -> String {
     let is_word = |it: char| it.is_alphanumeric() || it == '_';
     let mut res = String::with_capacity(text.len() + 2);
-    for word in text.split(|it| !is_word(it)).filter(|it| !matches!(*it, "" | "400")) {
+    let is_number = |it: &str| it.bytes().all(|it| it.is_ascii_digit());
+    for word in text.split(|it| !is_word(it)).filter(|it| !is_number(it)) {
         res.push(' ');
         res.push_str(&word.to_lowercase());
     }
@@ -119,7 +120,7 @@ const CAUSES: &[(&str, &str)] = &[
     ("merged-line", "Unexpected token in JSON"),
     ("torn-tail", "Unexpected end of JSON input"),
     ("bad-line", "SyntaxError: Unexpected token in JSON"),
-    ("lone-surrogate", "400 The request body is not valid JSON: no low surrogate in string"),
+    ("lone-surrogate", "400 The request body is not valid JSON: no low surrogate in string; no low surrogate in string; unexpected end of hex escape; lone leading surrogate in hex escape"),
     ("duplicate-call", "400 `tool_use` ids must be unique; Duplicate item found with id"),
     ("reused-call-id", "400 `tool_use` ids must be unique; Duplicate item found with id"),
     (
@@ -148,9 +149,9 @@ const CAUSES: &[(&str, &str)] = &[
     ("parent-cycle", "the agent hangs while it loads the session"),
     (
         "orphan-reasoning",
-        "400 Item of type 'reasoning' was provided without its required following item",
+        "400 Item of type 'reasoning' was provided without its required following item; of type 'reasoning' was provided without its required",
     ),
-    ("foreign-encrypted", "400 The encrypted content could not be verified"),
+    ("foreign-encrypted", "400 The encrypted content could not be verified; could not be verified; invalid_encrypted_content; could not be decrypted"),
     (
         "missing-header",
         "failed to load the session: no session metadata; does not start with session metadata",
@@ -179,7 +180,7 @@ const CAUSES: &[(&str, &str)] = &[
     ),
     (
         "bad-media",
-        "400 Could not process image; The PDF specified was not valid; image cannot be empty; PDF cannot be empty; Invalid base64; does not represent a valid image; Invalid image; image data is not valid; Unable to process input image",
+        "400 Could not process image; The PDF specified was not valid; invalid PDF; PDF is not valid; image cannot be empty; PDF cannot be empty; Invalid base64; does not represent a valid image; Invalid image; image data is not valid; Unable to process input image",
     ),
     (
         "server-tool",
@@ -189,7 +190,7 @@ const CAUSES: &[(&str, &str)] = &[
     ("lost-preserved", "what the compaction kept is missing after a resume"),
     ("missing-parent-member", "the conversation resumes without its beginning"),
     ("missing-time", "No conversation found; was found but could not be loaded"),
-    ("reasoning-content", "400 Unknown parameter: reasoning content; Array too long content"),
+    ("reasoning-content", "400 Unknown parameter: 'input[0].content'; Unknown parameter: reasoning content; Invalid 'input[0].content': array too long; Array too long content"),
     ("bad-header", "invalid session metadata; failed to load the session"),
     ("empty-session", "the session is not offered for resuming"),
     ("not-readable", "the session resumes empty"),
@@ -197,6 +198,50 @@ const CAUSES: &[(&str, &str)] = &[
 #[cfg(test)]
 mod tests {
     use super::ProviderError;
+
+    /// What providers and agents print, as the page has it.
+    const SENTENCES: &[(&str, &str)] = &[
+        ("tool_use ids were found without tool_result blocks immediately after: toolu_1", "unanswered-call"),
+        ("unexpected `tool_use_id` found in `tool_result` blocks: toolu_1", "orphan-result"),
+        ("each tool_use must have a single result. Found multiple", "duplicate-result"),
+        ("No tool output found for function call call_1.", "unanswered-call"),
+        ("No tool call found for function call output with call_id call_1.", "orphan-result"),
+        ("Image does not match the provided media type image/png", "media-type"),
+        ("was specified using the image/png media type, but the image appears to be a image/jpeg image", "media-type"),
+        ("Could not process image", "bad-media"),
+        ("messages.1.content.0.pdf.source.base64.data: The PDF specified was not valid.", "bad-media"),
+        ("invalid PDF", "bad-media"),
+        ("PDF cannot be empty", "bad-media"),
+        ("`server_tool_use` ids were found without a corresponding `web_search_tool_result` block", "server-tool"),
+        ("Bad control character in string literal in JSON at position 12", "raw-control"),
+        ("prompt is too long: 213046 tokens > 200000 maximum", "too-long"),
+        ("Conversation too long. Press esc twice", "too-long"),
+        ("context_length_exceeded", "too-long"),
+        ("This model's maximum context length is 128000 tokens.", "too-long"),
+        ("rollout line 5 is missing an ordinal", "bad-ordinal"),
+        ("rollout does not start with session metadata", "missing-header"),
+        ("invalid session metadata", "bad-header"),
+        ("No conversation found with session ID: 1-2", "not-found"),
+        ("Session not found: 1-2", "not-found"),
+        ("Session 1-2 was found but could not be loaded", "not-found"),
+        ("roles must alternate between \"user\" and \"assistant\"", "first-not-user"),
+        ("first message must use the user role", "first-not-user"),
+        ("Item 'rs_1' of type 'reasoning' was provided without its required following item.", "orphan-reasoning"),
+        ("The encrypted content gAAA could not be verified.", "foreign-encrypted"),
+        ("The request body is not valid JSON: no low surrogate in string: line 1 column 60", "lone-surrogate"),
+        ("no low surrogate in string: line 1 column 60", "lone-surrogate"),
+        ("Unknown parameter: 'input[3].content'.", "reasoning-content"),
+        ("Invalid 'input[2].content': array too long. Expected at most 0", "reasoning-content"),
+        ("image exceeds 5 MB maximum: 6291456 bytes > 5242880 bytes", "image-too-large"),
+    ];
+
+    #[test]
+    fn each_sentence_of_the_page_is_understood() {
+        for (sentence, code) in SENTENCES {
+            let code = format!("session::{code}");
+            assert!(super::causes_of(sentence).any(|it| it == code), "{sentence}: {code}");
+        }
+    }
 
     #[test]
     fn places_in_messages_of_providers() {

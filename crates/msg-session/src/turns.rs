@@ -139,6 +139,35 @@ pub(crate) fn milliseconds(time: &str) -> u64 {
     rfc3339(time).map_or(0, |it| (it * 1000.0) as u64)
 }
 
+/// When, in RFC 3339: a text as it is, a number out of seconds or milliseconds since 1970.
+pub(crate) fn written(time: &Value<'_>) -> Option<String> {
+    if let Some(text) = time.text() {
+        return Some(text.into_owned());
+    }
+    let number = time.number()?;
+    let is_in_seconds = (number as f64) < MILLISECONDS;
+    civil(if is_in_seconds { number.checked_mul(1000)? } else { number })
+}
+
+/// The civil date of a day since 1970-01-01 is that of the Gregorian calendar, by years that begin in March.
+fn civil(milliseconds: u64) -> Option<String> {
+    let seconds = milliseconds / 1000;
+    let (day, second) = (seconds / 86_400 + 719_468, seconds % 86_400);
+    let (era, of_era) = (day / 146_097, day % 146_097);
+    let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let month = (5 * of_year + 2) / 153;
+    let date = of_year - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    let year = era * 400 + year + u64::from(month <= 2);
+    let (hour, minute) = (second / 3_600, second / 60 % 60);
+    let (second, part) = (second % 60, milliseconds % 1_000);
+    let is_sane = year <= 9_999;
+    is_sane.then(|| {
+        format!("{year:04}-{month:02}-{date:02}T{hour:02}:{minute:02}:{second:02}.{part:03}Z")
+    })
+}
+
 /// `2026-02-03T10:00:01.250Z`, or with an offset as `+02:00`.
 fn rfc3339(text: &str) -> Option<f64> {
     let number = |from: usize, to: usize| text.get(from..to)?.parse::<i64>().ok();

@@ -244,7 +244,10 @@ impl Run<'_> {
                 self.cx.note(&format!("{}: prompt cache: {rewrite}\n", input.name));
             }
         }
-        self.leave_behind(left_behind);
+        // What an agent writes around its messages is not part of the conversation.
+        if !document.format().is_session() {
+            self.leave_behind(left_behind);
+        }
         args.io.output.finish(cx, out)?;
         Ok(status)
     }

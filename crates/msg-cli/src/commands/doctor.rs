@@ -214,7 +214,8 @@ impl Args {
             json(path, it)
         } else {
             let error = self.what.error.as_deref();
-            text::human(name, it, error, self.fix, out.has_colour(cx)).into_bytes()
+            let version = self.what.agent_version.as_deref();
+            text::human(name, it, version, error, self.fix, out.has_colour(cx)).into_bytes()
         };
         out.write(&redact::printed(text, self.redact, self.json))?;
         out.finish()

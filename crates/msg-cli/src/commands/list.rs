@@ -154,6 +154,9 @@ impl Args {
             let name = uuid.and_then(|it| names.get(it)).cloned();
             summary.title = name.or(summary.title);
         }
+        if read.dialect == Dialect::Cline && summary.project.is_none() {
+            summary.project = places::project_of_cline(path);
+        }
         if let Some(title) = &mut summary.title {
             let whole = if self.redact { redact::text(title).0 } else { std::mem::take(title) };
             *title = whole.chars().take(TITLE).collect();

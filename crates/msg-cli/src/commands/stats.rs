@@ -109,7 +109,9 @@ impl Args {
         out: &mut Output,
     ) -> Result<Status, Failure> {
         let bytes = input.read_all()?;
-        let used = session_of(&bytes, &input.name).and_then(|it| Used::of(it, &bytes));
+        let named = self.io.input.from.and_then(|it| it.name().parse().ok());
+        let dialect = named.or_else(|| session_of(&bytes, &input.name));
+        let used = dialect.and_then(|it| Used::of(it, &bytes));
         let options = options.for_document(&bytes).into_owned();
         let read = input::read(cx, bytes, &input.name, &self.io.input);
         let (status, stats) = match read {

@@ -113,12 +113,19 @@ pub(crate) fn id(path: &Path) -> String {
         }
         _ => Some(path),
     };
-    let name = name.and_then(|it| it.file_stem()).unwrap_or_default();
-    name.to_string_lossy().into_owned()
+    let name = name.and_then(|it| it.file_stem()).unwrap_or_default().to_string_lossy();
+    name.strip_suffix(".messages").unwrap_or(&name).to_owned()
+}
+
+/// The folder of a session of Cline's program, which says it in the file beside the messages.
+pub(crate) fn project_of_cline(path: &Path) -> Option<String> {
+    let manifest = fs::read(path.with_file_name(format!("{}.json", id(path)))).ok()?;
+    let manifest: serde_json::Value = serde_json::from_slice(&manifest).ok()?;
+    Some(manifest.get("cwd")?.as_str()?.to_owned())
 }
 
 /// This machine.
-fn machine() -> Machine<'static> {
+pub(crate) fn machine() -> Machine<'static> {
     Machine::new(System::current(), &|name| env::var_os(name).map(PathBuf::from))
 }
 

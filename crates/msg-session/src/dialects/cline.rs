@@ -16,7 +16,7 @@ use crate::branches::{Branch, BranchKind};
 use crate::dialects::list::File;
 use crate::finding::Finding;
 use crate::frame::{Array, read_array};
-use crate::json::Object;
+use crate::json::{Object, Value};
 use crate::link::{Rules, Sender, Sent, results};
 use crate::options::SessionOptions;
 use crate::parts::anthropic;
@@ -61,7 +61,7 @@ impl Format for Cline {
             renamed: '_',
             all: options.all,
             has_marks: false,
-            placeholder: anthropic::placeholder,
+            placeholder: if is_of_the_sdk(&array) { named } else { anthropic::placeholder },
             media: anthropic::media,
         };
         let mut mends = list::check(File::Array(&array), &path.sent, &rules, findings);
@@ -72,6 +72,20 @@ impl Format for Cline {
         }
         Ok(Checked::of_mends(&array.text, mends))
     }
+}
+
+/// Whether Cline's SDK wrote it: a document with the version of its form.
+fn is_of_the_sdk(array: &Array<'_>) -> bool {
+    array.document().is_some_and(|it| it.has("version") || it.has("sessionId"))
+}
+
+/// An error result as Cline's SDK wants it: it refuses a session with a result that does not name its tool.
+fn named(id: &str, call: Value<'_>) -> String {
+    let name = call.object().and_then(|it| it.get("name")).map_or("\"\"", |it| it.source);
+    let text = crate::parts::INTERRUPTED;
+    format!(
+        r#"{{"type":"tool_result","tool_use_id":{id},"name":{name},"content":"{text}","is_error":true}}"#
+    )
 }
 
 /// How a message calls the model that made it, and the provider that was asked.

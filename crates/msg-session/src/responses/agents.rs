@@ -9,6 +9,8 @@
 //! {"info":{"role":"assistant","modelID":"…","tokens":{"input":9,"output":2,"reasoning":1,"cache":{…}}}}             opencode
 //! {"type":"result","usage":{…},"total_cost_usd":0.1}                                                               claude-stream
 //! {"type":"turn.completed","usage":{"input_tokens":9,"cached_input_tokens":4,"output_tokens":2}}                    codex-exec
+//! {"role":"assistant","metadata":{"usage":{"inputTokens":9,"cacheReadTokens":4,"outputTokens":2,"cost":0.1}}}       goose
+//! {"role":"assistant","modelInfo":{"id":"…"},"metrics":{"inputTokens":9,"cacheReadTokens":4,"outputTokens":2}}     cline
 //! {"source":"agent","model_name":"…","metrics":{"prompt_tokens":9,"completion_tokens":2,"cost_usd":0.1}}            atif
 //! ```
 
@@ -31,14 +33,15 @@ pub(super) struct Found {
 /// Reads a response out of a record that has one.
 pub(super) type Reader = fn(&Object<'_>) -> Option<Found>;
 
-/// The responses of a session of JSON lines, or of one document with `messages` or `steps`. A response that is recorded
+/// The responses of a session of JSON lines, of one array, or of one document with `messages`, `steps` or
+/// `conversation`. A response that is recorded
 /// again keeps its place and has the usage of the last record. Linear.
 pub(super) fn read(bytes: &[u8], reader: Reader) -> Vec<RecordedResponse> {
     let text = String::from_utf8_lossy(bytes);
     let mut responses = Responses::new(reader);
     match Object::whole(&text, 0) {
         Some(document) => {
-            let names = ["messages", "steps"];
+            let names = ["messages", "steps", "conversation"];
             let list = names.iter().find(|it| document.has(it)).map(|it| document.list(it));
             responses.model = agent_model(&document);
             match list {
@@ -50,6 +53,13 @@ pub(super) fn read(bytes: &[u8], reader: Reader) -> Vec<RecordedResponse> {
                 None => responses.record(0, &document),
             }
         }
+        None if text.trim_start().starts_with('[') => Value::whole(&text, 0)
+            .and_then(|it| it.array())
+            .into_iter()
+            .flatten()
+            .enumerate()
+            .filter_map(|(at, it)| Some((at, it.object()?)))
+            .for_each(|(at, it)| responses.record(at, &it)),
         None => text
             .split('\n')
             .enumerate()
@@ -175,12 +185,8 @@ pub(super) fn copilot_cli(event: &Object<'_>) -> Option<Found> {
     let data = event.inner("data")?;
     let tokens = data.inner("usage");
     let tokens = tokens.as_ref().unwrap_or(&data);
-    let names = [("inputTokens", "input_tokens"), ("outputTokens", "output_tokens")];
-    let details =
-        [("cacheReadTokens", "cached_tokens"), ("cacheWriteTokens", "cache_write_tokens")];
-    let details = renamed(tokens, &details);
-    let usage = with_member(renamed(tokens, &names), "input_tokens_details", &details);
-    Some(Found::new(string(&data, "apiCallId"), string(&data, "model"), usage))
+    let found = (string(&data, "apiCallId"), string(&data, "model"), in_openai_names(tokens));
+    Some(Found::new(found.0, found.1, found.2))
 }
 
 /// An answer in an export, or a stored message alone. Its input is without the caches, its output without the thoughts.
@@ -224,6 +230,33 @@ pub(super) fn atif(step: &Object<'_>) -> Option<Found> {
     Some(Found { cost: plain(&metrics, "cost_usd"), ..found })
 }
 
+/// The caches are in the input, as OpenAI counts. Only the first message of an answer has the usage.
+pub(super) fn goose(message: &Object<'_>) -> Option<Found> {
+    let metadata = message.inner("metadata")?;
+    let tokens = metadata.inner("usage")?;
+    let model = metadata.inner("inference").and_then(|it| string(&it, "requestedModel"));
+    let found = Found::new(string(message, "id"), model, in_openai_names(&tokens));
+    Some(Found { cost: plain(&tokens, "cost"), ..found })
+}
+
+/// The caches are in the input, as OpenAI counts.
+pub(super) fn cline(message: &Object<'_>) -> Option<Found> {
+    let tokens = message.inner("metrics")?;
+    let model = message.inner("modelInfo");
+    let model = model.and_then(|it| string(&it, "modelId").or_else(|| string(&it, "id")));
+    let found = Found::new(string(message, "id"), model, in_openai_names(&tokens));
+    Some(Found { cost: plain(&tokens, "cost"), ..found })
+}
+
+/// Counts in the names of the AI SDK, as OpenAI writes them.
+fn in_openai_names(tokens: &Object<'_>) -> String {
+    let names = [("inputTokens", "input_tokens"), ("outputTokens", "output_tokens")];
+    let details =
+        [("cacheReadTokens", "cached_tokens"), ("cacheWriteTokens", "cache_write_tokens")];
+    let details = renamed(tokens, &details);
+    with_member(renamed(tokens, &names), "input_tokens_details", &details)
+}
+
 impl Found {
     fn new(key: Option<String>, model: Option<String>, usage: String) -> Self {
         Self { key, model, usage, cost: None, is_sum: false }
@@ -258,30 +291,8 @@ fn with_member(object: String, name: &str, value: &str) -> String {
     format!("{{{inside}{comma}\"{name}\":{value}}}")
 }
 
-/// When, in RFC 3339: as written, or out of milliseconds since 1970.
+/// When, in RFC 3339.
 fn time(record: &Object<'_>) -> Option<String> {
-    if let Some(time) = string(record, "timestamp") {
-        return Some(time);
-    }
-    let time = record.get("timestamp").or_else(|| record.inner("time")?.get("created"));
-    time.as_ref().and_then(Value::number).and_then(rfc3339)
-}
-
-/// The civil date of a day since 1970-01-01 is that of the Gregorian calendar, by years that begin in March.
-fn rfc3339(milliseconds: u64) -> Option<String> {
-    let seconds = milliseconds / 1000;
-    let (day, second) = (seconds / 86_400 + 719_468, seconds % 86_400);
-    let (era, of_era) = (day / 146_097, day % 146_097);
-    let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year + year / 4 - year / 100);
-    let month = (5 * of_year + 2) / 153;
-    let date = of_year - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    let year = era * 400 + year + u64::from(month <= 2);
-    let (hour, minute) = (second / 3_600, second / 60 % 60);
-    let (second, part) = (second % 60, milliseconds % 1_000);
-    let is_sane = year <= 9_999;
-    is_sane.then(|| {
-        format!("{year:04}-{month:02}-{date:02}T{hour:02}:{minute:02}:{second:02}.{part:03}Z")
-    })
+    let time = ["timestamp", "created", "ts"].iter().find_map(|it| record.get(it));
+    time.or_else(|| record.inner("time")?.get("created")).as_ref().and_then(crate::turns::written)
 }

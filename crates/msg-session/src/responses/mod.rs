@@ -51,8 +51,8 @@ pub struct RecordedResponse {
 }
 
 /// The responses of a session of JSON lines or of one document, in order (SE-160): of Claude Code and its stream, Codex
-/// and `codex exec`, Gemini CLI, Qwen Code, pi, Copilot CLI, opencode (an export or a stored message) and ATIF. None of
-/// other dialects, which record no usage a response, or of which nothing says how they count.
+/// and `codex exec`, Gemini CLI, Qwen Code, pi, Copilot CLI, opencode (an export or a stored message), goose, Cline and
+/// ATIF. None of other dialects, which record no usage a response, or of which nothing says how they count.
 ///
 /// Lines that are not records are passed over. Linear.
 ///
@@ -75,6 +75,8 @@ pub fn recorded_responses(dialect: Dialect, lines: &[u8]) -> Vec<RecordedRespons
         Dialect::ClaudeStream => agents::read(lines, agents::claude_stream),
         Dialect::CodexExec => agents::read(lines, agents::codex_exec),
         Dialect::Atif => agents::read(lines, agents::atif),
+        Dialect::Goose => agents::read(lines, agents::goose),
+        Dialect::Cline => agents::read(lines, agents::cline),
         _ => Vec::new(),
     }
 }

@@ -17,12 +17,13 @@ use crate::options::SessionOptions;
 use crate::session::Session;
 use crate::source::{ReadAt, fill};
 use crate::summary::head::Head;
+use crate::turns::written;
 use crate::{Dialect, Error, LargeSession, context, dialects};
 
 /// What a list of sessions says of one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Summary {
-    /// The time of the last record, as the dialect writes it.
+    /// The time of the last record: as written, or in RFC 3339 where it is a number.
     pub time: Option<String>,
     /// The folder that the agent worked in.
     pub project: Option<String>,
@@ -168,7 +169,7 @@ impl Gathering {
         let set = object.inner("$set");
         let found = set.as_ref().and_then(time_of).or_else(|| time_of(object)).or_else(|| {
             let time = object.get("time")?;
-            time.get("updated").or_else(|| time.get("created")).map(|it| it.plain())
+            time.get("updated").or_else(|| time.get("created")).and_then(|it| written(&it))
         });
         self.summary.time = found.or(self.summary.time.take());
         if self.summary.project.is_none() {
@@ -254,8 +255,8 @@ impl Gathering {
 
 /// The time that a record says, by the names that several dialects have for it.
 fn time_of(record: &Object<'_>) -> Option<String> {
-    let names = ["timestamp", "lastUpdated", "created"];
-    names.iter().find_map(|name| record.get(name)).map(|it| it.plain())
+    let names = ["timestamp", "lastUpdated", "created", "ts", "updated_at"];
+    names.iter().find_map(|name| record.get(name)).and_then(|it| written(&it))
 }
 
 /// How many characters of the user's words are kept: more than are shown, so that a secret is not cut where

@@ -75,7 +75,7 @@ pub(crate) fn write_block(out: &mut Writer<'_>, part: &Part) {
             it.key("name").str(&call.name);
             write_arguments(it.key("input"), call);
         }
-        Part::ToolResult(result) => write_result(it, result),
+        Part::ToolResult(result) => write_result(it, result, None),
         Part::Image(image) => write_image(it, image),
         Part::File(file) => {
             it.key("type").str("document");
@@ -102,9 +102,13 @@ fn write_text(it: &mut Writer<'_>, text: &str) {
     it.key("text").str(text);
 }
 
-fn write_result(it: &mut Writer<'_>, result: &ToolResult) {
+/// The members of a result; its tool is named where that is wanted, which Anthropic itself refuses.
+pub(super) fn write_result(it: &mut Writer<'_>, result: &ToolResult, name: Option<&str>) {
     it.key("type").str("tool_result");
     it.key("tool_use_id").str(&result.call_id);
+    if let Some(name) = name {
+        it.key("name").str(name);
+    }
     match result.content.as_text() {
         Some(text) => it.key("content").str(text),
         None => it.key("content").array(result.content.parts(), write_block),

@@ -5,9 +5,10 @@ use std::collections::HashMap;
 use msg_core::{Message, Part, Report, Role, ToolResult};
 use msg_json::{Writer, to_text};
 
-use super::blocks::{data_url, parts_but_results, write_arguments};
-use crate::write::WriteOptions;
-use crate::write::blocks::write_block;
+use super::WriteOptions;
+use super::blocks::{
+    data_url, parts_but_results, record_id, write_arguments, write_block, write_result,
+};
 
 pub(super) fn write(messages: &[Message], options: &WriteOptions, _: &mut Report) -> Vec<u8> {
     let time = crate::turns::milliseconds(&options.now);
@@ -139,23 +140,41 @@ fn block(it: &mut Writer<'_>, part: &Part) {
     });
 }
 
-// A task of Cline or Roo Code: one array of Anthropic messages.
+// A session of Cline's SDK (SE-150): one document of Anthropic messages, in which results name their tool.
 
-pub(super) fn write_cline(messages: &[Message], _: &WriteOptions, _: &mut Report) -> Vec<u8> {
+pub(super) fn write_cline(messages: &[Message], options: &WriteOptions, _: &mut Report) -> Vec<u8> {
+    let time = crate::turns::milliseconds(&options.now);
     // Results and the words of the user after them are one message.
-    let mut turns: Vec<(&str, Vec<&msg_core::Part>)> = Vec::new();
+    let mut turns: Vec<(&str, Vec<&Part>)> = Vec::new();
+    let mut names = HashMap::new();
     for message in messages {
+        names.extend(message.tool_calls().map(|it| (it.id.as_str(), it.name.as_str())));
         let role = if message.role == Role::Assistant { "assistant" } else { "user" };
         match turns.last_mut() {
             Some(last) if last.0 == role && role == "user" => last.1.extend(&message.parts),
             _ => turns.push((role, message.parts.iter().collect())),
         }
     }
+    let name_of = |it: &ToolResult| names.get(&*it.call_id).copied().unwrap_or("unknown").to_owned();
+    let block = |out: &mut Writer<'_>, part: &Part| match part {
+        Part::ToolResult(result) => {
+            out.object(|it| write_result(it, result, Some(&name_of(result))));
+        }
+        part => write_block(out, part),
+    };
     let text = to_text(|it| {
-        it.array(turns, |it, (role, parts)| {
-            it.object(|it| {
-                it.key("role").str(role);
-                it.key("content").array(parts, write_block);
+        it.object(|it| {
+            it.key("version").u64(1);
+            it.key("updated_at").str(&options.now);
+            it.key("agent").str("lead");
+            it.key("sessionId").str(&options.session_id);
+            it.key("messages").array(turns.into_iter().zip(1..), |it, ((role, parts), n)| {
+                it.object(|it| {
+                    it.key("id").str(&record_id(&options.session_id, n));
+                    it.key("role").str(role);
+                    it.key("content").array(parts, block);
+                    it.key("ts").u64(time + n);
+                });
             });
         });
     });

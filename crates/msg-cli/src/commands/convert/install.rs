@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use msg_document::Format;
-use msg_session::{Blob, Dialect, Session, WriteOptions, rehomed};
+use msg_session::{
+    Blob, ContextPolicy, Dialect, Session, Signatures, WriteOptions, rehomed, write,
+};
 
 use crate::exit::Failure;
 use crate::input::InputArgs;
@@ -37,6 +39,7 @@ pub(super) fn put(to: Format, options: &WriteOptions, session: &[u8]) -> Result<
         Some(Dialect::QwenCode) => qwen_code(options),
         Some(Dialect::Pi) => pi(options),
         Some(Dialect::CopilotCli) => copilot_cli(options),
+        Some(Dialect::Cline) => cline(options),
         Some(Dialect::Goose) => {
             return Err(usage("goose imports a file: `goose session import FILE`"));
         }
@@ -45,7 +48,7 @@ pub(super) fn put(to: Format, options: &WriteOptions, session: &[u8]) -> Result<
         }
         _ => {
             return Err(usage(
-                "only claude-code, codex, gemini-cli, qwen-code, pi and copilot-cli look for sessions in a folder",
+                "only claude-code, codex, gemini-cli, qwen-code, pi, copilot-cli and cline look for sessions in a folder",
             ));
         }
     };
@@ -54,12 +57,24 @@ pub(super) fn put(to: Format, options: &WriteOptions, session: &[u8]) -> Result<
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(failed)?;
     }
-    let mut file = OpenOptions::new().write(true).create_new(true).open(&path).map_err(failed)?;
     let id = &options.session_id;
-    let session =
-        dialect.map_or(session.to_vec(), |it| rehomed(it, session.to_vec(), id, &options.cwd));
-    file.write_all(&session).and_then(|()| file.sync_all()).map_err(failed)?;
+    let session = match dialect {
+        Some(Dialect::Cline) => of_cline(session, options)?,
+        Some(dialect) => rehomed(dialect, session.to_vec(), id, &options.cwd),
+        None => session.to_vec(),
+    };
+    create(&path, &session).map_err(failed)?;
+    if dialect == Some(Dialect::Cline) {
+        create(&path.with_file_name(format!("{id}.json")), &manifest_of_cline(&path, options))
+            .map_err(failed)?;
+    }
     Ok(format!("{name}\n{resume}\n"))
+}
+
+/// Writes a new file.
+fn create(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
+    file.write_all(bytes).and_then(|()| file.sync_all())
 }
 
 fn claude_code(options: &WriteOptions) -> (PathBuf, String) {
@@ -138,6 +153,48 @@ fn copilot_cli(options: &WriteOptions) -> (PathBuf, String) {
     let id = &options.session_id;
     let root = places::or_home("COPILOT_HOME", ".copilot").join("session-state");
     (root.join(id).join("events.jsonl"), format!("copilot --resume={id}"))
+}
+
+fn cline(options: &WriteOptions) -> (PathBuf, String) {
+    let id = &options.session_id;
+    let path = places::machine().cline_sessions().join(id).join(format!("{id}.messages.json"));
+    (path, format!("cline --id {id}"))
+}
+
+/// A task of the editor's extension, or a session under another id, as Cline's program keeps it.
+fn of_cline(session: &[u8], options: &WriteOptions) -> Result<Vec<u8>, Failure> {
+    let refuse = |it: msg_session::Error| Failure::Refused(it.to_string());
+    let read = Session::new(Dialect::Cline, vec![Blob::new("", session.to_vec())]);
+    let options = options.clone().with_signatures(Signatures::Keep);
+    let options = options.with_context(ContextPolicy::Keep);
+    let messages = read.messages().map_err(refuse)?;
+    Ok(write(Dialect::Cline, &messages, &options).map_err(refuse)?.0)
+}
+
+/// What Cline's program looks at before it opens the messages. The provider and the model are those that somebody
+/// resumes with.
+fn manifest_of_cline(messages: &Path, options: &WriteOptions) -> Vec<u8> {
+    let manifest = serde_json::json!({
+        "version": 1,
+        "session_id": options.session_id,
+        "source": "cli",
+        "pid": 1,
+        "started_at": options.now,
+        "ended_at": options.now,
+        "exit_code": 0,
+        "status": "completed",
+        "interactive": true,
+        "provider": "cline",
+        "model": "unknown",
+        "cwd": options.cwd,
+        "workspace_root": options.cwd,
+        "enable_tools": true,
+        "enable_spawn": true,
+        "enable_teams": false,
+        "metadata": {"title": "moved session"},
+        "messages_path": messages,
+    });
+    manifest.to_string().into_bytes()
 }
 
 /// A new id.

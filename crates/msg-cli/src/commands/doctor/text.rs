@@ -19,17 +19,19 @@ const MOST: usize = 1000;
 pub(super) fn human(
     name: &str,
     it: &Diagnosis,
+    version: Option<&str>,
     error: Option<&str>,
     fix: bool,
     color: bool,
 ) -> String {
-    let mut res = format!("{} ({}): {}\n", safe(name), it.dialect, verdict(it, fix));
+    let verdict = verdict(it, version, fix);
+    let mut res = format!("{} ({}): {verdict}\n", safe(name), it.dialect);
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for finding in &it.findings {
         let count = counts.entry(finding.code.as_str()).or_default();
         *count += 1;
         if *count <= MOST {
-            show(finding, fix, color, &mut res);
+            show(finding, it.dialect, fix, color, &mut res);
         }
     }
     for (code, count) in counts.into_iter().filter(|it| it.1 > MOST) {
@@ -66,13 +68,13 @@ pub(super) fn human(
 
 /// The places that the provider's message is about, and what is wrong there.
 fn show_named(named: &[SessionPlace], findings: &[Finding], error: &str, res: &mut String) {
+    let causes = msg_session::causes_of(error).collect::<Vec<_>>().join(", ");
+    let would_be = match causes.is_empty() {
+        true => String::new(),
+        false => format!("; it would be {causes}"),
+    };
     if named.is_empty() {
-        let causes = msg_session::causes_of(error).collect::<Vec<_>>().join(", ");
-        res.push_str("  the provider's message: nothing on disk explains this");
-        res.push_str(&match causes.is_empty() {
-            true => "\n".to_owned(),
-            false => format!("; it would be {causes}\n"),
-        });
+        let _ = writeln!(res, "  the provider's message: nothing on disk explains this{would_be}");
     }
     let mut records: Vec<&SessionPlace> = named.iter().collect();
     // Of a line without a record only the line is known.
@@ -98,7 +100,7 @@ fn show_named(named: &[SessionPlace], findings: &[Finding], error: &str, res: &m
         let record = place.record.map(|it| format!("record {it}"));
         let place = [line, record].into_iter().flatten().collect::<Vec<_>>().join(", ");
         let found = match codes.is_empty() {
-            true => "nothing is wrong with it on disk".to_owned(),
+            true => format!("nothing is wrong with it on disk{would_be}"),
             false => format!("see {codes}"),
         };
         let _ = writeln!(res, "  the provider's message is about {place}: {found}");
@@ -109,7 +111,7 @@ fn lines(count: u64) -> String {
     plural(usize::try_from(count).unwrap_or(usize::MAX), "line")
 }
 
-fn verdict(it: &Diagnosis, fix: bool) -> String {
+fn verdict(it: &Diagnosis, version: Option<&str>, fix: bool) -> String {
     let errors = it.findings.iter().filter(|it| it.is_error()).count();
     let left = it.findings.iter().filter(|it| it.is_error() && !it.done).count();
     let others = it.findings.len() - errors;
@@ -121,21 +123,91 @@ fn verdict(it: &Diagnosis, fix: bool) -> String {
         (_, true) if left == 0 => format!("mended {}", plural(errors, "error")),
         (_, true) => format!("{} left that cannot be mended", plural(left, "error")),
         _ if is_data_set(it.dialect) => plural(errors, "error"),
-        _ => format!("{}: {}", worst(it), plural(errors, "error")),
+        _ => format!("{}: {}", worst(it, version), plural(errors, "error")),
     }
 }
 
-/// What the agent makes of the worst finding (SE-136).
-fn worst(it: &Diagnosis) -> String {
+/// What this version of the agent makes of the worst finding (SE-136).
+fn worst(it: &Diagnosis, version: Option<&str>) -> String {
     let errors = it.findings.iter().filter(|it| it.is_error());
     let worst = errors.map(|it| it.outcome.unwrap_or(MendOutcome::Refused)).max();
-    let text = match worst {
-        Some(MendOutcome::Cut) => "resumes, silently without something",
-        Some(MendOutcome::Healed) => "resumes, and the agent repairs it at each request",
-        Some(MendOutcome::None) => "resumes",
-        Some(MendOutcome::Refused) | None => "cannot be resumed",
+    let known = it.dialect.known_version();
+    let Some(version) = version.or(known.as_deref()).filter(|_| known.is_some()) else {
+        return "cannot be resumed".to_owned();
     };
-    text.to_owned()
+    let agent = format!("{} {}", it.dialect.agent(), safe(version));
+    match worst {
+        Some(MendOutcome::Cut) => {
+            format!("{agent} resumes this session without {}", lost(&it.findings))
+        }
+        Some(MendOutcome::Healed) => {
+            format!("{agent} resumes this session and repairs it at each request")
+        }
+        Some(MendOutcome::None) => format!("{agent} resumes this session"),
+        Some(MendOutcome::Refused) | None => format!("{agent} cannot resume this session"),
+    }
+}
+
+/// What the agent silently leaves out, by the codes of the findings.
+const LOST: [(&str, &str); 12] = [
+    ("unanswered-call", "tool call"),
+    ("open-call", "tool call"),
+    ("duplicate-call", "tool call"),
+    ("reused-call-id", "tool call"),
+    ("orphan-result", "tool result"),
+    ("duplicate-result", "tool result"),
+    ("joined-lines", "damaged line"),
+    ("merged-line", "damaged line"),
+    ("raw-control", "damaged line"),
+    ("lone-surrogate", "record"),
+    ("lost-reply", "answer"),
+    ("server-tool", "server tool block"),
+];
+
+/// What is missing after a resume, counted.
+fn lost(findings: &[Finding]) -> String {
+    let mut counts: Vec<(&str, usize)> = Vec::new();
+    let cut = findings.iter().filter(|it| it.outcome == Some(MendOutcome::Cut));
+    let mut uncounted = Vec::new();
+    for it in cut {
+        let code = it.code.as_str().trim_start_matches("session::");
+        let Some((_, what)) = LOST.iter().find(|it| it.0 == code) else {
+            uncounted.push(match code {
+                "lost-preserved" => "what the compaction kept",
+                _ => "what is before the fault",
+            });
+            continue;
+        };
+        let count = usize::try_from(it.count.unwrap_or(1)).unwrap_or(usize::MAX);
+        match counts.iter_mut().find(|it| it.0 == *what) {
+            Some(known) => known.1 = known.1.saturating_add(count),
+            None => counts.push((what, count)),
+        }
+    }
+    let mut all: Vec<_> = counts.into_iter().map(|(what, count)| plural(count, what)).collect();
+    uncounted.dedup();
+    all.extend(uncounted.into_iter().map(str::to_owned));
+    match all.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
+        None => "something".to_owned(),
+    }
+}
+
+/// What each version of the agent makes of a finding; none where nothing is known.
+fn by_version(it: &Finding, dialect: Dialect) -> Option<String> {
+    let verdicts = it.verdicts(dialect);
+    let says = |it: &MendOutcome| match it {
+        MendOutcome::None => "no effect",
+        MendOutcome::Healed => "repaired at each request",
+        MendOutcome::Cut => "silently left out",
+        MendOutcome::Refused => "refused",
+    };
+    let (version, outcome) = verdicts.last()?;
+    let agent = dialect.agent();
+    let before = verdicts.split_last()?.1.iter();
+    let before: String = before.map(|it| format!("{} in {}, ", says(&it.1), it.0)).collect();
+    Some(format!("{agent}: {before}{} since {version}", says(outcome)))
 }
 
 /// Data sets are not resumed, but trained on.
@@ -143,7 +215,7 @@ fn is_data_set(dialect: Dialect) -> bool {
     matches!(dialect, Dialect::ShareGpt | Dialect::OpenAiJsonl)
 }
 
-fn show(it: &Finding, fix: bool, color: bool, res: &mut String) {
+fn show(it: &Finding, dialect: Dialect, fix: bool, color: bool, res: &mut String) {
     let style = match it.severity {
         _ if !color => Style::new(),
         Severity::Error => Style::new().bold().fg_color(Some(AnsiColor::Red.into())),
@@ -152,7 +224,13 @@ fn show(it: &Finding, fix: bool, color: bool, res: &mut String) {
     };
     let head = format!("{}[{}]", it.severity, it.code);
     let _ = writeln!(res, "  {style}{head}{style:#}: line {}: {}", it.at.line, safe(&it.message));
-    if let Some(cause) = it.cause().filter(|_| it.severity != Severity::Info) {
+    if let Some(text) = by_version(it, dialect) {
+        let _ = writeln!(res, "      {text}");
+    }
+    // An API answers only what is sent to it.
+    let is_sent = it.outcome.is_none_or(|it| it == MendOutcome::Refused);
+    let cause = it.cause().filter(|_| it.severity != Severity::Info);
+    if let Some(cause) = cause.filter(|it| is_sent || !it.starts_with("400")) {
         let shown = if cause.starts_with("400") { "the API answers" } else { "shows as" };
         // A finding knows the sentences of several providers: one of them is enough for a person.
         let sentence = cause.split("; ").next().unwrap_or(cause);
