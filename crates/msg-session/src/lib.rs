@@ -9,7 +9,6 @@
 //! ```
 
 mod about;
-mod blob;
 mod branches;
 mod codes;
 mod compacted;
@@ -47,7 +46,6 @@ mod parts;
 mod provider_error;
 mod surrogate;
 
-pub use blob::Blob;
 pub use branches::{Branch, BranchKind};
 pub use codes::CODES;
 pub use compacted::Compacted;
@@ -69,7 +67,7 @@ pub use redact::{redact, redact_json};
 pub use rehome::rehomed;
 pub use responses::{RecordedResponse, recorded_responses};
 pub use session::Session;
-pub use source::ReadAt;
+pub use source::{Blob, ReadAt};
 pub use summary::Summary;
 pub use view::{PartOrigin, View};
 pub use write::{ContextPolicy, Signatures, WriteOptions, has_writer, write};

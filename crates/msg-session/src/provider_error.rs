@@ -120,7 +120,10 @@ const CAUSES: &[(&str, &str)] = &[
     ("merged-line", "Unexpected token in JSON"),
     ("torn-tail", "Unexpected end of JSON input"),
     ("bad-line", "SyntaxError: Unexpected token in JSON"),
-    ("lone-surrogate", "400 The request body is not valid JSON: no low surrogate in string; no low surrogate in string; unexpected end of hex escape; lone leading surrogate in hex escape"),
+    (
+        "lone-surrogate",
+        "400 The request body is not valid JSON: no low surrogate in string; no low surrogate in string; unexpected end of hex escape; lone leading surrogate in hex escape",
+    ),
     ("duplicate-call", "400 `tool_use` ids must be unique; Duplicate item found with id"),
     ("reused-call-id", "400 `tool_use` ids must be unique; Duplicate item found with id"),
     (
@@ -151,7 +154,10 @@ const CAUSES: &[(&str, &str)] = &[
         "orphan-reasoning",
         "400 Item of type 'reasoning' was provided without its required following item; of type 'reasoning' was provided without its required",
     ),
-    ("foreign-encrypted", "400 The encrypted content could not be verified; could not be verified; invalid_encrypted_content; could not be decrypted"),
+    (
+        "foreign-encrypted",
+        "400 The encrypted content could not be verified; could not be verified; invalid_encrypted_content; could not be decrypted",
+    ),
     (
         "missing-header",
         "failed to load the session: no session metadata; does not start with session metadata",
@@ -190,7 +196,10 @@ const CAUSES: &[(&str, &str)] = &[
     ("lost-preserved", "what the compaction kept is missing after a resume"),
     ("missing-parent-member", "the conversation resumes without its beginning"),
     ("missing-time", "No conversation found; was found but could not be loaded"),
-    ("reasoning-content", "400 Unknown parameter: 'input[0].content'; Unknown parameter: reasoning content; Invalid 'input[0].content': array too long; Array too long content"),
+    (
+        "reasoning-content",
+        "400 Unknown parameter: 'input[0].content'; Unknown parameter: reasoning content; Invalid 'input[0].content': array too long; Array too long content",
+    ),
     ("bad-header", "invalid session metadata; failed to load the session"),
     ("empty-session", "the session is not offered for resuming"),
     ("not-readable", "the session resumes empty"),
@@ -201,18 +210,30 @@ mod tests {
 
     /// What providers and agents print, as the page has it.
     const SENTENCES: &[(&str, &str)] = &[
-        ("tool_use ids were found without tool_result blocks immediately after: toolu_1", "unanswered-call"),
+        (
+            "tool_use ids were found without tool_result blocks immediately after: toolu_1",
+            "unanswered-call",
+        ),
         ("unexpected `tool_use_id` found in `tool_result` blocks: toolu_1", "orphan-result"),
         ("each tool_use must have a single result. Found multiple", "duplicate-result"),
         ("No tool output found for function call call_1.", "unanswered-call"),
         ("No tool call found for function call output with call_id call_1.", "orphan-result"),
         ("Image does not match the provided media type image/png", "media-type"),
-        ("was specified using the image/png media type, but the image appears to be a image/jpeg image", "media-type"),
+        (
+            "was specified using the image/png media type, but the image appears to be a image/jpeg image",
+            "media-type",
+        ),
         ("Could not process image", "bad-media"),
-        ("messages.1.content.0.pdf.source.base64.data: The PDF specified was not valid.", "bad-media"),
+        (
+            "messages.1.content.0.pdf.source.base64.data: The PDF specified was not valid.",
+            "bad-media",
+        ),
         ("invalid PDF", "bad-media"),
         ("PDF cannot be empty", "bad-media"),
-        ("`server_tool_use` ids were found without a corresponding `web_search_tool_result` block", "server-tool"),
+        (
+            "`server_tool_use` ids were found without a corresponding `web_search_tool_result` block",
+            "server-tool",
+        ),
         ("Bad control character in string literal in JSON at position 12", "raw-control"),
         ("prompt is too long: 213046 tokens > 200000 maximum", "too-long"),
         ("Conversation too long. Press esc twice", "too-long"),
@@ -226,9 +247,15 @@ mod tests {
         ("Session 1-2 was found but could not be loaded", "not-found"),
         ("roles must alternate between \"user\" and \"assistant\"", "first-not-user"),
         ("first message must use the user role", "first-not-user"),
-        ("Item 'rs_1' of type 'reasoning' was provided without its required following item.", "orphan-reasoning"),
+        (
+            "Item 'rs_1' of type 'reasoning' was provided without its required following item.",
+            "orphan-reasoning",
+        ),
         ("The encrypted content gAAA could not be verified.", "foreign-encrypted"),
-        ("The request body is not valid JSON: no low surrogate in string: line 1 column 60", "lone-surrogate"),
+        (
+            "The request body is not valid JSON: no low surrogate in string: line 1 column 60",
+            "lone-surrogate",
+        ),
         ("no low surrogate in string: line 1 column 60", "lone-surrogate"),
         ("Unknown parameter: 'input[3].content'.", "reasoning-content"),
         ("Invalid 'input[2].content': array too long. Expected at most 0", "reasoning-content"),

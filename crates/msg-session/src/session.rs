@@ -2,12 +2,12 @@
 
 use msg_core::Message;
 
-use crate::blob::Blob;
 use crate::dialects::{self, Checked};
 use crate::effect::judge;
 use crate::finding::{Finding, sort};
 use crate::large::LargeSession;
 use crate::options::SessionOptions;
+use crate::source::Blob;
 use crate::view::View;
 use crate::{Dialect, Error};
 

@@ -20,6 +20,10 @@ use super::sqlite::{Database, MAGIC, Row, Value};
 const AGENTS_SDK: &str = "it is a store of the OpenAI Agents SDK; give the rows of one session, such as \
     `select json_object('message_data', message_data) from agent_messages` prints them, with --from agents-sdk";
 
+/// What to do with the chats of Cursor.
+const CURSOR: &str = "it is a store of Cursor, which documents no form of its chats; export the chat as Markdown in \
+    Cursor, or give what `sqlite3 FILE \"select value from cursorDiskKV where key like 'bubbleId:%'\"` prints to another tool";
+
 /// Whether a file is a store.
 pub(crate) fn is_store(path: &Path) -> bool {
     use std::io::Read;
@@ -90,6 +94,9 @@ impl Store {
             (true, _) => Dialect::Goose,
             (_, true) => Dialect::OpenCode,
             _ if has("agent_messages") => return Err(AGENTS_SDK.to_owned()),
+            _ if has("cursorDiskKV") || has("ItemTable") || has("blobs") && has("meta") => {
+                return Err(CURSOR.to_owned());
+            }
             _ => return Err("it is a store of SQLite, and none of goose or opencode".to_owned()),
         };
         Ok(Self { database, dialect })

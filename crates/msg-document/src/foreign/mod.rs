@@ -253,6 +253,9 @@ fn openhands(outline: &Outline<'_>) -> bool {
 
 // Exports of applications, and the sessions and logs of agents that are not read.
 
+const OF_CURSOR: &str =
+    "Cursor documents no form of its chats: export the chat as Markdown in Cursor";
+
 static TABLE: &[Foreign] = &[
     Foreign::new(
         "a ChatGPT export",
@@ -268,7 +271,13 @@ static TABLE: &[Foreign] = &[
         "a chat of VS Code Copilot",
         &["document requesterUsername", "document responderUsername requests"],
     ),
-    Foreign::new("a Cursor composer", &["document composerId", "any bubbleId type"]),
+    Foreign::new("a Cursor composer", &["document composerId", "any bubbleId type"]).way(OF_CURSOR),
+    Foreign::new(
+        "a transcript of Cursor",
+        &["document message/content role=user|assistant !type !uuid !id !created"],
+    )
+    .way(OF_CURSOR)
+    .spans(),
     Foreign::new(
         "a chat of Open WebUI",
         &[

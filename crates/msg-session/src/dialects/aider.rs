@@ -11,10 +11,10 @@ use msg_core::{Origin as Source, Other, Part, RawJson, Role};
 
 use super::{Checked, Format};
 use crate::Error;
-use crate::blob::Blob;
 use crate::dialects::otel;
 use crate::finding::{Finding, SessionPlace};
 use crate::options::SessionOptions;
+use crate::source::Blob;
 use crate::view::{Draft, PartOrigin, View};
 
 /// The dialect.

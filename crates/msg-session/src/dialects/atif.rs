@@ -12,12 +12,12 @@ use msg_core::{Content, Image, Part, Reasoning, Role, ToolCall, ToolResult, Usag
 
 use super::{Checked, Format};
 use crate::Error;
-use crate::blob::Blob;
 use crate::dialects::otel;
 use crate::finding::Finding;
 use crate::json::{Object, Value};
 use crate::options::SessionOptions;
 use crate::parts;
+use crate::source::Blob;
 use crate::view::{Draft, PartOrigin, View};
 
 /// The dialect.

@@ -11,7 +11,6 @@ use std::collections::{BTreeMap, HashSet};
 
 use super::{Checked, Format, list};
 use crate::Error;
-use crate::blob::Blob;
 use crate::branches::{Branch, BranchKind};
 use crate::dialects::list::File;
 use crate::finding::Finding;
@@ -20,6 +19,7 @@ use crate::json::{Object, Value};
 use crate::link::{Rules, Sender, Sent, results};
 use crate::options::SessionOptions;
 use crate::parts::anthropic;
+use crate::source::Blob;
 use crate::view::{View, maker, messages};
 
 /// The dialect.

@@ -36,11 +36,11 @@ pub(crate) use inspect::unpacked_size;
 
 use crate::Dialect;
 use crate::Error;
-use crate::blob::Blob;
 use crate::edit::{Edit, apply};
 use crate::finding::{Finding, SessionPlace};
 use crate::frame::{Lines, read_lines};
 use crate::options::SessionOptions;
+use crate::source::Blob;
 use crate::view::View;
 
 /// What a dialect can do with the blobs of a session.

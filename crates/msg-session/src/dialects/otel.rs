@@ -8,12 +8,12 @@
 use msg_core::{File, Image, Message, Part, Role};
 
 use super::{Checked, Format};
-use crate::blob::Blob;
 use crate::finding::Finding;
 use crate::frame::{Array, clean, read_lines};
 use crate::json::{Object, Value};
 use crate::options::SessionOptions;
 use crate::parts::openai;
+use crate::source::Blob;
 use crate::view::{Draft, PartOrigin, View, maker};
 use crate::{Dialect, Error, parts};
 

@@ -7,11 +7,11 @@
 use msg_core::{Content, Message, Part, Role, ToolResult};
 
 use super::{Checked, Format};
-use crate::blob::Blob;
 use crate::dialects::otel;
 use crate::json::Object;
 use crate::options::SessionOptions;
 use crate::parts::{self, openai};
+use crate::source::Blob;
 use crate::view::{Draft, PartOrigin, View};
 use crate::{Dialect, Error};
 

@@ -7,7 +7,6 @@
 pub(crate) mod anthropic;
 pub(crate) mod gemini;
 pub(crate) mod goose;
-pub(crate) mod items;
 pub(crate) mod openai;
 pub(crate) mod otel;
 pub(crate) mod seals;

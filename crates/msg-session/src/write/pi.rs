@@ -155,7 +155,8 @@ pub(super) fn write_cline(messages: &[Message], options: &WriteOptions, _: &mut 
             _ => turns.push((role, message.parts.iter().collect())),
         }
     }
-    let name_of = |it: &ToolResult| names.get(&*it.call_id).copied().unwrap_or("unknown").to_owned();
+    let name_of =
+        |it: &ToolResult| names.get(&*it.call_id).copied().unwrap_or("unknown").to_owned();
     let block = |out: &mut Writer<'_>, part: &Part| match part {
         Part::ToolResult(result) => {
             out.object(|it| write_result(it, result, Some(&name_of(result))));

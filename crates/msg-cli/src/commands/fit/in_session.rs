@@ -18,6 +18,16 @@ use crate::sessions::load::load;
 use crate::sessions::put_back::put_back;
 use crate::{endpoint, parallel};
 
+/// Errors that no message has: `msg doctor --fix` mends what can be mended of them.
+const OF_THE_FILE: [&str; 6] = [
+    "session::missing-header",
+    "session::misplaced-header",
+    "session::bad-header",
+    "session::id-mismatch",
+    "session::bad-ordinal",
+    "session::missing-time",
+];
+
 /// Compacts the session at `path` in place, or with `dry_run` prints what would be appended.
 pub(super) fn run(
     cx: &Context,
@@ -34,9 +44,11 @@ pub(super) fn run(
     let mut session = loaded.session(from).map_err(|it| refuse(it.to_string()))?;
     loaded.blobs = session.blobs().to_vec();
     let messages = session.messages().map_err(|it| refuse(it.to_string()))?;
-    // What an agent resumes it also compacts: two user messages in a row are not an error of its session.
+    // What an agent resumes it also compacts: two user messages in a row are not an error of its session, nor is what
+    // only keeps the file from being loaded.
     let checked = session.check(&SessionOptions::default());
-    options.repair |= checked.is_ok_and(|it| !it.iter().any(Finding::is_error));
+    let is_of_messages = |it: &Finding| it.is_error() && !OF_THE_FILE.contains(&it.code.as_str());
+    options.repair |= checked.is_ok_and(|it| !it.iter().any(is_of_messages));
     let fitted = Fitter::new(options).and_then(|it| it.fit_messages(messages.clone(), summarizer));
     let fitted = fitted.map_err(|it| Failure::refused(it, &name))?;
     if matches!(fitted.outcome, CompactOutcome::CannotFit(_)) {

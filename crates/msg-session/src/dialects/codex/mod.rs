@@ -22,7 +22,7 @@ use crate::finding::SessionPlace;
 use crate::frame::Lines;
 use crate::json::{Object, Value};
 use crate::options::SessionOptions;
-use crate::parts::items::Items;
+use crate::parts::openai::Items;
 use crate::view::{PartOrigin, View, maker};
 use crate::{Error, context, surrogate};
 

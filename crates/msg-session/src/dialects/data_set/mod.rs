@@ -12,7 +12,6 @@ use msg_core::{Message, Role};
 
 use super::{Checked, Format};
 use crate::Error;
-use crate::blob::Blob;
 use crate::edit::{Edit, drop_elements};
 use crate::finding::{Finding, SessionPlace};
 use crate::frame::{clean, clean_all_lines, read_array};
@@ -20,6 +19,7 @@ use crate::json::{BLANKS, Kind, Object, Value};
 use crate::options::SessionOptions;
 use crate::parts::openai;
 use crate::parts::share_gpt::{ShareGptTurns, is_call, role};
+use crate::source::Blob;
 use crate::view::{Draft, PartOrigin, View};
 
 /// Fine-tuning lines.

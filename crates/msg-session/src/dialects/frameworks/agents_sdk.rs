@@ -13,7 +13,7 @@ use crate::Dialect;
 use crate::edit::{Edit, apply, set_member};
 use crate::json::{Object, Value, quoted};
 use crate::parts::INTERRUPTED;
-use crate::parts::items::Items;
+use crate::parts::openai::Items;
 use crate::view::{PartOrigin, View};
 use crate::write::WriteOptions;
 

@@ -27,11 +27,11 @@ use std::ops::Range;
 use msg_core::{Message, Report, Role};
 
 use super::{Checked, Format, Mends};
-use crate::blob::Blob;
 use crate::dialects::list::File;
 use crate::frame::{Array, Lines, read_at, read_lines, read_others};
 use crate::json::{Kind, Object, Value};
 use crate::options::SessionOptions;
+use crate::source::Blob;
 use crate::view::{Draft, PartOrigin, View};
 use crate::write::WriteOptions;
 use crate::{Dialect, Error};

@@ -12,7 +12,6 @@ mod view;
 use std::{borrow::Cow, collections::HashSet};
 
 use super::{Checked, Format, LineRules, Mends};
-use crate::blob::Blob;
 use crate::dialects::gemini_cli::view::{Kind, Message, Replay};
 use crate::dialects::list::File;
 use crate::edit::{Edit, drop_elements, set_member};
@@ -21,6 +20,7 @@ use crate::frame::{Lines, read_array};
 use crate::json::{BLANKS, Object, Value};
 use crate::options::SessionOptions;
 use crate::parts::INTERRUPTED;
+use crate::source::Blob;
 use crate::view::View;
 use crate::{Error, surrogate};
 

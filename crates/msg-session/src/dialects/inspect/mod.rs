@@ -9,10 +9,10 @@ use miniz_oxide::inflate::{TINFLStatus, decompress_to_vec_with_limit};
 use msg_core::{Content, Image, Part, Reasoning, Role, ToolCall, ToolResult};
 
 use super::{Checked, Format};
-use crate::blob::Blob;
 use crate::dialects::otel;
 use crate::json::{Object, Value};
 use crate::options::SessionOptions;
+use crate::source::Blob;
 use crate::view::{Draft, PartOrigin, View};
 use crate::{Dialect, Error, parts};
 

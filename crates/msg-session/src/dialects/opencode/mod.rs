@@ -15,13 +15,13 @@ use std::{
 };
 
 use super::{Change, Checked, Format};
-use crate::blob::Blob;
 use crate::edit::{Edit, apply, set_member};
 use crate::finding::{Finding, SessionPlace};
 use crate::frame::clean_record;
 use crate::json::{Object, quoted};
 use crate::options::SessionOptions;
 use crate::parts::INTERRUPTED;
+use crate::source::Blob;
 use crate::view::View;
 use crate::{Dialect, Error};
 

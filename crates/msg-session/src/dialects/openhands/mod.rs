@@ -14,12 +14,12 @@ use std::{
 };
 
 use super::{Change, Checked, Format};
-use crate::blob::Blob;
 use crate::finding::{Finding, SessionPlace};
 use crate::frame::clean_record;
 use crate::json::{Object, Value, quoted};
 use crate::options::SessionOptions;
 use crate::parts::INTERRUPTED;
+use crate::source::Blob;
 use crate::view::View;
 use crate::{Dialect, Error};
 
