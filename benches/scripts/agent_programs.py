@@ -8,6 +8,7 @@ do not fit together. `mended` is the agent's own session from which the last res
 
 Cline's program resumes in a terminal only, so that it is given one and typed at.
 
+`usage` says whether `msg stats` counts what its answers used.
 `too long` is a session that the provider refuses for its length, after the command that `msg doctor` printed.
 
 Prints the matrix: `=` the request is the view, `+` the request says the view and more, `~` something of the view is
@@ -583,12 +584,14 @@ class Run:
 
     def mended(self, name, path):
         """The agent's own session, of which the last but one line was lost, mended."""
-        if name in ("opencode", "goose"):
-            return "-", "its store is mended by the SQL that doctor prints" if name == "opencode" else "its store is read only"
+        if name == "opencode":
+            return "-", "its store is mended by the SQL that doctor prints"
         agent = self.agent(name, "own")
-        if name == "cline":
+        if name in ("cline", "goose"):
             return self.mended_document(agent, path)
         lines = open(path, "rb").read().splitlines(keepends=True)
+        if name == "gemini-cli":
+            return self.mended_records(agent, path, lines)
         results = [n for n, it in enumerate(lines) if b"three" in it and (b"tool_result" in it or b"function_call_output" in it or b"toolResult" in it or b"execution_complete" in it)]
         if not results:
             return "-", "no record of its own holds a result"
@@ -603,18 +606,49 @@ class Run:
         return self.resume(agent, id, wanted)
 
     def mended_document(self, agent, path):
-        """Cline's own session, of which the last result was lost, mended."""
+        """A session of Cline or an export of goose of which the last result was lost, mended."""
         with open(path, encoding="utf-8") as file:
             session = json.load(file)
-        results = [it for it in session["messages"] if any(b["type"] == "tool_result" for b in it["content"])]
-        session["messages"].remove(results[-1])
+        messages = session["conversation" if agent.name == "goose" else "messages"]
+        kinds = ("tool_result", "toolResponse")
+        messages.remove([it for it in messages if any(b["type"] in kinds for b in it["content"])][-1])
         with open(path, "w", encoding="utf-8") as file:
             json.dump(session, file)
         status, out, err = self.call(agent, ["doctor", path, "--fix", "--force", "--json"])
-        wanted = self.view(agent, path, "cline")
+        wanted = self.view(agent, path, agent.name)
         if status == 2 or not wanted:
             return "x", (out + err)[-300:]
-        return self.resume(agent, session["sessionId"], wanted)
+        if agent.name == "cline":
+            return self.resume(agent, session["sessionId"], wanted)
+        status, out = agent.run([agent.bin("goose"), "session", "import", path])
+        found = re.search(r"\d{8}_\d+", out)
+        return self.resume(agent, found.group(), wanted) if found else ("x", out[-300:])
+
+    def mended_records(self, agent, path, lines):
+        """A session of Gemini CLI, whose results are in the record of their call, one of which was lost, mended."""
+        records = [json.loads(it) for it in lines]
+        calls = [call for it in records for call in it.get("toolCalls", []) if call.get("result")]
+        if not calls:
+            return "-", "no record of its own holds a result"
+        del calls[-1]["result"]
+        with open(path, "w", encoding="utf-8") as file:
+            file.writelines(json.dumps(it) + "\n" for it in records)
+        status, out, err = self.call(agent, ["doctor", path, "--fix", "--force", "--json"])
+        wanted = self.view(agent, path, agent.name)
+        if status == 2 or not wanted:
+            return "x", (out + err)[-300:]
+        return self.resume(agent, next(it["sessionId"] for it in records if "sessionId" in it), wanted)
+
+    def usage(self, name, path):
+        """Whether the recorded usage is that of the three answers of the agent's own conversation."""
+        status, out, err = self.call(self.agent(name, "own"), ["stats", path, "--from", name, "--json"])
+        try:
+            models = json.loads(out)["usage"]["models"].values()
+        except (ValueError, KeyError):
+            return "x", f"no usage: {(out + err)[-200:]}"
+        sums = {it: sum(model[it] for model in models) for it in ("responses", "input", "cache_read", "cache_write", "output")}
+        found = (sums["responses"], sums["input"] + sums["cache_read"] + sums["cache_write"], sums["output"])
+        return ("=", "") if found == (3, 30, 15) else ("x", f"{found}, expected 3 responses, 30 and 15 tokens")
 
     def too_long(self, name):
         """A session that the provider refuses for its length, after the command that `msg doctor` prints."""
@@ -666,6 +700,10 @@ class Run:
             if not paths[source]:
                 continue
             row = rows[source] = {}
+            row["usage"], why = self.usage(source, paths[source])
+            bad += row["usage"] in "~x"
+            if why:
+                print(f"{source} usage: {why}")
             for target in self.agents:
                 mark, why = self.moved(source, paths[source], target)
                 row[target] = mark
@@ -683,7 +721,7 @@ class Run:
                 if why:
                     print(f"{source} too long: {why}")
             print(f"{source}: {row}", flush=True)
-        columns = [*self.agents, "mended", "too long"]
+        columns = [*self.agents, "mended", "too long", "usage"]
         print("\n" + " ".join([" " * 12, *[f"{it:>12}" for it in columns]]))
         for source, row in rows.items():
             print(" ".join([f"{source:12}", *[f"{row[it]:>12}" for it in columns]]))

@@ -11,6 +11,5 @@ pub(crate) mod in_use;
 pub(crate) mod load;
 pub(crate) mod places;
 pub(crate) mod put_back;
-mod sqlite;
 pub(crate) mod stores;
 pub(crate) mod usage;

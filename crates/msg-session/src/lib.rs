@@ -1,6 +1,6 @@
 //! The sessions that agents leave on disk: read, explained, mended by byte edits, moved.
 //!
-//! Bytes in, bytes out: this crate opens no file, reads no clock and no database. What no mend names
+//! Bytes in, bytes out: this crate opens no file, reads no clock and locks no database. What no mend names
 //! survives byte for byte; nothing is executed, and the content of a result is never guessed.
 //!
 //! ```text
@@ -29,6 +29,7 @@ mod rehome;
 mod responses;
 mod session;
 mod source;
+mod store;
 mod summary;
 mod turns;
 mod view;
@@ -68,6 +69,7 @@ pub use rehome::rehomed;
 pub use responses::{RecordedResponse, recorded_responses};
 pub use session::Session;
 pub use source::{Blob, ReadAt};
+pub use store::{SessionStore, StoreSource};
 pub use summary::Summary;
 pub use view::{PartOrigin, View};
 pub use write::{ContextPolicy, Signatures, WriteOptions, has_writer, write};

@@ -1,210 +1,94 @@
-//! SQLite stores of agents (SE-11): goose's and opencode's sessions as the blobs that msg-session reads. Read
-//! only: a store is never locked, written or copied.
-//!
-//! ```text
-//! sessions.db#ID   sessions(id, working_dir, name …)   messages(role, content_json, created_timestamp …)
-//! opencode.db#ID   session(id, title, directory …)     message(id, data)     part(id, message_id, data)
-//! ```
+//! The SQLite stores of agents as files: opened once by a run, never locked or written, and refused while a transaction is
+//! being written into them.
 
-use std::collections::HashMap;
-use std::fs;
-use std::path::Path;
-use std::sync::Arc;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use msg_session::{Blob, Dialect};
-use serde_json::{Map, json};
+use msg_session::{Blob, Dialect, SessionStore, StoreSource};
 
-use super::sqlite::{Database, MAGIC, Row, Value};
+use super::load::FileSource;
+use super::places::Stamp;
 
-/// What to do with the sessions of the OpenAI Agents SDK.
-const AGENTS_SDK: &str = "it is a store of the OpenAI Agents SDK; give the rows of one session, such as \
-    `select json_object('message_data', message_data) from agent_messages` prints them, with --from agents-sdk";
-
-/// What to do with the chats of Cursor.
-const CURSOR: &str = "it is a store of Cursor, which documents no form of its chats; export the chat as Markdown in \
-    Cursor, or give what `sqlite3 FILE \"select value from cursorDiskKV where key like 'bubbleId:%'\"` prints to another tool";
+/// What the journal of a transaction begins with.
+const JOURNAL: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
 
 /// Whether a file is a store.
 pub(crate) fn is_store(path: &Path) -> bool {
-    use std::io::Read;
     let mut start = [0; 16];
-    let read = fs::File::open(path).and_then(|mut it| it.read_exact(&mut start));
-    read.is_ok() && start == *MAGIC
+    let read = File::open(path).and_then(|mut it| it.read_exact(&mut start));
+    read.is_ok() && SessionStore::begins(&start)
 }
 
 /// The ids of the sessions of a store, and whose they are.
 pub(crate) fn sessions(path: &Path) -> Result<(Dialect, Vec<String>), String> {
-    let store = Store::open(path)?;
-    let rows = store.database.rows(store.table())?;
-    Ok((store.dialect, rows.iter().map(|it| text(it, &["id"])).collect()))
+    let open = Open::at(path)?;
+    let ids = open.store.ids().map_err(said)?;
+    open.unchanged((open.store.dialect(), ids))
 }
 
 /// The blobs of a session of a store.
 pub(crate) fn blobs(path: &Path, id: &str) -> Result<(Dialect, Vec<Blob>), String> {
-    let store = Store::open(path)?;
-    let session = store.database.rows_of(store.table(), "id", id)?;
-    let session = session.first().ok_or_else(|| format!("it has no session {id}"))?;
-    let blobs = match store.dialect {
-        Dialect::Goose => store.goose(session, id)?,
-        _ => store.opencode(session, id)?,
-    };
-    Ok((store.dialect, blobs))
+    let open = Open::at(path)?;
+    let blobs = open.store.blobs(id).map_err(said)?;
+    open.unchanged((open.store.dialect(), blobs))
 }
 
 /// The titles of Codex's threads by id, out of the index `state_*.sqlite` that it keeps beside its sessions.
 pub(crate) fn codex_titles(path: &Path) -> Result<Vec<(String, String)>, String> {
-    let rows = Database::open(path)?.rows("threads")?;
-    let named = rows.iter().map(|it| (text(it, &["id"]), text(it, &["title"])));
-    Ok(named.filter(|it| !it.1.is_empty()).collect())
+    let (source, log) = bytes_of(path)?;
+    SessionStore::codex_titles(source, &log).map_err(said)
 }
 
-/// The SQL that mends a session of opencode's store; none if the store is another one's. It is printed and
-/// never run: an edit of a store that is in use destroys it (SE-65).
-pub(crate) fn script(old: &[Blob], new: &[Blob]) -> Option<String> {
-    let before: HashMap<&str, &Blob> = old.iter().map(|it| (&*it.name, it)).collect();
-    let mut res = String::new();
-    for blob in new.iter().filter(|it| before.get(&*it.name).is_some_and(|old| *old != *it)) {
-        let (table, rest) = blob.name.split_once('/')?;
-        let id = rest.rsplit('/').next()?.strip_suffix(".json")?;
-        let text = String::from_utf8_lossy(&blob.bytes);
-        let data = text.split_once(DATA).map(|it| format!("{{{}", it.1))?;
-        let quoted = |text: &str| format!("'{}'", text.replace('\'', "''"));
-        res.push_str(&format!(
-            "UPDATE {table} SET data = {} WHERE id = {};\n",
-            quoted(&data),
-            quoted(id)
-        ));
-    }
-    (!res.is_empty()).then_some(res)
+/// A store that was opened, and what its file was like.
+struct Open {
+    path: PathBuf,
+    stamp: Stamp,
+    store: SessionStore,
 }
 
-/// After this member comes what the column `data` holds.
-const DATA: &str = "\"$data\":null,";
-
-struct Store {
-    database: Arc<Database>,
-    dialect: Dialect,
-}
-
-impl Store {
-    fn open(path: &Path) -> Result<Self, String> {
-        let database = Database::open(path)?;
-        let has = |name: &str| database.has(name);
-        let dialect = match (has("sessions") && has("messages"), has("session") && has("part")) {
-            (true, _) => Dialect::Goose,
-            (_, true) => Dialect::OpenCode,
-            _ if has("agent_messages") => return Err(AGENTS_SDK.to_owned()),
-            _ if has("cursorDiskKV") || has("ItemTable") || has("blobs") && has("meta") => {
-                return Err(CURSOR.to_owned());
-            }
-            _ => return Err("it is a store of SQLite, and none of goose or opencode".to_owned()),
-        };
-        Ok(Self { database, dialect })
-    }
-
-    fn table(&self) -> &'static str {
-        if self.dialect == Dialect::Goose { "sessions" } else { "session" }
-    }
-
-    /// The rows of a session, by their ids.
-    fn by_id(&self, table: &str, session: &str) -> Result<Vec<Row>, String> {
-        let mut rows = self.database.rows_of(table, "session_id", session)?;
-        rows.sort_by_cached_key(|it| text(it, &["id"]));
-        Ok(rows)
-    }
-
-    /// As the lines of a session before there was a store (SE-66).
-    fn goose(&self, session: &Row, id: &str) -> Result<Vec<Blob>, String> {
-        let header = json!({
-            "id": id,
-            "working_dir": text(session, &["working_dir"]),
-            "description": text(session, &["name", "description"]),
-        });
-        let mut lines = format!("{header}\n");
-        let mut rows = self.database.rows_of("messages", "session_id", id)?;
-        rows.sort_by_key(|it| (number(it, "created_timestamp"), number(it, "id")));
-        for row in rows {
-            let created = number(&row, "created_timestamp");
-            let (role, content) =
-                (json!(text(&row, &["role"])), column(&row, "content_json", "[]"));
-            let (metadata, id) =
-                (column(&row, "metadata_json", "{}"), json!(text(&row, &["message_id", "id"])));
-            lines.push_str(&format!(
-                r#"{{"id":{id},"role":{role},"created":{created},"content":{content},"metadata":{metadata}}}"#
-            ));
-            lines.push('\n');
+impl Open {
+    /// Each file is opened once by a run of the program.
+    fn at(path: &Path) -> Result<Arc<Self>, String> {
+        static OPEN: Mutex<Vec<Arc<Open>>> = Mutex::new(Vec::new());
+        let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = open.iter().find(|it| it.path == path && it.stamp.holds()) {
+            return Ok(Arc::clone(known));
         }
-        Ok(vec![Blob::new(format!("{id}.jsonl"), lines)])
+        let stamp = Stamp::of(path).map_err(said)?;
+        let (source, log) = bytes_of(path)?;
+        let store = SessionStore::open(source, &log).map_err(said)?;
+        let opened = Arc::new(Self { path: path.to_owned(), stamp, store });
+        open.push(Arc::clone(&opened));
+        Ok(opened)
     }
 
-    /// As the files of a session before there was a store (SE-65).
-    fn opencode(&self, session: &Row, id: &str) -> Result<Vec<Blob>, String> {
-        let mut info = Map::new();
-        let mut put = |name: &str, column: &str| {
-            let value = text(session, &[column]);
-            if !value.is_empty() {
-                info.insert(name.to_owned(), json!(value));
-            }
-        };
-        put("projectID", "project_id");
-        put("parentID", "parent_id");
-        put("title", "title");
-        put("directory", "directory");
-        info.insert("id".to_owned(), json!(id));
-        let time = json!({"created": number(session, "time_created"), "updated": number(session, "time_updated")});
-        info.insert("time".to_owned(), time);
-        if let Ok(revert) = serde_json::from_str(&text(session, &["revert"])) {
-            info.insert("revert".to_owned(), revert);
+    fn unchanged<T>(&self, res: T) -> Result<T, String> {
+        match self.stamp.holds() {
+            true => Ok(res),
+            false => Err("it changed while it was read: it is in use".to_owned()),
         }
-        let info = serde_json::Value::Object(info).to_string();
-        let mut blobs = vec![Blob::new(format!("session/store/{id}.json"), info)];
-        for row in self.by_id("message", id)? {
-            let message = text(&row, &["id"]);
-            let head = format!(r#"{{"id":{},"sessionID":{},"#, json!(message), json!(id));
-            blobs.push(Blob::new(format!("message/{id}/{message}.json"), with_head(&head, &row)));
-        }
-        for row in self.by_id("part", id)? {
-            let (part, message) = (text(&row, &["id"]), text(&row, &["message_id"]));
-            let ids = (json!(part), json!(id), json!(message));
-            let head = format!(r#"{{"id":{},"sessionID":{},"messageID":{},"#, ids.0, ids.1, ids.2);
-            blobs.push(Blob::new(format!("part/{message}/{part}.json"), with_head(&head, &row)));
-        }
-        Ok(blobs)
     }
 }
 
-/// The object of the column `data` with the members of other columns.
-fn with_head(head: &str, row: &Row) -> String {
-    let data = text(row, &["data"]);
-    match data.trim_start().strip_prefix('{') {
-        Some(rest) if rest.trim_start() == "}" => format!("{head}\"$data\":null}}"),
-        Some(rest) => format!("{head}{DATA}{rest}"),
-        None => data,
-    }
-}
-
-/// The first of these columns that has a text.
-fn text(row: &Row, names: &[&str]) -> String {
-    let text = |name: &&str| match row.get(*name) {
-        Some(Value::Text(it)) if !it.is_empty() => Some(it.clone()),
-        Some(Value::Integer(it)) => Some(it.to_string()),
-        Some(Value::Blob(it)) => String::from_utf8(it.clone()).ok(),
-        _ => None,
+/// A file and its write-ahead log.
+fn bytes_of(path: &Path) -> Result<(StoreSource, Vec<u8>), String> {
+    let beside = |suffix: &str| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(suffix);
+        PathBuf::from(name)
     };
-    names.iter().find_map(text).unwrap_or_default()
-}
-
-fn number(row: &Row, name: &str) -> i64 {
-    match row.get(name) {
-        Some(Value::Integer(it)) => *it,
-        Some(Value::Text(it)) => it.parse().unwrap_or(0),
-        _ => 0,
+    let mut start = [0; 8];
+    let journal = File::open(beside("-journal")).and_then(|mut it| it.read_exact(&mut start));
+    if journal.is_ok() && start == JOURNAL {
+        return Err("a transaction is being written into it: end its program first".to_owned());
     }
+    let source = File::open(path).and_then(FileSource::new).map_err(said)?;
+    Ok((Box::new(source), fs::read(beside("-wal")).unwrap_or_default()))
 }
 
-/// A column of JSON, on one line; `default` if it holds none.
-fn column(row: &Row, name: &str, default: &str) -> String {
-    let json = text(row, &[name]);
-    let raw = serde_json::from_str::<&serde_json::value::RawValue>(&json);
-    raw.map_or_else(|_| default.to_owned(), |it| it.get().replace(['\n', '\r'], " "))
+#[expect(clippy::needless_pass_by_value, reason = "it maps errors")]
+fn said(error: io::Error) -> String {
+    error.to_string()
 }

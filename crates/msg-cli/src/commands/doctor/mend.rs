@@ -10,6 +10,7 @@ use std::{
 
 use msg_session::{
     Dialect, Effect, Finding, LargeSession, PartOrigin, Session, SessionOptions, SessionPlace,
+    SessionStore,
 };
 use serde::Serialize;
 use tempfile::NamedTempFile;
@@ -20,13 +21,13 @@ use crate::hooks::step;
 use crate::output::json_line;
 use crate::paths::explained;
 use crate::render::safe;
+use crate::sessions::in_use;
 use crate::sessions::load::{FileSource, SessionFile};
 use crate::sessions::load::{Loaded, files_of, load, locate};
 use crate::sessions::places::Stamp;
 use crate::sessions::put_back::{
     Backup, beside, newest_backup, put_back, put_back_file, put_backup_back,
 };
-use crate::sessions::{in_use, stores};
 
 /// What is said when a mended session is not sound (SE-93).
 const MEND_FAILED: &str = "session::mend-failed";
@@ -198,7 +199,7 @@ impl Doctor<'_> {
         loaded.blobs = session.blobs().to_vec();
         let mended = session.repair(self.options).map_err(wrong)?;
         if loaded.is_of_a_store {
-            res.script = stores::script(&loaded.blobs, session.blobs());
+            res.script = SessionStore::mending_sql(&loaded.blobs, session.blobs());
             return Ok(res);
         }
         let is_changed = session.blobs() != loaded.blobs;

@@ -11,22 +11,15 @@
 //!
 //! The format is <https://www.sqlite.org/fileformat2.html>.
 
-mod schema;
-
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use self::schema::Table;
-use super::places::Stamp;
+use super::StoreSource;
+use super::schema::Table;
+use crate::source::fill;
 
 /// What a file of SQLite begins with.
-pub(crate) const MAGIC: &[u8; 16] = b"SQLite format 3\0";
-
-/// What the journal of a transaction begins with.
-const JOURNAL: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
+pub(super) const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 
 /// A b-tree of 2^31 pages is not as deep.
 const MAX_DEPTH: usize = 40;
@@ -46,10 +39,9 @@ pub(crate) type Row = HashMap<String, Value>;
 
 type Result<T> = std::result::Result<T, String>;
 
-/// An open file. A query reads what it needs, and fails if the file changed since it was opened.
+/// A file and its write-ahead log. A query reads what it needs.
 pub(crate) struct Database {
-    file: Mutex<File>,
-    stamp: Stamp,
+    source: StoreSource,
     wal: Wal,
     page_size: usize,
     /// The bytes of a page that hold content.
@@ -64,35 +56,11 @@ pub(crate) struct Database {
 type Groups = HashMap<String, Vec<i64>>;
 
 impl Database {
-    /// Opens a file and reads its schema. Each file is opened once by a run of the program.
-    pub(crate) fn open(path: &Path) -> Result<Arc<Self>> {
-        static OPEN: Mutex<Vec<(PathBuf, Arc<Database>)>> = Mutex::new(Vec::new());
-        let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, known)) = open.iter().find(|it| it.0 == path && it.1.stamp.holds()) {
-            return Ok(Arc::clone(known));
-        }
-        let database = Arc::new(Self::read(path)?);
-        open.push((path.to_owned(), Arc::clone(&database)));
-        Ok(database)
-    }
-
-    fn read(path: &Path) -> Result<Self> {
-        let failed = |it: std::io::Error| it.to_string();
-        let stamp = Stamp::of(path).map_err(failed)?;
-        let beside = |suffix: &str| {
-            let mut name = path.as_os_str().to_owned();
-            name.push(suffix);
-            PathBuf::from(name)
-        };
-        let mut start = [0; 8];
-        let journal = File::open(beside("-journal")).and_then(|mut it| it.read_exact(&mut start));
-        if journal.is_ok() && start == JOURNAL {
-            return Err("a transaction is being written into it: end its program first".to_owned());
-        }
-        let mut file = File::open(path).map_err(failed)?;
+    /// Reads the schema of a file and its write-ahead log, which is empty where there is none.
+    pub(crate) fn read(source: StoreSource, log: &[u8]) -> Result<Self> {
         let mut header = [0; 100];
-        file.read_exact(&mut header).map_err(failed)?;
-        if !header.starts_with(MAGIC) {
+        let read = fill(&*source, 0, &mut header).map_err(|it| it.to_string())?;
+        if read < header.len() || !header.starts_with(MAGIC) {
             return Err("it is not a file of SQLite".to_owned());
         }
         let page_size = match be(&header[16..18]) {
@@ -100,13 +68,12 @@ impl Database {
             it if it >= 512 && it.is_power_of_two() => it,
             _ => return Err(damaged()),
         };
-        let wal = Wal::read(&std::fs::read(beside("-wal")).unwrap_or_default(), page_size);
-        let in_file = u32::try_from(stamp.len / page_size as u64).unwrap_or(u32::MAX);
+        let wal = Wal::read(log, page_size);
+        let in_file = u32::try_from(source.size() / page_size as u64).unwrap_or(u32::MAX);
         let mut database = Self {
-            file: Mutex::new(file),
+            source,
             pages: wal.pages.unwrap_or(in_file),
             wal,
-            stamp,
             page_size,
             usable: page_size - usize::from(header[20]).min(page_size - 480),
             encoding: 1,
@@ -150,7 +117,7 @@ impl Database {
             res.push(table.row(rowid, self.values(record)?));
             Ok(())
         })?;
-        self.unchanged(res)
+        Ok(res)
     }
 
     /// The rows whose column holds this text, in the order of their rowids. The first question about a column reads
@@ -163,8 +130,7 @@ impl Database {
             let record = self.seek(table.root, *rowid)?;
             Ok(table.row(*rowid, self.values(&record)?))
         };
-        let rows = rowids.iter().map(row).collect::<Result<_>>()?;
-        self.unchanged(rows)
+        rowids.iter().map(row).collect()
     }
 
     fn groups(&self, name: &str, table: &Table, column: &str) -> Result<Arc<Groups>> {
@@ -190,13 +156,6 @@ impl Database {
         match table.has_rowid {
             true => Ok(table),
             false => Err(format!("its table {name} is one without rowid, which is not read")),
-        }
-    }
-
-    fn unchanged<T>(&self, res: T) -> Result<T> {
-        match self.stamp.holds() {
-            true => Ok(res),
-            false => Err("it changed while it was read: it is in use".to_owned()),
         }
     }
 
@@ -290,11 +249,9 @@ impl Database {
             return Ok(page.clone());
         }
         let mut page = vec![0; self.page_size];
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         let at = u64::from(number - 1) * self.page_size as u64;
-        let read = file.seek(SeekFrom::Start(at)).and_then(|_| file.read_exact(&mut page));
-        read.map_err(|it| it.to_string())?;
-        Ok(page)
+        let read = fill(&*self.source, at, &mut page).map_err(|it| it.to_string())?;
+        if read == page.len() { Ok(page) } else { Err(damaged()) }
     }
 
     // Records.
@@ -469,4 +426,5 @@ fn damaged() -> String {
 }
 
 #[cfg(test)]
+#[path = "../../tests/unit/sqlite.rs"]
 mod tests;

@@ -1,6 +1,6 @@
 //! The columns of a table, from the `CREATE TABLE` that the schema keeps.
 
-use super::{Row, Value};
+use super::sqlite::{Row, Value};
 
 /// A table: where its tree begins, and what its records hold.
 #[derive(Debug, PartialEq)]

@@ -6,6 +6,14 @@ use rusqlite::Connection;
 
 use super::{Database, Row, Value};
 
+/// The file at a path with its log.
+fn open(path: &std::path::Path) -> Result<Database, String> {
+    let bytes: &'static [u8] = Box::leak(fs::read(path).unwrap().into_boxed_slice());
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    Database::read(Box::new(bytes), &fs::read(log).unwrap_or_default())
+}
+
 fn text(row: &Row, name: &str) -> String {
     match &row[name] {
         Value::Text(it) => it.clone(),
@@ -47,7 +55,7 @@ fn it_reads_as_sqlite_does() {
             .map(Result::unwrap)
             .collect();
 
-        let database = Database::open(&path).unwrap();
+        let database = open(&path).unwrap();
         let rows = database.rows("odd name").unwrap();
         assert_eq!(rows.len(), wanted.len());
         for (row, (id, s, n)) in rows.iter().zip(&wanted) {
@@ -79,7 +87,7 @@ fn it_reads_what_the_log_holds() {
         names
     };
     let before = (fs::read(&path).unwrap(), listed());
-    let rows = Database::open(&path).unwrap().rows("t").unwrap();
+    let rows = open(&path).unwrap().rows("t").unwrap();
     assert_eq!((text(&rows[0], "a"), &rows[0]["b"]), ("two".to_owned(), &Value::Null));
     assert_eq!((fs::read(&path).unwrap(), listed()), before);
 }
@@ -105,7 +113,7 @@ fn damage_is_an_error() {
         }
         let broken = folder.path().join(format!("{at}.db"));
         fs::write(&broken, bytes).unwrap();
-        let read = Database::open(&broken).and_then(|it| it.rows_of("t", "a", "1"));
+        let read = open(&broken).and_then(|it| it.rows_of("t", "a", "1"));
         errors += usize::from(read.is_err());
     }
     assert!(errors > 20, "{errors}");
@@ -117,7 +125,7 @@ fn a_table_without_rowid_is_refused() {
     let path = folder.path().join("a.db");
     let sqlite = Connection::open(&path).unwrap();
     sqlite.execute_batch("CREATE TABLE t(a TEXT PRIMARY KEY) WITHOUT ROWID").unwrap();
-    let error = Database::open(&path).unwrap().rows("t").unwrap_err();
+    let error = open(&path).unwrap().rows("t").unwrap_err();
     assert!(error.contains("without rowid"), "{error}");
-    assert!(Database::open(&path).unwrap().rows("u").is_err());
+    assert!(open(&path).unwrap().rows("u").is_err());
 }

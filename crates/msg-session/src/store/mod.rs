@@ -1,0 +1,257 @@
+//! SQLite stores of agents (SE-11): goose's and opencode's sessions as blobs. Read only: the caller gives the bytes of the
+//! file and of its write-ahead log, and a store is never written.
+//!
+//! ```text
+//! sessions.db#ID   sessions(id, working_dir, name …)   messages(role, content_json, created_timestamp …)
+//! opencode.db#ID   session(id, title, directory …)     message(id, data)     part(id, message_id, data)
+//! ```
+
+mod schema;
+mod sqlite;
+
+use std::collections::HashMap;
+use std::{fmt, io};
+
+use serde_json::{Map, json};
+
+use self::sqlite::{Database, MAGIC, Row, Value};
+use crate::{Blob, Dialect, ReadAt};
+
+/// What to do with the sessions of the OpenAI Agents SDK.
+const AGENTS_SDK: &str = "it is a store of the OpenAI Agents SDK; give the rows of one session, such as \
+    `select json_object('message_data', message_data) from agent_messages` prints them, with --from agents-sdk";
+
+/// What to do with the chats of Cursor.
+const CURSOR: &str = "it is a store of Cursor, which documents no form of its chats; export the chat as Markdown in \
+    Cursor, or give what `sqlite3 FILE \"select value from cursorDiskKV where key like 'bubbleId:%'\"` prints to another tool";
+
+/// The bytes of a store, by offset.
+pub type StoreSource = Box<dyn ReadAt + Send + Sync>;
+
+/// A SQLite store in which an agent keeps its sessions, read without SQLite.
+pub struct SessionStore {
+    database: Database,
+    dialect: Dialect,
+}
+
+impl fmt::Debug for SessionStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SessionStore").field("dialect", &self.dialect).finish_non_exhaustive()
+    }
+}
+
+impl SessionStore {
+    /// Whether bytes begin as a store does; sixteen of them say so.
+    ///
+    /// ```
+    /// assert!(msg_session::SessionStore::begins(b"SQLite format 3\0\x10\0"));
+    /// assert!(!msg_session::SessionStore::begins(b"{}"));
+    /// ```
+    pub fn begins(start: &[u8]) -> bool {
+        start.starts_with(MAGIC)
+    }
+
+    /// A store of goose or opencode and its write-ahead log (`-wal`), which is empty where there is none. Only the
+    /// schema is read.
+    ///
+    /// ```
+    /// use msg_session::SessionStore;
+    ///
+    /// let error = SessionStore::open(Box::new(b"not a store".as_slice()), b"").unwrap_err();
+    /// assert_eq!(error.to_string(), "it is not a file of SQLite");
+    /// ```
+    ///
+    /// # Errors
+    /// It is not a file of SQLite, is damaged, or is a store of another program, which is named.
+    pub fn open(source: StoreSource, log: &[u8]) -> io::Result<Self> {
+        let database = Database::read(source, log).map_err(io::Error::other)?;
+        let has = |name: &str| database.has(name);
+        let dialect = match (has("sessions") && has("messages"), has("session") && has("part")) {
+            (true, _) => Dialect::Goose,
+            (_, true) => Dialect::OpenCode,
+            _ if has("agent_messages") => return Err(io::Error::other(AGENTS_SDK)),
+            _ if has("cursorDiskKV") || has("ItemTable") || has("blobs") && has("meta") => {
+                return Err(io::Error::other(CURSOR));
+            }
+            _ => {
+                let text = "it is a store of SQLite, and none of goose or opencode";
+                return Err(io::Error::other(text));
+            }
+        };
+        Ok(Self { database, dialect })
+    }
+
+    /// Whose store it is.
+    pub fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
+    /// The ids of its sessions. Reads the table of sessions.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is damaged.
+    pub fn ids(&self) -> io::Result<Vec<String>> {
+        let rows = self.database.rows(self.table()).map_err(io::Error::other)?;
+        Ok(rows.iter().map(|it| text(it, &["id"])).collect())
+    }
+
+    /// The blobs of the session of this id, for [`Session::new`](crate::Session::new).
+    ///
+    /// # Errors
+    /// There is no such session, or the file cannot be read or is damaged.
+    pub fn blobs(&self, id: &str) -> io::Result<Vec<Blob>> {
+        let blobs = || {
+            let session = self.database.rows_of(self.table(), "id", id)?;
+            let session = session.first().ok_or_else(|| format!("it has no session {id}"))?;
+            match self.dialect {
+                Dialect::Goose => self.goose(session, id),
+                _ => self.opencode(session, id),
+            }
+        };
+        blobs().map_err(io::Error::other)
+    }
+
+    /// The titles of Codex's threads by id, out of the index `state_*.sqlite` that it keeps beside its sessions.
+    ///
+    /// # Errors
+    /// It is not such an index, cannot be read or is damaged.
+    pub fn codex_titles(source: StoreSource, log: &[u8]) -> io::Result<Vec<(String, String)>> {
+        let rows = Database::read(source, log).and_then(|it| it.rows("threads"));
+        let rows = rows.map_err(io::Error::other)?;
+        let named = rows.iter().map(|it| (text(it, &["id"]), text(it, &["title"])));
+        Ok(named.filter(|it| !it.1.is_empty()).collect())
+    }
+
+    /// The SQL that mends a session of opencode's store, of which these are the blobs before and after; none if the store
+    /// is another one's. It is to be shown: an edit of a store that is in use destroys it (SE-65).
+    pub fn mending_sql(old: &[Blob], new: &[Blob]) -> Option<String> {
+        script(old, new)
+    }
+
+    fn table(&self) -> &'static str {
+        if self.dialect == Dialect::Goose { "sessions" } else { "session" }
+    }
+
+    /// The rows of a session, by their ids.
+    fn by_id(&self, table: &str, session: &str) -> Result<Vec<Row>, String> {
+        let mut rows = self.database.rows_of(table, "session_id", session)?;
+        rows.sort_by_cached_key(|it| text(it, &["id"]));
+        Ok(rows)
+    }
+
+    /// As the lines of a session before there was a store (SE-66).
+    fn goose(&self, session: &Row, id: &str) -> Result<Vec<Blob>, String> {
+        let header = json!({
+            "id": id,
+            "working_dir": text(session, &["working_dir"]),
+            "description": text(session, &["name", "description"]),
+        });
+        let mut lines = format!("{header}\n");
+        let mut rows = self.database.rows_of("messages", "session_id", id)?;
+        rows.sort_by_key(|it| (number(it, "created_timestamp"), number(it, "id")));
+        for row in rows {
+            let created = number(&row, "created_timestamp");
+            let (role, content) =
+                (json!(text(&row, &["role"])), column(&row, "content_json", "[]"));
+            let (metadata, id) =
+                (column(&row, "metadata_json", "{}"), json!(text(&row, &["message_id", "id"])));
+            lines.push_str(&format!(
+                r#"{{"id":{id},"role":{role},"created":{created},"content":{content},"metadata":{metadata}}}"#
+            ));
+            lines.push('\n');
+        }
+        Ok(vec![Blob::new(format!("{id}.jsonl"), lines)])
+    }
+
+    /// As the files of a session before there was a store (SE-65).
+    fn opencode(&self, session: &Row, id: &str) -> Result<Vec<Blob>, String> {
+        let mut info = Map::new();
+        let mut put = |name: &str, column: &str| {
+            let value = text(session, &[column]);
+            if !value.is_empty() {
+                info.insert(name.to_owned(), json!(value));
+            }
+        };
+        put("projectID", "project_id");
+        put("parentID", "parent_id");
+        put("title", "title");
+        put("directory", "directory");
+        info.insert("id".to_owned(), json!(id));
+        let time = json!({"created": number(session, "time_created"), "updated": number(session, "time_updated")});
+        info.insert("time".to_owned(), time);
+        if let Ok(revert) = serde_json::from_str(&text(session, &["revert"])) {
+            info.insert("revert".to_owned(), revert);
+        }
+        let info = serde_json::Value::Object(info).to_string();
+        let mut blobs = vec![Blob::new(format!("session/store/{id}.json"), info)];
+        for row in self.by_id("message", id)? {
+            let message = text(&row, &["id"]);
+            let head = format!(r#"{{"id":{},"sessionID":{},"#, json!(message), json!(id));
+            blobs.push(Blob::new(format!("message/{id}/{message}.json"), with_head(&head, &row)));
+        }
+        for row in self.by_id("part", id)? {
+            let (part, message) = (text(&row, &["id"]), text(&row, &["message_id"]));
+            let ids = (json!(part), json!(id), json!(message));
+            let head = format!(r#"{{"id":{},"sessionID":{},"messageID":{},"#, ids.0, ids.1, ids.2);
+            blobs.push(Blob::new(format!("part/{message}/{part}.json"), with_head(&head, &row)));
+        }
+        Ok(blobs)
+    }
+}
+
+/// The object of the column `data` with the members of other columns.
+fn with_head(head: &str, row: &Row) -> String {
+    let data = text(row, &["data"]);
+    match data.trim_start().strip_prefix('{') {
+        Some(rest) if rest.trim_start() == "}" => format!("{head}\"$data\":null}}"),
+        Some(rest) => format!("{head}{DATA}{rest}"),
+        None => data,
+    }
+}
+
+/// The first of these columns that has a text.
+fn text(row: &Row, names: &[&str]) -> String {
+    let text = |name: &&str| match row.get(*name) {
+        Some(Value::Text(it)) if !it.is_empty() => Some(it.clone()),
+        Some(Value::Integer(it)) => Some(it.to_string()),
+        Some(Value::Blob(it)) => String::from_utf8(it.clone()).ok(),
+        _ => None,
+    };
+    names.iter().find_map(text).unwrap_or_default()
+}
+
+fn number(row: &Row, name: &str) -> i64 {
+    match row.get(name) {
+        Some(Value::Integer(it)) => *it,
+        Some(Value::Text(it)) => it.parse().unwrap_or(0),
+        _ => 0,
+    }
+}
+
+/// A column of JSON, on one line; `default` if it holds none.
+fn column(row: &Row, name: &str, default: &str) -> String {
+    let json = text(row, &[name]);
+    let raw = serde_json::from_str::<&serde_json::value::RawValue>(&json);
+    raw.map_or_else(|_| default.to_owned(), |it| it.get().replace(['\n', '\r'], " "))
+}
+
+fn script(old: &[Blob], new: &[Blob]) -> Option<String> {
+    let before: HashMap<&str, &Blob> = old.iter().map(|it| (&*it.name, it)).collect();
+    let mut res = String::new();
+    for blob in new.iter().filter(|it| before.get(&*it.name).is_some_and(|old| *old != *it)) {
+        let (table, rest) = blob.name.split_once('/')?;
+        let id = rest.rsplit('/').next()?.strip_suffix(".json")?;
+        let text = String::from_utf8_lossy(&blob.bytes);
+        let data = text.split_once(DATA).map(|it| format!("{{{}", it.1))?;
+        let quoted = |text: &str| format!("'{}'", text.replace('\'', "''"));
+        res.push_str(&format!(
+            "UPDATE {table} SET data = {} WHERE id = {};\n",
+            quoted(&data),
+            quoted(id)
+        ));
+    }
+    (!res.is_empty()).then_some(res)
+}
+
+/// After this member comes what the column `data` holds.
+const DATA: &str = "\"$data\":null,";
