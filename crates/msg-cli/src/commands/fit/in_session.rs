@@ -48,9 +48,15 @@ pub(super) fn run(
     // only keeps the file from being loaded.
     let checked = session.check(&SessionOptions::default());
     let is_of_messages = |it: &Finding| it.is_error() && !OF_THE_FILE.contains(&it.code.as_str());
-    options.repair |= checked.is_ok_and(|it| !it.iter().any(is_of_messages));
+    let is_sound = checked.is_ok_and(|it| !it.iter().any(is_of_messages));
+    options.repair |= is_sound;
     let fitted = Fitter::new(options).and_then(|it| it.fit_messages(messages.clone(), summarizer));
-    let fitted = fitted.map_err(|it| Failure::refused(it, &name))?;
+    let fitted = fitted.map_err(|it| {
+        if !is_sound {
+            cx.note(&format!("msg: {name}: `msg doctor --fix` mends the session first\n"));
+        }
+        Failure::refused(it, &name)
+    })?;
     if matches!(fitted.outcome, CompactOutcome::CannotFit(_)) {
         cx.note(&format!("msg: {name}: it does not fit; nothing is written\n"));
         return Ok(Status::Problems);
