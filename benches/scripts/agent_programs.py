@@ -311,7 +311,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         server.longest = max(server.longest, len(data))
         if server.limit and len(data) > server.limit:
             tokens, limit = len(data) // 4, server.limit // 4
-            said = {"anthropic": f"prompt is too long: {tokens} tokens > {limit} maximum"}
+            said = {
+                "anthropic": f"prompt is too long: {tokens} tokens > {limit} maximum",
+                "gemini": f"The input token count ({tokens}) exceeds the maximum number of tokens allowed ({limit}).",
+            }
             server.refused = said.get(request.form, "Your input exceeds the context window of this model. Please adjust your input and try again.")
             error = {"type": "error", "error": {"type": "invalid_request_error", "code": "context_length_exceeded", "message": server.refused}}
             return self.reply(400, "application/json", json.dumps(error).encode())
@@ -658,8 +661,8 @@ class Run:
         agent.ask(PROMPT)
         limit = max(3 * provider.longest, 200_000)
         turn = [
-            {"role": "user", "parts": [{"type": "text", "text": "and then? " + "why " * 500}]},
-            {"role": "assistant", "parts": [{"type": "text", "text": "because " * 250}]},
+            {"role": "user", "parts": [{"type": "text", "text": "and then? " + "why not? " * 220}]},
+            {"role": "assistant", "parts": [{"type": "text", "text": "so it is. " * 200}]},
         ]
         messages = turn * (limit * 6 // 5 // 4000)
         file = os.path.join(agent.home, "long.json")
