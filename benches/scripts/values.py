@@ -4,6 +4,10 @@ and each value of them is looked for in what was written and in the report. It s
 
     values.py MSG [--runs N] [--seed S] [--from FORMAT]... [--command NAME]... [--seeds FILE]... [--show N]
 
+N documents of each format are damaged, and each is given to each command: `convert` to all formats in turn, `repair` and `check`
+with a profile to all profiles in turn. `check` writes nothing: of it is asked that it refuses what `repair` refuses, and says
+all that `repair` mends.
+
 Seeds are JSON lines with `doc` (a text) and `fam` (its format), or cases of the suites with `input_text` and `from`. Formats
 without seeds get those of others, converted. Exit 1 if a value is in neither."""
 import argparse, base64, collections, json, os, random, re, subprocess, sys, tempfile
@@ -79,7 +83,8 @@ VALUES = {
     "stringified": lambda x, t, r: dump(x),
     "data-url": lambda x, t, r: "data:image/png;base64," + base64.b64encode(t.encode()).decode(),
 }
-MOVES = ["reverse", "repeat", "copy-other", "rename", "delete", "insert", "insert", "duplicate", "shuffle", "lift"]
+MOVES = ["reverse", "repeat", "copy-other", "rename", "delete", "insert", "insert", "duplicate", "duplicate-same", "shuffle", "lift",
+         "swap", "move", "mark"]
 
 
 def mutate(doc, rnd):
@@ -107,13 +112,22 @@ def mutate(doc, rnd):
             del par[key]
         elif isinstance(par, Obj):
             if op == "rename":
-                par[key][0] = rnd.choice([par[key][0] + tag, par[key][0].upper(), tag])
+                name = par[key][0]
+                par[key][0] = rnd.choice([name + tag, name.upper(), tag, "", name + "\0" + tag, tag + "\ud800"])
             elif op == "insert":
                 new = rnd.choice([tag, Obj([["q", tag]]), [tag], Num("77%d" % rnd.randrange(9999))])
                 name = rnd.choice(["extra" + tag, "text", "content", "name", "id", "type", "arguments", "metadata"])
                 par.insert(rnd.randrange(len(par) + 1), [name, new])
             elif op == "duplicate":
                 par.insert(rnd.randrange(len(par) + 1), [par[key][0], tag + " twice"])
+            elif op == "duplicate-same":
+                par.insert(rnd.randrange(len(par) + 1), list(par[key]))
+            elif op == "swap":
+                other = rnd.choice(par)
+                par[key][1], other[1] = other[1], par[key][1]
+            elif op == "move":
+                homes = [it for it in [v] + [it[2] for it in acc] if isinstance(it, Obj)]
+                rnd.choice(homes).append(par.pop(key))
             elif op == "shuffle":
                 rnd.shuffle(par)
         try:
@@ -123,7 +137,7 @@ def mutate(doc, rnd):
         if len(dump(v)) > 60000:
             return doc, "none"
     text = dump(v)
-    return ("\ufeff" + text if rnd.random() < 0.01 else text), "+".join(names)
+    return ("\ufeff" + text if "mark" in names else text), "+".join(names)
 
 
 # ---- reading
@@ -136,6 +150,8 @@ WORDS = set("type role from object kind part_kind status format tool_choice opti
 def leaves(v, way, acc):
     if isinstance(v, Obj):
         for k, x in v:
+            if "ZQ" in k and (x in (None, True, False) or x == []):
+                acc.append((way + (k,), k))
             is_word = k in WORDS and isinstance(x, (str, bool)) and not (isinstance(x, str) and "ZQ" in x)
             is_word = is_word or k == "index" and isinstance(x, Num)
             if not is_word:
@@ -243,25 +259,36 @@ def lost(doc, out, report, rows, behind):
     leaves(source, (), acc)
     written = Said(out)
     missing = [(w, x) for w, x in acc if not written.has(x)]
-    return [(pointer(w), str(x)[:60]) for w, x in missing if not told(w, x, report, rows, behind)]
+    return [(pointer(w), str(x)[:60]) for w, x in missing if not told(w, x, report, rows, behind, acc)]
 
 
 def pointer(way):
     return "".join("/" + str(k).replace("~", "~0").replace("/", "~1") for k in way)
 
 
-def told(way, x, report, rows, behind):
+def home(way, rows, acc):
+    """the messages that most of the values beside one are in, of the nearest object or list that says anything"""
+    first = next((i for i, k in enumerate(way) if isinstance(k, int)), len(way))
+    for n in range(len(way) - 1, first, -1):
+        near = [x for w, x in acc if w[:n] == way[:n] and w != way]
+        hits = [sum(map(row.has, near)) for row in rows]
+        if any(hits):
+            return [i for i, n in enumerate(hits) if n == max(hits)]
+    return []
+
+
+def told(way, x, report, rows, behind, acc):
     names = [str(k) for k in way if isinstance(k, str)]
-    if any(k in behind for k in names):
+    if any(k in behind or json.dumps(k)[1:-1] in behind for k in names):
         return True
     place = pointer(way)
-    at = [i for i, row in enumerate(rows) if row.has(x)]
+    at = [i for i, row in enumerate(rows) if row.has(x)] or home(way, rows, acc)
     for it in report:
         where, code = it.get("at", {}), it["code"]
         text = it["message"] + " " + (it.get("fix") or "")
         if code == "convert::lost-value" and not where.get("pointer"):
             return True
-        if code in WEAK:
+        if code in WEAK and code != "session::written-anew":
             if code == "convert::role-changed" and way and way[-1] == "role":
                 return True
             continue
@@ -275,9 +302,16 @@ def told(way, x, report, rows, behind):
             return True
         if code == "chain::unknown-role" and ("role" in names or near(way, where.get("message"))):
             return True
-        if not at and code.startswith("chain::orphan") and "dropped" in (it.get("fix") or ""):
+        if not at and GONE.search(it.get("fix") or "") and (code.startswith("chain::orphan") or near(way, where.get("message"))):
+            return True
+        # Of a session that is written anew only what was said is left, and the report says so.
+        if code == "session::written-anew" and not at and not TEXTS & set(names):
             return True
     return False
+
+
+GONE = re.compile("dropped|removed")
+TEXTS = {"text", "content", "parts", "contents", "blocks", "items", "value", "data", "messages"}
 
 
 def ranges(text):
@@ -300,19 +334,27 @@ class Program:
         self.path, self.dir = path, tempfile.mkdtemp()
 
     def lines(self, args, docs):
-        """the answer to each, and its report"""
+        """the answer to each, its report, and the names of members that were left out of some"""
         name, rep = self.dir + "/in.jsonl", self.dir + "/rep.jsonl"
+        open(rep, "w").close()
         open(name, "w", encoding="utf-8").write("\n".join(docs) + "\n")
-        with_report = args[0] in ("convert", "repair")
-        args = [self.path] + args + ["--jsonl"] + (["--report", rep] if with_report else []) + [name]
+        command, with_report = args, args[0] in ("convert", "repair")
+        args = [self.path] + args + ["--jsonl", "--jobs", "1"] + (["--report", rep] if with_report else []) + [name]
         done = subprocess.run(args, capture_output=True)
         err = done.stderr.decode("utf-8", "replace")
         out = done.stdout.decode("utf-8", "surrogatepass").split("\n")[:-1]
-        if len(out) != len(docs):
+        if not out and done.returncode == 2 and "not JSON Lines" in err:
+            # The lines look like the records of one session.
+            if len(docs) == 1:
+                return ['{"error":{"code"'], [{}], set()
+            half = len(docs) // 2
+            one, two = self.lines(command, docs[:half]), self.lines(command, docs[half:])
+            return one[0] + two[0], one[1] + two[1], one[2] | two[2]
+        if len(out) != len(docs) or done.returncode not in (0, 1, 2):
             raise SystemExit("%s: %d lines of %d, status %d\n%s" % (" ".join(args), len(out), len(docs), done.returncode, err[-500:]))
         if not with_report:
-            kept = [json.loads(it) if args[1] == "fit" and it[:1] == "{" else {} for it in out]
-            return out, kept, set()
+            has_report = args[1] in ("fit", "check")
+            return out, [json.loads(it) if has_report and it[:1] == "{" else {} for it in out], set()
         reports = [json.loads(it) for it in open(rep, encoding="utf-8", errors="replace")]
         behind = set()
         for found in re.findall(r"members not converted[^:]*: (.*)", err):
@@ -320,30 +362,36 @@ class Program:
         return out, reports, behind
 
 
+    def said_of(self, args, doc):
+        """what is said of one document: of lines only the number of values is said"""
+        name = self.dir + "/one.json"
+        open(name, "w", encoding="utf-8").write(doc)
+        args = [it for it in args if it != "--json"]
+        return subprocess.run([self.path] + args + ["-v", name], capture_output=True).stderr.decode("utf-8", "replace")
+
+
 WIRES = ["openai", "anthropic", "gemini", "responses", "bedrock", "interactions"]
 LISTS = ["plain", "agent", "native", "turns", "sharegpt", "langchaingo", "otel"]
-FRAMEWORKS = ["ai-sdk", "vercel-ui", "ag-ui", "langchain", "pydantic-ai", "agents-sdk", "haystack", "llama-index", "autogen",
+FRAMEWORKS = ["ai-sdk", "vercel-ui", "ag-ui", "adk", "langchain", "pydantic-ai", "agents-sdk", "haystack", "llama-index", "autogen",
               "agent-framework", "semantic-kernel"]
-PROFILES = ["openai", "anthropic", "gemini", "bedrock", "mistral", "openai-responses"]
+FORMATS = WIRES + LISTS + FRAMEWORKS
+PROFILES = ["openai", "anthropic", "gemini", "bedrock", "mistral", "openai-responses", "deepseek", "groq", "openrouter"]
+# Each command in its variants; the documents are dealt out to these.
+COMMANDS = {
+    "check": [["check"]],
+    "check --profile": [["check", "--profile", p] for p in PROFILES],
+    "repair": [["repair"]],
+    "repair --profile": [["repair", "--profile", p] for p in PROFILES],
+    "repair --all": [["repair", "--all"]],
+    "convert": [["convert", "--to", to] for to in FORMATS],
+    "fit": [["fit", "--json", "--budget", it] for it in ("1M", "60")],
+    "trim": [["trim", "--max-tokens", "1M"]],
+    "filter": [["filter", "--range", it] for it in ("0..", "1..")],
+}
 
 
-def commands(of, kinds):
-    res = []
-    if "convert" in kinds:
-        res += [("convert " + to, ["convert", "--to", to]) for to in WIRES + LISTS + FRAMEWORKS if to != of]
-    if "convert-self" in kinds:
-        res += [("convert-self", ["convert", "--to", of])]
-    if "repair" in kinds:
-        res += [("repair", ["repair"])] + [("repair " + p, ["repair", "--profile", p]) for p in PROFILES]
-    if "repair-all" in kinds:
-        res += [("repair-all", ["repair", "--all"])]
-    if "fit" in kinds:
-        res += [("fit " + b, ["fit", "--budget", b, "--json"]) for b in ("1M", "60")]
-    if "trim" in kinds:
-        res += [("trim", ["trim", "--max-tokens", "1M"])]
-    if "filter" in kinds:
-        res += [("filter", ["filter", "--range", "0.."])]
-    return res
+# So many documents are damaged at once.
+BATCH = 250
 
 
 def is_seed(doc):
@@ -373,6 +421,95 @@ def seeds_of(program, files, formats):
     return pool
 
 
+def is_refused(answer):
+    return answer.startswith('{"error":{"code"')
+
+
+class Law:
+    def __init__(self, program, rnd, show):
+        self.program, self.rnd, self.show = program, rnd, show
+        self.done, self.targets, self.ops = collections.Counter(), collections.Counter(), collections.Counter()
+        self.flags = []
+
+    def batch(self, of, seeds, count, kinds):
+        """so many damaged documents of a format, each given to each command in one of its variants"""
+        made = [mutate(self.rnd.choice(seeds), self.rnd) for _ in range(count)]
+        docs = [it[0] for it in made]
+        self.ops.update(op for it in made for op in it[1].split("+"))
+        native, _, _ = self.program.lines(["convert", "--from", of, "--to", "native"], docs)
+        rows = [rows_of(it) for it in native]
+        checked = {}
+        for kind in kinds:
+            variants = COMMANDS[kind]
+            for n, command in enumerate(variants):
+                chosen = list(range(n, count, len(variants)))
+                if not chosen:
+                    continue
+                answers = self.program.lines(command + ["--from", of], [docs[i] for i in chosen])
+                for i, answer, report in zip(chosen, *answers[:2]):
+                    self.judge((of, kind, command, made[i]), answer, report, rows[i], answers[2], checked.setdefault(i, {}))
+
+    def judge(self, case, answer, report, rows, behind, checked):
+        of, kind, command, (doc, op) = case
+        key = "refused" if is_refused(answer) else "answered"
+        self.done[of, kind, key] += 1
+        if command[0] == "convert":
+            self.targets[command[2], key] += 1
+        edits = report.get("edits", []) + report.get("diagnostics", [])
+        if command[0] == "check":
+            checked[kind] = (key, edits)
+            return
+        found = []
+        if kind.startswith("repair") and kind.replace("repair", "check") in checked:
+            found = disagree(checked[kind.replace("repair", "check")], key, doc, answer, report)
+        if command[-1] == "1.." and key == "answered":
+            if len(rows) < 2 or answer.strip("\ufeff \n") == "[]":
+                return
+            edits = [{"code": "filter", "message": "", "at": {"message": 0}}]
+        if key == "answered":
+            found = found + lost(doc, answer, edits, rows, behind | set(report.get("left_behind", [])))
+        if found and command[0] in ("fit", "trim", "filter"):
+            said = self.program.said_of(command + ["--from", of], doc)
+            found = [it for it in found if "`%s`" % it[0] not in said and "more values are left out" not in said]
+        if found:
+            self.done[of, kind, "unreported"] += 1
+            self.flags.append((of, " ".join(command), op, found, doc, answer, report))
+
+    def table(self, formats, kinds):
+        print("%-16s" % "answered/refused" + "".join("%18s" % it for it in kinds))
+        for of in formats:
+            cells = ["%d/%d" % (self.done[of, k, "answered"], self.done[of, k, "refused"]) for k in kinds]
+            bad = [self.done[of, k, "unreported"] for k in kinds]
+            print("%-16s" % of + "".join("%18s" % (it + (" !%d" % b if b else "")) for it, b in zip(cells, bad)))
+        print("convert to:", ", ".join("%s %d" % (to, self.targets[to, "answered"]) for to in FORMATS))
+        print("damage:", ", ".join("%s %d" % it for it in sorted(self.ops.items())))
+
+
+def rows_of(native):
+    try:
+        native = native.lstrip("\ufeff")
+        return [Said(dump(x)) for x in load(native)] if native.startswith("[") else []
+    except (ValueError, RecursionError):
+        return []
+
+
+def disagree(checked, key, doc, answer, report):
+    """`check` and `repair` judge alike: one refuses what the other refuses, and nothing is mended that was not said, but
+    for calls at the end, which may be open"""
+    was, findings = checked
+    if was != key:
+        return [("check", "%s, but repair %s" % (was, key))]
+    codes = {it["code"] for it in findings} | {"convert::lost-value", "session::written-anew", "chain::missing-tool-result"}
+    places = [it.get("at", {}).get("message") for it in findings]
+    edits = report.get("edits", [])
+    unsaid = [it["code"] for it in edits if it["code"] not in codes and it.get("at", {}).get("message") not in places]
+    if unsaid:
+        return [("check", "does not say what repair mends: " + ", ".join(unsaid))]
+    if not report.get("edits") and key == "answered" and answer.strip() != doc.strip():
+        return [("repair", "changed a document and named no edit")]
+    return []
+
+
 def main():
     args = argparse.ArgumentParser()
     args.add_argument("msg")
@@ -384,44 +521,26 @@ def main():
     args.add_argument("--show", type=int, default=0)
     args.add_argument("--out")
     args = args.parse_args()
-    program, rnd = Program(args.msg), random.Random(args.seed)
-    formats = args.formats or WIRES + LISTS + FRAMEWORKS
-    kinds = args.command or ["convert", "convert-self", "repair", "repair-all", "fit", "trim", "filter"]
+    program = Program(args.msg)
+    law = Law(program, random.Random(args.seed), args.show)
+    formats, kinds = args.formats or FORMATS, args.command or list(COMMANDS)
     pool = seeds_of(program, args.seeds, formats)
-    total, flags = collections.Counter(), []
-    for of in formats:
-        made = [mutate(rnd.choice(pool[of]), rnd) for _ in range(args.runs)]
-        docs, ops = [it[0] for it in made], [it[1] for it in made]
-        native, _, _ = program.lines(["convert", "--from", of, "--to", "native"], docs)
-        rows = []
-        for it in native:
-            try:
-                rows.append([Said(dump(x)) for x in load(it)] if it.startswith("[") else [])
-            except Exception:
-                rows.append([])
-        for name, command in commands(of, kinds):
-            out, reports, behind = program.lines(command + ["--from", of], docs)
-            for i, it in enumerate(out):
-                kind = name.split()[0]
-                if it.startswith('{"error":{"code"'):
-                    total[kind + " refused"] += 1
-                    continue
-                total[kind] += 1
-                edits = reports[i].get("edits", []) + reports[i].get("diagnostics", [])
-                own = behind | set(reports[i].get("left_behind", []))
-                found = lost(docs[i], it, edits, rows[i], own)
-                if found:
-                    flags.append((of, name, ops[i], found, docs[i], it, reports[i]))
-        print(of, dict(total), len(flags), file=sys.stderr, flush=True)
-    classes = collections.Counter((f[0], f[1].split()[0], re.sub(r"\d+", "#", f[3][0][0])) for f in flags)
-    print(dict(total), len(flags), "with a value in neither")
+    for at in range(0, args.runs, BATCH):
+        for of in formats:
+            law.batch(of, pool[of], min(BATCH, args.runs - at), kinds)
+        print(at + BATCH, "documents a format,", len(law.flags), "findings", file=sys.stderr, flush=True)
+        if args.out:
+            json.dump(law.flags, open(args.out, "w"))
+    law.table(formats, kinds)
+    total = sum(n for key, n in law.done.items() if key[2] == "answered")
+    print("%d answers, %d with a value in neither" % (total, len(law.flags)))
+    sys.stdout.reconfigure(errors="backslashreplace")
+    classes = collections.Counter((f[0], f[1].split()[0], re.sub(r"\d+", "#", f[3][0][0])) for f in law.flags)
     for key, count in classes.most_common(60):
         print(count, *key)
-    for of, name, op, found, doc, out, report in flags[: args.show]:
+    for of, name, op, found, doc, out, report in law.flags[: args.show]:
         print("\n##", of, name, op, found[:3], "\nof", doc[:3000], "\nin", out[:3000], "\nreport", json.dumps(report)[:1500])
-    if args.out:
-        json.dump(flags, open(args.out, "w"))
-    raise SystemExit(1 if flags else 0)
+    raise SystemExit(1 if law.flags else 0)
 
 
 main()

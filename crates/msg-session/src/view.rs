@@ -7,7 +7,7 @@ use msg_core::{Message, Part, Provenance, Role, Usage};
 use crate::branches::Branch;
 use crate::finding::Finding;
 use crate::json::Value;
-use crate::link::{Content, Sender, Sent};
+use crate::link::{Content, Sender, Sent, results};
 
 /// What a session says along its active path.
 #[derive(Debug, Clone, Default)]
@@ -134,9 +134,34 @@ pub(crate) fn messages(
                 records.iter().for_each(|it| take(it, part, &mut answer, |_| true));
                 view.push(answer);
             }
-            Sender::User => user_turn(view, records, part),
+            Sender::User => {
+                if !joins_answers {
+                    view.findings.extend(late_results(records));
+                }
+                user_turn(view, records, part);
+            }
         }
     }
+}
+
+/// The results of a user's turn that something else is before, which the view puts first (SE-34).
+fn late_results(records: &[Sent<'_>]) -> Vec<Finding> {
+    let (mut after_others, mut res) = (false, Vec::new());
+    for record in records {
+        after_others |= matches!(record.content, Content::Text(_));
+        for (at, block) in record.blocks().iter().enumerate() {
+            match block.result_id() {
+                Some((_, id)) if after_others => {
+                    let sentence = results::late_result(&id) + ", `msg doctor --fix` moves it";
+                    let place = record.place.with_block(at);
+                    res.push(Finding::error("session::late-result", place, sentence));
+                }
+                Some(_) => {}
+                None => after_others = true,
+            }
+        }
+    }
+    res
 }
 
 fn user_turn(view: &mut View, records: &[Sent<'_>], part: fn(Value<'_>) -> Option<Part>) {

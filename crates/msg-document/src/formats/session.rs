@@ -167,7 +167,12 @@ impl Stored {
         let written = |messages: &[Message]| {
             let mut json = Vec::new();
             write(dialect, messages, &options, &mut json);
-            let json = String::from_utf8(json).ok()?;
+            // Some stores are written as an object around the list.
+            let session = Session::new(dialect, vec![Blob::new(blob.name.clone(), json.clone())]);
+            let json = match session.list_of_messages() {
+                Some(list) => String::from_utf8(json.get(list)?.to_vec()).ok()?,
+                None => String::from_utf8(json).ok()?,
+            };
             Some(match (dialect, steps) {
                 (Dialect::VercelUi, Some(steps)) => joined_steps(&json, steps),
                 _ => json,

@@ -7,7 +7,7 @@
 //! edited      m0   m1 m2  m3 new    m4      r0 r1 r2 + what `new` is written as + r3
 //! ```
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::Range;
 
 use msg_core::{Message, Part, native};
@@ -139,8 +139,8 @@ struct Segments<'a> {
 impl Segments<'_> {
     /// The records that these groups become, whose messages are now these.
     fn written(&mut self, groups: &[Group], now: Range<usize>) -> Option<Vec<String>> {
-        if groups.is_empty() && now.is_empty() {
-            return Some(Vec::new());
+        if now.is_empty() {
+            return Some(self.without(groups));
         }
         let after = (self.write)(&self.named(&self.now[now]))?;
         let after = self.with_new_ids(&after);
@@ -152,6 +152,19 @@ impl Segments<'_> {
         let source = self.records[first.records.start..last.records.end].join(",");
         let made = carried(&format!("[{source}]"), &before, &after, &["msg-"]);
         Some(elements(&made).map(str::to_owned).collect())
+    }
+
+    /// The records of these groups that none of their messages came from: a writer may have no form for what goes.
+    fn without(&self, groups: &[Group]) -> Vec<String> {
+        let mut res = Vec::new();
+        for group in groups {
+            let origins = self.view.origins[group.messages.clone()].iter().flatten();
+            let gone: HashSet<_> = origins.map(|it| it.record as usize).collect();
+            let is_gone = |at: &usize| gone.contains(at) || gone.is_empty();
+            let left = group.records.clone().filter(|at| !is_gone(at));
+            res.extend(left.map(|at| self.records[at].to_owned()));
+        }
+        res
     }
 
     /// Results with the names of their tools: the calls may be in records that stay.

@@ -12,6 +12,7 @@
 
 mod pairing;
 mod rules;
+mod words;
 
 use std::{
     borrow::Cow,

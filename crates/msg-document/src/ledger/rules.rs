@@ -9,6 +9,7 @@ use msg_codec::{DataUrl, standard_base64};
 use msg_core::Diagnostic;
 
 use super::Told;
+use super::words::{is_of_formats, is_word, may_be_empty};
 use crate::ledger::pairing::{Frame, Leaf, walk};
 
 /// Settings of a request, which each format says in its own words; the reader and the writer of its head account for them.
@@ -97,26 +98,6 @@ pub(super) fn holds_json(name: &str) -> bool {
     matches!(name, "arguments" | "value" | "stringValue")
 }
 
-/// Whether what a member says is a word of the format, which each format says in its own way: roles, kinds of parts,
-/// places in a list.
-pub(super) fn is_word(name: &str) -> bool {
-    matches!(
-        name,
-        "type"
-            | "role"
-            | "from"
-            | "object"
-            | "kind"
-            | "part_kind"
-            | "status"
-            | "thought"
-            | "index"
-            | "mode"
-            | "state"
-            | "tool_choice"
-    )
-}
-
 /// The hash of a name in any of the ways of spelling it: `is_error`, `isError`.
 pub(super) fn name_hash(name: &str) -> u64 {
     let letters = name.bytes().filter(|it| *it != b'_').map(|it| it.to_ascii_lowercase());
@@ -136,11 +117,13 @@ pub(super) enum Scope {
     Nothing,
 }
 
+/// A role for which the target has another one.
+const ROLE_CHANGED: &str = "convert::role-changed";
+
 /// Findings that say that something moved or is written in another way.
 const MOVES: &[&str] = &[
     "convert::order-lost",
     "convert::merged-parts",
-    "convert::role-changed",
     "convert::split-message",
     "convert::refusal-as-text",
     "convert::json-as-text",
@@ -187,7 +170,9 @@ pub(super) fn scope(it: &Diagnostic) -> Scope {
     let code = it.code.as_str();
     if MOVES.contains(&code) {
         Scope::Nothing
-    } else if matches!(code, "convert::lost-member" | "profile::empty-text") || !removes(it) {
+    } else if matches!(code, "convert::lost-member" | "profile::empty-text" | ROLE_CHANGED)
+        || !removes(it)
+    {
         Scope::Named
     } else {
         Scope::Place
@@ -215,7 +200,11 @@ pub(super) fn says_change(it: &Diagnostic, said: &str) -> bool {
 }
 
 /// Whether a finding, or its mending, names a member on this way: `…, without the member `x``.
+/// What is said of a role tells of the role.
 pub(super) fn tells(it: &Diagnostic, way: &[String]) -> bool {
+    if matches!(it.code.as_str(), ROLE_CHANGED | "chain::unknown-role") {
+        return way.last().is_some_and(|it| matches!(it.as_str(), "role" | "from" | "type"));
+    }
     let left_out = it.fix.as_deref().and_then(|it| it.split_once(", without the member"));
     let mut left_out = left_out.into_iter().flat_map(|it| it.1.split('`').skip(1).step_by(2));
     names(&it.message(), way) || left_out.any(|name| way.iter().any(|step| step == name))
@@ -245,60 +234,6 @@ pub(super) fn is_shared(leaf: &Leaf<'_>) -> bool {
     is_id(leaf) || leaf.is_text() && matches!(leaf.name, "name" | "tool_name" | "toolName")
 }
 
-/// Members that say nothing where they are empty, null or false.
-fn may_be_empty(name: &str) -> bool {
-    matches!(
-        name,
-        "ToolCalls"
-            | "annotations"
-            | "arguments"
-            | "args"
-            | "audio"
-            | "choices"
-            | "citations"
-            | "content"
-            | "contents"
-            | "data"
-            | "detail"
-            | "encrypted_content"
-            | "extra"
-            | "file"
-            | "finish_reason"
-            | "function_call"
-            | "id"
-            | "input"
-            | "is_error"
-            | "isError"
-            | "logprobs"
-            | "messages"
-            | "metadata"
-            | "name"
-            | "output"
-            | "parts"
-            | "reasoning"
-            | "reasoning_content"
-            | "refusal"
-            | "result"
-            | "response"
-            | "signature"
-            | "status"
-            | "stop_reason"
-            | "stop_sequence"
-            | "strict"
-            | "summary"
-            | "system"
-            | "text"
-            | "thinking"
-            | "thinking_blocks"
-            | "thought"
-            | "tool_call_id"
-            | "tool_calls"
-            | "tools"
-            | "usage"
-            | "value"
-    )
-}
-
 /// Whether a value is a setting in the head of a body.
 fn is_setting(leaf: &Leaf<'_>, way: &[Frame<'_>]) -> bool {
     SETTINGS.contains(&leaf.name)
@@ -315,7 +250,9 @@ fn is_alone(leaf: &Leaf<'_>, way: &[Frame<'_>]) -> bool {
     let may_be_word = match leaf.text.strip_prefix('"') {
         // A number in a text is no word, nor is a sentence.
         Some(text) => {
-            !text.starts_with(|it: char| it.is_ascii_digit()) && !text.contains([' ', '\\'])
+            !text.starts_with(|it: char| it.is_ascii_digit())
+                && !text.contains([' ', '\\'])
+                && is_of_formats(leaf.text)
         }
         None => leaf.name == "index" || matches!(leaf.text, "true" | "false" | "null"),
     };

@@ -133,13 +133,17 @@ fn first_others(plan: &Plan<'_>) -> Vec<Option<Position>> {
     plan.messages.iter().map(first).collect()
 }
 
+/// What is said of a result after other content, or in a later message.
+pub(crate) fn late_result(id: &str) -> String {
+    format!("the result of call `{id}` is not in the next message")
+}
+
 fn late(plan: &mut Plan<'_>, call: &Call, id: &str, at: Position) {
     let block = plan.result_text(at);
     plan.drop_block(at);
     plan.put_result(call.message, block);
-    let message = format!("the result of call `{id}` is not in the next message");
     let place = plan.sent[at.0].place.with_block(at.1);
-    let finding = Finding::error("session::late-result", place, message);
+    let finding = Finding::error("session::late-result", place, late_result(id));
     plan.findings
         .push(finding.mended("move the result to the message after its call", plan.rules.all));
 }
