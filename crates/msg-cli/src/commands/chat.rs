@@ -211,6 +211,10 @@ impl Args {
         match asked {
             it if !it.trim().is_empty() => Ok(Some(it.to_owned())),
             _ if waiting => Ok(None),
+            _ if !self.file.exists() => {
+                Err(self
+                    .refused("no such file, and no question to begin one: pass it with -m TEXT"))
+            }
             _ => Err(self.refused("no question: pass one with -m TEXT")),
         }
     }
