@@ -21,6 +21,7 @@ use std::{
 
 use msg_core::{Code, Diagnostic, Message, Severity};
 use msg_forms::turns::LowerOptions;
+use msg_session::{Blob, Session};
 use serde_json::value::RawValue;
 
 use self::pairing::{Element, Lacking, Missing, Written};
@@ -28,6 +29,7 @@ use self::rules::Scope;
 use crate::document::Document;
 use crate::format::Format;
 use crate::formats::document_in;
+use crate::layout::elements;
 use crate::ledger::pairing::{Frame, pointer, steps, walk};
 use crate::read_options::ReadOptions;
 
@@ -337,6 +339,9 @@ impl Cut<'_> {
         msg_core::native::write(self.messages, &mut after);
         let after = String::from_utf8_lossy(&after);
         let gone = changed(&before, &after);
+        if is_own && is_cut_of(format, &source, &written, gone.len()) {
+            return Vec::new();
+        }
         let of_gone = |(at, _): &(usize, _)| {
             let code = "convert::lost-message".into();
             Diagnostic::warning(code, "cut").at_message(*at).with_fix("cut")
@@ -358,6 +363,20 @@ impl Cut<'_> {
         };
         account(&source, &written, &told).lost
     }
+}
+
+/// Whether a store was written with all that it was read with, but for records, which are not more than messages went.
+fn is_cut_of(format: Format, source: &str, written: &str, n_gone: usize) -> bool {
+    let records = |text: &str| -> Option<(String, Vec<String>)> {
+        let session = Session::new(format.name().parse().ok()?, vec![Blob::new("", text)]);
+        let list = session.list_of_messages()?;
+        let around = [&text[..list.start], &text[list.end..]].concat();
+        Some((around, elements(&text[list]).map(str::to_owned).collect()))
+    };
+    let Some((before, after)) = records(source).zip(records(written)) else { return false };
+    let mut left = before.1.iter();
+    let is_part = after.1.iter().all(|it| left.any(|other| other == it));
+    is_part && before.0 == after.0 && before.1.len() - after.1.len() <= n_gone
 }
 
 /// The messages that are not among those that are left, with their places.
