@@ -327,7 +327,9 @@ fn is_disabled(setting: &RawJson) -> bool {
 
 /// That an answer begins with the assistant goes without saying.
 fn of_an_answer(mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
-    found.retain(|it| it.code.as_str() != "chain::unexpected-first-role");
+    // That a provider wants a user first holds of an answer, too.
+    let is_wanted = |it: &Diagnostic| it.fix.as_deref().is_some_and(|it| it.contains("user"));
+    found.retain(|it| it.code.as_str() != "chain::unexpected-first-role" || is_wanted(it));
     found
 }
 

@@ -86,8 +86,23 @@ impl Conform<'_, '_> {
         if fulfilled || self.items.is_empty() {
             return;
         }
-        let (sentence, fix) = ("expected a user message first", "inserted a user message");
-        let it = error("profile::user-message", sentence, fix);
+        // Of an answer alone the chain's own rule is not asked; its fault has one name all the same.
+        let is_of_chain = begin == 0
+            && self.profile.first_role == Acceptance::Reject
+            && self.items[0].message.role == Role::Assistant;
+        let (code, sentence, fix) = match is_of_chain {
+            true => (
+                "chain::unexpected-first-role",
+                "the first message is from the assistant",
+                "inserted a user message before it",
+            ),
+            false => (
+                "profile::user-message",
+                "expected a user message first",
+                "inserted a user message",
+            ),
+        };
+        let it = error(code, sentence, fix);
         if begin < self.items.len() {
             self.at_message(begin, it);
         } else {
