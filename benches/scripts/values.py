@@ -239,6 +239,8 @@ class Said:
                     return True
             except Exception:
                 pass
+        if re.fullmatch(r"\w+/[\w.+-]+", s) and s.split("/")[1] in self.words:
+            return True
         words = [w for w in re.split(r"\W+", s) if w]
         return bool(words) and all(w in self.words for w in words)
 
@@ -287,6 +289,8 @@ def told(way, x, report, rows, behind, acc):
         where, code = it.get("at", {}), it["code"]
         text = it["message"] + " " + (it.get("fix") or "")
         if code == "convert::lost-value" and not where.get("pointer"):
+            return True
+        if code == "filter" and next((k for k in way if isinstance(k, int)), None) == 0:
             return True
         if code in WEAK and code != "session::written-anew":
             if code == "convert::role-changed" and way and way[-1] == "role":
