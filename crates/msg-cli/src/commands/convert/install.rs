@@ -46,11 +46,6 @@ pub(super) fn put(to: Format, options: &WriteOptions, session: &[u8]) -> Result<
         Some(Dialect::OpenCode) => {
             return Err(usage("opencode imports a file: `opencode import FILE`"));
         }
-        Some(Dialect::Cline) => {
-            return Err(usage(
-                "Cline lists its tasks in VS Code's storage: replace `api_conversation_history.json` in the folder of a task (`tasks/ID`) while it is closed",
-            ));
-        }
         _ => {
             return Err(usage(
                 "only claude-code, codex, gemini-cli, qwen-code, pi, copilot-cli and cline look for sessions in a folder",
