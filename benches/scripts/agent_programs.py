@@ -734,7 +734,7 @@ class Run:
 
 
 def take(sent, item):
-    """Whether the request says it, at the front of what is left or behind; what it says before is passed over."""
+    """Whether the request says it, before or after what is left; earlier text is ignored."""
     who, what = item
     for n, (other, text) in enumerate(sent):
         if other == who and (text == what or who in ("user", "result") and what and what in text or who == "user" and text in what):

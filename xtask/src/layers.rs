@@ -8,7 +8,7 @@ pub(crate) struct Room {
     pub(crate) name: &'static str,
     /// 0 is the ground; a room uses only rooms of lower floors.
     pub(crate) floor: u8,
-    /// Packages that its library or program is built from; `name?` is behind a feature.
+    /// Packages that its library or program is built from; `name?` is optional, enabled by a feature.
     uses: &'static str,
     /// Packages that only its tests, examples and benches are built from.
     tested_with: &'static str,

@@ -186,7 +186,7 @@ impl Walk<'_> {
                 && value.as_text().is_some_and(looks_around);
             if is_refused || is_count || looks {
                 let text = match looks {
-                    true => "`pattern` must not look ahead or behind".to_owned(),
+                    true => "`pattern` must not use lookahead or lookbehind".to_owned(),
                     false if is_count => "`minItems` must be 0 or 1".to_owned(),
                     false => format!("`{name}` is not accepted"),
                 };

@@ -83,7 +83,7 @@ impl<'a> Pages<'a> {
     }
 
     /// With what was recorded of each message, and of the whole, which may be more: answers of branches and of agents
-    /// within are no message here.
+    /// within are not messages here.
     ///
     /// ```
     /// use msg_core::Message;

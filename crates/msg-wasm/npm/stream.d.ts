@@ -37,7 +37,7 @@ export interface Streamed {
 /** Reads tool calls and thinking from model text while it arrives. Any cutting of the text gives the same events. */
 export class ToolParser {
   constructor(options?: ToolsOptions);
-  /** The events that a piece completes. `null` and `undefined` are no text. */
+  /** The events that a piece completes. `null` and `undefined` are read as no text. */
   feed(piece: string | ArrayBufferView | ArrayBuffer | null | undefined): StreamEvent[];
   /** The events that the end completes; nothing can be fed after it. */
   finish(): StreamEvent[];

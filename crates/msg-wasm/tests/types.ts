@@ -38,9 +38,9 @@ convert(messages, 'gemnii');
 repair(messages, { orphans: 'lose' });
 // @ts-expect-error a text where a number is
 fit(messages, { budget: '100' });
-// @ts-expect-error a number is no document
+// @ts-expect-error a number is not a document
 check(3);
-// @ts-expect-error a number is no text
+// @ts-expect-error a number is not text
 new ToolParser().feed(3);
 
 export { events, found, gemini, request };

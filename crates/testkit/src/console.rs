@@ -140,7 +140,7 @@ fn examples(page: &str) -> Vec<Example<'_>> {
     res
 }
 
-/// Whether the lines are those that are shown, `...` standing for any number.
+/// Whether the lines are those that are shown, `...` matching any number.
 fn matches(shown: &[&str], printed: &[&str]) -> bool {
     let Some(gap) = shown.iter().position(|it| *it == "...") else {
         return shown == printed;

@@ -18,7 +18,7 @@ pub(super) enum Depth {
     Result,
 }
 
-/// Reads an array of blocks, the reader standing before it.
+/// Reads an array of blocks, where the reader is before it.
 pub(super) fn read_list<'a>(
     reader: &mut Reader<'a>,
     cx: &mut Context<'a, '_>,
@@ -27,7 +27,7 @@ pub(super) fn read_list<'a>(
     ContentValue::read_parts(reader, cx, |reader, cx| read(reader, cx, depth))
 }
 
-/// Reads the value of a message's `content`, the reader standing before it.
+/// Reads the value of a message's `content`, where the reader is before it.
 pub(super) fn read_content<'a>(
     reader: &mut Reader<'a>,
     cx: &mut Context<'a, '_>,

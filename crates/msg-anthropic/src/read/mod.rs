@@ -23,7 +23,7 @@ use crate::read::block::Depth;
 use crate::shape::{ANTHROPIC, message};
 use crate::wanted::{CONTENT, MESSAGE};
 
-/// Reads an array of messages, the reader standing before it.
+/// Reads an array of messages, where the reader is before it.
 pub(crate) fn read_messages<'a>(
     reader: &mut Reader<'a>,
     cx: &mut Context<'a, '_>,

@@ -20,7 +20,7 @@ use crate::shape::{
     BEDROCK, CONTENT, CONTENT_NULL, CONTENT_TEXT, MESSAGE, ROLE, ROLE_SPELLED, ROLE_TOOL,
 };
 
-/// Reads an array of messages, the reader standing before it.
+/// Reads an array of messages, where the reader is before it.
 pub(crate) fn read_messages<'a>(
     reader: &mut Reader<'a>,
     cx: &mut Context<'a, '_>,

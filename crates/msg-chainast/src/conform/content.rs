@@ -216,7 +216,7 @@ impl Conform<'_, '_> {
         taken.into_iter().map(|(message, gone)| (message, gone.text())).collect()
     }
 
-    /// Whether a text of white space among these parts is as good as empty. Between texts with citations it stands
+    /// Whether a text of white space among these parts is as good as empty. Between texts with citations it is
     /// as the provider wrote it, and is taken again.
     fn refuses_blank(&self, parts: &[Part]) -> bool {
         let is_cited = |it: &Part| it.extra().all().any(|it| it.1 == CITATIONS);

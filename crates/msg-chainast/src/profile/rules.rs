@@ -66,7 +66,7 @@ words! {
     LaterResults {
         /// Anywhere after it.
         Accept = "accept",
-        /// Behind further assistant messages, which are read as one with it.
+        /// After further assistant messages, which are read as one with it.
         Joined = "joined",
         /// Nowhere.
         Reject = "reject",

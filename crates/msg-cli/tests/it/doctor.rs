@@ -30,7 +30,7 @@ fn session(folder: &TempDir, name: &str) -> PathBuf {
     path
 }
 
-/// Nobody reads more than a thousand findings of one kind; the rest is counted.
+/// At most a thousand findings of one kind are shown; the rest is counted.
 #[test]
 fn findings_beyond_a_thousand_are_counted() {
     let folder = tempfile::tempdir().unwrap();

@@ -207,9 +207,9 @@ impl TextKind {
 pub struct Template<T> {
     /// Up to and with the opening quote.
     head: String,
-    /// Behind the closing quote; where there is padding, up to and with its opening quote.
+    /// After the closing quote; where there is padding, up to and with its opening quote.
     tail: String,
-    /// Behind the closing quote of the padding, if there is some.
+    /// After the closing quote of the padding, if there is some.
     end: Option<String>,
     target: Option<T>,
 }

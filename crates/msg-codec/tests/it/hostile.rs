@@ -1,4 +1,4 @@
-//! Input that nobody means well with: each gives an error with its place, or comes back unchanged. The tests
+//! Hostile input: each gives an error with its place, or comes back unchanged. The tests
 //! of the wire crates take this file in by its path; the module around it says what is hostile to its format.
 
 use msg_codec::codec::Document;

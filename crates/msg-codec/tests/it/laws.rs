@@ -112,7 +112,7 @@ struct Seen {
 
 impl Seen {
     fn take(&mut self, event: &StreamEvent<'_>, is_replaced: bool) {
-        assert_eq!(self.finish, None, "nothing comes behind the finish");
+        assert_eq!(self.finish, None, "nothing comes after the finish");
         match event {
             StreamEvent::TextDelta { text, .. } => self.text.push_str(text),
             StreamEvent::RefusalDelta { text, .. } => self.refusal.push_str(text),

@@ -1,4 +1,4 @@
-//! Exact counts (CP-54), behind the feature `bpe`: the vocabularies are compiled in, nothing is
+//! Exact counts (CP-54), with the feature `bpe`: the vocabularies are compiled in, nothing is
 //! fetched.
 
 #![cfg(feature = "bpe")]

@@ -139,7 +139,7 @@ impl ChainState<'_> {
     }
 
     /// The first section of the turn whose calls the profile wants signed: a user message without text,
-    /// such as an image alone, begins none (CA-58). Behind all sections where the profile wants none.
+    /// such as an image alone, begins none (CA-58). After all sections where the profile wants none.
     pub(crate) fn signed_turn(&self) -> usize {
         if !self.forms.rules.require_signature() {
             return usize::MAX;

@@ -263,7 +263,7 @@ impl<'a> ChainState<'a> {
         self.log.edits.push(Edit::new(message, kind));
     }
 
-    /// A message that was made or edited, standing for the input message at this index.
+    /// A message that was made or edited, in place of the input message at this index.
     pub(crate) fn made(&mut self, message: Message, input: u32) -> Item {
         let cost = self.cost_of(&message);
         let change = self.changed(Change::New(message.into()));

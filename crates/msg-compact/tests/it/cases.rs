@@ -1,7 +1,7 @@
 //! Compactions by data (CP-…): a history, what is asked, and the whole answer in `expect`, which
 //! `UPDATE_EXPECT=1` rewrites.
 //!
-//! Of the answer's messages those that are the history's stand by their number, so that a row shows what changed
+//! Of the answer's messages those that are the history's are shown by their number, so that a row shows what changed
 //! and what went; edits are with code, place, sentence and fix.
 
 use std::collections::BTreeMap;
@@ -31,7 +31,7 @@ fn histories_are_compacted() {
 struct Row {
     messages: Vec<Value>,
     options: Asked,
-    /// The calls of a policy of somebody else's, which runs behind those of the options.
+    /// The calls of a policy of a caller's own, which runs after those of the options.
     #[serde(default)]
     calls: Vec<Call>,
 }

@@ -232,7 +232,7 @@ fn a_plan_that_drops_one_of_equal_messages_is_applied_once() {
     messages.extend(vec![Message::assistant("the same again"); 6]);
     let (ast, index) = tree(&messages);
     let (budget, pipeline) = (Budget::tokens(20), Preset::Window.pipeline());
-    let nobody = |_: &_| Err(SummaryError::new("a window asks nobody"));
+    let nobody = |_: &_| Err(SummaryError::new("a window asks for no summary"));
     let outcome =
         compact_with(&ast, &index, Some(&budget), &pipeline, &mut SeededIds::new(1), nobody);
     let CompactOutcome::Compacted(it) = outcome.unwrap() else { panic!("it fits when compacted") };
@@ -385,7 +385,7 @@ fn results_that_share_a_message_are_cut_one_by_one() {
     let (ast, index) = tree(&[Message::user("q"), calls, results, Message::assistant("ok")]);
     let pipeline = Pipeline::new()
         .always(TruncateToolOutput { max_bytes: Some(64), ..TruncateToolOutput::default() });
-    let nobody = |_: &_| Err(SummaryError::new("nobody is asked"));
+    let nobody = |_: &_| Err(SummaryError::new("no summary is asked for"));
     let mut ids = SeededIds::new(1);
     let outcome = compact_with(&ast, &index, None, &pipeline, &mut ids, nobody).unwrap();
     let CompactOutcome::Compacted(it) = outcome else { panic!("one is too long") };

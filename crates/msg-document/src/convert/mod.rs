@@ -342,7 +342,7 @@ impl Converted {
             true => {
                 let lost = lost_by_edits(source, &self.document, from, &options.read, &self.edits);
                 for it in lost {
-                    // Members around the messages are left behind by name, as in other formats.
+                    // Members around the messages are named as left out, as in other formats.
                     match it.at.pointer.as_deref().and_then(member_of_the_body) {
                         Some(name) => self.left_behind.push(name.to_owned()),
                         None => self.edits.push(it),

@@ -160,7 +160,7 @@ pub(super) struct Style<'a> {
     /// One step of indentation; nothing for a document on one line.
     unit: Option<&'a str>,
     pub(super) colon: &'a str,
-    /// Behind a comma, where what follows is on the same line.
+    /// After a comma, where what follows is on the same line.
     pub(super) gap: &'a str,
 }
 

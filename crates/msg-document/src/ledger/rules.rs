@@ -248,7 +248,7 @@ fn is_alone(leaf: &Leaf<'_>, way: &[Frame<'_>]) -> bool {
     let is_in_message = way.iter().skip(1).any(|it| it.is_list);
     let is_marker = leaf.is_only && is_in_message && outer(2).is_some_and(|it| !it.is_list);
     let may_be_word = match leaf.text.strip_prefix('"') {
-        // A number in a text is no word, nor is a sentence.
+        // A number in a text is not a word, nor is a sentence.
         Some(text) => {
             !text.starts_with(|it: char| it.is_ascii_digit())
                 && !text.contains([' ', '\\'])

@@ -1,6 +1,6 @@
 //! `fit` and `stats` by data (CP-…): a line of `--jsonl` a row, and the whole answer beside it.
 //!
-//! Of `messages` those that are the input's stand by their number, so that a row shows what changed and what
+//! Of `messages` those that are the input's are shown by their number, so that a row shows what changed and what
 //! went; edits are with code, place, sentence and fix. `UPDATE_EXPECT=1` rewrites the answers.
 
 use msg_document::{

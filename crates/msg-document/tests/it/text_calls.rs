@@ -1,5 +1,5 @@
 //! Conversations whose calls are in the text: what is seen of them, what a repair makes of them, what they are in
-//! another format, and that what nobody changed is written as it came.
+//! another format, and that what was not changed is written as it came.
 
 use msg_document::{
     CallForms, CheckOptions, ConvertOptions, Document, Format, ReadOptions, RepairOptions,
@@ -11,7 +11,7 @@ fn calls_in_text_are_calls() {
     testkit::cases!("text_calls").check(|case| {
         let read = ReadOptions::default().with_calls(CallForms::Xml);
         let mut document = Document::read(&case.bytes, &read).expect("because it is a document");
-        assert_eq!(written(&mut document), case.bytes, "what nobody changed is as it came");
+        assert_eq!(written(&mut document), case.bytes, "what was not changed is as it came");
         let checked = document.check(&CheckOptions::default());
         let mut res = format!("{}, ok: {}\n", checked.format, checked.ok);
         for it in &checked.diagnostics {

@@ -92,7 +92,7 @@ fn holds(sample: &Sample, path: &[String], value: &Value, document: &Value) -> R
     let options = ConvertOptions::default().with_read(read.clone());
     let converted = match convert(json.as_bytes(), format, &options) {
         Ok(it) => it,
-        // Who speaks, and what a list of messages is, is for nobody to guess.
+        // Who speaks, and what a list of messages is, must not be guessed.
         Err(_) if is_vital(path) => return Ok(()),
         Err(it) => return Err(format!("refused: {it}")),
     };

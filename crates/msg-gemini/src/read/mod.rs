@@ -26,7 +26,7 @@ use crate::wanted::{CONTENT, mend_instruction};
 pub(crate) use call::text_in;
 pub(crate) use part::read_part;
 
-/// Reads the value of `contents`, the reader standing before it: an array, one content, or a string
+/// Reads the value of `contents`, where the reader is before it: an array, one content, or a string
 /// (GE-1).
 pub(crate) fn read_contents<'a>(
     reader: &mut Reader<'a>,

@@ -16,7 +16,7 @@ pub(super) enum Depth {
     Response,
 }
 
-/// Reads an array of parts, the reader standing before it.
+/// Reads an array of parts, where the reader is before it.
 pub(super) fn read_list<'a>(
     reader: &mut Reader<'a>,
     cx: &mut Context<'a, '_>,

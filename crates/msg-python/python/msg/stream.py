@@ -85,7 +85,7 @@ class ToolParser:
         self._parser = _msg.ToolParser(options)
 
     def feed(self, piece: Piece) -> list[dict[str, Any]]:
-        """The events that this piece completes; ``None`` is no text, as providers send it."""
+        """The events that this piece completes; ``None`` is read as no text, as providers send it."""
         return self._parser.feed(piece)
 
     def finish(self) -> list[dict[str, Any]]:

@@ -98,7 +98,7 @@ fn model_info<'a>(array: &'a Array<'_>, at: usize, names: [&str; 2]) -> Option<C
     names.iter().find_map(|it| info.text(it))
 }
 
-/// What a crash can leave behind, and where the texts still are.
+/// What can remain after a crash, and where the texts still are.
 const EMPTIED: &str =
     "no records; what was shown is still in `ui_messages.json` in the same folder";
 

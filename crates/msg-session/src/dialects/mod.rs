@@ -1,4 +1,4 @@
-//! How the sessions of each dialect are read and mended: a file or folder a dialect, all behind one trait.
+//! How the sessions of each dialect are read and mended: a file or folder per dialect, all with one trait.
 //!
 //! ```text
 //! bytes -> frame (records) -> dialect (active path) -> view, or link rules -> edits -> bytes

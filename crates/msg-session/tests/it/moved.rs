@@ -176,7 +176,7 @@ fn a_compacted_session_says_what_it_was_compacted_to() {
             let compacted = Compacted { messages: &short, summary: Some(0), tokens };
             session.compact(&compacted).unwrap();
             assert_eq!(said(&session.messages().unwrap()), said(&short), "{dialect}");
-            assert!(session.blobs()[0].bytes.starts_with(&bytes), "what stood before stays");
+            assert!(session.blobs()[0].bytes.starts_with(&bytes), "what was there before stays");
             let findings = session.check(&SessionOptions::default().with_all()).unwrap();
             assert!(!findings.iter().any(Finding::is_error), "{dialect}: {findings:?}");
         }

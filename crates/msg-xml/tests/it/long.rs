@@ -1,4 +1,4 @@
-//! Long calls: cutting changes nothing there either, and their source is what stood there.
+//! Long calls: cutting changes nothing there either, and their source is what was there.
 
 use msg_xml::{ParseOptions, parse};
 

@@ -121,7 +121,7 @@ fn says(message: &Message) -> (Vec<char>, Vec<[String; 3]>) {
     (text, calls)
 }
 
-/// What no delta says: signatures, sealed thoughts, citations, blocks that stand whole.
+/// What no delta says: signatures, sealed thoughts, citations, blocks that are sent whole.
 fn sealed(message: &Message) -> Vec<String> {
     let parts = message.parts.iter().filter_map(|it| match it {
         Part::Reasoning(it) if it.is_signed() => {

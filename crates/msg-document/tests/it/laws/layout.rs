@@ -17,7 +17,7 @@ pub(crate) fn layout_keeps_the_value(source: &str, written: &str) {
     assert_eq!(texts(kept), texts(written), "from {source:?} and {written:?}");
 }
 
-/// What nobody edited is the source, byte for byte.
+/// What was not edited is the source, byte for byte.
 pub(crate) fn layout_of_the_unedited(source: &str) {
     if validate(source).is_err() {
         return;

@@ -234,7 +234,7 @@ fn unordered(said: Vec<Said>) -> Vec<Said> {
     rest
 }
 
-/// Chat messages have thoughts in members of their own, and no place that says where they stood among texts
+/// Chat messages have thoughts in members of their own, and no place that says where they were among texts
 /// and calls: those of an assistant's turn come first.
 fn thoughts_first(said: Vec<Said>) -> Vec<Said> {
     let (mut res, mut turn) = (Vec::new(), Vec::new());

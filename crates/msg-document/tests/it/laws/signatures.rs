@@ -23,7 +23,7 @@ const STREAMS: [(&str, StreamForm); 4] = [
     ("gemini", StreamForm::GeminiChunks),
 ];
 
-/// No other format than the one that a document came in bears what is sealed in it.
+/// No other format than the one that a document came in holds what is sealed in it.
 pub(crate) fn seals_stay_in_their_format(json: &[u8], from: Format) {
     let read = ReadOptions::default().with_from(Some(from));
     let Ok(document) = Document::read(json, &read) else { return };
@@ -36,7 +36,7 @@ pub(crate) fn seals_stay_in_their_format(json: &[u8], from: Format) {
     }
 }
 
-/// No other provider's stream than that of the provider bears what is sealed in it.
+/// No other provider's stream than that of the provider holds what is sealed in it.
 pub(crate) fn seals_stay_in_their_stream(body: &[u8], from: Provider) {
     let read = |to| stream(body, &CaptureOptions::default().with_provider(from).with_to(to));
     for (to, form) in STREAMS.iter().filter(|it| it.0 != from.name()) {
@@ -81,7 +81,7 @@ fn bears_none(written: &[u8], seals: &[String], from: &str, to: &str) {
     for seal in seals {
         let json = Value::from(seal.as_str()).to_string();
         let found = written.iter().find(|it| it.contains(json.trim_matches('"')));
-        assert!(found.is_none(), "{to} bears what {from} sealed, {seal:?}: {found:?}");
+        assert!(found.is_none(), "{to} holds what {from} sealed, {seal:?}: {found:?}");
     }
 }
 

@@ -14,7 +14,7 @@ use crate::interactions::shape::{INTERACTIONS, STEP, TYPE, held};
 /// What an element of a list may be.
 const EXPECTED: &str = "a step, which is an object with a type, or a turn, which has a role";
 
-/// Reads the value of `input` or `steps`, the reader standing before it: a list, or one element (GI-1).
+/// Reads the value of `input` or `steps`, where the reader is before it: a list, or one element (GI-1).
 pub(crate) fn read_steps<'a>(
     reader: &mut Reader<'a>,
     cx: &mut Context<'a, '_>,

@@ -94,7 +94,7 @@ fn joined(messages: &[Message]) -> Vec<Message> {
     res
 }
 
-/// Results are a tool message, and everything else that stood with them a user's after it.
+/// Results are a tool message, and everything else that was with them a user's after it.
 fn apart(mut it: Message) -> Vec<Message> {
     let is_result = |it: &Part| matches!(it, Part::ToolResult(_));
     if it.role == Role::Tool && !it.parts.iter().all(is_result) {

@@ -22,7 +22,7 @@ use crate::wanted;
 
 pub(super) const OPENAI: Origin = Origin::OpenAi;
 
-/// Reads an array of messages, the reader standing before it.
+/// Reads an array of messages, where the reader is before it.
 pub(crate) fn messages<'a>(
     reader: &mut Reader<'a>,
     cx: &mut Context<'a, '_>,

@@ -16,7 +16,7 @@ use super::shape::{ITEM, RESPONSES};
 use item::Item;
 use msg_codec::codec::{Context, Fields, SlotPlan, keep_whole, read_alone, read_mended};
 
-/// Reads an array of items, the reader standing before it.
+/// Reads an array of items, where the reader is before it.
 pub(crate) fn items<'a>(
     reader: &mut Reader<'a>,
     cx: &mut Context<'a, '_>,
