@@ -226,6 +226,11 @@ pub(crate) trait Around: Send + Sync {
         Vec::new()
     }
 
+    /// For each message the element of the source's list that it is of, where one element becomes several messages.
+    fn elements(&self) -> Option<&[Option<usize>]> {
+        None
+    }
+
     /// The options that the document brings along.
     fn own_options(&self) -> Option<&RawJson> {
         None

@@ -38,8 +38,8 @@ struct Listed {
     pointer: String,
     /// Where each element is.
     spans: Vec<(usize, usize)>,
-    /// The first element of each message.
-    firsts: Vec<usize>,
+    /// The first element of each message; none for a message that is in no element.
+    firsts: Vec<Option<usize>>,
     /// How many messages come from members beside the list.
     beside: usize,
 }
@@ -73,7 +73,8 @@ impl Document {
         let ids = found.iter().filter_map(|it| it.at.tool_call_id.clone()).collect::<HashSet<_>>();
         let mut by_id = None;
         let list = list(text).unwrap_or(None);
-        let listed = list.as_ref().and_then(|it| it.of(text, messages));
+        let elements = self.content.around.elements();
+        let listed = list.as_ref().and_then(|it| it.of(text, messages, elements));
         let lines = LineIndex::new(text);
         let place = |offset| {
             let (line, column) = lines.of(text, offset);
@@ -139,14 +140,22 @@ impl Listed {
     }
 
     /// The list as that of the messages: each is one element of it, or an assistant's is several items in a row.
-    fn of(&self, text: &str, messages: &[Message]) -> Option<Listed> {
+    fn of(
+        &self,
+        text: &str,
+        messages: &[Message],
+        elements: Option<&[Option<usize>]>,
+    ) -> Option<Listed> {
         let leads = messages.first().is_some_and(|it| it.role == Role::System);
-        let beside = if leads { self.beside.min(1) } else { 0 };
-        let firsts = match self.spans.len() + beside == messages.len() {
-            true => (0..self.spans.len()).collect(),
-            false => self.speeches(text),
+        let beside = if leads && elements.is_none() { self.beside.min(1) } else { 0 };
+        let firsts: Vec<_> = match elements {
+            Some(it) => it.to_vec(),
+            None if self.spans.len() + beside == messages.len() => {
+                (0..self.spans.len()).map(Some).collect()
+            }
+            None => self.speeches(text),
         };
-        // A message that became several, or others that became one, has no place of its own.
+        // Of a message that became several, or of others that became one, nothing is known.
         (firsts.len() + beside == messages.len()).then(|| Listed {
             pointer: self.pointer.clone(),
             spans: self.spans.clone(),
@@ -156,13 +165,13 @@ impl Listed {
     }
 
     /// The elements at which somebody else begins to speak, or an assistant begins.
-    fn speeches(&self, text: &str) -> Vec<usize> {
+    fn speeches(&self, text: &str) -> Vec<Option<usize>> {
         let mut speaks = false;
         let mut res = Vec::new();
         for (at, &(start, end)) in self.spans.iter().enumerate() {
             let goes_on = is_of_an_assistant(&text[start..end]);
             if !(speaks && goes_on) {
-                res.push(at);
+                res.push(Some(at));
             }
             speaks = goes_on;
         }
@@ -183,12 +192,14 @@ impl Listed {
     fn place(&self, text: &str, messages: &[Message], of: &Diagnostic) -> Option<Found> {
         let number = of.at.message?;
         let at = number.checked_sub(self.beside)?;
-        let &index = self.firsts.get(at)?;
+        let index = (*self.firsts.get(at)?)?;
         let &(start, end) = self.spans.get(index)?;
         let element = &text[start..end];
-        let next = self.firsts.get(at + 1).copied().unwrap_or(self.spans.len());
-        // The parts of a message of several elements are not those of its first one.
-        let below = of.at.part.filter(|_| next == index + 1).and_then(|part| {
+        let first = |at: usize| self.firsts.get(at).copied().flatten();
+        let next = first(at + 1).unwrap_or(self.spans.len());
+        let is_alone = next == index + 1 && at.checked_sub(1).and_then(first) != Some(index);
+        // The parts of a message of several elements, or of one of several, are not those of the element.
+        let below = of.at.part.filter(|_| is_alone).and_then(|part| {
             let below = part_pointer(messages.get(number)?, part, element)?;
             Some((follow(element, 0, &below)?, below))
         });

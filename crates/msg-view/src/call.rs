@@ -279,18 +279,34 @@ fn is_address(url: &str) -> bool {
 /// Text that is markup nowhere, neither between tags nor in a quoted attribute.
 pub(crate) fn escape(text: &str) -> String {
     let mut res = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => res.push_str("&amp;"),
-            '<' => res.push_str("&lt;"),
-            '>' => res.push_str("&gt;"),
-            '"' => res.push_str("&quot;"),
-            '\'' => res.push_str("&#39;"),
-            c if is_no_text(c) => res.push('\u{fffd}'),
-            c => res.push(c),
-        }
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let len = colour(rest).unwrap_or_else(|| {
+            escape_char(c, &mut res);
+            c.len_utf8()
+        });
+        rest = &rest[len..];
     }
     res
+}
+
+fn escape_char(c: char, res: &mut String) {
+    match c {
+        '&' => res.push_str("&amp;"),
+        '<' => res.push_str("&lt;"),
+        '>' => res.push_str("&gt;"),
+        '"' => res.push_str("&quot;"),
+        '\'' => res.push_str("&#39;"),
+        c if is_no_text(c) => res.push('\u{fffd}'),
+        c => res.push(c),
+    }
+}
+
+/// The length of a colour of a terminal (`ESC [ 33 m`) that the text begins with. A page has no use for it.
+fn colour(text: &str) -> Option<usize> {
+    let rest = text.strip_prefix("\x1b[")?;
+    let numbers = rest.bytes().take_while(|it| matches!(it, b'0'..=b'9' | b';' | b':')).count();
+    (rest.as_bytes().get(numbers) == Some(&b'm')).then_some(numbers + 3)
 }
 
 /// Whether HTML has no place for this character, escaped or not.

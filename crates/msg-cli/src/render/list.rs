@@ -4,7 +4,7 @@
 //! mended[chain::empty-call-id]: a tool call without an id
 //!  --> session.json: message 3 (assistant), part 0
 //!   = gave it an id
-//!   = and 12 more like this, in messages 5, 7, 9, 11, 13 …; -v shows each
+//!   = and 12 more like this: message 5, message 7, message 9, message 11, message 13 …; -v shows each
 //! ```
 //!
 //! It knows no single rule: alike is what has the same code, severity and kind of help.
@@ -111,18 +111,29 @@ fn groups(list: &[Diagnostic], folding: Folding) -> Vec<Group<'_>> {
     res
 }
 
-/// `and 10 more like this, in messages 5, 7, 9, 11, 13 …`, or nothing where there are no others.
+/// `and 10 more like this: messages[5], messages[7], messages[9], messages[11], messages[13] …`, or nothing where
+/// there are no others. What has no path in the source is named by its number.
 fn others(list: &[&Diagnostic]) -> Option<String> {
+    let mut places: Vec<String> = list.iter().filter_map(|it| short_place(it)).collect();
+    places.dedup();
+    let more = if places.len() > NAMED_PLACES { " …" } else { "" };
     let mut res = format!("and {} more like this", list.len());
-    let mut messages: Vec<usize> = list.iter().filter_map(|it| it.at.message).collect();
-    messages.dedup();
-    let named: Vec<_> = messages.iter().take(NAMED_PLACES).map(usize::to_string).collect();
-    if !named.is_empty() {
-        let word = if messages.len() == 1 { "message" } else { "messages" };
-        let more = if messages.len() > named.len() { " …" } else { "" };
-        let _ = write!(res, ", in {word} {}{more}", named.join(", "));
+    if !places.is_empty() {
+        places.truncate(NAMED_PLACES);
+        let _ = write!(res, ": {}{more}", places.join(", "));
     }
     (!list.is_empty()).then_some(res)
+}
+
+/// `messages[5]`, `turn 4` or `message 5`.
+fn short_place(it: &Diagnostic) -> Option<String> {
+    let pointer = it.at.pointer.as_deref().filter(|_| it.at.line.is_some());
+    let number = |word: &str| it.at.message.map(|it| format!("{word} {it}"));
+    match pointer {
+        Some(it) => Some(path(it)),
+        None if is_of_a_turn(it) => number("turn"),
+        None => number("message"),
+    }
 }
 
 // Which diagnostics of a list are shown: each, or the first of those that are alike.

@@ -111,6 +111,10 @@ impl Excerpt {
     /// The place of `at` in a text, if it has one there; places in order cost one pass.
     pub(crate) fn next(places: &mut Places<'_>, at: &Position) -> Option<Self> {
         let bytes = places.bytes;
+        // The text of a document that was placed by its messages is not kept.
+        if bytes.is_empty() && at.pointer.is_some() {
+            return None;
+        }
         let offset = offset(bytes, at)?;
         places.go(offset);
         // No further than what is quoted: a text of one line has places on all of it.

@@ -56,8 +56,16 @@ impl Codec for Turns {
         let (place, members) =
             list.map_or((0..bytes.len(), Vec::new()), |it| (it.place, it.members));
         let source = bytes.to_vec();
-        let record =
-            Record { turns, options, source, place, members, is_session, now: Now::AsRead };
+        let record = Record {
+            turns,
+            options,
+            source,
+            place,
+            members,
+            is_session,
+            now: Now::AsRead,
+            elements: Vec::new(),
+        };
         Ok(Content::new(Vec::new(), record, report))
     }
 
@@ -78,6 +86,8 @@ struct Record {
     /// The list is its `messages`.
     is_session: bool,
     now: Now,
+    /// The turn of each message, once they are made.
+    elements: Vec<Option<usize>>,
 }
 
 /// What a document of turns is to hold.
@@ -169,7 +179,12 @@ impl Around for Record {
     fn lower(&mut self, messages: &mut Vec<Message>, options: &LowerOptions) -> Vec<Diagnostic> {
         let lowered = lower(&self.turns, options);
         *messages = lowered.messages;
+        self.elements = lowered.turns;
         lowered.report
+    }
+
+    fn elements(&self) -> Option<&[Option<usize>]> {
+        Some(&self.elements)
     }
 
     fn members(&self) -> Vec<String> {

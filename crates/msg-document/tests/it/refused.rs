@@ -32,7 +32,11 @@ fn verdicts() {
         options.retain(|name, _| matches!(&**name, "from" | "calls"));
         let unasked = check(&document, &of(&options)).expect("a document");
         let of_profile = |it: &&Diagnostic| it.code.as_str().starts_with("profile::");
-        assert_eq!(unasked.diagnostics.iter().find(of_profile).map(told), None, "no profile was asked");
+        assert_eq!(
+            unasked.diagnostics.iter().find(of_profile).map(told),
+            None,
+            "no profile was asked"
+        );
 
         let found: Vec<_> = checked.diagnostics.iter().filter(is_told).map(told).collect();
         let mut out = json!({"check": found});

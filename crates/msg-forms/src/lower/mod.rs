@@ -26,6 +26,8 @@ pub struct Lowered {
     pub messages: Vec<Message>,
     /// What was left out or changed: `turn::` diagnostics, `at.message` is the index of the turn.
     pub report: Vec<Diagnostic>,
+    /// For each message the index of the turn that it is of; none for the injected prompt.
+    pub turns: Vec<Option<usize>>,
 }
 
 /// Makes messages of turns (OA-6). Linear.
@@ -357,7 +359,14 @@ impl LowerCache {
 
     /// Gives messages and report away.
     pub(crate) fn into_lowered(self) -> Lowered {
-        Lowered { messages: self.messages, report: self.diagnostics }
+        let prompt = self.has_prompt.then_some(None);
+        let mut before = 0;
+        let own = self.turns.iter().enumerate().flat_map(|(turn, entry)| {
+            let count = entry.n_messages - std::mem::replace(&mut before, entry.n_messages);
+            std::iter::repeat_n(Some(turn), count)
+        });
+        let turns = prompt.into_iter().chain(own).collect();
+        Lowered { messages: self.messages, report: self.diagnostics, turns }
     }
 
     /// Messages of turns: all but the prompt.

@@ -11,7 +11,7 @@ fn lower_cases() {
         let options: LowerOptions = serde_json::from_value(case["options"].clone()).unwrap();
         let text = case["turns_text"].as_str().unwrap();
         let (turns, _) = turns::read(text.as_bytes()).unwrap();
-        let Lowered { messages, report } = lower(&turns, &options);
+        let Lowered { messages, report, .. } = lower(&turns, &options);
 
         let mut cache = LowerCache::new(options);
         for n_turns in 0..=turns.len() {

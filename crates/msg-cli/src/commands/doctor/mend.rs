@@ -8,6 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use msg_document::Format;
 use msg_session::{
     Dialect, Effect, Finding, LargeSession, PartOrigin, Session, SessionOptions, SessionPlace,
     SessionStore,
@@ -18,6 +19,7 @@ use tempfile::NamedTempFile;
 use super::{Diagnosis, diff};
 use crate::exit::Failure;
 use crate::hooks::step;
+use crate::input::MAX_DOCUMENT;
 use crate::output::json_line;
 use crate::paths::explained;
 use crate::render::safe;
@@ -62,11 +64,30 @@ impl Doctor<'_> {
             return Ok((file.name, diagnosis));
         }
         let mut loaded = load(path, self.from, u64::MAX)?;
-        let session = loaded.session(self.from).map_err(|it| failure(&loaded.name, &it))?;
+        let session =
+            loaded.session(self.from).map_err(|it| self.unread(path, &loaded.name, &it))?;
         // What cannot be read as messages, as a data set of many, has findings and no branches.
         let branches = self.branches.then(|| session.branches().unwrap_or_default());
         let diagnosis = Diagnosis { branches, ..self.held(&mut loaded, session)? };
         Ok((loaded.name, diagnosis))
+    }
+
+    /// The failure of a file that is no session. A conversation is sent to the command that checks it.
+    fn unread(&self, path: &Path, name: &str, error: &msg_session::Error) -> Failure {
+        let read = || load(path, self.from, MAX_DOCUMENT).ok()?.blobs.into_iter().next();
+        let format = match error {
+            msg_session::Error::UnknownDialect if path.is_file() => {
+                read().and_then(|it| Format::recognise(&it.bytes, name).ok())
+            }
+            _ => None,
+        };
+        match format {
+            Some(it) => refuse(
+                name,
+                &format!("not a session but a conversation ({it}): `msg check` checks it"),
+            ),
+            None => failure(name, error),
+        }
     }
 
     /// What the mends of a file change, for which it is held.

@@ -26,6 +26,11 @@ pub(super) fn human(
 ) -> String {
     let verdict = verdict(it, version, fix);
     let mut res = format!("{} ({}): {verdict}\n", safe(name), it.dialect);
+    if is_data_set(it.dialect) && !name.ends_with(".jsonl") {
+        res.push_str(
+            "  note: read as a data set for training; `msg check` checks a conversation\n",
+        );
+    }
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for finding in &it.findings {
         let count = counts.entry(finding.code.as_str()).or_default();

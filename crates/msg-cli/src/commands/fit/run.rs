@@ -91,7 +91,7 @@ impl Run<'_> {
         Opened { input, mut out, .. }: Opened<'_>,
     ) -> Result<Status, Failure> {
         let lines = fitter.first_requests(&mut document);
-        let lines = lines.map_err(|it| Failure::refused(it, &input.name))?;
+        let lines = lines.map_err(|it| refused_at(&document, it, &input.name))?;
         if lines.is_empty() && !self.cx.quiet {
             self.cx.note("no summary would be asked for\n");
         }
@@ -113,7 +113,7 @@ impl Run<'_> {
         let read = wants_plan.then(|| document.messages().to_vec());
         let is_json = args.json || document.format().is_json();
         let fitted = fitter.fit_document(&mut document, self.summarizer);
-        let mut fitted = fitted.map_err(|it| Failure::refused(it, &input.name))?;
+        let mut fitted = fitted.map_err(|it| refused_at(&document, it, &input.name))?;
         let text =
             self.fitted_text(&mut document, &mut fitted, read.as_deref().map(|it| (text, it)));
         if !args.json {
@@ -211,6 +211,13 @@ impl Run<'_> {
             None => Ok(()),
         }
     }
+}
+
+/// A refusal of a document, with the place in its source.
+fn refused_at(document: &Document, refusal: Refusal, name: &str) -> Failure {
+    let found = *refusal.into_diagnostic();
+    let placed = document.located(std::slice::from_ref(&found)).pop();
+    Failure::refused(placed.unwrap_or(found).into(), name)
 }
 
 /// Writes a file of JSON lines.
