@@ -187,10 +187,7 @@ const DEEPEST: usize = 32;
 
 /// Appends the text as HTML. Linear in it.
 pub(crate) fn markdown(text: &str, res: &mut String) {
-    let text: Cow<'_, str> = match text.contains(is_no_text) {
-        true => text.replace(is_no_text, "\u{fffd}").into(),
-        false => text.into(),
-    };
+    let text = printable(text);
     let options =
         Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let mut inert = Inert { text: &text, is_link: false, depth: 0 };
@@ -279,38 +276,40 @@ fn is_address(url: &str) -> bool {
 /// Text that is markup nowhere, neither between tags nor in a quoted attribute.
 pub(crate) fn escape(text: &str) -> String {
     let mut res = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(c) = rest.chars().next() {
-        let len = colour(rest).unwrap_or_else(|| {
-            escape_char(c, &mut res);
-            c.len_utf8()
-        });
-        rest = &rest[len..];
+    for c in printable(text).chars() {
+        match c {
+            '&' => res.push_str("&amp;"),
+            '<' => res.push_str("&lt;"),
+            '>' => res.push_str("&gt;"),
+            '"' => res.push_str("&quot;"),
+            '\'' => res.push_str("&#39;"),
+            c => res.push(c),
+        }
     }
     res
 }
 
-fn escape_char(c: char, res: &mut String) {
-    match c {
-        '&' => res.push_str("&amp;"),
-        '<' => res.push_str("&lt;"),
-        '>' => res.push_str("&gt;"),
-        '"' => res.push_str("&quot;"),
-        '\'' => res.push_str("&#39;"),
-        c if is_no_text(c) => res.push('\u{fffd}'),
-        c => res.push(c),
+/// Text as a page can show it: without the colours of terminals, and with U+FFFD for characters that HTML has no
+/// place for.
+fn printable(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_no_text) {
+        return text.into();
     }
-}
-
-/// The length of a colour of a terminal (`ESC [ 33 m`) that the text begins with. A page has no use for it.
-fn colour(text: &str) -> Option<usize> {
-    let rest = text.strip_prefix("\x1b[")?;
-    let numbers = rest.bytes().take_while(|it| matches!(it, b'0'..=b'9' | b';' | b':')).count();
-    (rest.as_bytes().get(numbers) == Some(&b'm')).then_some(numbers + 3)
+    let mut parts = text.split("\x1b[");
+    let mut res = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let numbers = |it: &u8| matches!(it, b'0'..=b'9' | b';' | b':');
+        let len = part.bytes().take_while(|it| numbers(it)).count();
+        match part[len..].strip_prefix('m') {
+            Some(rest) => res.push_str(rest),
+            None => res.extend(["\x1b[", part]),
+        }
+    }
+    res.replace(is_no_text, "\u{fffd}").into()
 }
 
 /// Whether HTML has no place for this character, escaped or not.
-pub(crate) fn is_no_text(c: char) -> bool {
+fn is_no_text(c: char) -> bool {
     matches!(c, '\0'..='\x08' | '\x0b' | '\x0c' | '\x0e'..='\x1f' | '\x7f')
 }
 

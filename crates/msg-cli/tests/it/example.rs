@@ -34,7 +34,7 @@ fn it_is_fitted_and_the_changes_are_told_in_a_few_lines() {
     assert!(told.lines().count() <= 25, "{told}");
     assert!(!told.contains("error["), "{told}");
     assert!(
-        told.contains("and 14 more like this, in messages 5, 7, 9, 15, 17 …; -v shows each"),
+        told.contains("and 14 more like this: [5].tool_calls[0], [7].tool_calls[0], [9]"),
         "{told}"
     );
     assert!(told.lines().last().unwrap().starts_with("wrote "), "{told}");
