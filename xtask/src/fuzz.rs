@@ -31,21 +31,13 @@ pub(crate) fn run(workspace: &Workspace, args: &[&str]) -> Res {
     let order = parse(args)?;
     check_tools(workspace)?;
     let targets = targets(workspace)?;
-    let chosen: Vec<&str> = match order.target {
-        Some(name) if targets.iter().any(|it| it == name) => vec![name],
-        Some(name) => {
-            return Err(format!(
-                "unknown fuzz target {name:?}, expected one of {}",
-                targets.join(", ")
-            )
-            .into());
-        }
-        None => targets.iter().map(String::as_str).collect(),
-    };
-    for name in chosen {
-        fuzz(workspace, name, &order)?;
+    if let Some(name) = order.target.filter(|it| targets.iter().all(|known| known.name != *it)) {
+        let known: Vec<_> = targets.iter().map(|it| &*it.name).collect();
+        let text = format!("unknown fuzz target {name:?}, expected one of {}", known.join(", "));
+        return Err(text.into());
     }
-    Ok(())
+    let is_chosen = |it: &&Target| order.target.is_none_or(|name| name == it.name);
+    targets.iter().filter(is_chosen).try_for_each(|it| fuzz(workspace, it, &order))
 }
 
 fn parse<'a>(args: &[&'a str]) -> Res<Order<'a>> {
@@ -77,27 +69,35 @@ fn has_nightly(workspace: &Workspace) -> bool {
     sh::succeeds(&workspace.root, "cargo", &["+nightly", "--version"])
 }
 
-/// The targets, by name.
-fn targets(workspace: &Workspace) -> Res<Vec<String>> {
-    let mut res = Vec::new();
-    for file in workspace.files(&["rs"])? {
-        if let Some(name) =
-            file.path.strip_prefix("xtask/fuzz/fuzz_targets/").and_then(|it| it.strip_suffix(".rs"))
-        {
-            res.push(name.to_owned());
-        }
-    }
-    Ok(res)
+/// A row of the table of targets: its name, and the crates whose case data are its seeds.
+#[derive(Debug)]
+struct Target {
+    name: String,
+    crates: Vec<String>,
 }
 
-fn fuzz(workspace: &Workspace, name: &str, order: &Order<'_>) -> Res {
+/// The targets, as the table of `xtask/fuzz` lists them: `("wire", wires::wire, "msg-openai"),`.
+fn targets(workspace: &Workspace) -> Res<Vec<Target>> {
+    let table = workspace.read("xtask/fuzz/fuzz_targets/main.rs")?;
+    let rows = table.lines().filter_map(|it| it.trim().strip_prefix("(\""));
+    let target = |row: &str| {
+        let mut texts = row.split('"').step_by(2);
+        let name = texts.next()?.to_owned();
+        let crates = texts.next()?.split(' ').map(str::to_owned).collect();
+        Some(Target { name, crates })
+    };
+    Ok(rows.filter_map(target).collect())
+}
+
+fn fuzz(workspace: &Workspace, target: &Target, order: &Order<'_>) -> Res {
+    let name = &*target.name;
     println!("== fuzz {name} for {} s", order.seconds);
     let fuzz_dir = workspace.root.join("xtask/fuzz");
     let corpus = fuzz_dir.join("corpus").join(name);
     std::fs::create_dir_all(&corpus)?;
     // The first folder receives what is found, the others are read only.
     let folders: Vec<String> = std::iter::once(corpus)
-        .chain(seeds(workspace, name)?)
+        .chain(seeds(workspace, target))
         .map(|it| it.display().to_string())
         .collect();
     let named = order.seeds.iter().map(|it| std::fs::canonicalize(workspace.root.join(it)));
@@ -106,27 +106,19 @@ fn fuzz(workspace: &Workspace, name: &str, order: &Order<'_>) -> Res {
     let limit = format!("-max_total_time={}", order.seconds);
     let nightly = has_nightly(workspace);
     let mut args = if nightly { vec!["+nightly"] } else { Vec::new() };
-    args.extend(["fuzz", "run", "--fuzz-dir", ".", "--features", "link", name]);
+    args.extend(["fuzz", "run", "--fuzz-dir", ".", "--features", "link", "laws"]);
     args.extend(folders.iter().chain(&named).map(String::as_str));
     args.extend(["--", &limit, "-timeout=10", "-rss_limit_mb=2048", "-print_final_stats=1"]);
     // cargo sets these for its children, and they would point the nightly cargo at the stable one.
     let nightly_env = [("RUSTUP_TOOLCHAIN", "nightly"), ("CARGO", "cargo")];
     let stable_env = [("RUSTC_BOOTSTRAP", "1")];
     let compiler = if nightly { &nightly_env[..] } else { &stable_env };
-    sh::run(&fuzz_dir, "cargo", &args, &[compiler, FUZZ_PROFILE].concat())
+    let chosen = [("MSG_FUZZ_TARGET", name)];
+    sh::run(&fuzz_dir, "cargo", &args, &[&chosen, compiler, FUZZ_PROFILE].concat())
 }
 
-/// The case folders of the crates whose laws the target takes in.
-fn seeds(workspace: &Workspace, name: &str) -> Res<Vec<PathBuf>> {
-    let source = workspace.read(&format!("xtask/fuzz/fuzz_targets/{name}.rs"))?;
-    let mut res = Vec::new();
-    for part in source.split("../../../crates/").skip(1) {
-        let (krate, _) =
-            part.split_once('/').ok_or_else(|| format!("{name}.rs: a path without a crate"))?;
-        let folder = workspace.root.join("crates").join(krate).join("test_data");
-        if folder.is_dir() && !res.contains(&folder) {
-            res.push(folder);
-        }
-    }
-    Ok(res)
+/// The case folders of the crates whose laws the target calls.
+fn seeds(workspace: &Workspace, target: &Target) -> Vec<PathBuf> {
+    let folder = |it: &String| workspace.root.join("crates").join(it).join("test_data");
+    target.crates.iter().map(folder).filter(|it| it.is_dir()).collect()
 }

@@ -1,5 +1,4 @@
-//! Each crate's laws are fuzzed: its `laws.rs`, or each file of its `laws/`, is taken in by a target,
-//! and each target is listed.
+//! Each crate's laws are fuzzed: its `laws.rs`, or each file of its `laws/`, is taken in by `xtask/fuzz`.
 
 use super::House;
 use crate::Res;
@@ -16,13 +15,6 @@ pub(crate) fn check(house: &House<'_>, breaches: &mut Vec<String>) -> Res {
         let included = format!("#[path = \"../../../{}\"]", laws.path);
         if !targets.iter().any(|it| it.text.contains(&included)) {
             breaches.push(format!("{} is in no fuzz target", laws.path));
-        }
-    }
-    let manifest = house.workspace.read("xtask/fuzz/Cargo.toml")?;
-    for target in targets {
-        let path = target.path.trim_start_matches("xtask/fuzz/");
-        if !manifest.contains(&format!("path = \"{path}\"")) {
-            breaches.push(format!("{} is not in xtask/fuzz/Cargo.toml", target.path));
         }
     }
     Ok(())
