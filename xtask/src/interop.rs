@@ -134,7 +134,7 @@ fn hooks(workspace: &Workspace, only: Option<&str>) -> Res {
     let place = target.join("python");
     let tools = python::environment(&root, &place)?;
     sh::run(&root, &tools, &["-m", "pip", "install", "--quiet", "maturin"], &[])?;
-    let wheel = python::build_wheel(&root, &place, &target, &target.join("hooks/wheel"), "thin")?;
+    let wheel = python::build_wheel(&root, &place, &target, &target.join("hooks/wheel"), &[])?;
     for (name, packages) in HOOKS.iter().filter(|it| only.is_none_or(|only| only == it.0)) {
         println!("== {name}");
         let python = python::environment(&root, &target.join("hooks").join(name))?;
@@ -226,14 +226,15 @@ fn agents(workspace: &Workspace, named: &[&str]) -> Res {
     sh::run(root, "python3", &args, &[])
 }
 
-/// The gateway, built in a workspace of its own.
-fn gateway(workspace: &Workspace) -> Res<String> {
+/// The gateway, built in a workspace of its own: to be measured (`release`), or only to be tried (`dev`).
+fn gateway(workspace: &Workspace, profile: &str) -> Res<String> {
     let root = workspace.root.join("crates/msg-relay/gateway");
     let target = python::target(workspace);
     let folder = target.display().to_string();
-    let build = ["build", "--quiet", "--release", "--locked", "--target-dir", &folder];
+    let build = ["build", "--quiet", "--locked", "--profile", profile, "--target-dir", &folder];
     sh::run(&root, &sh::cargo(), &build, &[])?;
-    Ok(target.join("release/msg-relay-gateway").display().to_string())
+    let built = target.join(if profile == "dev" { "debug" } else { profile });
+    Ok(built.join("msg-relay-gateway").display().to_string())
 }
 
 /// Lets SDKs and two agents talk through the gateway; the table is printed.
@@ -250,7 +251,7 @@ fn relay(workspace: &Workspace) -> Res {
         &[&["install", "--silent", "--prefix", &prefix], &AGENTS[..2]].concat(),
         &[],
     )?;
-    let gateway = gateway(workspace)?;
+    let gateway = gateway(workspace, "dev")?;
     sh::run(root, &python, &["benches/scripts/relay_programs.py", &gateway, &prefix], &[])
 }
 
@@ -263,7 +264,7 @@ fn relay_bench(workspace: &Workspace) -> Res {
     let prefix = place.display().to_string();
     let npm = ["install", "--silent", "--ignore-scripts", "--prefix", &prefix, ROUTER];
     sh::run(root, "npm", &npm, &[])?;
-    let gateway = gateway(workspace)?;
+    let gateway = gateway(workspace, "release")?;
     let litellm = place.join("bin/litellm").display().to_string();
     let router = place.join("node_modules/.bin/ccr").display().to_string();
     sh::run(root, &python, &["benches/scripts/relay_bench.py", &gateway, &litellm, &router], &[])

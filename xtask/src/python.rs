@@ -74,7 +74,7 @@ pub(crate) fn wheel(workspace: &Workspace) -> Res<String> {
     let python = environment(&root, &place)?;
     sh::run(&root, &python, &["-m", "pip", "install", "--quiet", "maturin"], &[])?;
     let out = target.join("wheels");
-    let built = build_wheel(&root, &place, &target, &out, "fat");
+    let built = build_wheel(&root, &place, &target, &out, &["--release"]);
     std::fs::remove_file(&packed)?;
     let wheel = built?;
     println!("{wheel}: {:.1} MB", std::fs::metadata(&wheel)?.len() as f64 / 1e6);
@@ -97,19 +97,21 @@ pub(crate) fn target(workspace: &Workspace) -> std::path::PathBuf {
     given.unwrap_or_else(|| workspace.root.join("target"))
 }
 
-/// Builds a wheel into the folder `out`, which has no other afterwards; gives its path.
+/// Builds a wheel into the folder `out`, which has no other afterwards; gives its path. `options` are those of maturin: a
+/// wheel that is only tried need not be fast.
 pub(crate) fn build_wheel(
     root: &Path,
     place: &Path,
     target: &Path,
     out: &Path,
-    lto: &str,
+    options: &[&str],
 ) -> Res<String> {
     let _ = std::fs::remove_dir_all(out);
     let maturin = place.join("bin/maturin").display().to_string();
     let (out_name, target) = (out.display().to_string(), target.display().to_string());
-    let env = [("CARGO_TARGET_DIR", target.as_str()), ("CARGO_PROFILE_RELEASE_LTO", lto)];
-    sh::run(root, &maturin, &["build", "--quiet", "--release", "--out", &out_name], &env)?;
+    let env = [("CARGO_TARGET_DIR", target.as_str())];
+    let build = [&["build", "--quiet", "--out", &out_name], options].concat();
+    sh::run(root, &maturin, &build, &env)?;
     let wheel = std::fs::read_dir(out)?.next().ok_or("maturin built no wheel")??;
     Ok(wheel.path().display().to_string())
 }

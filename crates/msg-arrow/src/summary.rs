@@ -8,6 +8,7 @@
 //! `merge` is associative and commutative, and the summary of a column is the merged summary of its pieces in any
 //! order. So a job sends one row per batch to its driver, whatever the number of rows.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -18,6 +19,7 @@ use arrow_array::{
 };
 use arrow_buffer::{OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, Field};
+use msg_cache::{Price, Prices};
 use msg_document::{Accept, CheckOptions, Counter, FitOptions, KeyOptions, answer_row};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
@@ -34,6 +36,8 @@ pub struct SummaryOptions {
     pub check: CheckOptions,
     /// How the tokens of each row are counted.
     pub counter: Option<Counter>,
+    /// The model whose price counts for rows that name none.
+    pub price_model: Option<String>,
 }
 
 /// What is not an option of a check.
@@ -42,18 +46,21 @@ pub struct SummaryOptions {
 struct SummaryMembers {
     /// How tokens are counted [default: script].
     counter: Option<Counter>,
+    /// The model whose price counts for documents that name none.
+    price_model: Option<String>,
 }
 
-/// Of an object with the members of [`CheckOptions`], and `counter`.
+/// Of an object with the members of [`CheckOptions`], `counter` and `price_model`.
 impl<'de> Deserialize<'de> for SummaryOptions {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         use serde::de::Error as _;
         let mut members = Map::deserialize(deserializer)?;
-        let counter =
-            members.remove("counter").map(|it| Map::from_iter([("counter".to_owned(), it)]));
-        let own = SummaryMembers::deserialize(Value::Object(counter.unwrap_or_default()));
+        let own = ["counter", "price_model"].map(|it| members.remove_entry(it));
+        let own = Value::Object(own.into_iter().flatten().collect());
+        let SummaryMembers { counter, price_model } =
+            SummaryMembers::deserialize(own).map_err(D::Error::custom)?;
         let check = CheckOptions::deserialize(Value::Object(members)).map_err(D::Error::custom)?;
-        Ok(SummaryOptions { check, counter: own.map_err(D::Error::custom)?.counter })
+        Ok(SummaryOptions { check, counter, price_model })
     }
 }
 
@@ -76,6 +83,10 @@ pub struct RowTotals {
     pub bytes: u64,
     /// Rows that are null.
     pub nulls: u64,
+    /// What the tokens cost once as a prompt, in picodollars: whole numbers add up in any order.
+    pub cost: u64,
+    /// Documents of models without a known price, and those that name none.
+    pub unpriced: u64,
 }
 
 impl RowTotals {
@@ -99,9 +110,10 @@ impl RowTotals {
     }
 
     /// In the order of [`types::summary`], without the errors.
-    fn numbers(&mut self) -> [&mut u64; 7] {
-        let RowTotals { rows, read, ok, errors: _, messages, tokens, bytes, nulls } = self;
-        [rows, read, ok, messages, tokens, bytes, nulls]
+    fn numbers(&mut self) -> [&mut u64; 9] {
+        let RowTotals { rows, read, ok, errors: _, messages, tokens, bytes, nulls, cost, unpriced } =
+            self;
+        [rows, read, ok, messages, tokens, bytes, nulls, cost, unpriced]
     }
 
     fn one_error(&mut self, code: &str) {
@@ -125,6 +137,11 @@ fn add(to: &mut u64, more: u64) {
 /// let summed = summary(&rows, &SummaryOptions::default())?;
 /// let totals = totals_of(&summed)?;
 /// assert_eq!((totals.rows, totals.read, totals.ok, totals.nulls), (3, 1, 1, 1));
+/// assert_eq!((totals.cost, totals.unpriced), (0, 1));
+///
+/// let options = SummaryOptions { price_model: Some("gpt-4o".to_owned()), ..Default::default() };
+/// let totals = totals_of(&summary(&rows, &options)?)?;
+/// assert_eq!((totals.cost, totals.unpriced), (totals.tokens * 2_500_000, 0));
 /// # Ok::<(), msg_arrow::Error>(())
 /// ```
 pub fn summary(column: &dyn Array, options: &SummaryOptions) -> Result<StructArray, Error> {
@@ -156,11 +173,29 @@ pub fn summary(column: &dyn Array, options: &SummaryOptions) -> Result<StructArr
                 let errors = checked.diagnostics.iter().filter(|it| it.is_error());
                 errors.for_each(|it| totals.one_error(it.code.as_str()));
                 let tokens = answer_row(|| msg_document::tokens(&row.json, &count));
-                add(&mut totals.tokens, tokens.unwrap_or_default());
+                let tokens = tokens.unwrap_or_default();
+                add(&mut totals.tokens, tokens);
+                match price(&row.json, options) {
+                    Some(it) => add(&mut totals.cost, tokens.saturating_mul(it.input)),
+                    None => add(&mut totals.unpriced, 1),
+                }
             }
         }
     }
     Ok(array_of(&totals))
+}
+
+/// The price of the model that a request names, or of the one of the options.
+fn price(document: &[u8], options: &SummaryOptions) -> Option<&'static Price> {
+    #[derive(Deserialize)]
+    struct Request<'a> {
+        #[serde(borrow)]
+        model: Cow<'a, str>,
+    }
+    let is_object = document.trim_ascii_start().starts_with(b"{");
+    let named = is_object.then(|| serde_json::from_slice::<Request<'_>>(document).ok()).flatten();
+    let named = named.as_ref().map(|it| it.model.as_ref());
+    Prices::built_in().of(named.or(options.price_model.as_deref())?)
 }
 
 /// The summaries of a column of SUMMARY as one, in one row; null rows are left out.
@@ -248,8 +283,8 @@ fn array_of(totals: &RowTotals) -> StructArray {
     ]));
     let field = Arc::new(Field::new("entries", DataType::Struct(types::entries()), false));
     let errors: ArrayRef = Arc::new(MapArray::new(field, ends, entries, None, true));
-    let [rows, read, ok, messages, tokens, bytes, nulls] = numbers;
-    let members = vec![rows, read, ok, errors, messages, tokens, bytes, nulls];
+    let [rows, read, ok, messages, tokens, bytes, nulls, cost, unpriced] = numbers;
+    let members = vec![rows, read, ok, errors, messages, tokens, bytes, nulls, cost, unpriced];
     StructArray::new(types::summary(), members, None)
 }
 

@@ -311,6 +311,8 @@ pub(crate) fn summary() -> Fields {
         always("tokens", DataType::Int64),
         always("bytes", DataType::Int64),
         always("nulls", DataType::Int64),
+        always("cost", DataType::Int64),
+        always("unpriced", DataType::Int64),
     ])
 }
 

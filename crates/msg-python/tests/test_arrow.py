@@ -109,6 +109,9 @@ def test_summaries_merge() -> None:
     assert msg.arrow.merge(pyarrow.chunked_array(parts)).to_pylist() == [whole]
     assert msg.arrow.summary(pyarrow.chunked_array([column.slice(0, 4), column.slice(4)]), profile="openai").to_pylist() == [whole]
     assert msg.arrow.summary(column, threads=3, profile="openai").to_pylist() == [whole]
+    assert (whole["cost"], whole["unpriced"]) == (0, 6)
+    [priced] = msg.arrow.summary(column, price_model="gpt-4o").to_pylist()
+    assert (priced["cost"], priced["unpriced"]) == (priced["tokens"] * 2_500_000, 0)
     with pytest.raises(TypeError, match="summaries"):
         msg.arrow.merge(column)
 

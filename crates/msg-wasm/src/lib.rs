@@ -19,6 +19,9 @@ mod kept;
 mod state;
 mod streams;
 
+// Only for its feature `max_level_off`.
+use tracing as _;
+
 pub use exports::{
     call, close, document, document_len, feed, finish, forget, input, open, options, report,
     report_len,
