@@ -297,7 +297,8 @@ fn over_column(
     let kernel = kernels::of(py, act, options, to.as_deref())?;
     let key = key.then(|| kernels::judged_by(act, options, to.as_deref())).transpose()?;
     let (chunks, of) = taken(column)?;
-    let second = other.filter(|_| matches!(act, "join" | "fit_apply" | "cache")).map(taken).transpose()?;
+    let second =
+        other.filter(|_| matches!(act, "join" | "fit_apply" | "cache")).map(taken).transpose()?;
     let inputs = match &second {
         None => chunks.into_iter().map(|it| vec![it]).collect(),
         Some((others, _)) => paired(chunks, others)?,

@@ -1,7 +1,7 @@
 //! Sessions that agents left on disk, diagnosed and mended without a file: the records in, the records out (RE-22).
 
 use msg_core::Diagnostic;
-use msg_session::{Blob, Dialect, SessionOptions, Session};
+use msg_session::{Blob, Dialect, Session, SessionOptions};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 

@@ -7,7 +7,7 @@ use std::thread;
 use arrow_array::{Array, ArrayRef};
 use msg_arrow::{Error, SummaryOptions};
 use msg_cache::CacheOptions;
-use msg_document::{ConvertOptions, Fitter, Format, ReadOptions, CaptureOptions, ToolsOptions};
+use msg_document::{CaptureOptions, ConvertOptions, Fitter, Format, ReadOptions, ToolsOptions};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

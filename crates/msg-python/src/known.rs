@@ -159,6 +159,7 @@ pub(crate) const SUMMARY: &[Known] = &[
     Known::new("messages", "bool"),
     Known::new("max_chars", "int"),
     Known::new("counter", "str"),
+    Known::new("price_model", "str"),
 ];
 
 #[rustfmt::skip]

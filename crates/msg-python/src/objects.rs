@@ -9,7 +9,7 @@
 
 use std::borrow::Cow;
 
-use msg_document::{MendedMessage, ReadOptions, Skeleton, Cursor};
+use msg_document::{Cursor, MendedMessage, ReadOptions, Skeleton};
 use msg_json::Kind;
 use pyo3::intern;
 use pyo3::prelude::*;

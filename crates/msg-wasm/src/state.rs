@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use msg_document::{Refusal, CaptureOptions, ToolsOptions, options_from_json};
+use msg_document::{CaptureOptions, Refusal, ToolsOptions, options_from_json};
 
 #[cfg(feature = "documents")]
 use crate::acts::Act;

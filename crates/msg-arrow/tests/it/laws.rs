@@ -94,10 +94,8 @@ pub(crate) fn summaries_merge(rows: Rows<'_>, at: usize) {
     let [first, second] = [at.min(rows.len()), (2 * at).min(rows.len())];
     let sum = |rows: Rows<'_>| {
         let column = BinaryArray::from(rows.to_vec());
-        let options = SummaryOptions {
-            price_model: Some("gpt-4o".to_owned()),
-            ..SummaryOptions::default()
-        };
+        let options =
+            SummaryOptions { price_model: Some("gpt-4o".to_owned()), ..SummaryOptions::default() };
         let summed = msg_arrow::summary(&column, &options).expect(TYPE);
         assert_eq!(msg_arrow::merge(&summed).as_ref(), Ok(&summed), "one summary is itself");
         msg_arrow::totals_of(&summed).expect(TYPE)

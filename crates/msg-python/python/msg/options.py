@@ -352,6 +352,8 @@ class SummaryOptions(TypedDict, total=False):
     """With messages: report user texts of more than N characters"""
     counter: Union[Counter, None]
     """How tokens are counted [default: script]"""
+    price_model: Union[str, None]
+    """The model whose price counts for documents that name none"""
 
 
 class CompareOptions(TypedDict, total=False):
