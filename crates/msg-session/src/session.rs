@@ -169,3 +169,16 @@ impl Session {
         Ok(res)
     }
 }
+
+impl Blob {
+    /// How many bytes are read of a file: of an archive what its files say that they have unpacked, or what it has
+    /// itself if that is more. A limit of bytes counts these.
+    ///
+    /// ```
+    /// assert_eq!(msg_session::Blob::size_of(b"{}"), 2);
+    /// ```
+    pub fn size_of(bytes: &[u8]) -> u64 {
+        let own = bytes.len() as u64;
+        crate::dialects::unpacked_size(bytes).map_or(own, |it| it.max(own))
+    }
+}

@@ -9,13 +9,19 @@ use crate::json::Value;
 use crate::link::{Content, Plan, Rules, Sender, Sent};
 use crate::surrogate;
 
-/// The JSON of a record that comes; `like` is the one that it is beside: a line of goose has its time.
+/// The JSON of a record that comes; `like` is the one that it is beside: a message of goose has its time, in an export
+/// also `metadata`, without which goose does not import it.
 fn message(file: File<'_>, sender: Sender, content: &str, like: usize) -> String {
-    let beside = matches!(file, File::Lines(_)).then(|| file.value(like)).flatten();
-    let created = beside.and_then(|it| it.get("created"));
+    let created = file.value(like).and_then(|it| it.get("created"));
     let created = created.map(|it| format!(",\"created\":{}", it.source)).unwrap_or_default();
-    format!(r#"{{"role":"{}"{created},"content":[{content}]}}"#, role(sender))
+    let is_export = matches!(file, File::Array(_));
+    let has_metadata = is_export && file.value(like).is_some_and(|it| it.get("metadata").is_some());
+    let metadata = if has_metadata { VISIBLE } else { "" };
+    format!(r#"{{"role":"{}"{created},"content":[{content}]{metadata}}}"#, role(sender))
 }
+
+/// What goose's import wants of each message of an export.
+const VISIBLE: &str = r#","metadata":{"userVisible":true,"agentVisible":true}"#;
 
 fn role(sender: Sender) -> &'static str {
     match sender {
