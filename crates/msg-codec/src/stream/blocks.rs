@@ -188,7 +188,8 @@ impl<F: BlockForm> BlockWriter<F> {
             }
             StreamEvent::ReasoningDelta { text, .. } => {
                 // Here a thought is a block of its own.
-                if text != APART || !std::mem::take(&mut self.thought_ended) {
+                let is_gap = text == APART && std::mem::take(&mut self.thought_ended);
+                if !is_gap {
                     self.say(true, text, out);
                 }
             }
