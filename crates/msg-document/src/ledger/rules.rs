@@ -246,7 +246,10 @@ fn is_alone(leaf: &Leaf<'_>, way: &[Frame<'_>]) -> bool {
     let outer = |n: usize| way.len().checked_sub(n).map(|at| way[at]);
     let is_in_list = outer(1).is_some_and(|it| it.is_list);
     let is_in_message = way.iter().skip(1).any(|it| it.is_list);
-    let is_marker = leaf.is_only && is_in_message && outer(2).is_some_and(|it| !it.is_list);
+    // A role says nothing without a message, and the head accounts for the tools of Bedrock.
+    let is_of_form = leaf.name == "role" || way.iter().any(|it| it.name == "toolConfig");
+    let is_marker =
+        leaf.is_only && is_in_message && !is_of_form && outer(2).is_some_and(|it| !it.is_list);
     let may_be_word = match leaf.text.strip_prefix('"') {
         // A number in a text is not a word, nor is a sentence.
         Some(text) => {
