@@ -167,15 +167,15 @@ def wait(port, process, limit):
 def main(gateway, litellm=None, router=None):
     upstream = Server(("127.0.0.1", 0), Upstream)
     threading.Thread(target=upstream.serve_forever, daemon=True).start()
-    behind = f"http://127.0.0.1:{upstream.server_address[1]}"
+    upstream_url = f"http://127.0.0.1:{upstream.server_address[1]}"
     print(f"{'':22} | {'delay p50':>11} | {'p99':>11} | {'first':>10} | {'req/s':>8} | {'CPU/req':>9} | {'memory':>7}")
     measure("direct", upstream.server_address[1], "/v1/chat/completions", None, 400)
     port = free()
-    proxy("msg-relay (axum)", port, [gateway, f"127.0.0.1:{port}", "chat", "big", behind], {"KEY": "k"}, 400)
+    proxy("msg-relay (axum)", port, [gateway, f"127.0.0.1:{port}", "chat", "big", upstream_url], {"KEY": "k"}, 400)
     if litellm:
-        measure_litellm(litellm, behind)
+        measure_litellm(litellm, upstream_url)
     if router:
-        measure_router(router, behind)
+        measure_router(router, upstream_url)
 
 
 def proxy(name, port, command, env, requests):
@@ -190,9 +190,9 @@ def proxy(name, port, command, env, requests):
         process.wait()
 
 
-def measure_litellm(program, behind):
+def measure_litellm(program, upstream_url):
     port = free()
-    model = {"model_name": "big", "litellm_params": {"model": "openai/big", "api_base": behind + "/v1", "api_key": "k"}}
+    model = {"model_name": "big", "litellm_params": {"model": "openai/big", "api_base": upstream_url + "/v1", "api_key": "k"}}
     # Without this it asks for `/responses`.
     settings = {"use_chat_completions_url_for_anthropic_messages": True}
     with tempfile.NamedTemporaryFile("w", suffix=".yaml") as config:
@@ -203,9 +203,9 @@ def measure_litellm(program, behind):
         proxy("litellm proxy", port, command, env, 80)
 
 
-def measure_router(program, behind):
+def measure_router(program, upstream_url):
     port = free()
-    provider = {"name": "up", "api_base_url": behind + "/v1/chat/completions", "api_key": "k", "models": ["big"]}
+    provider = {"name": "up", "api_base_url": upstream_url + "/v1/chat/completions", "api_key": "k", "models": ["big"]}
     config = {"LOG": False, "HOST": "127.0.0.1", "PORT": port, "NON_INTERACTIVE_MODE": True, "Providers": [provider], "Router": {"default": "up,big"}}
     with tempfile.TemporaryDirectory() as home:
         os.mkdir(os.path.join(home, ".claude-code-router"))

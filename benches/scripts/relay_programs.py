@@ -1,7 +1,7 @@
 """Whether SDKs and agents can talk through the example gateway: `python relay_programs.py GATEWAY PREFIX`.
 
 PREFIX is a folder with `node_modules/.bin`, in which Claude Code and Codex are; without them only the SDKs run. For each
-API as the upstream, a fake provider on 127.0.0.1 (that of `agent_programs`) is put behind the gateway, and the SDKs of
+API as the upstream, a fake provider on 127.0.0.1 (that of `agent_programs`) is put after the gateway, and the SDKs of
 OpenAI, Anthropic and Google ask it in their own form: whole and streamed, with a call and its result, with a history that
 every provider refuses, with an upstream that answers 429, cuts its stream, or is left by its client.
 Claude Code and Codex run their shell twice through it.

@@ -251,7 +251,7 @@ NAMING = {"convert::lost-member", "convert::lost-value", "profile::shape", "mess
           "message::unknown-member", "profile::refused-member", "message::duplicate-member", "convert::value-changed"}
 
 
-def lost(doc, out, report, rows, behind):
+def lost(doc, out, report, rows, left_out):
     """the values that are in neither"""
     try:
         source = load(doc.lstrip("\ufeff"))
@@ -261,7 +261,7 @@ def lost(doc, out, report, rows, behind):
     leaves(source, (), acc)
     written = Said(out)
     missing = [(w, x) for w, x in acc if not written.has(x)]
-    return [(pointer(w), str(x)[:60]) for w, x in missing if not told(w, x, report, rows, behind, acc)]
+    return [(pointer(w), str(x)[:60]) for w, x in missing if not told(w, x, report, rows, left_out, acc)]
 
 
 def pointer(way):
@@ -279,9 +279,9 @@ def home(way, rows, acc):
     return []
 
 
-def told(way, x, report, rows, behind, acc):
+def told(way, x, report, rows, left_out, acc):
     names = [str(k) for k in way if isinstance(k, str)]
-    if any(k in behind or json.dumps(k)[1:-1] in behind for k in names):
+    if any(k in left_out or json.dumps(k)[1:-1] in left_out for k in names):
         return True
     place = pointer(way)
     at = [i for i, row in enumerate(rows) if row.has(x)] or home(way, rows, acc)
@@ -360,10 +360,10 @@ class Program:
             has_report = args[1] in ("fit", "check")
             return out, [json.loads(it) if has_report and it[:1] == "{" else {} for it in out], set()
         reports = [json.loads(it) for it in open(rep, encoding="utf-8", errors="replace")]
-        behind = set()
+        left_out = set()
         for found in re.findall(r"members not converted[^:]*: (.*)", err):
-            behind |= set(found.split(", "))
-        return out, reports, behind
+            left_out |= set(found.split(", "))
+        return out, reports, left_out
 
 
     def said_of(self, args, doc):
@@ -453,7 +453,7 @@ class Law:
                 for i, answer, report in zip(chosen, *answers[:2]):
                     self.judge((of, kind, command, made[i]), answer, report, rows[i], answers[2], checked.setdefault(i, {}))
 
-    def judge(self, case, answer, report, rows, behind, checked):
+    def judge(self, case, answer, report, rows, left_out, checked):
         of, kind, command, (doc, op) = case
         key = "refused" if is_refused(answer) else "answered"
         self.done[of, kind, key] += 1
@@ -471,7 +471,7 @@ class Law:
                 return
             edits = [{"code": "filter", "message": "", "at": {"message": 0}}]
         if key == "answered":
-            found = found + lost(doc, answer, edits, rows, behind | set(report.get("left_behind", [])))
+            found = found + lost(doc, answer, edits, rows, left_out | set(report.get("left_behind", [])))
         if found and command[0] in ("fit", "trim", "filter"):
             said = self.program.said_of(command + ["--from", of], doc)
             found = [it for it in found if "`%s`" % it[0] not in said and "more values are left out" not in said]

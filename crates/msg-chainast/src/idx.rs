@@ -19,7 +19,7 @@ use std::{
 /// The place of a `T` in its list.
 pub(crate) struct Idx<T> {
     /// The index and one, so that none takes no room.
-    behind: NonZeroU32,
+    after: NonZeroU32,
     of: PhantomData<fn() -> T>,
 }
 
@@ -27,10 +27,8 @@ impl<T> Idx<T> {
     /// The place at an index.
     #[inline]
     pub(crate) fn at(index: usize) -> Self {
-        let behind = u32::try_from(index + 1).ok().and_then(NonZeroU32::new);
-        Idx {
-            behind: behind.expect("because a list has fewer than 2³² elements"), of: PhantomData
-        }
+        let after = u32::try_from(index + 1).ok().and_then(NonZeroU32::new);
+        Idx { after: after.expect("because a list has fewer than 2³² elements"), of: PhantomData }
     }
 
     /// The place after the last element of a list.
@@ -42,7 +40,7 @@ impl<T> Idx<T> {
     /// The index.
     #[inline]
     pub(crate) fn index(self) -> usize {
-        self.behind.get() as usize - 1
+        self.after.get() as usize - 1
     }
 }
 
@@ -73,7 +71,7 @@ impl<T> Copy for Idx<T> {}
 
 impl<T> PartialEq for Idx<T> {
     fn eq(&self, other: &Self) -> bool {
-        self.behind == other.behind
+        self.after == other.after
     }
 }
 
@@ -81,7 +79,7 @@ impl<T> Eq for Idx<T> {}
 
 impl<T> std::hash::Hash for Idx<T> {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        self.behind.hash(state);
+        self.after.hash(state);
     }
 }
 

@@ -222,8 +222,8 @@ impl Lines {
 type Results<'a> = BTreeMap<&'a str, Cow<'a, str>>;
 
 /// The results in the tool messages here.
-fn results_of<'m>(behind: impl Iterator<Item = &'m Message>) -> Results<'m> {
-    let tools = behind.take_while(|it| it.role == Role::Tool);
+fn results_of<'m>(following: impl Iterator<Item = &'m Message>) -> Results<'m> {
+    let tools = following.take_while(|it| it.role == Role::Tool);
     let results = tools.flat_map(Message::tool_results);
     results.map(|it| (it.call_id.as_str(), it.content.text())).collect()
 }
@@ -276,10 +276,10 @@ fn is_file(run: &str) -> bool {
     (3..=200).contains(&run.len())
         && run.contains(|it: char| it.is_ascii_alphabetic())
         && !run.starts_with("//")
-        && (has_name_behind_slash(run) || has_extension(run))
+        && (has_name_after_slash(run) || has_extension(run))
 }
 
-fn has_name_behind_slash(run: &str) -> bool {
+fn has_name_after_slash(run: &str) -> bool {
     run.rsplit_once('/').is_some_and(|it| it.1.contains(|it: char| it.is_ascii_alphanumeric()))
 }
 

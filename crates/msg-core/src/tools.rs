@@ -105,10 +105,16 @@ pub enum ToolChoice {
 }
 
 impl ToolChoice {
-    /// The choice of functions of these names only.
+    /// No call, or calls of functions of these names only.
     #[must_use]
-    pub fn allowed(required: bool, names: impl IntoIterator<Item = String>) -> Self {
-        Self::Allowed { required, tools: names.into_iter().map(Self::Tool).collect() }
+    pub fn allowed(names: impl IntoIterator<Item = String>) -> Self {
+        Self::Allowed { required: false, tools: names.into_iter().map(Self::Tool).collect() }
+    }
+
+    /// A call of a function of one of these names.
+    #[must_use]
+    pub fn required(names: impl IntoIterator<Item = String>) -> Self {
+        Self::Allowed { required: true, tools: names.into_iter().map(Self::Tool).collect() }
     }
 
     /// The tool, where the model must call one of a list of one (RQ-18).
@@ -116,7 +122,7 @@ impl ToolChoice {
     /// ```
     /// use msg_core::request::ToolChoice;
     ///
-    /// let choice = ToolChoice::allowed(true, ["f".to_owned()]);
+    /// let choice = ToolChoice::required(["f".to_owned()]);
     /// assert_eq!(choice.narrowed(), &ToolChoice::Tool("f".to_owned()));
     /// ```
     #[must_use]

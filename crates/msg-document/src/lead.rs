@@ -47,8 +47,8 @@ impl Lead {
                 (1.min(system), system)
             }
             Beside::Continuation => {
-                let behind = messages[systems..].iter().take_while(|it| it.role != Role::User);
-                (systems, systems + behind.count())
+                let after = messages[systems..].iter().take_while(|it| it.role != Role::User);
+                (systems, systems + after.count())
             }
         };
         Lead { at, messages: messages.drain(at..end).collect() }

@@ -97,7 +97,7 @@ impl Refusal {
 
 impl Refusal {
     /// The same, of messages that follow so many others.
-    pub(crate) fn behind(mut self, messages: usize) -> Self {
+    pub(crate) fn after_messages(mut self, messages: usize) -> Self {
         self.0.at.message = self.0.at.message.map(|it| it + messages);
         self
     }

@@ -229,7 +229,7 @@ impl Document {
             read: &read,
             messages: self.messages(),
             edits: &[],
-            behind: None,
+            left_out: None,
         };
         self.source().map(|it| cut.lost(it, written)).unwrap_or_default()
     }

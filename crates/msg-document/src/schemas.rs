@@ -224,7 +224,7 @@ fn fix(fault: &Fault, moves: bool, tense: Tense) -> String {
         (_, "schema::optional-property") => "all properties required, optional ones nullable",
         (_, "schema::untyped-array") => "`items: {}`",
         (_, "schema::type-beside-union") => "the type into the branches",
-        (_, "schema::ref") => "the reference so that it stands alone, or describe it",
+        (_, "schema::ref") => "the reference so that it needs no other schema, or describe it",
         (_, "schema::required-unknown") => "the property",
         _ => "the schema, with what is lost in its description",
     };

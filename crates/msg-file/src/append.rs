@@ -117,7 +117,7 @@ fn append_with(
     }
     let mut index = Index::of(&doc);
     let tail = doc.cells().iter().rev().find(|it| it.raw.at.strong).map(|it| it.span().start);
-    let mut writer = Writer::behind(doc.bytes().to_vec(), tail, mode);
+    let mut writer = Writer::after(doc.bytes().to_vec(), tail, mode);
     drop(doc);
     for entry in entries {
         let cells = match entry.into() {

@@ -53,10 +53,10 @@ fn budget(error: &str, bytes: u64) -> u64 {
         let digits = error[at..].chars().take_while(|it| it.is_ascii_digit() || *it == ',');
         digits.filter(|it| *it != ',').collect::<String>().parse::<u64>().ok()
     };
-    let behind = |words: &str| {
+    let after = |words: &str| {
         error.match_indices(words).filter_map(move |it| number(it.0 + words.len())).next()
     };
-    let limit = BEFORE.iter().find_map(|it| behind(it)).filter(|it| *it >= 1000);
+    let limit = BEFORE.iter().find_map(|it| after(it)).filter(|it| *it >= 1000);
     // The system prompt, the tools and the answer need the rest, and the conversation is to go on; where no limit is
     // named, half of the session stays, at four bytes a token.
     let budget = limit.map_or_else(|| (bytes / 8).min(100_000), |it| it / 2);

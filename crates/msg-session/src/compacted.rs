@@ -126,7 +126,7 @@ fn is_message(object: &Object<'_>) -> bool {
 
 fn claude_code_lines(bytes: &[u8], compacted: &Compacted<'_>) -> String {
     let (options, leaf, records) = options(bytes);
-    let mut out = claude_code::Records::behind(&options, records as u64 + first_free(bytes));
+    let mut out = claude_code::Records::after(&options, records as u64 + first_free(bytes));
     out.boundary(leaf.as_deref(), compacted.tokens);
     for (at, message) in compacted.messages.iter().enumerate() {
         if !message.role.is_system() {

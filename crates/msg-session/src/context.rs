@@ -66,12 +66,12 @@ pub(crate) fn is_context(text: &str) -> bool {
 }
 
 /// Adds words, without the line breaks that were between them and what was cut before them.
-fn push(to: &mut String, words: &str, is_behind_a_cut: bool) {
+fn push(to: &mut String, words: &str, is_after_a_cut: bool) {
     if words.trim().is_empty() {
         return;
     }
     let is_a_line = to.is_empty() || to.ends_with('\n');
-    to.push_str(match is_behind_a_cut && is_a_line {
+    to.push_str(match is_after_a_cut && is_a_line {
         true => words.trim_start_matches(['\n', '\r']),
         false => words,
     });

@@ -45,8 +45,8 @@ pub fn redact_json(json: &str) -> (String, usize) {
     while let Some(open) = json[at..].find('"').map(|it| at + it) {
         let close = end_of_string(json.as_bytes(), open + 1);
         let inner = &json[open + 1..close];
-        let behind = json.get(close + 1..).unwrap_or_default();
-        let is_name = behind.trim_start().starts_with(':');
+        let after = json.get(close + 1..).unwrap_or_default();
+        let is_name = after.trim_start().starts_with(':');
         out.push_str(&json[at..=open]);
         count += match spared.spares(inner) {
             true => push_same(&mut out, inner),

@@ -261,8 +261,8 @@ impl Writer<'_> {
 
     /// Moves results before other parts (AN-8).
     fn results_first(&mut self, parts: &mut [Placed<'_>]) {
-        let behind = parts.iter().skip_while(|it| it.is_result()).find(|it| it.is_result());
-        let Some(moved) = behind else { return };
+        let following = parts.iter().skip_while(|it| it.is_result()).find(|it| it.is_result());
+        let Some(moved) = following else { return };
         self.objects.losses.at_message(moved.message);
         self.objects.losses.result_moved(moved.part);
         parts.sort_by_key(|it| !it.is_result());
@@ -300,8 +300,8 @@ impl Writer<'_> {
         std::iter::from_fn(move || {
             let first = rest.first()?;
             let len = if self.has_only_results(first) { self.run(rest) } else { 1 };
-            let (run, behind) = rest.split_at(len);
-            rest = behind;
+            let (run, following) = rest.split_at(len);
+            rest = following;
             Some(run)
         })
     }
@@ -311,10 +311,10 @@ impl Writer<'_> {
     fn run(&self, messages: &[Message]) -> usize {
         let joins = |it: &&Message| !self.objects.placement(it).has(Placement::APART);
         let is_silent = |it: &Message| it.role == Role::User && self.is_silent(it);
-        let behind = messages.get(1..).unwrap_or_default();
-        let results = behind.iter().take_while(joins);
+        let following = messages.get(1..).unwrap_or_default();
+        let results = following.iter().take_while(joins);
         let results = results.take_while(|it| self.has_only_results(it) || is_silent(it)).count();
-        let user = behind.get(results).filter(joins).is_some_and(|it| it.role == Role::User);
+        let user = following.get(results).filter(joins).is_some_and(|it| it.role == Role::User);
         1 + results + usize::from(user)
     }
 

@@ -215,12 +215,12 @@ impl Writer<'_> {
     /// How many messages of a list that begins with results are one: all results, and the user message after them.
     fn run(&self, messages: &[Message]) -> usize {
         let joins = |it: &&Message| !self.objects.placement(it).has(Placement::APART);
-        let behind = &messages[1..];
-        let results = behind.iter().take_while(joins).take_while(|it| self.is_results(it)).count();
+        let after = &messages[1..];
+        let results = after.iter().take_while(joins).take_while(|it| self.is_results(it)).count();
         // What a tool said besides results would run into what the user says.
         let is_pure = messages[..=results].iter().all(|it| it.parts.iter().all(is_result));
         let is_user = |it: &Message| it.role == Role::User && !it.parts.is_empty() && is_pure;
-        1 + results + usize::from(behind.get(results).filter(joins).is_some_and(is_user))
+        1 + results + usize::from(after.get(results).filter(joins).is_some_and(is_user))
     }
 
     /// Whether this is a tool message, unless it had that role in the source, where it stays.
@@ -289,8 +289,8 @@ impl Writer<'_> {
         let is_user = |it: &Message| matches!(self.word(it, variant(it)).0, "user" | "human");
         let is_mixed = |it: &Message| self.objects.placement(it).has(Placement::MIXED);
         if group.iter().all(is_user) && !group.iter().any(is_mixed) {
-            let behind = res.iter().skip_while(|it| it.is_result()).find(|it| it.is_result());
-            if let Some(moved) = behind {
+            let after = res.iter().skip_while(|it| it.is_result()).find(|it| it.is_result());
+            if let Some(moved) = after {
                 let (message, part) = (moved.message, moved.part);
                 self.objects.losses.at_message(message);
                 self.objects.losses.result_moved(part);

@@ -195,8 +195,8 @@ impl<'m, 'r> Analyzer<'m, 'r> {
     /// stray result before it will be kept in a pair of its own, since it would come after that.
     fn merges_repeated_system(&self) -> bool {
         let Rules { options, enforced, .. } = self.rules;
-        let behind_a_pair = self.links.floating && options.orphans == Orphans::Keep;
-        enforced.repeated_system || behind_a_pair && enforced.system_place
+        let after_a_pair = self.links.floating && options.orphans == Orphans::Keep;
+        enforced.repeated_system || after_a_pair && enforced.system_place
     }
 
     /// Leaves a system message where it is.

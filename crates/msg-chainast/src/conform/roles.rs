@@ -8,7 +8,7 @@ use crate::{
     constants::{BRIDGE_CONTENT, FIRST_USER_CONTENT},
     profile::{Acceptance, ReasoningRequired, SystemPlace, UserMessage},
     reasoning::{has_reasoning, has_tool_calls},
-    repair::{Dropped, Item, Split, is_answered, pairs, put_behind, without_members},
+    repair::{Dropped, Item, Split, is_answered, pairs, put_after, without_members},
 };
 
 fn system_refused(item: &Item<'_>, mended: bool) -> Diagnostic {
@@ -214,7 +214,7 @@ impl Conform<'_, '_> {
             let gets_fallback = puts_all || has_reasoning(&self.items[assistant].message);
             let mut split = Split::of(&mut self.items, assistant, tools, max);
             // A message of a split carries what the provider requires of every message with calls.
-            let asking = split.iter_mut().flat_map(|it| &mut it.behind);
+            let asking = split.iter_mut().flat_map(|it| &mut it.after);
             for item in asking.filter(|it| it.message.role == Role::Assistant) {
                 if assistant >= requires_from && gets_fallback {
                     put_fallback(self.profile, item);
@@ -222,6 +222,6 @@ impl Conform<'_, '_> {
             }
             splits.extend(split);
         }
-        put_behind(&mut self.items, splits);
+        put_after(&mut self.items, splits);
     }
 }

@@ -340,8 +340,8 @@ fn beside(call: CallPlace, message: u32, part: u32) -> ResultPlace {
 
 /// Puts a place where it belongs; nearly always that is the end.
 fn insert<T: Copy, K: Ord>(all: &mut Vec<T>, it: T, key: impl Fn(&T) -> K) {
-    let behind = all.last().is_none_or(|last| key(last) <= key(&it));
-    let at = if behind { all.len() } else { all.partition_point(|other| key(other) <= key(&it)) };
+    let after = all.last().is_none_or(|last| key(last) <= key(&it));
+    let at = if after { all.len() } else { all.partition_point(|other| key(other) <= key(&it)) };
     all.insert(at, it);
 }
 
@@ -483,14 +483,14 @@ impl Ids {
         let place = |call: &CallRef<'_>| CallPlace { section, pair, part: call.part() as u32 };
         let mut links = Links::new(calls);
         for ((message, part), result) in it.results() {
-            let stands = ResultPlace { section, pair, message, part };
+            let at = ResultPlace { section, pair, message, part };
             let call = links.take(calls, &result.call_id);
             let entry = match call {
                 Some(call) => {
                     answered[call] = true;
-                    Entry::answered(place(&calls[call]), stands)
+                    Entry::answered(place(&calls[call]), at)
                 }
-                None => Entry::unmatched(stands),
+                None => Entry::unmatched(at),
             };
             self.add(sections, &result.call_id, entry);
         }

@@ -184,7 +184,7 @@ pub(crate) fn without_members(names: &[String]) -> String {
 pub(crate) struct Split<'m> {
     assistant: usize,
     tools: Range<usize>,
-    pub(crate) behind: Vec<Item<'m>>,
+    pub(crate) after: Vec<Item<'m>>,
 }
 
 /// The assistant messages with the tool messages directly after each.
@@ -218,16 +218,16 @@ pub(crate) fn split_summaries(items: &mut Vec<Item<'_>>) {
             splits.extend(Split::of(items, assistant, tools, usize::MAX));
         }
     }
-    put_behind(items, splits);
+    put_after(items, splits);
 }
 
 /// Puts what was split off after the messages that it was in.
-pub(crate) fn put_behind<'m>(items: &mut Vec<Item<'m>>, splits: Vec<Split<'m>>) {
+pub(crate) fn put_after<'m>(items: &mut Vec<Item<'m>>, splits: Vec<Split<'m>>) {
     let mut rest = std::mem::take(items).into_iter();
     let mut next = 0;
-    for Split { assistant, tools, behind } in splits {
+    for Split { assistant, tools, after } in splits {
         items.extend(rest.by_ref().take(assistant + 1 - next));
-        items.extend(behind);
+        items.extend(after);
         rest.by_ref().take(tools.len()).for_each(drop);
         next = tools.end;
     }
@@ -265,8 +265,8 @@ impl<'m> Split<'m> {
             let blank = Item::whole(Message::new(Role::Tool), 0);
             sort_results(std::mem::replace(&mut items[tool], blank), &groups, &mut messages);
         }
-        let behind = messages.into_iter().flatten().collect();
-        Some(Split { assistant, tools, behind })
+        let after = messages.into_iter().flatten().collect();
+        Some(Split { assistant, tools, after })
     }
 }
 

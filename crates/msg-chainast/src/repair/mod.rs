@@ -22,7 +22,7 @@ use crate::repair::items::split_summaries;
 use crate::{ChainAst, pairing};
 
 pub(crate) use items::{
-    Dropped, Item, Origin, Place, Split, is_answered, pairs, put_behind, without_members,
+    Dropped, Item, Origin, Place, Split, is_answered, pairs, put_after, without_members,
 };
 
 /// Where a message of a repaired chain came from.

@@ -193,18 +193,18 @@ pub(crate) fn is_plainly_valid(messages: &[Message], open: bool) -> bool {
     let lead = messages.first().is_some_and(|it| is_header(it, RolePart::System));
     let mut rest = &messages[usize::from(lead)..];
     let has_user = !rest.is_empty();
-    while let [user, behind @ ..] = rest {
+    while let [user, after @ ..] = rest {
         // Two user messages in a row are one.
-        let follows = behind.first().is_none_or(|it| is(it, RolePart::Assistant));
+        let follows = after.first().is_none_or(|it| is(it, RolePart::Assistant));
         if !follows || !is_header(user, RolePart::User) {
             return false;
         }
-        rest = behind;
-        while let [assistant, behind @ ..] = rest
+        rest = after;
+        while let [assistant, after @ ..] = rest
             && is(assistant, RolePart::Assistant)
         {
-            let n_tools = behind.iter().take_while(|it| is(it, RolePart::Tool)).count();
-            let (tools, next) = behind.split_at(n_tools);
+            let n_tools = after.iter().take_while(|it| is(it, RolePart::Tool)).count();
+            let (tools, next) = after.split_at(n_tools);
             if !is_plain_pair(assistant, tools, open && next.is_empty()) {
                 return false;
             }

@@ -374,15 +374,15 @@ impl Brackets {
     /// Takes the next fragment. Each byte is looked at once.
     pub fn feed(&mut self, fragment: &[u8]) {
         let mut rest = fragment;
-        while let Some((&byte, behind)) = rest.split_first() {
+        while let Some((&byte, after)) = rest.split_first() {
             if self.escaped {
                 self.escaped = false;
-                rest = behind;
+                rest = after;
             } else if self.in_string {
                 rest = self.pass_string(rest);
             } else {
                 self.bracket(byte);
-                rest = behind;
+                rest = after;
             }
         }
     }

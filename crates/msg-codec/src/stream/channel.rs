@@ -105,8 +105,8 @@ impl Channel {
         while !rest.is_empty() {
             let plain = rest.find('\\').unwrap_or(rest.len());
             let len = if rest[plain..].starts_with("\\u") { 6 } else { 2 };
-            let (text, behind) = rest.split_at(plain);
-            let (escape, behind) = behind.split_at_checked(len).unwrap_or((behind, ""));
+            let (text, after) = rest.split_at(plain);
+            let (escape, after) = after.split_at_checked(len).unwrap_or((after, ""));
             if !text.is_empty() {
                 self.end_half(gauge);
                 self.text.push_str(text);
@@ -119,7 +119,7 @@ impl Channel {
                     unescape_into(escape, &mut self.text);
                 }
             }
-            rest = behind;
+            rest = after;
         }
     }
 

@@ -360,23 +360,23 @@ impl Sets {
     fn words(&self, starts: u64) -> u64 {
         let n = |set: u64| u64::from(set.count_ones());
         // Letters that have at least so many letters of their word before them.
-        let behind_1 = self.letter & !starts;
-        let behind_2 = behind_1 & behind_1 << 1;
+        let after_1 = self.letter & !starts;
+        let after_2 = after_1 & after_1 << 1;
         let mut price = 80 * n(starts);
-        let behind_4 = behind_2 & behind_2 << 2;
-        let behind_6 = behind_4 & behind_2 << 4;
-        if behind_6 != 0 {
-            let behind_7 = behind_6 & behind_1 << 6;
-            let behind_9 = behind_7 & behind_2 << 7;
-            let behind_10 = behind_9 & behind_1 << 9;
-            price += 20 * n(behind_6 & !behind_7);
-            if behind_9 != 0 {
-                price += 30 * n(behind_9) - 20 * n(behind_10);
+        let after_4 = after_2 & after_2 << 2;
+        let after_6 = after_4 & after_2 << 4;
+        if after_6 != 0 {
+            let after_7 = after_6 & after_1 << 6;
+            let after_9 = after_7 & after_2 << 7;
+            let after_10 = after_9 & after_1 << 9;
+            price += 20 * n(after_6 & !after_7);
+            if after_9 != 0 {
+                price += 30 * n(after_9) - 20 * n(after_10);
             }
         }
         // A word begins with its upper-case letters: one that ends in one has no others.
-        let ends = self.letter & !(behind_1 >> 1);
-        let mut capitals = ends & self.upper & behind_1;
+        let ends = self.letter & !(after_1 >> 1);
+        let mut capitals = ends & self.upper & after_1;
         while capitals != 0 {
             let end = capitals.trailing_zeros();
             capitals &= capitals - 1;

@@ -309,7 +309,7 @@ impl ChainState<'_> {
         let is_last_section = section + 1 == self.sections.len();
         let ends_whole = pairs.end < n_pairs || !is_last_section && pairs.start == 0;
         let fits = pairs.start < pairs.end && pairs.end <= n_pairs && ends_whole;
-        if !fits || self.sections[section].pinned || !self.is_behind_asks(section, pairs.start) {
+        if !fits || self.sections[section].pinned || !self.is_after_asks(section, pairs.start) {
             return false;
         }
         let kind = SummaryKind::content("compact::pairs-summarized", form);
@@ -320,7 +320,7 @@ impl ChainState<'_> {
     /// [`ChainState::request_pairs`] else; the last section is never part of it.
     pub fn request_sections(&mut self, sections: Range<usize>, merge: Merge, form: Form) -> bool {
         let fits = sections.start < sections.end && sections.end < self.sections.len();
-        if !fits || !self.is_behind_asks(sections.start, 0) {
+        if !fits || !self.is_after_asks(sections.start, 0) {
             return false;
         }
         let kind = SummaryKind::content("compact::sections-merged", form);
@@ -381,7 +381,7 @@ impl ChainState<'_> {
     }
 
     /// Whether a place comes after all that was asked about in this step.
-    fn is_behind_asks(&self, section: usize, pair: usize) -> bool {
+    fn is_after_asks(&self, section: usize, pair: usize) -> bool {
         match self.requests.open.last().map(|it| &it.target) {
             None => true,
             Some(Target::Pairs { section: last, pairs, .. }) => {

@@ -213,7 +213,7 @@ impl<'a> ChainState<'a> {
         let Some(old) = old.filter(|_| keep_first) else { return Message::user(text) };
         let mut extra = old.extra.clone();
         extra.clear_layout();
-        let parts = old.parts[..behind_first_text(&old)].to_vec();
+        let parts = old.parts[..end_of_first_text(&old)].to_vec();
         Message { role: old.role.clone(), name: old.name.clone(), parts, extra }.with_text(text)
     }
 
@@ -262,14 +262,14 @@ struct Draft<'a> {
 }
 
 /// How many parts a message has up to its first text.
-fn behind_first_text(message: &Message) -> usize {
+fn end_of_first_text(message: &Message) -> usize {
     message.parts.iter().position(|it| it.as_text().is_some()).map_or(0, |it| it + 1)
 }
 
 /// A message without all up to its first text; none if nothing is left.
 fn after_first_text(message: &Message) -> Option<Message> {
     let mut rest = message.clone();
-    rest.parts.drain(..behind_first_text(message));
+    rest.parts.drain(..end_of_first_text(message));
     (!rest.parts.is_empty()).then_some(rest)
 }
 

@@ -372,16 +372,16 @@ impl Converted {
             &options.lower,
         );
         let Some((source, written)) = source.zip(written) else { return };
-        let mut behind = self.left_behind.clone();
+        let mut left_out = self.left_behind.clone();
         match options.carry {
-            Carry::Request { model: Some(_) } => behind.push("model".to_owned()),
+            Carry::Request { model: Some(_) } => left_out.push("model".to_owned()),
             // A response says them in words of its own.
-            Carry::Response => behind.extend(ANSWERED.map(str::to_owned)),
+            Carry::Response => left_out.extend(ANSWERED.map(str::to_owned)),
             _ => {}
         }
         let told = Told {
             report: &self.edits,
-            behind: &behind,
+            left_out: &left_out,
             from: from.name(),
             keeps_format: false,
             has_records: from.has_records() || from.name() == "otel",
@@ -393,9 +393,9 @@ impl Converted {
                 false => Some(source.to_string()),
             },
         };
-        let Account { lost, behind } = account(&source, &written, &told);
+        let Account { lost, left_out } = account(&source, &written, &told);
         self.edits.extend(lost);
-        self.left_behind.extend(behind);
+        self.left_behind.extend(left_out);
     }
 
     /// The report line: `{"edits":[…]}`, `left_behind` where members were left out, and `remaining` where errors stay,

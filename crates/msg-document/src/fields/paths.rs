@@ -215,14 +215,14 @@ fn dotted(text: &str) -> Result<Vec<Step>, &'static str> {
             steps.push(Step::Name(name.to_owned()));
         }
         while let Some(inner) = rest.strip_prefix('[') {
-            let (number, behind) = inner.split_once(']').ok_or("`]` is missing")?;
+            let (number, after) = inner.split_once(']').ok_or("`]` is missing")?;
             let is_number = number.bytes().all(|it| it.is_ascii_digit());
             steps.push(match number {
                 "" => Step::Each,
                 _ if is_number => Step::Name(number.to_owned()),
                 _ => return Err("brackets take a number"),
             });
-            rest = behind;
+            rest = after;
         }
         if !rest.is_empty() {
             return Err("a dot is missing");

@@ -176,8 +176,8 @@ impl Fitted {
             None => (cut_from, is_planned.then_some(plan)),
             Some(original) => {
                 let changed = original.first_changed(&messages);
-                let stands = changed.is_some() && (self.fits() || self.wanted.best_effort);
-                let made = || stands.then(|| original.plan(&messages)).flatten().unwrap_or(plan);
+                let is_kept = changed.is_some() && (self.fits() || self.wanted.best_effort);
+                let made = || is_kept.then(|| original.plan(&messages)).flatten().unwrap_or(plan);
                 (changed, wants_plan.then(made))
             }
         };
@@ -310,7 +310,7 @@ impl Fitted {
     }
 
     /// Looks for the values of the document in what was written of it.
-    fn account(&mut self, document: &Document, written: &[u8], behind: Option<&[String]>) {
+    fn account(&mut self, document: &Document, written: &[u8], left_out: Option<&[String]>) {
         let source = self.text.as_deref().or(document.source());
         if let (Some(source), Some(_)) = (source, self.first_changed) {
             let read = document.read_options();
@@ -319,7 +319,7 @@ impl Fitted {
                 read: &read,
                 messages: &self.messages,
                 edits: &self.mended,
-                behind,
+                left_out,
             };
             self.lost = cut.lost(source, written);
             self.rewrite = document.format().rewrite(source, written);

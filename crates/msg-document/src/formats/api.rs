@@ -280,7 +280,8 @@ impl<Q: RequestBody> Exchange<Q> {
         let Some(Range { start, end }) = place else { return Ok(None) };
         let before = format!("{{\"{}\":", Q::RESPONSE);
         let alone = [before.as_bytes(), &json[start..end], b"}"].concat();
-        let moved = |it: Refusal| it.moved(start.saturating_sub(before.len())).behind(n_before);
+        let moved =
+            |it: Refusal| it.moved(start.saturating_sub(before.len())).after_messages(n_before);
         let (mut document, report) =
             Document::<Q>::read(&alone, &no_limit()).map_err(|it| moved(it.into()))?;
         let messages = document.take_messages();

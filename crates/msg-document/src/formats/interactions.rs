@@ -83,7 +83,7 @@ impl Api for Interactions {
     }
 }
 
-/// How an interaction stands.
+/// The states of an interaction.
 const STATUSES: [&str; 9] = [
     "budget_exceeded",
     "cancelled",

@@ -400,8 +400,8 @@ fn in_order(places: &Places, marks: &[u64], sources: &mut [Option<Cursor>]) {
     let mut next = 0;
     for (source, mark) in sources.iter_mut().zip(marks) {
         let Some(found) = places.get(mark) else { continue };
-        let behind = found.partition_point(|it| *it < next);
-        if let Some(place) = found.get(behind) {
+        let after = found.partition_point(|it| *it < next);
+        if let Some(place) = found.get(after) {
             *source = Some(Cursor::new(*place));
             next = place + 1;
         }

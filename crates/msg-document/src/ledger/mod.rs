@@ -58,7 +58,7 @@ pub(crate) struct Told<'a> {
     /// What was reported.
     pub(crate) report: &'a [Diagnostic],
     /// The names of members of the body that are known to are left out.
-    pub(crate) behind: &'a [String],
+    pub(crate) left_out: &'a [String],
     /// The format of the source.
     pub(crate) from: &'a str,
     /// Whether what was written is of that format too, and has a place for all of it.
@@ -81,19 +81,19 @@ pub(crate) struct Account {
     /// The values that are not in what was written and that nothing accounts for.
     pub(crate) lost: Vec<Diagnostic>,
     /// The names of members that are left out, since they are beside what is said.
-    pub(crate) behind: Vec<String>,
+    pub(crate) left_out: Vec<String>,
 }
 
 /// What became of the values of `source`, of which `written` was written. Linear in both texts.
 pub(crate) fn account(source: &str, written: &str, told: &Told<'_>) -> Account {
     let mut output = Written::of(written);
-    let Lacking { mut missing, more, behind } = output.without(source, told);
-    let behind = behind.into_iter().collect();
+    let Lacking { mut missing, more, left_out } = output.without(source, told);
+    let left_out = left_out.into_iter().collect();
     if !missing.is_empty() {
         output.pair_by_words(&mut missing, written, told);
         pairing::drop_said_twice(&mut missing, source);
     }
-    Account { lost: unaccounted(source, missing, more, told), behind }
+    Account { lost: unaccounted(source, missing, more, told), left_out }
 }
 
 /// Reports the values that are missing and that nothing accounts for.
@@ -295,7 +295,7 @@ pub(crate) fn lost_in_place(
     let is_anew = edits.iter().any(|it| it.code == "session::written-anew");
     let told = Told {
         report: edits,
-        behind: &[],
+        left_out: &[],
         from: format.name(),
         keeps_format: true,
         has_records: format.has_records() && is_anew,
@@ -316,14 +316,14 @@ pub(crate) struct Cut<'a> {
     /// What is said of it.
     pub(crate) edits: &'a [Diagnostic],
     /// Of chat messages that were written of it: the members that are left out. Of the document itself nothing.
-    pub(crate) behind: Option<&'a [String]>,
+    pub(crate) left_out: Option<&'a [String]>,
 }
 
 impl Cut<'_> {
     /// The values of the source that are neither in what was written nor in a message that the cut took or changed.
     /// Nothing for a session that is written anew from its messages.
     pub(crate) fn lost(&self, source: &[u8], written: &[u8]) -> Vec<Diagnostic> {
-        let (format, is_own) = (self.format, self.behind.is_none());
+        let (format, is_own) = (self.format, self.left_out.is_none());
         if source == written || is_own && format.is_session() && format.has_records() {
             return Vec::new();
         }
@@ -352,7 +352,7 @@ impl Cut<'_> {
         let written = gone.iter().fold(written.into_owned(), |res, it| res + "\n" + it.1);
         let told = Told {
             report: &report,
-            behind: self.behind.unwrap_or_default(),
+            left_out: self.left_out.unwrap_or_default(),
             from: format.name(),
             keeps_format: is_own,
             has_records: format.has_records() || format.name() == "otel",
@@ -447,7 +447,7 @@ mod tests {
         #[serde(default)]
         report: Vec<Diagnostic>,
         #[serde(default)]
-        behind: Vec<String>,
+        left_out: Vec<String>,
         messages: Option<RawJson>,
     }
 
@@ -457,7 +457,7 @@ mod tests {
             let case: Case = serde_json::from_str(&row.text).expect("because a row is a case");
             let told = Told {
                 report: &case.report,
-                behind: &case.behind,
+                left_out: &case.left_out,
                 from: &case.from,
                 keeps_format: false,
                 has_records: case.has_records,
@@ -468,7 +468,7 @@ mod tests {
             };
             let found = account(&case.source, &case.written, &told);
             let lost: Vec<_> = found.lost.iter().map(|it| it.message()).collect();
-            format!("lost {lost:?} behind {:?}", found.behind)
+            format!("lost {lost:?} left_out {:?}", found.left_out)
         });
     }
 }

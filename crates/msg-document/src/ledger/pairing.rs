@@ -44,20 +44,20 @@ pub(super) struct Lacking {
     /// How many values there are beyond those.
     pub(super) more: usize,
     /// The names of members that were left out, being beside what is said.
-    pub(super) behind: BTreeSet<String>,
+    pub(super) left_out: BTreeSet<String>,
 }
 
 impl Lacking {
     fn add(&mut self, key: u64, leaf: &Leaf<'_>, way: &[Frame<'_>], told: &Told<'_>) {
-        let is_behind =
-            |it: &&Frame<'_>| !it.is_list && told.behind.iter().any(|name| name == it.name);
-        if rules::is_option(told.from, way) || way.iter().take(3).any(|it| is_behind(&it)) {
+        let is_left_out =
+            |it: &&Frame<'_>| !it.is_list && told.left_out.iter().any(|name| name == it.name);
+        if rules::is_option(told.from, way) || way.iter().take(3).any(|it| is_left_out(&it)) {
             return;
         }
         if let Some(name) = rules::beside(told, leaf, way) {
-            self.behind.insert(name.to_owned());
+            self.left_out.insert(name.to_owned());
         } else if told.lacks_ids && rules::is_id(leaf) {
-            self.behind.insert(leaf.name.to_owned());
+            self.left_out.insert(leaf.name.to_owned());
         } else if self.missing.len() < CANDIDATES {
             self.missing.push(Missing::of(key, leaf, way, told.is_one));
         } else {

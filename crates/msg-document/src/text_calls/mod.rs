@@ -214,9 +214,9 @@ impl Reader {
             if !kept.is_empty() {
                 parts.push(Part::Text(Text { text: kept.to_owned(), extra: text.extra.clone() }));
             }
-            let behind = &text.text[span.end..next];
-            let lead = behind.len() - behind.trim_start_matches(BLANKS).len();
-            let around = (before[kept.len()..].to_owned(), behind[..lead].to_owned());
+            let after = &text.text[span.end..next];
+            let lead = after.len() - after.trim_start_matches(BLANKS).len();
+            let around = (before[kept.len()..].to_owned(), after[..lead].to_owned());
             at = span.end + lead;
             let goes_on = at < text.text.len();
             let part = Text { text: String::new(), extra: text.extra.clone() };

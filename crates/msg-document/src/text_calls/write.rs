@@ -179,8 +179,8 @@ impl Pieces<'_> {
     }
 
     fn call(&mut self, source: &CallSource, block: &str) {
-        let (before, behind) = &source.around;
-        let text = format!("{before}{block}{behind}");
+        let (before, after) = &source.around;
+        let text = format!("{before}{block}{after}");
         let joins = self.open || source.glued.0;
         match self.parts.last_mut() {
             Some(Part::Text(last)) if joins => last.text.push_str(&text),

@@ -34,7 +34,7 @@ fn documents_are_converted() {
             Ok(it) => {
                 let document = String::from_utf8(it.document).expect("because JSON is UTF-8");
                 let edits: Vec<_> = it.edits.iter().map(ToString::to_string).collect();
-                format!("{document} lost {edits:?} behind {:?}", it.left_behind)
+                format!("{document} lost {edits:?} after {:?}", it.left_behind)
             }
         }
     });

@@ -38,8 +38,8 @@ fn conversations_in_rows_are_answered() {
             "convert" => options_from_json::<ConvertOptions>(options).and_then(|it| {
                 let converted = convert(text, case.to.parse()?, &it)?;
                 let document = String::from_utf8_lossy(&converted.document).into_owned();
-                let behind = converted.left_behind.join(",");
-                Ok(format!("{document}{} behind {behind}", places(&converted.edits)))
+                let left_out = converted.left_behind.join(",");
+                Ok(format!("{document}{} left_out {left_out}", places(&converted.edits)))
             }),
             "stats" => options_from_json::<FitOptions>(options)
                 .and_then(|it| stats(text, &it).map(|it| format!("{} messages", it.messages))),

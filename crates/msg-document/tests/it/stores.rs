@@ -138,10 +138,10 @@ fn stores_give_back_or_name_every_value() {
         let read = ReadOptions::default().with_from(Some(format));
         for (what, document) in documents(&sample) {
             let json = document.to_string();
-            let mut expect = |act: &str, document: &[u8], report: &[_], behind: &[String]| {
+            let mut expect = |act: &str, document: &[u8], report: &[_], after: &[String]| {
                 tried += 1;
-                let is_behind = |it: &String| it == "v" || what.contains(it.as_str());
-                let is_told = says(document, report) || behind.iter().any(is_behind);
+                let is_after = |it: &String| it == "v" || what.contains(it.as_str());
+                let is_told = says(document, report) || after.iter().any(is_after);
                 // The words of a store are given up with what they are said of.
                 if !is_told && !what.contains("/state = ") && !what.contains("/type = \"") {
                     let out = String::from_utf8_lossy(document);

@@ -34,7 +34,7 @@ pub(crate) struct Writer {
 
 impl Writer {
     /// After these bytes, in which the last complete heading is at `tail`.
-    pub(crate) fn behind(bytes: Vec<u8>, tail: Option<usize>, mode: Mode) -> Self {
+    pub(crate) fn after(bytes: Vec<u8>, tail: Option<usize>, mode: Mode) -> Self {
         // From a complete heading on, every file is read like a message file.
         let mode = tail.map_or(mode, |_| Mode::MessageFile);
         Self { old: bytes.len(), tail: tail.unwrap_or(0), mode, bytes }

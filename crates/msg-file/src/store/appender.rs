@@ -273,7 +273,7 @@ impl Appender {
     fn draft_up_to(&mut self, lock: &mut Lock, end: u64) -> Result<Draft, Error> {
         let tail = self.state.as_ref().and_then(|s| s.tail);
         let base = tail.unwrap_or(0);
-        let writer = Writer::behind(lock.read(base, end)?, tail.map(|_| 0), self.mode);
+        let writer = Writer::after(lock.read(base, end)?, tail.map(|_| 0), self.mode);
         Ok(Draft { writer, base, placed: Vec::new(), over: Vec::new() })
     }
 

@@ -123,8 +123,8 @@ impl Cx<'_> {
         for (at, part) in turn.parts.iter().enumerate() {
             match part {
                 TurnPart::Text(it) => {
-                    let is_behind = !segment.calls.is_empty() && !it.text.is_empty();
-                    if self.options.split_interleaved && is_behind {
+                    let is_after = !segment.calls.is_empty() && !it.text.is_empty();
+                    if self.options.split_interleaved && is_after {
                         self.emit(std::mem::take(&mut segment), &mut reasoning);
                     }
                     self.join(&mut segment.text, &it.text);

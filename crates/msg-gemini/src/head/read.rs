@@ -125,8 +125,8 @@ fn choice(raw: &RawJson) -> Option<ToolChoice> {
         ("NONE", _) => Some(ToolChoice::None),
         ("ANY", []) => Some(ToolChoice::Required),
         ("ANY", [one]) => Some(ToolChoice::Tool(one.clone())),
-        ("ANY", _) => Some(ToolChoice::allowed(true, allowed)),
-        ("VALIDATED", [_, ..]) => Some(ToolChoice::allowed(false, allowed)),
+        ("ANY", _) => Some(ToolChoice::required(allowed)),
+        ("VALIDATED", [_, ..]) => Some(ToolChoice::allowed(allowed)),
         _ => None,
     }
 }

@@ -125,7 +125,7 @@ fn choice(raw: &RawJson) -> Option<ToolChoice> {
     let tools: Vec<String> = find("tools")?.parse().ok()?;
     match (mode.to_ascii_lowercase().as_str(), tools.as_slice()) {
         ("any", [one]) => Some(ToolChoice::Tool(one.clone())),
-        ("any", _) => Some(ToolChoice::allowed(true, tools)),
+        ("any", _) => Some(ToolChoice::required(tools)),
         _ => None,
     }
 }

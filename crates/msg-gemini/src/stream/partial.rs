@@ -219,13 +219,13 @@ pub(super) fn parse(path: &str) -> Option<Vec<Step<'_>>> {
     let mut rest = path.strip_prefix('$')?;
     let mut steps = Vec::new();
     while !rest.is_empty() {
-        let (step, behind) = match rest.as_bytes().first()? {
+        let (step, after) = match rest.as_bytes().first()? {
             b'.' => dotted(&rest[1..])?,
             b'[' => bracketed(&rest[1..])?,
             _ => return None,
         };
         steps.push(step);
-        rest = behind;
+        rest = after;
         if steps.len() > MAX_STEPS {
             return None;
         }
@@ -235,25 +235,25 @@ pub(super) fn parse(path: &str) -> Option<Vec<Step<'_>>> {
 
 fn dotted(rest: &str) -> Option<(Step<'_>, &str)> {
     let end = rest.find(['.', '[']).unwrap_or(rest.len());
-    let (name, behind) = rest.split_at(end);
+    let (name, after) = rest.split_at(end);
     let is_name = |it: char| it.is_ascii_alphanumeric() || it == '_' || it == '-' || !it.is_ascii();
     let is_plain = !name.is_empty() && name.chars().all(is_name);
-    is_plain.then_some((Step::Name(Cow::Borrowed(name)), behind))
+    is_plain.then_some((Step::Name(Cow::Borrowed(name)), after))
 }
 
 fn bracketed(rest: &str) -> Option<(Step<'_>, &str)> {
     let quote = rest.chars().next().filter(|it| matches!(it, '\'' | '"'));
     let Some(quote) = quote else {
-        let (digits, behind) = rest.split_once(']')?;
+        let (digits, after) = rest.split_once(']')?;
         let is_index = !digits.is_empty() && digits.bytes().all(|it| it.is_ascii_digit());
         // What is too large for a number is too large for an index.
         let index = digits.parse().unwrap_or(usize::MAX);
-        return is_index.then_some((Step::Index(index), behind));
+        return is_index.then_some((Step::Index(index), after));
     };
     let end = closing(&rest[1..], quote)?;
     let name = &rest[1..=end];
-    let behind = rest[end + 2..].strip_prefix(']')?;
-    Some((Step::Name(unquoted(name, quote)?), behind))
+    let after = rest[end + 2..].strip_prefix(']')?;
+    Some((Step::Name(unquoted(name, quote)?), after))
 }
 
 /// Where the quote is that ends a name.

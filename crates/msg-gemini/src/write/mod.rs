@@ -190,8 +190,8 @@ impl<'a> Writer<'a, '_> {
         if parts.is_empty() {
             return self.objects.losses.no_result();
         }
-        let behind = parts.iter().skip_while(|it| it.is_result()).find(|it| it.is_result());
-        if let Some(moved) = behind {
+        let after = parts.iter().skip_while(|it| it.is_result()).find(|it| it.is_result());
+        if let Some(moved) = after {
             self.objects.losses.result_moved(moved.part);
         }
         let (results, rest): (Vec<_>, Vec<_>) = parts.into_iter().partition(Placed::is_result);
@@ -231,7 +231,7 @@ fn follows(group: &Group<'_>, at: usize) -> bool {
 
 /// Where a content is, which says what its role is when it has no word for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stand {
+enum ContentForm {
     /// In a list.
     List,
     /// In a candidate, or as the system instruction: the role need not be said.
@@ -244,7 +244,7 @@ impl<'a> Writer<'a, '_> {
         let mut groups = self.groups(messages, first);
         groups.retain(|it| !self.is_lost(it));
         msg_json::Writer::new(out).array(groups, |out, group| {
-            out.value(|out| self.group(&group, Stand::List, out));
+            out.value(|out| self.group(&group, ContentForm::List, out));
         });
     }
 
@@ -276,7 +276,7 @@ impl<'a> Writer<'a, '_> {
         };
         match (bare, groups.as_mut_slice()) {
             (Some(text), _) => msg_json::write_str(out, text),
-            (None, [one]) => self.group(one, Stand::List, out),
+            (None, [one]) => self.group(one, ContentForm::List, out),
             _ => self.contents(messages, first, out),
         }
     }
@@ -298,10 +298,10 @@ impl<'a> Writer<'a, '_> {
             return out.extend_from_slice(source.as_bytes());
         }
         let parts = Placed::all(at, message).collect();
-        self.content(&[(at, message)], parts, (Stand::Alone, Some("model")), out);
+        self.content(&[(at, message)], parts, (ContentForm::Alone, Some("model")), out);
     }
 
-    fn group(&mut self, group: &Group<'a>, stand: Stand, out: &mut Vec<u8>) {
+    fn group(&mut self, group: &Group<'a>, form: ContentForm, out: &mut Vec<u8>) {
         let messages = if group.is_rest { &group.messages[1..] } else { &group.messages[..] };
         let Some((at, head)) = group.messages.first() else { return };
         let all = || group.messages.iter().map(|it| it.1).collect::<Vec<_>>();
@@ -314,7 +314,7 @@ impl<'a> Writer<'a, '_> {
         if head.role == Role::Assistant {
             self.waiting.clear();
         }
-        self.content(messages, group.parts.clone(), (stand, Some(role)), out);
+        self.content(messages, group.parts.clone(), (form, Some(role)), out);
     }
 
     /// Writes a content; `role` is the canonical word for its role.
@@ -322,7 +322,7 @@ impl<'a> Writer<'a, '_> {
         &mut self,
         messages: &[(usize, &'a Message)],
         mut parts: Vec<Placed<'a>>,
-        (stand, role): (Stand, Option<&'a str>),
+        (form, role): (ContentForm, Option<&'a str>),
         out: &mut Vec<u8>,
     ) {
         let head = messages.first().map(|it| it.1);
@@ -332,9 +332,9 @@ impl<'a> Writer<'a, '_> {
             self.fits(it.part, it.it)
         });
         let plan = head.map_or_else(SlotPlan::default, |it| self.content_plan(it));
-        let has_raw = stand == Stand::Alone && raw.iter().any(|it| it.name == "role");
+        let has_raw = form == ContentForm::Alone && raw.iter().any(|it| it.name == "role");
         let word = match head.filter(|_| !has_raw) {
-            Some(it) => self.spelled(it, plan, stand, role),
+            Some(it) => self.spelled(it, plan, form, role),
             None => Spelled::Word(role.filter(|_| !has_raw)),
         };
         let has_parts = !parts.is_empty() || plan.may_have(content::PARTS);
@@ -363,11 +363,11 @@ impl<'a> Writer<'a, '_> {
         &self,
         message: &'m Message,
         plan: SlotPlan<'_>,
-        stand: Stand,
+        form: ContentForm,
         role: Option<&'m str>,
     ) -> Spelled<'m> {
         let is_user = matches!(message.role, Role::User | Role::Tool);
-        let may_lack = is_user || stand == Stand::Alone;
+        let may_lack = is_user || form == ContentForm::Alone;
         let had = match role {
             Some(_) => plan.may_have(content::ROLE),
             None => plan.has(content::ROLE),
@@ -379,8 +379,8 @@ impl<'a> Writer<'a, '_> {
             content::ROLE_EMPTY if may_lack => "",
             content::ROLE_NULL if may_lack => return Spelled::Null,
             content::ROLE_USER if may_lack => "user",
-            content::ROLE_MODEL if stand == Stand::Alone => "model",
-            content::ROLE_FUNCTION if message.role == Role::Tool || stand == Stand::Alone => {
+            content::ROLE_MODEL if form == ContentForm::Alone => "model",
+            content::ROLE_FUNCTION if message.role == Role::Tool || form == ContentForm::Alone => {
                 "function"
             }
             content::ROLE_SPELLED if is_user => "human",

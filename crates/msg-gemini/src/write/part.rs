@@ -10,7 +10,7 @@ use super::Writer;
 use crate::Thoughts;
 use crate::read::says_alone;
 use crate::shape::{GEMINI, media, part};
-use crate::write::Stand;
+use crate::write::ContentForm;
 
 impl<'a> Writer<'a, '_> {
     /// Whether the format has a place for a part.
@@ -262,7 +262,7 @@ impl<'a> Writer<'a, '_> {
                 self.unsaid(all);
                 return None;
             }
-            all => self.content(all, parts, (Stand::Alone, None), &mut out),
+            all => self.content(all, parts, (ContentForm::Alone, None), &mut out),
         }
         Some(out)
     }

@@ -169,7 +169,7 @@ impl<'a> Chain<'a> {
     }
 
     /// The record of the path after this one.
-    pub(super) fn behind(&self, record: usize) -> Option<usize> {
+    pub(super) fn after(&self, record: usize) -> Option<usize> {
         let at = self.whole.iter().position(|it| *it == record)?;
         self.whole.get(at + 1).copied()
     }

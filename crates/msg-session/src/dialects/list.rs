@@ -64,14 +64,14 @@ fn new_records(file: File<'_>, plan: &Plan<'_>) -> Vec<Edit> {
         res.push(file.insert_before(first, &message(file, Sender::User, text, first)));
     }
     let mut come = plan.new_records.iter().peekable();
-    while let Some((behind, block)) = come.next() {
+    while let Some((after, block)) = come.next() {
         let mut content = block.clone();
         // Results of one message are one record.
-        while let Some((_, block)) = come.next_if(|it| it.0 == *behind) {
+        while let Some((_, block)) = come.next_if(|it| it.0 == *after) {
             content = format!("{content},{block}");
         }
-        let record = plan.sent[*behind].record;
-        res.push(file.insert_behind(record, &message(file, Sender::User, &content, record)));
+        let record = plan.sent[*after].record;
+        res.push(file.insert_after(record, &message(file, Sender::User, &content, record)));
     }
     res
 }
@@ -138,10 +138,10 @@ impl<'a> File<'a> {
     }
 
     /// The edit that puts a record after another one.
-    pub(super) fn insert_behind(self, record: usize, json: &str) -> Edit {
+    pub(super) fn insert_after(self, record: usize, json: &str) -> Edit {
         match self {
-            File::Lines(it) => it.insert_behind(record, json),
-            File::Array(it) => it.insert_behind(record, json),
+            File::Lines(it) => it.insert_after(record, json),
+            File::Array(it) => it.insert_after(record, json),
         }
     }
 

@@ -93,7 +93,7 @@ impl LineRules for QwenCode {
         let new = new_records(lines, &chain, &mut plan, &removed, &mut new_links);
         let left = lines.records.len() - removed.len() + new.len();
         edits.extend(chain.edits(&removed, &new_links));
-        edits.extend(new.iter().map(|(behind, line)| lines.insert_behind(*behind, line)));
+        edits.extend(new.iter().map(|(after, line)| lines.insert_after(*after, line)));
         Ok(Mends::new(lines.records.len(), left, findings, edits))
     }
 }
@@ -222,7 +222,7 @@ fn new_records(
             sent.sender == Sender::User && !sent.says_more_than_results() && !plan.is_gone(*it)
         };
         let results = (answer + 1..plan.sent.len()).take_while(is_result).last();
-        let behind = plan.sent[results.unwrap_or(answer)].record;
+        let after = plan.sent[results.unwrap_or(answer)].record;
         let id = loop {
             number += 1;
             let id = format!("00000000-0000-4000-8000-{number:012x}");
@@ -230,22 +230,22 @@ fn new_records(
                 break quoted(&id);
             }
         };
-        let parent = last.insert(behind, id.clone());
-        let parent = parent.unwrap_or_else(|| chain.id(behind).to_owned());
-        if let Some(next) = next_that_stays(chain, behind, removed) {
+        let parent = last.insert(after, id.clone());
+        let parent = parent.unwrap_or_else(|| chain.id(after).to_owned());
+        if let Some(next) = next_that_stays(chain, after, removed) {
             new_links.insert(next, id.clone());
         }
         if let Some(call) = lines.object(plan.sent[answer].record) {
-            res.push((behind, record(&call, &id, &parent, &block)));
+            res.push((after, record(&call, &id, &parent, &block)));
         }
     }
     res
 }
 
 fn next_that_stays(chain: &Chain<'_>, from: usize, removed: &HashSet<usize>) -> Option<usize> {
-    let mut next = chain.behind(from);
+    let mut next = chain.after(from);
     while let Some(it) = next.filter(|it| removed.contains(it)) {
-        next = chain.behind(it);
+        next = chain.after(it);
     }
     next
 }

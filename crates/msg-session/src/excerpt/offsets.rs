@@ -48,7 +48,7 @@ impl Offsets {
     pub(super) fn clean(&self, at: usize) -> u64 {
         let at = at as u64;
         let next = self.list.partition_point(|it| it.end() <= at);
-        self.behind(next, at)
+        self.after(next, at)
     }
 
     /// As [`Offsets::clean`], but before what is left out there.
@@ -56,11 +56,11 @@ impl Offsets {
         let at = at as u64;
         let next =
             self.list.partition_point(|it| it.end() < at || it.end() == at && it.start() < at);
-        self.behind(next, at)
+        self.after(next, at)
     }
 
     /// The clean offset of one that follows the first `count` omissions.
-    fn behind(&self, count: usize, at: u64) -> u64 {
+    fn after(&self, count: usize, at: u64) -> u64 {
         match count.checked_sub(1).and_then(|it| self.list.get(it)) {
             Some(it) => it.clean_end + at.saturating_sub(it.end()),
             None => at,
@@ -73,7 +73,7 @@ mod tests {
     use super::Offsets;
 
     #[test]
-    fn offsets_before_between_and_behind_omissions() {
+    fn offsets_before_between_and_after_omissions() {
         // clean    {"a":1,"b":"long","c":2}
         // excerpt  {"b":"#","c":2}
         let mut offsets = Offsets::default();

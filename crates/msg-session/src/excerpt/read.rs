@@ -194,13 +194,13 @@ impl<'s> LineReader<'s> {
         let saved = save_lines(lines, line_end, self.line, self.records.len());
         self.findings.extend(saved.findings);
         let mut at = self.clean.len();
-        for (object, behind) in &saved.pieces {
+        for (object, after) in &saved.pieces {
             let start = self.short.text.len();
             if !object.is_empty() && self.record(object, at) {
                 self.push(start, false);
             }
-            self.short.text.push_str(behind);
-            at += (object.len() + behind.len()) as u64;
+            self.short.text.push_str(after);
+            at += (object.len() + after.len()) as u64;
         }
         let whole: u64 =
             run.iter().map(|it| (it.bytes.len() + it.line.line_end.len()) as u64).sum();

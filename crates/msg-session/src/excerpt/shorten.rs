@@ -319,9 +319,8 @@ fn is_blank(source: &str) -> bool {
         return false;
     };
     let mut rest = inner;
-    while let Some(behind) = [" ", r"\n", r"\t", r"\r"].iter().find_map(|it| rest.strip_prefix(it))
-    {
-        rest = behind;
+    while let Some(after) = [" ", r"\n", r"\t", r"\r"].iter().find_map(|it| rest.strip_prefix(it)) {
+        rest = after;
     }
     match rest.as_bytes() {
         [] => true,

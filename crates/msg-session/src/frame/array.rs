@@ -84,14 +84,14 @@ impl Array<'_> {
     }
 
     /// The edit that puts a record after another one.
-    pub(crate) fn insert_behind(&self, record: usize, json: &str) -> Edit {
+    pub(crate) fn insert_after(&self, record: usize, json: &str) -> Edit {
         Edit::insert(self.records[record].end, format!(",{json}"))
     }
 
     /// The edit that puts a record before another one.
     pub(crate) fn insert_before(&self, record: usize, json: &str) -> Edit {
         match record.checked_sub(1) {
-            Some(before) => self.insert_behind(before, json),
+            Some(before) => self.insert_after(before, json),
             None => Edit::insert(self.open.map_or(0, |it| it + 1), format!("{json},")),
         }
     }

@@ -104,29 +104,29 @@ impl Lines<'_> {
     /// The edit that removes a line with its line end.
     pub(crate) fn remove(&self, record: usize) -> Edit {
         let start = self.records[record].start;
-        Edit::remove(start..self.behind(record))
+        Edit::remove(start..self.following(record))
     }
 
     /// The edit that puts a line after a record (SE-5): it ends like that one.
-    pub(crate) fn insert_behind(&self, record: usize, line: &str) -> Edit {
-        let (end, behind) = (self.records[record].end, self.behind(record));
-        match &self.text[end..behind] {
-            "" => Edit::insert(behind, format!("\n{line}")),
-            line_end => Edit::insert(behind, format!("{line}{line_end}")),
+    pub(crate) fn insert_after(&self, record: usize, line: &str) -> Edit {
+        let (end, following) = (self.records[record].end, self.following(record));
+        match &self.text[end..following] {
+            "" => Edit::insert(following, format!("\n{line}")),
+            line_end => Edit::insert(following, format!("{line}{line_end}")),
         }
     }
 
     /// The edit that puts a line before a record.
     pub(crate) fn insert_before(&self, record: usize, line: &str) -> Edit {
         let Record { start, end, .. } = self.records[record];
-        let line_end = match &self.text[end..self.behind(record)] {
+        let line_end = match &self.text[end..self.following(record)] {
             "" => "\n",
             it => it,
         };
         Edit::insert(start, format!("{line}{line_end}"))
     }
 
-    fn behind(&self, record: usize) -> usize {
+    fn following(&self, record: usize) -> usize {
         let end = self.records[record].end;
         let rest = self.text.as_bytes().get(end..).unwrap_or_default();
         match rest {
@@ -171,9 +171,9 @@ pub(crate) fn save_lines<'l>(
     findings.extend(saved.fault.map(|it| finding(it, is_torn, number)));
     let is_blank = saved.objects.is_empty() && saved.fault != Some(Fault::NotAnObject);
     let count = saved.objects.len();
-    let behind = |n: usize| if n + 1 < count && is_torn { "\n" } else { line_end };
+    let following = |n: usize| if n + 1 < count && is_torn { "\n" } else { line_end };
     let objects = saved.objects.into_iter().enumerate();
-    let mut pieces: Vec<_> = objects.map(|(n, it)| (it, behind(n))).collect();
+    let mut pieces: Vec<_> = objects.map(|(n, it)| (it, following(n))).collect();
     if is_blank {
         pieces.push((String::new(), line_end));
     }
@@ -190,7 +190,12 @@ pub(crate) fn clean_lines(lines: &[u8]) -> Vec<u8> {
     let last = split.clone().next_back().unwrap_or_default();
     let line_end = std::str::from_utf8(&last[bare(last)..]).unwrap_or_default();
     let saved = save_lines(split.map(|it| &it[..bare(it)]), line_end, 0, 0);
-    saved.pieces.iter().flat_map(|(object, behind)| [object, *behind]).collect::<String>().into()
+    saved
+        .pieces
+        .iter()
+        .flat_map(|(object, following)| [object, *following])
+        .collect::<String>()
+        .into()
 }
 
 fn raw_control(at: SessionPlace) -> Finding {

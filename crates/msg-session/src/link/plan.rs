@@ -80,8 +80,8 @@ impl<'a> Plan<'a> {
             return self.copied(block.value, span);
         };
         let before = self.copied(block.value, span.start..id.at);
-        let behind = self.copied(block.value, id.end()..span.end);
-        format!("{before}{}{behind}", quoted(new))
+        let after = self.copied(block.value, id.end()..span.end);
+        format!("{before}{}{after}", quoted(new))
     }
 
     /// What is in an edit for a span inside a value.
@@ -287,10 +287,10 @@ impl<'a> Ids<'a> {
     }
 
     /// The next result of an id after a call that no other renamed call took.
-    fn next_result(&mut self, id: &str, behind: Position) -> Option<Position> {
+    fn next_result(&mut self, id: &str, after: Position) -> Option<Position> {
         let results = self.results.get(id)?;
         let taken = self.taken.entry(id.to_owned()).or_default();
-        let next = results.partition_point(|it| *it < behind).max(*taken);
+        let next = results.partition_point(|it| *it < after).max(*taken);
         let res = results.get(next).copied()?;
         *taken = next + 1;
         Some(res)

@@ -69,7 +69,7 @@ impl Calls {
     }
 
     fn take_result(&mut self, plan: &mut Plan<'_>, at: Position, id: &str) {
-        let behind_others = self.stands_behind_others(plan, at);
+        let after_others = self.is_after_others(plan, at);
         let call = self.by_id.get(id).map(|it| &mut self.list[*it].1);
         let in_answer = plan.sent[at.0].sender == Sender::Assistant;
         let Some(call) = call.filter(|it| !in_answer && it.at < at) else {
@@ -83,14 +83,14 @@ impl Calls {
             let message = format!("second result of call `{id}`");
             return drop(plan, at, "session::duplicate-result", message);
         }
-        let is_behind = plan.message_of(at.0) == call.message + 1;
+        let is_after = plan.message_of(at.0) == call.message + 1;
         let is_late =
-            plan.rules.finds_late && !is_behind || plan.rules.results_first && behind_others;
+            plan.rules.finds_late && !is_after || plan.rules.results_first && after_others;
         call.result = Some((at, is_late));
     }
 
     /// Whether something else than results is before a result in its message.
-    fn stands_behind_others(&self, plan: &Plan<'_>, at: Position) -> bool {
+    fn is_after_others(&self, plan: &Plan<'_>, at: Position) -> bool {
         self.first_others[plan.message_of(at.0)].is_some_and(|it| it < at)
     }
 

@@ -58,18 +58,18 @@ impl ShareGptTurns {
     fn marked_calls(&mut self, value: &str) -> Vec<Part> {
         let mut parts = Vec::new();
         let (mut rest, mut text) = (value, String::new());
-        while let Some((before, inner, behind)) = first_marked(rest, CALL) {
+        while let Some((before, inner, after)) = first_marked(rest, CALL) {
             // A mark that something else follows was only talked about.
             if !inner.trim_start().starts_with(['{', '[']) {
-                let end = rest.len() - behind.len();
+                let end = rest.len() - after.len();
                 text.push_str(&rest[..end]);
-                rest = behind;
+                rest = after;
                 continue;
             }
             text.push_str(before);
             push_text(&mut parts, &mut text);
             parts.append(&mut self.calls(inner));
-            rest = behind;
+            rest = after;
         }
         if parts.is_empty() {
             return vec![Part::text(value)];
@@ -103,20 +103,20 @@ fn first_marked<'t>(
     (begin, end): (&str, &str),
 ) -> Option<(&'t str, &'t str, &'t str)> {
     let (before, rest) = text.split_once(begin)?;
-    let (inner, behind) = rest.split_once(end)?;
-    Some((before, inner, behind))
+    let (inner, after) = rest.split_once(end)?;
+    Some((before, inner, after))
 }
 
 /// The marked stretches of a text that consists of such.
 fn marked<'t>(text: &'t str, marks: (&str, &str)) -> Option<Vec<&'t str>> {
     let (mut res, mut rest) = (Vec::new(), text);
     while !rest.trim().is_empty() {
-        let (before, inner, behind) = first_marked(rest, marks)?;
+        let (before, inner, after) = first_marked(rest, marks)?;
         if !before.trim().is_empty() {
             return None;
         }
         res.push(inner.trim());
-        rest = behind;
+        rest = after;
     }
     (!res.is_empty()).then_some(res)
 }

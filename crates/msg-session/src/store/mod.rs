@@ -98,7 +98,7 @@ impl SessionStore {
     /// The blobs of the session of this id, for [`Session::new`](crate::Session::new).
     ///
     /// # Errors
-    /// There is no such session, or the file cannot be read or is damaged.
+    /// No session has this id, or the file cannot be read or is damaged.
     pub fn blobs(&self, id: &str) -> io::Result<Vec<Blob>> {
         let blobs = || {
             let session = self.database.rows_of(self.table(), "id", id)?;

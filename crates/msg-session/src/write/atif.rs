@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use msg_core::{Image, Message, Part, Reasoning, Report, Role, ToolCall, ToolResult};
 use msg_json::{TextState, Writer, classify};
 
-use super::blocks::{in_a_line, parts_but_results, results_behind, spoken};
+use super::blocks::{in_a_line, parts_but_results, results_after, spoken};
 use crate::write::WriteOptions;
 
 pub(super) fn write(messages: &[Message], options: &WriteOptions, _: &mut Report) -> Vec<u8> {
@@ -86,7 +86,7 @@ fn step(it: &mut Writer<'_>, messages: &[Message], at: usize, only: Option<&str>
         it.key("tool_calls").array(&calls, |it, call| tool_call(it, call));
     }
     let ids: HashSet<_> = calls.iter().map(|it| it.id.as_str()).collect();
-    let results: Vec<_> = results_behind(messages, at).collect();
+    let results: Vec<_> = results_after(messages, at).collect();
     if !results.is_empty() {
         it.key("observation").object(|it| {
             it.key("results").array(results, |it, result| {

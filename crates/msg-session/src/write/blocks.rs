@@ -35,10 +35,10 @@ pub(crate) fn in_a_line(json: &str) -> Cow<'_, str> {
 }
 
 /// The results that answer the calls of an answer: those of the messages right after it that hold some.
-pub(crate) fn results_behind(messages: &[Message], at: usize) -> impl Iterator<Item = &ToolResult> {
+pub(crate) fn results_after(messages: &[Message], at: usize) -> impl Iterator<Item = &ToolResult> {
     let holds = |it: &&Message| it.role == Role::Tool || it.tool_results().next().is_some();
-    let behind = messages[at + 1..].iter().take_while(holds);
-    behind.flat_map(Message::tool_results)
+    let after = messages[at + 1..].iter().take_while(holds);
+    after.flat_map(Message::tool_results)
 }
 
 /// The parts of a message whose results are with their calls.

@@ -35,7 +35,7 @@ impl<'o> Records<'o> {
     }
 
     /// Records whose numbers begin after this one.
-    pub(crate) fn behind(options: &'o WriteOptions, count: u64) -> Self {
+    pub(crate) fn after(options: &'o WriteOptions, count: u64) -> Self {
         let mut res = Self::new(options);
         (res.count, res.answers, res.prefix) = (count, count, NEW_ID);
         res

@@ -3,7 +3,7 @@
 use msg_core::{Message, Part, Report, Role, ToolCall, ToolResult};
 use msg_json::{Writer, to_text};
 
-use super::blocks::{parts_but_results, results_behind, spoken, write_arguments, write_ui_part};
+use super::blocks::{parts_but_results, results_after, spoken, write_arguments, write_ui_part};
 use crate::write::WriteOptions;
 
 pub(super) fn write(messages: &[Message], options: &WriteOptions, _: &mut Report) -> Vec<u8> {
@@ -77,7 +77,7 @@ impl Entry<'_> {
                 }
             }
         });
-        let results: Vec<_> = results_behind(self.messages, self.at).collect();
+        let results: Vec<_> = results_after(self.messages, self.at).collect();
         it.key("parts").array(parts_but_results(message).enumerate(), |it, (n, part)| {
             it.object(|it| {
                 it.key("id").str(&format!("prt_{:08}_{n:06}", self.at));

@@ -7,7 +7,7 @@ use msg_json::{Writer, to_text};
 
 use super::blocks::{parts_but_results, record_id, write_arguments};
 use crate::write::WriteOptions;
-use crate::write::blocks::{data_url, results_behind, spoken};
+use crate::write::blocks::{data_url, results_after, spoken};
 
 pub(super) fn write(messages: &[Message], options: &WriteOptions, _: &mut Report) -> Vec<u8> {
     let mut records = Records { options, out: Vec::new(), parent: None, count: 0 };
@@ -147,7 +147,7 @@ fn message(it: &mut Writer<'_>, messages: &[Message], at: usize, options: &Write
             it.key("timestamp").str(&options.now);
         });
     });
-    let results: Vec<_> = results_behind(messages, at).collect();
+    let results: Vec<_> = results_after(messages, at).collect();
     if message.tool_calls().next().is_some() {
         it.key("toolCalls").array(message.tool_calls(), |it, call| {
             it.object(|it| {

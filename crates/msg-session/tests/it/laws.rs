@@ -18,7 +18,7 @@ pub(crate) fn mended_once_is_mended(dialect: Dialect, blobs: Vec<Blob>, options:
     let mendable: Vec<_> = left.iter().filter(|it| is_mended(it, &again)).collect();
     let gave_up = left.iter().any(|it| it.code == "session::empty-session")
         || findings.iter().all(|it| !it.done);
-    assert!(mendable.is_empty() || gave_up, "left behind: {mendable:?}\nof {findings:?}");
+    assert!(mendable.is_empty() || gave_up, "left after: {mendable:?}\nof {findings:?}");
     let once = session.blobs().to_vec();
     session.repair(&again).unwrap();
     assert_eq!(session.blobs(), once, "mending again changes something");

@@ -11,7 +11,7 @@
 use std::ops::ControlFlow;
 
 use super::section::Ended;
-use super::tokens::{Kind, Next, Pending, Stand, Token, Tokens};
+use super::tokens::{Ahead, Kind, Next, Pending, Token, Tokens};
 use crate::code::Code;
 use crate::lex;
 use crate::lex::ARGS;
@@ -228,7 +228,7 @@ impl<'a> Search<'a> {
                 return Ok(ControlFlow::Break(End::NoFit));
             }
         } else if tool {
-            scan.close_tool(token, self.tokens.behind_blanks(token.end));
+            scan.close_tool(token, self.tokens.after_blanks(token.end));
         }
         Ok(ControlFlow::Continue(1))
     }
@@ -238,8 +238,8 @@ impl<'a> Search<'a> {
         if !token.is_close() || !Parent::Args.closed_by(token.name) {
             return Ok(None);
         }
-        Ok(match self.tokens.behind_blanks(token.end)? {
-            Stand::Token(t) if t.kind == Kind::Close { tool: true } => Some(t.end),
+        Ok(match self.tokens.after_blanks(token.end)? {
+            Ahead::Token(t) if t.kind == Kind::Close { tool: true } => Some(t.end),
             _ => None,
         })
     }
@@ -308,13 +308,13 @@ impl Scan<'_> {
     }
 
     /// `</tool>`: the end of a sample call, or what the end of input may make the bare end.
-    fn close_tool(&mut self, token: &Token<'_>, behind: Result<Stand<'_>, Pending>) {
+    fn close_tool(&mut self, token: &Token<'_>, following: Result<Ahead<'_>, Pending>) {
         if self.bal > 0 {
             self.bal -= 1;
         } else if self.bare_end.is_none() && self.value.bare_end.is_none() {
-            let bare = match behind {
-                Ok(Stand::Token(t)) => t.kind == Kind::Opener,
-                Ok(stand) => matches!(stand, Stand::End),
+            let bare = match following {
+                Ok(Ahead::Token(t)) => t.kind == Kind::Opener,
+                Ok(ahead) => matches!(ahead, Ahead::End),
                 // It matters at the end of input only, where nothing is pending.
                 Err(Pending) => false,
             };

@@ -8,7 +8,7 @@ use std::ops::Range;
 use super::close::{End, Inside, Parent, Search, Strength, Value};
 use super::draft::Arguments;
 use super::grammar::{Grammar, Halt};
-use super::tokens::{Kind, Pending, Stand, Token};
+use super::tokens::{Ahead, Kind, Pending, Token};
 use crate::code::Code;
 use crate::input::{Input, is_blank};
 use crate::json::{Json, Members};
@@ -150,9 +150,9 @@ impl<'a> Grammar<'a> {
 
     /// The next token in an object, where only blanks and comments may be before it.
     fn object_token(&self, at: usize) -> Result<Option<Token<'a>>, Halt> {
-        match self.search.tokens.behind(at, |t| t.kind == Kind::Comment)? {
-            Stand::Token(token) => Ok(Some(token)),
-            Stand::Text(..) | Stand::End => Ok(None),
+        match self.search.tokens.after(at, |t| t.kind == Kind::Comment)? {
+            Ahead::Token(token) => Ok(Some(token)),
+            Ahead::Text(..) | Ahead::End => Ok(None),
         }
     }
 

@@ -186,7 +186,7 @@ pub(crate) struct JsonTags {
 }
 
 /// What follows a value.
-enum Behind {
+enum AfterValue {
     /// The close tag, up to here.
     Close(usize),
     /// The next block.
@@ -242,21 +242,21 @@ impl Body<'_> {
             };
             let (to, is_array) = (read.end, matches!(read.value, Json::Array(_)));
             self.value(from, read);
-            match self.behind(to)? {
-                Behind::Close(end) => return Ok(self.finish(end, true)),
-                Behind::Opener => return Ok(self.unclosed(to)),
-                Behind::End if !self.cut => return Ok(self.unclosed(self.w.end())),
-                Behind::End => {
+            match self.after(to)? {
+                AfterValue::Close(end) => return Ok(self.finish(end, true)),
+                AfterValue::Opener => return Ok(self.unclosed(to)),
+                AfterValue::End if !self.cut => return Ok(self.unclosed(self.w.end())),
+                AfterValue::End => {
                     if is_array {
                         self.calls.cut_list();
                     }
                     return Err(Halt::Eof);
                 }
-                Behind::Value(next) => {
+                AfterValue::Value(next) => {
                     self.calls.next_value(next);
                     from = next;
                 }
-                Behind::Other => return Err(Halt::NoJson(to)),
+                AfterValue::Other => return Err(Halt::NoJson(to)),
             }
         }
     }
@@ -274,19 +274,19 @@ impl Body<'_> {
     }
 
     /// What follows the value that ends at `to`.
-    fn behind(&self, to: usize) -> Result<Behind, Incomplete> {
+    fn after(&self, to: usize) -> Result<AfterValue, Incomplete> {
         let JsonTags { shapes, list, .. } = self.tags;
         let (p, next) = self.w.after_blanks(to)?;
         Ok(match next {
-            None => Behind::End,
-            Some(b'{') if *list => Behind::Value(p),
-            Some(b'<') if self.is_cut(p) => Behind::End,
+            None => AfterValue::End,
+            Some(b'{') if *list => AfterValue::Value(p),
+            Some(b'<') if self.is_cut(p) => AfterValue::End,
             Some(b'<') => match close_any(shapes, &self.w, p)? {
-                Some(end) => Behind::Close(end),
-                None if !list && open_any(shapes, &self.w, p)?.is_some() => Behind::Opener,
-                None => Behind::Other,
+                Some(end) => AfterValue::Close(end),
+                None if !list && open_any(shapes, &self.w, p)?.is_some() => AfterValue::Opener,
+                None => AfterValue::Other,
             },
-            Some(_) => Behind::Other,
+            Some(_) => AfterValue::Other,
         })
     }
 

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use super::close::{Parent, Search};
 use super::draft::{Arguments, Calls, Done, Draft, Params};
 use super::element::ArgsText;
-use super::tokens::{Kind, Pending, Stand, Token, Tokens};
+use super::tokens::{Ahead, Kind, Pending, Token, Tokens};
 use crate::code::Code;
 use crate::input::{Incomplete, Input, Need};
 use crate::lex::{ARGS, NAME, OpenTag, PARAM, SERVER, Tag};
@@ -137,16 +137,16 @@ impl<'a> Grammar<'a> {
     pub(crate) fn top(&mut self) -> Result<Done, Halt> {
         loop {
             let token = match self.peek()? {
-                Stand::Token(token) => token,
-                Stand::End => return Err(Halt::Eof),
-                Stand::Text(p, b'{')
+                Ahead::Token(token) => token,
+                Ahead::End => return Err(Halt::Eof),
+                Ahead::Text(p, b'{')
                     if self.calls.cur.name.is_some() && !self.calls.cur.has_params() =>
                 {
                     self.json_beside(p)?;
                     continue;
                 }
-                Stand::Text(p, _) if self.stray(p)? => return Ok(self.end_at_last()),
-                Stand::Text(..) => continue,
+                Ahead::Text(p, _) if self.stray(p)? => return Ok(self.end_at_last()),
+                Ahead::Text(..) => continue,
             };
             let Token { start, end, .. } = token;
             match token.kind {
@@ -163,20 +163,20 @@ impl<'a> Grammar<'a> {
     }
 
     /// The next token, after misc, of which declarations are reported.
-    pub(crate) fn peek(&mut self) -> Result<Stand<'a>, Halt> {
+    pub(crate) fn peek(&mut self) -> Result<Ahead<'a>, Halt> {
         let calls = &mut self.calls;
-        let stand = self.search.tokens.behind(self.at, |misc| {
+        let ahead = self.search.tokens.after(self.at, |misc| {
             if misc.kind == Kind::Declaration {
                 calls.note(Code::DtdIgnored, misc.start, misc.end);
             }
             misc.is_misc()
         })?;
-        self.at = match stand {
-            Stand::Token(token) => token.start,
-            Stand::Text(at, _) => at,
-            Stand::End => self.search.tokens.w.end(),
+        self.at = match ahead {
+            Ahead::Token(token) => token.start,
+            Ahead::Text(at, _) => at,
+            Ahead::End => self.search.tokens.w.end(),
         };
-        Ok(stand)
+        Ok(ahead)
     }
 
     /// Goes on after a token that has no place here.
@@ -271,10 +271,10 @@ impl<'a> Grammar<'a> {
     fn args_token(&mut self, args_text: &mut ArgsText) -> Result<Option<Token<'a>>, Halt> {
         loop {
             let at = match self.peek()? {
-                Stand::End => return Ok(None),
-                Stand::Token(token) if token.kind != Kind::Other => return Ok(Some(token)),
-                Stand::Token(token) => token.start,
-                Stand::Text(at, _) => at,
+                Ahead::End => return Ok(None),
+                Ahead::Token(token) if token.kind != Kind::Other => return Ok(Some(token)),
+                Ahead::Token(token) => token.start,
+                Ahead::Text(at, _) => at,
             };
             args_text.from.get_or_insert(at);
             self.at = self.text_end(at)?;

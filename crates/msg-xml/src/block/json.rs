@@ -5,7 +5,7 @@ use super::close::Parent;
 use super::draft::{Arguments, Calls, Done, Draft};
 use super::grammar::{Grammar, Halt};
 use super::opener::json_fence;
-use super::tokens::{Kind, Stand, Token};
+use super::tokens::{Ahead, Kind, Token};
 use crate::call::Server;
 use crate::code::Code;
 use crate::input::{Input, is_blank};
@@ -21,9 +21,9 @@ impl Grammar<'_> {
     /// What follows the opener: a JSON body, or elements.
     pub(crate) fn body(&mut self) -> Result<Done, Halt> {
         let w = self.search.tokens.w;
-        let (start, fence) = match self.search.tokens.behind(self.at, Token::is_misc)? {
-            Stand::Text(p, b'{' | b'[') => (Some(p), false),
-            Stand::Text(p, b'`') => (json_fence(&w, p)?, true),
+        let (start, fence) = match self.search.tokens.after(self.at, Token::is_misc)? {
+            Ahead::Text(p, b'{' | b'[') => (Some(p), false),
+            Ahead::Text(p, b'`') => (json_fence(&w, p)?, true),
             _ => (None, false),
         };
         let Some(start) = start else { return self.top() };
@@ -45,25 +45,25 @@ impl Grammar<'_> {
         let to = read.end;
         let tokens = &self.search.tokens;
         let w = tokens.w;
-        let mut stand = tokens.behind_blanks(to)?;
+        let mut ahead = tokens.after_blanks(to)?;
         let mut cut_fence = false;
-        if let Stand::Text(p, b'`') = stand
+        if let Ahead::Text(p, b'`') = ahead
             && fence
         {
             cut_fence = w.cut_word(p, "```") && w.eof;
             if w.word(p, "```")? {
-                stand = tokens.behind_blanks(p + 3)?;
+                ahead = tokens.after_blanks(p + 3)?;
             }
         }
-        match stand {
-            Stand::Token(t) if t.kind == Kind::Close { tool: true } => {
+        match ahead {
+            Ahead::Token(t) if t.kind == Kind::Close { tool: true } => {
                 Ok(self.json_done(from, read, (t.end, true)))
             }
-            Stand::Token(t) if t.kind == Kind::Opener => Ok(self.json_unclosed(from, read, to)),
-            Stand::Token(t) if !(is_cut(&w, &t, "</tool") || is_cut(&w, &t, "<tool")) => {
+            Ahead::Token(t) if t.kind == Kind::Opener => Ok(self.json_unclosed(from, read, to)),
+            Ahead::Token(t) if !(is_cut(&w, &t, "</tool") || is_cut(&w, &t, "<tool")) => {
                 Err(Halt::NoJson(to))
             }
-            Stand::Text(..) if !cut_fence => Err(Halt::NoJson(to)),
+            Ahead::Text(..) if !cut_fence => Err(Halt::NoJson(to)),
             _ if self.search.cut => Ok(self.json_done(from, read, (w.end(), false))),
             _ => Ok(self.json_unclosed(from, read, w.end())),
         }
@@ -123,7 +123,7 @@ impl Grammar<'_> {
 
     /// A JSON value that is first in ARGS counts if the close tag follows; whether it does.
     pub(crate) fn json_args(&mut self) -> Result<bool, Halt> {
-        let Stand::Text(from, b'{') = self.search.tokens.behind_blanks(self.at)? else {
+        let Ahead::Text(from, b'{') = self.search.tokens.after_blanks(self.at)? else {
             return Ok(false);
         };
         let read = match json_at(&self.search.tokens.w, from, self.opts) {
@@ -131,8 +131,8 @@ impl Grammar<'_> {
             Ok(Err(_)) | Err(Halt::NoJson(_)) => return Ok(false),
             Err(halt) => return Err(halt),
         };
-        match self.search.tokens.behind_blanks(read.end)? {
-            Stand::Token(t) if t.is_close() && Parent::Args.closed_by(t.name) => {
+        match self.search.tokens.after_blanks(read.end)? {
+            Ahead::Token(t) if t.is_close() && Parent::Args.closed_by(t.name) => {
                 let value = self.json_value(read.value, read.repaired, from, read.end);
                 self.close_args(value, t.end);
                 Ok(true)
@@ -149,10 +149,10 @@ impl Grammar<'_> {
             return Err(Halt::Eof);
         };
         let tokens = &self.search.tokens;
-        let fits = match tokens.behind_blanks(to)? {
-            Stand::End => true,
-            Stand::Text(..) => false,
-            Stand::Token(t) => {
+        let fits = match tokens.after_blanks(to)? {
+            Ahead::End => true,
+            Ahead::Text(..) => false,
+            Ahead::Token(t) => {
                 t.kind == Kind::Close { tool: true } || is_cut(&tokens.w, &t, "</tool")
             }
         };

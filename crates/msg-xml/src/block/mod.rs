@@ -52,7 +52,7 @@ pub(crate) const NAMES: [&str; 3] = ["name", "tool_name", "tool"];
 // ```
 
 /// How many bytes after the size limit are stored: what follows a block may decide where it ends.
-pub(crate) const BEHIND: usize = 8 << 10;
+pub(crate) const AFTER: usize = 8 << 10;
 
 /// So many readings of all that is stored are made, and this many bytes of them in any case; fewer in unit tests, which
 /// count steps, so that growth shows early.
@@ -94,7 +94,7 @@ impl Block {
     ) -> Result<Done, Incomplete> {
         if self.skip.is_none() {
             let size = self.head.start.saturating_add(opts.limits.max_tool_bytes);
-            let last = size.saturating_add(BEHIND);
+            let last = size.saturating_add(AFTER);
             let is_long = w.end() > last;
             let stored = Input { eof: w.eof && !is_long, ..w.upto(last) };
             if let Some(done) = self.read(&stored, opts, cut, is_long) {

@@ -331,10 +331,10 @@ impl Preview {
         };
         self.sent.send(queue, self.call, at, end);
         self.flow(Flow::Section(end));
-        let behind = end + 3;
-        let flow = match w.word(behind, lex::CDATA)? {
-            true => Flow::Section(behind + lex::CDATA.len()),
-            false => Flow::Held(behind, true),
+        let after = end + 3;
+        let flow = match w.word(after, lex::CDATA)? {
+            true => Flow::Section(after + lex::CDATA.len()),
+            false => Flow::Held(after, true),
         };
         self.flow(flow);
         Ok(())

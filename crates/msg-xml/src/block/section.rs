@@ -7,7 +7,7 @@
 //! ```
 
 use super::close::{Parent, Search, Strength};
-use super::tokens::{Kind, Pending, Stand, Token};
+use super::tokens::{Ahead, Kind, Pending, Token};
 use crate::code::Code;
 use crate::lex;
 use crate::value::Section;
@@ -107,9 +107,9 @@ impl Search<'_> {
 
     /// Whether the `]]>` at `p` ends the section: rules (a) to (e).
     fn ends_section(&self, open: &mut Cdata<'_>, p: usize) -> Result<bool, Pending> {
-        let behind = self.tokens.behind_blanks(p + 3)?;
-        let strength = match behind {
-            Stand::Token(t) if t.is_close() && t.is(open.own) => {
+        let after = self.tokens.after_blanks(p + 3)?;
+        let strength = match after {
+            Ahead::Token(t) if t.is_close() && t.is(open.own) => {
                 self.structural(&t, open.parent)?
             }
             _ => Strength::No,
@@ -126,7 +126,7 @@ impl Search<'_> {
             open.nest -= 1;
             return Ok(false);
         }
-        if matches!(behind, Stand::Token(t) if t.kind == Kind::Marker && t.start == p + 3) {
+        if matches!(after, Ahead::Token(t) if t.kind == Kind::Marker && t.start == p + 3) {
             return Ok(true);
         }
         let content = self.is_content(open, p + 3)?;

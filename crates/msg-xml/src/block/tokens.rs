@@ -105,7 +105,7 @@ impl Token<'_> {
 
 /// What is at a place that the grammar asks about.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Stand<'a> {
+pub(crate) enum Ahead<'a> {
     Token(Token<'a>),
     /// Its first byte, and where that is.
     Text(usize, u8),
@@ -158,7 +158,7 @@ impl<'a> Tokens<'a> {
             }
             #[cfg(test)]
             crate::growth::count();
-            let after = self.stands(token.end, i + 1);
+            let after = self.next_at(token.end, i + 1);
             let row = match after {
                 Next::Token(n) if self.is_row(&token, &self.list[n as usize]) => {
                     self.list[n as usize].row
@@ -174,7 +174,7 @@ impl<'a> Tokens<'a> {
     }
 
     /// What is at `pos`, of which the tokens from `first` on are known.
-    fn stands(&self, pos: usize, first: usize) -> Next {
+    fn next_at(&self, pos: usize, first: usize) -> Next {
         let p = self.w.skip_blanks(pos);
         // Mostly it is the first of them; others are in a comment.
         let i = match self.list.get(first) {
@@ -224,29 +224,29 @@ impl<'a> Tokens<'a> {
     }
 
     /// What is at `pos`, blanks aside.
-    pub(crate) fn behind_blanks(&self, pos: usize) -> Result<Stand<'a>, Pending> {
+    pub(crate) fn after_blanks(&self, pos: usize) -> Result<Ahead<'a>, Pending> {
         let p = self.w.skip_blanks(pos);
         match (self.next(p).filter(|t| t.start == p), self.w.at(p)) {
             (Some(t), _) if t.kind == Kind::Undecided => Err(Pending),
-            (Some(t), _) => Ok(Stand::Token(*t)),
-            (None, Some(b)) => Ok(Stand::Text(p, b)),
-            (None, None) if self.w.eof => Ok(Stand::End),
+            (Some(t), _) => Ok(Ahead::Token(*t)),
+            (None, Some(b)) => Ok(Ahead::Text(p, b)),
+            (None, None) if self.w.eof => Ok(Ahead::End),
             (None, None) => Err(Pending),
         }
     }
 
     /// What is at `pos`, blanks and what `skips` says aside.
-    pub(crate) fn behind(
+    pub(crate) fn after(
         &self,
         pos: usize,
         mut skips: impl FnMut(&Token<'a>) -> bool,
-    ) -> Result<Stand<'a>, Pending> {
+    ) -> Result<Ahead<'a>, Pending> {
         let mut at = pos;
         loop {
-            match self.behind_blanks(at)? {
-                Stand::Token(t) if t.kind == Kind::Unclosed => return Err(Pending),
-                Stand::Token(t) if skips(&t) => at = t.end,
-                stand => return Ok(stand),
+            match self.after_blanks(at)? {
+                Ahead::Token(t) if t.kind == Kind::Unclosed => return Err(Pending),
+                Ahead::Token(t) if skips(&t) => at = t.end,
+                ahead => return Ok(ahead),
             }
         }
     }

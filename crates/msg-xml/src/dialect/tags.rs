@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::Cx;
 use super::tag_value::{Vain, Value};
-use crate::block::{BEHIND, Calls, Counts, Done, Extent, Mark, Marks, REACH_MAX, read_arguments};
+use crate::block::{AFTER, Calls, Counts, Done, Extent, Mark, Marks, REACH_MAX, read_arguments};
 use crate::code::Code;
 use crate::dialects::Grammar;
 use crate::event::Queue;
@@ -365,7 +365,7 @@ impl TagReader {
     pub(crate) fn json(&mut self, cx: &mut Cx<'_, '_>) -> Result<Option<Done>, Incomplete> {
         let State::Json(start, extent) = &mut self.state else { return Ok(None) };
         let (start, w) = (*start, cx.w);
-        if w.end() - start > cx.opts.limits.max_tool_bytes.saturating_add(BEHIND) {
+        if w.end() - start > cx.opts.limits.max_tool_bytes.saturating_add(AFTER) {
             self.calls.refuse(Code::ToolTooLarge);
             self.state = State::Skip(start);
             return Ok(None);

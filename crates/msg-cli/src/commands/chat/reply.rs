@@ -158,7 +158,7 @@ impl Taking {
             if saved.is_due() {
                 saved.save(&self.reader.snapshot());
             }
-            if !saved.is_behind() {
+            if !saved.is_after() {
                 show.flush();
             }
         }

@@ -63,7 +63,7 @@ impl<'a> Saved<'a> {
     }
 
     /// Whether something came that is to be saved before it is shown.
-    pub(super) fn is_behind(&self) -> bool {
+    pub(super) fn is_after(&self) -> bool {
         self.failed.is_none() && self.changed.is_some_and(|it| it.elapsed() < LONGEST)
     }
 

@@ -30,7 +30,7 @@ pub(crate) fn conversions_account_for_all(
 ) -> Result<(), String> {
     let options = ConvertOptions::default().with_read(ReadOptions::default().with_from(from));
     let Ok(converted) = convert(json, to, &options) else { return Ok(()) };
-    let told = Told { edits: &converted.edits, behind: &converted.left_behind };
+    let told = Told { edits: &converted.edits, left_out: &converted.left_behind };
     accounts_for_all(json, &converted.document, from, told, &format!("to {to}"))
 }
 
@@ -45,7 +45,7 @@ pub(crate) fn repairs_account_for_all(
         options.chain = options.chain.with_profile(profile);
     }
     let Ok(repaired) = repair(json, &options) else { return Ok(()) };
-    let told = Told { edits: &repaired.edits, behind: &[] };
+    let told = Told { edits: &repaired.edits, left_out: &[] };
     accounts_for_all(json, &repaired.document, from, told, &format!("mended for {profile:?}"))
 }
 
@@ -53,7 +53,7 @@ pub(crate) fn repairs_account_for_all(
 #[derive(Clone, Copy)]
 struct Told<'a> {
     edits: &'a [Diagnostic],
-    behind: &'a [String],
+    left_out: &'a [String],
 }
 
 fn accounts_for_all(
@@ -90,10 +90,10 @@ fn accounts_for_all(
         return Ok(());
     }
     Err(format!(
-        "{act}: {texts:?} are lost without a word\nof {text}\nin {}\nreport {:?} behind {:?}",
+        "{act}: {texts:?} are lost without a word\nof {text}\nin {}\nreport {:?} left_out {:?}",
         String::from_utf8_lossy(written),
         told.edits,
-        told.behind
+        told.left_out
     ))
 }
 
@@ -111,7 +111,7 @@ impl Told<'_> {
                 "convert::lost-member" | "profile::shape" | "message::wrong-type"
             ) && named.any(|step| it.message().contains(step.as_str()))
         };
-        self.behind.iter().any(|it| steps.contains(it))
+        self.left_out.iter().any(|it| steps.contains(it))
             || self.edits.iter().any(|it| is_there(it) || counts(it) || is_named(it))
     }
 

@@ -84,9 +84,9 @@ impl Appender {
         self.finish_journal(lock)?;
         let mut over = None;
         if let Some(old) = &growing.written {
-            let stands =
+            let is_there =
                 lock.len()? >= old.end() && lock.read(old.offset, old.end())? == old.record;
-            over = stands.then_some(&**old);
+            over = is_there.then_some(&**old);
             self.state = None;
             old.ids.iter().for_each(|id| self.keep.forget(id));
         }
@@ -145,8 +145,8 @@ impl Appender {
             self.commit(lock, &draft)?;
         } else {
             let (before, len) = (lock.read(0, old.offset)?, lock.len()?);
-            let behind = lock.read(old.end(), len)?;
-            replace_locked(lock, &[&before, draft.record(), &behind].concat(), self.options.force)?;
+            let after = lock.read(old.end(), len)?;
+            replace_locked(lock, &[&before, draft.record(), &after].concat(), self.options.force)?;
             self.state = None;
         }
         Ok(self.written(&draft, old.before.clone()))

@@ -23,7 +23,7 @@ impl Appender {
         let seen = Seen::of(&lock.meta()?);
         if let Some(state) = &self.state {
             let same = state.known == seen;
-            if self.keep.stand(lock, seen.len, !same)? && (same || self.grown(lock, seen)?) {
+            if self.keep.still_holds(lock, seen.len, !same)? && (same || self.grown(lock, seen)?) {
                 return Ok(Vec::new());
             }
         }
@@ -96,8 +96,8 @@ impl Appender {
     pub(crate) fn compare_last(&mut self, doc: &MessageFile, lock: &mut Lock) {
         let Some(last) = lock.found.as_mut().and_then(|s| s.read().last) else { return };
         let (start, end) = (last.offset as usize, (last.offset + last.len) as usize);
-        let stands = doc.bytes().get(start..end).is_some_and(|b| hash(b) == last.hash);
-        if !stands && doc.cell(&CellRef::Id(last.id.clone())).is_none() {
+        let is_there = doc.bytes().get(start..end).is_some_and(|b| hash(b) == last.hash);
+        if !is_there && doc.cell(&CellRef::Id(last.id.clone())).is_none() {
             let what = format!("the last appended cell {} is missing from the file", last.id);
             self.warnings.push(Diagnostic::warning(Code::new("msgfile::cell-lost"), what));
         }
@@ -160,7 +160,7 @@ impl Keep {
     }
 
     /// Whether the last cell, or all of them, are where they were written.
-    pub(crate) fn stand(&self, lock: &mut Lock, len: u64, all: bool) -> Result<bool, Error> {
+    pub(crate) fn still_holds(&self, lock: &mut Lock, len: u64, all: bool) -> Result<bool, Error> {
         let count = if all { self.cells.len() } else { 1 };
         for kept in self.cells.iter().rev().take(count) {
             if kept.span.end > len || lock.read(kept.span.start, kept.span.end)? != kept.text {

@@ -129,8 +129,8 @@ impl<'a> Writer<'a, '_> {
             raw = self.objects.envelope([(at, message)].into_iter());
         }
         let mut parts: Vec<_> = Placed::all(at, message).filter(|it| self.fits(it)).collect();
-        let behind = parts.iter().skip_while(|it| it.is_result()).find(|it| it.is_result());
-        if let Some(moved) = behind {
+        let after = parts.iter().skip_while(|it| it.is_result()).find(|it| it.is_result());
+        if let Some(moved) = after {
             self.objects.losses.result_moved(moved.part);
             parts.sort_by_key(|it| !it.is_result());
         }

@@ -24,7 +24,7 @@ enum Link {
 
 /// A record that comes.
 struct NewRecord {
-    behind: usize,
+    after: usize,
     follows: Link,
     uuid: String,
     block: String,
@@ -80,15 +80,15 @@ impl<'m, 'a> Mend<'m, 'a> {
         self.removed = gone.map(|it| plan.sent[it].record).collect();
         let mut comes: HashMap<usize, Vec<String>> = HashMap::new();
         let mut uuids = Uuids::of(self.nodes);
-        for (behind, block) in std::mem::take(&mut plan.new_records) {
-            let behind = plan.sent[last_that_stays(plan, behind)].record;
-            if on_path.contains(&behind) {
-                comes.entry(behind).or_default().push(block);
+        for (after, block) in std::mem::take(&mut plan.new_records) {
+            let after = plan.sent[last_that_stays(plan, after)].record;
+            if on_path.contains(&after) {
+                comes.entry(after).or_default().push(block);
                 continue;
             }
             // Beside the path a result is found by its call.
-            let (follows, uuid) = (Link::Record(behind), uuids.next());
-            self.new.push(NewRecord { behind, follows, uuid, block, is_before: false });
+            let (follows, uuid) = (Link::Record(after), uuids.next());
+            self.new.push(NewRecord { after, follows, uuid, block, is_before: false });
         }
         if let Some(first) = start_of(plan, path, self.nodes) {
             let uuid = uuids.next();
@@ -96,19 +96,19 @@ impl<'m, 'a> Mend<'m, 'a> {
             let parent = self.nodes.parent_before(path, first);
             let follows = parent.map_or(Link::Nothing, Link::Record);
             self.links.insert(first, Link::New(self.new.len()));
-            self.new.push(NewRecord { behind: first, follows, uuid, block, is_before: true });
+            self.new.push(NewRecord { after: first, follows, uuid, block, is_before: true });
         }
         let mut gathered: HashMap<usize, Vec<usize>> = HashMap::new();
-        for (record, behind) in path.gathered.iter().filter(|_| chains) {
-            gathered.entry(*behind).or_default().push(*record);
+        for (record, after) in path.gathered.iter().filter(|_| chains) {
+            gathered.entry(*after).or_default().push(*record);
         }
         for (n, record) in path.records.iter().enumerate() {
             let mut last = Link::Record(*record);
             for block in comes.remove(record).into_iter().flatten() {
                 let (follows, uuid) = (last, uuids.next());
                 last = Link::New(self.new.len());
-                let behind = *record;
-                self.new.push(NewRecord { behind, follows, uuid, block, is_before: false });
+                let after = *record;
+                self.new.push(NewRecord { after, follows, uuid, block, is_before: false });
             }
             for record in gathered.remove(record).into_iter().flatten() {
                 self.links.insert(record, last);
@@ -136,12 +136,12 @@ impl<'m, 'a> Mend<'m, 'a> {
         }
         for it in &self.new {
             let follows = self.json(resolved.follow(it.follows));
-            let template = lines.whole(it.behind);
+            let template = lines.whole(it.after);
             if let Some(template) = template.as_ref().and_then(|it| Object::whole(it, 0)) {
                 let line = record(&template, it, &follows);
                 edits.push(match it.is_before {
-                    true => lines.insert_before(it.behind, &line),
-                    false => lines.insert_behind(it.behind, &line),
+                    true => lines.insert_before(it.after, &line),
+                    false => lines.insert_after(it.after, &line),
                 });
             }
         }

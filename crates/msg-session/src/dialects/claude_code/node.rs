@@ -204,9 +204,9 @@ pub(super) fn with_kept(nodes: &Nodes<'_>, tree: &Tree<'_>, path: &[usize]) -> V
     let mut is_sent = vec![false; nodes.list.len()];
     path.iter().for_each(|it| is_sent[*it] = true);
     kept.retain(|it| !std::mem::replace(&mut is_sent[*it], true));
-    let behind = path.iter().position(|it| Some(*it) == anchor);
-    let behind = behind.or_else(|| path.iter().position(|it| *it == boundary));
-    let at = behind.map_or(res.len(), |it| it + 1);
+    let after = path.iter().position(|it| Some(*it) == anchor);
+    let after = after.or_else(|| path.iter().position(|it| *it == boundary));
+    let at = after.map_or(res.len(), |it| it + 1);
     res.splice(at..at, kept);
     res
 }

@@ -40,7 +40,7 @@ pub(super) fn write(
     for (at, (record, json)) in new.iter().enumerate() {
         let ordinal = numbers.iter().find(|it| it.0 == at).map(|it| it.1);
         if let Some(call) = lines.object(*record) {
-            edits.push(lines.insert_behind(*record, &line(&call, ordinal, json)));
+            edits.push(lines.insert_after(*record, &line(&call, ordinal, json)));
         }
     }
     edits.extend(gone.iter().map(|it| lines.remove(*it)));
@@ -67,12 +67,12 @@ impl Order {
 
     /// With the lines that come, each after its record.
     fn with_new<'o>(&'o self, new: &'o [(usize, &str)]) -> impl Iterator<Item = Line> + 'o {
-        let mut behind: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        let mut following: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for (at, (record, _)) in new.iter().enumerate() {
-            behind.entry(*record).or_default().push(at);
+            following.entry(*record).or_default().push(at);
         }
         self.records.iter().flat_map(move |record| {
-            let come = behind.get(record).into_iter().flatten().map(|it| Line::New(*it));
+            let come = following.get(record).into_iter().flatten().map(|it| Line::New(*it));
             [Line::Record(*record)].into_iter().chain(come.collect::<Vec<_>>())
         })
     }

@@ -138,7 +138,7 @@ struct Entry {
     start: usize,
     end: usize,
     /// Where the next line begins.
-    behind: usize,
+    following: usize,
     line: u32,
 }
 
@@ -160,7 +160,7 @@ impl<'a> Entries<'a> {
         let entry = |at: usize| {
             let span = array.records[at].span();
             let line = array.place(at).line;
-            Entry { start: span.start, end: span.end, behind: span.end, line }
+            Entry { start: span.start, end: span.end, following: span.end, line }
         };
         let entries = (0..array.records.len()).map(entry).collect();
         let text = Cow::Owned(array.text.clone().into_owned());
@@ -184,7 +184,7 @@ impl<'a> Entries<'a> {
     pub(super) fn drop(&self, dropped: impl Fn(usize) -> bool) -> Vec<Edit> {
         if !self.is_array {
             let gone = (0..self.len()).filter(|it| dropped(*it)).map(|it| self.entries[it]);
-            return gone.map(|it| Edit::remove(it.start..it.behind)).collect();
+            return gone.map(|it| Edit::remove(it.start..it.following)).collect();
         }
         let values = self.entries.iter();
         let values: Vec<_> =
@@ -194,7 +194,7 @@ impl<'a> Entries<'a> {
 
     /// Blank lines, each with the edit that removes it.
     pub(super) fn blank_lines(&self) -> impl Iterator<Item = (u32, Edit)> {
-        self.blanks.iter().map(|it| (it.line, Edit::remove(it.start..it.behind)))
+        self.blanks.iter().map(|it| (it.line, Edit::remove(it.start..it.following)))
     }
 }
 
@@ -211,10 +211,10 @@ fn lines(text: &str) -> impl Iterator<Item = Entry> {
     std::iter::from_fn(move || {
         let rest = text.get(at..).filter(|it| !it.is_empty())?;
         let len = memchr::memchr(b'\n', rest.as_bytes());
-        let (start, behind) = (at, len.map_or(text.len(), |it| at + it + 1));
+        let (start, following) = (at, len.map_or(text.len(), |it| at + it + 1));
         let end = len.map_or(text.len(), |it| at + it);
-        (at, line) = (behind, line + 1);
-        Some(Entry { start, end, behind, line })
+        (at, line) = (following, line + 1);
+        Some(Entry { start, end, following, line })
     })
 }
 
@@ -391,8 +391,8 @@ fn order(turns: &[(Role, bool)], faults: &mut Faults) {
         faults.add("session::alternation", "human and gpt do not take turns");
     }
     let before = [false].into_iter().chain(turns.iter().map(|it| it.1));
-    for (is_behind_call, it) in before.zip(turns) {
-        match (is_behind_call, it.0 == Role::Tool) {
+    for (is_after_call, it) in before.zip(turns) {
+        match (is_after_call, it.0 == Role::Tool) {
             (true, false) => {
                 faults.add("session::unanswered-call", "call without an observation after it");
             }

@@ -369,7 +369,7 @@ impl<'a> Plan<'_, 'a> {
         let gone: Vec<usize> = self.gone.iter().copied().collect();
         self.edits.extend(self.file.drop(&gone));
         for (after, json) in &self.come {
-            self.edits.push(self.file.insert_behind(*after, json));
+            self.edits.push(self.file.insert_after(*after, json));
         }
         let left = self.file.len() - gone.len() + self.come.len();
         Mends::new(self.file.len(), left, self.findings, self.edits)

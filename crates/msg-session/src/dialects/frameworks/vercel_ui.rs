@@ -18,7 +18,7 @@ use crate::json::{Object, Value, quoted};
 use crate::parts::{self, INTERRUPTED, seals::Seal};
 use crate::view::{Draft, PartOrigin, View};
 use crate::write::WriteOptions;
-use crate::write::blocks::{parts_but_results, results_behind, spoken, write_arguments};
+use crate::write::blocks::{parts_but_results, results_after, spoken, write_arguments};
 
 pub(crate) static STORE: Store = Store {
     members: &["content", "parts", "role"],
@@ -277,7 +277,7 @@ fn said_by(it: &mut Writer<'_>, messages: &[Message], at: usize, is_v4: bool) {
     if is_v4 {
         it.key("content").str(&message.text());
     }
-    let results: Vec<_> = results_behind(messages, at).collect();
+    let results: Vec<_> = results_after(messages, at).collect();
     it.key("parts").array(parts_but_results(message), |it, part| {
         it.object(|it| match part {
             Part::ToolCall(call) if is_v4 => {
