@@ -57,7 +57,7 @@ pub fn losses_as_errors(found: &mut [Diagnostic]) -> bool {
 pub(crate) struct Told<'a> {
     /// What was reported.
     pub(crate) report: &'a [Diagnostic],
-    /// The names of members of the body that are known to are left out.
+    /// The names of members of the body that are known to be left out.
     pub(crate) left_out: &'a [String],
     /// The format of the source.
     pub(crate) from: &'a str,
@@ -468,7 +468,7 @@ mod tests {
             };
             let found = account(&case.source, &case.written, &told);
             let lost: Vec<_> = found.lost.iter().map(|it| it.message()).collect();
-            format!("lost {lost:?} left_out {:?}", found.left_out)
+            format!("lost {lost:?} left out {:?}", found.left_out)
         });
     }
 }

@@ -1,5 +1,5 @@
 //! `test_data/convert.jsonl`: a document, the target and what goes along; expected is the document in
-//! the target format, what was lost, and the names of what were left out.
+//! the target format, what was lost, and the names of what is left out.
 
 use msg_document::{Carry, ConvertOptions, convert};
 use serde::Deserialize;
@@ -34,7 +34,7 @@ fn documents_are_converted() {
             Ok(it) => {
                 let document = String::from_utf8(it.document).expect("because JSON is UTF-8");
                 let edits: Vec<_> = it.edits.iter().map(ToString::to_string).collect();
-                format!("{document} lost {edits:?} after {:?}", it.left_behind)
+                format!("{document} lost {edits:?} left out {:?}", it.left_behind)
             }
         }
     });

@@ -39,7 +39,7 @@ fn conversations_in_rows_are_answered() {
                 let converted = convert(text, case.to.parse()?, &it)?;
                 let document = String::from_utf8_lossy(&converted.document).into_owned();
                 let left_out = converted.left_behind.join(",");
-                Ok(format!("{document}{} left_out {left_out}", places(&converted.edits)))
+                Ok(format!("{document}{} left out {left_out}", places(&converted.edits)))
             }),
             "stats" => options_from_json::<FitOptions>(options)
                 .and_then(|it| stats(text, &it).map(|it| format!("{} messages", it.messages))),

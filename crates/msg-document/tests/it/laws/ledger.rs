@@ -90,7 +90,7 @@ fn accounts_for_all(
         return Ok(());
     }
     Err(format!(
-        "{act}: {texts:?} are lost without a word\nof {text}\nin {}\nreport {:?} left_out {:?}",
+        "{act}: {texts:?} are lost without a word\nof {text}\nin {}\nreport {:?} left out {:?}",
         String::from_utf8_lossy(written),
         told.edits,
         told.left_out
