@@ -49,7 +49,7 @@ fn says(message: &Message) -> (Vec<char>, Vec<String>) {
                 rest.extend(own);
             }
             Part::ToolCall(it) => {
-                rest.push(format!("{} {} {:?}", it.name, it.arguments.text(), it.signature))
+                rest.push(format!("{} {} {:?}", it.name, it.arguments.text(), it.signature));
             }
             it => rest.push(format!("{it:?}")),
         }

@@ -1,6 +1,11 @@
 //! Skeletons of chat messages: of random documents that are plain or nearly so, and of the documents of other suites.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    reason = "recorded conversations are files, of a folder that can be named; what was compared is printed"
+)]
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 use msg_chainast::Profile;
@@ -197,7 +202,7 @@ fn splices_of_recorded_documents_are_byte_identical() {
     let profiles = if named.is_some() { Profile::all() } else { &[] };
     let shipped = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../benches/data/conversations");
     let folder = named.unwrap_or_else(shipped);
-    let mut documents = HashSet::new();
+    let mut documents = BTreeSet::new();
     for file in files(&folder) {
         let Ok(text) = std::fs::read_to_string(file) else { continue };
         std::iter::once(&*text).chain(text.lines()).for_each(|it| add(it, &mut documents, 0));
@@ -248,7 +253,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// Adds a value that has a skeleton; of any other what is in it, texts included.
-fn add(json: &str, documents: &mut HashSet<String>, depth: usize) {
+fn add(json: &str, documents: &mut BTreeSet<String>, depth: usize) {
     let json = json.trim();
     if depth > 6 || !json.contains("\"role") && !json.contains("\\\"role") {
         return;

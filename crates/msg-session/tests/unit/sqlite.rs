@@ -1,4 +1,5 @@
 //! The reader of SQLite files beside SQLite itself.
+#![allow(clippy::disallowed_methods, reason = "SQLite writes the files")]
 
 use std::fs;
 
