@@ -58,6 +58,8 @@ impl Codec for ShareGpt {
         match list.is_empty() {
             true if named.is_some() => Likelihood::Certain,
             true => Likelihood::Possible,
+            // A turn of another shape is of this list all the same: it is read as its JSON, or refused by its place.
+            false if named.is_some() && list.records().any(says_who) => Likelihood::Certain,
             false => Likelihood::certain_if(
                 list.n_others() == 0
                     && list.records().all(is_turn)
@@ -83,7 +85,7 @@ impl Form for ShareGpt {
         Origin::Other("sharegpt".into())
     }
 
-    /// SG-1, SG-2: a turn is a message.
+    /// SG-1, SG-2, SG-2b: a turn is a message.
     fn read(
         &self,
         source: &RawJson,
@@ -91,12 +93,14 @@ impl Form for ShareGpt {
         cx: &mut Context<'_, '_>,
     ) -> Result<Message, &'static str> {
         let mut members = source.members().ok_or("a turn, which is an object")?;
-        let from: String = take(&mut members, "from").ok_or("`from` to be a string")?;
-        let value: RawJson = take(&mut members, "value").ok_or("a `value`")?;
-        let mended = Want::Text.mend("value", value.text());
-        let json = mended.as_ref().map_or(value.text(), |it| &it.json);
-        let text = text_of(json).map(|it| it.0).unwrap_or_default();
-        mended.iter().flat_map(|it| &it.notes).for_each(|it| cx.wrong_kind(it.clone()));
+        let mut text = |name: &'static str| {
+            let value: RawJson = take(&mut members, name)?;
+            let mended = Want::Text.mend(name, value.text());
+            let json = mended.as_ref().map_or(value.text(), |it| &it.json);
+            mended.iter().flat_map(|it| &it.notes).for_each(|it| cx.wrong_kind(it.clone()));
+            Some(text_of(json).map(|it| it.0.into_owned()).unwrap_or_default())
+        };
+        let (from, text) = (text("from").ok_or("a `from`")?, text("value").ok_or("a `value`")?);
         let mut res = turns.read(&from, &text);
         keep_rest(&mut res.extra, &self.origin(), members);
         Ok(res)

@@ -420,11 +420,18 @@ fn view_share_gpt(line: &Object<'_>, at: usize) -> View {
     }
     let mut turns = ShareGptTurns::default();
     for (n, value) in line.list("conversations").into_iter().enumerate() {
-        if let Some((from, text)) = turn(value) {
-            push(&mut view, turns.read(&from, &text), PartOrigin::block(at, n));
-        }
+        let (from, text) = said(value);
+        push(&mut view, turns.read(&from, &text), PartOrigin::block(at, n));
     }
     view
+}
+
+/// Who says it, and what; a value of another type is its JSON text, so that it is not passed over.
+fn said(value: Value<'_>) -> (String, String) {
+    match value.object() {
+        Some(it) => (it.plain("from").unwrap_or_default(), it.plain("value").unwrap_or_default()),
+        None => (String::new(), value.plain()),
+    }
 }
 
 /// Adds a message that says something.
