@@ -164,6 +164,9 @@ class Responses(Chat):
             if last.type == "response.failed":
                 # The SDK gives this event as it came; it is how the API says that an answer failed.
                 raise openai.APIError(last.response.error.message, None, body=None)
+            if last.type == "error":
+                # So does it with the other way, which a stream that is passed on takes.
+                raise openai.APIError(last.message, None, body=None)
             if last.type != "response.completed":
                 raise AssertionError(f"the stream ends with {last.type}")
             it = last.response
