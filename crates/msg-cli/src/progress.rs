@@ -70,5 +70,13 @@ impl Progress {
 }
 
 #[cfg(test)]
-#[path = "../tests/unit/progress.rs"]
-mod tests;
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_templates_are_valid() {
+        for template in [KNOWN, UNKNOWN] {
+            assert!(ProgressStyle::with_template(template).is_ok(), "{template}");
+        }
+    }
+}
