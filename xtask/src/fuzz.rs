@@ -4,10 +4,13 @@
 //! cargo-fuzz wants a nightly compiler for its coverage flags. Where none is installed, the stable one is told to
 //! take them (`RUSTC_BOOTSTRAP`); nothing that is released is built so.
 
-use std::path::PathBuf;
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use crate::workspace::Workspace;
-use crate::{Res, fuzz_table, sh};
+use crate::{Res, sh};
 
 /// The release profile of the program would take minutes to link each target.
 const FUZZ_PROFILE: &[(&str, &str)] = &[
@@ -26,7 +29,7 @@ struct Order<'a> {
 
 pub(crate) fn run(workspace: &Workspace, args: &[&str]) -> Res {
     if let ["table", folder] = args {
-        return fuzz_table::write(workspace, folder);
+        return write(workspace, folder);
     }
     let order = parse(args)?;
     check_tools(workspace)?;
@@ -121,4 +124,68 @@ fn fuzz(workspace: &Workspace, target: &Target, order: &Order<'_>) -> Res {
 fn seeds(workspace: &Workspace, target: &Target) -> Vec<PathBuf> {
     let folder = |it: &String| workspace.root.join("crates").join(it).join("test_data");
     target.crates.iter().map(folder).filter(|it| it.is_dir()).collect()
+}
+
+// `cargo xtask fuzz table DIR`: `docs/internals/fuzz.md` from the logs of fuzzing, one `TARGET.log` each, as libFuzzer prints
+// them with `-print_final_stats=1`. A log may hold several runs, one after the other.
+
+/// What the runs of a target came to.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Tally {
+    executions: u64,
+    seconds: u64,
+    findings: u64,
+}
+
+/// Writes the page.
+pub(crate) fn write(workspace: &Workspace, folder: &str) -> Res {
+    let mut rows = BTreeMap::new();
+    for entry in std::fs::read_dir(workspace.root.join(folder))? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|it| it == "log") {
+            let text = String::from_utf8_lossy(&std::fs::read(&path)?).into_owned();
+            rows.insert(stem(&path), tally(&text));
+        }
+    }
+    let mut page = String::from(TABLE);
+    for (target, it) in &rows {
+        let (executions, minutes) = (it.executions, it.seconds as f64 / 60.0);
+        page.push_str(&format!("| {target} | {executions} | {minutes:.0} | {} |\n", it.findings));
+    }
+    workspace.write_measured("docs/internals/fuzz.md", &page)
+}
+
+const TABLE: &str = "| target | executions | minutes | findings |\n|---|---:|---:|---:|\n";
+
+fn stem(path: &Path) -> String {
+    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+fn tally(log: &str) -> Tally {
+    let mut res = Tally::default();
+    for line in log.lines() {
+        if let Some(rest) = line.strip_prefix("stat::number_of_executed_units:") {
+            res.executions += rest.trim().parse().unwrap_or(0);
+        } else if let Some((_, rest)) =
+            line.strip_prefix("Done ").and_then(|it| it.split_once(" in "))
+        {
+            let seconds = rest.split(' ').next().and_then(|it| it.parse().ok());
+            res.seconds += seconds.unwrap_or(0);
+        }
+        res.findings += u64::from(line.contains("Test unit written to "));
+    }
+    res
+}
+#[cfg(test)]
+mod tests {
+    use super::{Tally, tally};
+
+    #[test]
+    fn runs_of_a_log_add_up() {
+        let run =
+            "#9 DONE cov: 1\nDone 40 runs in 61 second(s)\nstat::number_of_executed_units: 40\n";
+        let crash = "==1== ERROR: libFuzzer\nTest unit written to ./crash-0a\nstat::number_of_executed_units: 2\n";
+        let it = tally(&[run, run, crash].concat());
+        assert_eq!(it, Tally { executions: 82, seconds: 122, findings: 1 });
+    }
 }

@@ -14,12 +14,10 @@ mod bench;
 mod ci;
 mod codegen;
 mod fuzz;
-mod fuzz_table;
 mod interop;
 mod layers;
 mod mutants;
 mod npm;
-mod picture;
 mod python;
 mod release;
 mod sh;
@@ -90,7 +88,7 @@ fn run(args: &[&str]) -> Res {
         "fuzz" => fuzz::run(&workspace, args),
         "mutants" => mutants::run(&workspace, args),
         "bench" => bench::run(&workspace, args),
-        "picture" => picture::run(&workspace),
+        "picture" => codegen::pictures::run(&workspace),
         "values" => values::run(&workspace, args),
         "interop" => interop::run(&workspace, args),
         "npm" => npm::run(&workspace, args),

@@ -12,7 +12,6 @@
 
 mod api;
 mod masking;
-mod retry_after;
 mod unanswered;
 
 use std::time::Duration;

@@ -3,19 +3,16 @@
 //! Each generator is a file here and a line in [`GENERATORS`]. It gives whole files; what it gives is
 //! committed, so that building and reading do not need this program, and CI compares.
 
-mod cli;
-mod diagnostics;
-mod formats;
-mod layers;
 mod members;
 mod npm_options;
-mod pictures;
+mod pages;
+pub(crate) mod pictures;
 mod profiles;
 mod python_options;
 mod typed_dicts;
 
-pub(crate) use self::cli::build;
 use crate::Res;
+pub(crate) use crate::codegen::pages::build;
 use crate::workspace::Workspace;
 
 /// Writes some files from one source.
@@ -34,12 +31,12 @@ pub(crate) struct Output {
 }
 
 const GENERATORS: &[Generator] = &[
-    Generator { name: "layers", needs_build: false, generate: layers::generate },
-    Generator { name: "diagnostics", needs_build: false, generate: diagnostics::generate },
+    Generator { name: "layers", needs_build: false, generate: pages::generate_layers },
+    Generator { name: "diagnostics", needs_build: false, generate: pages::generate },
     Generator { name: "profiles", needs_build: false, generate: profiles::generate },
-    Generator { name: "formats", needs_build: false, generate: formats::generate },
+    Generator { name: "formats", needs_build: false, generate: pages::generate_formats },
     Generator { name: "typed-dicts", needs_build: false, generate: typed_dicts::generate },
-    Generator { name: "cli", needs_build: true, generate: cli::generate },
+    Generator { name: "cli", needs_build: true, generate: pages::generate_cli },
     // After `cli`, whose page it reads.
     Generator { name: "python-options", needs_build: false, generate: python_options::generate },
     Generator { name: "npm-options", needs_build: false, generate: npm_options::generate },

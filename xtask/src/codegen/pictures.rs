@@ -4,12 +4,13 @@
 //! ESC[1m ESC[91m error ESC[0m : text      <tspan class="b c91">error</tspan><tspan>: text</tspan>
 //! ```
 
-use std::fmt::Write as _;
-use std::process::Command;
+use std::{fmt::Write as _, process::Command};
 
-use super::{Output, cli};
-use crate::Res;
+use super::Output;
+use crate::codegen::build;
+use crate::codegen::pages;
 use crate::workspace::Workspace;
+use crate::{Res, sh};
 
 /// What is shown; the first is what a reader would type.
 const TYPED: &str = "msg check docs/examples/tau-bench-retail-order.json";
@@ -18,7 +19,7 @@ const LINE: usize = 18;
 const COLUMN: usize = 8;
 
 pub(super) fn generate(workspace: &Workspace) -> Res<Vec<Output>> {
-    let mut command = Command::new(cli::build(workspace)?);
+    let mut command = Command::new(pages::build(workspace)?);
     command.args(TYPED.split(' ').skip(1)).args(["--color", "always"]).current_dir(&workspace.root);
     let output = command.output()?;
     let printed = String::from_utf8([output.stdout, output.stderr].concat())?;
@@ -74,6 +75,39 @@ fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace(' ', "\u{a0}")
 }
 
+// `cargo xtask picture`: `docs/pictures/view.png`, a page of `msg view` as a browser draws it.
+//
+// Browsers draw a little differently each, so that no check compares it.
+
+const EXAMPLE: &str = "docs/examples/tau-bench-retail-order.json";
+
+pub(crate) fn run(workspace: &Workspace) -> Res {
+    let page = std::env::temp_dir().join(format!("msg-picture-{}.html", std::process::id()));
+    let res = draw_picture(workspace, &page.to_string_lossy());
+    // Whatever happened, nothing is left over; a page that was never made is not an error.
+    let _ = std::fs::remove_file(&page);
+    res
+}
+
+fn draw_picture(workspace: &Workspace, page: &str) -> Res {
+    let root = &workspace.root;
+    // The example has problems, so the command fails; a browser without a page fails below.
+    sh::succeeds(root, &build(workspace)?, &["view", EXAMPLE, "--price", "3:15", "-o", page]);
+    let browsers = ["chromium", "chromium-browser", "google-chrome"];
+    let browser = browsers.into_iter().find(|it| sh::succeeds(root, it, &["--version"]));
+    let browser = browser.ok_or_else(|| format!("none of {} is installed", browsers.join(", ")))?;
+    let picture = format!("--screenshot={}", root.join("docs/pictures/view.png").display());
+    let address = format!("file://{page}");
+    let args = [
+        "--headless",
+        "--no-sandbox",
+        "--hide-scrollbars",
+        "--window-size=1180,640",
+        &picture,
+        &address,
+    ];
+    sh::run(root, browser, &args, &[])
+}
 #[cfg(test)]
 mod tests {
     use super::spans;

@@ -13,13 +13,10 @@
 //! What is tested is what is committed: mutants are written into checkouts of it under `target/mutants`, which stay for the
 //! next run, so that a mutant costs one crate's compilation.
 
-mod lanes;
-mod sample;
+use std::{path::PathBuf, sync::OnceLock};
 
-use std::path::PathBuf;
-
-use lanes::{checkout, run_lanes};
-use sample::{Sample, read, table, write};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::workspace::Workspace;
 use crate::{Res, sh};
@@ -227,3 +224,156 @@ fn ask(
     res.survived = last.survived;
     Ok(res)
 }
+
+// Runs cargo-mutants over chosen mutants, in checkouts of what is committed that stay under `target/mutants` with what they have
+// compiled.
+
+/// How many checkouts are tested at once.
+const LANES: usize = 2;
+
+fn run_lanes(
+    workspace: &Workspace,
+    what: &[&str],
+    all: &[String],
+    chosen: &[String],
+) -> Res<Sample> {
+    let lanes = std::thread::scope(|scope| {
+        let lane = |number: usize| {
+            let own: Vec<&String> = chosen.iter().skip(number).step_by(LANES).collect();
+            scope.spawn(move || {
+                run_lane(workspace, number, what, all, &own).map_err(|it| it.to_string())
+            })
+        };
+        let started: Vec<_> = (0..LANES).map(lane).collect();
+        started.into_iter().map(|it| it.join()).collect::<Vec<_>>()
+    });
+    let mut res = Sample::default();
+    for lane in lanes {
+        let found = lane.map_err(|_| "a thread that runs mutants has panicked")??;
+        res.killed.extend(found.killed);
+        res.unviable.extend(found.unviable);
+        res.survived.extend(found.survived);
+    }
+    Ok(res)
+}
+
+/// Runs some mutants in one checkout. Survivors do not fail the task: the table lists them.
+fn run_lane(
+    workspace: &Workspace,
+    number: usize,
+    what: &[&str],
+    all: &[String],
+    own: &[&String],
+) -> Res<Sample> {
+    if own.is_empty() {
+        return Ok(Sample::default());
+    }
+    let tree = checkout(workspace, number)?;
+    let output = folder()?.join(format!("out-{number}"));
+    let _ = std::fs::remove_dir_all(&output);
+    std::fs::create_dir_all(output.join("mutants.out"))?;
+    // What is called caught is not tried.
+    let others = all.iter().filter(|it| !own.contains(it));
+    let others: String = others.flat_map(|it| [it, "\n"]).collect();
+    std::fs::write(output.join("mutants.out/previously_caught.txt"), others)?;
+    let place = output.display().to_string();
+    let how = ["mutants", "--in-place", "--iterate", "--output", &place, "--timeout", "60"];
+    let ran = sh::run(&tree, &program()?, &[&how, what].concat(), &[]);
+    let outcomes = output.join("mutants.out/outcomes.json");
+    if !outcomes.is_file() {
+        return ran.map(|()| Sample::default());
+    }
+    Ok(tally(&serde_json::from_str(&std::fs::read_to_string(outcomes)?)?))
+}
+
+/// A checkout of what was committed when the program began, which keeps what it has compiled.
+fn checkout(workspace: &Workspace, number: usize) -> Res<PathBuf> {
+    static HEAD: OnceLock<String> = OnceLock::new();
+    let tree = folder()?.join(format!("tree-{number}"));
+    let head = sh::read(&workspace.root, "git", &["rev-parse", "HEAD"])?;
+    let head = HEAD.get_or_init(|| head.trim().to_owned()).as_str();
+    if tree.join(".git").is_file() {
+        sh::run(&tree, "git", &["checkout", "--quiet", "--force", "--detach", head], &[])?;
+    } else {
+        let place = tree.display().to_string();
+        sh::run(&workspace.root, "git", &["worktree", "prune"], &[])?;
+        let add = ["worktree", "add", "--quiet", "--detach", &place, head];
+        sh::run(&workspace.root, "git", &add, &[])?;
+    }
+    Ok(tree)
+}
+
+// What became of sampled mutants, kept as a file a crate, and the table of `docs/internals/mutants.md` from these files.
+
+/// What became of the sampled mutants of a crate, by their names; kept as `target/mutants/CRATE.json`.
+#[derive(Default, Serialize, Deserialize)]
+struct Sample {
+    killed: Vec<String>,
+    unviable: Vec<String>,
+    survived: Vec<String>,
+    /// Those of `survived` that still do, or are no longer there, by the last run with `--again`.
+    #[serde(default)]
+    left: Option<Vec<String>>,
+    #[serde(default)]
+    gone: Vec<String>,
+}
+
+/// What cargo-mutants says that became of each.
+fn tally(outcomes: &Value) -> Sample {
+    let mut res = Sample::default();
+    for outcome in outcomes["outcomes"].as_array().into_iter().flatten() {
+        let name = outcome["scenario"]["Mutant"]["name"].as_str().unwrap_or("?").to_owned();
+        match outcome["summary"].as_str() {
+            Some("CaughtMutant" | "Timeout") => res.killed.push(name),
+            Some("Unviable") => res.unviable.push(name),
+            Some("MissedMutant") => res.survived.push(name),
+            _ => {}
+        }
+    }
+    res
+}
+
+fn file(krate: &str) -> Res<PathBuf> {
+    Ok(folder()?.join(format!("{krate}.json")))
+}
+
+fn write(krate: &str, sample: &Sample) -> Res {
+    Ok(std::fs::write(file(krate)?, serde_json::to_string_pretty(sample)?)?)
+}
+
+fn read(krate: &str) -> Res<Option<Sample>> {
+    let path = file(krate)?;
+    if !path.is_file() {
+        return Ok(None);
+    }
+    Ok(Some(serde_json::from_str(&std::fs::read_to_string(path)?)?))
+}
+
+fn table(workspace: &Workspace) -> Res {
+    let mut page = String::from(TABLE);
+    let mut missed = String::new();
+    for (krate, files) in MOVES_CONTENT {
+        let Some(it) = read(krate)? else { continue };
+        let left = it.left.as_ref().unwrap_or(&it.survived);
+        let viable = it.killed.len() + it.survived.len();
+        let share = |survived: usize| 100.0 * (viable - survived) as f64 / viable.max(1) as f64;
+        page.push_str(&format!(
+            "| {krate} | `{}` | {viable} | {} ({:.0} %) | {} ({:.0} %) | {} |\n",
+            files.join("`, `"),
+            it.killed.len(),
+            share(it.survived.len()),
+            viable - left.len(),
+            share(left.len()),
+            it.unviable.len()
+        ));
+        left.iter().for_each(|it| missed.push_str(&format!("- `{}`\n", it.replace('`', "'"))));
+    }
+    page.push_str("\nThose that still survive:\n\n");
+    page.push_str(if missed.is_empty() { "none.\n" } else { &missed });
+    workspace.write_measured("docs/internals/mutants.md", &page)
+}
+
+const TABLE: &str = "\
+| crate | files and folders of `src` | mutants | killed at first | killed or gone since | not compiled |
+|---|---|---:|---:|---:|---:|
+";

@@ -8,9 +8,7 @@
 //! ```
 
 mod artefacts;
-mod names;
 mod ready;
-mod versions;
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -26,7 +24,7 @@ const DISTRIBUTION: &str = "msg-conversations";
 
 pub(crate) fn run(workspace: &Workspace, args: &[&str]) -> Res {
     match args {
-        ["check"] => ready::run(workspace, names::check),
+        ["check"] => ready::run(workspace, ready::check),
         ["check", "--offline"] => ready::run(workspace, |_| Ok(())),
         ["build", parts @ ..] => artefacts::run(workspace, parts),
         args => set(workspace, args),
@@ -65,13 +63,13 @@ fn set(workspace: &Workspace, args: &[&str]) -> Res {
         return Err(format!("{} does not follow {}", show(new), show(old)).into());
     }
     let since = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs() / 86_400;
-    versions::check(workspace)?;
+    ready::check_versions(workspace)?;
     let changelog = date_changelog(&workspace.read("CHANGELOG.md")?, new, &date(since))?;
     let mut changes =
         vec![("Cargo.toml", set_version(&manifest, old, new)), ("CHANGELOG.md", changelog)];
-    for (path, head) in &versions::PLACES[1..] {
+    for (path, head) in &ready::PLACES[1..] {
         let text = workspace.read(path)?;
-        changes.push((path, versions::with_version(&text, head, &show(old), &show(new))));
+        changes.push((path, ready::with_version(&text, head, &show(old), &show(new))));
     }
     println!("{} -> {}", show(old), show(new));
     for (path, text) in changes {
@@ -86,7 +84,7 @@ fn set(workspace: &Workspace, args: &[&str]) -> Res {
         return Ok(());
     }
     // The lock files and the man pages repeat the version.
-    for folder in versions::LOCKED {
+    for folder in ready::LOCKED {
         let update = ["update", "--workspace", "--offline"];
         sh::run(&workspace.root.join(folder), &sh::cargo(), &update, &[])?;
     }

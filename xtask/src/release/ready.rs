@@ -1,8 +1,14 @@
-//! `cargo xtask release check`: whether the tree could be released as it is. It changes nothing.
+//! What has to hold before a release: metadata, a clean tree, names that are free, one version.
 
-use super::{packages, versions};
+use std::process::Command;
+
+use toml::Table;
+
+use super::packages;
 use crate::workspace::Workspace;
 use crate::{Res, sh, tidy};
+
+// `cargo xtask release check`: whether the tree could be released as it is. It changes nothing.
 
 /// Whether one thing is as a release wants it.
 type Check = fn(&Workspace) -> Res;
@@ -12,7 +18,7 @@ pub(super) fn run(workspace: &Workspace, names: Check) -> Res {
     let checks: [(&str, Check); 8] = [
         ("clean tree", clean_tree),
         ("changelog", changelog),
-        ("one version", versions::check),
+        ("one version", check_versions),
         ("metadata", metadata),
         ("names", names),
         ("tidy", |it| tidy::run(it, &[])),
@@ -106,4 +112,219 @@ fn publication(workspace: &Workspace) -> Res {
     // Whatever happened, nothing is left over; a folder that was never made is not an error.
     let _ = std::fs::remove_dir_all(&folder);
     res
+}
+
+// Whether the names of what is released are ours: each registry is asked by its own client.
+//
+// A name that the table does not call published has to be free. One that is published has to be there, with an owner
+// of the table.
+
+const TABLE: &str = "xtask/names.toml";
+
+/// A registry and its client.
+struct Registry {
+    name: &'static str,
+    /// The command that shows a package; the name follows.
+    show: &'static [&'static str],
+    /// What the client says of a name that is free.
+    free: &'static [&'static str],
+    /// The command that lists the owners, where the client has one.
+    owners: &'static [&'static str],
+}
+
+const REGISTRIES: &[Registry] = &[
+    Registry {
+        name: "crates.io",
+        show: &["cargo", "info", "--quiet", "--registry", "crates-io"],
+        free: &["could not find"],
+        owners: &["cargo", "owner", "--list"],
+    },
+    Registry {
+        name: "npm",
+        show: &["npm", "view", "--json"],
+        free: &["E404"],
+        owners: &["npm", "owner", "ls"],
+    },
+    Registry {
+        name: "PyPI",
+        show: &["python3", "-m", "pip", "index", "versions"],
+        free: &["No matching distribution found"],
+        owners: &[],
+    },
+];
+
+/// What a registry says of a name.
+#[derive(Debug, PartialEq, Eq)]
+enum Answer {
+    Free,
+    Taken,
+    /// It cannot be asked: the client is not there, or the network.
+    Unknown(String),
+}
+
+/// Fails for a name that another has, and for one that the table lacks.
+pub(super) fn check(workspace: &Workspace) -> Res {
+    let table: Table = workspace.read(TABLE)?.parse()?;
+    let published = listed(&table, "published");
+    let owners = listed(&table, "owners");
+    let mut bad = Vec::new();
+    for registry in REGISTRIES {
+        let names = match registry.name {
+            "crates.io" => super::published_crates(workspace)?,
+            _ => vec![super::DISTRIBUTION.to_owned()],
+        };
+        for name in names {
+            let is_ours = published.contains(&format!("{}:{name}", registry.name));
+            match (registry.ask(&name), is_ours) {
+                (Answer::Free, false) => println!("{}: {name} is free", registry.name),
+                (Answer::Taken, true) if registry.is_owned(&name, &owners) => {
+                    println!("{}: {name} is ours", registry.name);
+                }
+                (Answer::Free, true) => {
+                    bad.push(format!("{}: {name} is called published and is not", registry.name));
+                }
+                (Answer::Taken, _) => {
+                    bad.push(format!("{}: {name} is taken by another", registry.name));
+                }
+                (Answer::Unknown(reason), _) => {
+                    println!("{}: {name} was not looked up: {reason}", registry.name);
+                }
+            }
+        }
+    }
+    if bad.is_empty() { Ok(()) } else { Err(bad.join("\n").into()) }
+}
+
+fn listed(table: &Table, name: &str) -> Vec<String> {
+    let list = table.get(name).and_then(|it| it.as_array());
+    let texts = list.into_iter().flatten().filter_map(|it| it.as_str());
+    texts.map(str::to_owned).collect()
+}
+
+impl Registry {
+    fn ask(&self, name: &str) -> Answer {
+        match said(self.show, name) {
+            Err(error) => Answer::Unknown(error),
+            Ok((true, _)) => Answer::Taken,
+            Ok((false, text)) => self.refused(&text),
+        }
+    }
+
+    /// A client fails for a name that is free, and for a network that is not there.
+    fn refused(&self, text: &str) -> Answer {
+        let last = || text.trim().lines().last().unwrap_or_default().to_owned();
+        match self.free.iter().any(|it| text.contains(it)) {
+            true => Answer::Free,
+            false => Answer::Unknown(last()),
+        }
+    }
+
+    fn is_owned(&self, name: &str, owners: &[String]) -> bool {
+        if self.owners.is_empty() {
+            return true;
+        }
+        let found = said(self.owners, name).map(|it| it.1).unwrap_or_default();
+        let mut words = found.split_whitespace();
+        words.any(|it| owners.iter().any(|owner| owner == it))
+    }
+}
+
+/// Whether a command succeeds for a name, and all that it prints. It runs outside of the workspace, whose packages
+/// cargo would find first.
+fn said(command: &[&str], name: &str) -> Result<(bool, String), String> {
+    let (program, args) = command.split_first().ok_or("no client")?;
+    let output = Command::new(program)
+        .args(args)
+        .arg(name)
+        .current_dir(std::env::temp_dir())
+        .output()
+        .map_err(|err| format!("{program} does not start: {err}"))?;
+    let text = [output.stdout, output.stderr].concat();
+    Ok((output.status.success(), String::from_utf8_lossy(&text).into_owned()))
+}
+
+// One version everywhere: the workspace, the packages that are workspaces of their own, and the npm package.
+
+/// A file that states the version, and the beginning of the line that does; its first such line counts.
+pub(super) const PLACES: &[(&str, &str)] = &[
+    ("Cargo.toml", "version = \""),
+    ("crates/msg-document/hooks/Cargo.toml", "version = \""),
+    ("crates/msg-python/Cargo.toml", "version = \""),
+    ("crates/msg-relay/gateway/Cargo.toml", "version = \""),
+    ("crates/msg-wasm/Cargo.toml", "version = \""),
+    ("crates/msg-wasm/npm/package.json", "  \"version\": \""),
+];
+
+/// Workspaces with a lock file that repeats the versions.
+pub(super) const LOCKED: &[&str] = &[
+    ".",
+    "crates/msg-document/hooks",
+    "crates/msg-python",
+    "crates/msg-relay/gateway",
+    "crates/msg-wasm",
+];
+
+/// The version that a text states.
+pub(super) fn stated<'a>(text: &'a str, head: &str) -> Option<&'a str> {
+    text.lines().find_map(|it| it.strip_prefix(head))?.split('"').next()
+}
+
+/// The text with another version.
+pub(super) fn with_version(text: &str, head: &str, old: &str, new: &str) -> String {
+    text.replacen(&format!("{head}{old}\""), &format!("{head}{new}\""), 1)
+}
+
+/// Fails where two files state two versions.
+pub(super) fn check_versions(workspace: &Workspace) -> Res {
+    let mut found = Vec::new();
+    for (path, head) in PLACES {
+        let text = workspace.read(path)?;
+        let version = stated(&text, head).ok_or_else(|| format!("{path} states no version"))?;
+        found.push((path, version.to_owned()));
+    }
+    let root = &found[0].1;
+    let other: Vec<_> = found.iter().filter(|it| it.1 != *root).collect();
+    match other.as_slice() {
+        [] => Ok(()),
+        other => Err(format!("the workspace has version {root}, found {other:?}").into()),
+    }
+}
+#[cfg(test)]
+mod tests {
+    use super::{Answer, REGISTRIES};
+
+    #[test]
+    fn a_network_that_is_not_there_is_not_a_free_name() {
+        let [crates, npm, pypi] = REGISTRIES else { panic!("three registries") };
+        assert_eq!(crates.refused("error: could not find `x` in registry"), Answer::Free);
+        assert_eq!(npm.refused("npm error code E404"), Answer::Free);
+        assert_eq!(pypi.refused("ERROR: No matching distribution found for x"), Answer::Free);
+        for it in REGISTRIES {
+            let answer = it.refused("failed to resolve host\n");
+            assert_eq!(answer, Answer::Unknown("failed to resolve host".to_owned()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod names_tests_1 {
+    use super::{PLACES, check_versions, stated, with_version};
+    use crate::workspace::Workspace;
+
+    #[test]
+    fn all_packages_have_one_version() {
+        let workspace = Workspace::find().expect("because the tests run in it");
+        assert_eq!(check_versions(&workspace).map_err(|it| it.to_string()), Ok(()));
+    }
+
+    #[test]
+    fn the_first_line_with_a_version_counts() {
+        let head = PLACES[0].1;
+        let text =
+            "[package]\nversion = \"0.1.0\"\nx = { version = \"0.1.0\" }\nversion = \"0.1.0\"\n";
+        assert_eq!(stated(text, head), Some("0.1.0"));
+        let new = with_version(text, head, "0.1.0", "0.2.0");
+        assert_eq!(new, text.replacen("0.1.0", "0.2.0", 1));
+        assert_eq!(stated("[package]\n", head), None);
+    }
 }

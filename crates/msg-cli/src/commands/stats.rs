@@ -4,7 +4,6 @@
 //! `msg-document` counts; this file draws.
 
 mod chart;
-mod svg;
 mod table;
 
 use std::path::PathBuf;
@@ -135,7 +134,7 @@ impl Args {
         };
         if let Some(path) = &self.svg {
             let mut file = Output::file(path, sources)?;
-            file.write(svg::draw(&stats, self.budget).as_bytes())?;
+            file.write(chart::draw_svg(&stats, self.budget).as_bytes())?;
             file.finish()?;
         }
         let mut text = match self.json {

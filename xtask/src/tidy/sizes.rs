@@ -1,11 +1,16 @@
-//! A type that keeps something to itself has few fields: at most so many, or there are types in it that have
-//! no name yet.
-//!
-//! It reads the sources as text. Plain data is left alone: a struct whose fields are all visible, and one that
-//! is read from arguments or JSON as it is.
+//! What has a limit: the fields of a type, the lines of a file, the dependencies of a crate.
+
+use std::collections::BTreeSet;
 
 use super::House;
-use crate::Res;
+use crate::layers::LAYERS;
+use crate::{Res, sh};
+
+// A type that keeps something to itself has few fields: at most so many, or there are types in it that have
+// no name yet.
+//
+// It reads the sources as text. Plain data is left alone: a struct whose fields are all visible, and one that
+// is read from arguments or JSON as it is.
 
 /// Fields that a struct with private fields may have.
 const LIMIT: usize = 12;
@@ -59,6 +64,56 @@ fn is_field(line: &str) -> bool {
     field.contains(": ")
 }
 
+// Files stay short.
+
+/// Lines of code that a file may have; blank lines and comments do not count.
+const LENGTHS_LIMIT: usize = 500;
+
+pub(crate) fn check_lengths(house: &House<'_>, breaches: &mut Vec<String>) -> Res {
+    for file in &house.sources {
+        let n_lines = code_lines(&file.text);
+        if n_lines > LENGTHS_LIMIT {
+            let path = &file.path;
+            breaches.push(format!(
+                "{path} has {n_lines} lines of code, {LENGTHS_LIMIT} are allowed: split it"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Lines that are neither blank nor only a comment. Generated files count like others: a table that
+/// long has a better form.
+fn code_lines(text: &str) -> usize {
+    text.lines().map(str::trim).filter(|it| !it.is_empty() && !it.starts_with("//")).count()
+}
+
+// A user of one crate compiles few others: the counts that [`LAYERS`] sets are kept.
+
+pub(crate) fn check_budget(house: &House<'_>, breaches: &mut Vec<String>) -> Res {
+    for room in LAYERS.iter().filter(|it| it.max_crates > 0) {
+        let edges = "normal,no-proc-macro";
+        let args =
+            ["tree", "--locked", "--package", room.name, "--edges", edges, "--prefix", "none"];
+        let tree = sh::read(&house.workspace.root, &sh::cargo(), &args)?;
+        let crates: BTreeSet<&str> = tree
+            .lines()
+            .filter_map(|it| it.split(' ').next())
+            .filter(|it| !it.is_empty())
+            .collect();
+        if crates.len() > room.max_crates {
+            let names: Vec<_> = crates.into_iter().collect();
+            breaches.push(format!(
+                "{} brings {} crates, LAYERS allows {}: {}",
+                room.name,
+                names.len(),
+                room.max_crates,
+                names.join(" ")
+            ));
+        }
+    }
+    Ok(())
+}
 #[cfg(test)]
 mod tests {
     use super::wide;
@@ -74,5 +129,15 @@ mod tests {
         assert_eq!(wide(&with("#[derive(Debug)]\npub ", "")), [("Wide", 13)]);
         assert_eq!(wide(&with("", "pub(crate) ")), []);
         assert_eq!(wide(&with("#[derive(Deserialize)]\n#[serde(default)]\n", "")), []);
+    }
+}
+
+#[cfg(test)]
+mod lengths_tests_1 {
+    use super::code_lines;
+
+    #[test]
+    fn comments_and_blank_lines_do_not_count() {
+        assert_eq!(code_lines("//! doc\n\nfn a() { // why\n    // because\n}\n"), 2);
     }
 }

@@ -1,0 +1,185 @@
+//! What pages and sources refer to: links, numbered rules, samples, and names and commands of `migrating.md`.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashSet},
+    path::Path,
+};
+
+use super::House;
+use crate::Res;
+
+// Links from page to page lead somewhere.
+
+pub(crate) fn check(house: &House<'_>, breaches: &mut Vec<String>) -> Res {
+    let written = house.pages.iter().filter(|it| !it.path.contains("test_data/"));
+    for page in written {
+        let folder = Path::new(&page.path).parent().unwrap_or(Path::new(""));
+        for target in targets(&page.text) {
+            if !house.workspace.root.join(folder).join(target).exists() {
+                breaches.push(format!("{}: {target} does not exist", page.path));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The files that a page links to, without fragments; links to the web and within the page left out.
+fn targets(page: &str) -> Vec<&str> {
+    let mut res = Vec::new();
+    let mut in_code = false;
+    for line in page.lines() {
+        in_code ^= line.trim_start().starts_with("```");
+        if in_code {
+            continue;
+        }
+        // Text between backquotes may look like a link.
+        for prose in line.split('`').step_by(2) {
+            for (_, rest) in
+                prose.split("](").skip(1).filter_map(|it| Some((it, it.split_once(')')?.0)))
+            {
+                let target = rest.split('#').next().unwrap_or_default();
+                if !target.is_empty() && !target.contains("://") && !target.starts_with("mailto:") {
+                    res.push(target);
+                }
+            }
+        }
+    }
+    res
+}
+
+// A rule that code cites (`CA-30`) is on a page in `docs/formats/`.
+
+/// The areas whose pages number their rules.
+const AREAS: &[&str] = &["CA", "CP", "MF", "MS", "OA", "SE", "XT"];
+
+pub(crate) fn check_citations(house: &House<'_>, breaches: &mut Vec<String>) -> Res {
+    let pages = house.pages.iter().filter(|it| it.path.starts_with("docs/formats/"));
+    let stated: BTreeSet<String> = pages.flat_map(|it| citations(&it.text)).collect();
+    for file in house.sources.iter().filter(|it| it.path.starts_with("crates/")) {
+        for (at, line) in file.text.lines().enumerate() {
+            for rule in citations(line).into_iter().filter(|it| !stated.contains(it)) {
+                breaches.push(format!(
+                    "{}:{}: {rule} is on no page of docs/formats",
+                    file.path,
+                    at + 1
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn citations(text: &str) -> Vec<String> {
+    let is_word = |it: char| it.is_ascii_alphanumeric() || it == '-';
+    let mut res = Vec::new();
+    for word in text.split(|it| !is_word(it)) {
+        if let Some((area, number)) = word.split_once('-')
+            && AREAS.contains(&area)
+            && !number.is_empty()
+            && number.bytes().all(|it| it.is_ascii_digit())
+        {
+            res.push(word.to_owned());
+        }
+    }
+    res
+}
+
+// The head of a folder with more than three files shows its data: a sample or a drawing in its module docs.
+//
+// Whether it is a good one is for the reader to say.
+
+/// Files of a folder from which on its head has a sample.
+const MANY: usize = 4;
+
+pub(crate) fn check_samples(house: &House<'_>, breaches: &mut Vec<String>) -> Res {
+    let mut n_files: BTreeMap<&str, usize> = BTreeMap::new();
+    let sources = || {
+        house
+            .sources
+            .iter()
+            .filter(|it| it.path.starts_with("crates/") && it.path.contains("/src/"))
+    };
+    for file in sources() {
+        if let Some((folder, _)) = file.path.rsplit_once('/') {
+            *n_files.entry(folder).or_default() += 1;
+        }
+    }
+    for (folder, n_files) in n_files.into_iter().filter(|it| it.1 >= MANY) {
+        let heads = ["/mod.rs", "/lib.rs", "/main.rs", ".rs"].map(|it| format!("{folder}{it}"));
+        let head = heads.iter().find_map(|head| sources().find(|it| it.path == *head));
+        let Some(head) = head else { continue };
+        let docs = || head.text.lines().take_while(|it| it.starts_with("//!"));
+        if !docs().any(|it| it.starts_with("//! ```")) {
+            breaches.push(format!(
+                "{}: a folder of {n_files} files, whose docs show no sample of its data",
+                head.path
+            ));
+        }
+    }
+    Ok(())
+}
+
+// The names of docs/migrating.md are names of the code: those on the right exist, and those of the reference
+// systems on the left are found by a search of the API documentation (`doc(alias)`, or the name itself).
+
+const PAGE: &str = "docs/migrating.md";
+
+pub(crate) fn check_migrating(house: &House<'_>, breaches: &mut Vec<String>) -> Res {
+    let sources = house.sources.iter().filter(|it| it.path.contains("/src/"));
+    let known: HashSet<String> = sources.flat_map(|it| words(&it.text)).map(plain).collect();
+    let page = house.workspace.read(PAGE)?;
+    for line in page.lines() {
+        let mut columns = line.trim_matches('|').split(" | ");
+        let (Some(left), Some(right)) = (columns.next(), columns.next()) else { continue };
+        let left = code(left).flat_map(words).filter(|it| is_name(it));
+        for name in left.chain(code(right).flat_map(words)) {
+            if !known.contains(&plain(name)) {
+                breaches.push(format!("{PAGE}: nothing is called `{name}`"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The text between back quotes.
+fn code(text: &str) -> impl Iterator<Item = &str> {
+    text.split('`').skip(1).step_by(2)
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let is_word = |it: char| it.is_alphanumeric() || it == '_';
+    text.split(move |it: char| !is_word(it)).filter(|it| it.starts_with(char::is_alphabetic))
+}
+
+/// Whether it is a name of several words, as types and functions of the reference systems are.
+fn is_name(word: &str) -> bool {
+    word.chars().filter(char::is_ascii_uppercase).count() > 1
+}
+
+/// A name as a search compares it.
+fn plain(name: &str) -> String {
+    name.replace('_', "").to_lowercase()
+}
+#[cfg(test)]
+mod tests {
+    use super::targets;
+
+    #[test]
+    fn only_links_to_files_count() {
+        let page = "[a](b.md#c) and [d](https://e) `[f](g)` [h](#i)\n```\n[j](k)\n```\n[l](m/n.md)";
+        assert_eq!(targets(page), ["b.md", "m/n.md"]);
+    }
+}
+
+#[cfg(test)]
+mod citations_tests_1 {
+    use super::citations;
+
+    #[test]
+    fn only_rules_of_the_areas_are_citations() {
+        assert_eq!(
+            citations("UTF-8 (CA-30, **XT-9**: CA-7a, MS-1 to MS-2"),
+            ["CA-30", "XT-9", "MS-1", "MS-2"]
+        );
+    }
+}
