@@ -54,7 +54,8 @@ fn read(records: &Records<'_>) -> View {
 }
 
 fn message(view: &mut View, at: usize, outer: &Object<'_>) {
-    let inner = outer.get("data").or_else(|| outer.get("kwargs")).and_then(|it| it.object());
+    let held = outer.get("data").or_else(|| outer.get("kwargs"));
+    let inner = held.and_then(|it| it.object());
     let class = outer.get("id").and_then(|it| it.array()).and_then(|it| it.last()?.text());
     let body = inner.as_ref().unwrap_or(outer);
     let kind = match class {
@@ -64,6 +65,11 @@ fn message(view: &mut View, at: usize, outer: &Object<'_>) {
     let role = role(&kind, body);
     let mut draft = Draft::new(role.clone());
     draft.message.name = body.text("name").map(Into::into).filter(|it: &String| !it.is_empty());
+    // What is not an object where the members of the message should be is all that it says.
+    let is_all = |it: &Value<'_>| it.object().is_none() && !it.is_null() && !outer.has("content");
+    if let Some(said) = held.filter(is_all) {
+        draft.push(Part::text(said.plain()), PartOrigin::record(at));
+    }
     if role == Role::Tool {
         draft.message.name = None;
         draft.push(Part::ToolResult(result(body)), PartOrigin::record(at));
