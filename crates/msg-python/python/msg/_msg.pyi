@@ -4,6 +4,7 @@ _D = TypeVar("_D")
 
 __all__ = [
     "Answers",
+    "CacheLedger",
     "Checked",
     "Converted",
     "Diagnostic",
