@@ -16,12 +16,20 @@ impl JsonError {
     }
 }
 
+/// What is said of a text that ends where something is still needed.
+fn unterminated(expected: &str) -> String {
+    match expected.strip_prefix("the end of a ") {
+        Some(what) => format!("unterminated {what}"),
+        None => format!("unexpected end, expected {expected}"),
+    }
+}
+
 /// What is wrong with a text that is not JSON.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Problem {
     /// The text ends where something is still needed.
-    #[error("the text ends, expected {expected}")]
+    #[error("{}", unterminated(expected))]
     End {
         /// What would have been read next.
         expected: &'static str,
