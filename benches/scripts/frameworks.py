@@ -68,7 +68,7 @@ def llama_index(body):
     dumped = [json.loads(it.model_dump_json()) for it in messages]
     store = SimpleChatStore()
     store.set_messages("user", messages)
-    # A store with media is no JSON in this version, and none is with pydantic 2.14.
+    # A store with media is not JSON in this version, nor with pydantic 2.14.
     has_media = any(hasattr(block, "image") or hasattr(block, "data") for it in messages for block in it.blocks)
     return [dumped] if has_media or not dumps_stores() else [dumped, json.loads(store.json())]
 

@@ -58,7 +58,7 @@ def _text(content):
 
 
 class _Calls:
-    """Which call a result answers: the first open one of its id, or of its name where there are no ids."""
+    """Which call a result answers: the first open one of its id, or of its name without ids."""
 
     def __init__(self):
         self.n, self.open = 0, []

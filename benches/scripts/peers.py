@@ -19,7 +19,7 @@ def need(*names):
         try:
             importlib.import_module(name)
         except ImportError:
-            sys.exit(f"there is no Python package {name}")
+            sys.exit(f"missing Python package {name}")
 
 
 def orjson_check(lines):

@@ -34,8 +34,8 @@ pub(super) const ROWS: &[Row] = &[
         write,
     )
     .note(
-        "of 11 instructions a byte (7 of sonic-rs) half escape, eight bytes in a step where an escape is near: without \
-         `unsafe` there is no bit mask of 32 bytes; the rest is a message's, which is asked for its layout and for what has no place",
+        "of 11 instructions a byte (7 of sonic-rs) half escape, eight bytes in a step where an escape is near: a bit mask of \
+         32 bytes would need `unsafe`; the rest is a message's, which is asked for its layout and for what has no place",
     ),
     Row::new(
         "json/native",

@@ -2,7 +2,7 @@
 //! Arrow array.
 //!
 //! The answer to a row depends on the row and the options alone. Null gives null; a row that cannot be read gives an
-//! `error` in its row, and never fails the others. There is no logic of conversations here, no thread, no file and
+//! `error` in its row, and never fails the others. The crate has no logic of conversations, no threads, no files and
 //! no engine: plans, shuffles and storage are the caller's. Types and rules are in `docs/scale.md` (SC-…).
 //!
 //! ```

@@ -214,7 +214,7 @@ pub(crate) fn write(head: &RequestHead, has_calls: bool, body: &mut Body) -> Rep
         &mut report,
     );
     let functions: Vec<_> = tools.into_iter().filter_map(Tool::function).collect();
-    // There is no word for no calls: without tools there are none, but a history of calls needs them.
+    // The format cannot say "no calls": without tools none can be made, but a history of calls needs them.
     let withheld = is_none && !has_calls;
     if !functions.is_empty() && !withheld {
         body.write_member("toolConfig", |it| {

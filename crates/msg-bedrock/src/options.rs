@@ -65,7 +65,7 @@ impl WriteOptions {
         Self { layout: Layout::Canonical, ..Self::default() }
     }
 
-    /// Sets an option by its name and the word for its value. False if there is no option of this name here.
+    /// Sets an option by its name and the word for its value. False for an unknown option.
     ///
     /// # Errors
     /// [`Error::Option`] if the option does not take this word.

@@ -25,7 +25,7 @@ pub(crate) struct Prompt<'b, 'a> {
     pub(crate) settings: Vec<Setting>,
     /// Caching that the provider places itself, with the lifetime that it was asked for.
     pub(crate) automatic: Option<Cow<'b, str>>,
-    /// How long a prefix is asked to live, where there are no marks for it.
+    /// How long a prefix is asked to live, without marks for it.
     pub(crate) retention: Option<Cow<'b, str>>,
     /// Only what is marked is cached (`prompt_cache_options.mode`).
     pub(crate) is_explicit: bool,

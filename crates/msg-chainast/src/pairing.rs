@@ -1,5 +1,5 @@
 //! Items that are calls and results without being written as such (OA-14, "Pairing") take part in the
-//! chain through stand-ins: while the analysis judges and the repair mends, each is a call or a result of its
+//! chain through substitutes: while the analysis judges and the repair mends, each is a call or a result of its
 //! family; afterwards it is again what it was. The rules of the chain know nothing of it.
 //!
 //! ```text
@@ -23,7 +23,7 @@ const MARK: char = '\0';
 /// The families whose calls a `function_call_output` may answer: clients send it for both.
 const PLAINLY: [&str; 2] = ["tool_search", "local_shell"];
 
-/// Whether a part wants a stand-in: it asks by an id, or it answers.
+/// Whether a part wants a substitute: it asks by an id, or it answers.
 pub(crate) fn is_paired(part: &Part) -> bool {
     let wants = |it: Pairing| it.side == PairSide::Result || !it.id.is_empty();
     matches!(part, Part::Other(it) if it.pairing().is_some_and(wants))
@@ -39,7 +39,7 @@ pub(crate) fn is_stand_in(result: &ToolResult) -> bool {
     result.kind.as_str().starts_with(MARK)
 }
 
-/// The list with stand-ins, if one is wanted.
+/// The list with substitutes, if one is wanted.
 pub(crate) fn stand_ins_of<'m>(
     messages: impl Iterator<Item = &'m Message> + Clone,
 ) -> Option<Vec<Message>> {
@@ -51,7 +51,7 @@ pub(crate) fn stand_ins_of<'m>(
     Some(res)
 }
 
-/// Puts stand-ins into a list; false if none is wanted.
+/// Puts substitutes into a list; false if none is wanted.
 pub(crate) fn put_into(messages: &mut [Message]) -> bool {
     let wanted = wants_stand_ins(messages.iter());
     if wanted {
@@ -79,12 +79,12 @@ fn put(messages: &mut [Message]) {
     }
 }
 
-/// What stand-ins have to know of the whole list.
+/// What substitutes have to know of the whole list.
 #[derive(Default)]
 struct Pairs {
     /// The numbers of calls and results that belong together without an id, by place.
     numbers: HashMap<(usize, usize), usize>,
-    /// The ids of stand-ins for results.
+    /// The ids of substitutes for results.
     results: HashSet<String>,
     /// The ids of calls that a plain result answers, as the API takes it.
     plainly_answered: HashSet<String>,
@@ -137,7 +137,7 @@ impl Pairs {
         self.numbers.insert(place, number);
     }
 
-    /// The id of a stand-in; none for a call that wants no answer.
+    /// The id of a substitute; none for a call that wants no answer.
     fn id(&self, place: (usize, usize), it: &Pairing) -> Option<String> {
         let Pairing { id, family, .. } = it;
         if !id.is_empty() {
@@ -150,12 +150,12 @@ impl Pairs {
     }
 }
 
-/// Puts back what the stand-ins replaced.
+/// Puts back what the substitutes replaced.
 pub(crate) fn restore(messages: &mut [Message]) {
     messages.iter_mut().for_each(restore_in);
 }
 
-/// Puts back what the stand-ins of one message replaced.
+/// Puts back what the substitutes of one message replaced.
 pub(crate) fn restore_in(message: &mut Message) {
     for part in &mut message.parts {
         if let Some(it) = original(part) {
@@ -197,7 +197,7 @@ fn without_marks(sentence: &str) -> String {
     res
 }
 
-/// A fresh id for a call that had another one; that of a stand-in keeps its family.
+/// A fresh id for a call that had another one; that of a substitute keeps its family.
 pub(crate) fn fresh_like(old: &str, fresh: String) -> String {
     match old.find(MARK) {
         Some(at) => fresh + &old[at..],
@@ -214,7 +214,7 @@ fn is_marked(message: &Message) -> bool {
     })
 }
 
-/// The id of a stand-in.
+/// The id of a substitute.
 fn of_family(it: &Pairing) -> String {
     format!("{}{MARK}{}", it.id, it.family)
 }
@@ -234,7 +234,7 @@ fn stand_in(pairing: &Pairing, id: String, json: &str, extra: Extra) -> Part {
     }
 }
 
-/// What a stand-in replaces; none if the part is not a stand-in.
+/// What a substitute replaces; none if the part is not a substitute.
 fn original(part: &mut Part) -> Option<Part> {
     match part {
         Part::ToolCall(it) if it.kind.as_str().starts_with(MARK) => {
@@ -253,7 +253,7 @@ fn original(part: &mut Part) -> Option<Part> {
     }
 }
 
-/// The raw item, with the id that its stand-in has now.
+/// The raw item, with the id that its substitute has now.
 fn item(json: &str, id: &str, extra: Extra) -> Part {
     let value = RawJson::new(json).unwrap_or_else(|_| RawJson::string(json));
     let place = Some(Place::Item);

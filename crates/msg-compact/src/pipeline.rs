@@ -161,7 +161,7 @@ impl Pipeline {
         self
     }
 
-    /// The unit in use where there is no budget; tokens if not set.
+    /// The unit in use without a budget; tokens if not set.
     #[must_use]
     pub fn with_unit(mut self, unit: Unit) -> Self {
         self.unit = unit;

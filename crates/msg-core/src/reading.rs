@@ -280,7 +280,7 @@ impl<'a, 'r> Source<'a, 'r> {
         self.report.push(it);
     }
 
-    /// Reads an object whose `type` says what it is. `known` is given the type (none where there is no
+    /// Reads an object whose `type` says what it is. `known` is given the type (none without a
     /// text of that name), reads the members that are left, and says whether a second, different
     /// type turned up; it gives nothing for a type that it does not know, whose object goes to
     /// `foreign` whole. Of several types the last one counts (MS-8), and what was read under the first

@@ -362,7 +362,7 @@ impl Checked {
         tracing::debug!(format, messages = self.messages, findings, ok = self.ok, "checked");
     }
 
-    /// Whether there is no error, and something that could have one.
+    /// Whether it has no error, and something that could have one.
     pub fn is_clean(&self) -> bool {
         self.ok && self.messages > 0
     }

@@ -76,7 +76,7 @@ impl Document {
         Ok(res)
     }
 
-    /// As [`Document::read`], but turns stay turns: there are no messages before
+    /// As [`Document::read`], but turns stay turns: messages exist only after
     /// [`Document::lower`].
     pub fn read_unlowered(bytes: &[u8], options: &ReadOptions) -> Result<Self, Refusal> {
         let refusal = match Document::read_as_it_is(bytes, options) {
@@ -135,7 +135,7 @@ impl Document {
         }
     }
 
-    /// Whether there are no messages, of which nothing can be said.
+    /// Whether it is empty: nothing can be said of no messages.
     pub fn is_empty(&self) -> bool {
         self.content.messages.is_empty()
     }

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::json::{chars, to_json};
 
-/// Why there is no answer: a [`Diagnostic`] that says what is wrong, where, and what would mend it.
+/// Why a command refused: a [`Diagnostic`] that says what is wrong, where, and what would mend it.
 ///
 /// ```
 /// use msg_document::{CheckOptions, check};

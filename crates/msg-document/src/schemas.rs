@@ -80,7 +80,7 @@ enum Strict {
     No,
     /// A tool says so, and need not.
     Tool,
-    /// An answer: there is no other way to ask for it.
+    /// An answer: it can be asked for in no other way.
     Answer,
 }
 
@@ -118,7 +118,7 @@ struct Mend {
     faults: Vec<Fault>,
     /// The schema that is accepted; none if there is none, or if it is accepted as it is.
     schema: Option<RawJson>,
-    /// Its tool is no longer strict.
+    /// Its tool stops being strict.
     drops_strict: bool,
     /// A schema for another member than that of the OpenAPI spelling.
     moves: bool,

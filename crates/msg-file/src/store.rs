@@ -166,7 +166,7 @@ pub enum CrashRepair {
     Redone,
     /// The file was not as the journal says, so its cells were appended again.
     Recovered,
-    /// There was no journal; a newline ends the torn line.
+    /// The journal was missing; a newline ends the torn line.
     Newline,
 }
 

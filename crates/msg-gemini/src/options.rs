@@ -58,7 +58,7 @@ pub enum Flavor {
 pub struct WriteOptions {
     /// Whether the shape that a source had comes back.
     pub layout: Layout,
-    /// What becomes of later system messages. There is no role for [`LaterSystem::Keep`], which is as
+    /// What becomes of later system messages. Gemini has no role for [`LaterSystem::Keep`], which is as
     /// [`LaterSystem::User`].
     pub later_system: LaterSystem,
     /// What becomes of ids.
@@ -115,7 +115,7 @@ impl WriteOptions {
     }
 
     /// Sets an option by its name and the word for its value, as a document of options has them.
-    /// False if there is no option of this name here.
+    /// False for an unknown option.
     ///
     /// # Errors
     /// [`Error::Option`] if the option does not take this word.

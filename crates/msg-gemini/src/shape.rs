@@ -34,7 +34,7 @@ pub(crate) mod content {
     pub(crate) const PARTS_NULL: u8 = 1;
     /// `parts` was the only part.
     pub(crate) const PARTS_ONE: u8 = 2;
-    /// There was no content around the only part, a bare string.
+    /// The only part, a bare string, came without a content around it.
     pub(crate) const PARTS_BARE: u8 = 3;
 }
 

@@ -173,7 +173,7 @@ impl WriteOptions {
     }
 
     /// Sets an option by its name and the word for its value, as a document of options has them.
-    /// False if there is no option of this name here.
+    /// False for an unknown option.
     ///
     /// # Errors
     /// [`Error::Option`] if the option does not take this word.

@@ -34,7 +34,7 @@ const AROUND: &str = "user_input";
 /// How Codex begins what it read in a project, and how that ends.
 const PROJECT: (&str, &str) = ("# AGENTS.md instructions", "</INSTRUCTIONS>");
 
-/// The words of a text without the context in it; none if there is no context. Linear.
+/// The words of a text without the context in it; none without a context. Linear.
 pub(crate) fn words(text: &str) -> Option<String> {
     let mut unclosed: Vec<&str> = Vec::new();
     let mut res = String::new();
@@ -116,7 +116,7 @@ pub(crate) fn is_context_source(source: &str) -> bool {
     may_be && inner.is_some_and(|it| is_context(&msg_json::unescape(it).text))
 }
 
-/// The text that the user said; the same one where there is no context in it.
+/// The text that the user said; the same one if it has no context.
 pub(crate) fn own_words(text: &str) -> Cow<'_, str> {
     words(text).map_or(Cow::Borrowed(text), Cow::Owned)
 }

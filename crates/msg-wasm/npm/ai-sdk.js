@@ -116,7 +116,7 @@ function answered(it, messages, names) {
   return { type: 'tool-result', toolCallId: it.tool_call_id, toolName, output: { type: 'error-text', value: String(it.content ?? '') } };
 }
 
-/** Messages of tools whose parts did not change are the caller's own; parts that are no results stay. */
+/** Messages of tools whose parts did not change are the caller's own; parts that are not results stay. */
 function withOwnResults(res, messages) {
   const tools = messages.filter((it) => it.role === 'tool');
   return res.map((it) => {

@@ -13,7 +13,7 @@ use crate::streams::Parser;
 #[repr(u32)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
-    /// The report is the answer; there is no document.
+    /// The report is the answer, without a document.
     Report = 0,
     /// The document is the answer, the report what is to be said of it.
     Document = 1,

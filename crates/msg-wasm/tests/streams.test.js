@@ -42,7 +42,7 @@ for (const [name, { ToolParser, StreamAssembler, tools, stream, toolEvents, stre
     assert.deepEqual(all([null, TEXT, undefined, '']), expected);
   });
 
-  test(`${name}: null is no text, and other values are refused`, () => {
+  test(`${name}: null is not text, and other values are refused`, () => {
     const parser = new ToolParser();
     assert.deepEqual(parser.feed(null), []);
     assert.deepEqual(parser.feed(undefined), []);

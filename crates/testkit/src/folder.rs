@@ -74,7 +74,7 @@ impl Folder {
     /// A final line end in the rendered text is not compared: the file always has one.
     ///
     /// # Panics
-    /// With every difference, after all cases have run; also if there are no cases, an expectation
+    /// With every difference, after all cases have run; also without cases, with an expectation
     /// without an input, or a stray file.
     #[track_caller]
     pub fn check(&self, render: impl Fn(&Case) -> String) {

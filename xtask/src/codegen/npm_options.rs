@@ -98,7 +98,7 @@ fn members(source: &Source, class: &str) -> Res<Vec<Member>> {
         return source.members(&[CACHE], "cache", false);
     }
     let group = GROUPS.iter().find(|it| it.class == class);
-    let group = group.ok_or_else(|| format!("there is no group {class}"))?;
+    let group = group.ok_or_else(|| format!("unknown group {class}"))?;
     source.members(group.structs, group.command, group.only_flags)
 }
 

@@ -16,8 +16,8 @@ use crate::{Res, sh};
 const HEAD: &str = "\
 # Diagnostics
 
-What `msg` and the libraries report. Codes are stable: a code keeps its meaning, and one that is no
-longer used is not given another. The rule leads to the page of its area in [formats](formats/README.md);
+What `msg` and the libraries report. Codes are stable: a code keeps its meaning, and a retired code is not
+given another. The rule leads to the page of its area in [formats](formats/README.md);
 the case is the first test case in which the code appears.
 
 This page is written by `cargo xtask codegen` from the `src/codes.rs` of each crate.

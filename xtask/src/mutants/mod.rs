@@ -311,7 +311,7 @@ struct Sample {
     killed: Vec<String>,
     unviable: Vec<String>,
     survived: Vec<String>,
-    /// Those of `survived` that still do, or are no longer there, by the last run with `--again`.
+    /// Those of `survived` that still do, or are gone, by the last run with `--again`.
     #[serde(default)]
     left: Option<Vec<String>>,
     #[serde(default)]

@@ -52,7 +52,8 @@ pub(crate) fn switches(house: &House<'_>, breaches: &mut Vec<String>) -> Res {
         let is_there = |it: &&crate::workspace::File| it.path == *path;
         let text = house.sources.iter().find(is_there).map_or("", |it| it.text.as_str());
         if !with_switch(text).any(|it| it == *function) {
-            breaches.push(format!("the exception of `{function}` in {path} is no longer needed"));
+            breaches
+                .push(format!("the exception of `{function}` in {path} is not needed any more"));
         }
     }
     Ok(())

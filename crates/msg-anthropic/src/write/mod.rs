@@ -340,8 +340,8 @@ impl Writer<'_> {
 // What goes into `system` (AN-4).
 
 impl Writer<'_> {
-    /// The value of `system`: the leading messages, and later ones that are hoisted; none if there is no
-    /// text in them.
+    /// The value of `system`: the leading messages, and later ones that are hoisted; none without
+    /// text.
     pub(crate) fn system(&mut self, messages: &[Message], leading: usize) -> Option<Vec<u8>> {
         if let [one, ..] = messages
             && leading == 1

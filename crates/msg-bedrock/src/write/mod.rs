@@ -66,7 +66,7 @@ impl Writer<'_> {
         self.objects.losses.warn("convert::role-changed", None, text);
     }
 
-    /// The value of `system`: the leading messages, and later ones that are hoisted; none if there is no block in them.
+    /// The value of `system`: the leading messages, and later ones that are hoisted; none without blocks.
     pub(crate) fn system(&mut self, messages: &[Message], leading: usize) -> Option<Vec<u8>> {
         let mut parts = Vec::new();
         for (at, it) in messages.iter().enumerate() {

@@ -43,7 +43,7 @@ pub(crate) struct Plan {
     pub(crate) splits_summaries: bool,
     /// Whether anything has to be mended at all.
     pub(crate) mends: bool,
-    /// Whether there are stand-ins for raw items among the messages, to be put back.
+    /// Whether there are substitutes for raw items among the messages, to be put back.
     pub(crate) stand_ins: bool,
 }
 

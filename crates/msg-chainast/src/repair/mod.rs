@@ -74,7 +74,7 @@ pub fn repair(
 
 impl ChainRepairOptions {
     /// As [`repair`], of messages that stay: mended copies, each with where it came from, or none where nothing is to
-    /// be mended. Copies nothing then, if there is no profile.
+    /// be mended. Copies nothing then, without a profile.
     ///
     /// ```
     /// use msg_chainast::{Message, ChainRepairOptions, SeededIds};
@@ -172,13 +172,13 @@ pub(crate) fn messages_of(items: Vec<Item<'_>>) -> Vec<Message> {
     items.into_iter().map(|it| it.message.into_owned()).collect()
 }
 
-/// The plan for a list of messages, in which stand-ins for raw items are put, and what is wrong with it.
+/// The plan for a list of messages, in which substitutes for raw items are put, and what is wrong with it.
 fn analyzed(messages: &mut [Message], rules: Rules<'_>) -> (Plan, Vec<Diagnostic>) {
     let paired = pairing::put_into(messages);
     judged(Chain::Messages(messages), paired, rules)
 }
 
-/// As [`analyzed`], of messages in which stand-ins are already, if they are wanted.
+/// As [`analyzed`], of messages in which substitutes are already, if they are wanted.
 pub(crate) fn judged(chain: Chain<'_>, paired: bool, rules: Rules<'_>) -> (Plan, Vec<Diagnostic>) {
     let (mut plan, defects) = analyze(chain, rules);
     plan.stand_ins = paired;
@@ -298,7 +298,7 @@ fn add_exhausted(report: &mut [Diagnostic], place: Place) {
     }
 }
 
-/// Puts raw items back in the place of their stand-ins; placeholders that their kind has no form for are removed.
+/// Puts raw items back in the place of their substitutes; placeholders that their kind has no form for are removed.
 fn restore_items(items: &mut Vec<Item<'_>>) {
     items.iter_mut().for_each(|it| pairing::restore_in(it.message.to_mut()));
     items.retain(|it| !pairing::stays_unanswered(&it.message));

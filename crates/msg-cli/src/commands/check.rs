@@ -141,7 +141,7 @@ impl Command for Args {
 }
 
 /// A line with findings is read whole, so that these have places: the line of the file, and the column in the line. Of a
-/// row there is no document, nor of a line of plain chat messages in which nothing is found.
+/// row the document is missing, and so is that of a line of plain chat messages in which nothing is found.
 fn checked_line(
     number: Option<u64>,
     line: &[u8],

@@ -1,4 +1,4 @@
-//! Where a command writes to: standard output, or a file that appears whole or not at all.
+//! Where a command writes to: standard output, or a file that is written atomically.
 //!
 //! ```text
 //! msg repair a.json                 standard output
@@ -282,7 +282,7 @@ pub(crate) fn json_line(value: &impl Serialize) -> Vec<u8> {
     line
 }
 
-// A file that appears whole or not at all: a temporary one in the same folder, synced, renamed over the
+// A file that is written atomically: a temporary one in the same folder, synced, renamed over the
 // target (SE-92). Dropped before that, it leaves no file.
 //
 // Where the target is an input, it must still be what was read, and it is left alone if it would get the

@@ -112,7 +112,7 @@ fn groups(list: &[Diagnostic], folding: Folding) -> Vec<Group<'_>> {
 }
 
 /// `and 10 more like this: messages[5], messages[7], messages[9], messages[11], messages[13] …`, or nothing where
-/// there are no others. What has no path in the source is named by its number.
+/// others are missing. What has no path in the source is named by its number.
 fn others(list: &[&Diagnostic]) -> Option<String> {
     let mut places: Vec<String> = list.iter().filter_map(|it| short_place(it)).collect();
     places.dedup();

@@ -352,7 +352,7 @@ impl Body {
         self.set(name, RawJson::written(value));
     }
 
-    /// As [`Body::write_member`], unless there is no value.
+    /// As [`Body::write_member`], if there is a value.
     pub fn write_optional<T>(
         &mut self,
         name: &str,

@@ -247,7 +247,7 @@ impl<'r> PartWriter<'r> {
     }
 }
 
-/// The text that a part is written as where there are no other parts.
+/// The text that an only part is written as.
 #[must_use]
 pub fn text_of_part(it: &Part) -> Option<&str> {
     match it {

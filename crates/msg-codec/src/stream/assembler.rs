@@ -155,7 +155,7 @@ pub struct Assembled {
     pub complete: bool,
     /// The first error that the provider reported.
     pub error: Option<ProviderError>,
-    /// Why there is no choice at all, where the provider says so: a blocked prompt (GE-16).
+    /// Why choices are missing, where the provider says so: a blocked prompt (GE-16).
     pub finish: Option<FinishReason>,
     /// Whether the stream had ended, was interrupted, or goes on.
     pub state: StreamState,

@@ -117,12 +117,12 @@ impl Merged {
         self.find(key).is_some()
     }
 
-    /// Whether there is no member.
+    /// Whether the object is empty.
     pub fn is_empty(&self) -> bool {
         self.members.is_empty()
     }
 
-    /// The object as JSON; empty if there is no member.
+    /// The object as JSON; empty text for an empty object.
     pub fn into_json(self) -> String {
         if self.members.is_empty() {
             return String::new();

@@ -237,7 +237,7 @@ impl Waiting {
         }
     }
 
-    /// Keeps an event; false if there is no more room.
+    /// Keeps an event; false if the room is used up.
     fn hold(&mut self, event: &SseEvent<'_>, form: Form) -> bool {
         self.bytes += event.data.len() + size_of::<Held>();
         let fits = self.bytes <= self.options.limits.max_body_bytes;

@@ -336,7 +336,7 @@ impl Pending {
         self.too_large = false;
     }
 
-    /// Whether so many bytes more are no more than an event may have.
+    /// Whether an event may have so many bytes more.
     pub(crate) fn fits(&self, more: usize, max_event_bytes: usize) -> bool {
         let held = self.data.len() + usize::from(self.has_data);
         !self.too_large && held.saturating_add(more) <= max_event_bytes

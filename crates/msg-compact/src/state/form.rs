@@ -414,7 +414,7 @@ impl Replaced {
         self.sections > 0
     }
 
-    /// What a summary of merged sections would replace. Users that stay, as they are or as one message, are no
+    /// What a summary of merged sections would replace. Users that stay, as they are or as one message, are not
     /// part of it.
     pub(crate) fn merged_cost(&self, merge: Merge) -> Cost {
         match merge {

@@ -100,7 +100,7 @@ impl ChainState<'_> {
         self.items[self.pair(at.section, at.pair)?.items()].get(at.message)
     }
 
-    /// The text of a result; none if there is no result at the place, or it is more than a text.
+    /// The text of the result at the place; none without a result, or if it is more than a text.
     pub fn output_text(&self, at: &ToolOutput) -> Option<Cow<'_, str>> {
         let item = self.output_item(at)?;
         if let Some(Change::Output(text)) = self.change(item) {

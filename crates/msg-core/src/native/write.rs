@@ -11,7 +11,7 @@ use crate::{
     ToolCall, ToolResult, reading::deserialize, with_article,
 };
 
-/// Appends a list of messages in native form (MS-7). Nothing is lost, so there is no report.
+/// Appends a list of messages in native form (MS-7). Nothing is lost, so it reports nothing.
 ///
 /// ```
 /// use msg_core::{Message, native};

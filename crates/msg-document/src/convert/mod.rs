@@ -70,8 +70,8 @@ pub fn convert(json: &[u8], to: Format, options: &ConvertOptions) -> Result<Conv
     convert_row(&row, to, options)
 }
 
-/// Converts each conversation. That of a row whose kind was recognised goes alone: in another format it is no
-/// such row.
+/// Converts each conversation. That of a row whose kind was recognised goes alone: in another format it is not
+/// such a row.
 fn convert_row(row: &Row, to: Format, options: &ConvertOptions) -> Result<Converted, Refusal> {
     let mut documents = Vec::new();
     let mut res = Converted::default();

@@ -1,4 +1,4 @@
-//! Names and words of the forms of documents, which each format says in its own way and which are no values.
+//! Names and words of the forms of documents, which each format says in its own way and which are not values.
 
 use std::sync::LazyLock;
 

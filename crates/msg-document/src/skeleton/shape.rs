@@ -23,7 +23,7 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// Whether there are no members.
+    /// Whether it has no members.
     pub(super) fn is_empty(&self) -> bool {
         self.json.is_empty()
     }

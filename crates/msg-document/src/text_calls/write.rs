@@ -150,7 +150,7 @@ fn render(call: &ToolCall) -> Option<String> {
     msg_xml::render(&block).ok()
 }
 
-/// A result is a message of the user where there is no tool role.
+/// A result is a message of the user in formats without a tool role.
 fn to_user(message: &mut Message) {
     if let [Part::ToolResult(it)] = message.parts.as_slice()
         && it.call_id.is_empty()
@@ -189,7 +189,7 @@ impl Pieces<'_> {
         self.open = source.glued.1;
     }
 
-    /// A block of which there is no source, on lines of its own.
+    /// A block without a source, on lines of its own.
     fn block(&mut self, block: &str) {
         self.open = false;
         match self.parts.last_mut() {

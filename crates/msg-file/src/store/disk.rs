@@ -224,7 +224,7 @@ pub(crate) fn replace_locked(lock: &Lock, new: &[u8], force: Force) -> Result<()
     }
 }
 
-/// Makes a new file that appears whole or not at all.
+/// Makes a new file that is written atomically.
 pub(crate) fn create(real: &Path, bytes: &[u8]) -> Result<(), Error> {
     temporary(real, bytes, None)
 }

@@ -66,7 +66,7 @@ impl Lock {
     }
 
     /// The sidecar, made and locked if it is missing: a refused append leaves none. None where
-    /// it cannot be made; there is no journal then.
+    /// it cannot be made; the file has no journal then.
     pub(crate) fn sidecar(&mut self) -> Result<Option<&mut Sidecar>, Error> {
         if self.found.is_none()
             && let Ok(file) = create(&self.real)

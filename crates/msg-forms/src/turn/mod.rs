@@ -228,7 +228,7 @@ impl ToolPart {
         Self { id: id.into(), tool: tool.into(), ..Self::default() }
     }
 
-    /// Sets the arguments from the model's exact text: `input` is its value, or `{}` where it is no
+    /// Sets the arguments from the model's exact text: `input` is its value, or `{}` where it is not
     /// JSON, and `input_text` is set where lowering would spell `input` differently (MS-19).
     ///
     /// ```

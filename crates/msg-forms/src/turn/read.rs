@@ -337,7 +337,7 @@ impl<'s, 'a, 'r> Stored<'s, 'a, 'r> {
 
 // Turns as they are stored (MS-19): every member, in one order, then what was unknown.
 
-/// Appends a list of turns in the stored form (MS-19). Nothing is lost, so there is no report.
+/// Appends a list of turns in the stored form (MS-19). Nothing is lost, so it reports nothing.
 ///
 /// Times that are not finite numbers have no form in JSON and are written as `0.0`.
 ///

@@ -20,7 +20,7 @@ pub(crate) mod held {
 
     /// It was a turn, told by its role.
     pub(crate) const IS_TURN: u8 = 1;
-    /// There was no step around the contents.
+    /// The contents came without a step around them.
     pub(crate) const IS_BARE: u8 = 2;
 
     /// `content` was one object.

@@ -266,8 +266,8 @@ impl<'a> Writer<'a, '_> {
         is_lost
     }
 
-    /// Writes the messages in the place of a single content or of a string; as an array if they are no
-    /// longer one.
+    /// Writes the messages in the place of a single content or of a string; as an array unless they are still
+    /// one.
     pub(crate) fn single(&mut self, messages: &'a [Message], first: usize, out: &mut Vec<u8>) {
         let mut groups = self.groups(messages, first);
         let bare = match messages {

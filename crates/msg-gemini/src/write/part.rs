@@ -233,7 +233,7 @@ fn inline(url: DataUrl<'_>) -> Source<'_> {
 
 impl<'a> Writer<'a, '_> {
     /// The value of `systemInstruction`: the leading messages, and later ones that are hoisted; none if
-    /// there is no part in them.
+    /// they have no parts.
     pub(crate) fn system(&mut self, messages: &'a [Message], leading: usize) -> Option<Vec<u8>> {
         if let [one, ..] = messages
             && leading == 1

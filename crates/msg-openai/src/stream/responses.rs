@@ -375,7 +375,7 @@ impl Output {
     }
 
     /// The last item of this kind under an index where one of another kind is, or a new one: neither takes what
-    /// is the other's. There are no more items than the caller's limit.
+    /// is the other's. The caller's limit bounds the number of items.
     fn place_beside(
         &mut self,
         output_index: Option<u64>,

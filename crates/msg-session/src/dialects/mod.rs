@@ -45,12 +45,12 @@ use crate::view::View;
 
 /// What a dialect can do with the blobs of a session.
 pub(crate) trait Format: Sync {
-    /// What the session says along its active path. Asked only where there are no [`LineRules`].
+    /// What the session says along its active path. Asked only without [`LineRules`].
     fn view(&self, _blobs: &[Blob], _options: &SessionOptions) -> Result<View, Error> {
         Ok(View::default())
     }
 
-    /// What is wrong, and the session as it is mended. Asked only where there are no [`LineRules`].
+    /// What is wrong, and the session as it is mended. Asked only without [`LineRules`].
     fn check(&self, _blobs: &[Blob], _options: &SessionOptions) -> Result<Checked, Error> {
         Ok(Checked::default())
     }

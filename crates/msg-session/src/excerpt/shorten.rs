@@ -131,7 +131,7 @@ pub(super) struct Shortened {
 }
 
 impl Shortened {
-    /// Adds the record that a line is; its clean text begins at `clean`. Adds nothing if the line is no
+    /// Adds the record that a line is; its clean text begins at `clean`. Adds nothing if the line is not an
     /// object.
     pub(super) fn record(&mut self, line: &str, clean: u64) -> bool {
         let (text, omissions) = (self.text.len(), self.offsets.len());

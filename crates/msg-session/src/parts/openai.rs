@@ -78,7 +78,7 @@ impl Items {
     }
 
     fn push(&mut self, mut message: Message, origin: PartOrigin) {
-        // Agents write an empty list where there is no summary.
+        // Agents write an empty list without a summary.
         for it in thoughts(&mut message) {
             it.summary.take_if(|it| it.is_empty());
         }

@@ -1,4 +1,4 @@
-//! The turns of ShareGPT (SG-1, SG-2), for data sets and for conversations alone. There are no ids: calls are counted,
+//! The turns of ShareGPT (SG-1, SG-2), for data sets and for conversations alone. Turns have no ids: calls are counted,
 //! and results answer them in their order.
 
 use std::collections::VecDeque;

@@ -72,7 +72,7 @@ impl Doctor<'_> {
         Ok((loaded.name, diagnosis))
     }
 
-    /// The failure of a file that is no session. A conversation is sent to the command that checks it.
+    /// The failure of a file that is not a session. A conversation is sent to the command that checks it.
     fn unread(&self, path: &Path, name: &str, error: &msg_session::Error) -> Failure {
         let read = || load(path, self.from, MAX_DOCUMENT).ok()?.blobs.into_iter().next();
         let format = match error {

@@ -132,7 +132,7 @@ pub(crate) struct Kept {
 pub(crate) struct Keep {
     pub(crate) cells: VecDeque<Kept>,
     bytes: usize,
-    /// Ids of cells that were written and are no longer kept.
+    /// Ids of cells that were written and have been forgotten.
     pub(crate) dropped: Vec<String>,
 }
 

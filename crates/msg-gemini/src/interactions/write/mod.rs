@@ -84,8 +84,8 @@ impl<'a> Writer<'a, '_> {
         self.objects.plan(extra, 0)
     }
 
-    /// The text of `system_instruction`: the leading messages, and later ones that are hoisted; none if there is no
-    /// text in them.
+    /// The text of `system_instruction`: the leading messages, and later ones that are hoisted; none without
+    /// text.
     pub(super) fn system(&mut self, messages: &'a [Message], leading: usize) -> Option<String> {
         let mut texts = Vec::new();
         for (at, it) in messages.iter().enumerate() {

@@ -36,7 +36,7 @@ impl<'a> Writer<'a, '_> {
         self.list(&entries, out);
     }
 
-    /// Writes the messages in the place of a single element; as an array if they are no longer one.
+    /// Writes the messages in the place of a single element; as an array unless they are still one.
     pub(crate) fn single(&mut self, messages: &'a [Message], first: usize, out: &mut Vec<u8>) {
         let entries = self.entries(messages, first);
         match entries.as_slice() {

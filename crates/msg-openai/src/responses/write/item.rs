@@ -16,7 +16,7 @@ use crate::text_blocks::{TextBlocks, blocks, lose_foreign, part_members, shared,
 
 impl Writer<'_> {
     /// The message item that holds these parts; those that have no place are noted. Without any
-    /// that has one there is no item.
+    /// that has one an item is missing.
     pub(super) fn message_item(
         &mut self,
         it: &Message,
