@@ -49,22 +49,10 @@ pub struct RequestHead {
     pub reasoning: Reasoning,
     /// Whether the answer is streamed.
     pub stream: Option<bool>,
-    /// How many answers are drawn.
-    pub choices: Option<u64>,
-    /// Whether the probabilities of tokens come along.
-    pub logprobs: Option<bool>,
-    /// Of how many of the likeliest tokens.
-    pub top_logprobs: Option<u64>,
-    /// The kinds of the answer, in lower case: `text`, `audio`, `image`.
-    pub modalities: Vec<String>,
-    /// How long the answer is to be, in a word of OpenAI.
-    pub verbosity: Option<RawJson>,
-    /// The class of service: `auto`, `default`, `flex`, `priority` or another word of OpenAI.
-    pub service_tier: Option<String>,
-    /// Who asks, by an opaque id.
-    pub user: Option<String>,
-    /// Who asks, by the id that OpenAI has for detecting abuse.
-    pub safety_identifier: Option<String>,
+    /// How many answers are wanted, and what they hold.
+    pub output: Output,
+    /// Who asks, and with which priority.
+    pub caller: Caller,
     /// Members that both APIs of OpenAI have under one name, and no other API.
     pub of_openai: Vec<(String, RawJson)>,
     /// Members that have no word here, by the name (or path, `text.truncation`) that they have in the
@@ -75,6 +63,32 @@ pub struct RequestHead {
     pub members: Vec<String>,
     /// The JSON pointers of members whose names differ from the words here.
     pub places: Vec<(&'static str, String)>,
+}
+
+/// How many answers a request wants, and what they hold.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Output {
+    /// How many answers are drawn.
+    pub choices: Option<u64>,
+    /// Whether the probabilities of tokens come along.
+    pub logprobs: Option<bool>,
+    /// Of how many of the likeliest tokens.
+    pub top_logprobs: Option<u64>,
+    /// The kinds of the answer, in lower case: `text`, `audio`, `image`.
+    pub modalities: Vec<String>,
+    /// How long the answer is to be, in a word of OpenAI.
+    pub verbosity: Option<RawJson>,
+}
+
+/// Who asks, and with which priority.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Caller {
+    /// An opaque id of the user.
+    pub user: Option<String>,
+    /// The id that OpenAI has for detecting abuse.
+    pub safety_identifier: Option<String>,
+    /// The class of service: `auto`, `default`, `flex`, `priority` or another word of OpenAI.
+    pub service_tier: Option<String>,
 }
 
 /// How an answer is drawn, each number in the spelling of the source.
@@ -374,7 +388,7 @@ impl RequestHead {
         for (name, _) in &self.of_openai {
             report.push(lost(target, name, self.pointer(name)));
         }
-        if self.verbosity.is_some() {
+        if self.output.verbosity.is_some() {
             report.push(lost(target, "verbosity", self.pointer("verbosity")));
         }
     }

@@ -83,13 +83,13 @@ pub(crate) fn check_settings(head: &RequestHead, profile: &Profile) -> Vec<Diagn
         ("max_tokens", head.max_tokens, limits.tokens, u64::MAX),
         (
             "choices",
-            head.choices.filter(|_| limits.choices.is_some()),
+            head.output.choices.filter(|_| limits.choices.is_some()),
             1,
             limits.choices.unwrap_or(1),
         ),
         (
             "top_logprobs",
-            head.top_logprobs.filter(|_| limits.logprobs.is_some()),
+            head.output.top_logprobs.filter(|_| limits.logprobs.is_some()),
             0,
             limits.logprobs.unwrap_or(0),
         ),

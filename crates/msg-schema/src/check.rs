@@ -221,7 +221,7 @@ impl Walk<'_> {
         let dialect = self.dialect;
         let properties = node.get("properties").filter(|it| it.is_object());
         let names = || properties.map(Node::members).unwrap_or_default().iter().map(|it| &it.0);
-        if dialect.plain_names {
+        if dialect.objects.plain_names {
             for name in names().filter(|it| !is_plain_name(it)) {
                 let text = format!(
                     "property name {name:?} must have 1 to 64 characters of `a-zA-Z0-9_.-`"
@@ -229,7 +229,7 @@ impl Walk<'_> {
                 faults.add("schema::property-name", at(&at(pointer, "properties"), name), text);
             }
         }
-        if !dialect.bool_properties {
+        if !dialect.objects.bool_properties {
             for (name, value) in properties.map(Node::members).unwrap_or_default() {
                 if value.as_bool().is_some() {
                     let text = format!(
@@ -242,7 +242,8 @@ impl Walk<'_> {
         if !node.describes_objects() {
             return;
         }
-        if dialect.closed && node.get("additionalProperties").and_then(Node::as_bool) != Some(false)
+        if dialect.objects.closed
+            && node.get("additionalProperties").and_then(Node::as_bool) != Some(false)
         {
             let text = "an object must have `additionalProperties: false`".to_owned();
             faults.add("schema::open-object", pointer.to_owned(), text);
@@ -250,16 +251,16 @@ impl Walk<'_> {
         let required = node.required();
         let optional: Vec<&str> =
             names().map(String::as_str).filter(|it| !required.contains(it)).collect();
-        if dialect.all_required && !optional.is_empty() {
+        if dialect.objects.all_required && !optional.is_empty() {
             let text =
                 format!("`required` must name all properties, missing {}", quoted(&optional));
             faults.add("schema::optional-property", pointer.to_owned(), text);
         }
-        if dialect.one_required && required.is_empty() {
+        if dialect.objects.one_required && required.is_empty() {
             let text = "an object must have a required property".to_owned();
             faults.add("schema::optional-property", pointer.to_owned(), text);
         }
-        if dialect.known_required {
+        if dialect.objects.known_required {
             let list = node.get("required").and_then(Node::as_list).unwrap_or_default();
             for (index, name) in list.iter().enumerate() {
                 let name = name.as_text().unwrap_or_default();

@@ -17,14 +17,7 @@ pub struct Dialect {
     pub(crate) refused: &'static [&'static str],
     /// What an array needs.
     pub(crate) arrays: Arrays,
-    /// Objects have `additionalProperties: false`.
-    pub(crate) closed: bool,
-    /// All properties are required.
-    pub(crate) all_required: bool,
-    /// Each object has a required property.
-    pub(crate) one_required: bool,
-    /// Property names have 1 to 64 characters of `a-zA-Z0-9_.-`.
-    pub(crate) plain_names: bool,
+    pub(crate) objects: Objects,
     /// It is judged by the metaschema: `items` is not a list.
     pub(crate) no_item_lists: bool,
     /// A schema may not refer to itself: anywhere, or where an instance could not end.
@@ -41,10 +34,6 @@ pub struct Dialect {
     pub(crate) ref_siblings: bool,
     /// `type` may be beside `anyOf`.
     pub(crate) type_beside_union: bool,
-    /// `required` names properties only.
-    pub(crate) known_required: bool,
-    /// A boolean may be the schema of a property.
-    pub(crate) bool_properties: bool,
     /// Size limits.
     pub(crate) limits: Option<Limits>,
     /// The spelling of OpenAPI, not JSON Schema.
@@ -60,6 +49,23 @@ pub(crate) enum Root {
     Object,
     /// `type: "object"`, and none of these keywords.
     Without(&'static [&'static str]),
+}
+
+/// What an object has to be.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Objects {
+    /// They have `additionalProperties: false`.
+    pub(crate) closed: bool,
+    /// All properties are required.
+    pub(crate) all_required: bool,
+    /// Each object has a required property.
+    pub(crate) one_required: bool,
+    /// Property names have 1 to 64 characters of `a-zA-Z0-9_.-`.
+    pub(crate) plain_names: bool,
+    /// `required` names properties only.
+    pub(crate) known_required: bool,
+    /// A boolean may be the schema of a property.
+    pub(crate) bool_properties: bool,
 }
 
 /// What an array has to say of its items.
@@ -98,16 +104,22 @@ const FORMATS: &[&str] =
 const FORMATS_AND_URI: &[&str] =
     &["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid", "uri"];
 
+const ANY_OBJECTS: Objects = Objects {
+    closed: false,
+    all_required: false,
+    one_required: false,
+    plain_names: false,
+    known_required: false,
+    bool_properties: true,
+};
+
 /// A dialect that refuses nothing but what is not a schema.
 const ANY: Dialect = Dialect {
     name: "",
     root: Root::Object,
     refused: &[],
     arrays: Arrays::Any,
-    closed: false,
-    all_required: false,
-    one_required: false,
-    plain_names: false,
+    objects: ANY_OBJECTS,
     no_item_lists: false,
     cycles: Cycles::Allowed,
     plain_enums: false,
@@ -116,8 +128,6 @@ const ANY: Dialect = Dialect {
     look_around: true,
     ref_siblings: true,
     type_beside_union: true,
-    known_required: false,
-    bool_properties: true,
     limits: None,
     is_openapi: false,
     answers: &[],
@@ -146,9 +156,8 @@ impl Dialect {
     /// OpenAI, strict tools and formats.
     pub const OPENAI_STRICT: Self = Self {
         name: "openai-strict",
+        objects: Objects { closed: true, all_required: true, ..ANY_OBJECTS },
         arrays: Arrays::Typed,
-        closed: true,
-        all_required: true,
         refused: &[
             "patternProperties",
             "unevaluatedProperties",
@@ -202,8 +211,8 @@ impl Dialect {
     /// Anthropic, tools that are not strict.
     pub const ANTHROPIC: Self = Self {
         name: "anthropic",
+        objects: Objects { plain_names: true, ..ANY_OBJECTS },
         root: Root::Without(UNIONS),
-        plain_names: true,
         no_item_lists: true,
         answers: &[
             ("schema::root-not-object", "tools.0.custom.input_schema.type: Field required"),
@@ -223,11 +232,10 @@ impl Dialect {
     /// Anthropic, strict tools and formats.
     pub const ANTHROPIC_STRICT: Self = Self {
         name: "anthropic-strict",
-        closed: true,
+        objects: Objects { closed: true, bool_properties: false, ..Self::ANTHROPIC.objects },
         cycles: Cycles::Refused,
         plain_enums: true,
         few_items: true,
-        bool_properties: false,
         formats: Some(FORMATS_AND_URI),
         look_around: false,
         refused: &[
@@ -295,9 +303,9 @@ impl Dialect {
     /// Kimi.
     pub const KIMI: Self = Self {
         name: "kimi",
+        objects: Objects { known_required: true, ..ANY_OBJECTS },
         type_beside_union: false,
         no_item_lists: true,
-        known_required: true,
         answers: &[(
             "schema::type-beside-union",
             "when using anyOf, type should be defined in anyOf items instead of the parent schema",
@@ -308,8 +316,7 @@ impl Dialect {
     /// DeepSeek, strict tools.
     pub const DEEPSEEK_STRICT: Self = Self {
         name: "deepseek-strict",
-        closed: true,
-        all_required: true,
+        objects: Objects { closed: true, all_required: true, ..ANY_OBJECTS },
         refused: &["minLength", "maxLength", "minItems", "maxItems"],
         ..ANY
     };
@@ -317,7 +324,7 @@ impl Dialect {
     /// Cohere, strict tools and formats.
     pub const COHERE_STRICT: Self = Self {
         name: "cohere",
-        one_required: true,
+        objects: Objects { one_required: true, ..ANY_OBJECTS },
         refused: &[
             "allOf",
             "oneOf",

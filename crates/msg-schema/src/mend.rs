@@ -164,7 +164,7 @@ impl Mend {
             let has_object = branches.iter().any(|it| self.is_of_objects(it, 8));
             let is_object = node.describes_objects() || has_object;
             // Closed objects that are all to hold refuse everything, so that they become one.
-            if dialect.refused.contains(&"allOf") || dialect.closed && is_object {
+            if dialect.refused.contains(&"allOf") || dialect.objects.closed && is_object {
                 match merged_all(node.clone(), &self.root) {
                     Some(it) => *node = it,
                     None if is_object || !dialect.refused.contains(&"allOf") => return None,
@@ -186,7 +186,10 @@ impl Mend {
                     .for_each(|it| it.0 = "anyOf".to_owned());
             }
         }
-        if dialect.closed && node.describes_objects() && (node.has("anyOf") || node.has("oneOf")) {
+        if dialect.objects.closed
+            && node.describes_objects()
+            && (node.has("anyOf") || node.has("oneOf"))
+        {
             return None;
         }
         if !dialect.type_beside_union && node.has("anyOf") {
@@ -265,10 +268,11 @@ impl Mend {
     fn object(&self, node: &mut Node, place: Place) -> Option<()> {
         let dialect = self.dialect;
         let properties = node.get("properties").map(Node::members).unwrap_or_default();
-        if dialect.plain_names && !properties.iter().all(|it| is_plain_name(&it.0)) {
+        if dialect.objects.plain_names && !properties.iter().all(|it| is_plain_name(&it.0)) {
             return None;
         }
-        if !dialect.bool_properties && properties.iter().any(|it| it.1.as_bool().is_some()) {
+        if !dialect.objects.bool_properties && properties.iter().any(|it| it.1.as_bool().is_some())
+        {
             return None;
         }
         if !node.describes_objects() {
@@ -281,7 +285,7 @@ impl Mend {
             .filter(|name| !properties.iter().any(|it| it.0 == *name))
             .map(str::to_owned)
             .collect();
-        if dialect.closed {
+        if dialect.objects.closed {
             if !unknown.is_empty() {
                 return None;
             }
@@ -293,7 +297,7 @@ impl Mend {
                 _ => return None,
             }
         }
-        if dialect.known_required && !unknown.is_empty() {
+        if dialect.objects.known_required && !unknown.is_empty() {
             if !node.has("properties") {
                 node.set("properties", Node::Object(Vec::new()));
             }
@@ -308,16 +312,16 @@ impl Mend {
     /// Requires all properties, those that were optional with null for absent.
     fn require(&self, node: &mut Node) -> Option<()> {
         let dialect = self.dialect;
-        let is_done =
-            !dialect.all_required && (!dialect.one_required || !node.required().is_empty());
+        let is_done = !dialect.objects.all_required
+            && (!dialect.objects.one_required || !node.required().is_empty());
         if is_done || !node.describes_objects() {
             return Some(());
         }
         let mut required: Vec<String> = node.required().into_iter().map(str::to_owned).collect();
         let Some(Node::Object(properties)) = node.get_mut("properties") else {
-            return if dialect.all_required { Some(()) } else { None };
+            return if dialect.objects.all_required { Some(()) } else { None };
         };
-        let n_wanted = if dialect.all_required { properties.len() } else { 1 };
+        let n_wanted = if dialect.objects.all_required { properties.len() } else { 1 };
         for (name, value) in properties.iter_mut() {
             if required.len() >= n_wanted || required.contains(name) {
                 continue;

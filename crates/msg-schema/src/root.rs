@@ -22,7 +22,7 @@ pub(crate) fn settle_root(node: Node, dialect: Dialect) -> Option<Node> {
     for keyword in ["anyOf", "oneOf"] {
         let is_refused =
             refused.contains(&keyword) || keyword == "anyOf" && !dialect.type_beside_union;
-        let is_refused = is_refused || dialect.closed || dialect.refused.contains(&keyword);
+        let is_refused = is_refused || dialect.objects.closed || dialect.refused.contains(&keyword);
         if is_refused && root.has(keyword) {
             merge_union(&mut root, keyword)?;
         }

@@ -59,9 +59,9 @@ pub(crate) fn write(head: &RequestHead, body: &mut Body) -> Report {
     write_choice(choice.as_ref(), parallel, body);
     body.write_optional("thinking", head.reasoning.thinking, write_thinking);
     write_output_config(head, body, &mut report);
-    let user = head.user.as_ref().or(head.safety_identifier.as_ref());
+    let user = head.caller.user.as_ref().or(head.caller.safety_identifier.as_ref());
     body.write_optional("metadata", user, |it, id| it.object(|it| it.key("user_id").str(id)));
-    let tier = match head.service_tier.as_deref() {
+    let tier = match head.caller.service_tier.as_deref() {
         Some("auto") => Some("auto"),
         Some("default") => Some("standard_only"),
         _ => None,
@@ -72,15 +72,15 @@ pub(crate) fn write(head: &RequestHead, body: &mut Body) -> Report {
         ("tool_choice", head.tool_choice.is_some() && choice.is_none()),
         ("parallel_tool_calls", (is_none || lost_all) && head.parallel_tool_calls.is_some()),
         ("response_format", head.response_format == Some(ResponseFormat::Json)),
-        ("service_tier", head.service_tier.is_some() && tier.is_none()),
-        ("safety_identifier", head.user.is_some() && head.safety_identifier.is_some()),
+        ("service_tier", head.caller.service_tier.is_some() && tier.is_none()),
+        ("safety_identifier", head.caller.user.is_some() && head.caller.safety_identifier.is_some()),
         ("seed", sampling.seed.is_some()),
         ("frequency_penalty", sampling.frequency_penalty.is_some()),
         ("presence_penalty", sampling.presence_penalty.is_some()),
-        ("choices", head.choices.is_some()),
-        ("logprobs", head.logprobs.is_some()),
-        ("top_logprobs", head.top_logprobs.is_some()),
-        ("modalities", !head.modalities.is_empty()),
+        ("choices", head.output.choices.is_some()),
+        ("logprobs", head.output.logprobs.is_some()),
+        ("top_logprobs", head.output.top_logprobs.is_some()),
+        ("modalities", !head.output.modalities.is_empty()),
     ];
     head.lose_schema_notes(TARGET, &mut report);
     head.lose_of_openai(TARGET, &mut report);
@@ -212,7 +212,7 @@ fn member(head: &mut RequestHead, name: &str, raw: &RawJson) -> Option<()> {
         "output_config" => output_config(head, raw)?,
         "output_format" => head.response_format = Some(format(raw, "/output_format/schema")?),
         "service_tier" => {
-            head.service_tier = Some(match raw.parse::<String>().ok()?.as_str() {
+            head.caller.service_tier = Some(match raw.parse::<String>().ok()?.as_str() {
                 "auto" => "auto".to_owned(),
                 "standard_only" => "default".to_owned(),
                 _ => return None,
@@ -222,7 +222,7 @@ fn member(head: &mut RequestHead, name: &str, raw: &RawJson) -> Option<()> {
             for (name, raw) in raw.present_members()? {
                 match (name.as_str(), raw.parse::<String>()) {
                     ("user_id", Ok(id)) => {
-                        head.user = Some(id);
+                        head.caller.user = Some(id);
                         head.place("user", "/metadata/user_id");
                     }
                     _ => head.rest.push((format!("metadata.{name}"), raw)),

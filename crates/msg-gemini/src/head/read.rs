@@ -26,7 +26,7 @@ pub(crate) fn read<'a>(members: impl Iterator<Item = (&'a str, &'a RawJson)>) ->
 /// The class of service; none for one that no other provider has.
 fn service_tier(head: &mut RequestHead, name: &str, raw: &RawJson) -> Option<()> {
     let word = raw.parse::<String>().ok()?.to_ascii_lowercase();
-    head.service_tier = Some(match word.as_str() {
+    head.caller.service_tier = Some(match word.as_str() {
         "standard" => "default".to_owned(),
         "flex" | "priority" => word,
         _ => return None,
@@ -204,20 +204,20 @@ fn setting(head: &mut RequestHead, name: &str, raw: &RawJson, pointer: &str) -> 
             "stop"
         }
         "candidateCount" => {
-            head.choices = Some(raw.parse().ok()?);
+            head.output.choices = Some(raw.parse().ok()?);
             "choices"
         }
         "responseLogprobs" => {
-            head.logprobs = Some(raw.parse().ok()?);
+            head.output.logprobs = Some(raw.parse().ok()?);
             "logprobs"
         }
         "logprobs" => {
-            head.top_logprobs = Some(raw.parse().ok()?);
+            head.output.top_logprobs = Some(raw.parse().ok()?);
             "top_logprobs"
         }
         "responseModalities" => {
             let words: Vec<String> = raw.parse().ok()?;
-            head.modalities = words.iter().map(|it| it.to_ascii_lowercase()).collect();
+            head.output.modalities = words.iter().map(|it| it.to_ascii_lowercase()).collect();
             "modalities"
         }
         _ => return None,

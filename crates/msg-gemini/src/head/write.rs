@@ -27,7 +27,7 @@ pub(crate) fn write(head: &RequestHead, body: &mut Body) -> Report {
     let settings = msg_json::to_text(|it| it.object(|it| settings(head, it, &mut report)));
     let settings = Some(settings).filter(|it| it != "{}");
     body.write_optional("generationConfig", settings, |it, json| it.raw(&json));
-    let tier = match head.service_tier.as_deref() {
+    let tier = match head.caller.service_tier.as_deref() {
         Some("default") => Some("standard"),
         Some("fast" | "priority") => Some("priority"),
         Some("flex") => Some("flex"),
@@ -39,9 +39,9 @@ pub(crate) fn write(head: &RequestHead, body: &mut Body) -> Report {
         ("parallel_tool_calls", head.parallel_tool_calls.is_some()),
         // Streaming is another method, not a member.
         ("stream", head.stream.is_some()),
-        ("service_tier", head.service_tier.is_some() && tier.is_none()),
-        ("user", head.user.is_some()),
-        ("safety_identifier", head.safety_identifier.is_some()),
+        ("service_tier", head.caller.service_tier.is_some() && tier.is_none()),
+        ("user", head.caller.user.is_some()),
+        ("safety_identifier", head.caller.safety_identifier.is_some()),
     ];
     head.lose_schema_notes(TARGET, &mut report);
     head.lose_of_openai(TARGET, &mut report);
@@ -114,11 +114,11 @@ fn settings(head: &RequestHead, it: &mut Writer<'_>, report: &mut Report) {
     if !stop.is_empty() {
         it.key("stopSequences").array(stop, |it, text| it.str(text));
     }
-    it.optional("candidateCount", head.choices, |it, n| it.u64(n));
-    it.optional("responseLogprobs", head.logprobs, |it, is| it.bool(is));
-    it.optional("logprobs", head.top_logprobs, |it, n| it.u64(n));
-    if !head.modalities.is_empty() {
-        it.key("responseModalities").array(&head.modalities, |it, word| {
+    it.optional("candidateCount", head.output.choices, |it, n| it.u64(n));
+    it.optional("responseLogprobs", head.output.logprobs, |it, is| it.bool(is));
+    it.optional("logprobs", head.output.top_logprobs, |it, n| it.u64(n));
+    if !head.output.modalities.is_empty() {
+        it.key("responseModalities").array(&head.output.modalities, |it, word| {
             it.str(&word.to_ascii_uppercase());
         });
     }

@@ -71,14 +71,14 @@ pub(crate) fn write(head: &RequestHead, spelling: Spelling, body: &mut Body) -> 
             body.write_optional("stop", stop, |it, all| it.array(all, |it, text| it.str(text)));
             body.write_optional("reasoning_effort", effort, |it, word| it.str(word));
             write_drawing(head, body);
-            let verbosity = head.verbosity.as_ref();
+            let verbosity = head.output.verbosity.as_ref();
             body.write_optional("verbosity", verbosity, |it, raw| it.raw(raw.text()));
         }
         Spelling::Responses => {
             let most = head.tokens_of_at_least(target, FEWEST_TOKENS, &mut report);
             body.write_optional("max_output_tokens", most, |it, n| it.u64(n));
             body.write_optional("stream", head.stream, |it, is| it.bool(is));
-            let has_text = format.is_some() || head.verbosity.is_some();
+            let has_text = format.is_some() || head.output.verbosity.is_some();
             body.write_optional("text", Some(head).filter(|_| has_text), responses_text);
             body.write_optional("reasoning", effort, |it, word| {
                 it.object(|it| it.key("effort").str(word));
@@ -94,9 +94,9 @@ pub(crate) fn write(head: &RequestHead, spelling: Spelling, body: &mut Body) -> 
         ("seed", is_flat && sampling.seed.is_some()),
         ("frequency_penalty", is_flat && sampling.frequency_penalty.is_some()),
         ("presence_penalty", is_flat && sampling.presence_penalty.is_some()),
-        ("choices", is_flat && head.choices.is_some()),
-        ("logprobs", is_flat && head.logprobs.is_some()),
-        ("modalities", is_flat && !head.modalities.is_empty()),
+        ("choices", is_flat && head.output.choices.is_some()),
+        ("logprobs", is_flat && head.output.logprobs.is_some()),
+        ("modalities", is_flat && !head.output.modalities.is_empty()),
         ("thinking", matches!(thinking, Some(Thinking::Budget(_) | Thinking::Adaptive))),
         ("effort", thinking == Some(Thinking::Off) && head.reasoning.effort.is_some()),
     ];
@@ -162,19 +162,19 @@ fn write_drawing(head: &RequestHead, body: &mut Body) {
     ] {
         body.write_optional(name, number.as_ref(), |it, number| it.raw(number.text()));
     }
-    body.write_optional("n", head.choices, |it, n| it.u64(n));
-    body.write_optional("logprobs", head.logprobs, |it, is| it.bool(is));
-    let modalities = Some(&head.modalities).filter(|it| !it.is_empty());
+    body.write_optional("n", head.output.choices, |it, n| it.u64(n));
+    body.write_optional("logprobs", head.output.logprobs, |it, is| it.bool(is));
+    let modalities = Some(&head.output.modalities).filter(|it| !it.is_empty());
     body.write_optional("modalities", modalities, |it, all| it.array(all, |it, text| it.str(text)));
 }
 
 /// What both spell alike.
 fn write_shared(head: &RequestHead, body: &mut Body) {
-    body.write_optional("top_logprobs", head.top_logprobs, |it, n| it.u64(n));
+    body.write_optional("top_logprobs", head.output.top_logprobs, |it, n| it.u64(n));
     for (name, text) in [
-        ("service_tier", &head.service_tier),
-        ("user", &head.user),
-        ("safety_identifier", &head.safety_identifier),
+        ("service_tier", &head.caller.service_tier),
+        ("user", &head.caller.user),
+        ("safety_identifier", &head.caller.safety_identifier),
     ] {
         body.write_optional(name, text.as_ref(), |it, text| it.str(text));
     }
@@ -205,7 +205,7 @@ fn responses_text(it: &mut Writer<'_>, head: &RequestHead) {
         it.optional("format", head.response_format.as_ref(), |it, found| {
             it.object(|it| format(it, found));
         });
-        it.optional("verbosity", head.verbosity.as_ref(), |it, raw| it.raw(raw.text()));
+        it.optional("verbosity", head.output.verbosity.as_ref(), |it, raw| it.raw(raw.text()));
     });
 }
 
@@ -245,11 +245,11 @@ fn shared(head: &mut RequestHead, name: &str, raw: &RawJson) -> Option<()> {
         "parallel_tool_calls" => head.parallel_tool_calls = Some(raw.parse().ok()?),
         "temperature" => head.sampling.temperature = Some(raw.number()?),
         "top_p" => head.sampling.top_p = Some(raw.number()?),
-        "top_logprobs" => head.top_logprobs = Some(raw.parse().ok()?),
+        "top_logprobs" => head.output.top_logprobs = Some(raw.parse().ok()?),
         "stream" => head.stream = Some(raw.parse().ok()?),
-        "service_tier" => head.service_tier = Some(raw.parse().ok()?),
-        "user" => head.user = Some(raw.parse().ok()?),
-        "safety_identifier" => head.safety_identifier = Some(raw.parse().ok()?),
+        "service_tier" => head.caller.service_tier = Some(raw.parse().ok()?),
+        "user" => head.caller.user = Some(raw.parse().ok()?),
+        "safety_identifier" => head.caller.safety_identifier = Some(raw.parse().ok()?),
         name if OF_OPENAI.contains(&name) => head.of_openai.push((name.to_owned(), raw.clone())),
         _ => return None,
     }
@@ -277,12 +277,12 @@ fn chat(head: &mut RequestHead, name: &str, raw: &RawJson) -> Option<()> {
         "frequency_penalty" => head.sampling.frequency_penalty = Some(raw.number()?),
         "presence_penalty" => head.sampling.presence_penalty = Some(raw.number()?),
         "n" => {
-            head.choices = Some(raw.parse().ok()?);
+            head.output.choices = Some(raw.parse().ok()?);
             head.place("choices", "/n");
         }
-        "logprobs" => head.logprobs = Some(raw.parse().ok()?),
-        "modalities" => head.modalities = raw.parse().ok()?,
-        "verbosity" => head.verbosity = Some(raw.clone()),
+        "logprobs" => head.output.logprobs = Some(raw.parse().ok()?),
+        "modalities" => head.output.modalities = raw.parse().ok()?,
+        "verbosity" => head.output.verbosity = Some(raw.clone()),
         "response_format" => format(head, read_chat_format(raw)?),
         "reasoning_effort" => read_effort(head, raw, "/reasoning_effort")?,
         hosted::OPTIONS => head.tools.push(Tool::Hosted(hosted::read_options(raw)?)),
@@ -308,7 +308,7 @@ fn responses(head: &mut RequestHead, name: &str, raw: &RawJson) -> Option<()> {
                     }
                     ("verbosity", _) => {
                         head.place("verbosity", "/text/verbosity");
-                        head.verbosity = Some(raw);
+                        head.output.verbosity = Some(raw);
                     }
                     _ => head.rest.push((format!("text.{name}"), raw)),
                 }
