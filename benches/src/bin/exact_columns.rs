@@ -24,7 +24,10 @@ use std::time::Instant;
 
 use arrow_array::{Array, BinaryArray, StructArray};
 use msg_core::Diagnostic;
-use msg_document::{Accept, CheckOptions, ConvertOptions, FitOptions, Fitter, RepairOptions};
+use msg_document::{
+    Accept, CheckOptions, ConvertOptions, FitOptions, Fitter, ReadOptions, RepairOptions,
+    StatsOptions,
+};
 use serde_json::{Value, json};
 
 #[path = "../../../crates/msg-arrow/tests/it/laws.rs"]
@@ -84,7 +87,7 @@ const QUESTIONS: &[Question] = &[
     },
     Question {
         command: &["stats", "--jsonl"],
-        kernel: |it| msg_arrow::stats(it, &FitOptions::default()),
+        kernel: |it| msg_arrow::stats(it, &StatsOptions::default()),
         line: |line| {
             let mut it: Value = serde_json::from_str(line)?;
             it["roles"] = roles(&it["roles"]);
@@ -122,7 +125,10 @@ const QUESTIONS: &[Question] = &[
 ];
 
 fn fitter() -> Fitter {
-    let repair = FitOptions { repair: true, accept: Accept::Json, ..FitOptions::default() };
+    let repair = FitOptions {
+        repair: true,
+        ..FitOptions::default().with_read(ReadOptions::default().with_accept(Accept::Json))
+    };
     Fitter::new(repair.with_budget(3000)).expect("because these are options")
 }
 

@@ -2,7 +2,7 @@
 //! instructions ([`count`](crate::count)), since the time of two things that are nearly the same is noise.
 
 use arrow_array::StringArray;
-use msg_document::{CheckOptions, FitOptions, RepairOptions};
+use msg_document::{CheckOptions, RepairOptions, StatsOptions};
 
 use crate::contest::{Contest, On, Size};
 use crate::data::Data;
@@ -29,10 +29,10 @@ pub(super) const ROWS: &[Row] = &[
         )
     }),
     Row::new("column/stats", "a column counted", &[], |data| {
-        let options = FitOptions::default();
+        let options = StatsOptions::default();
         contest(
             data,
-            |it| msg_arrow::stats(it, &FitOptions::default()).is_ok(),
+            |it| msg_arrow::stats(it, &StatsOptions::default()).is_ok(),
             move |row, _| msg_document::stats(row, &options).is_ok(),
         )
     }),

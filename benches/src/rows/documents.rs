@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use msg_chainast::Profile;
-use msg_document::{CheckOptions, ConvertOptions, Document, FitOptions, Format, RepairOptions};
+use msg_document::{CheckOptions, ConvertOptions, Document, Format, RepairOptions, StatsOptions};
 use msg_session::{Blob, Session, SessionOptions as Mends};
 use serde::Deserialize;
 
@@ -232,7 +232,7 @@ fn convert_alone(data: &Data) -> Contest {
 }
 
 fn stats(data: &Data) -> Contest {
-    let options = FitOptions::default();
+    let options = StatsOptions::default();
     let ours = move |line: &String| {
         msg_document::stats(line.as_bytes(), &options).map_or(0, |it| it.messages as u64)
     };

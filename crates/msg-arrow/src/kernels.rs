@@ -10,8 +10,8 @@ use arrow_array::{
     StructArray,
 };
 use msg_document::{
-    Accept, CaptureOptions, CheckOptions, ConvertOptions, Digest, Document, FitOptions, Fitter,
-    Format, KeyOptions, ReadOptions, Refusal, RepairOptions, ToolsOptions, answer_row,
+    Accept, CaptureOptions, CheckOptions, ConvertOptions, Digest, Document, Fitter, Format,
+    KeyOptions, ReadOptions, Refusal, RepairOptions, StatsOptions, ToolsOptions, answer_row,
 };
 
 use crate::error::Error;
@@ -123,16 +123,17 @@ pub fn convert(
 ///
 /// ```
 /// use arrow_array::{Array, StringArray, cast::AsArray, types::Int32Type};
-/// use msg_document::FitOptions;
+/// use msg_document::StatsOptions;
 ///
 /// let rows = StringArray::from(vec![r#"[{"role":"user","content":"hi"}]"#]);
-/// let counted = msg_arrow::stats(&rows, &FitOptions::default())?;
+/// let counted = msg_arrow::stats(&rows, &StatsOptions::default())?;
 /// let messages = counted.column_by_name("messages").expect("because it is there");
 /// assert_eq!(messages.as_primitive::<Int32Type>().value(0), 1);
 /// # Ok::<(), msg_arrow::Error>(())
 /// ```
-pub fn stats(column: &dyn Array, options: &FitOptions) -> Result<StructArray, Error> {
-    let options = FitOptions { accept: Accept::Json, ..options.clone() };
+pub fn stats(column: &dyn Array, options: &StatsOptions) -> Result<StructArray, Error> {
+    let read = of_rows(&options.read);
+    let options = StatsOptions { read, ..options.clone() };
     report(column, Counts::new(), |json| msg_document::stats(json, &options))
 }
 
@@ -142,15 +143,16 @@ pub fn stats(column: &dyn Array, options: &FitOptions) -> Result<StructArray, Er
 ///
 /// ```
 /// use arrow_array::{Array, StringArray};
-/// use msg_document::{Counter, FitOptions};
+/// use msg_document::{Counter, StatsOptions};
 ///
 /// let rows = StringArray::from(vec![r#"[{"role":"user","content":"hi"}]"#]);
-/// let options = FitOptions::default().with_counter(Counter::Forge);
+/// let options = StatsOptions::default().with_counter(Counter::Forge);
 /// assert!(msg_arrow::tokens(&rows, &options)?.value(0) > 0);
 /// # Ok::<(), msg_arrow::Error>(())
 /// ```
-pub fn tokens(column: &dyn Array, options: &FitOptions) -> Result<Int64Array, Error> {
-    let options = FitOptions { accept: Accept::Json, ..options.clone() };
+pub fn tokens(column: &dyn Array, options: &StatsOptions) -> Result<Int64Array, Error> {
+    let read = of_rows(&options.read);
+    let options = StatsOptions { read, ..options.clone() };
     let mut out = Int64Builder::with_capacity(column.len());
     values(
         column,

@@ -20,7 +20,9 @@ use arrow_array::{
 use arrow_buffer::{OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, Field};
 use msg_cache::{Price, Prices};
-use msg_document::{Accept, CheckOptions, Counter, FitOptions, KeyOptions, answer_row};
+use msg_document::{
+    Accept, CheckOptions, Counter, KeyOptions, ReadOptions, StatsOptions, answer_row,
+};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
@@ -148,14 +150,13 @@ pub fn summary(column: &dyn Array, options: &SummaryOptions) -> Result<StructArr
     let rows = Column::of_documents(column)?;
     let mut read = options.check.read.clone().with_accept(Accept::Json);
     let check = CheckOptions { read: read.clone(), ..options.check.clone() };
-    let count = FitOptions {
-        from: read.from.take(),
-        calls: Some(read.calls),
-        max_bytes: Some(read.max_bytes),
-        counter: options.counter,
-        accept: Accept::Json,
-        ..FitOptions::default()
-    };
+    let counted = ReadOptions::default()
+        .with_from(read.from.take())
+        .with_calls(read.calls)
+        .with_max_bytes(read.max_bytes)
+        .with_accept(Accept::Json);
+    let mut count = StatsOptions::default().with_read(counted);
+    count.count.counter = options.counter;
     let mut totals = RowTotals::default();
     for row in 0..column.len() {
         add(&mut totals.rows, 1);

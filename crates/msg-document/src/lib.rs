@@ -66,8 +66,8 @@ pub use convert::{Carry, ConvertOptions, Converted, convert};
 pub use document::Document;
 pub use fields::{FieldPath, JoinedPaths, RowFields};
 pub use fit::{
-    Counter, Digest, FitAnswer, FitOptions, FitTarget, Fitted, Fitter, Goal, Reached,
-    ReportedUsage, Summarizer, fit,
+    CountOptions, Counter, Digest, FitAnswer, FitCut, FitLimit, FitOptions, FitTarget, Fitted,
+    Fitter, Goal, Reached, ReportedUsage, StatsOptions, Summarizer, fit,
 };
 pub use format::Format;
 pub use json::{ObjectWriter, repair_json, to_json};

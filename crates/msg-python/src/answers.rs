@@ -1,7 +1,7 @@
 //! The functions over one document. Each gives plain values; the classes that people see are made in Python.
 
 use msg_document::{
-    CheckOptions, ConvertOptions, FitOptions, Fitter, Format, KeyOptions, ReadOptions, Refusal,
+    CheckOptions, ConvertOptions, Fitter, Format, KeyOptions, ReadOptions, Refusal, StatsOptions,
     RepairOptions,
 };
 use pyo3::prelude::*;
@@ -154,7 +154,7 @@ fn stats<'py>(
     document: &Bound<'py, PyAny>,
     options: Options<'_, 'py>,
 ) -> PyResult<Bound<'py, PyString>> {
-    let options = options::of::<FitOptions>(STATS, options, py)?;
+    let options = options::of::<StatsOptions>(STATS, options, py)?;
     let input = Input::of(document)?;
     let it = work(py, input.json(), |json| msg_document::stats(json, &options))?;
     Ok(text(py, &it.to_json()))
@@ -164,7 +164,7 @@ fn stats<'py>(
 #[pyfunction]
 #[pyo3(signature = (document, options=None))]
 fn tokens(py: Python<'_>, document: &Bound<'_, PyAny>, options: Options<'_, '_>) -> PyResult<u64> {
-    let options = options::of::<FitOptions>(TOKENS, options, py)?;
+    let options = options::of::<StatsOptions>(TOKENS, options, py)?;
     let input = Input::of(document)?;
     work(py, input.json(), |json| msg_document::tokens(json, &options))
 }

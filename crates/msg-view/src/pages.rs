@@ -12,7 +12,7 @@ use std::convert::Infallible;
 use std::ops::Range;
 
 use msg_core::{Diagnostic, Message, Part, Role};
-use msg_document::{FitOptions, MediaRates, Stats};
+use msg_document::{CountOptions, MediaRates, Stats, StatsOptions};
 
 use crate::options::ViewOptions;
 use crate::page;
@@ -75,8 +75,11 @@ impl<'a> Pages<'a> {
         problems.sort_by_key(|it| it.at.message.map_or(0, |it| it + 1));
         let sections = starts(messages, begins_a_section);
         let pages = first_messages(messages, options.page_size.unwrap_or(usize::MAX));
-        let counting =
-            FitOptions { counter: options.counter, top: Some(0), ..FitOptions::default() };
+        let counting = StatsOptions {
+            count: CountOptions { counter: options.counter, ..CountOptions::default() },
+            top: Some(0),
+            ..StatsOptions::default()
+        };
         let stats = Stats::gather(messages.to_vec(), &counting, MediaRates::default());
         let (recorded, whole) = Default::default();
         Pages { messages, problems, options, stats, recorded, whole, sections, pages }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use msg_cache::LedgerOptions;
 use msg_document::{
-    CheckOptions, ConvertOptions, FitOptions, Fitter, Format, KeyOptions, Refusal, RepairOptions,
+    CheckOptions, ConvertOptions, Fitter, Format, KeyOptions, Refusal, RepairOptions, StatsOptions,
     check, convert, is_valid, key, messages, options_from_json, repair, stats, to_json,
 };
 use serde::de::DeserializeOwned;
@@ -23,7 +23,7 @@ pub(crate) enum Act {
     /// With summaries that were written elsewhere, in the order of the requests.
     Fit(Box<Fitter>, Vec<Option<String>>),
     FitRequests(Box<Fitter>),
-    Stats(Box<FitOptions>),
+    Stats(Box<StatsOptions>),
     Cache(Box<LedgerOptions>),
     Messages(Box<CheckOptions>),
     Key(KeyOptions),

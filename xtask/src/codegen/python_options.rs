@@ -45,7 +45,7 @@ pub(super) struct Group {
 
 const OPTIONS: &str = "crates/msg-document/src/options.rs";
 pub(super) const CONVERT: &str = "crates/msg-document/src/convert/options.rs";
-const FIT: (&str, &str) = ("crates/msg-document/src/fit/options.rs", "FitOptions");
+const FIT: (&str, &str) = ("crates/msg-document/src/fit/options.rs", "FitMembers");
 
 pub(super) const GROUPS: &[Group] = &[
     Group {

@@ -73,7 +73,10 @@ pub(crate) fn write(head: &RequestHead, body: &mut Body) -> Report {
         ("parallel_tool_calls", (is_none || lost_all) && head.parallel_tool_calls.is_some()),
         ("response_format", head.response_format == Some(ResponseFormat::Json)),
         ("service_tier", head.caller.service_tier.is_some() && tier.is_none()),
-        ("safety_identifier", head.caller.user.is_some() && head.caller.safety_identifier.is_some()),
+        (
+            "safety_identifier",
+            head.caller.user.is_some() && head.caller.safety_identifier.is_some(),
+        ),
         ("seed", sampling.seed.is_some()),
         ("frequency_penalty", sampling.frequency_penalty.is_some()),
         ("presence_penalty", sampling.presence_penalty.is_some()),

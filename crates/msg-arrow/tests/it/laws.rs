@@ -16,7 +16,8 @@ use msg_arrow::{RowTotals, SummaryOptions};
 use msg_core::Diagnostic;
 use msg_document::{
     Accept, CaptureOptions, CheckOptions, ConvertOptions, Digest, FitOptions, Fitter, Format,
-    KeyOptions, ReadOptions, Refusal, RepairOptions, Summarizer, ToolsOptions, answer_row,
+    KeyOptions, ReadOptions, Refusal, RepairOptions, StatsOptions, Summarizer, ToolsOptions,
+    answer_row,
 };
 use serde_json::{Map, Value, json};
 
@@ -163,8 +164,10 @@ fn laws() -> Vec<Law> {
     let repair = move || RepairOptions::default().with_read(read());
     let convert = move || ConvertOptions::default().with_read(read());
     let key = move || KeyOptions::default().with_read(read());
-    let counts = || FitOptions { accept: Accept::Json, ..FitOptions::default() };
-    let fitter = move || Fitter::new(counts().with_budget(60)).expect("because these are options");
+    let read = || ReadOptions::default().with_accept(Accept::Json);
+    let counts = move || StatsOptions::default().with_read(read());
+    let fit = move || FitOptions::default().with_read(read());
+    let fitter = move || Fitter::new(fit().with_budget(60)).expect("because these are options");
     let native = || "native".parse::<Format>().expect("because it is a format");
     vec![
         law(

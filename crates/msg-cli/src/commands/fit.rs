@@ -165,8 +165,9 @@ impl Command for Args {
 
 impl Args {
     fn options(&self) -> Result<FitOptions, Failure> {
-        let options = Flags::of(&self.io.input).and(&self.rows).and(&self.fit).options()?;
-        let mut options = self.fit.count.with_tools(options, self.io.input.max_bytes())?;
+        let flags = Flags::of(&self.io.input).and(&self.rows).and(&self.fit);
+        let mut options: FitOptions = flags.options()?;
+        options.count.tools = self.fit.count.read_tools(self.io.input.max_bytes())?;
         options.records = self.files.records.is_some();
         options.plan = self.files.plan.is_some();
         options.session.clone_from(&self.files.session);

@@ -9,7 +9,7 @@ mod table;
 use std::path::PathBuf;
 
 use msg_core::Severity;
-use msg_document::{Accept, FitOptions, Format, MediaRates, Stats, stats};
+use msg_document::{Accept, Format, MediaRates, Stats, StatsOptions, stats};
 use msg_session::Dialect;
 
 use super::Command;
@@ -66,10 +66,11 @@ impl Command for Args {
         self.pretty.expect(self.json, "it needs --json")?;
         self.io.input.sources()?.expect_one("--svg", self.svg.is_some())?;
         let max_bytes = self.io.input.max_bytes();
-        let options = Flags::of(&self.io.input).and(&self.rows).and(&self.count).options()?;
-        let mut options = self.count.with_tools(options, max_bytes)?;
-        options.top = Some(self.top);
-        let of_lines = FitOptions { accept: Accept::Json, ..options.clone() };
+        let flags = Flags::of(&self.io.input).and(&self.rows).and(&self.count);
+        let mut options = flags.options::<StatsOptions>()?.with_top(self.top);
+        options.count.tools = self.count.read_tools(max_bytes)?;
+        let read = options.read.clone().with_accept(Accept::Json);
+        let of_lines = options.clone().with_read(read);
         let lines = |it: Lines<'_>| {
             self.expect_no_picture()?;
             if it.is_row() && !self.json {
@@ -103,7 +104,7 @@ impl Args {
         &self,
         cx: &Context,
         mut input: Input,
-        options: &FitOptions,
+        options: &StatsOptions,
         sources: &Sources,
         out: &mut Output,
     ) -> Result<Status, Failure> {
@@ -111,7 +112,7 @@ impl Args {
         let named = self.io.input.from.and_then(|it| it.name().parse().ok());
         let dialect = named.or_else(|| session_of(&bytes, &input.name));
         let used = dialect.and_then(|it| Used::of(it, &bytes));
-        let options = options.for_document(&bytes).into_owned();
+        let options = options.clone().for_document(&bytes);
         let read = input::read(cx, bytes, &input.name, &self.io.input);
         let (status, stats) = match read {
             // What it recorded is shown all the same.

@@ -44,16 +44,23 @@ pub struct Fitted {
     pub(super) wanted: Wanted,
     /// What surrounded the messages, if a document was read.
     pub(super) source: Option<Box<Document>>,
-    /// The document in its own format, where it had to be written for the plan.
-    pub(super) written: Option<Vec<u8>>,
-    /// What was read, where something was done to it and the document does not keep it.
-    pub(super) text: Option<Vec<u8>>,
+    /// The document as text.
+    pub(super) text: Texts,
     /// The values of the document that are not in what was written, and that were not cut.
     pub(super) lost: Vec<Diagnostic>,
     /// What a prompt cache writes again, where the document is a request that was changed and written.
     pub rewrite: Option<Rewrite>,
     /// The row that the document was taken out of, and how.
     pub(super) row: Option<Row>,
+}
+
+/// The document as text, where it is kept.
+#[derive(Debug, Default)]
+pub(super) struct Texts {
+    /// As it was read, where something was done to it and the document does not keep it.
+    pub(super) read: Option<Vec<u8>>,
+    /// As it was written, where the plan had to know.
+    pub(super) written: Option<Vec<u8>>,
 }
 
 /// What the options want to have.
@@ -198,7 +205,7 @@ impl Fitted {
     /// ```
     pub fn take_document(&mut self) -> Option<Vec<u8>> {
         let mut document = self.source.take()?;
-        let written = self.written.take().or_else(|| self.write_into(&mut document))?;
+        let written = self.text.written.take().or_else(|| self.write_into(&mut document))?;
         match &self.row {
             Some(row) => {
                 let is_changed = self.first_changed.is_some();
@@ -311,7 +318,7 @@ impl Fitted {
 
     /// Looks for the values of the document in what was written of it.
     fn account(&mut self, document: &Document, written: &[u8], left_out: Option<&[String]>) {
-        let source = self.text.as_deref().or(document.source());
+        let source = self.text.read.as_deref().or(document.source());
         if let (Some(source), Some(_)) = (source, self.first_changed) {
             let read = document.read_options();
             let cut = Cut {

@@ -14,7 +14,7 @@ use msg_compact::{
 use msg_core::Message;
 use serde_json::json;
 
-use super::options::{FitOptions, FitTarget};
+use super::options::{FitOptions, FitTarget, ReportedUsage};
 use crate::document::Document;
 use crate::fit::Goal;
 use crate::fit::run::Given;
@@ -68,16 +68,16 @@ impl Fitter {
     ///
     /// Fails as [`Fitter::new`] does, but not without a budget; a document that brings none is refused then.
     pub fn of_lines(options: FitOptions) -> Result<Self, Refusal> {
-        let test = Test::parse(options.test_summarizer.as_deref().unwrap_or_default())?;
+        let test = Test::parse(options.cut.test_summarizer.as_deref().unwrap_or_default())?;
         let preset = preset(&options)?;
-        let unit = options.unit.unwrap_or_default();
+        let unit = options.limit.unit.unwrap_or_default();
         let budget = budget(&options, preset.as_ref(), unit)?;
         let profile = profile(&options)?;
         let pipeline = pipeline(&options, preset.as_ref(), budget.is_some())?.with_unit(unit);
         let pipeline = profile.iter().fold(pipeline, |it, profile| it.with_profile(profile));
         let default = || preset.as_ref().map_or("script", Preset::default_counter).parse();
-        let counter = options.counter.map_or_else(default, Ok)?;
-        let tools = tool_specs(options.tools.as_deref());
+        let counter = options.count.counter.map_or_else(default, Ok)?;
+        let tools = tool_specs(options.count.tools.as_deref());
         let goal = goal(&options)?;
         let needs_budget = preset.as_ref().is_some_and(Preset::needs_budget);
         let lacks_budget = needs_budget && budget.is_none() && goal.is_none();
@@ -120,30 +120,30 @@ impl Fitter {
         tools: &[ToolSpec],
         media: MediaRates,
     ) -> Box<dyn TokenCounter> {
-        counter((self.counter, media), &self.options, messages, tools)
+        counter((self.counter, media), self.options.count.usage, messages, tools)
     }
 }
 
 /// A counter, calibrated by the first of these messages if a usage was reported.
 pub(crate) fn counter<'a>(
     (counter, media): (Counter, MediaRates),
-    options: &FitOptions,
+    usage: Option<ReportedUsage>,
     messages: impl Iterator<Item = &'a Message>,
     tools: &[ToolSpec],
 ) -> Box<dyn TokenCounter> {
-    let Some(usage) = options.usage else { return counter.make(media) };
+    let Some(usage) = usage else { return counter.make(media) };
     let sent: Vec<Message> = messages.take(usage.messages).cloned().collect();
     Box::new(Calibrated::from_usage(counter.make(media), &sent, tools, usage.prompt_tokens))
 }
 
 /// The preset that is named; the balanced one if neither a preset nor policies are.
 fn preset(options: &FitOptions) -> Result<Option<Preset>, Refusal> {
-    match (&options.preset, &options.policies) {
+    match (&options.cut.preset, &options.cut.policies) {
         (Some(_), Some(_)) => Err(bad("a preset and policies exclude each other")),
         (None, Some(_)) => Ok(None),
         (name, None) => {
             let name = name.as_deref().unwrap_or("balanced");
-            Ok(Some(Preset::named(name, &options.config)?))
+            Ok(Some(Preset::named(name, &options.cut.config)?))
         }
     }
 }
@@ -154,7 +154,7 @@ fn budget(
     preset: Option<&Preset>,
     unit: Unit,
 ) -> Result<Option<Budget>, Refusal> {
-    let budget = match (options.budget, preset.and_then(Preset::default_budget)) {
+    let budget = match (options.limit.budget, preset.and_then(Preset::default_budget)) {
         (Some(limit), _) => {
             let limit = u64::try_from(limit).map_err(|_| bad("a budget must be above 0"))?;
             let trigger = preset.map_or(100, Preset::default_trigger);
@@ -171,33 +171,35 @@ fn budget(
 }
 
 fn with_limits(mut budget: Budget, options: &FitOptions) -> Budget {
-    if let Some(reserve) = options.reserve {
+    if let Some(reserve) = options.limit.reserve {
         budget = budget.with_reserve(reserve);
     }
-    if let Some(trigger) = options.trigger {
+    if let Some(trigger) = options.limit.trigger {
         budget = budget.with_trigger(trigger);
     }
-    if let Some(FitTarget::Percent(target)) = options.target {
+    if let Some(FitTarget::Percent(target)) = options.limit.target {
         budget = budget.with_target(target);
     }
-    options.tool_caps.iter().fold(budget, |it, (tool, bytes)| it.with_tool_cap(tool, *bytes))
+    options.cut.tool_caps.iter().fold(budget, |it, (tool, bytes)| it.with_tool_cap(tool, *bytes))
 }
 
 /// The budget with a target by the prices of a cache, if that is wanted.
 fn with_cache(mut budget: Budget, options: &FitOptions) -> Result<Budget, Refusal> {
-    if options.cold {
+    if options.limit.cold {
         budget = budget.with_cold_cache();
     }
-    let is_wanted = options.target == Some(FitTarget::Cache) || options.cache.is_some();
-    match (options.target, is_wanted) {
+    let is_wanted = options.limit.target == Some(FitTarget::Cache) || options.limit.cache.is_some();
+    match (options.limit.target, is_wanted) {
         (Some(FitTarget::Percent(_)), true) => {
             return Err(bad("the prices of a cache choose the target: `target` excludes `cache`"));
         }
-        (_, false) if options.keep.is_some() => return Err(bad("keep needs the target `cache`")),
+        (_, false) if options.limit.keep.is_some() => {
+            return Err(bad("keep needs the target `cache`"));
+        }
         (_, false) => return Ok(budget),
         (_, true) => {}
     }
-    let cost = match options.cache.as_deref() {
+    let cost = match options.limit.cache.as_deref() {
         None => CacheCost::default(),
         Some(text) => match msg_cache::rates(text) {
             Some((read, write)) => format!("{read}:{write}").parse()?,
@@ -205,14 +207,14 @@ fn with_cache(mut budget: Budget, options: &FitOptions) -> Result<Budget, Refusa
         },
     };
     budget = budget.with_cache(cost);
-    Ok(options.keep.map_or(budget.clone(), |it| budget.with_cache_keep(it)))
+    Ok(options.limit.keep.map_or(budget.clone(), |it| budget.with_cache_keep(it)))
 }
 
 fn expect_no_limits(options: &FitOptions) -> Result<(), Refusal> {
-    let alone = options.reserve.is_some()
-        || options.trigger.is_some()
-        || options.target.is_some()
-        || options.cache.is_some();
+    let alone = options.limit.reserve.is_some()
+        || options.limit.trigger.is_some()
+        || options.limit.target.is_some()
+        || options.limit.cache.is_some();
     if alone { Err(bad("reserve, trigger, target and cache need a budget")) } else { Ok(()) }
 }
 
@@ -223,18 +225,18 @@ fn pipeline(
     with_budget: bool,
 ) -> Result<Pipeline, Refusal> {
     let mut pipeline = preset.map_or_else(Pipeline::new, Preset::pipeline);
-    if !with_budget && !options.tool_caps.is_empty() {
-        pipeline = pipeline.with_tool_caps(&options.tool_caps);
+    if !with_budget && !options.cut.tool_caps.is_empty() {
+        pipeline = pipeline.with_tool_caps(&options.cut.tool_caps);
     }
     let default = if with_budget { When::Over } else { When::Always };
-    for policy in options.policies.iter().flatten() {
+    for policy in options.cut.policies.iter().flatten() {
         let (policy, when) = policy::from_json(policy)?;
         pipeline = pipeline.with_stage(policy, when.unwrap_or(default));
     }
-    if let Some(pins) = &options.pin {
+    if let Some(pins) = &options.cut.pin {
         pipeline = pipeline.with_pins(pins.clone());
     }
-    if let Some(on_failure) = options.on_failure {
+    if let Some(on_failure) = options.cut.on_failure {
         pipeline = pipeline.with_on_failure(on_failure);
     }
     if options.best_effort {
@@ -330,7 +332,7 @@ impl Fitter {
     }
 
     fn requests_json(&self, json: &[u8]) -> Result<Vec<String>, Refusal> {
-        let mut document = Document::read(json, &self.options.read())?;
+        let mut document = Document::read(json, &self.options.read)?;
         let own = self.own_tools(json);
         let tools = own.as_deref().unwrap_or(&self.tools);
         let given = Given { tools, ..Given::with(self, &document) };

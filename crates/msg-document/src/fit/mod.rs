@@ -31,7 +31,9 @@ use msg_compact::count::Bpe;
 pub use self::fitted::Fitted;
 pub use self::fitter::Fitter;
 pub(crate) use self::fitter::counter;
-pub use self::options::{FitOptions, FitTarget, ReportedUsage};
+pub use self::options::{
+    CountOptions, FitCut, FitLimit, FitOptions, FitTarget, ReportedUsage, StatsOptions,
+};
 pub use self::run::fit;
 pub use crate::fit::fitter::{Digest, Summarizer};
 

@@ -1,8 +1,12 @@
 //! The options of `fit` and `stats`, from the command line and from a line's `options`.
 //!
+//! ```text
+//! {"from":"openai","budget":8000,"preset":"window","counter":"o200k"}     members, as they are written
+//!  └ read          └ limit       └ cut             └ count                groups, as Rust has them
+//! ```
+//!
 //! Names and values only; `fitter` gives them their meaning.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use msg_compact::{OnFailure, Pin, Reserve, Unit};
@@ -15,35 +19,80 @@ use crate::fit::Counter;
 use crate::fit::{no_tool, tools_of};
 use crate::format::Format;
 use crate::json::may_have_member;
-use crate::read_options::{Accept, ReadOptions};
+use crate::options::read;
+use crate::read_options::ReadOptions;
 use crate::refusal::Refusal;
 use crate::text_calls::CallForms;
 
 /// What is asked of a compaction.
 #[derive(Debug, Clone, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(from = "FitMembers")]
 pub struct FitOptions {
-    /// The format of the document; recognised if not given.
-    pub from: Option<Format>,
-    /// The members of a row that hold a conversation each.
-    #[serde(deserialize_with = "paths")]
-    pub field: Vec<FieldPath>,
-    /// The members of a row that hold a request and its answer.
-    #[serde(deserialize_with = "paths")]
-    pub join: Vec<JoinedPaths>,
-    /// Where its calls are.
-    pub calls: Option<CallForms>,
-    /// The most bytes that it may have.
-    pub max_bytes: Option<u64>,
+    /// How the document is read.
+    pub read: ReadOptions,
+    /// How it is counted.
+    pub count: CountOptions,
+    /// What it has to fit into.
+    pub limit: FitLimit,
+    /// What is cut, and in which order.
+    pub cut: FitCut,
+    /// Keep to what this provider accepts.
+    pub profile: Option<String>,
+    /// Mend the chain first.
+    pub repair: bool,
+    /// Accept unanswered calls at the end.
+    pub open: bool,
+    /// Give what was reached even if it does not fit.
+    pub best_effort: bool,
+    /// Whether what is lost, and not cut, is an error.
+    pub strict: bool,
+    /// Give the records of the compaction.
+    pub records: bool,
+    /// The session that the records name.
+    pub session: String,
+    /// Give the plan.
+    pub plan: bool,
+    /// Apply this plan instead.
+    pub apply: Option<RawJson>,
+    /// Undo this plan instead.
+    pub undo: Option<RawJson>,
+}
+
+/// What is asked of statistics.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(from = "FitMembers")]
+pub struct StatsOptions {
+    /// How the document is read.
+    pub read: ReadOptions,
+    /// How it is counted.
+    pub count: CountOptions,
+    /// How many parts are listed.
+    pub top: Option<usize>,
+}
+
+/// How tokens are counted.
+#[derive(Debug, Clone, Default)]
+pub struct CountOptions {
+    /// By which counter; the preset's (`script`) if not given.
+    pub counter: Option<Counter>,
+    /// The tool definitions that every request offers; those of the document if not given.
+    pub tools: Option<Vec<RawJson>>,
+    /// A reported usage to calibrate the counter by.
+    pub usage: Option<ReportedUsage>,
+}
+
+/// What a history has to fit into.
+#[derive(Debug, Clone, Default)]
+pub struct FitLimit {
     /// The limit, in `unit`.
     pub budget: Option<i64>,
-    /// What the limit counts: `tokens` (the default) or `bytes`.
+    /// What the limit counts; tokens if not given.
     pub unit: Option<Unit>,
-    /// What to keep free of the limit: a number, or a percentage as a text.
+    /// What to keep free of the limit.
     pub reserve: Option<Reserve>,
     /// Compact only above this percentage of what is usable.
     pub trigger: Option<u64>,
-    /// Compact down to this percentage of what is usable, or as deep as costs least (`cache`).
+    /// Compact down to this percentage of what is usable, or as deep as costs least.
     pub target: Option<FitTarget>,
     /// The prices of a prompt cache, `READ:WRITE` as shares of the input price, or a provider's; chooses the target.
     pub cache: Option<String>,
@@ -51,13 +100,12 @@ pub struct FitOptions {
     pub keep: Option<u64>,
     /// The entries of the prompt cache have expired: compact from three quarters of what is usable on.
     pub cold: bool,
-    /// How tokens are counted; the preset's way (`script`) if not given.
-    pub counter: Option<Counter>,
-    /// The tool definitions that every request offers.
-    pub tools: Option<Vec<RawJson>>,
-    /// A reported usage to calibrate the counter by.
-    pub usage: Option<ReportedUsage>,
-    /// What to do, in which order: `balanced` (the default), `pentagi`, `wolo`, `forge`, `window`.
+}
+
+/// What is cut, and in which order.
+#[derive(Debug, Clone, Default)]
+pub struct FitCut {
+    /// A preset: `balanced` (the default), `pentagi`, `wolo`, `forge`, `window`.
     pub preset: Option<String>,
     /// Options of the preset.
     pub config: Map<String, Value>,
@@ -67,37 +115,10 @@ pub struct FitOptions {
     pub pin: Option<Vec<Pin>>,
     /// Bytes to which the outputs of a tool are cut first.
     pub tool_caps: BTreeMap<String, u64>,
-    /// Keep to what this provider accepts.
-    pub profile: Option<String>,
-    /// Mend the chain first.
-    pub repair: bool,
-    /// Accept unanswered calls at the end.
-    pub open: bool,
-    /// When a summary fails: `keep` or `digest`.
+    /// When a summary fails: keep what it was to replace, or put a digest there.
     pub on_failure: Option<OnFailure>,
-    /// Give what was reached even if it does not fit.
-    pub best_effort: bool,
-    /// Whether what is lost, and not cut, is an error.
-    pub strict: bool,
     /// Summarisers that make tests repeatable.
-    #[serde(deserialize_with = "one_or_many")]
     pub test_summarizer: Option<Vec<String>>,
-    /// Give the records of the compaction.
-    pub records: bool,
-    /// Give the plan.
-    pub plan: bool,
-    /// Apply this plan instead.
-    pub apply: Option<RawJson>,
-    /// Undo this plan instead.
-    pub undo: Option<RawJson>,
-    /// How many parts `stats` lists.
-    pub top: Option<usize>,
-    /// The session that the records name.
-    #[serde(skip)]
-    pub session: String,
-    /// Which formats it may be in.
-    #[serde(skip)]
-    pub accept: Accept,
 }
 
 /// How far a history is compacted.
@@ -173,37 +194,31 @@ fn one_or_many<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<String>>
 }
 
 impl FitOptions {
-    /// The first of some values that is not a tool definition, neither a function nor a tool of a provider's own:
-    /// counting leaves it out.
-    ///
-    /// ```
-    /// use msg_document::FitOptions;
-    ///
-    /// let tools = [r#"{"name":"search"}"#, "7"].map(|it| it.parse().expect("because it is JSON"));
-    /// assert_eq!(FitOptions::no_tool(&tools), Some(1));
-    /// ```
-    pub fn no_tool(tools: &[RawJson]) -> Option<usize> {
-        no_tool(tools)
+    /// The document is read so.
+    #[must_use]
+    pub fn with_read(mut self, read: ReadOptions) -> Self {
+        self.read = read;
+        self
     }
 
     /// The limit is this many, in the unit.
     #[must_use]
     pub fn with_budget(mut self, budget: i64) -> Self {
-        self.budget = Some(budget);
+        self.limit.budget = Some(budget);
         self
     }
 
     /// Tokens are counted so.
     #[must_use]
     pub fn with_counter(mut self, counter: Counter) -> Self {
-        self.counter = Some(counter);
+        self.count.counter = Some(counter);
         self
     }
 
     /// This is done, in its order.
     #[must_use]
     pub fn with_preset(mut self, preset: impl Into<String>) -> Self {
-        self.preset = Some(preset.into());
+        self.cut.preset = Some(preset.into());
         self
     }
 
@@ -214,21 +229,11 @@ impl FitOptions {
         self
     }
 
-    /// How the document is read.
-    pub(crate) fn read(&self) -> ReadOptions {
-        let read = ReadOptions::default().with_from(self.from).with_accept(self.accept);
-        let fields = RowFields::of(self.field.clone(), self.join.clone());
-        let read = read.with_calls(self.calls.unwrap_or_default()).with_fields(fields);
-        match self.max_bytes {
-            Some(max_bytes) => read.with_max_bytes(max_bytes),
-            None => read,
-        }
-    }
-
-    /// These options for one document: with the tools of its request body, unless others are given.
-    pub fn for_document(&self, json: &[u8]) -> Cow<'_, FitOptions> {
-        let own = || tools_of(json).map(|it| FitOptions { tools: Some(it), ..self.clone() });
-        self.tools.is_none().then(own).flatten().map_or(Cow::Borrowed(self), Cow::Owned)
+    /// With the tools of the request body that a document is, unless others are given.
+    #[must_use]
+    pub fn for_document(mut self, json: &[u8]) -> Self {
+        self.count = self.count.for_document(json).unwrap_or(self.count);
+        self
     }
 
     /// As these, but where a line brings `options` of its own those, member by member; none if it brings
@@ -236,69 +241,247 @@ impl FitOptions {
     ///
     /// Fails for options that are not understood.
     pub(crate) fn of_line(&self, json: &[u8]) -> Result<Option<FitOptions>, Refusal> {
-        #[derive(Deserialize)]
-        struct Envelope {
-            #[serde(default)]
-            options: Option<RawJson>,
+        Ok(own(json, &self.read)?.map(|it| it.over(self)))
+    }
+}
+
+impl From<FitMembers> for FitOptions {
+    fn from(members: FitMembers) -> Self {
+        let read = members.read();
+        members.over(&FitOptions::default().with_read(read))
+    }
+}
+
+impl StatsOptions {
+    /// The document is read so.
+    #[must_use]
+    pub fn with_read(mut self, read: ReadOptions) -> Self {
+        self.read = read;
+        self
+    }
+
+    /// Tokens are counted so.
+    #[must_use]
+    pub fn with_counter(mut self, counter: Counter) -> Self {
+        self.count.counter = Some(counter);
+        self
+    }
+
+    /// So many parts are listed.
+    #[must_use]
+    pub fn with_top(mut self, top: usize) -> Self {
+        self.top = Some(top);
+        self
+    }
+
+    /// With the tools of the request body that a document is, unless others are given.
+    #[must_use]
+    pub fn for_document(mut self, json: &[u8]) -> Self {
+        self.count = self.count.for_document(json).unwrap_or(self.count);
+        self
+    }
+
+    /// As [`FitOptions::of_line`].
+    pub(crate) fn of_line(&self, json: &[u8]) -> Result<Option<StatsOptions>, Refusal> {
+        let own = own(json, &self.read)?;
+        Ok(own.map(|it| StatsOptions {
+            read: it.read_over(&self.read),
+            top: it.top.or(self.top),
+            count: it.count_over(&self.count),
+        }))
+    }
+}
+
+impl From<FitMembers> for StatsOptions {
+    fn from(it: FitMembers) -> Self {
+        let (read, top) = (it.read(), it.top);
+        StatsOptions { read, top, count: it.count_over(&CountOptions::default()) }
+    }
+}
+
+impl CountOptions {
+    /// The first of some values that is not a tool definition, neither a function nor a tool of a provider's own:
+    /// counting leaves it out.
+    ///
+    /// ```
+    /// use msg_document::CountOptions;
+    ///
+    /// let tools = [r#"{"name":"search"}"#, "7"].map(|it| it.parse().expect("because it is JSON"));
+    /// assert_eq!(CountOptions::no_tool(&tools), Some(1));
+    /// ```
+    pub fn no_tool(tools: &[RawJson]) -> Option<usize> {
+        no_tool(tools)
+    }
+
+    /// These, with the tools of a request body; none if tools are given or the body has none.
+    pub(crate) fn for_document(&self, json: &[u8]) -> Option<CountOptions> {
+        let tools = self.tools.is_none().then(|| tools_of(json)).flatten()?;
+        Some(CountOptions { tools: Some(tools), ..self.clone() })
+    }
+}
+
+/// The options that a line brings; none if it brings none. Fails for options that are not understood.
+fn own(json: &[u8], read: &ReadOptions) -> Result<Option<FitMembers>, Refusal> {
+    #[derive(Deserialize)]
+    struct Envelope {
+        #[serde(default)]
+        options: Option<RawJson>,
+    }
+    // The reader of the document refuses what is too large or not an object, with a
+    // better place.
+    let is_read = read.expect_size(json).is_ok();
+    if !is_read
+        || !may_have_member(json, "\"options\"")
+        || json.trim_ascii_start().first() != Some(&b'{')
+    {
+        return Ok(None);
+    }
+    let Ok(Envelope { options: Some(options) }) = serde_json::from_slice(json) else {
+        return Ok(None);
+    };
+    let bad = |it| Refusal::bad_option(format!("options are not understood: {it}"));
+    options.parse().map(Some).map_err(bad)
+}
+
+/// The members of the options of `fit` and `stats`: a line's `options` may be for either.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct FitMembers {
+    /// The format of the document; recognised if not given.
+    from: Option<Format>,
+    /// The members of a row that hold a conversation each.
+    #[serde(deserialize_with = "paths")]
+    field: Vec<FieldPath>,
+    /// The members of a row that hold a request and its answer.
+    #[serde(deserialize_with = "paths")]
+    join: Vec<JoinedPaths>,
+    /// Where its calls are.
+    calls: Option<CallForms>,
+    /// The most bytes that it may have.
+    max_bytes: Option<u64>,
+    /// The limit, in `unit`.
+    budget: Option<i64>,
+    /// What the limit counts: `tokens` (the default) or `bytes`.
+    unit: Option<Unit>,
+    /// What to keep free of the limit: a number, or a percentage as a text.
+    reserve: Option<Reserve>,
+    /// Compact only above this percentage of what is usable.
+    trigger: Option<u64>,
+    /// Compact down to this percentage of what is usable, or as deep as costs least (`cache`).
+    target: Option<FitTarget>,
+    /// The prices of a prompt cache, `READ:WRITE` as shares of the input price, or a provider's; chooses the target.
+    cache: Option<String>,
+    /// The least that stays where the target is chosen by the prices of a cache; an eighth of the budget if not given.
+    keep: Option<u64>,
+    /// The entries of the prompt cache have expired: compact from three quarters of what is usable on.
+    cold: bool,
+    /// How tokens are counted; the preset's way (`script`) if not given.
+    counter: Option<Counter>,
+    /// The tool definitions that every request offers.
+    tools: Option<Vec<RawJson>>,
+    /// A reported usage to calibrate the counter by.
+    usage: Option<ReportedUsage>,
+    /// What to do, in which order: `balanced` (the default), `pentagi`, `wolo`, `forge`, `window`.
+    preset: Option<String>,
+    /// Options of the preset.
+    config: Map<String, Value>,
+    /// Policies to run instead of a preset.
+    policies: Option<Vec<Value>>,
+    /// What stays: `first-user`, `contains:TEXT`, `tool:NAME`; replaces `first-user`.
+    pin: Option<Vec<Pin>>,
+    /// Bytes to which the outputs of a tool are cut first.
+    tool_caps: BTreeMap<String, u64>,
+    /// Keep to what this provider accepts.
+    profile: Option<String>,
+    /// Mend the chain first.
+    repair: bool,
+    /// Accept unanswered calls at the end.
+    open: bool,
+    /// When a summary fails: `keep` or `digest`.
+    on_failure: Option<OnFailure>,
+    /// Give what was reached even if it does not fit.
+    best_effort: bool,
+    /// Whether what is lost, and not cut, is an error.
+    strict: bool,
+    /// Summarisers that make tests repeatable.
+    #[serde(deserialize_with = "one_or_many")]
+    test_summarizer: Option<Vec<String>>,
+    /// Give the records of the compaction.
+    records: bool,
+    /// Give the plan.
+    plan: bool,
+    /// Apply this plan instead.
+    apply: Option<RawJson>,
+    /// Undo this plan instead.
+    undo: Option<RawJson>,
+    /// How many parts `stats` lists.
+    top: Option<usize>,
+}
+
+impl FitMembers {
+    /// How a document is read.
+    fn read(&self) -> ReadOptions {
+        read(self.from, self.calls, self.max_bytes)
+            .with_fields(RowFields::of(self.field.clone(), self.join.clone()))
+    }
+
+    /// As others read, but for what these say: where the conversation is in a row, and how much is read, is for the
+    /// caller to say.
+    fn read_over(&self, other: &ReadOptions) -> ReadOptions {
+        let read = other.clone().with_from(self.from.or(other.from));
+        let calls = self.calls.unwrap_or(read.calls);
+        read.with_calls(calls)
+    }
+
+    /// These, and the others where these say nothing.
+    fn count_over(self, other: &CountOptions) -> CountOptions {
+        CountOptions {
+            counter: self.counter.or(other.counter),
+            tools: self.tools.or_else(|| other.tools.clone()),
+            usage: self.usage.or(other.usage),
         }
-        // The reader of the document refuses what is too large or not an object, with a
-        // better place.
-        let is_read = self.read().expect_size(json).is_ok();
-        if !is_read
-            || !may_have_member(json, "\"options\"")
-            || json.trim_ascii_start().first() != Some(&b'{')
-        {
-            return Ok(None);
-        }
-        let Ok(Envelope { options: Some(options) }) = serde_json::from_slice(json) else {
-            return Ok(None);
-        };
-        let bad = |it| Refusal::bad_option(format!("options are not understood: {it}"));
-        let own: FitOptions = options.parse().map_err(bad)?;
-        Ok(Some(own.over(self)))
     }
 
     /// These options, and the others where these say nothing.
     fn over(self, defaults: &FitOptions) -> FitOptions {
         let other = defaults.clone();
+        let (limit, cut) = (other.limit, other.cut);
         FitOptions {
-            from: self.from.or(other.from),
-            // Where the conversation is in a row is not for the row to say.
-            field: other.field,
-            join: other.join,
-            calls: self.calls.or(other.calls),
-            // How much is read is for the caller to say, not for the document.
-            max_bytes: other.max_bytes,
-            accept: other.accept,
-            budget: self.budget.or(other.budget),
-            unit: self.unit.or(other.unit),
-            reserve: self.reserve.or(other.reserve),
-            trigger: self.trigger.or(other.trigger),
-            target: self.target.or(other.target),
-            cache: self.cache.or(other.cache),
-            keep: self.keep.or(other.keep),
-            cold: self.cold || other.cold,
-            counter: self.counter.or(other.counter),
-            tools: self.tools.or(other.tools),
-            usage: self.usage.or(other.usage),
-            preset: self.preset.or(other.preset),
-            config: if self.config.is_empty() { other.config } else { self.config },
-            policies: self.policies.or(other.policies),
-            pin: self.pin.or(other.pin),
-            tool_caps: if self.tool_caps.is_empty() { other.tool_caps } else { self.tool_caps },
+            read: self.read_over(&defaults.read),
+            limit: FitLimit {
+                budget: self.budget.or(limit.budget),
+                unit: self.unit.or(limit.unit),
+                reserve: self.reserve.or(limit.reserve),
+                trigger: self.trigger.or(limit.trigger),
+                target: self.target.or(limit.target),
+                cache: self.cache.or(limit.cache),
+                keep: self.keep.or(limit.keep),
+                cold: self.cold || limit.cold,
+            },
+            cut: FitCut {
+                preset: self.preset.or(cut.preset),
+                config: if self.config.is_empty() { cut.config } else { self.config },
+                policies: self.policies.or(cut.policies),
+                pin: self.pin.or(cut.pin),
+                tool_caps: if self.tool_caps.is_empty() { cut.tool_caps } else { self.tool_caps },
+                on_failure: self.on_failure.or(cut.on_failure),
+                test_summarizer: self.test_summarizer.or(cut.test_summarizer),
+            },
+            count: CountOptions {
+                counter: self.counter.or(other.count.counter),
+                tools: self.tools.or(other.count.tools),
+                usage: self.usage.or(other.count.usage),
+            },
             profile: self.profile.or(other.profile),
             repair: self.repair || other.repair,
             open: self.open || other.open,
-            on_failure: self.on_failure.or(other.on_failure),
             best_effort: self.best_effort || other.best_effort,
             strict: self.strict || other.strict,
-            test_summarizer: self.test_summarizer.or(other.test_summarizer),
             records: self.records || other.records,
+            session: other.session,
             plan: self.plan || other.plan,
             apply: self.apply.or(other.apply),
             undo: self.undo.or(other.undo),
-            top: self.top.or(other.top),
-            session: other.session,
         }
     }
 }

@@ -5,7 +5,7 @@ use msg_compact::count::ToolSpec;
 use msg_compact::{Compactor, MediaRates, Step, SummaryError, SummaryRequest, TokenIndex};
 use msg_core::{Diagnostic, Message, SeededIds};
 
-use super::fitted::{Fitted, Wanted};
+use super::fitted::{Fitted, Texts, Wanted};
 use super::fitter::Fitter;
 use super::options::FitOptions;
 use super::original::{Original, totals};
@@ -68,7 +68,7 @@ impl Fitter {
         let Some((goal, plan)) = &self.goal else {
             return Ok(FitAnswer::Fitted(Box::new(self.fit_row(json, summarizer)?)));
         };
-        let mut document = Document::read(json, &self.options.read())?;
+        let mut document = Document::read(json, &self.options.read)?;
         let undone = document.undone(plan, json).filter(|_| *goal == Goal::Undo);
         let messages = goal.reach(plan, document.take_messages())?;
         let applied = (*goal == Goal::Apply).then(|| plan.clone());
@@ -78,11 +78,11 @@ impl Fitter {
 
     /// As [`Fitter::fit_json`], also of the conversation in a row, which is put back into it.
     fn fit_row(&self, json: &[u8], summarizer: &dyn Summarizer) -> Result<Fitted, Refusal> {
-        let read = self.options.read();
-        let row = match Row::of(json, &read)? {
+        let read = &self.options.read;
+        let row = match Row::of(json, read)? {
             Some(row) => row,
             None => match self.fit_json(json, summarizer) {
-                Err(refusal) => Row::instead(json, &read, refusal)?,
+                Err(refusal) => Row::instead(json, read, refusal)?,
                 fitted => return fitted,
             },
         };
@@ -92,7 +92,7 @@ impl Fitter {
     }
 
     fn fit_json(&self, json: &[u8], summarizer: &dyn Summarizer) -> Result<Fitted, Refusal> {
-        let mut document = Document::read(json, &self.options.read())?;
+        let mut document = Document::read(json, &self.options.read)?;
         let own = self.own_tools(json);
         let tools = own.as_deref().unwrap_or(&self.tools);
         let given = Given { tools, ..Given::with(self, &document) };
@@ -100,14 +100,14 @@ impl Fitter {
         let mut fitted = self.compact(document.take_messages(), given, summarizer)?;
         fitted.expect_writer(&mut document)?;
         match fitted.first_changed {
-            Some(_) => fitted.text = Some(json.to_vec()),
+            Some(_) => fitted.text.read = Some(json.to_vec()),
             None => document.set_source(json.to_vec()),
         }
         if let Some(read) = read {
             let messages = fitted.messages.clone();
-            fitted.written = fitted.write_into(&mut document);
+            fitted.text.written = fitted.write_into(&mut document);
             fitted.messages = messages;
-            if let Some(written) = fitted.written.clone() {
+            if let Some(written) = fitted.text.written.clone() {
                 fitted.plan_as_written((json, &read), &document, &written);
             }
         }
@@ -117,7 +117,7 @@ impl Fitter {
 
     /// The tools that a document brings along, unless the options name some.
     pub(super) fn own_tools(&self, json: &[u8]) -> Option<Vec<ToolSpec>> {
-        let own = self.options.tools.is_none().then(|| tools_of(json)).flatten();
+        let own = self.options.count.tools.is_none().then(|| tools_of(json)).flatten();
         own.map(|it| tool_specs(Some(&it)))
     }
 
@@ -195,8 +195,7 @@ impl Fitter {
             rewrite: None,
             wanted: Wanted::by(&self.options),
             source: None,
-            written: None,
-            text: None,
+            text: Texts::default(),
             lost: Vec::new(),
             row: None,
         };
@@ -209,7 +208,7 @@ impl Fitter {
     /// What is kept of messages that are about to be mended.
     fn original(&self, messages: &[Message], given: &Given<'_>) -> Original {
         // A reported usage calibrates the counter by the messages as they are mended.
-        if given.wants_plan || self.options.usage.is_some() {
+        if given.wants_plan || self.options.count.usage.is_some() {
             return Original::Whole(messages.to_vec());
         }
         let counter = self.counter(messages.iter(), given.tools, given.media);

@@ -11,7 +11,7 @@ use msg_core::{Message, Part, Role, ToolResult};
 use serde::Serialize;
 
 use crate::document::{Document, has_media};
-use crate::fit::{Counter, FitOptions, counter, tool_specs};
+use crate::fit::{Counter, StatsOptions, counter, tool_specs};
 use crate::json::to_json;
 use crate::refusal::Refusal;
 use crate::rows::Row;
@@ -144,13 +144,13 @@ pub struct PartTotals {
 /// Fails if it cannot be read, and for options that do not exist. Linear in the document.
 ///
 /// ```
-/// use msg_document::{FitOptions, stats};
+/// use msg_document::{StatsOptions, stats};
 ///
-/// let counted = stats(br#"[{"role":"user","content":"hi"}]"#, &FitOptions::default())?;
+/// let counted = stats(br#"[{"role":"user","content":"hi"}]"#, &StatsOptions::default())?;
 /// assert_eq!((counted.messages, counted.roles["user"].bytes), (1, 2));
 /// # Ok::<(), msg_document::Refusal>(())
 /// ```
-pub fn stats(json: &[u8], options: &FitOptions) -> Result<Stats, Refusal> {
+pub fn stats(json: &[u8], options: &StatsOptions) -> Result<Stats, Refusal> {
     let (messages, options, media) = read(json, options)?;
     Ok(Stats::gather(messages, &options, media))
 }
@@ -160,13 +160,13 @@ pub fn stats(json: &[u8], options: &FitOptions) -> Result<Stats, Refusal> {
 /// Fails as [`stats`] does. Linear in the document.
 ///
 /// ```
-/// use msg_document::{Counter, FitOptions, stats, tokens};
+/// use msg_document::{Counter, StatsOptions, stats, tokens};
 ///
-/// let (json, options) = (br#"[{"role":"user","content":"hi"}]"#, FitOptions::default());
+/// let (json, options) = (br#"[{"role":"user","content":"hi"}]"#, StatsOptions::default());
 /// assert_eq!(tokens(json, &options)?, stats(json, &options)?.tokens);
 /// # Ok::<(), msg_document::Refusal>(())
 /// ```
-pub fn tokens(json: &[u8], options: &FitOptions) -> Result<u64, Refusal> {
+pub fn tokens(json: &[u8], options: &StatsOptions) -> Result<u64, Refusal> {
     let (messages, options, media) = read(json, options)?;
     Ok(index(&messages, &options, media).total().tokens)
 }
@@ -174,33 +174,34 @@ pub fn tokens(json: &[u8], options: &FitOptions) -> Result<u64, Refusal> {
 /// The messages of a document, the options with what it says of its own, and how its media are counted.
 fn read<'a>(
     json: &[u8],
-    options: &'a FitOptions,
-) -> Result<(Vec<Message>, Cow<'a, FitOptions>, MediaRates), Refusal> {
+    options: &'a StatsOptions,
+) -> Result<(Vec<Message>, Cow<'a, StatsOptions>, MediaRates), Refusal> {
     let options = options.of_line(json)?.map_or(Cow::Borrowed(options), Cow::Owned);
-    let read = options.read();
-    let row = Row::of(json, &read)?;
+    let read = &options.read;
+    let row = Row::of(json, read)?;
     let document = match &row {
-        None => Document::read(json, &read).or_else(|refusal| {
-            let row = Row::instead(json, &read, refusal)?;
-            Document::read(row.only()?, &read)
+        None => Document::read(json, read).or_else(|refusal| {
+            let row = Row::instead(json, read, refusal)?;
+            Document::read(row.only()?, read)
         }),
-        Some(row) => Document::read(row.only()?, &read),
+        Some(row) => Document::read(row.only()?, read),
     };
     let document = document?;
     let media = document.media_rates();
     let messages = document.into_messages();
-    let with_tools = match options.for_document(json) {
-        Cow::Owned(it) => Cow::Owned(it),
-        Cow::Borrowed(_) => options,
+    let with_tools = match options.count.for_document(json) {
+        Some(count) => Cow::Owned(StatsOptions { count, ..options.into_owned() }),
+        None => options,
     };
     Ok((messages, with_tools, media))
 }
 
-fn index(messages: &[Message], options: &FitOptions, media: MediaRates) -> TokenIndex {
-    let tools = tool_specs(options.tools.as_deref());
-    let name = options.counter.unwrap_or(Counter::Script);
+fn index(messages: &[Message], options: &StatsOptions, media: MediaRates) -> TokenIndex {
+    let count = &options.count;
+    let tools = tool_specs(count.tools.as_deref());
+    let name = count.counter.unwrap_or(Counter::Script);
     let mut index =
-        TokenIndex::new(counter((name, media), options, messages.iter(), &tools), &tools);
+        TokenIndex::new(counter((name, media), count.usage, messages.iter(), &tools), &tools);
     // None of them grows, which pushing would prepare for.
     index.replace(0..0, messages);
     index
@@ -213,7 +214,7 @@ impl Stats {
     }
 
     /// Counts everything, media by these formulas ([`Document::media_rates`]). Linear in the conversation.
-    pub fn gather(messages: Vec<Message>, options: &FitOptions, media: MediaRates) -> Self {
+    pub fn gather(messages: Vec<Message>, options: &StatsOptions, media: MediaRates) -> Self {
         let index = index(&messages, options, media);
         let top = options.top.unwrap_or(DEFAULT_TOP);
         let media = MediaTotals::of(&messages, index.counter());

@@ -4,7 +4,8 @@
 //! went; edits are with code, place, sentence and fix. `UPDATE_EXPECT=1` rewrites the answers.
 
 use msg_document::{
-    Digest, Document, FitAnswer, FitOptions, Fitted, Fitter, ReadOptions, Refusal, stats,
+    Digest, Document, FitAnswer, FitOptions, Fitted, Fitter, ReadOptions, Refusal, StatsOptions,
+    stats,
 };
 use serde_json::{Map, Value};
 
@@ -31,7 +32,7 @@ fn histories_are_made_to_fit() {
 fn histories_are_counted() {
     testkit::rows!("fit/stats.jsonl").check_lines(|row| {
         let input = input_of(&row.text).to_string();
-        match stats(input.as_bytes(), &FitOptions::default()) {
+        match stats(input.as_bytes(), &StatsOptions::default()) {
             Err(refusal) => refused(&refusal),
             Ok(it) => String::from_utf8(it.to_json()).expect("because JSON is UTF-8"),
         }

@@ -165,9 +165,13 @@ fn fits_of_the_suites_lose_nothing_besides() {
     let mut failed = Vec::new();
     for (from, text) in documents() {
         let mut options = FitOptions::default().with_budget(30).with_preset("window");
-        (options.from, options.best_effort, options.repair) = (Some(from), true, true);
-        options.strict = true;
         let read = ReadOptions::default().with_from(Some(from));
+        options = FitOptions {
+            best_effort: true,
+            repair: true,
+            strict: true,
+            ..options.with_read(read.clone())
+        };
         let is_response = |it: &Document| it.what().ends_with("response");
         if Document::read(text.as_bytes(), &read).is_ok_and(|it| is_response(&it)) {
             continue;

@@ -42,7 +42,7 @@ fn hostile_files_take_memory_in_proportion() {
     let read = ReadOptions::default().with_from(Some(format("msgmd")));
     let checking = CheckOptions { read: read.clone(), ..CheckOptions::default() };
     let repairing = RepairOptions { read: read.clone(), ..RepairOptions::default() };
-    let fitting = FitOptions { from: Some(format("msgmd")), repair: true, ..FitOptions::default() };
+    let fitting = FitOptions { repair: true, ..FitOptions::default().with_read(read.clone()) };
     let fitting = fitting.with_budget(1000);
     let converting = ConvertOptions::default().with_read(read);
     for (name, file) in shapes() {

@@ -30,9 +30,9 @@ fn options_are_read_from_json() {
                 let session = it.write.session;
                 format!("{:?} keeps layout {layout} {:?} {session:?}", it.carry, it.read)
             }),
-            _ => options_from_json::<FitOptions>(json)
-                .and_then(Fitter::new)
-                .map(|it| format!("{:?} counter {:?}", it.options().budget, it.options().counter)),
+            _ => options_from_json::<FitOptions>(json).and_then(Fitter::new).map(|it| {
+                format!("{:?} counter {:?}", it.options().limit.budget, it.options().count.counter)
+            }),
         };
         // What there is is not told: profiles and formats come.
         let refused = |it: msg_document::Refusal| {

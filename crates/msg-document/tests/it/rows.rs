@@ -2,8 +2,8 @@
 
 use msg_core::Diagnostic;
 use msg_document::{
-    CheckOptions, ConvertOptions, Digest, FitOptions, Fitter, Refusal, RepairOptions, check,
-    convert, options_from_json, repair, stats,
+    CheckOptions, ConvertOptions, Digest, FitOptions, Fitter, Refusal, RepairOptions, StatsOptions,
+    check, convert, options_from_json, repair, stats,
 };
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -41,7 +41,7 @@ fn conversations_in_rows_are_answered() {
                 let left_out = converted.left_behind.join(",");
                 Ok(format!("{document}{} left out {left_out}", places(&converted.edits)))
             }),
-            "stats" => options_from_json::<FitOptions>(options)
+            "stats" => options_from_json::<StatsOptions>(options)
                 .and_then(|it| stats(text, &it).map(|it| format!("{} messages", it.messages))),
             _ => options_from_json::<FitOptions>(options).and_then(|it| {
                 let fitted = Fitter::new(it)?.fit(text, &Digest)?.take_document();

@@ -156,8 +156,9 @@ fn stores_give_back_or_name_every_value() {
             if let Ok(it) = convert(json.as_bytes(), Format::default(), &to_chat) {
                 expect("convert", &it.document, &it.edits, &it.left_behind);
             }
-            let options =
-                FitOptions { from: Some(format), ..FitOptions::default().with_budget(100_000) };
+            let options = FitOptions::default()
+                .with_budget(100_000)
+                .with_read(ReadOptions::default().with_from(Some(format)));
             if let Ok(mut it) = fit(json.as_bytes(), &options, &Digest) {
                 let line = it.to_json();
                 expect("fit", &line, &it.edits(), &[]);

@@ -2,7 +2,7 @@
 //! as JSON, or why there is none.
 
 use msg_document::{
-    FitOptions, KeyOptions, ReadOptions, Refusal, answer_row, is_valid, join, key, messages,
+    KeyOptions, ReadOptions, Refusal, StatsOptions, answer_row, is_valid, join, key, messages,
     options_from_json, prefix_keys, to_json, tokens,
 };
 use serde::Deserialize;
@@ -36,7 +36,7 @@ fn value(case: &Case) -> Result<Vec<u8>, Refusal> {
         "prefix_keys" => to_json(&prefix_keys(json, &read)?),
         "messages" => to_json(&messages(json, &read)?),
         "is_valid" => to_json(&is_valid(json, &options(case)?)?),
-        "tokens" => to_json(&tokens(json, &options::<FitOptions>(case)?)?),
+        "tokens" => to_json(&tokens(json, &options::<StatsOptions>(case)?)?),
         "join" => {
             let output = case.output.as_ref().map(|it| it.as_bytes());
             join(Some(json), output, &read)?.unwrap_or_default()

@@ -6,7 +6,7 @@ use msg_anthropic::MessagesRequest;
 use msg_chainast::{ChainAst, ChainRepairOptions, Profile};
 use msg_core::request::{Effort, Reasoning, RequestHead, Sampling, Thinking};
 use msg_core::{Code, Diagnostic, Message, RawJson, SeededIds};
-use msg_document::{Digest, FitOptions, Fitter, Refusal};
+use msg_document::{Digest, FitLimit, FitOptions, Fitter, Refusal};
 use msg_file::{
     AgentConfig, AppendOptions, CellKind, CellView, FileLimits, Force, HistoryOptions, MessageFile,
     NewCell, set_default_cell,
@@ -61,8 +61,11 @@ fn fitted(
     profile: Option<&str>,
 ) -> Result<(Vec<Message>, Vec<Diagnostic>), Box<Diagnostic>> {
     let options = FitOptions {
-        budget: Some(i64::try_from(window).unwrap_or(i64::MAX)),
-        reserve: answer.filter(|it| *it < window).map(msg_compact::Reserve::Fixed),
+        limit: FitLimit {
+            budget: Some(i64::try_from(window).unwrap_or(i64::MAX)),
+            reserve: answer.filter(|it| *it < window).map(msg_compact::Reserve::Fixed),
+            ..FitLimit::default()
+        },
         repair: true,
         profile: profile.map(str::to_owned),
         ..FitOptions::default()

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use msg_core::RawJson;
-use msg_document::{Counter, FitOptions, FitTarget, ReportedUsage};
+use msg_document::{CountOptions, Counter, FitTarget, ReportedUsage};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -99,14 +99,9 @@ pub(crate) struct FitArgs {
 }
 
 impl CountArgs {
-    /// These options, with the tools of the file that is named; it may have so many bytes.
-    pub(crate) fn with_tools(
-        &self,
-        options: FitOptions,
-        max_bytes: u64,
-    ) -> Result<FitOptions, Failure> {
-        let tools = self.tools.as_deref().map(|it| read_tools(it, max_bytes)).transpose()?;
-        Ok(FitOptions { tools, ..options })
+    /// The tools of the file that is named; it may have so many bytes.
+    pub(crate) fn read_tools(&self, max_bytes: u64) -> Result<Option<Vec<RawJson>>, Failure> {
+        self.tools.as_deref().map(|it| read_tools(it, max_bytes)).transpose()
     }
 }
 
@@ -145,7 +140,7 @@ fn read_tools(path: &Path, max_bytes: u64) -> Result<Vec<RawJson>, Failure> {
         Failure::Usage(format!("{} is not a JSON list of tool definitions: {it}", path.display()))
     };
     let tools: Vec<RawJson> = serde_json::from_str(&text).map_err(|it| none(it.to_string()))?;
-    match FitOptions::no_tool(&tools) {
+    match CountOptions::no_tool(&tools) {
         Some(number) => Err(none(format!("the value at {number} has neither a name nor a type"))),
         None => Ok(tools),
     }

@@ -37,7 +37,7 @@ pub(super) fn run(
     mut options: FitOptions,
     summarizer: &dyn Summarizer,
 ) -> Result<Status, Failure> {
-    let max_bytes = options.max_bytes.unwrap_or(u64::MAX);
+    let max_bytes = options.read.max_bytes;
     let mut loaded = load(path, from, max_bytes)?;
     let name = loaded.name.clone();
     let refuse = |text: String| Failure::Refused(format!("{name}: {text}"));

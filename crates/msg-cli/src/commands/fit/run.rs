@@ -33,7 +33,8 @@ impl Run<'_> {
         if !is_printed {
             self.args.expect_no_files()?;
         }
-        let options = FitOptions { accept: Accept::Json, ..options.clone() };
+        let read = options.read.clone().with_accept(Accept::Json);
+        let options = options.clone().with_read(read);
         let fitter = Fitter::of_lines(options).map_err(|it| Failure::Usage(it.to_string()))?;
         lines.answer(|line| {
             let mut answer = fitter.answer(line, self.summarizer)?;
@@ -58,7 +59,7 @@ impl Run<'_> {
         let (cx, args) = (self.cx, self.args);
         let Opened { input, out, .. } = &mut opened;
         let bytes = input.read_all()?;
-        let options = options.for_document(&bytes).into_owned();
+        let options = options.clone().for_document(&bytes);
         let document = Document::read(&bytes, &args.io.input.of_a_document(&input.name));
         // A plan holds the text that it gives back, and is undone on the text that was written.
         let is_kept = args.files.plan.is_some() || args.files.undo.is_some();
