@@ -4,10 +4,8 @@
 //! cargo-fuzz wants a nightly compiler for its coverage flags. Where none is installed, the stable one is told to
 //! take them (`RUSTC_BOOTSTRAP`); nothing that is released is built so.
 
-use std::{
-    collections::BTreeMap,
-    path::{Path, PathBuf},
-};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use crate::workspace::Workspace;
 use crate::{Res, sh};

@@ -7,14 +7,13 @@
 //! An index takes four bytes, as does `Option<Idx<T>>`. Lists stay below 2³² elements, because a message takes more
 //! than a byte.
 
-use std::{
-    collections::{HashMap, hash_map::RandomState},
-    fmt,
-    hash::{BuildHasher, BuildHasherDefault, Hasher},
-    marker::PhantomData,
-    num::NonZeroU32,
-    ops::{Index, IndexMut},
-};
+use std::collections::HashMap;
+use std::collections::hash_map::RandomState;
+use std::fmt;
+use std::hash::{BuildHasher, BuildHasherDefault, Hasher};
+use std::marker::PhantomData;
+use std::num::NonZeroU32;
+use std::ops::{Index, IndexMut};
 
 /// The place of a `T` in its list.
 pub(crate) struct Idx<T> {

@@ -10,7 +10,6 @@ use anstream::{AutoStream, ColorChoice};
 use clap::Args;
 
 use crate::exit::Status;
-use crate::redact;
 use crate::render::{Folding, List, Quotes};
 use crate::terminal;
 
@@ -113,7 +112,7 @@ impl Context {
     pub(crate) fn note(&self, text: &str) {
         let mut err = io::stderr().lock();
         let text = match self.redacts.load(Ordering::Relaxed) {
-            true => &redact::text(text).0,
+            true => &terminal::text(text).0,
             false => text,
         };
         let text = terminal::visible_but_colours(text);

@@ -1,30 +1,25 @@
-//! An endpoint of one of the kinds of `api`: where it is, whose key is sent, and one blocking request at a
+//! An endpoint of one of the kinds of [`Api`]: where it is, whose key is sent, and one blocking request at a
 //! time.
 //!
 //! It knows nothing of what is asked, nor what the reply means. The key goes to the host that was named
 //! and nowhere else: not to the host of a redirect, and not into what is said of a refusal.
 //!
 //! ```text
-//! POST https://host/v1/messages      api: path, names of the key, headers of the kind
+//! POST https://host/v1/messages      Api: path, names of the key, headers of the kind
 //! 429, 503                           unanswered, retry_after: whether and when to ask again
-//! …sk-…                              masking: the key never reaches a message
+//! …sk-…                              Masking: the key never reaches a message
 //! ```
 
-mod api;
-mod masking;
 mod unanswered;
 
 use std::time::Duration;
 
-use ureq::{
-    Agent, Body,
-    http::{Response, Uri},
-};
+use ureq::http::{Response, Uri};
+use ureq::{Agent, Body};
 
-pub(crate) use self::api::Api;
-pub(crate) use self::masking::Masking;
-pub(crate) use self::unanswered::Unanswered;
 use crate::exit::{Failure, refuse_if};
+
+pub(crate) use self::unanswered::Unanswered;
 
 /// The most redirects to the same host that are followed.
 const MAX_REDIRECTS: usize = 3;
@@ -175,9 +170,206 @@ fn same_host(from: &str, to: &str) -> Option<String> {
     (same && next.scheme_str().is_some()).then(|| to.to_owned())
 }
 
+// The key of an endpoint, taken out of what the endpoint says: proxies and echo servers send back what they got.
+//
+// Knows the key as it was sent, not in other spellings of it.
+
+/// Takes a key out of a text that comes in pieces.
+#[derive(Debug, Default)]
+pub(crate) struct Masking {
+    key: Option<String>,
+    /// The end of what came, as far as the key may begin with it.
+    waiting: String,
+    /// As `waiting`, of bytes.
+    held: Vec<u8>,
+}
+
+/// The shortest key that is looked for: shorter ones are words.
+const LEAST_KEY: usize = 6;
+
+impl Masking {
+    /// For this key.
+    pub(crate) fn of(key: Option<&str>) -> Self {
+        let key = key.filter(|it| it.len() >= LEAST_KEY).map(str::to_owned);
+        Masking { key, ..Masking::default() }
+    }
+
+    /// A text without the key in it, as far as it is known to be none of the key.
+    pub(crate) fn piece(&mut self, text: &str) -> String {
+        let Some(key) = &self.key else { return text.to_owned() };
+        let mut text = (std::mem::take(&mut self.waiting) + text).replace(key, MASK);
+        let starts = (1..key.len()).rev().filter(|it| key.is_char_boundary(*it));
+        let begun = starts.map(|it| &key[..it]).find(|it| text.ends_with(it));
+        self.waiting = text.split_off(text.len() - begun.map_or(0, str::len));
+        text
+    }
+
+    /// As [`Masking::piece`], of bytes that are read later.
+    pub(crate) fn bytes(&mut self, piece: &[u8]) -> Vec<u8> {
+        let Some(key) = self.key.as_deref().map(str::as_bytes) else { return piece.to_vec() };
+        let mut all = std::mem::take(&mut self.held);
+        all.extend_from_slice(piece);
+        let mut res = Vec::with_capacity(all.len());
+        let mut rest = all.as_slice();
+        while let Some(at) = memchr::memmem::find(rest, key) {
+            res.extend_from_slice(&rest[..at]);
+            res.extend_from_slice(MASK.as_bytes());
+            rest = &rest[at + key.len()..];
+        }
+        let begun = (1..key.len()).rev().find(|it| rest.ends_with(&key[..*it])).unwrap_or(0);
+        let (said, held) = rest.split_at(rest.len() - begun);
+        res.extend_from_slice(said);
+        self.held = held.to_vec();
+        res
+    }
+
+    /// The bytes that still wait, at the end.
+    pub(crate) fn rest_of_bytes(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.held)
+    }
+
+    /// What still waits, at the end of a text.
+    pub(crate) fn rest(&mut self) -> String {
+        std::mem::take(&mut self.waiting)
+    }
+
+    /// A whole text without the key in it.
+    pub(crate) fn whole(&self, text: String) -> String {
+        match &self.key {
+            Some(key) if text.contains(key) => text.replace(key, MASK),
+            _ => text,
+        }
+    }
+}
+
+const MASK: &str = "[key]";
+
+// The kinds of endpoints: where each is asked, with whose key, and which headers name both.
+//
+// Knows nothing of what is asked.
+
+/// The kind of an endpoint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Api {
+    /// Chat Completions, and everything compatible with it.
+    #[value(name = "openai")]
+    OpenAi,
+    /// OpenAI Responses.
+    Responses,
+    /// Anthropic Messages.
+    Anthropic,
+    /// Gemini's generateContent, streamed.
+    Gemini,
+}
+
+/// The method of Gemini that streams, and the form that it is asked to stream in.
+const STREAM: &str = ":streamGenerateContent";
+const AS_EVENTS: &str = "?alt=sse";
+
+impl Api {
+    /// The kind that a URL tells: by its path, or by the provider's host.
+    pub(crate) fn of_url(url: &str) -> Self {
+        let path = url.split('?').next().unwrap_or_default().trim_end_matches('/');
+        let host =
+            path.split("://").nth(1).and_then(|it| it.split(['/', ':']).next()).unwrap_or_default();
+        let is_host = |name: &str| {
+            host.strip_suffix(name).is_some_and(|it| it.is_empty() || it.ends_with(['.', '-']))
+        };
+        if path.ends_with("/messages") || is_host("anthropic.com") {
+            Self::Anthropic
+        } else if path.ends_with(STREAM)
+            || is_host("generativelanguage.googleapis.com")
+            || is_host("aiplatform.googleapis.com")
+        {
+            Self::Gemini
+        } else if path.ends_with("/responses") {
+            Self::Responses
+        } else {
+            Self::OpenAi
+        }
+    }
+
+    /// The environment variable that names the base of the URL, and the provider's own.
+    pub(crate) fn base(self) -> (&'static str, &'static str) {
+        match self {
+            Self::OpenAi | Self::Responses => ("OPENAI_BASE_URL", "https://api.openai.com/v1"),
+            Self::Anthropic => ("ANTHROPIC_BASE_URL", "https://api.anthropic.com"),
+            Self::Gemini => ("GOOGLE_GEMINI_BASE_URL", "https://generativelanguage.googleapis.com"),
+        }
+    }
+
+    /// The environment variables that may hold the key; the first that does counts.
+    pub(crate) fn key_names(self) -> &'static [&'static str] {
+        match self {
+            Self::OpenAi | Self::Responses => &["OPENAI_API_KEY"],
+            Self::Anthropic => &["ANTHROPIC_API_KEY"],
+            Self::Gemini => &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+        }
+    }
+
+    /// Where requests to a model go, of a base (`…/v1`) or the whole (`…/v1/messages`).
+    fn url(self, base: &str, model: &str) -> String {
+        let base = base.trim_end_matches('/');
+        let (version, path) = match self {
+            Self::OpenAi => ("", "/chat/completions"),
+            Self::Responses => ("", "/responses"),
+            Self::Anthropic => ("/v1", "/messages"),
+            Self::Gemini => return gemini_url(base, model),
+        };
+        if base.ends_with(path) {
+            return base.to_owned();
+        }
+        // The provider's clients name the host alone.
+        let version = if base.ends_with(version) { "" } else { version };
+        format!("{base}{version}{path}")
+    }
+
+    /// The headers that carry the key, and say which version is spoken.
+    fn headers(self, key: Option<&str>) -> Vec<(&'static str, String)> {
+        let key = key.map(|key| match self {
+            Self::OpenAi | Self::Responses => ("authorization", format!("Bearer {key}")),
+            Self::Anthropic => ("x-api-key", key.to_owned()),
+            Self::Gemini => ("x-goog-api-key", key.to_owned()),
+        });
+        let version = ("anthropic-version", "2023-06-01".to_owned());
+        let version = (self == Self::Anthropic).then_some(version);
+        key.into_iter().chain(version).collect()
+    }
+}
+
+/// The URL names the model, its version and the method. A base that is a host, as the provider's clients
+/// take it, has no version; Vertex has a longer path before `/models`.
+fn gemini_url(base: &str, model: &str) -> String {
+    if let Some(whole) =
+        base.strip_suffix(AS_EVENTS).or(Some(base)).filter(|it| it.ends_with(STREAM))
+    {
+        return format!("{whole}{AS_EVENTS}");
+    }
+    let base = base.strip_suffix("/models").unwrap_or(base);
+    let is_host = base.split_once("://").is_some_and(|(_, it)| !it.contains('/'));
+    let version = if is_host { "/v1beta" } else { "" };
+    let model = segment(model.strip_prefix("models/").unwrap_or(model));
+    format!("{base}{version}/models/{model}{STREAM}{AS_EVENTS}")
+}
+
+/// A name as one segment of a path: what means something there is escaped.
+fn segment(name: &str) -> String {
+    let mut res = String::with_capacity(name.len());
+    for byte in name.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'@' | b':' => {
+                res.push(char::from(byte));
+            }
+            _ => res.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    res
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use super::{Api, Masking};
 
     #[test]
     fn a_redirect_stays_on_its_host() {
@@ -194,6 +386,81 @@ mod tests {
             "x",
         ] {
             assert_eq!(there(to), None, "{to}");
+        }
+    }
+
+    #[test]
+    fn a_key_in_pieces_is_masked() {
+        let text = "sk-s, sk-secret and sk-sk-secrets";
+        for cut in (0..text.len()).chain([text.len()]) {
+            for end in cut..=text.len() {
+                let mut it = Masking::of(Some("sk-secret"));
+                let pieces = [&text[..cut], &text[cut..end], &text[end..]];
+                let shown = pieces.map(|piece| it.piece(piece)).concat() + &it.rest();
+                assert_eq!(shown, "sk-s, [key] and sk-[key]s");
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_waits_without_a_key_or_for_a_word() {
+        for key in [None, Some("ab")] {
+            let mut it = Masking::of(key);
+            assert_eq!((it.piece("cab"), it.rest()), ("cab".to_owned(), String::new()));
+        }
+    }
+
+    #[test]
+    fn bytes_hold_no_key_however_they_are_cut() {
+        let whole = b"{\"id\":\"sk-secret-1\",\"model\":\"sk-sk-secret-1\"}";
+        for len in 1..whole.len() {
+            let mut masking = Masking::of(Some("sk-secret-1"));
+            let mut out: Vec<u8> = whole.chunks(len).flat_map(|it| masking.bytes(it)).collect();
+            out.extend(masking.rest_of_bytes());
+            assert_eq!(out, b"{\"id\":\"[key]\",\"model\":\"sk-[key]\"}", "{len}");
+        }
+    }
+
+    #[test]
+    fn urls_tell_their_kind_and_are_completed() {
+        for (given, api, url) in [
+            (
+                "https://api.openai.com/v1",
+                Api::OpenAi,
+                "https://api.openai.com/v1/chat/completions",
+            ),
+            ("http://[::1]:8080/v1/", Api::OpenAi, "http://[::1]:8080/v1/chat/completions"),
+            ("https://a.example/v1/responses", Api::Responses, "https://a.example/v1/responses"),
+            ("https://api.anthropic.com", Api::Anthropic, "https://api.anthropic.com/v1/messages"),
+            (
+                "https://api.anthropic.com/v1/",
+                Api::Anthropic,
+                "https://api.anthropic.com/v1/messages",
+            ),
+            ("http://localhost:1/v1/messages", Api::Anthropic, "http://localhost:1/v1/messages"),
+            (
+                "https://anthropic.com.example",
+                Api::OpenAi,
+                "https://anthropic.com.example/chat/completions",
+            ),
+            (
+                "https://generativelanguage.googleapis.com/",
+                Api::Gemini,
+                "https://generativelanguage.googleapis.com/v1beta/models/m%2F1:streamGenerateContent?alt=sse",
+            ),
+            (
+                "https://eu-aiplatform.googleapis.com/v1/projects/p/locations/eu/publishers/google",
+                Api::Gemini,
+                "https://eu-aiplatform.googleapis.com/v1/projects/p/locations/eu/publishers/google/models/m%2F1:streamGenerateContent?alt=sse",
+            ),
+            (
+                "http://localhost:1/x/models/a:streamGenerateContent",
+                Api::Gemini,
+                "http://localhost:1/x/models/a:streamGenerateContent?alt=sse",
+            ),
+        ] {
+            let found = api.url(given, "models/m/1");
+            assert_eq!((Api::of_url(given), found.as_str()), (api, url), "{given}");
         }
     }
 }

@@ -2,12 +2,9 @@
 //!
 //! Opens and reads; does not look at what the bytes say (`formats`).
 
-use std::{
-    fs::File,
-    io,
-    io::{IsTerminal, Read},
-    path::{Path, PathBuf},
-};
+use std::fs::File;
+use std::io::{self, IsTerminal, Read};
+use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use msg_core::{Code, Diagnostic};
@@ -19,11 +16,11 @@ use crate::documents::Kind;
 use crate::documents::RowArgs;
 use crate::exit::{Failure, Status};
 use crate::jsonl::LineArgs;
-use crate::paths::explained;
+use crate::machine::explained;
 use crate::render::Quotes;
 use crate::sessions::places::{Named, Stamp};
 use crate::sources::Sources;
-use crate::{sessions, sizes};
+use crate::{sessions, words};
 
 /// The largest document that is read, in bytes (256 MiB), unless `--max-bytes` says otherwise.
 pub(crate) const MAX_DOCUMENT: u64 = 256 << 20;
@@ -56,7 +53,7 @@ pub(crate) struct InputArgs {
 #[command(next_help_heading = "Input")]
 pub(crate) struct LimitArgs {
     /// Refuse documents (files, or lines with --jsonl) larger than this many bytes (k, M) [default: 256 MiB].
-    #[arg(long, value_name = "N", default_value = MAX_DOCUMENT_TEXT, hide_default_value = true, value_parser = sizes::size)]
+    #[arg(long, value_name = "N", default_value = MAX_DOCUMENT_TEXT, hide_default_value = true, value_parser = words::size)]
     pub(crate) max_bytes: u64,
 }
 

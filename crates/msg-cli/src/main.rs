@@ -16,7 +16,6 @@
 
 mod chain_args;
 mod cli;
-mod clock;
 mod codes;
 mod commands;
 mod context;
@@ -27,18 +26,13 @@ mod explain;
 mod hooks;
 mod input;
 mod jsonl;
+mod machine;
 mod options;
 mod output;
 mod parallel;
-mod paths;
-mod progress;
-mod random;
-mod redact;
 mod render;
 mod selecting;
 mod sessions;
-mod signals;
-mod sizes;
 mod sources;
 mod terminal;
 mod words;

@@ -14,16 +14,15 @@
 //! ```
 
 mod list;
-mod quote;
 
-use msg_core::{Diagnostic, Severity};
+use std::{collections::HashMap, ops::Range};
+
+use msg_core::{Diagnostic, Message, Part, Position, Role, Severity};
+
+use crate::exit::Failure;
+use crate::render::list::{Palette, show, shown};
 
 pub(crate) use self::list::List;
-pub(crate) use self::quote::Quotes;
-use self::quote::{Excerpt, Places};
-use crate::exit::Failure;
-use crate::render::list::Palette;
-use crate::render::list::show;
 pub(crate) use crate::render::list::{Folding, causes};
 
 /// A failure as text, with its line end.
@@ -85,4 +84,192 @@ fn about_place(it: &Diagnostic, name: &str, places: &mut Places<'_>, color: bool
     let place = format!("{name}:{}:{}", excerpt.line, excerpt.column);
     show(it, &place, Some((excerpt.line, &excerpt.quote)), &Palette::new(color), &mut res);
     res
+}
+
+// What a diagnostic points at, cut to the width of a terminal.
+//
+// Quotes are for the eye: white space is folded, the rest of a long text left out.
+
+/// How many characters of a message are quoted.
+const WIDTH: usize = 72;
+/// How many bytes of a source line are quoted before and after the place.
+const AROUND: usize = 48;
+
+/// The beginnings of the messages that the diagnostics point at which are shown: a hostile document has
+/// one of a few bytes for each of its own.
+#[derive(Debug, Default)]
+pub(crate) struct Quotes {
+    quotes: HashMap<(usize, Option<usize>), Quote>,
+    /// Those of all messages, by their index.
+    roles: Vec<Role>,
+    lines: HashMap<(usize, Option<usize>), Excerpt>,
+}
+
+/// One line for a message.
+#[derive(Debug)]
+pub(crate) struct Quote {
+    /// The line.
+    pub(crate) text: String,
+    /// The bytes of the line that are meant.
+    pub(crate) marked: Range<usize>,
+}
+
+impl Quotes {
+    /// The roles of messages alone, for a list of edits.
+    pub(crate) fn roles(messages: &[Message]) -> Self {
+        let roles = messages.iter().map(|it| it.role.clone()).collect();
+        Quotes { roles, ..Quotes::default() }
+    }
+
+    /// Quotes what those of `diagnostics` point at that are shown. Messages may be given away afterwards.
+    pub(crate) fn of(messages: &[Message], diagnostics: &[Diagnostic], folding: Folding) -> Self {
+        let mut res = Quotes::roles(messages);
+        for it in shown(diagnostics, folding) {
+            let Some(number) = it.at.message else { continue };
+            let Some(message) = messages.get(number) else { continue };
+            res.quotes.entry((number, it.at.part)).or_insert_with(|| quote(message, it.at.part));
+        }
+        res
+    }
+
+    /// Also quotes the lines of a text that those of `diagnostics` point at that are shown.
+    #[must_use]
+    pub(crate) fn and_lines(
+        mut self,
+        text: Option<&[u8]>,
+        diagnostics: &[Diagnostic],
+        folding: Folding,
+    ) -> Self {
+        let mut places = Places::new(text.unwrap_or_default());
+        for it in shown(diagnostics, folding).filter(|it| it.at.message.is_none()) {
+            if let (Some(line), Some(_)) = (it.at.line, text)
+                && let Some(excerpt) = Excerpt::next(&mut places, &it.at)
+            {
+                self.lines.insert((line, it.at.column), excerpt);
+            }
+        }
+        self
+    }
+
+    /// The quote for a line of the text.
+    pub(crate) fn line(&self, at: &Position) -> Option<&Excerpt> {
+        self.lines.get(&(at.line?, at.column)).filter(|_| at.message.is_none())
+    }
+
+    /// The quote for a part, or for the message as a whole.
+    pub(crate) fn get(&self, message: usize, part: Option<usize>) -> Option<&Quote> {
+        self.quotes.get(&(message, part))
+    }
+
+    /// The role of a quoted message.
+    pub(crate) fn role(&self, message: usize) -> Option<&Role> {
+        self.roles.get(message)
+    }
+}
+
+fn quote(message: &Message, part: Option<usize>) -> Quote {
+    let text = match part.and_then(|it| message.parts.get(it)) {
+        Some(Part::Reasoning(_)) => "[reasoning]".to_owned(),
+        Some(part) => Message::new(message.role.clone()).with_part(part.clone()).preview(WIDTH),
+        None => message.preview(WIDTH),
+    };
+    let text = if text.is_empty() { "(empty)".to_owned() } else { text };
+    Quote { marked: 0..text.len(), text }
+}
+
+/// The source line around a place in a text.
+#[derive(Debug)]
+pub(crate) struct Excerpt {
+    /// 1-based line.
+    pub(crate) line: usize,
+    /// 1-based column, in characters.
+    pub(crate) column: usize,
+    /// The line, or what is near the place in a long one.
+    pub(crate) quote: Quote,
+}
+
+impl Excerpt {
+    /// The place of `at` in a text, if it has one there; places in order cost one pass.
+    pub(crate) fn next(places: &mut Places<'_>, at: &Position) -> Option<Self> {
+        let bytes = places.bytes;
+        // The text of a document that was placed by its messages is not kept.
+        if bytes.is_empty() && at.pointer.is_some() {
+            return None;
+        }
+        let offset = offset(bytes, at)?;
+        places.go(offset);
+        // No further than what is quoted: a text of one line has places on all of it.
+        let shown = &bytes[offset..bytes.len().min(offset + AROUND + 1)];
+        let line_end = offset + memchr::memchr(b'\n', shown).unwrap_or(shown.len());
+        let near_start = places.line_start.max(offset.saturating_sub(AROUND));
+        let near_end = line_end.min(offset + AROUND);
+        let before_place = lossy(bytes, near_start..offset);
+        let place = lossy(bytes, offset..near_end);
+        let mark = if near_start > places.line_start { "…" } else { "" };
+        let more = if near_end < line_end { "…" } else { "" };
+        let start = mark.len() + before_place.len();
+        let width = place.chars().next().map_or(0, char::len_utf8);
+        let text = format!("{mark}{before_place}{place}{more}");
+        Some(Excerpt {
+            line: places.line,
+            column: places.column,
+            quote: Quote { text, marked: start..start + width },
+        })
+    }
+}
+
+/// Line and column of places in a text. What lies between ascending places is looked at once.
+#[derive(Debug)]
+pub(crate) struct Places<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    line: usize,
+    line_start: usize,
+    column: usize,
+}
+
+impl<'a> Places<'a> {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
+        Places { bytes, at: 0, line: 1, line_start: 0, column: 1 }
+    }
+
+    fn go(&mut self, offset: usize) {
+        if offset < self.at {
+            *self = Places::new(self.bytes);
+        }
+        let passed = &self.bytes[self.at..offset];
+        if let Some(last) = memchr::memrchr(b'\n', passed) {
+            self.line += memchr::memchr_iter(b'\n', passed).count();
+            (self.line_start, self.column) = (self.at + last + 1, 1);
+        }
+        let of_line = &self.bytes[self.line_start.max(self.at)..offset];
+        self.column += of_line.iter().filter(|it| !is_inside(**it)).count();
+        self.at = offset;
+    }
+}
+
+/// Whether a byte continues a character.
+fn is_inside(byte: u8) -> bool {
+    byte & 0xC0 == 0x80
+}
+
+/// The byte that is meant: by offset, or by line and column (in bytes, as JSON readers count).
+fn offset(bytes: &[u8], at: &Position) -> Option<usize> {
+    if let Some(start) = at.start {
+        return Some(start.min(bytes.len()));
+    }
+    let (line, column) = (at.line?, at.column.unwrap_or(1));
+    let start = match line {
+        0 | 1 => 0,
+        line => memchr::memchr_iter(b'\n', bytes).nth(line - 2)? + 1,
+    };
+    Some((start + column.saturating_sub(1)).min(bytes.len()))
+}
+
+/// The text of a range whose ends may fall into a character.
+fn lossy(bytes: &[u8], range: Range<usize>) -> String {
+    let is_inside = |at: usize| bytes.get(at).is_some_and(|it| is_inside(*it));
+    let start = (range.start..range.end).find(|it| !is_inside(*it)).unwrap_or(range.start);
+    let end = (start..=range.end).rev().find(|it| !is_inside(*it)).unwrap_or(range.end);
+    String::from_utf8_lossy(&bytes[start..end]).into_owned()
 }

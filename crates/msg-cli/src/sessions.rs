@@ -7,9 +7,7 @@
 //! latest, an id, a folder, a file ─ places ─▶ load ─▶ msg_session ─▶ put_back: backup, synced, renamed
 //! ```
 
-pub(crate) mod in_use;
 pub(crate) mod load;
 pub(crate) mod places;
 pub(crate) mod put_back;
-pub(crate) mod stores;
 pub(crate) mod usage;

@@ -1,4 +1,4 @@
-//! Text of others on a terminal: everything that this program prints there goes through here.
+//! Text of others on a terminal, without secrets and control characters: everything that this program prints there goes through here.
 //!
 //! ```text
 //! from a model    \x1b[2J ok \u{202e}gpj.exe
@@ -8,6 +8,8 @@
 //! Files and pipes get the bytes as they are; that is decided by `output`.
 
 use std::borrow::Cow;
+
+use msg_core::{Message, native};
 
 /// What is shown of a character that would do something to a terminal or to the text around it:
 /// a picture of a control character, U+FFFD for C1 controls and for marks of writing direction.
@@ -67,6 +69,28 @@ pub(crate) fn name(text: &str) -> String {
     text.chars().map(|c| picture(c).unwrap_or(c)).collect()
 }
 
+// Secrets in what is printed (SE-96): exact shapes, each with a name; `[redacted:RULE]` replaces one.
+
+pub(crate) use msg_session::{redact as text, redact_json as json};
+
+/// What is printed, without its secrets if `asked`: of JSON those in what its strings say.
+pub(crate) fn printed(printed: Vec<u8>, asked: bool, is_json: bool) -> Vec<u8> {
+    let said = String::from_utf8_lossy(&printed);
+    match (asked, is_json) {
+        (false, _) => printed,
+        (true, true) => json(&said).0.into_bytes(),
+        (true, false) => text(&said).0.into_bytes(),
+    }
+}
+
+/// Messages without the secrets in their texts, calls and results.
+pub(crate) fn messages(messages: &[Message]) -> Vec<Message> {
+    let mut all = Vec::new();
+    native::write(messages, &mut all);
+    let all = String::from_utf8(all).expect("because JSON is UTF-8");
+    let left = native::read(json(&all).0.as_bytes());
+    left.expect("because only what strings say has changed").0
+}
 #[cfg(test)]
 mod tests {
     use super::*;

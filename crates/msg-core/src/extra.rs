@@ -2,11 +2,10 @@
 //! reader, and the members that an application keeps beside a conversation. Values are parsed on demand; an empty `Extra`
 //! is one word.
 
-use std::{
-    collections::BTreeMap,
-    iter::Peekable,
-    {fmt, slice},
-};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::iter::Peekable;
+use std::slice;
 
 use serde::{Deserialize, Serialize, Serializer};
 

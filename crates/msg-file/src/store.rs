@@ -23,21 +23,27 @@
 )]
 
 mod appender;
-mod disk;
 mod lock;
 
+use std::collections::HashSet;
+use std::fs::{File, Metadata};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
-use std::time::Duration;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
 
 use msg_core::Diagnostic;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
+use tempfile::NamedTempFile;
 
 use crate::append::Force;
 use crate::document::Span;
+use crate::error::Error;
+use crate::store::lock::Lock;
 
 pub use appender::{Appender, GrowingMessage};
-pub use disk::{Locked, hold_temporary, lock, remove_left_over, remove_temporary_files, replace};
 
 /// When an append counts as done (MF-43).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
@@ -184,4 +190,334 @@ impl CrashRepair {
 
 fn absolute(span: Span, base: u64) -> Range<u64> {
     span.start as u64 + base..span.end as u64 + base
+}
+
+// Files on disk: identity, ranges, syncing a folder, errors with their path, temporary files, and replacing a file
+// atomically (MF-46).
+
+/// Tells one state of a file from another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Seen {
+    pub(crate) file: (u64, u64),
+    pub(crate) len: u64,
+    pub(crate) modified: Option<SystemTime>,
+}
+
+impl Seen {
+    pub(crate) fn of(meta: &Metadata) -> Self {
+        Self { file: identity(meta), len: meta.len(), modified: meta.modified().ok() }
+    }
+}
+
+/// Device and number of a file; the same for all files where the system has none.
+#[cfg(unix)]
+pub(crate) fn identity(meta: &Metadata) -> (u64, u64) {
+    use std::os::unix::fs::MetadataExt;
+    (meta.dev(), meta.ino())
+}
+
+/// Device and number of a file; the same for all files where the system has none.
+#[cfg(not(unix))]
+pub(crate) fn identity(_: &Metadata) -> (u64, u64) {
+    (0, 0)
+}
+
+/// Makes an error that names file and action.
+pub(crate) fn at<'a>(action: &'static str, path: &'a Path) -> impl FnOnce(io::Error) -> Error + 'a {
+    move |source| Error::Io { action, path: path.to_owned(), source }
+}
+
+/// The file after all links, which may not exist so far.
+pub(crate) fn resolved(path: &Path) -> Result<PathBuf, Error> {
+    match std::fs::canonicalize(path) {
+        Ok(real) => Ok(real),
+        Err(source) if source.kind() == io::ErrorKind::NotFound => {
+            let name = path.file_name().ok_or_else(|| Error::NotReplaceable(path.to_owned()))?;
+            // A link that leads nowhere is followed by hand, so that its target is made.
+            if let Ok(target) = std::fs::read_link(path) {
+                let target = folder(path).join(target);
+                let real = std::fs::canonicalize(folder(&target)).map_err(at("find", &target))?;
+                return Ok(real.join(target.file_name().unwrap_or(name)));
+            }
+            let real = std::fs::canonicalize(folder(path)).map_err(at("find", folder(path)))?;
+            Ok(real.join(name))
+        }
+        Err(source) => Err(at("find", path)(source)),
+    }
+}
+
+/// The folder that a file is in.
+pub(crate) fn folder(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
+
+/// Makes a new name durable. Systems that cannot sync a folder are left alone.
+pub(crate) fn sync_folder(path: &Path) {
+    if let Ok(folder) = File::open(folder(path)) {
+        let _ = folder.sync_all();
+    }
+}
+
+/// The bytes from `start` to `end`.
+pub(crate) fn read_range(
+    file: &mut (impl Read + Seek),
+    start: u64,
+    end: u64,
+) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity((end - start) as usize);
+    file.seek(SeekFrom::Start(start))?;
+    file.take(end - start).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// FNV-1a, 64 bits: it finds accidents, not forgers.
+pub(crate) fn hash(bytes: &[u8]) -> u64 {
+    bytes
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325, |h, &b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3))
+}
+
+// Temporary files next to a file that is being replaced. A killed program leaves one; the next program that writes to
+// the folder removes it.
+//
+// Its creator holds its lock while it runs, so that an unlocked one is left over:
+//
+// ```text
+// .msg-x7Kq2P         locked      in use
+// .msg-file-Ab3dE9    not locked  its program is gone: removed
+// ```
+
+/// What the names of temporary files begin with; six letters or digits follow.
+const PREFIXES: [&str; 2] = [".msg-file-", ".msg-"];
+
+/// The folders that were looked through: once is enough for a program.
+static CLEANED: Mutex<Option<HashSet<PathBuf>>> = Mutex::new(None);
+
+/// Holds a temporary file that was just made; false if somebody took it for one that was left over, and another is to
+/// be made. It is held until `file` is closed.
+#[must_use]
+pub fn hold_temporary(file: &File, path: &Path) -> bool {
+    // Where the system has no locks, nothing is removed.
+    if file.lock().is_err() {
+        return true;
+    }
+    let (ours, named) = (file.metadata(), std::fs::metadata(path));
+    ours.ok().zip(named.ok()).is_some_and(|(a, b)| identity(&a) == identity(&b))
+}
+
+/// Removes the temporary files next to `path` that programs left which were killed. Looks through a folder once.
+///
+/// ```
+/// let folder = tempfile::tempdir()?;
+/// let left = folder.path().join(".msg-a1B2c3");
+/// std::fs::write(&left, "half")?;
+/// msg_file::store::remove_left_over(&folder.path().join("talk.msg.md"));
+/// assert!(!left.exists());
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn remove_left_over(path: &Path) {
+    let folder = folder(path);
+    let mut cleaned = CLEANED.lock().unwrap_or_else(PoisonError::into_inner);
+    if !cleaned.get_or_insert_default().insert(folder.to_owned()) {
+        return;
+    }
+    drop(cleaned);
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let is_file = entry.file_type().is_ok_and(|it| it.is_file());
+        if is_file && is_temporary(&entry.file_name().to_string_lossy()) {
+            remove_if_free(&entry.path());
+        }
+    }
+}
+
+fn is_temporary(name: &str) -> bool {
+    let rest = PREFIXES.iter().find_map(|it| name.strip_prefix(it));
+    rest.is_some_and(|it| it.len() == 6 && it.bytes().all(|it| it.is_ascii_alphanumeric()))
+}
+
+fn remove_if_free(path: &Path) {
+    // Removed while it is locked, so that no other process can take it in between.
+    if let Ok(file) = File::options().write(true).open(path)
+        && file.try_lock().is_ok()
+    {
+        let _ = std::fs::remove_file(path);
+    }
+}
+
+// Replacing a file as a whole, for edits and formatting (MF-46).
+
+/// Puts `new` in the place of `seen`: under the lock, only if the file still holds `seen`, by a
+/// temporary file of the same mode, owner and extended attributes (access lists are such) that is renamed over it. A link stays, its target is
+/// replaced. A file with several names is refused, and with `force` written in place.
+///
+/// # Errors
+/// [`Error::ChangedOnDisk`], [`Error::NotReplaceable`], [`Error::Locked`], [`Error::Io`]; the file is
+/// as it was then.
+///
+/// ```no_run
+/// use std::path::Path;
+/// let path = Path::new("talk.msg.md");
+/// let seen = std::fs::read(path)?;
+/// msg_file::store::replace(path, &seen, b"# %%\n\nhi\n", msg_file::Force::No)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn replace(path: &Path, seen: &[u8], new: &[u8], force: Force) -> Result<(), Error> {
+    let refused = || Error::NotReplaceable(path.to_owned());
+    let real = std::fs::canonicalize(path).map_err(|_| refused())?;
+    let meta = std::fs::metadata(&real).map_err(at("examine", &real))?;
+    if !meta.is_file() {
+        return Err(refused());
+    }
+    let mut lock = Lock::take(&real, Duration::from_secs(10))?;
+    let len = lock.len()?;
+    if lock.read(0, len)? != seen {
+        return Err(Error::ChangedOnDisk);
+    }
+    replace_locked(&lock, new, force)
+}
+
+/// A file that is locked as an append locks it, until this is dropped.
+#[derive(Debug)]
+pub struct Locked {
+    _lock: Lock,
+}
+
+/// Locks the file at `path`, for a program that replaces it by means of its own: no append comes in between (MF-41).
+///
+/// # Errors
+/// [`Error::Locked`] if another program holds it for longer than `timeout`; [`Error::Io`].
+pub fn lock(path: &Path, timeout: Duration) -> Result<Locked, Error> {
+    let real = std::fs::canonicalize(path).map_err(at("find", path))?;
+    Ok(Locked { _lock: Lock::take(&real, timeout)? })
+}
+
+/// The same under a lock under which the file was read.
+pub(crate) fn replace_locked(lock: &Lock, new: &[u8], force: Force) -> Result<(), Error> {
+    let (real, meta) = (&lock.real, lock.meta()?);
+    match force {
+        _ if names(&meta) == 1 => temporary(real, new, Some((&lock.file, &meta))),
+        Force::Yes => in_place(real, new),
+        Force::No => Err(Error::NotReplaceable(real.clone())),
+    }
+}
+
+/// Makes a new file that is written atomically.
+pub(crate) fn create(real: &Path, bytes: &[u8]) -> Result<(), Error> {
+    temporary(real, bytes, None)
+}
+
+/// The temporary files of replacements that are under way.
+static TEMPORARY: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// Removes the temporary files of replacements that are under way, and lets no other begin: for a program
+/// that a signal is about to end, called from a thread and not from the handler.
+pub fn remove_temporary_files() {
+    let all = TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner);
+    for path in all.iter() {
+        let _ = std::fs::remove_file(path);
+    }
+    // Whoever wants to begin waits for this.
+    std::mem::forget(all);
+}
+
+/// A temporary file that is known as such, made while no process removes them.
+fn begin(real: &Path) -> Result<NamedTempFile, Error> {
+    let mut all = TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner);
+    remove_left_over(real);
+    let made = loop {
+        let made = tempfile::Builder::new().prefix(".msg-file-").tempfile_in(folder(real));
+        let made = made.map_err(at("create a temporary file next to", real))?;
+        if hold_temporary(made.as_file(), made.path()) {
+            break made;
+        }
+    };
+    all.push(made.path().to_owned());
+    Ok(made)
+}
+
+fn temporary(real: &Path, bytes: &[u8], like: Option<(&File, &Metadata)>) -> Result<(), Error> {
+    let file = begin(real)?;
+    let name = file.path().to_owned();
+    let done = fill(file, real, bytes, like);
+    TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner).retain(|it| *it != name);
+    done
+}
+
+fn fill(
+    mut temporary: NamedTempFile,
+    real: &Path,
+    bytes: &[u8],
+    like: Option<(&File, &Metadata)>,
+) -> Result<(), Error> {
+    temporary.write_all(bytes).map_err(at("write", real))?;
+    match like {
+        Some((original, meta)) => {
+            keep_owner(temporary.as_file(), meta);
+            temporary
+                .as_file()
+                .set_permissions(meta.permissions())
+                .map_err(at("set the mode of", real))?;
+            // After the mode, which an access list refines.
+            keep_attributes(temporary.as_file(), original);
+        }
+        None => ordinary(temporary.as_file()),
+    }
+    temporary.as_file().sync_all().map_err(at("sync", real))?;
+    temporary.persist(real).map_err(|e| at("replace", real)(e.error))?;
+    sync_folder(real);
+    Ok(())
+}
+
+/// The mode of a new file, which is private until it has its name.
+#[cfg(unix)]
+fn ordinary(file: &File) {
+    use std::os::unix::fs::PermissionsExt;
+    let _ = file.set_permissions(std::fs::Permissions::from_mode(0o644));
+}
+
+#[cfg(not(unix))]
+fn ordinary(_: &File) {}
+
+/// Only some users may give files away; the mode is kept in any case.
+#[cfg(unix)]
+fn keep_owner(file: &File, meta: &Metadata) {
+    use std::os::unix::fs::MetadataExt;
+    let _ = std::os::unix::fs::fchown(file, Some(meta.uid()), Some(meta.gid()));
+}
+
+#[cfg(not(unix))]
+fn keep_owner(_: &File, _: &Metadata) {}
+
+/// Some attributes are the system's own and cannot be given; they are its to set.
+#[cfg(unix)]
+fn keep_attributes(file: &File, original: &File) {
+    use xattr::FileExt;
+    for name in original.list_xattr().into_iter().flatten() {
+        if let Ok(Some(value)) = original.get_xattr(&name) {
+            let _ = file.set_xattr(&name, &value);
+        }
+    }
+}
+
+#[cfg(not(unix))]
+fn keep_attributes(_: &File, _: &File) {}
+
+#[cfg(unix)]
+fn names(meta: &Metadata) -> u64 {
+    use std::os::unix::fs::MetadataExt;
+    meta.nlink()
+}
+
+#[cfg(not(unix))]
+fn names(_: &Metadata) -> u64 {
+    1
+}
+
+fn in_place(real: &Path, bytes: &[u8]) -> Result<(), Error> {
+    let mut file =
+        File::options().write(true).truncate(true).open(real).map_err(at("open", real))?;
+    file.write_all(bytes).and_then(|()| file.sync_all()).map_err(at("write", real))
 }

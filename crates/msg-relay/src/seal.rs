@@ -9,11 +9,9 @@
 //!
 //! A seal holds the signature of the call (`s`) and the signed thoughts before it (`r`, native parts).
 
-use std::{
-    collections::{BTreeMap, HashMap},
-    fmt,
-    sync::{Arc, Mutex},
-};
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::sync::{Arc, Mutex};
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

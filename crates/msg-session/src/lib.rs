@@ -9,23 +9,17 @@
 //! ```
 
 mod about;
-mod branches;
 mod codes;
 mod compacted;
 mod context;
 mod dataset;
 mod detect;
 mod dialect;
-mod effect;
 mod error;
 mod finding;
-mod joined;
-mod large;
-mod line;
 mod options;
 mod places;
 mod redact;
-mod rehome;
 mod responses;
 mod session;
 mod source;
@@ -42,30 +36,29 @@ mod edit;
 mod frame;
 mod json;
 mod link;
-mod located;
 mod parts;
 mod provider_error;
 mod surrogate;
 
-pub use branches::{Branch, BranchKind};
+pub use crate::edit::Effect;
+pub use crate::parts::otel_part;
+pub use crate::session::{Diagnosis, LargeSession};
+pub use crate::source::{Line, MendedLine};
+pub use crate::view::{Branch, BranchKind};
+pub use crate::write::rehomed;
 pub use codes::CODES;
 pub use compacted::Compacted;
 pub use dataset::{
     Dataset, DatasetOptions, DatasetReport, LeftOut, MissingCall, Sample, SampleFormat,
 };
 pub use dialect::Dialect;
-pub use effect::Effect;
 pub use error::Error;
 pub use finding::{Finding, MendOutcome, SessionPlace};
-pub use large::{Diagnosis, LargeSession};
-pub use line::{Line, MendedLine};
 pub use options::SessionOptions;
-pub use parts::otel::otel_part;
 pub use parts::share_gpt::ShareGptTurns;
 pub use places::{Machine, SessionFolder, System};
 pub use provider_error::causes_of;
 pub use redact::{redact, redact_json};
-pub use rehome::rehomed;
 pub use responses::{RecordedResponse, recorded_responses};
 pub use session::Session;
 pub use source::{Blob, ReadAt};

@@ -19,11 +19,10 @@ mod message;
 mod options;
 mod page;
 mod pages;
-mod recorded;
 
+pub use crate::pages::Recorded;
 pub use options::{Error, TokenPrice, ViewOptions};
 pub use pages::{Pages, write};
-pub use recorded::Recorded;
 
 /// The examples of the README run as tests.
 #[cfg(doctest)]

@@ -21,7 +21,7 @@ use msg_core::{Image, Part, Role, ToolCall, ToolResult};
 use crate::call;
 use crate::call::{LONGEST, escape, grouped, indent, markdown};
 use crate::pages::Pages;
-use crate::recorded::Recorded;
+use crate::pages::Recorded;
 
 /// Text beyond this many bytes is folded away until it is asked for.
 const FOLD: usize = 1_200;

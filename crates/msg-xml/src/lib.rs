@@ -20,7 +20,6 @@ mod codes;
 mod dialect;
 mod dialects;
 mod event;
-mod families;
 #[cfg(test)]
 mod growth;
 mod input;

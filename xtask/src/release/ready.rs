@@ -289,9 +289,11 @@ pub(super) fn check_versions(workspace: &Workspace) -> Res {
         other => Err(format!("the workspace has version {root}, found {other:?}").into()),
     }
 }
+
 #[cfg(test)]
 mod tests {
-    use super::{Answer, REGISTRIES};
+    use super::{Answer, PLACES, REGISTRIES, check_versions, stated, with_version};
+    use crate::workspace::Workspace;
 
     #[test]
     fn a_network_that_is_not_there_is_not_a_free_name() {
@@ -304,12 +306,6 @@ mod tests {
             assert_eq!(answer, Answer::Unknown("failed to resolve host".to_owned()));
         }
     }
-}
-
-#[cfg(test)]
-mod names_tests_1 {
-    use super::{PLACES, check_versions, stated, with_version};
-    use crate::workspace::Workspace;
 
     #[test]
     fn all_packages_have_one_version() {

@@ -187,9 +187,10 @@ pub(crate) fn check_laws(house: &House<'_>, breaches: &mut Vec<String>) -> Res {
     }
     Ok(())
 }
+
 #[cfg(test)]
 mod tests {
-    use super::{Row, codes, rows};
+    use super::{Row, codes, rows, unnamed_blocks};
     use crate::workspace::File;
 
     #[test]
@@ -214,11 +215,6 @@ mod tests {
         let line = r#"f("chain::late-result", "std::fs", "Type::name", "a::b::c", "x")"#;
         assert_eq!(codes(line).collect::<Vec<_>>(), ["chain::late-result", "std::fs"]);
     }
-}
-
-#[cfg(test)]
-mod examples_tests_1 {
-    use super::unnamed_blocks;
 
     #[test]
     fn only_opening_fences_need_a_language() {

@@ -1,9 +1,7 @@
 //! What pages and sources refer to: links, numbered rules, samples, and names and commands of `migrating.md`.
 
-use std::{
-    collections::{BTreeMap, BTreeSet, HashSet},
-    path::Path,
-};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::path::Path;
 
 use super::House;
 use crate::Res;
@@ -160,20 +158,16 @@ fn is_name(word: &str) -> bool {
 fn plain(name: &str) -> String {
     name.replace('_', "").to_lowercase()
 }
+
 #[cfg(test)]
 mod tests {
-    use super::targets;
+    use super::{citations, targets};
 
     #[test]
     fn only_links_to_files_count() {
         let page = "[a](b.md#c) and [d](https://e) `[f](g)` [h](#i)\n```\n[j](k)\n```\n[l](m/n.md)";
         assert_eq!(targets(page), ["b.md", "m/n.md"]);
     }
-}
-
-#[cfg(test)]
-mod citations_tests_1 {
-    use super::citations;
 
     #[test]
     fn only_rules_of_the_areas_are_citations() {

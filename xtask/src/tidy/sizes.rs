@@ -123,9 +123,10 @@ pub(crate) fn check_budget(house: &House<'_>, breaches: &mut Vec<String>) -> Res
     }
     Ok(())
 }
+
 #[cfg(test)]
 mod tests {
-    use super::wide;
+    use super::{code_lines, wide};
 
     fn with(before: &str, visible: &str) -> String {
         let fields: String =
@@ -139,11 +140,6 @@ mod tests {
         assert_eq!(wide(&with("", "pub(crate) ")), []);
         assert_eq!(wide(&with("#[derive(Deserialize)]\n#[serde(default)]\n", "")), []);
     }
-}
-
-#[cfg(test)]
-mod lengths_tests_1 {
-    use super::code_lines;
 
     #[test]
     fn comments_and_blank_lines_do_not_count() {

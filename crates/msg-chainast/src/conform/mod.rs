@@ -15,10 +15,8 @@ mod names;
 mod reasoning;
 mod roles;
 
-use std::{
-    borrow::Cow,
-    collections::{HashMap, HashSet},
-};
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 
 use msg_core::{Code, Diagnostic, IdSource, Part, Role, Severity, with_article};
 

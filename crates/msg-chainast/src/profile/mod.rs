@@ -14,11 +14,9 @@ mod fields;
 mod file;
 mod rules;
 
-use std::{
-    borrow::Cow,
-    collections::BTreeMap,
-    sync::{Arc, LazyLock, OnceLock},
-};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use msg_core::{Diagnostic, Role};
 use serde::{Deserialize, Deserializer};

@@ -1,12 +1,10 @@
 //! A body pair: an assistant message and the tool messages that answer its calls (CA-1, CA-2), and which of its calls
 //! have results (CA-41). The constructors do not check that calls and results match.
 
-use std::{
-    collections::HashMap,
-    ops::Deref,
-    vec::IntoIter,
-    {fmt, vec},
-};
+use std::collections::HashMap;
+use std::fmt;
+use std::ops::Deref;
+use std::vec::{self, IntoIter};
 
 use msg_core::{IdSource, Message, Part, Role, SeededIds, ToolCall, ToolResult};
 

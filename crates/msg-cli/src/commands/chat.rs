@@ -10,7 +10,6 @@
 
 mod record;
 mod reply;
-mod report;
 mod request;
 mod saved;
 
@@ -19,6 +18,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use msg_core::Diagnostic;
 use msg_file::store::{Appended, Appender, AppenderOptions};
 use msg_file::{FileLimits, Force, HistoryOptions, MessageFile, Mode, refuse_other_kinds};
 use msg_openai::Assembled;
@@ -28,15 +28,15 @@ use self::request::Asking;
 use self::saved::Saved;
 use super::Command;
 use super::file::{Nonces, failed, failed_by, say_if_below};
-use crate::commands::chat::reply::Show;
-use crate::commands::chat::reply::Stop;
-use crate::commands::chat::request::Draft;
-use crate::commands::chat::request::Who;
+use crate::commands::chat::reply::{Show, Stop};
+use crate::commands::chat::request::{Draft, Who};
 use crate::context::Context;
 use crate::endpoint::{Api, Endpoint, Patience};
 use crate::exit::{Failure, Status};
 use crate::input::{Input, MAX_DOCUMENT};
 use crate::output::Output;
+use crate::render;
+use crate::render::Quotes;
 
 /// The longest answer that is taken, in bytes, unless `--max-answer-bytes` says otherwise: far beyond
 /// what any model says at once.
@@ -89,10 +89,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = 3)]
     retries: u32,
     /// The longest answer that is taken, in bytes; one that goes on is ended there, and kept.
-    #[arg(long, value_name = "N", default_value_t = MAX_ANSWER, value_parser = crate::sizes::size)]
+    #[arg(long, value_name = "N", default_value_t = MAX_ANSWER, value_parser = crate::words::size)]
     max_answer_bytes: u64,
     /// The largest file that is read, in bytes.
-    #[arg(long, value_name = "N", default_value_t = MAX_DOCUMENT, hide_default_value = true, value_parser = crate::sizes::size)]
+    #[arg(long, value_name = "N", default_value_t = MAX_DOCUMENT, hide_default_value = true, value_parser = crate::words::size)]
     max_bytes: u64,
     /// Print the outcome as JSON instead of the answer while it comes.
     #[arg(long)]
@@ -294,5 +294,79 @@ impl Args {
         })?;
         self.note(&done, cx);
         Ok(Some(done))
+    }
+}
+
+// What `msg chat` says of a conversation: what was changed for the model, why an answer ended, the outcome as JSON.
+//
+// Nothing here changes the file or asks anybody.
+
+impl Args {
+    /// What the model is not told as the file has it.
+    fn tell_edits(&self, edits: &[Diagnostic], cx: &Context) {
+        if edits.is_empty() || cx.quiet {
+            return;
+        }
+        if cx.verbose {
+            cx.note(&cx.list(&self.name(), &Quotes::default()).edits(edits));
+        }
+        let n = render::plural(edits.len(), "edit");
+        let hint = if cx.verbose { "" } else { "; -v shows them" };
+        cx.say(&format!("{n} made for the model, the file keeps its history{hint}"));
+    }
+
+    fn note(&self, done: &[Appended], cx: &Context) {
+        for warning in done.iter().flat_map(|it| &it.warnings) {
+            cx.say(&warning.to_string());
+        }
+    }
+
+    fn no_answer(&self, reply: &Assembled, ended: &Ended, cx: &Context) -> Result<(), Failure> {
+        let name = self.name();
+        let why = match ended {
+            Ended::Interrupted => {
+                cx.say(&format!(
+                    "{name}: interrupted before an answer came; the question is in the file"
+                ));
+                return Ok(());
+            }
+            Ended::Whole => record::why_empty(reply),
+            _ if reply.error.is_some() => record::why_empty(reply),
+            other => other.to_string().into(),
+        };
+        Err(self.refused(&format!("no answer, nothing appended: {why}")))
+    }
+
+    fn tell(
+        &self,
+        asking: &Asking,
+        asked: &[Appended],
+        answered: &[Appended],
+        reply: &Assembled,
+        cx: &Context,
+    ) -> Result<(), Failure> {
+        if self.json {
+            let mut out = Output::stdout();
+            out.write(&record::outcome(asking, asked, answered, reply))?;
+            return out.finish();
+        }
+        if !cx.quiet {
+            let found = cx.list(&self.name(), &Quotes::default()).findings(&reply.diagnostics);
+            cx.note(&found);
+        }
+        Ok(())
+    }
+
+    /// Says why the answer ended where it did not end by itself.
+    fn tell_end(&self, reply: &Assembled, ended: &Ended, cx: &Context) -> Status {
+        let name = self.name();
+        if *ended != Ended::Whole {
+            cx.say(&format!("{name}: {ended}; what had come is in the file"));
+        } else if let Some(error) = &reply.error {
+            cx.say(&format!("{name}: the endpoint reported an error: {}", error.message));
+        } else if let Some(why) = record::cut_off(reply).filter(|_| !cx.quiet) {
+            cx.say(&format!("{name}: {why}"));
+        }
+        if *ended == Ended::Interrupted { Status::Interrupted } else { Status::of(reply.complete) }
     }
 }

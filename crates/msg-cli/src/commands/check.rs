@@ -21,8 +21,8 @@ use crate::jsonl::Answer;
 use crate::options::Flags;
 use crate::output::{Output, PrettyArgs};
 use crate::render::{self, Folding, List, Quotes, plural};
-use crate::sizes;
 use crate::sources::Sources;
+use crate::words;
 
 /// List all problems of a conversation.
 ///
@@ -66,7 +66,7 @@ struct MessageArgs {
     #[arg(long)]
     messages: bool,
     /// With --messages: report user texts of more than N characters.
-    #[arg(long, value_name = "N", requires = "messages", value_parser = sizes::count)]
+    #[arg(long, value_name = "N", requires = "messages", value_parser = words::count)]
     max_chars: Option<usize>,
 }
 

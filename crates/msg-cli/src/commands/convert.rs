@@ -24,8 +24,8 @@ use crate::input::Input;
 use crate::jsonl::{self, Answer};
 use crate::options::Flags;
 use crate::output::{ReportArgs, end_line};
-use crate::redact;
 use crate::render::Quotes;
+use crate::terminal;
 use crate::words;
 
 /// Convert a conversation between formats; what the target cannot hold is reported.
@@ -74,7 +74,7 @@ struct CarryArgs {
     #[arg(long, value_name = "NAME", requires = "request")]
     model: Option<String>,
     /// With --request: the token limit of the answer, if the target requires one and the input has none.
-    #[arg(long, value_name = "N", requires = "request", value_parser = crate::sizes::count)]
+    #[arg(long, value_name = "N", requires = "request", value_parser = crate::words::count)]
     max_tokens: Option<usize>,
 }
 
@@ -107,7 +107,7 @@ impl SessionArgs {
     /// The options of these flags, and what is said by none: the time, and of a session that is installed a place
     /// and an id.
     fn complete(&self, mut options: msg_session::WriteOptions) -> msg_session::WriteOptions {
-        options = options.with_now(crate::clock::now());
+        options = options.with_now(crate::machine::now());
         if self.install && self.session_id.is_none() {
             options.session_id = install::new_id();
         }
@@ -124,7 +124,7 @@ impl SessionArgs {
             return text;
         }
         let text = String::from_utf8_lossy(&text);
-        let (text, count) = if is_json { redact::json(&text) } else { redact::text(&text) };
+        let (text, count) = if is_json { terminal::json(&text) } else { terminal::text(&text) };
         cx.summary(|| format!("{count} secrets replaced"), Status::of(count == 0));
         text.into_bytes()
     }
@@ -236,7 +236,7 @@ impl Run<'_> {
         }
         if let Some(report) = report {
             let line = jsonl::report_line(&edits, &left_behind, &remaining, rewrite.as_ref());
-            report.write(&redact::printed(line, args.session.redact, true))?;
+            report.write(&terminal::printed(line, args.session.redact, true))?;
         } else {
             edits.extend(remaining);
             self.say(&input.name, &document, &edits);
@@ -273,7 +273,7 @@ impl Run<'_> {
             "turns" => Quotes::default(),
             // A quote is cut, and a piece of a secret would not be recognised.
             _ if self.args.session.redact => {
-                Quotes::of(&redact::messages(document.messages()), edits, self.cx.folding())
+                Quotes::of(&terminal::messages(document.messages()), edits, self.cx.folding())
             }
             _ => Quotes::of(document.messages(), edits, self.cx.folding()).and_lines(
                 document.text(),

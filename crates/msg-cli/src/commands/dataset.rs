@@ -11,11 +11,11 @@ use crate::context::Context;
 use crate::exit::{Failure, Status};
 use crate::input::MAX_DOCUMENT;
 use crate::output::{Output, json_line};
-use crate::redact;
 use crate::render::{plural, safe};
 use crate::sessions::load::{is_a_session, load};
 use crate::sessions::places;
 use crate::sources::Sources;
+use crate::terminal;
 
 /// Make training samples of agents' sessions, a line of JSON each
 ///
@@ -84,7 +84,7 @@ impl Command for Args {
         let secrets = self.write(&samples, redacts, &sources)?;
         if let Some(path) = &self.report {
             let mut out = Output::file(path, &sources)?;
-            out.write(&redact::printed(json_line(&report), redacts, true))?;
+            out.write(&terminal::printed(json_line(&report), redacts, true))?;
             out.finish()?;
         }
         if !cx.quiet {
@@ -140,7 +140,7 @@ impl Args {
         for sample in samples {
             let (mut line, _) = sample.to_json(form);
             if redacts {
-                let (text, count) = redact::json(&line);
+                let (text, count) = terminal::json(&line);
                 (line, secrets) = (text, secrets + count);
             }
             line.push('\n');

@@ -5,7 +5,6 @@
 //! msg doctor s.jsonl --fix    s.jsonl, and s.jsonl.bak1          the mend, and the backup that --undo takes back
 //! ```
 
-mod diff;
 pub(crate) mod mend;
 mod text;
 
@@ -24,8 +23,8 @@ use crate::input::MAX_DOCUMENT;
 use crate::jsonl::{self, Answer, LineArgs};
 use crate::options::Flags;
 use crate::output::{Output, json_line};
-use crate::redact;
 use crate::sources::Sources;
+use crate::terminal;
 
 /// Find what keeps an agent's session from being resumed, and mend it
 ///
@@ -99,7 +98,7 @@ struct WhatArgs {
     #[arg(long, value_name = "ID")]
     leaf: Option<String>,
     /// Do not look into records above this size, in bytes.
-    #[arg(long, value_name = "N", value_parser = crate::sizes::size)]
+    #[arg(long, value_name = "N", value_parser = crate::words::size)]
     max_record: Option<u64>,
     /// Read tool calls in the text of older sessions.
     #[arg(long)]
@@ -127,7 +126,7 @@ impl Command for Args {
                 let done = mend::undo(path, self.from, self.force)?;
                 let text = if self.json { done.json() } else { done.text().into_bytes() };
                 let mut out = Output::stdout();
-                out.write(&redact::printed(text, self.redact, self.json))?;
+                out.write(&terminal::printed(text, self.redact, self.json))?;
                 out.finish()?;
                 Ok(Status::Clean)
             });
@@ -172,7 +171,7 @@ impl Args {
             let job = |_: u64, line: &[u8]| {
                 let line = Line::read(line).ok_or_else(bad_line)?.map_err(refusal)?;
                 let mended = line.repair(from, options).map_err(refusal)?;
-                let json = redact::printed(to_json(&mended), self.redact, true);
+                let json = terminal::printed(to_json(&mended), self.redact, true);
                 Ok(Answer::new(json, Status::of(mended.ok)))
             };
             jsonl::run(cx, &self.lines, input, (&mut Output::stdout(), None), &jsonl::as_it_is, job)
@@ -196,7 +195,7 @@ impl Args {
         name_session(&mut diagnosis.findings, &name);
         if let Some(report) = report {
             let line = text::report(&name, &diagnosis.findings);
-            report.write(&redact::printed(line, self.redact, true))?;
+            report.write(&terminal::printed(line, self.redact, true))?;
         }
         self.print(cx, &name, &diagnosis)?;
         let fixed = self.fix && diagnosis.findings.iter().all(|it| !it.is_error() || it.done);
@@ -217,7 +216,7 @@ impl Args {
             let version = self.what.agent_version.as_deref();
             text::human(name, it, version, error, self.fix, out.has_colour(cx)).into_bytes()
         };
-        out.write(&redact::printed(text, self.redact, self.json))?;
+        out.write(&terminal::printed(text, self.redact, self.json))?;
         out.finish()
     }
 }

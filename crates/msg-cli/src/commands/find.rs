@@ -12,10 +12,10 @@ use crate::context::Context;
 use crate::exit::{Failure, Status};
 use crate::output::{Output, json_line};
 use crate::parallel;
-use crate::redact;
 use crate::render::safe;
 use crate::sessions::load::load;
 use crate::sessions::places;
+use crate::terminal;
 
 /// Find text in the sessions that agents left on this machine
 ///
@@ -120,7 +120,7 @@ impl Command for Args {
         for hit in hits.iter().flatten() {
             count += 1;
             let text = if self.json { json_line(hit) } else { human(hit).into_bytes() };
-            out.write(&redact::printed(text, self.redact, self.json))?;
+            out.write(&terminal::printed(text, self.redact, self.json))?;
         }
         out.finish()?;
         places::warn(cx, &warnings);
@@ -147,7 +147,7 @@ impl Args {
                 // Before it is cut, or a piece of a secret would not be recognised.
                 let (text, at) = match self.redact {
                     true => {
-                        let text = redact::text(&text).0;
+                        let text = terminal::text(&text).0;
                         let at = needle.regex.find(&text).map_or(0, |it| it.start());
                         (text, at)
                     }

@@ -11,12 +11,12 @@ use crate::context::Context;
 use crate::exit::{Failure, Status};
 use crate::output::{Output, json_line};
 use crate::parallel;
-use crate::redact;
 use crate::render::safe;
 use crate::sessions::load::SessionFile;
 use crate::sessions::load::load;
 use crate::sessions::places::{self, Candidate};
 use crate::sessions::usage::{self, Sum, Used};
+use crate::terminal;
 
 /// List the sessions that agents left on this machine
 ///
@@ -109,10 +109,10 @@ impl Command for Args {
         let mut out = Output::stdout();
         for line in &lines {
             let text = if self.json { json_line(line) } else { human(line).into_bytes() };
-            out.write(&redact::printed(text, self.redact, self.json))?;
+            out.write(&terminal::printed(text, self.redact, self.json))?;
             if self.with_commands && !self.json && line.ok == Some(false) {
                 let command = format!("    msg doctor --fix '{}'\n", safe(&line.path));
-                out.write(&redact::printed(command.into_bytes(), self.redact, false))?;
+                out.write(&terminal::printed(command.into_bytes(), self.redact, false))?;
             }
         }
         if self.usage {
@@ -158,7 +158,7 @@ impl Args {
             summary.project = places::project_of_cline(path);
         }
         if let Some(title) = &mut summary.title {
-            let whole = if self.redact { redact::text(title).0 } else { std::mem::take(title) };
+            let whole = if self.redact { terminal::text(title).0 } else { std::mem::take(title) };
             *title = whole.chars().take(TITLE).collect();
         }
         let (usage, responses) = match self.usage {

@@ -22,20 +22,17 @@ mod ast;
 mod cache;
 mod chat;
 mod check;
-mod completions;
 mod convert;
 mod cut_points;
 mod dataset;
 mod doctor;
 mod file;
-mod filter;
 mod find;
 mod fit;
 mod list;
 mod profiles;
 mod reference;
 mod repair;
-mod schema;
 mod stats;
 mod stream;
 mod tools;
@@ -62,7 +59,7 @@ pub(crate) enum Commands {
     Convert(convert::Args),
     Fit(fit::Args),
     Trim(trim::Args),
-    Filter(filter::Args),
+    Filter(trim::FilterArgs),
     CutPoints(cut_points::Args),
     Transcript(transcript::Args),
     Stats(stats::Args),
@@ -77,8 +74,8 @@ pub(crate) enum Commands {
     View(view::Args),
     Cache(cache::Args),
     Profiles(profiles::Args),
-    Schema(schema::Args),
-    Completions(completions::Args),
+    Schema(reference::SchemaArgs),
+    Completions(reference::CompletionsArgs),
     #[command(hide = true)]
     Reference(reference::Args),
 }

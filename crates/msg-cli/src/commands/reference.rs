@@ -1,11 +1,12 @@
-//! `msg reference`: the command reference and the man pages, from the same table as the parser.
+//! What the program says of itself, from the same tables as its parser: `msg reference` (the command reference and the
+//! man pages), `msg completions SHELL`, and `msg schema NAME` (the JSON Schemas of the documented forms).
 //!
-//! Hidden: it serves the release and `cargo xtask codegen`, which keeps `docs/cli.md` fresh.
+//! `msg reference` is hidden: it serves the release and `cargo xtask codegen`, which keeps `docs/cli.md` fresh.
 
-use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::{fmt::Write as _, path::PathBuf};
 
 use clap::{Arg, Command as Clap, CommandFactory};
+use clap_complete::Shell;
 
 use super::Command;
 use crate::cli::Cli;
@@ -105,4 +106,75 @@ fn row(it: &Arg) -> String {
         let _ = write!(help, ": {}", words.join(", "));
     }
     format!("| `{name}` | {} |", help.replace('|', "\\|"))
+}
+
+// `msg completions SHELL`: shell completions, from the same table as the parser.
+//
+// Man pages and `docs/cli.md` come from `msg reference`.
+
+/// Print completions for a shell.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  msg completions bash > ~/.local/share/bash-completion/completions/msg
+  msg completions zsh > ~/.zfunc/_msg
+  msg completions fish > ~/.config/fish/completions/msg.fish")]
+pub(crate) struct CompletionsArgs {
+    /// The shell that reads them.
+    shell: Shell,
+}
+
+impl Command for CompletionsArgs {
+    fn run(self, _: &Context) -> Result<Status, Failure> {
+        let mut text = Vec::new();
+        clap_complete::generate(self.shell, &mut Cli::command(), "msg", &mut text);
+        let mut out = Output::stdout();
+        out.write(&text)?;
+        out.finish()?;
+        Ok(Status::Clean)
+    }
+}
+
+// `msg schema NAME`: the JSON Schemas of the documented forms.
+//
+// They are `msg-core`'s; a test there holds them against what is written.
+
+/// Print the JSON Schema of a form.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  msg schema native > native.schema.json")]
+pub(crate) struct SchemaArgs {
+    /// Which form.
+    form: Form,
+}
+
+/// A documented form.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum Form {
+    /// This workspace's own messages
+    Native,
+    /// Agent messages
+    Agent,
+    /// Turns
+    Turns,
+    /// A stream event
+    Event,
+    /// A diagnostic
+    Diagnostic,
+}
+
+impl Command for SchemaArgs {
+    fn run(self, _: &Context) -> Result<Status, Failure> {
+        let name = match self.form {
+            Form::Native => "native",
+            Form::Agent => "agent",
+            Form::Turns => "turns",
+            Form::Event => "event",
+            Form::Diagnostic => "diagnostic",
+        };
+        let text = msg_forms::schema::by_name(name).expect("because each of these has a schema");
+        let mut out = Output::stdout();
+        out.write(text.as_bytes())?;
+        out.finish()?;
+        Ok(Status::Clean)
+    }
 }

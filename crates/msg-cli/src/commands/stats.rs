@@ -3,7 +3,6 @@
 //!
 //! `msg-document` counts; this file draws.
 
-mod chart;
 mod table;
 
 use std::path::PathBuf;
@@ -13,7 +12,7 @@ use msg_document::{Accept, Format, MediaRates, Stats, StatsOptions, stats};
 use msg_session::Dialect;
 
 use super::Command;
-use super::fit::args::CountArgs;
+use crate::commands::fit::CountArgs;
 use crate::context::Context;
 use crate::documents::RowArgs;
 use crate::documents::{AnswerArgs, Form, Lines};
@@ -25,8 +24,8 @@ use crate::options::Flags;
 use crate::output::{Output, PrettyArgs, end_line, json_line};
 use crate::render::Quotes;
 use crate::sessions::usage::Used;
-use crate::sizes;
 use crate::sources::Sources;
+use crate::words;
 
 /// Count messages, bytes and tokens by role, section and tool; show the largest parts and the growth.
 #[derive(Debug, clap::Args)]
@@ -40,7 +39,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     rows: RowArgs,
     /// A limit in tokens (k, M), drawn as a line over the growth.
-    #[arg(long, value_name = "N", value_parser = sizes::above_zero)]
+    #[arg(long, value_name = "N", value_parser = words::above_zero)]
     budget: Option<u64>,
     #[command(flatten)]
     count: CountArgs,
@@ -135,7 +134,7 @@ impl Args {
         };
         if let Some(path) = &self.svg {
             let mut file = Output::file(path, sources)?;
-            file.write(chart::draw_svg(&stats, self.budget).as_bytes())?;
+            file.write(table::draw_svg(&stats, self.budget).as_bytes())?;
             file.finish()?;
         }
         let mut text = match self.json {
@@ -175,6 +174,6 @@ fn with_usage(mut json: Vec<u8>, used: Option<&Used>) -> Vec<u8> {
 
 fn for_people(stats: &Stats, budget: Option<u64>) -> String {
     let table = table::draw(stats);
-    let chart = chart::draw(&stats.growth, budget);
+    let chart = table::draw_chart(&stats.growth, budget);
     format!("{table}\n{chart}")
 }

@@ -3,23 +3,25 @@
 //!
 //! Reading and writing are `msg-document`'s; here are the flags and the text for people.
 
-mod options;
-mod outline;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use std::path::PathBuf;
-
-use msg_core::Diagnostic;
-use msg_document::{Format, Segmented, tools};
-use msg_xml::{Dialects, ParseOptions};
+use msg_core::{Diagnostic, RawJson};
+use msg_document::{Format, Segmented, ToolsOptions, tools};
+use msg_xml::{CallOrigin, Dialects, ParseOptions, Parsed, SegmentKind, ToolSet};
+use serde::Serialize;
+use serde_json::value::RawValue;
 
 use crate::commands::Command;
 use crate::context::Context;
 use crate::exit::{Failure, Status, refuse_if};
-use crate::input::LimitArgs;
-use crate::jsonl::{self, Answer, LineArgs};
+use crate::input::{LimitArgs, side_file};
+use crate::jsonl::{Answer, LineArgs};
+use crate::options::Flags;
 use crate::output::{OutputArgs, PrettyArgs};
-use crate::render;
 use crate::sources::Sources;
+use crate::{jsonl, render};
 
 /// Read model text: thinking, text and tool calls
 ///
@@ -39,7 +41,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     limit: LimitArgs,
     #[command(flatten)]
-    read: options::ReadArgs,
+    read: ReadArgs,
     /// The JSON form.
     #[arg(long)]
     json: bool,
@@ -124,7 +126,7 @@ impl Args {
         if self.json {
             out.write_json(res.to_json(), &self.pretty)?;
         } else {
-            out.write(outline::segments(&res.parsed).as_bytes())?;
+            out.write(segments(&res.parsed).as_bytes())?;
         }
         out.finish()?;
         let status = Status::of(res.is_clean());
@@ -137,4 +139,260 @@ impl Args {
         }
         Ok(status)
     }
+}
+
+// The flags of `msg tools`; a line's `options` are `msg-document`'s.
+
+// No doc comment: clap would show it as the text of the command.
+#[derive(Debug, Clone, clap::Args, Serialize)]
+pub(crate) struct ReadArgs {
+    /// What becomes of thinking.
+    #[arg(long, value_name = "WHAT", default_value = "extract", value_parser = ["extract", "drop", "off"])]
+    thinking: String,
+    /// The message begins inside thinking: the template has opened the tag.
+    #[arg(long)]
+    implicit_thinking: bool,
+    /// What becomes of calls in code fences.
+    #[arg(long, value_name = "WHEN", default_value = "fallback", value_parser = ["fallback", "never", "always"])]
+    fenced_tools: String,
+    /// Read only calls of these dialects and `<tool>` blocks: invoke, hermes, glm, qwen, cline, dsml, minimax, harmony,
+    /// kimi, deepseek, llama, pythonic, mistral, fenced; or all, or none [default: all, with --jsonl none].
+    #[arg(long, value_name = "A,B")]
+    dialects: Option<String>,
+    /// A TOML file that describes further dialects; each is on.
+    #[arg(long, value_name = "FILE")]
+    #[serde(skip)]
+    dialect_file: Vec<PathBuf>,
+    /// The registered tools: names, or a JSON file of definitions.
+    #[arg(long, value_name = "FILE|A,B")]
+    #[serde(skip)]
+    tools: Option<String>,
+    /// Types of parameters: tool definitions, or an object from tool to JSON Schema.
+    #[arg(long, value_name = "FILE")]
+    #[serde(skip)]
+    schema: Option<PathBuf>,
+    /// Why the model stopped; length and its like mean that the text was cut.
+    #[arg(long, value_name = "R")]
+    finish_reason: Option<String>,
+    /// Bytes fed at a time; 0 for all at once. It changes no answer.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    chunk: usize,
+    /// The largest block that is kept, in bytes.
+    #[arg(long, value_name = "N", value_parser = crate::words::count)]
+    max_tool_bytes: Option<usize>,
+    /// The deepest nesting of parameters.
+    #[arg(long, value_name = "N")]
+    max_depth: Option<usize>,
+    /// Add the events of the stream to the JSON form.
+    #[arg(long)]
+    events: bool,
+}
+
+impl ReadArgs {
+    /// The options of these flags, with what the files hold that they name.
+    ///
+    /// Without `--dialects` one text is read with all of them, and lines with those that they name.
+    pub(crate) fn load(&self, max_bytes: u64, is_lines: bool) -> Result<ToolsOptions, Failure> {
+        let mut flags = self.clone();
+        flags.dialects = match self.dialects.as_deref() {
+            None if !is_lines => Some("all".to_owned()),
+            Some("none") => Some(String::new()),
+            given => given.map(str::to_owned),
+        };
+        let mut res: ToolsOptions = Flags::of(&flags).options()?;
+        let read = Arc::make_mut(&mut res.read);
+        if let Some(tools) = &self.tools {
+            read.tools = load_tools(tools, max_bytes)?;
+        }
+        if let Some(path) = &self.schema {
+            let expected = "tool definitions, or an object of JSON Schemas";
+            read.schema = Some(Arc::new(parse_file(path, max_bytes, expected)?));
+        }
+        self.add_dialects(read, max_bytes)?;
+        Ok(res)
+    }
+
+    fn add_dialects(&self, read: &mut ParseOptions, max_bytes: u64) -> Result<(), Failure> {
+        for path in &self.dialect_file {
+            let text = side_file(path, max_bytes)?;
+            let bad =
+                |error: msg_xml::Error| Failure::Usage(format!("{}: {error}", path.display()));
+            read.dialects.add_toml(&text).map_err(bad)?;
+        }
+        Ok(())
+    }
+}
+
+fn parse_file<T: serde::de::DeserializeOwned>(
+    path: &Path,
+    max_bytes: u64,
+    expected: &str,
+) -> Result<T, Failure> {
+    let text = side_file(path, max_bytes)?;
+    serde_json::from_str(&text)
+        .map_err(|error| Failure::Usage(format!("{} holds no {expected}: {error}", path.display())))
+}
+
+/// Names, or a file of definitions.
+fn load_tools(value: &str, max_bytes: u64) -> Result<ToolSet, Failure> {
+    let path = Path::new(value);
+    // No tool is called so: a file that is not there must not count as a name.
+    let is_meant = path.extension().is_some_and(|it| it.eq_ignore_ascii_case("json"));
+    if !is_meant && !path.is_file() {
+        return Ok(value.split(',').map(str::trim).filter(|name| !name.is_empty()).collect());
+    }
+    let names = ToolsOptions::tool_names(&side_file(path, max_bytes)?);
+    names.map_err(|it| Failure::Usage(format!("{}: {it}", path.display())))
+}
+
+// What `msg tools` prints for people: the segments, the arguments of a call as an outline with a line a member and
+// texts of several lines as blocks. It is for the eye; what has to be exact is the JSON form.
+
+/// Levels that are laid out; what lies deeper stays JSON. It keeps the work linear, for each level is read again.
+const LEVELS: usize = 16;
+
+/// The segments, each under a line that says what it is and where it was.
+fn segments(parsed: &Parsed) -> String {
+    let mut out = String::new();
+    for segment in &parsed.segments {
+        if !out.is_empty() {
+            out.push('\n');
+        }
+        let (title, body) = match &segment.kind {
+            SegmentKind::Text(text) => ("text".to_owned(), block(text, 1)),
+            SegmentKind::Thinking { text, .. } => ("thinking".to_owned(), block(text, 1)),
+            SegmentKind::Call(call) => (
+                title("call", Some(call.tool_name()), call.server_name(), call.origin()),
+                arguments(call.arguments().text()),
+            ),
+            SegmentKind::Partial(call) => (
+                title("incomplete call", call.tool_name(), call.server_name(), call.origin()),
+                arguments(call.arguments().text()),
+            ),
+        };
+        let (start, end) = (segment.span.start, segment.span.end);
+        let _ = write!(out, "{title}, bytes {start} to {end}\n{body}");
+    }
+    out
+}
+
+/// `call read at github (hermes, fenced)`.
+fn title(kind: &str, tool: Option<&str>, server: &str, origin: &CallOrigin) -> String {
+    let mut out = format!("{kind} {}", render::safe(tool.unwrap_or("without a name")));
+    if server != "local" {
+        let _ = write!(out, " at {}", render::safe(server));
+    }
+    let notes: Vec<&str> = [
+        origin.format.as_deref(),
+        origin.fenced.then_some("fenced"),
+        origin.recovered.then_some("recovered"),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    if !notes.is_empty() {
+        let _ = write!(out, " ({})", notes.join(", "));
+    }
+    out
+}
+
+fn arguments(json: &str) -> String {
+    let mut out = String::new();
+    match members_of(json) {
+        Some(list) => members(&list, 1, &mut out),
+        None => out = block(json, 1),
+    }
+    out
+}
+
+/// The members of an object in their order, values as they are spelled.
+fn members_of(json: &str) -> Option<Vec<(String, RawJson)>> {
+    RawJson::new(json).ok()?.members()
+}
+
+fn members(list: &[(String, RawJson)], level: usize, out: &mut String) {
+    for (key, value) in list {
+        indent(level, out);
+        let plain =
+            !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || "_-.".contains(c));
+        if plain {
+            out.push_str(key);
+        } else {
+            out.push_str(&quoted(key));
+        }
+        out.push(':');
+        after_mark(value.text(), level, out);
+    }
+}
+
+/// A value after `key:` or `-`, with its line end.
+fn after_mark(json: &str, level: usize, out: &mut String) {
+    if level < LEVELS {
+        if let Some(list) = members_of(json).filter(|it| !it.is_empty()) {
+            out.push('\n');
+            return members(&list, level + 1, out);
+        }
+        if let Ok(items) = serde_json::from_str::<Vec<&RawValue>>(json)
+            && !items.is_empty()
+        {
+            out.push('\n');
+            return items.iter().for_each(|item| entry(item.get(), level + 1, out));
+        }
+        if let Some(text) = lines(json) {
+            let end = match text.strip_suffix('\n') {
+                None => " |-\n",
+                Some(rest) if rest.ends_with('\n') => " |+\n",
+                Some(_) => " |\n",
+            };
+            out.push_str(end);
+            out.push_str(&block(&text, level + 1));
+            return;
+        }
+    }
+    let _ = writeln!(out, " {}", render::safe(json));
+}
+
+/// An item of a list: the members of an object begin on the line of the dash.
+fn entry(json: &str, level: usize, out: &mut String) {
+    match members_of(json) {
+        Some(list) if !list.is_empty() && level < LEVELS => {
+            let start = out.len() + 2 * level;
+            members(&list, level + 1, out);
+            out.replace_range(start..start + 2, "- ");
+        }
+        _ => {
+            indent(level, out);
+            out.push('-');
+            after_mark(json, level, out);
+        }
+    }
+}
+
+/// A text of several lines that can be shown as it is.
+fn lines(json: &str) -> Option<String> {
+    let text: String = serde_json::from_str(json).ok()?;
+    let fits =
+        text.contains('\n') && !text.contains(|c: char| c.is_control() && c != '\n' && c != '\t');
+    fits.then_some(text)
+}
+
+fn quoted(key: &str) -> String {
+    render::safe(&serde_json::Value::from(key).to_string())
+}
+
+/// The lines of a text, indented; tabs stay.
+fn block(text: &str, level: usize) -> String {
+    let mut out = String::new();
+    for line in text.lines() {
+        if !line.is_empty() {
+            indent(level, &mut out);
+        }
+        let cells: Vec<String> = line.split('\t').map(render::safe).collect();
+        let _ = writeln!(out, "{}", cells.join("\t"));
+    }
+    out
+}
+
+fn indent(level: usize, out: &mut String) {
+    (0..level).for_each(|_| out.push_str("  "));
 }

@@ -10,7 +10,7 @@ use crate::exit::{Failure, Status};
 use crate::input;
 use crate::jsonl::Answer;
 use crate::options::Flags;
-use crate::sizes;
+use crate::words;
 
 /// Write a conversation as text or XML, for the prompt of a summariser.
 ///
@@ -35,7 +35,7 @@ struct HowArgs {
     #[arg(long, value_name = "FORM", value_parser = ["text", "xml"])]
     form: Option<String>,
     /// Cut tool results after so many bytes (k, M).
-    #[arg(long, value_name = "N", value_parser = sizes::count)]
+    #[arg(long, value_name = "N", value_parser = words::count)]
     max_bytes_per_result: Option<usize>,
 }
 

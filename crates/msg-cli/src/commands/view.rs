@@ -25,10 +25,9 @@ use crate::context::Context;
 use crate::exit::{Failure, Status, refuse_if};
 use crate::input;
 use crate::input::{Input, InputArgs};
-use crate::redact;
 use crate::render;
-use crate::sizes;
 use crate::sources::Sources;
+use crate::terminal;
 use crate::words;
 
 /// So many messages are on a page, unless --page-size says otherwise.
@@ -56,7 +55,7 @@ pub(crate) struct Args {
     #[arg(long, help_heading = "Page")]
     raw: bool,
     /// How many messages are on a page [default: 500 with -o, else all].
-    #[arg(long, value_name = "N", value_parser = sizes::count_above_zero, help_heading = "Page")]
+    #[arg(long, value_name = "N", value_parser = words::count_above_zero, help_heading = "Page")]
     page_size: Option<usize>,
     /// How tokens are counted [default: script].
     #[arg(long, value_name = "NAME", value_parser = words::counter(), help_heading = "Page")]
@@ -110,12 +109,12 @@ impl Args {
         let mut known = recorded::read(&bytes, &input.name);
         let mut messages = input::read(cx, bytes, &input.name, &self.input)?.into_messages();
         if self.redact {
-            messages = redact::messages(&messages);
+            messages = terminal::messages(&messages);
             known.iter_mut().for_each(Known::redact);
         }
         let found = msg_chainast::check(&messages, profile.as_ref(), &self.chain.check_options());
         let status = Status::of(!found.iter().any(Diagnostic::is_error));
-        let name = if self.redact { redact::text(&input.name).0 } else { input.name.clone() };
+        let name = if self.redact { terminal::text(&input.name).0 } else { input.name.clone() };
         let options = place::named(self.options(), path.as_deref()).with_title(name);
         let mut pages = Pages::new(&messages, &found, &options);
         if let Some(known) = known.filter(|it| it.messages.len() == messages.len()) {

@@ -9,10 +9,8 @@
 //! Unanswered::Later { what: "the endpoint answered 429 Too Many Requests: Rate limit reached", after: 2 s }
 //! ```
 
-use std::{
-    fmt,
-    time::{Duration, SystemTime, UNIX_EPOCH},
-};
+use std::fmt;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
 use ureq::Body;
@@ -126,9 +124,11 @@ fn date(text: &str) -> Option<u64> {
     let days = 365 * y + y / 4 - y / 100 + y / 400 + (153 * m + 2) / 5 + day - 1 - 719_468;
     Some(days * 86_400 + hour * 3_600 + minute * 60 + second)
 }
+
 #[cfg(test)]
 mod tests {
     use super::message;
+    use super::*;
 
     #[test]
     fn the_sentence_of_an_error_is_shown() {
@@ -144,11 +144,6 @@ mod tests {
             assert_eq!(message(body.as_bytes()), want);
         }
     }
-}
-
-#[cfg(test)]
-mod retry_after_tests_1 {
-    use super::*;
 
     #[test]
     fn seconds_and_dates() {

@@ -7,8 +7,8 @@ use msg_core::Diagnostic;
 use msg_document::{Refusal, answer_row, repair_json, to_json};
 use serde::Serialize;
 
-use super::blocks::Block;
 use crate::exit::Status;
+use crate::jsonl::workers::Block;
 use crate::render::{Folding, List, Quotes};
 
 /// What the answers are.

@@ -14,8 +14,6 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use super::blocks::{Block, Blocks};
-
 /// What the thread that prints is told.
 enum Event<A> {
     Read(Block),
@@ -107,5 +105,159 @@ fn answer_all<A>(
         if tell.send(Event::Answered(number, answer(block))).is_err() {
             return;
         }
+    }
+}
+
+// Cuts a stream of lines into blocks of whole lines.
+//
+// A block is what one worker takes at a time: large enough that handing it over costs nothing
+// beside the work, and never more than one line longer than that. Does not look into a line.
+
+/// A block ends at the first line end after this many bytes.
+const TARGET: usize = 128 << 10;
+/// How much is asked of the reader at once.
+const READ: usize = 64 << 10;
+
+/// Some whole lines of the input.
+#[derive(Debug)]
+pub(super) struct Block {
+    /// 1-based number of the first line.
+    pub(super) first_line: u64,
+    /// The lines with their ends; empty for a line that is too long.
+    pub(super) bytes: Vec<u8>,
+    /// The one line of this block was longer than the limit and has been passed over.
+    pub(super) too_long: bool,
+    /// Bytes read from the input for this block.
+    pub(super) read: u64,
+}
+
+/// The blocks of a reader, in order.
+pub(super) struct Blocks<R> {
+    reader: R,
+    limit: usize,
+    next_line: u64,
+    rest: Vec<u8>,
+    /// Bytes that the last read gave; none at the end.
+    got: usize,
+}
+
+impl<R: Read> Blocks<R> {
+    pub(super) fn new(reader: R, limit: u64) -> Self {
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        Blocks { reader, limit, next_line: 1, rest: Vec::new(), got: READ }
+    }
+
+    /// The next block, or nothing at the end. Memory: the longest line and [`READ`] bytes.
+    pub(super) fn next(&mut self) -> io::Result<Option<Block>> {
+        let mut bytes = std::mem::take(&mut self.rest);
+        let (mut scanned, mut end) = (0, None);
+        loop {
+            end = memchr::memrchr(b'\n', &bytes[scanned..]).map(|it| scanned + it + 1).or(end);
+            scanned = bytes.len();
+            // A short read means that nothing more is there yet: what is whole goes on at once, so
+            // that a line that is piped in is answered before the next one is written.
+            if let Some(end) = end.filter(|_| bytes.len() >= TARGET || self.got < READ) {
+                self.rest = bytes.split_off(end);
+                return Ok(Some(self.block(bytes)));
+            }
+            if self.got == 0 {
+                return Ok((!bytes.is_empty()).then(|| self.block(bytes)));
+            }
+            if end.is_none() && bytes.len() > self.limit {
+                return self.pass_over(bytes.len() as u64).map(Some);
+            }
+            self.read_into(&mut bytes)?;
+        }
+    }
+
+    fn block(&mut self, bytes: Vec<u8>) -> Block {
+        let first_line = self.next_line;
+        let ends = memchr::memchr_iter(b'\n', &bytes).count() as u64;
+        self.next_line += ends + u64::from(!bytes.ends_with(b"\n"));
+        let read = bytes.len() as u64;
+        Block { first_line, bytes, too_long: false, read }
+    }
+
+    fn pass_over(&mut self, mut read: u64) -> io::Result<Block> {
+        let mut bytes = Vec::with_capacity(READ);
+        while self.got > 0 {
+            bytes.clear();
+            self.read_into(&mut bytes)?;
+            if let Some(end) = memchr::memchr(b'\n', &bytes) {
+                self.rest = bytes.split_off(end + 1);
+                read += bytes.len() as u64;
+                break;
+            }
+            read += bytes.len() as u64;
+        }
+        let first_line = self.next_line;
+        self.next_line += 1;
+        Ok(Block { first_line, bytes: Vec::new(), too_long: true, read })
+    }
+
+    fn read_into(&mut self, bytes: &mut Vec<u8>) -> io::Result<()> {
+        let before = bytes.len();
+        bytes.resize(before + READ, 0);
+        loop {
+            match self.reader.read(&mut bytes[before..]) {
+                Ok(n) => {
+                    bytes.truncate(before + n);
+                    self.got = n;
+                    return Ok(());
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Gives `step` bytes a read.
+    struct Dribble<'a>(&'a [u8], usize);
+
+    impl Read for Dribble<'_> {
+        fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+            let n = self.1.min(self.0.len()).min(buf.len());
+            buf[..n].copy_from_slice(&self.0[..n]);
+            self.0 = &self.0[n..];
+            Ok(n)
+        }
+    }
+
+    fn lines(text: &str, step: usize, limit: u64) -> Vec<(u64, String, bool)> {
+        let mut blocks = Blocks::new(Dribble(text.as_bytes(), step), limit);
+        let mut res = Vec::new();
+        while let Some(block) = blocks.next().expect("because Dribble never fails") {
+            if block.too_long {
+                res.push((block.first_line, String::new(), true));
+            }
+            for (n, line) in block.bytes.split_inclusive(|it| *it == b'\n').enumerate() {
+                let line = String::from_utf8_lossy(line).trim_end_matches('\n').to_owned();
+                res.push((block.first_line + n as u64, line, false));
+            }
+        }
+        res
+    }
+
+    #[test]
+    fn every_chunking_gives_the_same_lines() {
+        let text = "a\n\nbc\n  \nlast";
+        let want = ["a", "", "bc", "  ", "last"];
+        let want: Vec<_> =
+            want.iter().zip(1..).map(|(it, n)| (n, (*it).to_owned(), false)).collect();
+        for step in 1..=text.len() {
+            assert_eq!(lines(text, step, 100), want, "step {step}");
+        }
+    }
+
+    #[test]
+    fn a_line_beyond_the_limit_is_passed_over() {
+        let text = format!("a\n{}\nb\n", "x".repeat(3 * READ));
+        let want =
+            vec![(1, "a".to_owned(), false), (2, String::new(), true), (3, "b".to_owned(), false)];
+        assert_eq!(lines(&text, 1000, 10), want);
     }
 }

@@ -10,7 +10,7 @@ use super::{Finished, Output, Shared};
 use crate::context::Context;
 use crate::exit::{Failure, Status, refuse_if};
 use crate::input::Input;
-use crate::paths::is_folder;
+use crate::machine::is_folder;
 use crate::render::safe;
 use crate::sources::Sources;
 

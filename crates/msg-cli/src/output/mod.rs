@@ -12,15 +12,12 @@
 
 mod args;
 
-use std::{
-    cell::RefCell,
-    fs::{File, OpenOptions},
-    io::{IsTerminal, Read, Write},
-    path::{Path, PathBuf},
-    rc::Rc,
-    time::Duration,
-    {fs, io},
-};
+use std::cell::RefCell;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, IsTerminal, Read, Write};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::Duration;
 
 use msg_file::store;
 use serde::Serialize;
@@ -29,12 +26,12 @@ use tempfile::NamedTempFile;
 use crate::context::{Context, Place};
 use crate::exit::Failure;
 use crate::input::Input;
-use crate::paths::folder;
-use crate::sessions::in_use;
+use crate::machine::folder;
 use crate::sessions::places::Stamp;
+use crate::sessions::put_back;
 use crate::sessions::put_back::{back_up_file, held, keep_owner, persist, sync};
 use crate::sources::Sources;
-use crate::{signals, terminal};
+use crate::{exit, terminal};
 
 pub(crate) use self::args::{DocumentArgs, OutputArgs, PrettyArgs, ReportArgs, expect_two_files};
 
@@ -319,7 +316,7 @@ impl Atomic {
             builder.permissions(fs::Permissions::from_mode(0o666));
         }
         let folder = folder(&path);
-        let made = signals::temporary(|| held(&mut builder, folder), |it| it.path().to_owned());
+        let made = exit::temporary(|| held(&mut builder, folder), |it| it.path().to_owned());
         let temporary = made.map_err(|it| explained(it, folder))?;
         if let Some(permissions) = existing {
             temporary.as_file().set_permissions(permissions)?;
@@ -376,7 +373,7 @@ impl Atomic {
         let name = self.temporary.path().to_owned();
         persist(self.temporary, &self.path)?;
         drop(held);
-        signals::forget(&name);
+        exit::forget(&name);
         Ok(Finished::Written)
     }
 }
@@ -385,7 +382,7 @@ impl Replaces {
     /// Fails where the file must not be replaced; makes the backup of a session.
     fn prepare(&self, path: &Path) -> io::Result<()> {
         if self.is_session {
-            if let Some(why) = in_use::why(&self.stamp) {
+            if let Some(why) = put_back::why(&self.stamp) {
                 return Err(io::Error::other(why));
             }
             back_up_file(path)?;

@@ -9,17 +9,15 @@
 //!
 //! It knows no single rule: alike is what has the same code, severity and kind of help.
 
-use std::{
-    collections::{HashMap, HashSet, VecDeque},
-    fmt::Write as _,
-};
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
 use msg_core::{Code, Diagnostic, Severity};
 use unicode_width::UnicodeWidthStr;
 
-use super::quote::Quotes;
-use crate::render::quote::Quote;
+use crate::render::Quote;
+use crate::render::Quotes;
 use crate::terminal::name as safe;
 
 /// How many places of folded diagnostics are named.

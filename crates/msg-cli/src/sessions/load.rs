@@ -1,20 +1,17 @@
 //! From what somebody names to the blobs of a session: a file, a folder, an id, or `latest` (SE-90).
 
-use std::{
-    fs::File,
-    io::Read,
-    path::{Path, PathBuf},
-    {fs, io},
-};
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
 
 use msg_document::Format;
 use msg_session::{Blob, Dialect, Error, LargeSession, ReadAt, Session};
 
+use super::places;
 use super::places::Found;
-use super::{places, stores};
 use crate::exit::Failure;
 use crate::hooks::step;
-use crate::paths::explained;
+use crate::machine::explained;
 use crate::sessions::places::Stamp;
 
 /// A session that has been read.
@@ -59,25 +56,25 @@ pub(crate) fn load(name: &Path, from: Option<Dialect>, max_bytes: u64) -> Result
 /// The store and id that `STORE#ID` names, or a store that has but one session.
 fn in_a_store(path: &Path) -> Result<Option<(PathBuf, String)>, Failure> {
     if path.is_file() {
-        if !stores::is_store(path) {
+        if !places::is_store(path) {
             return Ok(None);
         }
         let name = path.display();
         let refuse = |it: String| Failure::Refused(format!("{name}: {it}"));
-        return match &*stores::sessions(path).map_err(refuse)?.1 {
+        return match &*places::sessions(path).map_err(refuse)?.1 {
             [id] => Ok(Some((path.to_owned(), id.clone()))),
             ids => Err(refuse(format!("it holds {} sessions: name one as {name}#ID", ids.len()))),
         };
     }
     let named = path.to_str().and_then(|it| it.rsplit_once('#'));
     let named = named.map(|(store, id)| (PathBuf::from(store), id.to_owned()));
-    Ok(named.filter(|it| it.0.is_file() && stores::is_store(&it.0)))
+    Ok(named.filter(|it| it.0.is_file() && places::is_store(&it.0)))
 }
 
 fn stored(store: &Path, id: &str) -> Result<Loaded, Failure> {
     let name = format!("{}#{id}", store.display());
     let (dialect, blobs) =
-        stores::blobs(store, id).map_err(|it| Failure::Refused(format!("{name}: {it}")))?;
+        places::blobs(store, id).map_err(|it| Failure::Refused(format!("{name}: {it}")))?;
     let (path, stamps) = (None, Vec::new());
     Ok(Loaded { name, path, blobs, dialect: Some(dialect), stamps, is_of_a_store: true })
 }
@@ -232,7 +229,7 @@ pub(crate) fn is_a_session(folder: &Path) -> bool {
 
 /// Whether a path is one file that is a session by itself.
 pub(crate) fn is_alone(path: &Path) -> bool {
-    path.is_file() && !stores::is_store(path) && session_files(path).is_ok_and(|it| it.1.len() == 1)
+    path.is_file() && !places::is_store(path) && session_files(path).is_ok_and(|it| it.1.len() == 1)
 }
 
 /// The files that belong to a file: the messages and parts of an opencode session.

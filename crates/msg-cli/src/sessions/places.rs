@@ -1,18 +1,20 @@
-//! Where agents put their sessions (SE-11). Read only: nothing is locked, written or followed out of its
-//! folder.
+//! Where agents put their sessions (SE-11): files, and SQLite stores that a run opens once. Read only: nothing is
+//! locked, written or followed out of its folder.
 
 use std::collections::HashMap;
+use std::env;
+use std::fs::{self, File};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
-use std::{env, fs, io};
 
-use msg_session::{Dialect, Machine, SessionFolder, System};
+use msg_session::{Blob, Dialect, Machine, SessionFolder, SessionStore, StoreSource, System};
 
-use super::stores;
 use crate::context::Context;
 use crate::exit::Failure;
 use crate::render::safe;
-use crate::sessions::load::{load, locate};
+use crate::sessions::load::{FileSource, load, locate};
 
 /// A session that was found.
 #[derive(Debug, Clone)]
@@ -44,7 +46,7 @@ fn in_store(
     found: &mut Vec<Found>,
     warnings: &mut Vec<String>,
 ) {
-    match stores::sessions(path) {
+    match sessions(path) {
         Ok((dialect, ids)) if wanted.is_none_or(|it| it == dialect) => {
             let changed = fs::metadata(path).and_then(|it| it.modified()).ok();
             let named = |id: &String| PathBuf::from(format!("{}#{id}", path.display()));
@@ -157,7 +159,7 @@ fn codex_titles(root: &Path) -> HashMap<String, String> {
         name.strip_prefix("state_")?.strip_suffix(".sqlite")?.parse::<u32>().ok()
     };
     let newest = names.filter_map(|it| Some((version(&it)?, it))).max();
-    let titles = newest.and_then(|it| stores::codex_titles(&it.1).ok());
+    let titles = newest.and_then(|it| codex_titles_stores(&it.1).ok());
     titles.into_iter().flatten().collect()
 }
 
@@ -207,7 +209,7 @@ pub(crate) enum Named {
 
 /// What a path names. A session that has to be read may have so many bytes.
 pub(crate) fn of(path: &Path, max_bytes: u64) -> Result<Named, Failure> {
-    if path.is_file() && !stores::is_store(path) {
+    if path.is_file() && !is_store(path) {
         return Ok(Named::File);
     }
     let (found, _) = locate(path, None)?;
@@ -215,7 +217,7 @@ pub(crate) fn of(path: &Path, max_bytes: u64) -> Result<Named, Failure> {
     if !path.exists() && !is_named {
         return Ok(Named::File);
     }
-    if found.is_file() && !stores::is_store(&found) {
+    if found.is_file() && !is_store(&found) {
         return Ok(Named::Session(found));
     }
     // A folder that is not a session means its files.
@@ -261,4 +263,89 @@ impl Stamp {
     pub(crate) fn holds(&self) -> bool {
         Self::of(&self.path).is_ok_and(|it| it == *self)
     }
+}
+
+// The SQLite stores of agents as files: opened once by a run, never locked or written, and refused while a transaction is
+// being written into them.
+
+/// What the journal of a transaction begins with.
+const JOURNAL: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
+
+/// Whether a file is a store.
+pub(crate) fn is_store(path: &Path) -> bool {
+    let mut start = [0; 16];
+    let read = File::open(path).and_then(|mut it| it.read_exact(&mut start));
+    read.is_ok() && SessionStore::begins(&start)
+}
+
+/// The ids of the sessions of a store, and whose they are.
+pub(crate) fn sessions(path: &Path) -> Result<(Dialect, Vec<String>), String> {
+    let open = Open::at(path)?;
+    let ids = open.store.ids().map_err(said)?;
+    open.unchanged((open.store.dialect(), ids))
+}
+
+/// The blobs of a session of a store.
+pub(crate) fn blobs(path: &Path, id: &str) -> Result<(Dialect, Vec<Blob>), String> {
+    let open = Open::at(path)?;
+    let blobs = open.store.blobs(id).map_err(said)?;
+    open.unchanged((open.store.dialect(), blobs))
+}
+
+/// The titles of Codex's threads by id, out of the index `state_*.sqlite` that it keeps beside its sessions.
+pub(crate) fn codex_titles_stores(path: &Path) -> Result<Vec<(String, String)>, String> {
+    let (source, log) = bytes_of(path)?;
+    SessionStore::codex_titles(source, &log).map_err(said)
+}
+
+/// A store that was opened, and what its file was like.
+struct Open {
+    path: PathBuf,
+    stamp: Stamp,
+    store: SessionStore,
+}
+
+impl Open {
+    /// Each file is opened once by a run of the program.
+    fn at(path: &Path) -> Result<Arc<Self>, String> {
+        static OPEN: Mutex<Vec<Arc<Open>>> = Mutex::new(Vec::new());
+        let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = open.iter().find(|it| it.path == path && it.stamp.holds()) {
+            return Ok(Arc::clone(known));
+        }
+        let stamp = Stamp::of(path).map_err(said)?;
+        let (source, log) = bytes_of(path)?;
+        let store = SessionStore::open(source, &log).map_err(said)?;
+        let opened = Arc::new(Self { path: path.to_owned(), stamp, store });
+        open.push(Arc::clone(&opened));
+        Ok(opened)
+    }
+
+    fn unchanged<T>(&self, res: T) -> Result<T, String> {
+        match self.stamp.holds() {
+            true => Ok(res),
+            false => Err("it changed while it was read: it is in use".to_owned()),
+        }
+    }
+}
+
+/// A file and its write-ahead log.
+fn bytes_of(path: &Path) -> Result<(StoreSource, Vec<u8>), String> {
+    let beside = |suffix: &str| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(suffix);
+        PathBuf::from(name)
+    };
+    let mut start = [0; 8];
+    let journal = File::open(beside("-journal")).and_then(|mut it| it.read_exact(&mut start));
+    if journal.is_ok() && start == JOURNAL {
+        return Err("a transaction is being written into it: end its program first".to_owned());
+    }
+    let source = File::open(path).and_then(FileSource::new).map_err(said)?;
+    Ok((Box::new(source), fs::read(beside("-wal")).unwrap_or_default()))
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it maps errors")]
+fn said(error: io::Error) -> String {
+    error.to_string()
 }

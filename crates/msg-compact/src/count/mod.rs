@@ -6,7 +6,6 @@
 //! "Grüße, 世界"   script  by the kinds of characters    o200k, cl100k  the table itself
 //! ```
 
-mod bpe;
 mod counters;
 mod media;
 mod runs;
@@ -22,7 +21,7 @@ pub use media::MediaRates;
 pub use script::{Script, ScriptCount};
 
 #[cfg(feature = "bpe")]
-pub use bpe::Bpe;
+pub use crate::count::vocabulary::Bpe;
 
 // The trait (CP-50), and a count that grows with its text.
 

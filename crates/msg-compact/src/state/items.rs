@@ -1,13 +1,11 @@
 //! The data of a chain state: messages, pairs and sections as places and costs without texts, the input, the log, and
 //! how all of it is built from a tree and a token index.
 
-use std::{
-    cell::RefCell,
-    collections::{BTreeMap, BTreeSet},
-    num::NonZeroU32,
-    ops::{Deref, Range},
-    sync::Arc,
-};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroU32;
+use std::ops::{Deref, Range};
+use std::sync::Arc;
 
 use msg_chainast::{
     BodyPair, ChainAst, ChainSection, CutPoint, MessageOrigin, reasoning::remove_reasoning,

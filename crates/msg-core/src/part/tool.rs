@@ -1,11 +1,9 @@
 //! Tool calls with their arguments, and tool results with their content (MS-3, MS-4, MS-5). Arguments keep the exact
 //! text and parse it on demand; nothing is mended. Whether a call has a result is checked in `msg-chainast`.
 
-use std::{
-    borrow::Cow,
-    fmt,
-    sync::{Arc, OnceLock},
-};
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
 
 use msg_json::TextState;
 use serde::de::DeserializeOwned;

@@ -11,10 +11,8 @@
 //! What the source has and the writer does not write stays where it is. Whether the result says what was meant is
 //! for the caller to read.
 
-use std::{
-    collections::{HashMap, HashSet},
-    ops::Range,
-};
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 use super::level::{Entry, Level};
 use crate::layout;

@@ -14,10 +14,8 @@ mod pairing;
 mod rules;
 mod words;
 
-use std::{
-    borrow::Cow,
-    collections::{BTreeSet, HashMap},
-};
+use std::borrow::Cow;
+use std::collections::{BTreeSet, HashMap};
 
 use msg_core::{Code, Diagnostic, Message, Severity};
 use msg_forms::turns::LowerOptions;

@@ -1,10 +1,8 @@
 //! Which values of a source are in what was written: by equal values first, then, for texts that were split, joined or
 //! put into other texts, by their words.
 
-use std::{
-    borrow::Cow,
-    collections::{BTreeSet, HashMap, HashSet},
-};
+use std::borrow::Cow;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use memchr::memchr;
 use memchr::memmem::find;

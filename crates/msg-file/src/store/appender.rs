@@ -5,7 +5,6 @@
 //!                     └ another program wrote or saved: reconcile
 //! ```
 
-mod grow;
 mod reconcile;
 
 use std::io::Write;
@@ -13,21 +12,22 @@ use std::path::{Path, PathBuf};
 
 use msg_core::{Code, Diagnostic, Message};
 
-use super::disk::{Seen, at, create, hash, replace_locked};
 use super::lock::{Journal, Lock};
-use super::{Appended, AppenderOptions, CrashRepair, Durability, absolute, disk};
+use super::{Appended, AppenderOptions, CrashRepair, Durability, absolute};
 use crate::append::{AppendedCell, Force, Writer, refuse_other_kinds, writable};
 use crate::document::{MessageFile, Mode};
 use crate::error::{Error, FileLimits};
 use crate::index::Index;
 use crate::render::NewCell;
 use crate::stamp::Nonce;
+use crate::store;
+use crate::store::{Seen, at, create, hash, replace_locked};
 use crate::syntax;
 use crate::syntax::attributes::RawCell;
 use crate::to_cells::{ToCells, cells_for};
 use reconcile::{Keep, Kept, recovered};
 
-pub use grow::GrowingMessage;
+pub use crate::store::appender::reconcile::GrowingMessage;
 
 /// Appends cells to one file. Several may work on the same file, in threads or processes.
 #[derive(Debug)]
@@ -80,7 +80,7 @@ impl Appender {
     /// # Errors
     /// [`Error::Refused`] for a file that may not be appended to, [`Error::Locked`], [`Error::Io`].
     pub fn open(path: &Path, options: AppenderOptions) -> Result<Self, Error> {
-        let real = disk::resolved(path)?;
+        let real = store::resolved(path)?;
         let mode = Mode::of(path);
         let missing = !real.exists();
         let mut it = Self::at(real, path, mode, options);

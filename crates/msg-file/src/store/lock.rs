@@ -12,9 +12,9 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-use super::disk::{at, hash, identity, read_range, sync_folder};
 use crate::error::Error;
 use crate::stamp::rfc3339;
+use crate::store::{at, hash, identity, read_range, sync_folder};
 
 /// A locked file. Dropping it lets go, in the reverse order.
 #[derive(Debug)]

@@ -6,10 +6,8 @@
 //! the end          data: {"candidates":[{"finishReason":"STOP","index":0}],"usageMetadata":{..}}
 //! ```
 
-use std::{
-    borrow::Cow,
-    collections::{BTreeMap, VecDeque},
-};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, VecDeque};
 
 use msg_codec::codec::{Losses, Purpose};
 use msg_codec::{Assembled, AssembledChoice, ENDED_EARLY, EventOptions, Json};

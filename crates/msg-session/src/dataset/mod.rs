@@ -10,11 +10,9 @@
 
 mod views;
 
-use std::{
-    collections::{BTreeSet, HashSet},
-    fmt,
-    str::FromStr,
-};
+use std::collections::{BTreeSet, HashSet};
+use std::fmt;
+use std::str::FromStr;
 
 use msg_core::{Message, Part, Report, Role};
 use msg_json::to_text;

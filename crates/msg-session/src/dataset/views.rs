@@ -1,10 +1,8 @@
 //! The views that a model had of a session: what a resume sends, what was there before each compaction, and each
 //! branch (SE-3, SE-161).
 
-use std::{
-    collections::{BTreeMap, HashMap, HashSet, VecDeque},
-    hash::{Hash, Hasher},
-};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::hash::{Hash, Hasher};
 
 use msg_core::{Message, Part, Role, ToolResult, native};
 

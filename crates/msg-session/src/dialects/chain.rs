@@ -7,11 +7,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::branches::{Branch, BranchKind};
 use crate::edit::{Edit, set_member};
 use crate::finding::Finding;
 use crate::frame::Lines;
 use crate::json::{Object, Value};
+use crate::view::{Branch, BranchKind};
 
 /// How a dialect calls the id of a record and of the one before it.
 #[derive(Clone, Copy)]

@@ -11,7 +11,6 @@ use std::collections::{BTreeMap, HashSet};
 
 use super::{Checked, Format, list};
 use crate::Error;
-use crate::branches::{Branch, BranchKind};
 use crate::dialects::list::File;
 use crate::finding::Finding;
 use crate::frame::{Array, read_array};
@@ -20,6 +19,7 @@ use crate::link::{Rules, Sender, Sent, results};
 use crate::options::SessionOptions;
 use crate::parts::anthropic;
 use crate::source::Blob;
+use crate::view::{Branch, BranchKind};
 use crate::view::{View, maker, messages};
 
 /// The dialect.
@@ -36,7 +36,7 @@ impl Format for Cline {
             maker(model_info(&array, at, MODEL), model_info(&array, at, PROVIDER))
         });
         if options.xml {
-            crate::parts::xml::read_calls(&mut view);
+            crate::parts::read_calls(&mut view);
         }
         Ok(view)
     }

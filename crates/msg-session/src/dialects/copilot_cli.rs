@@ -11,10 +11,10 @@ use std::collections::{HashMap, HashSet};
 
 use msg_core::{Part, Reasoning, Role, Severity, ToolCall, ToolResult, Usage};
 
-use super::pairs::{self, Event};
 use super::{Format, LineRules, Mends};
 use crate::Error;
-use crate::branches::{Branch, BranchKind};
+use crate::dialects::list;
+use crate::dialects::list::Event;
 use crate::edit::set_member;
 use crate::excerpt::spelled;
 use crate::finding::Finding;
@@ -23,6 +23,7 @@ use crate::json::Object;
 use crate::options::SessionOptions;
 use crate::parts;
 use crate::surrogate;
+use crate::view::{Branch, BranchKind};
 use crate::view::{Draft, PartOrigin, View};
 
 /// The dialect.
@@ -99,7 +100,7 @@ impl LineRules for CopilotCli {
             edits.extend(found.edits);
         }
         findings.extend(missing_time(lines, &without_time));
-        findings.extend(pairs::check(&events, Severity::Warning).findings);
+        findings.extend(list::check_pairs(&events, Severity::Warning).findings);
         let count = lines.records.len();
         let removed = if options.all { repeated.len() } else { 0 };
         Ok(Mends::new(count, count - removed, findings, edits))

@@ -9,7 +9,6 @@
 use msg_json::Reader;
 
 use super::{Checked, Format, LineRules, Mends, list};
-use crate::branches::{Branch, BranchKind};
 use crate::dialects::list::File;
 use crate::finding::Finding;
 use crate::frame::{Array, Lines, read_array};
@@ -18,6 +17,7 @@ use crate::link::{Rules, Sender, Sent, results};
 use crate::options::SessionOptions;
 use crate::parts::goose as blocks;
 use crate::source::Blob;
+use crate::view::{Branch, BranchKind};
 use crate::view::{View, maker, messages};
 use crate::{Dialect, Error};
 

@@ -22,7 +22,6 @@ mod logs;
 mod opencode;
 mod openhands;
 mod otel;
-mod pairs;
 mod pi;
 mod qwen_code;
 mod swe_agent;

@@ -169,7 +169,7 @@ fn push(view: &mut View, at: usize, message: Message) {
 }
 
 fn part(value: Value<'_>) -> Part {
-    let known = parts::otel::otel_part(&value.raw_json());
+    let known = parts::otel_part(&value.raw_json());
     known.or_else(|| media(&value.object()?)).unwrap_or_else(|| parts::other(value))
 }
 

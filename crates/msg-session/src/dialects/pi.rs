@@ -12,9 +12,10 @@ use std::collections::{HashMap, HashSet};
 use msg_core::{Part, Reasoning, Role, Severity, ToolCall, ToolResult, Usage};
 
 use super::chain::{Chain, Names};
-use super::pairs::{self, Event};
 use super::{Format, LineRules, Mends};
 use crate::Error;
+use crate::dialects::list;
+use crate::dialects::list::Event;
 use crate::edit::Edit;
 use crate::finding::{Finding, SessionPlace};
 use crate::frame::Lines;
@@ -74,7 +75,7 @@ impl LineRules for Pi {
         super::header_first(lines, is_header, "pi", &mut findings, &mut edits);
         findings.extend(path.chain.iter_mut().flat_map(|it| std::mem::take(&mut it.findings)));
         let (events, records) = path.events(lines);
-        let mut pairs = pairs::check(&events, Severity::Error);
+        let mut pairs = list::check_pairs(&events, Severity::Error);
         let removed: HashSet<usize> = pairs.dropped.iter().map(|it| records[*it]).collect();
         let fix = |it: Finding| match it.is_error() {
             true => it.mended("remove the record", false),

@@ -13,7 +13,6 @@
 //! rule knows the difference.
 
 mod mark;
-mod offsets;
 mod read;
 mod shorten;
 #[cfg(test)]
@@ -23,10 +22,10 @@ mod tests;
 
 use std::{cell::RefCell, io::Write, ops::Range};
 
-use offsets::Offsets;
+use crate::excerpt::mark::Offsets;
 
 use crate::edit::Edit;
-use crate::effect::Effect;
+use crate::edit::Effect;
 use crate::excerpt::read::Clean;
 use crate::source::{ReadAt, fill};
 use crate::{Error, surrogate};

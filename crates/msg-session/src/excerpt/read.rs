@@ -5,7 +5,7 @@ use std::{cell::RefCell, collections::VecDeque, io::Write, ops::Range, rc::Rc};
 use super::Elided;
 use super::shorten::Shortened;
 use crate::Error;
-use crate::effect::Effect;
+use crate::edit::Effect;
 use crate::excerpt::{Feed, FeedLine};
 use crate::finding::Finding;
 use crate::frame::{

@@ -4,8 +4,8 @@
 use msg_json::{Kind, Reader};
 
 use super::mark::{FRAME, Mark};
-use super::offsets::Offsets;
 use crate::context;
+use crate::excerpt::mark::Offsets;
 use crate::json::Value;
 use crate::link::measure;
 use crate::surrogate;

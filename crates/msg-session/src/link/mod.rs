@@ -13,7 +13,6 @@
 //! A dialect gives the records of its active path as [`Sent`]; what is to be changed comes back as a
 //! [`Plan`], which the dialect turns into edits of its file. It knows nothing of a file's frame.
 
-mod model;
 mod plan;
 pub(crate) mod results;
 
@@ -25,7 +24,7 @@ use crate::excerpt::Mark;
 use crate::finding::{Case, Finding, SessionPlace};
 use crate::json::{Value, quoted};
 
-pub(crate) use model::{BlockKind, Content, Rules, Sender, Sent};
+pub(crate) use crate::link::plan::{BlockKind, Content, Rules, Sender, Sent};
 pub(crate) use plan::{Plan, messages};
 
 /// Checks the records of a path, in the order calls, results, content, and plans the mends.

@@ -4,11 +4,11 @@ use std::{collections::HashMap, ops::Range, sync::LazyLock};
 
 use serde::Deserialize;
 
-use super::model::{Content, Sender};
 use super::plan::Plan;
 use crate::finding::Finding;
 use crate::json::Value;
-use crate::link::model::BlockKind;
+use crate::link::plan::BlockKind;
+use crate::link::plan::{Content, Sender};
 
 type Position = (usize, usize);
 

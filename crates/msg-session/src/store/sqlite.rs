@@ -15,8 +15,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::StoreSource;
-use super::schema::Table;
 use crate::source::fill;
+use crate::store::Table;
 
 /// What a file of SQLite begins with.
 pub(super) const MAGIC: &[u8; 16] = b"SQLite format 3\0";

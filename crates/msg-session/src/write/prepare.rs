@@ -1,10 +1,8 @@
 //! What of a conversation goes along into another agent (SE-80): context and thoughts that are left out are
 //! reported.
 
-use std::{
-    borrow::Cow,
-    collections::{HashMap, VecDeque},
-};
+use std::borrow::Cow;
+use std::collections::{HashMap, VecDeque};
 
 use msg_core::{Code, Diagnostic, Message, Part, Report, Role};
 

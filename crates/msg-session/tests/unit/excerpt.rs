@@ -37,7 +37,7 @@ fn by_text(Case { dialect, blob, options }: &Case) -> Option<Checked> {
     let lines = read_lines(&blob.bytes, options.max_record);
     let mut mends = rules.check_lines(&lines, &blob.name, options).ok()?;
     crate::finding::sort(&mut mends.findings);
-    crate::effect::judge(*dialect, options.agent_version.as_deref(), &mut mends.findings);
+    crate::edit::judge(*dialect, options.agent_version.as_deref(), &mut mends.findings);
     Some(Checked::of_mends(&lines.text, mends))
 }
 

@@ -13,7 +13,7 @@ mod scan;
 use reader::{Begun, State};
 
 use crate::block::NAMES;
-use crate::families::{FENCED, Family, HARMONY, LLAMA, MISTRAL, Syntax};
+use crate::dialects::{FENCED, Family, HARMONY, LLAMA, MISTRAL, Syntax};
 use crate::input::{Incomplete, Input, MORE, Need};
 use crate::lex;
 

@@ -7,8 +7,8 @@ use super::{begins_object, is_cut, line_end, name_end, python, token, without_in
 use crate::block::{CallEnd, Calls, Done, Draft, NAMES, read_arguments};
 use crate::code::Code;
 use crate::dialect::Cx;
+use crate::dialects::{DEEPSEEK, Family, HARMONY, KIMI, LLAMA, MISTRAL, Syntax};
 use crate::event::Ev;
-use crate::families::{DEEPSEEK, Family, HARMONY, KIMI, LLAMA, MISTRAL, Syntax};
 use crate::input::{Incomplete, MORE, Need, is_blank};
 use crate::json::{Json, Read, Stop};
 use crate::options::ParseOptions;

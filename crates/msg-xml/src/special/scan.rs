@@ -8,8 +8,8 @@
 //! ```
 
 use crate::block::{NAMES, Sent};
+use crate::dialects::Syntax;
 use crate::event::{ArgPath, Queue};
-use crate::families::Syntax;
 use crate::input::{Incomplete, Input, MORE, is_blank};
 use crate::lex;
 use crate::lex::ARGS;

@@ -4,8 +4,8 @@ use super::{Candidate, Machine, Mode, Ready};
 use crate::block::{CallEnd, Done, Draft, Note, Sent};
 use crate::call::{CallOrigin, LOCAL, ParsedCall, PartialCall, arguments_of};
 use crate::code::Code;
+use crate::dialects::FAMILIES;
 use crate::event::{ArgPath, CallEnd as CallOutcome, Ev};
-use crate::families::FAMILIES;
 use crate::input::{Incomplete, Input};
 use crate::json::Json;
 

@@ -6,7 +6,7 @@ use super::{Machine, Mode, fence};
 use crate::block::opener::OPENER_MAX;
 use crate::code::Code;
 use crate::dialect::Reader;
-use crate::families::MISTRAL_OPEN;
+use crate::dialects::MISTRAL_OPEN;
 use crate::input::{Incomplete, Input, MORE, Need, is_name_byte};
 use crate::lex;
 use crate::lex::Tag;

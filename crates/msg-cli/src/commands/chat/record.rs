@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::request::Asking;
-use crate::clock;
+use crate::machine;
 use crate::output::json_line;
 
 /// `time model tokens_in tokens_out finish_reason`, as far as they are known.
@@ -22,7 +22,7 @@ pub(super) fn attributes(
     let number = |it: Option<u64>| it.map(|it| it.to_string());
     let finish = choice.finish.as_ref().unwrap_or(&FinishReason::Interrupted);
     let attrs = [
-        ("time", Some(clock::now())),
+        ("time", Some(machine::now())),
         ("model", Some(reply.model.as_deref().unwrap_or(asked).to_owned())),
         ("tokens_in", number(usage.and_then(|it| it.input))),
         ("tokens_out", number(usage.and_then(|it| it.output))),

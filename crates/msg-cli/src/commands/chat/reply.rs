@@ -7,15 +7,14 @@
 //!
 //! What is shown is on disk, unless the disk is too slow to wait for.
 
-use std::{
-    io::{IsTerminal, Read, Write},
-    str::FromStr,
-    sync::Arc,
-    sync::atomic::{AtomicBool, Ordering},
-    sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel},
-    time::{Duration, Instant},
-    {fmt, io, thread},
-};
+use std::fmt;
+use std::io::{self, IsTerminal, Read, Write};
+use std::str::FromStr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use msg_codec::{Assembled, StreamOptions, StreamReader};
 use msg_core::StreamEvent;
@@ -27,7 +26,7 @@ use ureq::BodyReader;
 use super::saved::Saved;
 use crate::context::Context;
 use crate::endpoint::{Endpoint, Masking, Unanswered};
-use crate::signals::is_ignored;
+use crate::exit::is_ignored;
 use crate::terminal;
 #[cfg(unix)]
 use signal_hook::consts::{SIGHUP, SIGTERM};

@@ -13,7 +13,7 @@ use msg_session::{
 
 use crate::exit::Failure;
 use crate::input::InputArgs;
-use crate::random::random;
+use crate::machine::random;
 use crate::sessions::places;
 
 /// Writes the session to its place; gives the command that resumes it. A file that is there is never

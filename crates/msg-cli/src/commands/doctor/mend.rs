@@ -1,12 +1,9 @@
 //! A session diagnosed and mended in place (SE-92, SE-93): a file of lines from the old bytes to the new ones
 //! without being held, everything else as a whole.
 
-use std::{
-    fs::File,
-    io,
-    io::{BufWriter, Write},
-    path::{Path, PathBuf},
-};
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
 
 use msg_document::Format;
 use msg_session::{
@@ -16,17 +13,18 @@ use msg_session::{
 use serde::Serialize;
 use tempfile::NamedTempFile;
 
-use super::{Diagnosis, diff};
+use super::Diagnosis;
+use crate::commands::doctor::text;
 use crate::exit::Failure;
 use crate::hooks::step;
 use crate::input::MAX_DOCUMENT;
+use crate::machine::explained;
 use crate::output::json_line;
-use crate::paths::explained;
 use crate::render::safe;
-use crate::sessions::in_use;
 use crate::sessions::load::{FileSource, SessionFile};
 use crate::sessions::load::{Loaded, files_of, load, locate};
 use crate::sessions::places::Stamp;
+use crate::sessions::put_back;
 use crate::sessions::put_back::{
     Backup, beside, newest_backup, put_back, put_back_file, put_backup_back,
 };
@@ -97,7 +95,7 @@ impl Doctor<'_> {
         let mut session = loaded.session(self.from).map_err(|it| wrong(&loaded.name, it))?;
         let old = session.blobs().to_vec();
         session.repair(self.options).map_err(|it| wrong(&loaded.name, it))?;
-        Ok(diff::between(&loaded.name, &old, session.blobs(), self.redact))
+        Ok(text::between(&loaded.name, &old, session.blobs(), self.redact))
     }
 
     /// The options for a session that was mended: the provider's message is about the old one.
@@ -227,7 +225,7 @@ impl Doctor<'_> {
         res.effect = is_changed.then(|| Effect::between(&loaded.blobs, session.blobs()));
         if self.diff && is_changed {
             let (old, new) = (&loaded.blobs, session.blobs());
-            res.diff = Some(diff::between(&loaded.name, old, new, self.redact));
+            res.diff = Some(text::between(&loaded.name, old, new, self.redact));
         }
         if self.fix {
             res.findings = mended;
@@ -261,7 +259,7 @@ impl Doctor<'_> {
 
 /// Why a session must not be written, if it is in use (SE-92).
 pub(crate) fn in_use_or(stamps: &[Stamp]) -> Result<(), String> {
-    match stamps.iter().find_map(in_use::why) {
+    match stamps.iter().find_map(put_back::why) {
         Some(why) => Err(format!("{why}; close the agent")),
         None => Ok(()),
     }

@@ -1,11 +1,8 @@
 //! `msg file append`: one cell, or a cell or message a line, each acknowledged when it is durable (MF-52).
 
-use std::{
-    collections::VecDeque,
-    io,
-    io::{BufRead, BufReader, Read},
-    path::{Path, PathBuf},
-};
+use std::collections::VecDeque;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -18,16 +15,16 @@ use msg_file::{
 };
 use serde::Serialize;
 
-use super::forms::{CellForm, entry};
 use super::request::{Answered, FileArgs, Request, bad_line, failed, failed_by, print, refused};
-use crate::commands::file::forms::ResultForm;
 use crate::commands::file::request::Options;
+use crate::commands::file::request::ResultForm;
+use crate::commands::file::request::{CellForm, entry};
 use crate::context::Context;
+use crate::exit;
 use crate::exit::{Failure, Status, refuse_if};
 use crate::input::Input;
 use crate::jsonl::Answer;
-use crate::random::random;
-use crate::signals;
+use crate::machine::random;
 
 fn append(request: Request) -> Answered {
     let entries: Vec<AppendEntry> =
@@ -267,7 +264,7 @@ impl WriteArgs {
             Durable::Flush => Durability::Flush,
             Durable::None => Durability::None,
         };
-        signals::clean_up();
+        exit::clean_up();
         let max_bytes = usize::try_from(file.limit.max_bytes).unwrap_or(usize::MAX);
         let options = store::AppenderOptions {
             durability,

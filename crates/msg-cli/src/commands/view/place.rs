@@ -1,16 +1,14 @@
 //! Where pages go: standard output, a file and its neighbours, a folder, or a temporary folder for a browser.
 
-use std::{
-    path::{Path, PathBuf},
-    process::{Command, Stdio},
-};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 use msg_view::{Pages, ViewOptions};
 
 use crate::exit::Failure;
 use crate::input::Input;
+use crate::machine::is_folder;
 use crate::output::Output;
-use crate::paths::is_folder;
 use crate::sources::Sources;
 
 /// Where pages go.

@@ -16,8 +16,8 @@ use msg_session::{Blob, Dialect, Session, SessionOptions, View};
 use msg_view::Recorded;
 use serde::Deserialize;
 
-use crate::redact;
 use crate::sessions::usage::{provider, responses};
+use crate::terminal;
 
 /// What was recorded of each message, and of all responses together.
 pub(super) struct Known {
@@ -29,7 +29,7 @@ impl Known {
     /// Without secrets in the names of models.
     pub(super) fn redact(&mut self) {
         for it in self.messages.iter_mut().chain([&mut self.whole]) {
-            it.model = it.model.take().map(|it| redact::text(&it).0);
+            it.model = it.model.take().map(|it| terminal::text(&it).0);
         }
     }
 }

@@ -12,10 +12,8 @@ mod mend;
 mod node;
 mod tree;
 
-use std::{
-    borrow::Cow,
-    collections::{BTreeMap, HashMap},
-};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
 
 use mend::Mend;
 use msg_core::Usage;

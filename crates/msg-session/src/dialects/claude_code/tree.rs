@@ -4,13 +4,13 @@
 use std::collections::HashMap;
 
 use super::node::{Kind, Nodes};
-use crate::branches::{Branch, BranchKind};
 use crate::dialects::claude_code::node::Node;
 use crate::finding::Finding;
 use crate::json::Value;
 use crate::link::{BlockKind, Plan};
 use crate::options::SessionOptions;
 use crate::provider_error::ProviderError;
+use crate::view::{Branch, BranchKind};
 
 /// The links between records.
 pub(super) struct Tree<'n> {

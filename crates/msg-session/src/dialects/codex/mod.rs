@@ -16,13 +16,13 @@ use std::borrow::Cow;
 use msg_core::{Provenance, Usage};
 
 use super::{Format, LineRules, Mends};
-use crate::branches::{Branch, BranchKind};
 use crate::excerpt::Mark;
 use crate::finding::SessionPlace;
 use crate::frame::Lines;
 use crate::json::{Object, Value};
 use crate::options::SessionOptions;
 use crate::parts::openai::Items;
+use crate::view::{Branch, BranchKind};
 use crate::view::{PartOrigin, View, maker};
 use crate::{Error, context, surrogate};
 

@@ -6,7 +6,6 @@ use std::collections::{HashMap, HashSet};
 use msg_core::{Part, Reasoning, Role, Usage};
 
 use crate::Error;
-use crate::branches::{Branch, BranchKind};
 use crate::dialects::gemini_cli;
 use crate::dialects::gemini_cli::{Edits, has_project, id_of, is_header};
 use crate::dialects::list::File;
@@ -16,6 +15,7 @@ use crate::frame::{Array, Lines};
 use crate::json::{Object, Value};
 use crate::options::SessionOptions;
 use crate::parts::gemini;
+use crate::view::{Branch, BranchKind};
 use crate::view::{Draft, PartOrigin, View};
 
 pub(super) fn of(replay: &Replay<'_>) -> View {

@@ -9,10 +9,8 @@
 
 mod view;
 
-use std::{
-    borrow::Cow,
-    collections::{BTreeMap, HashMap},
-};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
 
 use super::{Change, Checked, Format};
 use crate::edit::{Edit, apply, set_member};

@@ -4,9 +4,9 @@ use std::collections::HashSet;
 
 use msg_core::{File, Image, Part as MessagePart, Reasoning, Role, ToolCall, ToolResult, Usage};
 
-use crate::branches::{Branch, BranchKind};
 use crate::dialects::opencode::{Message, Part, Stored};
 use crate::parts;
+use crate::view::{Branch, BranchKind};
 use crate::view::{Draft, PartOrigin, View};
 
 /// The messages of a session, up to the one that the leaf names.

@@ -8,10 +8,8 @@
 
 mod view;
 
-use std::{
-    borrow::Cow,
-    collections::{HashMap, HashSet},
-};
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 
 use super::{Change, Checked, Format};
 use crate::finding::{Finding, SessionPlace};

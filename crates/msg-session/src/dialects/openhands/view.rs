@@ -4,10 +4,10 @@ use std::collections::HashSet;
 
 use msg_core::{Content, Image, Part, Reasoning, Role, ToolCall, ToolResult};
 
-use crate::branches::{Branch, BranchKind};
 use crate::dialects::openhands::{Event, Events, Kind};
 use crate::json::{Object, Value};
 use crate::parts::{self, anthropic};
+use crate::view::{Branch, BranchKind};
 use crate::view::{Draft, PartOrigin, View};
 
 pub(super) fn of(events: &Events<'_>) -> View {

@@ -1,8 +1,11 @@
-//! Paths of files: the folder of one, and what one that is missing is probably called.
+//! What the program takes from the machine: the folder of a path, what a missing file is probably called, the time of
+//! day, and random bits for ids and nonces.
 
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::hash::{BuildHasher, Hasher};
+use std::io::{self, Read};
 use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::words::did_you_mean;
 
@@ -27,4 +30,27 @@ pub(crate) fn explained(path: &Path, error: io::Error) -> io::Error {
 pub(crate) fn is_folder(path: &Path) -> bool {
     let name = path.as_os_str().as_encoded_bytes();
     path.is_dir() || name.last().is_some_and(|it| std::path::is_separator(char::from(*it)))
+}
+
+// The time of day, as files write it.
+
+/// Now, in UTC, as RFC 3339 has it: `2026-05-30T12:00:00Z`.
+pub(crate) fn now() -> String {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    msg_file::rfc3339(since.map_or(0, |it| it.as_secs()))
+}
+
+// Random bits, for ids and nonces.
+
+/// Of the system's generator.
+pub(crate) fn random() -> u64 {
+    let mut bits = [0; 8];
+    let read = File::open("/dev/urandom").and_then(|mut it| it.read_exact(&mut bits));
+    match read {
+        Ok(()) => u64::from_ne_bytes(bits),
+        Err(_) => {
+            // Systems without the device: the standard library's hash keys are random too.
+            std::collections::hash_map::RandomState::new().build_hasher().finish()
+        }
+    }
 }
