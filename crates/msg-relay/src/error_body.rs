@@ -100,8 +100,8 @@ pub(crate) fn write(api: Api, status: u16, error: &ProviderError) -> String {
     }
 }
 
-/// The event by which a stream says that it failed.
-pub(crate) fn write_event(api: Api, error: &ProviderError, out: &mut Vec<u8>) {
+/// The event by which a stream says that it failed, after so many others.
+pub(crate) fn write_event(api: Api, error: &ProviderError, events: u64, out: &mut Vec<u8>) {
     if api == Api::Bedrock {
         let body = object(|it| it.key("message").str(&error.message));
         return msg_codec::write_frame("modelStreamErrorException", body.as_bytes(), out);
@@ -112,6 +112,7 @@ pub(crate) fn write_event(api: Api, error: &ProviderError, out: &mut Vec<u8>) {
             it.key("code").str(error.kind.as_deref().unwrap_or("server_error"));
             it.key("message").str(&error.message);
             it.key("param").null();
+            it.key("sequence_number").u64(events);
         }),
         Api::Interactions => object(|it| {
             it.key("event_type").str("error");

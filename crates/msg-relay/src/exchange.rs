@@ -92,7 +92,7 @@ pub struct Exchange {
 enum Body {
     /// Passed on as it is, event by event, and read along for what it says of itself. An event that has not ended is
     /// held, so that nothing of it comes before the error event of a stream that was cut.
-    Same { reader: Box<StreamReader>, held: Vec<u8>, has_error: bool },
+    Same { reader: Box<StreamReader>, held: Vec<u8>, has_error: bool, events: u64 },
     /// Streamed in the client's form.
     Events { reader: Box<StreamReader>, back: Box<Back> },
     /// Gathered, to be written at the end.
@@ -120,7 +120,7 @@ impl Exchange {
         let reader = Box::new(StreamReader::new(&[upstream.family()], options));
         let back = Box::new(Back::new(client, names, seals, seed));
         let body = match (is_streamed, client == upstream) {
-            (true, true) => Body::Same { reader, held: Vec::new(), has_error: false },
+            (true, true) => Body::Same { reader, held: Vec::new(), has_error: false, events: 0 },
             (true, false) => Body::Events { reader, back },
             (false, _) => Body::Whole { reader, back, bytes: Vec::new() },
         };
@@ -178,7 +178,7 @@ impl Exchange {
             return Err(limit);
         }
         match &mut self.body {
-            Body::Same { reader, held, has_error } => {
+            Body::Same { reader, held, has_error, events } => {
                 reader.feed(bytes, &mut |event| {
                     *has_error |= matches!(event, msg_core::StreamEvent::Error { .. });
                 });
@@ -189,6 +189,9 @@ impl Exchange {
                     Api::Bedrock => held.len(),
                     _ => whole_events(held, seen),
                 };
+                if self.client == Api::Responses {
+                    *events += events_of(&held[..end]);
+                }
                 out.extend(held.drain(..end));
             }
             Body::Events { reader, back } => {
@@ -250,10 +253,10 @@ impl Exchange {
     /// Tells a client that is being streamed to that the answer failed.
     fn fail(&mut self, error: &ProviderError, out: &mut Vec<u8>) {
         match &mut self.body {
-            Body::Same { held, has_error, .. } => {
+            Body::Same { held, has_error, events, .. } => {
                 *has_error = true;
                 held.clear();
-                error_body::write_event(self.client, error, out);
+                error_body::write_event(self.client, error, *events, out);
             }
             Body::Events { back, .. } => back.fail(error, out),
             Body::Whole { .. } | Body::Error(_) => {}
@@ -272,11 +275,11 @@ impl Exchange {
                 out.extend_from_slice(&body.body);
                 self.outcome(body.status, None, Some(error), Vec::new())
             }
-            Body::Same { reader, held, has_error } => {
+            Body::Same { reader, held, has_error, events } => {
                 let answer = reader.finish(&mut |_| {});
                 let has_error = has_error || answer.error.is_some();
                 if !(answer.complete || has_error || is_finished(&answer)) {
-                    error_body::write_event(self.client, &cut, out);
+                    error_body::write_event(self.client, &cut, events, out);
                 } else if is_whole(&held) {
                     out.extend_from_slice(&held);
                 }
@@ -384,6 +387,12 @@ fn whole_events(held: &[u8], seen: usize) -> usize {
         breaks > 0 && (breaks == end || is_blank)
     };
     (seen + 1..=held.len()).rev().find(|end| is_end(*end)).unwrap_or(0)
+}
+
+/// How many events these bytes are, each with its data in one line.
+fn events_of(bytes: &[u8]) -> u64 {
+    let lines = bytes.split(|it| matches!(it, b'\r' | b'\n'));
+    lines.filter(|it| it.starts_with(b"data:")).count() as u64
 }
 
 /// Whether what has no blank line after it is an event all the same, or a body that is not a stream.

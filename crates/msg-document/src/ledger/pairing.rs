@@ -30,7 +30,7 @@ pub(super) struct Missing {
     is_text: bool,
     /// What is said.
     said: String,
-    synonym: Option<&'static str>,
+    synonyms: &'static [&'static str],
     /// The member of those that say one thing twice that it is in.
     twin: Option<&'static str>,
 }
@@ -122,7 +122,7 @@ impl Written {
         let mut searches = SEARCHES;
         missing.retain(|it| {
             let is_synonym =
-                it.synonym.is_some_and(|it| words.all.contains(&xxh3_64(it.as_bytes())));
+                it.synonyms.iter().any(|it| words.all.contains(&xxh3_64(it.as_bytes())));
             if it.is_free {
                 words.take(it.name());
             }
@@ -240,7 +240,7 @@ impl Missing {
             is_free: leaf.is_free,
             is_text: leaf.is_text(),
             said: leaf.said().into_owned(),
-            synonym: rules::synonym(leaf),
+            synonyms: rules::synonyms(leaf),
             twin: rules::twin(way),
         }
     }

@@ -414,13 +414,14 @@ pub(super) fn is_thought(leaf: &Leaf<'_>) -> bool {
         && matches!(leaf.name, "reasoning_content" | "thinking" | "reasoning" | "text" | "summary")
 }
 
-/// Another word for a value, in formats that have no member for it.
-pub(super) fn synonym(leaf: &Leaf<'_>) -> Option<&'static str> {
+/// Other words for a value, in formats that have no member for it.
+pub(super) fn synonyms(leaf: &Leaf<'_>) -> &'static [&'static str] {
     match leaf.text {
-        "true" if matches!(leaf.name, "is_error" | "isError") => Some("Error"),
-        // Cache points of Anthropic and of Bedrock.
-        "\"ephemeral\"" => Some("default"),
-        "\"default\"" => Some("ephemeral"),
-        _ => None,
+        "true" if matches!(leaf.name, "is_error" | "isError") => &["Error"],
+        // Cache points of Anthropic, of Bedrock, and of OpenAI, whose kind is the only one that a part may have.
+        "\"ephemeral\"" => &["default"],
+        "\"default\"" => &["ephemeral"],
+        "\"explicit\"" if leaf.name == "mode" && leaf.is_only => &["default", "ephemeral"],
+        _ => &[],
     }
 }

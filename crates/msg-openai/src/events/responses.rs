@@ -3,11 +3,15 @@
 use std::collections::BTreeMap;
 
 use msg_codec::{ENDED_EARLY, EventOptions};
-use msg_core::{CallKind, Code, Diagnostic, FinishReason, Report, StreamEvent, ToolCall, Usage};
+use msg_core::{
+    CallKind, Code, Diagnostic, FinishReason, Message, Origin, Part, Report, Role, StreamEvent,
+    ToolCall, Usage,
+};
 use msg_json::{Writer, to_text};
 
 use super::{lose_part, lost_name, unsent_arguments};
 use crate::events;
+use crate::events::whole::items_of;
 use crate::events::{Call, End, Kind, Open, id_of};
 
 /// Writes the events of any stream as events of the Responses API, as they arrive.
@@ -95,14 +99,18 @@ impl ResponseEventWriter {
                 self.argue(*index, arguments, out);
             }
             StreamEvent::ToolCall { index, call, complete, .. } => {
-                self.whole_call(*index, call, out);
                 let status = if *complete { "completed" } else { CUT };
-                self.end_call(*index, status, out);
+                self.end_call(*index, call, status, out);
             }
             StreamEvent::Usage { usage, .. } => self.usage = Some(usage.clone()),
             StreamEvent::Finish { reason, .. } => self.finish = Some(reason.clone()),
             StreamEvent::Error { message, .. } => self.error = Some(message.clone().into_owned()),
-            StreamEvent::PartEnd { part, .. } => lose_part(part, &mut self.report),
+            StreamEvent::PartEnd { part, .. } => match &**part {
+                Part::Other(it) if it.format == Origin::Responses => {
+                    self.whole_part(part.clone().into_owned(), &[], out);
+                }
+                part => lose_part(part, &mut self.report),
+            },
             _ => {}
         }
     }
@@ -111,8 +119,8 @@ impl ResponseEventWriter {
     /// failed as one with an error has.
     pub fn finish(mut self, out: &mut Vec<u8>) -> Report {
         self.close(out);
-        for index in self.calls.keys().copied().collect::<Vec<_>>() {
-            self.end_call(index, CUT, out);
+        for call in std::mem::take(&mut self.calls).into_values() {
+            self.end_item(call.place, &call.item(CUT), Some(call.arguments.len()), out);
         }
         if self.end().status().is_none() {
             self.error = Some(ENDED_EARLY.to_owned());
@@ -211,19 +219,9 @@ impl ResponseEventWriter {
 
     /// Ends the item that grows by texts.
     fn close(&mut self, out: &mut Vec<u8>) {
-        let Some(Open { place, kind, text }) = self.open.take() else { return };
-        let (name, _, member) = kind.words();
-        let id = kind.id(place);
-        let at = At::of(kind, &id, place);
-        self.text_event((name, "done"), &[(member, &*to_text(|it| it.str(&text)))], at, out);
-        self.part_event((kind.part_words().0, "done"), &kind.part(&text), at, out);
-        self.items[place] = kind.item(&id, Some(&text));
-        self.item_done(place, out);
-    }
-
-    pub(super) fn item_done(&mut self, place: usize, out: &mut Vec<u8>) {
-        let item = self.items[place].clone();
-        self.item_event("response.output_item.done", place, &item, out);
+        if let Some(Open { place, kind, text }) = self.open.take() {
+            self.end_item(place, &kind.item(&kind.id(place), Some(&text)), Some(text.len()), out);
+        }
     }
 
     pub(super) fn item_event(&mut self, name: &str, place: usize, item: &str, out: &mut Vec<u8>) {
@@ -284,39 +282,49 @@ impl ResponseEventWriter {
         self.text_event(("function_call_arguments", "delta"), &delta, at, out);
     }
 
-    /// A call as it is at its end: what its beginning and its deltas did not say goes out, or is noted.
-    fn whole_call(&mut self, index: u32, call: &ToolCall, out: &mut Vec<u8>) {
-        if !self.calls.contains_key(&index) {
-            self.begin_call(index, &call.id, &call.name, out);
-        }
-        let Some(sent) = self.calls.get_mut(&index) else { return };
+    /// A call has ended: what its beginning and its deltas did not say goes out, or is noted.
+    fn end_call(&mut self, index: u32, call: &ToolCall, status: &str, out: &mut Vec<u8>) {
+        let Some(mut sent) = self.calls.remove(&index) else {
+            return self.whole_call(call, status, out);
+        };
         if sent.call_id.is_empty() {
             call.id.clone_into(&mut sent.call_id);
         }
-        let renamed = lost_name(call, &sent.call_id, &sent.name);
-        let rest = unsent_arguments(call, sent.arguments.len());
-        rest.into_iter().for_each(|it| self.argue(index, it, out));
         let is_custom = call.kind == CallKind::Custom;
         let custom = "a custom call that is written while it arrives becomes a function call";
         let unknown = "unknown members of a call have no place in the stream";
         let lost = [
-            renamed,
+            lost_name(call, &sent.call_id, &sent.name),
             is_custom.then_some(custom),
             (!call.extra.is_empty()).then_some(unknown),
             call.signature.is_some().then_some("the format has no place for signature"),
         ];
         lost.into_iter().flatten().for_each(|text| self.note("convert::lost-member", text));
+        let said = sent.arguments.len();
+        sent.arguments.push_str(unsent_arguments(call, said).unwrap_or_default());
+        self.end_item(sent.place, &sent.item(status), Some(said), out);
     }
 
-    fn end_call(&mut self, index: u32, status: &str, out: &mut Vec<u8>) {
-        let Some(call) = self.calls.remove(&index) else { return };
-        let place = call.place;
-        let [arguments, name] = [&call.arguments, &call.name].map(|it| to_text(|out| out.str(it)));
-        let at = At { id: &id_of("fc", place), place, part: None };
-        let members = [("arguments", &*arguments), ("name", &*name)];
-        self.text_event(("function_call_arguments", "done"), &members, at, out);
-        self.items[place] = call.item(status);
-        self.item_done(place, out);
+    /// A call that no event has begun.
+    fn whole_call(&mut self, call: &ToolCall, status: &str, out: &mut Vec<u8>) {
+        let cut = Vec::from_iter((status == CUT).then(|| call.id.clone()));
+        self.whole_part(Part::ToolCall(call.clone()), &cut, out);
+    }
+
+    /// A part that no delta said anything of; the call of this id was cut.
+    fn whole_part(&mut self, part: Part, cut: &[String], out: &mut Vec<u8>) {
+        self.close(out);
+        let message = Message::new(Role::Assistant).with_part(part);
+        let mut found = Report::new();
+        let items = items_of(message, self.items.len(), cut, &mut found);
+        items.iter().for_each(|it| self.whole_item(it, out));
+        for mut it in found {
+            // A stream does not count its parts.
+            (it.at.message, it.at.part) = (None, None);
+            if !self.report.iter().any(|have| *have == it) {
+                self.report.push(it);
+            }
+        }
     }
 
     fn note(&mut self, code: &'static str, text: &'static str) {

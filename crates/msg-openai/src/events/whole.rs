@@ -1,5 +1,5 @@
-//! A result that is whole as events of the Responses API: item by item, texts and arguments in one delta
-//! each, so that a client that shows deltas shows all of it. Every item goes out as it would be sent whole.
+//! What is whole as events of the Responses API: the items of a result, each replayed through the live writer, and
+//! the end of an item that grew. Texts and arguments are in deltas, so that a client that shows deltas shows all of it.
 
 use msg_codec::{Assembled, EventOptions, Json};
 use msg_core::{Code, Diagnostic, Message, Origin, Part, RawJson, Report};
@@ -29,7 +29,7 @@ use crate::{WriteOptions, responses};
 pub fn write_response_events(res: &Assembled, out: &mut Vec<u8>) -> Report {
     let mut writer = ResponseEventWriter::new(EventOptions::of(res));
     let items = whole_items(res, &mut writer.report);
-    items.iter().for_each(|it| writer.whole_item(Json::from_valid(it), out));
+    items.iter().for_each(|it| writer.whole_item(it, out));
     writer.finish = res.choices.first().and_then(|it| it.finish.clone());
     for other in res.choices.iter().skip(1) {
         let text = format!("choice {} has no place in the stream", other.index);
@@ -42,12 +42,21 @@ pub fn write_response_events(res: &Assembled, out: &mut Vec<u8>) -> Report {
 /// The items of the first choice, each with all members that a response's items have.
 pub(crate) fn whole_items(res: &Assembled, report: &mut Report) -> Vec<String> {
     let Some(choice) = res.choices.first() else { return Vec::new() };
+    items_of(choice.message.clone(), 0, &choice.incomplete, report)
+}
+
+/// The items of a message, the first of which has this place; the calls of these ids were cut.
+pub(super) fn items_of(
+    message: Message,
+    first: usize,
+    cut: &[String],
+    report: &mut Report,
+) -> Vec<String> {
     let mut json = Vec::new();
-    let message = with_reasoning_items(choice.message.clone());
+    let message = with_reasoning_items(message);
     report.append(responses::write(&[message], &WriteOptions::canonical(), &mut json));
     let list = String::from_utf8(json).expect("because only strings are written");
-    let cut = &choice.incomplete;
-    let items = Json::from_valid(&list).elements().enumerate();
+    let items = (first..).zip(Json::from_valid(&list).elements());
     items.map(|(place, item)| completed(item, place, cut)).collect()
 }
 
@@ -102,10 +111,22 @@ fn annotated(part: Json<'_>, it: &mut Writer<'_>) {
 
 impl ResponseEventWriter {
     /// An item that is whole from the start.
-    fn whole_item(&mut self, item: Json<'_>, out: &mut Vec<u8>) {
+    pub(super) fn whole_item(&mut self, item: &str, out: &mut Vec<u8>) {
         self.start(out);
-        let place = self.items.len();
-        let item = item.compact();
+        self.items.push(String::new());
+        self.end_item(self.items.len() - 1, item, None, out);
+    }
+
+    /// Ends the item at a place: what of it has not gone out yet, and then all of it. `said` are the bytes of its first
+    /// string that its deltas have said; none if it has not begun.
+    pub(super) fn end_item(
+        &mut self,
+        place: usize,
+        item: &str,
+        said: Option<usize>,
+        out: &mut Vec<u8>,
+    ) {
+        let item = Json::from_valid(item).compact();
         let json = Json::from_valid(&item);
         let kind = json.get("type").and_then(Json::text).unwrap_or_default();
         let grows = match &*kind {
@@ -115,67 +136,83 @@ impl ResponseEventWriter {
             "custom_tool_call" => Some("input"),
             _ => None,
         };
-        let begun = grows.map_or_else(|| item.clone(), |member| emptied(json, member));
-        self.item_event("response.output_item.added", place, &begun, out);
+        if said.is_none() {
+            let begun = grows.map_or_else(|| item.clone(), |member| emptied(json, member));
+            self.item_event("response.output_item.added", place, &begun, out);
+        }
         let id = json.get("id").and_then(Json::text).unwrap_or_default();
         let at = At { id: &id, place, part: None };
         match &*kind {
-            "message" => self.contents(json, at, out),
-            "reasoning" => self.thoughts(json, at, out),
+            "message" => self.contents(json, at, said, out),
+            "reasoning" => self.thoughts(json, at, said, out),
             "function_call" => {
                 let name = json.get("name").map(Json::source);
-                self.text("function_call_arguments", ("arguments", name), json, at, out);
+                let words = ("function_call_arguments", "arguments");
+                self.text(words, name, json, at, said, out);
             }
             "custom_tool_call" => {
-                self.text("custom_tool_call_input", ("input", None), json, at, out);
+                self.text(("custom_tool_call_input", "input"), None, json, at, said, out);
             }
             _ => {}
         }
-        self.items.push(item.clone());
-        self.item_done(place, out);
+        self.item_event("response.output_item.done", place, &item, out);
+        self.items[place] = item;
     }
 
-    fn contents(&mut self, item: Json<'_>, at: At<'_>, out: &mut Vec<u8>) {
+    fn contents(&mut self, item: Json<'_>, at: At<'_>, said: Option<usize>, out: &mut Vec<u8>) {
         for (n, part) in item.get("content").into_iter().flat_map(Json::elements).enumerate() {
             let at = At { part: Some(("content_index", n)), ..at };
+            let said = said.filter(|_| n == 0);
             let kind = part.get("type").and_then(Json::text).unwrap_or_default();
             let member = if kind == "refusal" { "refusal" } else { "text" };
-            self.part_event(("content_part", "added"), &emptied(part, member), at, out);
+            if said.is_none() {
+                self.part_event(("content_part", "added"), &emptied(part, member), at, out);
+            }
             if matches!(&*kind, "output_text" | "refusal") {
-                self.text(&kind, (member, None), part, at, out);
+                self.text((&kind, member), None, part, at, said, out);
             }
             self.part_event(("content_part", "done"), part.source(), at, out);
         }
     }
 
     /// The thought of a reasoning item: its summary, and its own text where that is there.
-    fn thoughts(&mut self, item: Json<'_>, at: At<'_>, out: &mut Vec<u8>) {
+    fn thoughts(&mut self, item: Json<'_>, at: At<'_>, said: Option<usize>, out: &mut Vec<u8>) {
         let name = "reasoning_summary_part";
         for (n, part) in item.get("summary").into_iter().flat_map(Json::elements).enumerate() {
             let at = At { part: Some(("summary_index", n)), ..at };
-            self.part_event((name, "added"), &emptied(part, "text"), at, out);
-            self.text("reasoning_summary_text", ("text", None), part, at, out);
+            let said = said.filter(|_| n == 0);
+            if said.is_none() {
+                self.part_event((name, "added"), &emptied(part, "text"), at, out);
+            }
+            self.text(("reasoning_summary_text", "text"), None, part, at, said, out);
             self.part_event((name, "done"), part.source(), at, out);
         }
         for (n, part) in item.get("content").into_iter().flat_map(Json::elements).enumerate() {
             let at = At { part: Some(("content_index", n)), ..at };
-            self.text("reasoning_text", ("text", None), part, at, out);
+            self.text(("reasoning_text", "text"), None, part, at, None, out);
         }
     }
 
-    /// The string of a member, in one delta and whole; the end of a call says its name too.
+    /// The rest of the string of a member, in one delta, and the whole; the end of a call says its name too.
     fn text(
         &mut self,
-        event: &str,
-        (member, name): (&str, Option<&str>),
+        (event, member): (&str, &str),
+        name: Option<&str>,
         of: Json<'_>,
         at: At<'_>,
+        said: Option<usize>,
         out: &mut Vec<u8>,
     ) {
-        let Some(text) = of.get(member).filter(|it| it.filled().is_some()) else { return };
-        self.text_event((event, "delta"), &[("delta", text.source())], at, out);
+        let Some(value) = of.get(member).filter(|it| it.is_string()) else { return };
+        let text = value.text().unwrap_or_default();
+        if said.is_none() && text.is_empty() {
+            return;
+        }
+        if let Some(rest) = text.get(said.unwrap_or(0)..).filter(|it| !it.is_empty()) {
+            self.text_event((event, "delta"), &[("delta", &*to_text(|it| it.str(rest)))], at, out);
+        }
         let named = name.map(|it| ("name", it));
-        let members: Vec<_> = [(member, text.source())].into_iter().chain(named).collect();
+        let members: Vec<_> = [(member, value.source())].into_iter().chain(named).collect();
         self.text_event((event, "done"), &members, at, out);
     }
 }
