@@ -3,8 +3,9 @@
     [("system", "Be brief."), ("user", "hi"), ("call", 0, "ls", '{"path": "."}'), ("result", 0, "a.txt"), ("assistant", "There.")]
 
 A call is known by its place among the calls, a result by that of the call that it answers (None if it answers none).
-Thinking, media and citations are left out: not every form has a place for them. Neighbouring texts of one role are one, and
-white space does not count, nor does the order of members where a result is JSON.
+Thinking, media and citations are left out: not every form has a place for them, and so are calls and results of tools that a
+provider runs, which are sealed by it. Neighbouring texts of one role are one, and white space does not count, nor does the
+order of members where a result is JSON.
 """
 
 import json
@@ -12,7 +13,7 @@ import json
 
 def of(form, document):
     events = []
-    {"openai": _openai, "anthropic": _anthropic, "gemini": _gemini}[form](document, events)
+    FORMS[form](document, events)
     return _joined(events)
 
 
@@ -32,12 +33,12 @@ def _joined(events):
 
 
 def _canonical(text):
-    """JSON with its members in order and 2.0 as 2; other text as it is."""
+    """JSON with its members in order and 2.0 as 2; other text as it is. The value alone, where it has one of the usual names."""
     try:
         value = json.loads(text, parse_float=lambda it: int(float(it)) if float(it).is_integer() else float(it))
     except (ValueError, OverflowError):
         return text
-    return json.dumps(value, sort_keys=True, ensure_ascii=False)
+    return _output(value) if isinstance(value, dict) else json.dumps(value, sort_keys=True, ensure_ascii=False)
 
 
 def arguments(it):
@@ -46,7 +47,10 @@ def arguments(it):
             it = json.loads(it or "{}")
         except ValueError:
             return it
-    return json.dumps(it or {}, sort_keys=True, ensure_ascii=False)
+    if isinstance(it, dict) and it.keys() == {"_raw"}:
+        # What is not an object, where a provider takes objects only.
+        return arguments(it["_raw"])
+    return json.dumps({} if it is None else it, sort_keys=True, ensure_ascii=False)
 
 
 def _text(content):
@@ -54,23 +58,25 @@ def _text(content):
         return content
     if isinstance(content, list):
         return "".join(it.get("text") or "" if isinstance(it, dict) else _text(it) for it in content)
+    if isinstance(content, dict) and content.keys() == {"text"}:
+        return content["text"]
     return "" if content is None else json.dumps(content, sort_keys=True, ensure_ascii=False)
 
 
 class _Calls:
-    """Which call a result answers: the first open one of its id, or of its name without ids."""
+    """Which call a result answers: the first open one of its id, or of its name where results have none."""
 
     def __init__(self):
         self.n, self.open = 0, []
 
-    def call(self, key):
-        self.open.append((key, self.n))
+    def call(self, key, name=None):
+        self.open.append((key, name, self.n))
         self.n += 1
         return self.n - 1
 
     def answered(self, key):
-        for at, (other, n) in enumerate(self.open):
-            if other == key:
+        for at, (other, name, n) in enumerate(self.open):
+            if key in (other, name):
                 del self.open[at]
                 return n
         return None
@@ -103,7 +109,22 @@ def _anthropic(document, events):
             elif block["type"] == "tool_use":
                 events.append(("call", calls.call(block["id"]), block["name"], arguments(block["input"])))
             elif block["type"] == "tool_result":
-                events.append(("result", calls.answered(block["tool_use_id"]), _text(block.get("content"))))
+                events.append(("result", calls.answered(block["tool_use_id"]), _found(block.get("content"))))
+
+
+def _found(content):
+    """A result as text, with what a search of the caller has found."""
+    if not isinstance(content, list):
+        return _text(content)
+    said = []
+    for it in content:
+        if it.get("type") == "search_result":
+            said.append(it["title"] + it["source"] + _text(it["content"]))
+        elif it.get("type") == "tool_reference":
+            said.append(json.dumps(it, sort_keys=True))
+        else:
+            said.append(it.get("text") or "")
+    return "".join(said)
 
 
 def _member(it, *names):
@@ -123,7 +144,7 @@ def _gemini(document, events):
             result = _member(part, "functionResponse", "function_response")
             if call:
                 key = call.get("id") or call["name"]
-                events.append(("call", calls.call(key), call["name"], arguments(call.get("args"))))
+                events.append(("call", calls.call(key, call["name"]), call["name"], arguments(call.get("args"))))
             elif result:
                 key = result.get("id") or result["name"]
                 events.append(("result", calls.answered(key), _output(result.get("response"))))
@@ -138,3 +159,93 @@ def _output(response):
         if name in ("output", "result", "content", "error"):
             return _text(it)
     return json.dumps(response, sort_keys=True, ensure_ascii=False)
+
+
+def _responses(document, events):
+    calls = _Calls()
+    if isinstance(document, dict):
+        events.append(("system", _text(document.get("instructions"))))
+        document = document["input"]
+    for it in [{"role": "user", "content": document}] if isinstance(document, str) else document:
+        kind = it.get("type") or "message"
+        if kind == "message":
+            role = "system" if it["role"] == "developer" else it["role"]
+            content = it.get("content")
+            said = content if isinstance(content, list) else []
+            events.append((role, _text(content) + "".join(part.get("refusal") or "" for part in said)))
+        elif kind in ("function_call", "custom_tool_call"):
+            said = it.get("arguments") if kind == "function_call" else json.dumps({"input": it.get("input")})
+            events.append(("call", calls.call(it["call_id"]), it["name"], arguments(said)))
+        elif kind in ("function_call_output", "custom_tool_call_output"):
+            events.append(("result", calls.answered(it["call_id"]), _text(it.get("output"))))
+        elif it.get("execution") == "client" and kind == "tool_search_call":
+            events.append(("call", calls.call(it["call_id"]), "tool_search", arguments(it.get("arguments"))))
+        elif it.get("execution") == "client" and kind == "tool_search_output":
+            events.append(("result", calls.answered(it["call_id"]), json.dumps(it["tools"])))
+
+
+def _bedrock(document, events):
+    calls = _Calls()
+    if isinstance(document, dict):
+        events.append(("system", _text(document.get("system"))))
+        document = document["messages"]
+    for it in document:
+        for block in it["content"]:
+            use, result, cited = block.get("toolUse"), block.get("toolResult"), block.get("citationsContent")
+            guarded = (block.get("guardContent") or {}).get("text")
+            if use and use.get("type") != "server_tool_use":
+                events.append(("call", calls.call(use["toolUseId"]), use["name"], arguments(use["input"])))
+            elif result and not str(result.get("type") or "").endswith("_result"):
+                parts = result.get("content") or ()
+                said = "".join(part["text"] if "text" in part else _output(part["json"]) for part in parts if {"text", "json"} & part.keys())
+                events.append(("result", calls.answered(result["toolUseId"]), "" if said == "(no content)" else said))
+            elif cited or guarded:
+                events.append((it["role"], _text((cited or {}).get("content") or [guarded])))
+            elif "text" in block:
+                events.append((it["role"], block["text"]))
+
+
+def _interactions(document, events):
+    calls = _Calls()
+    if isinstance(document, dict):
+        events.append(("system", document.get("system_instruction") or ""))
+        answer = document.get("steps") or document.get("outputs") or ()
+        if document.get("outputs"):
+            answer = [it if it["type"].startswith("function") else {"type": "model_output", "content": [it]} for it in answer]
+        document = document.get("input") or answer
+    steps = [document] if isinstance(document, (str, dict)) else document
+    for it in steps:
+        if isinstance(it, str):
+            events.append(("user", it))
+            continue
+        kind = it.get("type")
+        if kind in ("function_call", "function_result"):
+            _interaction_call(it, calls, events)
+        elif kind in ("text", None) and "role" not in it:
+            events.append(("user", it.get("text") or ""))
+        elif kind in ("user_input", "model_output") or "role" in it:
+            role = "assistant" if kind == "model_output" or it.get("role") == "model" else "user"
+            content = it.get("content")
+            for part in content if isinstance(content, list) else [{"type": "text", "text": _text(content)}]:
+                if part.get("type") in ("function_call", "function_result"):
+                    _interaction_call(part, calls, events)
+                elif part.get("type", "text") == "text":
+                    events.append((role, part.get("text") or ""))
+
+
+def _interaction_call(it, calls, events):
+    if it["type"] == "function_call":
+        events.append(("call", calls.call(it.get("id"), it["name"]), it["name"], arguments(it.get("arguments"))))
+    else:
+        result = it.get("result")
+        events.append(("result", calls.answered(it.get("call_id") or it.get("id") or it.get("name")), _output(result) if isinstance(result, dict) else _text(result)))
+
+
+FORMS = {
+    "openai": _openai,
+    "responses": _responses,
+    "anthropic": _anthropic,
+    "gemini": _gemini,
+    "interactions": _interactions,
+    "bedrock": _bedrock,
+}

@@ -1,7 +1,7 @@
 //! Requests of the Messages API: the messages, `system` first among them, and every other member raw and
 //! in its place (AN-1).
 
-use msg_codec::codec::{Body, Context, MessageBody, Purpose, RequestBody};
+use msg_codec::codec::{Body, Context, MessageBody, Purpose, RequestBody, last_member};
 use msg_core::{Code, Diagnostic, Error, Message, Report, request::RequestHead};
 use msg_json::{Kind, Reader};
 
@@ -121,7 +121,7 @@ impl MessageBody for MessagesRequest {
 
     fn read_body<'a>(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Self, Error> {
         // The first message may come after the others, and findings say which message they are of.
-        let system = match system_of(reader.clone())? {
+        let system = match last_member(reader.clone(), SYSTEM)? {
             Some(source) => read_system(source, cx)?,
             None => None,
         };
@@ -175,17 +175,4 @@ impl RequestBody for MessagesRequest {
     fn body_mut(&mut self) -> &mut Body {
         &mut self.body
     }
-}
-
-/// The last value of `system`, wherever it is.
-fn system_of(mut reader: Reader<'_>) -> Result<Option<&str>, msg_json::JsonError> {
-    let mut res = None;
-    reader.begin_object()?;
-    while let Some(key) = reader.next_key()? {
-        let value = reader.raw()?;
-        if key.text == SYSTEM {
-            res = Some(value);
-        }
-    }
-    Ok(res)
 }

@@ -9,8 +9,8 @@ use msg_codec::codec::Body;
 use msg_core::{
     RawJson, Report,
     request::{
-        Effort, Function, RequestHead, ResponseFormat, ResponseSchema, SchemaOrigin, Thinking,
-        Tool, ToolChoice,
+        Effort, Function, RequestHead, ResponseFormat, ResponseSchema, SchemaOrigin, Setting,
+        Thinking, Tool, ToolChoice,
     },
 };
 use msg_json::Writer;
@@ -74,17 +74,19 @@ fn tool_config(head: &mut RequestHead, raw: &RawJson) -> Option<()> {
 
 /// The functions; a cache point after one is its own (BR-9).
 fn tools(head: &mut RequestHead, raw: &RawJson) -> Option<()> {
-    for raw in raw.parse::<Vec<RawJson>>().ok()? {
+    for (at, raw) in raw.parse::<Vec<RawJson>>().ok()?.into_iter().enumerate() {
+        let pointer = format!("/toolConfig/tools/{at}");
         let members = raw.present_members().unwrap_or_default();
         if let ([(name, point)], Some(Tool::Function(last))) =
             (members.as_slice(), head.tools.last_mut())
             && name == "cachePoint"
-            && !last.rest.iter().any(|it| it.0 == CACHE)
+            && !last.rest.iter().any(|it| it.word == CACHE)
         {
-            last.rest.push((CACHE.to_owned(), of_cache_point(point)));
+            let (word, pointer) = (CACHE.to_owned(), format!("{pointer}/{name}"));
+            last.rest.push(Setting { word, pointer, value: of_cache_point(point) });
             continue;
         }
-        head.tools.push(Tool::of(raw, function));
+        head.tools.push(Tool::of(function(&raw, &pointer), pointer));
     }
     Some(())
 }
@@ -101,7 +103,7 @@ pub(crate) fn of_cache_point(point: &RawJson) -> RawJson {
     })
 }
 
-fn function(raw: &RawJson) -> Option<Function> {
+fn function(raw: &RawJson, pointer: &str) -> Option<Function> {
     let members = raw.present_members()?;
     let [(name, spec)] = members.as_slice() else { return None };
     (name == "toolSpec").then_some(())?;
@@ -112,7 +114,9 @@ fn function(raw: &RawJson) -> Option<Function> {
         (name == "json").then_some(())?;
         it.1 = schema.clone();
     }
-    Function::of_members(members, "inputSchema")
+    let mut res = Function::of_members(members, "inputSchema", &format!("{pointer}/toolSpec"))?;
+    res.origin.pointer.push_str("/json");
+    Some(res)
 }
 
 fn choice(raw: &RawJson) -> Option<ToolChoice> {
@@ -204,7 +208,7 @@ pub(crate) fn write(head: &RequestHead, has_calls: bool, body: &mut Body) -> Rep
     let mut known = head.clone();
     for tool in &mut known.tools {
         if let Tool::Function(it) = tool {
-            it.rest.retain(|it| it.0 != CACHE || of_cache_control(&it.1).is_none());
+            it.rest.retain(|it| it.word != CACHE || of_cache_control(&it.value).is_none());
         }
     }
     let tools = known.tools_for(
@@ -314,7 +318,8 @@ fn write_tool(it: &mut Writer<'_>, tool: &Function) {
             it.optional("strict", tool.strict, |it, is| it.bool(is));
         });
     });
-    let point = tool.rest.iter().find(|it| it.0 == CACHE).and_then(|it| of_cache_control(&it.1));
+    let point = tool.rest.iter().find(|it| it.word == CACHE);
+    let point = point.and_then(|it| of_cache_control(&it.value));
     if let Some(point) = point {
         it.object(|it| it.key("cachePoint").raw(point.text()));
     }

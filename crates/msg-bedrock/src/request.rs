@@ -1,6 +1,6 @@
 //! Requests of Converse: the messages, `system` first among them, and every other member raw and in its place (BR-1).
 
-use msg_codec::codec::{Body, BodyKind, Context, MessageBody, Purpose, RequestBody};
+use msg_codec::codec::{Body, BodyKind, Context, MessageBody, Purpose, RequestBody, last_member};
 use msg_core::{Error, Message, Report, request::RequestHead};
 use msg_json::{Kind, Reader};
 
@@ -75,7 +75,7 @@ impl MessageBody for ConverseRequest {
     fn read_body<'a>(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Self, Error> {
         let offset = reader.next_offset();
         // The first message may come after the others, and findings say which message they are of.
-        let system = match system_of(reader.clone())? {
+        let system = match last_member(reader.clone(), SYSTEM)? {
             Some(source) => {
                 let bad = Error::Shape { message: None, expected: Self::EXPECTED, offset };
                 read_system(source, cx).ok_or(bad)?
@@ -139,17 +139,4 @@ impl RequestBody for ConverseRequest {
     fn body_mut(&mut self) -> &mut Body {
         &mut self.body
     }
-}
-
-/// The last value of `system`, wherever it is.
-fn system_of(mut reader: Reader<'_>) -> Result<Option<&str>, msg_json::JsonError> {
-    let mut res = None;
-    reader.begin_object()?;
-    while let Some(key) = reader.next_key()? {
-        let value = reader.raw()?;
-        if key.text == SYSTEM {
-            res = Some(value);
-        }
-    }
-    Ok(res)
 }

@@ -10,8 +10,10 @@
 //! Each wire crate reads a head out of its requests and makes requests of one. What is a provider's
 //! own stays in [`RequestHead::rest`] and is not carried. Knows no wire format.
 
+use crate::tools::lost_at;
 pub use crate::tools::{
-    CustomTool, Function, HostedKind, HostedTool, SchemaOrigin, TextFormat, Tool, ToolChoice,
+    CustomTool, Function, HostedKind, HostedTool, SchemaOrigin, Setting, TextFormat, Tool,
+    ToolChoice,
 };
 use crate::{Diagnostic, RawJson, Report};
 
@@ -329,37 +331,28 @@ impl RequestHead {
         report: &mut Report,
     ) -> Vec<&Tool> {
         let mut res = Vec::new();
-        for (at, tool) in self.tools.iter().enumerate() {
-            if let Tool::Hosted(it) = tool {
-                match hosted(it.kind) {
-                    Some(places) => {
-                        report.extend(it.lost_settings(target, places));
-                        res.push(tool);
-                    }
-                    None => report.push(it.lost(target)),
-                }
-                continue;
-            }
+        for tool in &self.tools {
             let unsaid = unsaid(tool);
-            let rest = match tool {
-                Tool::Function(it) => it.rest.as_slice(),
-                Tool::Custom(it) if unsaid.is_empty() => it.rest.as_slice(),
-                Tool::Custom(_) | Tool::Hosted(_) | Tool::Other(_) => {
-                    report.push(lost(target, &format!("tools[{at}]"), format!("/tools/{at}")));
+            let (pointer, rest) = match tool {
+                Tool::Hosted(it) => {
+                    match hosted(it.kind) {
+                        Some(places) => {
+                            report.extend(it.lost_settings(target, places));
+                            res.push(tool);
+                        }
+                        None => report.push(lost_at(target, &it.pointer)),
+                    }
+                    continue;
+                }
+                Tool::Function(it) => (&it.pointer, &it.rest),
+                Tool::Custom(it) if unsaid.is_empty() => (&it.pointer, &it.rest),
+                Tool::Custom(CustomTool { pointer, .. }) | Tool::Other(pointer) => {
+                    report.push(lost_at(target, pointer));
                     continue;
                 }
             };
-            for name in rest.iter().map(|it| it.0.as_str()).chain(unsaid) {
-                let mut found =
-                    lost(target, &format!("tools[{at}].{name}"), format!("/tools/{at}/{name}"));
-                // Where functions are inside of tools, the name alone says where it was.
-                let flat = format!("/tools/{at}/");
-                let inner = tool.function().and_then(|it| it.origin.pointer.strip_prefix(&flat));
-                if inner.is_some_and(|it| it.contains('/')) {
-                    found.at.pointer = None;
-                }
-                report.push(found);
-            }
+            report.extend(rest.iter().map(|it| lost_at(target, &it.pointer)));
+            report.extend(unsaid.iter().map(|name| lost_at(target, &format!("{pointer}/{name}"))));
             res.push(tool);
         }
         res

@@ -21,8 +21,19 @@ pub enum Tool {
     Custom(CustomTool),
     /// A tool that the provider runs, of a kind that others have too.
     Hosted(HostedTool),
-    /// A tool of the provider's own, raw: no other provider has it.
-    Other(RawJson),
+    /// A tool of the provider's own, which no other provider has: its JSON pointer in the source.
+    Other(String),
+}
+
+/// A member of a tool: its word, which providers may share, and its value.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Setting {
+    /// Its word.
+    pub word: String,
+    /// The JSON pointer that it has in the source.
+    pub pointer: String,
+    /// Its value.
+    pub value: RawJson,
 }
 
 /// A function that the model may call.
@@ -34,6 +45,8 @@ pub struct Function {
     pub description: Option<String>,
     /// The JSON Schema of its arguments, as it is.
     pub parameters: Option<RawJson>,
+    /// The JSON pointer that it has in the source.
+    pub pointer: String,
     /// Where the schema is in the source.
     pub origin: SchemaOrigin,
     /// Whether the provider shall hold the model to the schema.
@@ -41,7 +54,7 @@ pub struct Function {
     /// Whether the model sees it only once it has looked for it.
     pub defer_loading: Option<bool>,
     /// Members that have no word here.
-    pub rest: Vec<(String, RawJson)>,
+    pub rest: Vec<Setting>,
 }
 
 /// A tool that takes text instead of JSON, which OpenAI alone has.
@@ -53,8 +66,10 @@ pub struct CustomTool {
     pub description: Option<String>,
     /// What its text has to look like.
     pub format: Option<TextFormat>,
+    /// The JSON pointer that it has in the source.
+    pub pointer: String,
     /// Members that have no word here.
-    pub rest: Vec<(String, RawJson)>,
+    pub rest: Vec<Setting>,
 }
 
 /// What the text for a custom tool has to look like.
@@ -181,8 +196,8 @@ pub struct HostedTool {
     pub kind: HostedKind,
     /// The JSON pointer of the tool in the source.
     pub pointer: String,
-    /// How it does it: settings by their word, with the JSON pointer that they have in the source.
-    settings: Vec<(String, String, RawJson)>,
+    /// How it does it.
+    settings: Vec<Setting>,
 }
 
 impl HostedTool {
@@ -195,12 +210,12 @@ impl HostedTool {
     /// `search_context_size`, `cache_control` and `user_location` (`{"type":"approximate","city":…}`); a provider's own keeps its
     /// name.
     pub fn say(&mut self, word: impl Into<String>, pointer: impl Into<String>, value: RawJson) {
-        self.settings.push((word.into(), pointer.into(), value));
+        self.settings.push(Setting { word: word.into(), pointer: pointer.into(), value });
     }
 
     /// The value of a setting.
     pub fn setting(&self, word: &str) -> Option<&RawJson> {
-        self.settings.iter().find(|it| it.0 == word).map(|it| &it.2)
+        self.settings.iter().find(|it| it.word == word).map(|it| &it.value)
     }
 
     /// Reports the settings that `target` (a plural) has no place for: all but `places`.
@@ -209,21 +224,22 @@ impl HostedTool {
         target: &'a str,
         places: &'a [&str],
     ) -> impl Iterator<Item = Diagnostic> + 'a {
-        let lost = self.settings.iter().filter(|it| !places.contains(&it.0.as_str()));
-        lost.map(move |it| crate::request::lost(target, &dotted(&it.1), it.1.clone()))
-    }
-
-    /// Reports that `target` has no such tool.
-    pub(crate) fn lost(&self, target: &str) -> Diagnostic {
-        crate::request::lost(target, &dotted(&self.pointer), self.pointer.clone())
+        let lost = self.settings.iter().filter(|it| !places.contains(&it.word.as_str()));
+        lost.map(move |it| lost_at(target, &it.pointer))
     }
 }
 
 impl Function {
-    /// The function that these members say, none of them null; its parameters are the member of this name, and what has
-    /// no word is its rest. None if one is of another type, or the name is missing.
-    pub fn of_members(members: Vec<(String, RawJson)>, parameters: &str) -> Option<Self> {
-        let (mut res, mut has_name) = (Self::default(), false);
+    /// The function that these members of the object at a JSON pointer say, none of them null; its parameters are the
+    /// member of this name, and what has no word is its rest. None if one is of another type, or the name is missing.
+    pub fn of_members(
+        members: Vec<(String, RawJson)>,
+        parameters: &str,
+        pointer: &str,
+    ) -> Option<Self> {
+        let mut res = Self { pointer: pointer.to_owned(), ..Self::default() };
+        res.origin.pointer = format!("{pointer}/{parameters}");
+        let mut has_name = false;
         for (name, raw) in members {
             match name.as_str() {
                 "name" => {
@@ -234,33 +250,32 @@ impl Function {
                 "strict" => res.strict = Some(raw.parse().ok()?),
                 "defer_loading" => res.defer_loading = Some(raw.parse().ok()?),
                 name if name == parameters => res.parameters = Some(raw),
-                _ => res.rest.push((name, raw)),
+                _ => res.rest.push(Setting {
+                    pointer: format!("{pointer}/{name}"),
+                    word: name,
+                    value: raw,
+                }),
             }
         }
         has_name.then_some(res)
     }
-
-    /// Its schema is at this JSON pointer of the source.
-    #[must_use]
-    pub fn at(mut self, pointer: impl Into<String>) -> Self {
-        self.origin.pointer = pointer.into();
-        self
-    }
 }
 
 impl Tool {
-    /// A function, if `read` finds one; else a tool of the provider's own.
-    pub fn of(raw: RawJson, read: impl FnOnce(&RawJson) -> Option<Function>) -> Self {
-        match read(&raw) {
-            Some(function) => Self::Function(function),
-            None => Self::Other(raw),
-        }
+    /// This function, or the provider's own tool at this JSON pointer.
+    pub fn of(function: Option<Function>, pointer: impl Into<String>) -> Self {
+        function.map_or_else(|| Self::Other(pointer.into()), Self::Function)
     }
 
     /// The function, if it is one.
     pub fn function(&self) -> Option<&Function> {
         if let Tool::Function(it) = self { Some(it) } else { None }
     }
+}
+
+/// Reports that `target` (a plural) has no place for what is at a JSON pointer of a request.
+pub(crate) fn lost_at(target: &str, pointer: &str) -> Diagnostic {
+    crate::request::lost(target, &dotted(pointer), pointer.to_owned())
 }
 
 /// A pointer as messages spell it: `tools[0].filters.allowed_domains`.

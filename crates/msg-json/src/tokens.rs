@@ -225,6 +225,22 @@ pub(crate) fn special_in(word: &[u8; WORD]) -> Option<usize> {
     (hits != 0).then(|| (hits.trailing_zeros() / 8) as usize)
 }
 
+/// As [`next_special`], or of a single quote.
+#[inline]
+pub(crate) fn next_of_single(bytes: &[u8], mut at: usize) -> usize {
+    while let Some(word) = word_at(bytes, at) {
+        let single = zero_in(u64::from_le_bytes(*word) ^ (ONES * u64::from(b'\''))) & HIGHS;
+        let single = (single != 0).then(|| (single.trailing_zeros() / 8) as usize);
+        match special_in(word).into_iter().chain(single).min() {
+            Some(found) => return at + found,
+            None => at += WORD,
+        }
+    }
+    let rest = bytes.get(at..).unwrap_or_default();
+    let found = rest.iter().position(|it| is_special(*it) || *it == b'\'');
+    found.map_or(bytes.len(), |it| at + it)
+}
+
 /// The high bit of each byte that is zero; bytes after the first such one may be set in error.
 #[inline]
 fn zero_in(word: u64) -> u64 {

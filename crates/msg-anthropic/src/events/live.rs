@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use msg_codec::{ENDED_EARLY, stream::Brackets};
+use msg_codec::ENDED_EARLY;
+use msg_codec::stream::{Brackets, SentCall, THOUGHTS_APART};
 use msg_core::{
     Code, Diagnostic, Extra, Message, Part, Reasoning, Report, Severity, StreamEvent, Text,
     ToolCall,
@@ -13,9 +14,6 @@ use super::message::is_block;
 use crate::events;
 use crate::events::{Block, BlockEnd, Kind};
 use crate::{shape::ANTHROPIC, thought::Thought};
-
-/// What readers put between two thoughts, in the events only (OA-26).
-const APART: &str = "\n\n";
 
 /// Writes the events of any stream as an Anthropic stream, as they arrive.
 ///
@@ -63,10 +61,7 @@ pub struct EventWriter {
 struct Begun {
     /// The place of its block, counted as the writer's `index` is.
     place: u64,
-    id: String,
-    name: String,
-    /// Bytes of its arguments that have come.
-    len: usize,
+    sent: SentCall,
 }
 
 impl EventWriter {
@@ -190,7 +185,7 @@ impl EventWriter {
     /// Appends to a thought. The blank line that sets one apart from one before is not part of it: here it is
     /// a block of its own.
     fn think(&mut self, text: &str) {
-        if text == APART && std::mem::take(&mut self.thought_ended) {
+        if text == THOUGHTS_APART && std::mem::take(&mut self.thought_ended) {
             return;
         }
         self.thought_ended = false;
@@ -268,12 +263,11 @@ impl EventWriter {
     }
 
     fn call(&mut self, number: u32, id: Option<&str>, name: &str) {
-        // As the readers of streams do for a call without an id (OA-19).
-        let id = id.map_or_else(|| format!("call_{}", u64::from(number) + 1), str::to_owned);
         let place = self.index + self.blocks.len() as u64;
-        let begun = Begun { place, id: id.clone(), name: name.to_owned(), len: 0 };
-        self.calls.insert(number, begun);
-        let kind = Kind::Call { id, name: name.to_owned(), brackets: Brackets::default() };
+        let sent = SentCall::begun(number, id, name);
+        let (id, name) = (sent.id.clone(), sent.name.clone());
+        self.calls.insert(number, Begun { place, sent });
+        let kind = Kind::Call { id, name, brackets: Brackets::default() };
         self.blocks.push_back(Block::new(kind));
     }
 
@@ -285,7 +279,7 @@ impl EventWriter {
     /// Appends to the arguments of a call.
     fn argue(&mut self, number: u32, text: &str) {
         let place = self.calls.get_mut(&number).map(|it| {
-            it.len += text.len();
+            it.sent.len += text.len();
             it.place
         });
         let open = place.and_then(|it| self.block_at(it)).filter(|it| !it.ended);
@@ -304,14 +298,11 @@ impl EventWriter {
             self.call(number, Some(&call.id), &call.name);
         }
         let Some(begun) = self.calls.get(&number) else { return };
-        let is_renamed = !call.id.is_empty() && begun.id != call.id || begun.name != call.name;
-        let (place, rest) = (begun.place, call.arguments.text().get(begun.len..));
-        if is_renamed {
-            self.lose_of_call(
-                "the id or the name of a call came after its beginning, and is left out",
-            );
+        let (place, rest) = (begun.place, begun.sent.rest(call));
+        if let Some(lost) = begun.sent.lost(call) {
+            self.lose_of_call(lost);
         }
-        if let Some(rest) = rest.filter(|it| !it.is_empty()) {
+        if let Some(rest) = rest {
             self.argue(number, rest);
         }
         if let Some(block) = self.block_at(place) {

@@ -10,8 +10,8 @@ mod hosted;
 
 use msg_codec::codec::Body;
 use msg_core::request::{
-    Effort, Function, RequestHead, ResponseFormat, ResponseSchema, SchemaOrigin, Thinking, Tool,
-    ToolChoice,
+    Effort, Function, RequestHead, ResponseFormat, ResponseSchema, SchemaOrigin, Setting, Thinking,
+    Tool, ToolChoice,
 };
 use msg_core::{RawJson, Report};
 use msg_json::Writer;
@@ -109,15 +109,15 @@ fn write_function(it: &mut Writer<'_>, tool: &Function) {
         it.optional("strict", tool.strict, |it, is| it.bool(is));
         it.optional("defer_loading", tool.defer_loading, |it, is| it.bool(is));
         let control = tool.rest.iter().find(|it| is_cache_control(it));
-        it.optional(CACHE_CONTROL, control, |it, (_, raw)| it.raw(raw.text()));
+        it.optional(CACHE_CONTROL, control, |it, control| it.raw(control.value.text()));
     });
 }
 
 /// Whether a member of a tool says that what is before it is cached, in this API's words (AN-9).
-fn is_cache_control((name, raw): &(String, RawJson)) -> bool {
-    let members = raw.present_members().unwrap_or_default();
+fn is_cache_control(it: &Setting) -> bool {
+    let members = it.value.present_members().unwrap_or_default();
     let is_kind = |it: &(String, RawJson)| it.0 == "type" && it.1.text() == "\"ephemeral\"";
-    name == CACHE_CONTROL && members.iter().any(is_kind)
+    it.word == CACHE_CONTROL && members.iter().any(is_kind)
 }
 
 /// The choice that the API has a word for; some of the tools are a choice only where it is one (RQ-18).
@@ -206,7 +206,10 @@ fn member(head: &mut RequestHead, name: &str, raw: &RawJson) -> Option<()> {
             let tools: Vec<RawJson> = raw.parse().ok()?;
             let read = |(at, it)| match hosted::read(&it, at) {
                 Some(tool) => Tool::Hosted(tool),
-                None => Tool::of(it, |it| function(it, at)),
+                None => {
+                    let pointer = format!("/tools/{at}");
+                    Tool::of(function(&it, &pointer), pointer)
+                }
             };
             head.tools.extend(tools.into_iter().enumerate().map(read));
         }
@@ -238,12 +241,12 @@ fn member(head: &mut RequestHead, name: &str, raw: &RawJson) -> Option<()> {
 }
 
 /// A function: a tool of no type, or of type `custom`; the others are the provider's own.
-fn function(raw: &RawJson, at: usize) -> Option<Function> {
+fn function(raw: &RawJson, pointer: &str) -> Option<Function> {
     let mut members = raw.present_members()?;
     if let Some(at) = members.iter().position(|it| it.0 == "type") {
         (members.remove(at).1.parse::<String>().ok()? == "custom").then_some(())?;
     }
-    Some(Function::of_members(members, "input_schema")?.at(format!("/tools/{at}/input_schema")))
+    Function::of_members(members, "input_schema", pointer)
 }
 
 /// The choice, and in it whether several calls may come at once.

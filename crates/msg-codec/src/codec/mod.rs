@@ -24,7 +24,7 @@ use serde::de::DeserializeOwned;
 
 use crate::codec::layout::filled;
 
-pub use crate::codec::shape::{BodyKind, Document, MessageBody, RequestBody};
+pub use crate::codec::shape::{BodyKind, Document, MessageBody, RequestBody, last_member};
 pub use fields::{
     Context, Fields, RawMember, members_of, object_members, object_of, text_of, type_of,
 };

@@ -18,7 +18,53 @@ use crate::codec::Losses;
 use crate::{Assembled, ENDED_EARLY, EventOptions};
 
 /// What readers put between two thoughts, in the events only (OA-26).
-const APART: &str = "\n\n";
+pub const THOUGHTS_APART: &str = "\n\n";
+
+/// What a writer of streams has sent of a call.
+///
+/// ```
+/// use msg_codec::stream::SentCall;
+/// use msg_core::ToolCall;
+///
+/// let mut sent = SentCall::begun(0, None, "ls");
+/// assert_eq!(sent.id, "call_1");
+/// sent.len += r#"{"path":"#.len();
+/// let call = ToolCall::new("call_1", "ls", "{\"path\":\".\"}");
+/// assert_eq!(sent.rest(&call), Some("\".\"}"));
+/// assert_eq!(sent.lost(&call), None);
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct SentCall {
+    /// Its id; empty if none was sent.
+    pub id: String,
+    /// Its name.
+    pub name: String,
+    /// Bytes of its arguments.
+    pub len: usize,
+}
+
+impl SentCall {
+    /// The beginning of a call; one without an id is called as the readers of streams call it (OA-19).
+    #[must_use]
+    pub fn begun(index: u32, id: Option<&str>, name: &str) -> Self {
+        let id = id.map_or_else(|| format!("call_{}", u64::from(index) + 1), str::to_owned);
+        Self { id, name: name.to_owned(), len: 0 }
+    }
+
+    /// The arguments of the call that were not sent; none if all were.
+    #[must_use]
+    pub fn rest<'c>(&self, call: &'c ToolCall) -> Option<&'c str> {
+        call.arguments.text().get(self.len..).filter(|it| !it.is_empty())
+    }
+
+    /// What is lost of the call that has ended, because it began under another id or name.
+    #[must_use]
+    pub fn lost(&self, call: &ToolCall) -> Option<&'static str> {
+        let is_renamed = !call.id.is_empty() && call.id != self.id || call.name != self.name;
+        let text = "the id or the name of a call came after its beginning, and is left out";
+        is_renamed.then_some(text)
+    }
+}
 
 /// How an API writes the events of its streams.
 pub trait BlockForm {
@@ -119,10 +165,7 @@ struct Open {
 #[derive(Debug, Clone)]
 struct Begun {
     block: u64,
-    id: String,
-    name: String,
-    /// Bytes of its arguments.
-    len: usize,
+    sent: SentCall,
 }
 
 impl<F: BlockForm> BlockWriter<F> {
@@ -188,7 +231,7 @@ impl<F: BlockForm> BlockWriter<F> {
             }
             StreamEvent::ReasoningDelta { text, .. } => {
                 // Here a thought is a block of its own.
-                let is_gap = text == APART && std::mem::take(&mut self.thought_ended);
+                let is_gap = text == THOUGHTS_APART && std::mem::take(&mut self.thought_ended);
                 if !is_gap {
                     self.say(true, text, out);
                 }
@@ -199,7 +242,7 @@ impl<F: BlockForm> BlockWriter<F> {
             }
             StreamEvent::ToolCallDelta { index, arguments, .. } => {
                 if let Some(call) = self.calls.get_mut(index).filter(|_| !arguments.is_empty()) {
-                    call.len += arguments.len();
+                    call.sent.len += arguments.len();
                     self.form.delta(call.block, &BlockDelta::Arguments(arguments), out);
                 }
             }
@@ -317,11 +360,10 @@ impl<F: BlockForm> BlockWriter<F> {
     }
 
     fn begin_call(&mut self, index: u32, id: Option<&str>, name: &str, out: &mut Vec<u8>) {
-        // As the readers of streams do for a call without an id (OA-19).
-        let id = id.map_or_else(|| format!("call_{}", u64::from(index) + 1), str::to_owned);
+        let sent = SentCall::begun(index, id, name);
         let block = self.next_block(out);
-        self.form.start(block, &BlockStart::Call { id: &id, name }, out);
-        self.calls.insert(index, Begun { block, id, name: name.to_owned(), len: 0 });
+        self.form.start(block, &BlockStart::Call { id: &sent.id, name }, out);
+        self.calls.insert(index, Begun { block, sent });
     }
 
     /// A call has ended: what was not said of it follows. Gives its block, which has no stop yet.
@@ -332,11 +374,10 @@ impl<F: BlockForm> BlockWriter<F> {
             self.note_once(report);
             return block;
         };
-        if !call.id.is_empty() && call.id != begun.id || call.name != begun.name {
-            let text = "the id or the name of a call came after its beginning, and is left out";
+        if let Some(text) = begun.sent.lost(call) {
             self.note(Severity::Warning, "convert::lost-member", text);
         }
-        let part = BlockPart { part: &part, said: Some(begun.len) };
+        let part = BlockPart { part: &part, said: Some(begun.sent.len) };
         let (_, report) = self.form.part(begun.block, &part, out);
         self.note_once(report);
         Some(begun.block)

@@ -29,7 +29,9 @@ pub(crate) mod reader;
 mod recognition;
 pub(crate) mod sse;
 
-pub use blocks::{BlockDelta, BlockForm, BlockPart, BlockStart, BlockWriter};
+pub use blocks::{
+    BlockDelta, BlockForm, BlockPart, BlockStart, BlockWriter, SentCall, THOUGHTS_APART,
+};
 pub use calls::{Brackets, Calls, Entry};
 pub use channel::{Channel, Effects, Template, TextKind};
 pub use close::{BySlot, Closing, Ending, Finish, Parts};

@@ -67,11 +67,17 @@ pub(super) static TABLE: &[Foreign] = &[
         &["document span_attributes", "document root_span_id input"],
     ),
     Foreign::new(
-        "a Langfuse trace or observation",
+        "a Langfuse trace",
         &[
             "document observations input",
             "document observations traceId",
             "document observations output",
+        ],
+    )
+    .way("`--join 'observations[].input,observations[].output'` reads its observations, `--join input,output` the trace"),
+    Foreign::new(
+        "a Langfuse observation or trace",
+        &[
             "document traceId input",
             "document traceId output",
             "document traceId startTime",

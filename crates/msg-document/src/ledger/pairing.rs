@@ -240,7 +240,7 @@ impl Missing {
             is_free: leaf.is_free,
             is_text: leaf.is_text(),
             said: leaf.said().into_owned(),
-            synonyms: rules::synonyms(leaf),
+            synonyms: rules::synonyms(leaf, way),
             twin: rules::twin(way),
         }
     }

@@ -234,9 +234,11 @@ pub(super) fn is_shared(leaf: &Leaf<'_>) -> bool {
     is_id(leaf) || leaf.is_text() && matches!(leaf.name, "name" | "tool_name" | "toolName")
 }
 
-/// Whether a value is a setting in the head of a body.
+/// Whether a value is a setting in the head of a body: so is a tool of Gemini without settings, `{"codeExecution":{}}`.
 fn is_setting(leaf: &Leaf<'_>, way: &[Frame<'_>]) -> bool {
-    SETTINGS.contains(&leaf.name)
+    let is_tool = leaf.text == "{}"
+        && matches!(way, [_, body, list, _] if body.name == "tools" && list.is_list);
+    (is_tool || SETTINGS.contains(&leaf.name))
         && way.get(1).is_some_and(|it| !it.is_list && !CONVERSATION.contains(&it.name))
 }
 
@@ -415,13 +417,15 @@ pub(super) fn is_thought(leaf: &Leaf<'_>) -> bool {
 }
 
 /// Other words for a value, in formats that have no member for it.
-pub(super) fn synonyms(leaf: &Leaf<'_>) -> &'static [&'static str] {
+pub(super) fn synonyms(leaf: &Leaf<'_>, way: &[Frame<'_>]) -> &'static [&'static str] {
+    let is_breakpoint =
+        || way.iter().rev().nth(1).is_some_and(|it| it.name == "prompt_cache_breakpoint");
     match leaf.text {
         "true" if matches!(leaf.name, "is_error" | "isError") => &["Error"],
         // Cache points of Anthropic, of Bedrock, and of OpenAI, whose kind is the only one that a part may have.
         "\"ephemeral\"" => &["default"],
         "\"default\"" => &["ephemeral"],
-        "\"explicit\"" if leaf.name == "mode" && leaf.is_only => &["default", "ephemeral"],
+        "\"explicit\"" if leaf.name == "mode" && is_breakpoint() => &["default", "ephemeral"],
         _ => &[],
     }
 }

@@ -10,6 +10,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 
 use msg_codec::codec::{Losses, Purpose};
+use msg_codec::stream::THOUGHTS_APART;
 use msg_codec::{Assembled, AssembledChoice, ENDED_EARLY, EventOptions, Json};
 use msg_core::{
     Code, Diagnostic, FinishReason, Message, Part, Reasoning, Report, Role, Severity, StreamEvent,
@@ -180,9 +181,6 @@ pub(crate) fn usage_metadata(usage: &Usage, it: &mut JsonWriter<'_>) {
 /// Calls are sent whole, so that one that was cut has no place (RQ-30).
 const CUT_CALL: &str = "a call that never ended is left out";
 
-/// What readers put between two thoughts, in the events only (OA-26).
-const APART: &str = "\n\n";
-
 /// Rewrites stream events as Gemini chunks while they come.
 ///
 /// ```
@@ -308,7 +306,7 @@ impl GeminiChunkWriter {
     /// its own.
     fn think(&mut self, choice: u32, text: &str) {
         let state = self.choices.entry(choice).or_default();
-        let is_apart = text == APART && state.has_thought && !state.thinks;
+        let is_apart = text == THOUGHTS_APART && state.has_thought && !state.thinks;
         (state.has_thought, state.thinks) = (true, true);
         if !is_apart {
             self.held = Some((choice, Part::Reasoning(Reasoning::new(text))));

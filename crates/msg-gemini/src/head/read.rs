@@ -4,8 +4,8 @@
 use msg_core::{
     RawJson,
     request::{
-        Effort, Function, RequestHead, ResponseFormat, ResponseSchema, SchemaOrigin, Thinking,
-        Tool, ToolChoice,
+        Effort, Function, RequestHead, ResponseFormat, ResponseSchema, SchemaOrigin, Setting,
+        Thinking, Tool, ToolChoice,
     },
 };
 
@@ -51,22 +51,24 @@ fn tools(head: &mut RequestHead, raw: &RawJson) -> Option<()> {
             }
             match raw.parse::<Vec<RawJson>>() {
                 Ok(list) if is_list => {
-                    let place = |index: usize| format!("/tools/{at}/{name}/{index}");
-                    let read = |(index, it)| Tool::of(it, |it| function(it, &place(index)));
-                    head.tools.extend(list.into_iter().enumerate().map(read));
+                    let read = |(index, it): (usize, &RawJson)| {
+                        let place = format!("/tools/{at}/{name}/{index}");
+                        Tool::of(function(it, &place), place)
+                    };
+                    head.tools.extend(list.iter().enumerate().map(read));
                 }
-                _ => head.tools.push(Tool::Other(tool.clone())),
+                _ => head.tools.push(Tool::Other(format!("/tools/{at}/{name}"))),
             }
         }
         if members.is_empty() {
-            head.tools.push(Tool::Other(tool));
+            head.tools.push(Tool::Other(format!("/tools/{at}")));
         }
     }
     Some(())
 }
 
 fn function(raw: &RawJson, place: &str) -> Option<Function> {
-    let mut res = Function::default();
+    let mut res = Function { pointer: place.to_owned(), ..Function::default() };
     let mut has_name = false;
     for (name, raw) in raw.present_members()? {
         match name.as_str() {
@@ -86,7 +88,10 @@ fn function(raw: &RawJson, place: &str) -> Option<Function> {
                     SchemaOrigin { pointer: format!("{place}/{name}"), openapi: Some(raw) };
             }
             "parameters" => {}
-            _ => res.rest.push((name, raw)),
+            _ => {
+                let pointer = format!("{place}/{name}");
+                res.rest.push(Setting { word: name, pointer, value: raw });
+            }
         }
     }
     has_name.then_some(res)

@@ -34,7 +34,10 @@ pub(super) fn read<'a>(members: impl Iterator<Item = (&'a str, &'a RawJson)>) ->
             let tools: Vec<RawJson> = raw.parse().ok()?;
             let read = |(at, it)| match hosted_tool(&it, at) {
                 Some(tool) => Tool::Hosted(tool),
-                None => Tool::of(it, |it| function(it, at)),
+                None => {
+                    let pointer = format!("/tools/{at}");
+                    Tool::of(function(&it, &pointer), pointer)
+                }
             };
             head.tools.extend(tools.into_iter().enumerate().map(read));
             Some(())
@@ -66,11 +69,11 @@ fn hosted_tool(raw: &RawJson, index: usize) -> Option<HostedTool> {
     Some(hosted::read(kind, members, (&pointer, &pointer)))
 }
 
-fn function(raw: &RawJson, index: usize) -> Option<Function> {
+fn function(raw: &RawJson, pointer: &str) -> Option<Function> {
     let mut members = raw.present_members()?;
     let at = members.iter().position(|it| it.0 == "type")?;
     (members.remove(at).1.parse::<String>().ok()? == "function").then_some(())?;
-    Some(Function::of_members(members, "parameters")?.at(format!("/tools/{index}/parameters")))
+    Function::of_members(members, "parameters", pointer)
 }
 
 fn config(head: &mut RequestHead, raw: &RawJson) -> Option<()> {

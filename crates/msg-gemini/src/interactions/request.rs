@@ -1,7 +1,9 @@
 //! Requests: the steps of `input`, `system_instruction` first among the messages, and every other member raw and in
 //! its place (GI-1, GI-2).
 
-use msg_codec::codec::{Body, BodyKind, Context, MessageBody, Purpose, RequestBody, text_of};
+use msg_codec::codec::{
+    Body, BodyKind, Context, MessageBody, Purpose, RequestBody, last_member, text_of,
+};
 use msg_core::{Error, Extra, Message, Part, Report, Role, request::RequestHead};
 use msg_json::{Kind, Reader};
 
@@ -186,17 +188,10 @@ impl RequestBody for InteractionRequest {
 /// Reads the last value of `system_instruction`, wherever it is; none for one that says nothing, which stays
 /// where it is.
 fn read_system<'a>(
-    mut reader: Reader<'a>,
+    reader: Reader<'a>,
     cx: &mut Context<'a, '_>,
 ) -> Result<Option<Message>, msg_json::JsonError> {
-    let mut source = None;
-    reader.begin_object()?;
-    while let Some(key) = reader.next_key()? {
-        let value = reader.raw()?;
-        if key.text == SYSTEM {
-            source = Some(value);
-        }
-    }
+    let source = last_member(reader, SYSTEM)?;
     let text = source.and_then(text_of);
     if text.is_none() && source.is_some_and(|it| it != "null") {
         cx.wrong_type(SYSTEM);

@@ -164,22 +164,17 @@ fn text_meaning(text: &str) -> Meaning {
 
 /// The length of a literal that a separator follows directly, which most have, and the word of JSON for one of Python.
 fn short_literal(bytes: &[u8]) -> Option<(usize, Option<&'static str>)> {
-    const WORDS: [(&[u8], Option<&str>); 6] = [
-        (b"true", None),
-        (b"false", None),
-        (b"null", None),
-        (b"True", Some("true")),
-        (b"False", Some("false")),
-        (b"None", Some("null")),
-    ];
-    let (len, word) = match bytes.first()? {
-        b'-' | b'0'..=b'9' => (number_len(bytes)?, None),
-        _ => {
-            let (word, json) = WORDS.into_iter().find(|it| bytes.starts_with(it.0))?;
-            (word.len(), json)
-        }
+    let is_false = bytes.get(4) == Some(&b'e');
+    let (len, json) = match bytes.first_chunk()? {
+        b"True" => (4, Some("true")),
+        b"None" => (4, Some("null")),
+        b"Fals" if is_false => (5, Some("false")),
+        b"true" | b"null" => (4, None),
+        b"fals" if is_false => (5, None),
+        [b'-' | b'0'..=b'9', ..] => (number_len(bytes)?, None),
+        _ => return None,
     };
-    matches!(bytes.get(len), Some(b',' | b'}' | b']')).then_some((len, word))
+    matches!(bytes.get(len), Some(b',' | b'}' | b']')).then_some((len, json))
 }
 
 /// The length of the integer or the decimal fraction at the beginning, as JSON spells it.
@@ -240,7 +235,17 @@ const PREFIXES: [&str; 6] = ["json", "arguments", "args", "parameters", "input",
 
 impl Relaxed<'_> {
     /// White space and comments.
+    #[inline]
     pub(super) fn blanks(&mut self) -> Result<(), JsonError> {
+        // Most often there is one blank or none.
+        self.at += usize::from(self.peek() == Some(b' '));
+        match self.peek() {
+            Some(it) if it.is_ascii_graphic() && !matches!(it, b'/' | b'#') => Ok(()),
+            _ => self.more_blanks(),
+        }
+    }
+
+    fn more_blanks(&mut self) -> Result<(), JsonError> {
         loop {
             match &self.bytes[self.at..] {
                 [b' ' | b'\n' | b'\r' | b'\t', ..] => self.at += 1,

@@ -3,7 +3,7 @@
 use super::{Relaxed, RelaxedEdit};
 use crate::error::JsonError;
 use crate::scan::skip_blanks;
-use crate::tokens::next_special;
+use crate::tokens::{next_of_single, next_special};
 
 /// Where a string is, which says what may follow it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,8 +27,11 @@ impl Relaxed<'_> {
         self.string(place)?;
         loop {
             let plus = skip_blanks(self.bytes, self.at);
+            if self.bytes.get(plus) != Some(&b'+') {
+                return Ok(());
+            }
             let next = skip_blanks(self.bytes, plus + 1);
-            if self.bytes.get(plus) != Some(&b'+') || quote_at(self.text, next).is_none() {
+            if quote_at(self.text, next).is_none() {
                 return Ok(());
             }
             self.edits.add(RelaxedEdit::Concatenation);
@@ -58,9 +61,13 @@ impl Relaxed<'_> {
     }
 
     fn prefixed_quote(&mut self) -> Option<char> {
-        if let Some(b'u' | b'U') = self.peek() {
-            self.edits.add(RelaxedEdit::Prefix);
-            self.at += 1;
+        match self.peek()? {
+            quote @ (b'"' | b'\'') => return Some(char::from(quote)),
+            b'u' | b'U' => {
+                self.edits.add(RelaxedEdit::Prefix);
+                self.at += 1;
+            }
+            _ => {}
         }
         self.text[self.at..].chars().next()
     }
@@ -71,8 +78,10 @@ impl Relaxed<'_> {
             let stop = next_stop(self.bytes, self.at, quote);
             self.out.push_str(&self.text[self.at..stop]);
             self.at = stop;
-            let Some(found) = self.text[stop..].chars().next() else {
-                return Err(self.end("the end of a string"));
+            let found = match self.bytes.get(stop) {
+                Some(it) if it.is_ascii() => char::from(*it),
+                Some(_) => self.text[stop..].chars().next().unwrap_or_default(),
+                None => return Err(self.end("the end of a string")),
             };
             if found == '\\' {
                 self.escape()?;
@@ -242,8 +251,10 @@ fn is_closer(quote: char, it: char) -> bool {
 
 /// The next byte from `at` on that is not copied: a quote, a backslash, a control character.
 fn next_stop(bytes: &[u8], at: usize, quote: char) -> usize {
-    if quote == '"' {
-        return next_special(bytes, at).min(bytes.len());
+    match quote {
+        '"' => return next_special(bytes, at).min(bytes.len()),
+        '\'' => return next_of_single(bytes, at),
+        _ => {}
     }
     let is_stop = |it: &u8| {
         *it < b' '

@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use msg_codec::{Assembled, ENDED_EARLY, EventOptions, Json};
+use msg_codec::{Assembled, ENDED_EARLY, EventOptions, Json, stream::SentCall};
 use msg_core::{
     CallKind, Code, Diagnostic, FinishReason, Message, Part, Report, StreamEvent, ToolCall, Usage,
 };
 use msg_json::Writer;
 
-use super::{is_end, lose_part, lost_name, unsent_arguments};
+use super::{is_end, lose_part};
 use crate::events;
 use crate::{TextParts, WriteOptions, chat};
 
@@ -50,25 +50,9 @@ pub struct ChunkWriter {
 struct Choice {
     /// Its role is written.
     begun: bool,
-    calls: BTreeMap<u32, Sent>,
+    calls: BTreeMap<u32, SentCall>,
     /// Its finish reason is written.
     finished: bool,
-}
-
-/// What is written of a call.
-#[derive(Debug, Clone)]
-struct Sent {
-    /// Empty if none is written.
-    id: String,
-    name: String,
-    /// Bytes of its arguments.
-    len: usize,
-}
-
-impl Sent {
-    fn new(id: &str, name: &str, len: usize) -> Self {
-        Self { id: id.to_owned(), name: name.to_owned(), len }
-    }
 }
 
 impl ChunkWriter {
@@ -203,7 +187,10 @@ impl ChunkWriter {
     }
 
     fn begin(&mut self, choice: u32, index: u32, id: Option<&str>, name: &str, out: &mut Vec<u8>) {
-        self.calls_of(choice).insert(index, Sent::new(id.unwrap_or_default(), name, 0));
+        self.calls_of(choice).insert(
+            index,
+            SentCall { id: id.unwrap_or_default().to_owned(), name: name.to_owned(), len: 0 },
+        );
         self.call(choice, index, out, |it| {
             it.optional("id", id, |it, text| it.str(text));
             it.key("type").str("function");
@@ -225,12 +212,13 @@ impl ChunkWriter {
     fn end_call(&mut self, choice: u32, index: u32, call: &ToolCall, out: &mut Vec<u8>) {
         let begun = self.calls_of(choice).get(&index).cloned();
         if let Some(begun) = &begun {
-            let rest = unsent_arguments(call, begun.len);
-            rest.into_iter().for_each(|it| self.argue(choice, index, it, out));
+            begun.rest(call).into_iter().for_each(|it| self.argue(choice, index, it, out));
             let id = if begun.id.is_empty() { &call.id } else { &begun.id };
-            lost_name(call, id, &begun.name).into_iter().for_each(|it| self.lose(it));
+            let begun = SentCall { id: id.clone(), ..begun.clone() };
+            begun.lost(call).into_iter().for_each(|it| self.lose(it));
         }
-        let all = Sent::new(&call.id, &call.name, call.arguments.text().len());
+        let (id, name) = (call.id.clone(), call.name.clone());
+        let all = SentCall { id, name, len: call.arguments.text().len() };
         self.calls_of(choice).insert(index, all);
         let (written, report) = canonical_call(call);
         self.report.append(report);
@@ -251,7 +239,7 @@ impl ChunkWriter {
         }
     }
 
-    fn calls_of(&mut self, choice: u32) -> &mut BTreeMap<u32, Sent> {
+    fn calls_of(&mut self, choice: u32) -> &mut BTreeMap<u32, SentCall> {
         &mut self.choices.entry(choice).or_default().calls
     }
 

@@ -13,8 +13,8 @@ mod chunks;
 mod responses;
 mod whole;
 
-use msg_codec::Json;
-use msg_core::{Code, Diagnostic, FinishReason, Part, RawJson, Report, ToolCall, Usage};
+use msg_codec::{Json, stream::SentCall};
+use msg_core::{Code, Diagnostic, FinishReason, Part, RawJson, Report, Usage};
 use msg_json::{Writer, to_text};
 
 pub use chunks::{ChunkWriter, write_chunks};
@@ -44,18 +44,6 @@ fn lose_part(part: &Part, report: &mut Report) {
 /// Whether a stream ended as the model meant it; one that was cut is left without an end.
 fn is_end(reason: &FinishReason) -> bool {
     !matches!(reason, FinishReason::Error | FinishReason::Interrupted)
-}
-
-/// The arguments of a call after those that went out, of which there are `sent` bytes; none if all did.
-fn unsent_arguments(call: &ToolCall, sent: usize) -> Option<&str> {
-    call.arguments.text().get(sent..).filter(|it| !it.is_empty())
-}
-
-/// What is lost of a call that went out under this id and name; none if they are its own.
-fn lost_name(call: &ToolCall, id: &str, name: &str) -> Option<&'static str> {
-    let is_renamed = !call.id.is_empty() && call.id != id || call.name != name;
-    let text = "the id or the name of a call came after its beginning, and is left out";
-    is_renamed.then_some(text)
 }
 
 // How a response ended, in the words of the Responses API, and what it cost, in the words of each of the two formats.
@@ -210,8 +198,7 @@ pub(super) enum Kind {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Call {
     pub(super) place: usize,
-    pub(super) call_id: String,
-    pub(super) name: String,
+    pub(super) sent: SentCall,
     pub(super) arguments: String,
 }
 
@@ -278,8 +265,8 @@ impl Call {
             it.object(|it| {
                 it.key("type").str("function_call");
                 it.key("id").str(&id_of("fc", self.place));
-                it.key("call_id").str(&self.call_id);
-                it.key("name").str(&self.name);
+                it.key("call_id").str(&self.sent.id);
+                it.key("name").str(&self.sent.name);
                 it.key("arguments").str(&self.arguments);
                 it.key("status").str(status);
             });

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use msg_codec::{ENDED_EARLY, EventOptions};
+use msg_codec::{ENDED_EARLY, EventOptions, stream::SentCall};
 use msg_core::{
     CallKind, Code, Diagnostic, FinishReason, Message, Origin, Part, Report, Role, StreamEvent,
     ToolCall, Usage,
 };
 use msg_json::{Writer, to_text};
 
-use super::{lose_part, lost_name, unsent_arguments};
+use super::lose_part;
 use crate::events;
 use crate::events::whole::items_of;
 use crate::events::{Call, End, Kind, Open, id_of};
@@ -120,7 +120,7 @@ impl ResponseEventWriter {
     pub fn finish(mut self, out: &mut Vec<u8>) -> Report {
         self.close(out);
         for call in std::mem::take(&mut self.calls).into_values() {
-            self.end_item(call.place, &call.item(CUT), Some(call.arguments.len()), out);
+            self.end_item(call.place, &call.item(CUT), Some(call.sent.len), out);
         }
         if self.end().status().is_none() {
             self.error = Some(ENDED_EARLY.to_owned());
@@ -266,7 +266,8 @@ impl ResponseEventWriter {
         self.close(out);
         let place = self.items.len();
         // Every call has an id here; one that comes only with its end is repeated there.
-        let call = Call { place, call_id: id.into(), name: name.into(), ..Call::default() };
+        let sent = SentCall { id: id.into(), name: name.into(), len: 0 };
+        let call = Call { place, sent, arguments: String::new() };
         let item = call.item("in_progress");
         self.item_event("response.output_item.added", place, &item, out);
         self.items.push(item);
@@ -276,6 +277,7 @@ impl ResponseEventWriter {
     fn argue(&mut self, index: u32, arguments: &str, out: &mut Vec<u8>) {
         let Some(call) = self.calls.get_mut(&index) else { return };
         call.arguments.push_str(arguments);
+        call.sent.len += arguments.len();
         let place = call.place;
         let delta = [("delta", &*to_text(|it| it.str(arguments)))];
         let at = At { id: &id_of("fc", place), place, part: None };
@@ -287,22 +289,21 @@ impl ResponseEventWriter {
         let Some(mut sent) = self.calls.remove(&index) else {
             return self.whole_call(call, status, out);
         };
-        if sent.call_id.is_empty() {
-            call.id.clone_into(&mut sent.call_id);
+        if sent.sent.id.is_empty() {
+            call.id.clone_into(&mut sent.sent.id);
         }
         let is_custom = call.kind == CallKind::Custom;
         let custom = "a custom call that is written while it arrives becomes a function call";
         let unknown = "unknown members of a call have no place in the stream";
         let lost = [
-            lost_name(call, &sent.call_id, &sent.name),
+            sent.sent.lost(call),
             is_custom.then_some(custom),
             (!call.extra.is_empty()).then_some(unknown),
             call.signature.is_some().then_some("the format has no place for signature"),
         ];
         lost.into_iter().flatten().for_each(|text| self.note("convert::lost-member", text));
-        let said = sent.arguments.len();
-        sent.arguments.push_str(unsent_arguments(call, said).unwrap_or_default());
-        self.end_item(sent.place, &sent.item(status), Some(said), out);
+        sent.arguments.push_str(sent.sent.rest(call).unwrap_or_default());
+        self.end_item(sent.place, &sent.item(status), Some(sent.sent.len), out);
     }
 
     /// A call that no event has begun.

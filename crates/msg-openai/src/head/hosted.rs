@@ -70,11 +70,11 @@ pub(super) fn has_choice(choice: &ToolChoice, spelling: Spelling) -> bool {
 pub(super) fn read(
     kind: HostedKind,
     members: Vec<(String, RawJson)>,
-    at: usize,
+    place: &str,
 ) -> Option<HostedTool> {
-    let mut res = HostedTool::new(kind, format!("/tools/{at}"));
+    let mut res = HostedTool::new(kind, place);
     for (name, raw) in members.into_iter().filter(|it| it.1.text() != "null") {
-        let pointer = format!("/tools/{at}/{name}");
+        let pointer = format!("{place}/{name}");
         let is_default = match name.as_str() {
             "execution" => {
                 (raw.text() == r#""server""#).then_some(())?;

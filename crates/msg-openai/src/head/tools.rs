@@ -1,67 +1,117 @@
 //! The tools of a request, both ways.
 
 use msg_core::RawJson;
-use msg_core::request::{CustomTool, Function, TextFormat, Tool, ToolChoice};
+use msg_core::request::{CustomTool, Function, Setting, TextFormat, Tool, ToolChoice};
 use msg_json::Writer;
 
 use super::{Spelling, hosted};
 
 /// A list of tools, functions and custom ones in either spelling.
 pub(super) fn read(raw: &RawJson) -> Option<Vec<Tool>> {
-    let tools: Vec<RawJson> = raw.parse().ok()?;
-    let read = |(at, it): (usize, RawJson)| read_tool(&it, at).unwrap_or(Tool::Other(it));
-    Some(tools.into_iter().enumerate().map(read).collect())
+    let mut res = Vec::new();
+    for (at, raw) in raw.parse::<Vec<RawJson>>().ok()?.iter().enumerate() {
+        let pointer = format!("/tools/{at}");
+        match namespace(raw, &pointer, &res) {
+            Some(tools) => res.extend(tools),
+            None => res.push(read_tool(raw, &pointer).unwrap_or(Tool::Other(pointer))),
+        }
+    }
+    Some(res)
+}
+
+/// The tools of a namespace, which other APIs list like all others; one whose name another tool has is the provider's own.
+/// What the namespace says of itself is with its first tool.
+fn namespace(raw: &RawJson, pointer: &str, before: &[Tool]) -> Option<Vec<Tool>> {
+    let mut members = raw.present_members()?;
+    let mut take = |name: &str| {
+        let at = members.iter().position(|it| it.0 == name)?;
+        Some(members.remove(at).1)
+    };
+    (take("type")?.parse::<String>().ok()? == "namespace").then_some(())?;
+    let tools: Vec<RawJson> = take("tools")?.parse().ok()?;
+    let mut about: Option<Vec<_>> = Some(beside(members, pointer).collect());
+    let mut res: Vec<Tool> = Vec::new();
+    for (at, raw) in tools.iter().enumerate() {
+        let pointer = format!("{pointer}/tools/{at}");
+        let read = read_tool(raw, &pointer).and_then(|mut tool| {
+            let (name, rest) = match &mut tool {
+                Tool::Function(it) => (&it.name, &mut it.rest),
+                Tool::Custom(it) => (&it.name, &mut it.rest),
+                _ => return None,
+            };
+            let is_taken = before.iter().chain(&res).any(|it| name_of(it) == Some(name));
+            (!is_taken).then(|| rest.extend(about.take().unwrap_or_default()))?;
+            Some(tool)
+        });
+        res.push(read.unwrap_or(Tool::Other(pointer)));
+    }
+    about.is_none().then_some(res)
+}
+
+fn name_of(tool: &Tool) -> Option<&String> {
+    match tool {
+        Tool::Function(it) => Some(&it.name),
+        Tool::Custom(it) => Some(&it.name),
+        _ => None,
+    }
 }
 
 /// The older list of functions.
 pub(super) fn read_functions(raw: &RawJson) -> Option<Vec<Tool>> {
     let tools: Vec<RawJson> = raw.parse().ok()?;
     let read = |(at, it): (usize, &RawJson)| {
-        let function = function(it.members()?)?.at(format!("/functions/{at}/parameters"));
-        Some(Tool::Function(function))
+        Some(Tool::Function(function(it.members()?, &format!("/functions/{at}"))?))
     };
     tools.iter().enumerate().map(read).collect()
 }
 
 /// `{"type":"function","function":{…}}`, or the members of the function beside the type; `custom` likewise.
-fn read_tool(raw: &RawJson, at: usize) -> Option<Tool> {
+fn read_tool(raw: &RawJson, pointer: &str) -> Option<Tool> {
     let mut members = raw.members()?;
     let kind = members.iter().position(|it| it.0 == "type")?;
     let kind: String = members.remove(kind).1.parse().ok()?;
     if let Some(kind) = hosted::kind(&kind) {
-        return hosted::read(kind, members, at).map(Tool::Hosted);
+        return hosted::read(kind, members, pointer).map(Tool::Hosted);
     }
     let inner = members.iter().position(|it| it.0 == kind);
     let inner = inner.map(|it| members.remove(it).1.members());
     match kind.as_str() {
         "function" => {
-            let (mut res, pointer) = match inner {
-                Some(inner) => (function(inner?)?, format!("/tools/{at}/function/parameters")),
-                None => {
-                    (function(std::mem::take(&mut members))?, format!("/tools/{at}/parameters"))
-                }
+            let mut res = match inner {
+                Some(inner) => function(inner?, &format!("{pointer}/{kind}"))?,
+                None => function(std::mem::take(&mut members), pointer)?,
             };
-            res.rest.extend(members);
-            Some(Tool::Function(res.at(pointer)))
+            res.pointer = pointer.to_owned();
+            res.rest.extend(beside(members, pointer));
+            Some(Tool::Function(res))
         }
         "custom" => {
             let mut res = match inner {
-                Some(inner) => custom(inner?)?,
-                None => custom(std::mem::take(&mut members))?,
+                Some(inner) => custom(inner?, &format!("{pointer}/{kind}"))?,
+                None => custom(std::mem::take(&mut members), pointer)?,
             };
-            res.rest.extend(members);
+            res.pointer = pointer.to_owned();
+            res.rest.extend(beside(members, pointer));
             Some(Tool::Custom(res))
         }
         _ => None,
     }
 }
 
-fn function(mut members: Vec<(String, RawJson)>) -> Option<Function> {
-    members.retain(|it| it.1.text() != "null");
-    Function::of_members(members, "parameters")
+/// The members of a tool beside what it is.
+fn beside(members: Vec<(String, RawJson)>, pointer: &str) -> impl Iterator<Item = Setting> {
+    members.into_iter().map(move |(name, value)| {
+        let pointer = format!("{pointer}/{name}");
+        Setting { word: name, pointer, value }
+    })
 }
 
-fn custom(members: Vec<(String, RawJson)>) -> Option<CustomTool> {
+fn function(mut members: Vec<(String, RawJson)>, pointer: &str) -> Option<Function> {
+    members.retain(|it| it.1.text() != "null");
+    Function::of_members(members, "parameters", pointer)
+}
+
+fn custom(members: Vec<(String, RawJson)>, pointer: &str) -> Option<CustomTool> {
     let mut res = CustomTool::default();
     let mut has_name = false;
     for (name, raw) in members.into_iter().filter(|it| it.1.text() != "null") {
@@ -72,7 +122,7 @@ fn custom(members: Vec<(String, RawJson)>) -> Option<CustomTool> {
             }
             "description" => res.description = Some(raw.parse().ok()?),
             "format" => res.format = Some(text_format(&raw)?),
-            _ => res.rest.push((name, raw)),
+            _ => res.rest.extend(beside(vec![(name, raw)], pointer)),
         }
     }
     has_name.then_some(res)

@@ -42,7 +42,7 @@ pub use response::ResponsesResponse;
 /// ```
 pub fn write(messages: &[Message], options: &WriteOptions, out: &mut Vec<u8>) -> Report {
     let mut report = Report::new();
-    write::items(messages, options, out, &mut report);
+    write::items(messages, write::ItemsOf::List, options, out, &mut report);
     report
 }
 

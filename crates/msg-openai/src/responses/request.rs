@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 use super::{ResponsesResponse, read::items};
 use crate::head::Spelling;
 use crate::{WriteOptions, chat::serialize_raw};
-use msg_codec::codec::{Body, Context, MessageBody, RequestBody};
+use msg_codec::codec::{Body, Context, MessageBody, RequestBody, last_member};
 
 /// A request to the Responses API.
 ///
@@ -114,7 +114,8 @@ impl ResponsesRequest {
                 it.key(name).str(&one.text());
             }
             (_, all) => {
-                it.key(name).value(|out| super::write::items(all, options, out, &mut report));
+                let of = super::write::ItemsOf::Request;
+                it.key(name).value(|out| super::write::items(all, of, options, out, &mut report));
             }
         });
         report
@@ -126,7 +127,8 @@ impl MessageBody for ResponsesRequest {
 
     fn read_body<'a>(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Self, Error> {
         // Findings say which message they are of, and the first one may come after the others.
-        if has_instructions(reader.clone())? {
+        let is_said = |it: &&str| it.starts_with('"') && *it != "\"\"";
+        if last_member(reader.clone(), INSTRUCTIONS)?.filter(is_said).is_some() {
             cx.next_message();
         }
         let (mut body, found) = Body::read(reader, HELD, |reader| {
@@ -205,17 +207,4 @@ impl Serialize for ResponsesRequest {
         self.write(&WriteOptions::new(), &mut out);
         serialize_raw(out, serializer)
     }
-}
-
-/// Whether the last value of `instructions` is a text that says something.
-fn has_instructions(mut reader: Reader<'_>) -> Result<bool, msg_json::JsonError> {
-    let mut res = false;
-    reader.begin_object()?;
-    while let Some(key) = reader.next_key()? {
-        let value = reader.raw()?;
-        if key.text == INSTRUCTIONS {
-            res = value.starts_with('"') && value != "\"\"";
-        }
-    }
-    Ok(res)
 }

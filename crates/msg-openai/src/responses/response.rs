@@ -5,6 +5,7 @@ use msg_json::Reader;
 use serde::{Serialize, Serializer};
 
 use super::read::items;
+use super::write::{ItemsOf, items as items_of};
 use crate::events::{End, RESPONSES_USAGE, response_defaults, whole_items, write_usage};
 use crate::{Assembled, EventOptions, WriteOptions, chat::serialize_raw};
 use msg_codec::codec::{Body, Context, MessageBody};
@@ -112,7 +113,7 @@ impl ResponsesResponse {
         let mut report = Report::new();
         self.body.write(out, |it, name, _| {
             it.key(name)
-                .value(|out| super::write::items(&self.messages, options, out, &mut report));
+                .value(|out| items_of(&self.messages, ItemsOf::List, options, out, &mut report));
         });
         report
     }

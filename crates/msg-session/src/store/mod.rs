@@ -40,6 +40,10 @@ impl fmt::Debug for SessionStore {
     }
 }
 
+/// What is said of the checkpoints of LangGraph.
+const LANGGRAPH: &str = "it is a database of LangGraph checkpoints, which are packed; \
+     write the state as JSON: `json.dump(dumpd(graph.get_state(config).values), file)`";
+
 impl SessionStore {
     /// Whether bytes begin as a store does; sixteen of them say so.
     ///
@@ -73,8 +77,11 @@ impl SessionStore {
             _ if has("cursorDiskKV") || has("ItemTable") || has("blobs") && has("meta") => {
                 return Err(io::Error::other(CURSOR));
             }
+            _ if has("checkpoints") && has("writes") => {
+                return Err(io::Error::other(LANGGRAPH));
+            }
             _ => {
-                let text = "it is a store of SQLite, and none of goose or opencode";
+                let text = "it is a SQLite database, but not a store of goose or opencode";
                 return Err(io::Error::other(text));
             }
         };

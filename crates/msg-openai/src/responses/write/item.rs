@@ -8,7 +8,7 @@ use msg_core::{
     ToolCall, ToolResult,
 };
 
-use super::Writer;
+use super::{ItemsOf, Writer};
 use crate::ItemIds;
 use crate::chat::text_of;
 use crate::responses::shape::{ITEM, RESPONSES, item, part, text_type};
@@ -42,6 +42,14 @@ impl Writer<'_> {
             && contents().nth(1).is_none()
             && self.is_plain(first);
         let is_assistant = it.role == Role::Assistant;
+        let is_new = plan.slots().is_none() && raw.is_empty();
+        if is_assistant
+            && is_new
+            && self.of == ItemsOf::Request
+            && contents().all(|it| matches!(it.1, Part::Text(_)) && self.is_plain(it.1))
+        {
+            return contents().for_each(|(at, part)| self.answer(at, part, list));
+        }
         self.n_items += 1;
         let lost = list.value(|out| {
             item::SHAPE.write(out, plan, want, &raw, |out, code| match code {
@@ -52,6 +60,17 @@ impl Writer<'_> {
             })
         });
         self.objects.losses.taken(Some(at), lost);
+    }
+
+    /// A text of an earlier answer as an item of its own.
+    fn answer(&mut self, at: usize, part: &Part, list: &mut msg_json::Writer<'_>) {
+        lose_foreign(&mut self.objects.losses, at, part.extra(), &RESPONSES);
+        self.n_items += 1;
+        list.object(|it| {
+            it.key("type").str("message");
+            it.key("role").str(Role::Assistant.as_str());
+            it.key("content").str(part.as_text().unwrap_or_default());
+        });
     }
 
     pub(super) fn call(&mut self, at: usize, it: &ToolCall, list: &mut msg_json::Writer<'_>) {
@@ -207,8 +226,11 @@ impl Writer<'_> {
 
     fn image(&mut self, at: usize, it: &Image, out: &mut Vec<u8>) {
         self.objects.losses.members(Some(at), &[("media_type", it.media_type.is_some())]);
-        let [url, file_id, detail] =
-            [&it.url, &it.file_id, &it.detail].map(|it| it.as_deref().into());
+        // The default, which the types of SDKs want to be said in a request (RQ-45).
+        let is_new =
+            self.of == ItemsOf::Request && self.objects.plan(&it.extra, 1).slots().is_none();
+        let detail = it.detail.as_deref().or(is_new.then_some("auto")).into();
+        let [url, file_id] = [&it.url, &it.file_id].map(|it| it.as_deref().into());
         self.flat(at, &it.extra, &part::IMAGE, &["input_image".into(), url, file_id, detail], out);
     }
 

@@ -18,19 +18,31 @@ use super::{
 use crate::{ItemIds, WriteOptions};
 use msg_codec::codec::{PartWriter, RawMember, SlotPlan, members_of, object_members, whole_in};
 
+/// What the items are of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ItemsOf {
+    /// A request: the types of SDKs want an id of an earlier answer that is a list of contents, and none of one that is
+    /// a string (RQ-45).
+    Request,
+    /// A response, or a list of items.
+    List,
+}
+
 /// Writes an array of items.
 pub(crate) fn items(
     messages: &[Message],
+    of: ItemsOf,
     options: &WriteOptions,
     out: &mut Vec<u8>,
     report: &mut Report,
 ) {
     let objects = PartWriter::new(RESPONSES, options.layout, report);
-    let mut writer = Writer { options, objects, n_items: 0 };
+    let mut writer = Writer { of, options, objects, n_items: 0 };
     msg_json::Writer::new(out).list(|list| messages.iter().for_each(|it| writer.message(it, list)));
 }
 
 struct Writer<'a> {
+    of: ItemsOf,
     options: &'a WriteOptions,
     objects: PartWriter<'a>,
     /// How many items were written.
