@@ -143,6 +143,13 @@ fn a_stream_that_is_cut_has_whole_events_only() {
                 let is_whole = data.map_or(line.starts_with("event: "), is_json);
                 assert!(is_whole, "{from:?} {to:?} {cut}: {line}");
             }
+            // Events of Responses are numbered, and the type of the SDK demands it of an error too.
+            let events: Vec<_> = text.lines().filter(|it| it.starts_with("data: ")).collect();
+            let is_cut = text.contains("the upstream ended the answer early");
+            if let (Api::Responses, true, Some(last)) = (from, is_cut, events.last()) {
+                let number = format!("\"sequence_number\":{}", events.len() - 1);
+                assert!(last.contains(&number), "{to:?} {cut}: {last}");
+            }
         }
     }
 }
