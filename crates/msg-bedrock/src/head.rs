@@ -213,7 +213,10 @@ pub(crate) fn write(head: &RequestHead, has_calls: bool, body: &mut Body) -> Rep
     }
     let tools = known.tools_for(
         TARGET,
-        |it| if it.function().is_some() { Vec::new() } else { vec!["type"] },
+        |it| match it.function() {
+            Some(it) => it.defer_loading.map(|_| "defer_loading").into_iter().collect(),
+            None => vec!["type"],
+        },
         |_| None,
         &mut report,
     );

@@ -266,7 +266,10 @@ fn read_tool_choice(head: &mut RequestHead, raw: &RawJson) -> Option<()> {
     for (name, raw) in &members {
         match (name.as_str(), raw.parse::<bool>()) {
             ("type" | "name", _) => {}
-            ("disable_parallel_tool_use", Ok(it)) => head.parallel_tool_calls = Some(!it),
+            ("disable_parallel_tool_use", Ok(it)) => {
+                head.parallel_tool_calls = Some(!it);
+                head.place("parallel_tool_calls", format!("/tool_choice/{name}"));
+            }
             _ => head.rest.push((format!("tool_choice.{name}"), raw.clone())),
         }
     }

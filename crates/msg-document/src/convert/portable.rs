@@ -95,6 +95,10 @@ fn portable(part: &Part, to: &str) -> Option<Part> {
     let value: Value = it.value.parse().ok()?;
     let said = match it.format.as_str() {
         "responses" => client_run(it, &value),
+        // A tool that a search of the client has found is data elsewhere.
+        "anthropic" if value.get("type").and_then(Value::as_str) == Some("tool_reference") => {
+            Some(Part::Other(Other { format: Origin::Json, ..it.clone() }))
+        }
         "anthropic" => block(&value).map(Part::text),
         "gemini" => code(&value).map(Part::text),
         "openai" => linked(&value, to),

@@ -255,7 +255,7 @@ fn thinking(head: &mut RequestHead, path: &str, raw: &RawJson) -> Option<()> {
                 head.reasoning.effort = Some(Effort::of_word(&level));
                 head.place("effort", pointer);
             }
-            ("thinkingBudget", _, Some(tokens)) => {
+            ("thinkingBudget", _, Some(tokens @ -1..)) => {
                 head.reasoning.thinking = Some(match u64::try_from(tokens) {
                     Ok(0) => Thinking::Off,
                     Ok(tokens) => Thinking::Budget(tokens),
