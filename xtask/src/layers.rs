@@ -43,7 +43,7 @@ pub(crate) const LAYERS: &[Room] = &[
         "msg-anthropic msg-forms msg-openai testkit",
         17,
     ),
-    room("msg-cache", 2, "msg-core", "testkit", 13),
+    room("msg-cache", 2, "msg-core msg-json", "testkit", 13),
     room(
         "msg-bedrock",
         4,

@@ -17,6 +17,16 @@ pub enum Level {
     Messages,
 }
 
+impl Level {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Level::Tools => "tools",
+            Level::System => "system",
+            Level::Messages => "messages",
+        }
+    }
+}
+
 /// What a cell holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {

@@ -2,17 +2,18 @@
 
 use serde::Serialize;
 
-use crate::cell::Level;
-use crate::change::{Course, How, messages_change, system_change, tools_change};
+use crate::cell::{Cell, Level};
+use crate::change::{
+    Course, How, common_ends, first_difference, messages_change, system_change, tools_change,
+};
 use crate::entry::{Entry, read};
 use crate::error::Error;
 use crate::family::Family;
 use crate::options::CacheOptions;
 use crate::prompt::Prompt;
-use crate::rules::{Breaks, Provider};
-use crate::rules::{Context, notes};
-use crate::view::Setting;
-use crate::view::{Parting, View, last_question, parting};
+use crate::rules::{Breaks, Context, Provider, notes};
+use crate::spell::Spelling;
+use crate::view::{Parting, Setting, View, last_question, parting};
 
 /// What a request is to the one before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -187,8 +188,7 @@ fn judge(
     parting: Parting,
 ) {
     let mut places = Vec::new();
-    let settings = setting_changes((a.0, a.1), (b.0, b.1), rules);
-    for (name, breaks) in settings {
+    for (name, breaks) in setting_changes((a.0, a.1), (b.0, b.1), rules) {
         let code = match name {
             "model" => "cache::model-changed",
             _ => "cache::setting-changed",
@@ -199,20 +199,17 @@ fn judge(
             Breaks::System => (2, CachePlace { level: "system", index: Some(0) }),
             Breaks::Messages => (3, CachePlace { level: "messages", index: Some(first) }),
         });
-        let (setting, breaks) = (Some(name), Some(breaks.name()));
-        let (level, how) = ("setting", How::Changed);
-        let (index, names, spellings) = (None, None, None);
-        res.changes.push(Change { level, how, index, setting, breaks, names, code, spellings });
+        let change = Change::new("setting", How::Changed, code);
+        res.changes.push(Change { setting: Some(name), breaks: Some(breaks.name()), ..change });
     }
     if let Some((how, index, names)) = tools_change(&a.2.tools, &b.2.tools) {
         places.push((1, CachePlace { level: "tools", index: Some(index) }));
-        let change = changed(Level::Tools, how, index, Some(names));
-        res.changes.push(change.spelled(&a.2.tools, &b.2.tools));
+        let change = Change::at(Level::Tools, how, index, (&a.2.tools, &b.2.tools));
+        res.changes.push(Change { names: Some(names), ..change });
     }
     if let Some((how, index)) = system_change(&a.2.system, &b.2.system) {
         places.push((2, CachePlace { level: "system", index: Some(index) }));
-        let change = changed(Level::System, how, index, None);
-        res.changes.push(change.spelled(&a.2.system, &b.2.system));
+        res.changes.push(Change::at(Level::System, how, index, (&a.2.system, &b.2.system)));
     }
     let is_broken = !res.changes.is_empty();
     res.relation = match parting {
@@ -227,8 +224,8 @@ fn judge(
             match messages_change(a.2, b.2, d, e) {
                 Course::Changed(how) => {
                     let (from, to) = (&a.2.messages[d], &b.2.messages[e]);
-                    let change = changed(Level::Messages, how, from.index, None);
-                    res.changes.push(change.spelled(a.2.cells_of(from), b.2.cells_of(to)));
+                    let cells = (a.2.cells_of(from), b.2.cells_of(to));
+                    res.changes.push(Change::at(Level::Messages, how, from.index, cells));
                     Relation::Break
                 }
                 Course::Branch => Relation::Branch,
@@ -250,33 +247,23 @@ fn at_message(view: &View<'_, '_>, at: usize) -> CachePlace {
     CachePlace { level: "messages", index: Some(index) }
 }
 
-fn changed(level: Level, how: How, index: usize, names: Option<Vec<String>>) -> Change {
-    let name = match level {
-        Level::Tools => "tools",
-        Level::System => "system",
-        Level::Messages => "messages",
-    };
-    let (setting, breaks, spellings) = (None, None, None);
-    let code = how.code(level);
-    Change { level: name, how, index: Some(index), setting, breaks, names, code, spellings }
-}
+type Cells<'c, 'p> = &'c [&'p Cell<'p, 'p>];
 
 impl Change {
-    /// Says how both sides are spelled around what differs first.
-    fn spelled(
-        mut self,
-        a: &[&crate::cell::Cell<'_, '_>],
-        b: &[&crate::cell::Cell<'_, '_>],
-    ) -> Self {
-        let first = crate::change::first_difference(a, b).unwrap_or(0);
-        let text = |cells: &[&crate::cell::Cell<'_, '_>]| {
-            let cell = cells.get(first);
-            cell.map_or(String::new(), |it| it.spelled(crate::spell::Spelling::Rendered))
-        };
-        let (one, other) = (text(a), text(b));
-        let (start, _) = crate::change::common_ends(&one, &other);
-        self.spellings = Some((around(&one, start), around(&other, start)));
-        self
+    fn new(level: &'static str, how: How, code: &'static str) -> Self {
+        let (index, setting, breaks, names, spellings) = (None, None, None, None, None);
+        Change { level, how, index, setting, breaks, names, code, spellings }
+    }
+
+    /// A change of these cells, with both spellings around what differs first.
+    fn at(level: Level, how: How, index: usize, (a, b): (Cells<'_, '_>, Cells<'_, '_>)) -> Self {
+        let first = first_difference(a, b).unwrap_or(0);
+        let text = |it: Cells<'_, '_>| it.get(first).map(|it| it.spelled(Spelling::Rendered));
+        let (one, other) = (text(a).unwrap_or_default(), text(b).unwrap_or_default());
+        let (start, _) = common_ends(&one, &other);
+        let spellings = Some((around(&one, start), around(&other, start)));
+        let change = Change::new(level.name(), how, how.code(level));
+        Change { index: Some(index), spellings, ..change }
     }
 }
 
@@ -298,8 +285,10 @@ fn setting_changes(
         "model" => matches!((a.0.model, b.0.model), (Some(one), Some(other)) if one != other),
         name => value(&a.1.settings, name) != value(&b.1.settings, name),
     };
-    let settings = rules.settings.iter().map(|it| (it.0.as_str(), it.1));
-    settings.filter(|it| differs(it.0)).collect()
+    let mut names: Vec<&str> = a.0.family.settings().iter().map(|it| it.name.as_str()).collect();
+    names.dedup();
+    names.retain(|it| differs(it));
+    names.into_iter().filter_map(|it| Some((it, *rules.settings.get(it)?))).collect()
 }
 
 fn value<'s>(settings: &'s [Setting], name: &str) -> Option<&'s str> {
@@ -312,8 +301,8 @@ fn has(settings: &[Setting], name: &str) -> bool {
 
 /// How many cells both begin with, as far as settings leave them.
 fn shared_cells(res: &Comparison, a: &View<'_, '_>, b: &View<'_, '_>, of_talk: usize) -> usize {
-    let tools = crate::change::first_difference(&a.tools, &b.tools);
-    let system = crate::change::first_difference(&a.system, &b.system);
+    let tools = first_difference(&a.tools, &b.tools);
+    let system = first_difference(&a.system, &b.system);
     let cells = match (tools, system) {
         (Some(at), _) => at,
         (None, Some(at)) => a.tools.len() + at,

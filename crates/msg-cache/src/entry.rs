@@ -6,6 +6,8 @@
 
 use std::borrow::Cow;
 
+use msg_core::rfc3339;
+
 use crate::error::Error;
 use crate::family::Family;
 use crate::spell::Value;
@@ -171,36 +173,4 @@ fn time_of(outside: &Value<'_>) -> Option<f64> {
         Value::Text(it) => rfc3339(it),
         _ => None,
     }
-}
-
-/// Seconds since 1970 of a time in RFC 3339; none for any other text.
-///
-/// ```
-/// assert_eq!(msg_cache::rfc3339("1970-01-02T00:00:01.5Z"), Some(86_401.5));
-/// ```
-pub fn rfc3339(text: &str) -> Option<f64> {
-    let bytes = text.as_bytes();
-    let number = |from: usize, to: usize| text.get(from..to)?.parse::<i64>().ok();
-    let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
-    let (hour, minute) = (number(11, 13)?, number(14, 16)?);
-    let rest = text.get(17..)?;
-    let end = rest.find(['Z', 'z', '+', '-']).unwrap_or(rest.len());
-    let second: f64 = rest[..end].parse().ok()?;
-    if bytes[4] != b'-' || !(1..=12).contains(&month) {
-        return None;
-    }
-    let offset = match rest.get(end..)? {
-        "" | "Z" | "z" => 0,
-        zone => {
-            let (hours, minutes) = zone[1..].split_once(':').unwrap_or((&zone[1..], "0"));
-            let minutes = hours.parse::<i64>().ok()? * 60 + minutes.parse::<i64>().ok()?;
-            if zone.starts_with('-') { -minutes } else { minutes }
-        }
-    };
-    // Days since 1970 by the civil calendar, whose year begins in March.
-    let (y, m) = if month <= 2 { (year - 1, month + 9) } else { (year, month - 3) };
-    let days =
-        365 * y + y.div_euclid(4) - y.div_euclid(100) + y.div_euclid(400) + (153 * m + 2) / 5 + day
-            - 719_469;
-    Some((days * 86_400 + hour * 3_600 + (minute - offset) * 60) as f64 + second)
 }

@@ -1,9 +1,8 @@
 //! Which API a body is for, and which provider's rules hold for it.
 
-use std::fmt;
-use std::str::FromStr;
+use std::{collections::BTreeMap, fmt, str::FromStr, sync::LazyLock};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::spell::Value;
@@ -25,6 +24,44 @@ pub enum Family {
     Bedrock,
 }
 
+/// How the bodies and the usage of each API are read: `data/families.json`.
+pub(crate) static FAMILIES: LazyLock<Families> = LazyLock::new(|| {
+    let text = include_str!("../data/families.json");
+    serde_json::from_str(text).expect("because a test reads it")
+});
+
+#[derive(Deserialize)]
+pub(crate) struct Families {
+    settings: BTreeMap<String, Vec<SettingName>>,
+    providers_by_host: Vec<(String, String)>,
+    providers_by_model: Vec<(String, String)>,
+    pub(crate) usage: Vec<CountNames>,
+}
+
+/// Where a setting is in a body, and which of its values are the default.
+#[derive(Deserialize)]
+pub(crate) struct SettingName {
+    pub(crate) name: String,
+    /// Empty for what is not a member of the body.
+    #[serde(default)]
+    pub(crate) path: String,
+    #[serde(default)]
+    pub(crate) defaults: Vec<String>,
+}
+
+/// The members in which a provider counts.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct CountNames {
+    pub(crate) when: Vec<String>,
+    pub(crate) prompt: Vec<String>,
+    pub(crate) output: Vec<String>,
+    pub(crate) read: Vec<String>,
+    pub(crate) write: Vec<String>,
+    pub(crate) long: Vec<String>,
+    pub(crate) whole: bool,
+}
+
 impl Family {
     /// All of them.
     pub const ALL: &[Family] =
@@ -38,6 +75,21 @@ impl Family {
             Family::Responses => "responses",
             Family::Gemini => "gemini",
             Family::Bedrock => "bedrock",
+        }
+    }
+
+    /// The settings of its bodies, in the order of findings.
+    pub(crate) fn settings(self) -> &'static [SettingName] {
+        let name = if self == Family::Responses { Family::OpenAi } else { self }.name();
+        &FAMILIES.settings[name]
+    }
+
+    /// The name of the list of messages in its bodies.
+    pub(crate) fn list_name(self) -> &'static str {
+        match self {
+            Family::Gemini => "contents",
+            Family::Responses => "input",
+            _ => "messages",
         }
     }
 
@@ -85,31 +137,13 @@ impl Family {
             Family::Gemini => return "gemini",
             Family::OpenAi | Family::Responses => {}
         }
-        const HOSTS: &[(&str, &str)] = &[
-            ("deepseek", "deepseek"),
-            ("x.ai", "xai"),
-            ("groq", "groq"),
-            ("mistral", "mistral"),
-            ("moonshot", "moonshot"),
-            ("openrouter", "openrouter"),
-        ];
-        const MODELS: &[(&str, &str)] = &[
-            ("deepseek", "deepseek"),
-            ("grok", "xai"),
-            ("kimi", "moonshot"),
-            ("moonshot", "moonshot"),
-            ("mistral", "mistral"),
-            ("magistral", "mistral"),
-            ("codestral", "mistral"),
-            ("devstral", "mistral"),
-            ("ministral", "mistral"),
-            ("pixtral", "mistral"),
-        ];
         let host = url.split('/').nth(2).unwrap_or_default();
-        let by_host = HOSTS.iter().find(|it| host.contains(it.0)).map(|it| it.1);
-        let by_model = || MODELS.iter().find(|it| model.starts_with(it.0)).map(|it| it.1);
-        let named = by_host.or_else(|| model.contains('/').then_some("openrouter"));
-        named.or_else(by_model).unwrap_or("openai")
+        let by_host = FAMILIES.providers_by_host.iter().find(|it| host.contains(&it.0));
+        let by_model = || FAMILIES.providers_by_model.iter().find(|it| model.starts_with(&it.0));
+        match by_host {
+            None if model.contains('/') => "openrouter",
+            found => found.or_else(by_model).map_or("openai", |it| &it.1),
+        }
     }
 }
 

@@ -22,7 +22,7 @@ use crate::prompt::Prompt;
 use crate::reuse::{self, Layout};
 use crate::rules::Provider;
 use crate::spell::Value;
-use crate::usage::{CacheUsage, PICO, Price, Prices};
+use crate::usage::{CacheUsage, PICO, Price};
 use crate::view::View;
 
 /// Tokens that could have been read and were not.
@@ -78,13 +78,14 @@ pub struct RowComparison {
     pub notes: Vec<&'static str>,
 }
 
-/// What a log adds up to.
+/// What a log or a session adds up to.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct LedgerTotals {
-    /// Requests that were read.
+    /// Requests that were read, or responses.
     pub requests: u64,
-    /// Runs that they belong to.
-    pub runs: u64,
+    /// Runs that the requests of a log belong to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub runs: Option<u64>,
     /// Their usage.
     #[serde(flatten)]
     pub usage: CacheUsage,
@@ -101,11 +102,49 @@ pub struct LedgerTotals {
     /// Runs that were forgotten to bound the memory.
     #[serde(skip_serializing_if = "is_zero")]
     pub forgotten: u64,
+    /// Of a session: what the other lifetime of entries would have cost more, in dollars; less than 0 is cheaper.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub other_ttl: Option<f64>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
 fn is_zero(it: &u64) -> bool {
     *it == 0
+}
+
+/// Totals, with the money in picodollars.
+#[derive(Debug, Default)]
+pub(crate) struct Tally {
+    pub(crate) totals: LedgerTotals,
+    cost: u128,
+    missed_cost: u128,
+}
+
+impl Tally {
+    /// Adds a request or response.
+    pub(crate) fn add(
+        &mut self,
+        usage: Option<&CacheUsage>,
+        cost: Option<u128>,
+        missed: Option<&Missed>,
+    ) {
+        self.totals.requests += 1;
+        if let Some(usage) = usage {
+            self.totals.usage.add(usage);
+            self.totals.unpriced += u64::from(cost.is_none());
+        }
+        self.cost += cost.unwrap_or(0);
+        if let Some(it) = missed {
+            self.totals.misses += 1;
+            self.totals.missed_tokens += it.tokens;
+            self.missed_cost += picodollars(it.cost.unwrap_or(0.0));
+        }
+    }
+
+    pub(crate) fn totals(&self) -> LedgerTotals {
+        let (cost, missed_cost) = (dollars(self.cost), dollars(self.missed_cost));
+        LedgerTotals { cost, missed_cost, ..self.totals.clone() }
+    }
 }
 
 /// How many of the runs that were used last are looked through for one that a line repeats.
@@ -116,14 +155,13 @@ const NEAR: usize = 8;
 pub struct Ledger {
     options: LedgerOptions,
     line: u64,
+    n_runs: u64,
     runs: BTreeMap<u64, Run>,
     /// The runs, the one that was used longest ago first.
     used: VecDeque<u64>,
     /// The run whose request was the last to have a message.
     owners: HashMap<u128, u64>,
-    totals: LedgerTotals,
-    cost: u128,
-    missed_cost: u128,
+    tally: Tally,
 }
 
 /// The newest request of a run.
@@ -182,12 +220,11 @@ impl Ledger {
         Ledger {
             options,
             line: 0,
+            n_runs: 0,
             runs: BTreeMap::new(),
             used: VecDeque::new(),
             owners: HashMap::new(),
-            totals: LedgerTotals::default(),
-            cost: 0,
-            missed_cost: 0,
+            tally: Tally::default(),
         }
     }
 
@@ -243,7 +280,7 @@ impl Ledger {
         let view = View::of(prompt, 0, true);
         let messages: Vec<u128> = view.messages.iter().map(|it| it.hash).collect();
         let usage = entry.usage;
-        let price = self.price(entry.model);
+        let price = self.options.price(entry.model);
         let mut row = LedgerRow {
             line: self.line,
             run: self.line,
@@ -273,7 +310,10 @@ impl Ledger {
             row.missed = self.missed(&compared, pair, price, entry.model);
             row.comparison = Some(RowComparison::of(compared));
         }
-        self.count(&mut row, price);
+        let cost = usage.and_then(|it| Some(price?.cost(&it)));
+        row.cost = cost.map(dollars);
+        self.tally.add(usage.as_ref(), cost, row.missed.as_ref());
+        self.n_runs += u64::from(row.run == row.line);
         let run = Run {
             line: self.line,
             name: entry.name.clone(),
@@ -298,34 +338,7 @@ impl Ledger {
 
     /// What the requests so far add up to.
     pub fn totals(&self) -> LedgerTotals {
-        let (cost, missed_cost) = (dollars(self.cost), dollars(self.missed_cost));
-        LedgerTotals { cost, missed_cost, ..self.totals.clone() }
-    }
-
-    fn price(&self, model: Option<&str>) -> Option<Price> {
-        let prices = self.options.prices.as_ref().unwrap_or_else(|| Prices::built_in());
-        model.and_then(|it| prices.of(it)).copied()
-    }
-
-    fn count(&mut self, row: &mut LedgerRow, price: Option<Price>) {
-        self.totals.requests += 1;
-        self.totals.runs += u64::from(row.run == row.line);
-        if let Some(usage) = &row.usage {
-            self.totals.usage.add(usage);
-            match price {
-                Some(price) => {
-                    let cost = price.cost(usage);
-                    self.cost += cost;
-                    row.cost = Some(dollars(cost));
-                }
-                None => self.totals.unpriced += 1,
-            }
-        }
-        if let Some(missed) = &row.missed {
-            self.totals.misses += 1;
-            self.totals.missed_tokens += missed.tokens;
-            self.missed_cost += missed.cost.map_or(0, |it| (it * PICO).round() as u128);
-        }
+        LedgerTotals { runs: Some(self.n_runs), ..self.tally.totals() }
     }
 
     /// The run whose newest request this one goes on from (CL-41).
@@ -374,7 +387,7 @@ impl Ledger {
             if let Some(run) = self.runs.remove(&oldest) {
                 self.disown(oldest, &run.messages);
             }
-            self.totals.forgotten += 1;
+            self.tally.totals.forgotten += 1;
         }
     }
 
@@ -395,18 +408,39 @@ impl Ledger {
         price: Option<Price>,
         model: Option<&str>,
     ) -> Option<Missed> {
+        use Relation::{Branch, ByReference, Other, Rewind};
         let (before, now) = (before?, now?);
-        if matches!(
-            compared.relation,
-            Relation::Rewind | Relation::Branch | Relation::Other | Relation::ByReference
-        ) {
+        if matches!(compared.relation, Rewind | Branch | Other | ByReference) {
             return None;
         }
         let rules = Provider::of(&compared.provider, model);
-        let tokens =
-            missed_tokens(rules, compared.minimum, &before, &now, self.options.min_missed)?;
-        let cost = price.map(|it| dollars(missed_cost(&it, &now, tokens)));
-        Some(Missed { tokens, cost, why: why(compared) })
+        let established = established(rules, compared.minimum, &before);
+        Missed::of(established, &now, price, &self.options, |_| why(compared))
+    }
+}
+
+impl Missed {
+    /// What was established and not read, if that is worth a word (CL-32). `why` gets the tokens.
+    pub(crate) fn of(
+        established: u64,
+        now: &CacheUsage,
+        price: Option<Price>,
+        options: &LedgerOptions,
+        why: impl FnOnce(u64) -> &'static str,
+    ) -> Option<Self> {
+        let tokens = established.saturating_sub(now.read);
+        if tokens < options.min_missed || tokens * 20 <= established {
+            return None;
+        }
+        let cost = price.map(|it| {
+            let paid = match (now.write, now.write_long) {
+                (0, 0) => it.input,
+                (write, long) if long > write => it.write_long,
+                _ => it.write,
+            };
+            dollars(u128::from(tokens) * u128::from(paid.saturating_sub(it.read)))
+        });
+        Some(Missed { tokens, cost, why: why(tokens) })
     }
 }
 
@@ -425,19 +459,6 @@ fn sums_passes(prompt: &Prompt<'_, '_>, n_before: usize) -> bool {
     calls.any(|it| it.member(&["type"]).and_then(|it| it.text()) == Some("server_tool_use"))
 }
 
-/// The tokens that were established and not read, if they are worth a word (CL-32).
-pub(crate) fn missed_tokens(
-    rules: &Provider,
-    minimum: u64,
-    before: &CacheUsage,
-    now: &CacheUsage,
-    least: u64,
-) -> Option<u64> {
-    let established = established(rules, minimum, before);
-    let missed = established.saturating_sub(now.read);
-    (missed >= least && missed * 20 > established).then_some(missed)
-}
-
 pub(crate) fn established(rules: &Provider, minimum: u64, usage: &CacheUsage) -> u64 {
     if rules.is_marked() || usage.written() > 0 {
         return usage.read + usage.written();
@@ -446,16 +467,6 @@ pub(crate) fn established(rules: &Provider, minimum: u64, usage: &CacheUsage) ->
         it if it < minimum => 0,
         it => it - it % rules.step.max(1),
     }
-}
-
-/// What missed tokens cost more than reading them, in picodollars.
-pub(crate) fn missed_cost(price: &Price, now: &CacheUsage, tokens: u64) -> u128 {
-    let paid = match (now.write, now.write_long) {
-        (0, 0) => price.input,
-        (write, long) if long > write => price.write_long,
-        _ => price.write,
-    };
-    u128::from(tokens) * u128::from(paid.saturating_sub(price.read))
 }
 
 fn why(compared: &Comparison) -> &'static str {
@@ -473,4 +484,8 @@ fn why(compared: &Comparison) -> &'static str {
 
 pub(crate) fn dollars(pico: u128) -> f64 {
     pico as f64 / PICO
+}
+
+pub(crate) fn picodollars(dollars: f64) -> u128 {
+    (dollars * PICO).round() as u128
 }

@@ -34,7 +34,6 @@ mod spell;
 mod usage;
 mod view;
 
-pub use crate::entry::rfc3339;
 pub use crate::usage::{Price, Prices};
 pub use cell::Level;
 pub use change::How;
@@ -46,5 +45,5 @@ pub use ledger::{Ledger, LedgerRow, LedgerTotals, Missed, RowComparison};
 pub use options::{CacheOptions, LedgerOptions};
 pub use rewrite::Rewrite;
 pub use rules::{RULES, rates};
-pub use session::{Response, SessionLedger, SessionRow, SessionTotals};
+pub use session::{Response, SessionLedger, SessionRow};
 pub use usage::CacheUsage;

@@ -7,12 +7,14 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use crate::family::Family;
-use crate::usage::Prices;
+use crate::usage::{Price, Prices};
 
 /// How the bodies are read, and by whose rules they are judged.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct CacheOptions {
     /// The family of both bodies; else each is recognised.
+    #[serde(rename = "from", deserialize_with = "family")]
     pub family: Option<Family>,
     /// The provider whose rules hold; else it follows from family, model and address.
     pub provider: Option<String>,
@@ -47,6 +49,14 @@ pub struct LedgerOptions {
     pub runs: usize,
 }
 
+impl LedgerOptions {
+    /// The price of a model.
+    pub(crate) fn price(&self, model: Option<&str>) -> Option<Price> {
+        let prices = self.prices.as_ref().unwrap_or_else(|| Prices::built_in());
+        model.and_then(|it| prices.of(it)).copied()
+    }
+}
+
 impl Default for LedgerOptions {
     fn default() -> Self {
         LedgerOptions {
@@ -58,16 +68,7 @@ impl Default for LedgerOptions {
     }
 }
 
-/// The options of [`compare`](crate::compare()) by their names.
-#[derive(Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct CompareMembers {
-    #[serde(deserialize_with = "family")]
-    from: Option<Family>,
-    provider: Option<String>,
-}
-
-/// Those of a [`Ledger`](crate::Ledger).
+/// The members of [`LedgerOptions`]; those that are missing have the value of the default.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct CacheMembers {
@@ -77,13 +78,6 @@ struct CacheMembers {
     prices: Option<Box<RawValue>>,
     min_missed: Option<u64>,
     runs: Option<usize>,
-}
-
-impl<'de> Deserialize<'de> for CacheOptions {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let CompareMembers { from: family, provider } = CompareMembers::deserialize(from)?;
-        Ok(CacheOptions { family, provider })
-    }
 }
 
 impl<'de> Deserialize<'de> for LedgerOptions {

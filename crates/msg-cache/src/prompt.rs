@@ -12,8 +12,7 @@ use std::borrow::Cow;
 
 use crate::cell::{Cell, Kind, Level, Source, Unit, kept};
 use crate::family::Family;
-use crate::spell::Value;
-use crate::spell::{is_empty_text, plain_text};
+use crate::spell::{Value, is_empty_text, plain_text};
 use crate::view::{Setting, is_web_search, settings};
 
 /// A request body.
@@ -386,22 +385,14 @@ fn kind_of(part: &Value<'_>) -> Kind {
 }
 
 fn kind_by_member(part: &Value<'_>) -> Kind {
-    const MEMBERS: &[(&str, Kind)] = &[
-        ("text", Kind::Text),
-        ("reasoningContent", Kind::Thinking),
-        ("toolUse", Kind::Call),
-        ("functionCall", Kind::Call),
-        ("function_call", Kind::Call),
-        ("toolResult", Kind::Result),
-        ("functionResponse", Kind::Result),
-        ("function_response", Kind::Result),
-        ("image", Kind::Media),
-        ("document", Kind::Media),
-        ("video", Kind::Media),
-        ("inlineData", Kind::Media),
-        ("inline_data", Kind::Media),
-        ("fileData", Kind::Media),
-        ("file_data", Kind::Media),
+    const MEMBERS: &[(Kind, &[&str])] = &[
+        (Kind::Text, &["text"]),
+        (Kind::Thinking, &["reasoningContent"]),
+        (Kind::Call, &["toolUse", "functionCall", "function_call"]),
+        (Kind::Result, &["toolResult", "functionResponse", "function_response"]),
+        (Kind::Media, &["image", "document", "video"]),
+        (Kind::Media, &["inlineData", "inline_data", "fileData", "file_data"]),
     ];
-    MEMBERS.iter().find(|it| part.has(it.0)).map_or(Kind::Other, |it| it.1)
+    let found = MEMBERS.iter().find(|it| part.any(it.1).is_some());
+    found.map_or(Kind::Other, |it| it.0)
 }

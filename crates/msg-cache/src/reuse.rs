@@ -9,9 +9,8 @@
 //!
 //! Whatever is not exactly like this is read in full: the answers are the same, only later.
 
-use std::ops::Range;
+use std::{borrow::Cow, collections::HashMap, ops::Range};
 
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::cell::{Cell, Unit};
@@ -39,41 +38,22 @@ pub(crate) struct Shortened {
     n_bytes: usize,
 }
 
-/// The lists of a body, which may be in an envelope.
-#[derive(Deserialize)]
-struct Members<'a> {
-    #[serde(borrow)]
-    request: Option<&'a RawValue>,
-    #[serde(borrow)]
-    body: Option<&'a RawValue>,
-    #[serde(borrow)]
-    params: Option<&'a RawValue>,
-    #[serde(borrow)]
-    messages: Option<&'a RawValue>,
-    #[serde(borrow)]
-    contents: Option<&'a RawValue>,
-    #[serde(borrow)]
-    input: Option<&'a RawValue>,
-}
+/// The members of a body, or of its envelope.
+type Members<'a> = HashMap<Cow<'a, str>, &'a RawValue>;
 
 impl Layout {
     /// Where the messages of a line are; none if they are not a list, or if its name is also elsewhere before it.
     pub(crate) fn of(line: &[u8], family: Family) -> Option<Layout> {
         let text = std::str::from_utf8(line).ok()?;
-        let outside: Members<'_> = serde_json::from_str(text).ok()?;
-        let body = outside.request.or(outside.body).or(outside.params);
-        let inside: Option<Members<'_>> =
-            body.map(|it| serde_json::from_str(it.get())).transpose().ok()?;
-        let members = inside.as_ref().unwrap_or(&outside);
-        let list = match family {
-            Family::Gemini => members.contents?,
-            Family::Responses => members.input?,
-            _ => members.messages?,
-        };
+        let mut members: Members<'_> = serde_json::from_str(text).ok()?;
+        if let Some(body) = ["request", "body", "params"].iter().find_map(|it| members.get(*it)) {
+            members = serde_json::from_str(body.get()).ok()?;
+        }
+        let list = *members.get(family.list_name())?;
         let messages: Vec<&RawValue> = serde_json::from_str(list.get()).ok()?;
         let offset = |it: &RawValue| it.get().as_ptr() as usize - text.as_ptr() as usize;
         let at = name_at(family, line)?;
-        let between = line.get(at + list_name(family).len()..offset(list))?;
+        let between = line.get(at + family.list_name().len() + 2..offset(list))?;
         if !between.iter().all(|it| b": \t".contains(it)) {
             return None;
         }
@@ -127,16 +107,8 @@ pub(crate) fn repeated(family: Family, before: &[u8], line: &[u8]) -> Option<(us
     (n_same * 2 > before.len() - from).then_some((at, n_same))
 }
 
-fn list_name(family: Family) -> &'static [u8] {
-    match family {
-        Family::Gemini => b"\"contents\"",
-        Family::Responses => b"\"input\"",
-        _ => b"\"messages\"",
-    }
-}
-
 fn name_at(family: Family, line: &[u8]) -> Option<usize> {
-    memchr::memmem::find(line, list_name(family))
+    memchr::memmem::find(line, format!("\"{}\"", family.list_name()).as_bytes())
 }
 
 fn common_beginning(one: &[u8], other: &[u8]) -> usize {

@@ -80,11 +80,10 @@ impl Rewrite {
         let name = match (level, self.family) {
             ("all", _) => return "a setting of the request".to_owned(),
             ("tools", Family::Bedrock) => "toolConfig.tools",
-            ("system", Family::OpenAi) | ("messages", Family::OpenAi) => "messages",
+            ("system", Family::OpenAi) => "messages",
             ("system", Family::Responses) => "instructions",
             ("system", Family::Gemini) => "systemInstruction.parts",
-            ("messages", Family::Responses) => "input",
-            ("messages", Family::Gemini) => "contents",
+            ("messages", family) => family.list_name(),
             (level, _) => level,
         };
         index.map_or(name.to_owned(), |it| format!("{name}[{it}]"))
@@ -114,11 +113,7 @@ fn is_zero(it: &usize) -> bool {
 /// A list of messages as a body: of the body before, whose messages it replaces, or by itself.
 fn into_body<'a>(value: Value<'a>, before: &Value<'a>, family: Family) -> Value<'a> {
     let Value::List(_) = value else { return value };
-    let name = match family {
-        Family::Responses => "input",
-        Family::Gemini => "contents",
-        _ => "messages",
-    };
+    let name = family.list_name();
     let mut members = before.members().to_vec();
     members.retain(|it| it.0 != name);
     members.push((name.into(), value));

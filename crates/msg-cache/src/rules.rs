@@ -1,15 +1,13 @@
 //! What each provider documents about its prompt cache, as data: `data/rules.json`, with the sources.
 
-use std::{borrow::Cow, collections::BTreeMap, sync::LazyLock};
+use std::{collections::BTreeMap, sync::LazyLock};
 
-use serde::de::IntoDeserializer;
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 
 use crate::cell::Kind;
 use crate::compare::Relation;
 use crate::entry::Entry;
 use crate::prompt::Prompt;
-use crate::spell::Value;
 use crate::view::View;
 
 /// The text of the rules, as `msg cache --rules` prints it.
@@ -81,23 +79,12 @@ pub(crate) struct Provider {
     /// Models of a newer version of a provider's cache.
     #[serde(default)]
     models: Vec<String>,
-    #[serde(deserialize_with = "in_order")]
-    pub(crate) settings: Vec<(String, Breaks)>,
+    /// The first level that each setting breaks.
+    pub(crate) settings: BTreeMap<String, Breaks>,
 }
 
 fn one() -> u64 {
     1
-}
-
-/// The settings of a provider in the order of its table, with the level that each breaks.
-fn in_order<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<(String, Breaks)>, D::Error> {
-    let table = Value::deserialize(from)?;
-    let rows = table.members().iter();
-    let row = |(name, level): &(Cow<'_, str>, Value<'_>)| {
-        let level = Breaks::deserialize(level.text().unwrap_or_default().into_deserializer())?;
-        Ok((name.to_string(), level))
-    };
-    rows.map(row).collect()
 }
 
 impl Provider {
@@ -182,7 +169,7 @@ pub(crate) fn notes(context: &Context<'_>, a: Side<'_>, b: Side<'_>) -> Vec<&'st
     if a.2.strips {
         res.push("cache::thinking-stripped");
     }
-    if rules.settings.iter().any(|it| it.0 == "images") && a.1.has_images != b.1.has_images {
+    if rules.settings.contains_key("images") && a.1.has_images != b.1.has_images {
         res.push("cache::images-changed");
     }
     if context.estimate < rules.minimum(a.0.model) {

@@ -2,14 +2,13 @@
 
 use std::collections::HashMap;
 
+use msg_core::rfc3339;
 use serde::Serialize;
 
-use crate::entry::rfc3339;
-use crate::ledger::{Missed, dollars, established, missed_cost, missed_tokens};
+use crate::ledger::{LedgerTotals, Missed, Tally, dollars, established, picodollars};
 use crate::options::LedgerOptions;
 use crate::rules::Provider;
-use crate::usage::CacheUsage;
-use crate::usage::{PICO, Price, Prices};
+use crate::usage::{CacheUsage, PICO, Price};
 
 /// What a session recorded of a response.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -59,38 +58,13 @@ pub struct SessionRow {
     pub gap: Option<f64>,
 }
 
-/// What a session adds up to.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct SessionTotals {
-    /// Responses.
-    pub requests: u64,
-    /// Their usage.
-    #[serde(flatten)]
-    pub usage: CacheUsage,
-    /// What they cost, in dollars.
-    pub cost: f64,
-    /// Responses that missed what could have been read.
-    pub misses: u64,
-    /// Tokens that they missed.
-    pub missed_tokens: u64,
-    /// What the misses cost, in dollars.
-    pub missed_cost: f64,
-    /// Responses of models without a price.
-    pub unpriced: u64,
-    /// What the other lifetime of entries would have cost more, in dollars; less than 0 is cheaper.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub other_ttl: Option<f64>,
-}
-
 /// Goes through the responses of a session. Holds the newest of each chain.
 #[derive(Debug)]
 pub struct SessionLedger {
     provider: String,
     options: LedgerOptions,
     chains: HashMap<String, Chain>,
-    totals: SessionTotals,
-    cost: u128,
-    missed_cost: u128,
+    tally: Tally,
     /// What an hour, and what five minutes, would have cost more, in picodollars.
     longer: i128,
     shorter: i128,
@@ -114,9 +88,7 @@ impl SessionLedger {
             provider: provider.into(),
             options,
             chains: HashMap::new(),
-            totals: SessionTotals::default(),
-            cost: 0,
-            missed_cost: 0,
+            tally: Tally::default(),
             longer: 0,
             shorter: 0,
             knows_all: true,
@@ -126,32 +98,22 @@ impl SessionLedger {
     /// Takes the next response.
     pub fn push(&mut self, response: Response) -> SessionRow {
         let model = response.model.as_deref();
-        let prices = self.options.prices.as_ref().unwrap_or_else(|| Prices::built_in());
-        let price = model.and_then(|it| prices.of(it)).copied();
+        let price = self.options.price(model);
         let rules = Provider::of(&self.provider, model);
         let minimum = rules.minimum(model);
         let time = response.time.as_deref().and_then(rfc3339);
         let before = self.chains.remove(&response.chain);
         let gap = before.as_ref().and_then(|it| Some((time? - it.time?).max(0.0)));
         let missed = before.as_ref().filter(|it| !it.last.sums_passes).and_then(|it| {
-            let (was, now) = (&it.last.usage, &response.usage);
-            let tokens = missed_tokens(rules, minimum, was, now, self.options.min_missed)?;
-            let cost = price.map(|it| dollars(missed_cost(&it, now, tokens)));
-            Some(Missed { tokens, cost, why: why(rules, minimum, it, &response, gap, tokens) })
+            let established = established(rules, minimum, &it.last.usage);
+            let why = |lost| {
+                why(rules, it, &response, gap, lost <= established - it.turn.min(established))
+            };
+            Missed::of(established, &response.usage, price, &self.options, why)
         });
-        self.totals.requests += 1;
-        self.totals.usage.add(&response.usage);
-        let stated = response.cost.map(|it| (it * PICO).round() as u128);
+        let stated = response.cost.map(picodollars);
         let cost = stated.or_else(|| price.map(|it| it.cost(&response.usage)));
-        match cost {
-            Some(it) => self.cost += it,
-            None => self.totals.unpriced += 1,
-        }
-        if let Some(it) = &missed {
-            self.totals.misses += 1;
-            self.totals.missed_tokens += it.tokens;
-            self.missed_cost += it.cost.map_or(0, |it| (it * PICO).round() as u128);
-        }
+        self.tally.add(Some(&response.usage), cost, missed.as_ref());
         self.count_lifetimes(&response.usage, price, gap, missed.as_ref());
         self.knows_all &= time.is_some();
         let row = SessionRow {
@@ -162,26 +124,32 @@ impl SessionLedger {
             missed,
             gap,
         };
-        let chain = Chain::next(before, response, time, |usage| established(rules, minimum, usage));
-        self.chains.insert(chain.last.chain.clone(), chain);
+        // Of a turn that goes on, what its beginning established counts.
+        let (turn, thinks) = match &before {
+            None => (0, false),
+            Some(it) if response.after_question => {
+                (established(rules, minimum, &it.last.usage), false)
+            }
+            Some(it) => (it.turn, it.thinks),
+        };
+        let thinks = thinks || response.thinks;
+        let chain = response.chain.clone();
+        self.chains.insert(chain, Chain { last: response, time, turn, thinks });
         row
     }
 
     /// What the responses so far add up to.
-    pub fn totals(&self) -> SessionTotals {
-        let usage = &self.totals.usage;
+    pub fn totals(&self) -> LedgerTotals {
+        let totals = self.tally.totals();
+        let usage = &totals.usage;
         let other = match (usage.write > 0, usage.write_long > 0) {
             (true, false) => Some(self.longer),
             (false, true) => Some(self.shorter),
             _ => None,
         };
-        let knows_all = self.knows_all && self.totals.unpriced == 0 && self.provider == "anthropic";
-        SessionTotals {
-            cost: dollars(self.cost),
-            missed_cost: dollars(self.missed_cost),
-            other_ttl: other.filter(|_| knows_all).map(|it| it as f64 / PICO),
-            ..self.totals.clone()
-        }
+        let knows_all = self.knows_all && totals.unpriced == 0 && self.provider == "anthropic";
+        let other_ttl = other.filter(|_| knows_all).map(|it| it as f64 / PICO);
+        LedgerTotals { other_ttl, ..totals }
     }
 
     /// What entries that live for an hour, or for five minutes, would have cost more (CL-34).
@@ -211,42 +179,23 @@ impl SessionLedger {
     }
 }
 
-impl Chain {
-    fn next(
-        before: Option<Chain>,
-        last: Response,
-        time: Option<f64>,
-        established: impl Fn(&CacheUsage) -> u64,
-    ) -> Self {
-        let (turn, thinks) = match &before {
-            None => (0, false),
-            Some(it) if last.after_question => (established(&it.last.usage), false),
-            Some(it) => (it.turn, it.thinks),
-        };
-        let thinks = thinks || last.thinks;
-        Chain { last, time, turn, thinks }
-    }
-}
-
-/// Why a response missed what was established (CL-33).
+/// Why a response missed what was established (CL-33). `is_of_turn`: no more was lost than the turn before added.
 fn why(
     rules: &Provider,
-    minimum: u64,
     before: &Chain,
     now: &Response,
     gap: Option<f64>,
-    lost: u64,
+    is_of_turn: bool,
 ) -> &'static str {
     let last = &before.last;
     let lifetime = match last.usage.write_long > 0 {
         true => Some(3_600),
         false => rules.lifetime("default"),
     };
-    let turn = established(rules, minimum, &last.usage).saturating_sub(before.turn);
     let is_stripped = rules.strips_thinking(now.model.as_deref())
         && now.after_question
         && before.thinks
-        && lost <= turn;
+        && is_of_turn;
     if last.model.is_some() && now.model.is_some() && last.model != now.model {
         "cache::model-changed"
     } else if now.after_compaction {

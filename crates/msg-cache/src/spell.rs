@@ -7,9 +7,9 @@
 //! without ids  input:{"a":2,"b":1} name:"f" type:"tool_use"
 //! ```
 
-use std::{borrow::Cow, fmt};
+use std::borrow::Cow;
 
-use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use msg_json::{self as json, JsonError, Reader};
 
 /// Which text of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -216,7 +216,9 @@ pub(crate) enum Value<'a> {
 impl<'a> Value<'a> {
     /// Reads a text; `None` if it is not one JSON value, or is nested more than 128 levels deep.
     pub(crate) fn read(json: &'a [u8]) -> Option<Self> {
-        serde_json::from_slice(json).ok()
+        let mut reader = Reader::new(json).ok()?;
+        let res = value(&mut reader).ok()?;
+        reader.finish().ok().map(|()| res)
     }
 
     /// The same with texts of its own.
@@ -281,9 +283,9 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// A count of tokens: 0 for a value that is not a number, or below zero.
+    /// A count of tokens: 0 for a value that is not a number, or below zero; never so large that sums overflow.
     pub(crate) fn count(&self, name: &str) -> u64 {
-        self.number(name).map_or(0, |it| it.max(0.0) as u64)
+        self.number(name).map_or(0, |it| it.clamp(0.0, 1e12) as u64)
     }
 
     /// A number of a member.
@@ -295,74 +297,37 @@ impl<'a> Value<'a> {
     }
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Value<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Reader)
-    }
+/// Reads the next value; the order of members and members that are there twice stay.
+fn value<'a>(reader: &mut Reader<'a>) -> Result<Value<'a>, JsonError> {
+    Ok(match reader.peek()? {
+        json::Kind::Null => reader.null().map(|()| Value::Null)?,
+        json::Kind::Bool => Value::Bool(reader.boolean()?),
+        json::Kind::Number => Value::Number(number(reader.number()?)),
+        json::Kind::String => Value::Text(reader.string()?.text),
+        json::Kind::Array => {
+            let mut list = Vec::new();
+            reader.begin_array()?;
+            while reader.next_element()? {
+                list.push(value(reader)?);
+            }
+            Value::List(list)
+        }
+        json::Kind::Object => {
+            let mut members = Vec::new();
+            reader.begin_object()?;
+            while let Some(name) = reader.next_key()? {
+                members.push((name.text, value(reader)?));
+            }
+            Value::Object(members)
+        }
+    })
 }
 
-struct Reader;
-
-impl<'de> Visitor<'de> for Reader {
-    type Value = Value<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON value")
-    }
-
-    fn visit_unit<E>(self) -> Result<Value<'de>, E> {
-        Ok(Value::Null)
-    }
-
-    fn visit_bool<E>(self, it: bool) -> Result<Value<'de>, E> {
-        Ok(Value::Bool(it))
-    }
-
-    fn visit_i64<E>(self, it: i64) -> Result<Value<'de>, E> {
-        Ok(Value::Number(it.to_string()))
-    }
-
-    fn visit_u64<E>(self, it: u64) -> Result<Value<'de>, E> {
-        Ok(Value::Number(it.to_string()))
-    }
-
-    fn visit_f64<E>(self, it: f64) -> Result<Value<'de>, E> {
-        Ok(Value::Number(format!("{it:?}")))
-    }
-
-    fn visit_str<E>(self, it: &str) -> Result<Value<'de>, E> {
-        Ok(Value::Text(Cow::Owned(it.to_owned())))
-    }
-
-    fn visit_borrowed_str<E>(self, it: &'de str) -> Result<Value<'de>, E> {
-        Ok(Value::Text(Cow::Borrowed(it)))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value<'de>, A::Error> {
-        let mut list = Vec::new();
-        while let Some(it) = seq.next_element()? {
-            list.push(it);
-        }
-        Ok(Value::List(list))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value<'de>, A::Error> {
-        let mut members = Vec::new();
-        while let Some(Name(name)) = map.next_key()? {
-            members.push((name, map.next_value()?));
-        }
-        Ok(Value::Object(members))
-    }
-}
-
-/// A member name, borrowed where it has no escapes.
-struct Name<'a>(Cow<'a, str>);
-
-impl<'de: 'a, 'a> Deserialize<'de> for Name<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        match Value::deserialize(deserializer)? {
-            Value::Text(it) => Ok(Name(it)),
-            _ => Err(serde::de::Error::custom("a member name is a text")),
-        }
+/// One spelling of a number: `1e2` and `100.0` are equal, `100` is an integer.
+fn number(text: &str) -> String {
+    let is_integer = !text.contains(['.', 'e', 'E']);
+    match text.parse::<f64>() {
+        Ok(it) if !is_integer => format!("{it:?}"),
+        _ => text.to_owned(),
     }
 }

@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, sync::LazyLock};
 use serde::Serialize;
 
 use crate::error::Error;
+use crate::family::{CountNames, FAMILIES};
 use crate::spell::Value;
 
 /// Tokens of a request and its answer. The first four sum to the whole prompt.
@@ -22,96 +23,6 @@ pub struct CacheUsage {
     pub output: u64,
 }
 
-/// How a provider counts: the members of each part, words of a text; a dot is between a member and one in it.
-struct Names {
-    /// Tokens of the prompt: those of these members together.
-    input: &'static str,
-    output: &'static str,
-    /// The first of these members that is there; so are `write` and `long`, which is a part of it.
-    read: &'static str,
-    write: &'static str,
-    long: &'static str,
-    /// The prompt contains what was read and written.
-    contains: bool,
-}
-
-impl Names {
-    const fn new(
-        input: &'static str,
-        output: &'static str,
-        [read, write, long]: [&'static str; 3],
-    ) -> Self {
-        Names { input, output, read, write, long, contains: false }
-    }
-
-    const fn containing(self) -> Self {
-        Names { contains: true, ..self }
-    }
-}
-
-/// Told apart by the member that counts the prompt; the first that is there decides.
-const FAMILIES: &[Names] = &[
-    Names::new(
-        "prompt_cache_miss_tokens",
-        "completion_tokens",
-        ["prompt_cache_hit_tokens", "", ""],
-    ),
-    Names::new(
-        "prompt_tokens",
-        "completion_tokens",
-        [
-            "prompt_tokens_details.cached_tokens cached_tokens cache_read_input_tokens",
-            "prompt_tokens_details.cache_write_tokens cache_creation_input_tokens",
-            "prompt_tokens_details.ttl_12h_tokens",
-        ],
-    )
-    .containing(),
-    Names::new(
-        "promptTokenCount toolUsePromptTokenCount",
-        "candidatesTokenCount thoughtsTokenCount",
-        ["cachedContentTokenCount", "", ""],
-    )
-    .containing(),
-    Names::new(
-        "prompt_token_count tool_use_prompt_token_count",
-        "candidates_token_count thoughts_token_count",
-        ["cached_content_token_count", "", ""],
-    )
-    .containing(),
-    Names::new(
-        "inputTokens",
-        "outputTokens",
-        ["cacheReadInputTokens", "cacheWriteInputTokens", ""],
-    ),
-    Names::new(
-        "total_input_tokens",
-        "total_output_tokens total_thought_tokens",
-        ["total_cached_tokens", "", ""],
-    )
-    .containing(),
-];
-
-const ANTHROPIC: Names = Names::new(
-    "input_tokens",
-    "output_tokens",
-    [
-        "cache_read_input_tokens",
-        "cache_creation_input_tokens",
-        "cache_creation.ephemeral_1h_input_tokens",
-    ],
-);
-
-const RESPONSES: Names = Names::new(
-    "input_tokens",
-    "output_tokens",
-    [
-        "input_tokens_details.cached_tokens cached_input_tokens",
-        "input_tokens_details.cache_write_tokens",
-        "input_tokens_details.ttl_12h_tokens",
-    ],
-)
-.containing();
-
 impl CacheUsage {
     /// Reads the usage object of any provider, as text.
     pub fn read(json: &[u8]) -> Option<Self> {
@@ -119,16 +30,27 @@ impl CacheUsage {
     }
 
     pub(crate) fn of(value: &Value<'_>) -> Option<Self> {
-        let named = FAMILIES.iter().find(|it| it.input.split(' ').any(|it| value.has(it)));
-        let names = match named {
-            Some(it) => it,
-            None if !value.has("input_tokens") => return None,
-            None if value.has("input_tokens_details") || value.has("cached_input_tokens") => {
-                &RESPONSES
-            }
-            None => &ANTHROPIC,
+        let is_there = |it: &&CountNames| it.when.iter().any(|it| value.has(it));
+        let names = FAMILIES.usage.iter().find(is_there)?;
+        let sum = |names: &[String]| names.iter().map(|it| value.count(it)).sum::<u64>();
+        let first = |paths: &[String]| {
+            let count = |path: &String| {
+                let (front, last) = path.rsplit_once('.').unwrap_or(("", path));
+                let holder = if front.is_empty() { value } else { value.get(front)? };
+                holder.has(last).then(|| holder.count(last))
+            };
+            paths.iter().find_map(count).unwrap_or(0)
         };
-        Some(names.read_from(value))
+        let mut input = sum(&names.prompt);
+        let (mut read, mut written) = (first(&names.read), first(&names.write));
+        if names.whole {
+            read = read.min(input);
+            written = written.min(input - read);
+            input -= read + written;
+        }
+        let write_long = first(&names.long).min(written);
+        let (write, output) = (written - write_long, sum(&names.output));
+        Some(CacheUsage { input, read, write, write_long, output })
     }
 
     /// The whole prompt.
@@ -147,32 +69,6 @@ impl CacheUsage {
         self.write += other.write;
         self.write_long += other.write_long;
         self.output += other.output;
-    }
-}
-
-impl Names {
-    fn read_from(&self, value: &Value<'_>) -> CacheUsage {
-        let sum = |names: &str| names.split(' ').map(|it| value.count(it)).sum::<u64>();
-        let first = |paths: &str| {
-            let count = |path: &str| {
-                let (front, last) = path.rsplit_once('.').unwrap_or(("", path));
-                let holder = if front.is_empty() { value } else { value.get(front)? };
-                holder.has(last).then(|| holder.count(last))
-            };
-            paths.split(' ').find_map(count).unwrap_or(0)
-        };
-        let (total, output) = (sum(self.input), sum(self.output));
-        let (mut read, mut written, mut long) =
-            (first(self.read), first(self.write), first(self.long));
-        let mut input = total;
-        if self.contains {
-            read = read.min(total);
-            written = written.min(total - read);
-            input = total - read - written;
-        }
-        long = long.min(written);
-        written -= long;
-        CacheUsage { input, read, write: written, write_long: long, output }
     }
 }
 
@@ -246,18 +142,12 @@ impl Prices {
             if !matches!(members, Value::Object(_)) {
                 return Err(bad(model, "not an object", "an object of prices"));
             }
-            let price = |name: &str| -> Result<Option<u64>, Error> {
-                let Some(value) = members.get(name) else { return Ok(None) };
-                match members.number(name).filter(|it| *it >= 0.0) {
-                    Some(it) => Ok(Some((it * PICO).round() as u64)),
-                    None => {
-                        let found = format!("{value:?}");
-                        Err(bad(
-                            &format!("{model}.{name}"),
-                            &found,
-                            "a number of dollars, 0 or more",
-                        ))
-                    }
+            let price = |name: &str| match (members.get(name), members.number(name)) {
+                (None, _) => Ok(None),
+                (_, Some(it)) if it >= 0.0 => Ok(Some((it * PICO).round() as u64)),
+                (Some(found), _) => {
+                    let (path, found) = (format!("{model}.{name}"), format!("{found:?}"));
+                    Err(bad(&path, &found, "a number of dollars, 0 or more"))
                 }
             };
             let Some(input) = price("input_cost_per_token")? else { continue };

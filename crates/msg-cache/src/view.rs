@@ -6,10 +6,9 @@ use std::borrow::Cow;
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::cell::{Cell, Kind, Level};
-use crate::family::Family;
+use crate::family::{Family, SettingName};
 use crate::prompt::Prompt;
-use crate::spell::Value;
-use crate::spell::{Spelling, whole};
+use crate::spell::{Spelling, Value, whole};
 
 /// A message, and what both of it are equal by.
 #[derive(Debug, Clone)]
@@ -146,53 +145,13 @@ pub(crate) struct Setting {
     pub(crate) value: String,
 }
 
-/// Where a setting is in a body, and which of its values are the default.
-struct LedgerRow(&'static str, &'static [&'static str], &'static [&'static str]);
-
-const ANTHROPIC: &[LedgerRow] = &[
-    LedgerRow("speed", &["speed"], &["standard"]),
-    LedgerRow("output_format", &["output_config", "format"], &["text"]),
-    LedgerRow("output_format", &["output_format"], &["text"]),
-    LedgerRow("tool_choice", &["tool_choice"], &["auto"]),
-    LedgerRow("thinking", &["thinking"], &["disabled"]),
-    LedgerRow("effort", &["output_config", "effort"], &["high"]),
-];
-
-const OPENAI: &[LedgerRow] = &[
-    LedgerRow("prompt_cache_key", &["prompt_cache_key"], &[]),
-    LedgerRow("service_tier", &["service_tier"], &["auto", "default"]),
-    LedgerRow("response_format", &["response_format"], &["text"]),
-    LedgerRow("response_format", &["text", "format"], &["text"]),
-    LedgerRow("effort", &["reasoning_effort"], &[]),
-    LedgerRow("effort", &["reasoning", "effort"], &[]),
-    LedgerRow("verbosity", &["verbosity"], &[]),
-    LedgerRow("verbosity", &["text", "verbosity"], &[]),
-];
-
-const GEMINI: &[LedgerRow] = &[
-    LedgerRow("cached_content", &["cachedContent"], &[]),
-    LedgerRow("cached_content", &["cached_content"], &[]),
-];
-
-const BEDROCK: &[LedgerRow] = &[
-    LedgerRow("tool_choice", &["toolConfig", "toolChoice"], &["auto"]),
-    LedgerRow("thinking", &["additionalModelRequestFields", "thinking"], &["disabled"]),
-    LedgerRow("thinking", &["additionalModelRequestFields", "reasoning_config"], &["disabled"]),
-];
-
 /// The settings of a body that say something else than their default.
 pub(crate) fn settings(body: &Value<'_>, family: Family) -> Vec<Setting> {
-    let rows = match family {
-        Family::Anthropic => ANTHROPIC,
-        Family::OpenAi | Family::Responses => OPENAI,
-        Family::Gemini => GEMINI,
-        Family::Bedrock => BEDROCK,
+    let of_row = |it: &'static SettingName| {
+        let value = it.path.split('.').try_fold(body, |value, name| value.get(name))?;
+        (!is_default(value, &it.defaults)).then(|| setting(&it.name, value))
     };
-    let of_row = |LedgerRow(name, path, defaults): &LedgerRow| {
-        let value = body.at(path)?;
-        (!is_default(value, defaults)).then(|| setting(name, value))
-    };
-    let mut res: Vec<Setting> = rows.iter().filter_map(of_row).collect();
+    let mut res: Vec<Setting> = family.settings().iter().filter_map(of_row).collect();
     if family == Family::Anthropic {
         res.extend(web_search(body));
         res.extend(has_citations(body).then(|| flag("citations")));
@@ -212,8 +171,8 @@ fn flag(name: &'static str) -> Setting {
 
 /// A default is the word, an object whose type is the word and that says nothing else, or an object with it as its only
 /// member.
-fn is_default(value: &Value<'_>, defaults: &[&str]) -> bool {
-    let is_one = |it: Option<&str>| it.is_some_and(|it| defaults.contains(&it));
+fn is_default(value: &Value<'_>, defaults: &[String]) -> bool {
+    let is_one = |it: Option<&str>| it.is_some_and(|it| defaults.iter().any(|one| one == it));
     match value.members() {
         [] => is_one(value.text()),
         [(name, it)] => (name == "type" && is_one(it.text())) || is_one(Some(&**name)),

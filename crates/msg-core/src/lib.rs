@@ -34,6 +34,7 @@ mod ids;
 mod preview;
 mod seal;
 mod size;
+mod time;
 mod tools;
 
 pub mod native;
@@ -60,6 +61,7 @@ pub use crate::part::{
 };
 pub use crate::preview::truncate;
 pub use crate::seal::Maker;
+pub use crate::time::rfc3339;
 pub use crate::usage::{FinishReason, Usage};
 
 /// The examples of the README run as tests.

@@ -5,6 +5,7 @@ use msg_core::{CodeInfo, codes};
 /// The codes of a document as a whole.
 pub const CODES: &[CodeInfo] = codes! {
     error "document::panic" "SC-12" "a defect in `msg` that affected one document";
+    info "cache::breakpoint-moved" "CL-63" "the cache breakpoint of a dropped part, moved to the part before";
     error "message::foreign-part" "MS-9" "a part of a type that only another provider has";
     error "message::not-understood" "RG-11" "a message with content of which nothing is understood";
     error "profile::shape" "MS-2" "a value or role in a form that `msg` understands and the API refuses";

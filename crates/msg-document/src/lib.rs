@@ -19,6 +19,7 @@ mod read_options;
 mod writing;
 
 mod api_shapes;
+mod breakpoints;
 mod check;
 mod convert;
 mod fit;

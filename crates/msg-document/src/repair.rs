@@ -8,6 +8,7 @@ use msg_core::{Diagnostic, Message};
 
 use crate::api_shapes::{add_refused, complete_calls};
 use crate::api_shapes::{foreign_parts, is_not_understood};
+use crate::breakpoints::Breakpoints;
 use crate::check::Repaired;
 use crate::check::{forget_shapes_at, refused_shapes};
 use crate::check::{moved, read_whole};
@@ -157,11 +158,15 @@ impl Document {
             forget_shapes_at(&mut messages, at);
         }
         complete_calls(&mut messages, &refused);
+        let breakpoints = Breakpoints::of(&messages);
         // Which calls and results a message has of which nothing is understood is not known (RG-11).
-        let (messages, mut found) = match foreign.iter().any(is_not_understood) {
+        let (mut messages, mut found) = match foreign.iter().any(is_not_understood) {
             true => (messages, Vec::new()),
             false => mend(messages, side, &chain),
         };
+        if let Some(breakpoints) = breakpoints.filter(|_| !found.is_empty()) {
+            found.extend(breakpoints.keep_in(&mut messages));
+        }
         let is_left = |it: &Diagnostic| it.is_error() && it.fix.is_none();
         self.may_have_errors = !foreign.is_empty() || !refused.is_empty();
         add_refused(&mut shapes, refused);

@@ -152,7 +152,7 @@ fn rows_add_up_and_runs_are_bounded() {
         cost += ledger.push(line.as_bytes()).unwrap().cost.unwrap();
     }
     let totals = ledger.totals();
-    assert_eq!((totals.requests, totals.runs, totals.forgotten), (20, 20, 18));
+    assert_eq!((totals.requests, totals.runs, totals.forgotten), (20, Some(20), 18));
     assert_eq!(totals.usage.prompt(), 20 * 60 + 100 * 190);
     assert!((totals.cost - cost).abs() < 1e-9);
 }

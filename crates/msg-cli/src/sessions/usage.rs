@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use msg_cache::{CacheUsage, LedgerOptions, Response, SessionLedger, SessionTotals};
+use msg_cache::{CacheUsage, LedgerOptions, LedgerTotals, Response, SessionLedger};
 use msg_session::{Dialect, recorded_responses};
 use serde::Serialize;
 
@@ -119,7 +119,7 @@ impl Used {
             add(&mut models, model);
             day.into_iter().for_each(|it| add(&mut days, it));
         }
-        let SessionTotals { requests, cost, unpriced, .. } = ledger.totals();
+        let LedgerTotals { requests, cost, unpriced, .. } = ledger.totals();
         (requests > 0).then_some(Self { responses: requests, cost, unpriced, models, days })
     }
 }

@@ -9,6 +9,7 @@ use super::fitted::{Fitted, Texts, Wanted};
 use super::fitter::Fitter;
 use super::options::FitOptions;
 use super::original::{Original, totals};
+use crate::breakpoints::Breakpoints;
 use crate::document::Document;
 use crate::fit::Goal;
 use crate::fit::fitter::Summarizer;
@@ -169,6 +170,8 @@ impl Fitter {
         let mut ids = SeededIds::new(SEED);
         let is_mended = self.options.repair || given.beside != Beside::Nothing;
         let original = is_mended.then(|| self.original(&messages, &given));
+        // A plan names whole messages.
+        let breakpoints = Breakpoints::of(&messages).filter(|_| !given.wants_plan);
         let lead = Lead::take(&mut messages, given.beside);
         let Tree { ast, mended, remaining, origins } = self.tree(messages, &lead, &mut ids)?;
         let counter = self.counter(ast.messages(), given.tools, given.media);
@@ -200,6 +203,9 @@ impl Fitter {
             row: None,
         };
         fitted.finish(ast, given.wants_plan, original.as_ref())?;
+        if let Some(breakpoints) = breakpoints.filter(|_| fitted.first_changed.is_some()) {
+            fitted.mended.extend(breakpoints.keep_in(&mut fitted.messages));
+        }
         let edits = fitted.records().len();
         tracing::debug!(status = fitted.status(), limit = fitted.limit, edits, "fitted");
         Ok(fitted)

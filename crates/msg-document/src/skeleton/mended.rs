@@ -14,6 +14,7 @@ use msg_chainast::{ChainRepairOptions as ChainOptions, MessageOrigin};
 use msg_core::{Diagnostic, Message, Part, Role, ToolCall, ToolResult};
 use msg_json::{Writer, to_text};
 
+use super::message::Names;
 use super::{MARK, needs_texts};
 use crate::check::Repaired;
 use crate::codec::WriteOptions;
@@ -40,6 +41,7 @@ pub enum MendedMessage {
 /// The mended list; nothing where it depends on more than there is.
 pub(super) fn repair(
     document: &mut Document,
+    names: &Names,
     options: &RepairOptions,
     whole: impl FnOnce(&[usize]) -> Option<Vec<u8>>,
 ) -> Option<(Vec<MendedMessage>, Vec<Diagnostic>)> {
@@ -51,6 +53,10 @@ pub(super) fn repair(
     let before = document.take_messages();
     let mut messages = mended_messages(after?, &before, &[]);
     let touched = touched(&messages, before.len());
+    // The breakpoint of a message that goes moves to one that stays.
+    if !touched.is_empty() && names.has_breakpoints() {
+        return None;
+    }
     if !touched.is_empty() {
         let mut given = before.clone();
         for (at, message) in touched.iter().zip(read(&whole(&touched)?, touched.len())?) {
@@ -210,8 +216,8 @@ fn texts(message: &Message) -> Option<Vec<(&'static str, String)>> {
 /// The mended document, whose messages are at a place of its text; nothing where it depends on more than there is.
 pub(super) fn repair_in_place(
     document: &mut Document,
-    place: Range<usize>,
-    json: &[u8],
+    names: &Names,
+    (place, json): (Range<usize>, &[u8]),
     options: &RepairOptions,
 ) -> Option<Repaired> {
     let messages = document.messages().len();
@@ -222,7 +228,7 @@ pub(super) fn repair_in_place(
         found.as_ref().filter(|it| it.len() == messages)
     };
     let whole = |places: &[usize]| Some(elements(list()?, places)?.into_bytes());
-    let (mended, mut edits) = mended::repair(document, options, whole)?;
+    let (mended, mut edits) = mended::repair(document, names, options, whole)?;
     tracing::debug!(messages, edits = edits.len(), "repaired");
     let changed = !edits.is_empty();
     let mut text = Cow::Borrowed(json);

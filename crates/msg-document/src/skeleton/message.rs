@@ -13,6 +13,7 @@ use msg_core::{
 use msg_json::Kind;
 
 use super::shape::{Shape, Shapes};
+use crate::breakpoints::MARKERS;
 use crate::skeleton::{Cursor, HEAD, kept};
 
 /// Room for so many messages is taken at once.
@@ -59,6 +60,11 @@ impl Names {
         add(&mut self.others, name);
     }
 
+    /// Whether one of them asks for a cache breakpoint.
+    pub(super) fn has_breakpoints(&self) -> bool {
+        self.others.iter().any(|it| MARKERS.contains(&&**it))
+    }
+
     /// Whether there are none.
     pub(super) fn is_empty(&self) -> bool {
         self.nulls.is_empty() && self.others.is_empty()
@@ -70,7 +76,7 @@ impl Names {
         let is_refused = |it: &str| is_in(&profile.refused_members, it);
         let is_read = |it: &str| {
             profile.known_members_only && !is_in(&profile.known_members, it)
-                || profile.cache_max > 0 && it == CACHE_MARKER
+                || profile.cache_max > 0 && it == MARKERS[0]
                 || it == profile.prefill
         };
         self.nulls.iter().any(|it| is_refused(it))
@@ -83,9 +89,6 @@ fn add(names: &mut Vec<Box<str>>, name: &str) {
         names.push(name.into());
     }
 }
-
-/// The member that asks for a cache breakpoint.
-const CACHE_MARKER: &str = "cache_control";
 
 /// A list of messages, or a request with one.
 pub(super) fn conversation(source: &mut impl Cursor) -> Option<Conversation> {
@@ -363,7 +366,7 @@ impl Draft {
                 Some(())
             }
             // Of more than one, or one that occurs twice, the reader of documents says more.
-            CACHE_MARKER if !has_passed => {
+            "cache_control" if !has_passed => {
                 (source.kind()? == Kind::Object).then_some(())?;
                 has_passed = true;
                 seen.names.other(name);

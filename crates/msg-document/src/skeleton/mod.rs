@@ -112,13 +112,15 @@ impl Skeleton {
         options: &RepairOptions,
         whole: impl FnOnce(&[usize]) -> Option<Vec<u8>>,
     ) -> Option<(Vec<MendedMessage>, Vec<Diagnostic>)> {
-        self.can_mend(options).then(|| mended::repair(&mut self.document, options, whole))?
+        let mend = |document| mended::repair(document, &self.names, options, whole);
+        self.can_mend(options).then(|| mend(&mut self.document))?
     }
 
     /// The repair of the document whose text this is; nothing where only the whole document tells.
     pub(crate) fn repair_text(mut self, json: &[u8], options: &RepairOptions) -> Option<Repaired> {
+        let at = (self.place.clone(), json);
         self.can_mend(options)
-            .then(|| mended::repair_in_place(&mut self.document, self.place, json, options))?
+            .then(|| mended::repair_in_place(&mut self.document, &self.names, at, options))?
     }
 
     /// Whether no rule looks at more than there is: a placeholder is compared with texts.

@@ -13,8 +13,8 @@
 use std::fmt::Write as _;
 
 use msg_cache::{
-    CacheUsage, Change, Comparison, LedgerRow, LedgerTotals, Missed, Relation, SessionRow,
-    SessionTotals, help, meaning,
+    CacheUsage, Change, Comparison, LedgerRow, LedgerTotals, Missed, Relation, SessionRow, help,
+    meaning,
 };
 
 use crate::render::{plural, safe};
@@ -119,7 +119,7 @@ pub(super) fn totals(name: &str, it: &LedgerTotals) -> String {
         "{}: {} requests in {} runs, {}: {}\n",
         safe(name),
         count(it.requests),
-        count(it.runs),
+        count(it.runs.unwrap_or(0)),
         money(it.cost),
         used(&it.usage)
     );
@@ -147,7 +147,7 @@ pub(super) fn session(
     name: &str,
     models: &[String],
     missed: &[SessionRow],
-    it: &SessionTotals,
+    it: &LedgerTotals,
 ) -> String {
     let models = models.iter().map(|it| format!(", {}", safe(it))).collect::<String>();
     let (n, cost) = (plural(it.requests, "response"), money(it.cost));
@@ -201,7 +201,7 @@ fn session_row(it: &SessionRow) -> String {
 }
 
 /// What entries of the other lifetime would have cost, if that is worth a cent.
-fn other_lifetime(it: &SessionTotals) -> String {
+fn other_lifetime(it: &LedgerTotals) -> String {
     let Some(more) = it.other_ttl.filter(|it| it.abs() >= 0.005) else { return String::new() };
     let (own, other) = match it.usage.write_long > 0 {
         true => ("1 hour", "5 minutes"),

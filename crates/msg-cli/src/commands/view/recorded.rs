@@ -9,8 +9,8 @@
 
 use std::collections::HashMap;
 
-use msg_cache::{LedgerOptions, SessionLedger, rfc3339};
-use msg_core::Role;
+use msg_cache::{LedgerOptions, SessionLedger};
+use msg_core::{Role, rfc3339};
 use msg_document::Format;
 use msg_session::{Blob, Dialect, Session, SessionOptions, View};
 use msg_view::Recorded;
