@@ -160,3 +160,32 @@ test('large documents are taken', () => {
   assert.equal(document[59_999], large[59_999]);
   assert.equal(document.length, 60_002);
 });
+
+test('what JSON cannot hold is refused with its place, never lost', () => {
+  const values = [NaN, Infinity, new Map([[1, 2]]), new Set([1]), new Uint8Array([1]), /a/, Promise.resolve(1), [1].values()];
+  for (const value of values) {
+    assert.throws(() => msg.check([{ ...USER, metadata: { x: value } }]), { name: 'TypeError', message: /^\[0\]\.metadata\.x is .*, which JSON cannot hold$/ });
+  }
+  const round = { ...USER };
+  round.self = round;
+  assert.throws(() => msg.check([round]), TypeError);
+  assert.throws(() => msg.check([{ ...USER, metadata: 10n }]), TypeError);
+  assert.equal(msg.isValid([{ ...USER, metadata: { x: null, y: {}, z: new Date(0) } }]), true);
+  assert.throws(() => msg.fit([USER], { budget: NaN }), { name: 'OptionError', message: 'budget: expected a number, found NaN' });
+});
+
+test('functions of a request outlive its repair', () => {
+  const request = { model: 'm', messages: [USER, ORPHAN], tools: { w: { execute: () => 1 } }, onEnd: () => 2 };
+  const repaired = msg.repair(request);
+  assert.equal(repaired.changed, true);
+  assert.equal(repaired.document.tools, request.tools);
+  assert.equal(repaired.document.onEnd, request.onEnd);
+  assert.equal(repaired.document.messages[0], USER);
+});
+
+test('cache takes requests as text, bytes and objects', () => {
+  const request = { model: 'gpt-5', messages: [USER] };
+  const bytes = new TextEncoder().encode(JSON.stringify(request));
+  const { rows } = msg.cache([request, JSON.stringify(request), bytes]);
+  assert.deepEqual(rows.map((it) => it.relation), [undefined, 'same', 'same']);
+});

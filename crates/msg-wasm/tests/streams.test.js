@@ -90,6 +90,12 @@ for (const [name, { ToolParser, StreamAssembler, tools, stream, toolEvents, stre
   });
 }
 
+test('half a character comes before the bytes after it', () => {
+  const parser = new main.ToolParser();
+  const text = [...parser.feed('a\ud83d'), ...parser.feed(new TextEncoder().encode('b')), ...parser.finish()].map((it) => it.text).join('');
+  assert.equal(text, 'a\ufffdb');
+});
+
 test('parsers that are dropped are forgotten', () => {
   for (let n = 0; n < 20_000; n += 1) new main.ToolParser().feed('a');
   assert.equal(main.check([{ role: 'user', content: 'hi' }]).ok, true);

@@ -1,6 +1,7 @@
 //! The tests of the library, by data: what a document is taken for, and what becomes of it.
 
 mod accepted;
+mod breakpoints;
 mod convert;
 mod fit;
 mod gemini;

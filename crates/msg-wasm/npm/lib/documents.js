@@ -2,7 +2,7 @@
 import { ACTS } from './acts.js';
 import { Engine } from './engine.js';
 import { CannotFit, OptionError } from './errors.js';
-import { documentOf, kindOf } from './input.js';
+import { documentOf, kindOf, textOf } from './input.js';
 import { optionsOf, spelled } from './names.js';
 
 /** Calls an act, with the error's sentence in the names of this package. */
@@ -45,7 +45,17 @@ function withOwn(document, answer) {
       if (at !== null) list[n] = own[at];
     });
   }
+  if (!Array.isArray(mended)) keepMembers(mended, document, kept);
   return mended;
+}
+
+/** Members that are not lists stay the caller's own too, with functions and all else that JSON does not have. */
+function keepMembers(mended, document, kept) {
+  for (const [name, own] of Object.entries(document)) {
+    const isObject = typeof own === 'object' && own !== null && !(name in kept);
+    if (isObject && JSON.stringify(own) === JSON.stringify(mended[name])) mended[name] = own;
+    else if (typeof own === 'function') mended[name] = own;
+  }
 }
 
 export function documentFunctions(engine) {
@@ -87,7 +97,7 @@ export function documentFunctions(engine) {
 
   const cache = (requests, options) => {
     if (!Array.isArray(requests)) throw new TypeError(`expected a list of requests, found ${kindOf(requests)}`);
-    const input = `[${requests.map((it) => (typeof it === 'string' ? it : documentOf(it).input)).join(',')}]`;
+    const input = `[${requests.map(textOf).join(',')}]`;
     return JSON.parse(called(engine, 'cache', optionsOf('cache', options), input).report);
   };
 

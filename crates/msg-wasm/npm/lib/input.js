@@ -17,19 +17,59 @@ export function bytesOf(value) {
 }
 
 export function kindOf(value) {
-  if (value === null) return 'null';
+  if (value === null || value === undefined) return String(value);
   if (Array.isArray(value)) return 'a list';
-  return typeof value === 'object' ? `an object of ${value.constructor?.name ?? 'no class'}` : `a ${typeof value}`;
+  return typeof value === 'object' ? `an object of ${value.constructor?.name || 'no class'}` : `a ${typeof value}`;
 }
+
+/** What a value that JSON cannot hold becomes in JSON text: most documents with neither are not walked. */
+const SUSPECT = /null|\{\}|\{"0":/;
+
+/** The JSON text of objects; a TypeError with the place where a value would be lost in it. */
+export function jsonOf(value) {
+  let json;
+  try {
+    json = JSON.stringify(value);
+  } catch (error) {
+    if (error instanceof RangeError) throw new TypeError('the value is nested too deeply', { cause: error });
+    throw error;
+  }
+  if (json !== undefined && SUSPECT.test(json)) expectKept(value);
+  return json;
+}
+
+function expectKept(root) {
+  const found = [[root, '']];
+  for (let at = found.pop(); at !== undefined; at = found.pop()) {
+    const [value, path] = at;
+    if (typeof value === 'number' && !Number.isFinite(value)) throw new TypeError(`${path || 'it'} is ${value}, which JSON cannot hold`);
+    if (typeof value !== 'object' || value === null || typeof value.toJSON === 'function') continue;
+    if (Array.isArray(value)) {
+      value.forEach((it, n) => found.push([it, `${path}[${n}]`]));
+    } else if (Symbol.iterator in value || Symbol.asyncIterator in value || isLost(value)) {
+      throw new TypeError(`${path || 'it'} is ${kindOf(value)}, which JSON cannot hold`);
+    } else {
+      for (const name of Object.keys(value)) found.push([value[name], path === '' ? name : `${path}.${name}`]);
+    }
+  }
+}
+
+const isLost = (value) => value instanceof ArrayBuffer || value instanceof Promise || value instanceof RegExp || value instanceof Error;
 
 /** A document as text or bytes, and which of the three it was. */
 export function documentOf(document) {
   if (typeof document === 'string') return { input: wellFormed(document), kind: 'text' };
   const bytes = bytesOf(document);
   if (bytes) return { input: bytes, kind: 'bytes' };
-  const json = typeof document === 'object' && document !== null ? JSON.stringify(document) : undefined;
+  const json = typeof document === 'object' && document !== null ? jsonOf(document) : undefined;
   if (json === undefined) {
     throw new TypeError(`expected a string, bytes, a list of messages or a request, found ${kindOf(document)}`);
   }
   return { input: json, kind: 'objects' };
+}
+
+/** A document as text. */
+export function textOf(document) {
+  const { input } = documentOf(document);
+  return typeof input === 'string' ? input : new TextDecoder().decode(input);
 }

@@ -20,6 +20,7 @@ export function optionsOf(act, options) {
   for (const [name, value] of Object.entries(options)) {
     if (!known.includes(name)) throw new OptionError(unknown(act, name, known));
     if (value === undefined) continue;
+    if (typeof value === 'number' && !Number.isFinite(value)) throw new OptionError(`${name}: expected a number, found ${value}`);
     isEmpty = false;
     members[snake(name)] = NESTED.has(name) ? nested(value) : value;
   }
@@ -59,5 +60,6 @@ function distance(a, b) {
 /** The engine's sentence with the names of this package. */
 export function spelled(message) {
   const names = new Set(Object.values(OPTIONS).flat().map(snake));
-  return message.replace(/\b[a-z]+(?:_[a-z]+)+\b/g, (it) => (names.has(it) ? camel(it) : it));
+  const own = message.replace(/^options are not understood: /, '').replace(/ at line 1 column \d+$/, '').replace(/ \(--(\w+) N\)/, ' (`$1`)');
+  return own.replace(/\b[a-z]+(?:_[a-z]+)+\b/g, (it) => (names.has(it) ? camel(it) : it));
 }

@@ -1,7 +1,7 @@
 // What comes in pieces: tool calls in model text, and streams of providers.
 import { ACTS } from './acts.js';
 import { InternalError, OptionError } from './errors.js';
-import { bytesOf, kindOf } from './input.js';
+import { bytesOf, jsonOf, kindOf } from './input.js';
 import { optionsOf, spelled } from './names.js';
 
 /** A parser of the engine, which is closed when the object is collected. */
@@ -29,7 +29,11 @@ class Parser {
   feed(piece) {
     this.#expectOpen();
     if (piece === null || piece === undefined || piece === '') return [];
-    if (typeof piece !== 'string') return JSON.parse(this.#engine.feed(this.#number, this.#bytes(piece)));
+    if (typeof piece !== 'string') {
+      const bytes = this.#bytes(piece);
+      const half = this.#takeHalf();
+      return [...half, ...JSON.parse(this.#engine.feed(this.#number, bytes))];
+    }
     const text = this.#half + piece;
     // The second half of the last character may be in the next piece.
     const last = text.charCodeAt(text.length - 1);
@@ -42,7 +46,7 @@ class Parser {
   /** What the end completes; nothing can be fed after it. */
   finish() {
     this.#expectOpen();
-    const half = this.#half === '' ? [] : JSON.parse(this.#engine.feed(this.#number, this.#half));
+    const half = this.#takeHalf();
     this.#close();
     return { half, rest: JSON.parse(this.#engine.finish(this.#number)) };
   }
@@ -52,6 +56,13 @@ class Parser {
     if (this.#closed) return;
     this.#close();
     this.#engine.close(this.#number, this.#generation);
+  }
+
+  /** The events of a half character that nothing completes. */
+  #takeHalf() {
+    const half = this.#half;
+    this.#half = '';
+    return half === '' ? [] : JSON.parse(this.#engine.feed(this.#number, half));
   }
 
   #bytes(piece) {
@@ -97,7 +108,7 @@ export function streamFunctions(engine) {
     feed(chunk) {
       const isObject = typeof chunk === 'object' && chunk !== null && bytesOf(chunk) === undefined;
       if (isObject && Array.isArray(chunk)) throw new TypeError('expected a string, bytes or an event, found a list');
-      return this.#parser.feed(isObject ? `data: ${JSON.stringify(chunk)}\n\n` : chunk);
+      return this.#parser.feed(isObject ? `data: ${jsonOf(chunk)}\n\n` : chunk);
     }
     finish() {
       const { half, rest } = this.#parser.finish();
