@@ -10,9 +10,9 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use msg_json::write_str;
-use pyo3::exceptions::PyTypeError;
-use pyo3::intern;
+use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
+use pyo3::{PyTypeInfo, intern};
 use pyo3::types::{
     PyBool, PyByteArray, PyBytes, PyDict, PyFloat, PyInt, PyList, PyMemoryView, PyString, PyTuple,
 };
@@ -100,8 +100,14 @@ fn is_document(value: &Bound<'_, PyAny>) -> PyResult<bool> {
 }
 
 fn wrong_type(value: &Bound<'_, PyAny>) -> PyResult<PyErr> {
-    let found = value.get_type().name()?;
+    let found = value.get_type().fully_qualified_name()?;
     Ok(PyTypeError::new_err(format!("expected {DOCUMENT}, found {found}")))
+}
+
+/// Of a value inside of a document.
+fn not_json(value: &Bound<'_, PyAny>) -> PyResult<PyErr> {
+    let found = value.get_type().fully_qualified_name()?;
+    Ok(PyTypeError::new_err(format!("a value of type {found} is not JSON")))
 }
 
 /// Whether a value has members by name: a dict, or another mapping.
@@ -186,9 +192,7 @@ impl<'py> Walked<'py> {
         } else if let Ok(flag) = value.cast::<PyBool>() {
             self.json.extend_from_slice(if flag.is_true() { b"true" } else { b"false" });
         } else if value.is_instance_of::<PyInt>() {
-            // `int.__repr__`: an enum that is an int prints its name otherwise.
-            let digits = value.py().get_type::<PyInt>().call_method1("__repr__", (value,))?;
-            self.json.extend_from_slice(digits.cast::<PyString>()?.to_str()?.as_bytes());
+            self.digits::<PyInt>(value)?;
         } else if let Ok(number) = value.cast::<PyFloat>() {
             self.float(number)?;
         } else if let Ok(text) = value.cast::<PyString>() {
@@ -203,8 +207,15 @@ impl<'py> Walked<'py> {
         if !number.value().is_finite() {
             return Err(unreadable(number.py(), "a number is not finite, which JSON cannot say"));
         }
-        let digits = number.repr()?;
-        self.json.extend_from_slice(digits.to_str()?.as_bytes());
+        self.digits::<PyFloat>(number)
+    }
+
+    /// A number as the type that it is of writes it: what is derived from it (an enum, a number of numpy) prints otherwise.
+    fn digits<T: PyTypeInfo>(&mut self, number: &Bound<'py, PyAny>) -> PyResult<()> {
+        let digits = number.py().get_type::<T>().call_method1("__repr__", (number,));
+        // Python limits the digits that it writes.
+        let digits = digits.map_err(|it| unreadable(number.py(), &it.value(number.py()).to_string()))?;
+        self.json.extend_from_slice(digits.cast::<PyString>()?.to_str()?.as_bytes());
         Ok(())
     }
 
@@ -217,6 +228,7 @@ impl<'py> Walked<'py> {
     }
 
     fn dict(&mut self, dict: &Bound<'py, PyDict>, depth: usize) -> PyResult<()> {
+        let len = dict.len();
         self.json.push(b'{');
         for (at, (key, value)) in dict.iter().enumerate() {
             if at > 0 {
@@ -229,6 +241,10 @@ impl<'py> Walked<'py> {
             self.text(key)?;
             self.json.push(b':');
             self.walk(&value, depth + 1)?;
+            // A `model_dump` may change what it is in.
+            if dict.len() != len {
+                return Err(PyRuntimeError::new_err("a dict changed while it was read"));
+            }
         }
         self.json.push(b'}');
         Ok(())
@@ -285,7 +301,7 @@ impl<'py> Walked<'py> {
         if is_a(value, "Sequence") && Input::of_text(value)?.is_none() {
             return self.walk(&builtins.getattr("list")?.call1((value,))?, depth);
         }
-        Err(wrong_type(value)?)
+        Err(not_json(value)?)
     }
 }
 

@@ -183,6 +183,42 @@ def test_wrong_calls_are_type_errors() -> None:
         msg.StreamAssembler(merge=True)  # type: ignore[call-arg]
 
 
+class Half(float):
+    """As the numbers of numpy, which print their type."""
+
+    def __repr__(self) -> str:
+        return "Half(0.5)"
+
+
+class Turn:
+    """Says its members, and changes what it is in."""
+
+    def __init__(self, holder: dict[str, Any]) -> None:
+        self.holder = holder
+
+    def model_dump(self) -> dict[str, Any]:
+        self.holder["new"] = 1
+        return {}
+
+
+def test_values_are_kept_or_refused() -> None:
+    def judged(value: object) -> bool:
+        # Not a plain chat message, so that all of it is walked.
+        return bool(msg.check([{"role": "user", "parts": [{"text": "hi"}], "x": value}]))
+
+    for value in (Half(0.5), 2**80, -0.0, 1e300, "\ud83d", (1, 2), None, True):
+        assert judged(value)
+    for value in ({1}, b"ab", object(), iter([1]), {1: 2}, 1j):
+        with pytest.raises(TypeError):
+            judged(value)
+    with pytest.raises(msg.ParseError, match="digits"):
+        judged(10**5000)
+    message: dict[str, Any] = {"role": "user", "parts": []}
+    message["x"] = Turn(message)
+    with pytest.raises(RuntimeError, match="changed"):
+        msg.check([message])
+
+
 def test_errors_speak_of_arguments() -> None:
     """No flag of the program and no place in a text that the caller did not write (RE-15, RE-17)."""
     said = []
