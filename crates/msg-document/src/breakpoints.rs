@@ -117,7 +117,7 @@ fn matched(old: &[Spot], new: &[Spot]) -> Vec<Option<usize>> {
         next = at + 1;
         Some(at)
     };
-    old.iter().map(|it| place(it)).collect()
+    old.iter().map(place).collect()
 }
 
 fn marker_in(extra: &Extra) -> Option<(Origin, String, RawJson)> {
