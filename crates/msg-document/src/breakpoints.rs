@@ -108,7 +108,7 @@ fn matched(old: &[Spot], new: &[Spot]) -> Vec<Option<usize>> {
         places.entry(it.hash).or_default().push_back(at);
     }
     let mut next = 0;
-    let mut place = |it: &Spot| {
+    let place = |it: &Spot| {
         let places = places.get_mut(&it.hash)?;
         while places.front().is_some_and(|it| *it < next) {
             places.pop_front();

@@ -273,20 +273,28 @@ fn both(a: &str, b: &str) -> String {
     }
 }
 
+/// The first text in quotes.
+fn quoted(text: &str) -> Option<String> {
+    text.split('"').nth(1).map(str::to_owned)
+}
+
 /// Name, type and comment of the fields of a struct that options may set.
 fn fields(text: &str, name: &str) -> Res<Vec<(String, String, String)>> {
     let body = body(text, "struct", name).ok_or_else(|| format!("struct {name} is missing"))?;
     let (mut res, mut comment, mut skipped) = (Vec::new(), String::new(), false);
+    let mut renamed = None;
     for line in body.lines().map(str::trim) {
         if let Some(more) = line.strip_prefix("///") {
             comment = format!("{comment} {}", more.trim()).trim().to_owned();
         } else if line.starts_with("#[") {
             skipped |= line == "#[serde(skip)]";
+            renamed = line.strip_prefix("#[serde(rename = ").and_then(quoted).or(renamed);
         } else if let Some((field, of)) = line.split_once(": ") {
             let field = field.trim_start_matches("pub(super) ").trim_start_matches("pub ");
+            let field = renamed.take().unwrap_or_else(|| field.to_owned());
             if !skipped {
                 let of = of.trim_end_matches(',').to_owned();
-                res.push((field.to_owned(), of, comment.clone()));
+                res.push((field, of, comment.clone()));
             }
             (comment, skipped) = (String::new(), false);
         }
@@ -301,7 +309,6 @@ fn words(text: &str, name: &str) -> Option<Vec<String>> {
     let head = &head[head.rfind("\n\n").unwrap_or(0)..];
     let (mut res, mut renamed) = (Vec::new(), None);
     for line in body.lines().map(str::trim) {
-        let quoted = |it: &str| it.split('"').nth(1).map(str::to_owned);
         if let Some(rest) = line.strip_prefix("#[serde(rename = ") {
             renamed = quoted(rest);
         } else if let Some(variant) = line.strip_suffix(',')

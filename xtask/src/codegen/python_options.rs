@@ -133,7 +133,7 @@ pub(super) const GROUPS: &[Group] = &[
         class: "CompareOptions",
         table: "COMPARE",
         about: "Of ``msg.arrow.cache``.",
-        structs: &[("crates/msg-cache/src/options.rs", "CompareMembers")],
+        structs: &[("crates/msg-cache/src/options.rs", "CacheOptions")],
         command: "cache",
         only_flags: false,
         declared: &[],
