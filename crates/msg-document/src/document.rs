@@ -14,6 +14,7 @@ use msg_json::{Kind, Reader};
 use crate::api_shapes::foreign_parts;
 use crate::codec::{Content, Edited, Side};
 use crate::format::Format;
+use crate::joined::JoinedUsers;
 use crate::lead::{Beside, GivenIds, Lead};
 use crate::read_options::ReadOptions;
 use crate::recognise::{foreign_part, unlike};
@@ -341,7 +342,8 @@ impl Document {
 
     /// As [`Document::take_messages`], for a tree: what is before the first user message and in no section stays
     /// with the document. That is the beginning of a request that goes on with a history elsewhere, and the
-    /// system messages after the first where there may be several.
+    /// system messages after the first where there may be several. Messages of users in a row are joined where the
+    /// format may have them.
     ///
     /// ```
     /// use msg_document::{Document, ReadOptions};
@@ -358,7 +360,8 @@ impl Document {
     pub fn take_for_tree(&mut self) -> Vec<Message> {
         let beside = self.beside();
         let mut messages = self.take_messages();
-        self.lead = Lead::take(&mut messages, beside);
+        let joined = JoinedUsers::of_format(self.format(), &mut messages);
+        self.lead = Lead::take(&mut messages, beside).with_joined(joined);
         messages
     }
 
@@ -367,9 +370,9 @@ impl Document {
         self.lead.len()
     }
 
-    /// Puts a copy of what stayed back into the messages of the tree.
-    pub fn put_leading(&self, messages: &mut Vec<Message>) {
-        self.lead.put(messages);
+    /// Puts a copy of what stayed back into the messages of the tree, and what was joined as it was.
+    pub fn put_leading(&mut self, messages: &mut Vec<Message>) {
+        self.lead.put_all(messages);
     }
 
     /// Where a message of the tree is in the document.

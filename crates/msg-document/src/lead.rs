@@ -13,6 +13,7 @@ use std::collections::{HashMap, HashSet};
 use msg_chainast::MessageOrigin;
 use msg_core::{Diagnostic, Message, Part, Position, Role};
 
+use crate::joined::JoinedUsers;
 use crate::refusal::Refusal;
 
 /// What of a history is beside the tree.
@@ -34,6 +35,10 @@ pub(crate) struct Lead {
     /// How many system messages are before it.
     at: usize,
     messages: Vec<Message>,
+    /// The messages of users that were joined before it was taken.
+    joined: JoinedUsers,
+    /// By how many messages the list grew when all was put back.
+    more: usize,
 }
 
 impl Lead {
@@ -51,7 +56,18 @@ impl Lead {
                 (systems, systems + after.count())
             }
         };
-        Lead { at, messages: messages.drain(at..end).collect() }
+        let messages = messages.drain(at..end).collect();
+        Lead { at, messages, ..Lead::default() }
+    }
+
+    /// With messages of users that were joined before.
+    pub(crate) fn with_joined(self, joined: JoinedUsers) -> Self {
+        Lead { joined, ..self }
+    }
+
+    /// Whether messages of users were joined.
+    pub(crate) fn has_joined(&self) -> bool {
+        !self.joined.is_empty()
     }
 
     /// How many messages it has.
@@ -76,9 +92,23 @@ impl Lead {
         messages.splice(at..at, self.messages.iter().cloned());
     }
 
+    /// As [`Lead::put`], and the joined messages that nothing was done to.
+    pub(crate) fn put_all(&mut self, messages: &mut Vec<Message>) {
+        let before = messages.len();
+        self.put(messages);
+        self.joined.put_back(messages);
+        self.more = messages.len() - before;
+    }
+
+    /// By how many messages the list grew when all was put back.
+    pub(crate) fn more(&self) -> usize {
+        self.more
+    }
+
     /// The place in the list as it was of one in the list without the lead.
     pub(crate) fn place(&self, message: usize) -> usize {
-        if message < self.at { message } else { message + self.messages.len() }
+        let own = if message < self.at { message } else { message + self.messages.len() };
+        self.joined.place(own)
     }
 
     /// Where the messages of the tree came from in the list as it was.

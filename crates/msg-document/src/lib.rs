@@ -47,6 +47,7 @@ mod wrapper;
 mod codes;
 mod fields;
 mod hash;
+mod joined;
 mod json;
 mod layout;
 mod lead;

@@ -179,7 +179,8 @@ fn answer(grown: Grown, ops: Option<&[Op]>) -> Answer {
                 0 => res,
                 n => res.with("leading", &n),
             };
-            let res = res.written("messages", |out| flat(chain, &grown.document, out));
+            let mut document = grown.document;
+            let res = res.written("messages", |out| flat(chain, &mut document, out));
             match steps {
                 Some(steps) => res.with("ops", &steps),
                 None => res,
@@ -193,7 +194,7 @@ fn answer(grown: Grown, ops: Option<&[Op]>) -> Answer {
 }
 
 /// The flattened chain in OpenAI form.
-fn flat(chain: ChainAst, document: &Document, out: &mut Vec<u8>) {
+fn flat(chain: ChainAst, document: &mut Document, out: &mut Vec<u8>) {
     let mut messages = chain.into_messages();
     document.put_leading(&mut messages);
     chat::write(&messages, &WriteOptions::new(), out);

@@ -128,8 +128,7 @@ impl Args {
             read => {
                 let document = read?;
                 let status = input::emptiness(cx, &document, &input.name);
-                let media = document.media_rates();
-                (status, Stats::gather(document.into_messages(), &options, media))
+                (status, Stats::of(document, &options))
             }
         };
         if let Some(path) = &self.svg {

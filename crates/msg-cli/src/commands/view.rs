@@ -14,7 +14,7 @@ mod recorded;
 use std::path::PathBuf;
 
 use msg_core::Diagnostic;
-use msg_document::Counter;
+use msg_document::{CheckOptions, Counter};
 use msg_view::{Pages, TokenPrice, ViewOptions};
 
 use self::place::Place;
@@ -107,12 +107,14 @@ impl Args {
         let path = place.of(&input)?;
         let bytes = input.read_all()?;
         let mut known = recorded::read(&bytes, &input.name);
-        let mut messages = input::read(cx, bytes, &input.name, &self.input)?.into_messages();
+        let mut document = input::read(cx, bytes, &input.name, &self.input)?;
         if self.redact {
-            messages = terminal::messages(&messages);
+            document.put_messages(terminal::messages(document.messages()));
             known.iter_mut().for_each(Known::redact);
         }
-        let found = msg_chainast::check(&messages, profile.as_ref(), &self.chain.check_options());
+        let rules = CheckOptions { profile, ..CheckOptions::default() };
+        let found = document.check_chain(&rules.with_chain(self.chain.check_options()));
+        let messages = document.into_messages();
         let status = Status::of(!found.iter().any(Diagnostic::is_error));
         let name = if self.redact { terminal::text(&input.name).0 } else { input.name.clone() };
         let options = place::named(self.options(), path.as_deref()).with_title(name);

@@ -35,7 +35,7 @@ pub struct Fitted {
     pub(super) input: Option<Totals>,
     /// What the limit counts.
     pub unit: Unit,
-    /// What goes on with the provider's history; no part of what was compacted.
+    /// What was put aside: no part of what was compacted.
     pub(super) lead: Lead,
     /// What is usable of the budget.
     pub limit: Option<u64>,
@@ -110,7 +110,7 @@ impl Fitted {
             (None, CompactOutcome::NotNeeded(it)) => (it.totals, it.totals),
             (None, CompactOutcome::Compacted(it)) => (it.before, it.after),
         };
-        after.messages += self.lead.len();
+        after.messages += self.lead.more();
         (self.input.unwrap_or(before), after)
     }
 
@@ -178,7 +178,7 @@ impl Fitted {
             Some(it) => it.apply(ast)?,
             None => ast.into_messages(),
         };
-        self.lead.put(&mut messages);
+        self.lead.put_all(&mut messages);
         (self.first_changed, self.plan) = match original {
             None => (cut_from, is_planned.then_some(plan)),
             Some(original) => {

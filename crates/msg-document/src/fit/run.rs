@@ -16,6 +16,7 @@ use crate::fit::fitter::Summarizer;
 use crate::fit::{FitAnswer, Reached};
 use crate::fit::{tool_specs, tools_of};
 use crate::format::Format;
+use crate::joined::JoinedUsers;
 use crate::lead::{Beside, Lead};
 use crate::refusal::Refusal;
 use crate::rows::Row;
@@ -168,11 +169,13 @@ impl Fitter {
     ) -> Result<Fitted, Refusal> {
         self.expect_budget()?;
         let mut ids = SeededIds::new(SEED);
-        let is_mended = self.options.repair || given.beside != Beside::Nothing;
+        let is_mended =
+            self.options.repair || given.beside != Beside::Nothing || given.joins_users.is_some();
         let original = is_mended.then(|| self.original(&messages, &given));
         // A plan names whole messages.
         let breakpoints = Breakpoints::of(&messages).filter(|_| !given.wants_plan);
-        let lead = Lead::take(&mut messages, given.beside);
+        let joined = given.joins_users.map(|it| JoinedUsers::of_format(it, &mut messages));
+        let lead = Lead::take(&mut messages, given.beside).with_joined(joined.unwrap_or_default());
         let Tree { ast, mended, remaining, origins } = self.tree(messages, &lead, &mut ids)?;
         let counter = self.counter(ast.messages(), given.tools, given.media);
         // What is reported as before is the input, mended or not.
@@ -246,7 +249,7 @@ impl Fitter {
             (ast, Vec::new(), None)
         };
         mended.iter_mut().chain(&mut remaining).for_each(|it| lead.put_before(it));
-        if !lead.is_empty() {
+        if !lead.is_empty() || lead.has_joined() {
             origins = Some(lead.origins(origins, ast.messages().len()));
         }
         Ok(Tree { ast, mended, remaining, origins })
@@ -297,6 +300,8 @@ pub(super) struct Given<'a> {
     pub(super) beside: Beside,
     pub(super) tools: &'a [ToolSpec],
     pub(super) wants_plan: bool,
+    /// Its format, where messages of users may follow each other.
+    pub(super) joins_users: Option<Format>,
     /// How images, sound and files are counted.
     pub(super) media: MediaRates,
 }
@@ -305,13 +310,15 @@ impl<'a> Given<'a> {
     fn messages_alone(fitter: &'a Fitter) -> Self {
         let wants_plan = fitter.options.plan;
         let media = MediaRates::default();
-        Given { beside: Beside::Nothing, tools: &fitter.tools, wants_plan, media }
+        let (beside, joins_users) = (Beside::Nothing, None);
+        Given { beside, tools: &fitter.tools, wants_plan, media, joins_users }
     }
 
     pub(super) fn with(fitter: &'a Fitter, document: &Document) -> Self {
         let wants_plan = fitter.options.plan || document.is_edited_by_plan();
         let (beside, media) = (document.beside(), document.media_rates());
-        Given { beside, wants_plan, media, ..Given::messages_alone(fitter) }
+        let joins_users = Some(document.format()).filter(|it| it.codec().joins_users());
+        Given { beside, wants_plan, media, joins_users, ..Given::messages_alone(fitter) }
     }
 }
 

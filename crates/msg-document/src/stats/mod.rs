@@ -12,6 +12,8 @@ use serde::Serialize;
 
 use crate::document::{Document, has_media};
 use crate::fit::{Counter, StatsOptions, counter, tool_specs};
+use crate::format::Format;
+use crate::joined::JoinedUsers;
 use crate::json::to_json;
 use crate::refusal::Refusal;
 use crate::rows::Row;
@@ -151,8 +153,8 @@ pub struct PartTotals {
 /// # Ok::<(), msg_document::Refusal>(())
 /// ```
 pub fn stats(json: &[u8], options: &StatsOptions) -> Result<Stats, Refusal> {
-    let (messages, options, media) = read(json, options)?;
-    Ok(Stats::gather(messages, &options, media))
+    let (document, options) = read(json, options)?;
+    Ok(Stats::of(document, &options))
 }
 
 /// The tokens of a document: those of [`stats`], without the rest of it.
@@ -167,15 +169,16 @@ pub fn stats(json: &[u8], options: &StatsOptions) -> Result<Stats, Refusal> {
 /// # Ok::<(), msg_document::Refusal>(())
 /// ```
 pub fn tokens(json: &[u8], options: &StatsOptions) -> Result<u64, Refusal> {
-    let (messages, options, media) = read(json, options)?;
-    Ok(index(&messages, &options, media).total().tokens)
+    let (document, options) = read(json, options)?;
+    let media = document.media_rates();
+    Ok(index(document.messages(), &options, media).total().tokens)
 }
 
-/// The messages of a document, the options with what it says of its own, and how its media are counted.
+/// A document, and the options with what it says of its own.
 fn read<'a>(
     json: &[u8],
     options: &'a StatsOptions,
-) -> Result<(Vec<Message>, Cow<'a, StatsOptions>, MediaRates), Refusal> {
+) -> Result<(Document, Cow<'a, StatsOptions>), Refusal> {
     let options = options.of_line(json)?.map_or(Cow::Borrowed(options), Cow::Owned);
     let read = &options.read;
     let row = Row::of(json, read)?;
@@ -187,13 +190,11 @@ fn read<'a>(
         Some(row) => Document::read(row.only()?, read),
     };
     let document = document?;
-    let media = document.media_rates();
-    let messages = document.into_messages();
     let with_tools = match options.count.for_document(json) {
         Some(count) => Cow::Owned(StatsOptions { count, ..options.into_owned() }),
         None => options,
     };
-    Ok((messages, with_tools, media))
+    Ok((document, with_tools))
 }
 
 fn index(messages: &[Message], options: &StatsOptions, media: MediaRates) -> TokenIndex {
@@ -213,8 +214,23 @@ impl Stats {
         to_json(self)
     }
 
+    /// Counts the messages of a document, by the rules of its format. Linear in the conversation.
+    pub fn of(document: Document, options: &StatsOptions) -> Self {
+        let (format, media) = (document.format(), document.media_rates());
+        Stats::counted(document.into_messages(), options, media, Some(format))
+    }
+
     /// Counts everything, media by these formulas ([`Document::media_rates`]). Linear in the conversation.
     pub fn gather(messages: Vec<Message>, options: &StatsOptions, media: MediaRates) -> Self {
+        Stats::counted(messages, options, media, None)
+    }
+
+    fn counted(
+        messages: Vec<Message>,
+        options: &StatsOptions,
+        media: MediaRates,
+        format: Option<Format>,
+    ) -> Self {
         let index = index(&messages, options, media);
         let top = options.top.unwrap_or(DEFAULT_TOP);
         let media = MediaTotals::of(&messages, index.counter());
@@ -233,7 +249,7 @@ impl Stats {
             tools: by_tool,
             media,
             largest,
-            sections: sections(messages, &index),
+            sections: sections(messages, &index, format),
         }
     }
 }
@@ -262,13 +278,20 @@ fn growth(index: &TokenIndex) -> Vec<u64> {
 }
 
 /// The sections; none if the messages are not a chain, an open tail allowed.
-fn sections(messages: Vec<Message>, index: &TokenIndex) -> Option<Vec<SectionTotals>> {
+fn sections(
+    mut messages: Vec<Message>,
+    index: &TokenIndex,
+    format: Option<Format>,
+) -> Option<Vec<SectionTotals>> {
+    let joined = format.map(|it| JoinedUsers::of_format(it, &mut messages)).unwrap_or_default();
     let ast = ChainAst::parse_open(messages).ok()?;
     let mut next = 0;
     let totals = ast.sections().iter().map(|section| {
-        let messages = section.messages().len();
-        let costs = (next..next + messages).filter_map(|it| index.message(it));
-        next += messages;
+        let end = next + section.messages().len();
+        let places = joined.place(next)..joined.place(end);
+        next = end;
+        let messages = places.len();
+        let costs = places.filter_map(|it| index.message(it));
         let start = SectionTotals { messages, pairs: section.body().len(), ..Default::default() };
         costs.fold(start, |sum, it| SectionTotals {
             bytes: sum.bytes + it.bytes,

@@ -4,8 +4,8 @@
 //! went; edits are with code, place, sentence and fix. `UPDATE_EXPECT=1` rewrites the answers.
 
 use msg_document::{
-    Digest, Document, FitAnswer, FitOptions, Fitted, Fitter, ReadOptions, Refusal, StatsOptions,
-    stats,
+    CheckOptions, Digest, Document, FitAnswer, FitOptions, Fitted, Fitter, ReadOptions, Refusal,
+    StatsOptions, stats,
 };
 use serde_json::{Map, Value};
 
@@ -104,4 +104,38 @@ fn number(messages: &mut [Value], input: &[Value]) {
             next += at + 1;
         }
     }
+}
+
+/// A cell and a note after it are two messages of the user in a row, which a message file may have: nothing is to be
+/// mended, and what is not cut stays byte for byte.
+#[test]
+fn cells_of_the_user_in_a_row_stay_cells() {
+    let turn = |n: usize| {
+        let words = "word ".repeat(40);
+        format!(
+            "\n# %% Question\n\nq{n} {words}\n\n# %% Note\n\nn{n}\n\n# %%% Answer [Bot]\n\na{n} {words}\n"
+        )
+    };
+    let head = "---\nagents:\n  Bot: {}\ndefault_agent: Bot\n---\n".to_owned();
+    let file = head + &(0..9).map(turn).collect::<String>();
+    let read = ReadOptions::default().with_from("msgmd".parse().ok());
+    let fitted = |budget: i64, preset: &str| {
+        let options = FitOptions::default().with_read(read.clone()).with_budget(budget);
+        let mut fitted = Fitter::new(options.with_preset(preset))
+            .and_then(|it| it.fit(file.as_bytes(), &Digest));
+        let fitted = fitted.as_mut().expect("because it is a message file");
+        let text = fitted.take_document().expect("because it fits");
+        (String::from_utf8(text).expect("because it was UTF-8"), fitted.totals().1.messages)
+    };
+    assert_eq!(fitted(100_000, "balanced"), (file.clone(), 27));
+    for (budget, preset) in [(900, "window"), (900, "balanced"), (500, "balanced")] {
+        let (text, messages) = fitted(budget, preset);
+        assert!(text.ends_with(&turn(8)), "{preset} {budget}: {text}");
+        let document = Document::read(text.as_bytes(), &read).expect("because it was written");
+        assert_eq!(document.messages().len(), messages, "{preset} {budget}");
+        assert!(document.check_chain(&CheckOptions::default()).is_empty(), "{preset} {budget}");
+    }
+    let counted = stats(file.as_bytes(), &StatsOptions::default().with_read(read));
+    let sections = counted.expect("because it is a message file").sections;
+    assert_eq!(sections.expect("because it is a chain").len(), 9);
 }
