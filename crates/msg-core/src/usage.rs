@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::RawJson;
+use crate::{Code, Diagnostic, RawJson};
 
 /// What a provider says that a reply cost, in tokens.
 ///
@@ -107,6 +107,37 @@ impl Usage {
         res
     }
 
+    /// Leaves out the parts that are larger than their whole, which stays, and reports it (RQ-25).
+    ///
+    /// ```
+    /// use msg_core::Usage;
+    ///
+    /// let mut usage = Usage { input: Some(5), cached: Some(9), ..Usage::default() };
+    /// assert!(usage.settle().is_some_and(|it| it.code == "convert::usage-inconsistent"));
+    /// assert_eq!((usage.input, usage.cached), (Some(5), None));
+    /// ```
+    pub fn settle(&mut self) -> Option<Diagnostic> {
+        let caches = self.cached.unwrap_or(0).saturating_add(self.cache_write.unwrap_or(0));
+        let has_more_cached = self.input.is_some_and(|it| caches > it);
+        let has_more_thoughts =
+            self.output.zip(self.reasoning).is_some_and(|(output, thoughts)| thoughts > output);
+        if has_more_cached {
+            (self.cached, self.cache_write) = (None, None);
+        }
+        if has_more_thoughts {
+            self.reasoning = None;
+        }
+        let text = match (has_more_cached, has_more_thoughts) {
+            (false, false) => return None,
+            (true, false) => "the cached input is larger than the input and is left out",
+            (false, true) => "the thoughts are larger than the output and are left out",
+            (true, true) => {
+                "the cached input and the thoughts are larger than input and output and are left out"
+            }
+        };
+        Some(Diagnostic::warning(Code::new("convert::usage-inconsistent"), text))
+    }
+
     /// The provider's object, else the numbers as a JSON object under the names of the fields.
     ///
     /// ```
@@ -144,7 +175,13 @@ fn value<'m>(members: &'m [(String, RawJson)], name: &str) -> Option<&'m RawJson
 
 /// The first of these members that is a number.
 fn first_of(members: &[(String, RawJson)], names: &[&str]) -> Option<u64> {
-    names.iter().find_map(|it| value(members, it)?.text().parse().ok())
+    names.iter().find_map(|it| count(value(members, it)?.text()))
+}
+
+/// A whole number, which some programs write as a fraction: `5.0`.
+fn count(text: &str) -> Option<u64> {
+    let whole = text.split_once('.').filter(|it| it.1.bytes().all(|it| it == b'0'));
+    whole.map_or(text, |it| it.0).parse().ok()
 }
 
 // Why a model stopped (MS-23).

@@ -275,8 +275,49 @@ fn emptied(messages: &[Message], report: &Report) -> BTreeSet<usize> {
     lost.into_iter().filter(|it| it.1.len() == n_parts(it.0)).map(|it| it.0).collect()
 }
 
-/// What a response says besides its messages, as any other does.
-const ANSWERED: [&str; 4] = ["id", "model", "usage", "stopReason"];
+/// What a response says besides its messages, as any other does in words of its own.
+const ANSWERED: [&str; 38] = [
+    "id",
+    "model",
+    // Why it ended.
+    "finish_reason",
+    "finishReason",
+    "stop_reason",
+    "stopReason",
+    // What was counted (RQ-25).
+    "cacheReadInputTokens",
+    "cacheWriteInputTokens",
+    "cache_creation",
+    "cache_creation_input_tokens",
+    "cache_read_input_tokens",
+    "cachedContentTokenCount",
+    "cacheTokensDetails",
+    "candidatesTokenCount",
+    "candidatesTokensDetails",
+    "completion_tokens",
+    "completion_tokens_details",
+    "inputTokens",
+    "input_tokens",
+    "input_tokens_details",
+    "outputTokens",
+    "output_tokens",
+    "output_tokens_details",
+    "promptTokenCount",
+    "promptTokensDetails",
+    "prompt_tokens",
+    "prompt_tokens_details",
+    "thoughtsTokenCount",
+    "toolUsePromptTokenCount",
+    "toolUsePromptTokensDetails",
+    "totalTokenCount",
+    "totalTokens",
+    "total_tokens",
+    "total_cached_tokens",
+    "total_input_tokens",
+    "total_output_tokens",
+    "total_thought_tokens",
+    "total_tool_use_tokens",
+];
 
 /// Whether what is written has no ids, so that a call and its result find each other by their places.
 fn lacks_ids(to: Format, options: &ConvertOptions) -> bool {
@@ -393,9 +434,12 @@ impl Converted {
                 false => Some(source.to_string()),
             },
         };
-        let Account { lost, left_out } = account(&source, &written, &told);
+        let Account { lost, left_out: others } = account(&source, &written, &told);
         self.edits.extend(lost);
-        self.left_behind.extend(left_out);
+        let is_said = |it: &String| {
+            matches!(options.carry, Carry::Response) && ANSWERED.contains(&it.as_str())
+        };
+        self.left_behind.extend(others.into_iter().filter(|it| !is_said(it)));
     }
 
     /// The report line: `{"edits":[…]}`, `left_behind` where members were left out, and `remaining` where errors stay,

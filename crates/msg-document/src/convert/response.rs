@@ -1,7 +1,7 @@
 //! What a model answered, from the response of one provider to that of another.
 
 use msg_codec::{Assembled, StreamOptions, StreamReader};
-use msg_core::{Code, Diagnostic, FinishReason, Report};
+use msg_core::{Code, Diagnostic, FinishReason, Report, Usage};
 
 use crate::codec::{Side, WriteOptions};
 use crate::document::Document;
@@ -53,6 +53,7 @@ impl Document {
         let mut answer = self.answer()?;
         let mut report = Report::new();
         name_response(&mut answer, to, &mut report);
+        report.extend(answer.usage.as_mut().and_then(Usage::settle));
         if let Some(others) = answer.choices.len().checked_sub(1).filter(|it| *it > 0)
             && matches!(to.name(), "anthropic" | "responses" | "bedrock" | "interactions")
         {

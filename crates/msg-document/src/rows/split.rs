@@ -113,6 +113,12 @@ impl Row {
             return Ok(None);
         }
         let Some(found) = foreign::find(&outline, None) else { return Ok(None) };
+        if let Some(url) = without_conversation(text_of(json)?) {
+            return Err(no_conversation(format!(
+                "{} for `{url}`, without a conversation",
+                found.row.what
+            )));
+        }
         let mut refused = None;
         for path in found.row.fields {
             match Row::read(json, &RowFields::field(path.parse()?), read) {
@@ -411,6 +417,13 @@ fn joined(
         res.push(Slot { document, sides: Sides::Two { input, output, n_asked, n_answered } });
     }
     Ok(res)
+}
+
+/// The endpoint that a line of a batch is for, if its `input` is not a conversation.
+fn without_conversation(json: &str) -> Option<String> {
+    let url = msg_codec::Json::from_valid(json).get("url")?.text()?;
+    let is_other = ["/embeddings", "/moderations"].iter().any(|it| url.ends_with(it));
+    is_other.then(|| url.into_owned())
 }
 
 fn text_of(json: &[u8]) -> Result<&str, Refusal> {

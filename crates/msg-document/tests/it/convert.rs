@@ -11,6 +11,9 @@ struct Case {
     /// Whether the request goes along, and to which model.
     #[serde(default)]
     request: bool,
+    /// Whether the answer is written as a response.
+    #[serde(default)]
+    response: bool,
     #[serde(default)]
     model: Option<String>,
     options: Option<Box<RawValue>>,
@@ -21,9 +24,10 @@ struct Case {
 fn documents_are_converted() {
     testkit::rows!("convert.jsonl").check_lines(|row| {
         let case: Case = serde_json::from_str(&row.text).expect("because a row is a case");
-        let carry = match case.request {
-            true => Carry::Request { model: case.model },
-            false => Carry::Conversation,
+        let carry = match (case.request, case.response) {
+            (true, _) => Carry::Request { model: case.model },
+            (false, true) => Carry::Response,
+            (false, false) => Carry::Conversation,
         };
         let given = case.options.as_ref().map_or("{}", |it| it.get());
         let options = ConvertOptions::default().with_carry(carry).with(given.as_bytes());
