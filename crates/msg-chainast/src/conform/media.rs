@@ -35,9 +35,16 @@ pub(crate) fn kind(part: &Part) -> Option<&'static str> {
     }
 }
 
+/// Whether a part is a medium, or a result with one.
+fn has_media(part: &Part) -> bool {
+    let inner = part.as_tool_result().map_or(&[][..], |it| it.content.parts());
+    std::iter::once(part).chain(inner).any(|it| kind(it).is_some())
+}
+
 impl Conform<'_, '_> {
     pub(super) fn media_places(&mut self) {
-        if !self.judges_media() {
+        let mut parts = self.items.iter().flat_map(|it| &it.message.parts);
+        if !self.judges_media() || !parts.any(has_media) {
             return;
         }
         let answered = self.answered();

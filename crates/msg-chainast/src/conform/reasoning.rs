@@ -17,7 +17,9 @@ const TWINS: [&str; 2] = ["reasoning", "reasoning_content"];
 
 impl Conform<'_, '_> {
     pub(super) fn reasoning_kept(&mut self) {
-        if self.accepts_all_reasoning() {
+        let is_judged = |it: &Part| it.as_reasoning().is_some() || is_signed(it);
+        let mut parts = self.items.iter().flat_map(|it| &it.message.parts);
+        if self.accepts_all_reasoning() || !parts.any(is_judged) {
             return;
         }
         let in_call_turn = self.in_call_turn();

@@ -141,8 +141,10 @@ impl Profile {
     /// ```
     #[must_use]
     pub fn in_format(&self, format: &str) -> Cow<'_, Profile> {
-        let others = self.other_formats.iter().filter_map(|it| it.split_once(':'));
-        let other = others.filter(|it| it.0 == format).find_map(|it| Profile::named(it.1));
+        let in_format = |it: &String| {
+            Profile::named(it.strip_prefix(format).and_then(|it| it.strip_prefix(':'))?)
+        };
+        let other = self.other_formats.iter().find_map(in_format);
         other.map_or(Cow::Borrowed(self), |it| {
             let (name, model, account) = (&self.name, &self.model, &self.account);
             let of_model = if model.is_empty() { it.clone() } else { it.asked_as(model) };

@@ -1,4 +1,4 @@
-//! The shapes of each API's messages, as `shapes.json` has them: read once, and asked by name.
+//! The shapes of each API's messages, as `shapes.json` has them: each read once, and asked by name.
 //!
 //! ```text
 //! "blob": {"closed": true, "members": {"mimeType!": "string+", "data!": "base64", "displayName": "string"}}
@@ -12,6 +12,7 @@ use std::sync::LazyLock;
 
 use msg_json::Kind;
 use serde::Deserialize;
+use serde_json::value::RawValue;
 
 /// The messages of one API.
 #[derive(Debug, Deserialize)]
@@ -129,14 +130,28 @@ pub(super) enum Value {
     Object(String),
 }
 
-static APIS: LazyLock<BTreeMap<String, Api>> = LazyLock::new(|| {
-    serde_json::from_str(include_str!("shapes.json")).expect("because a test reads the file")
-});
+static OPENAI: LazyLock<Api> = LazyLock::new(|| Api::read("openai"));
+static RESPONSES: LazyLock<Api> = LazyLock::new(|| Api::read("responses"));
+static ANTHROPIC: LazyLock<Api> = LazyLock::new(|| Api::read("anthropic"));
+static GEMINI: LazyLock<Api> = LazyLock::new(|| Api::read("gemini"));
 
 impl Api {
     /// The API whose requests are of this format.
     pub(super) fn of_format(format: &str) -> Option<&'static Api> {
-        APIS.get(format)
+        match format {
+            "openai" => Some(&OPENAI),
+            "responses" => Some(&RESPONSES),
+            "anthropic" => Some(&ANTHROPIC),
+            "gemini" => Some(&GEMINI),
+            _ => None,
+        }
+    }
+
+    /// One of the table: a program that asks for one provider reads no other.
+    fn read(format: &str) -> Self {
+        let table: BTreeMap<&str, &RawValue> =
+            serde_json::from_str(include_str!("shapes.json")).expect("because a test reads it");
+        serde_json::from_str(table[format].get()).expect("because a test reads each")
     }
 
     pub(super) fn object(&self, name: &str) -> Option<&Object> {
