@@ -26,8 +26,10 @@ pub struct Tokens<'t> {
 /// A token by its kind, for a walk that looks at few of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Token<'t> {
-    /// A bracket, a brace, a comma or a colon.
+    /// A bracket, a brace or a comma; a colon only where it follows no string.
     Mark(u8),
+    /// The name of a member with its quotes; the colon after it is stepped over.
+    Name(&'t str),
     /// A string as it is written, with its quotes.
     Text(&'t str),
     /// A number or a word.
@@ -38,22 +40,31 @@ impl<'t> Tokens<'t> {
     /// The next token by its kind. Of a string only its end is looked for.
     #[inline]
     pub fn next_token(&mut self) -> Option<Token<'t>> {
-        let mark = self.peek_byte()?;
-        let start = self.at;
-        if matches!(mark, b'{' | b'}' | b'[' | b']' | b',' | b':') {
-            self.at += 1;
-            return Some(Token::Mark(mark));
+        let bytes = self.text.as_bytes();
+        let start = skip_blanks(bytes, self.at);
+        let first = *bytes.get(start)?;
+        if matches!(first, b'{' | b'}' | b'[' | b']' | b',' | b':') {
+            self.at = start + 1;
+            return Some(Token::Mark(first));
         }
-        self.at = token_end(self.text.as_bytes(), start)?;
+        self.at = token_end(bytes, start)?;
         let source = &self.text[start..self.at];
-        Some(if mark == b'"' { Token::Text(source) } else { Token::Scalar(source) })
+        if first != b'"' {
+            return Some(Token::Scalar(source));
+        }
+        if self.peek_byte() != Some(b':') {
+            return Some(Token::Text(source));
+        }
+        self.at += 1;
+        Some(Token::Name(source))
     }
 
     /// The first byte of the next token, which stays to be read.
     #[inline]
     pub fn peek_byte(&mut self) -> Option<u8> {
-        self.at = skip_blanks(self.text.as_bytes(), self.at);
-        self.text.as_bytes().get(self.at).copied()
+        let bytes = self.text.as_bytes();
+        self.at = skip_blanks(bytes, self.at);
+        bytes.get(self.at).copied()
     }
 }
 

@@ -11,7 +11,7 @@
 use std::{borrow::Cow, cell::OnceCell};
 
 use memchr::memchr;
-use msg_json::{tokens, unescape, value_end};
+use msg_json::{Token, tokens, unescape, value_end};
 
 /// A list or an object.
 pub(super) struct Level<'a> {
@@ -72,6 +72,28 @@ impl<'a> Level<'a> {
             }
             cursor.step();
         }
+    }
+
+    /// The level of a list whose elements begin at these places. Looks at the blanks between them only.
+    pub(super) fn of_list(list: &'a str, starts: impl Iterator<Item = usize>) -> Option<Self> {
+        let blanks = [' ', '\n', '\r', '\t'];
+        let inner = list.strip_suffix(']')?;
+        let (mut entries, mut at) = (Vec::<Entry<'_>>::new(), 1);
+        for start in starts.chain([inner.len()]) {
+            // From one beginning to the next: a value, blanks, a comma, and blanks again.
+            let all = inner.get(at..start)?;
+            let before = all.trim_end_matches(blanks);
+            let lead = &all[before.len()..];
+            if let Some(last) = entries.last_mut() {
+                let before = before.strip_suffix(',').unwrap_or(before);
+                last.value = before.trim_end_matches(blanks);
+                last.tail = &before[last.value.len()..];
+            }
+            entries.push(Entry { lead, key: None, value: "", tail: "" });
+            at = start;
+        }
+        let close = entries.pop()?.lead;
+        Some(Level { entries, close, of_lines: OnceCell::new() })
     }
 
     /// The level of a list of these values.
@@ -191,10 +213,19 @@ impl<'a> Style<'a> {
     }
 
     fn write_line(&self, value: &str, out: &mut Vec<u8>) {
-        for token in tokens(value) {
-            out.extend_from_slice(if token == ":" { self.colon } else { token }.as_bytes());
-            if token == "," {
-                out.extend_from_slice(self.gap.as_bytes());
+        out.reserve(value.len() + value.len() / 4);
+        let mut all = tokens(value);
+        while let Some(token) = all.next_token() {
+            match token {
+                Token::Mark(mark) => {
+                    out.push(mark);
+                    out.extend_from_slice(if mark == b',' { self.gap } else { "" }.as_bytes());
+                }
+                Token::Name(it) => {
+                    out.extend_from_slice(it.as_bytes());
+                    out.extend_from_slice(self.colon.as_bytes());
+                }
+                Token::Text(it) | Token::Scalar(it) => out.extend_from_slice(it.as_bytes()),
             }
         }
     }

@@ -150,30 +150,36 @@ struct Words {
 
 impl Words {
     fn add(&mut self, leaf: &Leaf<'_>) {
-        let mut add = |it| *self.left.entry(it).or_insert(0) += 1;
-        if leaf.is_free {
-            each_word(leaf.name, &mut add);
-        }
         let said = leaf.said();
-        rules::spellings("", &said).iter().for_each(|it| each_word(it, &mut add));
+        let mut add = |text: &str| {
+            words_of(text).chain(marks_of(text)).for_each(|it| {
+                *self.left.entry(it).or_insert(0) += 1;
+            });
+        };
+        if leaf.is_free {
+            add(leaf.name);
+        }
+        rules::spellings("", &said).iter().for_each(|it| add(it));
         self.joined.push_str(&said);
     }
 
-    /// Takes the words of a text; none if one is not there.
+    /// Takes the words of a text; none if one is not there. Of one without words, its other characters.
     fn take(&mut self, text: &str) -> bool {
-        let has_words = text.contains(char::is_alphanumeric);
-        let (mut taken, mut all) = (Vec::new(), true);
-        each_word(text, |it| {
-            if has_words && it <= u64::from(u32::from(char::MAX)) || !all {
-                return;
+        match words_of(text).next() {
+            Some(_) => self.take_all(words_of(text)),
+            None => self.take_all(marks_of(text)),
+        }
+    }
+
+    fn take_all(&mut self, mut words: impl Iterator<Item = u64>) -> bool {
+        let mut taken = Vec::new();
+        let all = words.all(|it| match self.left.get_mut(&it).filter(|it| **it > 0) {
+            Some(left) => {
+                *left -= u32::from(self.are_spent);
+                taken.push(it);
+                true
             }
-            match self.left.get_mut(&it).filter(|it| **it > 0) {
-                Some(left) => {
-                    *left -= u32::from(self.are_spent);
-                    taken.push(it);
-                }
-                None => all = false,
-            }
+            None => false,
         });
         if !all && self.are_spent {
             taken.into_iter().for_each(|it| *self.left.entry(it).or_insert(0) += 1);
@@ -246,12 +252,16 @@ impl Missing {
     }
 }
 
-/// The hashes of the words of a text; of one without words, those of its other characters.
-fn each_word(text: &str, mut give: impl FnMut(u64)) {
+/// The hashes of the words of a text.
+fn words_of(text: &str) -> impl Iterator<Item = u64> {
     let words = text.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty());
-    words.for_each(|it| give(xxh3_64(it.as_bytes())));
+    words.map(|it| xxh3_64(it.as_bytes()))
+}
+
+/// Its other characters but for white space.
+fn marks_of(text: &str) -> impl Iterator<Item = u64> {
     let others = text.chars().filter(|it| !it.is_alphanumeric() && !it.is_whitespace());
-    others.for_each(|it| give(u64::from(u32::from(it))));
+    others.map(|it| u64::from(u32::from(it)))
 }
 
 // The leaves of a JSON text in the order in which they are written: every string, number, boolean and null, and
@@ -284,8 +294,6 @@ pub(super) struct Leaf<'t> {
     pub(super) is_free: bool,
     /// Whether it is the only member of its object.
     pub(super) is_only: bool,
-    /// Whether it is a string with escapes that a writer need not use.
-    is_spelled_freely: bool,
 }
 
 impl<'t> Leaf<'t> {
@@ -304,7 +312,7 @@ impl<'t> Leaf<'t> {
 
     /// What it is paired by: a string by its text, wherever it is; any other value by its name, too.
     pub(super) fn key(&self) -> u64 {
-        let value = match self.is_spelled_freely {
+        let value = match is_spelled_freely(self.text) {
             true => text_key(&self.said()),
             false => xxh3_64(self.text.as_bytes()),
         };
@@ -343,9 +351,6 @@ fn walk_in<V: FnMut(Leaf<'_>, &[Frame<'_>])>(
     outer: usize,
     visit: &mut V,
 ) {
-    // Most documents have no such escape, so that no string has to be searched for one.
-    let may_be_free =
-        ["\\u", "\\/"].iter().any(|it| find(text.as_bytes(), it.as_bytes()).is_some());
     let mut frames = Vec::with_capacity(FRAMES);
     frames.push(top);
     let mut tokens = msg_json::tokens(text);
@@ -378,17 +383,14 @@ fn walk_in<V: FnMut(Leaf<'_>, &[Frame<'_>])>(
                 empty
             }
             Token::Mark(_) => continue,
-            Token::Text(source) if !frame.is_list && tokens.peek_byte() == Some(b':') => {
-                tokens.next_token();
+            Token::Name(source) => {
                 frame.name = source.get(1..source.len() - 1).unwrap_or_default();
                 continue;
             }
             Token::Text(text) | Token::Scalar(text) => text,
         };
         let is_only = !frame.is_list && frame.index == 0 && tokens.peek_byte() == Some(b'}');
-        let is_spelled_freely = may_be_free && is_spelled_freely(text);
-        let (name, is_free) = (frame.name, frame.is_free);
-        let leaf = Leaf { name, text, is_free, is_only, is_spelled_freely };
+        let leaf = Leaf { name: frame.name, text, is_free: frame.is_free, is_only };
         if leaf.is_free || !in_a_string(leaf, &frames, visit) {
             visit(leaf, &frames);
         }

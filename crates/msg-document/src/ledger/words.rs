@@ -1,7 +1,5 @@
 //! Names and words of the forms of documents, which each format says in its own way and which are not values.
 
-use std::sync::LazyLock;
-
 /// Whether what a member says is a word of the format, which each format says in its own way: roles, kinds of parts,
 /// places in a list.
 pub(super) fn is_word(name: &str) -> bool {
@@ -23,9 +21,37 @@ pub(super) fn is_word(name: &str) -> bool {
 }
 
 /// The words that formats say in such members: of providers, frameworks and agents, in lower case and without `_` and
-/// `-`. Sorted, so that nothing is hashed at the start of a program that mends one document.
-static WORDS: LazyLock<Vec<&str>> =
-    LazyLock::new(|| include_str!("words.txt").split_ascii_whitespace().collect());
+/// `-`. Sorted, and cut by the compiler, so that a program that mends one document has nothing to prepare.
+static WORDS: [&str; N_WORDS] = cut(include_str!("words.txt"));
+const N_WORDS: usize = n_words(include_str!("words.txt"));
+
+const fn is_end(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\n')
+}
+
+const fn n_words(text: &str) -> usize {
+    let (mut at, mut n) = (0, 0);
+    while at < text.len() {
+        n += is_end(text.as_bytes()[at]) as usize;
+        at += 1;
+    }
+    n
+}
+
+/// The words of a text, each of which ends with a space or a line.
+const fn cut<const N: usize>(mut text: &str) -> [&str; N] {
+    let (mut res, mut n, mut at) = ([""; N], 0, 0);
+    while at < text.len() {
+        if is_end(text.as_bytes()[at]) {
+            let (word, rest) = text.split_at(at);
+            (res[n], text) = (word, rest.split_at(1).1);
+            (n, at) = (n + 1, 0);
+        } else {
+            at += 1;
+        }
+    }
+    res
+}
 
 /// What the type of a tool's part of the AI SDK begins with; the name of the tool is the rest of it.
 const WITH_NAMES: [&str; 2] = ["\"tool-", "\"data-"];
@@ -44,10 +70,14 @@ pub(super) fn is_of_formats(text: &str) -> bool {
     if word.len() > LONGEST_WORD {
         return false;
     }
-    let letters = word.chars().filter(|it| !matches!(it, '_' | '-'));
-    let word: String = letters.map(|it| it.to_ascii_lowercase()).collect();
-    word.is_empty()
-        || WORDS.binary_search(&&*word).is_ok()
+    let (mut plain, mut len) = ([0; LONGEST_WORD], 0);
+    for it in word.bytes().filter(|it| !matches!(it, b'_' | b'-')) {
+        plain[len] = it.to_ascii_lowercase();
+        len += 1;
+    }
+    let plain = &plain[..len];
+    plain.is_empty()
+        || WORDS.binary_search_by(|it| it.as_bytes().cmp(plain)).is_ok()
         || WITH_NAMES.iter().any(|it| text.starts_with(it))
 }
 
