@@ -394,7 +394,12 @@ fn is_no_messages(it: &Diagnostic) -> bool {
 }
 
 fn say(cx: &Context, document: &Document, name: &str, named: Option<Format>) {
+    say_format(cx, document.format(), name, named);
+}
+
+/// Says with `-v` as what a document was recognised, unless its format was named.
+pub(crate) fn say_format(cx: &Context, format: Format, name: &str, named: Option<Format>) {
     if named.is_none() {
-        cx.detail(|| format!("{name}: recognised as {}", document.format()));
+        cx.detail(|| format!("{name}: recognised as {format}"));
     }
 }

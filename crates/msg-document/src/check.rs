@@ -386,6 +386,8 @@ impl Checked {
 pub struct Repaired {
     /// The document in the format in which it came.
     pub document: Vec<u8>,
+    /// That format; of a row that of its first conversation.
+    pub format: Format,
     /// Whether anything was mended.
     pub changed: bool,
     /// How many messages were read.

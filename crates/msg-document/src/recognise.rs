@@ -283,9 +283,22 @@ fn damaged_session(bytes: &[u8], name: &str) -> Option<Format> {
     format.codec().spans_lines().then_some(format)
 }
 
+/// The file that a path names, in lower case.
+fn file(name: &str) -> String {
+    name.rsplit(['/', '\\']).next().unwrap_or(name).to_ascii_lowercase()
+}
+
+impl Format {
+    /// The format that the name of a file claims it for, if one does.
+    pub(crate) fn named_by(name: &str) -> Option<Self> {
+        let file = file(name);
+        Format::all().find(|it| !file.is_empty() && it.codec().claims(&file))
+    }
+}
+
 /// The format of ours that speaks most for itself.
 fn best(outline: &Outline<'_>, name: &str) -> (Format, Likelihood) {
-    let file = name.rsplit(['/', '\\']).next().unwrap_or(name).to_ascii_lowercase();
+    let file = file(name);
     let mut best = (Format::default(), Likelihood::No);
     for format in Format::all() {
         let likelihood = format.codec().likelihood(outline);

@@ -53,6 +53,7 @@ fn repair_row(row: &Row, options: &RepairOptions) -> Result<Repaired, Refusal> {
     let (mut documents, mut formats) = (Vec::new(), Vec::new());
     let mut res = Repaired {
         document: Vec::new(),
+        format: Format::default(),
         changed: false,
         messages: 0,
         edits: Vec::new(),
@@ -66,8 +67,11 @@ fn repair_row(row: &Row, options: &RepairOptions) -> Result<Repaired, Refusal> {
         res.messages += repaired.messages;
         res.edits.extend(new_findings(&res.edits, repaired.edits));
         res.remaining.extend(new_findings(&res.remaining, repaired.remaining));
+        if at == 0 {
+            res.format = repaired.format;
+        }
         if repaired.changed {
-            formats.push(Document::read(document, &options.read)?.format());
+            formats.push(repaired.format);
         }
         documents.push(repaired.changed.then_some(repaired.document));
     }
@@ -101,7 +105,8 @@ fn repair_one(json: &[u8], options: &RepairOptions) -> Result<Repaired, Refusal>
     if options.strict {
         losses_as_errors(&mut edits);
     }
-    Ok(Repaired { document: text, changed, messages, edits, remaining })
+    let format = document.format();
+    Ok(Repaired { document: text, format, changed, messages, edits, remaining })
 }
 
 impl Document {

@@ -173,7 +173,8 @@ impl<'o> Writer<'o> {
 /// assert_eq!(json, r#"["a","b"]"#);
 /// ```
 pub fn to_text(fill: impl FnOnce(&mut Writer<'_>)) -> String {
-    let mut out = Vec::new();
+    // A message fits in most cases: growing step by step would move it several times.
+    let mut out = Vec::with_capacity(256);
     fill(&mut Writer::new(&mut out));
     String::from_utf8(out).expect("because only strings are written")
 }

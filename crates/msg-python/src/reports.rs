@@ -186,7 +186,15 @@ impl Repaired {
     pub(crate) fn mended(document: Bound<'_, PyAny>, edits: Vec<Diagnostic>) -> Self {
         let (empty, remaining) = (Vec::new(), Vec::new());
         let changed = true;
-        let it = msg_document::Repaired { document: empty, changed, messages: 0, edits, remaining };
+        let format = msg_document::Format::default();
+        let it = msg_document::Repaired {
+            document: empty,
+            format,
+            changed,
+            messages: 0,
+            edits,
+            remaining,
+        };
         Repaired::of(document, it)
     }
 

@@ -3,7 +3,9 @@
 //! What is mended, and how, is `msg-chainast`'s business; nothing here decides anything.
 
 use msg_core::Diagnostic;
-use msg_document::{Accept, Document, RepairOptions, Repaired, losses_as_errors, repair};
+use msg_document::{
+    Accept, Document, ReadOptions, RepairOptions, Repaired, losses_as_errors, repair,
+};
 
 use super::Command;
 use crate::chain_args::{ChainArgs, RepairArgs, RequestArgs};
@@ -102,58 +104,55 @@ impl Args {
         Opened { input, out, report, .. }: &mut Opened<'_>,
         options: &RepairOptions,
     ) -> Result<(Vec<u8>, Status), Failure> {
-        let mut document = input::open_to_write(cx, input, &self.io.input)?;
-        let is_json = document.format().is_json();
-        self.io.pretty.expect(is_json, "a message file is none")?;
-        if document.format().is_session() {
+        let (bytes, name) = (input.read_all()?, &input.name);
+        let read = self.io.input.of_a_document(name);
+        let read = read.with_made_by(options.read.made_by.clone());
+        let Repaired { document, format, messages, mut edits, remaining, .. } =
+            match repair(&bytes, &options.clone().with_read(read.clone())) {
+                Ok(repaired) => repaired,
+                Err(it) if it.is_bad_option() => return Err(Failure::refused(it, name)),
+                Err(it) => return Err(Failure::document(it, name, bytes)),
+            };
+        input::say_format(cx, format, name, self.io.input.from);
+        self.io.pretty.expect(format.is_json(), "a message file is none")?;
+        if format.is_session() {
             out.replaces_a_session();
         }
-        document.say_who_made_it(options.read.made_by.as_ref());
-        let status = input::emptiness(cx, &document, &input.name);
-        // Edits name the roles of the messages that they touch; only people need that.
-        let quotes = match self.json || cx.quiet || report.is_some() {
-            true => Quotes::default(),
-            false => Quotes::roles(document.messages()),
-        };
-        let mut edits = document.repair(options);
-        document.expect_writer().map_err(|it| Failure::refused(it, &input.name))?;
-        let remaining = document.remaining(options);
-        let status = status.max(Status::of(remaining.is_empty()));
-        let unchanged = document.source().filter(|_| edits.is_empty()).map(<[u8]>::to_vec);
-        let text = unchanged.unwrap_or_else(|| document.written());
-        if !edits.is_empty() {
-            edits.extend(document.lost(&text, &edits));
+        let mut status = self.loss(&mut edits).max(Status::of(remaining.is_empty()));
+        if messages == 0 {
+            status = status.max(input::emptiness(cx, &whole(&bytes, &read, name)?, name));
         }
-        let status = status.max(self.loss(&mut edits));
         let is_said = self.json || report.is_some() || !cx.quiet;
-        let rewrite = if is_said && !edits.is_empty() { document.rewrite(&text) } else { None };
+        let is_changed = is_said && !edits.is_empty();
+        let rewrite = if is_changed { format.rewrite(&bytes, &document) } else { None };
+        let line = || jsonl::report_line(&edits, &[], &remaining, rewrite.as_ref());
         if let Some(report) = report {
-            report.write(&jsonl::report_line(&edits, &[], &remaining, rewrite.as_ref()))?;
+            report.write(&line())?;
         } else if self.json {
-            cx.note(&String::from_utf8_lossy(&jsonl::report_line(
-                &edits,
-                &[],
-                &remaining,
-                rewrite.as_ref(),
-            )));
+            cx.note(&String::from_utf8_lossy(&line()));
         } else if !cx.quiet {
             if remaining.is_empty() || !edits.is_empty() {
-                explain(&document.located(&edits), &input.name, &quotes, cx);
+                explain(edits, (&bytes, &read), name, cx)?;
             }
-            explain_remaining(&remaining, &document, &input.name, cx);
+            if !remaining.is_empty() {
+                let read = read.with_from(Some(format));
+                explain_remaining(&remaining, &whole(&document, &read, name)?, name, cx);
+            }
             if let Some(rewrite) = rewrite {
-                cx.note(&format!("{}: prompt cache: {rewrite}\n", input.name));
+                cx.note(&format!("{name}: prompt cache: {rewrite}\n"));
             }
         }
-        Ok((if is_json { self.io.pretty.laid_out(text) } else { text }, status))
+        Ok((if format.is_json() { self.io.pretty.laid_out(document) } else { document }, status))
     }
 }
 
-/// The errors that stay.
+/// A document that was read before, with its messages: what is said of it for people names them.
+fn whole(bytes: &[u8], read: &ReadOptions, name: &str) -> Result<Document, Failure> {
+    Document::read(bytes, read).map_err(|it| Failure::document(it, name, bytes.to_vec()))
+}
+
+/// The errors that stay in the mended document.
 fn explain_remaining(remaining: &[Diagnostic], document: &Document, name: &str, cx: &Context) {
-    if remaining.is_empty() {
-        return;
-    }
     let quotes = Quotes::of(document.messages(), remaining, cx.folding());
     cx.note(&cx.list(name, &quotes).findings(remaining));
     let left = plural(remaining.len(), "error");
@@ -161,10 +160,20 @@ fn explain_remaining(remaining: &[Diagnostic], document: &Document, name: &str, 
     cx.note(&format!("{name}: {left} {verb} that cannot be mended automatically\n"));
 }
 
-fn explain(edits: &[Diagnostic], name: &str, quotes: &Quotes, cx: &Context) {
-    cx.note(&cx.list(name, quotes).edits(edits));
-    cx.note(&match edits.len() {
-        0 => format!("{name}: nothing to mend\n"),
-        n => format!("{name}: {}\n", plural(n, "edit")),
-    });
+/// The edits, each with the role of its message and its place in the source.
+fn explain(
+    mut edits: Vec<Diagnostic>,
+    (bytes, read): (&[u8], &ReadOptions),
+    name: &str,
+    cx: &Context,
+) -> Result<(), Failure> {
+    if edits.is_empty() {
+        cx.note(&format!("{name}: nothing to mend\n"));
+        return Ok(());
+    }
+    let document = whole(bytes, read, name)?;
+    document.locate(bytes, &mut edits);
+    cx.note(&cx.list(name, &Quotes::roles(document.messages())).edits(&edits));
+    cx.note(&format!("{name}: {}\n", plural(edits.len(), "edit")));
+    Ok(())
 }

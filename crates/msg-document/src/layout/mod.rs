@@ -23,13 +23,14 @@
 mod carried;
 mod level;
 
-use std::{borrow::Cow, collections::BTreeMap, ops::Range};
+use std::{borrow::Cow, collections::BTreeMap};
 
 use msg_json::{Writer, tokens, unescape, validate};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::layout::level::Style;
 use crate::layout::level::{Entry, Level, is_container};
+use crate::skeleton::ListPlace;
 
 pub(crate) use self::carried::carried;
 pub(crate) use crate::layout::carried::{Steps, joined_steps};
@@ -220,11 +221,12 @@ pub(crate) enum Piece<'s> {
 }
 
 impl<'s> MessageList<'s> {
-    /// The list that is at a place of a JSON document, blanks after it allowed. Linear in the list.
-    pub(crate) fn at(source: &'s str, place: Range<usize>) -> Option<Self> {
+    /// The list that is at a place of a JSON document. Linear in its elements.
+    pub(crate) fn at(source: &'s str, place: &ListPlace) -> Option<Self> {
         let value = source.trim_start_matches('\u{feff}').trim_ascii();
-        let list = source.get(place)?.trim_ascii();
-        let level = Level::of(list).filter(|_| list.starts_with('['))?;
+        let list = source.get(place.list.clone())?.trim_ascii();
+        let starts = place.starts.iter().map(|it| it - place.list.start);
+        let level = Level::of_list(list, starts)?;
         Some(Self { source, value, list, level })
     }
 

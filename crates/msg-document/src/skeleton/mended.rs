@@ -8,19 +8,19 @@
 //!   ─ repair ─▶  Kept(0) · Changed(1, /tool_calls/0/id) · Changed(2, /tool_call_id) · New({"role":"user",…})
 //! ```
 
-use std::{borrow::Cow, cell::OnceCell, ops::Range};
+use std::{borrow::Cow, cell::OnceCell};
 
 use msg_chainast::{ChainRepairOptions as ChainOptions, MessageOrigin};
 use msg_core::{Diagnostic, Message, Part, Role, ToolCall, ToolResult};
 use msg_json::{Writer, to_text};
 
 use super::message::Names;
-use super::{MARK, needs_texts};
+use super::{ListPlace, MARK, needs_texts};
 use crate::check::Repaired;
 use crate::codec::WriteOptions;
 use crate::document::Document;
 use crate::format::Format;
-use crate::layout::{MessageList, Piece};
+use crate::layout::{MessageList, Piece, elements as elements_of};
 use crate::ledger::{losses_as_errors, lost_by_edits, lost_in_place};
 use crate::options::RepairOptions;
 use crate::skeleton::mended;
@@ -217,15 +217,14 @@ fn texts(message: &Message) -> Option<Vec<(&'static str, String)>> {
 pub(super) fn repair_in_place(
     document: &mut Document,
     names: &Names,
-    (place, json): (Range<usize>, &[u8]),
+    (place, json): (&ListPlace, &[u8]),
     options: &RepairOptions,
 ) -> Option<Repaired> {
     let messages = document.messages().len();
     let list = OnceCell::new();
     let list = || {
-        let found =
-            list.get_or_init(|| MessageList::at(std::str::from_utf8(json).ok()?, place.clone()));
-        found.as_ref().filter(|it| it.len() == messages)
+        let found = list.get_or_init(|| MessageList::at(std::str::from_utf8(json).ok()?, place));
+        found.as_ref()
     };
     let whole = |places: &[usize]| Some(elements(list()?, places)?.into_bytes());
     let (mended, mut edits) = mended::repair(document, names, options, whole)?;
@@ -244,8 +243,8 @@ pub(super) fn repair_in_place(
             losses_as_errors(&mut edits);
         }
     }
-    let document = text.into_owned();
-    Some(Repaired { document, changed, messages, edits, remaining: Vec::new() })
+    let (document, format) = (text.into_owned(), Format::default());
+    Some(Repaired { document, format, changed, messages, edits, remaining: Vec::new() })
 }
 
 /// These elements as a list.
@@ -268,9 +267,8 @@ fn pieces<'s>(list: &MessageList<'s>, mended: &'s [MendedMessage]) -> Option<Vec
                 Piece::New(Cow::Owned(to_text(members)))
             }
             MendedMessage::New(json) => {
-                let several = MessageList::at(std::str::from_utf8(json).ok()?, 0..json.len())?;
-                let elements = (0..several.len()).filter_map(|it| several.element(it));
-                res.extend(elements.map(|it| Piece::New(Cow::Borrowed(it))));
+                let several = elements_of(std::str::from_utf8(json).ok()?);
+                res.extend(several.map(|it| Piece::New(Cow::Borrowed(it))));
                 continue;
             }
         });

@@ -26,11 +26,19 @@ pub(super) struct Conversation {
     /// There is more that some provider may judge, and of which nothing is kept.
     pub(super) has_more: bool,
     pub(super) seen: Seen,
-    /// Where the list of messages is in a text, with the blanks after it.
-    pub(super) place: Range<usize>,
+    pub(super) place: ListPlace,
     /// What a request asks that a rule looks at: its model.
     pub(super) head: Option<RequestHead>,
     shapes: Shapes,
+}
+
+/// Where the messages are in a text.
+#[derive(Debug, Default)]
+pub(crate) struct ListPlace {
+    /// The list, with the blanks after it.
+    pub(crate) list: Range<usize>,
+    /// Where each of them begins.
+    pub(crate) starts: Vec<usize>,
 }
 
 /// What was seen in the messages of a document.
@@ -165,13 +173,15 @@ impl Conversation {
     fn list(&mut self, source: &mut impl Cursor) -> Option<()> {
         // Most conversations have fewer: growing step by step would move each message twice.
         self.messages.reserve(MANY);
-        self.place.start = source.offset();
+        self.place.starts.reserve(MANY);
+        self.place.list.start = source.offset();
         source.list(|source| {
+            self.place.starts.push(source.offset());
             let message = self.message(source)?;
             self.messages.push(message);
             Some(())
         })?;
-        self.place.end = source.offset();
+        self.place.list.end = source.offset();
         Some(())
     }
 

@@ -16,7 +16,6 @@ mod message;
 mod shape;
 
 use std::borrow::Cow;
-use std::ops::Range;
 
 use memchr::memchr;
 use msg_chainast::Profile;
@@ -24,6 +23,7 @@ use msg_core::request::RequestHead;
 use msg_core::{Diagnostic, Message, Report};
 use msg_json::{JsonStr, Kind, Reader, unescape};
 
+pub(crate) use self::message::ListPlace;
 use self::message::{Conversation, Names};
 use crate::check::{Checked, Repaired};
 use crate::codec::{Around, Content, WriteOptions};
@@ -60,8 +60,7 @@ pub struct Skeleton {
     /// The names of members that no rule of the chain looks at. Only a provider that refuses the name minds; but an
     /// edit may list the members of a message.
     names: Names,
-    /// Where the list of messages is in a text, with the blanks after it.
-    place: Range<usize>,
+    place: ListPlace,
 }
 
 impl Skeleton {
@@ -118,7 +117,7 @@ impl Skeleton {
 
     /// The repair of the document whose text this is; nothing where only the whole document tells.
     pub(crate) fn repair_text(mut self, json: &[u8], options: &RepairOptions) -> Option<Repaired> {
-        let at = (self.place.clone(), json);
+        let at = (&self.place, json);
         self.can_mend(options)
             .then(|| mended::repair_in_place(&mut self.document, &self.names, at, options))?
     }
@@ -143,11 +142,12 @@ impl Skeleton {
     }
 }
 
-/// Whether plain chat messages are read as such with these options. A file's name may say something else, and a
-/// maker is said of messages that are read whole.
+/// Whether plain chat messages are read as such with these options. A file's name may be that of another format, and
+/// a maker is said of messages that are read whole.
 fn is_plain(options: &ReadOptions) -> bool {
-    options.from.is_none_or(|it| it == Format::default())
-        && options.name.is_empty()
+    let chat = Format::default();
+    options.from.is_none_or(|it| it == chat)
+        && Format::named_by(&options.name).is_none_or(|it| it == chat)
         && options.calls != CallForms::Xml
         && options.made_by.is_none()
 }
