@@ -74,10 +74,10 @@ def litellm_anthropic(lines):
     for line in lines:
         try:
             messages = [it for it in json.loads(line)["messages"] if it["role"] != "system"]
-            json.dumps(anthropic_messages_pt(messages=messages, model="claude-3", llm_provider="anthropic"))
-            res.append(1)
+            said = anthropic_messages_pt(messages=messages, model="claude-3", llm_provider="anthropic")
+            res.append(json.dumps({"messages": said}))
         except Exception:
-            res.append(0)
+            res.append("{}")
     return res
 
 

@@ -23,6 +23,7 @@ pub mod contest;
 pub mod count;
 pub mod data;
 pub mod machine;
+pub mod meaning;
 pub mod measure;
 pub mod report;
 pub mod row;

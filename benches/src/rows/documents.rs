@@ -5,12 +5,17 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use msg_chainast::Profile;
-use msg_document::{CheckOptions, ConvertOptions, Document, Format, RepairOptions, StatsOptions};
+use msg_document::{
+    CheckOptions, ConvertOptions, Document, Format, ReadOptions, Refusal, RepairOptions,
+    StatsOptions,
+};
 use msg_session::{Blob, Session, SessionOptions as Mends};
 use serde::Deserialize;
 
 use crate::contest::{Contest, On, Size};
+use crate::corpus;
 use crate::data::Data;
+use crate::meaning;
 use crate::mutations;
 use crate::row::{Goal, Row};
 use crate::script;
@@ -31,10 +36,13 @@ pub(super) const ROWS: &[Row] = &[
     Row::new("document/repair", "conversations repaired", &[Goal::Speed(300.0)], repair),
     Row::new("document/repair-broken", "the broken chains of the public bench", &[], |data| {
         let chains = mutations::broken().map(|it| format!(r#"{{"messages":{}}}"#, it.1));
-        repair_all(sound_in_the_end(
-            chains.step_by(if data.is_to_count() { 4 } else { 1 }).collect(),
-        ))
-        .done()
+        let chains = chains.step_by(if data.is_to_count() { 4 } else { 1 });
+        repair_all(sound_in_the_end(chains.collect()), "").done()
+    }),
+    Row::new("document/repair-file", "a broken file of 1.5 MB repaired", &[], |data| {
+        // The results of one call in five have an id that no call has.
+        let file = corpus::chat_json(data.n(5_600)).replace(r#"8","content"#, r#"x","content"#);
+        repair_all(sound_in_the_end(vec![file]), "chat.json").done()
     }),
     Row::new("document/repair-recorded", "broken recorded conversations", &[], repair_recorded),
     Row::new(
@@ -188,8 +196,9 @@ fn mended(data: &Data) -> On<Vec<String>> {
     sound_in_the_end(data.conversations())
 }
 
-fn repair_all(on: On<Vec<String>>) -> On<Vec<String>> {
-    let options = RepairOptions::default();
+/// Mends all of them, as lines without a name or as files that have one.
+fn repair_all(on: On<Vec<String>>, name: &'static str) -> On<Vec<String>> {
+    let options = RepairOptions::default().with_read(ReadOptions::default().with_name(name));
     on.entry("msg", move |lines, clock| {
         let repair = |it: &String| msg_document::repair(it.as_bytes(), &options);
         let repaired = clock.time(|| lines.iter().map(repair).collect::<Vec<_>>());
@@ -198,7 +207,7 @@ fn repair_all(on: On<Vec<String>>) -> On<Vec<String>> {
 }
 
 fn repair(data: &Data) -> Contest {
-    let on = repair_all(mended(data));
+    let on = repair_all(mended(data), "");
     script::judged(on, data, "litellm, with loads and dumps", "litellm_text", is_sound).done()
 }
 
@@ -206,29 +215,46 @@ fn repair(data: &Data) -> Contest {
 fn repair_recorded(data: &Data) -> Contest {
     let mut lines = data.conversations();
     lines.retain(|it| is_sound(it.as_bytes()) == 0);
-    let on = repair_all(sound_in_the_end(lines));
+    let on = repair_all(sound_in_the_end(lines), "");
     script::judged(on, data, "litellm, with loads and dumps", "litellm_text", is_sound).done()
 }
 
-/// Whether each can be converted; whether the result means the same is asked by the public bench.
+/// Recorded conversations in the form of Anthropic, each judged by what it says.
 fn convert(data: &Data) -> Contest {
     let options = ConvertOptions::default();
-    let to: Format = "anthropic".parse().expect("because it is a format");
-    let ours = move |line: &String| {
-        u64::from(msg_document::convert(line.as_bytes(), to, &options).is_ok())
-    };
-    let on = mended(data).timed("msg", move |lines| lines.iter().map(&ours).collect());
-    script::entry(on, data, "litellm, with loads and dumps", "litellm_anthropic").done()
+    let on = converted(data, move |line, to| {
+        msg_document::convert(line.as_bytes(), to, &options).map(|it| it.document)
+    });
+    script::judged(
+        on,
+        data,
+        "litellm, with loads and dumps",
+        "litellm_anthropic",
+        meaning::of_anthropic,
+    )
+    .done()
 }
 
 fn convert_alone(data: &Data) -> Contest {
     let options = ConvertOptions::default();
+    converted(data, move |line, to| {
+        let mut document = Document::read_unlowered(line.as_bytes(), &options.read)?;
+        document.convert(to, &options).map(|it| it.document)
+    })
+    .done()
+}
+
+fn converted(
+    data: &Data,
+    convert: impl Fn(&str, Format) -> Result<Vec<u8>, Refusal> + 'static,
+) -> On<Vec<String>> {
     let to: Format = "anthropic".parse().expect("because it is a format");
-    let ours = move |line: &String| {
-        let document = Document::read_unlowered(line.as_bytes(), &options.read);
-        u64::from(document.and_then(|mut it| it.convert(to, &options)).is_ok())
-    };
-    mended(data).timed("msg", move |lines| lines.iter().map(&ours).collect()).done()
+    let on = lines(data);
+    let right = on.input().iter().map(|it| meaning::of_chat(it)).collect();
+    on.right(right).entry("msg", move |lines, clock| {
+        let converted = clock.time(|| lines.iter().map(|it| convert(it, to)).collect::<Vec<_>>());
+        converted.into_iter().map(|it| it.map_or(0, |it| meaning::of_anthropic(&it))).collect()
+    })
 }
 
 fn stats(data: &Data) -> Contest {

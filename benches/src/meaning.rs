@@ -1,0 +1,131 @@
+//! What a conversation says, whatever form it is in: its texts, calls and results, as one number. By a generic parser, so
+//! that a conversion is judged by none of our readers. As `benches/scripts/meaning.py`, but for the system prompt, which
+//! some peers are not given.
+//!
+//! A call is known by its place among the calls, a result by the call that it answers. Thinking and media are left out:
+//! not every form has a place for them. Neighbouring texts of one role are one, and white space does not count.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+/// What was read so far.
+#[derive(Default)]
+struct Events {
+    /// Who says something, or `call` or `result`, and what, in order.
+    all: Vec<(String, String)>,
+    /// The last call of each id.
+    calls: HashMap<String, usize>,
+}
+
+/// The number of a request of OpenAI; 0 for what is not JSON.
+///
+/// ```
+/// let chat = r#"{"messages":[{"role":"user","content":"h i"}]}"#;
+/// let other = r#"{"messages":[{"role":"user","content":[{"type":"text","text":"hi"}]}]}"#;
+/// assert_eq!(benches::meaning::of_chat(chat), benches::meaning::of_anthropic(other.as_bytes()));
+/// ```
+pub fn of_chat(document: &str) -> u64 {
+    let mut events = Events::default();
+    for it in messages(document.as_bytes()) {
+        match it["role"].as_str() {
+            Some("system" | "developer") => {}
+            Some("tool") => events.result(&it["tool_call_id"], &it["content"]),
+            role => {
+                events.text(role, &text(&it["content"]));
+                for call in it["tool_calls"].as_array().into_iter().flatten() {
+                    let function = &call["function"];
+                    events.call(&call["id"], &function["name"], &function["arguments"]);
+                }
+            }
+        }
+    }
+    events.number()
+}
+
+/// The number of a request of Anthropic; 0 for what is not JSON.
+pub fn of_anthropic(document: &[u8]) -> u64 {
+    let mut events = Events::default();
+    for it in messages(document) {
+        let role = it["role"].as_str();
+        let Some(blocks) = it["content"].as_array() else {
+            events.text(role, &text(&it["content"]));
+            continue;
+        };
+        for block in blocks {
+            match block["type"].as_str() {
+                Some("text") => events.text(role, &text(&block["text"])),
+                Some("tool_use") => events.call(&block["id"], &block["name"], &block["input"]),
+                Some("tool_result") => events.result(&block["tool_use_id"], &block["content"]),
+                _ => {}
+            }
+        }
+    }
+    events.number()
+}
+
+impl Events {
+    fn text(&mut self, role: Option<&str>, said: &str) {
+        let (role, said) = (role.unwrap_or_default(), without_blanks(said));
+        match self.all.last_mut() {
+            _ if said.is_empty() => {}
+            Some((last, text)) if last == role => text.push_str(&said),
+            _ => self.all.push((role.to_owned(), said)),
+        }
+    }
+
+    fn call(&mut self, id: &Value, name: &Value, arguments: &Value) {
+        self.calls.insert(text(id), self.calls.len());
+        self.all.push(("call".to_owned(), text(name) + &canonical(arguments)));
+    }
+
+    fn result(&mut self, id: &Value, content: &Value) {
+        let call = self.calls.get(&text(id)).copied();
+        let said = without_blanks(&text(content));
+        self.all.push(("result".to_owned(), format!("{call:?}{said}")));
+    }
+
+    /// The hash of all that is said (FNV-1a).
+    fn number(self) -> u64 {
+        if self.all.is_empty() {
+            return 0;
+        }
+        let bytes = self.all.iter().flat_map(|(who, what)| who.bytes().chain(what.bytes()));
+        bytes.fold(0xcbf2_9ce4_8422_2325, |hash, it| {
+            (hash ^ u64::from(it)).wrapping_mul(0x100_0000_01b3)
+        })
+    }
+}
+
+fn messages(document: &[u8]) -> Vec<Value> {
+    let mut value: Value = serde_json::from_slice(document).unwrap_or_default();
+    serde_json::from_value(value["messages"].take()).unwrap_or_default()
+}
+
+/// The text of a content: of its parts those that are text.
+fn text(content: &Value) -> String {
+    match content {
+        Value::String(it) => it.clone(),
+        Value::Array(parts) => parts.iter().filter_map(|it| it["text"].as_str()).collect(),
+        _ => String::new(),
+    }
+}
+
+fn without_blanks(text: &str) -> String {
+    text.split_whitespace().collect()
+}
+
+/// Arguments by their values; those that are not JSON as they are, which a target of objects has under `_raw`.
+fn canonical(arguments: &Value) -> String {
+    match arguments {
+        Value::String(it) if it.trim().is_empty() => "{}".to_owned(),
+        Value::String(it) => match serde_json::from_str::<Value>(it) {
+            Ok(it) => it.to_string(),
+            Err(_) => it.clone(),
+        },
+        it => match it.as_object().filter(|it| it.len() == 1).and_then(|it| it.get("_raw")) {
+            Some(raw) => text(raw),
+            None => it.to_string(),
+        },
+    }
+}
