@@ -19,7 +19,7 @@ use crate::error::Error;
 use crate::family::Family;
 use crate::options::{CacheOptions, LedgerOptions};
 use crate::prompt::Prompt;
-use crate::reuse::{self, Layout};
+use crate::reuse::{self, Layout, Shortened};
 use crate::rules::Provider;
 use crate::spell::Value;
 use crate::usage::{CacheUsage, PICO, Price};
@@ -248,6 +248,16 @@ impl Ledger {
     /// Takes a line that repeats most of a request before it without reading that part again; none if the whole line has
     /// to be read.
     fn push_repeating(&mut self, line: &[u8]) -> Option<LedgerRow> {
+        let (key, short, layout) = self.shortened(line)?;
+        let value = read(&short.text).ok()?;
+        let entry = Entry::of(&value, self.options.cache.family).ok()?;
+        let mut prompt = Prompt::of(entry.body, entry.family);
+        prompt.put_back(&self.runs[&key].prompt, &short)?;
+        self.take(line, &entry, &prompt, Some((key, layout))).ok().flatten()
+    }
+
+    /// A line without what a run has of it, that run, and where the messages of the whole line are.
+    fn shortened(&mut self, line: &[u8]) -> Option<(u64, Shortened, Layout)> {
         let mut near = self.used.iter().rev().take(NEAR);
         let (key, place) = near.find_map(|it| {
             let run = &self.runs[it];
@@ -262,11 +272,7 @@ impl Ledger {
         let n_system = run.prompt.units.first()?.index;
         let short = before.shorten(&run.entry, line, place, n_system)?;
         let layout = before.lengthen(&short, run.family)?;
-        let value = read(&short.text).ok()?;
-        let entry = Entry::of(&value, self.options.cache.family).ok()?;
-        let mut prompt = Prompt::of(entry.body, entry.family);
-        prompt.put_back(&run.prompt, &short)?;
-        self.take(line, &entry, &prompt, Some((key, layout))).ok().flatten()
+        Some((key, short, layout))
     }
 
     /// Takes a request that was read; none if it was shortened by a run that it does not go on from, or not like that.
@@ -488,4 +494,115 @@ pub(crate) fn dollars(pico: u128) -> f64 {
 
 pub(crate) fn picodollars(dollars: f64) -> u128 {
     (dollars * PICO).round() as u128
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{Entry, Layout, Ledger, LedgerOptions, Prompt, read};
+
+    /// How many of these lines were read in part. Each of them is what it is when it is read in full.
+    fn read_in_part(lines: &[String]) -> usize {
+        let mut ledger = Ledger::new(LedgerOptions::default());
+        let mut n = 0;
+        for line in lines {
+            let line = line.as_bytes();
+            if let Some((key, short, layout)) = ledger.shortened(line) {
+                let whole = read(line).expect("because it is JSON");
+                let whole = Entry::of(&whole, None).expect("because it is a request");
+                let value = read(&short.text).expect("because a part of JSON was left out");
+                let entry = Entry::of(&value, None).expect("because it is a request still");
+                let mut prompt = Prompt::of(entry.body, entry.family);
+                if prompt.put_back(&ledger.runs[&key].prompt, &short).is_some() {
+                    let expected = Prompt::of(whole.body, whole.family).outline();
+                    let said = String::from_utf8_lossy(line);
+                    assert_eq!(
+                        format!("{:?}", prompt.outline()),
+                        format!("{expected:?}"),
+                        "{said}"
+                    );
+                    let own = Layout::of(line, whole.family);
+                    assert_eq!(format!("{:?}", Some(layout)), format!("{own:?}"), "{said}");
+                    n += 1;
+                }
+            }
+            ledger.push(line).expect("because it is a request");
+        }
+        n
+    }
+
+    /// A request of the first messages of each length, with what is around it.
+    fn grown(messages: &[Value], from: usize, body: impl Fn(&[Value], usize) -> String) -> usize {
+        let lines: Vec<String> = (from..=messages.len()).map(|n| body(&messages[..n], n)).collect();
+        read_in_part(&lines)
+    }
+
+    fn turns(n: usize) -> Vec<Value> {
+        let role = |n: usize| if n.is_multiple_of(2) { "user" } else { "assistant" };
+        let text = |n| format!("turn {n} {}", "word ".repeat(9 + n));
+        (0..n)
+            .map(|n| json!({"role": role(n), "content": [{"type": "text", "text": text(n)}]}))
+            .collect()
+    }
+
+    #[test]
+    fn what_is_read_in_part_is_what_it_is_in_full() {
+        let plain = |it: &[Value], _| {
+            json!({"model": "claude-opus-4-6", "max_tokens": 9, "messages": it}).to_string()
+        };
+        assert_eq!(grown(&turns(16), 8, plain), 8);
+
+        let mut messages = turns(16);
+        for at in [3, 7, 9, 11] {
+            messages[at]["content"][0]["cache_control"] = json!({"type": "ephemeral"});
+        }
+        messages[5]["content"][0] = json!({"type": "image", "source": {"type": "url", "url": "u"}});
+        assert!(grown(&messages, 8, plain) > 4, "marks and images stay where they are");
+        messages[10] = json!("no object");
+        messages[12] = json!({"role": "system", "content": "late"});
+        messages[13]["content"] = json!("");
+        grown(&messages, 8, plain);
+        messages[4]["content"][0]["citations"] = json!({"enabled": true});
+        grown(&messages, 8, plain);
+
+        // The list in other members first, in an envelope, and with what comes after it.
+        let text = |it: &[Value]| Value::from(it.to_vec()).to_string();
+        let nested = |it: &[Value], n: usize| match n % 3 {
+            0 => format!(
+                r#"{{"max_tokens":9,"metadata":{{"messages":{0}}},"messages":{0}}}"#,
+                text(it)
+            ),
+            1 => format!(r#"{{"max_tokens":9,"messages":{},"stop_sequences":["x"]}}"#, text(it)),
+            _ => format!(
+                r#"{{"time":{n},"request":{{"max_tokens":9,"messages": {}}},"usage":{{"input_tokens":1}}}}"#,
+                text(it)
+            ),
+        };
+        grown(&turns(20), 8, nested);
+
+        // A cache point is of the part before it, which may be in the message before.
+        let mut messages: Vec<Value> = turns(16);
+        messages
+            .iter_mut()
+            .for_each(|it| it["content"] = json!([{"text": it["content"][0]["text"]}]));
+        for at in [6, 9] {
+            let parts = messages[at]["content"].as_array_mut().expect("because it is a list");
+            parts.insert(0, json!({"cachePoint": {"type": "default"}}));
+        }
+        let converse = |it: &[Value], _| json!({"modelId": "m", "messages": it}).to_string();
+        assert!(grown(&messages, 8, converse) > 3);
+
+        // Leading messages of the system are not messages of the list; an edit in the middle is read in full.
+        let mut messages = turns(16);
+        messages.insert(0, json!({"role": "system", "content": "s"}));
+        let chat = |it: &[Value], _| json!({"model": "gpt-5", "messages": it}).to_string();
+        assert!(grown(&messages, 9, chat) > 4);
+        let edited = |it: &[Value], n: usize| {
+            let mut it = it.to_vec();
+            it[n / 2]["content"][0]["text"] = json!(format!("edited {n}"));
+            json!({"model": "gpt-5", "messages": it}).to_string()
+        };
+        grown(&messages, 9, edited);
+    }
 }

@@ -97,7 +97,7 @@ fn wheel(it: &Build<'_>) -> Res {
     let maturin = it.target.join("python/bin/maturin").display().to_string();
     let out = it.to.display().to_string();
     let root = it.workspace.root.join("crates/msg-python");
-    sh::run(&root, &maturin, &["sdist", "--quiet", "--out", &out], &[])
+    sh::run(&root, &maturin, &["sdist", "--out", &out], &[])
 }
 
 /// The program with its man pages, its completions and the licences, for the machine that builds it.
