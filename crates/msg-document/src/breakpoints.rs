@@ -57,12 +57,15 @@ impl Breakpoints {
         }
         let kept = matched(&old, &new);
         let (mut claimed, mut moves, mut found) = (vec![false; new.len()], Vec::new(), Vec::new());
+        kept.iter().flatten().for_each(|it| claimed[*it] = true);
         for (at, spot) in old.iter().enumerate().filter(|it| kept[it.0].is_none()) {
             let Some(marker) = &spot.marker else { continue };
+            let is_free = |it: &usize| has[*it] && !claimed[*it];
+            let moved = (0..new.len()).find(|it| is_free(it) && new[*it].hash == spot.hash);
             let from = kept[..at].iter().rev().flatten().next().map_or(0, |it| it + 1);
             let to = kept[at..].iter().flatten().next().map_or(new.len(), |it| *it);
-            // A part between its neighbours that is marked is this one, mended.
-            if let Some(own) = (from..to.max(from)).find(|it| has[*it] && !claimed[*it]) {
+            // A part that was moved has its breakpoint. One between its neighbours that is marked is this one, mended.
+            if let Some(own) = moved.or_else(|| (from..to.max(from)).find(is_free)) {
                 claimed[own] = true;
                 continue;
             }

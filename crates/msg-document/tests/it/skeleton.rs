@@ -82,6 +82,13 @@ fn a_short_text_may_look_like_a_long_escape() {
     a_skeleton_answers_as_the_document(json, None);
 }
 
+#[test]
+fn a_message_that_moves_keeps_its_breakpoint() {
+    let json = br#"[{"role":"user","content":"a"},{"role":"assistant","content":"b"},
+        {"role":"system","content":[{"type":"text","text":"s","cache_control":{"type":"ephemeral"}}]},{"role":"user","content":"c"}]"#;
+    a_skeleton_answers_as_the_document(json, None);
+}
+
 /// Texts as they are spelled in JSON: short and long, blank, with escapes and ends of white space.
 fn text() -> impl Strategy<Value = String> {
     let times = select(&[0_usize, 1, 30, 150, 800][..]);
