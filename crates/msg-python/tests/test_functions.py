@@ -387,7 +387,7 @@ def test_a_log_is_compared_request_by_request() -> None:
     ask = {"model": "gpt-5", "messages": [{"role": "user", "content": "hi"}]}
     told = [*ask["messages"], {"role": "assistant", "content": "hello"}, {"role": "user", "content": "and now?"}]
     usage = {"prompt_tokens": 9, "completion_tokens": 2}
-    log = [ask, {"request": {**ask, "messages": told}, "usage": usage}, json.dumps({**ask, "model": "gpt-5-mini"}), "{"]
+    log: list[Any] = [ask, {"request": {**ask, "messages": told}, "usage": usage}, json.dumps({**ask, "model": "gpt-5-mini"}), "{"]
     answer = msg.cache(*log, from_="openai")
     assert [it.get("relation") for it in answer["rows"]] == [None, "growth", "break", None]
     assert answer["rows"][2]["changes"][0]["code"] == "cache::model-changed"
