@@ -2,14 +2,17 @@
 """The law of values with a reader of its own: documents of every format are damaged by structure, given to a command,
 and each value of them is looked for in what was written and in the report. It shares no code with the program.
 
-    values.py MSG [--runs N] [--seed S] [--from FORMAT]... [--command NAME]... [--seeds FILE]... [--show N]
+    values.py MSG [--runs N] [--seed S] [--from FORMAT]... [--command NAME]... [--seeds FILE]... [--show N] [--alone N]
 
 N documents of each format are damaged, and each is given to each command: `convert` to all formats in turn, `repair` and `check`
 with a profile to all profiles in turn. `check` writes nothing: of it is asked that it refuses what `repair` refuses, and says
 all that `repair` mends.
 
-Seeds are JSON lines with `doc` (a text) and `fam` (its format), or cases of the suites with `input_text` and `from`. Formats
-without seeds get those of others, converted. Exit 1 if a value is in neither."""
+All documents of a batch go to one process a command, as lines. `--alone N` gives N of each batch to a process of their own,
+too, which must answer alike.
+
+Seeds are JSON lines with `doc` (a text) and `fam` (its format), or cases of the suites with `input_text` and `from`. Each
+format gets those of others, converted, too. Exit 1 if a value is in neither."""
 import argparse, base64, collections, json, os, random, re, subprocess, sys, tempfile
 
 # ---- JSON as it is written: members as pairs, so that a name may be there twice, and numbers by their letters
@@ -147,10 +150,19 @@ def mutate(doc, rnd):
 WORDS = set("type role from object kind part_kind status format tool_choice options finish_reason stop_reason finishReason stopReason index encoding mode state".split())
 
 
+def thoughts(v):
+    """the thoughts that a message says in a list, as one"""
+    blocks = next((x for k, x in v if k == "thinking_blocks" and isinstance(x, list)), [])
+    return "".join(x for it in blocks if isinstance(it, Obj) for k, x in it if k == "thinking" and isinstance(x, str))
+
+
 def leaves(v, way, acc):
     if isinstance(v, Obj):
         for k, x in v:
-            if "ZQ" in k and (x in (None, True, False) or x == []):
+            if k == "reasoning_content" and x and x == thoughts(v):
+                continue
+            # A setting of the body that is null is none.
+            if "ZQ" in k and (x in (True, False) or x is None and way or x == []):
                 acc.append((way + (k,), k))
             is_word = k in WORDS and isinstance(x, (str, bool)) and not (isinstance(x, str) and "ZQ" in x)
             is_word = is_word or k == "index" and isinstance(x, Num)
@@ -210,7 +222,7 @@ class Said:
                     said(load(line), acc)
                 except Exception:
                     pass
-        self.text = plain("\n".join(acc))
+        self.text, self.glued = plain("\n".join(acc)), plain("".join(acc))
         self.words = set(x for x in re.split(r"\W+", self.text) if x)
         for x in re.findall(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?", self.text):
             self.words |= {x, number(x)}
@@ -220,7 +232,7 @@ class Said:
             return x in self.words or number(x) in self.words
         s = plain(str(x))
         data = s.split(";base64,", 1)[-1]
-        if s in self.text or s.strip() in self.text or data in self.text:
+        if s in self.text or s.strip() in self.text or data in self.text or s in self.glued:
             return True
         for other in (s.encode(), data.encode()):
             if base64.b64encode(other).decode() in self.text:
@@ -231,6 +243,7 @@ class Said:
                 return True
         except Exception:
             pass
+        s = s.removeprefix("Tool: ")
         if s[:1] in "{[":
             try:
                 acc = []
@@ -239,7 +252,7 @@ class Said:
                     return True
             except Exception:
                 pass
-        if re.fullmatch(r"\w+/[\w.+-]+", s) and s.split("/")[1] in self.words:
+        if re.fullmatch(r"\w+/[\w.+-]+", s) and {"mpeg": "mp3"}.get(s.split("/")[1], s.split("/")[1]) in self.words:
             return True
         words = [w for w in re.split(r"\W+", s) if w]
         return bool(words) and all(w in self.words for w in words)
@@ -272,7 +285,7 @@ def home(way, rows, acc):
     """the messages that most of the values beside one are in, of the nearest object or list that says anything"""
     first = next((i for i, k in enumerate(way) if isinstance(k, int)), len(way))
     for n in range(len(way) - 1, first, -1):
-        near = [x for w, x in acc if w[:n] == way[:n] and w != way]
+        near = [x for w, x in acc if w[:n] == way[:n] and w != way and len(x) > 2]
         hits = [sum(map(row.has, near)) for row in rows]
         if any(hits):
             return [i for i, n in enumerate(hits) if n == max(hits)]
@@ -283,15 +296,19 @@ def told(way, x, report, rows, left_out, acc):
     names = [str(k) for k in way if isinstance(k, str)]
     if any(k in left_out or json.dumps(k)[1:-1] in left_out for k in names):
         return True
-    place = pointer(way)
+    place = plain(pointer(way))
     at = [i for i, row in enumerate(rows) if row.has(x)] or home(way, rows, acc)
     for it in report:
         where, code = it.get("at", {}), it["code"]
         text = it["message"] + " " + (it.get("fix") or "")
         if code == "convert::lost-value" and not where.get("pointer"):
             return True
-        if code == "filter" and next((k for k in way if isinstance(k, int)), None) == 0:
-            return True
+        if code == "filter":
+            # An element that is not read as a message moves the others.
+            element = next((k for k in way if isinstance(k, int)), None)
+            if element == 0 or element == 1 and (not at or 0 in at):
+                return True
+            continue
         if code in WEAK and code != "session::written-anew":
             if code == "convert::role-changed" and way and way[-1] == "role":
                 return True
@@ -306,7 +323,10 @@ def told(way, x, report, rows, left_out, acc):
             return True
         if code == "chain::unknown-role" and ("role" in names or near(way, where.get("message"))):
             return True
-        if not at and GONE.search(it.get("fix") or "") and (code.startswith("chain::orphan") or near(way, where.get("message"))):
+        # Messages of turns are counted as turns; of a message that went whole, all went.
+        if (code.startswith("turn::") or code == "convert::lost-message") and near(way, where.get("message")):
+            return True
+        if GONE.search(it.get("fix") or "") and (near(way, where.get("message")) or not at and code.startswith("chain::orphan")):
             return True
         # Of a session that is written anew only what was said is left, and the report says so.
         if code == "session::written-anew" and not at and not TEXTS & set(names):
@@ -335,43 +355,48 @@ def near(way, message):
 
 class Program:
     def __init__(self, path):
-        self.path, self.dir = path, tempfile.mkdtemp()
+        self.path, self.room = path, tempfile.TemporaryDirectory()
+
+    def run(self, args, docs=None):
+        piped = docs and ("\n".join(docs) + "\n").encode("utf-8", "surrogatepass")
+        done = subprocess.run([self.path] + args, input=piped, capture_output=True)
+        out, err = done.stdout.decode("utf-8", "surrogatepass"), done.stderr.decode("utf-8", "replace")
+        return done.returncode, out, err
+
+    def put(self, name, text):
+        path = self.room.name + "/" + name
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        return path
 
     def lines(self, args, docs):
-        """the answer to each, its report, and the names of members that were left out of some"""
-        name, rep = self.dir + "/in.jsonl", self.dir + "/rep.jsonl"
-        open(rep, "w").close()
-        open(name, "w", encoding="utf-8").write("\n".join(docs) + "\n")
+        """the answer to each, and its report"""
         command, with_report = args, args[0] in ("convert", "repair")
-        args = [self.path] + args + ["--jsonl", "--jobs", "1"] + (["--report", rep] if with_report else []) + [name]
-        done = subprocess.run(args, capture_output=True)
-        err = done.stderr.decode("utf-8", "replace")
-        out = done.stdout.decode("utf-8", "surrogatepass").split("\n")[:-1]
-        if not out and done.returncode == 2 and "not JSON Lines" in err:
-            # The lines look like the records of one session.
-            if len(docs) == 1:
-                return ['{"error":{"code"'], [{}], set()
-            half = len(docs) // 2
-            one, two = self.lines(command, docs[:half]), self.lines(command, docs[half:])
-            return one[0] + two[0], one[1] + two[1], one[2] | two[2]
-        if len(out) != len(docs) or done.returncode not in (0, 1, 2):
-            raise SystemExit("%s: %d lines of %d, status %d\n%s" % (" ".join(args), len(out), len(docs), done.returncode, err[-500:]))
-        if not with_report:
-            has_report = args[1] in ("fit", "check")
-            return out, [json.loads(it) if has_report and it[:1] == "{" else {} for it in out], set()
-        reports = [json.loads(it) for it in open(rep, encoding="utf-8", errors="replace")]
-        left_out = set()
-        for found in re.findall(r"members not converted[^:]*: (.*)", err):
-            left_out |= set(found.split(", "))
-        return out, reports, left_out
+        rep = self.put("rep.jsonl", "")
+        # Piped lines are not taken for the records of one session.
+        args = args + ["--jsonl", "--jobs", "1", "-v"] + (["--report", rep] if with_report else []) + ["-"]
+        status, out, err = self.run(args, docs)
+        out = out.split("\n")[:-1]
+        if len(out) != len(docs) or status not in (0, 1, 2):
+            raise SystemExit("%s: %d lines of %d, status %d\n%s" % (" ".join(args), len(out), len(docs), status, err[-500:]))
+        if with_report:
+            with open(rep, encoding="utf-8", errors="replace") as file:
+                reports = [json.loads(it) for it in file]
+        elif command[0] in ("fit", "check"):
+            reports = [json.loads(it) if it[:1] == "{" else {} for it in out]
+        else:
+            reports = [{"edits": []} for _ in out]
+            for code, text, at in re.findall(r"^\w+\[([\w:-]+)\]: (.*)\n *--> <stdin>:(\d+)", err, re.M):
+                place = re.match("`(.*)` is left out", text)
+                at_place = {"pointer": place.group(1)} if place else {}
+                reports[int(at) - 1]["edits"].append({"code": code, "message": text, "at": at_place})
+        return out, reports
 
-
-    def said_of(self, args, doc):
-        """what is said of one document: of lines only the number of values is said"""
-        name = self.dir + "/one.json"
-        open(name, "w", encoding="utf-8").write(doc)
-        args = [it for it in args if it != "--json"]
-        return subprocess.run([self.path] + args + ["-v", name], capture_output=True).stderr.decode("utf-8", "replace")
+    def alone(self, args, doc):
+        """the answer to one document that is not a line among others"""
+        args = args + (["--json"] if args[0] == "check" else [])
+        status, out, _ = self.run(args + [self.put("one.json", doc)])
+        return status, out.strip()
 
 
 WIRES = ["openai", "anthropic", "gemini", "responses", "bedrock", "interactions"]
@@ -394,8 +419,8 @@ COMMANDS = {
 }
 
 
-# So many documents are damaged at once.
-BATCH = 250
+# So many documents are damaged at once, and given to one process a command.
+BATCH = 2500
 
 
 def is_seed(doc):
@@ -419,9 +444,8 @@ def seeds_of(program, files, formats):
                 pool[family].append(doc)
     base = [it for it in pool["openai"] + pool["anthropic"] + pool["gemini"] if len(it) < 2500]
     for to in formats:
-        if len(pool[to]) < 20:
-            out, _, _ = program.lines(["convert", "--to", to], base)
-            pool[to] += [it for it in out if not it.startswith('{"error":{"code"')]
+        out, _ = program.lines(["convert", "--to", to], base)
+        pool[to] += [it for it in out if not is_refused(it)]
     return pool
 
 
@@ -430,8 +454,8 @@ def is_refused(answer):
 
 
 class Law:
-    def __init__(self, program, rnd, show):
-        self.program, self.rnd, self.show = program, rnd, show
+    def __init__(self, program, rnd, alone):
+        self.program, self.rnd, self.alone = program, rnd, alone
         self.done, self.targets, self.ops = collections.Counter(), collections.Counter(), collections.Counter()
         self.flags = []
 
@@ -440,7 +464,7 @@ class Law:
         made = [mutate(self.rnd.choice(seeds), self.rnd) for _ in range(count)]
         docs = [it[0] for it in made]
         self.ops.update(op for it in made for op in it[1].split("+"))
-        native, _, _ = self.program.lines(["convert", "--from", of, "--to", "native"], docs)
+        native, _ = self.program.lines(["convert", "--from", of, "--to", "native"], docs)
         rows = [rows_of(it) for it in native]
         checked = {}
         for kind in kinds:
@@ -450,10 +474,23 @@ class Law:
                 if not chosen:
                     continue
                 answers = self.program.lines(command + ["--from", of], [docs[i] for i in chosen])
-                for i, answer, report in zip(chosen, *answers[:2]):
-                    self.judge((of, kind, command, made[i]), answer, report, rows[i], answers[2], checked.setdefault(i, {}))
+                for i, answer, report in zip(chosen, *answers):
+                    self.judge((of, kind, command, made[i]), answer, report, rows[i], checked.setdefault(i, {}))
+                for i, answer in list(zip(chosen, answers[0]))[: self.alone]:
+                    self.compare((of, kind, command, made[i]), answer)
 
-    def judge(self, case, answer, report, rows, left_out, checked):
+    def compare(self, case, answer):
+        """a document that is not a line among others gets the same answer"""
+        of, _, command, (doc, op) = case
+        status, alone = self.program.alone(command + ["--from", of], doc)
+        self.done["alone"] += 1
+        # The number of the line is said in one of them, and formats with times say when they were written.
+        spelled = lambda it: re.sub(r',?"at":\{\}|\d+-\d+-\d+T[\d:]+', "", re.sub(r',?"line":\d+', "", it)).strip("\ufeff \n")
+        is_same = status == 2 if is_refused(answer) else spelled(alone) == spelled(answer)
+        if not is_same and alone:
+            self.flags.append((of, " ".join(command), op, [("/alone", alone[:500])], doc, answer, {}))
+
+    def judge(self, case, answer, report, rows, checked):
         of, kind, command, (doc, op) = case
         key = "refused" if is_refused(answer) else "answered"
         self.done[of, kind, key] += 1
@@ -469,12 +506,9 @@ class Law:
         if command[-1] == "1.." and key == "answered":
             if len(rows) < 2 or answer.strip("\ufeff \n") == "[]":
                 return
-            edits = [{"code": "filter", "message": "", "at": {"message": 0}}]
+            edits = edits + [{"code": "filter", "message": "", "at": {"message": 0}}]
         if key == "answered":
-            found = found + lost(doc, answer, edits, rows, left_out | set(report.get("left_behind", [])))
-        if found and command[0] in ("fit", "trim", "filter"):
-            said = self.program.said_of(command + ["--from", of], doc)
-            found = [it for it in found if "`%s`" % it[0] not in said and "more values are left out" not in said]
+            found = found + lost(doc, answer, edits, rows, set(report.get("left_behind", [])))
         if found:
             self.done[of, kind, "unreported"] += 1
             self.flags.append((of, " ".join(command), op, found, doc, answer, report))
@@ -523,21 +557,22 @@ def main():
     args.add_argument("--command", action="append")
     args.add_argument("--seeds", action="append", default=[])
     args.add_argument("--show", type=int, default=0)
+    args.add_argument("--alone", type=int, default=0)
     args.add_argument("--out")
     args = args.parse_args()
     program = Program(args.msg)
-    law = Law(program, random.Random(args.seed), args.show)
+    law = Law(program, random.Random(args.seed), args.alone)
     formats, kinds = args.formats or FORMATS, args.command or list(COMMANDS)
     pool = seeds_of(program, args.seeds, formats)
     for at in range(0, args.runs, BATCH):
         for of in formats:
             law.batch(of, pool[of], min(BATCH, args.runs - at), kinds)
-        print(at + BATCH, "documents a format,", len(law.flags), "findings", file=sys.stderr, flush=True)
+        print(min(at + BATCH, args.runs), "documents a format,", len(law.flags), "findings", file=sys.stderr, flush=True)
         if args.out:
             json.dump(law.flags, open(args.out, "w"))
     law.table(formats, kinds)
-    total = sum(n for key, n in law.done.items() if key[2] == "answered")
-    print("%d answers, %d with a value in neither" % (total, len(law.flags)))
+    total = sum(n for key, n in law.done.items() if key[2:] == ("answered",))
+    print("%d answers, %d with a value in neither, %d compared with a run of their own" % (total, len(law.flags), law.done["alone"]))
     sys.stdout.reconfigure(errors="backslashreplace")
     classes = collections.Counter((f[0], f[1].split()[0], re.sub(r"\d+", "#", f[3][0][0])) for f in law.flags)
     for key, count in classes.most_common(60):
