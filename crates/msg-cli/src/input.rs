@@ -96,7 +96,12 @@ impl InputArgs {
         rows: Option<&RowArgs>,
     ) -> Result<Kind, Failure> {
         if lines.jsonl {
-            input.expect_lines()?;
+            input.expect_no_bracket()?;
+            // Lines of a format that was named are not taken for records of another one.
+            let is_named = self.from.is_some() && input.len.is_some();
+            if !is_named || !self.looks_like_lines(input)? {
+                input.expect_no_session()?;
+            }
             return Ok(Kind::Lines);
         }
         let read = self.of_a_document(&input.name);
@@ -204,9 +209,15 @@ impl Input {
         })
     }
 
+    /// Refuses what is plainly one document over several lines, or one session.
+    pub(crate) fn expect_lines(&mut self) -> Result<(), Failure> {
+        self.expect_no_bracket()?;
+        self.expect_no_session()
+    }
+
     /// Refuses what is plainly one document over several lines: its first line is a bracket alone. Reads
     /// no further than to the end of that line.
-    pub(crate) fn expect_lines(&mut self) -> Result<(), Failure> {
+    fn expect_no_bracket(&mut self) -> Result<(), Failure> {
         let mut seen = Vec::new();
         let mut byte = [0];
         while seen.len() < LONGEST_BRACKET && !seen.trim_ascii_start().contains(&b'\n') {
@@ -223,7 +234,7 @@ impl Input {
         }
         let rest = std::mem::replace(&mut self.reader, Box::new(io::empty()));
         self.reader = Box::new(io::Cursor::new(seen).chain(rest));
-        self.expect_no_session()
+        Ok(())
     }
 
     /// Refuses a session, whose lines are records of one document. Only a file is looked at: what is piped

@@ -2,8 +2,7 @@
 //!
 //! Reads, writes and says what became of it; what stays decides the command.
 
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use msg_core::{Code, Diagnostic};
 use msg_document::{Document, Refusal};
@@ -34,8 +33,9 @@ pub(crate) fn run(
     let sources = args.sources(None)?;
     let read = args.input.of_a_line();
     let lines = |it: Lines<'_>| {
-        let (name, anew, n_lost) = (it.name().to_owned(), OnceLock::new(), AtomicUsize::new(0));
-        let status = it.answer(|line| {
+        let (name, anew, lost) =
+            (it.name().to_owned(), OnceLock::new(), Mutex::new(Lost::default()));
+        let status = it.answer_numbered(|number, line| {
             let own = without_own(line);
             let mut document = Document::read(&own, &read)?;
             document.set_source(own.into_owned());
@@ -45,19 +45,50 @@ pub(crate) fn run(
                 let _ = anew.set(it);
             }
             let text = document.written();
-            n_lost.fetch_add(document.lost_by_cut(&text).len(), Ordering::Relaxed);
+            let of_line = document.lost_by_cut(&text);
+            if !of_line.is_empty() {
+                lost.lock().unwrap_or_else(PoisonError::into_inner).add(number, of_line);
+            }
             Ok(Answer::new(text, status))
         })?;
-        let lost = |n: usize| {
-            let text = format!("{n} values are left out that were not cut");
-            Diagnostic::warning(Code::new("convert::lost-value"), text)
-        };
-        let lost = Some(n_lost.into_inner()).filter(|it| *it > 0).map(lost);
+        let lost = lost.into_inner().unwrap_or_else(PoisonError::into_inner).into_list();
         say(cx, &name, anew.into_inner().into_iter().chain(lost));
         Ok(status)
     };
     let document = |it: Opened<'_>| one(cx, args, it, &select);
     args.run(cx, (&sources, None), (None, None), lines, document)
+}
+
+/// As many values are said of an input of lines; of the others how many they are.
+const SAID: usize = 1000;
+
+/// The values that are left out of lines and were not cut.
+#[derive(Default)]
+struct Lost {
+    said: Vec<Diagnostic>,
+    more: usize,
+}
+
+impl Lost {
+    fn add(&mut self, line: Option<u64>, lost: Vec<Diagnostic>) {
+        for mut it in lost {
+            it.at.line = line.and_then(|it| usize::try_from(it).ok());
+            match self.said.len() < SAID {
+                true => self.said.push(it),
+                false => self.more += 1,
+            }
+        }
+    }
+
+    /// In the order of the lines.
+    fn into_list(mut self) -> Vec<Diagnostic> {
+        self.said.sort_by_key(|it| it.at.line);
+        if self.more > 0 {
+            let text = format!("{} more values are left out", self.more);
+            self.said.push(Diagnostic::warning(Code::new("convert::lost-value"), text));
+        }
+        self.said
+    }
 }
 
 fn one(

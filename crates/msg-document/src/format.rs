@@ -50,7 +50,7 @@ impl Format {
     }
 
     /// Whether it is made of an agent's records, most members of which are its bookkeeping.
-    pub(crate) fn has_records(self) -> bool {
+    pub fn has_records(self) -> bool {
         self.0.has_records()
     }
 

@@ -245,7 +245,7 @@ impl Run<'_> {
             }
         }
         // What an agent writes around its messages is not part of the conversation.
-        if !document.format().is_session() {
+        if !(document.format().is_session() && document.format().has_records()) {
             self.leave_behind(left_behind);
         }
         args.io.output.finish(cx, out)?;
