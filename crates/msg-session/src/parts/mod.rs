@@ -51,8 +51,11 @@ pub(crate) fn data_url(media_type: Option<&str>, base64: &str) -> String {
     format!("data:{};base64,{base64}", media_type.unwrap_or("application/octet-stream"))
 }
 
-/// A part that no kind fits, kept as JSON.
+/// A part that no kind fits, kept as JSON; a string is what it says.
 pub(crate) fn other(value: crate::json::Value<'_>) -> msg_core::Part {
+    if value.source.starts_with('"') {
+        return Part::text(value.plain());
+    }
     let place = Some(msg_core::Place::Content);
     let other = msg_core::Other::new(Origin::Json, value.raw_json());
     msg_core::Part::Other(msg_core::Other { place, ..other })

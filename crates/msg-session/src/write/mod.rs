@@ -87,10 +87,12 @@ pub fn write(
     let bytes = writer(&prepared.messages, options, &mut own);
     report.append(prepared.named_as_given(own));
     // The writer of chat messages says itself what it loses, and where more exactly.
-    if dialect != Dialect::OpenAiJsonl {
-        prepare::report(dialect, &prepared, &bytes, &mut report);
+    match dialect {
+        Dialect::OpenAiJsonl => Ok((bytes, report)),
+        _ => {
+            Ok((prepare::report((dialect, writer), &prepared, options, bytes, &mut report), report))
+        }
     }
-    Ok((bytes, report))
 }
 
 // How a session is written: what the agent will find in it.

@@ -2,12 +2,13 @@
 //! reported.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::ops::Range;
 
 use msg_core::{Code, Diagnostic, Message, Part, Report, Role};
 
 use super::blocks::data_url;
-use crate::write::{ContextPolicy, Signatures, WriteOptions};
+use crate::write::{ContextPolicy, Signatures, Write, WriteOptions};
 use crate::{Blob, Dialect, Session, SessionOptions, context};
 
 /// The messages that are written.
@@ -211,15 +212,56 @@ fn lost(message: usize, part: usize, why: &'static str) -> Diagnostic {
 // What a written session does not say any more (SE-80): it is read again, and each part that went in is
 // looked for in what came out. So no writer can lose something in silence.
 
-/// Reports what of the messages is not found in the session. Linear.
-pub(super) fn report(dialect: Dialect, prepared: &Prepared, bytes: &[u8], report: &mut Report) {
-    let session = Session::new(dialect, vec![Blob::new("", bytes)]);
-    let read = session.read(&SessionOptions::default()).map(|it| it.messages).unwrap_or_default();
-    let mut found = Found::of(dialect, &read);
-    for (message, places) in prepared.messages.iter().zip(&prepared.places) {
-        let mut check = Check { found: &mut found, report, message, last: None, texts: None };
-        for (part, place) in message.parts.iter().zip(places) {
-            check.part(part, *place);
+/// As many messages are read again at once, about.
+const CHUNK: usize = 2048;
+
+/// Reports what of the messages is not found in the session, and gives its bytes back. Linear. Of a long conversation
+/// pieces are written and read, one after the other, so that memory does not grow with what was written.
+pub(super) fn report(
+    (dialect, writer): (Dialect, Write),
+    prepared: &Prepared,
+    options: &WriteOptions,
+    bytes: Vec<u8>,
+    report: &mut Report,
+) -> Vec<u8> {
+    if prepared.messages.len() <= CHUNK {
+        let session = Session::new(dialect, vec![Blob::new("", bytes)]);
+        prepared.report_chunk(0..prepared.messages.len(), &session, report);
+        return session.into_blobs().pop().map(|it| it.bytes).unwrap_or_default();
+    }
+    for chunk in chunks(&prepared.messages) {
+        let bytes = writer(&prepared.messages[chunk.clone()], options, &mut Report::new());
+        let session = Session::new(dialect, vec![Blob::new("", bytes)]);
+        prepared.report_chunk(chunk, &session, report);
+    }
+    bytes
+}
+
+/// Pieces of a conversation, none of which ends between a call and its result.
+fn chunks(messages: &[Message]) -> Vec<Range<usize>> {
+    let (mut res, mut start, mut open) = (Vec::new(), 0, HashSet::new());
+    for (at, message) in messages.iter().enumerate() {
+        if at - start >= CHUNK && open.is_empty() && message.role == Role::User {
+            res.push(start..at);
+            start = at;
+        }
+        open.extend(message.tool_calls().map(|it| &*it.id));
+        message.tool_results().for_each(|it| _ = open.remove(&*it.call_id));
+    }
+    res.push(start..messages.len());
+    res
+}
+
+impl Prepared {
+    /// Reports what of some messages is not found in a session of them.
+    fn report_chunk(&self, chunk: Range<usize>, session: &Session, report: &mut Report) {
+        let read = session.read(&SessionOptions::default()).map(|it| it.messages);
+        let mut found = Found::of(session.dialect(), &read.unwrap_or_default());
+        for (message, places) in self.messages[chunk.clone()].iter().zip(&self.places[chunk]) {
+            let mut check = Check { found: &mut found, report, message, last: None, texts: None };
+            for (part, place) in message.parts.iter().zip(places) {
+                check.part(part, *place);
+            }
         }
     }
 }

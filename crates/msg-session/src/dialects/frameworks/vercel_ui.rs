@@ -218,7 +218,10 @@ impl Step {
             Some("output-error") => (part.get("errorText").map(|it| it.plain()), true),
             Some("output-denied") => (denied(), true),
             Some("approval-responded") if is_denied => (denied(), true),
-            _ => return,
+            _ => match part.get("output").filter(|it| !it.is_null()) {
+                Some(output) => (Some(output.plain()), false),
+                None => return,
+            },
         };
         let result = ToolResult {
             name: Some(name.to_owned()),
