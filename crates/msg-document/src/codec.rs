@@ -199,6 +199,12 @@ pub(crate) trait Around: Send + Sync {
         Edited::Anew
     }
 
+    /// Some of the messages are gone and the others are as they were; whether the document itself was cut so. Which of
+    /// several equal messages went is known here alone.
+    fn cut_to(&mut self, _kept: &[Message], _stays: &[bool]) -> bool {
+        false
+    }
+
     /// What the document asks besides its conversation, if it is a request (AN-21).
     fn head(&self) -> Option<RequestHead> {
         None

@@ -293,6 +293,16 @@ impl Document {
         self.content.messages = messages;
     }
 
+    /// Messages of which some are gone, and the others are as they were: of those before, these stay.
+    pub(crate) fn put_cut(&mut self, kept: Vec<Message>, stays: &[bool]) {
+        if self.texts.is_none() && self.content.around.cut_to(&kept, stays) {
+            self.edited = Some(Edited::Kept);
+            self.content.messages = kept;
+        } else {
+            self.put_edited(kept);
+        }
+    }
+
     /// Whether its messages are others than those that were read.
     pub fn is_edited(&self) -> bool {
         self.edited.is_some()

@@ -93,6 +93,15 @@ struct Cursor {
 
 impl Cursor {
     /// The file whose messages are these.
+    /// The file without the cells of messages that are gone.
+    fn cut(&mut self, stays: &[bool]) -> Option<Vec<u8>> {
+        let bytes = std::mem::take(&mut self.bytes);
+        let document = MessageFile::read(bytes, self.mode, &FileLimits::default()).ok()?;
+        let cut = document.without_messages(stays, &HistoryOptions::default().with_open_end());
+        self.bytes = document.bytes().to_vec();
+        cut.ok()
+    }
+
     fn edited(&mut self, messages: &[Message]) -> Result<Vec<u8>, Refusal> {
         if messages.len() > self.n_messages {
             let what = "there would be more messages than the file has cells for";
@@ -129,6 +138,13 @@ impl Around for Cursor {
             Now::Anew => return Msgmd.write(messages, options, out),
         }
         Report::new()
+    }
+
+    fn cut_to(&mut self, _: &[Message], stays: &[bool]) -> bool {
+        let cut = self.cut(stays);
+        let is_cut = cut.is_some();
+        self.now = cut.map_or(Now::AsRead, Now::Edited);
+        is_cut
     }
 
     /// Cells that no edit names stay as they are, and so does all else in the file (MF-60).

@@ -7,14 +7,14 @@ use std::borrow::Cow;
 
 use msg_compact::Plan;
 use msg_core::{Code, Diagnostic, Message, Report};
-use msg_session::{Blob, Dialect, Line, Session, SessionOptions};
+use msg_session::{Blob, Dialect, Line, PartOrigin, Session, SessionOptions};
 
 use crate::codec::{Around, Codec, Content, Edited, Likelihood, WriteOptions};
 use crate::formats::otel::Otel;
 use crate::formats::sessions;
 use crate::formats::sharegpt::ShareGpt;
 use crate::formats::spliced::spliced;
-use crate::layout::{Steps, carried, elements, joined_steps};
+use crate::layout::{MessageList, Steps, carried, elements, joined_steps};
 use crate::outline::Outline;
 use crate::refusal::{Refusal, foreign};
 
@@ -107,7 +107,10 @@ fn write(
 ) -> Report {
     match msg_session::write(dialect, messages, options) {
         Ok((bytes, found)) => {
-            out.extend_from_slice(&bytes);
+            match out.is_empty() {
+                true => *out = bytes,
+                false => out.extend_from_slice(&bytes),
+            }
             found
         }
         Err(error) => Report::from_iter([diagnostic(&error)]),
@@ -148,6 +151,23 @@ impl Stored {
 }
 
 impl Stored {
+    /// The file without the records of messages that are gone, where each message has one, if it then says what is left.
+    fn cut(&self, kept: &[Message], stays: &[bool]) -> Option<Vec<u8>> {
+        let [blob] = self.session.blobs() else { return None };
+        let source = std::str::from_utf8(&blob.bytes).ok()?;
+        let list = MessageList::at(source, self.session.list_of_messages()?)?;
+        let record = |it: &Vec<PartOrigin>| {
+            let first = it.first()?.record;
+            it.iter().all(|it| it.record == first).then_some(first as usize)
+        };
+        let view = self.session.read(&self.options).ok()?;
+        let records: Vec<_> = view.origins.iter().map(record).collect();
+        let cut = vec![Blob::new(blob.name.clone(), list.cut(&records, stays)?)];
+        let session = Session::new(self.session.dialect(), cut);
+        let is = session.read(&self.options).ok()?.messages;
+        (is == kept).then(|| session.into_blobs().pop()).flatten().map(|it| it.bytes)
+    }
+
     /// The file with what an edit changed in it, if it then says what the messages say.
     fn edited(&self, messages: &[Message]) -> Option<Vec<u8>> {
         let dialect = self.session.dialect();
@@ -236,6 +256,13 @@ impl Around for Stored {
             out.extend_from_slice(&blob.bytes);
         }
         report
+    }
+
+    fn cut_to(&mut self, kept: &[Message], stays: &[bool]) -> bool {
+        let bytes = self.cut(kept, stays);
+        let is_cut = bytes.is_some();
+        self.now = bytes.map_or(Now::AsRead, Now::Edited);
+        is_cut
     }
 
     fn edited_by(&mut self, messages: &[Message], _: Option<&Plan>) -> Edited {

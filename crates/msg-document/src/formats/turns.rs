@@ -12,7 +12,7 @@ use msg_forms::{
 
 use super::is_of_a_turn;
 use crate::codec::{Around, Codec, Content, Edited, Likelihood, WriteOptions};
-use crate::layout::carried;
+use crate::layout::{MessageList, carried};
 use crate::outline::{self, Outline};
 use crate::refusal::Refusal;
 use crate::wrapper::list;
@@ -121,6 +121,16 @@ impl Record {
         (said(&read) == said(after)).then_some(text)
     }
 
+    /// The list without the turns whose messages are gone, if it then says what is left.
+    fn cut(&self, kept: &[Message], stays: &[bool]) -> Option<String> {
+        let source = std::str::from_utf8(&self.source[self.place.clone()]).ok()?;
+        let list = MessageList::at(source, 0..source.len())?;
+        let cut = list.cut(&self.elements, stays).filter(|_| list.len() == self.turns.len())?;
+        let text = String::from_utf8(cut).ok()?;
+        let (read, ..) = turns::read_document(text.as_bytes()).ok()?;
+        (said(&read) == kept).then_some(text)
+    }
+
     /// Writes the list where it was, if the object around it says more than the list and how it is lowered. The object
     /// of a session, whose list is `messages`, is left only where it is edited and not converted (MS-19).
     fn write_list(&self, list: &[u8], out: &mut Vec<u8>) {
@@ -174,6 +184,13 @@ impl Around for Record {
             Now::Anew => Edited::Anew,
             _ => Edited::Kept,
         }
+    }
+
+    fn cut_to(&mut self, kept: &[Message], stays: &[bool]) -> bool {
+        let text = self.cut(kept, stays);
+        let is_cut = text.is_some();
+        self.now = text.map_or(Now::AsRead, Now::Edited);
+        is_cut
     }
 
     fn lower(&mut self, messages: &mut Vec<Message>, options: &LowerOptions) -> Vec<Diagnostic> {

@@ -49,6 +49,21 @@ pub(crate) fn elements(list: &str) -> impl Iterator<Item = &str> {
     level.into_iter().flat_map(|it| it.entries).map(|it| it.value)
 }
 
+/// Where the list is that is the document, or the one member of it that is called so.
+pub(crate) fn list_named(source: &str, is_name: impl Fn(&str) -> bool) -> Option<Range<usize>> {
+    if source.starts_with('[') {
+        return Some(0..source.len());
+    }
+    let level = Level::of(source)?;
+    let is_it = |it: &&Entry<'_>| {
+        it.value.starts_with('[') && it.key.as_ref().is_some_and(|it| is_name(&it.text))
+    };
+    let mut lists = level.entries.iter().filter(is_it);
+    let list = lists.next().filter(|_| lists.next().is_none())?.value;
+    let start = list.as_ptr() as usize - source.as_ptr() as usize;
+    Some(start..start + list.len())
+}
+
 /// The walk over two texts of JSON that differ.
 pub(crate) fn merged(source: &str, written: &str) -> Vec<u8> {
     let value = source.trim_start_matches('\u{feff}').trim_ascii();
@@ -265,6 +280,21 @@ impl<'s> MessageList<'s> {
         }
         out.extend_from_slice(element.get(end..)?.as_bytes());
         String::from_utf8(out).ok()
+    }
+
+    /// The document without the elements whose messages are gone: of each message the element that it is of, and whether
+    /// it stays. Nothing where that is not known, or one of an element's messages stays and another does not. Linear.
+    pub(crate) fn cut(&self, elements: &[Option<usize>], stays: &[bool]) -> Option<Vec<u8>> {
+        let mut goes = vec![None; self.len()];
+        for (element, stays) in elements.iter().zip(stays) {
+            let known = goes.get_mut((*element)?)?;
+            if known.is_some_and(|goes| goes == *stays) {
+                return None;
+            }
+            *known = Some(!stays);
+        }
+        let kept = (0..self.len()).filter(|it| goes[*it] != Some(true)).map(Piece::Kept);
+        (elements.len() == stays.len()).then(|| self.spliced(&kept.collect::<Vec<_>>()))
     }
 
     /// The document with these elements in the place of those that it has. Linear.

@@ -115,13 +115,13 @@ impl Document {
     /// ```
     pub fn trim(&mut self, options: &TrimOptions) -> u64 {
         let counter = options.counter.unwrap_or(Counter::Script).make(MediaRates::default());
-        let Kept { messages, tokens, changed } = trimmed(self.take_messages(), options, &*counter);
-        if changed {
-            self.put_edited(messages);
-        } else {
-            self.put_messages(messages);
+        let kept = trimmed(self.take_messages(), options, &*counter);
+        match &kept.stays {
+            Some(stays) if stays.iter().all(|it| *it) => self.put_messages(kept.messages),
+            Some(stays) => self.put_cut(kept.messages, stays),
+            None => self.put_edited(kept.messages),
         }
-        tokens
+        kept.tokens
     }
 }
 
@@ -129,7 +129,8 @@ impl Document {
 struct Kept {
     messages: Vec<Message>,
     tokens: u64,
-    changed: bool,
+    /// For each message whether it stays; nothing where a part of one stays.
+    stays: Option<Vec<bool>>,
 }
 
 /// Cuts some messages.
@@ -138,7 +139,6 @@ fn trimmed(messages: Vec<Message>, options: &TrimOptions, counter: &dyn TokenCou
     let cut = Cut::new(&messages, options, counter, base);
     let (stays, partial) = (cut.stays.clone(), cut.partial());
     let mut tokens = base;
-    let changed = partial.is_some() || stays.iter().any(|it| !it);
     let mut kept = Vec::with_capacity(messages.len());
     for (at, message) in messages.into_iter().enumerate() {
         match &partial {
@@ -153,7 +153,8 @@ fn trimmed(messages: Vec<Message>, options: &TrimOptions, counter: &dyn TokenCou
             _ => {}
         }
     }
-    Kept { messages: kept, tokens, changed }
+    let stays = partial.is_none().then_some(stays);
+    Kept { messages: kept, tokens, stays }
 }
 
 /// The place of a cut.
@@ -445,7 +446,7 @@ impl Document {
         if after == before {
             self.put_messages(kept);
         } else {
-            self.put_edited(kept);
+            self.put_cut(kept, stays);
         }
         after
     }

@@ -53,6 +53,45 @@ impl MessageFile {
     ) -> Result<Vec<u8>, Error> {
         let old = project(self, options)?;
         let origins = origins(&old.messages, messages);
+        self.with_origins((&old, &origins), messages, options)
+    }
+
+    /// The bytes of the file without the cells of some messages of its history: `stays` says of each whether it is left.
+    /// As [`MessageFile::with_messages`], but where several messages are equal, the cells of these go. Linear.
+    ///
+    /// ```
+    /// use msg_file::{MessageFile, HistoryOptions, Mode};
+    ///
+    /// let file = &b"# %% A\n\nhi\n\n# %%% [a]\n\nyo\n\n# %% B\n\nhi\n"[..];
+    /// let doc = MessageFile::parse(file, Mode::MessageFile)?;
+    /// let left = doc.without_messages(&[false, false, true], &HistoryOptions::default())?;
+    /// assert_eq!(left, b"# %% B\n\nhi\n");
+    /// # Ok::<(), msg_file::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`MessageFile::with_messages`], and `msgfile::no-cell` where the history has another number of messages.
+    pub fn without_messages(
+        &self,
+        stays: &[bool],
+        options: &HistoryOptions,
+    ) -> Result<Vec<u8>, Error> {
+        let old = project(self, options)?;
+        if old.messages.len() != stays.len() {
+            return refuse("msgfile::no-cell", "the history has another number of messages");
+        }
+        let origins: Vec<usize> = (0..stays.len()).filter(|it| stays[*it]).collect();
+        let messages: Vec<_> = origins.iter().map(|it| old.messages[*it].clone()).collect();
+        self.with_origins((&old, &origins), &messages, options)
+    }
+
+    /// The file once its history is these messages, each of which was the one of its origin.
+    fn with_origins(
+        &self,
+        (old, origins): (&History, &[usize]),
+        messages: &[Message],
+        options: &HistoryOptions,
+    ) -> Result<Vec<u8>, Error> {
         if let Some(at) = origins.iter().position(|it| *it == NONE) {
             let role = messages[at].role.as_str();
             let what = format!("message {at} ({role}) would need a new cell");
@@ -74,7 +113,7 @@ impl MessageFile {
                 );
             }
         }
-        edits.finish((&old, &origins), messages, options)
+        edits.finish((old, origins), messages, options)
     }
 }
 
