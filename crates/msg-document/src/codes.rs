@@ -10,6 +10,7 @@ pub const CODES: &[CodeInfo] = codes! {
     error "message::not-understood" "RG-11" "a message with content of which nothing is understood";
     error "profile::shape" "MS-2" "a value or role in a form that `msg` understands and the API refuses";
     warning "convert::lost-value" "MS-24" "a value of the source is missing from the output and from the rest of the report";
+    warning "convert::media-place" "PM-82" "media where the API of the target refuses them";
     error "session::no-messages" "RG-11" "a session in which no message was found";
     error "profile::missing-member" "CA-72" "a member that the API requires is missing";
     error "profile::setting" "RQ-15" "a setting outside of the range that the API takes";

@@ -9,8 +9,8 @@
 
 use msg_codec::{DataUrl, MediaKind, MediaPlaces};
 use msg_core::{
-    Audio, File, Image, Message, Origin, Other, PairSide, Part, RawJson, Report, ToolCall,
-    ToolResult,
+    Audio, Code, Diagnostic, File, Image, Message, Origin, Other, PairSide, Part, RawJson, Report,
+    Role, ToolCall, ToolResult,
 };
 use serde_json::Value;
 
@@ -50,6 +50,28 @@ pub(super) fn settle_media(messages: &mut [Message], to: &str) -> Report {
         _ => return Report::new(),
     };
     msg_codec::settle_media(messages, places)
+}
+
+/// Reports media of the assistant that are written where the API of the format refuses them (PM-82).
+pub(super) fn refused_media(messages: &[Message], to: &str) -> Report {
+    let kind = |part: &Part| match part {
+        Part::Image(_) => Some("an image"),
+        Part::File(_) => Some("a file"),
+        _ => None,
+    };
+    let answers = messages.iter().enumerate().filter(|it| it.1.role == Role::Assistant);
+    let refuses = matches!(to, "openai" | "anthropic");
+    let media = answers.filter(|_| refuses).flat_map(|(at, message)| {
+        let parts = message.parts.iter().enumerate();
+        parts.filter_map(move |(part, it)| Some((at, part, kind(it)?)))
+    });
+    let found = media.map(|(at, part, kind)| {
+        let text = format!(
+            "{kind} in an assistant message, which the API refuses; `--profile {to}` moves it"
+        );
+        Diagnostic::warning(Code::new("convert::media-place"), text).at_part(at, part)
+    });
+    found.collect()
 }
 
 /// Whether a part of a result is an object of another provider, which is data where results may hold JSON.

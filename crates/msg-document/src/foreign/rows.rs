@@ -183,6 +183,17 @@ pub(super) static TABLE: &[Foreign] = &[
     .way("`--join input,output` reads its conversation")
     .read_by("responses"),
     Foreign::new(
+        "a document of two conversations in different formats",
+        &[
+            "document messages/role contents/parts",
+            "document messages/role conversations/from",
+            "document messages/role input/role",
+            "document contents/parts input/role",
+            "document contents/parts conversations/from",
+        ],
+    )
+    .way("`--field NAME` reads the conversation in that member"),
+    Foreign::new(
         "a text rendered by a chat template (ChatML, Llama)",
         &["document text^<|", "document prompt^<|", "document input^<|"],
     ),

@@ -27,7 +27,7 @@ use self::rules::Scope;
 use crate::document::Document;
 use crate::format::Format;
 use crate::formats::document_in;
-use crate::layout::elements;
+use crate::layout::{elements, list_named};
 use crate::ledger::pairing::{Frame, pointer, steps, walk};
 use crate::read_options::ReadOptions;
 
@@ -69,6 +69,8 @@ pub(crate) struct Told<'a> {
     pub(crate) is_one: bool,
     /// Whether the target has no ids, so that what belongs together is adjacent.
     pub(crate) lacks_ids: bool,
+    /// The elements of the source's list that were written as they are, of a document that was cut.
+    pub(crate) kept: Option<Kept>,
     /// The messages of the source in native form, in which the report counts.
     pub(crate) messages: &'a dyn Fn() -> Option<String>,
 }
@@ -85,8 +87,8 @@ pub(crate) struct Account {
 /// What became of the values of `source`, of which `written` was written. Linear in both texts.
 pub(crate) fn account(source: &str, written: &str, told: &Told<'_>) -> Account {
     let mut output = Written::of(written);
-    let Lacking { mut missing, more, left_out } = output.without(source, told);
-    let left_out = left_out.into_iter().collect();
+    let Lacking { mut missing, more, beside } = output.without(source, told);
+    let left_out = beside.left_out(written);
     if !missing.is_empty() {
         output.pair_by_words(&mut missing, written, told);
         pairing::drop_said_twice(&mut missing, source);
@@ -109,6 +111,8 @@ fn unaccounted(
         rules::tells(of, &it.steps) || rules::says_change(of, it.said())
     };
     missing.retain(|it| !accounts.body.iter().any(|of| is_told(it, of)));
+    // The value of a kept element was paired with that of one that is gone.
+    missing.retain(|it| !told.kept.as_ref().is_some_and(|kept| kept.have(&it.steps)));
     let native = if missing.is_empty() { None } else { (told.messages)() };
     let places = Places::of(native.as_deref().unwrap_or_default(), source, &missing);
     missing.retain(|it| !accounts.cover(it, &places));
@@ -209,10 +213,13 @@ impl Places {
                 }
             }
         }
-        let mut messages = HashMap::new();
+        let mut messages: HashMap<u64, Vec<usize>> = HashMap::new();
         walk(native, |leaf, way| {
             let (key, Some(place)) = (leaf.key(), way.get(1)) else { return };
-            messages.entry(key).or_insert(place.index);
+            let found = messages.entry(key).or_default();
+            if found.len() < SAME && found.last() != Some(&place.index) {
+                found.push(place.index);
+            }
             for of in spelled.get(&key).into_iter().flatten() {
                 if let Some(found) = places.get_mut(of).filter(|it| it.len() < SAME) {
                     found.push(Place::of(way));
@@ -223,9 +230,14 @@ impl Places {
         let mut elements: HashMap<_, BTreeSet<usize>> =
             missing.iter().map(|it| (it.element, BTreeSet::new())).collect();
         walk(source, |leaf, way| {
-            let found = elements.get_mut(&pairing::element(way)).filter(|_| leaf.is_text());
-            if let Some((found, message)) = found.zip(messages.get(&leaf.key())) {
-                found.insert(*message);
+            // Words of formats are in every message, and ids are in two.
+            let says = leaf.is_text() && !rules::is_form(&leaf, way) && !rules::is_shared(&leaf);
+            let element = pairing::element(way);
+            let found = elements.get_mut(&element).filter(|_| says);
+            if let Some((found, places)) = found.zip(messages.get(&leaf.key())) {
+                // What is said several times is meant where it is about as far from the beginning.
+                let index = element.1.unwrap_or_default();
+                found.extend(places.iter().min_by_key(|it| it.abs_diff(index)));
             }
         });
         Places { native: places, elements }
@@ -300,6 +312,7 @@ pub(crate) fn lost_in_place(
         has_bookkeeping: format.has_records() && is_anew,
         is_one: is_one(format, source),
         lacks_ids: false,
+        kept: None,
         messages,
     };
     account(source, written, &told).lost
@@ -346,6 +359,7 @@ impl Cut<'_> {
         };
         let mut report: Vec<_> = gone.iter().map(of_gone).collect();
         report.extend_from_slice(self.edits);
+        let kept = Kept::of(&source, &written).filter(|_| is_own);
         // What the cut took is as good as written.
         let written = gone.iter().fold(written.into_owned(), |res, it| res + "\n" + it.1);
         let told = Told {
@@ -357,17 +371,22 @@ impl Cut<'_> {
             has_bookkeeping: format.has_records() || format.name() == "otel",
             is_one: is_one(format, &source),
             lacks_ids: false,
+            kept,
             messages: &|| Some(before.clone()),
         };
         account(&source, &written, &told).lost
     }
 }
 
-/// Whether a store was written with all that it was read with, but for records, which are not more than messages went.
+/// Whether a document was written with all that it was read with, but for elements, which are not more than messages
+/// went.
 fn is_cut_of(format: Format, source: &str, written: &str, n_gone: usize) -> bool {
     let records = |text: &str| -> Option<(String, Vec<String>)> {
-        let session = Session::new(format.name().parse().ok()?, vec![Blob::new("", text)]);
-        let list = session.list_of_messages()?;
+        let text = text.trim();
+        let list = match format.name().parse() {
+            Ok(dialect) => Session::new(dialect, vec![Blob::new("", text)]).list_of_messages()?,
+            Err(_) => list_named(text, rules::holds_conversation)?,
+        };
         let around = [&text[..list.start], &text[list.end..]].concat();
         Some((around, elements(&text[list]).map(str::to_owned).collect()))
     };
@@ -375,6 +394,50 @@ fn is_cut_of(format: Format, source: &str, written: &str, n_gone: usize) -> bool
     let mut left = before.1.iter();
     let is_part = after.1.iter().all(|it| left.any(|other| other == it));
     is_part && before.0 == after.0 && before.1.len() - after.1.len() <= n_gone
+}
+
+/// Elements of a list that are in another one, too.
+pub(crate) struct Kept {
+    /// The name of the member that is the list; nothing where it is the document.
+    name: Option<String>,
+    elements: BTreeSet<usize>,
+}
+
+impl Kept {
+    /// The elements of the list of a source that are in what was written as they are.
+    fn of(source: &str, written: &str) -> Option<Self> {
+        let (source, written) = (source.trim(), written.trim());
+        let list = list_named(source, rules::holds_conversation)?;
+        let others = &written[list_named(written, rules::holds_conversation)?];
+        let mut left: HashMap<&str, usize> = HashMap::new();
+        elements(others).for_each(|it| *left.entry(it).or_default() += 1);
+        let mut all: Vec<_> = elements(&source[list.clone()]).enumerate().collect();
+        // From the end, where what is left of a conversation usually is.
+        all.reverse();
+        all.retain(|(_, it)| match left.get_mut(it) {
+            Some(count @ 1..) => {
+                *count -= 1;
+                true
+            }
+            _ => false,
+        });
+        let before = source[..list.start].trim_end().strip_suffix(':').map(str::trim_end);
+        let name = before.and_then(|it| it.strip_suffix('"')?.rsplit('"').next());
+        Some(Kept {
+            name: name.map(str::to_owned),
+            elements: all.into_iter().map(|it| it.0).collect(),
+        })
+    }
+
+    /// Whether one of them has the value at these steps.
+    fn have(&self, steps: &[String]) -> bool {
+        let index = match (&self.name, steps) {
+            (Some(name), [first, index, ..]) if name == first => index,
+            (None, [index, ..]) => index,
+            _ => return false,
+        };
+        index.parse().is_ok_and(|it: usize| self.elements.contains(&it))
+    }
 }
 
 /// The messages that are not among those that are left, with their places.
@@ -429,7 +492,7 @@ mod tests {
     use msg_core::{Diagnostic, RawJson};
     use serde::Deserialize;
 
-    use super::{Told, account};
+    use super::{Kept, Told, account};
 
     /// A source, what was written of it, and what is known besides.
     #[derive(Deserialize)]
@@ -442,6 +505,8 @@ mod tests {
         has_records: bool,
         #[serde(default)]
         lacks_ids: bool,
+        /// The document that was cut, where `written` is that and what is gone.
+        cut: Option<String>,
         #[serde(default)]
         report: Vec<Diagnostic>,
         #[serde(default)]
@@ -462,6 +527,7 @@ mod tests {
                 has_bookkeeping: case.has_records,
                 is_one: !case.source.contains('\n'),
                 lacks_ids: case.lacks_ids,
+                kept: case.cut.as_ref().and_then(|it| Kept::of(&case.source, it)),
                 messages: &|| case.messages.as_ref().map(|it| it.text().to_owned()),
             };
             let found = account(&case.source, &case.written, &told);

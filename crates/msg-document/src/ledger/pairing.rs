@@ -2,7 +2,7 @@
 //! put into other texts, by their words.
 
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use memchr::memchr;
 use memchr::memmem::find;
@@ -28,6 +28,8 @@ pub(super) struct Missing {
     /// Whether its name is data, too.
     is_free: bool,
     is_text: bool,
+    /// Whether any other value that is as empty would do: nothing is there that could be said elsewhere.
+    is_empty: bool,
     /// What is said.
     said: String,
     synonyms: &'static [&'static str],
@@ -41,8 +43,43 @@ pub(super) struct Lacking {
     pub(super) missing: Vec<Missing>,
     /// How many values there are beyond those.
     pub(super) more: usize,
-    /// The names of members that were left out, being beside what is said.
-    pub(super) left_out: BTreeSet<String>,
+    /// What is beside what is said, by the names of its members.
+    pub(super) beside: Beside,
+}
+
+/// Values that are beside what is said: the keys of those under each name, or nothing where there are more than
+/// [`SAME`](super::SAME).
+#[derive(Default)]
+pub(super) struct Beside(BTreeMap<String, Option<HashSet<u64>>>);
+
+impl Beside {
+    fn add(&mut self, name: &str, key: u64) {
+        let Some(known) = self.0.get_mut(name) else {
+            self.0.insert(name.to_owned(), Some(HashSet::from([key])));
+            return;
+        };
+        if let Some(keys) = known {
+            keys.insert(key);
+            if keys.len() > super::SAME {
+                *known = None;
+            }
+        }
+    }
+
+    /// The names of the members that are left out. A value that became its JSON text is in that text, members and all.
+    pub(super) fn left_out(mut self, written: &str) -> Vec<String> {
+        let mut in_texts = HashSet::new();
+        if self.0.values().any(Option::is_some) {
+            walk(written, |leaf, _| {
+                if matches!(leaf.text.as_bytes(), [b'"', b'{' | b'[', ..]) {
+                    let top = Frame { name: leaf.name, index: 0, is_list: true, is_free: false };
+                    walk_in(&leaf.said(), top, 2, &mut |inner, _| _ = in_texts.insert(inner.key()));
+                }
+            });
+        }
+        self.0.retain(|_, keys| keys.as_ref().is_none_or(|it| !it.is_subset(&in_texts)));
+        self.0.into_keys().collect()
+    }
 }
 
 impl Lacking {
@@ -53,9 +90,9 @@ impl Lacking {
             return;
         }
         if let Some(name) = rules::beside(told, leaf, way) {
-            self.left_out.insert(name.to_owned());
+            self.beside.add(name, key);
         } else if told.lacks_ids && rules::is_id(leaf) {
-            self.left_out.insert(leaf.name.to_owned());
+            self.beside.add(leaf.name, key);
         } else if self.missing.len() < CANDIDATES {
             self.missing.push(Missing::of(key, leaf, way, told.is_one));
         } else {
@@ -93,6 +130,9 @@ impl Written {
             match self.0.get_mut(&key) {
                 Some(left @ 1..) => *left -= 1,
                 Some(_) if told.has_records || rules::is_shared(&leaf) => {}
+                _ if told.has_bookkeeping && rules::is_own_empty(&leaf, way) => {
+                    res.add(key, &leaf, way, told);
+                }
                 _ if rules::is_form(&leaf, way) => {}
                 _ => res.add(key, &leaf, way, told),
             }
@@ -128,10 +168,13 @@ impl Written {
             }
             let mut spellings = rules::spellings(it.name(), &it.said).into_iter();
             // The digits of `1.0` are the words of other numbers.
-            let is_one_word = it.is_text || !it.said.contains(['-', '.']);
+            let is_one_word = it.is_text || !it.is_empty && !it.said.contains(['-', '.']);
             let is_there = is_synonym || is_one_word && spellings.any(|it| words.take(&it)) || {
-                searches = searches.saturating_sub(1);
-                searches > 0 && find(words.joined.as_bytes(), it.said.as_bytes()).is_some()
+                // A number is in other numbers, and in times.
+                searches = searches.saturating_sub(usize::from(it.is_text));
+                searches > 0
+                    && it.is_text
+                    && find(words.joined.as_bytes(), it.said.as_bytes()).is_some()
             };
             !is_there
         });
@@ -245,6 +288,7 @@ impl Missing {
             steps: steps(way, is_one),
             is_free: leaf.is_free,
             is_text: leaf.is_text(),
+            is_empty: matches!(leaf.text, "null" | "[]" | "{}") || rules::is_own_flag(leaf),
             said: leaf.said().into_owned(),
             synonyms: rules::synonyms(leaf, way),
             twin: rules::twin(way),

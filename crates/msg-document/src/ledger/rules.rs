@@ -31,6 +31,20 @@ const SETTINGS: &[&str] = &[
     "thinking_level",
 ];
 
+/// Members whose words a provider may write in capitals, besides those of the form and of settings.
+const IN_CASE: &[&str] = &[
+    "detail",
+    "finishReason",
+    "finish_reason",
+    "format",
+    "language",
+    "level",
+    "outcome",
+    "reason",
+    "stopReason",
+    "stop_reason",
+];
+
 /// Members of a body that hold what was said.
 const CONVERSATION: &[&str] =
     &["messages", "input", "contents", "steps", "output", "outputs", "choices", "candidates"];
@@ -98,6 +112,11 @@ pub(super) fn holds_json(name: &str) -> bool {
     matches!(name, "arguments" | "value" | "stringValue")
 }
 
+/// Whether a member of a body holds what was said.
+pub(super) fn holds_conversation(name: &str) -> bool {
+    name == "turns" || name == "conversations" || CONVERSATION.contains(&name)
+}
+
 /// The hash of a name in any of the ways of spelling it: `is_error`, `isError`.
 pub(super) fn name_hash(name: &str) -> u64 {
     let letters = name.bytes().filter(|it| *it != b'_').map(|it| it.to_ascii_lowercase());
@@ -123,6 +142,7 @@ const ROLE_CHANGED: &str = "convert::role-changed";
 /// Findings that say that something moved or is written in another way.
 const MOVES: &[&str] = &[
     "convert::order-lost",
+    "convert::media-place",
     "convert::merged-parts",
     "convert::split-message",
     "convert::refusal-as-text",
@@ -207,11 +227,14 @@ pub(super) fn tells(it: &Diagnostic, way: &[String]) -> bool {
     }
     let left_out = it.fix.as_deref().and_then(|it| it.split_once(", without the member"));
     let mut left_out = left_out.into_iter().flat_map(|it| it.1.split('`').skip(1).step_by(2));
-    names(&it.message(), way) || left_out.any(|name| way.iter().any(|step| step == name))
+    // What a finding of a check ends with is a word: `a tool result without content`.
+    let message = it.message();
+    let may_name = it.code.as_str().starts_with("convert::") || message.contains(['`', '.']);
+    may_name && names(&message, way) || left_out.any(|name| way.iter().any(|step| step == name))
 }
 
 /// Whether a sentence names a member on this way: `` `tools[0].strict` ``, `openai.refusal`, or a name at its end.
-pub(super) fn names(sentence: &str, way: &[String]) -> bool {
+fn names(sentence: &str, way: &[String]) -> bool {
     let quoted = sentence.split('`').nth(1);
     let dotted = sentence.split(' ').find(|it| it.contains('.')).and_then(|it| it.split_once('.'));
     let last = sentence.rsplit(' ').next();
@@ -289,6 +312,18 @@ pub(super) fn is_form(leaf: &Leaf<'_>, way: &[Frame<'_>]) -> bool {
     }
 }
 
+/// Whether a value says yes or no under a name of an application's own.
+pub(super) fn is_own_flag(leaf: &Leaf<'_>) -> bool {
+    matches!(leaf.text, "true" | "false") && leaf.name != "error" && !may_be_empty(leaf.name)
+}
+
+/// Whether a value is an empty list or object beside the messages of a store, under a name of an application's own.
+pub(super) fn is_own_empty(leaf: &Leaf<'_>, way: &[Frame<'_>]) -> bool {
+    matches!(leaf.text, "[]" | "{}")
+        && !may_be_empty(leaf.name)
+        && !way.iter().skip(1).any(|it| it.is_list)
+}
+
 /// Formats in which the result of a tool may be any JSON value.
 const WITH_VALUES: [&str; 4] = ["ai-sdk", "vercel-ui", "agent-framework", "semantic-kernel"];
 
@@ -345,7 +380,11 @@ pub(super) fn spellings<'s>(name: &str, said: &'s str) -> Vec<Cow<'s, str>> {
         res.push(Cow::Owned(without_markup(said)));
     }
     // Words of a setting or a schema that another provider writes in other letters.
-    if said.len() <= LONGEST_WORD && said.bytes().all(|it| it.is_ascii_alphabetic() || it == b'_') {
+    let has_words = is_word(name) || SETTINGS.contains(&name) || IN_CASE.contains(&name);
+    if has_words
+        && said.len() <= LONGEST_WORD
+        && said.bytes().all(|it| it.is_ascii_alphabetic() || it == b'_')
+    {
         match said.bytes().any(|it| it.is_ascii_lowercase()) {
             true => res.push(Cow::Owned(said.to_ascii_uppercase())),
             false => res.push(Cow::Owned(said.to_ascii_lowercase())),

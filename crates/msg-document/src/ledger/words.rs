@@ -117,6 +117,7 @@ pub(super) fn may_be_empty(name: &str) -> bool {
             | "result"
             | "response"
             | "signature"
+            | "state"
             | "status"
             | "stop_reason"
             | "stop_sequence"
