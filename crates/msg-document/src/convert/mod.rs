@@ -11,7 +11,7 @@ mod options;
 mod portable;
 mod response;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use msg_chainast::Profile;
 use msg_core::request::RequestHead;
@@ -178,17 +178,13 @@ impl Document {
         if may_lack && (to.codec().links_ids() || !to.codec().lacks_ids()) {
             res.edits.extend(self.link_ids());
         }
-        let mut origins = Vec::new();
         if to.codec().judges_itself() {
             // An agent loads what it finds: a session is written sound (SE-80).
             let chain = msg_chainast::ChainRepairOptions::new()
                 .with_check(msg_chainast::ChainCheckOptions::new().with_open());
             let options = RepairOptions { chain, ..RepairOptions::default() };
-            let before = places(self.messages());
             res.edits.extend(self.repair(&options));
-            origins = origins_of(&before, &places(self.messages()));
         }
-        let n_edits = res.edits.len();
         if !matches!(to.name(), "native" | "msgmd") {
             let has_display = self.format().is_session();
             if to.name() != "openai" {
@@ -220,34 +216,9 @@ impl Document {
             }
         };
         res.edits.extend(written.into_vec());
-        for it in &mut res.edits[n_edits..] {
-            it.at.message = it.at.message.map(|at| origins.get(at).copied().unwrap_or(at));
-        }
         tracing::debug!(edits = res.edits.len(), "converted");
         Ok(res)
     }
-}
-
-/// Where the parts of each message are in memory: an edit that leaves a message alone leaves them there.
-fn places(messages: &[Message]) -> Vec<usize> {
-    messages.iter().map(|it| it.parts.as_ptr() as usize).collect()
-}
-
-/// The message that each one was before an edit, in which reports count: one that was inserted counts as the one after
-/// it. Nothing where all are what they were.
-fn origins_of(before: &[usize], after: &[usize]) -> Vec<usize> {
-    if before == after {
-        return Vec::new();
-    }
-    let known: HashMap<usize, usize> = before.iter().enumerate().map(|it| (*it.1, it.0)).collect();
-    let mut next = before.len().saturating_sub(1);
-    let origin = |it: &usize| {
-        next = known.get(it).copied().filter(|it| *it <= next).unwrap_or(next);
-        next
-    };
-    let mut res: Vec<usize> = after.iter().rev().map(origin).collect();
-    res.reverse();
-    res
 }
 
 impl Document {

@@ -114,7 +114,9 @@ fn unaccounted(
     // The value of a kept element was paired with that of one that is gone.
     missing.retain(|it| !told.kept.as_ref().is_some_and(|kept| kept.have(&it.steps)));
     let native = if missing.is_empty() { None } else { (told.messages)() };
-    let places = Places::of(native.as_deref().unwrap_or_default(), source, &missing);
+    let mut places = Places::of(native.as_deref().unwrap_or_default(), source, &missing);
+    let inserts = |it: &Diagnostic| it.fix.as_deref().is_some_and(|it| it.starts_with("insert"));
+    places.are_shifted = told.report.iter().any(inserts);
     missing.retain(|it| !accounts.cover(it, &places));
     more += missing.len().saturating_sub(PLACES);
     missing.truncate(PLACES);
@@ -187,6 +189,8 @@ struct Places {
     native: HashMap<u64, Vec<Place>>,
     /// The messages that the elements of the source went into.
     elements: HashMap<Element, BTreeSet<usize>>,
+    /// Whether a message was inserted, so that what was found later counts those after it otherwise.
+    are_shifted: bool,
 }
 
 struct Place {
@@ -240,7 +244,7 @@ impl Places {
                 found.extend(places.iter().min_by_key(|it| it.abs_diff(index)));
             }
         });
-        Places { native: places, elements }
+        Places { native: places, elements, are_shifted: false }
     }
 
     /// The messages that a value is in or beside.
@@ -248,7 +252,7 @@ impl Places {
         let is_in_list = it.element.1.is_some();
         let known = self.elements.get(&it.element).filter(|it| is_in_list && !it.is_empty());
         let guessed = it.element.1.into_iter().flat_map(|it| [it, it + 1]);
-        let guessed = guessed.filter(move |_| known.is_none());
+        let guessed = guessed.filter(move |_| known.is_none() || self.are_shifted);
         known.into_iter().flatten().copied().chain(guessed)
     }
 

@@ -288,7 +288,7 @@ impl Missing {
             steps: steps(way, is_one),
             is_free: leaf.is_free,
             is_text: leaf.is_text(),
-            is_empty: matches!(leaf.text, "null" | "[]" | "{}") || rules::is_own_flag(leaf),
+            is_empty: matches!(leaf.text, "null" | "[]" | "{}"),
             said: leaf.said().into_owned(),
             synonyms: rules::synonyms(leaf, way),
             twin: rules::twin(way),

@@ -312,11 +312,6 @@ pub(super) fn is_form(leaf: &Leaf<'_>, way: &[Frame<'_>]) -> bool {
     }
 }
 
-/// Whether a value says yes or no under a name of an application's own.
-pub(super) fn is_own_flag(leaf: &Leaf<'_>) -> bool {
-    matches!(leaf.text, "true" | "false") && leaf.name != "error" && !may_be_empty(leaf.name)
-}
-
 /// Whether a value is an empty list or object beside the messages of a store, under a name of an application's own.
 pub(super) fn is_own_empty(leaf: &Leaf<'_>, way: &[Frame<'_>]) -> bool {
     matches!(leaf.text, "[]" | "{}")
