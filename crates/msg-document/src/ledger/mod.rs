@@ -114,9 +114,7 @@ fn unaccounted(
     // The value of a kept element was paired with that of one that is gone.
     missing.retain(|it| !told.kept.as_ref().is_some_and(|kept| kept.have(&it.steps)));
     let native = if missing.is_empty() { None } else { (told.messages)() };
-    let mut places = Places::of(native.as_deref().unwrap_or_default(), source, &missing);
-    let inserts = |it: &Diagnostic| it.fix.as_deref().is_some_and(|it| it.starts_with("insert"));
-    places.are_shifted = told.report.iter().any(inserts);
+    let places = Places::of(native.as_deref().unwrap_or_default(), source, &missing);
     missing.retain(|it| !accounts.cover(it, &places));
     more += missing.len().saturating_sub(PLACES);
     missing.truncate(PLACES);
@@ -189,8 +187,6 @@ struct Places {
     native: HashMap<u64, Vec<Place>>,
     /// The messages that the elements of the source went into.
     elements: HashMap<Element, BTreeSet<usize>>,
-    /// Whether a message was inserted, so that what was found later counts those after it otherwise.
-    are_shifted: bool,
 }
 
 struct Place {
@@ -233,18 +229,28 @@ impl Places {
         places.retain(|_, found| !found.is_empty());
         let mut elements: HashMap<_, BTreeSet<usize>> =
             missing.iter().map(|it| (it.element, BTreeSet::new())).collect();
+        let mut by_ids = elements.clone();
         walk(source, |leaf, way| {
-            // Words of formats are in every message, and ids are in two.
-            let says = leaf.is_text() && !rules::is_form(&leaf, way) && !rules::is_shared(&leaf);
+            // Words of formats are in every message.
+            if !leaf.is_text() || rules::is_form(&leaf, way) {
+                return;
+            }
             let element = pairing::element(way);
-            let found = elements.get_mut(&element).filter(|_| says);
+            let found = match rules::is_shared(&leaf) {
+                true => by_ids.get_mut(&element),
+                false => elements.get_mut(&element),
+            };
             if let Some((found, places)) = found.zip(messages.get(&leaf.key())) {
                 // What is said several times is meant where it is about as far from the beginning.
                 let index = element.1.unwrap_or_default();
                 found.extend(places.iter().min_by_key(|it| it.abs_diff(index)));
             }
         });
-        Places { native: places, elements, are_shifted: false }
+        // Ids are in two messages.
+        for (element, found) in elements.iter_mut().filter(|it| it.1.is_empty()) {
+            *found = by_ids.remove(element).unwrap_or_default();
+        }
+        Places { native: places, elements }
     }
 
     /// The messages that a value is in or beside.
@@ -252,7 +258,7 @@ impl Places {
         let is_in_list = it.element.1.is_some();
         let known = self.elements.get(&it.element).filter(|it| is_in_list && !it.is_empty());
         let guessed = it.element.1.into_iter().flat_map(|it| [it, it + 1]);
-        let guessed = guessed.filter(move |_| known.is_none() || self.are_shifted);
+        let guessed = guessed.filter(move |_| known.is_none());
         known.into_iter().flatten().copied().chain(guessed)
     }
 
