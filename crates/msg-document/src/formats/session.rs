@@ -155,7 +155,7 @@ impl Stored {
     fn cut(&self, kept: &[Message], stays: &[bool]) -> Option<Vec<u8>> {
         let [blob] = self.session.blobs() else { return None };
         let source = std::str::from_utf8(&blob.bytes).ok()?;
-        let list = MessageList::at(source, self.session.list_of_messages()?)?;
+        let list = MessageList::of(source, self.session.list_of_messages()?)?;
         let record = |it: &Vec<PartOrigin>| {
             let first = it.first()?.record;
             it.iter().all(|it| it.record == first).then_some(first as usize)

@@ -124,7 +124,7 @@ impl Record {
     /// The list without the turns whose messages are gone, if it then says what is left.
     fn cut(&self, kept: &[Message], stays: &[bool]) -> Option<String> {
         let source = std::str::from_utf8(&self.source[self.place.clone()]).ok()?;
-        let list = MessageList::at(source, 0..source.len())?;
+        let list = MessageList::of(source, 0..source.len())?;
         let cut = list.cut(&self.elements, stays).filter(|_| list.len() == self.turns.len())?;
         let text = String::from_utf8(cut).ok()?;
         let (read, ..) = turns::read_document(text.as_bytes()).ok()?;

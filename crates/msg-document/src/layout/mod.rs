@@ -23,7 +23,7 @@
 mod carried;
 mod level;
 
-use std::{borrow::Cow, collections::BTreeMap};
+use std::{borrow::Cow, collections::BTreeMap, ops::Range};
 
 use msg_json::{Writer, tokens, unescape, validate};
 use xxhash_rust::xxh3::xxh3_64;
@@ -242,6 +242,14 @@ impl<'s> MessageList<'s> {
         let list = source.get(place.list.clone())?.trim_ascii();
         let starts = place.starts.iter().map(|it| it - place.list.start);
         let level = Level::of_list(list, starts)?;
+        Some(Self { source, value, list, level })
+    }
+
+    /// The list that is in this range of a JSON document. Linear in the list.
+    pub(crate) fn of(source: &'s str, range: Range<usize>) -> Option<Self> {
+        let value = source.trim_start_matches('\u{feff}').trim_ascii();
+        let list = source.get(range)?.trim_ascii();
+        let level = Level::of(list).filter(|_| list.starts_with('['))?;
         Some(Self { source, value, list, level })
     }
 
