@@ -145,6 +145,20 @@ impl Finding {
         self
     }
 
+    /// Adds what was mended in a session that was mended already, so that no edit is unnamed: lines are those of the
+    /// mended session. What is said already is not said again.
+    pub fn add_mended(known: &mut Vec<Finding>, found: &[Finding]) {
+        let is_known =
+            |it: &Finding| known.iter().any(|one| (one.at, &one.code) == (it.at, &it.code));
+        let mut more: Vec<_> =
+            found.iter().filter(|it| it.done && !is_known(it)).cloned().collect();
+        for it in &mut more {
+            it.message = format!("{}, in the session as it was mended", it.message).into();
+        }
+        known.append(&mut more);
+        sort(known);
+    }
+
     /// As this case of its code.
     pub(crate) fn in_case(self, case: Case) -> Self {
         Self { case, ..self }

@@ -136,7 +136,7 @@ impl Session {
     /// # Errors
     /// As [`Session::read`]; then nothing is changed.
     pub fn repair(&mut self, options: &SessionOptions) -> Result<Vec<Finding>, Error> {
-        let Checked { findings, changed } = self.checked(options)?;
+        let Checked { mut findings, changed } = self.checked(options)?;
         tracing::debug!(dialect = self.dialect.name(), findings = findings.len(), "session mended");
         let mut round = changed;
         // The message of a provider is about the session as it was.
@@ -145,7 +145,9 @@ impl Session {
             if !dialects::make(round, &mut self.blobs) {
                 break;
             }
-            round = self.checked(&again)?.changed;
+            let Checked { findings: found, changed } = self.checked(&again)?;
+            Finding::add_mended(&mut findings, &found);
+            round = changed;
         }
         Ok(findings)
     }

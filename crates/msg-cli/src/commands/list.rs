@@ -125,9 +125,12 @@ impl Command for Args {
         }
         out.finish()?;
         if lines.is_empty() {
-            cx.note(
-                "no session was found where agents put them; `msg list PLACE` looks elsewhere\n",
-            );
+            cx.note(match self.places.is_empty() {
+                true => {
+                    "no session was found where agents put them; `msg list PLACE` looks elsewhere\n"
+                }
+                false => "no session was found there\n",
+            });
         }
         places::warn(cx, &warnings);
         Ok(Status::Clean)

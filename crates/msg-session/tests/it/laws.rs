@@ -1,6 +1,9 @@
 //! The laws of sessions (SE-6): each a function, shared by the tests and the fuzz targets.
 
+use std::collections::HashSet;
+
 use msg_session::{Blob, Dialect, Finding, Session, SessionOptions, View};
+use serde_json::Value;
 
 /// Mending is idempotent, leaves nothing that it could mend, and never empties a session; what was not
 /// mended is not changed, and reading never fails where there are records.
@@ -13,6 +16,9 @@ pub(crate) fn mended_once_is_mended(dialect: Dialect, blobs: Vec<Blob>, options:
     let changed = session.blobs() != blobs;
     assert!(!changed || findings.iter().any(|it| it.done), "a change without a finding");
     assert!(sorted(&findings), "findings are in the order of the file");
+    if let ([before], [after]) = (&*blobs, session.blobs()) {
+        what_goes_is_named(before, after, &findings);
+    }
     let again = SessionOptions { error: None, ..options.clone() };
     let left = session.check(&again).unwrap();
     let mendable: Vec<_> = left.iter().filter(|it| is_mended(it, &again)).collect();
@@ -24,6 +30,56 @@ pub(crate) fn mended_once_is_mended(dialect: Dialect, blobs: Vec<Blob>, options:
     assert_eq!(session.blobs(), once, "mending again changes something");
     if changed {
         assert!(!session.blobs().is_empty(), "mending emptied the session");
+    }
+}
+
+/// A line that is not the same any more is named by a finding, or what it says is elsewhere: links to other records alone
+/// change with those.
+fn what_goes_is_named(before: &Blob, after: &Blob, findings: &[Finding]) {
+    let lines = |it: &Blob| -> Vec<Vec<u8>> {
+        it.bytes.split(|it| *it == b'\n').map(<[u8]>::to_vec).collect()
+    };
+    let (old, new) = (lines(before), lines(after));
+    if old.len() < 2 {
+        return;
+    }
+    // What is after the whole elements of a torn document goes with its end.
+    let names = |it: &Finding, line: usize| {
+        it.at.line as usize == line + 1
+            || it.code == "session::torn-tail" && it.at.line as usize <= line
+    };
+    let is_named = |line: usize| findings.iter().any(|it| it.done && names(it, line));
+    let same: HashSet<&[u8]> = new.iter().map(Vec::as_slice).collect();
+    let changed = old.iter().enumerate().filter(|it| !same.contains(&**it.1) && !is_named(it.0));
+    let changed: Vec<_> = changed.filter_map(|it| serde_json::from_slice(it.1).ok()).collect();
+    if changed.is_empty() {
+        return;
+    }
+    let (mut said, text) = (HashSet::new(), String::from_utf8_lossy(&after.bytes));
+    for line in new.iter().filter_map(|it| serde_json::from_slice(it).ok()) {
+        texts(&line, &mut said);
+    }
+    for line in changed {
+        let mut own = HashSet::new();
+        texts(&line, &mut own);
+        let mut gone = own.difference(&said).filter(|it| !text.contains(&***it));
+        if let Some(gone) = gone.next() {
+            panic!("gone without a word: {gone:?} of {line}\nfound: {findings:?}\nnow: {text}");
+        }
+    }
+}
+
+/// The texts of a record, but for its links.
+fn texts(value: &Value, out: &mut HashSet<String>) {
+    match value {
+        Value::String(it) => drop(out.insert(it.clone())),
+        Value::Array(it) => it.iter().for_each(|it| texts(it, out)),
+        Value::Object(it) => {
+            let own =
+                it.iter().filter(|it| !it.0.starts_with("parent") && it.0 != "logicalParentUuid");
+            own.for_each(|it| texts(it.1, out));
+        }
+        _ => {}
     }
 }
 

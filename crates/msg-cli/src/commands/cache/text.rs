@@ -123,7 +123,10 @@ pub(super) fn totals(name: &str, it: &LedgerTotals) -> String {
         money(it.cost),
         used(&it.usage)
     );
-    out.push_str(&misses(it.misses, it.missed_tokens, it.missed_cost, it.cost));
+    out.push_str(&match it.requests {
+        0 => "no requests: nothing was compared\n".to_owned(),
+        _ => misses(it.misses, it.missed_tokens, it.missed_cost, it.cost),
+    });
     if it.unpriced > 0 {
         _ = writeln!(out, "{} requests of models without a price", count(it.unpriced));
     }

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use msg_document::Format;
+use msg_document::{Document, Format, ReadOptions};
 use msg_session::{
     Dialect, Effect, Finding, LargeSession, PartOrigin, Session, SessionOptions, SessionPlace,
     SessionStore,
@@ -70,21 +70,27 @@ impl Doctor<'_> {
         Ok((loaded.name, diagnosis))
     }
 
-    /// The failure of a file that is not a session. A conversation is sent to the command that checks it.
+    /// The failure of a file that is not a session. A conversation is sent to the command that checks it; of a file
+    /// that is empty or torn in its first record it is said that it is.
     fn unread(&self, path: &Path, name: &str, error: &msg_session::Error) -> Failure {
+        let is_unknown = matches!(error, msg_session::Error::UnknownDialect) && path.is_file();
         let read = || load(path, self.from, MAX_DOCUMENT).ok()?.blobs.into_iter().next();
-        let format = match error {
-            msg_session::Error::UnknownDialect if path.is_file() => {
-                read().and_then(|it| Format::recognise(&it.bytes, name).ok())
-            }
-            _ => None,
-        };
-        match format {
-            Some(it) => refuse(
+        let Some(blob) = is_unknown.then(read).flatten() else { return failure(name, error) };
+        if blob.bytes.trim_ascii().is_empty() {
+            return refuse(name, "the file is empty: it has no record to mend");
+        }
+        if Format::recognise(&blob.bytes, name).is_err() {
+            return failure(name, error);
+        }
+        match Document::read(&blob.bytes, &ReadOptions::default().with_name(name.to_owned())) {
+            Ok(it) => refuse(
                 name,
-                &format!("not a session but a conversation ({it}): `msg check` checks it"),
+                &format!(
+                    "not a session but a conversation ({}): `msg check` checks it",
+                    it.format()
+                ),
             ),
-            None => failure(name, error),
+            Err(refusal) => Failure::refused(refusal, name),
         }
     }
 
@@ -148,7 +154,7 @@ impl Doctor<'_> {
         found: msg_session::Diagnosis<'_>,
         dialect: Dialect,
     ) -> io::Result<(NamedTempFile, Vec<Finding>)> {
-        let (mut res, findings) = written(&file.path, found)?;
+        let (mut res, mut findings) = written(&file.path, found)?;
         let name = file.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         for _ in 1..ROUNDS {
             let source = FileSource::new(res.reopen()?)?;
@@ -157,6 +163,7 @@ impl Doctor<'_> {
             if !found.is_changed() {
                 break;
             }
+            Finding::add_mended(&mut findings, found.findings());
             res = written(&file.path, found)?.0;
         }
         Ok((res, findings))

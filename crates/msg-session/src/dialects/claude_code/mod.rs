@@ -135,8 +135,31 @@ fn finish(
     mend.write(tree, &mut edits);
     edits.extend(node::mend(nodes, tree, &path.records, |it| mend.removes(it)));
     edits.extend(time.and_then(|it| it.1));
+    if !options.all {
+        let copies = copies_of_changed(nodes, tree, &edits);
+        edits.extend(copies.iter().map(|it| nodes.lines.remove(*it)));
+        for it in findings.iter_mut().filter(|it| it.code == "session::duplicate-record") {
+            let copy = it.at.record.map(|it| it as usize);
+            it.done |= copy.is_some_and(|it| copies.binary_search(&it).is_ok());
+        }
+    }
     let left = mend.records_left();
     Mends::new(nodes.list.len(), left, findings, edits)
+}
+
+/// Copies of records that are changed: they would not be copies any more, and of two records with one id the last one
+/// counts. In the order of the file.
+fn copies_of_changed(nodes: &Nodes<'_>, tree: &tree::Tree<'_>, edits: &[Edit]) -> Vec<usize> {
+    let mut spans: Vec<_> = edits.iter().map(|it| it.span.clone()).collect();
+    spans.sort_unstable_by_key(|it| it.start);
+    let is_changed = |record: usize| {
+        let own = nodes.lines.records[record].span();
+        let first = spans.partition_point(|it| it.start < own.start);
+        spans.get(first).is_some_and(|it| it.start < own.end)
+    };
+    let original = |copy: usize| tree.ids.get(nodes.uuid(copy)?).map(|it| *it as usize);
+    let copies = tree.duplicates.iter().map(|it| *it as usize);
+    copies.filter(|it| original(*it).is_some_and(is_changed)).collect()
 }
 
 fn surrogates(nodes: &Nodes<'_>, record: usize) -> Halves {
