@@ -6,7 +6,7 @@ use crate::contest::Size;
 use crate::measure::{Figure, Measured};
 use crate::row::Goal;
 
-/// What became of a goal.
+/// Whether a goal was met.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// Reached.
@@ -19,7 +19,7 @@ pub enum Verdict {
     Unknown,
 }
 
-/// What became of each goal of a row.
+/// Whether each goal of a row was met.
 pub fn verdicts(it: &Measured) -> Vec<Verdict> {
     it.row.goals.iter().map(|goal| verdict(it, *goal)).collect()
 }

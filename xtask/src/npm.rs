@@ -26,7 +26,7 @@ const PEERS: &[&str] = &[
     "openai",
     "typescript",
 ];
-/// What rustc uses of WebAssembly, which every engine since 2022 has.
+/// The features of WebAssembly that rustc uses; every engine since 2022 has them.
 const FEATURES: &[&str] = &[
     "--enable-bulk-memory",
     "--enable-multivalue",

@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 pub use msg_codec::{LaterSystem, SealedReasoning};
 
-/// What becomes of `cache_control` (AN-9).
+/// How to handle `cache_control` (AN-9).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CacheControl {
@@ -33,11 +33,11 @@ pub enum CacheControl {
 pub struct WriteOptions {
     /// Whether the shape that a source had comes back.
     pub layout: Layout,
-    /// What becomes of later system messages.
+    /// How to handle later system messages.
     pub later_system: LaterSystem,
-    /// What becomes of `cache_control`.
+    /// How to handle `cache_control`.
     pub cache_control: CacheControl,
-    /// What becomes of thinking.
+    /// How to handle thinking.
     pub thinking: SealedReasoning,
     /// The `max_tokens` of a request whose source has none (AN-21).
     pub max_tokens: Option<u64>,
@@ -62,19 +62,19 @@ impl WriteOptions {
         Self { layout, ..self }
     }
 
-    /// What becomes of later system messages.
+    /// How to handle later system messages.
     #[must_use]
     pub fn with_later_system(self, later_system: LaterSystem) -> Self {
         Self { later_system, ..self }
     }
 
-    /// What becomes of `cache_control`.
+    /// How to handle `cache_control`.
     #[must_use]
     pub fn with_cache_control(self, cache_control: CacheControl) -> Self {
         Self { cache_control, ..self }
     }
 
-    /// What becomes of thinking.
+    /// How to handle thinking.
     #[must_use]
     pub fn with_thinking(self, thinking: SealedReasoning) -> Self {
         Self { thinking, ..self }

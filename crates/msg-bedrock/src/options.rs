@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 pub use msg_codec::{LaterSystem, SealedReasoning};
 
-/// What becomes of cache points (BR-9).
+/// How to handle cache points (BR-9).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cache {
@@ -16,7 +16,7 @@ pub enum Cache {
     Drop,
 }
 
-/// What becomes of reasoning without a signature (BR-11).
+/// How to handle reasoning without a signature (BR-11).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unsigned {
@@ -42,13 +42,13 @@ pub enum Unsigned {
 pub struct WriteOptions {
     /// Whether the shape that a source had comes back.
     pub layout: Layout,
-    /// What becomes of later system messages; none is `keep` in the same format and `user` otherwise.
+    /// How to handle later system messages; none is `keep` in the same format and `user` otherwise.
     pub later_system: Option<LaterSystem>,
-    /// What becomes of cache points.
+    /// How to handle cache points.
     pub cache: Cache,
-    /// What becomes of reasoning.
+    /// How to handle reasoning.
     pub thinking: SealedReasoning,
-    /// What becomes of unsigned reasoning; none is `keep` in the same format and `drop` otherwise.
+    /// How to handle unsigned reasoning; none is `keep` in the same format and `drop` otherwise.
     pub unsigned: Option<Unsigned>,
 }
 

@@ -64,7 +64,7 @@ impl How {
     }
 }
 
-/// What became of the messages.
+/// How the messages changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Course {
     Changed(How),
@@ -136,7 +136,7 @@ pub(crate) fn system_change(a: &[&Cell<'_, '_>], b: &[&Cell<'_, '_>]) -> Option<
     Some((how, index))
 }
 
-/// What became of the messages from the first pair that differs on (CL-14).
+/// How the messages changed from the first pair that differs on (CL-14).
 pub(crate) fn messages_change(a: &View<'_, '_>, b: &View<'_, '_>, d: usize, e: usize) -> Course {
     let (from, to) = (&a.messages[d], &b.messages[e]);
     let (cells_a, cells_b) = (a.cells_of(from), b.cells_of(to));

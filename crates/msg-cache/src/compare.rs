@@ -72,7 +72,7 @@ pub struct Change {
     pub spellings: Option<(String, String)>,
 }
 
-/// What became of a request.
+/// The outcome of a request.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Comparison {
     /// The family of both bodies.

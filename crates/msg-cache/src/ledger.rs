@@ -36,7 +36,7 @@ pub struct Missed {
     pub why: &'static str,
 }
 
-/// What became of a request of a log.
+/// The outcome of a request of a log.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LedgerRow {
     /// The line, from 1.

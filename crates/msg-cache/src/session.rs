@@ -37,7 +37,7 @@ pub struct Response {
     pub sums_passes: bool,
 }
 
-/// What became of a response.
+/// The outcome of a response.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SessionRow {
     /// The record, from 1.

@@ -5,7 +5,7 @@
 //! edits     repair, convert, fit, trim, filter      a.json b.json ─▶ an output each: in place, in a folder
 //! ```
 //!
-//! What is answered, and what becomes of a document, is the command's.
+//! The command decides what is answered, and what is done with a document.
 
 use msg_document::{FieldPath, Format, JoinedPaths, ReadOptions, Refusal, RowFields};
 use serde::{Serialize, Serializer};
@@ -83,7 +83,7 @@ pub(crate) struct Lines<'a> {
     heads: Option<&'a Sources>,
 }
 
-/// An input of one document, and where goes what becomes of it.
+/// An input of one document, and where its result goes.
 pub(crate) struct Opened<'a> {
     pub(crate) input: Input,
     pub(crate) out: Output,
@@ -177,7 +177,7 @@ impl EditArgs {
         Ok(status)
     }
 
-    /// What was named, if there is room for what becomes of it.
+    /// What was named, if there is room for its result.
     pub(crate) fn sources(&self, to: Option<Format>) -> Result<Sources, Failure> {
         let sources = self.input.sources()?;
         self.output.expect_room(&sources, to)?;

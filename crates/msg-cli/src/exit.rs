@@ -164,7 +164,7 @@ fn reader_of(bytes: &[u8]) -> Option<&'static str> {
 
 // Signals that end the program: temporary files go before it does.
 //
-// A thread of its own waits for them, so that nothing runs inside a signal handler. A signal that whoever
+// A thread of its own waits for them, and runs nothing inside a signal handler. A signal that whoever
 // started the program chose to ignore (`nohup`) stays ignored. `msg chat` does not use this: there a
 // signal is a wish to end, see its `stop`.
 

@@ -256,7 +256,7 @@ impl Input {
         }
     }
 
-    /// What `look` says about the first lines, which stay to be read; nothing where there is one line only.
+    /// The answer of `look` about the first lines, which stay to be read; none for a single line.
     fn first_lines<T>(&mut self, look: impl FnOnce(&[u8]) -> T) -> Result<Option<T>, Failure> {
         let mut head = Vec::new();
         let mut is_all = false;

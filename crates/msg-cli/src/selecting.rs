@@ -1,6 +1,6 @@
 //! Commands that take messages out of a document and write it back in its own format: `filter`, `trim`.
 //!
-//! Reads, writes and says what became of it; what stays decides the command.
+//! Reads, writes and reports; the command decides what stays.
 
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -15,7 +15,7 @@ use crate::jsonl::Answer;
 use crate::options::without_own;
 use crate::render::Quotes;
 
-/// What became of one document.
+/// The outcome for one document.
 pub(crate) struct Selected {
     /// A sentence about it, for people.
     pub(crate) said: String,

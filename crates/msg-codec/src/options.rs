@@ -16,7 +16,7 @@ pub enum Layout {
     Canonical,
 }
 
-/// What becomes of a system message after the first other message (AN-4, BR-2, GE-3).
+/// How to handle a system message after the first other message (AN-4, BR-2, GE-3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LaterSystem {
@@ -29,7 +29,7 @@ pub enum LaterSystem {
     Hoist,
 }
 
-/// What becomes of signed and redacted reasoning (AN-7, BR-11).
+/// How to handle signed and redacted reasoning (AN-7, BR-11).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SealedReasoning {

@@ -17,7 +17,7 @@ use crate::text_calls::CallForms;
 pub struct ReadOptions {
     /// Its format; recognised if not given.
     pub from: Option<Format>,
-    /// What it is called, which decides where its shape leaves a choice; `""` if nothing is known.
+    /// Its name, which decides where its shape leaves a choice; `""` if unknown.
     pub name: Cow<'static, str>,
     /// Which formats it may be in.
     pub accept: Accept,

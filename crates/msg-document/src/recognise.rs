@@ -243,7 +243,7 @@ pub(crate) fn unlike(bytes: &[u8], named: Format, said: Refusal) -> Refusal {
     }
 }
 
-/// What a document that was named as of one format has of another one, which is not read (RG-6).
+/// The members of another format in a document that was named as of one format: they are not read (RG-6).
 pub(crate) fn foreign_part(bytes: &[u8], named: Format) -> Option<Diagnostic> {
     let outline = Outline::of(bytes);
     let is_read = named.codec().likelihood(&outline) > Likelihood::No;

@@ -112,7 +112,7 @@ fn answer_strictness(provider: Provider, strict: Option<bool>) -> Strict {
     }
 }
 
-/// What becomes of a schema.
+/// How a schema is changed.
 struct Mend {
     /// What was wrong with it, with pointers into the schema.
     faults: Vec<Fault>,

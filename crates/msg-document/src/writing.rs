@@ -56,10 +56,8 @@ impl Document {
     }
 
     pub(crate) fn no_writer(&self) -> Refusal {
-        let text = format!(
-            "sessions of {} are read and not written, so that nothing can be changed",
-            self.format
-        );
+        let text =
+            format!("sessions of {} are read and not written: they cannot be changed", self.format);
         let code = Code::new("session::no-writer");
         Diagnostic::error(code, text)
             .with_fix("`msg convert` writes it in another format first")

@@ -502,7 +502,7 @@ pub(crate) fn verify(
 }
 
 /// The proof of a cell after one of ours: a complete heading ends what was before it, whatever that was
-/// (MF-8), so that nothing else has to be read again.
+/// (MF-8): nothing else has to be read again.
 pub(crate) fn stands_alone(text: &[u8]) -> Result<(), Error> {
     // Markers in the fences of a body are not cells, which only the whole layout knows.
     let proved = matches!(syntax::headings(text).as_slice(), [it] if it.strong && it.start == 0)

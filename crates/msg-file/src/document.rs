@@ -190,8 +190,8 @@ impl MessageFile {
         self.syntax.frontmatter.as_ref()
     }
 
-    /// Whether the file says that it is of a format newer than this library's, so that nothing is
-    /// written to it without force (MF-4).
+    /// Whether the file says that it is of a format newer than this library's: it is written to only with
+    /// force (MF-4).
     #[must_use]
     pub fn is_newer(&self) -> bool {
         self.frontmatter().and_then(|it| it.message_format).is_some_and(|it| it > 1)

@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 pub use msg_codec::LaterSystem;
 
-/// What becomes of the ids of calls and results (GE-6).
+/// How to handle the ids of calls and results (GE-6).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ids {
@@ -16,7 +16,7 @@ pub enum Ids {
     Omit,
 }
 
-/// What becomes of thoughts (GE-7).
+/// How to handle thoughts (GE-7).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Thoughts {
@@ -58,12 +58,12 @@ pub enum Flavor {
 pub struct WriteOptions {
     /// Whether the shape that a source had comes back.
     pub layout: Layout,
-    /// What becomes of later system messages. Gemini has no role for [`LaterSystem::Keep`], which is as
+    /// How to handle later system messages. Gemini has no role for [`LaterSystem::Keep`], which is as
     /// [`LaterSystem::User`].
     pub later_system: LaterSystem,
-    /// What becomes of ids.
+    /// How to handle ids.
     pub ids: Ids,
-    /// What becomes of thoughts.
+    /// How to handle thoughts.
     pub thoughts: Thoughts,
 }
 
@@ -96,19 +96,19 @@ impl WriteOptions {
         Self { layout, ..self }
     }
 
-    /// What becomes of later system messages.
+    /// How to handle later system messages.
     #[must_use]
     pub fn with_later_system(self, later_system: LaterSystem) -> Self {
         Self { later_system, ..self }
     }
 
-    /// What becomes of ids.
+    /// How to handle ids.
     #[must_use]
     pub fn with_ids(self, ids: Ids) -> Self {
         Self { ids, ..self }
     }
 
-    /// What becomes of thoughts.
+    /// How to handle thoughts.
     #[must_use]
     pub fn with_thoughts(self, thoughts: Thoughts) -> Self {
         Self { thoughts, ..self }

@@ -52,7 +52,7 @@ pub enum Limit {
     Answer(usize),
 }
 
-/// What became of an exchange.
+/// The outcome of an exchange.
 #[derive(Debug, Clone)]
 pub struct ExchangeOutcome {
     /// The HTTP status of the answer; the one to answer with where the reply was not a stream.
@@ -91,7 +91,7 @@ pub struct Exchange {
 #[derive(Debug)]
 enum Body {
     /// Passed on as it is, event by event, and read along for what it says of itself. An event that has not ended is
-    /// held, so that nothing of it comes before the error event of a stream that was cut.
+    /// held: nothing of it comes before the error event of a stream that was cut.
     Same { reader: Box<StreamReader>, held: Vec<u8>, has_error: bool, events: u64 },
     /// Streamed in the client's form.
     Events { reader: Box<StreamReader>, back: Box<Back> },
@@ -263,7 +263,7 @@ impl Exchange {
         }
     }
 
-    /// The upstream's body is over, or the connection broke: appends the rest of the answer and says what became of
+    /// The upstream's body is over, or the connection broke: appends the rest of the answer and reports the outcome of
     /// it. A stream that was cut ends with the error event of the client's API.
     pub fn finish(mut self, out: &mut Vec<u8>) -> ExchangeOutcome {
         let cut = ProviderError::new("the upstream ended the answer early");

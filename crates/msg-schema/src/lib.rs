@@ -27,7 +27,7 @@ pub use self::codes::CODES;
 pub use self::dialect::Dialect;
 use self::node::Node;
 
-/// What becomes of a schema that is to fit a dialect.
+/// How a schema is changed to fit a dialect.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SchemaOutcome {
     /// The dialect accepts it as it is.

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! There is one input and one answer: WebAssembly runs on one thread, and JavaScript copies an answer before the next
-//! call. Nothing here allocates for the caller, so that nothing has to be freed.
+//! call. Nothing here allocates for the caller, who has nothing to free.
 
 #[cfg(feature = "documents")]
 mod acts;

@@ -366,7 +366,7 @@ pub struct Drain<'a> {
     events: std::slice::IterMut<'a, Ev>,
     /// Text of them that is not in the input.
     texts: &'a str,
-    /// What places refer to: this text, which begins at `base`.
+    /// The text that places refer to; it begins at `base`.
     text: &'a str,
     base: usize,
     shifts: &'a Shifts,

@@ -10,7 +10,7 @@
 //! cargo xtask mutants table                     docs/internals/mutants.md from the samples under target/mutants
 //! ```
 //!
-//! What is tested is what is committed: mutants are written into checkouts of it under `target/mutants`, which stay for the
+//! Commits are tested: mutants are written into checkouts of it under `target/mutants`, which stay for the
 //! next run, so that a mutant costs one crate's compilation.
 
 use std::{path::PathBuf, sync::OnceLock};
@@ -199,7 +199,7 @@ fn changed(workspace: &Workspace, base: &str) -> Res {
     Ok(())
 }
 
-/// Tests over random and large inputs, which take longer than all others together: they are asked of what those let live.
+/// Tests over random and large inputs, which take longer than all others together: they run on the survivors of the others.
 const SLOW: &[&str] =
     &["broken", "crash", "growth", "hostile", "laws_hold", "memory", "mutated", "random", "scale"];
 
@@ -303,9 +303,9 @@ fn checkout(workspace: &Workspace, number: usize) -> Res<PathBuf> {
     Ok(tree)
 }
 
-// What became of sampled mutants, kept as a file a crate, and the table of `docs/internals/mutants.md` from these files.
+// The outcome of sampled mutants, kept as a file a crate, and the table of `docs/internals/mutants.md` from these files.
 
-/// What became of the sampled mutants of a crate, by their names; kept as `target/mutants/CRATE.json`.
+/// The outcome of the sampled mutants of a crate, by their names; kept as `target/mutants/CRATE.json`.
 #[derive(Default, Serialize, Deserialize)]
 struct Sample {
     killed: Vec<String>,

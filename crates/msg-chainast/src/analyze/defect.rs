@@ -213,7 +213,7 @@ pub(crate) fn diagnostics(mut defects: Vec<Defect>, chain: Chain<'_>) -> Vec<Dia
 // A tree is always a strict chain; a list is judged by what its provider refuses (CA-70a). Rules of a provider beyond
 // those of the chain are in `conform`.
 
-/// What is found of argument texts, which an option of their own mends.
+/// Findings about argument texts; an option of their own mends them.
 const ARGUMENTS: [&str; 2] = ["chain::invalid-arguments", "chain::empty-arguments"];
 
 /// What an analysis judges by.

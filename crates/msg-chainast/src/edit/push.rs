@@ -24,7 +24,7 @@ impl ChainAst {
     /// O(message) for results, O(message and last pair) for others, amortised.
     ///
     /// # Errors
-    /// What `parse_open` says of the chain with the message, which the error gives back
+    /// Those of `parse_open` for the chain with the message. The error gives the message back
     /// ([`ParseError::into_messages`]); the chain is as it was. O(chain).
     ///
     /// ```

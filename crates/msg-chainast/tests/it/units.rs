@@ -296,7 +296,7 @@ fn options_are_data() {
     assert_eq!(options.profile.map(|it| it.name.clone()).as_deref(), Some("openai"));
     let refused =
         |json: &str| serde_json::from_str::<ChainRepairOptions>(json).unwrap_err().to_string();
-    assert!(refused(r#"{"profile": "nobody"}"#).starts_with(r#"no profile is called "nobody""#));
+    assert!(refused(r#"{"profile": "unknown"}"#).starts_with(r#"no profile is called "unknown""#));
     assert!(refused(r#"{"id_pattern": ""}"#).starts_with("empty pattern"));
     assert!(refused(r#"{"opened": true}"#).contains("unknown field `opened`"));
     assert!(

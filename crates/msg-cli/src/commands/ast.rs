@@ -59,7 +59,7 @@ struct Rules {
     repair: Option<ChainRepairOptions>,
 }
 
-/// What became of a list of messages.
+/// The outcome for a list of messages.
 struct Grown {
     /// The tree, or the messages that are none.
     chain: Result<ChainAst, Vec<Message>>,

@@ -40,7 +40,7 @@ pub(crate) struct Args {
     /// Write the samples to FILE instead of standard output.
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Write what became of each session, view and call to FILE, as JSON.
+    /// Write the outcome of each session, view and call to FILE, as JSON.
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
     /// Replace secrets with `[redacted:RULE]`; this is the default.

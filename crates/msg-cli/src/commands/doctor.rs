@@ -150,7 +150,7 @@ struct Diagnosis {
     changed: Option<PathBuf>,
     /// What the mends change, or would change.
     effect: Option<Effect>,
-    /// What would mend a store, which is never written.
+    /// The commands that would mend a store: it is never written.
     script: Option<String>,
     /// The other ways through the session, if they were asked for.
     branches: Option<Vec<Branch>>,

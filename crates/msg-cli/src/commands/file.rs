@@ -250,10 +250,9 @@ impl Check {
     }
 }
 
-/// Of a file that is not switched on nothing was looked at (MF-3).
+/// A file that is not switched on was not read (MF-3).
 fn say_switched_off(cx: &Context, name: &str) {
-    let text =
-        "is a Markdown file that is not switched on, so that nothing in it is a conversation";
+    let text = "is a Markdown file that is not switched on: it holds no conversation";
     let help =
         "`message_section: true` in its frontmatter switches it on, and so does the name `.msg.md`";
     cx.note(&format!("{name}: {text}\nhelp: {help}\n"));

@@ -146,13 +146,13 @@ impl Args {
 // No doc comment: clap would show it as the text of the command.
 #[derive(Debug, Clone, clap::Args, Serialize)]
 pub(crate) struct ReadArgs {
-    /// What becomes of thinking.
+    /// How to handle thinking.
     #[arg(long, value_name = "WHAT", default_value = "extract", value_parser = ["extract", "drop", "off"])]
     thinking: String,
     /// The message begins inside thinking: the template has opened the tag.
     #[arg(long)]
     implicit_thinking: bool,
-    /// What becomes of calls in code fences.
+    /// How to handle calls in code fences.
     #[arg(long, value_name = "WHEN", default_value = "fallback", value_parser = ["fallback", "never", "always"])]
     fenced_tools: String,
     /// Read only calls of these dialects and `<tool>` blocks: invoke, hermes, glm, qwen, cline, dsml, minimax, harmony,

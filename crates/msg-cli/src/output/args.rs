@@ -60,7 +60,7 @@ impl DocumentArgs {
         self.in_place || named(self.output.as_deref()).is_some()
     }
 
-    /// Refuses outputs that could not hold what becomes of the inputs.
+    /// Refuses outputs that could not hold the results of the inputs.
     pub(crate) fn expect_room(&self, sources: &Sources, to: Option<Format>) -> Result<(), Failure> {
         let usage = |it: &str| Err(Failure::Usage(it.to_owned()));
         if self.in_place {
@@ -125,7 +125,7 @@ impl DocumentArgs {
         named(self.output.as_deref()).filter(|it| !sources.is_one() || is_folder(it))
     }
 
-    /// Opens the output for what becomes of `input`, in the format `to` if that is another one.
+    /// Opens the output for the result of `input`, in the format `to` if that is another one.
     pub(crate) fn open(
         &self,
         input: &Input,

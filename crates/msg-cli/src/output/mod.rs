@@ -70,7 +70,7 @@ impl Shared {
     }
 }
 
-/// What became of a file.
+/// The outcome for a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Finished {
     Written,

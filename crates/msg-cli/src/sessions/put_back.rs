@@ -39,7 +39,7 @@ pub(crate) fn put_back(loaded: &Loaded, blobs: &[Blob]) -> io::Result<Backup> {
 
 /// Makes the changes of files.
 fn make(changes: &[Change<'_>]) -> io::Result<()> {
-    // What comes is written before what goes is removed, so that nothing is missing in between.
+    // New files are written before old ones are removed: at no moment one is missing.
     for (path, bytes) in changes.iter().filter_map(|it| Some((&it.path, it.new?))) {
         replace(path, bytes)?;
     }

@@ -252,7 +252,7 @@ fn refusals_change_nothing() {
     let bad = "# %% [^1]\n\n[^1]: [markdown] history=\"perhaps\"\n\nhi\n";
     let cases: [(&str, &str, &[&str], &str); 6] = [
         ("t.msg.md", "", &[], "msgfile::no-agent"),
-        ("t.msg.md", "", &["--agent", "nobody"], "msgfile::agent-unknown"),
+        ("t.msg.md", "", &["--agent", "unknown"], "msgfile::agent-unknown"),
         ("t.md", "# Notes\n", &["--model", "tiny"], "msgfile::not-activated"),
         ("t.msg.md", small, &[], "compact::cannot-fit"),
         ("t.msg.md", bad, &["--model", "tiny"], "line 1: unknown value of `history`"),

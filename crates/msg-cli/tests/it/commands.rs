@@ -2,7 +2,7 @@
 //!
 //! `test_data/commands/{ok,err}/NAME.in`: the first line is the command line, `$ msg …`, all that follows is
 //! standard input, byte for byte. `test_data/files/{ok,err}/NAME.in`: what follows are files in an empty
-//! folder, in which the program runs; what became of them is part of the expectation.
+//! folder, in which the program runs; what they hold afterwards is part of the expectation.
 //!
 //! ```text
 //! $ msg repair a.json --in-place

@@ -41,7 +41,7 @@ fn from_the_mark(block: &str, mark: &str) -> String {
     lines.map(|it| format!("{it}\n")).collect()
 }
 
-/// What becomes of the input: mended, converted, read.
+/// The input afterwards: mended, converted, read.
 fn after(example: &Example) -> Option<(String, String)> {
     let (command, rest) = example.args.split_first()?;
     if command == "file" || command == "stats" {

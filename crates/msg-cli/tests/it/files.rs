@@ -291,7 +291,7 @@ fn a_profile_of_ones_own_is_read_from_a_file() {
     let other = msg(&[&args[..], &["other"]].concat(), chain.as_bytes());
     assert_eq!(other.status.code(), Some(0), "{}", stdout(&other));
     for (name, args) in
-        [("nobody", &[&args[..], &["nobody"]].concat()), ("one", &args[..4].to_vec())]
+        [("unknown", &[&args[..], &["unknown"]].concat()), ("one", &args[..4].to_vec())]
     {
         let output = msg(args, chain.as_bytes());
         assert_eq!(output.status.code(), Some(2), "{name}");

@@ -191,7 +191,7 @@ fn a_plan_of_a_mended_conversation_is_one_of_the_input() {
     let plan = folder.path().join("plan.json");
     let plan = plan.to_str().unwrap();
     let mut messages: Vec<Value> = serde_json::from_slice(&talk(6)).unwrap();
-    messages.insert(3, json!({"role": "tool", "tool_call_id": "zz", "content": "nobody asked"}));
+    messages.insert(3, json!({"role": "tool", "tool_call_id": "zz", "content": "not asked for"}));
     messages.insert(6, json!({"role": "user", "content": "twice"}));
     let input = serde_json::to_vec(&messages).unwrap();
     let shorter = msg(&["fit", "-", "--repair", "--budget", "400", "--plan", plan], &input);

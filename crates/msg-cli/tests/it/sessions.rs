@@ -138,7 +138,7 @@ fn a_session_is_converted_along_a_leaf() {
     };
     assert!(!text(&convert(&[])).contains("abandoned"));
     assert!(text(&convert(&["--leaf", "abandoned"])).contains("abandoned"));
-    assert_eq!(convert(&["--leaf", "nobody"]).status.code(), Some(2));
+    assert_eq!(convert(&["--leaf", "unknown"]).status.code(), Some(2));
 }
 
 /// The text of a secret is cut nowhere before it is replaced, and a signature stays.

@@ -138,7 +138,7 @@ impl Want {
     }
 }
 
-/// What becomes of a value.
+/// How a value is written.
 enum Outcome {
     /// It is what is wanted.
     Same,
@@ -438,7 +438,7 @@ impl Mender {
     }
 }
 
-/// What becomes of a member.
+/// How a member is written.
 enum Member {
     Same,
     New(String),

@@ -1,4 +1,4 @@
-//! What becomes of the calls at the end (OA-19.5): which are whole, which are cut off, and the ids
+//! The calls at the end of a stream (OA-19.5): which are whole, which are cut off, and the ids
 //! of those that came without. Nothing is guessed: a call that may be cut is never complete.
 
 use std::borrow::Cow;

@@ -270,7 +270,7 @@ fn limits(
     Ok(Limits { limit: budget.limit(), usable, target, triggered })
 }
 
-// What came of a compaction: the outcome, its totals, its edits in the order of the input.
+// The outcome of a compaction: the outcome, its totals, its edits in the order of the input.
 
 impl Compactor<'_> {
     pub(crate) fn outcome(&self) -> CompactOutcome {

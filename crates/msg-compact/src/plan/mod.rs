@@ -30,7 +30,7 @@ pub struct Plan {
     before: Fingerprints,
     /// Of what happens to them.
     after: Fingerprints,
-    /// What became of the text that they were read from, where undoing them does not give it back.
+    /// The text that they were read from, where undoing them does not give it back.
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<TextEdit>,
 }

@@ -21,7 +21,7 @@ use crate::{
     token_index::Cost,
 };
 
-/// One message of the working chain: where it comes from, what became of it, what it costs.
+/// One message of the working chain: where it comes from, how it was changed, what it costs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Item {
     /// Index of the input message that it is, or of the first that it replaces.
@@ -74,7 +74,7 @@ impl ChangeId {
     }
 }
 
-/// What became of a message. Reductions name what goes, so that the text that stays need not be
+/// How a message was changed. Reductions name what goes, so that the text that stays need not be
 /// copied to decide on them.
 #[derive(Debug, Clone)]
 pub(crate) enum Change {
@@ -241,7 +241,7 @@ impl Log {
     }
 }
 
-/// What is asked, and what came of what was.
+/// The requests, and their results.
 #[derive(Default)]
 pub(crate) struct Requests<'a> {
     pub(crate) open: Vec<OpenRequest<'a>>,

@@ -55,7 +55,7 @@ pub struct ChainState<'a> {
     pub(crate) ids: Ids<'a>,
     /// The input's messages by index, then those that were made.
     pub(crate) items: Vec<Item>,
-    /// What became of items.
+    /// How items were changed.
     pub(crate) changes: Vec<Change>,
     /// Pairs of the sections, each section's side by side; not all of them are still in use.
     pub(crate) pair_states: Vec<PairState>,
@@ -196,7 +196,7 @@ impl<'a> ChainState<'a> {
         self.sections.iter().map(|it| self.len_without_system(it)).sum()
     }
 
-    /// What became of an item; none for a message as it came.
+    /// How an item was changed; none for a message as it came.
     pub(crate) fn change(&self, item: &Item) -> Option<&Change> {
         item.change.map(|it| &self.changes[it.place()])
     }

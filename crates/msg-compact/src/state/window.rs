@@ -170,7 +170,7 @@ impl ChainState<'_> {
             && !section.pairs().is_empty()
     }
 
-    /// The first user message as the input has it, unless what became of it costs no more: a message
+    /// The first user message as the input has it, unless its changed form costs no more: a message
     /// that others were merged into may be larger than the floor allows.
     fn goal_user(&self, section: &SectionState) -> Option<u32> {
         let cost = |it: Option<u32>| self.measure.unit.of(self.cost_at(it));

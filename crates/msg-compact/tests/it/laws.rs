@@ -295,7 +295,7 @@ fn shape(case: &Case<'_>, outcome: &CompactOutcome) -> Option<Vec<Message>> {
     Some(messages)
 }
 
-/// Law 6: a index that was changed piece by piece is the index of what came of it.
+/// Law 6: an index that was changed piece by piece is the index of the result.
 pub(crate) fn token_index_is_a_recount(
     messages: &[Message],
     counter: &dyn Fn() -> Box<dyn TokenCounter>,

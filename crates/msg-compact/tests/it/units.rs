@@ -232,9 +232,9 @@ fn a_plan_that_drops_one_of_equal_messages_is_applied_once() {
     messages.extend(vec![Message::assistant("the same again"); 6]);
     let (ast, index) = tree(&messages);
     let (budget, pipeline) = (Budget::tokens(20), Preset::Window.pipeline());
-    let nobody = |_: &_| Err(SummaryError::new("a window asks for no summary"));
+    let unasked = |_: &_| Err(SummaryError::new("a window asks for no summary"));
     let outcome =
-        compact_with(&ast, &index, Some(&budget), &pipeline, &mut SeededIds::new(1), nobody);
+        compact_with(&ast, &index, Some(&budget), &pipeline, &mut SeededIds::new(1), unasked);
     let CompactOutcome::Compacted(it) = outcome.unwrap() else { panic!("it fits when compacted") };
     let plan = it.plan(&ast).unwrap();
     let once = plan.apply(messages.clone()).unwrap();
@@ -385,9 +385,9 @@ fn results_that_share_a_message_are_cut_one_by_one() {
     let (ast, index) = tree(&[Message::user("q"), calls, results, Message::assistant("ok")]);
     let pipeline = Pipeline::new()
         .always(TruncateToolOutput { max_bytes: Some(64), ..TruncateToolOutput::default() });
-    let nobody = |_: &_| Err(SummaryError::new("no summary is asked for"));
+    let unasked = |_: &_| Err(SummaryError::new("no summary is asked for"));
     let mut ids = SeededIds::new(1);
-    let outcome = compact_with(&ast, &index, None, &pipeline, &mut ids, nobody).unwrap();
+    let outcome = compact_with(&ast, &index, None, &pipeline, &mut ids, unasked).unwrap();
     let CompactOutcome::Compacted(it) = outcome else { panic!("one is too long") };
     let shorter = it.apply(ast).unwrap();
     let lengths = shorter[2].tool_results().map(|it| it.content.text().len());

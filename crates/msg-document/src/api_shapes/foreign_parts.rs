@@ -49,7 +49,7 @@ fn is_looked_at(message: &Message) -> bool {
     message.parts.is_empty() || !message.extra.is_empty() || message.parts.iter().any(is_other)
 }
 
-/// Whether one of these findings says that a message was not understood, so that nothing is known of what it calls.
+/// Whether one of these findings says that a message was not understood, and its calls are unknown.
 pub(crate) fn is_not_understood(it: &Diagnostic) -> bool {
     it.code == NOT_UNDERSTOOD
 }

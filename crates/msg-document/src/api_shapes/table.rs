@@ -60,7 +60,7 @@ pub(super) struct Object {
     /// The member that says what it is, if one does.
     #[serde(default)]
     pub(super) tag: Option<String>,
-    /// What it is without that member, which is required otherwise.
+    /// Its kind without that member, which is required otherwise.
     #[serde(default)]
     pub(super) untagged: Option<Type>,
     /// What the API would have there, for a repair to write.

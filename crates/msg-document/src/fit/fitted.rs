@@ -1,4 +1,4 @@
-//! What came of a compaction: the history, what was done, and both as JSON (CP-70).
+//! The outcome of a compaction: the history, what was done, and both as JSON (CP-70).
 
 use msg_cache::Rewrite;
 use msg_chainast::ChainAst;
@@ -18,7 +18,7 @@ use crate::ledger::{Cut, losses_as_errors};
 use crate::refusal::Refusal;
 use crate::rows::Row;
 
-/// What came of it.
+/// The outcome of a compaction.
 #[derive(Debug)]
 pub struct Fitted {
     /// The history as it is now; the input's (after repair) where it cannot fit.
@@ -85,7 +85,7 @@ impl Fitted {
         !matches!(self.outcome, CompactOutcome::CannotFit(_))
     }
 
-    /// What became of it: `not-needed`, `compacted` or `cannot-fit`.
+    /// The outcome: `not-needed`, `compacted` or `cannot-fit`.
     pub fn status(&self) -> &'static str {
         match &self.outcome {
             CompactOutcome::NotNeeded(_) => "not-needed",

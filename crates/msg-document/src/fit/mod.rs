@@ -323,7 +323,7 @@ impl FitAnswer {
         }
     }
 
-    /// What became of the document: [`Fitted::status`], `applied` or `undone`.
+    /// The outcome for the document: [`Fitted::status`], `applied` or `undone`.
     pub fn status(&self) -> &'static str {
         match self {
             FitAnswer::Fitted(it) => it.status(),

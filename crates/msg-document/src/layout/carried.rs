@@ -36,7 +36,7 @@ pub(crate) fn carried(source: &str, before: &str, after: &str, given: &[&str]) -
     out
 }
 
-/// What became of a value.
+/// How a value was written.
 #[derive(Clone, Copy)]
 struct Edit<'a> {
     before: &'a str,

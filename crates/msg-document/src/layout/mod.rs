@@ -209,7 +209,7 @@ impl<'s> Merge<'s> {
 }
 
 // Mended messages in the list that they were read from: all that was not mended stays in the source text and is
-// copied, so that nothing is written, compared or searched but what an edit names.
+// copied: only what an edit names is written, compared or searched.
 //
 // ```text
 // {"model":"m","messages":[A, B, C]}        Kept 0 · Changed 1, /tool_call_id · New D · Kept 2
@@ -403,7 +403,7 @@ fn align_elements(old: &[Entry<'_>], new: &[Entry<'_>]) -> Sources {
     for back in 1..=end {
         sources[new.len() - back] = same(old.len() - back);
     }
-    // What is equal at the ends needs no fingerprint, which is most of what there is.
+    // Equal ends, most of a document, need no fingerprint.
     let middle = (start..old.len() - end, start..new.len() - end);
     let new_marks: Vec<_> = middle.1.clone().map(|at| fingerprint(new[at].value)).collect();
     let places = places(old, middle.0);

@@ -1,4 +1,4 @@
-//! What became of each value of a document: those that are neither in what was written of it nor accounted for by its
+//! The account of each value of a document: those that are neither in what was written of it nor accounted for by its
 //! report are reported, each by a JSON Pointer into the source (MS-24).
 //!
 //! ```text
@@ -75,7 +75,7 @@ pub(crate) struct Told<'a> {
     pub(crate) messages: &'a dyn Fn() -> Option<String>,
 }
 
-/// What became of the values of a source.
+/// The account of the values of a source.
 #[derive(Default)]
 pub(crate) struct Account {
     /// The values that are not in what was written and that nothing accounts for.
@@ -84,7 +84,7 @@ pub(crate) struct Account {
     pub(crate) left_out: Vec<String>,
 }
 
-/// What became of the values of `source`, of which `written` was written. Linear in both texts.
+/// The account of the values of `source`, of which `written` was written. Linear in both texts.
 pub(crate) fn account(source: &str, written: &str, told: &Told<'_>) -> Account {
     let mut output = Written::of(written);
     let Lacking { mut missing, more, beside } = output.without(source, told);
@@ -279,7 +279,7 @@ impl Place {
     }
 }
 
-// What became of the values of a document that was edited, or cut, and written again.
+// The account of the values of a document that was edited, or cut, and written again.
 
 /// The values of a document that are not in what was written of it in its own format after these edits, and that none
 /// of them names. Nothing for a session, which is written anew from its messages.

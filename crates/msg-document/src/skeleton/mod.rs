@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Most documents are chat messages of OpenAI with a handful of members, and most of them are sound. Of a text it
-//! matters then whether it is blank and how it ends, so that nothing has to be decoded or copied. Members that no rule
+//! matters then whether it is blank and how it ends: nothing has to be decoded or copied. Members that no rule
 //! looks at are stepped over; if they are unusual, recognition says by their names whether this is another format.
 //! It knows this form alone: for any other type or spelling, for what is not JSON, and wherever an answer would quote a
 //! long text or name a byte, it gives nothing, and the document is read whole. No answer differs by it.

@@ -1,4 +1,4 @@
-//! The tests of the library, by data: what a document is taken for, and what becomes of it.
+//! The tests of the library, by data: what a document is taken for, and what is made of it.
 
 mod accepted;
 mod breakpoints;

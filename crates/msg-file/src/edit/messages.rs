@@ -163,7 +163,7 @@ fn pair_changed(old: &[Message], new: &[Message], origins: &mut [usize]) {
         if end < next || at == 0 || origins[at - 1] != NONE {
             end = origins[at..].iter().copied().find(|it| *it != NONE).unwrap_or(old.len());
         }
-        // One that is new is refused, so that nothing is to be found for those that follow it.
+        // One that is new is refused, and those that follow it find nothing.
         let Some(found) = (next..end).find(|it| is_alike(&old[*it], &new[at])) else { return };
         origins[at] = found;
         next = found + 1;

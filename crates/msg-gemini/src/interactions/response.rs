@@ -87,7 +87,7 @@ impl Interaction {
         self.body.parse("model")
     }
 
-    /// What became of it, in the API's word.
+    /// Its status, in the API's word.
     #[must_use]
     pub fn status(&self) -> Option<String> {
         self.body.parse("status")

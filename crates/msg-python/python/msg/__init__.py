@@ -190,14 +190,14 @@ def convert(document: "Any", /, to: str, **options: "Any") -> "Converted[Any]":
         reasoning: Which messages keep their reasoning
         reasoning_field: The member that holds reasoning
         item_ids: What happens to the ids of Responses items
-        later_system: What becomes of later system messages
-        cache_control: What becomes of `cache_control`
-        thinking: What becomes of thinking
+        later_system: How to handle later system messages
+        cache_control: How to handle `cache_control`
+        thinking: How to handle thinking
         max_tokens: With request: the token limit of the answer, if the target requires one and the input has none
-        cache: What becomes of cache points
-        unsigned: What becomes of unsigned reasoning; none is `keep` in the same format and `drop` otherwise
-        ids: What becomes of ids
-        thoughts: What becomes of thoughts
+        cache: How to handle cache points
+        unsigned: How to handle unsigned reasoning; none is `keep` in the same format and `drop` otherwise
+        ids: How to handle ids
+        thoughts: How to handle thoughts
         profile: Mend the output for this provider, as `msg repair profile` does; exit with status 1 if errors remain
         system_prompt: The prompt, if no system message is emitted
         system_role: The role of system turns and of the prompt

@@ -190,21 +190,21 @@ class ConvertOptions(TypedDict, total=False):
     item_ids: Union[Literal["keep", "drop"], None]
     """What happens to the ids of Responses items"""
     later_system: Union[Literal["user", "keep", "hoist"], None]
-    """What becomes of later system messages"""
+    """How to handle later system messages"""
     cache_control: Union[Literal["carry", "drop"], None]
-    """What becomes of `cache_control`"""
+    """How to handle `cache_control`"""
     thinking: Union[Literal["keep", "none"], None]
-    """What becomes of thinking"""
+    """How to handle thinking"""
     max_tokens: Union[int, None]
     """With request: the token limit of the answer, if the target requires one and the input has none"""
     cache: Union[Literal["carry", "drop"], None]
-    """What becomes of cache points"""
+    """How to handle cache points"""
     unsigned: Union[Literal["drop", "keep"], None]
-    """What becomes of unsigned reasoning; none is `keep` in the same format and `drop` otherwise"""
+    """How to handle unsigned reasoning; none is `keep` in the same format and `drop` otherwise"""
     ids: Union[Literal["keep", "omit"], None]
-    """What becomes of ids"""
+    """How to handle ids"""
     thoughts: Union[Literal["keep", "none"], None]
-    """What becomes of thoughts"""
+    """How to handle thoughts"""
     profile: Union[Literal["strict", "doc", "shipped"], None]
     """Mend the output for this provider, as `msg repair profile` does; exit with status 1 if errors remain"""
     system_prompt: Union[str, None]
@@ -420,11 +420,11 @@ class ToolsOptions(TypedDict, total=False):
     """Of ``tools`` and ``ToolParser``."""
 
     thinking: Union[Literal["extract", "drop", "off"], None]
-    """What becomes of thinking"""
+    """How to handle thinking"""
     implicit_thinking: Union[bool, None]
     """The message begins inside thinking: the template has opened the tag"""
     fenced_tools: Union[Literal["fallback", "always", "never"], None]
-    """What becomes of calls in code fences"""
+    """How to handle calls in code fences"""
     dialects: Union[Union[str, Sequence[str]], None]
     """Read only calls of these dialects and `<tool>` blocks: invoke, hermes, glm, qwen, cline, dsml, minimax, harmony, kimi, deepseek, llama, pythonic, mistral, fenced; or all, or none [default: all, with jsonl none]"""
     tools: Union[Union[str, Sequence[Union[str, Mapping[str, Any]]]], None]

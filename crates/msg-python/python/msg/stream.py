@@ -29,9 +29,9 @@ def tools(text: str | Bytes, /, **options: Unpack[ToolsOptions]) -> dict[str, An
     """Thinking, text and tool calls of a model's answer: the line of ``msg tools --jsonl``.
 
     Options:
-        thinking: What becomes of thinking
+        thinking: How to handle thinking
         implicit_thinking: The message begins inside thinking: the template has opened the tag
-        fenced_tools: What becomes of calls in code fences
+        fenced_tools: How to handle calls in code fences
         dialects: Read only calls of these dialects and `<tool>` blocks: invoke, hermes, glm, qwen, cline, dsml, minimax, harmony, kimi, deepseek, llama, pythonic, mistral, fenced; or all, or none [default: all, with jsonl none]
         tools: The registered tools: names, or a JSON file of definitions
         schema: Types of parameters: tool definitions, or an object from tool to JSON Schema
@@ -67,9 +67,9 @@ class ToolParser:
     """Reads model text while it arrives; any cutting gives the same events.
 
     Options:
-        thinking: What becomes of thinking
+        thinking: How to handle thinking
         implicit_thinking: The message begins inside thinking: the template has opened the tag
-        fenced_tools: What becomes of calls in code fences
+        fenced_tools: How to handle calls in code fences
         dialects: Read only calls of these dialects and `<tool>` blocks: invoke, hermes, glm, qwen, cline, dsml, minimax, harmony, kimi, deepseek, llama, pythonic, mistral, fenced; or all, or none [default: all, with jsonl none]
         tools: The registered tools: names, or a JSON file of definitions
         schema: Types of parameters: tool definitions, or an object from tool to JSON Schema

@@ -1,4 +1,4 @@
-//! What each dialect refuses of a schema, and what becomes of it.
+//! What each dialect refuses in a schema, and how it is changed.
 
 use msg_json::RawJson;
 use msg_schema::{SchemaOutcome, check, from_openapi, mend};

@@ -62,7 +62,7 @@ impl DatasetOptions {
     }
 }
 
-/// What became of the sessions.
+/// The outcome of the sessions.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct DatasetReport {
     /// How many sessions were read.
@@ -164,7 +164,7 @@ impl Dataset {
         self.report.left_out.push(LeftOut { session: name.to_owned(), leaf, reason });
     }
 
-    /// The samples in the order of the sessions and their views, and what became of everything. Linear.
+    /// The samples in the order of the sessions and their views, and an account of everything. Linear.
     pub fn finish(mut self) -> (Vec<Sample>, DatasetReport) {
         let mut samples = Vec::new();
         let mut seen = Seen::default();

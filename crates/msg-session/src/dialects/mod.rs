@@ -170,7 +170,7 @@ pub(crate) struct Checked {
     pub(crate) changed: Vec<Change>,
 }
 
-/// What becomes of a blob.
+/// How a blob is changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Change {
     pub(crate) name: String,

@@ -105,7 +105,7 @@ impl Seal {
         read.unwrap_or_else(|| Part::text(text))
     }
 
-    /// The signature of a thought of Gemini, which is beside what came of it.
+    /// The signature of a thought of Gemini, which is beside its result.
     pub(crate) fn gemini(&self) -> Option<&str> {
         self.signature.as_deref().filter(|_| self.maker == Some(Maker::Gemini))
     }

@@ -171,21 +171,21 @@ export interface ConvertOptions {
   reasoningField?: 'reasoning_content' | 'reasoning' | undefined;
   /** What happens to the ids of Responses items. */
   itemIds?: 'keep' | 'drop' | undefined;
-  /** What becomes of later system messages. */
+  /** How to handle later system messages. */
   laterSystem?: 'user' | 'keep' | 'hoist' | undefined;
-  /** What becomes of `cacheControl`. */
+  /** How to handle `cacheControl`. */
   cacheControl?: 'carry' | 'drop' | undefined;
-  /** What becomes of thinking. */
+  /** How to handle thinking. */
   thinking?: 'keep' | 'none' | undefined;
   /** With request: the token limit of the answer, if the target requires one and the input has none. */
   maxTokens?: number | undefined;
-  /** What becomes of cache points. */
+  /** How to handle cache points. */
   cache?: 'carry' | 'drop' | undefined;
-  /** What becomes of unsigned reasoning; none is `keep` in the same format and `drop` otherwise. */
+  /** How to handle unsigned reasoning; none is `keep` in the same format and `drop` otherwise. */
   unsigned?: 'drop' | 'keep' | undefined;
-  /** What becomes of ids. */
+  /** How to handle ids. */
   ids?: 'keep' | 'omit' | undefined;
-  /** What becomes of thoughts. */
+  /** How to handle thoughts. */
   thoughts?: 'keep' | 'none' | undefined;
   /** Mend the output for this provider, as `msg repair profile` does; exit with status 1 if errors remain. */
   profile?: 'strict' | 'doc' | 'shipped' | undefined;
@@ -331,11 +331,11 @@ export interface KeyOptions {
 
 /** Options of `tools`, `ToolParser` and `toolEvents`. */
 export interface ToolsOptions {
-  /** What becomes of thinking. */
+  /** How to handle thinking. */
   thinking?: 'extract' | 'drop' | 'off' | undefined;
   /** The message begins inside thinking: the template has opened the tag. */
   implicitThinking?: boolean | undefined;
-  /** What becomes of calls in code fences. */
+  /** How to handle calls in code fences. */
   fencedTools?: 'fallback' | 'always' | 'never' | undefined;
   /** Read only calls of these dialects and `<tool>` blocks: invoke, hermes, glm, qwen, cline, dsml, minimax, harmony, kimi, deepseek, llama, pythonic, mistral, fenced; or all, or none [default: all, with jsonl none]. */
   dialects?: string | ReadonlyArray<string> | undefined;

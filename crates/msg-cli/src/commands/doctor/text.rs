@@ -316,7 +316,7 @@ pub(super) fn report(name: &str, findings: &[Finding]) -> Vec<u8> {
 const AROUND: usize = 40;
 const DIFF_MOST: usize = 200;
 
-/// What becomes of the files of a session, without secrets if that is wanted.
+/// The changes to the files of a session, without secrets if that is wanted.
 pub(super) fn between(name: &str, old: &[Blob], new: &[Blob], redact: bool) -> String {
     let known: HashMap<&str, &Blob> = new.iter().map(|it| (&*it.name, it)).collect();
     let had: HashMap<&str, &Blob> = old.iter().map(|it| (&*it.name, it)).collect();

@@ -253,7 +253,7 @@ fn unused(fitted: &Fitted) -> Option<String> {
     Some(format!("{room} {unit} are unused: {what} the next part, which needs {cost} more\n"))
 }
 
-/// One sentence about what became of the budget.
+/// One sentence about how the budget was used.
 fn summary_line(fitted: &Fitted) -> String {
     let (before, after) = fitted.totals();
     let limit = fitted

@@ -106,7 +106,7 @@ fn result(mut members: Members) -> Option<Vec<Part>> {
     Some(vec![with_rest(part, members)])
 }
 
-/// What reasoning belongs to, which says whose signature it has.
+/// The part that reasoning belongs to: it says whose signature it is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Holder {
     Text,

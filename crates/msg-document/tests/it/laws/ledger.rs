@@ -1,5 +1,5 @@
-//! Double entry: every text of a document is in what is written of it, or the report says what became of it. The texts
-//! are looked for here by serde_json alone, in any place and in any order, so that nothing is shared with the code that
+//! Double entry: every text of a document is in what is written of it, or the report accounts for it. The texts
+//! are looked for here by serde_json alone, in any place and in any order, which shares nothing with the code that
 //! pairs values.
 
 use std::collections::BTreeSet;
@@ -98,7 +98,7 @@ fn accounts_for_all(
 }
 
 impl Told<'_> {
-    /// Whether something says what became of the value at these steps.
+    /// Whether something accounts for the value at these steps.
     fn names(&self, steps: &[String]) -> bool {
         let pointer: String = steps.iter().map(|it| format!("/{it}")).collect();
         let is_there = |it: &Diagnostic| it.at.pointer.as_ref() == Some(&pointer);

@@ -309,7 +309,7 @@ fn converted(json: &[u8], from: Format, to: Format) -> Result<(), (Vec<Said>, Ve
 }
 
 /// Whether a document has parts that another format says in parts of another kind: a search result as a text, a call
-/// that the client runs as an ordinary one. What becomes of these the law of the ledger says.
+/// that the client runs as an ordinary one. The law of the ledger accounts for these.
 fn is_said_in_other_parts(json: &[u8]) -> bool {
     const MARKS: [&str; 9] = [
         "search_result",

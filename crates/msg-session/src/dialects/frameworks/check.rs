@@ -27,7 +27,7 @@ struct Seen {
     nth: usize,
 }
 
-/// What is found, and what becomes of the records.
+/// The findings, and how the records are changed.
 struct Plan<'f, 'a> {
     store: &'f Store,
     file: File<'a>,

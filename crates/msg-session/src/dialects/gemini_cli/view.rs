@@ -163,7 +163,7 @@ pub(super) struct Message<'a> {
 pub(super) enum Kind {
     User,
     Gemini,
-    /// What the program says, which is not sent.
+    /// Notes of the program, which are not sent.
     Note,
 }
 
