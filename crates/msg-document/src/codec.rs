@@ -77,7 +77,7 @@ pub(crate) trait Codec: Sync {
         _options: &WriteOptions,
         _out: &mut Vec<u8>,
     ) -> Result<Report, Refusal> {
-        let text = format!("{} has no requests for other members to go along with", self.name());
+        let text = format!("{} has no requests, which other members could go into", self.name());
         Err(Refusal::bad_option(text))
     }
 
