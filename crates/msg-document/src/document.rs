@@ -14,7 +14,6 @@ use msg_json::{Kind, Reader};
 use crate::api_shapes::foreign_parts;
 use crate::codec::{Content, Edited, Side};
 use crate::format::Format;
-use crate::joined::JoinedUsers;
 use crate::lead::{Beside, GivenIds, Lead};
 use crate::read_options::ReadOptions;
 use crate::recognise::{foreign_part, unlike};
@@ -370,7 +369,7 @@ impl Document {
     pub fn take_for_tree(&mut self) -> Vec<Message> {
         let beside = self.beside();
         let mut messages = self.take_messages();
-        let joined = JoinedUsers::of_format(self.format(), &mut messages);
+        let joined = self.format().join_users(&mut messages);
         self.lead = Lead::take(&mut messages, beside).with_joined(joined);
         messages
     }

@@ -4,11 +4,12 @@ use std::fmt;
 use std::str::FromStr;
 
 use msg_cache::Rewrite;
-use msg_core::{Code, Diagnostic};
+use msg_core::{Code, Diagnostic, Message};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::codec::Codec;
 use crate::formats::FORMATS;
+use crate::joined::JoinedUsers;
 use crate::refusal::Refusal;
 
 /// A format of a conversation, by its name.
@@ -70,6 +71,14 @@ impl Format {
 
     pub(crate) fn codec(self) -> &'static dyn Codec {
         self.0
+    }
+
+    /// Joins the messages of users that follow each other, where this format may have them.
+    pub(crate) fn join_users(self, messages: &mut Vec<Message>) -> JoinedUsers {
+        match self.codec().joins_users() {
+            true => JoinedUsers::take(messages),
+            false => JoinedUsers::default(),
+        }
     }
 }
 

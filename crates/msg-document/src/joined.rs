@@ -11,8 +11,6 @@ use std::collections::{HashMap, VecDeque};
 
 use msg_core::{Message, Role, native};
 
-use crate::format::Format;
-
 /// What was joined, to be put back.
 #[derive(Debug, Default)]
 pub(crate) struct JoinedUsers {
@@ -31,16 +29,8 @@ struct Run {
 }
 
 impl JoinedUsers {
-    /// Those of a document in a format that may have them; nothing of any other.
-    pub(crate) fn of_format(format: Format, messages: &mut Vec<Message>) -> Self {
-        match format.codec().joins_users() {
-            true => JoinedUsers::take(messages),
-            false => JoinedUsers::default(),
-        }
-    }
-
     /// Joins the messages of users that follow each other. Copies these alone.
-    fn take(messages: &mut Vec<Message>) -> Self {
+    pub(crate) fn take(messages: &mut Vec<Message>) -> Self {
         if !messages.windows(2).any(|it| it.iter().all(is_user)) {
             return Self::default();
         }

@@ -16,7 +16,6 @@ use crate::fit::fitter::Summarizer;
 use crate::fit::{FitAnswer, Reached};
 use crate::fit::{tool_specs, tools_of};
 use crate::format::Format;
-use crate::joined::JoinedUsers;
 use crate::lead::{Beside, Lead};
 use crate::refusal::Refusal;
 use crate::rows::Row;
@@ -174,7 +173,7 @@ impl Fitter {
         let original = is_mended.then(|| self.original(&messages, &given));
         // A plan names whole messages.
         let breakpoints = Breakpoints::of(&messages).filter(|_| !given.wants_plan);
-        let joined = given.joins_users.map(|it| JoinedUsers::of_format(it, &mut messages));
+        let joined = given.joins_users.map(|it| it.join_users(&mut messages));
         let lead = Lead::take(&mut messages, given.beside).with_joined(joined.unwrap_or_default());
         let Tree { ast, mended, remaining, origins } = self.tree(messages, &lead, &mut ids)?;
         let counter = self.counter(ast.messages(), given.tools, given.media);

@@ -68,15 +68,8 @@ impl Beside {
 
     /// The names of the members that are left out. A value that became its JSON text is in that text, members and all.
     pub(super) fn left_out(mut self, written: &str) -> Vec<String> {
-        let mut in_texts = HashSet::new();
-        if self.0.values().any(Option::is_some) {
-            walk(written, |leaf, _| {
-                if matches!(leaf.text.as_bytes(), [b'"', b'{' | b'[', ..]) {
-                    let top = Frame { name: leaf.name, index: 0, is_list: true, is_free: false };
-                    walk_in(&leaf.said(), top, 2, &mut |inner, _| _ = in_texts.insert(inner.key()));
-                }
-            });
-        }
+        let has_few = self.0.values().any(Option::is_some);
+        let in_texts = if has_few { keys_in_texts(written) } else { HashSet::new() };
         self.0.retain(|_, keys| keys.as_ref().is_none_or(|it| !it.is_subset(&in_texts)));
         self.0.into_keys().collect()
     }
@@ -159,6 +152,8 @@ impl Written {
         });
         words.are_spent = !told.has_records;
         words.all = words.left.keys().copied().collect();
+        let has_empty = missing.iter().any(|it| it.is_empty);
+        let in_texts = if has_empty { keys_in_texts(written) } else { HashSet::new() };
         let mut searches = SEARCHES;
         missing.retain(|it| {
             let is_synonym =
@@ -169,16 +164,51 @@ impl Written {
             let mut spellings = rules::spellings(it.name(), &it.said).into_iter();
             // The digits of `1.0` are the words of other numbers.
             let is_one_word = it.is_text || !it.is_empty && !it.said.contains(['-', '.']);
-            let is_there = is_synonym || is_one_word && spellings.any(|it| words.take(&it)) || {
-                // A number is in other numbers, and in times.
-                searches = searches.saturating_sub(usize::from(it.is_text));
-                searches > 0
-                    && it.is_text
-                    && find(words.joined.as_bytes(), it.said.as_bytes()).is_some()
-            };
+            let is_in_text = it.is_empty && in_texts.contains(&it.key);
+            let is_there =
+                is_synonym || is_in_text || is_one_word && spellings.any(|it| words.take(&it)) || {
+                    searches = searches.saturating_sub(1);
+                    let found = |from: &str| find(from.as_bytes(), it.said.as_bytes());
+                    searches > 0
+                        && match it.is_text {
+                            true => found(&words.joined).is_some(),
+                            false => !it.is_empty && has_number(&words.joined, &it.said, found),
+                        }
+                };
             !is_there
         });
     }
+}
+
+/// The keys of the values in the texts that are JSON.
+fn keys_in_texts(written: &str) -> HashSet<u64> {
+    let mut keys = HashSet::new();
+    walk(written, |leaf, _| {
+        if matches!(leaf.text.as_bytes(), [b'"', b'{' | b'[', ..]) {
+            let top = Frame { name: leaf.name, index: 0, is_list: true, is_free: false };
+            walk_in(&leaf.said(), top, 2, &mut |inner, _| _ = keys.insert(inner.key()));
+        }
+    });
+    keys
+}
+
+/// Whether a text has a number that is not part of another one, nor of a time.
+fn has_number(text: &str, number: &str, find: impl Fn(&str) -> Option<usize>) -> bool {
+    let of_number =
+        |it: Option<char>| it.is_some_and(|it| it.is_alphanumeric() || "_.-+".contains(it));
+    let mut at = 0;
+    while let Some(found) = find(&text[at..]) {
+        let (start, end) = (at + found, at + found + number.len());
+        let (before, after) = (text[..start].chars().next_back(), text[end..].chars().next());
+        let is_time = before == Some(':')
+            && text[..start - 1].ends_with(|it: char| it.is_ascii_digit())
+            || after == Some(':') && text[end + 1..].starts_with(|it: char| it.is_ascii_digit());
+        if !of_number(before) && !of_number(after) && !is_time {
+            return true;
+        }
+        at = end;
+    }
+    false
 }
 
 /// The words of what was written.

@@ -85,7 +85,8 @@ pub(super) fn is_of_formats(text: &str) -> bool {
 pub(super) fn may_be_empty(name: &str) -> bool {
     matches!(
         name,
-        "ToolCalls"
+        "MultiPart"
+            | "ToolCalls"
             | "annotations"
             | "arguments"
             | "args"

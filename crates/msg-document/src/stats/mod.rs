@@ -13,7 +13,6 @@ use serde::Serialize;
 use crate::document::{Document, has_media};
 use crate::fit::{Counter, StatsOptions, counter, tool_specs};
 use crate::format::Format;
-use crate::joined::JoinedUsers;
 use crate::json::to_json;
 use crate::refusal::Refusal;
 use crate::rows::Row;
@@ -283,7 +282,7 @@ fn sections(
     index: &TokenIndex,
     format: Option<Format>,
 ) -> Option<Vec<SectionTotals>> {
-    let joined = format.map(|it| JoinedUsers::of_format(it, &mut messages)).unwrap_or_default();
+    let joined = format.map(|it| it.join_users(&mut messages)).unwrap_or_default();
     let ast = ChainAst::parse_open(messages).ok()?;
     let mut next = 0;
     let totals = ast.sections().iter().map(|section| {
