@@ -30,7 +30,6 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::layout::level::Style;
 use crate::layout::level::{Entry, Level, is_container};
-use crate::skeleton::ListPlace;
 
 pub(crate) use self::carried::carried;
 pub(crate) use crate::layout::carried::{Steps, joined_steps};
@@ -215,6 +214,15 @@ impl<'s> Merge<'s> {
 // {"model":"m","messages":[A, B, C]}        Kept 0 · Changed 1, /tool_call_id · New D · Kept 2
 // ─▶  {"model":"m","messages":[A, B', D, C]}
 // ```
+
+/// Where the messages are in a text.
+#[derive(Debug, Default)]
+pub(crate) struct ListPlace {
+    /// The list, with the blanks after it.
+    pub(crate) list: Range<usize>,
+    /// Where each of them begins.
+    pub(crate) starts: Vec<usize>,
+}
 
 /// A list of messages in its document.
 pub(crate) struct MessageList<'s> {

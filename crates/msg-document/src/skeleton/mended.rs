@@ -15,12 +15,12 @@ use msg_core::{Diagnostic, Message, Part, Role, ToolCall, ToolResult};
 use msg_json::{Writer, to_text};
 
 use super::message::Names;
-use super::{ListPlace, MARK, needs_texts};
+use super::{MARK, needs_texts};
 use crate::check::Repaired;
 use crate::codec::WriteOptions;
 use crate::document::Document;
 use crate::format::Format;
-use crate::layout::{MessageList, Piece, elements as elements_of};
+use crate::layout::{ListPlace, MessageList, Piece, elements as elements_of};
 use crate::ledger::{losses_as_errors, lost_by_edits, lost_in_place};
 use crate::options::RepairOptions;
 use crate::skeleton::mended;

@@ -3,8 +3,6 @@
 //! What it makes of them is what the reader of chat messages makes (OA-1), but for layouts and members that nothing
 //! is judged by. Anything else gives nothing.
 
-use std::ops::Range;
-
 use msg_chainast::Profile;
 use msg_core::request::RequestHead;
 use msg_core::{
@@ -14,6 +12,7 @@ use msg_json::Kind;
 
 use super::shape::{Shape, Shapes};
 use crate::breakpoints::MARKERS;
+use crate::layout::ListPlace;
 use crate::skeleton::{Cursor, HEAD, kept};
 
 /// Room for so many messages is taken at once.
@@ -30,15 +29,6 @@ pub(super) struct Conversation {
     /// What a request asks that a rule looks at: its model.
     pub(super) head: Option<RequestHead>,
     shapes: Shapes,
-}
-
-/// Where the messages are in a text.
-#[derive(Debug, Default)]
-pub(crate) struct ListPlace {
-    /// The list, with the blanks after it.
-    pub(crate) list: Range<usize>,
-    /// Where each of them begins.
-    pub(crate) starts: Vec<usize>,
 }
 
 /// What was seen in the messages of a document.

@@ -23,12 +23,12 @@ use msg_core::request::RequestHead;
 use msg_core::{Diagnostic, Message, Report};
 use msg_json::{JsonStr, Kind, Reader, unescape};
 
-pub(crate) use self::message::ListPlace;
 use self::message::{Conversation, Names};
 use crate::check::{Checked, Repaired};
 use crate::codec::{Around, Content, WriteOptions};
 use crate::document::Document;
 use crate::format::Format;
+use crate::layout::ListPlace;
 use crate::options::{CheckOptions, RepairOptions};
 use crate::read_options::ReadOptions;
 use crate::text_calls::CallForms;
