@@ -141,8 +141,7 @@ impl MessageBody for MessagesResponse {
 
     fn read_body<'a>(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Self, Error> {
         let offset = reader.next_offset();
-        let (body, content) = Body::read(reader, HELD, |it| Ok(it.raw()?))?;
-        body.note_doubles(cx);
+        let (body, content) = Body::read(reader, HELD, cx, |it, _| Ok(it.raw()?))?;
         let role = body.get("role").and_then(|it| text_of(it.text()));
         let Some((role, _)) = role else {
             return Err(Error::Shape {

@@ -82,7 +82,7 @@ impl MessageBody for ConverseRequest {
             }
             None => None,
         };
-        let (mut body, messages) = Body::read(reader, HELD, |it| read_messages(it, cx))?;
+        let (mut body, messages) = Body::read(reader, HELD, cx, |it, cx| read_messages(it, cx))?;
         let mut messages = messages.unwrap_or_default();
         let has_system = system.is_some();
         if has_system {

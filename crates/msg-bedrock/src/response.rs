@@ -97,11 +97,11 @@ impl MessageBody for ConverseResponse {
             let (body, n_read) = (Body::new(OUTPUT), messages.len());
             return Ok(Self { messages, body, output: None, n_read });
         }
-        let (body, found) = Body::read(reader, OUTPUT, |it| {
+        let (body, found) = Body::read(reader, OUTPUT, cx, |it, cx| {
             if it.peek()? != Kind::Object {
                 return Ok(it.raw().map(|_| None)?);
             }
-            let (output, messages) = Body::read(it, MESSAGE, |it| match it.peek()? {
+            let (output, messages) = Body::read(it, MESSAGE, cx, |it, cx| match it.peek()? {
                 Kind::Object => read_one(it, cx).map(Some),
                 _ => Ok(it.raw().map(|_| None)?),
             })?;

@@ -387,21 +387,23 @@ pub(crate) fn read(
         .inspect(|it| say(cx, it, name, args.from))
 }
 
-/// What a run is worth whose document may have no messages: it says so, and nothing is not sound.
-pub(crate) fn emptiness(cx: &Context, document: &Document, name: &str) -> Status {
-    if !document.is_empty() {
-        return Status::Clean;
-    }
+/// Says what of a document was not read, if a command shows or shortens it without a check, and what the run is worth:
+/// nothing is not sound.
+pub(crate) fn say_unread(cx: &Context, document: &Document, name: &str) -> Status {
     if !cx.quiet {
-        let found: Vec<_> =
-            document.notes().iter().filter(|it| is_no_messages(it)).cloned().collect();
+        let found: Vec<_> = document.notes().iter().filter(|it| is_unread(it)).cloned().collect();
         cx.note(&cx.list(name, &Quotes::default()).findings(&found));
     }
-    Status::Problems
+    Status::of(!document.is_empty())
 }
 
-fn is_no_messages(it: &Diagnostic) -> bool {
-    it.code.as_str() == "message::no-messages"
+fn is_unread(it: &Diagnostic) -> bool {
+    let is_of_body = it.at.message.is_none();
+    match it.code.as_str() {
+        "message::no-messages" => true,
+        "message::duplicate-member" | "message::unread-messages" => is_of_body,
+        _ => false,
+    }
 }
 
 fn say(cx: &Context, document: &Document, name: &str, named: Option<Format>) {

@@ -103,7 +103,7 @@ fn one(
     if document.format().is_session() {
         out.replaces_a_session();
     }
-    let status = input::emptiness(cx, &document, &input.name);
+    let status = input::say_unread(cx, &document, &input.name);
     let selected = select(&mut document, b"");
     let selected = selected.and_then(|it| document.expect_writer().map(|()| it));
     let selected = selected.map_err(|it| Failure::refused(it, &input.name))?;

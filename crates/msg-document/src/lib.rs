@@ -14,6 +14,7 @@
 //! ```
 
 mod document;
+mod doubles;
 mod format;
 mod read_options;
 mod writing;

@@ -53,8 +53,7 @@ pub(crate) fn read(
     let mut report = Report::default();
     let mut cx = Context::new(&mut report);
     if reader.peek().map_err(fail)? == Kind::Object {
-        let (around, found) = Body::read(&mut reader, held, |it| list(it, form, &mut cx))?;
-        around.note_doubles(&mut cx);
+        let (around, found) = Body::read(&mut reader, held, &mut cx, |it, cx| list(it, form, cx))?;
         let expected = "a list of messages, or an object around one";
         entries = found.ok_or(Error::Shape { message: None, expected, offset: 0 })?;
         body = Some(around);

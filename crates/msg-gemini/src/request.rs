@@ -117,9 +117,9 @@ impl MessageBody for GenerateRequest {
             Some((name, mut value)) => read_system(&mut value, cx)?.map(|it| (name, it)),
             None => None,
         };
-        let (mut body, found) =
-            Body::read(reader, HELD, |it| Ok((it.peek()? != Kind::Array, read_contents(it, cx)?)))?;
-        body.note_doubles(cx);
+        let (mut body, found) = Body::read(reader, HELD, cx, |it, cx| {
+            Ok((it.peek()? != Kind::Array, read_contents(it, cx)?))
+        })?;
         let (is_single, mut messages) = found.unwrap_or_default();
         let has_system = system.is_some();
         if let Some((name, message)) = system {

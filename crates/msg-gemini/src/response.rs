@@ -126,7 +126,7 @@ impl MessageBody for GenerateResponse {
     type Options = WriteOptions;
 
     fn read_body<'a>(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Self, Error> {
-        let (body, found) = Body::read(reader, HELD, |reader| {
+        let (body, found) = Body::read(reader, HELD, cx, |reader, cx| {
             let (mut messages, mut candidates) = (Vec::new(), Vec::new());
             reader.begin_array()?;
             while reader.next_element()? {
@@ -137,7 +137,6 @@ impl MessageBody for GenerateResponse {
             }
             Ok((messages, candidates))
         })?;
-        body.note_doubles(cx);
         let (mut messages, candidates) = found.unwrap_or_default();
         body.note_model("modelVersion", &mut messages);
         Ok(Self { messages, body, candidates })
@@ -187,13 +186,12 @@ impl Candidate {
             return Err(Error::Shape { message: Some(message), expected, offset });
         }
         let (body, found) =
-            Body::read(reader, HELD_OF_CANDIDATE, |reader| match reader.peek()? {
+            Body::read(reader, HELD_OF_CANDIDATE, cx, |reader, cx| match reader.peek()? {
                 Kind::Null => Ok(reader.null().map(|()| None)?),
                 _ => read_alone_as(&Role::Assistant, reader, cx)
                     .map(Some)
                     .map_err(|it| it.in_message(message)),
             })?;
-        body.note_doubles(cx);
         let found = found.flatten();
         let has_content = found.is_some();
         let message = found.unwrap_or_else(|| Message::new(Role::Assistant));

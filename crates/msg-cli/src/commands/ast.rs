@@ -117,6 +117,7 @@ impl Command for Args {
             Err(error) => return Err(Failure::document(error, &input.name, bytes)),
         };
         let document = input::read(cx, bytes, &input.name, &self.input)?;
+        input::say_unread(cx, &document, &input.name);
         if self.json || with_ops {
             let answer = answer(rules.grow(document), ops.as_deref());
             out.write_json(answer.json, &self.pretty)?;

@@ -76,7 +76,7 @@ impl Command for Args {
         };
         self.io.run(cx, (Form::of(self.json), None), lines, |mut input, sources, out| {
             let document = input::open(cx, &mut input, &self.io.input)?;
-            let status = input::emptiness(cx, &document, &input.name);
+            let status = input::say_unread(cx, &document, &input.name);
             let messages = document.messages().to_vec();
             let found = self.find(document, profile.as_ref());
             let status = status.max(Status::of(found.is_ok()));

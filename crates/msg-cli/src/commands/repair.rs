@@ -120,7 +120,7 @@ impl Args {
         }
         let mut status = self.loss(&mut edits).max(Status::of(remaining.is_empty()));
         if messages == 0 {
-            status = status.max(input::emptiness(cx, &whole(&bytes, &read, name)?, name));
+            status = status.max(input::say_unread(cx, &whole(&bytes, &read, name)?, name));
         }
         let is_said = self.json || report.is_some() || !cx.quiet;
         let is_changed = is_said && !edits.is_empty();

@@ -127,7 +127,7 @@ impl Args {
             }
             read => {
                 let document = read?;
-                let status = input::emptiness(cx, &document, &input.name);
+                let status = input::say_unread(cx, &document, &input.name);
                 (status, Stats::of(document, &options))
             }
         };

@@ -54,7 +54,7 @@ impl Command for Args {
         };
         self.io.run(cx, (Form::Text, None), lines, |mut input, sources, out| {
             let document = input::open(cx, &mut input, &self.io.input)?;
-            let status = input::emptiness(cx, &document, &input.name);
+            let status = input::say_unread(cx, &document, &input.name);
             let text = transcript(document.messages(), &options);
             out.write((sources.head(&input.name) + &text).as_bytes())?;
             Ok(status)

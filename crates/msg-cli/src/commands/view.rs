@@ -108,6 +108,7 @@ impl Args {
         let bytes = input.read_all()?;
         let mut known = recorded::read(&bytes, &input.name);
         let mut document = input::read(cx, bytes, &input.name, &self.input)?;
+        input::say_unread(cx, &document, &input.name);
         if self.redact {
             document.put_messages(terminal::messages(document.messages()));
             known.iter_mut().for_each(Known::redact);

@@ -346,6 +346,16 @@ impl<'a, 'r> Context<'a, 'r> {
         self.findings.push(Diagnostic::new(Severity::Warning, code, text));
     }
 
+    /// Notes a list of messages beside those that are read.
+    pub(crate) fn unread_messages(&mut self, member: &str) {
+        let text = format!(
+            "member {member} is a list of messages and is not read (`--field {member}` reads it)"
+        );
+        let code = Code::new("message::unread-messages");
+        let pointer = format!("/{}", member.replace('~', "~0").replace('/', "~1"));
+        self.findings.push(Diagnostic::warning(code, text).at_pointer(pointer));
+    }
+
     /// The role that a word means; another spelling of it is noted (MS-2).
     pub fn role(&mut self, word: &str) -> Role {
         let Some(role) = Role::spelling(word) else { return Role::from(word) };

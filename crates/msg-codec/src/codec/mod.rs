@@ -19,7 +19,7 @@ mod wanted;
 use std::collections::BTreeSet;
 
 use msg_core::{Error, Extra, Message, Origin, Provenance, RawJson, Usage};
-use msg_json::{Reader, Writer};
+use msg_json::{Kind, Reader, Writer};
 use serde::de::DeserializeOwned;
 
 use crate::codec::layout::filled;
@@ -238,64 +238,79 @@ pub fn read_alone<T>(
 /// assert_eq!(body.parse::<String>("model").as_deref(), Some("m"));
 /// assert_eq!(body.iter().count(), 1);
 /// ```
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Body {
     // Members by order and name, with an index above a few: what `Extra` is.
     members: Extra,
     held: &'static [&'static str],
-    /// Members that came more than once.
-    doubles: BTreeSet<Box<str>>,
-}
-
-impl PartialEq for Body {
-    /// The same members; that some came more than once is of the source.
-    fn eq(&self, other: &Self) -> bool {
-        self.members == other.members && self.held == other.held
-    }
 }
 
 const JSON: Origin = Origin::Json;
+
+/// Members with the answers of APIs, which are read beside a request or refused (RG-8).
+const ANSWERS: &[&str] = &["choices", "candidates", "output", "outputs"];
+
+/// Whether a value is a list that begins with a message: an object with a role and with content.
+fn has_messages(json: &str) -> Option<bool> {
+    if !json.starts_with('[') || !json.contains("\"role\"") {
+        return Some(false);
+    }
+    let mut reader = Reader::from_text(json);
+    reader.begin_array().ok()?;
+    if !reader.next_element().ok()? || reader.peek().ok()? != Kind::Object {
+        return Some(false);
+    }
+    let (mut has_role, mut has_content) = (false, false);
+    reader.begin_object().ok()?;
+    while let Some(key) = reader.next_key().ok()? {
+        has_role |= key.text == "role" && reader.peek().ok()? == Kind::String;
+        has_content |= ["content", "parts"].contains(&&*key.text);
+        reader.raw().ok()?;
+    }
+    Some(has_role && has_content)
+}
 
 impl Body {
     /// A body without members, of which some are held elsewhere.
     #[must_use]
     pub fn new(held: &'static [&'static str]) -> Self {
-        Self { members: Extra::default(), held, doubles: BTreeSet::new() }
+        Self { members: Extra::default(), held }
     }
 
-    /// Reads an object and the value of the first of the members that are held elsewhere; of several of that
-    /// name the last counts.
+    /// Reads an object and the value of the first of the members that are held elsewhere. What it passes over is noted:
+    /// of several members of a name all but the last, and lists of messages under other names (RG-8).
     ///
     /// # Errors
     /// What is not JSON, and what `value` refuses.
-    pub fn read<'a, T>(
+    pub fn read<'a, 'r, T>(
         reader: &mut Reader<'a>,
         held: &'static [&'static str],
-        mut value: impl FnMut(&mut Reader<'a>) -> Result<T, Error>,
+        cx: &mut Context<'a, 'r>,
+        mut value: impl FnMut(&mut Reader<'a>, &mut Context<'a, 'r>) -> Result<T, Error>,
     ) -> Result<(Self, Option<T>), Error> {
         let (mut res, mut found) = (Self::new(held), None);
+        let mut doubles: BTreeSet<Box<str>> = BTreeSet::new();
         reader.begin_object()?;
         while let Some(key) = reader.next_key()? {
             let is_held = held.first().is_some_and(|it| key.text == *it);
             let member = match is_held {
                 true => {
-                    found = Some(value(reader)?);
+                    found = Some(value(reader, cx)?);
                     RawJson::written(|it| it.null())
                 }
                 false => reader.raw_json()?,
             };
             let name: Box<str> = key.text.into();
             if res.has(&name) {
-                res.doubles.insert(name.clone());
+                doubles.insert(name.clone());
             }
             res.members.insert(JSON, name, member);
         }
+        doubles.iter().for_each(|it| cx.duplicate_in_body(it));
+        let others = res.iter().filter(|it| !ANSWERS.contains(&it.0));
+        let unread = others.filter(|it| has_messages(it.1.text()).unwrap_or(false));
+        unread.for_each(|it| cx.unread_messages(it.0));
         Ok((res, found))
-    }
-
-    /// Notes the members that came more than once, of which the last counts.
-    pub fn note_doubles(&self, cx: &mut Context<'_, '_>) {
-        self.doubles.iter().for_each(|it| cx.duplicate_in_body(it));
     }
 
     /// Makes a place for a member that is held elsewhere, where it is or last.

@@ -10,6 +10,7 @@ use msg_core::{Code, Diagnostic, Message, Report};
 use msg_session::{Blob, Dialect, Line, PartOrigin, Session, SessionOptions};
 
 use crate::codec::{Around, Codec, Content, Edited, Likelihood, WriteOptions};
+use crate::doubles::doubles;
 use crate::formats::otel::Otel;
 use crate::formats::sessions;
 use crate::formats::sharegpt::ShareGpt;
@@ -65,6 +66,8 @@ impl Codec for SessionFormat {
         }
         let mut report = Report::default();
         report.extend(view.findings.iter().map(Diagnostic::from));
+        let text = std::str::from_utf8(bytes).ok().filter(|_| self.is_json());
+        report.extend(text.map(doubles).unwrap_or_default());
         let stored = Stored { session, options, now: Now::AsRead };
         Ok(Content::new(view.messages, stored, report))
     }

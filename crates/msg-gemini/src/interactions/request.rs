@@ -123,8 +123,9 @@ impl MessageBody for InteractionRequest {
     fn read_body<'a>(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Self, Error> {
         // The first message may come after the others, and findings say which message they are of.
         let system = read_system(reader.clone(), cx)?;
-        let (mut body, found) =
-            Body::read(reader, HELD, |it| Ok((it.peek()? != Kind::Array, read_steps(it, cx)?)))?;
+        let (mut body, found) = Body::read(reader, HELD, cx, |it, cx| {
+            Ok((it.peek()? != Kind::Array, read_steps(it, cx)?))
+        })?;
         let (is_single, mut messages) = found.unwrap_or_default();
         let has_system = system.is_some();
         if has_system {

@@ -123,7 +123,7 @@ impl MessageBody for Interaction {
     fn read_body<'a>(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Self, Error> {
         let is_before = !has_steps(reader.clone())?;
         let held = if is_before { HELD_BEFORE } else { HELD };
-        let (body, messages) = Body::read(reader, held, |it| match it.peek()? {
+        let (body, messages) = Body::read(reader, held, cx, |it, cx| match it.peek()? {
             Kind::Array if is_before => read_items(it, cx),
             Kind::Array => read_steps(it, cx),
             _ => Ok(it.raw().map(|_| Vec::new())?),

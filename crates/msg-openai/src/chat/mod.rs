@@ -213,8 +213,8 @@ impl Choice {
         if reader.peek()? != Kind::Object {
             return Ok(Self::Raw(RawJson::new(reader.raw()?)?));
         }
-        let (body, message) = Body::read(reader, HELD_OF_CHOICE, |it| read_message(it, cx))?;
-        body.note_doubles(cx);
+        let (body, message) =
+            Body::read(reader, HELD_OF_CHOICE, cx, |it, cx| read_message(it, cx))?;
         messages.extend(message);
         Ok(Self::Members(body))
     }
@@ -331,7 +331,7 @@ impl MessageBody for ChatResponse {
     fn read_body<'a>(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Self, Error> {
         let offset = reader.next_offset();
         let mut messages = Vec::new();
-        let (body, choices) = Body::read(reader, HELD, |reader| {
+        let (body, choices) = Body::read(reader, HELD, cx, |reader, cx| {
             messages.clear();
             let mut choices = Vec::new();
             reader.begin_array()?;
@@ -340,7 +340,6 @@ impl MessageBody for ChatResponse {
             }
             Ok(choices)
         })?;
-        body.note_doubles(cx);
         let choices = choices.unwrap_or_default();
         // Some servers send no choice at all beside the verdict of a filter.
         if !choices.is_empty() && messages.is_empty() {

@@ -255,8 +255,7 @@ impl MessageBody for ChatRequest {
     type Options = WriteOptions;
 
     fn read_body<'a>(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Self, Error> {
-        let (body, messages) = Body::read(reader, HELD, |it| read_messages(it, cx))?;
-        body.note_doubles(cx);
+        let (body, messages) = Body::read(reader, HELD, cx, |it, cx| read_messages(it, cx))?;
         let messages = messages.unwrap_or_default();
         let options = WriteOptions::new();
         Ok(Self { messages, body, extra: Vec::new(), is_built: false, options })

@@ -131,14 +131,13 @@ impl MessageBody for ResponsesRequest {
         if last_member(reader.clone(), INSTRUCTIONS)?.filter(is_said).is_some() {
             cx.next_message();
         }
-        let (mut body, found) = Body::read(reader, HELD, |reader| {
+        let (mut body, found) = Body::read(reader, HELD, cx, |reader, cx| {
             let is_string = reader.peek()? == Kind::String;
             Ok(match is_string {
                 true => (true, vec![Message::user(cx.string(reader.string()?, "input"))]),
                 false => (false, items(reader, cx)?),
             })
         })?;
-        body.note_doubles(cx);
         let (is_string, mut messages) = found.unwrap_or_default();
         let instructions = body.get(INSTRUCTIONS).and_then(|it| it.parse::<String>().ok());
         let instructions = instructions.filter(|it| !it.is_empty());

@@ -123,8 +123,7 @@ impl MessageBody for ResponsesResponse {
     type Options = WriteOptions;
 
     fn read_body<'a>(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Self, Error> {
-        let (body, messages) = Body::read(reader, HELD, |it| items(it, cx))?;
-        body.note_doubles(cx);
+        let (body, messages) = Body::read(reader, HELD, cx, |it, cx| items(it, cx))?;
         let mut messages = messages.unwrap_or_default();
         body.note_model("model", &mut messages);
         Ok(Self { messages, body })

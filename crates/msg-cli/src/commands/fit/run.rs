@@ -77,7 +77,7 @@ impl Run<'_> {
         if document.format().is_session() {
             out.replaces_a_session();
         }
-        let status = input::emptiness(cx, &document, &input.name);
+        let status = input::say_unread(cx, &document, &input.name);
         if let Some((goal, path)) = args.files.goal() {
             let text = self.reached(document, goal, path, (&input.name, &text))?;
             self.print(text, is_json, opened)?;
