@@ -175,7 +175,9 @@ impl<'a> Accounts<'a> {
 
     fn covers(&self, message: usize, part: Option<usize>, steps: &[String]) -> bool {
         self.messages.get(&message).into_iter().flatten().any(|(it, scope)| {
-            let is_there = it.at.part.is_none() || part.is_none() || it.at.part == part;
+            // The details of thoughts are in a member of their message.
+            let may_be = || part.is_none() && rules::is_of_thoughts(steps);
+            let is_there = it.at.part.is_none() || it.at.part == part || may_be();
             is_there && (*scope == Scope::Place || rules::tells(it, steps))
         })
     }

@@ -170,6 +170,14 @@ const MOVES: &[&str] = &[
     "profile::thought-signature-missing",
 ];
 
+/// What a reader says of a value that it kept.
+const KEPT: &[&str] = &[
+    "message::duplicate-member",
+    "message::role-spelling",
+    "message::shape",
+    "message::wrong-type",
+];
+
 /// How mendings begin that take no value away.
 const KEEPS: &[&str] = &[
     "insert", "merge", "move", "add", "answer", "name", "correct", "read as", "join", "split",
@@ -188,7 +196,7 @@ fn removes(it: &Diagnostic) -> bool {
 /// What this finding accounts for.
 pub(super) fn scope(it: &Diagnostic) -> Scope {
     let code = it.code.as_str();
-    if MOVES.contains(&code) {
+    if MOVES.contains(&code) || KEPT.contains(&code) {
         Scope::Nothing
     } else if matches!(code, "convert::lost-member" | "profile::empty-text" | ROLE_CHANGED)
         || !removes(it)
@@ -442,6 +450,11 @@ const TWINS: &[&str] = &["reasoning_content", "thinking_blocks", "reasoning", "r
 /// The member of [`TWINS`] on a way.
 pub(super) fn twin(way: &[Frame<'_>]) -> Option<&'static str> {
     way.iter().find_map(|it| TWINS.iter().copied().find(|name| !it.is_list && *name == it.name))
+}
+
+/// Whether a way leads into one of [`TWINS`].
+pub(super) fn is_of_thoughts(steps: &[String]) -> bool {
+    steps.iter().any(|it| TWINS.contains(&&**it))
 }
 
 /// Whether a value in one of them is the thought itself.
