@@ -38,6 +38,7 @@ pub const CODES: &[CodeInfo] = codes! {
     error "session::empty-text" "SE-38" "an empty text";
     warning "session::blank-text" "SE-38" "a text of white space only";
     error "session::empty-message" "SE-38" "a message without content";
+    error "session::content-type" "SE-38" "a content or a block of another type than the provider takes";
     error "session::image-too-large" "SE-39" "an image exceeds the size limit";
     error "session::first-not-user" "SE-39" "the session begins with an assistant message";
     warning "session::split-results" "SE-42" "parallel results outside the path";

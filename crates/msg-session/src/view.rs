@@ -7,6 +7,7 @@ use msg_core::{Message, Part, Provenance, Role, Usage};
 
 use crate::finding::Finding;
 use crate::json::Value;
+use crate::link::shapes::{self, read_block};
 use crate::link::{Content, Sender, Sent, results};
 use crate::{Error, Session, SessionOptions};
 
@@ -149,7 +150,7 @@ pub(crate) fn messages(
 fn late_results(records: &[Sent<'_>]) -> Vec<Finding> {
     let (mut after_others, mut res) = (false, Vec::new());
     for record in records {
-        after_others |= matches!(record.content, Content::Text(_));
+        after_others |= matches!(record.content, Content::Text(_) | Content::Other(..));
         for (at, block) in record.blocks().iter().enumerate() {
             match block.result_id() {
                 Some((_, id)) if after_others => {
@@ -193,9 +194,14 @@ fn take(
         }
         Content::Blocks(_, blocks) => {
             for (at, it) in blocks.iter().enumerate() {
-                if let Some(part) = part(it.value).filter(&wanted) {
+                if let Some(part) = read_block(it.value, part).filter(&wanted) {
                     draft.push(part, PartOrigin::block(record.record, at));
                 }
+            }
+        }
+        Content::Other(value, _) => {
+            if let Some(part) = shapes::read(*value, part).filter(&wanted) {
+                draft.push(part, PartOrigin::record(record.record));
             }
         }
         Content::Null(_) | Content::None => {}

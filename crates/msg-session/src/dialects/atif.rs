@@ -156,7 +156,11 @@ fn content(content: Option<Value<'_>>) -> Vec<Part> {
             _ => parts::other(it),
         }
     };
-    content.array().unwrap_or_default().into_iter().map(part).collect()
+    match content.array() {
+        Some(list) => list.into_iter().map(part).collect(),
+        None if content.is_null() => Vec::new(),
+        None => vec![part(content)],
+    }
 }
 
 fn usage(step: &Object<'_>) -> Option<Usage> {

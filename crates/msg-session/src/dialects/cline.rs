@@ -15,6 +15,7 @@ use crate::dialects::list::File;
 use crate::finding::Finding;
 use crate::frame::{Array, read_array};
 use crate::json::{Object, Value};
+use crate::link::shapes::TEXT_BLOCKS;
 use crate::link::{Rules, Sender, Sent, results};
 use crate::options::SessionOptions;
 use crate::parts::anthropic;
@@ -61,6 +62,7 @@ impl Format for Cline {
             renamed: '_',
             all: options.all,
             has_marks: false,
+            text_blocks: TEXT_BLOCKS,
             placeholder: if is_of_the_sdk(&array) { named } else { anthropic::placeholder },
             media: anthropic::media,
         };

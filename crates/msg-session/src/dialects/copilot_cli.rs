@@ -156,12 +156,13 @@ fn push(view: &mut View, at: usize, kind: &str, data: &Object<'_>) {
         _ => return,
     };
     let text = |name: &str| data.text(name).filter(|it| !it.is_empty());
+    let said = || data.plain("content").filter(|it| !it.is_empty());
     match kind {
         "session.compaction_complete" if is_compaction(kind, data) => {
             text("summaryContent").into_iter().for_each(|it| draft.push(Part::text(it), here));
         }
         "user.message" => {
-            text("content").into_iter().for_each(|it| draft.push(Part::text(it), here));
+            said().into_iter().for_each(|it| draft.push(Part::text(it), here));
         }
         "assistant.message" => {
             draft.made_by(data.text("model"), None);
@@ -171,7 +172,7 @@ fn push(view: &mut View, at: usize, kind: &str, data: &Object<'_>) {
                 let thought = Reasoning { text, signature, ..Reasoning::default() };
                 draft.push(Part::Reasoning(thought), here);
             }
-            text("content").into_iter().for_each(|it| draft.push(Part::text(it), here));
+            said().into_iter().for_each(|it| draft.push(Part::text(it), here));
             for (block, call) in data.list("toolRequests").into_iter().enumerate() {
                 let Some(call) = call.object() else { continue };
                 let arguments = call.get("arguments").map(|it| it.plain()).unwrap_or_default();

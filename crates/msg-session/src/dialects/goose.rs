@@ -13,6 +13,7 @@ use crate::dialects::list::File;
 use crate::finding::Finding;
 use crate::frame::{Array, Lines, read_array};
 use crate::json::Object;
+use crate::link::shapes::TEXT_BLOCKS;
 use crate::link::{Rules, Sender, Sent, results};
 use crate::options::SessionOptions;
 use crate::parts::goose as blocks;
@@ -120,6 +121,7 @@ fn check(file: File<'_>, provider: Option<&str>, options: &SessionOptions) -> Re
         all: options.all,
         has_marks: file.has_marks(),
         limits: results::of(provider),
+        text_blocks: TEXT_BLOCKS,
         placeholder: blocks::placeholder,
         media: blocks::media,
     };

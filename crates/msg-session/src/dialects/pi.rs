@@ -246,8 +246,9 @@ fn content(at: usize, message: &Object<'_>) -> Vec<(PartOrigin, Part)> {
         let part = (!text.is_empty()).then(|| (PartOrigin::record(at), Part::text(text)));
         return part.into_iter().collect();
     }
-    let blocks = content.array().unwrap_or_default().into_iter().enumerate();
-    blocks.map(|(block, it)| (PartOrigin::block(at, block), part(it))).collect()
+    let origin = |n: Option<usize>| n.map_or(PartOrigin::record(at), |n| PartOrigin::block(at, n));
+    let blocks = message.blocks("content").into_iter();
+    blocks.map(|(block, it)| (origin(block), part(it))).collect()
 }
 
 fn part(value: Value<'_>) -> Part {

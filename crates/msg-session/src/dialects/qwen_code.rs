@@ -16,7 +16,7 @@ use crate::Error;
 use crate::excerpt::spelled;
 use crate::frame::Lines;
 use crate::json::{Object, Value, quoted};
-use crate::link::{BlockKind, Content, Plan, Rules, Sender, Sent, results};
+use crate::link::{BlockKind, Content, Plan, Rules, Sender, Sent, results, shapes};
 use crate::options::SessionOptions;
 use crate::parts::{INTERRUPTED, gemini};
 use crate::surrogate;
@@ -130,11 +130,11 @@ fn push(view: &mut View, at: usize, content: &Object<'_>) {
     let is_answer = content.text("role").is_some_and(|it| it == "model");
     let mut results = Draft::new(Role::Tool);
     let mut draft = Draft::new(if is_answer { Role::Assistant } else { Role::User });
-    for (block, value) in content.list("parts").into_iter().enumerate() {
-        let Some(part) = gemini::part(value) else { continue };
+    for (block, value) in content.blocks("parts") {
+        let Some(part) = shapes::read_block(value, gemini::part) else { continue };
         let is_result = part.as_tool_result().is_some() && !is_answer;
         let to = if is_result { &mut results } else { &mut draft };
-        to.push(part, PartOrigin::block(at, block));
+        to.push(part, block.map_or(PartOrigin::record(at), |it| PartOrigin::block(at, it)));
     }
     view.push(results);
     view.push(draft);
@@ -191,6 +191,7 @@ fn rules(options: &SessionOptions, has_marks: bool) -> Rules {
         all: options.all,
         has_marks,
         limits: results::of(None),
+        text_blocks: [(r#"{"text":"#, "}"), (r#"{"text":""#, r#""}"#)],
         placeholder,
         media: |_| Vec::new(),
     }

@@ -15,6 +15,7 @@
 
 mod plan;
 pub(crate) mod results;
+pub(crate) mod shapes;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -30,6 +31,10 @@ pub(crate) use plan::{Plan, messages};
 /// Checks the records of a path, in the order calls, results, content, and plans the mends.
 pub(crate) fn check<'a>(sent: &'a [Sent<'a>], rules: &'a Rules) -> Plan<'a> {
     let mut plan = Plan::new(sent, rules);
+    plan.is_shaped_first = shapes::check(&mut plan);
+    if plan.is_shaped_first {
+        return plan;
+    }
     plan::check(&mut plan);
     results::check(&mut plan);
     results::check_server(&mut plan);
@@ -38,6 +43,9 @@ pub(crate) fn check<'a>(sent: &'a [Sent<'a>], rules: &'a Rules) -> Plan<'a> {
 
 /// Checks what is left of the content, after all other mends.
 pub(crate) fn check_content(plan: &mut Plan<'_>) {
+    if plan.is_shaped_first {
+        return;
+    }
     check_empty_content(plan);
     check_media(plan);
     check_first(plan);
@@ -271,7 +279,7 @@ fn check_empty_content(plan: &mut Plan<'_>) {
                 }
             }
             Content::Null(value) => no_content(plan, sent, *value),
-            Content::None => {}
+            Content::Other(..) | Content::None => {}
         }
     }
 }

@@ -7,9 +7,10 @@ use std::ops::Range;
 use crate::edit::{Edit, drop_elements};
 use crate::excerpt;
 use crate::finding::{Finding, SessionPlace};
-use crate::json::{Value, quoted};
+use crate::json::{Kind, Value, quoted};
 use crate::link::Media;
 use crate::link::results::Limits;
+use crate::link::shapes::{Around, Odd};
 
 /// Findings and mends about the records of a path.
 pub(crate) struct Plan<'a> {
@@ -30,6 +31,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) new_records: Vec<(usize, String)>,
     /// The record before which the start of the conversation is missing.
     pub(crate) missing_start: Option<usize>,
+    /// Contents become lists first: what is in them is judged afterwards.
+    pub(super) is_shaped_first: bool,
 }
 
 impl<'a> Plan<'a> {
@@ -45,6 +48,7 @@ impl<'a> Plan<'a> {
             renamed: HashMap::new(),
             new_records: Vec::new(),
             missing_start: None,
+            is_shaped_first: false,
         }
     }
 
@@ -66,11 +70,15 @@ impl<'a> Plan<'a> {
         self.renamed.get(&id.at).cloned().unwrap_or_else(|| old.to_owned())
     }
 
+    pub(super) fn edit(&mut self, edit: Edit) {
+        self.edits.push(edit);
+    }
+
     pub(super) fn replace(&mut self, span: Range<usize>, text: impl Into<String>) {
         self.edits.push(Edit::replace(span, text));
     }
 
-    /// A result as it is by now, to are elsewhere.
+    /// A result as it is by now, for another place.
     pub(super) fn result_text(&self, at: (usize, usize)) -> String {
         let block = &self.sent[at.0].blocks()[at.1];
         let span = block.value.span();
@@ -328,6 +336,8 @@ pub(crate) enum Content<'a> {
     Blocks(Value<'a>, Vec<Block<'a>>),
     /// `null`, which is not a content.
     Null(Value<'a>),
+    /// A value of another type.
+    Other(Value<'a>, Odd),
     /// Nothing that the provider would take.
     None,
 }
@@ -348,7 +358,9 @@ impl<'a> Content<'a> {
         let block = |value| Block { value, kind: kind(value).unwrap_or(BlockKind::Other) };
         match value.array() {
             Some(blocks) => Content::Blocks(value, blocks.into_iter().map(block).collect()),
-            None => Content::None,
+            None if value.kind() != Kind::Object => Content::Other(value, Odd::Scalar),
+            None if kind(value).is_some() => Content::Other(value, Odd::Block),
+            None => Content::Other(value, Odd::Unknown),
         }
     }
 }
@@ -397,6 +409,8 @@ pub(crate) struct Rules {
     pub(crate) limits: &'static Limits,
     /// Whether a result must be in the message right after its call (SE-34).
     pub(crate) finds_late: bool,
+    /// What makes a block of a text, and of a number or a word.
+    pub(crate) text_blocks: [Around; 2],
     /// The JSON of an error result for the call with this id, which is given as JSON, and its block.
     pub(crate) placeholder: for<'v> fn(&str, Value<'v>) -> String,
     /// The images and documents of a block.
@@ -414,7 +428,7 @@ impl<'a> Sent<'a> {
     /// Whether it says something else than results.
     pub(crate) fn says_more_than_results(&self) -> bool {
         match &self.content {
-            Content::Text(_) => true,
+            Content::Text(_) | Content::Other(..) => true,
             Content::Blocks(_, it) => it.iter().any(|it| !it.is_result()),
             Content::Null(_) | Content::None => false,
         }
@@ -431,6 +445,7 @@ impl<'a> Sent<'a> {
                 BlockKind::Text(it) => is_seen(it),
                 _ => true,
             }),
+            Content::Other(..) => true,
             Content::Null(_) | Content::None => false,
         }
     }

@@ -127,7 +127,7 @@ fn first_others(plan: &Plan<'_>) -> Vec<Option<Position>> {
             Content::Blocks(_, it) => {
                 it.iter().position(|it| !it.is_result()).map(|block| (sent, block))
             }
-            Content::Null(_) | Content::None => None,
+            Content::Other(..) | Content::Null(_) | Content::None => None,
         })
     };
     plan.messages.iter().map(first).collect()

@@ -14,7 +14,7 @@ pub(crate) mod share_gpt;
 use msg_core::{Image, Origin, Part, RawJson, Reasoning, Role, ToolCall, ToolResult};
 use msg_xml::{Dialects, ParseOptions, SegmentKind, ToolSet};
 
-use crate::json::{Object, Value};
+use crate::json::{Kind, Object, Value};
 use crate::view::View;
 
 /// What represents a result that was never recorded.
@@ -51,9 +51,9 @@ pub(crate) fn data_url(media_type: Option<&str>, base64: &str) -> String {
     format!("data:{};base64,{base64}", media_type.unwrap_or("application/octet-stream"))
 }
 
-/// A part that no kind fits, kept as JSON; a string is what it says.
+/// A part that no kind fits, kept as JSON; a string is what it says, and so is the JSON of a number or a word (MS-29).
 pub(crate) fn other(value: crate::json::Value<'_>) -> msg_core::Part {
-    if value.source.starts_with('"') {
+    if matches!(value.kind(), Kind::String | Kind::Number | Kind::Bool) {
         return Part::text(value.plain());
     }
     let place = Some(msg_core::Place::Content);

@@ -26,6 +26,7 @@ use crate::edit::{Edit, set_member};
 use crate::excerpt::spelled;
 use crate::finding::Finding;
 use crate::frame::Lines;
+use crate::link::shapes::TEXT_BLOCKS;
 use crate::link::{Content, Plan, Rules, Sender, Sent, results};
 use crate::options::SessionOptions;
 use crate::parts::anthropic;
@@ -89,6 +90,7 @@ fn rules(options: &SessionOptions) -> Rules {
         all: options.all,
         has_marks: false,
         limits: results::of(None),
+        text_blocks: TEXT_BLOCKS,
         placeholder: anthropic::placeholder,
         media: anthropic::media,
     }
@@ -261,7 +263,7 @@ fn message<'a>(nodes: &'a Nodes<'_>, at: usize) -> Option<Sent<'a>> {
         place: nodes.lines.place(at),
         sender,
         answer: answer_id(nodes, at),
-        content: anthropic::content(nodes.content(at)),
+        content: nodes.sent(at),
     })
 }
 

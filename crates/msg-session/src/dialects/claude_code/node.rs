@@ -6,6 +6,9 @@ use crate::edit::{Edit, drop_elements};
 use crate::finding::Finding;
 use crate::frame::Lines;
 use crate::json::{Object, Value};
+use crate::link::Content;
+use crate::link::shapes::Odd;
+use crate::parts::anthropic;
 
 /// A record, as far as the tree needs it.
 #[derive(Debug, Clone, Copy, Default)]
@@ -161,6 +164,16 @@ impl<'a> Nodes<'a> {
         match self.list[node].kind {
             Kind::Words => Some(said),
             _ => said.get("content"),
+        }
+    }
+
+    /// What is sent of it: a value in place of the message is none that can be mended.
+    pub(super) fn sent(&self, node: usize) -> Content<'_> {
+        let whole = self.value(node, self.list[node].said);
+        let is_message = self.list[node].kind != Kind::Words;
+        match whole.filter(|it| is_message && it.object().is_none() && !it.is_null()) {
+            Some(value) => Content::Other(value, Odd::Unknown),
+            None => anthropic::content(self.content(node)),
         }
     }
 

@@ -66,10 +66,12 @@ fn read(records: &Records<'_>) -> View {
                 .draft
                 .made_by(text_of(event, "modelVersion", "model_version").map(Into::into), None);
         }
-        for (n, value) in content.list("parts").into_iter().enumerate() {
-            if let Some(part) = value.object().and_then(|it| part(&it, value)) {
-                grown.push(part, Some(n));
-            }
+        for (n, value) in content.blocks("parts") {
+            let part = match value.object() {
+                Some(object) => part(&object, value),
+                None => Some(parts::other(value)),
+            };
+            part.into_iter().for_each(|it| grown.push(it, n));
         }
         grown.finish();
         if let Some(usage) = either(event, "usageMetadata", "usage_metadata") {

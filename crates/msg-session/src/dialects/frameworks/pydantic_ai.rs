@@ -172,7 +172,7 @@ fn answer(part: &Object<'_>, value: Value<'_>, message: &Object<'_>) -> Option<P
     let signature = signature.filter(|_| is_known);
     Some(match &*part.text("part_kind")? {
         "text" => {
-            let text = part.text("content").filter(|it| !it.is_empty())?.into_owned();
+            let text = part.plain("content").filter(|it| !it.is_empty())?;
             Seal { maker, signature, ..Seal::default() }.text(text)
         }
         "thinking" => {
