@@ -144,16 +144,21 @@ pub(crate) fn write_part(out: &mut impl Sink, part: &Part, cap: usize) {
         }
         Part::ToolResult(it) => {
             for part in it.content.parts() {
-                match part {
-                    Part::Text(it) if it.text.len() > cap => {
-                        out.push_str(&truncate_output(&it.text, cap, 50));
+                match part.said() {
+                    Some(said) if said.len() > cap => {
+                        out.push_str(&truncate_output(said, cap, 50));
                         out.push_str("\n");
                     }
-                    other => write_part(out, other, cap),
+                    _ => write_part(out, part, cap),
                 }
             }
         }
-        _ => {}
+        other => {
+            if let Some(said) = other.said() {
+                out.push_str(said);
+                out.push_str("\n");
+            }
+        }
     }
 }
 

@@ -225,7 +225,7 @@ type Results<'a> = BTreeMap<&'a str, Cow<'a, str>>;
 fn results_of<'m>(following: impl Iterator<Item = &'m Message>) -> Results<'m> {
     let tools = following.take_while(|it| it.role == Role::Tool);
     let results = tools.flat_map(Message::tool_results);
-    results.map(|it| (it.call_id.as_str(), it.content.text())).collect()
+    results.map(|it| (it.call_id.as_str(), it.content.said())).collect()
 }
 
 fn call_line(call: &ToolCall, result: &str) -> String {

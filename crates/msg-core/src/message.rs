@@ -140,7 +140,7 @@ impl Message {
 
     /// The text parts joined with nothing between them; borrowed when there is at most one.
     pub fn text(&self) -> Cow<'_, str> {
-        join_texts(&self.parts)
+        join_texts(self.parts.iter().filter_map(Part::as_text))
     }
 
     /// The tool calls, in order.
@@ -159,8 +159,7 @@ impl Message {
     }
 }
 
-pub(crate) fn join_texts(parts: &[Part]) -> Cow<'_, str> {
-    let mut texts = parts.iter().filter_map(Part::as_text);
+pub(crate) fn join_texts<'p>(mut texts: impl Iterator<Item = &'p str>) -> Cow<'p, str> {
     let Some(first) = texts.next() else { return Cow::Borrowed("") };
     let Some(second) = texts.next() else { return Cow::Borrowed(first) };
     let mut joined = String::from(first);

@@ -187,7 +187,7 @@ impl<'a> Writer<'a> {
         let _ = writeln!(self.out, "[{}{name}]", one_line(message.role.as_str()));
         for part in &message.parts {
             let line: Cow<'_, str> = match part {
-                Part::Text(it) | Part::Refusal(it) => it.text.as_str().into(),
+                Part::Refusal(it) => it.text.as_str().into(),
                 Part::Reasoning(_) => continue,
                 Part::ToolCall(it) => {
                     self.know(it);
@@ -197,7 +197,10 @@ impl<'a> Writer<'a> {
                     let name = self.name_of(it);
                     format!("{name}: {}", self.result(it)).into()
                 }
-                other => format!("[{}]", kind(other)).into(),
+                other => match other.said() {
+                    Some(said) => said.into(),
+                    None => format!("[{}]", kind(other)).into(),
+                },
             };
             self.out.push_str(line.strip_suffix('\n').unwrap_or(&line));
             self.out.push('\n');
@@ -218,9 +221,7 @@ impl<'a> Writer<'a> {
 
     fn xml_part(&mut self, part: &'a Part) {
         let _ = match part {
-            Part::Text(it) | Part::Refusal(it) => {
-                writeln!(self.out, "<text>{}</text>", safe(&it.text))
-            }
+            Part::Refusal(it) => writeln!(self.out, "<text>{}</text>", safe(&it.text)),
             Part::Reasoning(_) => Ok(()),
             Part::ToolCall(it) => {
                 self.know(it);
@@ -233,7 +234,10 @@ impl<'a> Writer<'a> {
                 let (name, text) = (safe(name), safe(&text));
                 writeln!(self.out, "<result id=\"{id}\" name=\"{name}\">{text}</result>")
             }
-            other => writeln!(self.out, "<{}/>", kind(other)),
+            other => match other.said() {
+                Some(said) => writeln!(self.out, "<text>{}</text>", safe(said)),
+                None => writeln!(self.out, "<{}/>", kind(other)),
+            },
         };
     }
 
@@ -247,7 +251,7 @@ impl<'a> Writer<'a> {
     }
 
     fn result(&self, result: &'a ToolResult) -> Cow<'a, str> {
-        let text = result.content.text();
+        let text = result.content.said();
         let limit = self.options.max_bytes_per_result.unwrap_or(usize::MAX);
         if text.len() <= limit {
             return text;

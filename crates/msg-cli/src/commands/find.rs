@@ -171,7 +171,7 @@ impl Args {
     fn text_of(&self, message: &Message, part: &Part) -> Option<String> {
         match part {
             Part::Text(it) => Some(it.text.clone()),
-            Part::ToolResult(it) if self.tools => Some(it.content.text().into_owned()),
+            Part::ToolResult(it) if self.tools => Some(it.content.said().into_owned()),
             Part::Reasoning(it) if message.role == Role::Assistant => {
                 Some(it.display_text().into_owned())
             }

@@ -58,6 +58,15 @@ impl Part {
         if let Part::Text(it) = self { Some(&it.text) } else { None }
     }
 
+    /// The text, or the JSON text of a JSON value, if this is one of them.
+    pub fn said(&self) -> Option<&str> {
+        match self {
+            Part::Text(it) => Some(&it.text),
+            Part::Other(it) if it.format == Origin::Json => Some(it.value.text()),
+            _ => None,
+        }
+    }
+
     /// The call, if this is a tool call.
     pub fn as_tool_call(&self) -> Option<&ToolCall> {
         if let Part::ToolCall(it) = self { Some(it) } else { None }

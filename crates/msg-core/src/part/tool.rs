@@ -248,7 +248,21 @@ impl Content {
 
     /// The text parts joined with nothing between them; borrowed when there is at most one.
     pub fn text(&self) -> Cow<'_, str> {
-        join_texts(self.parts())
+        join_texts(self.parts().iter().filter_map(Part::as_text))
+    }
+
+    /// What the content says: its texts, and the JSON text of each JSON value in it, joined with nothing between them.
+    ///
+    /// ```
+    /// use msg_core::{Content, Origin, Other, Part, RawJson};
+    ///
+    /// let json = Part::Other(Other::new(Origin::Json, RawJson::new(r#"{"temp":20}"#)?));
+    /// let content = Content::from(vec![Part::text("now: "), json]);
+    /// assert_eq!((&*content.text(), &*content.said()), ("now: ", r#"now: {"temp":20}"#));
+    /// # Ok::<(), msg_json::JsonError>(())
+    /// ```
+    pub fn said(&self) -> Cow<'_, str> {
+        join_texts(self.parts().iter().filter_map(Part::said))
     }
 
     /// The parts, in order.

@@ -115,7 +115,7 @@ fn found(it: &ToolResult) -> Found {
     Found {
         tool_call_id: it.call_id.clone(),
         name: it.name.clone().unwrap_or_default(),
-        content: it.content.text().into_owned(),
+        content: it.content.said().into_owned(),
     }
 }
 
