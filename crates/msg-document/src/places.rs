@@ -7,10 +7,13 @@
 //!
 //! Nothing here runs for a document without findings. Linear in the source and the findings.
 
+use std::borrow::Cow;
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 use msg_core::{Diagnostic, Message, Part, Role};
-use msg_json::{JsonError, Kind, Reader};
+use msg_json::{JsonError, Kind, Reader, value_end};
 
 use crate::document::Document;
 use crate::json::chars;
@@ -74,7 +77,8 @@ impl Document {
         let mut by_id = None;
         let list = list(text).unwrap_or(None);
         let elements = self.content.around.elements();
-        let listed = list.as_ref().and_then(|it| it.of(text, messages, elements));
+        let steps = Steps::new(text);
+        let listed = list.as_ref().and_then(|it| it.of(&steps, messages, elements));
         let lines = LineIndex::new(text);
         let place = |offset| {
             let (line, column) = lines.of(text, offset);
@@ -83,20 +87,20 @@ impl Document {
         for it in found.iter_mut().filter(|it| it.at.line.is_none()) {
             if it.at.pointer.is_some() {
                 let pointer = it.at.pointer.as_deref().unwrap_or_default();
-                if let Some(start) = follow(text, 0, pointer) {
+                if let Some(start) = steps.follow(0, pointer) {
                     (it.at.line, it.at.column) = place(start);
                 }
                 continue;
             }
             if it.code.as_str().starts_with("turn::") {
-                if let Some(found) = list.as_ref().and_then(|list| list.turn(text, it)) {
+                if let Some(found) = list.as_ref().and_then(|list| list.turn(&steps, it)) {
                     it.at.pointer = Some(found.pointer);
                     (it.at.line, it.at.column) = place(found.offset);
                 }
                 continue;
             }
             let id = it.at.tool_call_id.as_deref();
-            let placed = listed.as_ref().and_then(|listed| listed.place(text, messages, it));
+            let placed = listed.as_ref().and_then(|listed| listed.place(&steps, messages, it));
             // An element without the id is not the finding's, unless the source has the id nowhere.
             let by_id =
                 id.filter(|_| !placed.as_ref().is_some_and(|it| it.has_id)).and_then(|id| {
@@ -142,7 +146,7 @@ impl Listed {
     /// The list as that of the messages: each is one element of it, or an assistant's is several items in a row.
     fn of(
         &self,
-        text: &str,
+        steps: &Steps<'_>,
         messages: &[Message],
         elements: Option<&[Option<usize>]>,
     ) -> Option<Listed> {
@@ -153,7 +157,7 @@ impl Listed {
             None if self.spans.len() + beside == messages.len() => {
                 (0..self.spans.len()).map(Some).collect()
             }
-            None => self.speeches(text),
+            None => self.speeches(steps),
         };
         // Of a message that became several, or of others that became one, nothing is known.
         (firsts.len() + beside == messages.len()).then(|| Listed {
@@ -165,11 +169,11 @@ impl Listed {
     }
 
     /// The elements at which somebody else begins to speak, or an assistant begins.
-    fn speeches(&self, text: &str) -> Vec<Option<usize>> {
+    fn speeches(&self, steps: &Steps<'_>) -> Vec<Option<usize>> {
         let mut speaks = false;
         let mut res = Vec::new();
-        for (at, &(start, end)) in self.spans.iter().enumerate() {
-            let goes_on = is_of_an_assistant(&text[start..end]);
+        for (at, &(start, _)) in self.spans.iter().enumerate() {
+            let goes_on = is_of_an_assistant(steps, start);
             if !(speaks && goes_on) {
                 res.push(Some(at));
             }
@@ -179,44 +183,50 @@ impl Listed {
     }
 
     /// The place of a finding about a turn, which counts turns where others count messages.
-    fn turn(&self, text: &str, of: &Diagnostic) -> Option<Found> {
+    fn turn(&self, steps: &Steps<'_>, of: &Diagnostic) -> Option<Found> {
         let index = of.at.message?;
-        let &(start, end) = self.spans.get(index)?;
+        let &(start, _) = self.spans.get(index)?;
         let below = of.at.part.map(|part| format!("/parts/{part}"));
-        let below = below.and_then(|it| Some((follow(&text[start..end], 0, &it)?, it)));
-        let (offset, below) = below.unwrap_or_default();
+        let below = below.and_then(|it| Some((steps.follow(start, &it)?, it)));
+        let (offset, below) = below.unwrap_or((start, String::new()));
         let pointer = format!("{}/{index}{below}", self.pointer);
-        Some(Found { pointer, offset: start + offset, has_id: true })
+        Some(Found { pointer, offset, has_id: true })
     }
 
-    fn place(&self, text: &str, messages: &[Message], of: &Diagnostic) -> Option<Found> {
+    fn place(&self, steps: &Steps<'_>, messages: &[Message], of: &Diagnostic) -> Option<Found> {
         let number = of.at.message?;
         let at = number.checked_sub(self.beside)?;
         let index = (*self.firsts.get(at)?)?;
         let &(start, end) = self.spans.get(index)?;
-        let element = &text[start..end];
         let first = |at: usize| self.firsts.get(at).copied().flatten();
         let next = first(at + 1).unwrap_or(self.spans.len());
         let is_alone = next == index + 1 && at.checked_sub(1).and_then(first) != Some(index);
         // The parts of a message of several elements, or of one of several, are not those of the element.
         let below = of.at.part.filter(|_| is_alone).and_then(|part| {
-            let below = part_pointer(messages.get(number)?, part, element)?;
-            Some((follow(element, 0, &below)?, below))
+            let below = part_pointer(messages.get(number)?, part, (steps, start))?;
+            Some((steps.follow(start, &below)?, below))
         });
-        let (offset, below) = below.unwrap_or_default();
-        let id = of.at.tool_call_id.as_deref();
-        let has_id = id.is_none_or(|id| element.contains(id));
+        let part = below.as_ref().and_then(|(offset, _)| {
+            Some(&steps.text[*offset..value_end(steps.text.as_bytes(), *offset)?])
+        });
+        // A message of many parts may have as many findings, and is not searched for each.
+        let is_short = messages.get(number).is_some_and(|it| it.parts.len() < 8);
+        let has_id = of.at.tool_call_id.as_deref().is_none_or(|id| {
+            part.is_some_and(|it| it.contains(id))
+                || is_short && steps.text[start..end].contains(id)
+        });
+        let (offset, below) = below.unwrap_or((start, String::new()));
         let pointer = format!("{}/{index}{below}", self.pointer);
-        Some(Found { pointer, offset: start + offset, has_id })
+        Some(Found { pointer, offset, has_id })
     }
 }
 
 /// Whether an element is what an assistant said, thought or called: a message of that role, or an item that is neither
 /// a message nor a result.
-fn is_of_an_assistant(element: &str) -> bool {
+fn is_of_an_assistant(steps: &Steps<'_>, element: usize) -> bool {
     let word = |pointer: &str| {
-        let at = follow(element, 0, pointer)?;
-        Reader::from_text(&element[at..]).string().ok().map(|it| it.text.into_owned())
+        let at = steps.follow(element, pointer)?;
+        Reader::from_text(&steps.text[at..]).string().ok().map(|it| it.text.into_owned())
     };
     match (word("/role"), word("/type")) {
         (Some(role), _) => role == "assistant",
@@ -348,10 +358,14 @@ fn spans(reader: &mut Reader<'_>) -> Result<Vec<(usize, usize)>, JsonError> {
 }
 
 /// The pointer of a part in its message, where the source has one value for it.
-fn part_pointer(message: &Message, part: usize, element: &str) -> Option<String> {
+fn part_pointer(
+    message: &Message,
+    part: usize,
+    (steps, element): (&Steps<'_>, usize),
+) -> Option<String> {
     let parts = &message.parts;
     let is_call = matches!(parts.get(part)?, Part::ToolCall(_));
-    let has = |pointer: &str| follow(element, 0, pointer).is_some();
+    let has = |pointer: &str| steps.follow(element, pointer).is_some();
     for list in ["/content", "/parts"] {
         // Each element is a part, and nothing beside the list is.
         let pointer = format!("{list}/{part}");
@@ -366,39 +380,87 @@ fn part_pointer(message: &Message, part: usize, element: &str) -> Option<String>
     (parts.len() == 1 && has("/content")).then(|| "/content".to_owned())
 }
 
-/// Where the value at a pointer begins, from a value that begins at `start`.
-fn follow(text: &str, start: usize, pointer: &str) -> Option<usize> {
-    let mut at = start;
-    for step in pointer.split('/').skip(1) {
-        let name = step.replace("~1", "/").replace("~0", "~");
-        let mut reader = Reader::from_text(&text[at..]);
-        let begin = match reader.peek().ok()? {
-            Kind::Object => {
-                reader.begin_object().ok()?;
-                loop {
-                    let key = reader.next_key().ok()??;
-                    let begin = reader.next_offset();
-                    if *key.text == *name {
-                        break begin;
-                    }
-                    reader.raw().ok()?;
-                }
-            }
-            Kind::Array => {
-                let index: usize = name.parse().ok()?;
-                reader.begin_array().ok()?;
-                for _ in 0..index {
-                    reader.next_element().ok()?.then_some(())?;
-                    reader.raw().ok()?;
-                }
-                reader.next_element().ok()?.then_some(())?;
-                reader.next_offset()
-            }
-            _ => return None,
-        };
-        at += begin;
+/// The way to values of a text: an object or a list is read once, however many pointers lead through it.
+struct Steps<'t> {
+    text: &'t str,
+    /// What is in those that were read, by where they begin.
+    read: RefCell<HashMap<usize, Rc<Inside<'t>>>>,
+}
+
+/// Where the values in an object or a list begin.
+enum Inside<'t> {
+    Members(HashMap<Cow<'t, str>, usize>),
+    Elements(Vec<usize>),
+    Nothing,
+}
+
+impl<'t> Steps<'t> {
+    fn new(text: &'t str) -> Self {
+        Steps { text, read: RefCell::default() }
     }
-    Some(at)
+
+    /// Where the value at a pointer begins, from a value that begins at `start`.
+    fn follow(&self, start: usize, pointer: &str) -> Option<usize> {
+        pointer.split('/').skip(1).try_fold(start, |at, step| match &*self.inside(at) {
+            Inside::Members(names) => {
+                names.get(&*step.replace("~1", "/").replace("~0", "~")).copied()
+            }
+            Inside::Elements(starts) => starts.get(step.parse::<usize>().ok()?).copied(),
+            Inside::Nothing => None,
+        })
+    }
+
+    fn inside(&self, at: usize) -> Rc<Inside<'t>> {
+        if let Some(known) = self.read.borrow().get(&at) {
+            return Rc::clone(known);
+        }
+        let found = Rc::new(Inside::read(self.text, at));
+        self.read.borrow_mut().insert(at, Rc::clone(&found));
+        found
+    }
+}
+
+impl<'t> Inside<'t> {
+    fn read(text: &'t str, at: usize) -> Self {
+        let mut reader = Reader::from_text(&text[at..]);
+        match reader.peek() {
+            Ok(Kind::Object) => {
+                let mut names = HashMap::new();
+                // What is not JSON has been refused before: nothing is found after its end.
+                let _ = members(&mut reader, at, &mut names);
+                Inside::Members(names)
+            }
+            Ok(Kind::Array) => {
+                let mut starts = Vec::new();
+                let _ = elements(&mut reader, at, &mut starts);
+                Inside::Elements(starts)
+            }
+            _ => Inside::Nothing,
+        }
+    }
+}
+
+/// Of members that come twice the first counts.
+fn members<'t>(
+    reader: &mut Reader<'t>,
+    at: usize,
+    names: &mut HashMap<Cow<'t, str>, usize>,
+) -> Result<(), JsonError> {
+    reader.begin_object()?;
+    while let Some(key) = reader.next_key()? {
+        names.entry(key.text).or_insert(at + reader.next_offset());
+        reader.raw()?;
+    }
+    Ok(())
+}
+
+fn elements(reader: &mut Reader<'_>, at: usize, starts: &mut Vec<usize>) -> Result<(), JsonError> {
+    reader.begin_array()?;
+    while reader.next_element()? {
+        starts.push(at + reader.next_offset());
+        reader.raw()?;
+    }
+    Ok(())
 }
 
 /// Where the lines of a text begin, and how many characters are before each of its blocks: a document of one line may

@@ -133,11 +133,33 @@ fn unaccounted(
 
 /// The findings that account for values.
 struct Accounts<'a> {
-    messages: HashMap<usize, Vec<(&'a Diagnostic, Scope)>>,
+    messages: HashMap<usize, OfMessage<'a>>,
     /// Those of the body.
     body: Vec<&'a Diagnostic>,
     /// Whether a part is in a list of its message, so that a member of the message itself is in none.
     has_part_lists: bool,
+}
+
+/// The findings about a message, of which there may be very many.
+#[derive(Default)]
+struct OfMessage<'a> {
+    /// Those that tell of one member, by its name.
+    by_name: HashMap<String, Vec<(&'a Diagnostic, Scope)>>,
+    others: Vec<(&'a Diagnostic, Scope)>,
+}
+
+impl<'a> OfMessage<'a> {
+    fn push(&mut self, it: &'a Diagnostic, scope: Scope) {
+        let name = rules::only_name(it).filter(|_| scope == Scope::Named);
+        let list = name.map_or(&mut self.others, |it| self.by_name.entry(it).or_default());
+        list.push((it, scope));
+    }
+
+    /// Those that may tell of a value on this way.
+    fn about(&self, steps: &[String]) -> impl Iterator<Item = &(&'a Diagnostic, Scope)> {
+        let named = steps.iter().filter_map(|it| self.by_name.get(&**it)).flatten();
+        self.others.iter().chain(named)
+    }
 }
 
 impl<'a> Accounts<'a> {
@@ -147,7 +169,7 @@ impl<'a> Accounts<'a> {
         for it in told.report {
             match (rules::scope(it), it.at.message) {
                 (Scope::Nothing, _) => {}
-                (scope, Some(at)) => res.messages.entry(at).or_default().push((it, scope)),
+                (scope, Some(at)) => res.messages.entry(at).or_default().push(it, scope),
                 (_, None) => res.body.push(it),
             }
         }
@@ -167,14 +189,16 @@ impl<'a> Accounts<'a> {
     fn covers_near(&self, message: usize, steps: &[String]) -> bool {
         let mut inner = steps.iter().skip_while(|it| !it.bytes().all(|it| it.is_ascii_digit()));
         let may_be_of_part = !self.has_part_lists || inner.nth(2).is_some();
-        self.messages.get(&message).into_iter().flatten().any(|(it, scope)| match scope {
+        let Some(found) = self.messages.get(&message) else { return false };
+        found.about(steps).any(|(it, scope)| match scope {
             Scope::Place => rules::is_of_all(it) && (may_be_of_part || rules::is_of_message(it)),
             _ => rules::tells(it, steps),
         })
     }
 
     fn covers(&self, message: usize, part: Option<usize>, steps: &[String]) -> bool {
-        self.messages.get(&message).into_iter().flatten().any(|(it, scope)| {
+        let Some(found) = self.messages.get(&message) else { return false };
+        found.about(steps).any(|(it, scope)| {
             // The details of thoughts are in a member of their message.
             let may_be = || part.is_none() && rules::is_of_thoughts(steps);
             let is_there = it.at.part.is_none() || it.at.part == part || may_be();

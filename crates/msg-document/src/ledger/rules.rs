@@ -241,18 +241,30 @@ pub(super) fn tells(it: &Diagnostic, way: &[String]) -> bool {
     may_name && names(&message, way) || left_out.any(|name| way.iter().any(|step| step == name))
 }
 
-/// Whether a sentence names a member on this way: `` `tools[0].strict` ``, `openai.refusal`, or a name at its end.
+/// The last name of the path that a finding tells of, if [`tells`] depends on that path alone: a value whose way does
+/// not lead through it is none that it accounts for.
+pub(super) fn only_name(it: &Diagnostic) -> Option<String> {
+    let is_of_role = matches!(it.code.as_str(), ROLE_CHANGED | "chain::unknown-role");
+    let has_more = it.fix.as_deref().is_some_and(|it| it.contains(", without the member"));
+    let message = it.message();
+    let path = named(&message).filter(|_| !is_of_role && !has_more)?;
+    path.split(['.', '[', ']']).rfind(|it| !it.is_empty()).map(str::to_owned)
+}
+
+/// Whether a sentence names a member on this way.
 fn names(sentence: &str, way: &[String]) -> bool {
-    let quoted = sentence.split('`').nth(1);
-    let dotted = sentence.split(' ').find(|it| it.contains('.')).and_then(|it| it.split_once('.'));
-    let last = sentence.rsplit(' ').next();
-    let is_on = |path: &str| {
+    named(sentence).is_some_and(|path| {
         let mut steps = way.iter();
         let mut named = path.split(['.', '[', ']']).filter(|it| !it.is_empty());
         named.all(|name| steps.any(|step| step == name))
-    };
-    let named = quoted.or(dotted.map(|it| it.1)).or(last);
-    named.is_some_and(is_on)
+    })
+}
+
+/// The path that a sentence names: `` `tools[0].strict` ``, `openai.refusal`, or a name at its end.
+fn named(sentence: &str) -> Option<&str> {
+    let quoted = sentence.split('`').nth(1);
+    let dotted = sentence.split(' ').find(|it| it.contains('.')).and_then(|it| it.split_once('.'));
+    quoted.or(dotted.map(|it| it.1)).or(sentence.rsplit(' ').next())
 }
 
 /// Whether a value is the id of something.
