@@ -16,7 +16,7 @@ pub const CODES: &[CodeInfo] = codes! {
     info "message::role-spelling" "MS-2" "a role in another spelling";
     info "message::shape" "MS-2" "a value has a shape that the API of its format does not accept";
     warning "message::duplicate-member" "MS-8" "duplicate member, the last value is used";
-    warning "message::unread-messages" "RG-8" "a list of messages in a member that is not read";
+    warning "message::unread-messages" "RG-8" "messages or instructions in a member that is not read";
     warning "message::lone-surrogate" "MS-8" "unpaired surrogate, replaced with U+FFFD";
     error "message::invalid-role" "MS-18" "the role of the message is unknown";
     error "message::empty-content" "MS-18" "the message has no content";

@@ -189,6 +189,11 @@ impl Run<'_> {
         lines.answer(|line| {
             let converted = convert(line, args.to, &self.options)?;
             let Converted { document, edits, left_behind, remaining } = converted;
+            if document.trim_ascii().contains(&b'\n') {
+                let text =
+                    format!("a document of {} is several lines here: convert it alone", args.to);
+                return Err(msg_document::Refusal::bad_option(text));
+            }
             self.leave_behind(left_behind.clone());
             let json = args.session.redacted(cx, document, true);
             let status = args.status(&edits).max(Status::of(remaining.is_empty()));

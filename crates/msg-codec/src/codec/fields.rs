@@ -348,10 +348,20 @@ impl<'a, 'r> Context<'a, 'r> {
 
     /// Notes a list of messages beside those that are read.
     pub(crate) fn unread_messages(&mut self, member: &str) {
-        let text = format!(
-            "member {member} is a list of messages and is not read (`--field {member}` reads it)"
+        self.unread_member(
+            member,
+            &format!("a conversation of its own and is not read (`--field {member}` reads it)"),
         );
+    }
+
+    /// Notes instructions beside the messages, which the API of the format has not.
+    pub fn unread(&mut self, member: &str) {
+        self.unread_member(member, "not part of this format and is not read");
+    }
+
+    fn unread_member(&mut self, member: &str, what: &str) {
         let code = Code::new("message::unread-messages");
+        let text = format!("member {member} is {what}");
         let pointer = format!("/{}", member.replace('~', "~0").replace('/', "~1"));
         self.findings.push(Diagnostic::warning(code, text).at_pointer(pointer));
     }

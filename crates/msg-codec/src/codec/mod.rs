@@ -250,15 +250,17 @@ const JSON: Origin = Origin::Json;
 /// Members with the answers of APIs, which are read beside a request or refused (RG-8).
 const ANSWERS: &[&str] = &["choices", "candidates", "output", "outputs"];
 
-/// Whether a value is a list that begins with a message: an object with a role and with content.
+/// Whether a value is a message, an object with a role and with content, or a list that begins with one.
 fn has_messages(json: &str) -> Option<bool> {
-    if !json.starts_with('[') || !json.contains("\"role\"") {
+    if !json.starts_with(['[', '{']) || !json.contains("\"role\"") {
         return Some(false);
     }
     let mut reader = Reader::from_text(json);
-    reader.begin_array().ok()?;
-    if !reader.next_element().ok()? || reader.peek().ok()? != Kind::Object {
-        return Some(false);
+    if reader.peek().ok()? == Kind::Array {
+        reader.begin_array().ok()?;
+        if !reader.next_element().ok()? || reader.peek().ok()? != Kind::Object {
+            return Some(false);
+        }
     }
     let (mut has_role, mut has_content) = (false, false);
     reader.begin_object().ok()?;

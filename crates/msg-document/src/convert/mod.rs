@@ -20,6 +20,7 @@ use msg_core::{Diagnostic, Message, Report};
 pub use self::options::{Carry, ConvertOptions};
 use crate::document::Document;
 use crate::format::Format;
+use crate::formats::document_in;
 use crate::json::repair_json;
 use crate::ledger::{
     Account, Told, account, is_one, json_of, losses_as_errors, lost_by_edits, native,
@@ -83,6 +84,10 @@ fn convert_row(row: &Row, to: Format, options: &ConvertOptions) -> Result<Conver
         res.remaining.extend(converted.remaining);
         res.left_behind.extend(converted.left_behind);
         documents.push(Some(converted.document));
+    }
+    for answer in row.answers() {
+        let alone = convert_one(answer.as_bytes(), to, options);
+        res.left_behind.extend(alone.map(|it| it.left_behind).unwrap_or_default());
     }
     if let ([Some(_)], true) = (documents.as_slice(), row.is_known()) {
         res.document = documents.pop().flatten().unwrap_or_default();
@@ -408,7 +413,8 @@ impl Converted {
         options: &ConvertOptions,
     ) {
         let read = options.read.clone().with_from(Some(from));
-        let source = json_of(source, from, &read, &options.lower);
+        let source = if from.is_session() { document_in(source) } else { source.into() };
+        let source = json_of(&source, from, &read, &options.lower);
         let written = json_of(
             &self.document,
             to,

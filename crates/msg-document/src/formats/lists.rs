@@ -136,7 +136,8 @@ fn agent_likelihood(outline: &Outline<'_>) -> Likelihood {
     let Some(list) = outline.messages() else { return Likelihood::No };
     // A request that names its model is not a snapshot.
     let is_snapshot = outline.member("model").is_none();
-    let is_message = |it: &Record<'_>| it.has("content");
+    // Parts beside a content are of another format.
+    let is_message = |it: &Record<'_>| it.has("content") && !it.is_list("parts");
     match list.records().next() {
         None if list.is_empty() && is_snapshot => Likelihood::Possible,
         Some(_) if !list.records().all(is_message) => Likelihood::No,

@@ -274,8 +274,15 @@ fn vercel_ui(outline: &Outline<'_>) -> Likelihood {
             || it.starts_with("data-")
             || matches!(it, "step-start" | "dynamic-tool" | "source-url" | "source-document")
     };
-    let of_it =
-        |it: &Record<'_>| it.is_list("parts") && it.parts().any(|it| it.kind.is_some_and(is_kind));
+    // Version 4 has the text beside the parts.
+    let is_of_v4 = |it: &Record<'_>| {
+        it.member("content") == Some(ValueKind::Text)
+            && it.text("id").is_some()
+            && it.parts().all(|it| it.kind.is_some())
+    };
+    let of_it = |it: &Record<'_>| {
+        it.is_list("parts") && (it.parts().any(|it| it.kind.is_some_and(is_kind)) || is_of_v4(it))
+    };
     Likelihood::certain_if(outline.messages().is_some_and(|it| it.records().any(of_it)))
 }
 

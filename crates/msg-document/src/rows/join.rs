@@ -7,7 +7,7 @@
 //! output  null   a text: of the assistant   the same
 //! ```
 
-use msg_core::{Message, Role};
+use msg_core::{Code, Diagnostic, Message, Role};
 use msg_json::{JsonError, Problem};
 
 use crate::codec::WriteOptions;
@@ -95,7 +95,11 @@ impl Half {
         read.expect_size(bytes)?;
         Ok(match bytes.trim_ascii() {
             b"" | b"null" => Half::Nothing,
-            json @ [b'[' | b'{', ..] => Half::Document(Box::new(document(json, read)?)),
+            json @ [b'[' | b'{', ..] => {
+                let document = document(json, read)?;
+                expect_one_answer(json)?;
+                Half::Document(Box::new(document))
+            }
             json @ [b'"', ..] => Half::Text(match serde_json::from_slice(json) {
                 Ok(text) => text,
                 Err(_) => text(bytes)?,
@@ -119,6 +123,20 @@ impl Half {
             Half::Document(it) => it.into_messages(),
         }
     }
+}
+
+/// Several answers to one question are not one conversation (RG-8). `json` was read.
+fn expect_one_answer(json: &[u8]) -> Result<(), Refusal> {
+    let Ok(text) = std::str::from_utf8(json) else { return Ok(()) };
+    let body = msg_codec::Json::from_valid(text);
+    let has_several =
+        |it: &(&str, &str)| body.get(it.0).is_some_and(|it| it.elements().nth(1).is_some());
+    let answers = [("choices", "message"), ("candidates", "content")];
+    let Some((name, member)) = answers.into_iter().find(has_several) else { return Ok(()) };
+    let text = format!("`{name}` has several answers, which are not one conversation");
+    let found = Diagnostic::error(Code::new("message::foreign-format"), text);
+    let way = format!("name one of them: `--join INPUT,OUTPUT.{name}[0].{member}`");
+    Err(found.with_fix(way).into())
 }
 
 /// A document, or a message alone.

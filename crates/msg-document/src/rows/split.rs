@@ -189,6 +189,15 @@ impl Row {
         self.is_known
     }
 
+    /// The answers of its pairs that are bodies: what they have beside the messages is in no conversation.
+    pub(crate) fn answers(&self) -> impl Iterator<Item = String> {
+        let sides = self.slots.iter().filter_map(|it| match &it.sides {
+            Sides::Two { output, .. } => output.as_ref(),
+            Sides::One(_) => None,
+        });
+        sides.map(|it| it.text(&self.json)).filter(|it| it.trim_start().starts_with('{'))
+    }
+
     /// The names of its members beside the conversation.
     pub(crate) fn members(&self) -> Vec<String> {
         let Ok(members) =
@@ -234,6 +243,11 @@ impl Row {
             };
             for (side, text) in slot.written(&self.json, document, format, &self.read)? {
                 let value = side.value(&text);
+                if std::str::from_utf8(&value).map_or(true, |it| msg_json::validate(it).is_err()) {
+                    return Err(Refusal::bad_option(format!(
+                        "a document of {format} is not one JSON value, which a member of a row has to be"
+                    )));
+                }
                 match known.get(&side.range) {
                     Some(&at) if edits[at].1 == value => {}
                     Some(_) => {
