@@ -20,7 +20,8 @@ pub(crate) struct Room {
 /// Packages that are never published and are on no floor of the house.
 pub(crate) const OUTSIDE: u8 = u8::MAX;
 
-const WIRES: &str = "msg-anthropic msg-core msg-forms msg-gemini msg-json msg-openai msg-xml";
+const WIRES: &str =
+    "msg-anthropic msg-codec msg-core msg-forms msg-gemini msg-json msg-openai msg-xml";
 const DOCUMENT: &str = "msg-anthropic msg-bedrock msg-cache msg-chainast msg-codec msg-compact msg-core msg-file? msg-forms msg-gemini msg-json msg-openai msg-schema msg-session msg-xml";
 const EXAMPLES: &str = "msg-anthropic msg-chainast msg-codec msg-compact msg-core msg-document msg-file msg-forms msg-gemini msg-openai msg-xml";
 const PROGRAM: &str = "msg-anthropic msg-bedrock msg-cache msg-chainast msg-codec msg-compact msg-core msg-document msg-file msg-forms msg-gemini msg-json msg-openai msg-schema msg-session msg-view msg-xml";

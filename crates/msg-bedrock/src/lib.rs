@@ -19,6 +19,7 @@ mod request;
 mod response;
 mod shape;
 mod stream;
+mod wanted;
 mod write;
 
 pub use codes::CODES;

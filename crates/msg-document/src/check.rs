@@ -4,16 +4,17 @@
 //! Judges nothing itself: the rules are `msg-chainast`'s and `msg-core`'s.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use msg_chainast::{Profile, RequestThinking};
-use msg_codec::codec::{Placement, forget_whole};
-use msg_core::request::RequestHead;
+use msg_codec::codec::{Placement, forget_whole, is_carried};
+use msg_core::request::{RequestHead, Tool};
 use msg_core::{
     Code, Diagnostic, InputRules, Message, Origin, Part, RawJson, Role, Severity, request,
 };
 use serde::Serialize;
 
-use crate::api_shapes::{add_refused, foreign_parts, refused_by_api};
+use crate::api_shapes::{add_refused, foreign_parts, refused_by_api, unread_calls};
 use crate::codec::Side;
 use crate::document::Document;
 use crate::format::Format;
@@ -122,7 +123,7 @@ fn is_one_valid(json: &[u8], options: &CheckOptions) -> Result<bool, Refusal> {
     };
     Ok(none(document.notes())
         && refused_shapes(&document, options.profile.as_ref()).next().is_none()
-        && document.refused(Some(json), options.profile.as_ref()).is_empty()
+        && document.refused(Some(json), options.judged()).is_empty()
         && foreign_parts(document.messages()).next().is_none()
         && none(&document.check_head(options))
         && other_body(&document, Some(json), options).is_none()
@@ -143,6 +144,11 @@ pub(crate) fn read_whole(
 }
 
 impl CheckOptions {
+    /// Whose API is asked, and whether for the settings of the request too.
+    fn judged(&self) -> (Option<&Profile>, bool) {
+        (self.profile.as_ref(), self.chain.request)
+    }
+
     /// What can be checked without reading the whole document; nothing if its head is asked for.
     fn skeleton(&self, json: &[u8]) -> Option<Skeleton> {
         let asks_head = self.chain.request && self.profile.is_some();
@@ -165,12 +171,23 @@ impl Document {
         let shapes = refused_shapes(self, options.profile.as_ref());
         let notes = notes.cloned().chain(shapes).chain(foreign_parts(self.messages()));
         let notes = notes.chain(self.check_head(options));
-        let notes: Vec<_> = notes.chain(other_body(self, text, options)).collect();
+        let mut notes: Vec<_> = notes.chain(other_body(self, text, options)).collect();
         let mut found = self.check_chain(options);
+        let unread = unread_calls(self.messages());
+        if !unread.is_empty() {
+            let ids: HashSet<_> =
+                unread.iter().filter_map(|it| it.at.tool_call_id.as_ref()).collect();
+            let is_answer = |it: &Diagnostic| {
+                it.code == "chain::orphan-tool-result"
+                    && it.at.tool_call_id.as_ref().is_some_and(|it| ids.contains(it))
+            };
+            found.retain(|it| !is_answer(it));
+            notes.extend(unread.iter().cloned());
+        }
         // There may be very many: no second list of them is made, and no room for twice as many.
         found.reserve_exact(notes.len());
         found.splice(..0, notes);
-        add_refused(&mut found, self.refused(text, options.profile.as_ref()));
+        add_refused(&mut found, self.refused(text, options.judged()));
         if let Some(rules) = &options.messages {
             found.extend(msg_core::check_all(self.messages(), rules).into_vec());
         }
@@ -193,17 +210,18 @@ impl Document {
 }
 
 impl Document {
-    /// What the API of a provider refuses of the text of this document, if it takes such documents.
+    /// What the API of a provider refuses of the text of this document, if it takes such documents; of its settings where
+    /// these are judged (RQ-1).
     pub(crate) fn refused(
         &self,
         text: Option<&[u8]>,
-        profile: Option<&Profile>,
+        (profile, judges_settings): (Option<&Profile>, bool),
     ) -> Vec<Diagnostic> {
         let is_request = matches!(self.side(), Side::Conversation | Side::Continuation);
         match (text, profile.filter(|it| is_request && is_strict(it, self))) {
             (Some(text), Some(profile)) => {
                 let profile = profile.in_format(self.format().name());
-                refused_by_api(text, self.format(), &profile, self.messages())
+                refused_by_api(text, self.format(), (&profile, judges_settings), self.messages())
             }
             _ => Vec::new(),
         }
@@ -216,6 +234,9 @@ impl Document {
         let Some(head) = self.head() else { return Vec::new() };
         let mut res = check_head(&head, profile);
         res.extend(check_settings(&head, profile));
+        if is_strict(profile, self) {
+            res.extend(tool_names(&head, profile));
+        }
         res
     }
 
@@ -455,14 +476,32 @@ pub(crate) fn is_asked(profile: &Profile, document: &Document) -> bool {
 
 /// Whether it is, and the provider is one that defines the format.
 pub(crate) fn is_strict(profile: &Profile, document: &Document) -> bool {
-    is_asked(profile, document) && STRICT.contains(&&*profile.name)
+    let own = matches!(
+        (&*profile.name, document.format().name()),
+        ("bedrock", "bedrock") | ("gemini-interactions", "interactions")
+    );
+    is_asked(profile, document) && (own || STRICT.contains(&&*profile.name))
 }
 
 fn refused(note: &Diagnostic) -> Diagnostic {
     let text = format!("{}, which the API refuses", note.message());
     let mut res = Diagnostic::error(Code::new("profile::shape"), text);
     res.at = note.at.clone();
-    res.with_fix("written as the API has it")
+    match is_carried(note) {
+        true => res,
+        false => res.with_fix("written as the API has it"),
+    }
+}
+
+/// The names of tools that the provider does not accept.
+fn tool_names(head: &RequestHead, profile: &Profile) -> Vec<Diagnostic> {
+    let functions = head.tools.iter().filter_map(Tool::function);
+    let bad = functions.filter(|it| !it.name.is_empty() && !profile.accepts_tool_name(&it.name));
+    let found = bad.map(|it| {
+        let text = format!("tool name `{}` is not accepted", it.name);
+        Diagnostic::error(Code::new("profile::tool-name"), text).at_pointer(&*it.pointer)
+    });
+    found.collect()
 }
 
 /// Forgets in what shapes a message came, so that it is written in those of the API: with what follows results in the
@@ -501,6 +540,8 @@ fn forget_shape(part: &mut Part) {
             it.content.parts_mut().iter_mut().for_each(forget_shape);
         }
         // An item that begins with something else may be kept whole.
-        other => forget_whole(other.extra_mut(), &Origin::Responses),
+        other => [Origin::Responses, Origin::Interactions]
+            .iter()
+            .for_each(|it| forget_whole(other.extra_mut(), it)),
     }
 }

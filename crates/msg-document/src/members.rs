@@ -1,8 +1,10 @@
 //! What formats of other programs have in common: members that are taken one by one, what is left of them, and
 //! what has no place.
 
-use msg_codec::codec::Losses;
-use msg_core::{Extra, Origin, Part, RawJson, Severity, ToolCall, ToolResult};
+use std::borrow::Cow;
+
+use msg_codec::codec::{Losses, text_of_part};
+use msg_core::{Extra, Origin, RawJson, Severity, ToolCall, ToolResult};
 use msg_json::{TextState, Writer};
 use serde::de::DeserializeOwned;
 
@@ -46,11 +48,30 @@ pub(crate) fn note_refusal(at: usize, losses: &mut Losses<'_>) {
     losses.note(Severity::Info, "convert::refusal-as-text", Some(at), text);
 }
 
-/// What is lost of a result of which only the text goes out.
+/// What is lost of a result of which only the text goes out, and what JSON that is in its text.
 pub(crate) fn note_result(at: usize, result: &ToolResult, losses: &mut Losses<'_>) {
     if result.is_error {
         losses.member(Some(at), "is_error");
     }
-    let lost = result.content.parts().iter().filter(|it| it.as_text().is_none());
-    lost.for_each(|it: &Part| losses.part(at, it.kind()));
+    for it in result.content.parts() {
+        match (it.as_text(), text_of_part(it)) {
+            (Some(_), _) => {}
+            (None, Some(_)) => note_json(at, losses),
+            (None, None) => losses.part(at, it.kind()),
+        }
+    }
+}
+
+/// That a JSON part goes out as its text.
+pub(crate) fn note_json(at: usize, losses: &mut Losses<'_>) {
+    losses.warn("convert::json-as-text", Some(at), "a JSON part is written as its text");
+}
+
+/// The texts of a result, of a JSON part its text.
+pub(crate) fn text_of_result(result: &ToolResult) -> Cow<'_, str> {
+    let mut texts = result.content.parts().iter().filter_map(text_of_part);
+    match (texts.next(), texts.next()) {
+        (one, None) => Cow::Borrowed(one.unwrap_or_default()),
+        (one, two) => Cow::Owned(one.into_iter().chain(two).chain(texts).collect()),
+    }
 }

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use msg_core::{Diagnostic, Message};
 
 use crate::api_shapes::{add_refused, complete_calls};
-use crate::api_shapes::{foreign_parts, is_not_understood};
+use crate::api_shapes::{foreign_parts, is_not_understood, unread_calls};
 use crate::breakpoints::Breakpoints;
 use crate::check::Repaired;
 use crate::check::{forget_shapes_at, refused_shapes};
@@ -156,8 +156,9 @@ impl Document {
         let (side, chain) = (self.side(), self.chain_options(options));
         let profile = options.chain.profile.as_deref();
         let mut shapes: Vec<_> = refused_shapes(self, profile).collect();
-        let refused = self.refused(text, profile);
-        let foreign: Vec<_> = foreign_parts(self.messages()).collect();
+        let refused = self.refused(text, (profile, options.chain.check.request));
+        let mut foreign: Vec<_> = foreign_parts(self.messages()).collect();
+        foreign.extend(unread_calls(self.messages()));
         let mut messages = self.take_messages();
         for at in shapes.iter().filter_map(|it| it.at.message) {
             forget_shapes_at(&mut messages, at);

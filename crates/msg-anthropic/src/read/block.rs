@@ -92,9 +92,10 @@ fn redacted<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Par
 fn tool_use<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Part> {
     let id = fields.text(cx, call::ID)?;
     let name = fields.text(cx, call::NAME)?;
+    let string = fields.raw(call::INPUT).filter(|it| it.starts_with('"'));
     let arguments = input(fields, cx);
     let canonical = bit(block::TYPE) | bit(call::ID) | bit(call::NAME) | bit(call::INPUT);
-    let extra = fields.keep(canonical, &ANTHROPIC, cx);
+    let extra = fields.keep_with(canonical, Inner::default(), string, (&ANTHROPIC, cx));
     Some(Part::ToolCall(ToolCall { extra, ..ToolCall::new(id, name, arguments) }))
 }
 

@@ -101,7 +101,7 @@ pub(crate) fn read_message<'a>(
             draft.content = block::read_content(reader, cx)?;
             let mut messages = draft.into_messages(role.clone(), false, cx);
             messages.iter_mut().for_each(|it| it.extra.clear_layout());
-            Ok(messages)
+            Ok::<_, Error>(messages)
         },
         |it, source| {
             it.iter_mut().take(1).for_each(|it| keep_whole(&mut it.extra, &ANTHROPIC, source));
@@ -234,7 +234,7 @@ pub(crate) fn read_system<'a>(
         &mut Reader::from_text(source),
         cx,
         |source| CONTENT.mend("system", source),
-        |reader, cx| Ok(read_value(reader.raw()?, cx)?),
+        |reader, cx| Ok::<_, Error>(read_value(reader.raw()?, cx)?),
         |it, source| {
             it.iter_mut().for_each(|it| keep_whole(&mut it.extra, &ANTHROPIC, source));
         },

@@ -130,7 +130,11 @@ impl AnthropicAssembler {
         let [id, model, content, usage, reason] =
             message.pick(["id", "model", "content", "usage", "stop_reason"]);
         self.head.identify(id, model, None);
-        for block in content.into_iter().flat_map(Json::elements) {
+        let lone = content.filter(|it| it.is_object() || it.filled().is_some());
+        if let Some(it) = lone {
+            self.head.step(0, sink).wrong_type("content", "a list of blocks", it);
+        }
+        for block in lone.into_iter().chain(content.into_iter().flat_map(Json::elements)) {
             self.start(None, block, sink);
             self.stop(None, sink);
         }
@@ -175,6 +179,24 @@ impl AnthropicAssembler {
             self.blocks.last()
         {
             self.shared.calls.slots[*slot].is_final = true;
+        }
+        let text;
+        let raw = match raw.string() {
+            // A text means a block of it (MS-29).
+            Some(it) if !it.source.is_empty() => {
+                step.wrong_type("content_block", "an object", raw);
+                text = msg_json::to_text(|it| {
+                    it.object(|it| {
+                        it.key("type").str("text");
+                        it.key("text").raw(raw.source());
+                    });
+                });
+                Json::from_valid(&text)
+            }
+            _ => raw,
+        };
+        if !raw.is_object() {
+            return step.left_out("content_block", "an object", raw);
         }
         let index = index.unwrap_or(self.blocks.len() as u64);
         let Some(block) = Block::start(index, raw, &mut self.shared, &mut step) else {

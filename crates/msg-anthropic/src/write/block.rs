@@ -143,7 +143,7 @@ impl Writer<'_> {
         let has_input = plan.may_have(call::INPUT) || !it.arguments.text().trim_ascii().is_empty();
         let form = match plan.variant(call::INPUT) {
             call::INPUT_NULL => ArgumentForm::Null,
-            call::INPUT_STRING => ArgumentForm::Text,
+            call::INPUT_STRING => self.objects.string_form(it),
             call::INPUT_VALUE => ArgumentForm::Value,
             _ => ArgumentForm::Object,
         };

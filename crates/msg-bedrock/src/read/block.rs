@@ -5,13 +5,14 @@
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use msg_codec::codec::{RawMember, argument_text, object_of, text_of};
+use msg_codec::codec::{Context, RawMember, argument_text, object_of, text_of};
 use msg_core::{Extra, Origin, Other, Part, RawJson, Reasoning, Text, ToolCall, ToolResult};
 use msg_json::Reader;
 
 use super::media;
 use crate::formats::Medium;
 use crate::shape::{BEDROCK, CACHE_POINT, CITATIONS, GUARD, UNION};
+use crate::wanted::mend;
 use crate::write::canonical_block;
 
 /// Where a list of blocks is: results do not nest.
@@ -109,9 +110,19 @@ pub(super) fn rest(members: &Members<'_>) -> Option<RawJson> {
     (!members.is_empty()).then(|| object_of(it))
 }
 
+/// Says of the blocks of a content what in them was read as what it means.
+pub(crate) fn note_meant(source: &str, cx: &mut Context<'_, '_>) {
+    for (at, it) in elements(source).into_iter().enumerate() {
+        let mended = mend(&format!("content[{at}]"), it, Depth::Message);
+        mended.into_iter().flat_map(|it| it.notes).for_each(|it| cx.wrong_kind(it));
+    }
+}
+
 /// Reads a block; anything else stays as it is.
 pub(crate) fn block_of(source: &str, depth: Depth) -> Part {
-    let Some(mut part) = known(source, depth) else {
+    // What a value of another kind means (MS-29); the source stays as the layout.
+    let meant = || known(&mend("", source, depth)?.json, depth);
+    let Some(mut part) = known(source, depth).or_else(meant) else {
         let value = raw(source).unwrap_or_else(|| RawJson::string(source));
         return Part::Other(Other::new(BEDROCK, value));
     };

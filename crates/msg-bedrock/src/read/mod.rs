@@ -15,6 +15,7 @@ use msg_codec::codec::{Context, Fields, Placement, bit, mask, text_of};
 use msg_core::{Error, Extra, Message, Part, Role};
 use msg_json::{Kind, Reader};
 
+use self::block::note_meant;
 pub(crate) use self::block::{Depth, block_of, blocks, redacted};
 use crate::shape::{
     BEDROCK, CONTENT, CONTENT_NULL, CONTENT_TEXT, MESSAGE, ROLE, ROLE_SPELLED, ROLE_TOOL,
@@ -93,7 +94,13 @@ fn read_message<'a>(
         let kind = reader.peek()?;
         let source = reader.raw()?;
         (parts, is_raw) = match kind {
-            Kind::Array => (blocks(source), false),
+            Kind::Array => {
+                let parts = blocks(source);
+                if parts.iter().any(|it| it.extra().layout(&BEDROCK).is_some()) {
+                    note_meant(source, cx);
+                }
+                (parts, false)
+            }
             Kind::String => {
                 fields.vary(CONTENT, CONTENT_TEXT);
                 let text = cx.text(text_of(source).unwrap_or_default(), "content");

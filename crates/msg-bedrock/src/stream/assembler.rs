@@ -100,10 +100,12 @@ impl ConverseAssembler {
         let Some((name, body)) = known else { return self.unknown(event, sink) };
         self.started = true;
         match &*name {
+            "messageStart" if self.finish.is_known() => self.head.note_another(),
             "contentBlockStart" => {
-                let start = body.get("start").and_then(Told::of);
-                if let Some((told, start)) = start {
-                    self.start(index(body), (told, Some(start)), sink);
+                let start = body.get("start");
+                match start.and_then(Told::of) {
+                    Some((told, start)) => self.start(index(body), (told, Some(start)), sink),
+                    None => self.unread("start", start),
                 }
             }
             "contentBlockDelta" => {
@@ -133,11 +135,33 @@ impl ConverseAssembler {
         }
     }
 
+    /// Notes a block or a delta that is of no kind, unless it says nothing.
+    fn unread(&mut self, name: &str, value: Option<Json<'_>>) {
+        match value {
+            Some(it) if !it.is_object() => self.head.left_out(name, "an object", it),
+            Some(it) if it.members().next().is_some() => {
+                self.head.note(UNKNOWN_DELTA, || format!("a {name} of a kind that no block has"));
+            }
+            _ => {}
+        }
+    }
+
     /// A whole response, as if it were streamed.
     fn whole(&mut self, event: Json<'_>, message: Json<'_>, sink: &mut Sink<'_>) {
+        if self.started && self.finish.is_known() {
+            self.head.note_another();
+        }
         self.started = true;
-        for (at, block) in message.get("content").into_iter().flat_map(Json::elements).enumerate() {
+        let content = message.get("content");
+        if let Some(text) = content.filter(|it| !it.is_array()) {
+            self.delta(Some(0), text, sink);
+        }
+        for (at, block) in content.into_iter().flat_map(Json::elements).enumerate() {
             let at = Some(at as u64);
+            if block.is_string() {
+                self.delta(at, block, sink);
+                continue;
+            }
             let (cited, inner) = (block.get("citationsContent"), Told::of(block));
             if let Some(cited) = cited.filter(|it| it.is_object()) {
                 for it in cited.get("content").into_iter().flat_map(Json::elements) {
@@ -168,6 +192,8 @@ impl ConverseAssembler {
                         _ => block.delta(inner, &mut self.shared, step),
                     }
                 }
+            } else {
+                self.unread("block", Some(block));
             }
             if let Some(block) = self.blocks.last_mut().filter(|it| Some(it.index) == at) {
                 let step = &mut self.head.step(0, sink);
@@ -217,7 +243,12 @@ impl ConverseAssembler {
     }
 
     fn stop_reason(&mut self, reason: Option<Json<'_>>, sink: &mut Sink<'_>) {
-        let Some(word) = reason.and_then(Json::text) else { return };
+        let Some(word) = reason.and_then(Json::text) else {
+            let other = reason.filter(|it| !it.is_string());
+            return other
+                .into_iter()
+                .for_each(|it| self.head.left_out("stopReason", "a string", it));
+        };
         let meaning = match &*word {
             "end_turn" | "stop_sequence" => FinishReason::Stop,
             "tool_use" => FinishReason::ToolCalls,
@@ -260,12 +291,19 @@ impl ConverseAssembler {
     }
 
     fn delta(&mut self, index: Option<u64>, delta: Json<'_>, sink: &mut Sink<'_>) {
-        let Some((told, value)) = Told::of(delta) else {
-            let is_empty = delta.members().next().is_none();
-            if !is_empty {
-                self.head.note(UNKNOWN_DELTA, || "a delta of a kind that no block has".into());
+        let wrapped;
+        let delta = match delta.string() {
+            // A text means itself (MS-29).
+            Some(text) if !text.source.is_empty() => {
+                self.head.step(0, sink).wrong_type("delta", "an object", delta);
+                wrapped =
+                    msg_json::to_text(|it| it.object(|it| it.key("text").raw(delta.source())));
+                Json::from_valid(&wrapped)
             }
-            return;
+            _ => delta,
+        };
+        let Some((told, value)) = Told::of(delta) else {
+            return self.unread("delta", Some(delta).filter(|it| !it.is_string()));
         };
         // The last of its index goes on, unless it ended or is of another kind.
         let find = |blocks: &[Block]| match index {

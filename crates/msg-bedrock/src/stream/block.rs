@@ -4,7 +4,9 @@ use std::borrow::Cow;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use msg_codec::stream::{AssemblerStep, BySlot, Calls, Channel, Merged, Note, Parts, TextKind};
+use msg_codec::stream::{
+    AssemblerStep, BySlot, Calls, Channel, Merged, Note, Parts, Said, TextKind,
+};
 use msg_codec::{Json, Str};
 use msg_core::{Other, Part, RawJson, Reasoning, StreamEvent, Text};
 
@@ -150,23 +152,37 @@ impl Block {
     ) {
         match &mut self.kind {
             Kind::Text { text, citations } => {
-                if let Some(it) = delta.get("text").and_then(Json::filled) {
-                    TextKind::Text.push(text, it, step);
+                if let Some(it) = delta.get("text").and_then(|it| step.said("text", it)) {
+                    TextKind::Text.push(text, it.text(), step);
                 }
-                if let Some(it) = delta.get("citation").filter(|it| it.is_object()) {
-                    citations.append("citations", it, &mut step.text_gauge());
+                match delta.get("citation") {
+                    Some(it) if it.is_object() => {
+                        citations.append("citations", it, &mut step.text_gauge());
+                    }
+                    it => it.into_iter().for_each(|it| step.left_out("citation", "an object", it)),
                 }
             }
             Kind::Reasoning { text, signature, sealed } => {
-                if let Some(it) = delta.get("text").and_then(Json::filled) {
+                let said = match delta.is_object() {
+                    true => delta.get("text").and_then(|it| step.said("text", it)),
+                    false => {
+                        step.wrong_type("reasoningContent", "an object", delta);
+                        delta.filled().map(Said::Text)
+                    }
+                };
+                if let Some(it) = &said {
                     if shared.has_reasoning && text.is_empty() {
                         TextKind::Reasoning.announce("\n\n", step);
                     }
                     shared.has_reasoning = true;
-                    TextKind::Reasoning.push(text, it, step);
+                    TextKind::Reasoning.push(text, it.text(), step);
                 }
-                if let Some(it) = delta.get("signature").and_then(Json::filled) {
-                    signature.push(it, &mut step.text_gauge());
+                match delta.get("signature").map(|it| (it, it.filled())) {
+                    Some((_, Some(text))) => drop(signature.push(text, &mut step.text_gauge())),
+                    Some((it, None)) if !it.is_string() => {
+                        step.left_out("signature", "a string", it);
+                    }
+                    _ => {}
                 }
                 decode(sealed, delta.get("redactedContent"), step);
             }
@@ -200,14 +216,19 @@ impl Block {
     /// What a start or a delta says of a call.
     fn call(&mut self, it: Json<'_>, shared: &mut Shared, step: &mut AssemblerStep<'_, '_>) {
         let Kind::Call(at) = self.kind else { return };
+        if !it.is_object() {
+            return step.left_out("toolUse", "an object", it);
+        }
         for (name, value) in it.members().filter(|it| !it.1.is_null()) {
             let call = &mut shared.calls.slots[at];
             match &*name {
                 "toolUseId" if call.id.is_empty() => {
-                    call.id = value.id().map(Cow::into_owned).unwrap_or_default();
+                    let said = || Some(step.said(&name, value)?.text().text().into_owned());
+                    call.id = value.id().map(Cow::into_owned).or_else(said).unwrap_or_default();
                 }
                 "name" if call.name.is_empty() => {
-                    call.name = value.text().map(Cow::into_owned).unwrap_or_default();
+                    let said = step.said(&name, value);
+                    call.name = said.map(|it| it.text().text().into_owned()).unwrap_or_default();
                 }
                 "toolUseId" | "name" | "type" | "input" => {}
                 _ => self.unknown.add(&name, value, &mut step.text_gauge()),

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use msg_core::{Message, Part};
+use msg_core::{CallKind, Message, Origin, Part, ToolCall};
 use msg_json::TextState;
 
 use super::{
@@ -345,7 +345,7 @@ impl<'m> Analyzer<'m, '_> {
         let part = self.plan.calls[call].part;
         let Some(it) = self.chain.call(message, part) else { return };
         let kind = it.kind.as_str();
-        if kind.is_empty() {
+        if names_no_kind(it) {
             self.find(message, Some(part), What::MissingKind, "set to function");
         }
         if !kind.is_empty() && kind != "function" {
@@ -377,4 +377,9 @@ impl<'m> Analyzer<'m, '_> {
             }
         }
     }
+}
+
+/// Whether a call says nothing of its kind; one that names a kind of another API keeps it as an unknown member (OA-1).
+pub(crate) fn names_no_kind(call: &ToolCall) -> bool {
+    call.kind == CallKind::Unspecified && call.extra.get(&Origin::OpenAi, "type").is_none()
 }

@@ -21,6 +21,7 @@ use crate::{
 };
 use defect::What;
 use link::OpenPair;
+pub(crate) use link::names_no_kind;
 use plan::{Entry, Index};
 
 pub(crate) use crate::analyze::defect::{Chain, Enforced, Rules, Scope};

@@ -178,6 +178,21 @@ fn bad_name(name: &str) -> Diagnostic {
     error("profile::tool-name", format!("tool name `{name}` is not accepted"), "renamed")
 }
 
+impl Profile {
+    /// Whether the provider accepts a tool of this name (CA-72).
+    ///
+    /// ```
+    /// use msg_chainast::Profile;
+    ///
+    /// let profile = Profile::named("openai").expect("it is built in");
+    /// assert!(profile.accepts_tool_name("get_weather") && !profile.accepts_tool_name("get weather!"));
+    /// ```
+    #[must_use]
+    pub fn accepts_tool_name(&self, name: &str) -> bool {
+        accepts_name(self, name)
+    }
+}
+
 fn accepts_name(profile: &Profile, name: &str) -> bool {
     name.len() <= limit(profile.name_max)
         && profile.name_class.accepts(name)

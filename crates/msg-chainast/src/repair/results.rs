@@ -8,7 +8,7 @@ use msg_core::{CallKind, Message, Part, Role, ToolCall, ToolResult};
 use super::items::{Item, Place};
 use crate::repair::Repairer;
 use crate::{
-    analyze::{Naming, Reading, RolePart, Rules, Slot, Unit, read_role},
+    analyze::{Naming, Reading, RolePart, Rules, Slot, Unit, names_no_kind, read_role},
     arguments::{mended, sanitized},
     constants::{FALLBACK_REQUEST_ARGS, FALLBACK_TOOL_NAME},
     idx::Idx,
@@ -144,7 +144,7 @@ impl Repairer<'_> {
 /// The kind and the arguments, of which an analysis only warns.
 fn mend_warnings(call: &mut ToolCall, rules: Rules<'_>) {
     let all = rules.completes_calls();
-    if all && call.kind == CallKind::Unspecified {
+    if all && names_no_kind(call) {
         call.kind = CallKind::Function;
     }
     if !matches!(call.kind, CallKind::Function | CallKind::Unspecified) {

@@ -211,6 +211,13 @@ pub struct Context<'a, 'r> {
     is_lossy: bool,
 }
 
+const CARRIED: &str = " and is carried as it is";
+
+/// Whether a finding of a reader is of a value that means nothing in its place: writing it anew changes nothing.
+pub fn is_carried(it: &Diagnostic) -> bool {
+    it.code == "message::wrong-type" && it.message().ends_with(CARRIED)
+}
+
 /// How much a [`Context`] held at some moment.
 #[derive(Clone, Copy)]
 pub struct Mark {
@@ -225,9 +232,15 @@ impl<'a, 'r> Context<'a, 'r> {
         Self { report, findings, message: 0, unknown, is_odd: false, is_lossy: false }
     }
 
-    /// Nothing is odd about what is read from now on, until it is.
-    pub(crate) fn expect_nothing(&mut self) {
-        (self.is_odd, self.is_lossy) = (false, false);
+    /// Nothing is odd about what is read from now on, until it is; gives what was.
+    pub(crate) fn expect_nothing(&mut self) -> (bool, bool) {
+        (std::mem::take(&mut self.is_odd), std::mem::take(&mut self.is_lossy))
+    }
+
+    /// Something odd was met before, as [`Context::expect_nothing`] gave it.
+    pub(crate) fn expect_also(&mut self, (is_odd, is_lossy): (bool, bool)) {
+        self.is_odd |= is_odd;
+        self.is_lossy |= is_lossy;
     }
 
     /// Whether something odd was met.
@@ -323,7 +336,7 @@ impl<'a, 'r> Context<'a, 'r> {
     /// Notes a member of an unexpected type.
     pub fn wrong_type(&mut self, member: &str) {
         self.is_odd = true;
-        let text = format!("member {member} has an unexpected type and is carried as it is");
+        let text = format!("member {member} has an unexpected type{CARRIED}");
         self.find(Severity::Warning, "message::wrong-type", text);
     }
 

@@ -26,7 +26,7 @@ use crate::codec::layout::filled;
 
 pub use crate::codec::shape::{BodyKind, Document, MessageBody, RequestBody, last_member};
 pub use fields::{
-    Context, Fields, RawMember, members_of, object_members, object_of, text_of, type_of,
+    Context, Fields, RawMember, is_carried, members_of, object_members, object_of, text_of, type_of,
 };
 pub use layout::{NULL, Placement, SlotPlan, argument_text};
 pub use losses::{BEDROCK, Losses, owner_of_member, owner_of_type};
@@ -134,15 +134,28 @@ const SECTION: usize = 7;
 ///
 /// # Errors
 /// What is not JSON, and what `read` refuses.
-pub fn read_mended<'a, T>(
+pub fn read_mended<'a, T, E>(
     reader: &mut Reader<'a>,
     cx: &mut Context<'a, '_>,
     mend: impl FnOnce(&str) -> Option<Mended>,
-    read: impl for<'x, 'r> Fn(&mut Reader<'x>, &mut Context<'x, 'r>) -> Result<T, Error>,
+    read: impl for<'x, 'r> Fn(&mut Reader<'x>, &mut Context<'x, 'r>) -> Result<T, E>,
     keep: impl FnOnce(&mut T, &'a str),
-) -> Result<T, Error> {
+) -> Result<T, E> {
+    // What it is in may have met something odd already.
+    let outer = cx.expect_nothing();
+    let res = read_odd(reader, cx, mend, read, keep);
+    cx.expect_also(outer);
+    res
+}
+
+fn read_odd<'a, T, E>(
+    reader: &mut Reader<'a>,
+    cx: &mut Context<'a, '_>,
+    mend: impl FnOnce(&str) -> Option<Mended>,
+    read: impl for<'x, 'r> Fn(&mut Reader<'x>, &mut Context<'x, 'r>) -> Result<T, E>,
+    keep: impl FnOnce(&mut T, &'a str),
+) -> Result<T, E> {
     let (mut before, mark) = (reader.clone(), cx.mark());
-    cx.expect_nothing();
     let res = read(reader, cx);
     if res.is_ok() && !cx.is_odd() {
         return res;

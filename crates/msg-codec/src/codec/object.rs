@@ -221,6 +221,17 @@ impl<'r> PartWriter<'r> {
         }
     }
 
+    /// The form of arguments that were a string, whose source is the third section of the layout of their call: that
+    /// string, as long as it is what they say.
+    #[must_use]
+    pub fn string_form(&self, it: &ToolCall) -> ArgumentForm {
+        let text = self.source(&it.extra, 2).and_then(text_of);
+        match text.is_some_and(|text| text.0 == it.arguments.text()) {
+            true => ArgumentForm::Text,
+            false => ArgumentForm::Object,
+        }
+    }
+
     /// The arguments of a call as the object that the format demands, or what replaces them (AN-20, GE-13); in
     /// the form of the source where that still fits.
     pub fn arguments(&mut self, at: usize, it: &ToolCall, form: ArgumentForm) -> Vec<u8> {

@@ -349,10 +349,11 @@ impl Mender {
     fn held_objects(&mut self, want: &Want, of: &Wants, source: &str) -> Outcome {
         let text = held(source);
         let source = text.as_deref().unwrap_or(source);
-        let list = match source.as_bytes().first() {
-            Some(b'[') => source.to_owned(),
-            Some(b'{') if of.is_marked(source) => array(&[source.to_owned()]),
-            Some(b'"') if of.bare.is_some() => array(&[source.to_owned()]),
+        let list = match (source.as_bytes().first(), numbered(source)) {
+            (_, Some(values)) => array(&values),
+            (Some(b'['), _) => source.to_owned(),
+            (Some(b'{'), _) if of.is_marked(source) => array(&[source.to_owned()]),
+            (Some(b'"'), _) if of.bare.is_some() => array(&[source.to_owned()]),
             _ => return Outcome::Not,
         };
         self.note(&want.expected(), source);
@@ -416,8 +417,16 @@ impl Mender {
 
     /// A part that is alone, or anything else, which is a text.
     fn lone_part(&mut self, want: &Want, of: &Parts, source: &str) -> Outcome {
-        let is_known = source.starts_with('{') && matches!((of.of)(source), Found::Known(_));
-        if !is_known {
+        let is_known = |it: &str| it.starts_with('{') && matches!((of.of)(it), Found::Known(_));
+        if let Some(values) = numbered(source).filter(|it| it.iter().all(|it| is_known(it))) {
+            self.note(&want.expected(), source);
+            let list = array(&values);
+            return match self.parts(want, of, &list) {
+                Outcome::Same => Outcome::New(list),
+                other => other,
+            };
+        }
+        if !is_known(source) {
             return self.whole(want, of, source);
         }
         self.note(&want.expected(), source);
@@ -478,6 +487,18 @@ fn elements(source: &str) -> impl Iterator<Item = &str> {
         is_open = is_open && reader.next_element().unwrap_or(false);
         if is_open { reader.raw().ok() } else { None }
     })
+}
+
+/// The objects of an object whose members are numbers, which is how PHP writes a list that was filtered.
+fn numbered(source: &str) -> Option<Vec<String>> {
+    let (mut reader, mut res) = (Reader::from_text(source), Vec::new());
+    reader.begin_object().ok()?;
+    while let Some(key) = reader.next_key().ok()? {
+        let value = reader.raw().ok()?;
+        let is_number = !key.text.is_empty() && key.text.bytes().all(|it| it.is_ascii_digit());
+        (is_number && value.starts_with('{')).then(|| res.push(value.to_owned()))?;
+    }
+    Some(res).filter(|it| !it.is_empty())
 }
 
 fn array(elements: &[String]) -> String {

@@ -106,6 +106,18 @@ impl Head {
         self.notes.add(note, self.at, message);
     }
 
+    /// Notes a value that is not what its member holds and is not read, unless it is null (MS-29).
+    pub fn left_out(&mut self, name: &str, expected: &str, value: Json<'_>) {
+        self.step(0, &mut |_| {}).left_out(name, expected, value);
+    }
+
+    /// Notes that another response begins, which is read as the same one (OA-17).
+    pub fn note_another(&mut self) {
+        self.note(Note::SEVERAL_RESPONSES, || {
+            "another response begins here and is read as the same one".into()
+        });
+    }
+
     /// The members of an event, which count only if it is a JSON object: else false.
     pub fn object<'a>(&mut self, data: &'a str, mut member: impl FnMut(&str, Json<'a>)) -> bool {
         self.read(data, |key, reader| reader.raw().map(|it| member(key, Json(it))))
@@ -157,9 +169,11 @@ impl Head {
 
     /// The last usage object wins (OA-21); false if it is none.
     pub fn set_usage(&mut self, usage: Option<Json<'_>>) -> bool {
-        let Some(usage) = usage.filter(|it| it.is_object()) else {
+        let Some(usage) = usage.filter(|it| !it.is_null()) else { return false };
+        if !usage.is_object() {
+            self.left_out("usage", "an object", usage);
             return false;
-        };
+        }
         self.usage.clear();
         self.usage.push_str(usage.source());
         true

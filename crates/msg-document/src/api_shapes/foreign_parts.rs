@@ -12,10 +12,12 @@
 //! read as `openai` holds a `tool_result` part, which is Anthropic's.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
-use msg_codec::codec::{owner_of_member, owner_of_type};
-use msg_core::{Code, Diagnostic, Message, Origin, Other, Part};
+use msg_codec::codec::{Placement, owner_of_member, owner_of_type};
+use msg_core::{Code, Diagnostic, Message, Origin, Other, Part, RawJson, Role};
 use msg_json::Reader;
+use serde_json::Value;
 
 use super::is_kind_of;
 
@@ -34,9 +36,88 @@ pub(crate) fn foreign_parts(messages: &[Message]) -> impl Iterator<Item = Diagno
             .into_iter()
             .chain(parts.filter_map(move |(n, part)| Some(foreign_part(part)?.at_part(at, n))));
         let first = found.next();
-        let unread = first.is_none().then(|| not_understood(message)).flatten();
+        let is_read = first.is_some() || goes_on(messages, at);
+        let unread = if is_read { None } else { not_understood(message) };
         first.into_iter().chain(found).chain(unread.map(|it| it.at_message(at)))
     })
+}
+
+/// Whether a message is what follows the results of the message before it in one element of the source, of which these
+/// were understood.
+fn goes_on(messages: &[Message], at: usize) -> bool {
+    let (Some(before), message) = (at.checked_sub(1).map(|it| &messages[it]), &messages[at]) else {
+        return false;
+    };
+    let is_apart =
+        |it: &Origin| Placement::in_layout(message.extra.layout(it)).has(Placement::APART);
+    let format = message.parts.iter().find_map(|it| match it {
+        Part::Other(it) => Some(&it.format),
+        _ => None,
+    });
+    let shares = |it: &&Origin| matches!(it, Origin::Anthropic | Origin::Gemini | Origin::Bedrock);
+    message.role == Role::User
+        && before.role == Role::Tool
+        && format.filter(shares).is_some_and(|it| !is_apart(it))
+}
+
+// Calls that are not understood, of which a result is there.
+
+/// Says of calls that were not read that their results belong to them, by the ids that both name (RG-11): a member or
+/// a part that holds such an id is a call, though not one that its format has. Linear in what was not read.
+pub(crate) fn unread_calls(messages: &[Message]) -> Vec<Diagnostic> {
+    let mut unread: HashMap<String, (usize, Option<usize>)> = HashMap::new();
+    for (at, message) in messages.iter().enumerate().filter(|it| it.1.role == Role::Assistant) {
+        let members = message.extra.all().filter(|it| is_judged(it.0) && CALLS.contains(&it.1));
+        for (_, _, value) in members {
+            ids_in(value, &mut |id| _ = unread.insert(id, (at, None)));
+        }
+        for (n, part) in message.parts.iter().enumerate() {
+            if let Part::Other(it) = part
+                && is_judged(&it.format)
+                && it.pairing().is_none()
+            {
+                ids_in(&it.value, &mut |id| _ = unread.insert(id, (at, Some(n))));
+            }
+        }
+    }
+    if unread.is_empty() {
+        return Vec::new();
+    }
+    let calls = messages.iter().flat_map(Message::tool_calls);
+    calls.for_each(|it| _ = unread.remove(&it.id));
+    let results = messages.iter().flat_map(Message::tool_results);
+    let found = results.filter_map(|it| {
+        let ((message, part), id) = (unread.remove(&it.call_id)?, &it.call_id);
+        let text = format!("the call of the result `{id}` is not understood");
+        let mut res = Diagnostic::error(Code::new(NOT_UNDERSTOOD), text).at_message(message);
+        (res.at.part, res.at.tool_call_id) = (part, Some(id.clone()));
+        Some(res)
+    });
+    found.collect()
+}
+
+/// Members that hold the calls of a message.
+const CALLS: [&str; 2] = ["tool_calls", "function_call"];
+
+/// The ids in a value, at any depth.
+fn ids_in(value: &RawJson, found: &mut impl FnMut(String)) {
+    let mut open: Vec<Value> = value.parse().into_iter().collect();
+    while let Some(it) = open.pop() {
+        match it {
+            Value::Array(list) => open.extend(list),
+            Value::Object(members) => {
+                for (name, it) in members {
+                    let is_id = matches!(&*name, "id" | "call_id" | "toolUseId" | "tool_use_id");
+                    match it {
+                        Value::String(id) if is_id => found(id),
+                        Value::Number(id) if is_id => found(id.to_string()),
+                        other => open.push(other),
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
 }
 
 /// Whether a message has anything that may be of another provider: a member or a part that was not read, or no parts.

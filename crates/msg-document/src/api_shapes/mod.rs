@@ -17,10 +17,10 @@ mod walk;
 use std::collections::{HashMap, HashSet};
 
 use msg_chainast::Profile;
-use msg_core::{CallKind, Code, Diagnostic, Message, Part, Role};
+use msg_core::{CallKind, Code, Diagnostic, Message, Origin, Part, Role};
 
-pub(crate) use self::foreign_parts::{foreign_parts, is_not_understood};
-use self::table::Api;
+pub(crate) use self::foreign_parts::{foreign_parts, is_not_understood, unread_calls};
+use self::table::{Api, Path};
 use self::walk::{Breach, Inner, Walk};
 use crate::format::Format;
 
@@ -58,12 +58,13 @@ const SAME_WARNINGS: [&str; 5] = [
 pub(crate) fn refused_by_api(
     json: &[u8],
     format: Format,
-    profile: &Profile,
+    (profile, judges_settings): (&Profile, bool),
     messages: &[Message],
 ) -> Vec<Diagnostic> {
     let Some(api) = Api::of_format(format.name()) else { return Vec::new() };
     let json = std::str::from_utf8(json).unwrap_or_default();
-    let Some(mut walk) = Walk::over(json, api) else { return Vec::new() };
+    let settings = if judges_settings { api.settings.as_slice() } else { &[] };
+    let Some(mut walk) = Walk::over(json, api, settings) else { return Vec::new() };
     repeated(&mut walk);
     markers(&mut walk, profile);
     let places = Places::of(messages, &walk.elements, format);
@@ -138,7 +139,8 @@ pub(crate) fn complete_calls(messages: &mut [Message], refused: &[Diagnostic]) {
         let (Some(message), Some(part)) = (it.at.message, it.at.part) else { continue };
         let part = messages.get_mut(message).and_then(|it| it.parts.get_mut(part));
         let Some(Part::ToolCall(call)) = part else { continue };
-        if call.kind == CallKind::Unspecified {
+        // A kind that the API does not have stays.
+        if call.kind == CallKind::Unspecified && call.extra.get(&Origin::OpenAi, "type").is_none() {
             call.kind = CallKind::Function;
         }
         if call.arguments.text().is_empty() {
@@ -194,6 +196,14 @@ fn diagnostic(it: Breach, api: &Api, profile: &Profile, places: &Places) -> Diag
     res.answer = answer;
     let Some((message, part)) = it.element.and_then(|element| places.of_value(element, it.inner))
     else {
+        // A place in the settings, as the document has it.
+        let first = it.path.split(['.', '[']).next();
+        if api.settings.iter().any(|setting| first == Some(&setting.name))
+            && api.path != Path::Snake
+        {
+            let pointer = it.path.replace(['.', '['], "/").replace(']', "");
+            return res.at_pointer(format!("/{pointer}"));
+        }
         return res;
     };
     res = match part {
@@ -241,7 +251,13 @@ impl Places {
         let starts = elements.iter().map(&mut next).collect();
         let is_whole = format.name() == "openai" && messages.len() == elements.len();
         let whole = is_whole.then(|| messages.iter().map(beginnings).collect());
-        Places { starts, places, calls, whole, are_items: format.name() == "responses" }
+        Places {
+            starts,
+            places,
+            calls,
+            whole,
+            are_items: matches!(format.name(), "responses" | "interactions"),
+        }
     }
 
     fn is_call(&self, message: usize, part: usize) -> bool {
@@ -281,7 +297,7 @@ mod tests {
 
     #[test]
     fn each_type_that_a_shape_names_is_there() {
-        for format in ["openai", "responses", "anthropic", "gemini"] {
+        for format in ["openai", "responses", "anthropic", "gemini", "bedrock", "interactions"] {
             let api = Api::of_format(format).expect("because the table has it");
             assert_eq!(api.unknown_names(), Vec::<String>::new(), "{format}");
         }

@@ -26,6 +26,9 @@ pub(super) struct Api {
     /// The members of a request that are looked at, in the order in which the API goes through them.
     #[serde(deserialize_with = "in_order")]
     pub(super) members: Vec<Member>,
+    /// The members that say what is asked besides the messages.
+    #[serde(default, deserialize_with = "in_order")]
+    pub(super) settings: Vec<Member>,
     /// The member of an element that occurs once in the list.
     #[serde(default)]
     pub(super) unique: Option<String>,
@@ -69,6 +72,9 @@ pub(super) struct Object {
     /// Whether places in it name what it is.
     #[serde(default)]
     pub(super) in_path: bool,
+    /// Whether there are other kinds than those of which something is known.
+    #[serde(default)]
+    pub(super) open: bool,
     #[serde(default)]
     pub(super) kinds: BTreeMap<String, Shape>,
     #[serde(default, deserialize_with = "in_order")]
@@ -134,6 +140,8 @@ static OPENAI: LazyLock<Api> = LazyLock::new(|| Api::read("openai"));
 static RESPONSES: LazyLock<Api> = LazyLock::new(|| Api::read("responses"));
 static ANTHROPIC: LazyLock<Api> = LazyLock::new(|| Api::read("anthropic"));
 static GEMINI: LazyLock<Api> = LazyLock::new(|| Api::read("gemini"));
+static BEDROCK: LazyLock<Api> = LazyLock::new(|| Api::read("bedrock"));
+static INTERACTIONS: LazyLock<Api> = LazyLock::new(|| Api::read("interactions"));
 
 impl Api {
     /// The API whose requests are of this format.
@@ -143,6 +151,8 @@ impl Api {
             "responses" => Some(&RESPONSES),
             "anthropic" => Some(&ANTHROPIC),
             "gemini" => Some(&GEMINI),
+            "bedrock" => Some(&BEDROCK),
+            "interactions" => Some(&INTERACTIONS),
             _ => None,
         }
     }
@@ -158,16 +168,19 @@ impl Api {
         self.types.get(name)
     }
 
-    /// Whether some object of the API is of this kind, or by a member of this name.
+    /// Whether some object of the API is of this kind, or by a member of this name, or its elements may be of any.
     pub(super) fn has_kind(&self, kind: &str) -> bool {
         let is_one_of = |it: &Object| it.one_of.iter().any(|it| it.name == kind);
-        self.types.values().any(|it| it.kinds.contains_key(kind) || is_one_of(it))
+        let is_step = |name: &String| matches!(&**name, "step" | "block");
+        self.types.iter().any(|(name, it)| {
+            it.kinds.contains_key(kind) || is_one_of(it) || it.open && is_step(name)
+        })
     }
 
     /// Names of objects that nothing says more of.
     #[cfg(test)]
     pub(super) fn unknown_names(&self) -> Vec<String> {
-        let mut members: Vec<&Member> = self.members.iter().collect();
+        let mut members: Vec<&Member> = self.members.iter().chain(&self.settings).collect();
         let mut types: Vec<&Type> = Vec::new();
         for object in self.types.values() {
             members.extend(object.members.iter().chain(&object.one_of));

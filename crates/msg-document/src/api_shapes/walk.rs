@@ -80,8 +80,12 @@ pub(super) struct Walk<'a> {
 type Members<'a> = Vec<(Cow<'a, str>, &'a str)>;
 
 impl<'a> Walk<'a> {
-    /// Over a request, or a list of messages; nothing for text that is neither.
-    pub(super) fn over(json: &'a str, api: &'static Api) -> Option<Self> {
+    /// Over a request, or a list of messages, and what of its settings is asked for; nothing for text that is neither.
+    pub(super) fn over(
+        json: &'a str,
+        api: &'static Api,
+        settings: &'static [Member],
+    ) -> Option<Self> {
         let mut it = Walk {
             api,
             path: String::new(),
@@ -96,8 +100,9 @@ impl<'a> Walk<'a> {
         let json = json.trim_start_matches('\u{feff}').trim();
         let is_list = Reader::from_text(json).peek().ok()? == Kind::Array;
         let members = if is_list { vec![(api.list.as_str().into(), json)] } else { members(json)? };
-        for member in &api.members {
-            let Some(value) = of(&members, &member.name) else { continue };
+        for member in api.members.iter().chain(settings) {
+            let named = members.iter().rev().find(|it| is_named(api, &it.0, &member.name));
+            let Some(value) = named.map(|it| it.1) else { continue };
             if member.name == api.list {
                 it.list(member, value);
             } else if value != "null" {
@@ -213,7 +218,7 @@ impl<'a> Walk<'a> {
                 };
                 let shape = object.kinds.get(&*kind);
                 // A role that is not known is for the rules of the chain.
-                if shape.is_none() && tag != "role" {
+                if shape.is_none() && tag != "role" && !object.open {
                     self.unknown_kind(tag, &kind, known().collect());
                 }
                 if tag == "role"

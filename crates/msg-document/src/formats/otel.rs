@@ -14,7 +14,10 @@ use msg_json::Writer;
 use msg_session::ShareGptTurns;
 
 use crate::codec::{Codec, Content, Likelihood, WriteOptions};
-use crate::members::{keep_rest, note_refusal, note_result, take, write_arguments, write_rest};
+use crate::members::{
+    keep_rest, note_json, note_refusal, note_result, take, text_of_result, write_arguments,
+    write_rest,
+};
 use crate::outline::{Item, List, Member, Outline, Record, ValueKind};
 use crate::refusal::Refusal;
 use crate::verbatim;
@@ -107,6 +110,7 @@ fn write_part(
         out.key("type").str(kind);
         match part {
             Part::Text(it) | Part::Refusal(it) => out.key("content").str(&it.text),
+            Part::Other(it) => out.key("content").str(it.value.text()),
             Part::Reasoning(it) => out.key("content").str(&it.display_text()),
             Part::ToolCall(it) => {
                 out.key("id").str(&it.id);
@@ -115,7 +119,7 @@ fn write_part(
             }
             Part::ToolResult(it) => {
                 out.key("id").str(&it.call_id);
-                out.key("response").str(&it.content.text());
+                out.key("response").str(&text_of_result(it));
             }
             _ => {}
         }
@@ -129,6 +133,10 @@ fn kind_of(at: usize, part: &Part, losses: &mut Losses<'_>) -> Option<&'static s
         Part::Text(_) => Some("text"),
         Part::Refusal(_) => {
             note_refusal(at, losses);
+            Some("text")
+        }
+        Part::Other(it) if it.format == Origin::Json => {
+            note_json(at, losses);
             Some("text")
         }
         Part::Reasoning(it) if it.redacted.is_none() => {

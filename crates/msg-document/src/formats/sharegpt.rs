@@ -13,7 +13,10 @@ use msg_json::Writer;
 use msg_session::ShareGptTurns;
 
 use crate::codec::{Codec, Content, Likelihood, WriteOptions};
-use crate::members::{keep_rest, note_refusal, note_result, take, write_arguments, write_rest};
+use crate::members::{
+    keep_rest, note_json, note_refusal, note_result, take, text_of_result, write_arguments,
+    write_rest,
+};
 use crate::outline::{Outline, Record, ValueKind};
 use crate::refusal::Refusal;
 use crate::verbatim::{self, Form};
@@ -138,7 +141,7 @@ impl Form for ShareGpt {
         if !calls.is_empty() {
             turn("function_call", &call_text(&calls));
         }
-        results.iter().for_each(|it| turn("observation", &it.content.text()));
+        results.iter().for_each(|it| turn("observation", &text_of_result(it)));
     }
 }
 
@@ -169,6 +172,10 @@ fn texts_of(message: &Message, losses: &mut Losses<'_>) -> Option<String> {
             }
             Part::ToolCall(_) => {}
             Part::ToolResult(it) => note_result(at, it, losses),
+            Part::Other(it) if it.format == Origin::Json => {
+                note_json(at, losses);
+                texts.push(it.value.text());
+            }
             other => losses.part(at, other.kind()),
         }
     }

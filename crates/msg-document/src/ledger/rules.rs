@@ -18,6 +18,7 @@ const SETTINGS: &[&str] = &[
     "effort",
     "function_call",
     "modalities",
+    "parallel_tool_calls",
     "reasoning_effort",
     "responseMimeType",
     "responseModalities",

@@ -13,6 +13,7 @@ mod request;
 mod response;
 mod shape;
 mod stream;
+mod wanted;
 mod write;
 
 use msg_codec::codec;

@@ -15,13 +15,14 @@ pub(super) fn call<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Opt
     let mut object = Fields::read(&call::SHAPE, cx, &mut reader).ok()?;
     let name = object.text(cx, call::NAME)?;
     let id = object.text_or_report(cx, call::ID).unwrap_or_default();
+    let string = object.raw(call::ARGS).filter(|it| it.starts_with('"'));
     let arguments = args(&mut object, cx);
     let canonical = mask(!id.is_empty(), call::ID) | bit(call::NAME) | bit(call::ARGS);
     let inner = Inner::new("functionCall", object, canonical, cx);
     fields.set_raw(part::DATA, None);
     let signature = fields.text_or_report(cx, part::SIGNATURE);
     let canonical = bit(part::DATA) | mask(signature.is_some(), part::SIGNATURE);
-    let extra = fields.keep_with(canonical, inner, None, (&GEMINI, cx));
+    let extra = fields.keep_with(canonical, inner, string, (&GEMINI, cx));
     Some(Part::ToolCall(ToolCall { signature, extra, ..ToolCall::new(id, name, arguments) }))
 }
 

@@ -88,7 +88,7 @@ fn read_into<'a>(
         |reader, cx| {
             let mut draft = Draft::read(reader, cx)?;
             let role = draft.role(cx);
-            Ok(draft.into_messages(role, follows_results, cx))
+            Ok::<_, Error>(draft.into_messages(role, follows_results, cx))
         },
         |it, source| {
             it.iter_mut().take(1).for_each(|it| keep_whole(&mut it.extra, &GEMINI, source));

@@ -208,6 +208,12 @@ pub(super) struct PartView<'a> {
 
 impl<'a> PartView<'a> {
     fn read(reader: &mut Reader<'a>) -> Result<Self, JsonError> {
+        if reader.peek()? == Kind::String {
+            // A bare string is a text (GE-4).
+            let source = value(reader)?;
+            let plain = source.string().map(|it| (TextKind::Text, it));
+            return Ok(Self { source, plain, call: None, is_sound: true });
+        }
         let (mut text, mut call, mut kind) = (None, Named::default(), TextKind::Text);
         let (mut is_plain, mut is_sound) = (true, true);
         let source = object(reader, |name, reader| {

@@ -151,6 +151,12 @@ impl GeminiAssembler {
 
     /// Takes a response, and the error that is beside it.
     fn response(&mut self, body: Body<'_>, error: Option<Json<'_>>, sink: &mut Sink<'_>) {
+        let is_over =
+            !self.candidates.is_empty() && self.candidates.values().all(|it| it.finish.is_known());
+        let id = body.id.get().and_then(Json::text);
+        if is_over && id.is_some_and(|id| self.head.id.as_ref().is_some_and(|own| *own != id)) {
+            self.head.note_another();
+        }
         self.head.identify(body.id.get(), body.version.get(), None);
         let says_something = body.says_something();
         let mut is_known = self.head.set_usage(body.usage.get());

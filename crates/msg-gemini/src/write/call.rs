@@ -41,7 +41,7 @@ impl<'a> Writer<'a, '_> {
         let form = match plan.variant(call::ARGS) {
             call::ARGS_NULL => ArgumentForm::Null,
             call::ARGS_VALUE => ArgumentForm::Value,
-            call::ARGS_STRING => ArgumentForm::Text,
+            call::ARGS_STRING => self.objects.string_form(it),
             _ => ArgumentForm::Object,
         };
         let args = self.objects.arguments(at, it, form);

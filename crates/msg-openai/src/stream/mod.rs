@@ -111,9 +111,7 @@ impl ChatAssembler {
         let [id, model, created, object, usage, error, padding] = chunk.members;
         let mut effects = Effects::default();
         if self.is_over() && self.is_of_another(id) {
-            self.head.note(Note::SEVERAL_RESPONSES, || {
-                "another response begins here and is read as the same one".into()
-            });
+            self.head.note_another();
         }
         self.head.identify(id, model, created);
         if self.head.set_usage(usage) {

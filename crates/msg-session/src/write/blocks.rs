@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use msg_core::{Image, Message, Part, Role, ToolCall, ToolResult};
+use msg_core::{Image, Message, Origin, Part, Role, ToolCall, ToolResult};
 use msg_json::{TextState, Writer, classify, write_compact};
 
 /// Arguments as the JSON object that a format wants; text that is none goes into one.
@@ -32,6 +32,22 @@ pub(crate) fn in_a_line(json: &str) -> Cow<'_, str> {
     let mut line = Vec::new();
     write_compact(&mut line, json);
     Cow::Owned(String::from_utf8(line).expect("because tokens of a text are text"))
+}
+
+/// The object that a tool gave, in one line: none of a failure, and of one that a reader would take for a text of Gemini.
+pub(crate) fn object_of(result: &ToolResult) -> Option<Cow<'_, str>> {
+    let [Part::Other(it)] = result.content.parts() else { return None };
+    let is_text = |name: &str| matches!(name, "output" | "result" | "error");
+    let members = it.value.members().filter(|_| it.format == Origin::Json && !result.is_error)?;
+    (!members.iter().any(|it| is_text(&it.0))).then(|| in_a_line(it.value.text()))
+}
+
+/// What a tool gave, where any value may be: an object, or text.
+pub(crate) fn write_given(it: &mut Writer<'_>, result: &ToolResult) {
+    match object_of(result) {
+        Some(object) => it.raw(&object),
+        None => it.str(&result.content.text()),
+    }
 }
 
 /// The results that answer the calls of an answer: those of the messages right after it that hold some.

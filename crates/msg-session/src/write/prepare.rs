@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::Range;
 
-use msg_core::{Code, Diagnostic, Message, Part, Report, Role};
+use msg_core::{Code, Diagnostic, Message, Origin, Part, Report, Role};
 
-use super::blocks::data_url;
+use super::blocks::{data_url, in_a_line, object_of};
 use crate::write::{ContextPolicy, Signatures, Write, WriteOptions};
 use crate::{Blob, Dialect, Session, SessionOptions, context};
 
@@ -70,7 +70,13 @@ pub(super) fn prepare(
             match why_lost(dialect, (&message.role, &part), options) {
                 Some(why) => report.push(lost(at, n, why)),
                 None => {
-                    message.parts.push(as_said(dialect, part));
+                    let mut part = as_said(dialect, part);
+                    if json_as_text(dialect, &mut part) {
+                        let text = "JSON part written as its text";
+                        let it = Diagnostic::warning(Code::new("convert::json-as-text"), text);
+                        report.push(it.at_part(at, n));
+                    }
+                    message.parts.push(part);
                     places.push((at, n));
                 }
             }
@@ -115,6 +121,35 @@ fn as_said(dialect: Dialect, part: Part) -> Part {
         }
         it => it,
     }
+}
+
+/// Makes the JSON of a part, or of a result, its text; whether some became so. A dialect whose results are JSON holds an
+/// object itself (MS-24).
+fn json_as_text(dialect: Dialect, part: &mut Part) -> bool {
+    match part {
+        Part::Other(it) if it.format == Origin::Json => {
+            *part = Part::text(it.value.text());
+            true
+        }
+        Part::ToolResult(it) if holds_json(dialect) && object_of(it).is_some() => false,
+        Part::ToolResult(it) => {
+            let is_json = |it: &Part| matches!(it, Part::Other(it) if it.format == Origin::Json);
+            if !it.content.parts().iter().any(is_json) {
+                return false;
+            }
+            it.content.parts_mut().iter_mut().for_each(|it| _ = json_as_text(dialect, it));
+            true
+        }
+        _ => false,
+    }
+}
+
+/// Whether what a tool gave may be an object there.
+fn holds_json(dialect: Dialect) -> bool {
+    matches!(
+        dialect,
+        Dialect::GeminiCli | Dialect::QwenCode | Dialect::Adk | Dialect::AiSdk | Dialect::VercelUi
+    )
 }
 
 /// Whether the dialect is of an agent, which has a system text of its own.
@@ -178,7 +213,9 @@ fn why_unwritten(dialect: Dialect, part: &Part) -> Option<&'static str> {
         // What is known by an id of its provider alone.
         Part::Image(it) if is_store && !has_items && it.url.is_none() => true,
         Part::File(it) if is_store && !has_items && it.data.is_none() && it.url.is_none() => true,
-        Part::Other(_) => return Some("a part that only its own format has"),
+        Part::Other(it) if it.format != Origin::Json => {
+            return Some("a part that only its own format has");
+        }
         Part::Audio(_) => dialect != Dialect::OpenAiJsonl,
         Part::File(it) if dialect == Dialect::Haystack => it.data.is_none(),
         Part::File(_) => matches!(
@@ -332,6 +369,7 @@ impl Found {
                 let data = it.data.as_deref().or(it.url.as_deref()).unwrap_or_default();
                 format!("file {}", data.rsplit(',').next().unwrap_or_default())
             }
+            Part::Other(it) => text_key(message, &in_a_line(it.value.text())),
             _ => "other".to_owned(),
         }
     }

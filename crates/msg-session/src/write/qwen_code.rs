@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use msg_core::{Message, Part, Report, Role, ToolResult};
 use msg_json::{Writer, to_text};
 
-use super::blocks::{parts_but_results, record_id, write_arguments};
+use super::blocks::{object_of, parts_but_results, record_id, write_arguments};
+use crate::dialects::frameworks::autogen::Media;
 use crate::write::WriteOptions;
 use crate::write::blocks::{data_url, results_after, spoken};
 
@@ -176,6 +177,9 @@ pub(super) fn user_part(it: &mut Writer<'_>, part: &Part) {
             });
         }
         Part::Image(image) => it.key("fileData").object(|it| {
+            if let Some(media) = Media::of(part) {
+                it.key("mimeType").str(media.media_type);
+            }
             it.key("fileUri").str(image.url.as_deref().unwrap_or_default());
         }),
         part => it.key("text").str(part.as_text().unwrap_or_default()),
@@ -188,7 +192,12 @@ pub(super) fn response(it: &mut Writer<'_>, name: &str, result: &ToolResult) {
             it.key("id").str(&result.call_id);
             it.key("name").str(name);
             let member = if result.is_error { "error" } else { "output" };
-            it.key("response").object(|it| it.key(member).str(&result.content.text()));
+            match object_of(result) {
+                Some(object) => it.key("response").raw(&object),
+                None => {
+                    it.key("response").object(|it| it.key(member).str(&result.content.text()));
+                }
+            }
         });
     });
 }

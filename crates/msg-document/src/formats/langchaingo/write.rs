@@ -1,11 +1,13 @@
 //! A message as langchaingo stores it (LG-4). What it has no place for is reported.
 
 use msg_codec::codec::Losses;
-use msg_core::{Extra, Image, Message, Part, RawJson, Reasoning, Role, Text, ToolCall, ToolResult};
+use msg_core::{
+    Extra, Image, Message, Origin, Part, RawJson, Reasoning, Role, Text, ToolCall, ToolResult,
+};
 use msg_json::Writer;
 
 use super::{origin, signature};
-use crate::members::{note_refusal, note_result, write_rest};
+use crate::members::{note_json, note_refusal, note_result, text_of_result, write_rest};
 
 /// Writes a message: one text beside its role, everything else as parts.
 pub(super) fn message(message: &Message, losses: &mut Losses<'_>, out: &mut Writer<'_>) {
@@ -76,6 +78,10 @@ impl Parts<'_, '_> {
             Part::ToolCall(it) => self.call(it, out),
             Part::ToolResult(it) => self.result(at, it, out),
             Part::Other(it) if it.format == origin() => out.raw(it.value.text()),
+            Part::Other(it) if it.format == Origin::Json => {
+                note_json(at, self.losses);
+                self.text(&Text::new(it.value.text()), out);
+            }
             other => self.losses.part(at, other.kind()),
         }
         if !matches!(part, Part::Other(it) if it.format == origin()) {
@@ -162,7 +168,7 @@ impl Parts<'_, '_> {
             out.key("tool_response").object(|out| {
                 out.key("tool_call_id").str(&result.call_id);
                 out.key("name").str(result.name.as_deref().unwrap_or_default());
-                out.key("content").str(&result.content.text());
+                out.key("content").str(&text_of_result(result));
                 nested_rest(&result.extra, "tool_response", out);
             });
             rest(&result.extra, &["type", "tool_response"], out);

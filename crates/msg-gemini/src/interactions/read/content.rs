@@ -1,11 +1,15 @@
 //! The contents of a step, of a result or of a list (GI-5, GI-6).
 
-use msg_codec::codec::{Build, ContentValue, Context, Fields, Shape, bit, mask};
+use msg_codec::codec::{
+    Build, ContentValue, Context, Fields, Shape, bit, keep_whole, mask, read_alone, read_mended,
+};
 use msg_codec::{DataUrl, MediaKind};
 use msg_core::{Audio, Extra, File, Image, Part, RawJson, Text};
 use msg_json::{JsonError, Kind, Reader};
 
+use super::item::read_item;
 use crate::interactions::shape::{INTERACTIONS, STEP, TYPE, media, text};
+use crate::interactions::wanted::mend;
 
 /// Whether a type is one of a content.
 pub(super) fn is_content(kind: &str) -> bool {
@@ -30,9 +34,17 @@ pub(super) fn read_with<'a>(
         return Ok(ContentValue::bare_text(INTERACTIONS, cx.string(reader.string()?, "content")));
     }
     let (start, mark) = (reader.next_offset(), cx.mark());
-    let part = ContentValue::read_known(reader, cx, INTERACTIONS, |kind| {
-        known(kind).or_else(|| also(kind))
-    })?;
+    let part = read_mended(
+        reader,
+        cx,
+        mend,
+        |reader, cx| {
+            ContentValue::read_known(reader, cx, INTERACTIONS, |kind| {
+                known(kind).or_else(|| also(kind))
+            })
+        },
+        |part, source| keep_whole(part.extra_mut(), &INTERACTIONS, source),
+    )?;
     // The name is taken: the members of a step stay there with its first part (GI-9).
     if part.extra().get(&INTERACTIONS, STEP).is_some() {
         cx.back_to(mark);
@@ -43,6 +55,18 @@ pub(super) fn read_with<'a>(
         ));
     }
     Ok(part)
+}
+
+/// Whether this part is what is read of the source of a content or step; what it has of the step that it began aside.
+pub(crate) fn says(source: &str, part: &Part) -> bool {
+    let alone = |it: &Part| {
+        let mut it = it.clone();
+        it.extra_mut().remove(&INTERACTIONS, STEP);
+        it.extra_mut().clear_layout();
+        it
+    };
+    let read = read_alone(source, |reader, cx| Ok(read_item(reader, cx)?));
+    read.is_some_and(|it| alone(&it) == alone(part))
 }
 
 fn known(kind: &str) -> Option<(&'static Shape, Build)> {

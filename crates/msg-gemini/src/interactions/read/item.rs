@@ -1,7 +1,7 @@
 //! Steps that are one part: thoughts, calls and results (GI-7, GI-8, GI-11).
 
 use msg_codec::codec::{
-    Build, ContentValue, Context, Fields, Shape, argument_text, bit, mask, text_of, type_of,
+    Build, ContentValue, Context, Fields, Inner, Shape, argument_text, bit, mask, text_of, type_of,
 };
 use msg_core::{Origin, Other, Part, Place, RawJson, Reasoning, ToolCall, ToolResult};
 use msg_json::{JsonError, Kind, Reader};
@@ -121,6 +121,7 @@ fn is_canonical(source: &str, texts: &[String]) -> bool {
 fn call<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Part> {
     let name = fields.text(cx, call::NAME)?;
     let id = fields.text_or_report(cx, call::ID).unwrap_or_default();
+    let string = fields.raw(call::ARGUMENTS).filter(|it| it.starts_with('"'));
     let arguments = arguments(fields, cx);
     let signature = match fields.raw(call::SIGNATURE) {
         Some("\"\"") => {
@@ -135,7 +136,7 @@ fn call<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Part> {
         | bit(call::NAME)
         | bit(call::ARGUMENTS)
         | mask(signature.is_some(), call::SIGNATURE);
-    let extra = fields.keep(canonical, &INTERACTIONS, cx);
+    let extra = fields.keep_with(canonical, Inner::default(), string, (&INTERACTIONS, cx));
     Some(Part::ToolCall(ToolCall { signature, extra, ..ToolCall::new(id, name, arguments) }))
 }
 
@@ -203,7 +204,7 @@ fn output<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Vec<Part> {
     } else if let Some(parts) = contents(source, cx) {
         let is_short = match &*parts {
             [] => true,
-            [one] => ContentValue::is_plain_text(one, &INTERACTIONS),
+            [one] => matches!(one, Part::Text(it) if it.extra.is_empty()),
             _ => false,
         };
         (parts, if is_short { result::RESULT_ARRAY } else { 0 })

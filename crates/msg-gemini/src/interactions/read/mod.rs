@@ -12,6 +12,6 @@ mod content;
 mod item;
 mod step;
 
-pub(crate) use content::read_content;
+pub(crate) use content::{read_content, says};
 pub(crate) use item::{is_item, summary_of};
 pub(crate) use step::{read_items, read_steps, silent_steps};

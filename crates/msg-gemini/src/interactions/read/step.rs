@@ -3,7 +3,10 @@
 use std::borrow::Cow;
 
 use msg_codec::Json;
-use msg_codec::codec::{ContentValue, Context, Fields, Placement, SlotPlan, bit, text_of, type_of};
+use msg_codec::codec::{
+    ContentValue, Context, Fields, Placement, SlotPlan, bit, forget_whole, keep_whole, text_of,
+    type_of, whole_in,
+};
 use msg_core::{Error, Extra, Message, Part, Place, Role};
 use msg_json::{JsonError, Kind, Reader};
 
@@ -165,8 +168,12 @@ impl<'a> Steps<'a> {
         let mut draft = Draft::read(Holder::Output, reader, cx)?;
         let source = reader.source(start, reader.offset());
         let has_more = draft.fields.has_extra(cx);
+        let is_carried = draft.fields.raw(held::CONTENT).is_some();
         let Some(first) = draft.parts.first_mut() else {
             cx.back_to(mark);
+            if is_carried {
+                cx.wrong_type("content");
+            }
             if has_more {
                 let place = Some(Place::Item);
                 self.parts.push(ContentValue::carried(INTERACTIONS, place, source));
@@ -177,9 +184,13 @@ impl<'a> Steps<'a> {
         };
         let is_canonical = draft.fields.is_canonical(bit(TYPE) | bit(held::CONTENT));
         if !is_canonical || has_more || follows {
-            let own = first.extra().layout(&INTERACTIONS).unwrap_or_default().to_vec();
+            let extra = first.extra_mut();
+            let whole = whole_in(extra.layout(&INTERACTIONS)).map(str::to_owned);
+            forget_whole(extra, &INTERACTIONS);
+            let own = extra.layout(&INTERACTIONS).unwrap_or_default().to_vec();
             let layout = SlotPlan::sections(&[&own, draft.fields.section()]);
-            first.extra_mut().set_layout(INTERACTIONS, layout);
+            extra.set_layout(INTERACTIONS, layout);
+            whole.iter().for_each(|it| keep_whole(extra, &INTERACTIONS, it));
         }
         if let Some(rest) = draft.fields.move_object(cx) {
             first.extra_mut().insert(INTERACTIONS, STEP, rest);

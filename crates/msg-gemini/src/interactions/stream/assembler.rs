@@ -166,8 +166,11 @@ impl InteractionAssembler {
     }
 
     fn status(&mut self, status: Option<Json<'_>>) {
-        if let Some(status) = status.and_then(Json::text) {
-            self.status = status.into_owned();
+        match status {
+            Some(it) if it.is_string() => {
+                it.text().into_iter().for_each(|it| self.status = it.into_owned());
+            }
+            it => it.into_iter().for_each(|it| self.head.left_out("status", "a string", it)),
         }
     }
 
@@ -189,6 +192,24 @@ impl InteractionAssembler {
             return;
         }
         let mut step = self.head.step(0, sink);
+        let text;
+        let raw = match raw.string() {
+            // A bare content is a text (GI-5).
+            Some(it) if !it.source.is_empty() => {
+                step.wrong_type("step", "an object", raw);
+                text = msg_json::to_text(|it| {
+                    it.object(|it| {
+                        it.key("type").str("text");
+                        it.key("text").raw(raw.source());
+                    });
+                });
+                Json::from_valid(&text)
+            }
+            _ => raw,
+        };
+        if raw.get("type").and_then(Json::text).is_none() {
+            return step.left_out("step", "an object with a type", raw);
+        }
         if self.steps.len() / STEPS_A_CALL >= step.limits.max_calls {
             return step.text_gauge().limit();
         }

@@ -121,6 +121,11 @@ impl Piece {
             (PieceKind::Output(_), "content") if value.is_array() => {
                 value.elements().for_each(|it| self.content(it, step));
             }
+            (PieceKind::Output(_), "content") => {
+                if let Some(text) = meant("content", value, step) {
+                    self.content(Json::from_valid(&text), step);
+                }
+            }
             (PieceKind::Thought { .. }, "summary") if value.is_array() => {
                 for it in value.elements() {
                     if let PieceKind::Thought { texts, .. } = &mut self.kind {
@@ -129,7 +134,13 @@ impl Piece {
                     self.summary(it, shared, step);
                 }
             }
-            (PieceKind::Thought { signature, .. }, "signature") if value.is_string() => {
+            (PieceKind::Thought { texts, .. }, "summary") => {
+                if let Some(text) = meant("summary", value, step) {
+                    texts.push(Channel::default());
+                    self.summary(Json::from_valid(&text), shared, step);
+                }
+            }
+            (PieceKind::Thought { signature, .. }, "signature") => {
                 sign(signature, value, step);
             }
             (PieceKind::Call { .. }, "id" | "name" | "signature") => {
@@ -158,12 +169,16 @@ impl Piece {
         step: &mut AssemblerStep<'_, '_>,
     ) {
         let PieceKind::Call { slot, .. } = self.kind else { return };
-        let Some(text) = value.id().filter(|it| step.text_gauge().take(it.len())) else { return };
+        let said = match value.id() {
+            Some(it) => Some(it.into_owned()),
+            None => step.said(name, value).map(|it| it.text().text().into_owned()),
+        };
+        let Some(text) = said.filter(|it| step.text_gauge().take(it.len())) else { return };
         let call = &mut shared.calls.slots[slot];
         match name {
-            "id" if call.id.is_empty() => call.id = text.into_owned(),
-            "name" if call.name.is_empty() => call.name = text.into_owned(),
-            "signature" => call.signature = Some(text.into_owned()),
+            "id" if call.id.is_empty() => call.id = text,
+            "name" if call.name.is_empty() => call.name = text,
+            "signature" => call.signature = Some(text),
             _ => {}
         }
     }
@@ -190,8 +205,8 @@ impl Piece {
             match &*name {
                 "type" => {}
                 "text" => {
-                    if let Some(it) = value.filled() {
-                        TextKind::Text.push(&mut text, it, step);
+                    if let Some(it) = step.said("text", value) {
+                        TextKind::Text.push(&mut text, it.text(), step);
                     }
                 }
                 _ => unknown.add(&name, value, &mut step.text_gauge()),
@@ -212,17 +227,17 @@ impl Piece {
         let kind = kind.unwrap_or(Cow::Borrowed(if has_text { "text" } else { "" }));
         match (&mut self.kind, &*kind) {
             (PieceKind::Output(list), "text") => {
-                let text = delta.get("text").and_then(Json::filled);
+                let text = delta.get("text").and_then(|it| step.said("text", it));
                 let last = list.iter_mut().rev().find_map(|it| match it {
                     Held::Text { text, .. } => Some(text),
                     Held::Whole(_) => None,
                 });
                 match (last, text) {
                     (_, None) => {}
-                    (Some(last), Some(text)) => TextKind::Text.push(last, text, step),
+                    (Some(last), Some(text)) => TextKind::Text.push(last, text.text(), step),
                     (None, Some(text)) => {
                         let mut channel = Channel::default();
-                        TextKind::Text.push(&mut channel, text, step);
+                        TextKind::Text.push(&mut channel, text.text(), step);
                         list.push(Held::Text { text: channel, unknown: Merged::default() });
                     }
                 }
@@ -233,18 +248,25 @@ impl Piece {
                     Held::Whole(_) => None,
                 });
                 let Some(unknown) = last else { return false };
-                if let Some(list) = delta.get("annotations").filter(|it| it.is_array()) {
-                    unknown.add("annotations", list, &mut step.text_gauge());
+                match delta.get("annotations") {
+                    Some(list) if list.is_array() => {
+                        unknown.add("annotations", list, &mut step.text_gauge());
+                    }
+                    it => it.into_iter().for_each(|it| step.left_out("annotations", "a list", it)),
                 }
             }
             (PieceKind::Output(_), kind) if media::KINDS.contains(&kind) => {
                 self.content(delta, step);
             }
-            (PieceKind::Thought { .. }, "thought_summary") => {
-                if let Some(content) = delta.get("content").filter(|it| it.is_object()) {
-                    self.summary(content, shared, step);
+            (PieceKind::Thought { .. }, "thought_summary") => match delta.get("content") {
+                Some(content) if content.is_object() => self.summary(content, shared, step),
+                Some(content) => {
+                    if let Some(text) = meant("content", content, step) {
+                        self.summary(Json::from_valid(&text), shared, step);
+                    }
                 }
-            }
+                None => {}
+            },
             (PieceKind::Thought { signature, .. }, "thought_signature") => {
                 if let Some(value) = delta.get("signature") {
                     sign(signature, value, step);
@@ -301,7 +323,7 @@ impl Piece {
         if !is_text(content) && !untyped {
             return others.append("summary", content, &mut step.text_gauge());
         }
-        let Some(text) = content.get("text").and_then(Json::filled) else { return };
+        let Some(text) = content.get("text").and_then(|it| step.said("text", it)) else { return };
         if texts.is_empty() {
             texts.push(Channel::default());
         }
@@ -310,7 +332,7 @@ impl Piece {
             TextKind::Reasoning.announce("\n\n", step);
         }
         shared.has_reasoning = true;
-        TextKind::Reasoning.push(last, text, step);
+        TextKind::Reasoning.push(last, text.text(), step);
     }
 
     /// Its stop. What the deltas of its parts did not say is announced, once.
@@ -458,6 +480,9 @@ fn overwrite(members: &mut Merged, name: &str, value: Json<'_>, step: &mut Assem
 
 /// The last signature that is not empty counts.
 fn sign(signature: &mut String, value: Json<'_>, step: &mut AssemblerStep<'_, '_>) {
+    if !value.is_string() {
+        return step.left_out("signature", "a string", value);
+    }
     if let Some(text) = value.text().filter(|it| step.text_gauge().take(it.len())) {
         *signature = text.into_owned();
     }
@@ -475,6 +500,24 @@ fn use_arguments(
     if !arguments.is_empty() && !call.has_arguments() {
         call.push(slot as u32, Str::plain(&arguments), step);
     }
+}
+
+/// The content that a value means which is not a list of contents (MS-29): itself, or a text; none of one that says nothing.
+fn meant(name: &str, value: Json<'_>, step: &mut AssemblerStep<'_, '_>) -> Option<String> {
+    if value.is_object() {
+        step.wrong_type(name, "a list of contents", value);
+        return Some(value.source().to_owned());
+    }
+    if value.is_string() {
+        step.wrong_type(name, "a list of contents", value);
+    }
+    let said = step.said(name, value)?;
+    Some(msg_json::to_text(|it| {
+        it.object(|it| {
+            it.key("type").str("text");
+            it.key("text").str(&said.text().text());
+        });
+    }))
 }
 
 fn is_text(content: Json<'_>) -> bool {

@@ -21,7 +21,7 @@ use msg_core::{
 };
 
 use super::shape::INTERACTIONS;
-use crate::interactions::read::summary_of;
+use crate::interactions::read::{says, summary_of};
 use crate::interactions::shape::{STEP, TYPE, call, result, text, thought};
 use crate::{LaterSystem, Thoughts, WriteOptions};
 
@@ -191,7 +191,7 @@ impl<'a> Writer<'a, '_> {
             plan.may_have(call::ARGUMENTS) || !it.arguments.text().trim_ascii().is_empty();
         let form = match plan.variant(call::ARGUMENTS) {
             call::ARGUMENTS_NULL => ArgumentForm::Null,
-            call::ARGUMENTS_TEXT => ArgumentForm::Text,
+            call::ARGUMENTS_TEXT => self.objects.string_form(it),
             call::ARGUMENTS_VALUE => ArgumentForm::Value,
             _ => ArgumentForm::Object,
         };
@@ -333,6 +333,13 @@ impl<'a> Writer<'a, '_> {
 
     /// As [`Writer::part`], of the message at hand.
     fn object_of(&mut self, at: usize, it: &'a Part, more: &[RawMember<'a>], out: &mut Vec<u8>) {
+        let whole = self.objects.whole(it.extra(), |source| more.is_empty() && says(source, it));
+        if let Some(source) = whole {
+            if let Part::ToolCall(it) = it {
+                self.names.insert(&it.id, &it.name);
+            }
+            return out.extend_from_slice(source.as_bytes());
+        }
         match it {
             Part::Text(it) if more.is_empty() && self.is_bare(&it.extra) => {
                 msg_json::write_str(out, &it.text);

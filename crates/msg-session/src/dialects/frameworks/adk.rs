@@ -9,6 +9,8 @@
 //!
 //! Pieces of a stream (`partial`) are not sent again. The runner puts responses after their calls by itself.
 
+use std::borrow::Cow;
+
 use msg_core::{File, Image, Maker, Message, Part, Report, Role, ToolCall, ToolResult, Usage};
 use msg_json::{Writer, to_text};
 
@@ -22,7 +24,7 @@ use crate::parts::seals::{Seal, said};
 use crate::parts::{self, INTERRUPTED};
 use crate::view::View;
 use crate::write::WriteOptions;
-use crate::write::blocks::write_arguments;
+use crate::write::blocks::{object_of, write_arguments};
 
 pub(crate) static STORE: Store = Store {
     members: &["actions", "author", "content", "id"],
@@ -217,7 +219,9 @@ fn write_result(it: &mut Writer<'_>, result: &ToolResult, names: &Names<'_>, is_
             it.key("id").str(&result.call_id);
             it.key("name").str(names.of_result(result));
             let text = result.content.text();
-            match object_in(&text).filter(|_| !result.is_error) {
+            let object = object_of(result)
+                .or_else(|| object_in(&text).filter(|_| !result.is_error).map(Cow::Owned));
+            match object {
                 Some(object) => it.key("response").raw(&object),
                 None => it.key("response").object(|it| {
                     it.key(if result.is_error { "error" } else { "output" }).str(&text);

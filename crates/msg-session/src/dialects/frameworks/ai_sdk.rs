@@ -22,7 +22,7 @@ use crate::parts::seals::{Seal, said};
 use crate::parts::{self, INTERRUPTED};
 use crate::view::View;
 use crate::write::WriteOptions;
-use crate::write::blocks::write_arguments;
+use crate::write::blocks::{object_of, write_arguments, write_given};
 
 pub(crate) static STORE: Store = Store {
     lists: &["messages", "prompt", "response.messages"],
@@ -276,7 +276,7 @@ fn write_result(it: &mut Writer<'_>, result: &ToolResult, names: &Names<'_>, sty
     it.key("toolCallId").str(&result.call_id);
     it.key("toolName").str(names.of_result(result));
     if style == V4 {
-        it.key("result").str(&result.content.text());
+        write_given(it.key("result"), result);
         if result.is_error {
             it.key("isError").bool(true);
         }
@@ -284,6 +284,10 @@ fn write_result(it: &mut Writer<'_>, result: &ToolResult, names: &Names<'_>, sty
     }
     let is_plain = result.content.parts().iter().all(|it| it.as_text().is_some());
     it.key("output").object(|it| {
+        if let Some(object) = object_of(result) {
+            it.key("type").str("json");
+            return it.key("value").raw(&object);
+        }
         if is_plain || result.is_error {
             it.key("type").str(if result.is_error { "error-text" } else { "text" });
             return it.key("value").str(&result.content.text());

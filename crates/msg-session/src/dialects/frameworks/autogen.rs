@@ -261,8 +261,8 @@ pub(super) fn is_answer(message: &Message) -> bool {
 }
 
 /// An image or a file.
-pub(super) struct Media<'m> {
-    pub(super) media_type: &'m str,
+pub(crate) struct Media<'m> {
+    pub(crate) media_type: &'m str,
     /// Base64.
     pub(super) data: Option<Cow<'m, str>>,
     pub(super) url: Option<&'m str>,
@@ -271,7 +271,7 @@ pub(super) struct Media<'m> {
 
 impl<'m> Media<'m> {
     /// Of an image or a file; none of other parts.
-    pub(super) fn of(part: &'m Part) -> Option<Self> {
+    pub(crate) fn of(part: &'m Part) -> Option<Self> {
         let (media_type, source, url, filename, usual) = match part {
             Part::Image(it) => (&it.media_type, it.url.as_deref(), None, None, "image/png"),
             Part::File(it) => {
@@ -284,7 +284,10 @@ impl<'m> Media<'m> {
         let split = |it: &'m str| it.strip_prefix("data:")?.split_once(";base64,");
         let inline = source.or(url).and_then(split);
         let is_url = source.is_some_and(|it| it.contains("://")) || matches!(part, Part::Image(_));
-        let media_type = media_type.as_deref().or(inline.map(|it| it.0)).unwrap_or(usual);
+        // The extension says a type that nothing else says (RQ-39).
+        let said = media_type.as_deref().or(inline.map(|it| it.0));
+        let linked = url.or(source).filter(|_| is_url || url.is_some());
+        let media_type = said.or_else(|| msg_codec::media_type_of_url(linked?)).unwrap_or(usual);
         // Some formats keep a document of text as it is.
         let is_plain = |it: &str| media_type.starts_with("text/") && !is_base64(it);
         let data = inline.map(|it| it.1).or(source.filter(|_| !is_url));

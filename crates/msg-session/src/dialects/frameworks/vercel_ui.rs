@@ -18,7 +18,9 @@ use crate::json::{Object, Value, quoted};
 use crate::parts::{self, INTERRUPTED, seals::Seal};
 use crate::view::{Draft, PartOrigin, View};
 use crate::write::WriteOptions;
-use crate::write::blocks::{parts_but_results, results_after, spoken, write_arguments};
+use crate::write::blocks::{
+    parts_but_results, results_after, spoken, write_arguments, write_given,
+};
 
 pub(crate) static STORE: Store = Store {
     members: &["content", "parts", "role"],
@@ -333,7 +335,7 @@ fn tool(it: &mut Writer<'_>, (call, part): (&ToolCall, &Part), results: &[&ToolR
     write_arguments(it.key("input"), call);
     if let Some(result) = result {
         let member = if result.is_error { "errorText" } else { "output" };
-        it.key(member).str(&result.content.text());
+        write_given(it.key(member), result);
     }
     write_seal(it, "callProviderMetadata", part);
 }
@@ -345,6 +347,6 @@ fn invocation(it: &mut Writer<'_>, call: &ToolCall, results: &[&ToolResult]) {
     it.key("toolName").str(&call.name);
     write_arguments(it.key("args"), call);
     if let Some(result) = result {
-        it.key("result").str(&result.content.text());
+        write_given(it.key("result"), result);
     }
 }
