@@ -53,6 +53,13 @@ pub(crate) fn note_result(at: usize, result: &ToolResult, losses: &mut Losses<'_
     if result.is_error {
         losses.member(Some(at), "is_error");
     }
+    if result.content.parts().iter().filter_map(text_of_part).count() > 1 {
+        losses.warn(
+            "convert::merged-parts",
+            Some(at),
+            "the texts of a result became one, a line each",
+        );
+    }
     for it in result.content.parts() {
         match (it.as_text(), text_of_part(it)) {
             (Some(_), _) => {}
@@ -67,11 +74,12 @@ pub(crate) fn note_json(at: usize, losses: &mut Losses<'_>) {
     losses.warn("convert::json-as-text", Some(at), "a JSON part is written as its text");
 }
 
-/// The texts of a result, of a JSON part its text.
+/// The texts of a result, a line each; of a JSON part its text.
 pub(crate) fn text_of_result(result: &ToolResult) -> Cow<'_, str> {
-    let mut texts = result.content.parts().iter().filter_map(text_of_part);
-    match (texts.next(), texts.next()) {
-        (one, None) => Cow::Borrowed(one.unwrap_or_default()),
-        (one, two) => Cow::Owned(one.into_iter().chain(two).chain(texts).collect()),
+    let texts: Vec<_> = result.content.parts().iter().filter_map(text_of_part).collect();
+    match texts.as_slice() {
+        [] => Cow::Borrowed(""),
+        [one] => Cow::Borrowed(one),
+        more => Cow::Owned(more.join("\n")),
     }
 }

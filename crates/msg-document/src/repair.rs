@@ -3,6 +3,7 @@
 //! What is mended, and how, is `msg-chainast`'s business; nothing here decides anything.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use msg_core::{Diagnostic, Message};
 
@@ -10,7 +11,7 @@ use crate::api_shapes::{add_refused, complete_calls};
 use crate::api_shapes::{foreign_parts, is_not_understood, unread_calls};
 use crate::breakpoints::Breakpoints;
 use crate::check::Repaired;
-use crate::check::{forget_shapes_at, refused_shapes};
+use crate::check::{forget_shapes_at, is_asked, refused_shapes};
 use crate::check::{moved, read_whole};
 use crate::codec::{Edited, Side, WriteOptions};
 use crate::document::Document;
@@ -97,7 +98,20 @@ fn repair_one(json: &[u8], options: &RepairOptions) -> Result<Repaired, Refusal>
         true => document.mended(json),
         false => json.to_vec(),
     };
+    // A format that is not the provider's may have no place for what was mended.
+    let profile = options.chain.profile.as_deref();
+    let is_foreign = changed && profile.is_some_and(|it| !is_asked(it, &document));
+    document.may_have_errors |= is_foreign;
     let remaining = document.remaining_in(&text, options);
+    if is_foreign {
+        let of = |it: &Diagnostic| (it.code.clone(), it.at.message, it.at.part);
+        let left: HashSet<_> = remaining.iter().map(of).collect();
+        edits.retain(|it| !left.contains(&of(it)));
+    }
+    let changed = changed && text != json;
+    if !changed {
+        edits.clear();
+    }
     if changed {
         let lost = lost_by_edits(json, &text, document.format(), &options.read, &edits);
         edits.extend(lost);

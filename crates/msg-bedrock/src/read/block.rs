@@ -91,11 +91,7 @@ pub(super) fn take<'a>(members: &mut Members<'a>, name: &str) -> Option<&'a str>
 /// Takes a text out; none if it is something else.
 pub(super) fn take_text(members: &mut Members<'_>, name: &str) -> Option<String> {
     let at = members.iter().position(|it| it.name == name)?;
-    let (text, is_cut) = text_of(members[at].value)?;
-    if is_cut {
-        return None;
-    }
-    let text = text.into_owned();
+    let text = text_of(members[at].value)?.0.into_owned();
     members.remove(at);
     Some(text)
 }
@@ -110,9 +106,25 @@ pub(super) fn rest(members: &Members<'_>) -> Option<RawJson> {
     (!members.is_empty()).then(|| object_of(it))
 }
 
-/// Says of the blocks of a content what in them was read as what it means.
-pub(crate) fn note_meant(source: &str, cx: &mut Context<'_, '_>) {
+/// Says of the blocks of a content what in them was read as what it means, came twice or was half a character.
+pub(crate) fn note_odd(source: &str, cx: &mut Context<'_, '_>) {
     for (at, it) in elements(source).into_iter().enumerate() {
+        if text_of(it).is_some_and(|it| it.1) {
+            cx.lone_surrogate("content");
+        }
+        let (mut reader, mut seen) = (Reader::from_text(it), Vec::new());
+        let mut is_open = reader.begin_object().is_ok();
+        while is_open && let Ok(Some(key)) = reader.next_key() {
+            let Ok(value) = reader.raw() else { break };
+            if seen.contains(&key.text) && UNION.contains(&&*key.text) {
+                cx.duplicate(&key.text);
+            }
+            if key.text == "text" && text_of(value).is_some_and(|it| it.1) {
+                cx.lone_surrogate("text");
+            }
+            is_open = seen.len() <= UNION.len();
+            seen.push(key.text);
+        }
         let mended = mend(&format!("content[{at}]"), it, Depth::Message);
         mended.into_iter().flat_map(|it| it.notes).for_each(|it| cx.wrong_kind(it));
     }
@@ -139,8 +151,8 @@ pub(crate) fn block_of(source: &str, depth: Depth) -> Part {
 }
 
 fn known(source: &str, depth: Depth) -> Option<Part> {
-    if let Some((text, is_cut)) = text_of(source) {
-        return (!is_cut).then(|| Part::text(text));
+    if let Some((text, _)) = text_of(source) {
+        return Some(Part::text(text));
     }
     let mut around = members(source)?;
     let mut kinds = around.iter().filter(|it| {
@@ -162,8 +174,8 @@ fn known(source: &str, depth: Depth) -> Option<Part> {
     }
     match &*kind {
         "text" => {
-            let (text, is_cut) = text_of(value)?;
-            (!is_cut).then(|| Part::Text(Text { text: text.into_owned(), extra }))
+            let text = text_of(value)?.0.into_owned();
+            Some(Part::Text(Text { text, extra }))
         }
         "json" => {
             let value = raw(value)?;

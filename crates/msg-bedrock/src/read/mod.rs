@@ -15,7 +15,7 @@ use msg_codec::codec::{Context, Fields, Placement, bit, mask, text_of};
 use msg_core::{Error, Extra, Message, Part, Role};
 use msg_json::{Kind, Reader};
 
-use self::block::note_meant;
+use self::block::note_odd;
 pub(crate) use self::block::{Depth, block_of, blocks, redacted};
 use crate::shape::{
     BEDROCK, CONTENT, CONTENT_NULL, CONTENT_TEXT, MESSAGE, ROLE, ROLE_SPELLED, ROLE_TOOL,
@@ -97,7 +97,7 @@ fn read_message<'a>(
             Kind::Array => {
                 let parts = blocks(source);
                 if parts.iter().any(|it| it.extra().layout(&BEDROCK).is_some()) {
-                    note_meant(source, cx);
+                    note_odd(source, cx);
                 }
                 (parts, false)
             }

@@ -178,12 +178,17 @@ fn is_known(it: &Other) -> bool {
         Some(Members { kind: Some(kind), .. }) => {
             OF_OTHERS.contains(&&*kind) || is_kind_of(format, &kind)
         }
-        Some(Members { tag: Some(_), .. }) => true,
-        // What it is says the name of a member.
+        // What it is says the name of a member; one that has two is neither.
         _ if it.format == Origin::Gemini => {
             let members = it.value.members().unwrap_or_default();
-            members.iter().any(|it| is_kind_of(format, &camel(&it.0)))
+            let is_kind = |it: &&(String, RawJson)| {
+                it.1.text() != "null" && is_kind_of(format, &camel(&it.0))
+            };
+            let n_kinds = members.iter().filter(is_kind).count();
+            let is_foreign = members.iter().any(|it| owner_of_member(&it.0).is_some());
+            n_kinds == 1 || n_kinds == 0 && is_foreign
         }
+        Some(Members { tag: Some(_), .. }) => true,
         _ => it.format == Origin::Bedrock,
     }
 }

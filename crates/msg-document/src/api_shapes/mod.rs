@@ -110,8 +110,12 @@ pub(crate) fn add_refused(found: &mut Vec<Diagnostic>, mut refused: Vec<Diagnost
     refused.retain_mut(|it| {
         let (message, path) = (it.at.message, local_path(&it.message()));
         let ends = path.match_indices('.').map(|it| it.0).chain([path.len()]);
-        for end in ends {
-            if let Some(same) = shapes.get_mut(&(message, path[..end].to_owned())) {
+        // A reader of parts says the place in the part alone.
+        let in_part =
+            path.strip_prefix("content.").and_then(|it| it.split_once('.')).map(|it| it.1);
+        let whole = ends.map(|end| &path[..end]);
+        for path in whole.chain(in_part) {
+            if let Some(same) = shapes.get_mut(&(message, path.to_owned())) {
                 same.answer = same.answer.take().or_else(|| it.answer.take());
                 return false;
             }

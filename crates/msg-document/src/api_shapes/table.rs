@@ -211,7 +211,12 @@ impl TryFrom<String> for Type {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
-        text.split('|').map(Value::of).collect::<Result<_, _>>().map(Type)
+        let mut depth = 0_i32;
+        let at_the_top = |it: char| {
+            depth += i32::from(it == '[') - i32::from(it == ']');
+            it == '|' && depth == 0
+        };
+        text.split(at_the_top).map(Value::of).collect::<Result<_, _>>().map(Type)
     }
 }
 

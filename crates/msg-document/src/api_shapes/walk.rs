@@ -100,17 +100,24 @@ impl<'a> Walk<'a> {
         let json = json.trim_start_matches('\u{feff}').trim();
         let is_list = Reader::from_text(json).peek().ok()? == Kind::Array;
         let members = if is_list { vec![(api.list.as_str().into(), json)] } else { members(json)? };
-        for member in api.members.iter().chain(settings) {
-            let named = members.iter().rev().find(|it| is_named(api, &it.0, &member.name));
-            let Some(value) = named.map(|it| it.1) else { continue };
-            if member.name == api.list {
-                it.list(member, value);
-            } else if value != "null" {
-                it.below(&member.name, |it| it.value(&member.value, value));
-            }
-        }
+        api.members.iter().for_each(|member| it.request_member(member, &members));
+        // Whose markers were counted may be a setting, too.
+        let n_markers = it.markers.len();
+        settings.iter().for_each(|member| it.request_member(member, &members));
+        it.markers.truncate(n_markers);
         it.end_of_turns();
         Some(it)
+    }
+
+    /// A member of the request.
+    fn request_member(&mut self, member: &'static Member, members: &Members<'a>) {
+        let named = members.iter().rev().find(|it| is_named(self.api, &it.0, &member.name));
+        let Some(value) = named.map(|it| it.1) else { return };
+        if member.name == self.api.list {
+            self.list(member, value);
+        } else if value != "null" {
+            self.below(&member.name, |it| it.value(&member.value, value));
+        }
     }
 
     /// The messages.

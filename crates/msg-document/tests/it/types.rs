@@ -47,12 +47,27 @@ fn samples() -> Vec<Sample> {
         {"role": "user", "parts": [{"functionResponse": {"name": "look", "response": {"output": "a cat"}}}]},
         {"role": "model", "parts": [{"text": "A cat."}]},
         {"role": "user", "parts": [{"text": "thanks"}]}]});
+    let bedrock = json!({"messages": [
+        {"role": "user", "content": [{"text": "what is this?"}]},
+        {"role": "assistant", "content": [{"text": "let me look"},
+            {"toolUse": {"toolUseId": "c1", "name": "look", "input": {"n": 1}}}]},
+        {"role": "user", "content": [{"toolResult": {"toolUseId": "c1", "content": [{"text": "a cat"}]}}]},
+        {"role": "assistant", "content": [{"text": "A cat."}]},
+        {"role": "user", "content": [{"text": "thanks"}]}]});
+    let interactions = json!({"input": [
+        {"type": "user_input", "content": [{"type": "text", "text": "what is this?"}]},
+        {"type": "function_call", "id": "c1", "name": "look", "arguments": {"n": 1}},
+        {"type": "function_result", "call_id": "c1", "name": "look", "result": "a cat"},
+        {"type": "model_output", "content": [{"type": "text", "text": "A cat."}]},
+        {"type": "user_input", "content": [{"type": "text", "text": "thanks"}]}]});
     let sample = |format, profile, json| Sample { format, profile, json };
     vec![
         sample("openai", "openai", chat),
         sample("responses", "openai-responses", responses),
         sample("anthropic", "anthropic", anthropic),
         sample("gemini", "gemini", gemini),
+        sample("bedrock", "bedrock", bedrock),
+        sample("interactions", "gemini-interactions", interactions),
     ]
 }
 

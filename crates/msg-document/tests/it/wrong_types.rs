@@ -176,6 +176,8 @@ fn is_vital(path: &[String]) -> bool {
         [_] => true,
         [.., last] if last == "role" || last == "from" => true,
         [_, at] => is_index(at),
+        // What a step is.
+        [list, at, last] => list == "input" && is_index(at) && last == "type",
         _ => false,
     }
 }

@@ -29,6 +29,8 @@ pub(crate) mod held {
     pub(crate) const CONTENT_TEXT: u8 = 2;
     /// `content` was null.
     pub(crate) const CONTENT_NULL: u8 = 3;
+    /// `content` was a number, `true` or `false`, which its text is.
+    pub(crate) const CONTENT_VALUE: u8 = 4;
 }
 
 /// A `text`.

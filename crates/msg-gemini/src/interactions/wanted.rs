@@ -4,9 +4,13 @@
 use msg_codec::codec::{Found, Mended, Parts, Want, Wants, type_of};
 use msg_json::{Reader, to_text};
 
-/// What is meant by a content, or by a step that is one part, in which a value is of another kind.
-pub(super) fn mend(source: &str) -> Option<Mended> {
+/// What is meant by a content, or by a step that is one part, in which a value is of another kind; none of those whose
+/// type is not known in their place.
+pub(super) fn mend(source: &str, is_known: impl Fn(&str) -> bool) -> Option<Mended> {
     let kind = type_of(Reader::from_text(source)).ok()??;
+    if !is_known(&kind) {
+        return None;
+    }
     Want::Object(of_type(&kind)?).mend("", source)
 }
 

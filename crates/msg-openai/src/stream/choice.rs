@@ -100,7 +100,7 @@ impl Choice {
         if let Some(said) = thought.and_then(|it| step.said("reasoning", it)) {
             effects.said(Target::Reasoning(self.index), thought);
             self.push_thought(said.text(), step);
-        } else {
+        } else if !self.says_again(details) {
             for text in details.into_iter().flat_map(Details::texts) {
                 self.push_thought(text, step);
             }
@@ -150,6 +150,18 @@ impl Choice {
         if let Some(said) = value.and_then(|it| step.said(name, it)) {
             self.push_text(said.text(), step);
         }
+    }
+
+    /// Whether the first details say what was said without them, all of it.
+    fn says_again(&self, details: Option<Json<'_>>) -> bool {
+        let Some(details) = details.filter(|_| self.details.is_empty()) else { return false };
+        let mut rest = self.reasoning.text();
+        let is_there = Details::texts(details).all(|it| {
+            let left = rest.strip_prefix(&*it.text());
+            rest = left.unwrap_or_default();
+            left.is_some()
+        });
+        is_there && rest.is_empty() && !self.reasoning.is_empty()
     }
 
     fn push_text(&mut self, text: Str<'_>, step: &mut AssemblerStep<'_, '_>) {

@@ -214,6 +214,11 @@ struct Element {
 }
 
 impl Details {
+    /// Whether none came.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.elements.is_empty()
+    }
+
     /// Takes the details of one delta.
     pub(crate) fn add(&mut self, details: Json<'_>, step: &mut AssemblerStep<'_, '_>) {
         for detail in details.elements().filter(|it| it.is_object()) {

@@ -37,7 +37,7 @@ pub(super) fn read_with<'a>(
     let part = read_mended(
         reader,
         cx,
-        mend,
+        |source| mend(source, |kind| known(kind).or_else(|| also(kind)).is_some()),
         |reader, cx| {
             ContentValue::read_known(reader, cx, INTERACTIONS, |kind| {
                 known(kind).or_else(|| also(kind))

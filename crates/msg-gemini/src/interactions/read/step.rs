@@ -168,12 +168,8 @@ impl<'a> Steps<'a> {
         let mut draft = Draft::read(Holder::Output, reader, cx)?;
         let source = reader.source(start, reader.offset());
         let has_more = draft.fields.has_extra(cx);
-        let is_carried = draft.fields.raw(held::CONTENT).is_some();
         let Some(first) = draft.parts.first_mut() else {
             cx.back_to(mark);
-            if is_carried {
-                cx.wrong_type("content");
-            }
             if has_more {
                 let place = Some(Place::Item);
                 self.parts.push(ContentValue::carried(INTERACTIONS, place, source));
@@ -257,12 +253,11 @@ impl<'a> Draft<'a> {
                     res.parts = Vec::new();
                     held::CONTENT_NULL
                 }
-                _ => {
-                    cx.wrong_type("content");
-                    res.parts = Vec::new();
-                    let source = reader.raw()?;
-                    res.fields.set_raw(code, Some(source));
-                    0
+                kind => {
+                    let expected = "a string or a list of contents";
+                    cx.wrong_kind(format!("content must be {expected}, found {}", kind.name()));
+                    res.parts = vec![Part::text(reader.raw()?)];
+                    held::CONTENT_VALUE
                 }
             };
             res.fields.vary(code, variant);

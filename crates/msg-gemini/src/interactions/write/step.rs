@@ -2,7 +2,7 @@
 //! had them (GI-3, GI-4, GI-9, GI-14).
 
 use msg_codec::codec::{
-    Placed, Placement, Purpose, RawMember, SlotPlan, bit, mask, members_of, object_members, text_of,
+    Placed, Placement, RawMember, SlotPlan, bit, mask, members_of, object_members, text_of,
 };
 use msg_core::{Message, Part, Role};
 
@@ -182,14 +182,12 @@ impl<'a> Writer<'a, '_> {
         let plan = self.objects.plan(extra, 1);
         let own = extra.get(&INTERACTIONS, STEP).and_then(object_members);
         let begins = own.is_some() || plan.slots().is_some() && self.is_verbatim();
-        // Answers that follow each other are read as one.
-        let len = list.len();
-        let joins =
-            |of: &str| len > start || self.purpose == Purpose::Return && of == "model_output";
+        // Contents of another message are a step of their own.
+        let is_own = list.len() > start;
         if let Some(Entry::Held { parts, word: last, is_turn: false, .. }) = list.last_mut()
             && !begins
             && *last == word
-            && joins(last)
+            && is_own
         {
             return parts.push(one);
         }
@@ -228,6 +226,14 @@ impl<'a> Writer<'a, '_> {
                     && members_of(&it.extra, &INTERACTIONS, &[STEP]).is_empty() =>
             {
                 msg_json::write_str(out, &it.text);
+            }
+            [Placed { it: Part::Text(it), .. }]
+                if variant == held::CONTENT_VALUE
+                    && it.extra.is_empty()
+                    && !it.text.starts_with(['"', '{', '[', 'n'])
+                    && msg_json::validate(&it.text).is_ok() =>
+            {
+                out.extend_from_slice(it.text.as_bytes());
             }
             all => msg_json::Writer::new(out).array(all, |out, one| {
                 out.value(|out| self.part(one, &[], out));
