@@ -111,8 +111,8 @@ pub(crate) fn add_refused(found: &mut Vec<Diagnostic>, mut refused: Vec<Diagnost
         let (message, path) = (it.at.message, local_path(&it.message()));
         let ends = path.match_indices('.').map(|it| it.0).chain([path.len()]);
         // A reader of parts says the place in the part alone.
-        let in_part =
-            path.strip_prefix("content.").and_then(|it| it.split_once('.')).map(|it| it.1);
+        let in_part = path.strip_prefix("content.").filter(|_| it.code == "profile::shape");
+        let in_part = in_part.and_then(|it| it.split_once('.')).map(|it| it.1);
         let whole = ends.map(|end| &path[..end]);
         for path in whole.chain(in_part) {
             if let Some(same) = shapes.get_mut(&(message, path.to_owned())) {

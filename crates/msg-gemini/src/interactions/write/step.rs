@@ -229,7 +229,7 @@ impl<'a> Writer<'a, '_> {
             }
             [Placed { it: Part::Text(it), .. }]
                 if variant == held::CONTENT_VALUE
-                    && it.extra.is_empty()
+                    && members_of(&it.extra, &INTERACTIONS, &[STEP]).is_empty()
                     && !it.text.starts_with(['"', '{', '[', 'n'])
                     && msg_json::validate(&it.text).is_ok() =>
             {
