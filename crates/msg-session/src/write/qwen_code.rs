@@ -177,7 +177,7 @@ pub(super) fn user_part(it: &mut Writer<'_>, part: &Part) {
             });
         }
         Part::Image(image) => it.key("fileData").object(|it| {
-            if let Some(media) = Media::of(part) {
+            if let Some(media) = Media::of(part).filter(|_| image.url.is_some()) {
                 it.key("mimeType").str(media.media_type);
             }
             it.key("fileUri").str(image.url.as_deref().unwrap_or_default());
