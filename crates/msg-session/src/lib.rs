@@ -49,7 +49,7 @@ pub use crate::write::rehomed;
 pub use codes::CODES;
 pub use compacted::Compacted;
 pub use dataset::{
-    Dataset, DatasetOptions, DatasetReport, LeftOut, MissingCall, Sample, SampleFormat,
+    Dataset, DatasetOptions, DatasetReport, LeftOut, LostParts, MissingCall, Sample, SampleFormat,
 };
 pub use dialect::Dialect;
 pub use error::Error;

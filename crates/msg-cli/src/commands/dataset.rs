@@ -78,10 +78,10 @@ impl Command for Args {
                 cx.note(&format!("msg: {}\n", safe(&text)));
             }
         }
-        let (samples, report) = dataset.finish();
+        let (samples, mut report) = dataset.finish();
         let files: Vec<_> = paths.iter().filter(|it| it.is_file()).cloned().collect();
         let sources = Sources::find(&files, MAX_DOCUMENT)?;
-        let secrets = self.write(&samples, redacts, &sources)?;
+        let secrets = self.write(&samples, redacts, &sources, &mut report)?;
         if let Some(path) = &self.report {
             let mut out = Output::file(path, &sources)?;
             out.write(&terminal::printed(json_line(&report), redacts, true))?;
@@ -129,6 +129,7 @@ impl Args {
         samples: &[Sample],
         redacts: bool,
         sources: &Sources,
+        report: &mut DatasetReport,
     ) -> Result<Option<usize>, Failure> {
         let form: SampleFormat =
             self.to.parse().map_err(|it: msg_session::Error| Failure::Usage(it.to_string()))?;
@@ -138,7 +139,8 @@ impl Args {
         };
         let mut secrets = 0;
         for sample in samples {
-            let (mut line, _) = sample.to_json(form);
+            let (mut line, losses) = sample.to_json(form);
+            report.add_losses(sample, &losses);
             if redacts {
                 let (text, count) = terminal::json(&line);
                 (line, secrets) = (text, secrets + count);
@@ -179,8 +181,13 @@ fn summary(report: &DatasetReport, secrets: Option<usize>) -> String {
         let (session, call) = (safe(&it.session), safe(&it.call));
         res += &format!("msg: {session}: call {call} is in no sample: {}\n", safe(&it.reason));
     }
-    let more =
-        report.left_out.len().saturating_sub(LISTED) + report.missing.len().saturating_sub(LISTED);
+    for it in report.lost.iter().take(LISTED) {
+        let (session, reason) = (safe(&it.session), safe(&it.reason));
+        res += &format!("msg: {session}: {} lost: {reason}\n", plural(it.count, "part"));
+    }
+    let more = report.lost.len().saturating_sub(LISTED)
+        + report.left_out.len().saturating_sub(LISTED)
+        + report.missing.len().saturating_sub(LISTED);
     if more > 0 {
         res += &format!("msg: and {more} more, which --report FILE lists\n");
     }

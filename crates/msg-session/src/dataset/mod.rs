@@ -14,7 +14,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 use std::str::FromStr;
 
-use msg_core::{Message, Part, Report, Role};
+use msg_core::{Diagnostic, Message, Part, Report, Role};
 use msg_json::to_text;
 use msg_openai::chat;
 use serde::Serialize;
@@ -25,7 +25,7 @@ use crate::frame::read_lines;
 use crate::json::{Object, Value};
 use crate::write;
 use crate::write::atif::Extras;
-use crate::write::{WriteOptions, atif, in_a_line};
+use crate::write::{ContextPolicy, WriteOptions, atif, in_a_line};
 use crate::{Dialect, Error, Session, SessionOptions};
 
 /// How samples are made.
@@ -80,6 +80,45 @@ pub struct DatasetReport {
     pub left_out: Vec<LeftOut>,
     /// The calls that no answer with weight 1 has, each with the reason.
     pub missing: Vec<MissingCall>,
+    /// What the form of the samples has no place for, once it is added ([`DatasetReport::add_losses`]).
+    pub lost: Vec<LostParts>,
+}
+
+impl DatasetReport {
+    /// Adds what a sample lost in its form, as [`Sample::to_json`] gives it: once for each kind of loss.
+    pub fn add_losses(&mut self, sample: &Sample, found: &Report) {
+        let is_loss = |it: &&Diagnostic| {
+            let code = it.code.as_str();
+            code.starts_with("convert::lost-") && code != "convert::lost-member"
+        };
+        for it in found.iter().filter(is_loss) {
+            let reason = it.message();
+            let is_same =
+                |one: &&mut LostParts| one.session == sample.session && one.reason == reason;
+            match self.lost.iter_mut().rev().find(is_same) {
+                Some(one) => one.count += 1,
+                None => self.lost.push(LostParts {
+                    session: sample.session.clone(),
+                    code: it.code.as_str().to_owned(),
+                    reason: reason.into_owned(),
+                    count: 1,
+                }),
+            }
+        }
+    }
+}
+
+/// Parts of a session that no sample has.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LostParts {
+    /// The name of the session.
+    pub session: String,
+    /// The code of the loss.
+    pub code: String,
+    /// What became of them.
+    pub reason: String,
+    /// How many there are, in all samples of the session.
+    pub count: usize,
 }
 
 /// A view of which no sample was made.
@@ -310,16 +349,22 @@ impl Sample {
             SampleFormat::OpenAiJsonl => self.openai_jsonl(),
             SampleFormat::ShareGpt => {
                 let text = write::conversation(&self.messages, &self.weights, &self.tools);
-                (text, Report::new())
+                (text, self.losses(Dialect::ShareGpt))
             }
             SampleFormat::Atif => {
                 let copied: Vec<bool> = self.weights.iter().map(|it| *it == Some(false)).collect();
                 let extras = Extras { tools: &self.tools, copied: &copied };
                 let options = WriteOptions::default().with_session_id(self.session.as_str());
                 let bytes = atif::document(&self.messages, &options, &extras);
-                (String::from_utf8(bytes).unwrap_or_default(), Report::new())
+                (String::from_utf8(bytes).unwrap_or_default(), self.losses(Dialect::Atif))
             }
         }
+    }
+
+    /// What a session of the dialect has no place for.
+    fn losses(&self, dialect: Dialect) -> Report {
+        let options = WriteOptions::default().with_context(ContextPolicy::Keep);
+        write::write(dialect, &self.messages, &options).map(|it| it.1).unwrap_or_default()
     }
 
     fn openai_jsonl(&self) -> (String, Report) {

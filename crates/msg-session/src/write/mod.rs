@@ -258,7 +258,7 @@ pub(crate) fn conversation(
         }
         turns.extend(message.tool_results().map(|it| ShareGptTurn {
             from: "observation",
-            value: it.content.text().into_owned(),
+            value: it.content.said().into_owned(),
             weight: None,
         }));
     }
