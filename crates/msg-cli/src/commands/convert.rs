@@ -189,7 +189,11 @@ impl Run<'_> {
         lines.answer(|line| {
             let converted = convert(line, args.to, &self.options)?;
             let Converted { document, edits, left_behind, remaining } = converted;
-            if document.trim_ascii().contains(&b'\n') {
+            // A value over several lines is written as one line; several values are not one line of the output.
+            let is_one = |it: &str| msg_json::validate(it).is_ok();
+            if document.trim_ascii().contains(&b'\n')
+                && !std::str::from_utf8(&document).is_ok_and(is_one)
+            {
                 let text =
                     format!("a document of {} is several lines here: convert it alone", args.to);
                 return Err(msg_document::Refusal::bad_option(text));
