@@ -2,7 +2,7 @@
 
 #![allow(clippy::disallowed_macros, reason = "an example prints")]
 
-use msg_cache::{Ledger, LedgerOptions, meaning};
+use msg_cache::{CODES, Ledger, LedgerOptions};
 
 fn main() -> Result<(), msg_cache::Error> {
     let line = |system: &str, more: &str, read: u64, written: u64| {
@@ -15,7 +15,8 @@ fn main() -> Result<(), msg_cache::Error> {
     ledger.push(line("It is 10:00.", "", 0, 12_000).as_bytes())?;
     let row = ledger.push(line("It is 10:07.", more, 0, 12_400).as_bytes())?;
     let missed = row.missed.expect("because the system prompt has a clock in it");
-    println!("line {} missed {} tokens: {}", row.line, missed.tokens, meaning(missed.why));
+    let why = CODES.iter().find(|it| it.code == missed.why).map_or("", |it| it.summary);
+    println!("line {} missed {} tokens: {why}", row.line, missed.tokens);
     assert_eq!((missed.tokens, missed.why), (12_000, "cache::volatile"));
     Ok(())
 }

@@ -1,18 +1,21 @@
 //! What changed at a level, and how (CL-12 to CL-17).
 
+use std::cmp::Ordering;
+
 use serde::Serialize;
 
-use crate::cell::{Cell, Kind, Level};
+use crate::cell::{Cell, Kind, Level, Unit};
+use crate::prompt::Prompt;
 use crate::rules::is_compaction;
 use crate::spell::{Spelling, part};
-use crate::view::{Message, View};
 
 /// How a member became another one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum How {
     /// A setting has another value.
+    #[default]
     Changed,
     /// The same meaning in another spelling.
     Respelled,
@@ -74,77 +77,75 @@ pub(crate) enum Course {
     Other,
 }
 
+/// Cells of a level or a message.
+pub(crate) type Cells<'c> = &'c [Cell<'c>];
+
 /// The tools of both that are compared: how, the first that differs, and the names.
-pub(crate) fn tools_change(
-    a: &[&Cell<'_, '_>],
-    b: &[&Cell<'_, '_>],
-) -> Option<(How, usize, Vec<String>)> {
-    let first = first_difference(a, b)?;
-    let index = b.get(first).or(a.get(first)).map_or(first, |it| it.index);
-    let names = |it: &[&Cell<'_, '_>]| -> Vec<String> {
-        it.iter().map(|it| it.tool_name().to_owned()).collect()
-    };
+pub(crate) fn tools_change(a: Cells<'_>, b: Cells<'_>) -> Option<(How, usize, Vec<String>)> {
+    let index = first_index(a, b)?;
+    let name = |it: &Cell<'_>| it.tool_name().to_owned();
+    let names = |it: Cells<'_>| -> Vec<String> { it.iter().map(name).collect() };
     let differ = || {
         let pairs = a.iter().zip(b).filter(|(one, other)| one.hash != other.hash);
-        pairs.map(|it| it.1.tool_name().to_owned()).collect::<Vec<_>>()
+        pairs.map(|it| name(it.1)).collect()
     };
-    let (in_a, in_b) = (names(a), names(b));
-    let is_in =
-        |it: &Cell<'_, '_>, list: &[&Cell<'_, '_>]| list.iter().any(|other| other.hash == it.hash);
-    let only = |of: &[&Cell<'_, '_>], list: &[&Cell<'_, '_>]| -> Vec<String> {
-        let only = of.iter().filter(|it| !is_in(it, list));
-        only.map(|it| it.tool_name().to_owned()).collect()
+    let only = |of: Cells<'_>, list: Cells<'_>| -> Vec<String> {
+        let only = of.iter().filter(|it| !list.iter().any(|other| other.hash == it.hash));
+        only.map(name).collect()
     };
-    let res = if spelled(a, Spelling::Meaning) == spelled(b, Spelling::Meaning) {
+    let (how, names) = if spelled(a, Spelling::Meaning) == spelled(b, Spelling::Meaning) {
         (How::Respelled, differ())
-    } else if a.len() == b.len() && sorted_hashes(a) == sorted_hashes(b) {
+    } else if sorted_hashes(a) == sorted_hashes(b) {
         (How::Reordered, Vec::new())
-    } else if in_a == in_b {
-        let is_volatile = |(one, other): (&&Cell<'_, '_>, &&Cell<'_, '_>)| {
+    } else if names(a) == names(b) {
+        let is_volatile = |(one, other): (&Cell<'_>, &Cell<'_>)| {
             let (one, other) = (one.spelled(Spelling::Rendered), other.spelled(Spelling::Rendered));
             one == other || text_change(&one, &other, Numbers::All) == How::Volatile
         };
-        match a.iter().zip(b).all(is_volatile) {
-            true => (How::Volatile, differ()),
-            false => (How::Edited, differ()),
-        }
+        let is_volatile = a.iter().zip(b).all(is_volatile);
+        (if is_volatile { How::Volatile } else { How::Edited }, differ())
     } else if is_within(a, b) {
         (How::Added, only(b, a))
     } else if is_within(b, a) {
         (How::Removed, only(a, b))
     } else {
-        let mut names = only(b, a);
-        names.extend(only(a, b).into_iter().filter(|it| !in_b.contains(it)));
-        (How::Replaced, names)
+        let mut new = only(b, a);
+        new.extend(only(a, b).into_iter().filter(|it| !names(b).contains(it)));
+        (How::Replaced, new)
     };
-    Some((res.0, index, res.1))
+    Some((how, index, names))
 }
 
-/// The system prompts of both: how, and the first block that differs.
-pub(crate) fn system_change(a: &[&Cell<'_, '_>], b: &[&Cell<'_, '_>]) -> Option<(How, usize)> {
-    let first = first_difference(a, b)?;
-    let index = b.get(first).or(a.get(first)).map_or(first, |it| it.index);
+/// The system prompts of both: how, and the first block that differs; without names.
+pub(crate) fn system_change(a: Cells<'_>, b: Cells<'_>) -> Option<(How, usize, Vec<String>)> {
+    let index = first_index(a, b)?;
     let how = if a.is_empty() {
         How::Added
     } else if b.is_empty() {
         How::Removed
-    } else if a.len() == b.len() && sorted_hashes(a) == sorted_hashes(b) {
+    } else if sorted_hashes(a) == sorted_hashes(b) {
         How::Reordered
     } else {
         cells_change(a, b, Numbers::All)
     };
-    Some((how, index))
+    Some((how, index, Vec::new()))
+}
+
+/// The place of the first cell that differs, in the array of its body.
+fn first_index(a: Cells<'_>, b: Cells<'_>) -> Option<usize> {
+    let first = first_difference(a, b)?;
+    Some(b.get(first).or(a.get(first)).map_or(first, |it| it.index))
 }
 
 /// How the messages changed from the first pair that differs on (CL-14).
-pub(crate) fn messages_change(a: &View<'_, '_>, b: &View<'_, '_>, d: usize, e: usize) -> Course {
-    let (from, to) = (&a.messages[d], &b.messages[e]);
+pub(crate) fn messages_change(a: &Prompt<'_>, b: &Prompt<'_>, d: usize, e: usize) -> Course {
+    let (from, to) = (&a.units[d], &b.units[e]);
     let (cells_a, cells_b) = (a.cells_of(from), b.cells_of(to));
-    let comes_again = |it: &Message<'_>| {
-        let rest = b.messages.iter().enumerate().skip(e + 1);
+    let comes_again = |it: &Unit| {
+        let rest = b.units.iter().enumerate().skip(e + 1);
         rest.clone().find(|(_, other)| other.hash == it.hash).map(|it| it.0)
     };
-    let is_later = || a.messages[d + 1..].iter().any(|it| it.hash == to.hash);
+    let is_later = || a.units[d + 1..].iter().any(|it| it.hash == to.hash);
     if has_compaction(cells_b) && !has_compaction(cells_a) {
         return Course::Changed(How::Compacted);
     }
@@ -161,7 +162,7 @@ pub(crate) fn messages_change(a: &View<'_, '_>, b: &View<'_, '_>, d: usize, e: u
         true => cells_change(cells_a, cells_b, Numbers::Times),
         false => How::Edited,
     };
-    let later = a.messages.iter().enumerate().skip(d + 1);
+    let later = a.units.iter().enumerate().skip(d + 1);
     let mut again = later.filter_map(|(j, it)| Some((j, comes_again(it)?)));
     match again.next() {
         Some((j, i)) if j - d > i - e => Course::Changed(How::Compacted),
@@ -173,13 +174,13 @@ pub(crate) fn messages_change(a: &View<'_, '_>, b: &View<'_, '_>, d: usize, e: u
 }
 
 /// Whether a message of which nothing comes again was edited, rather than replaced by another way to go on.
-fn is_an_edit(a: &View<'_, '_>, b: &View<'_, '_>, (d, e): (usize, usize), how: How) -> bool {
-    let is_tail = d + 1 == a.messages.len() && e + 1 != b.messages.len();
+fn is_an_edit(a: &Prompt<'_>, b: &Prompt<'_>, (d, e): (usize, usize), how: How) -> bool {
+    let is_tail = d + 1 == a.units.len() && e + 1 != b.units.len();
     match how {
         How::Added | How::Removed => is_tail,
         How::Edited if d > 0 && is_tail => {
-            let text = |cells: &[&Cell<'_, '_>]| spelled(cells, Spelling::Rendered);
-            let (one, other) = (text(a.cells_of(&a.messages[d])), text(b.cells_of(&b.messages[e])));
+            let text = |cells: Cells<'_>| spelled(cells, Spelling::Rendered);
+            let (one, other) = (text(a.cells_of(&a.units[d])), text(b.cells_of(&b.units[e])));
             let (start, end) = common_ends(&one, &other);
             (start + end) * 2 >= one.len().max(other.len())
         }
@@ -188,7 +189,7 @@ fn is_an_edit(a: &View<'_, '_>, b: &View<'_, '_>, (d, e): (usize, usize), how: H
     }
 }
 
-fn has_compaction(cells: &[&Cell<'_, '_>]) -> bool {
+fn has_compaction(cells: Cells<'_>) -> bool {
     cells.iter().any(|it| {
         let kind = it.member(&["type"]).and_then(|it| it.text());
         kind == Some("compaction") || it.text().is_some_and(is_compaction)
@@ -196,38 +197,31 @@ fn has_compaction(cells: &[&Cell<'_, '_>]) -> bool {
 }
 
 /// How the cells of one message became those of another one (CL-15).
-fn cells_change(a: &[&Cell<'_, '_>], b: &[&Cell<'_, '_>], numbers: Numbers) -> How {
-    if spelled(a, Spelling::Meaning) == spelled(b, Spelling::Meaning) && kinds(a) == kinds(b) {
-        return How::Respelled;
+fn cells_change(a: Cells<'_>, b: Cells<'_>, numbers: Numbers) -> How {
+    let kinds = |cells: Cells<'_>| cells.iter().map(|it| it.kind).collect::<Vec<_>>();
+    let count = |cells: Cells<'_>, kind| cells.iter().filter(|it| it.kind == kind).count();
+    let has_kinds = kinds(a) == kinds(b);
+    let mut pairs = a.iter().zip(b);
+    if has_kinds && let Some(how) = respelling(a, b) {
+        return how;
     }
-    if spelled(a, Spelling::WithoutIds) == spelled(b, Spelling::WithoutIds) && kinds(a) == kinds(b)
-    {
-        return match signatures(b) < signatures(a) {
-            true => How::ThinkingRemoved,
-            false => How::Ids,
-        };
-    }
-    let said = |cells: &[&Cell<'_, '_>]| -> Vec<u128> {
+    let said = |cells: Cells<'_>| -> Vec<u128> {
         cells.iter().filter(|it| it.kind != Kind::Thinking).map(|it| it.hash).collect()
     };
     if said(a) == said(b) {
-        return match (count(b, Kind::Thinking), count(a, Kind::Thinking)) {
-            (now, before) if now < before => How::ThinkingRemoved,
-            (now, before) if now > before => How::ThinkingAdded,
-            _ => How::ThinkingEdited,
+        return match count(b, Kind::Thinking).cmp(&count(a, Kind::Thinking)) {
+            Ordering::Less => How::ThinkingRemoved,
+            Ordering::Greater => How::ThinkingAdded,
+            Ordering::Equal => How::ThinkingEdited,
         };
     }
-    let joined =
-        |cells: &[&Cell<'_, '_>]| cells.iter().filter_map(|it| it.text()).collect::<String>();
+    let joined = |cells: Cells<'_>| cells.iter().filter_map(|it| it.text()).collect::<String>();
     if a.iter().chain(b).all(|it| it.kind == Kind::Text) && joined(a) == joined(b) {
-        return How::Resplit;
-    }
-    if kinds(a) == kinds(b) {
-        let mut pairs = a.iter().zip(b);
+        How::Resplit
+    } else if has_kinds {
         let differ = pairs.find(|(one, other)| one.hash != other.hash);
-        return differ.map_or(How::Edited, |(one, other)| cell_change(one, other, numbers));
-    }
-    if is_within(a, b) {
+        differ.map_or(How::Edited, |(one, other)| cell_change(one, other, numbers))
+    } else if is_within(a, b) {
         How::Added
     } else if is_within(b, a) {
         // What is left of a message whose media all went is not what it said.
@@ -239,20 +233,32 @@ fn cells_change(a: &[&Cell<'_, '_>], b: &[&Cell<'_, '_>], numbers: Numbers) -> H
     }
 }
 
+/// How cells of the same kinds differ that mean the same; none if they do not.
+fn respelling(a: Cells<'_>, b: Cells<'_>) -> Option<How> {
+    const SIGNATURES: &[&str] = &["thoughtSignature", "thought_signature"];
+    let signed = |it: Cells<'_>| it.iter().filter(|it| it.member(SIGNATURES).is_some()).count();
+    let is_same = |how| spelled(a, how) == spelled(b, how);
+    if is_same(Spelling::Meaning) {
+        return Some(How::Respelled);
+    }
+    let is_unsigned = signed(b) < signed(a);
+    let how = if is_unsigned { How::ThinkingRemoved } else { How::Ids };
+    is_same(Spelling::WithoutIds).then_some(how)
+}
+
 /// How a cell became another one of its kind.
-fn cell_change(a: &Cell<'_, '_>, b: &Cell<'_, '_>, numbers: Numbers) -> How {
-    let texts = |how| (a.spelled(how), b.spelled(how));
-    let (one, other) = texts(Spelling::Rendered);
+fn cell_change(a: &Cell<'_>, b: &Cell<'_>, numbers: Numbers) -> How {
+    let (one, other) = (a.spelled(Spelling::Rendered), b.spelled(Spelling::Rendered));
     if a.kind == Kind::Media {
-        let unsigned = |it: &str| it.split('?').next().unwrap_or_default().to_owned();
-        let is_url = one.contains("http") && one.contains('?') && other.contains('?');
+        let unsigned = |it: &str| it.split_once('?').map(|it| it.0.to_owned());
+        let is_url = one.contains("http") && unsigned(&one).is_some();
         return match is_url && unsigned(&one) == unsigned(&other) {
             true => How::SignedAgain,
             false => How::Edited,
         };
     }
     const IDS: &[&str] = &["id", "call_id", "tool_call_id", "tool_use_id"];
-    let id = |it: &Cell<'_, '_>| {
+    let id = |it: &Cell<'_>| {
         let inner = it.member(&["toolResult", "functionResponse"]);
         let own = inner.and_then(|it| it.any(&["toolUseId", "id"])).or_else(|| it.member(IDS));
         own.and_then(|it| it.text()).map(str::to_owned)
@@ -260,19 +266,12 @@ fn cell_change(a: &Cell<'_, '_>, b: &Cell<'_, '_>, numbers: Numbers) -> How {
     if a.kind == Kind::Result && id(a) == id(b) && said(b) * 2 < said(a) {
         return How::Cleared;
     }
-    let (one_means, other_means) = texts(Spelling::Meaning);
-    if one_means == other_means {
-        return How::Respelled;
-    }
-    let (one_bare, other_bare) = texts(Spelling::WithoutIds);
-    if one_bare == other_bare {
-        return How::Ids;
-    }
-    text_change(&one, &other, numbers)
+    let (a, b) = (std::slice::from_ref(a), std::slice::from_ref(b));
+    respelling(a, b).unwrap_or_else(|| text_change(&one, &other, numbers))
 }
 
 /// How many bytes a result says.
-fn said(cell: &Cell<'_, '_>) -> usize {
+fn said(cell: &Cell<'_>) -> usize {
     let inner = cell.member(&["toolResult", "functionResponse", "function_response"]);
     let names = ["content", "output", "result", "response"];
     let content = inner.and_then(|it| it.any(&names)).or_else(|| cell.member(&names));
@@ -282,45 +281,25 @@ fn said(cell: &Cell<'_, '_>) -> usize {
 }
 
 /// The first cell at which both differ; nothing if they are equal.
-pub(crate) fn first_difference(a: &[&Cell<'_, '_>], b: &[&Cell<'_, '_>]) -> Option<usize> {
+pub(crate) fn first_difference(a: Cells<'_>, b: Cells<'_>) -> Option<usize> {
     let at = a.iter().zip(b).position(|(one, other)| one.hash != other.hash);
     at.or_else(|| (a.len() != b.len()).then(|| a.len().min(b.len())))
 }
 
 /// Whether all of these are among those, in order.
-fn is_within(some: &[&Cell<'_, '_>], of: &[&Cell<'_, '_>]) -> bool {
+fn is_within(some: Cells<'_>, of: Cells<'_>) -> bool {
     let mut of = of.iter();
     some.iter().all(|it| of.any(|other| other.hash == it.hash))
 }
 
-fn sorted_hashes(cells: &[&Cell<'_, '_>]) -> Vec<u128> {
+fn sorted_hashes(cells: Cells<'_>) -> Vec<u128> {
     let mut res: Vec<u128> = cells.iter().map(|it| it.hash).collect();
     res.sort_unstable();
     res
 }
 
-fn spelled(cells: &[&Cell<'_, '_>], how: Spelling) -> String {
-    let mut res = String::new();
-    for it in cells {
-        res.push_str(&it.spelled(how));
-        res.push('\0');
-    }
-    res
-}
-
-fn kinds(cells: &[&Cell<'_, '_>]) -> Vec<Kind> {
-    cells.iter().map(|it| it.kind).collect()
-}
-
-fn count(cells: &[&Cell<'_, '_>], kind: Kind) -> usize {
-    cells.iter().filter(|it| it.kind == kind).count()
-}
-
-fn signatures(cells: &[&Cell<'_, '_>]) -> usize {
-    cells
-        .iter()
-        .filter(|it| it.member(&["thoughtSignature", "thought_signature"]).is_some())
-        .count()
+fn spelled(cells: Cells<'_>, how: Spelling) -> String {
+    cells.iter().map(|it| it.spelled(how) + "\0").collect()
 }
 
 // What differs between two texts: a clock, one stretch put in or taken out, or something else (CL-16).
@@ -340,12 +319,10 @@ pub(crate) fn text_change(a: &str, b: &str, numbers: Numbers) -> How {
         return How::Volatile;
     }
     let (start, end) = common_ends(a, b);
-    if start + end == a.len() {
-        How::Added
-    } else if start + end == b.len() {
-        How::Removed
-    } else {
-        How::Edited
+    match start + end {
+        n if n == a.len() => How::Added,
+        n if n == b.len() => How::Removed,
+        _ => How::Edited,
     }
 }
 
@@ -358,10 +335,8 @@ pub(crate) fn common_ends(a: &str, b: &str) -> (usize, usize) {
     (start, pairs.take_while(|it| it.0 == it.1).map(|it| it.0.len_utf8()).sum())
 }
 
-const SEPARATORS: &str = "\"'<>()[]{},;";
-
 fn is_separator(it: char) -> bool {
-    it.is_whitespace() || SEPARATORS.contains(it)
+    it.is_whitespace() || "\"'<>()[]{},;".contains(it)
 }
 
 fn is_volatile(a: &str, b: &str, numbers: Numbers) -> bool {
@@ -404,15 +379,10 @@ fn is_volatile_word(a: &str, b: &str, numbers: Numbers, text_has_name: &dyn Fn()
 }
 
 /// Each run of digits as one 9.
-fn folded(word: &str) -> String {
-    let mut res = String::new();
-    for it in word.chars() {
-        match it.is_ascii_digit() {
-            true if res.ends_with('9') => {}
-            true => res.push('9'),
-            false => res.push(it),
-        }
-    }
+fn folded(word: &str) -> Vec<char> {
+    let digits = word.chars().map(|it| if it.is_ascii_digit() { '9' } else { it });
+    let mut res: Vec<char> = digits.collect();
+    res.dedup_by(|one, other| (*one, *other) == ('9', '9'));
     res
 }
 

@@ -49,8 +49,3 @@ pub fn help(code: &str) -> Option<&'static str> {
         _ => return None,
     })
 }
-
-/// What a code means.
-pub fn meaning(code: &str) -> &'static str {
-    CODES.iter().find(|it| it.code == code).map_or("", |it| it.summary)
-}

@@ -4,19 +4,18 @@ use serde::Serialize;
 
 use crate::cell::{Cell, Level};
 use crate::change::{
-    Course, How, common_ends, first_difference, messages_change, system_change, tools_change,
+    Cells, Course, How, common_ends, first_difference, messages_change, system_change, tools_change,
 };
 use crate::entry::{Entry, read};
 use crate::error::Error;
-use crate::family::Family;
+use crate::family::{Family, Setting};
 use crate::options::CacheOptions;
 use crate::prompt::Prompt;
-use crate::rules::{Breaks, Context, Provider, notes};
+use crate::rules::{Provider, notes};
 use crate::spell::Spelling;
-use crate::view::{Parting, Setting, View, last_question, parting};
 
 /// What a request is to the one before it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Relation {
@@ -33,6 +32,7 @@ pub enum Relation {
     /// Something that was sent before has changed.
     Break,
     /// The history is held by the provider: nothing can be compared.
+    #[default]
     ByReference,
 }
 
@@ -47,7 +47,7 @@ pub struct CachePlace {
 }
 
 /// A member that changed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Change {
     /// `setting`, `tools`, `system` or `messages`.
     pub level: &'static str,
@@ -73,7 +73,7 @@ pub struct Change {
 }
 
 /// The outcome of a request.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Comparison {
     /// The family of both bodies.
     pub family: Family,
@@ -117,67 +117,107 @@ pub struct Comparison {
 /// ```
 pub fn compare(a: &[u8], b: &[u8], options: &CacheOptions) -> Result<Comparison, Error> {
     let (a, b) = (read(a)?, read(b)?);
-    let (a, b) = (Entry::of(&a, options.family)?, Entry::of(&b, options.family)?);
+    let (a, before) = Entry::of(&a, options.family)?;
+    let (b, now) = Entry::of(&b, options.family)?;
     if a.family != b.family {
-        let text = format!("the first request is of {}, the second of {}", a.family, b.family);
+        let (one, other) = (a.family.name(), b.family.name());
+        let text = format!("the first request is of {one}, the second of {other}");
         return Err(Error::Foreign(text));
     }
-    let (before, now) = (Prompt::of(a.body, a.family), Prompt::of(b.body, b.family));
-    Ok(compare_prompts((&a, &before), (&b, &now), options))
+    let (before, now) = (Prompt::of(before, a.family), Prompt::of(now, b.family));
+    Ok(compare_prompts((&a, &before), (&b, &now), options.provider.as_deref()))
 }
 
 /// Compares requests of one family.
 pub(crate) fn compare_prompts(
-    (a, before): (&Entry<'_>, &Prompt<'_, '_>),
-    (b, now): (&Entry<'_>, &Prompt<'_, '_>),
-    options: &CacheOptions,
+    (a, before): (&Entry, &Prompt<'_>),
+    (b, now): (&Entry, &Prompt<'_>),
+    provider: Option<&str>,
 ) -> Comparison {
     let family = a.family;
-    let model = b.model.or(a.model);
-    let own = || family.provider(model, b.url.or(a.url)).to_owned();
-    let provider = options.provider.clone().unwrap_or_else(own);
+    let model = b.model.as_deref().or(a.model.as_deref());
+    let own = || family.provider(model, b.url.as_deref().or(a.url.as_deref())).to_owned();
+    let provider = provider.map_or_else(own, str::to_owned);
     let rules = Provider::of(&provider, model);
     let estimate = before.estimate();
     let mut res = Comparison {
         family,
         provider,
         model: model.map(str::to_owned),
-        relation: Relation::ByReference,
-        first_changed: None,
-        shared_messages: None,
-        changes: Vec::new(),
         notes: vec!["cache::by-reference"],
         estimate,
         shared_estimate: estimate,
-        minimum: rules.minimum(a.model),
+        minimum: rules.minimum(a.model.as_deref()),
+        ..Comparison::default()
     };
     if now.by_reference {
         return res;
     }
-    let with_search = has(&before.settings, "web_search") == has(&now.settings, "web_search");
+    let searches = |it: &Prompt<'_>| value(&it.settings, "web_search").is_some();
+    let with_search = searches(before) == searches(now);
     // Thinking in front of the newest question goes from both, if the API takes it out.
-    let strips = rules.strips_thinking(model);
-    let question = if strips { last_question(now) } else { 0 };
-    let views = [before, now].map(|it| View::of(it, question, with_search));
-    let [one, other] = &views;
-    let (parting, shared, cells) = parting(one, other, family.joins_messages());
-    judge(&mut res, (a, before, one), (b, now, other), rules, parting);
-    let shared_cells = shared_cells(&res, one, other, cells);
-    res.shared_estimate = one.all().take(shared_cells).map(|it| it.size as u64).sum::<u64>() / 4;
+    let question = if rules.strips_thinking(model) { now.last_question() } else { 0 };
+    let [before, now] = [before, now].map(|it| it.compared(question, with_search));
+    let (parting, shared, n_cells) = parting(&before, &now);
+    judge(&mut res, (a, &before), (b, &now), rules, parting);
+    let n_cells = shared_cells(&res, &before, &now, n_cells);
+    res.shared_estimate = before.cells[..n_cells].iter().map(|it| it.size as u64).sum::<u64>() / 4;
+    let is_first = |it: &CachePlace| it.index == before.units.first().map(|it| it.index);
     res.shared_messages = Some(match &res.first_changed {
-        Some(it) if it.level != "messages" || is_at_first(it, one) => 0,
+        Some(it) if it.level != "messages" || before.units.is_empty() || is_first(it) => 0,
         _ => shared,
     });
-    let context = Context { rules, relation: res.relation, shared: shared_cells, estimate };
-    res.notes = notes(&context, (a, before, one), (b, now, other));
+    res.notes = notes(rules, &res, n_cells, (a, &before), (b, &now));
     res
 }
 
-fn is_at_first(place: &CachePlace, view: &View<'_, '_>) -> bool {
-    view.messages.first().is_none_or(|it| place.index == Some(it.index))
+/// A request, and what is compared of it.
+pub(crate) type Side<'s> = (&'s Entry, &'s Prompt<'s>);
+
+/// Where the messages of two prompts part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Parting {
+    Same,
+    /// The second goes on.
+    Growth,
+    /// The second ends at this message of the first.
+    Rewind(usize),
+    /// These messages differ.
+    At(usize, usize),
 }
 
-type Side<'s> = (&'s Entry<'s>, &'s Prompt<'s, 's>, &'s View<'s, 's>);
+/// Where they part, how many whole messages of the first come before it, and how many cells.
+fn parting(a: &Prompt<'_>, b: &Prompt<'_>) -> (Parting, usize, usize) {
+    let same = a.units.iter().zip(&b.units).take_while(|(one, other)| one.hash == other.hash);
+    let n = same.count();
+    let (start, start_b) = (a.start(Level::Messages), b.start(Level::Messages));
+    if !a.family.table().joins {
+        let parting = match (n == a.units.len(), n == b.units.len()) {
+            (true, true) => Parting::Same,
+            (true, false) => Parting::Growth,
+            (false, true) => Parting::Rewind(n),
+            (false, false) => Parting::At(n, n),
+        };
+        return (parting, n, n.checked_sub(1).map_or(start, |it| a.units[it].cells.1));
+    }
+    let same = |it: &(&Cell<'_>, &Cell<'_>)| it.0.hash == it.1.hash;
+    let n = a.cells[start..].iter().zip(&b.cells[start_b..]).take_while(same).count();
+    let (at, at_b) = (start + n, start_b + n);
+    let (d, e) = (a.message_at(at), b.message_at(at_b));
+    // Where one message ends and the other goes on, these two are what differs.
+    let begins = |prompt: &Prompt<'_>, it: usize, at| prompt.units[it].cells.0 == at;
+    let parting = match (at == a.cells.len(), at_b == b.cells.len()) {
+        (true, true) => Parting::Same,
+        (true, false) => Parting::Growth,
+        (false, true) => Parting::Rewind(d),
+        (false, false) => match (begins(a, d, at), begins(b, e, at_b)) {
+            (true, false) if d > 0 => Parting::At(d - 1, e),
+            (false, true) if e > 0 => Parting::At(d, e - 1),
+            _ => Parting::At(d, e),
+        },
+    };
+    (parting, a.units.partition_point(|it| it.cells.1 <= at), at)
+}
 
 /// Fills in relation, changes and the first of them.
 fn judge(
@@ -193,38 +233,38 @@ fn judge(
             "model" => "cache::model-changed",
             _ => "cache::setting-changed",
         };
-        let first = b.2.messages.first().map_or(0, |it| it.index);
+        let first = b.1.units.first().map_or(0, |it| it.index);
         places.push(match breaks {
-            Breaks::All => (0, CachePlace { level: "all", index: None }),
-            Breaks::System => (2, CachePlace { level: "system", index: Some(0) }),
-            Breaks::Messages => (3, CachePlace { level: "messages", index: Some(first) }),
+            "all" => (0, CachePlace { level: "all", index: None }),
+            "system" => (2, CachePlace { level: "system", index: Some(0) }),
+            _ => (3, CachePlace { level: "messages", index: Some(first) }),
         });
-        let change = Change::new("setting", How::Changed, code);
-        res.changes.push(Change { setting: Some(name), breaks: Some(breaks.name()), ..change });
+        let (setting, breaks) = (Some(name), Some(breaks));
+        res.changes.push(Change { level: "setting", setting, breaks, code, ..Change::default() });
     }
-    if let Some((how, index, names)) = tools_change(&a.2.tools, &b.2.tools) {
-        places.push((1, CachePlace { level: "tools", index: Some(index) }));
-        let change = Change::at(Level::Tools, how, index, (&a.2.tools, &b.2.tools));
-        res.changes.push(Change { names: Some(names), ..change });
-    }
-    if let Some((how, index)) = system_change(&a.2.system, &b.2.system) {
-        places.push((2, CachePlace { level: "system", index: Some(index) }));
-        res.changes.push(Change::at(Level::System, how, index, (&a.2.system, &b.2.system)));
+    for (level, change) in
+        [(Level::Tools, tools_change as fn(_, _) -> _), (Level::System, system_change)]
+    {
+        let cells = (a.1.level(level), b.1.level(level));
+        let Some((how, index, names)) = change(cells.0, cells.1) else { continue };
+        places.push((1 + level as usize, CachePlace { level: level.name(), index: Some(index) }));
+        let names = (level == Level::Tools).then_some(names);
+        res.changes.push(Change { names, ..Change::at(level, how, index, cells) });
     }
     let is_broken = !res.changes.is_empty();
     res.relation = match parting {
         Parting::Same => Relation::Same,
         Parting::Growth => Relation::Growth,
         Parting::Rewind(at) => {
-            places.push((3, at_message(a.2, at)));
+            places.push((3, at_message(a.1, at)));
             Relation::Rewind
         }
         Parting::At(d, e) => {
-            places.push((3, at_message(a.2, d)));
-            match messages_change(a.2, b.2, d, e) {
+            places.push((3, at_message(a.1, d)));
+            match messages_change(a.1, b.1, d, e) {
                 Course::Changed(how) => {
-                    let (from, to) = (&a.2.messages[d], &b.2.messages[e]);
-                    let cells = (a.2.cells_of(from), b.2.cells_of(to));
+                    let (from, to) = (&a.1.units[d], &b.1.units[e]);
+                    let cells = (a.1.cells_of(from), b.1.cells_of(to));
                     res.changes.push(Change::at(Level::Messages, how, from.index, cells));
                     Relation::Break
                 }
@@ -242,28 +282,21 @@ fn judge(
         places.into_iter().min_by_key(|(level, it)| (*level, it.index)).map(|it| it.1);
 }
 
-fn at_message(view: &View<'_, '_>, at: usize) -> CachePlace {
-    let index = view.messages.get(at).map_or(at, |it| it.index);
+fn at_message(prompt: &Prompt<'_>, at: usize) -> CachePlace {
+    let index = prompt.units.get(at).map_or(at, |it| it.index);
     CachePlace { level: "messages", index: Some(index) }
 }
 
-type Cells<'c, 'p> = &'c [&'p Cell<'p, 'p>];
-
 impl Change {
-    fn new(level: &'static str, how: How, code: &'static str) -> Self {
-        let (index, setting, breaks, names, spellings) = (None, None, None, None, None);
-        Change { level, how, index, setting, breaks, names, code, spellings }
-    }
-
     /// A change of these cells, with both spellings around what differs first.
-    fn at(level: Level, how: How, index: usize, (a, b): (Cells<'_, '_>, Cells<'_, '_>)) -> Self {
+    fn at(level: Level, how: How, index: usize, (a, b): (Cells<'_>, Cells<'_>)) -> Self {
         let first = first_difference(a, b).unwrap_or(0);
-        let text = |it: Cells<'_, '_>| it.get(first).map(|it| it.spelled(Spelling::Rendered));
+        let text = |it: Cells<'_>| it.get(first).map(|it| it.spelled(Spelling::Rendered));
         let (one, other) = (text(a).unwrap_or_default(), text(b).unwrap_or_default());
         let (start, _) = common_ends(&one, &other);
         let spellings = Some((around(&one, start), around(&other, start)));
-        let change = Change::new(level.name(), how, how.code(level));
-        Change { index: Some(index), spellings, ..change }
+        let (level, code) = (level.name(), how.code(level));
+        Change { level, how, index: Some(index), code, spellings, ..Change::default() }
     }
 }
 
@@ -275,43 +308,39 @@ fn around(text: &str, at: usize) -> String {
     format!("{head}{}{tail}", &text[from..to])
 }
 
-/// The settings of the provider's table that differ, in its order.
+/// The settings of the provider's table that differ, in its order, and the level that each breaks.
 fn setting_changes(
-    a: (&Entry<'_>, &Prompt<'_, '_>),
-    b: (&Entry<'_>, &Prompt<'_, '_>),
+    (a, before): (&Entry, &Prompt<'_>),
+    (b, now): (&Entry, &Prompt<'_>),
     rules: &'static Provider,
-) -> Vec<(&'static str, Breaks)> {
+) -> Vec<(&'static str, &'static str)> {
     let differs = |name: &str| match name {
-        "model" => matches!((a.0.model, b.0.model), (Some(one), Some(other)) if one != other),
-        name => value(&a.1.settings, name) != value(&b.1.settings, name),
+        "model" => a.model.is_some() && b.model.is_some() && a.model != b.model,
+        name => value(&before.settings, name) != value(&now.settings, name),
     };
-    let mut names: Vec<&str> = a.0.family.settings().iter().map(|it| it.name.as_str()).collect();
+    let mut names: Vec<&str> =
+        a.family.table().settings.iter().map(|it| it.name.as_str()).collect();
     names.dedup();
     names.retain(|it| differs(it));
-    names.into_iter().filter_map(|it| Some((it, *rules.settings.get(it)?))).collect()
+    names.into_iter().filter_map(|it| Some((it, rules.settings.get(it)?.as_str()))).collect()
 }
 
 fn value<'s>(settings: &'s [Setting], name: &str) -> Option<&'s str> {
     settings.iter().find(|it| it.name == name).map(|it| it.value.as_str())
 }
 
-fn has(settings: &[Setting], name: &str) -> bool {
-    value(settings, name).is_some()
-}
-
 /// How many cells both begin with, as far as settings leave them.
-fn shared_cells(res: &Comparison, a: &View<'_, '_>, b: &View<'_, '_>, of_talk: usize) -> usize {
-    let tools = first_difference(&a.tools, &b.tools);
-    let system = first_difference(&a.system, &b.system);
-    let cells = match (tools, system) {
+fn shared_cells(res: &Comparison, a: &Prompt<'_>, b: &Prompt<'_>, of_messages: usize) -> usize {
+    let differ = |level| first_difference(a.level(level), b.level(level));
+    let cells = match (differ(Level::Tools), differ(Level::System)) {
         (Some(at), _) => at,
-        (None, Some(at)) => a.tools.len() + at,
-        (None, None) => a.tools.len() + a.system.len() + of_talk,
+        (None, Some(at)) => a.start(Level::System) + at,
+        (None, None) => of_messages,
     };
     let breaks = res.changes.iter().filter_map(|it| it.breaks);
     breaks.fold(cells, |cells, level| match level {
         "all" => 0,
-        "system" => cells.min(a.tools.len()),
-        _ => cells.min(a.tools.len() + a.system.len()),
+        "system" => cells.min(a.start(Level::System)),
+        _ => cells.min(a.start(Level::Messages)),
     })
 }

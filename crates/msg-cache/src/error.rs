@@ -13,16 +13,9 @@ pub enum Error {
     /// A line of a log that holds no request.
     #[error("{0}")]
     BadLine(String),
-    /// A price file of a wrong shape.
-    #[error("{path}: {found}, expected {expected}")]
-    BadPrices {
-        /// The member, as `model.input_cost_per_token`.
-        path: String,
-        /// What is there.
-        found: String,
-        /// What belongs there.
-        expected: &'static str,
-    },
+    /// A price file of a wrong shape: the member, what it is and what was expected.
+    #[error("{0}")]
+    BadPrices(String),
 }
 
 impl Error {
@@ -32,7 +25,7 @@ impl Error {
             Error::Foreign(_) => "cache::foreign-format",
             Error::NoRequest => "cache::no-request",
             Error::BadLine(_) => "cache::bad-line",
-            Error::BadPrices { .. } => "cache::bad-prices",
+            Error::BadPrices(_) => "cache::bad-prices",
         }
     }
 }

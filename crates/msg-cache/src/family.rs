@@ -1,20 +1,22 @@
 //! Which API a body is for, and which provider's rules hold for it.
 
-use std::{collections::BTreeMap, fmt, str::FromStr, sync::LazyLock};
+use std::{collections::BTreeMap, sync::LazyLock};
 
+use msg_json::JsonValue as Value;
 use serde::{Deserialize, Serialize};
 
-use crate::error::Error;
-use crate::spell::Value;
+use crate::cell::Kind;
+use crate::spell::{Spelling, whole};
 
 /// The API that a request body is written for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Family {
     /// Anthropic Messages.
     Anthropic,
     /// OpenAI Chat Completions, and its many imitations.
+    #[default]
     OpenAi,
     /// OpenAI Responses.
     Responses,
@@ -32,10 +34,24 @@ pub(crate) static FAMILIES: LazyLock<Families> = LazyLock::new(|| {
 
 #[derive(Deserialize)]
 pub(crate) struct Families {
-    settings: BTreeMap<String, Vec<SettingName>>,
+    families: BTreeMap<String, Table>,
+    pub(crate) kinds_by_type: Vec<(Kind, Vec<String>)>,
+    pub(crate) kinds_by_member: Vec<(Kind, Vec<String>)>,
     providers_by_host: Vec<(String, String)>,
     providers_by_model: Vec<(String, String)>,
     pub(crate) usage: Vec<CountNames>,
+}
+
+/// Where the bodies of a family have what is compared.
+#[derive(Deserialize)]
+pub(crate) struct Table {
+    pub(crate) list: String,
+    #[serde(default)]
+    pub(crate) system: Vec<String>,
+    #[serde(default)]
+    pub(crate) joins: bool,
+    provider: Option<String>,
+    pub(crate) settings: Vec<SettingName>,
 }
 
 /// Where a setting is in a body, and which of its values are the default.
@@ -69,74 +85,56 @@ impl Family {
 
     /// The name that `--from` takes.
     pub fn name(self) -> &'static str {
-        match self {
-            Family::Anthropic => "anthropic",
-            Family::OpenAi => "openai",
-            Family::Responses => "responses",
-            Family::Gemini => "gemini",
-            Family::Bedrock => "bedrock",
-        }
+        ["anthropic", "openai", "responses", "gemini", "bedrock"][self as usize]
     }
 
-    /// The settings of its bodies, in the order of findings.
-    pub(crate) fn settings(self) -> &'static [SettingName] {
-        let name = if self == Family::Responses { Family::OpenAi } else { self }.name();
-        &FAMILIES.settings[name]
+    /// The family of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|it| it.name() == name)
     }
 
-    /// The name of the list of messages in its bodies.
-    pub(crate) fn list_name(self) -> &'static str {
-        match self {
-            Family::Gemini => "contents",
-            Family::Responses => "input",
-            _ => "messages",
-        }
-    }
-
-    /// The API joins neighbouring messages of one role, so that their border is not seen.
-    pub(crate) fn joins_messages(self) -> bool {
-        matches!(self, Family::Anthropic | Family::Bedrock)
+    /// Where its bodies have what is compared.
+    pub(crate) fn table(self) -> &'static Table {
+        &FAMILIES.families[self.name()]
     }
 
     /// The family of a body, by members that only it has.
     pub(crate) fn recognise(body: &Value<'_>) -> Option<Self> {
+        let has = |names: &[&str]| body.any(names).is_some();
         let messages = body.get("messages").map(Value::list);
-        let blocks = || messages.unwrap_or_default().iter().filter_map(|it| it.get("content"));
+        if has(&["contents"]) {
+            return Some(Family::Gemini);
+        } else if has(&["input"]) || (messages.is_none() && has(&["instructions"])) {
+            return Some(Family::Responses);
+        }
         let is_converse = |it: &Value<'_>| {
-            let first = it.list().first();
+            let first = it.get("content").and_then(|it| it.list().first());
             first.is_some_and(|it| !it.members().is_empty() && !it.has("type"))
         };
-        let is_anthropic = ["system", "anthropic_version", "thinking", "stop_sequences"];
-        let has_schema = |it: &Value<'_>| it.list().iter().any(|it| it.has("input_schema"));
-        if body.has("contents") {
-            Some(Family::Gemini)
-        } else if body.has("input") || (messages.is_none() && body.has("instructions")) {
-            Some(Family::Responses)
-        } else if messages.is_none() {
-            None
-        } else if ["toolConfig", "inferenceConfig", "modelId"].iter().any(|it| body.has(it))
-            || blocks().any(is_converse)
-        {
-            Some(Family::Bedrock)
-        } else if is_anthropic.iter().any(|it| body.has(it))
-            || body.get("tools").is_some_and(has_schema)
-            || body.text_of("model").is_some_and(|it| it.starts_with("claude"))
-        {
-            Some(Family::Anthropic)
-        } else {
-            Some(Family::OpenAi)
-        }
+        let mut tools = body.get("tools").map_or(&[][..], Value::list).iter();
+        let messages = messages?;
+        Some(
+            if has(&["toolConfig", "inferenceConfig", "modelId"])
+                || messages.iter().any(is_converse)
+            {
+                Family::Bedrock
+            } else if has(&["system", "anthropic_version", "thinking", "stop_sequences"])
+                || tools.any(|it| it.has("input_schema"))
+                || body.text_of("model").is_some_and(|it| it.starts_with("claude"))
+            {
+                Family::Anthropic
+            } else {
+                Family::OpenAi
+            },
+        )
     }
 
     /// The provider whose rules hold, by model and address.
     pub(crate) fn provider(self, model: Option<&str>, url: Option<&str>) -> &'static str {
-        let (model, url) = (model.unwrap_or_default(), url.unwrap_or_default());
-        match self {
-            Family::Anthropic => return "anthropic",
-            Family::Bedrock => return "bedrock",
-            Family::Gemini => return "gemini",
-            Family::OpenAi | Family::Responses => {}
+        if let Some(only) = &self.table().provider {
+            return only;
         }
+        let (model, url) = (model.unwrap_or_default(), url.unwrap_or_default());
         let host = url.split('/').nth(2).unwrap_or_default();
         let by_host = FAMILIES.providers_by_host.iter().find(|it| host.contains(&it.0));
         let by_model = || FAMILIES.providers_by_model.iter().find(|it| model.starts_with(&it.0));
@@ -147,19 +145,53 @@ impl Family {
     }
 }
 
-impl fmt::Display for Family {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+// Settings of a request that break the cache when they change, without those that say a default (CL-5).
+
+/// A setting that is not at its default.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Setting {
+    /// The name, as the providers' table has it.
+    pub(crate) name: &'static str,
+    /// What it says.
+    pub(crate) value: String,
+}
+
+/// The settings of a body that say something else than their default.
+pub(crate) fn settings(body: &Value<'_>, family: Family) -> Vec<Setting> {
+    let of_row = |it: &'static SettingName| {
+        let value = it.path.split('.').try_fold(body, |value, name| value.get(name))?;
+        let mut said = String::new();
+        whole(value, Spelling::Meaning, &mut said);
+        (!is_default(value, &it.defaults)).then_some(Setting { name: &it.name, value: said })
+    };
+    let mut res: Vec<Setting> = family.table().settings.iter().filter_map(of_row).collect();
+    if family == Family::Anthropic {
+        let on = |name| Setting { name, value: "on".to_owned() };
+        let searches = body.get("tools").is_some_and(|it| it.list().iter().any(is_web_search));
+        res.extend(searches.then(|| on("web_search")));
+        res.extend(has_citations(body).then(|| on("citations")));
+    }
+    res
+}
+
+/// A default is the word, an object whose type is the word and that says nothing else, or an object with it as its only
+/// member.
+fn is_default(value: &Value<'_>, defaults: &[String]) -> bool {
+    let is_one = |it: Option<&str>| it.is_some_and(|it| defaults.iter().any(|one| one == it));
+    match value.members() {
+        [] => is_one(value.text()),
+        [(name, it)] => (name == "type" && is_one(it.text())) || is_one(Some(&**name)),
+        _ => false,
     }
 }
 
-impl FromStr for Family {
-    type Err = Error;
+pub(crate) fn is_web_search(tool: &Value<'_>) -> bool {
+    tool.text_of("type").is_some_and(|it| it.starts_with("web_search"))
+}
 
-    fn from_str(name: &str) -> Result<Self, Error> {
-        let named = Family::ALL.iter().find(|it| it.name() == name);
-        named
-            .copied()
-            .ok_or_else(|| Error::Foreign(format!("`{name}` is not a family of requests")))
-    }
+/// Whether any document of the messages has citations switched on.
+fn has_citations(body: &Value<'_>) -> bool {
+    let messages = body.get("messages").map_or(&[][..], Value::list);
+    let mut blocks = messages.iter().filter_map(|it| it.get("content")).flat_map(Value::list);
+    blocks.any(|it| it.at(&["citations", "enabled"]) == Some(&Value::Bool(true)))
 }

@@ -2,7 +2,7 @@
 //! member changed and how, what the provider can still read under its own rules, and what that costs.
 //!
 //! ```text
-//! body ─▶ prompt (cells: tools, system, messages) ─▶ view ─▶ compare ─▶ change, notes
+//! body ─▶ prompt (cells: tools, system, messages) ─▶ compare ─▶ change, notes
 //! log line ─▶ entry ─▶ ledger ─▶ LedgerRow {"line":3,"run":1,"parent":2,"relation":"growth","usage":{…},"missed":{…}}
 //! recorded responses ─▶ session ─▶ SessionRow
 //! ```
@@ -32,12 +32,9 @@ mod rules;
 mod session;
 mod spell;
 mod usage;
-mod view;
 
-pub use crate::usage::{Price, Prices};
-pub use cell::Level;
 pub use change::How;
-pub use codes::{CODES, help, meaning};
+pub use codes::{CODES, help};
 pub use compare::{CachePlace, Change, Comparison, Relation, compare};
 pub use error::Error;
 pub use family::Family;
@@ -46,4 +43,4 @@ pub use options::{CacheOptions, LedgerOptions};
 pub use rewrite::Rewrite;
 pub use rules::{RULES, rates};
 pub use session::{Response, SessionLedger, SessionRow};
-pub use usage::CacheUsage;
+pub use usage::{CacheUsage, Price, Prices};

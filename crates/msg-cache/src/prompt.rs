@@ -10,83 +10,109 @@
 
 use std::borrow::Cow;
 
+use msg_json::JsonValue as Value;
+
 use crate::cell::{Cell, Kind, Level, Source, Unit, kept};
-use crate::family::Family;
-use crate::spell::{Value, is_empty_text, plain_text};
-use crate::view::{Setting, is_web_search, settings};
+use crate::family::{FAMILIES, Family, Setting, is_web_search, settings};
+use crate::reuse::Repeats;
+use crate::spell::{is_empty_text, plain_text};
 
 /// A request body.
-#[derive(Debug, Clone)]
-pub(crate) struct Prompt<'b, 'a> {
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Prompt<'v> {
     pub(crate) family: Family,
-    pub(crate) cells: Vec<Cell<'b, 'a>>,
-    pub(crate) units: Vec<Unit<'b>>,
+    pub(crate) cells: Vec<Cell<'v>>,
+    pub(crate) units: Vec<Unit>,
     pub(crate) settings: Vec<Setting>,
     /// Caching that the provider places itself, with the lifetime that it was asked for.
-    pub(crate) automatic: Option<Cow<'b, str>>,
+    pub(crate) automatic: Option<Cow<'static, str>>,
     /// How long a prefix is asked to live, without marks for it.
-    pub(crate) retention: Option<Cow<'b, str>>,
+    pub(crate) retention: Option<Cow<'static, str>>,
     /// Only what is marked is cached (`prompt_cache_options.mode`).
     pub(crate) is_explicit: bool,
     /// The history is held by the provider.
     pub(crate) by_reference: bool,
     /// Some part of it, or of a result, is an image.
     pub(crate) has_images: bool,
-    /// Some of its messages are those of the request before, without what they are made of.
-    pub(crate) repeats: bool,
+    /// Some thinking after its last question was taken out ([`Prompt::compared`]).
+    pub(crate) strips: bool,
+    /// How many of its messages are those of another request, without what they are made of.
+    pub(crate) n_repeated: usize,
     /// Where cells are spelled to be hashed.
     room: String,
 }
 
-impl<'b, 'a> Prompt<'b, 'a> {
+/// Where a cell is, and who speaks. Without an index its place in the content is the index.
+#[derive(Clone)]
+struct At {
+    level: Level,
+    index: Option<usize>,
+    role: Cow<'static, str>,
+}
+
+impl<'v> Prompt<'v> {
     /// Reads a body of this family.
-    pub(crate) fn of(body: &'b Value<'a>, family: Family) -> Self {
+    pub(crate) fn of(body: &'v Value<'v>, family: Family) -> Self {
+        Self::repeating(body, family, &Repeats::default())
+    }
+
+    /// Reads a body. Messages that were left out of it are those of another request.
+    pub(crate) fn repeating(body: &'v Value<'v>, family: Family, repeats: &Repeats<'_>) -> Self {
         let options = body.get("prompt_cache_options");
+        let retention = body.text_of("prompt_cache_retention");
+        let retention = retention.or_else(|| options.and_then(|it| it.text_of("ttl")));
         let mut res = Prompt {
             family,
-            cells: Vec::new(),
-            units: Vec::new(),
             settings: settings(body, family),
             automatic: body.get("cache_control").map(lifetime),
-            retention: body
-                .text_of("prompt_cache_retention")
-                .or_else(|| options.and_then(|it| it.text_of("ttl")))
-                .map(Cow::Borrowed),
+            retention: retention.map(kept),
             is_explicit: options.and_then(|it| it.text_of("mode")) == Some("explicit"),
             by_reference: body.has("previous_response_id") || body.has("conversation"),
-            has_images: false,
-            repeats: false,
-            room: String::new(),
+            ..Prompt::default()
         };
         res.read_tools(body);
-        match family {
-            Family::Anthropic | Family::Bedrock => res.read_blocks(body),
-            Family::OpenAi => res.read_chat(body),
-            Family::Responses => res.read_items(body),
-            Family::Gemini => res.read_contents(body),
+        if let Some(system) = family.table().system.iter().find_map(|it| body.get(it)) {
+            let at = At { level: Level::System, index: None, role: "system".into() };
+            res.read_parts(&at, system.get("parts").unwrap_or(system));
         }
+        res.read_messages(body, repeats);
         res.has_images = res.cells.iter().any(|it| it.is_image);
-        res.room = String::new();
         res
     }
 
     /// The same without what its cells are made of: all that comparing needs until something differs.
-    pub(crate) fn outline(&self) -> Prompt<'static, 'static> {
-        let owned = |it: &Cow<'b, str>| Cow::Owned(it.to_string());
-        let unit = |it: &Unit<'b>| Unit { role: kept(&it.role), ..*it };
-        Prompt {
-            family: self.family,
-            cells: self.cells.iter().map(Cell::outline).collect(),
-            units: self.units.iter().map(unit).collect(),
-            settings: self.settings.clone(),
-            automatic: self.automatic.as_ref().map(owned),
-            retention: self.retention.as_ref().map(owned),
-            is_explicit: self.is_explicit,
-            by_reference: self.by_reference,
-            has_images: self.has_images,
-            repeats: false,
-            room: String::new(),
+    pub(crate) fn outline(self) -> Prompt<'static> {
+        let gone = |it| Cell { source: Source::Gone, ..it };
+        let cells = self.cells.into_iter().map(gone).collect();
+        Prompt { cells, room: String::new(), ..self }
+    }
+
+    /// What is compared of it: without tools that search the web where these are a setting that changed, and without
+    /// thinking before the message `question`, which the API takes out itself (CL-5, CL-6).
+    pub(crate) fn compared(&self, question: usize, with_search: bool) -> Prompt<'v> {
+        let own_question = self.last_question();
+        let mut res = self.clone();
+        res.cells.retain(|it| it.level != Level::Messages && (with_search || !it.is_search));
+        for (at, unit) in res.units.iter_mut().enumerate() {
+            let from = res.cells.len();
+            let is_gone = |it: &&Cell<'_>| at < question && it.kind == Kind::Thinking;
+            let cells = self.cells_of(unit).iter();
+            res.strips |= at >= own_question && cells.clone().any(|it| is_gone(&it));
+            res.cells.extend(cells.filter(|it| !is_gone(it)).cloned());
+            *unit = unit.clone().since(from, &res.cells);
         }
+        res
+    }
+
+    /// The place of the last message of the user that is not a result.
+    pub(crate) fn last_question(&self) -> usize {
+        let asks = |it: &Unit| self.cells_of(it).iter().any(|it| it.kind != Kind::Result);
+        self.units.iter().rposition(|it| it.role == "user" && asks(it)).unwrap_or(0)
+    }
+
+    /// The message that a cell belongs to.
+    pub(crate) fn message_at(&self, cell: usize) -> usize {
+        self.units.partition_point(|it| it.cells.1 <= cell)
     }
 
     /// The place of the first cell of the level.
@@ -95,14 +121,13 @@ impl<'b, 'a> Prompt<'b, 'a> {
     }
 
     /// The cells of a level.
-    pub(crate) fn level(&self, level: Level) -> &[Cell<'b, 'a>] {
-        let from = self.start(level);
+    pub(crate) fn level(&self, level: Level) -> &[Cell<'v>] {
         let to = self.cells.partition_point(|it| it.level <= level);
-        &self.cells[from..to]
+        &self.cells[self.start(level)..to]
     }
 
     /// The cells of a message.
-    pub(crate) fn cells_of(&self, unit: &Unit<'_>) -> &[Cell<'b, 'a>] {
+    pub(crate) fn cells_of(&self, unit: &Unit) -> &[Cell<'v>] {
         &self.cells[unit.cells.0..unit.cells.1]
     }
 
@@ -111,7 +136,7 @@ impl<'b, 'a> Prompt<'b, 'a> {
         self.cells.iter().map(|it| it.size as u64).sum::<u64>() / 4
     }
 
-    fn read_tools(&mut self, body: &'b Value<'a>) {
+    fn read_tools(&mut self, body: &'v Value<'v>) {
         let lists = ["tools", "functions"].map(|it| body.get(it));
         let config = body.at(&["toolConfig", "tools"]);
         let mut index = 0;
@@ -121,231 +146,182 @@ impl<'b, 'a> Prompt<'b, 'a> {
                 continue;
             }
             let declared = tool.any(&["functionDeclarations", "function_declarations"]);
-            let tools = declared.map_or(std::slice::from_ref(tool), Value::list);
-            for tool in tools {
-                self.push(Level::Tools, index, "".into(), Kind::Tool, Source::Part(tool));
+            for tool in declared.map_or(std::slice::from_ref(tool), Value::list) {
+                let at = At { level: Level::Tools, index: Some(index), role: "".into() };
+                self.push(&at, Kind::Tool, Source::Part(tool));
                 self.mark_by(tool);
                 index += 1;
             }
         }
     }
 
-    fn read_blocks(&mut self, body: &'b Value<'a>) {
-        if let Some(system) = body.get("system") {
-            self.read_parts(Level::System, None, "system".into(), system);
-        }
-        for (index, message) in list_of(body, "messages").iter().enumerate() {
-            let role = message.text_of("role").unwrap_or("user");
-            self.read_unit(index, role.into(), |it| {
-                if let Some(content) = message.get("content") {
-                    it.read_parts(Level::Messages, Some(index), role.into(), content);
+    fn read_messages(&mut self, body: &'v Value<'v>, repeats: &Repeats<'_>) {
+        let family = self.family;
+        let list = match body.get(&family.table().list) {
+            None => return,
+            Some(Value::List(it)) => it.as_slice(),
+            Some(_) if family.table().list == "messages" => return,
+            Some(only) => std::slice::from_ref(only),
+        };
+        let is_chat = matches!(family, Family::OpenAi | Family::Responses);
+        let is_system =
+            |it: &&Value<'_>| is_chat && matches!(it.text_of("role"), Some("system" | "developer"));
+        let n_system = list.iter().take_while(is_system).count();
+        for (index, message) in list.iter().enumerate() {
+            if *message == Value::Null && repeats.left_out.binary_search(&index).is_ok() {
+                repeats.of.filter(|it| it.family == family).and_then(|it| self.repeat(it, index));
+                continue;
+            }
+            let from = self.cells.len();
+            let role = match (message.text_of("role"), message.text_of("name")) {
+                (Some(role), Some(name)) if family == Family::OpenAi => {
+                    format!("{role}\0{name}").into()
                 }
-            });
+                (Some(role), _) => kept(role),
+                (None, _) if family == Family::Responses && message.text().is_none() => "".into(),
+                (None, _) => "user".into(),
+            };
+            let level = if index < n_system { Level::System } else { Level::Messages };
+            if level == Level::Messages {
+                let (cells, role) = ((from, from), role.clone());
+                self.units.push(Unit { index, role, cells, hash: 0, marks_before: false });
+            }
+            self.read_message(&At { level, index: Some(index), role }, message);
+            let unit = self.units.pop().map(|it| it.since(from, &self.cells));
+            self.units.extend(unit);
         }
     }
 
-    fn read_chat(&mut self, body: &'b Value<'a>) {
-        let messages = list_of(body, "messages");
-        let is_system = |it: &Value<'_>| matches!(it.text_of("role"), Some("system" | "developer"));
-        let n_system = messages.iter().take_while(|it| is_system(it)).count();
-        for (index, message) in messages.iter().enumerate() {
-            let role = message.text_of("role").unwrap_or("user");
-            let speaker: Cow<'b, str> = match message.text_of("name") {
-                Some(name) => format!("{role}\0{name}").into(),
-                None => role.into(),
-            };
-            if index < n_system {
-                self.read_message(Level::System, index, speaker, message);
-            } else {
-                self.read_unit(index, speaker.clone(), |it| {
-                    it.read_message(Level::Messages, index, speaker, message);
-                });
+    /// Takes a message of another request, at the same place.
+    fn repeat(&mut self, before: &Prompt<'static>, index: usize) -> Option<()> {
+        let at = index.checked_sub(before.units.first()?.index)?;
+        let unit = before.units.get(at)?;
+        let from = self.cells.len();
+        self.cells.extend_from_slice(before.cells_of(unit));
+        self.units.push(Unit { cells: (from, self.cells.len()), ..unit.clone() });
+        self.n_repeated += 1;
+        Some(())
+    }
+
+    fn read_message(&mut self, at: &At, message: &'v Value<'v>) {
+        let content = message.get("content");
+        match self.family {
+            Family::Anthropic | Family::Bedrock => {
+                content.into_iter().for_each(|it| self.read_parts(at, it));
             }
+            Family::Gemini => self.read_parts(at, message.get("parts").unwrap_or(message)),
+            Family::OpenAi => self.read_chat(at, message),
+            Family::Responses => match content.filter(|_| message.has("role")) {
+                Some(content) => self.read_parts(at, content),
+                None if message.text().is_some() => self.read_parts(at, message),
+                None if at.level == Level::System => {}
+                None => self.read_item(at, message),
+            },
         }
     }
 
     /// The cells of a chat message: thoughts, content, refusal, calls.
-    fn read_message(
-        &mut self,
-        level: Level,
-        index: usize,
-        speaker: Cow<'b, str>,
-        message: &'b Value<'a>,
-    ) {
-        let push =
-            |it: &mut Self, kind, source| it.push(level, index, speaker.clone(), kind, source);
+    fn read_chat(&mut self, at: &At, message: &'v Value<'v>) {
         if matches!(message.text_of("role"), Some("tool" | "function")) {
             let names = ["tool_call_id", "content"];
             let members = names.into_iter().filter_map(|it| Some((it, message.get(it)?)));
-            push(self, Kind::Result, Source::Members(members.collect()));
+            self.push(at, Kind::Result, Source::Members(members.collect()));
             self.mark_by(message);
             return self.mark_inside(message.get("content"));
         }
-        let thought = ["reasoning_content", "reasoning"]
-            .into_iter()
-            .find_map(|it| Some((it, message.get(it).filter(|it| it.text() != Some(""))?)));
-        if let Some((name, it)) = thought {
-            push(self, Kind::Thinking, Source::Members(vec![(name, it)]));
-        }
-        for it in list_of(message, "reasoning_details") {
-            push(self, Kind::Thinking, Source::Part(it));
+        let thought = ["reasoning_content", "reasoning"].into_iter().find_map(|it| {
+            let thought = message.get(it).filter(|it| it.text() != Some(""))?;
+            Some(Source::Members(vec![(it, thought)]))
+        });
+        let details = list_of(message, "reasoning_details").iter().map(Source::Part);
+        for it in thought.into_iter().chain(details) {
+            self.push(at, Kind::Thinking, it);
         }
         if let Some(content) = message.get("content") {
-            self.read_parts(level, Some(index), speaker.clone(), content);
+            self.read_parts(at, content);
         }
-        if let Some(it) = message.get("refusal").and_then(Value::text) {
-            push(self, Kind::Refusal, Source::Text(it));
+        if let Some(it) = message.text_of("refusal") {
+            self.push(at, Kind::Refusal, Source::Text(it));
         }
-        let call = message.get("function_call");
-        for it in list_of(message, "tool_calls").iter().chain(call) {
-            push(self, Kind::Call, Source::Part(it));
+        for it in list_of(message, "tool_calls").iter().chain(message.get("function_call")) {
+            self.push(at, Kind::Call, Source::Part(it));
         }
         self.mark_by(message);
     }
 
-    fn read_items(&mut self, body: &'b Value<'a>) {
-        if let Some(instructions) = body.get("instructions") {
-            self.read_parts(Level::System, None, "system".into(), instructions);
-        }
-        let Some(input) = body.get("input") else { return };
-        if input.text().is_some() {
-            return self.read_unit(0, "user".into(), |it| {
-                it.read_parts(Level::Messages, Some(0), "user".into(), input);
-            });
-        }
-        let is_system = |it: &Value<'_>| matches!(it.text_of("role"), Some("system" | "developer"));
-        let n_system = input.list().iter().take_while(|it| is_system(it)).count();
-        for (index, item) in input.list().iter().enumerate() {
-            let role = item.text_of("role");
-            let content = role.and_then(|_| item.get("content"));
-            if index < n_system {
-                if let (Some(role), Some(content)) = (role, content) {
-                    self.read_parts(Level::System, Some(index), role.into(), content);
-                }
-                continue;
-            }
-            self.read_unit(index, role.unwrap_or_default().into(), |it| match (role, content) {
-                (Some(role), Some(content)) => {
-                    it.read_parts(Level::Messages, Some(index), role.into(), content);
-                }
-                _ => it.read_item(index, item),
-            });
-        }
-    }
-
     /// An item that is not a message. Its id counts only for reasoning that has nothing else.
-    fn read_item(&mut self, index: usize, item: &'b Value<'a>) {
-        let kind = item.text_of("type").unwrap_or_default();
-        let kind = match kind {
+    fn read_item(&mut self, at: &At, item: &'v Value<'v>) {
+        let kind = match item.text_of("type").unwrap_or_default() {
             "reasoning" => Kind::Thinking,
             it if it.ends_with("_call_output") => Kind::Result,
             it if it.ends_with("_call") => Kind::Call,
             _ => Kind::Other,
         };
-        let has_thought = item.any(&["encrypted_content", "content", "summary"]);
-        let keeps_id = kind == Kind::Thinking
-            && has_thought.is_none_or(|it| matches!(it, Value::List(it) if it.is_empty()));
-        let source = if keeps_id { Source::Part(item) } else { Source::Item(item) };
-        self.push(Level::Messages, index, "".into(), kind, source);
+        let thought = item.any(&["encrypted_content", "content", "summary"]);
+        let has_thought = thought.is_some_and(|it| *it != Value::List(Vec::new()));
+        let keeps_id = kind == Kind::Thinking && !has_thought;
+        let members = item.members().iter().filter(|it| keeps_id || it.0 != "id");
+        let members = members.map(|it| (&*it.0, &it.1)).collect();
+        let at = At { role: "".into(), ..at.clone() };
+        self.push(&at, kind, Source::Members(members));
         self.mark_by(item);
     }
 
-    fn read_contents(&mut self, body: &'b Value<'a>) {
-        if let Some(system) = body.any(&["systemInstruction", "system_instruction"]) {
-            let parts = system.get("parts").unwrap_or(system);
-            self.read_parts(Level::System, None, "system".into(), parts);
-        }
-        let Some(contents) = body.get("contents") else { return };
-        let contents = match contents {
-            Value::List(it) => it.as_slice(),
-            only => std::slice::from_ref(only),
-        };
-        for (index, content) in contents.iter().enumerate() {
-            let role = content.text_of("role").unwrap_or("user");
-            let parts = content.get("parts").unwrap_or(content);
-            self.read_unit(index, role.into(), |it| {
-                it.read_parts(Level::Messages, Some(index), role.into(), parts);
-            });
-        }
-    }
-
-    fn read_unit(&mut self, index: usize, role: Cow<'b, str>, read: impl FnOnce(&mut Self)) {
-        let from = self.cells.len();
-        read(self);
-        self.units.push(Unit { index, role, cells: (from, self.cells.len()) });
-    }
-
-    /// The parts of a content; without an index the place in the content is the index.
-    fn read_parts(
-        &mut self,
-        level: Level,
-        index: Option<usize>,
-        role: Cow<'b, str>,
-        content: &'b Value<'a>,
-    ) {
+    /// The parts of a content.
+    fn read_parts(&mut self, at: &At, content: &'v Value<'v>) {
         let list = match content {
             Value::List(it) => it.as_slice(),
             only => std::slice::from_ref(only),
         };
-        for (at, part) in list.iter().enumerate() {
-            self.read_part(level, index.unwrap_or(at), role.clone(), part);
+        for (n, part) in list.iter().enumerate() {
+            if let Some(mark) = part.get("cachePoint") {
+                self.mark_last(mark);
+            } else if !is_empty_text(part) {
+                let (kind, source) = match plain_text(part).and_then(Value::text) {
+                    Some(text) => (Kind::Text, Source::Text(text)),
+                    None => (kind_of(part), Source::Part(part)),
+                };
+                let index = at.index.or(Some(n));
+                self.push(&At { index, ..at.clone() }, kind, source);
+                self.mark_by(part);
+                self.mark_inside(part.get("content"));
+            }
         }
     }
 
-    fn read_part(&mut self, level: Level, index: usize, role: Cow<'b, str>, part: &'b Value<'a>) {
-        if let Some(mark) = part.get("cachePoint") {
-            return self.mark_last(mark);
-        }
-        if is_empty_text(part) {
-            return;
-        }
-        let (kind, source) = match plain_text(part).and_then(Value::text) {
-            Some(text) => (Kind::Text, Source::Text(text)),
-            None => (kind_of(part), Source::Part(part)),
-        };
-        self.push(level, index, role, kind, source);
-        self.mark_by(part);
-        self.mark_inside(part.get("content"));
-    }
-
-    fn push(
-        &mut self,
-        level: Level,
-        index: usize,
-        role: Cow<'b, str>,
-        kind: Kind,
-        source: Source<'b, 'a>,
-    ) {
-        let camel = self.family == Family::Gemini;
-        let is_search =
-            matches!(&source, Source::Part(it) if kind == Kind::Tool && is_web_search(it));
+    fn push(&mut self, at: &At, kind: Kind, source: Source<'v>) {
+        let part = if let Source::Part(it) = source { Some(it) } else { None };
         let cell = Cell {
-            level,
-            index,
-            role,
+            level: at.level,
+            index: at.index.unwrap_or_default(),
+            role: at.role.clone(),
             kind,
-            is_search,
-            is_image: matches!(&source, Source::Part(it) if has_image(it)),
+            is_search: kind == Kind::Tool && part.is_some_and(is_web_search),
+            is_image: part.is_some_and(has_image),
             source,
             marks: Vec::new(),
             hash: 0,
             size: 0,
-            camel,
+            camel: self.family == Family::Gemini,
         };
         self.cells.push(cell.hashed(&mut self.room));
     }
 
-    fn mark_by(&mut self, value: &'b Value<'a>) {
+    fn mark_by(&mut self, value: &Value<'_>) {
         if let Some(mark) = value.any(&["cache_control", "prompt_cache_breakpoint"]) {
             self.mark_last(mark);
         }
     }
 
-    fn mark_inside(&mut self, content: Option<&'b Value<'a>>) {
+    fn mark_inside(&mut self, content: Option<&Value<'_>>) {
         content.map_or(&[][..], Value::list).iter().for_each(|it| self.mark_by(it));
     }
 
-    fn mark_last(&mut self, mark: &'b Value<'a>) {
+    fn mark_last(&mut self, mark: &Value<'_>) {
+        let n = self.cells.len();
+        if let Some(unit) = self.units.last_mut() {
+            unit.marks_before |= unit.cells.0 == n;
+        }
         if let Some(last) = self.cells.last_mut() {
             last.marks.push(lifetime(mark));
         }
@@ -359,40 +335,22 @@ fn has_image(part: &Value<'_>) -> bool {
 }
 
 /// The lifetime that a mark asks for.
-fn lifetime<'b>(mark: &'b Value<'_>) -> Cow<'b, str> {
-    Cow::Borrowed(mark.text_of("ttl").unwrap_or("default"))
+fn lifetime(mark: &Value<'_>) -> Cow<'static, str> {
+    kept(mark.text_of("ttl").unwrap_or("default"))
 }
 
-fn list_of<'b, 'a>(value: &'b Value<'a>, name: &str) -> &'b [Value<'a>] {
+fn list_of<'v>(value: &'v Value<'v>, name: &str) -> &'v [Value<'v>] {
     value.get(name).map_or(&[], Value::list)
 }
 
 fn kind_of(part: &Value<'_>) -> Kind {
+    let by_type =
+        |it: &str| FAMILIES.kinds_by_type.iter().find(|row| row.1.iter().any(|one| one == it));
+    let has = |row: &&(Kind, Vec<String>)| row.1.iter().any(|it| part.has(it));
     match part.text_of("type") {
-        Some("text" | "input_text" | "output_text") => Kind::Text,
-        Some("thinking" | "redacted_thinking" | "reasoning") => Kind::Thinking,
-        Some("refusal") => Kind::Refusal,
-        Some("tool_use" | "server_tool_use" | "mcp_tool_use") => Kind::Call,
         Some(it) if it.ends_with("tool_result") => Kind::Result,
-        Some(
-            "image" | "document" | "image_url" | "input_audio" | "file" | "input_image"
-            | "input_file",
-        ) => Kind::Media,
-        Some(_) => Kind::Other,
+        Some(it) => by_type(it).map_or(Kind::Other, |it| it.0),
         None if part.get("thought") == Some(&Value::Bool(true)) => Kind::Thinking,
-        None => kind_by_member(part),
+        None => FAMILIES.kinds_by_member.iter().find(has).map_or(Kind::Other, |it| it.0),
     }
-}
-
-fn kind_by_member(part: &Value<'_>) -> Kind {
-    const MEMBERS: &[(Kind, &[&str])] = &[
-        (Kind::Text, &["text"]),
-        (Kind::Thinking, &["reasoningContent"]),
-        (Kind::Call, &["toolUse", "functionCall", "function_call"]),
-        (Kind::Result, &["toolResult", "functionResponse", "function_response"]),
-        (Kind::Media, &["image", "document", "video"]),
-        (Kind::Media, &["inlineData", "inline_data", "fileData", "file_data"]),
-    ];
-    let found = MEMBERS.iter().find(|it| part.any(it.1).is_some());
-    found.map_or(Kind::Other, |it| it.0)
 }

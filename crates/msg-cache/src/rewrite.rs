@@ -2,15 +2,14 @@
 
 use std::fmt;
 
+use msg_json::JsonValue as Value;
 use serde::Serialize;
 
 use crate::compare::{CachePlace, compare_prompts};
 use crate::entry::{Entry, read};
 use crate::family::Family;
-use crate::ledger::dollars;
-use crate::options::CacheOptions;
+use crate::ledger::{dollars, is_zero};
 use crate::prompt::Prompt;
-use crate::spell::Value;
 use crate::usage::Prices;
 
 /// The first member that an edit changed in the order of the cache, and what comes after it. Tokens are estimates, four
@@ -28,7 +27,7 @@ pub struct Rewrite {
     pub cost: Option<f64>,
     /// How many cache breakpoints the edit took away with what they marked.
     #[serde(skip_serializing_if = "is_zero")]
-    pub breakpoints_lost: usize,
+    pub breakpoints_lost: u64,
     #[serde(skip)]
     family: Family,
 }
@@ -53,23 +52,22 @@ impl Rewrite {
         let before = read(before).ok()?;
         let after = into_body(read(after).ok()?, &before, family);
         let before = into_body(before, &Value::Null, family);
-        let a = Entry::of(&before, Some(family)).ok()?;
-        let b = Entry::of(&after, Some(family)).ok()?;
-        let (old, new) = (Prompt::of(a.body, family), Prompt::of(b.body, family));
-        let options = CacheOptions::default().with_family(family);
-        let compared = compare_prompts((&a, &old), (&b, &new), &options);
+        let (a, old) = Entry::of(&before, Some(family)).ok()?;
+        let (b, new) = Entry::of(&after, Some(family)).ok()?;
+        let (old, new) = (Prompt::of(old, family), Prompt::of(new, family));
+        let compared = compare_prompts((&a, &old), (&b, &new), None);
         let first_changed = compared.first_changed?;
         let tokens = new.estimate();
         let written_again = tokens.saturating_sub(compared.shared_estimate);
         if written_again == 0 {
             return None;
         }
-        let price = b.model.and_then(|it| Prices::built_in().of(it));
+        let price = b.model.as_deref().and_then(|it| Prices::built_in().of(it));
         let cost = price.map(|it| {
             let more = it.write.max(it.input).saturating_sub(it.read);
             dollars(u128::from(written_again) * u128::from(more))
         });
-        let marks = |it: &Prompt<'_, '_>| it.cells.iter().map(|it| it.marks.len()).sum::<usize>();
+        let marks = |it: &Prompt<'_>| it.cells.iter().map(|it| it.marks.len() as u64).sum::<u64>();
         let breakpoints_lost = marks(&old).saturating_sub(marks(&new));
         Some(Rewrite { first_changed, tokens, written_again, cost, breakpoints_lost, family })
     }
@@ -83,7 +81,7 @@ impl Rewrite {
             ("system", Family::OpenAi) => "messages",
             ("system", Family::Responses) => "instructions",
             ("system", Family::Gemini) => "systemInstruction.parts",
-            ("messages", family) => family.list_name(),
+            ("messages", family) => &family.table().list,
             (level, _) => level,
         };
         index.map_or(name.to_owned(), |it| format!("{name}[{it}]"))
@@ -105,15 +103,10 @@ impl fmt::Display for Rewrite {
     }
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
-fn is_zero(it: &usize) -> bool {
-    *it == 0
-}
-
 /// A list of messages as a body: of the body before, whose messages it replaces, or by itself.
 fn into_body<'a>(value: Value<'a>, before: &Value<'a>, family: Family) -> Value<'a> {
     let Value::List(_) = value else { return value };
-    let name = family.list_name();
+    let name = family.table().list.as_str();
     let mut members = before.members().to_vec();
     members.retain(|it| it.0 != name);
     members.push((name.into(), value));

@@ -4,11 +4,9 @@ use std::{collections::BTreeMap, sync::LazyLock};
 
 use serde::Deserialize;
 
-use crate::cell::Kind;
-use crate::compare::Relation;
-use crate::entry::Entry;
+use crate::cell::{Cell, Kind, Level};
+use crate::compare::{Comparison, Relation, Side};
 use crate::prompt::Prompt;
-use crate::view::View;
 
 /// The text of the rules, as `msg cache --rules` prints it.
 pub const RULES: &str = include_str!("../data/rules.json");
@@ -23,44 +21,13 @@ pub(crate) struct Rules {
     compaction_markers: Vec<String>,
 }
 
-/// Where entries are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Entries {
-    /// At marked cells, and only there.
-    Marked,
-    /// At marked cells and at the last user or tool cell.
-    #[serde(rename = "marked+last")]
-    MarkedAndLast,
-    /// Everywhere.
-    Prefix,
-}
-
-/// The first level that a setting breaks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Breaks {
-    All,
-    System,
-    Messages,
-}
-
-impl Breaks {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Breaks::All => "all",
-            Breaks::System => "system",
-            Breaks::Messages => "messages",
-        }
-    }
-}
-
 /// The rules of a provider.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Provider {
-    pub(crate) entries: Entries,
-    #[serde(default = "one")]
-    pub(crate) step: u64,
+    /// Where entries are written: `marked`, `marked+last` (and at the last user or tool cell), or `prefix`: everywhere.
+    entries: String,
+    /// Lengths of what is cached are multiples of it.
+    pub(crate) step: Option<u64>,
     pub(crate) max_markers: Option<usize>,
     /// Cells that are looked back from a mark, itself counted.
     pub(crate) lookback: Option<usize>,
@@ -79,12 +46,8 @@ pub(crate) struct Provider {
     /// Models of a newer version of a provider's cache.
     #[serde(default)]
     models: Vec<String>,
-    /// The first level that each setting breaks.
-    pub(crate) settings: BTreeMap<String, Breaks>,
-}
-
-fn one() -> u64 {
-    1
+    /// The first level that each setting breaks: `all`, `system` or `messages`.
+    pub(crate) settings: BTreeMap<String, String>,
 }
 
 impl Provider {
@@ -106,7 +69,7 @@ impl Provider {
     }
 
     pub(crate) fn is_marked(&self) -> bool {
-        self.entries != Entries::Prefix
+        self.entries != "prefix"
     }
 
     /// The least tokens that are cached.
@@ -146,75 +109,55 @@ pub(crate) fn is_compaction(text: &str) -> bool {
 
 // What the provider can still read under its own rules, and what it would refuse (CL-20 to CL-25).
 
-/// What the notes depend on beside the two requests.
-pub(crate) struct Context<'r> {
-    pub(crate) rules: &'r Provider,
-    pub(crate) relation: Relation,
-    /// Cells that both begin with.
-    pub(crate) shared: usize,
-    /// About how many tokens the first request has.
-    pub(crate) estimate: u64,
-}
-
-type Side<'s> = (&'s Entry<'s>, &'s Prompt<'s, 's>, &'s View<'s, 's>);
-
-/// The codes of what is to be said beside the changes.
-pub(crate) fn notes(context: &Context<'_>, a: Side<'_>, b: Side<'_>) -> Vec<&'static str> {
+/// The codes of what is to be said beside the changes. Both requests begin with `shared` cells.
+pub(crate) fn notes(
+    rules: &Provider,
+    compared: &Comparison,
+    shared: usize,
+    a: Side<'_>,
+    b: Side<'_>,
+) -> Vec<&'static str> {
     let mut res = Vec::new();
-    let rules = context.rules;
-    if context.relation != Relation::Other && rules.is_marked() {
-        res.extend(unread(context, a, b));
+    if compared.relation != Relation::Other && rules.is_marked() {
+        res.extend(unread(rules, shared, a.1, b.1));
     }
-    res.extend(refused(rules, b));
-    if a.2.strips {
-        res.push("cache::thinking-stripped");
-    }
-    if rules.settings.contains_key("images") && a.1.has_images != b.1.has_images {
-        res.push("cache::images-changed");
-    }
-    if context.estimate < rules.minimum(a.0.model) {
-        res.push("cache::too-short");
-    }
-    if is_expired(rules, a, b) {
-        res.push("cache::expired");
-    }
+    res.extend(refused(rules, b.1));
+    let notes = [
+        ("cache::thinking-stripped", a.1.strips),
+        (
+            "cache::images-changed",
+            rules.settings.contains_key("images") && a.1.has_images != b.1.has_images,
+        ),
+        ("cache::too-short", compared.estimate < compared.minimum),
+        ("cache::expired", is_expired(rules, a, b)),
+    ];
+    res.extend(notes.into_iter().filter(|it| it.1).map(|it| it.0));
     res
 }
 
-/// The cells at which entries are written.
-fn entries(rules: &Provider, side: Side<'_>) -> Vec<usize> {
-    let mut res = marks(side);
-    if rules.entries == Entries::MarkedAndLast && !side.1.is_explicit {
-        let is_written = |it: &&crate::cell::Cell<'_, '_>| {
-            it.kind == Kind::Result || it.role == "user" || it.role == "tool"
-        };
-        let n = side.2.tools.len() + side.2.system.len();
-        let last = side.2.talk.iter().rposition(is_written);
-        res.extend(last.map(|it| n + it));
-    }
-    res
-}
-
-/// The cells that are marked; automatic caching marks the last one that is not thinking.
-fn marks(side: Side<'_>) -> Vec<usize> {
-    let all: Vec<_> = side.2.all().collect();
-    let marked = all.iter().enumerate().filter(|it| !it.1.marks.is_empty()).map(|it| it.0);
+/// The cells at which entries are written: those that are marked, where automatic caching marks the last one that is not
+/// thinking, and with some providers the last one of the user or a tool.
+fn entries(rules: &Provider, prompt: &Prompt<'_>) -> Vec<usize> {
+    let cells = prompt.cells.iter();
+    let marked = cells.clone().enumerate().filter(|it| !it.1.marks.is_empty()).map(|it| it.0);
     let mut res: Vec<usize> = marked.collect();
-    if side.1.automatic.is_some() {
-        res.extend(all.iter().rposition(|it| it.kind != Kind::Thinking));
-        res.sort_unstable();
+    if prompt.automatic.is_some() {
+        res.extend(cells.clone().rposition(|it| it.kind != Kind::Thinking));
+    }
+    if rules.entries == "marked+last" && !prompt.is_explicit {
+        let is_written = |it: &Cell<'_>| {
+            let is_input = it.kind == Kind::Result || it.role == "user" || it.role == "tool";
+            it.level == Level::Messages && is_input
+        };
+        res.extend(cells.clone().rposition(is_written));
     }
     res
 }
 
-fn unread(context: &Context<'_>, a: Side<'_>, b: Side<'_>) -> Option<&'static str> {
-    let rules = context.rules;
+fn unread(rules: &Provider, shared: usize, a: &Prompt<'_>, b: &Prompt<'_>) -> Option<&'static str> {
     let (written, reading) = (entries(rules, a), entries(rules, b));
-    let inside: Vec<usize> = written.iter().copied().filter(|it| *it < context.shared).collect();
-    if written.is_empty() && reading.is_empty() {
-        return Some("cache::no-breakpoint");
-    }
-    if inside.is_empty() {
+    let inside: Vec<usize> = written.iter().copied().filter(|it| *it < shared).collect();
+    if inside.is_empty() && !(written.is_empty() && reading.is_empty()) {
         return Some("cache::nothing-written");
     }
     if reading.is_empty() {
@@ -226,20 +169,14 @@ fn unread(context: &Context<'_>, a: Side<'_>, b: Side<'_>) -> Option<&'static st
 }
 
 /// What the API answers with an error.
-fn refused(rules: &Provider, b: Side<'_>) -> Vec<&'static str> {
-    let Some(most) = rules.max_markers.filter(|_| rules.entries == Entries::Marked) else {
-        return Vec::new();
-    };
-    let asked = b.1.cells.iter().flat_map(|it| &it.marks).chain(&b.1.automatic);
+fn refused(rules: &Provider, prompt: &Prompt<'_>) -> Vec<&'static str> {
+    let most = rules.max_markers.filter(|_| rules.entries == "marked");
+    let asked = prompt.cells.iter().flat_map(|it| &it.marks).chain(&prompt.automatic);
     let lifetimes: Vec<u64> = asked.filter_map(|it| rules.lifetime(it)).collect();
-    let mut res = Vec::new();
-    if lifetimes.len() > most {
-        res.push("cache::too-many-breakpoints");
-    }
-    if lifetimes.windows(2).any(|it| it[1] > it[0]) {
-        res.push("cache::ttl-order");
-    }
-    res
+    let has_too_many = most.is_some_and(|it| lifetimes.len() > it);
+    let rises = most.is_some() && lifetimes.windows(2).any(|it| it[1] > it[0]);
+    let many = has_too_many.then_some("cache::too-many-breakpoints");
+    many.into_iter().chain(rises.then_some("cache::ttl-order")).collect()
 }
 
 /// Whether the time between both is longer than the longest lifetime that the first asked for.
@@ -249,7 +186,7 @@ fn is_expired(rules: &Provider, a: Side<'_>, b: Side<'_>) -> bool {
 }
 
 /// How long the entries of a request live, in seconds.
-pub(crate) fn lifetime(rules: &Provider, prompt: &Prompt<'_, '_>) -> Option<u64> {
+pub(crate) fn lifetime(rules: &Provider, prompt: &Prompt<'_>) -> Option<u64> {
     let marks = prompt.cells.iter().flat_map(|it| &it.marks);
     let asked = marks.chain(&prompt.automatic).chain(&prompt.retention);
     let longest = asked.filter_map(|it| rules.lifetime(it)).max();

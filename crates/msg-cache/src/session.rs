@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use msg_core::rfc3339;
 use serde::Serialize;
 
-use crate::ledger::{LedgerTotals, Missed, Tally, dollars, established, picodollars};
+use crate::ledger::{LedgerTotals, Missed, dollars, established};
 use crate::options::LedgerOptions;
 use crate::rules::Provider;
 use crate::usage::{CacheUsage, PICO, Price};
@@ -59,16 +59,17 @@ pub struct SessionRow {
 }
 
 /// Goes through the responses of a session. Holds the newest of each chain.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct SessionLedger {
     provider: String,
     options: LedgerOptions,
     chains: HashMap<String, Chain>,
-    tally: Tally,
+    totals: LedgerTotals,
     /// What an hour, and what five minutes, would have cost more, in picodollars.
     longer: i128,
     shorter: i128,
-    knows_all: bool,
+    /// The time of some response is unknown.
+    lacks_times: bool,
 }
 
 /// Where a chain is.
@@ -84,15 +85,7 @@ struct Chain {
 impl SessionLedger {
     /// A ledger of no responses, by the rules of this provider.
     pub fn new(provider: impl Into<String>, options: LedgerOptions) -> Self {
-        SessionLedger {
-            provider: provider.into(),
-            options,
-            chains: HashMap::new(),
-            tally: Tally::default(),
-            longer: 0,
-            shorter: 0,
-            knows_all: true,
-        }
+        SessionLedger { provider: provider.into(), options, ..SessionLedger::default() }
     }
 
     /// Takes the next response.
@@ -111,16 +104,15 @@ impl SessionLedger {
             };
             Missed::of(established, &response.usage, price, &self.options, why)
         });
-        let stated = response.cost.map(picodollars);
-        let cost = stated.or_else(|| price.map(|it| it.cost(&response.usage)));
-        self.tally.add(Some(&response.usage), cost, missed.as_ref());
+        let cost = response.cost.or_else(|| price.map(|it| dollars(it.cost(&response.usage))));
+        self.totals.add(Some(response.usage), cost, missed.as_ref());
         self.count_lifetimes(&response.usage, price, gap, missed.as_ref());
-        self.knows_all &= time.is_some();
+        self.lacks_times |= time.is_none();
         let row = SessionRow {
             record: response.record,
             model: response.model.clone(),
             usage: response.usage,
-            cost: cost.map(dollars),
+            cost,
             missed,
             gap,
         };
@@ -140,14 +132,14 @@ impl SessionLedger {
 
     /// What the responses so far add up to.
     pub fn totals(&self) -> LedgerTotals {
-        let totals = self.tally.totals();
+        let totals = self.totals.clone();
         let usage = &totals.usage;
         let other = match (usage.write > 0, usage.write_long > 0) {
             (true, false) => Some(self.longer),
             (false, true) => Some(self.shorter),
             _ => None,
         };
-        let knows_all = self.knows_all && totals.unpriced == 0 && self.provider == "anthropic";
+        let knows_all = !self.lacks_times && totals.unpriced == 0 && self.provider == "anthropic";
         let other_ttl = other.filter(|_| knows_all).map(|it| it as f64 / PICO);
         LedgerTotals { other_ttl, ..totals }
     }
@@ -196,17 +188,13 @@ fn why(
         && now.after_question
         && before.thinks
         && is_of_turn;
-    if last.model.is_some() && now.model.is_some() && last.model != now.model {
-        "cache::model-changed"
-    } else if now.after_compaction {
-        "cache::compacted"
-    } else if gap.zip(lifetime).is_some_and(|(gap, it)| gap > it as f64) {
-        "cache::expired"
-    } else if last.version != now.version {
-        "cache::client-changed"
-    } else if is_stripped {
-        "cache::thinking-stripped"
-    } else {
-        "cache::unexplained-miss"
-    }
+    let has_other_model = last.model.is_some() && now.model.is_some() && last.model != now.model;
+    let reasons = [
+        ("cache::model-changed", has_other_model),
+        ("cache::compacted", now.after_compaction),
+        ("cache::expired", gap.zip(lifetime).is_some_and(|(gap, it)| gap > it as f64)),
+        ("cache::client-changed", last.version != now.version),
+        ("cache::thinking-stripped", is_stripped),
+    ];
+    reasons.iter().find(|it| it.1).map_or("cache::unexplained-miss", |it| it.0)
 }

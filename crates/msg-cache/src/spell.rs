@@ -9,7 +9,7 @@
 
 use std::borrow::Cow;
 
-use msg_json::{self as json, JsonError, Reader};
+use msg_json::JsonValue as Value;
 
 /// Which text of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,27 +20,15 @@ pub(crate) enum Spelling {
 }
 
 /// Members whose value goes to the model as it is: order of members and nulls count there.
-const VALUES: &[&str] = &[
-    "input",
-    "input_schema",
-    "inputSchema",
-    "parameters",
-    "parametersJsonSchema",
-    "args",
-    "response",
-    "json",
-    "schema",
-];
-
-/// Members that mark a cell for the cache and are not sent to the model.
-const MARKS: &[&str] = &["cache_control", "cachePoint", "prompt_cache_breakpoint"];
+fn is_value(name: &str) -> bool {
+    let is_schema =
+        matches!(name, "input_schema" | "inputSchema" | "parametersJsonSchema" | "schema");
+    is_schema || matches!(name, "input" | "parameters" | "args" | "response" | "json")
+}
 
 /// Members that connect cells.
 const IDS: &[&str] =
     &["id", "call_id", "tool_call_id", "tool_use_id", "toolUseId", "item_id", "thoughtSignature"];
-
-/// Members whose list of one text says the same as the text.
-const CONTENTS: &[&str] = &["content", "output", "result"];
 
 /// Writes the text of a part. With `camel` names in snake case are written in camel case.
 pub(crate) fn part(value: &Value<'_>, how: Spelling, camel: bool, out: &mut String) {
@@ -67,28 +55,27 @@ pub(crate) fn members<'v, 'a: 'v>(
 ) {
     let mut members: Vec<(Cow<'_, str>, &Value<'_>)> = members
         .map(|(name, it)| (if camel { in_camel_case(name) } else { name.into() }, it))
-        .filter(|(name, it)| is_sent(name, it) && !(how == Spelling::WithoutIds && is_id(name)))
+        .filter(|(name, it)| {
+            is_sent(name, it) && !(how == Spelling::WithoutIds && IDS.contains(&&**name))
+        })
         .collect();
     members.sort_by(|one, other| one.0.cmp(&other.0));
     out.push('{');
     for (name, it) in members {
         text(&name, out);
         out.push(':');
-        if VALUES.contains(&&*name) {
-            whole(it, how, out);
-        } else if name == "arguments" {
-            arguments(it, how, out);
-        } else if CONTENTS.contains(&&*name) {
-            part(content(it), how, camel, out);
-        } else {
-            part(it, how, camel, out);
+        match &*name {
+            "arguments" => arguments(it, how, out),
+            "content" | "output" | "result" => part(content(it), how, camel, out),
+            name if is_value(name) => whole(it, how, out),
+            _ => part(it, how, camel, out),
         }
         out.push(',');
     }
     out.push('}');
 }
 
-/// A list of one plain text is that text.
+/// A list of one plain text says the same as that text.
 fn content<'v, 'a>(value: &'v Value<'a>) -> &'v Value<'a> {
     let mut parts = value.list().iter().filter(|it| !is_empty_text(it));
     match (parts.next(), parts.next()) {
@@ -117,10 +104,10 @@ pub(crate) fn is_empty_text(value: &Value<'_>) -> bool {
 
 /// Whether a member is sent to the model: neither null, nor a mark, nor a default that was written out.
 fn is_sent(name: &str, value: &Value<'_>) -> bool {
-    let is_empty_list = matches!(value, Value::List(it) if it.is_empty());
     match name {
-        _ if *value == Value::Null || MARKS.contains(&name) => false,
-        "annotations" | "logprobs" | "citations" => !is_empty_list,
+        _ if *value == Value::Null => false,
+        "cache_control" | "cachePoint" | "prompt_cache_breakpoint" => false,
+        "annotations" | "logprobs" | "citations" => *value != Value::List(Vec::new()),
         "is_error" | "strict" => *value != Value::Bool(false),
         "status" => value.text() == Some("error"),
         "detail" => value.text() != Some("auto"),
@@ -128,22 +115,15 @@ fn is_sent(name: &str, value: &Value<'_>) -> bool {
     }
 }
 
-fn is_id(name: &str) -> bool {
-    IDS.contains(&name)
-}
-
 fn in_camel_case(name: &str) -> Cow<'_, str> {
     if !name.contains('_') {
         return name.into();
     }
     let mut words = name.split('_');
-    let mut res = words.next().unwrap_or_default().to_owned();
-    for word in words {
-        let mut chars = word.chars();
-        res.extend(chars.next().map(|it| it.to_ascii_uppercase()));
-        res.push_str(chars.as_str());
-    }
-    res.into()
+    let first = words.next().unwrap_or_default().to_owned();
+    let rest =
+        words.map(|it| it.get(..1).unwrap_or("").to_ascii_uppercase() + it.get(1..).unwrap_or(it));
+    rest.fold(first, |res, it| res + &it).into()
 }
 
 /// The text of arguments is sent byte by byte; what it means is what it says as JSON.
@@ -198,136 +178,4 @@ fn text(it: &str, out: &mut String) {
     }
     out.push_str(&it[from..]);
     out.push('"');
-}
-
-// JSON as a prompt is compared: the order of members stays, numbers are compared by value, texts are borrowed.
-
-/// A JSON value. An integer and a fraction differ, as they do for a tokenizer (`1`, `1.0`).
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Value<'a> {
-    Null,
-    Bool(bool),
-    Number(String),
-    Text(Cow<'a, str>),
-    List(Vec<Value<'a>>),
-    Object(Vec<(Cow<'a, str>, Value<'a>)>),
-}
-
-impl<'a> Value<'a> {
-    /// Reads a text; `None` if it is not one JSON value, or is nested more than 128 levels deep.
-    pub(crate) fn read(json: &'a [u8]) -> Option<Self> {
-        let mut reader = Reader::new(json).ok()?;
-        let res = value(&mut reader).ok()?;
-        reader.finish().ok().map(|()| res)
-    }
-
-    /// The same with texts of its own.
-    pub(crate) fn into_owned(self) -> Value<'static> {
-        let own = |it: Cow<'a, str>| Cow::Owned(it.into_owned());
-        match self {
-            Value::Null => Value::Null,
-            Value::Bool(it) => Value::Bool(it),
-            Value::Number(it) => Value::Number(it),
-            Value::Text(it) => Value::Text(own(it)),
-            Value::List(it) => Value::List(it.into_iter().map(Value::into_owned).collect()),
-            Value::Object(it) => {
-                Value::Object(it.into_iter().map(|it| (own(it.0), it.1.into_owned())).collect())
-            }
-        }
-    }
-
-    /// The member of an object that is not null; of one that is there twice the last.
-    pub(crate) fn get(&self, name: &str) -> Option<&Self> {
-        let Value::Object(members) = self else { return None };
-        let found = members.iter().rev().find(|it| it.0 == name).map(|it| &it.1);
-        found.filter(|it| **it != Value::Null)
-    }
-
-    /// The first of these members that is there.
-    pub(crate) fn any(&self, names: &[&str]) -> Option<&Self> {
-        names.iter().find_map(|it| self.get(it))
-    }
-
-    /// The value at the end of a path of members.
-    pub(crate) fn at(&self, path: &[&str]) -> Option<&Self> {
-        path.iter().try_fold(self, |it, name| it.get(name))
-    }
-
-    pub(crate) fn has(&self, name: &str) -> bool {
-        self.get(name).is_some()
-    }
-
-    pub(crate) fn text(&self) -> Option<&str> {
-        match self {
-            Value::Text(it) => Some(it),
-            _ => None,
-        }
-    }
-
-    /// The text of a member.
-    pub(crate) fn text_of(&self, name: &str) -> Option<&str> {
-        self.get(name).and_then(Value::text)
-    }
-
-    pub(crate) fn list(&self) -> &[Self] {
-        match self {
-            Value::List(it) => it,
-            _ => &[],
-        }
-    }
-
-    pub(crate) fn members(&self) -> &[(Cow<'a, str>, Self)] {
-        match self {
-            Value::Object(it) => it,
-            _ => &[],
-        }
-    }
-
-    /// A count of tokens: 0 for a value that is not a number, or below zero; never so large that sums overflow.
-    pub(crate) fn count(&self, name: &str) -> u64 {
-        self.number(name).map_or(0, |it| it.clamp(0.0, 1e12) as u64)
-    }
-
-    /// A number of a member.
-    pub(crate) fn number(&self, name: &str) -> Option<f64> {
-        match self.get(name) {
-            Some(Value::Number(it)) => it.parse().ok(),
-            _ => None,
-        }
-    }
-}
-
-/// Reads the next value; the order of members and members that are there twice stay.
-fn value<'a>(reader: &mut Reader<'a>) -> Result<Value<'a>, JsonError> {
-    Ok(match reader.peek()? {
-        json::Kind::Null => reader.null().map(|()| Value::Null)?,
-        json::Kind::Bool => Value::Bool(reader.boolean()?),
-        json::Kind::Number => Value::Number(number(reader.number()?)),
-        json::Kind::String => Value::Text(reader.string()?.text),
-        json::Kind::Array => {
-            let mut list = Vec::new();
-            reader.begin_array()?;
-            while reader.next_element()? {
-                list.push(value(reader)?);
-            }
-            Value::List(list)
-        }
-        json::Kind::Object => {
-            let mut members = Vec::new();
-            reader.begin_object()?;
-            while let Some(name) = reader.next_key()? {
-                members.push((name.text, value(reader)?));
-            }
-            Value::Object(members)
-        }
-    })
-}
-
-/// One spelling of a number: `1e2` and `100.0` are equal, `100` is an integer.
-fn number(text: &str) -> String {
-    let is_integer = !text.contains(['.', 'e', 'E']);
-    match text.parse::<f64>() {
-        Ok(it) if !is_integer => format!("{it:?}"),
-        _ => text.to_owned(),
-    }
 }

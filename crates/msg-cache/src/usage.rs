@@ -2,11 +2,13 @@
 
 use std::{collections::BTreeMap, sync::LazyLock};
 
-use serde::Serialize;
+use msg_json::JsonValue as Value;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::value::RawValue;
 
 use crate::error::Error;
 use crate::family::{CountNames, FAMILIES};
-use crate::spell::Value;
 
 /// Tokens of a request and its answer. The first four sum to the whole prompt.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -32,12 +34,12 @@ impl CacheUsage {
     pub(crate) fn of(value: &Value<'_>) -> Option<Self> {
         let is_there = |it: &&CountNames| it.when.iter().any(|it| value.has(it));
         let names = FAMILIES.usage.iter().find(is_there)?;
-        let sum = |names: &[String]| names.iter().map(|it| value.count(it)).sum::<u64>();
+        let sum = |names: &[String]| names.iter().map(|it| count(value, it)).sum::<u64>();
         let first = |paths: &[String]| {
             let count = |path: &String| {
                 let (front, last) = path.rsplit_once('.').unwrap_or(("", path));
                 let holder = if front.is_empty() { value } else { value.get(front)? };
-                holder.has(last).then(|| holder.count(last))
+                holder.has(last).then(|| count(holder, last))
             };
             paths.iter().find_map(count).unwrap_or(0)
         };
@@ -70,6 +72,11 @@ impl CacheUsage {
         self.write_long += other.write_long;
         self.output += other.output;
     }
+}
+
+/// A count of tokens: 0 for a value that is not a number, or below zero; never so large that sums overflow.
+fn count(value: &Value<'_>, name: &str) -> u64 {
+    value.number(name).map_or(0, |it| it.clamp(0.0, 1e12) as u64)
 }
 
 // What tokens cost, by model: a built-in list with its date, or a file in LiteLLM's form (CL-31).
@@ -118,6 +125,13 @@ impl Price {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prices(BTreeMap<String, Price>);
 
+impl<'de> Deserialize<'de> for Prices {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let file = Box::<RawValue>::deserialize(from)?;
+        Prices::read(file.get().as_bytes()).map_err(D::Error::custom)
+    }
+}
+
 impl Prices {
     /// The list that comes with this crate: base tiers of 225 names, dated in its sources.
     pub fn built_in() -> &'static Self {
@@ -129,10 +143,8 @@ impl Prices {
     /// # Errors
     /// A text that is not an object of objects, and a price that is not a number or below zero; the error names the member.
     pub fn read(json: &[u8]) -> Result<Self, Error> {
-        let bad = |path: &str, found: &str, expected| Error::BadPrices {
-            path: path.to_owned(),
-            found: found.to_owned(),
-            expected,
+        let bad = |path: &str, found: &str, expected: &str| {
+            Error::BadPrices(format!("{path}: {found}, expected {expected}"))
         };
         let Some(Value::Object(models)) = Value::read(json) else {
             return Err(bad("the file", "not an object", "an object of models"));

@@ -66,7 +66,7 @@ impl Format {
     /// What a prompt cache writes again of a document of this format after an edit. None if nothing changed in the order
     /// of the cache, and for a format that is not a request.
     pub fn rewrite(self, before: &[u8], after: &[u8]) -> Option<Rewrite> {
-        Rewrite::between(before, after, self.name().parse().ok()?)
+        Rewrite::between(before, after, msg_cache::Family::named(self.name())?)
     }
 
     pub(crate) fn codec(self) -> &'static dyn Codec {

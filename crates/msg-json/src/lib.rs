@@ -3,8 +3,8 @@
 //!
 //! It differs from `serde_json` where these formats need it: a lone surrogate escape is read and
 //! reported instead of refused, a raw value keeps its text and may nest to any depth, duplicated
-//! members are seen, and every error has its byte offset. It builds no value tree; nothing in it
-//! recurses.
+//! members are seen, and every error has its byte offset. Nothing in it recurses but
+//! [`JsonValue`], a tree for those who compare values, which is at most 128 levels deep.
 //!
 //! ```
 //! use msg_json::{JsonError, Reader};
@@ -32,6 +32,7 @@ mod tokens;
 
 mod relaxed;
 mod scan;
+mod value;
 
 pub use crate::reader::{JsonStr, unescape, unescape_into};
 pub use crate::scan::string_member;
@@ -43,6 +44,7 @@ pub use relaxed::{Edits, RelaxedEdit, RelaxedObject, complete, mend};
 pub use scan::{skip_value, validate};
 pub use text_state::{TextState, classify};
 pub use tokens::{Token, Tokens, tokens, value_end, write_compact, write_spaced};
+pub use value::JsonValue;
 pub use writer::{Writer, to_text};
 
 /// The examples of the README run as tests.

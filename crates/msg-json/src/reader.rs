@@ -199,6 +199,15 @@ impl<'a> Reader<'a> {
         Ok(&self.text[start..self.at])
     }
 
+    /// Goes on after the value that begins here and ends at this offset, which the caller knows: it is not looked at.
+    /// Without effect where no character begins.
+    pub fn pass_to(&mut self, end: usize) {
+        if self.text.is_char_boundary(end) {
+            self.at = end;
+            self.fresh = false;
+        }
+    }
+
     /// As [`Reader::raw`], kept.
     ///
     /// # Errors

@@ -143,7 +143,7 @@ pub(super) const GROUPS: &[Group] = &[
         class: "CacheOptions",
         table: "CACHE",
         about: "Of ``cache`` and ``CacheLedger``.",
-        structs: &[("crates/msg-cache/src/options.rs", "CacheMembers")],
+        structs: &[("crates/msg-cache/src/options.rs", "LedgerOptions")],
         command: "cache",
         only_flags: false,
         declared: &[],

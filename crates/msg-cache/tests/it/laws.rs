@@ -87,13 +87,14 @@ pub(crate) fn what_repeats_is_as_if_it_was_read(bytes: &[u8]) {
             0 => json!({"request": body, "usage": usage, "time": n * 200}).to_string(),
             _ => body.to_string(),
         };
-        // The list starts after another number of spaces in each line.
-        let list = format!("\"{name}\":");
+        // The first message begins after another number of spaces in each line.
+        let list = format!("\"{name}\":[");
         let spaced = line.replacen(&list, &format!("{list}{}", " ".repeat(n + 1)), 1);
         let rows = (short.push(line.as_bytes()), full.push(spaced.as_bytes()));
         assert_eq!(format!("{:?}", rows.0), format!("{:?}", rows.1), "line {} of {bytes:?}", n + 1);
     }
     assert_eq!(short.totals(), full.totals());
+    assert_eq!(full.repeated_messages(), 0, "the lists begin elsewhere");
 }
 
 /// The beginning of a conversation, long enough that parts of it are worth leaving out, and the name of its list.

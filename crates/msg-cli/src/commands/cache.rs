@@ -12,8 +12,7 @@ use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
 use msg_cache::{
-    CacheOptions, Error, Family, Ledger, LedgerOptions, Prices, RULES, Relation, SessionLedger,
-    compare,
+    Error, Family, Ledger, LedgerOptions, Prices, RULES, Relation, SessionLedger, compare,
 };
 use msg_document::Format;
 use msg_session::Dialect;
@@ -82,9 +81,9 @@ impl std::str::FromStr for Source {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
-        let family = name.parse::<Family>().map(Source::Requests);
+        let family = Family::named(name).map(Source::Requests);
         let session = || name.parse::<Dialect>().map(Source::Session);
-        family.or_else(|_| session()).map_err(|_| {
+        family.map_or_else(session, Ok).map_err(|_| {
             "expected anthropic, openai, responses, gemini, bedrock, claude-code or codex"
                 .to_owned()
         })
@@ -135,9 +134,9 @@ impl Args {
             Some(Source::Requests(family)) => Some(family),
             _ => None,
         };
-        let cache = CacheOptions { family, provider: self.provider.clone() };
+        let provider = self.provider.clone();
         let (min_missed, runs) = (self.min_missed, self.runs);
-        Ok(LedgerOptions { cache, prices: prices.transpose()?, min_missed, runs })
+        Ok(LedgerOptions { family, provider, prices: prices.transpose()?, min_missed, runs })
     }
 
     fn compare_two(
@@ -148,7 +147,7 @@ impl Args {
         report: &mut Report,
     ) -> Result<(), Failure> {
         let read = |path: &Path| Input::open(Some(path), self.limit.max_bytes)?.read_all();
-        let compared = compare(&read(one)?, &read(other)?, &options.cache).map_err(refused)?;
+        let compared = compare(&read(one)?, &read(other)?, &options.cache()).map_err(refused)?;
         report.note(compared.relation == Relation::Break || has_error(&compared.notes));
         let names = (one.display().to_string(), other.display().to_string());
         match self.json {
@@ -197,12 +196,11 @@ impl Args {
         options: &LedgerOptions,
         report: &mut Report,
     ) -> Result<(), Failure> {
+        let cache = options.cache();
         each_line(&mut input, |at, line| {
             let compared = serde_json::from_slice::<Pair<'_>>(line)
                 .map_err(|err| Error::BadLine(format!("expected {{\"a\":…,\"b\":…}}: {err}")))
-                .and_then(|it| {
-                    compare(it.a.get().as_bytes(), it.b.get().as_bytes(), &options.cache)
-                });
+                .and_then(|it| compare(it.a.get().as_bytes(), it.b.get().as_bytes(), &cache));
             let failed = compared.as_ref().is_ok_and(|it| it.relation == Relation::Break);
             report.note(failed);
             match compared {
@@ -279,7 +277,7 @@ fn run_session(
     options: &LedgerOptions,
     report: &mut Report,
 ) -> Result<(), Failure> {
-    let provider = options.cache.provider.as_deref().unwrap_or_else(|| usage::provider(dialect));
+    let provider = options.provider.as_deref().unwrap_or_else(|| usage::provider(dialect));
     let mut ledger = SessionLedger::new(provider, options.clone());
     let (mut models, mut missed) = (Vec::new(), Vec::new());
     for it in usage::responses(dialect, &input.read_all()?) {

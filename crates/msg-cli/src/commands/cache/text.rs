@@ -14,7 +14,6 @@ use std::fmt::Write as _;
 
 use msg_cache::{
     CacheUsage, Change, Comparison, LedgerRow, LedgerTotals, Missed, Relation, SessionRow, help,
-    meaning,
 };
 
 use crate::render::{plural, safe};
@@ -46,9 +45,8 @@ pub(super) fn pair((a, b): &(String, String), it: &Comparison) -> String {
 }
 
 fn finding(code: &str) -> String {
-    let severity = msg_cache::CODES.iter().find(|it| it.code == code).map(|it| it.severity);
-    let severity = severity.map_or("info".to_owned(), |it| it.to_string());
-    format!("{severity}[{code}]: {}\n", meaning(code))
+    let info = msg_cache::CODES.iter().find(|it| it.code == code);
+    info.map_or(String::new(), |it| format!("{}[{code}]: {}\n", it.severity, it.summary))
 }
 
 fn helped(code: &str) -> String {
