@@ -31,7 +31,7 @@ pub const CODES: &[CodeInfo] = codes! {
     warning "message::wrong-type" "MS-6" "a known member has a value of a wrong type";
     warning "convert::lost-part" "MS-24" "the target cannot hold a part";
     warning "convert::lost-member" "MS-24" "the target cannot hold a member";
-    warning "convert::usage-inconsistent" "RQ-25" "a part of what was counted is larger than its whole";
+    warning "convert::usage-inconsistent" "RQ-25" "a count is not a whole number, or is larger than the whole that it is a part of";
     warning "convert::value-changed" "RQ-13" "the target does not support the value, the nearest one was written";
     warning "convert::lost-message" "MS-24" "a message has nothing left to write";
     info "convert::refusal-as-text" "AN-20" "a refusal became text";

@@ -43,7 +43,8 @@ pub struct Usage {
 
 impl Usage {
     /// Reads the numbers out of a provider's object (Chat Completions, Responses, Anthropic,
-    /// Gemini, Interactions or Bedrock names) and keeps the object. Members of another type count as absent.
+    /// Gemini, Interactions or Bedrock names) and keeps the object. Members of another type count as absent, which
+    /// [`Usage::settle`] reports.
     pub fn from_raw(raw: RawJson) -> Self {
         let members = raw.members().unwrap_or_default();
         let first = |names: &[&str]| first_of(&members, names);
@@ -107,16 +108,17 @@ impl Usage {
         res
     }
 
-    /// Leaves out the parts that are larger than their whole, which stays, and reports it (RQ-25).
+    /// Leaves out the parts that are larger than their whole, which stays, and reports them and the counts that are not
+    /// whole numbers, which were left out (RQ-25).
     ///
     /// ```
     /// use msg_core::Usage;
     ///
     /// let mut usage = Usage { input: Some(5), cached: Some(9), ..Usage::default() };
-    /// assert!(usage.settle().is_some_and(|it| it.code == "convert::usage-inconsistent"));
+    /// assert!(usage.settle().iter().all(|it| it.code == "convert::usage-inconsistent"));
     /// assert_eq!((usage.input, usage.cached), (Some(5), None));
     /// ```
-    pub fn settle(&mut self) -> Option<Diagnostic> {
+    pub fn settle(&mut self) -> Vec<Diagnostic> {
         let caches = self.cached.unwrap_or(0).saturating_add(self.cache_write.unwrap_or(0));
         let has_more_cached = self.input.is_some_and(|it| caches > it);
         let has_more_thoughts =
@@ -128,14 +130,22 @@ impl Usage {
             self.reasoning = None;
         }
         let text = match (has_more_cached, has_more_thoughts) {
-            (false, false) => return None,
-            (true, false) => "the cached input is larger than the input and is left out",
-            (false, true) => "the thoughts are larger than the output and are left out",
-            (true, true) => {
-                "the cached input and the thoughts are larger than input and output and are left out"
-            }
+            (false, false) => None,
+            (true, false) => Some("the cached input is larger than the input and is left out"),
+            (false, true) => Some("the thoughts are larger than the output and are left out"),
+            (true, true) => Some(
+                "the cached input and the thoughts are larger than input and output and are left out",
+            ),
         };
-        Some(Diagnostic::warning(Code::new("convert::usage-inconsistent"), text))
+        let members = self.raw.as_ref().and_then(RawJson::members).unwrap_or_default();
+        let details = members.iter().filter_map(|it| it.1.members()).flatten();
+        let odd = members.iter().cloned().chain(details).filter(|it| is_odd_count(&it.0, &it.1));
+        let odd = odd.map(|(name, value)| {
+            format!("the count `{name}` is {}, not a whole number, and is left out", value.text())
+        });
+        let code = Code::new("convert::usage-inconsistent");
+        let texts = odd.chain(text.map(str::to_owned));
+        texts.map(|it| Diagnostic::warning(code.clone(), it)).collect()
     }
 
     /// The provider's object, else the numbers as a JSON object under the names of the fields.
@@ -178,8 +188,16 @@ fn first_of(members: &[(String, RawJson)], names: &[&str]) -> Option<u64> {
     names.iter().find_map(|it| count(value(members, it)?.text()))
 }
 
-/// A whole number, which some programs write as a fraction: `5.0`.
+/// Whether a member is named as a count and is not one.
+fn is_odd_count(name: &str, value: &RawJson) -> bool {
+    let is_named = ["tokens", "Tokens", "TokenCount"].iter().any(|it| name.ends_with(it));
+    let is_value = !value.text().starts_with(['{', '[']) && value.text() != "null";
+    is_named && is_value && count(value.text()).is_none()
+}
+
+/// A whole number, which some programs write as a fraction or a text: `5.0`, `"5"`.
 fn count(text: &str) -> Option<u64> {
+    let text = text.trim_matches('"');
     let whole = text.split_once('.').filter(|it| it.1.bytes().all(|it| it == b'0'));
     whole.map_or(text, |it| it.0).parse().ok()
 }

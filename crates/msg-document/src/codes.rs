@@ -7,6 +7,7 @@ pub const CODES: &[CodeInfo] = codes! {
     error "document::panic" "SC-12" "a defect in `msg` that affected one document";
     info "cache::breakpoint-moved" "CL-63" "the cache breakpoint of a dropped part, moved to the part before";
     error "message::foreign-part" "MS-9" "a part of a type that only another provider has";
+    warning "message::unread-content" "RG-11" "what a message or a result says is in a member that its format does not have";
     error "message::not-understood" "RG-11" "a message with content of which nothing is understood";
     error "profile::shape" "MS-2" "a value or role in a form that `msg` understands and the API refuses";
     warning "convert::lost-value" "MS-24" "a value of the source is missing from the output and from the rest of the report";

@@ -91,21 +91,21 @@ impl Writer<'_> {
     }
 }
 
-/// The `cache_control` that says what a cache point of Bedrock says, or a breakpoint of OpenAI, whose cache lives as long as
-/// it likes (BR-9).
+/// The `cache_control` that says what a cache point of Bedrock says, or a breakpoint of OpenAI, whose other lifetimes no
+/// block can ask for (BR-9).
 fn cache_control_of(origin: &Origin, name: &str, value: &RawJson) -> Option<&'static str> {
-    let ttl = match (origin, name) {
-        (Origin::Bedrock, CACHE_POINT) => {
-            value.members()?.into_iter().find(|it| it.0 == "ttl").map(|it| it.1)
-        }
-        (Origin::OpenAi | Origin::Responses, BREAKPOINT) => None,
+    let is_breakpoint = match (origin, name) {
+        (Origin::Bedrock, CACHE_POINT) => false,
+        (Origin::OpenAi | Origin::Responses, BREAKPOINT) => true,
         _ => return None,
     };
-    Some(match ttl.as_ref().map(RawJson::text) {
-        None => r#"{"type":"ephemeral"}"#,
+    let members = value.members().unwrap_or_default();
+    let ttl = members.iter().find(|it| it.0 == "ttl").map(|it| it.1.text());
+    Some(match ttl {
         Some("\"5m\"") => r#"{"type":"ephemeral","ttl":"5m"}"#,
         Some("\"1h\"") => r#"{"type":"ephemeral","ttl":"1h"}"#,
-        Some(_) => return None,
+        Some(_) if !is_breakpoint => return None,
+        _ => r#"{"type":"ephemeral"}"#,
     })
 }
 

@@ -119,11 +119,10 @@ impl Writer<'_> {
         let own = extra.get(&BEDROCK, CACHE_POINT).cloned();
         let control = [Origin::Anthropic, Origin::OpenAi];
         let control = control.iter().find_map(|it| extra.get(it, "cache_control"));
-        let breakpoint = || extra.all().any(|it| is_breakpoint(it.0, it.1));
-        let point = own.or_else(|| control.and_then(of_cache_control)).or_else(|| {
-            breakpoint()
-                .then(|| RawJson::written(|it| it.object(|it| it.key("type").str("default"))))
-        })?;
+        let breakpoint = || extra.all().find(|it| is_breakpoint(it.0, it.1)).map(|it| it.2);
+        let point = own
+            .or_else(|| control.and_then(of_cache_control))
+            .or_else(|| breakpoint().map(of_breakpoint))?;
         if self.options.cache == Cache::Drop {
             self.objects.losses.raw(Some(at), CACHE_POINT);
             return None;
@@ -135,6 +134,19 @@ impl Writer<'_> {
 /// Whether a member is the one by which a part of OpenAI says that what is before it is cached.
 fn is_breakpoint(origin: &Origin, name: &str) -> bool {
     matches!(origin, Origin::OpenAi | Origin::Responses) && name == "prompt_cache_breakpoint"
+}
+
+/// The cache point that says what a breakpoint of OpenAI says; only two lifetimes have a place in it.
+fn of_breakpoint(breakpoint: &RawJson) -> RawJson {
+    let members = breakpoint.members().unwrap_or_default();
+    let ttl = members.iter().find(|it| it.0 == "ttl").map(|it| it.1.text());
+    RawJson::written(|it| {
+        it.object(|it| {
+            it.key("type").str("default");
+            let ttl = ttl.filter(|it| matches!(*it, "\"5m\"" | "\"1h\""));
+            it.optional("ttl", ttl, |it, raw| it.raw(raw));
+        });
+    })
 }
 
 /// The cache point that says what a `cache_control` says.

@@ -14,7 +14,7 @@ use msg_json::Writer;
 
 use super::close::{Ending, Parts, StreamState};
 use super::head::{Data, Head, ProviderError};
-use super::merged::Sink;
+use super::merged::{Note, Sink};
 use super::reader::{StreamOptions, StreamReader};
 use super::sse::SseEvent;
 use crate::codec::note_model;
@@ -200,7 +200,7 @@ impl AssembledChoice {
 impl Head {
     /// The result, whose messages know the model that made them, and the events that come last: usage, then a finish for each choice.
     pub fn assemble(
-        self,
+        mut self,
         mut choices: Vec<AssembledChoice>,
         ending: Ending,
         state: StreamState,
@@ -208,7 +208,12 @@ impl Head {
     ) -> Assembled {
         let messages = choices.iter_mut().map(|it| &mut it.message);
         note_model(self.model.as_deref(), messages);
-        let usage = self.final_usage();
+        let mut usage = self.final_usage();
+        let found = usage.as_mut().map(Usage::settle).unwrap_or_default();
+        if !found.is_empty() {
+            let texts: Vec<_> = found.iter().map(Diagnostic::message).collect();
+            self.notes.add(Note::USAGE, self.at, || texts.join("; "));
+        }
         if let Some(usage) = &usage {
             sink(StreamEvent::Usage { choice: 0, usage: usage.clone() });
         }

@@ -229,6 +229,7 @@ impl Note {
     pub const DONE_DIFFERS: Self = Self::warning("stream::done-differs");
     pub const LONE_SURROGATE: Self = Self::warning("stream::lone-surrogate");
     pub const LIMIT: Self = Self::error("stream::limit");
+    pub const USAGE: Self = Self::warning("convert::usage-inconsistent");
 
     /// Something that made the result poorer than what the provider sent.
     #[must_use]

@@ -15,7 +15,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use msg_codec::codec::{Placement, owner_of_member, owner_of_type};
-use msg_core::{Code, Diagnostic, Message, Origin, Other, Part, RawJson, Role};
+use msg_core::{Code, Diagnostic, Extra, Message, Origin, Other, Part, RawJson, Role};
 use msg_json::Reader;
 use serde_json::Value;
 
@@ -124,7 +124,11 @@ fn ids_in(value: &RawJson, found: &mut impl FnMut(String)) {
 fn is_looked_at(message: &Message) -> bool {
     let is_other = |it: &Part| match it {
         Part::Other(_) => true,
-        Part::ToolResult(it) => it.content.parts().iter().any(|it| matches!(it, Part::Other(_))),
+        Part::Text(it) => it.text.is_empty() && !it.extra.is_empty(),
+        Part::ToolResult(it) => {
+            let parts = it.content.parts();
+            parts.is_empty() || parts.iter().any(|it| matches!(it, Part::Other(_)))
+        }
         _ => false,
     };
     message.parts.is_empty() || !message.extra.is_empty() || message.parts.iter().any(is_other)
@@ -141,7 +145,13 @@ const NOT_UNDERSTOOD: &str = "message::not-understood";
 /// known (RG-11).
 fn not_understood(message: &Message) -> Option<Diagnostic> {
     let what = match message.parts.as_slice() {
-        [] => unread_member(message)?,
+        [] => return unread_member(&message.extra, "message"),
+        [Part::Text(only)] if only.text.is_empty() => return unread_member(&only.extra, "message"),
+        [Part::Other(only)] if is_message(only) => {
+            let members = only.value.members()?;
+            let mut texts = members.iter().filter(|it| it.1.text().starts_with('"'));
+            return texts.find_map(|it| unread(&it.0, &it.1, "message"));
+        }
         [Part::Other(first), rest @ ..] => {
             let is_unread = |it: &Part| matches!(it, Part::Other(it) if !is_known(it));
             let all = !is_known(first) && rest.iter().all(is_unread);
@@ -157,16 +167,46 @@ fn not_understood(message: &Message) -> Option<Diagnostic> {
     Some(Diagnostic::error(Code::new(NOT_UNDERSTOOD), text))
 }
 
-/// What a message without parts holds in a member that its format does not have.
-fn unread_member(message: &Message) -> Option<String> {
-    let says = |it: &str| matches!(it.as_bytes(), [b'{' | b'[', ..]) && !matches!(it, "{}" | "[]");
-    let mut members = message.extra.all().filter(|it| is_judged(it.0) && says(it.2.text()));
-    let (_, name, _) = members.find(|it| SAYING.contains(&it.1))?;
-    Some(format!("what it says is in `{name}`"))
+/// Whether a part is a message that was carried as it is, because its content was not found.
+fn is_message(it: &Other) -> bool {
+    let members = it.value.members().filter(|_| is_judged(&it.format));
+    members.is_some_and(|it| it.iter().any(|it| it.0 == "role"))
 }
 
-/// Members in which messages of other formats keep what they say.
-const SAYING: [&str; 7] = ["parts", "blocks", "items", "contents", "message", "data", "payload"];
+/// What a message without parts, or a result without content, holds in a member that its format does not have. The
+/// members of an item, a step or a result of Bedrock are kept as one.
+fn unread_member(extra: &Extra, of: &str) -> Option<Diagnostic> {
+    let judged = extra.all().filter(|it| is_judged(it.0));
+    let mut members = judged.flat_map(|(_, name, value)| match name {
+        "item" | "step" | "toolResult" => value.members().unwrap_or_default(),
+        name => vec![(name.to_owned(), value.clone())],
+    });
+    members.find_map(|(name, value)| unread(&name, &value, of))
+}
+
+/// A text says what it says; a list or an object may hold calls too, which are not known then.
+fn unread(name: &str, value: &RawJson, of: &str) -> Option<Diagnostic> {
+    if !SAYING.contains(&name) || !says(value.text()) {
+        return None;
+    }
+    let text = format!("nothing of this {of} is understood: what it says is in `{name}`");
+    Some(match value.text().starts_with('"') || of == "result" {
+        true => Diagnostic::warning(Code::new("message::unread-content"), text),
+        false => Diagnostic::error(Code::new(NOT_UNDERSTOOD), text),
+    })
+}
+
+/// Whether a value is a text, a list or an object that is not empty.
+fn says(json: &str) -> bool {
+    let begins = matches!(json.as_bytes(), [b'{' | b'[' | b'"', ..]);
+    begins && json.bytes().any(|it| it.is_ascii_alphanumeric() || !it.is_ascii())
+}
+
+/// Members in which other formats keep what a message or a result says.
+const SAYING: [&str; 12] = [
+    "parts", "blocks", "items", "contents", "content", "message", "data", "payload", "text",
+    "value", "body", "output",
+];
 
 /// Whether a part that was not read is of a kind that its API, or another that takes such messages, is known to have.
 fn is_known(it: &Other) -> bool {
@@ -225,10 +265,13 @@ fn foreign_part(part: &Part) -> Option<Diagnostic> {
     match part {
         Part::Other(it) => foreign_other(it),
         // Results do not nest in any format that is read.
-        Part::ToolResult(it) => it.content.parts().iter().find_map(|it| match it {
-            Part::Other(it) => foreign_other(it),
-            _ => None,
-        }),
+        Part::ToolResult(it) => match it.content.parts() {
+            [] => unread_member(&it.extra, "result"),
+            parts => parts.iter().find_map(|it| match it {
+                Part::Other(it) => foreign_other(it),
+                _ => None,
+            }),
+        },
         _ => None,
     }
 }

@@ -9,6 +9,7 @@
 
 mod options;
 mod portable;
+mod ran_code;
 mod response;
 
 use std::collections::{BTreeMap, BTreeSet};

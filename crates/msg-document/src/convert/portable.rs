@@ -4,7 +4,6 @@
 //! ```text
 //! {"type":"shell_call","call_id":"c","action":{…}}      a call of `shell` with the action as its arguments
 //! {"type":"shell_call_output","call_id":"c","output":…} its result
-//! {"executableCode":{"language":"PYTHON","code":"…"}}   a text: the code, fenced
 //! ```
 
 use msg_codec::{DataUrl, MediaKind, MediaPlaces};
@@ -14,9 +13,12 @@ use msg_core::{
 };
 use serde_json::Value;
 
+use super::ran_code;
+
 /// Makes of the parts that only another format than `to` has what any format holds, where that can be done. Of a list
 /// of a framework (`has_display`) parts that no model said are of no format that is written.
 pub(super) fn make_portable(messages: &mut [Message], to: &str, has_display: bool) {
+    ran_code::convert(messages, to);
     for part in messages.iter_mut().flat_map(|it| &mut it.parts) {
         if let Part::Other(it) = part
             && it.format.as_str() == "json"
@@ -122,7 +124,6 @@ fn portable(part: &Part, to: &str) -> Option<Part> {
             Some(Part::Other(Other { format: Origin::Json, ..it.clone() }))
         }
         "anthropic" => block(&value).map(Part::text),
-        "gemini" => code(&value).map(Part::text),
         "openai" => linked(&value, to),
         _ => None,
     };
@@ -234,19 +235,4 @@ fn linked(value: &Value, to: &str) -> Option<Part> {
         file.extra.insert(Origin::Interactions, "type", RawJson::string(kind));
     }
     Some(Part::File(file))
-}
-
-/// Code that a model ran, and what it printed, as Markdown.
-fn code(value: &Value) -> Option<String> {
-    let members = |camel: &str, snake: &str| value.get(camel).or_else(|| value.get(snake));
-    if let Some(it) = members("executableCode", "executable_code") {
-        let language = it.get("language").and_then(Value::as_str).unwrap_or_default();
-        let code = it.get("code")?.as_str()?;
-        return Some(format!("```{}\n{code}\n```", language.to_lowercase()));
-    }
-    let it = members("codeExecutionResult", "code_execution_result")?;
-    let output = it.get("output").and_then(Value::as_str).unwrap_or_default();
-    let outcome = it.get("outcome").and_then(Value::as_str).unwrap_or_default();
-    let head = if outcome == "OUTCOME_OK" { "" } else { outcome };
-    Some(format!("{head}\n```\n{output}\n```").trim_start().to_owned())
 }

@@ -53,7 +53,7 @@ impl Document {
         let mut answer = self.answer()?;
         let mut report = Report::new();
         name_response(&mut answer, to, &mut report);
-        report.extend(answer.usage.as_mut().and_then(Usage::settle));
+        report.extend(answer.usage.as_mut().map(Usage::settle).unwrap_or_default());
         if let Some(others) = answer.choices.len().checked_sub(1).filter(|it| *it > 0)
             && matches!(to.name(), "anthropic" | "responses" | "bedrock" | "interactions")
         {

@@ -15,6 +15,7 @@ pub(super) fn is_word(name: &str) -> bool {
             | "thought"
             | "index"
             | "mode"
+            | "outcome"
             | "state"
             | "tool_choice"
     )
