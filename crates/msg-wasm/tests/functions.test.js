@@ -162,16 +162,25 @@ test('large documents are taken', () => {
 });
 
 test('what JSON cannot hold is refused with its place, never lost', () => {
-  const values = [NaN, Infinity, new Map([[1, 2]]), new Set([1]), new Uint8Array([1]), /a/, Promise.resolve(1), [1].values()];
+  const values = [NaN, Infinity, new Map([[1, 2]]), new Set([1]), new Uint8Array([1]), /a/, Promise.resolve(1), [1].values(), 10n, (function* one() { yield 1; })()];
   for (const value of values) {
     assert.throws(() => msg.check([{ ...USER, metadata: { x: value } }]), { name: 'TypeError', message: /^\[0\]\.metadata\.x is .*, which JSON cannot hold$/ });
   }
   const round = { ...USER };
   round.self = round;
   assert.throws(() => msg.check([round]), TypeError);
-  assert.throws(() => msg.check([{ ...USER, metadata: 10n }]), TypeError);
+  assert.throws(() => msg.check([{ ...USER, metadata: [() => 1] }]), { name: 'TypeError', message: '[0].metadata[0] is a function, which JSON cannot hold' });
   assert.equal(msg.isValid([{ ...USER, metadata: { x: null, y: {}, z: new Date(0) } }]), true);
   assert.throws(() => msg.fit([USER], { budget: NaN }), { name: 'OptionError', message: 'budget: expected a number, found NaN' });
+});
+
+test('a value of a wrong type is refused with the name of its option', () => {
+  const refused = (act, message) => assert.throws(act, { name: 'OptionError', message });
+  refused(() => msg.fit([USER], { budget: 1.5 }), 'budget: expected a whole number, found 1.5');
+  refused(() => msg.fit([USER], { budget: '9' }), 'budget: expected a whole number, found "9"');
+  refused(() => msg.repair([USER], { profile: 'openai', strict: 'yes' }), 'strict: expected a boolean, found "yes"');
+  refused(() => msg.fit([USER], { toolCaps: 3, budget: 9 }), 'toolCaps: expected an object, found 3');
+  refused(() => msg.check([USER], { profile: ['openai'] }), 'profile: expected a string, found a list');
 });
 
 test('functions of a request outlive its repair', () => {

@@ -10,7 +10,7 @@ export function called(engine, act, options, input, kept) {
   try {
     return engine.call(ACTS[act], options, input, kept);
   } catch (error) {
-    if (error instanceof OptionError) error.message = spelled(error.message);
+    if (error instanceof OptionError) error.message = spelled(error.message, options);
     throw error;
   }
 }

@@ -19,7 +19,8 @@ export function bytesOf(value) {
 export function kindOf(value) {
   if (value === null || value === undefined) return String(value);
   if (Array.isArray(value)) return 'a list';
-  return typeof value === 'object' ? `an object of ${value.constructor?.name || 'no class'}` : `a ${typeof value}`;
+  if (typeof value !== 'object') return `a ${typeof value}`;
+  return `an object of ${value.constructor?.name || Object.prototype.toString.call(value).slice(8, -1)}`;
 }
 
 /** What a value that JSON cannot hold becomes in JSON text: most documents with neither are not walked. */
@@ -32,6 +33,7 @@ export function jsonOf(value) {
     json = JSON.stringify(value);
   } catch (error) {
     if (error instanceof RangeError) throw new TypeError('the value is nested too deeply', { cause: error });
+    expectKept(value);
     throw error;
   }
   if (json !== undefined && SUSPECT.test(json)) expectKept(value);
@@ -40,12 +42,18 @@ export function jsonOf(value) {
 
 function expectKept(root) {
   const found = [[root, '']];
+  const seen = new Set();
   for (let at = found.pop(); at !== undefined; at = found.pop()) {
     const [value, path] = at;
     if (typeof value === 'number' && !Number.isFinite(value)) throw new TypeError(`${path || 'it'} is ${value}, which JSON cannot hold`);
-    if (typeof value !== 'object' || value === null || typeof value.toJSON === 'function') continue;
+    if (typeof value === 'bigint') throw new TypeError(`${path || 'it'} is ${kindOf(value)}, which JSON cannot hold`);
+    if (typeof value !== 'object' || value === null || typeof value.toJSON === 'function' || seen.has(value)) continue;
+    seen.add(value);
     if (Array.isArray(value)) {
-      value.forEach((it, n) => found.push([it, `${path}[${n}]`]));
+      value.forEach((it, n) => {
+        if (typeof it === 'function' || typeof it === 'symbol') throw new TypeError(`${path}[${n}] is ${kindOf(it)}, which JSON cannot hold`);
+        found.push([it, `${path}[${n}]`]);
+      });
     } else if (Symbol.iterator in value || Symbol.asyncIterator in value || isLost(value)) {
       throw new TypeError(`${path || 'it'} is ${kindOf(value)}, which JSON cannot hold`);
     } else {

@@ -57,9 +57,29 @@ function distance(a, b) {
   return row[b.length];
 }
 
-/** The engine's sentence with the names of this package. */
-export function spelled(message) {
+/** What the engine calls the types of values. */
+const TYPES = [
+  [/\b[iu](?:8|16|32|64|size)\b/g, 'a whole number'], [/\bf64\b/g, 'a number'], [/\ba sequence\b/g, 'a list'], [/\b(?:a map|struct \w+)/g, 'an object'],
+];
+
+const MISTAKE = /^(?:invalid (?:type|value): (?:string |integer |boolean |floating point )?(?<found>.*), expected (?<expected>.*)|unknown variant (?<variant>`.*?`), .*)$/;
+
+/** `budget: expected a whole number, found "9"` for an engine's `invalid type: string "9", expected u64`. */
+function named(sentence, options) {
+  const { found, expected, variant } = MISTAKE.exec(sentence)?.groups ?? {};
+  const value = (found ?? variant)?.replace(/^`(.*)`$/, found === undefined ? '"$1"' : '$1');
+  if (value === undefined) return sentence;
+  const is = (it) => (Array.isArray(it) ? 'sequence' : typeof it === 'object' ? 'map' : JSON.stringify(it));
+  const names = Object.entries(JSON.parse(options ?? '{}')).filter(([, it]) => is(it) === value).map(([name]) => name);
+  const prefix = names.length === 1 ? `${names[0]}: ` : '';
+  if (variant !== undefined) return prefix + sentence;
+  const type = TYPES.reduce((text, [engines, name]) => text.replace(engines, name), expected);
+  return `${prefix}expected ${type}, found ${{ sequence: 'a list', map: 'an object' }[value] ?? value}`;
+}
+
+/** The engine's sentence about the JSON text of options, with the names of this package. */
+export function spelled(message, options) {
   const names = new Set(Object.values(OPTIONS).flat().map(snake));
   const own = message.replace(/^options are not understood: /, '').replace(/ at line 1 column \d+$/, '').replace(/ \(--(\w+) N\)/, ' (`$1`)');
-  return own.replace(/\b[a-z]+(?:_[a-z]+)+\b/g, (it) => (names.has(it) ? camel(it) : it));
+  return named(own, options).replace(/\b[a-z]+(?:_[a-z]+)+\b/g, (it) => (names.has(it) ? camel(it) : it));
 }

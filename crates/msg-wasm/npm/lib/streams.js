@@ -15,10 +15,11 @@ class Parser {
 
   constructor(engine, act, options) {
     this.#engine = engine;
+    const given = optionsOf(act, options);
     try {
-      this.#number = engine.open(ACTS[act], optionsOf(act, options));
+      this.#number = engine.open(ACTS[act], given);
     } catch (error) {
-      if (error instanceof OptionError) error.message = spelled(error.message);
+      if (error instanceof OptionError) error.message = spelled(error.message, given);
       throw error;
     }
     this.#generation = engine.generation;
@@ -123,10 +124,11 @@ export function streamFunctions(engine) {
   const whole = (act) => (text, options) => {
     const input = typeof text === 'string' ? text : bytesOf(text);
     if (input === undefined) throw new TypeError(`expected a string or bytes, found ${kindOf(text)}`);
+    const given = optionsOf(act, options);
     try {
-      return JSON.parse(engine.call(ACTS[act], optionsOf(act, options), input).report);
+      return JSON.parse(engine.call(ACTS[act], given, input).report);
     } catch (error) {
-      if (error instanceof OptionError) error.message = spelled(error.message);
+      if (error instanceof OptionError) error.message = spelled(error.message, given);
       throw error;
     }
   };
