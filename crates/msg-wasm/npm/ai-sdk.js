@@ -1,4 +1,4 @@
-import { ParseError, repair } from './index.js';
+import { OptionError, repair } from './index.js';
 
 // `ModelMessage[]` is mended on a skeleton in the form of Chat Completions: who speaks, calls, results, and for each text a
 // mark that says whose it is.
@@ -19,7 +19,7 @@ export function repairMessages(messages, { log = warn, ...options } = {}) {
     const it = repair(skeleton(messages), { from: 'openai', ...options });
     return it.changed ? restored(it.document, messages) : messages;
   } catch (error) {
-    if (!(error instanceof ParseError || error instanceof TypeError)) throw error;
+    if (error instanceof OptionError) throw error;
     log(`the messages are sent as they are: ${error.message}`);
     return messages;
   }

@@ -1,4 +1,4 @@
-import { ParseError, repair } from './index.js';
+import { OptionError, repair } from './index.js';
 
 /** The API of a request, by the end of its path, and the profile of its provider. */
 const APIS = [
@@ -39,16 +39,17 @@ export function mendingFetch({ log = warn, onRepair, ...options } = {}, fetch = 
     const api = apiOf(url);
     if (api === undefined || !(typeof body === 'string' || body instanceof Uint8Array)) return undefined;
     const [, from, profile] = api;
+    let it;
     try {
-      const it = repair(body, { from, ...(profile && { profile }), ...options });
-      if (!it.changed) return undefined;
-      onRepair?.(it.edits);
-      return it.document;
+      it = repair(body, { from, ...(profile && { profile }), ...options });
     } catch (error) {
-      if (!(error instanceof ParseError)) throw error;
+      if (error instanceof OptionError) throw error;
       log(`the request is sent as it is: ${error.message}`);
       return undefined;
     }
+    if (!it.changed) return undefined;
+    onRepair?.(it.edits);
+    return it.document;
   }
 }
 
