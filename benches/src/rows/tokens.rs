@@ -31,7 +31,7 @@ fn exact(mut text: String) -> Contest {
     let end = (0..=text.len().min(1 << 20)).rev().find(|it| text.is_char_boundary(*it));
     text.truncate(end.unwrap_or(0));
     let size = Size::Bytes(text.len());
-    let ours = count::Bpe::o200k().for_much_text();
+    let ours = count::Bpe::o200k();
     let on = On::new(text, size).timed("msg-compact", move |it| vec![ours.text(it)]);
     peers(on).done()
 }
