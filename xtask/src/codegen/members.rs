@@ -237,6 +237,7 @@ const OBJECTS: &[&str] = &[
     "interactions",
     "opencode",
     "goose",
+    "cline",
     "sharegpt",
     "openai-jsonl",
     "atif",

@@ -15,13 +15,13 @@ export type Format =
 
 export type ListFormat =
     'openai' | 'responses' | 'agent' | 'otel' | 'turns' | 'plain' | 'native' | 'langchaingo' | 'claude-code' |
-    'codex' | 'gemini-cli' | 'cline' | 'aider' | 'openhands' | 'swe-agent' | 'langchain' | 'pydantic-ai' |
-    'agents-sdk' | 'vercel-ui' | 'ai-sdk' | 'ag-ui' | 'haystack' | 'llama-index' | 'autogen' | 'agent-framework' |
-    'inspect' | 'qwen-code' | 'pi' | 'copilot-cli' | 'claude-stream' | 'codex-exec' | 'kimi' | 'droid' | 'grok';
+    'codex' | 'gemini-cli' | 'aider' | 'openhands' | 'swe-agent' | 'langchain' | 'pydantic-ai' | 'agents-sdk' |
+    'vercel-ui' | 'ai-sdk' | 'ag-ui' | 'haystack' | 'llama-index' | 'autogen' | 'agent-framework' | 'inspect' |
+    'qwen-code' | 'pi' | 'copilot-cli' | 'claude-stream' | 'codex-exec' | 'kimi' | 'droid' | 'grok';
 
 export type ObjectFormat =
-    'anthropic' | 'bedrock' | 'gemini' | 'interactions' | 'opencode' | 'goose' | 'adk' | 'semantic-kernel' |
-    'sharegpt' | 'openai-jsonl' | 'atif';
+    'anthropic' | 'bedrock' | 'gemini' | 'interactions' | 'opencode' | 'goose' | 'cline' | 'adk' |
+    'semantic-kernel' | 'sharegpt' | 'openai-jsonl' | 'atif';
 
 export type Preset =
     'balanced' | 'pentagi' | 'wolo' | 'forge' | 'window';
