@@ -1,8 +1,8 @@
 //! The functions over one document. Each gives plain values; the classes that people see are made in Python.
 
 use msg_document::{
-    CheckOptions, ConvertOptions, Fitter, Format, KeyOptions, ReadOptions, Refusal, StatsOptions,
-    RepairOptions,
+    CheckOptions, ConvertOptions, Fitter, Format, KeyOptions, ReadOptions, Refusal, RepairOptions,
+    StatsOptions,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};

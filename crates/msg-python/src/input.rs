@@ -12,10 +12,10 @@ use std::ops::Range;
 use msg_json::write_str;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::{PyTypeInfo, intern};
 use pyo3::types::{
     PyBool, PyByteArray, PyBytes, PyDict, PyFloat, PyInt, PyList, PyMemoryView, PyString, PyTuple,
 };
+use pyo3::{PyTypeInfo, intern};
 
 use crate::errors::unreadable;
 
@@ -104,10 +104,49 @@ fn wrong_type(value: &Bound<'_, PyAny>) -> PyResult<PyErr> {
     Ok(PyTypeError::new_err(format!("expected {DOCUMENT}, found {found}")))
 }
 
-/// Of a value inside of a document.
-fn not_json(value: &Bound<'_, PyAny>) -> PyResult<PyErr> {
-    let found = value.get_type().fully_qualified_name()?;
-    Ok(PyTypeError::new_err(format!("a value of type {found} is not JSON")))
+/// Where a value is of which only what comes before it is written: `[0].content[1].image`.
+fn place(written: &[u8]) -> String {
+    let mut open: Vec<(Option<usize>, &[u8])> = Vec::new();
+    let mut at = 0;
+    while let Some(byte) = written.get(at) {
+        let start = at;
+        at += 1;
+        match byte {
+            b'[' => open.push((Some(0), b"")),
+            b'{' => open.push((None, b"")),
+            b']' | b'}' => drop(open.pop()),
+            b'"' => {
+                at = end_of_string(written, at);
+                if let (Some((None, name)), Some(b':')) = (open.last_mut(), written.get(at)) {
+                    *name = &written[start + 1..at - 1];
+                }
+            }
+            b',' => {
+                if let Some((Some(index), _)) = open.last_mut() {
+                    *index += 1;
+                }
+            }
+            _ => {}
+        }
+    }
+    let steps = open.iter().map(|(index, name)| match index {
+        Some(index) => format!("[{index}]"),
+        None => format!(".{}", String::from_utf8_lossy(name)),
+    });
+    let path: String = steps.collect();
+    if path.is_empty() { "it".to_owned() } else { path.trim_start_matches('.').to_owned() }
+}
+
+/// After the quote that ends a string; `at` is in the string.
+fn end_of_string(json: &[u8], mut at: usize) -> usize {
+    while let Some(byte) = json.get(at) {
+        match byte {
+            b'"' => return at + 1,
+            b'\\' => at += 2,
+            _ => at += 1,
+        }
+    }
+    json.len()
 }
 
 /// Whether a value has members by name: a dict, or another mapping.
@@ -205,7 +244,8 @@ impl<'py> Walked<'py> {
 
     fn float(&mut self, number: &Bound<'py, PyFloat>) -> PyResult<()> {
         if !number.value().is_finite() {
-            return Err(unreadable(number.py(), "a number is not finite, which JSON cannot say"));
+            let what = format!("{} is {number}, which JSON cannot hold", place(&self.json));
+            return Err(unreadable(number.py(), &what));
         }
         self.digits::<PyFloat>(number)
     }
@@ -214,7 +254,8 @@ impl<'py> Walked<'py> {
     fn digits<T: PyTypeInfo>(&mut self, number: &Bound<'py, PyAny>) -> PyResult<()> {
         let digits = number.py().get_type::<T>().call_method1("__repr__", (number,));
         // Python limits the digits that it writes.
-        let digits = digits.map_err(|it| unreadable(number.py(), &it.value(number.py()).to_string()))?;
+        let digits =
+            digits.map_err(|it| unreadable(number.py(), &it.value(number.py()).to_string()))?;
         self.json.extend_from_slice(digits.cast::<PyString>()?.to_str()?.as_bytes());
         Ok(())
     }
@@ -228,15 +269,15 @@ impl<'py> Walked<'py> {
     }
 
     fn dict(&mut self, dict: &Bound<'py, PyDict>, depth: usize) -> PyResult<()> {
-        let len = dict.len();
+        let (len, start) = (dict.len(), self.json.len());
         self.json.push(b'{');
         for (at, (key, value)) in dict.iter().enumerate() {
             if at > 0 {
                 self.json.push(b',');
             }
             let Ok(key) = key.cast::<PyString>() else {
-                let found = key.get_type().name()?;
-                return Err(PyTypeError::new_err(format!("a key of a dict is {found}, not str")));
+                let (at, found) = (place(&self.json[..start]), key.get_type().name()?);
+                return Err(PyTypeError::new_err(format!("a key of {at} is {found}, not str")));
             };
             self.text(key)?;
             self.json.push(b':');
@@ -301,7 +342,8 @@ impl<'py> Walked<'py> {
         if is_a(value, "Sequence") && Input::of_text(value)?.is_none() {
             return self.walk(&builtins.getattr("list")?.call1((value,))?, depth);
         }
-        Err(not_json(value)?)
+        let (at, found) = (place(&self.json), value.get_type().fully_qualified_name()?);
+        Err(PyTypeError::new_err(format!("{at} is {found}, which JSON cannot hold")))
     }
 }
 

@@ -12,8 +12,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use msg_document::{
-    CaptureOptions, CheckOptions, ConvertOptions, Fitter, KeyOptions, ReadOptions,
-    Refusal, RepairOptions, StatsOptions, ToolsOptions, options_from_json,
+    CaptureOptions, CheckOptions, ConvertOptions, Fitter, KeyOptions, ReadOptions, Refusal,
+    RepairOptions, StatsOptions, ToolsOptions, options_from_json,
 };
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;

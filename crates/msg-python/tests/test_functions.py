@@ -209,9 +209,16 @@ def test_values_are_kept_or_refused() -> None:
     sound: list[object] = [Half(0.5), 2**80, -0.0, 1e300, "\ud83d", (1, 2), None, True]
     wrong: list[object] = [{1}, b"ab", object(), iter([1]), {1: 2}, 1j]
     assert all(judged(it) for it in sound)
-    for value in wrong:
-        with pytest.raises(TypeError):
+    for value in wrong[:4]:
+        with pytest.raises(TypeError, match=r"\[0\]\.x is .*, which JSON cannot hold"):
             judged(value)
+    for value in wrong[4:]:
+        with pytest.raises(TypeError, match=r"\[0\]\.x "):
+            judged(value)
+    with pytest.raises(TypeError, match=r"^\[0\]\.x\.a\[1\]\.b is complex, which"):
+        judged({'say "[{': [1, {"c": 2}], "a": [{}, {"c": "[", "b": 1j}]})
+    with pytest.raises(msg.ParseError, match=r"^\[0\]\.x\[1\] is -?inf, which"):
+        judged([1, float("inf")])
     with pytest.raises(msg.ParseError, match="digits"):
         judged(10**5000)
     message: dict[str, Any] = {"role": "user", "parts": []}
