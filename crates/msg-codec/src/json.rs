@@ -173,7 +173,7 @@ impl<'a> Iterator for MemberWalk<'a> {
     fn next(&mut self) -> Option<Self::Item> {
         let reader = self.reader.as_mut().filter(|_| !self.ended)?;
         match reader.next_key() {
-            Ok(Some(key)) => Some((key.text, Json(reader.raw().ok()?))),
+            Ok(Some(key)) => Some((key.text, Json(reader.known_raw().ok()?))),
             _ => {
                 self.ended = true;
                 None
@@ -191,7 +191,7 @@ impl<'a> Iterator for Elements<'a> {
 
     fn next(&mut self) -> Option<Self::Item> {
         let reader = self.0.as_mut()?;
-        reader.next_element().ok()?.then(|| reader.raw().ok().map(Json))?
+        reader.next_element().ok()?.then(|| reader.known_raw().ok().map(Json))?
     }
 }
 

@@ -35,7 +35,7 @@ mod scan;
 mod value;
 
 pub use crate::reader::{JsonStr, unescape, unescape_into};
-pub use crate::scan::string_member;
+pub use crate::scan::{string_inside, string_member};
 pub use crate::writer::write_str;
 pub use error::{JsonError, Problem};
 pub use raw::RawJson;

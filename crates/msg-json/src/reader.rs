@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use crate::error::{JsonError, Problem};
 use crate::scan::{end, skip_blanks, skip_escape, string_end, unexpected};
-use crate::tokens::{WORD, next_special, special_in, word_or_rest};
+use crate::tokens::{WORD, next_special, special_in, value_end, word_or_rest};
 use crate::{RawJson, scan};
 
 /// What kind of value comes next.
@@ -208,6 +208,19 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// As [`Reader::raw`], of a text that is known to be well formed: only the end of the value is looked for.
+    ///
+    /// # Errors
+    /// It has no end.
+    pub fn known_raw(&mut self) -> Result<&'a str, JsonError> {
+        self.skip_blanks();
+        let start = self.at;
+        let found = value_end(self.bytes(), start);
+        self.at = found.ok_or_else(|| end(self.bytes(), "the end of a value"))?;
+        self.fresh = false;
+        Ok(&self.text[start..self.at])
+    }
+
     /// As [`Reader::raw`], kept.
     ///
     /// # Errors
@@ -354,14 +367,22 @@ pub fn unescape_into(source: &str, text: &mut String) -> bool {
     let mut start = 0;
     loop {
         let at = next_special(bytes, start);
-        text.push_str(&source[start.min(bytes.len())..at.max(start).min(bytes.len())]);
+        text.push_str(&source[start..at]);
         if at >= bytes.len() {
             return lone_surrogate;
+        }
+        if let Some(simple) = bytes.get(at + 1).and_then(|it| SIMPLE.get(usize::from(*it)))
+            && *simple != 0
+            && bytes[at] == b'\\'
+        {
+            text.push(char::from(*simple));
+            start = at + 2;
+            continue;
         }
         let (character, len) = escape_at(bytes, at);
         lone_surrogate |= character.is_none();
         text.push(character.unwrap_or(char::REPLACEMENT_CHARACTER));
-        start = at + len;
+        start = (at + len).min(bytes.len());
     }
 }
 

@@ -118,16 +118,36 @@ fn skip_scalar(bytes: &[u8], at: usize) -> Result<usize, JsonError> {
 
 /// Walks over the string whose opening quote is at `at`.
 pub(crate) fn skip_string(bytes: &[u8], at: usize) -> Result<usize, JsonError> {
-    let mut at = at + 1;
+    skip_string_from(bytes, next_special(bytes, at + 1))
+}
+
+/// The same, from its first special on.
+fn skip_string_from(bytes: &[u8], mut at: usize) -> Result<usize, JsonError> {
     loop {
-        at = next_special(bytes, at);
         match bytes.get(at) {
             Some(b'"') => return Ok(at + 1),
-            Some(b'\\') => at = skip_escape(bytes, at)?,
+            Some(b'\\') => at = next_special(bytes, skip_escape(bytes, at)?),
             Some(&control) => return Err(JsonError::new(at, Problem::Control(control))),
             None => return Err(end(bytes, "the end of a string")),
         }
     }
+}
+
+/// What is between the quotes of the string at `at`, and whether there is an escape in it; nothing if it is not well
+/// formed.
+///
+/// ```
+/// use msg_json::string_inside;
+///
+/// assert_eq!(string_inside(r#"["a\n"]"#, 1), Some((r"a\n", true)));
+/// assert_eq!(string_inside(r#"["a"#, 1), None);
+/// ```
+pub fn string_inside(text: &str, at: usize) -> Option<(&str, bool)> {
+    let bytes = text.as_bytes();
+    let start = (bytes.get(at) == Some(&b'"')).then_some(at + 1)?;
+    let first = next_special(bytes, start);
+    let end = skip_string_from(bytes, first).ok()? - 1;
+    Some((&text[start..end], first < end))
 }
 
 /// The offset of the quote that ends the string whose text begins at `start`; none if there is none. It
@@ -145,9 +165,16 @@ pub(crate) fn string_end(bytes: &[u8], start: usize) -> Option<usize> {
     }
 }
 
+#[inline]
 pub(crate) fn skip_escape(bytes: &[u8], at: usize) -> Result<usize, JsonError> {
     match bytes.get(at + 1) {
         Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Ok(at + 2),
+        _ => skip_long_escape(bytes, at),
+    }
+}
+
+fn skip_long_escape(bytes: &[u8], at: usize) -> Result<usize, JsonError> {
+    match bytes.get(at + 1) {
         Some(b'u') => {
             let digits = &bytes[(at + 2).min(bytes.len())..(at + 6).min(bytes.len())];
             if !digits.iter().all(u8::is_ascii_hexdigit) {

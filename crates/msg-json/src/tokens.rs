@@ -40,14 +40,30 @@ impl<'t> Tokens<'t> {
     /// The next token by its kind. Of a string only its end is looked for.
     #[inline]
     pub fn next_token(&mut self) -> Option<Token<'t>> {
+        self.next_token_like("")
+    }
+
+    /// As [`Tokens::next_token`], for a text that most likely goes on with this token: of a string that is the same one
+    /// not even the end is looked for.
+    #[inline]
+    pub fn next_token_like(&mut self, like: &str) -> Option<Token<'t>> {
         let bytes = self.text.as_bytes();
-        let start = skip_blanks(bytes, self.at);
-        let first = *bytes.get(start)?;
+        self.at = skip_blanks(bytes, self.at);
+        let first = *bytes.get(self.at)?;
         if matches!(first, b'{' | b'}' | b'[' | b']' | b',' | b':') {
-            self.at = start + 1;
+            self.at += 1;
             return Some(Token::Mark(first));
         }
-        self.at = token_end(bytes, start)?;
+        self.value_or_name(first, like)
+    }
+
+    /// The token that begins here with `first`, which is no mark.
+    fn value_or_name(&mut self, first: u8, like: &str) -> Option<Token<'t>> {
+        let (bytes, start) = (self.text.as_bytes(), self.at);
+        self.at = match is_whole_string(like) && bytes[start..].starts_with(like.as_bytes()) {
+            true => start + like.len(),
+            false => token_end(bytes, start)?,
+        };
         let source = &self.text[start..self.at];
         if first != b'"' {
             return Some(Token::Scalar(source));
@@ -57,6 +73,14 @@ impl<'t> Tokens<'t> {
         }
         self.at += 1;
         Some(Token::Name(source))
+    }
+
+    /// Steps over this object or list if the last token was its first mark; gives what is after that.
+    pub fn step_over(&mut self, value: &str) -> Option<&'t str> {
+        let rest = self.text.get(self.at..)?;
+        let found = rest.get(..value.len().checked_sub(1)?).filter(|it| *it == &value[1..])?;
+        self.at += found.len();
+        Some(found)
     }
 
     /// The first byte of the next token, which stays to be read.
@@ -134,6 +158,12 @@ pub fn write_spaced(out: &mut Vec<u8>, text: &str) {
     }
 }
 
+/// Whether a token is a string for sure: its last quote is not part of its text.
+#[inline]
+fn is_whole_string(token: &str) -> bool {
+    matches!(token.as_bytes(), [b'"', .., last, b'"'] if *last != b'\\')
+}
+
 #[inline]
 fn token_end(bytes: &[u8], start: usize) -> Option<usize> {
     match bytes.get(start)? {
@@ -157,14 +187,22 @@ fn scalar_end(bytes: &[u8], start: usize) -> usize {
 
 /// The first offset from `at` on of a quote, a backslash or a control character, or the length.
 #[inline]
-pub(crate) fn next_special(bytes: &[u8], mut at: usize) -> usize {
-    // Names and ids end in their first words; of longer texts two words are passed in one step.
-    for _ in 0..2 {
-        match word_at(bytes, at).map(special_in) {
-            Some(Some(special)) => return at + special,
-            Some(None) => at += WORD,
-            None => break,
+pub(crate) fn next_special(bytes: &[u8], at: usize) -> usize {
+    // Names, ids and what is between two escapes end in their first word.
+    match word_at(bytes, at).map(special_in) {
+        Some(Some(special)) => at + special,
+        Some(None) => far_special(bytes, at + WORD),
+        None => far_special(bytes, at),
+    }
+}
+
+fn far_special(bytes: &[u8], mut at: usize) -> usize {
+    // Of longer texts one word more is passed in one step.
+    if let Some(word) = word_at(bytes, at) {
+        if let Some(special) = special_in(word) {
+            return at + special;
         }
+        at += WORD;
     }
     while block_at(bytes, at).is_some_and(|it| !has_special(it)) {
         at += BLOCK;

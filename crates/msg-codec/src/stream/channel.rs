@@ -3,9 +3,8 @@
 
 use std::borrow::Cow;
 
-use memchr::memchr;
 use msg_core::StreamEvent;
-use msg_json::{skip_value, unescape_into};
+use msg_json::{string_inside, unescape_into};
 
 use super::merged::{AssemblerStep, Gauge, Note};
 use crate::json::{Json, Str};
@@ -267,15 +266,13 @@ impl<T: Clone> Template<T> {
     /// The string in the hole and what it is, if this event fits; empty strings do not.
     pub fn fit<'a>(&self, data: &'a str) -> Option<(T, Str<'a>)> {
         let target = self.target.as_ref()?;
-        let (source, rest) = string_at(data, &self.head)?;
+        let (string, rest) = string_at(data, &self.head)?;
         match &self.end {
             None if rest == self.tail || closes_alike(rest, &self.tail) => {}
             Some(end) if string_at(rest, &self.tail)?.1 == end => {}
             _ => return None,
         }
-        // A string without escapes most of the time.
-        let escaped = memchr(b'\\', source.as_bytes()).is_some();
-        (!source.is_empty()).then(|| (target.clone(), Str { source, escaped }))
+        (!string.source.is_empty()).then(|| (target.clone(), string))
     }
 
     /// Forgets the event: what reading it would do has changed.
@@ -313,11 +310,11 @@ fn closes_alike(a: &str, b: &str) -> bool {
     a.bytes().all(is_alike) && brackets.next().is_none()
 }
 
-/// What is between the quotes after `head`, and what is after them.
-fn string_at<'a>(data: &'a str, head: &str) -> Option<(&'a str, &'a str)> {
-    let rest = data.strip_prefix(head)?;
-    let end = skip_value(data.as_bytes(), head.len() - 1).ok()?;
-    Some((&rest[..end - 1 - head.len()], &data[end..]))
+/// The string after `head`, which ends with its first quote, and what is after it.
+fn string_at<'a>(data: &'a str, head: &str) -> Option<(Str<'a>, &'a str)> {
+    let at = data.starts_with(head).then(|| head.len().checked_sub(1))??;
+    let (source, escaped) = string_inside(data, at)?;
+    Some((Str { source, escaped }, &data[head.len() + source.len() + 1..]))
 }
 
 /// What is before and after the inside of a string that is a slice of `data`: up to its opening

@@ -120,6 +120,17 @@ impl SseDecoder {
         is_event
     }
 
+    /// Where the data of a line begin that is an event if the next line is blank.
+    fn whole_data(&self, line: &[u8]) -> Option<usize> {
+        let is_whole = self.has_line && !self.after_cr && self.line.bytes.is_empty();
+        match Field::of(line) {
+            Field::Data(from) if is_whole && !self.pending.has_data => {
+                self.pending.fits(line.len() - from, self.max_event_bytes).then_some(from)
+            }
+            _ => None,
+        }
+    }
+
     /// Takes a line; true if it completes an event.
     fn take_line(&mut self, line: &[u8], at: u64, is_cut: bool) -> bool {
         if !std::mem::replace(&mut self.has_line, true)
@@ -201,9 +212,18 @@ impl Events<'_> {
                 self.rest = &[];
                 return None;
             };
-            let line = &self.rest[..len];
+            let rest = self.rest;
+            let line = &rest[..len];
             self.decoder.after_cr = self.rest[len] == b'\r';
             self.skip(len + 1);
+            // Most events are one line of data, which nothing has to be kept of.
+            if self.rest.first() == Some(&b'\n')
+                && let Some(from) = self.decoder.whole_data(line)
+            {
+                self.skip(1);
+                let SseDecoder { pending, notes, .. } = &mut *self.decoder;
+                return Some(pending.dispatch_of(&line[from..], at + from as u64, notes));
+            }
             if self.decoder.end_line(line, at) {
                 let SseDecoder { pending, notes, .. } = &mut *self.decoder;
                 return Some(pending.dispatch(notes));
@@ -374,6 +394,18 @@ impl Pending {
         self.dispatched = true;
         let event = self.has_name.then_some(&*self.name);
         SseEvent { event, data: decode(&self.data, self.at, notes), at: self.at }
+    }
+
+    /// Hands out an event of these data, of which nothing was kept.
+    pub(crate) fn dispatch_of<'a>(
+        &'a mut self,
+        data: &'a [u8],
+        at: u64,
+        notes: &mut Notes,
+    ) -> SseEvent<'a> {
+        self.dispatched = true;
+        let event = self.has_name.then_some(&*self.name);
+        SseEvent { event, data: decode(data, at, notes), at }
     }
 }
 

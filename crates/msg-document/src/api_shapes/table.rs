@@ -10,9 +10,9 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+use msg_codec::Json;
 use msg_json::Kind;
 use serde::Deserialize;
-use serde_json::value::RawValue;
 
 /// The messages of one API.
 #[derive(Debug, Deserialize)]
@@ -159,9 +159,9 @@ impl Api {
 
     /// One of the table: a program that asks for one provider reads no other.
     fn read(format: &str) -> Self {
-        let table: BTreeMap<&str, &RawValue> =
-            serde_json::from_str(include_str!("shapes.json")).expect("because a test reads it");
-        serde_json::from_str(table[format].get()).expect("because a test reads each")
+        let api = Json::from_valid(include_str!("shapes.json")).get(format);
+        let api = api.expect("because a test reads it");
+        serde_json::from_str(api.source()).expect("because a test reads each")
     }
 
     pub(super) fn object(&self, name: &str) -> Option<&Object> {

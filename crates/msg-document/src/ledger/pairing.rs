@@ -6,11 +6,17 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use memchr::memchr;
 use memchr::memmem::find;
-use msg_json::Token;
+use msg_json::{Token, Tokens};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::{Told, rules};
 use crate::hash::Hashed;
+
+/// Room for so many values is taken at once.
+const VALUES: usize = 32;
+
+/// As many values may be before the arguments of a call.
+const NEAR: usize = 2;
 
 /// As many values are looked at that are not found at once; of a document with more, the others are counted.
 const CANDIDATES: usize = 1 << 14;
@@ -102,35 +108,131 @@ pub(super) fn element(way: &[Frame<'_>]) -> Element {
     (way[0].index, way.iter().skip(1).find(|it| it.is_list).map(|it| it.index))
 }
 
-/// A value takes so many bytes of a document, about.
-const BYTES: usize = 64;
+/// What was written, read as far as values of the source were looked for, most of which come in the same order: then
+/// texts are compared, and only what is elsewhere is hashed and counted.
+pub(super) struct Written<'w> {
+    counts: HashMap<u64, Count, Hashed>,
+    rest: Walk<'w>,
+    /// The next value, where it has been read.
+    next: Option<Leaf<'w>>,
+    /// A bit for each length of a text that is owed.
+    owed: u64,
+}
 
-/// How often each value is there that no value of the source was paired with.
-pub(super) struct Written(HashMap<u64, u32, Hashed>);
+/// How often a value is there that no value of the source was paired with.
+#[derive(Default)]
+struct Count {
+    /// Below zero, how often a word of a form came before any other value to claim one of those that are still to be read.
+    left: i32,
+    is_written: bool,
+}
 
-impl Written {
-    pub(super) fn of(written: &str) -> Self {
-        let mut res = HashMap::with_capacity_and_hasher(written.len() / BYTES, Hashed::default());
-        walk(written, |leaf, _| *res.entry(leaf.key()).or_insert(0_u32) += 1);
-        Written(res)
+impl<'w> Written<'w> {
+    pub(super) fn of(written: &'w str) -> Self {
+        let counts = HashMap::with_capacity_and_hasher(VALUES, Hashed::default());
+        let rest = Walk::new(written, TOP, 0);
+        Written { counts, rest, next: None, owed: 0 }
     }
 
-    /// What of a source is not there.
+    /// What of a source is not there. If anything is, all of what was written is counted in the end.
     pub(super) fn without(&mut self, source: &str, told: &Told<'_>) -> Lacking {
-        let mut res = Lacking::default();
-        walk(source, |leaf, way| {
-            let key = leaf.key();
-            match self.0.get_mut(&key) {
-                Some(left @ 1..) => *left -= 1,
-                Some(_) if told.has_records || rules::is_shared(&leaf) => {}
-                _ if told.has_bookkeeping && rules::is_own_empty(&leaf, way) => {
-                    res.add(key, &leaf, way, told);
+        let mut pairing = Pairing { written: self, found: Lacking::default(), told };
+        walk_in(source, TOP, 0, &mut pairing);
+        pairing.found
+    }
+
+    /// Counts a value that no value of the source was compared with.
+    fn add(&mut self, key: u64) {
+        let count = self.counts.entry(key).or_default();
+        *count = Count { left: count.left + 1, is_written: true };
+    }
+
+    /// The next value, which may be this text.
+    fn peek(&mut self, like: &str) -> Option<Leaf<'w>> {
+        while self.next.is_none() {
+            let leaf = self.rest.next_leaf(like, None)?;
+            self.keep(leaf);
+        }
+        self.next
+    }
+
+    /// A value that was read; of an object in a string its values are counted.
+    fn keep(&mut self, leaf: Leaf<'w>) {
+        let Some(object) = leaf.object() else {
+            self.next = Some(leaf);
+            return;
+        };
+        let (top, depth) = (leaf.top(), self.rest.frames.len());
+        let mut add = |inner: Leaf<'_>, _: &[Frame<'_>]| self.add(inner.key());
+        walk_in(&object, top, depth, &mut add);
+    }
+
+    /// Whether the next value but for words of the form is this one, and nothing of the source before has a claim to it.
+    fn is_next(&mut self, leaf: &Leaf<'_>) -> bool {
+        while let Some(next) = self.peek(leaf.text) {
+            if !leaf.is_same(&next) {
+                if next.is_free || !matches!(next.name, "type" | "role") {
+                    return false;
                 }
-                _ if rules::is_form(&leaf, way) => {}
-                _ => res.add(key, &leaf, way, told),
+                self.next = None;
+                self.add(next.key());
+                continue;
             }
-        });
-        res
+            self.next = None;
+            let is_owed = self.owed & length_bit(leaf.text) != 0
+                && self.counts.get(&leaf.key()).is_some_and(|it| it.left < 0);
+            if !is_owed {
+                return true;
+            }
+            self.add(leaf.key());
+        }
+        false
+    }
+
+    /// Whether one of the next values is this string, which holds an object, or the object itself: then each value in
+    /// it is there.
+    fn find_whole(&mut self, leaf: &Leaf<'_>, object: &str) -> bool {
+        if !object.starts_with('{') || !leaf.top().is_free {
+            return false;
+        }
+        // The name of a call may be before its arguments.
+        for _ in 0..=NEAR {
+            if let Some(next) = self.next.take() {
+                self.add(next.key());
+            }
+            let Some(next) = self.rest.next_leaf(leaf.text, Some(object)) else { return false };
+            match next.is_free {
+                true if next.text == &object[1..] => return true,
+                false if next.text == leaf.text && next.name == leaf.name => return true,
+                _ => self.keep(next),
+            }
+        }
+        false
+    }
+
+    /// Reads on until this value.
+    fn find(&mut self, leaf: &Leaf<'_>) -> bool {
+        while !self.is_next(leaf) {
+            let Some(next) = self.next.take() else { return false };
+            self.add(next.key());
+        }
+        true
+    }
+
+    /// Takes one of the values that were counted.
+    fn take(&mut self, key: u64) -> bool {
+        let found = self.counts.get_mut(&key).filter(|it| it.left > 0);
+        found.map(|it| it.left -= 1).is_some()
+    }
+
+    /// Takes one of the values that are still to be read, if it is among them.
+    fn owe(&mut self, key: u64, text: &str) {
+        self.counts.entry(key).or_default().left -= 1;
+        self.owed |= length_bit(text);
+    }
+
+    fn has_written(&self, key: u64) -> bool {
+        self.counts.get(&key).is_some_and(|it| it.is_written)
     }
 
     /// Takes out the values whose words are among those of what was written and paired with nothing. An agent's records
@@ -142,13 +244,10 @@ impl Written {
         told: &Told<'_>,
     ) {
         let mut words = Words::default();
-        walk(written, |leaf, _| match self.0.get_mut(&leaf.key()) {
-            Some(left @ 1..) => {
-                *left -= 1;
+        walk(written, |leaf, _| {
+            if self.take(leaf.key()) || told.has_records {
                 words.add(&leaf);
             }
-            _ if told.has_records => words.add(&leaf),
-            _ => {}
         });
         words.are_spent = !told.has_records;
         words.all = words.left.keys().copied().collect();
@@ -180,13 +279,51 @@ impl Written {
     }
 }
 
+/// Pairs the values of a source with those that were written.
+struct Pairing<'p, 'w> {
+    written: &'p mut Written<'w>,
+    found: Lacking,
+    told: &'p Told<'p>,
+}
+
+impl Visit for Pairing<'_, '_> {
+    fn leaf(&mut self, leaf: Leaf<'_>, way: &[Frame<'_>]) {
+        let (written, told) = (&mut *self.written, self.told);
+        let is_said_once = told.has_records || rules::is_shared(&leaf);
+        if written.is_next(&leaf) {
+            if is_said_once {
+                written.counts.entry(leaf.key()).or_default().is_written = true;
+            }
+            return;
+        }
+        let key = leaf.key();
+        if written.take(key) {
+            return;
+        }
+        let is_own_empty = told.has_bookkeeping && rules::is_own_empty(&leaf, way);
+        if is_said_once && written.has_written(key) || !is_own_empty && rules::is_form(&leaf, way) {
+            written.owe(key, leaf.text);
+        } else if written.find(&leaf) {
+            written.counts.entry(key).or_default().is_written |= is_said_once;
+        } else if !is_said_once || !written.has_written(key) {
+            self.found.add(key, &leaf, way, told);
+        }
+    }
+
+    fn holds(&mut self, leaf: &Leaf<'_>, object: &str) -> bool {
+        // Of records each value is counted, since it may be said again.
+        !self.told.has_records && self.written.find_whole(leaf, object)
+    }
+}
+
 /// The keys of the values in the texts that are JSON.
 fn keys_in_texts(written: &str) -> HashSet<u64> {
     let mut keys = HashSet::new();
     walk(written, |leaf, _| {
         if matches!(leaf.text.as_bytes(), [b'"', b'{' | b'[', ..]) {
-            let top = Frame { name: leaf.name, index: 0, is_list: true, is_free: false };
-            walk_in(&leaf.said(), top, 2, &mut |inner, _| _ = keys.insert(inner.key()));
+            let top = Frame { name: leaf.name, ..TOP };
+            let mut add = |inner: Leaf<'_>, _: &[Frame<'_>]| _ = keys.insert(inner.key());
+            walk_in(&leaf.said(), top, 2, &mut add);
         }
     });
     keys
@@ -384,6 +521,34 @@ impl<'t> Leaf<'t> {
         }
     }
 
+    /// Whether it has the key of another one, as far as their spelling tells.
+    fn is_same(&self, other: &Self) -> bool {
+        if self.text != other.text {
+            return false;
+        }
+        let has_name = self.is_free || !self.is_text();
+        (!self.is_text() || self.is_free == other.is_free)
+            && (!has_name
+                || self.name == other.name
+                || rules::name_hash(self.name) == rules::name_hash(other.name))
+    }
+
+    /// The object that is written in a string, where that is usual.
+    fn object(&self) -> Option<Cow<'t, str>> {
+        let is_value = matches!(self.text.as_bytes(), [b'"', b'{' | b'[', ..]);
+        if !is_value || self.is_free || !rules::holds_json(self.name) {
+            return None;
+        }
+        let object = self.said();
+        let end = msg_json::value_end(object.as_bytes(), 0);
+        (end == Some(object.trim_end().len())).then_some(object)
+    }
+
+    /// What the values of that object are in.
+    fn top(&self) -> Frame<'t> {
+        Frame { name: self.name, is_free: rules::is_free(self.name, usize::MAX), ..TOP }
+    }
+
     /// What it is paired by: a string by its text, wherever it is; any other value by its name, too.
     pub(super) fn key(&self) -> u64 {
         let value = match is_spelled_freely(self.text) {
@@ -412,64 +577,116 @@ pub(super) fn member_key(name: &str, value: &str) -> u64 {
 /// Room for so many levels is taken at once.
 const FRAMES: usize = 16;
 
+/// What texts are in.
+const TOP: Frame<'static> = Frame { name: "", index: 0, is_list: true, is_free: false };
+
 /// Calls `visit` for each leaf of a text, or of several texts one after the other, with the way to it: first the list
 /// of the texts, of which most documents have one. Arguments of a call that are an object in a string count as the
 /// object. Linear.
 pub(super) fn walk(text: &str, mut visit: impl FnMut(Leaf<'_>, &[Frame<'_>])) {
-    walk_in(text, Frame { name: "", index: 0, is_list: true, is_free: false }, 0, &mut visit);
+    walk_in(text, TOP, 0, &mut visit);
 }
 
-fn walk_in<V: FnMut(Leaf<'_>, &[Frame<'_>])>(
-    text: &str,
-    top: Frame<'_>,
+/// What is done with the leaves of a text.
+trait Visit {
+    fn leaf(&mut self, leaf: Leaf<'_>, way: &[Frame<'_>]);
+
+    /// Whether all is done with the leaves of an object in a string.
+    fn holds(&mut self, _leaf: &Leaf<'_>, _object: &str) -> bool {
+        false
+    }
+}
+
+impl<V: FnMut(Leaf<'_>, &[Frame<'_>])> Visit for V {
+    fn leaf(&mut self, leaf: Leaf<'_>, way: &[Frame<'_>]) {
+        self(leaf, way);
+    }
+}
+
+fn walk_in<V: Visit>(text: &str, top: Frame<'_>, outer: usize, visit: &mut V) {
+    let mut walk = Walk::new(text, top, outer);
+    while let Some(leaf) = walk.next_leaf("", None) {
+        match leaf.object() {
+            None => visit.leaf(leaf, &walk.frames),
+            Some(object) if visit.holds(&leaf, &object) => {}
+            Some(object) => walk_inside(&object, &leaf, &walk.frames, visit),
+        }
+    }
+}
+
+/// Visits the leaves of an object that is written in a string, as if they were on the way to the string.
+fn walk_inside(object: &str, leaf: &Leaf<'_>, frames: &[Frame<'_>], visit: &mut dyn Visit) {
+    let mut leaf_of = |inner: Leaf<'_>, _: &[Frame<'_>]| visit.leaf(inner, frames);
+    walk_in(object, leaf.top(), frames.len(), &mut leaf_of);
+}
+
+/// Where a walk over a text is.
+struct Walk<'t> {
+    tokens: Tokens<'t>,
+    frames: Vec<Frame<'t>>,
+    /// As many levels are around the text.
     outer: usize,
-    visit: &mut V,
-) {
-    let mut frames = Vec::with_capacity(FRAMES);
-    frames.push(top);
-    let mut tokens = msg_json::tokens(text);
-    while let Some(token) = tokens.next_token() {
-        let depth = frames.len();
-        let frame = frames.last_mut().expect("the one at the top stays");
-        let text = match token {
-            Token::Mark(b',') => {
-                frame.index += 1;
-                continue;
-            }
-            Token::Mark(b'}' | b']') if depth > 1 => {
-                frames.pop();
-                if let [top] = &mut frames[..] {
-                    top.index += 1;
-                }
-                continue;
-            }
-            Token::Mark(open @ (b'{' | b'[')) => {
-                let is_list = open == b'[';
-                let (close, empty) = if is_list { (b']', "[]") } else { (b'}', "{}") };
-                if tokens.peek_byte() != Some(close) {
-                    let is_free = frame.is_free
-                        || !frame.is_list && rules::is_free(frame.name, outer + depth);
-                    let name = if is_list { frame.name } else { "" };
-                    frames.push(Frame { name, index: 0, is_list, is_free });
+    /// Whether the last leaf was in nothing but the list of the texts.
+    was_at_top: bool,
+}
+
+impl<'t> Walk<'t> {
+    fn new(text: &'t str, top: Frame<'t>, outer: usize) -> Self {
+        let mut frames = Vec::with_capacity(FRAMES);
+        frames.push(top);
+        Walk { tokens: msg_json::tokens(text), frames, outer, was_at_top: false }
+    }
+
+    /// The next leaf, which may be this text; of objects whose names are data, this one as a whole: all but its first
+    /// brace.
+    fn next_leaf(&mut self, like: &str, object: Option<&str>) -> Option<Leaf<'t>> {
+        let Walk { tokens, frames, outer, was_at_top } = self;
+        if let ([top], true) = (&mut frames[..], std::mem::take(was_at_top)) {
+            top.index += 1;
+        }
+        loop {
+            let depth = frames.len();
+            let frame = frames.last_mut().expect("the one at the top stays");
+            let text = match tokens.next_token_like(like)? {
+                Token::Mark(b',') => {
+                    frame.index += 1;
                     continue;
                 }
-                tokens.next_token();
-                empty
-            }
-            Token::Mark(_) => continue,
-            Token::Name(source) => {
-                frame.name = source.get(1..source.len() - 1).unwrap_or_default();
-                continue;
-            }
-            Token::Text(text) | Token::Scalar(text) => text,
-        };
-        let is_only = !frame.is_list && frame.index == 0 && tokens.peek_byte() == Some(b'}');
-        let leaf = Leaf { name: frame.name, text, is_free: frame.is_free, is_only };
-        if leaf.is_free || !in_a_string(leaf, &frames, visit) {
-            visit(leaf, &frames);
-        }
-        if let [top] = &mut frames[..] {
-            top.index += 1;
+                Token::Mark(b'}' | b']') if depth > 1 => {
+                    frames.pop();
+                    if let [top] = &mut frames[..] {
+                        top.index += 1;
+                    }
+                    continue;
+                }
+                Token::Mark(open @ (b'{' | b'[')) => {
+                    let is_list = open == b'[';
+                    let (close, empty) = if is_list { (b']', "[]") } else { (b'}', "{}") };
+                    let is_free = frame.is_free
+                        || !frame.is_list && rules::is_free(frame.name, *outer + depth);
+                    if let Some(object) = object.filter(|_| is_free && !is_list)
+                        && let Some(text) = tokens.step_over(object)
+                    {
+                        return Some(Leaf { name: frame.name, text, is_free, is_only: false });
+                    }
+                    if tokens.peek_byte() != Some(close) {
+                        let name = if is_list { frame.name } else { "" };
+                        frames.push(Frame { name, index: 0, is_list, is_free });
+                        continue;
+                    }
+                    tokens.next_token();
+                    empty
+                }
+                Token::Mark(_) => continue,
+                Token::Name(source) => {
+                    frame.name = source.get(1..source.len() - 1).unwrap_or_default();
+                    continue;
+                }
+                Token::Text(text) | Token::Scalar(text) => text,
+            };
+            *was_at_top = depth == 1;
+            let is_only = !frame.is_list && frame.index == 0 && tokens.peek_byte() == Some(b'}');
+            return Some(Leaf { name: frame.name, text, is_free: frame.is_free, is_only });
         }
     }
 }
@@ -487,24 +704,9 @@ fn is_spelled_freely(text: &str) -> bool {
     false
 }
 
-/// Visits the leaves of an object that is written in a string, where that is usual.
-fn in_a_string(
-    leaf: Leaf<'_>,
-    frames: &[Frame<'_>],
-    visit: &mut dyn FnMut(Leaf<'_>, &[Frame<'_>]),
-) -> bool {
-    let is_value = matches!(leaf.text.as_bytes(), [b'"', b'{' | b'[', ..]);
-    if !is_value || !rules::holds_json(leaf.name) {
-        return false;
-    }
-    let object = leaf.said();
-    if msg_json::value_end(object.as_bytes(), 0) != Some(object.trim_end().len()) {
-        return false;
-    }
-    let is_free = rules::is_free(leaf.name, usize::MAX);
-    let top = Frame { name: leaf.name, index: 0, is_list: true, is_free };
-    walk_in(&object, top, frames.len(), &mut |inner, _| visit(inner, frames));
-    true
+/// The bit of the length of a text.
+fn length_bit(text: &str) -> u64 {
+    1 << (text.len() % 64)
 }
 
 /// The names and indices on the way to a value. `is_one` if the document is one text, not lines of several.

@@ -289,6 +289,9 @@ fn lost(
             *touched.get_mut(*at)? = false;
         }
     }
+    if !touched.contains(&true) {
+        return Some(Vec::new());
+    }
     let all = |it: &mut Writer<'_>| {
         it.array(touched.iter().enumerate(), |it, (at, is_touched)| {
             it.raw(list.element(at).filter(|_| *is_touched).unwrap_or(NOTHING));

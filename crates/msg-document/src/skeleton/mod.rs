@@ -154,7 +154,8 @@ fn is_plain(options: &ReadOptions) -> bool {
 
 /// Whether findings quote a long text, or name a byte of one.
 fn needs_texts(found: &[Diagnostic]) -> bool {
-    let quotes = |text: &str| text.contains(MARK);
+    // The first byte of the mark is rarer than the search for all of it is quick.
+    let quotes = |text: &str| memchr(0xee, text.as_bytes()).is_some() && text.contains(MARK);
     found.iter().any(|it| {
         it.at.start.is_some() || quotes(&it.message()) || it.fix.as_deref().is_some_and(quotes)
     })
