@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use crate::error::{JsonError, Problem};
-use crate::tokens::{next_quote, next_special};
+use crate::tokens::{next_quote, next_special, special_in, word_at};
 use crate::{Kind, Reader};
 
 /// Checks that a text is exactly one JSON value, with blanks around it or none.
@@ -152,7 +152,16 @@ pub fn string_inside(text: &str, at: usize) -> Option<(&str, bool)> {
 
 /// The offset of the quote that ends the string whose text begins at `start`; none if there is none. It
 /// looks for quotes only, and judges nothing before them. Linear in the string.
+#[inline]
 pub(crate) fn string_end(bytes: &[u8], start: usize) -> Option<usize> {
+    // Names and ids end in their first word.
+    match word_at(bytes, start).and_then(special_in) {
+        Some(len) if bytes[start + len] == b'"' => Some(start + len),
+        _ => far_end(bytes, start),
+    }
+}
+
+fn far_end(bytes: &[u8], start: usize) -> Option<usize> {
     let mut at = start;
     loop {
         at = next_quote(bytes, at)?;

@@ -227,7 +227,7 @@ const HIGHS: u64 = 0x8080_8080_8080_8080;
 
 /// The word at this offset, if there are so many bytes.
 #[inline]
-fn word_at(bytes: &[u8], at: usize) -> Option<&[u8; WORD]> {
+pub(crate) fn word_at(bytes: &[u8], at: usize) -> Option<&[u8; WORD]> {
     bytes.get(at..)?.first_chunk()
 }
 

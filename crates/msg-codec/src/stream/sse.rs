@@ -120,6 +120,15 @@ impl SseDecoder {
         is_event
     }
 
+    /// The length of the next line if it gives the event the name that the last one had, as most do.
+    fn same_name(&mut self, rest: &[u8]) -> Option<usize> {
+        let name = Some(self.pending.name.as_bytes()).filter(|it| !it.is_empty())?;
+        let after = rest.strip_prefix(b"event: ")?.strip_prefix(name)?;
+        let is_whole = self.has_line && self.line.bytes.is_empty() && after.first() == Some(&b'\n');
+        self.pending.has_name |= is_whole;
+        is_whole.then_some(rest.len() - after.len() + 1)
+    }
+
     /// Where the data of a line begin that is an event if the next line is blank.
     fn whole_data(&self, line: &[u8]) -> Option<usize> {
         let is_whole = self.has_line && !self.after_cr && self.line.bytes.is_empty();
@@ -204,6 +213,10 @@ impl Events<'_> {
         while let Some(first) = self.rest.first() {
             if std::mem::take(&mut self.decoder.after_cr) && *first == b'\n' {
                 self.skip(1);
+                continue;
+            }
+            if let Some(len) = self.decoder.same_name(self.rest) {
+                self.skip(len);
                 continue;
             }
             let (at, max_event_bytes) = (self.at, self.decoder.max_event_bytes);

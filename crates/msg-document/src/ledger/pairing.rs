@@ -12,9 +12,6 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::{Told, rules};
 use crate::hash::Hashed;
 
-/// Room for so many values is taken at once.
-const VALUES: usize = 32;
-
 /// As many values may be before the arguments of a call.
 const NEAR: usize = 2;
 
@@ -129,8 +126,7 @@ struct Count {
 
 impl<'w> Written<'w> {
     pub(super) fn of(written: &'w str) -> Self {
-        let counts = HashMap::with_capacity_and_hasher(VALUES, Hashed::default());
-        let rest = Walk::new(written, TOP, 0);
+        let (counts, rest) = (HashMap::default(), Walk::new(written, TOP, 0));
         Written { counts, rest, next: None, owed: 0 }
     }
 
