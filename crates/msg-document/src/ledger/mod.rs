@@ -10,6 +10,7 @@
 //! It knows no format: what counts as the same is one table, `rules`. Where all values are found, which is the usual
 //! case, the cost is one pass over either text.
 
+mod leaves;
 mod pairing;
 mod rules;
 mod words;
@@ -28,7 +29,7 @@ use crate::document::Document;
 use crate::format::Format;
 use crate::formats::document_in;
 use crate::layout::{elements, list_named};
-use crate::ledger::pairing::{Frame, pointer, steps, walk};
+use crate::ledger::leaves::{Frame, pointer, steps, walk};
 use crate::read_options::ReadOptions;
 
 /// As many places are said; of the others how many they are.

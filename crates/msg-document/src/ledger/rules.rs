@@ -10,7 +10,7 @@ use msg_core::Diagnostic;
 
 use super::Told;
 use super::words::{is_of_formats, is_word, may_be_empty};
-use crate::ledger::pairing::{Frame, Leaf, walk};
+use crate::ledger::leaves::{Frame, Leaf, walk};
 
 /// Settings of a request, which each format says in its own words; the reader and the writer of its head account for them.
 const SETTINGS: &[&str] = &[

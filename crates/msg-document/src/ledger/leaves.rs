@@ -1,0 +1,250 @@
+//! The leaves of a JSON text in the order in which they are written: every string, number, boolean and null, and
+//! every list and object that is empty. What is held is the way to where the walk is, nothing else.
+//!
+//! ```text
+//! {"a":[{"b":1},[]]}      leaf 1 at /a/0/b      leaf [] at /a/1
+//! ```
+
+use std::borrow::Cow;
+
+use memchr::memchr;
+use msg_json::{Token, Tokens};
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::rules;
+
+/// A list or an object that the walk is in.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Frame<'t> {
+    /// The name of the member that the walk is at, as it is written between its quotes; of a list, that of the list.
+    pub(super) name: &'t str,
+    /// How many elements or members are after the walk.
+    pub(super) index: usize,
+    pub(super) is_list: bool,
+    /// Whether names are data, such as those of a tool's parameters.
+    pub(super) is_free: bool,
+}
+
+/// A value that holds no other.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Leaf<'t> {
+    /// The name of the nearest member that holds it.
+    pub(super) name: &'t str,
+    /// Its source text; `[]` and `{}` for what is empty.
+    pub(super) text: &'t str,
+    /// Whether its name is data, too.
+    pub(super) is_free: bool,
+    /// Whether it is the only member of its object.
+    pub(super) is_only: bool,
+}
+
+impl<'t> Leaf<'t> {
+    /// Whether it is a string.
+    pub(super) fn is_text(&self) -> bool {
+        self.text.starts_with('"')
+    }
+
+    /// The text of a string; any other value as it is written.
+    pub(super) fn said(&self) -> Cow<'t, str> {
+        match self.text.strip_prefix('"').and_then(|it| it.strip_suffix('"')) {
+            Some(inner) => msg_json::unescape(inner).text,
+            None => Cow::Borrowed(self.text),
+        }
+    }
+
+    /// Whether it has the key of another one, as far as their spelling tells.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        if self.text != other.text {
+            return false;
+        }
+        let has_name = self.is_free || !self.is_text();
+        (!self.is_text() || self.is_free == other.is_free)
+            && (!has_name
+                || self.name == other.name
+                || rules::name_hash(self.name) == rules::name_hash(other.name))
+    }
+
+    /// The object that is written in a string, where that is usual.
+    pub(super) fn object(&self) -> Option<Cow<'t, str>> {
+        let is_value = matches!(self.text.as_bytes(), [b'"', b'{' | b'[', ..]);
+        if !is_value || self.is_free || !rules::holds_json(self.name) {
+            return None;
+        }
+        let object = self.said();
+        let end = msg_json::value_end(object.as_bytes(), 0);
+        (end == Some(object.trim_end().len())).then_some(object)
+    }
+
+    /// What the values of that object are in.
+    pub(super) fn top(&self) -> Frame<'t> {
+        Frame { name: self.name, is_free: rules::is_free(self.name, usize::MAX), ..TOP }
+    }
+
+    /// What it is paired by: a string by its text, wherever it is; any other value by its name, too.
+    pub(super) fn key(&self) -> u64 {
+        let value = match is_spelled_freely(self.text) {
+            true => text_key(&self.said()),
+            false => xxh3_64(self.text.as_bytes()),
+        };
+        match self.is_free || !self.is_text() {
+            true => value ^ rules::name_hash(self.name),
+            false => value,
+        }
+    }
+}
+
+/// The key of a string that says this.
+pub(super) fn text_key(said: &str) -> u64 {
+    let mut text = Vec::with_capacity(said.len() + 2);
+    msg_json::write_str(&mut text, said);
+    xxh3_64(&text)
+}
+
+/// The key of a value that is not a string in a member of this name.
+pub(super) fn member_key(name: &str, value: &str) -> u64 {
+    xxh3_64(value.as_bytes()) ^ rules::name_hash(name)
+}
+
+/// Room for so many levels is taken at once.
+const FRAMES: usize = 16;
+
+/// What texts are in.
+pub(super) const TOP: Frame<'static> = Frame { name: "", index: 0, is_list: true, is_free: false };
+
+/// Calls `visit` for each leaf of a text, or of several texts one after the other, with the way to it: first the list
+/// of the texts, of which most documents have one. Arguments of a call that are an object in a string count as the
+/// object. Linear.
+pub(super) fn walk(text: &str, mut visit: impl FnMut(Leaf<'_>, &[Frame<'_>])) {
+    walk_in(text, TOP, 0, &mut visit);
+}
+
+/// What is done with the leaves of a text.
+pub(super) trait Visit {
+    fn leaf(&mut self, leaf: Leaf<'_>, way: &[Frame<'_>]);
+
+    /// Whether all is done with the leaves of an object in a string.
+    fn holds(&mut self, _leaf: &Leaf<'_>, _object: &str) -> bool {
+        false
+    }
+}
+
+impl<V: FnMut(Leaf<'_>, &[Frame<'_>])> Visit for V {
+    fn leaf(&mut self, leaf: Leaf<'_>, way: &[Frame<'_>]) {
+        self(leaf, way);
+    }
+}
+
+pub(super) fn walk_in<V: Visit>(text: &str, top: Frame<'_>, outer: usize, visit: &mut V) {
+    let mut walk = Walk::new(text, top, outer);
+    while let Some(leaf) = walk.next_leaf("", None) {
+        match leaf.object() {
+            None => visit.leaf(leaf, &walk.frames),
+            Some(object) if visit.holds(&leaf, &object) => {}
+            Some(object) => walk_inside(&object, &leaf, &walk.frames, visit),
+        }
+    }
+}
+
+/// Visits the leaves of an object that is written in a string, as if they were on the way to the string.
+fn walk_inside(object: &str, leaf: &Leaf<'_>, frames: &[Frame<'_>], visit: &mut dyn Visit) {
+    let mut leaf_of = |inner: Leaf<'_>, _: &[Frame<'_>]| visit.leaf(inner, frames);
+    walk_in(object, leaf.top(), frames.len(), &mut leaf_of);
+}
+
+/// Where a walk over a text is.
+pub(super) struct Walk<'t> {
+    tokens: Tokens<'t>,
+    pub(super) frames: Vec<Frame<'t>>,
+    /// As many levels are around the text.
+    outer: usize,
+    /// Whether the last leaf was in nothing but the list of the texts.
+    was_at_top: bool,
+}
+
+impl<'t> Walk<'t> {
+    pub(super) fn new(text: &'t str, top: Frame<'t>, outer: usize) -> Self {
+        let mut frames = Vec::with_capacity(FRAMES);
+        frames.push(top);
+        Walk { tokens: msg_json::tokens(text), frames, outer, was_at_top: false }
+    }
+
+    /// The next leaf, which may be this text; of objects whose names are data, this one as a whole: all but its first
+    /// brace.
+    pub(super) fn next_leaf(&mut self, like: &str, object: Option<&str>) -> Option<Leaf<'t>> {
+        let Walk { tokens, frames, outer, was_at_top } = self;
+        if let ([top], true) = (&mut frames[..], std::mem::take(was_at_top)) {
+            top.index += 1;
+        }
+        loop {
+            let depth = frames.len();
+            let frame = frames.last_mut().expect("the one at the top stays");
+            let text = match tokens.next_token_like(like)? {
+                Token::Mark(b',') => {
+                    frame.index += 1;
+                    continue;
+                }
+                Token::Mark(b'}' | b']') if depth > 1 => {
+                    frames.pop();
+                    if let [top] = &mut frames[..] {
+                        top.index += 1;
+                    }
+                    continue;
+                }
+                Token::Mark(open @ (b'{' | b'[')) => {
+                    let is_list = open == b'[';
+                    let (close, empty) = if is_list { (b']', "[]") } else { (b'}', "{}") };
+                    let is_free = frame.is_free
+                        || !frame.is_list && rules::is_free(frame.name, *outer + depth);
+                    if let Some(object) = object.filter(|_| is_free && !is_list)
+                        && let Some(text) = tokens.step_over(object)
+                    {
+                        return Some(Leaf { name: frame.name, text, is_free, is_only: false });
+                    }
+                    if tokens.peek_byte() != Some(close) {
+                        let name = if is_list { frame.name } else { "" };
+                        frames.push(Frame { name, index: 0, is_list, is_free });
+                        continue;
+                    }
+                    tokens.next_token();
+                    empty
+                }
+                Token::Mark(_) => continue,
+                Token::Name(source) => {
+                    frame.name = source.get(1..source.len() - 1).unwrap_or_default();
+                    continue;
+                }
+                Token::Text(text) | Token::Scalar(text) => text,
+            };
+            *was_at_top = depth == 1;
+            let is_only = !frame.is_list && frame.index == 0 && tokens.peek_byte() == Some(b'}');
+            return Some(Leaf { name: frame.name, text, is_free: frame.is_free, is_only });
+        }
+    }
+}
+
+/// Whether a string has an escape that a writer need not use: one of a code point, or that of a slash.
+fn is_spelled_freely(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while let Some(escape) = bytes.get(at..).and_then(|it| memchr(b'\\', it)) {
+        at += escape + 2;
+        if matches!(bytes.get(at - 1), Some(b'u' | b'/')) {
+            return true;
+        }
+    }
+    false
+}
+
+/// The names and indices on the way to a value. `is_one` if the document is one text, not lines of several.
+pub(super) fn steps(frames: &[Frame<'_>], is_one: bool) -> Vec<String> {
+    let step = |it: &Frame<'_>| match it.is_list {
+        true => it.index.to_string(),
+        false => msg_json::unescape(it.name).text.into_owned(),
+    };
+    frames[usize::from(is_one)..].iter().map(step).collect()
+}
+
+/// These steps as a JSON Pointer (RFC 6901).
+pub(super) fn pointer(steps: &[String]) -> String {
+    steps.iter().map(|it| format!("/{}", it.replace('~', "~0").replace('/', "~1"))).collect()
+}
