@@ -2,7 +2,7 @@
 //! had them (GI-3, GI-4, GI-9, GI-14).
 
 use msg_codec::codec::{
-    Placed, Placement, RawMember, SlotPlan, bit, mask, members_of, object_members, text_of,
+    Placed, Placement, Purpose, RawMember, SlotPlan, bit, mask, members_of, object_members, text_of,
 };
 use msg_core::{Message, Part, Role};
 
@@ -182,12 +182,13 @@ impl<'a> Writer<'a, '_> {
         let plan = self.objects.plan(extra, 1);
         let own = extra.get(&INTERACTIONS, STEP).and_then(object_members);
         let begins = own.is_some() || plan.slots().is_some() && self.is_verbatim();
-        // Contents of another message are a step of their own.
-        let is_own = list.len() > start;
+        // Answers that follow each other are read as one; in a document that keeps its layout each is a step of its own.
+        let is_one = self.purpose == Purpose::Return && !self.is_verbatim();
+        let joins = list.len() > start || is_one && word == "model_output";
         if let Some(Entry::Held { parts, word: last, is_turn: false, .. }) = list.last_mut()
             && !begins
             && *last == word
-            && is_own
+            && joins
         {
             return parts.push(one);
         }
