@@ -182,7 +182,7 @@ impl<'a> Writer<'a, '_> {
         let plan = self.objects.plan(extra, 1);
         let own = extra.get(&INTERACTIONS, STEP).and_then(object_members);
         let begins = own.is_some() || plan.slots().is_some() && self.is_verbatim();
-        // Answers that follow each other are read as one; in a document that keeps its layout each is a step of its own.
+        // Answers that follow each other are read as one; with their layout each is a step of its own.
         let is_one = self.purpose == Purpose::Return && !self.is_verbatim();
         let joins = list.len() > start || is_one && word == "model_output";
         if let Some(Entry::Held { parts, word: last, is_turn: false, .. }) = list.last_mut()
