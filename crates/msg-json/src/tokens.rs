@@ -57,7 +57,7 @@ impl<'t> Tokens<'t> {
         self.value_or_name(first, like)
     }
 
-    /// The token that begins here with `first`, which is no mark.
+    /// The token that begins here with `first`, not a mark.
     fn value_or_name(&mut self, first: u8, like: &str) -> Option<Token<'t>> {
         let (bytes, start) = (self.text.as_bytes(), self.at);
         self.at = match is_whole_string(like) && bytes[start..].starts_with(like.as_bytes()) {
