@@ -82,7 +82,8 @@ where
     F: Fn(u64, &[u8]) -> Result<Answer, Refusal> + Sync,
 {
     let (name, limit) = (&*input.name.clone(), input.limit);
-    run_job(cx, args, input, out, report, &Job { name, limit, form: Form::Json, head, answer: job })
+    let form = if out.is_in_place() { Form::InPlace } else { Form::Json };
+    run_job(cx, args, input, out, report, &Job { name, limit, form, head, answer: job })
 }
 
 /// As [`run`], for people: `job` answers with text, if it has anything to say.
@@ -139,7 +140,7 @@ fn print(
     report: Option<&mut Output>,
 ) -> Result<(), Failure> {
     match form {
-        Form::Json => out.write(&lines.answers),
+        Form::Json | Form::InPlace => out.write(&lines.answers),
         Form::Text { .. } => out.write_coloured(&String::from_utf8_lossy(&lines.answers)),
     }?;
     report.map_or(Ok(()), |it| it.write(&lines.report))

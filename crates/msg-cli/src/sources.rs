@@ -26,8 +26,12 @@ pub(crate) struct Sources {
 }
 
 impl Sources {
-    /// Finds what was named. Fails for a pattern that nothing matches.
+    /// Finds what was named. Fails for a pattern that nothing matches, and for standard input named
+    /// twice.
     pub(crate) fn find(named: &[PathBuf], max_bytes: u64) -> Result<Self, Failure> {
+        let is_dash = |it: &&PathBuf| it.as_os_str() == "-";
+        let is_twice = named.iter().filter(is_dash).count() > 1;
+        refuse_if(is_twice, "standard input (`-`) is named twice, and can be read once")?;
         let mut paths = Vec::new();
         for path in named {
             match pattern(path) {

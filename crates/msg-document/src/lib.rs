@@ -72,6 +72,7 @@ pub use fit::{
     CountOptions, Counter, Digest, FitAnswer, FitCut, FitLimit, FitOptions, FitTarget, Fitted,
     Fitter, Goal, Reached, ReportedUsage, StatsOptions, Summarizer, fit,
 };
+pub use foreign::binary_refusal;
 pub use format::Format;
 pub use json::{ObjectWriter, repair_json, to_json};
 pub use key::{Key, KeyOptions, key, prefix_keys};

@@ -33,12 +33,15 @@ pub(crate) fn write_rest(extra: &Extra, origin: &Origin, known: &[&str], out: &m
     }
 }
 
-/// Writes the arguments of a call, as their value if they are JSON.
+/// Writes the arguments of a call, as their value if they are JSON. A JSON string is written as text, for a string is
+/// read as the text that it holds.
 pub(crate) fn write_arguments(call: &ToolCall, out: &mut Writer<'_>) {
     out.key("arguments");
+    let text = call.arguments.text();
     match call.arguments.state() {
-        TextState::Object | TextState::Value => out.raw(call.arguments.text()),
-        _ => out.str(call.arguments.text()),
+        TextState::Object => out.raw(text),
+        TextState::Value if !text.trim_start().starts_with('"') => out.raw(text),
+        _ => out.str(text),
     }
 }
 

@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use msg_core::{Diagnostic, Message};
+use msg_core::{Diagnostic, Message, Role};
 
 use crate::api_shapes::{add_refused, complete_calls};
 use crate::api_shapes::{foreign_parts, is_not_understood, unread_calls};
@@ -158,7 +158,7 @@ impl Document {
         let check = CheckOptions { profile, chain: options.chain.check, ..CheckOptions::default() };
         let mut found = mended.check_text(Some(text), &check).diagnostics;
         found.retain(Diagnostic::is_error);
-        if found.iter().any(is_not_understood) {
+        if !self.is_edited() || found.iter().any(is_not_understood) {
             // Nothing was mended beside it.
             found.iter_mut().for_each(|it| it.fix = None);
         }
@@ -182,7 +182,7 @@ impl Document {
         // Which calls and results a message has of which nothing is understood is not known (RG-11).
         let (mut messages, mut found) = match foreign.iter().any(is_not_understood) {
             true => (messages, Vec::new()),
-            false => mend(messages, side, &chain),
+            false => mend_some(messages, side, &chain),
         };
         if let Some(breakpoints) = breakpoints.filter(|_| !found.is_empty()) {
             found.extend(breakpoints.keep_in(&mut messages));
@@ -272,6 +272,25 @@ impl Document {
             _ if check == given.check => Cow::Borrowed(given),
             _ => Cow::Owned(chain()),
         }
+    }
+}
+
+/// Mends a conversation, but never so that nothing is left of it: its errors stay then.
+fn mend_some(
+    messages: Vec<Message>,
+    side: Side,
+    options: &msg_chainast::ChainRepairOptions,
+) -> (Vec<Message>, Vec<Diagnostic>) {
+    // What a user says is never dropped.
+    let says = |it: &Message| it.role == Role::User && !it.text().trim().is_empty();
+    let whole = (!messages.iter().any(says)).then(|| messages.clone());
+    let (mended, mut found) = mend(messages, side, options);
+    match whole.filter(|it| mended.is_empty() && !it.is_empty()) {
+        Some(whole) => {
+            found.iter_mut().for_each(|it| it.fix = None);
+            (whole, found)
+        }
+        None => (mended, found),
     }
 }
 

@@ -25,5 +25,6 @@ pub const CODES: &[CodeInfo] = codes! {
     warning "convert::merged-parts" "MS-24" "texts joined into one";
     warning "convert::json-as-text" "MS-24" "JSON converted to text";
     warning "convert::invalid-arguments" "MS-13, MS-24" "arguments that are not valid JSON, converted to a string";
+    warning "convert::text-as-call" "MS-24" "text that is read as a call or a result in the target";
     warning "convert::role-changed" "MS-24" "role changed, the target has no such role";
 };

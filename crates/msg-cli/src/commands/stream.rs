@@ -7,7 +7,9 @@ use std::io::Read;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use msg_codec::Assembled;
 use msg_core::{Diagnostic, Part};
-use msg_document::{CaptureOptions, Provider, StreamForm, StreamRun, options_from_json};
+use msg_document::{
+    CaptureOptions, Provider, StreamForm, StreamRun, binary_refusal, options_from_json,
+};
 
 use super::Command;
 use crate::context::Context;
@@ -158,6 +160,9 @@ impl Args {
         let mut taken = 0;
         loop {
             let n = reader.read(&mut block).map_err(|it| Failure::read(&name, it))?;
+            if let Some(refused) = binary_refusal(&block[..n]).filter(|_| taken == 0) {
+                return Err(Failure::document(refused, &name, block[..n].to_vec()));
+            }
             taken += n as u64;
             if taken > limit {
                 return Err(Failure::too_large(&name, limit));

@@ -16,6 +16,8 @@ use crate::render::{Folding, List, Quotes};
 pub(super) enum Form {
     /// A line of JSON each.
     Json,
+    /// The same, in the place of the line that it answers: line ends and blank lines stay.
+    InPlace,
     /// Text for people, where there is something to say.
     Text { color: bool },
 }
@@ -48,14 +50,18 @@ where
         counts: Counts::default(),
         read: block.read,
     };
-    let mut add = |number: u64, line: &[u8], answer: Result<Answer, Refusal>| {
+    let add = |res: &mut Lines,
+               number: u64,
+               (line, end): (&[u8], &[u8]),
+               answer: Result<Answer, Refusal>| {
         let answer = answer
             .unwrap_or_else(|error| job.refuse(&error.at_column_in(line).at_line(Some(number))));
         if with_report {
             res.report.extend_from_slice(&answer.report_line());
         }
         match job.form {
-            Form::Json => push_line(&mut res.answers, &(job.head)(answer.json)),
+            Form::Json => push_line(&mut res.answers, &(job.head)(answer.json), b"\n"),
+            Form::InPlace => push_line(&mut res.answers, &(job.head)(answer.json), end),
             Form::Text { .. } => res.answers.extend_from_slice(&answer.json),
         }
         res.counts.lines += 1;
@@ -63,13 +69,16 @@ where
         res.counts.failed += u64::from(answer.status == Status::Failed);
     };
     if block.too_long {
-        add(block.first_line, &[], Err(Refusal::too_large(job.limit)));
+        let refused = Err(Refusal::too_large(job.limit));
+        add(&mut res, block.first_line, (&b""[..], &b"\n"[..]), refused);
     }
-    for (line, number) in lines(&block.bytes).zip(block.first_line..) {
+    for ((line, end), number) in lines(&block.bytes).zip(block.first_line..) {
         if !line.trim_ascii().is_empty() {
-            let line = line.strip_suffix(b"\r").unwrap_or(line);
             // A panic in a library costs its own line and no other.
-            add(number, line, answer_row(|| (job.answer)(number, line)));
+            add(&mut res, number, (line, end), answer_row(|| (job.answer)(number, line)));
+        } else if job.form == Form::InPlace {
+            res.answers.extend_from_slice(line);
+            res.answers.extend_from_slice(end);
         }
     }
     res
@@ -78,7 +87,7 @@ where
 impl<F> Job<'_, F> {
     fn refuse(&self, refusal: &Refusal) -> Answer {
         let text = match self.form {
-            Form::Json => refusal.to_json(),
+            Form::Json | Form::InPlace => refusal.to_json(),
             Form::Text { color } => {
                 let list = List {
                     name: self.name,
@@ -93,15 +102,16 @@ impl<F> Job<'_, F> {
     }
 }
 
-/// The lines of a block without their ends.
-fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let rest = bytes.strip_suffix(b"\n").unwrap_or(bytes);
-    let mut start = (!bytes.is_empty()).then_some(0);
+/// The lines of a block, each with its end.
+fn lines(bytes: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
+    let mut from = 0;
     std::iter::from_fn(move || {
-        let from = start?;
-        let end = memchr::memchr(b'\n', &rest[from..]).map(|it| from + it);
-        start = end.map(|it| it + 1);
-        Some(&rest[from..end.unwrap_or(rest.len())])
+        let rest = bytes.get(from..).filter(|it| !it.is_empty())?;
+        let feed = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+        let next = rest.len().min(feed + 1);
+        from += next;
+        let end = feed - usize::from(rest[..feed].ends_with(b"\r"));
+        Some((&rest[..end], &rest[end..next]))
     })
 }
 
@@ -163,9 +173,9 @@ pub(crate) fn report_line(
     line
 }
 
-/// Appends JSON as one line, with its end: a raw line break in JSON is between its tokens, as in arguments that a
+/// Appends JSON as one line, with this end: a raw line break in JSON is between its tokens, as in arguments that a
 /// model has spread over lines.
-pub(super) fn push_line(out: &mut Vec<u8>, json: &[u8]) {
+pub(super) fn push_line(out: &mut Vec<u8>, json: &[u8], end: &[u8]) {
     let start = out.len();
     out.extend_from_slice(json);
     if memchr::memchr2(b'\n', b'\r', json).is_some() {
@@ -175,7 +185,7 @@ pub(super) fn push_line(out: &mut Vec<u8>, json: &[u8]) {
             }
         }
     }
-    out.push(b'\n');
+    out.extend_from_slice(end);
 }
 
 /// How many lines there were, and how many of them went wrong.
@@ -259,10 +269,26 @@ mod tests {
 
     #[test]
     fn lines_end_at_line_feeds_only() {
-        let all = |text: &'static str| lines(text.as_bytes()).collect::<Vec<_>>();
-        assert_eq!(all("a\nb\r\n\nc"), [&b"a"[..], b"b\r", b"", b"c"]);
-        assert_eq!(all("a\n"), [b"a"]);
-        assert_eq!(all("\n"), [b""]);
+        let all = |text: &'static str| {
+            let owned = |it: &[u8]| String::from_utf8_lossy(it).into_owned();
+            lines(text.as_bytes()).map(|it| (owned(it.0), owned(it.1))).collect::<Vec<_>>()
+        };
+        let pairs = |of: &[(&str, &str)]| {
+            of.iter().map(|it| (it.0.to_owned(), it.1.to_owned())).collect::<Vec<_>>()
+        };
+        assert_eq!(all("a\nb\r\n\nc"), pairs(&[("a", "\n"), ("b", "\r\n"), ("", "\n"), ("c", "")]));
+        assert_eq!(all("a\n"), pairs(&[("a", "\n")]));
+        assert_eq!(all("\n"), pairs(&[("", "\n")]));
         assert!(all("").is_empty());
+    }
+
+    #[test]
+    fn in_place_line_ends_and_blank_lines_stay() {
+        let answer = |_: u64, line: &[u8]| Ok(Answer::new(line.to_vec(), Status::Clean));
+        let job = Job { name: "", limit: 100, form: Form::InPlace, head: &|it| it, answer };
+        for text in ["a\r\nb\r\n", "a\n\n \r\nb", "a\n", "\n", "a\r"] {
+            let lines = answer_block(block(text), false, &job);
+            assert_eq!(lines.answers, text.as_bytes(), "{text:?}");
+        }
     }
 }

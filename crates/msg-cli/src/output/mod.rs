@@ -381,6 +381,11 @@ impl Atomic {
 impl Replaces {
     /// Fails where the file must not be replaced; makes the backup of a session.
     fn prepare(&self, path: &Path) -> io::Result<()> {
+        if has_several_names(&fs::metadata(path)?) {
+            let why = "it has several names (hard links), and only this one would be changed; name \
+                       another file with -o";
+            return Err(io::Error::other(why));
+        }
         if self.is_session {
             if let Some(why) = put_back::why(&self.stamp) {
                 return Err(io::Error::other(why));
@@ -392,6 +397,18 @@ impl Replaces {
             false => Err(io::Error::other("it changed since it was read; nothing is written")),
         }
     }
+}
+
+/// Whether the file has another name, which would go on naming the old text.
+#[cfg(unix)]
+fn has_several_names(meta: &fs::Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    meta.nlink() > 1
+}
+
+#[cfg(not(unix))]
+fn has_several_names(_: &fs::Metadata) -> bool {
+    false
 }
 
 /// The system's error names a temporary file that the user never named.

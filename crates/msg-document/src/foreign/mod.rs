@@ -146,7 +146,19 @@ pub(crate) fn text(outline: &Outline<'_>) -> Option<Refusal> {
     Some(if way.is_empty() { it.into() } else { it.with_fix(way).into() })
 }
 
-fn named(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
+/// The refusal of what is no text at all, by its first bytes: an archive, a database, UTF-16.
+///
+/// ```
+/// assert!(msg_document::binary_refusal(b"\x1f\x8b\x08").is_some());
+/// assert!(msg_document::binary_refusal(b"data: {}").is_none());
+/// ```
+pub fn binary_refusal(bytes: &[u8]) -> Option<Refusal> {
+    let (what, way) = binary(bytes)?;
+    let it = looks_like(what);
+    Some(if way.is_empty() { it.into() } else { it.with_fix(way).into() })
+}
+
+fn binary(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
     const UNPACK: &str = "unpack it first; `-` reads a pipe, as in `gzip -dc log.gz | msg check -`";
     const RECODE: &str = "convert it to UTF-8, for instance with `iconv -f UTF-16 -t UTF-8`";
     const BINARY: [(&[u8], &str, &str); 7] = [
@@ -158,6 +170,10 @@ fn named(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
         (b"\xff\xfe", "a text in UTF-16", RECODE),
         (b"\xfe\xff", "a text in UTF-16", RECODE),
     ];
+    BINARY.iter().find(|it| bytes.starts_with(it.0)).map(|it| (it.1, it.2))
+}
+
+fn named(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
     const RENDERED: [&str; 5] = [
         "<|im_start|>",
         "<|start_header_id|>",
@@ -165,8 +181,8 @@ fn named(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
         "<start_of_turn>",
         "<s>[INST]",
     ];
-    if let Some(it) = BINARY.iter().find(|it| bytes.starts_with(it.0)) {
-        return Some((it.1, it.2));
+    if let Some(it) = binary(bytes) {
+        return Some(it);
     }
     let head = String::from_utf8_lossy(&bytes[..bytes.len().min(HEAD)]);
     let head = head.trim_start_matches('\u{feff}').trim_start();

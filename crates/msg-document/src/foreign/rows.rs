@@ -56,6 +56,9 @@ pub(super) static TABLE: &[Foreign] = &[
     )
     .of_format("otel")
     .spans(),
+    Foreign::new("an OpenTelemetry GenAI span", &["document attributes/gen_ai.*"])
+        .of_format("otel")
+        .spans(),
     Foreign::new("a call recorded by Weave", &["document op_name inputs"]),
     Foreign::new(
         "a run of LangSmith",

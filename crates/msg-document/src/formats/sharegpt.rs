@@ -19,6 +19,7 @@ use crate::members::{
 };
 use crate::outline::{Outline, Record, ValueKind};
 use crate::refusal::Refusal;
+use crate::text_calls::text_as_call;
 use crate::verbatim::{self, Form};
 
 pub(crate) struct ShareGpt;
@@ -127,7 +128,9 @@ impl Form for ShareGpt {
         let text = texts_of(message, losses);
         let calls: Vec<_> = message.tool_calls().collect();
         let results: Vec<_> = message.tool_results().collect();
-        let mut turn = |from: &str, value: &str| {
+        let mut is_other = false;
+        let mut turn = |from: &str, value: &str, is_said: fn(&Part, &str) -> bool| {
+            is_other |= !is_read_so(from, value, is_said);
             out.object(|out| {
                 out.key("from").str(from);
                 out.key("value").str(value);
@@ -136,13 +139,36 @@ impl Form for ShareGpt {
         };
         if text.is_some() || calls.is_empty() && results.is_empty() {
             let from = word_of(&message.role);
-            turn(from, text.as_deref().unwrap_or_default());
+            turn(from, text.as_deref().unwrap_or_default(), |it, text| match it {
+                Part::Text(it) => it.text == text,
+                // A turn of a tool is a result, whatever it says.
+                it => it.as_tool_result().is_some_and(|it| it.content.text() == text),
+            });
         }
         if !calls.is_empty() {
-            turn("function_call", &call_text(&calls));
+            turn("function_call", &call_text(&calls), |it, _| it.as_tool_call().is_some());
         }
-        results.iter().for_each(|it| turn("observation", &text_of_result(it)));
+        results.iter().for_each(|it| {
+            let is_said = |it: &Part, text: &str| {
+                it.as_tool_result().is_some_and(|it| it.content.text() == text)
+            };
+            turn("observation", &text_of_result(it), is_said);
+        });
+        if is_other {
+            let said = text_as_call();
+            losses.warn("convert::text-as-call", None, said.message().into_owned());
+        }
     }
+}
+
+/// Whether each part of a turn is read as what it was, after an open call.
+fn is_read_so(from: &str, value: &str, is_said: fn(&Part, &str) -> bool) -> bool {
+    if !value.contains('<') {
+        return true;
+    }
+    let mut turns = ShareGptTurns::default();
+    turns.read("function_call", r#"{"name":"f","arguments":{}}"#);
+    turns.read(from, value).parts.iter().all(|it| is_said(it, value))
 }
 
 /// One call as an object, several as a list. Arguments that are JSON go as their value.

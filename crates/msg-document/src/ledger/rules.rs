@@ -149,6 +149,7 @@ const MOVES: &[&str] = &[
     "convert::refusal-as-text",
     "convert::json-as-text",
     "convert::invalid-arguments",
+    "convert::text-as-call",
     "convert::id-synthesised",
     "chain::consecutive-user",
     "chain::late-tool-result",

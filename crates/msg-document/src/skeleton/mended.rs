@@ -67,7 +67,8 @@ pub(super) fn repair(
         edits = found;
     }
     let messages: Option<Vec<_>> = messages.into_iter().collect();
-    messages.filter(|_| !needs_texts(&edits)).map(|messages| (messages, edits))
+    let is_sound = |it: &Vec<MendedMessage>| !it.is_empty() && !needs_texts(&edits);
+    messages.filter(is_sound).map(|messages| (messages, edits))
 }
 
 type Copies = Vec<(Message, MessageOrigin)>;

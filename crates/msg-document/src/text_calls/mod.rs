@@ -11,10 +11,12 @@
 
 mod write;
 
+pub(crate) use self::write::text_as_call;
+
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use msg_core::{Diagnostic, Message, Part, Role, SeededIds, Severity, Text, ToolResult};
-use msg_xml::{Fenced, ParseOptions, Parsed, ParsedCall, SegmentKind};
+use msg_xml::{Fenced, ParseOptions, Parsed, ParsedCall, ParsedPart, SegmentKind};
 
 /// Where the calls of a document are.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -86,8 +88,7 @@ impl TextCalls {
             Reader { texts, ids: SeededIds::new(SEED), open: HashMap::new(), found: Vec::new() };
         for at in 0..messages.len() {
             let (before, rest) = messages.split_at_mut(at + 1);
-            let followed = Followed::by(rest);
-            reader.message(at, &mut before[at], followed);
+            reader.message(at, &mut before[at], rest);
         }
         (reader.texts, reader.found)
     }
@@ -116,32 +117,52 @@ fn is_result(message: &Message) -> bool {
 /// The tool by which a model ends its turn.
 const COMPLETION: &str = "task_completion";
 
-/// What the results are that follow a message.
-#[derive(Clone, Copy)]
-struct Followed {
-    /// There is one.
-    by_result: bool,
-    /// One is of the tool that ends a turn.
-    by_completion: bool,
-}
+/// The results that follow a message, by the names of their tools, as far as they say one.
+struct Followed(Vec<Option<String>>);
 
 impl Followed {
     fn by(rest: &[Message]) -> Self {
-        let mut results = rest.iter().take_while(|it| is_result(it)).peekable();
-        let by_result = results.peek().is_some();
-        Followed { by_result, by_completion: by_result && results.any(is_completion) }
+        Followed(rest.iter().take_while(|it| is_result(it)).map(name_of).collect())
+    }
+
+    fn by_completion(&self) -> bool {
+        self.0.iter().flatten().any(|it| it == COMPLETION)
+    }
+
+    /// Whether a call of `all` that is not one of `quoted` has a result that answers none of those.
+    fn answers_more(&self, all: &Parsed, quoted: &Parsed) -> bool {
+        let mut names: HashMap<&str, usize> = HashMap::new();
+        self.0.iter().flatten().for_each(|it| *names.entry(it.as_str()).or_default() += 1);
+        for call in quoted.calls() {
+            if let Some(it) = names.get_mut(call.tool_name()) {
+                *it = it.saturating_sub(1);
+            }
+        }
+        let starts: HashSet<usize> = spans(quoted).collect();
+        let is_fenced = |it: &&ParsedPart| !starts.contains(&it.span.start);
+        let is_answered = |it: &ParsedPart| match &it.kind {
+            SegmentKind::Call(call) => names.get(call.tool_name()).is_some_and(|it| *it > 0),
+            _ => false,
+        };
+        all.segments.iter().filter(is_fenced).any(is_answered)
     }
 }
 
-/// Whether a result is of the tool that ends a turn.
-fn is_completion(message: &Message) -> bool {
+/// Where the calls begin.
+fn spans(parsed: &Parsed) -> impl Iterator<Item = usize> {
+    let is_call = |it: &&ParsedPart| matches!(it.kind, SegmentKind::Call(_));
+    parsed.segments.iter().filter(is_call).map(|it| it.span.start)
+}
+
+/// The tool that a result names.
+fn name_of(message: &Message) -> Option<String> {
     let (name, text) = match message.parts.as_slice() {
         [Part::ToolResult(it)] => (it.name.as_deref(), it.content.as_text()),
         [Part::Text(it)] => (None, Some(it.text.as_str())),
-        _ => return false,
+        _ => return None,
     };
     let read = || msg_xml::ParsedResult::parse(text?).map(|it| it.name);
-    name.map(str::to_owned).or_else(read).is_some_and(|it| it == COMPLETION)
+    name.map(str::to_owned).or_else(read)
 }
 
 struct Reader {
@@ -153,22 +174,22 @@ struct Reader {
 }
 
 impl Reader {
-    fn message(&mut self, at: usize, message: &mut Message, followed: Followed) {
+    fn message(&mut self, at: usize, message: &mut Message, rest: &[Message]) {
         match message.role {
-            Role::Assistant => self.assistant(at, message, followed),
+            Role::Assistant => self.assistant(at, message, &Followed::by(rest)),
             Role::Tool => self.result(message),
             Role::User => self.user(message),
             _ => {}
         }
     }
 
-    fn assistant(&mut self, at: usize, message: &mut Message, followed: Followed) {
+    fn assistant(&mut self, at: usize, message: &mut Message, followed: &Followed) {
         let mut new: BTreeMap<String, VecDeque<String>> = BTreeMap::new();
         let mut parts = Vec::with_capacity(message.parts.len());
         for (n, part) in std::mem::take(&mut message.parts).into_iter().enumerate() {
             match part {
                 Part::Text(text) if text.text.contains('<') => {
-                    let parsed = parse(&text.text, followed.by_result);
+                    let parsed = parse(&text.text, followed);
                     self.tell(&parsed, (at, n));
                     self.split(text, &parsed, followed, &mut parts, &mut new);
                 }
@@ -197,7 +218,7 @@ impl Reader {
         &mut self,
         text: Text,
         parsed: &Parsed,
-        followed: Followed,
+        followed: &Followed,
         parts: &mut Vec<Part>,
         new: &mut BTreeMap<String, VecDeque<String>>,
     ) {
@@ -206,7 +227,7 @@ impl Reader {
         let mut calls = calls(parsed, &text.text);
         // It says that the turn is over: no result comes, unless one is there.
         let ends = |it: &(_, &ParsedCall)| it.1.tool_name() == COMPLETION;
-        calls.pop_if(|it| ends(it) && !followed.by_completion);
+        calls.pop_if(|it| ends(it) && !followed.by_completion());
         for (n, (span, call)) in calls.iter().enumerate() {
             let next = calls.get(n + 1).map_or(text.text.len(), |(span, _)| span.start);
             let before = &text.text[at..span.start];
@@ -317,13 +338,19 @@ impl Reader {
 
 const BLANKS: [char; 4] = [' ', '\t', '\r', '\n'];
 
-/// A call in a code fence was quoted, unless something answers it.
-fn parse(text: &str, followed: bool) -> Parsed {
-    let quoted = ParseOptions::new().with_fenced_tools(Fenced::Never);
-    let parsed = msg_xml::parse(text.as_bytes(), None, &quoted);
-    match followed && parsed.calls().next().is_none() {
-        true => msg_xml::parse(text.as_bytes(), None, &ParseOptions::new()),
-        false => parsed,
+/// A call in a code fence was quoted, unless something answers it: a result where no other call is, or one of its name
+/// that no other call takes.
+fn parse(text: &str, followed: &Followed) -> Parsed {
+    let read =
+        |it| msg_xml::parse(text.as_bytes(), None, &ParseOptions::new().with_fenced_tools(it));
+    let quoted = read(Fenced::Never);
+    if followed.0.is_empty() || !(text.contains("```") || text.contains("~~~")) {
+        return quoted;
+    }
+    let all = read(Fenced::Always);
+    match quoted.calls().next().is_none() || followed.answers_more(&all, &quoted) {
+        true => all,
+        false => quoted,
     }
 }
 

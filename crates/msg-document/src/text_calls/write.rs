@@ -6,7 +6,7 @@ use msg_core::{
     Code, Diagnostic, Message, Origin, Part, Role, Severity, Text, ToolCall, ToolResult,
 };
 
-use super::{CallSource, TextCalls};
+use super::{CallSource, ResultSource, TextCalls};
 
 impl TextCalls {
     /// The messages with all calls and results as text that had no members of their own, also those that were made
@@ -32,8 +32,10 @@ impl TextCalls {
             let found = found.flat_map(|(n, it)| unspelled(it).map(move |it| (n, it)));
             found.map(|(n, it)| it.at_part(at, n)).collect::<Vec<_>>()
         };
-        let lost = messages.iter().enumerate().flat_map(parts).collect();
-        (TextCalls { of_tools: true, ..TextCalls::default() }.write(messages), lost)
+        let mut found: Vec<_> = messages.iter().enumerate().flat_map(parts).collect();
+        let res = TextCalls { of_tools: true, ..TextCalls::default() }.write(messages);
+        found.extend(made_by_texts(messages, &res));
+        (res, found)
     }
 
     fn message(&self, message: &Message, names: &HashMap<&str, &str>) -> Message {
@@ -85,15 +87,21 @@ impl TextCalls {
     fn result(&self, result: &ToolResult, names: &HashMap<&str, &str>) -> Part {
         let mut res = result.clone();
         res.call_id.clear();
-        if res.name.is_none() {
-            res.name = names.get(result.call_id.as_str()).map(|it| (*it).to_owned());
+        // A text has no id: it is by the name that a result answers its call.
+        let may_change = res.name.is_none() || !result.call_id.is_empty();
+        if let Some(name) = names.get(result.call_id.as_str()).filter(|_| may_change) {
+            res.name = Some((*name).to_owned());
         }
         // A message of the user has no other place for the name of the tool than its text.
         let headed = self.headed || self.is_of_user(&result.call_id);
         let Some(text) = res.content.as_text().filter(|_| headed) else {
             return Part::ToolResult(res);
         };
-        let known = self.results.get(&result.call_id).filter(|it| it.content == text);
+        let is_same = |it: &&ResultSource| {
+            let named = msg_xml::ParsedResult::parse(&it.text).map(|it| it.name);
+            it.content == text && (named.is_none() || named == res.name)
+        };
+        let known = self.results.get(&result.call_id).filter(is_same);
         let headed = match (known, &res.name) {
             (Some(source), _) => Some(source.text.clone()),
             (None, Some(name)) => {
@@ -107,6 +115,32 @@ impl TextCalls {
         }
         Part::ToolResult(res)
     }
+}
+
+/// The messages of which a text is a call or a result once it is written so.
+fn made_by_texts(messages: &[Message], written: &[Message]) -> Vec<Diagnostic> {
+    let is_marked = |it: &Part| match it {
+        Part::Text(it) => it.text.contains('<') || it.text.starts_with("Tool"),
+        _ => false,
+    };
+    if !messages.iter().flat_map(|it| &it.parts).any(is_marked) {
+        return Vec::new();
+    }
+    let mut again = written.to_vec();
+    TextCalls::read(&mut again, false);
+    let count = |it: &Message| {
+        let is_other = |it: &&Part| matches!(it, Part::ToolCall(_) | Part::ToolResult(_));
+        it.parts.iter().filter(is_other).count()
+    };
+    let pairs = messages.iter().zip(&again).enumerate();
+    let made = pairs.filter(|(_, (before, after))| count(after) > count(before));
+    made.map(|(at, _)| text_as_call().at_message(at)).collect()
+}
+
+/// A text that is written as it is, and that a reader of the format takes for something else.
+pub(crate) fn text_as_call() -> Diagnostic {
+    let text = "the text is markup of a call or a result, and is read as one in this format";
+    Diagnostic::new(Severity::Warning, Code::new("convert::text-as-call"), text)
 }
 
 /// What a call or a result has that its text does not say.

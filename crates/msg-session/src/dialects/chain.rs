@@ -25,6 +25,14 @@ struct Node<'a> {
     parent: Option<Value<'a>>,
 }
 
+/// How a link is lost.
+#[derive(Clone, Copy)]
+enum Lost {
+    Cycle,
+    Missing,
+    Unlinked,
+}
+
 /// The links of a session.
 pub(super) struct Chain<'a> {
     lines: &'a Lines<'a>,
@@ -42,12 +50,14 @@ pub(super) struct Chain<'a> {
 }
 
 impl<'a> Chain<'a> {
-    /// The chain up from the last record, or from `leaf`; none if that is wanted and not there. Linear.
+    /// The chain up from the last record, or from `leaf`; none if that is wanted and not there. `says` are the
+    /// records that are sent. Linear.
     pub(super) fn read(
         lines: &'a Lines<'a>,
         names: Names,
         leaf: Option<&str>,
         is_record: impl Fn(&Object<'a>) -> bool,
+        says: impl Fn(usize) -> bool,
     ) -> Option<Self> {
         let text = |it: Value<'a>| Some(it).filter(|it| it.source.starts_with('"'));
         let node = |at: usize| {
@@ -70,26 +80,38 @@ impl<'a> Chain<'a> {
         let (path, whole, findings) = (Vec::new(), Vec::new(), Vec::new());
         let links = HashMap::new();
         let mut res = Self { lines, names, nodes, ids, path, whole, findings, links };
-        res.walk(last);
+        res.walk(last, says, wanted.is_none());
         Some(res)
     }
 
-    fn walk(&mut self, leaf: Option<usize>) {
+    /// Up from `leaf`. If `is_linked`, a first record before which the conversation was, with nothing that is sent
+    /// after it, has lost its link: it is read with what is before it, as without its leaf.
+    fn walk(&mut self, leaf: Option<usize>, says: impl Fn(usize) -> bool, is_linked: bool) {
+        let is_node = |it: &usize| self.nodes[*it].is_some();
+        let begins = (0..self.nodes.len()).filter(is_node).find(|it| says(*it));
         let mut seen = HashSet::new();
-        let mut cut = None;
+        let (mut cut, mut is_said) = (None, !is_linked);
         let mut next = leaf;
         while let Some(at) = next.filter(|it| seen.insert(*it)) {
             self.whole.push(at);
-            let Some(parent) = self.nodes[at].as_ref().and_then(|it| it.parent) else { break };
-            next = match self.ids.get(parent.source).copied() {
-                Some(it) if !seen.contains(&it) => Some(it),
-                found => {
-                    let before = self.before(at).filter(|it| !seen.contains(it));
-                    self.lost(at, found.is_some(), before);
-                    cut = cut.or(Some(self.whole.len()));
-                    before
-                }
+            is_said = is_said || says(at);
+            let parent = self.nodes[at].as_ref().and_then(|it| it.parent);
+            let lost = match parent {
+                None if is_said || begins.is_none_or(|it| it >= at) => break,
+                None => Lost::Unlinked,
+                Some(parent) => match self.ids.get(parent.source).copied() {
+                    Some(it) if !seen.contains(&it) => {
+                        next = Some(it);
+                        continue;
+                    }
+                    Some(_) => Lost::Cycle,
+                    None => Lost::Missing,
+                },
             };
+            next = self.before(at).filter(|it| !seen.contains(it));
+            self.lost(at, lost, next);
+            let is_cut = !matches!(lost, Lost::Unlinked);
+            cut = cut.or(is_cut.then_some(self.whole.len()));
         }
         self.path = self.whole[..cut.unwrap_or(self.whole.len())].to_vec();
         self.path.reverse();
@@ -102,13 +124,17 @@ impl<'a> Chain<'a> {
         before.next().map(|it| self.ids[it.id.source])
     }
 
-    fn lost(&mut self, at: usize, is_cycle: bool, before: Option<usize>) {
-        let (code, message) = match is_cycle {
-            true => ("session::parent-cycle", "the record is its own ancestor"),
-            false => {
-                let message = "the parent record is missing; the agent sends nothing before it";
-                ("session::missing-parent", message)
-            }
+    fn lost(&mut self, at: usize, lost: Lost, before: Option<usize>) {
+        let (code, message) = match lost {
+            Lost::Cycle => ("session::parent-cycle", "the record is its own ancestor"),
+            Lost::Missing => (
+                "session::missing-parent",
+                "the parent record is missing; the agent sends nothing before it",
+            ),
+            Lost::Unlinked => (
+                "session::missing-parent",
+                "the session ends at a record without a parent; the agent sends nothing before it",
+            ),
         };
         self.links.insert(at, before);
         let finding = Finding::error(code, self.lines.place(at), message);

@@ -48,15 +48,10 @@ impl LineRules for Pi {
         view.usage = (0..lines.records.len())
             .filter_map(|it| usage(&lines.object(it)?))
             .fold(Usage::default(), super::add_usage);
-        let says = |at: usize| {
-            let mut said = View::default();
-            lines.object(at).iter().for_each(|it| push(&mut said, at, it));
-            !said.messages.is_empty()
-        };
         if let Some(chain) = &path.chain {
             let is_compaction = |at: usize| kind(lines, at).is_some_and(|it| it == "compaction");
             view.branches = chain.compactions(&path.sent(lines), is_compaction);
-            view.branches.extend(chain.branches(says));
+            view.branches.extend(chain.branches(|it| says(lines, it)));
             view.branches.sort_by_key(|it| it.record);
         }
         view.findings.extend(path.chain.into_iter().flat_map(|it| it.findings));
@@ -117,7 +112,8 @@ impl<'a> Path<'a> {
             return Ok(Self { chain: None, path: path.map(|it| it.0).collect() });
         }
         let leaf = options.leaf.as_deref();
-        let chain = Chain::read(lines, NAMES, leaf, |it| !is_header(it));
+        let is_entry = |it: &Object<'_>| !is_header(it);
+        let chain = Chain::read(lines, NAMES, leaf, is_entry, |it| says(lines, it));
         let chain = chain.ok_or_else(|| Error::NoLeaf(leaf.unwrap_or_default().to_owned()))?;
         Ok(Self { path: chain.path.clone(), chain: Some(chain) })
     }
@@ -226,6 +222,13 @@ fn push(view: &mut View, at: usize, entry: &Object<'_>) {
         }
         _ => {}
     }
+}
+
+/// Whether the entry is sent.
+fn says(lines: &Lines<'_>, at: usize) -> bool {
+    let mut said = View::default();
+    lines.object(at).iter().for_each(|it| push(&mut said, at, it));
+    !said.messages.is_empty()
 }
 
 fn said(view: &mut View, at: usize, role: Role, message: &Object<'_>) {

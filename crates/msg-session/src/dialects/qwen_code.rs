@@ -56,12 +56,7 @@ impl LineRules for QwenCode {
             .filter_map(|it| usage(&lines.object(it)?))
             .fold(Usage::default(), super::add_usage);
         view.branches = chain.compactions(&records, |at| !compressed(lines, at).is_empty());
-        view.branches.extend(chain.branches(|at| {
-            let mut said = View::default();
-            let message = lines.object(at).and_then(|it| it.inner("message"));
-            message.iter().for_each(|it| push(&mut said, at, it));
-            !said.messages.is_empty()
-        }));
+        view.branches.extend(chain.branches(|it| says(lines, it)));
         view.branches.sort_by_key(|it| it.record);
         view.findings.extend(chain.findings);
         Ok(view)
@@ -100,7 +95,8 @@ impl LineRules for QwenCode {
 
 fn chain<'a>(lines: &'a Lines<'a>, options: &SessionOptions) -> Result<Chain<'a>, Error> {
     let leaf = options.leaf.as_deref();
-    let found = Chain::read(lines, NAMES, leaf, |_| true);
+    let is_sent = |it: usize| says(lines, it) || !compressed(lines, it).is_empty();
+    let found = Chain::read(lines, NAMES, leaf, |_| true, is_sent);
     found.ok_or_else(|| Error::NoLeaf(leaf.unwrap_or_default().to_owned()))
 }
 
@@ -124,6 +120,14 @@ fn compressed<'a>(lines: &'a Lines<'_>, at: usize) -> Vec<(usize, Object<'a>)> {
     };
     let history = history().unwrap_or_default();
     history.into_iter().filter_map(|it| Some((at, it.object()?))).collect()
+}
+
+/// Whether the record has a message that says something.
+fn says(lines: &Lines<'_>, at: usize) -> bool {
+    let mut said = View::default();
+    let message = lines.object(at).and_then(|it| it.inner("message"));
+    message.iter().for_each(|it| push(&mut said, at, it));
+    !said.messages.is_empty()
 }
 
 fn push(view: &mut View, at: usize, content: &Object<'_>) {

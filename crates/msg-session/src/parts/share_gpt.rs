@@ -59,8 +59,8 @@ impl ShareGptTurns {
         let mut parts = Vec::new();
         let (mut rest, mut text) = (value, String::new());
         while let Some((before, inner, after)) = first_marked(rest, CALL) {
-            // A mark that something else follows was only talked about.
-            if !inner.trim_start().starts_with(['{', '[']) {
+            // A mark around anything else was only talked about.
+            if !is_marked_call(inner) {
                 let end = rest.len() - after.len();
                 text.push_str(&rest[..end]);
                 rest = after;
@@ -119,6 +119,14 @@ fn marked<'t>(text: &'t str, marks: (&str, &str)) -> Option<Vec<&'t str>> {
         rest = after;
     }
     (!res.is_empty()).then_some(res)
+}
+
+/// Whether marks are around a call: JSON with a name, or what was to be such and says one.
+fn is_marked_call(inner: &str) -> bool {
+    match whole_calls(inner) {
+        Some(calls) => !calls.is_empty() && calls.iter().all(|it| !it.name.is_empty()),
+        None => inner.trim_start().starts_with(['{', '[']) && !name_in(inner).is_empty(),
+    }
 }
 
 /// Adds a text that is not blank.

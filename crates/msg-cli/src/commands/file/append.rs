@@ -27,8 +27,8 @@ use crate::jsonl::Answer;
 use crate::machine::random;
 
 fn append(request: Request) -> Answered {
-    let entries: Vec<AppendEntry> =
-        request.cells.iter().map(|it| entry(it)).collect::<Result<_, _>>()?;
+    let cells = request.cells.as_ref().ok_or_else(|| bad_line("`cells` is missing"))?;
+    let entries: Vec<AppendEntry> = cells.iter().map(|it| entry(it)).collect::<Result<_, _>>()?;
     append_all(&request, entries)
 }
 

@@ -40,7 +40,7 @@ pub(super) struct FileArgs {
 
 /// The options of a line.
 #[derive(Debug, Clone, Default, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub(super) struct Options {
     pub(super) roundtrip: bool,
     pub(super) agent: Option<String>,
@@ -55,10 +55,10 @@ struct Line<'a> {
     text: Option<String>,
     input_b64: Option<String>,
     name: Option<String>,
-    #[serde(default)]
-    options: Options,
-    #[serde(borrow, default)]
-    cells: Vec<&'a RawValue>,
+    #[serde(borrow)]
+    options: Option<&'a RawValue>,
+    #[serde(borrow)]
+    cells: Option<Vec<&'a RawValue>>,
     result: Option<ResultForm>,
 }
 
@@ -68,7 +68,7 @@ pub(super) struct Request {
     pub(super) name: String,
     pub(super) options: Options,
     /// For `append`: cells and messages, as JSON.
-    pub(super) cells: Vec<String>,
+    pub(super) cells: Option<Vec<String>>,
     /// For `run-result`.
     pub(super) result: Option<ResultForm>,
 }
@@ -90,8 +90,8 @@ impl Request {
         Ok(Request {
             bytes,
             name: line.name.unwrap_or_else(|| "x.msg.md".to_owned()),
-            options: line.options,
-            cells: line.cells.iter().map(|it| it.get().to_owned()).collect(),
+            options: line.options.map(options).transpose()?.unwrap_or_default(),
+            cells: line.cells.map(|it| it.iter().map(|it| it.get().to_owned()).collect()),
             result: line.result,
         })
     }
@@ -106,6 +106,14 @@ impl Request {
         MessageFile::read(self.bytes.as_slice(), self.mode(), &FileLimits::default())
             .map_err(refused)
     }
+}
+
+/// The options of a line; one that is unknown is refused, as in the lines of other commands.
+fn options(json: &RawValue) -> Result<Options, Box<Diagnostic>> {
+    serde_json::from_str(json.get()).map_err(|it| {
+        let text = format!("options are not understood: {it}");
+        Box::new(Diagnostic::error(Code::new("cli::bad-option"), text))
+    })
 }
 
 /// A line that is not understood.
@@ -169,7 +177,7 @@ impl FileArgs {
         let mut input = self.open()?;
         let bytes = input.read_all()?;
         let name = if input.path.is_some() { input.name } else { "x.msg.md".to_owned() };
-        Ok(Request { bytes, name, options, cells: Vec::new(), result: None })
+        Ok(Request { bytes, name, options, cells: None, result: None })
     }
 
     /// The path of a file that is to be changed.

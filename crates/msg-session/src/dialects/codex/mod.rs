@@ -53,7 +53,7 @@ impl LineRules for Codex {
     ) -> Result<Mends, Error> {
         let path = Path::of(lines, options)?;
         let mut findings = lines.findings.clone();
-        if lines.records.is_empty() || path.is_bare {
+        if lines.records.is_empty() || path.is_bare && !path.items.is_empty() {
             // Files of the first versions, which have no envelope, are read only (SE-50).
             return Ok(Mends::new(lines.records.len(), 1, findings, Vec::new()));
         }
@@ -98,15 +98,17 @@ struct Path<'a> {
     /// What left the path.
     branches: Vec<Branch>,
     has_header: bool,
-    /// Whether the records are items without an envelope.
+    /// Whether no record has an envelope: the records are the items.
     is_bare: bool,
 }
 
 impl<'a> Path<'a> {
     /// The path, up to the leaf.
     fn of(lines: &'a Lines<'_>, options: &SessionOptions) -> Result<Self, Error> {
-        let mut res = Self::default();
-        for at in 0..crate::dialects::records_to_leaf(options, lines.records.len())? {
+        let end = crate::dialects::records_to_leaf(options, lines.records.len())?;
+        let is_bare = !(0..end).any(|it| envelope_of(lines, it).is_some());
+        let mut res = Self { is_bare, ..Self::default() };
+        for at in 0..end {
             let Some(object) = lines.object(at) else { continue };
             match envelope(&object) {
                 Some((kind, payload)) => res.record(lines, at, &kind, &object, &payload),
@@ -192,16 +194,15 @@ impl<'a> Path<'a> {
         self.branches.extend(Branch::before(at, BranchKind::Abandoned, gone));
     }
 
-    /// Older files: the items themselves, after a header.
+    /// Older files: the items themselves, after a header. In a file with envelopes Codex passes over such a record.
     fn without_envelope(&mut self, lines: &'a Lines<'_>, at: usize, object: &Object<'a>) {
-        if object.has("payload") || !object.has("type") {
+        if !self.is_bare || object.has("payload") || !object.has("type") {
             let is_header = object.has("id") && object.has("timestamp");
             self.unknown.extend((!is_header).then_some(at));
             return;
         }
         let value = lines.value(at);
         self.items.extend(value.and_then(|it| Item::new((at, None), lines.place(at), it)));
-        self.is_bare = true;
     }
 }
 
