@@ -449,7 +449,7 @@ fn last_member(
 }
 
 /// Of nothing it cannot be said that nothing is wrong (MS-9).
-fn no_messages() -> Diagnostic {
+pub(crate) fn no_messages() -> Diagnostic {
     let text = "no messages: nothing to check";
     Diagnostic::new(Severity::Warning, Code::new("message::no-messages"), text)
 }

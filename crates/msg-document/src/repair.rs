@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use msg_core::{Diagnostic, Message, Role};
+use msg_core::{Diagnostic, Message, Role, Severity};
 
 use crate::api_shapes::{add_refused, complete_calls};
 use crate::api_shapes::{foreign_parts, is_not_understood, unread_calls};
@@ -14,7 +14,7 @@ use crate::check::Repaired;
 use crate::check::{forget_shapes_at, is_asked, refused_shapes};
 use crate::check::{moved, read_whole};
 use crate::codec::{Edited, Side, WriteOptions};
-use crate::document::Document;
+use crate::document::{Document, no_messages};
 use crate::format::Format;
 use crate::ledger::{Cut, losses_as_errors, lost_by_edits};
 use crate::options::{CheckOptions, RepairOptions};
@@ -102,7 +102,12 @@ fn repair_one(json: &[u8], options: &RepairOptions) -> Result<Repaired, Refusal>
     let profile = options.chain.profile.as_deref();
     let is_foreign = changed && profile.is_some_and(|it| !is_asked(it, &document));
     document.may_have_errors |= is_foreign;
-    let remaining = document.remaining_in(&text, options);
+    let mut remaining = document.remaining_in(&text, options);
+    if messages > 0 && document.is_empty() {
+        let mut nothing = no_messages();
+        nothing.severity = Severity::Error;
+        remaining.push(nothing);
+    }
     if is_foreign {
         let of = |it: &Diagnostic| (it.code.clone(), it.at.message, it.at.part);
         let left: HashSet<_> = remaining.iter().map(of).collect();
@@ -182,7 +187,8 @@ impl Document {
         // Which calls and results a message has of which nothing is understood is not known (RG-11).
         let (mut messages, mut found) = match foreign.iter().any(is_not_understood) {
             true => (messages, Vec::new()),
-            false => mend_some(messages, side, &chain),
+            false if self.format().is_session() => mend_some(messages, side, &chain),
+            false => mend(messages, side, &chain),
         };
         if let Some(breakpoints) = breakpoints.filter(|_| !found.is_empty()) {
             found.extend(breakpoints.keep_in(&mut messages));
@@ -275,7 +281,7 @@ impl Document {
     }
 }
 
-/// Mends a conversation, but never so that nothing is left of it: its errors stay then.
+/// Mends a session, but never so that nothing is left of it: its errors stay then (SE-6).
 fn mend_some(
     messages: Vec<Message>,
     side: Side,
