@@ -1,5 +1,5 @@
-//! Members that come more than once in an object, of the formats whose readers take the last one and say nothing: the
-//! stores of agents and frameworks.
+//! Members that come more than once in an object, and halves of surrogate pairs, of the formats whose readers take the
+//! last one, or U+FFFD, and say nothing: the stores of agents and frameworks.
 //!
 //! ```text
 //! {"type":"human","data":{"content":"a","content":"b"}}
@@ -37,14 +37,15 @@ impl<'t> Names<'t> {
     }
 }
 
-/// A warning for each member that another of its object replaces, of one JSON text or of a line each. Linear.
-pub(crate) fn doubles(text: &str) -> Vec<Diagnostic> {
+/// A warning for each member that another of its object replaces, and for each text with half a surrogate pair, of one
+/// JSON text or of a line each. `noted` levels of objects are those of which a reader says it. Linear.
+pub(crate) fn doubles(text: &str, noted: usize) -> Vec<Diagnostic> {
     let mut res = Vec::new();
     let is_one = msg_json::validate(text).is_ok();
     let mut number = 0;
     for piece in text.split_inclusive(|it| it == '\n' && !is_one) {
         number += 1;
-        of_value(piece, number, &mut res);
+        of_value(piece, (number, noted), &mut res);
         if res.len() >= MAX {
             break;
         }
@@ -53,7 +54,7 @@ pub(crate) fn doubles(text: &str) -> Vec<Diagnostic> {
 }
 
 /// Those of one value, whose text begins at a line.
-fn of_value(text: &str, first_line: usize, res: &mut Vec<Diagnostic>) {
+fn of_value(text: &str, (line, noted): (usize, usize), res: &mut Vec<Diagnostic>) {
     let mut open: Vec<Option<Names<'_>>> = Vec::new();
     let mut tokens = tokens(text);
     while let Some(token) = tokens.next_token() {
@@ -62,23 +63,42 @@ fn of_value(text: &str, first_line: usize, res: &mut Vec<Diagnostic>) {
             Token::Mark(b'[') => open.push(None),
             Token::Mark(b'}' | b']') => drop(open.pop()),
             Token::Name(quoted) => {
-                let name = unescape(&quoted[1..quoted.len() - 1]).text;
+                let name = unescape(inner(quoted)).text;
                 let Some(Some(names)) = open.last_mut() else { continue };
-                if !names.add(name.clone()) && res.len() < MAX {
-                    let at = quoted.as_ptr() as usize - text.as_ptr() as usize;
-                    res.push(double(&name, &text[..at], first_line));
+                if !names.add(name.clone()) && open.len() > noted && res.len() < MAX {
+                    let said = format!("duplicate member `{name}`, readers take the last value");
+                    let code = Code::new("message::duplicate-member");
+                    res.push(at(Diagnostic::warning(code, said), before(text, quoted), line));
                 }
             }
-            Token::Mark(_) | Token::Text(_) | Token::Scalar(_) => {}
+            Token::Text(quoted) => {
+                let may_be = memchr::memmem::find(quoted.as_bytes(), b"\\u").is_some();
+                if may_be && unescape(inner(quoted)).lone_surrogate && res.len() < MAX {
+                    let said = "half a surrogate pair is read as U+FFFD";
+                    let code = Code::new("message::lone-surrogate");
+                    res.push(at(Diagnostic::warning(code, said), before(text, quoted), line));
+                }
+            }
+            Token::Mark(_) | Token::Scalar(_) => {}
         }
     }
 }
 
-fn double(name: &str, before: &str, first_line: usize) -> Diagnostic {
+/// What is between the quotes of a string; one that is cut off has no second one.
+fn inner(quoted: &str) -> &str {
+    quoted[1..].strip_suffix('"').unwrap_or(&quoted[1..])
+}
+
+/// The text before a piece of it.
+fn before<'t>(text: &'t str, piece: &str) -> &'t str {
+    &text[..piece.as_ptr() as usize - text.as_ptr() as usize]
+}
+
+/// A finding at the end of a text that begins at a line.
+fn at(it: Diagnostic, before: &str, first_line: usize) -> Diagnostic {
     let line = first_line + before.bytes().filter(|it| *it == b'\n').count();
     let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
-    let text = format!("duplicate member `{name}`, readers take the last value");
-    Diagnostic::warning(Code::new("message::duplicate-member"), text).at_line(line, column)
+    it.at_line(line, column)
 }
 
 #[cfg(test)]
@@ -88,7 +108,7 @@ mod tests {
     fn shown(text: &str) -> Vec<String> {
         let place =
             |it: &msg_core::Diagnostic| (it.at.line.unwrap_or(0), it.at.column.unwrap_or(0));
-        doubles(text).iter().map(|it| format!("{:?} {}", place(it), it.message())).collect()
+        doubles(text, 0).iter().map(|it| format!("{:?} {}", place(it), it.message())).collect()
     }
 
     #[test]
@@ -97,6 +117,10 @@ mod tests {
         assert_eq!(shown("{\"a\":1,\n \"\\u0061\":[{\"a\":3}]}"), [format!("(2, 2) {said}")]);
         assert_eq!(shown("{\"a\":1}\n{\"a\":1,\"a\":2}\n{\"a"), [format!("(2, 8) {said}")]);
         assert!(shown("[{\"a\":\"a\"},{\"a\":1}]").is_empty());
+        assert_eq!(
+            shown(r#"["\ud83e\udd80","\ud83e"]"#),
+            ["(1, 17) half a surrogate pair is read as U+FFFD"]
+        );
     }
 
     #[test]

@@ -11,9 +11,9 @@ use serde::de::DeserializeOwned;
 /// The members of an object that are not taken yet.
 pub(crate) type Members = Vec<(String, RawJson)>;
 
-/// Takes a member of this type out; one of another type stays.
+/// Takes a member of this type out, of several of its name the last; one of another type stays.
 pub(crate) fn take<T: DeserializeOwned>(members: &mut Members, name: &str) -> Option<T> {
-    let at = members.iter().position(|it| it.0 == name)?;
+    let at = members.iter().rposition(|it| it.0 == name)?;
     let value = members[at].1.parse().ok()?;
     members.remove(at);
     Some(value)

@@ -15,6 +15,7 @@ use msg_json::{Kind, Reader, Writer};
 use msg_session::ShareGptTurns;
 
 use crate::codec::{Around, Content, WriteOptions};
+use crate::doubles::doubles;
 use crate::refusal::Refusal;
 
 /// How one message of a format is read and written.
@@ -52,7 +53,8 @@ pub(crate) fn read(
     let mut body = None;
     let mut report = Report::default();
     let mut cx = Context::new(&mut report);
-    if reader.peek().map_err(fail)? == Kind::Object {
+    let is_body = reader.peek().map_err(fail)? == Kind::Object;
+    if is_body {
         let (around, found) = Body::read(&mut reader, held, &mut cx, |it, cx| list(it, form, cx))?;
         let expected = "a list of messages, or an object around one";
         entries = found.ok_or(Error::Shape { message: None, expected, offset: 0 })?;
@@ -69,6 +71,9 @@ pub(crate) fn read(
     let around = Sources { form, body, leading, entries };
     let mut res = Content::new(messages, around, report);
     res.notes.iter_mut().flat_map(|it| &mut it.at.message).for_each(|it| *it += n_leading);
+    // The readers of messages take the last of several members and say nothing; that of the body does.
+    let text = std::str::from_utf8(json).unwrap_or_default();
+    res.notes.extend(doubles(text, usize::from(is_body)));
     Ok(res)
 }
 

@@ -67,7 +67,7 @@ impl Codec for SessionFormat {
         let mut report = Report::default();
         report.extend(view.findings.iter().map(Diagnostic::from));
         let text = std::str::from_utf8(bytes).ok().filter(|_| self.is_json());
-        report.extend(text.map(doubles).unwrap_or_default());
+        report.extend(text.map(|it| doubles(it, 0)).unwrap_or_default());
         let stored = Stored { session, options, now: Now::AsRead };
         Ok(Content::new(view.messages, stored, report))
     }

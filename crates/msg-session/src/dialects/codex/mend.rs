@@ -5,10 +5,9 @@ use std::collections::{BTreeMap, HashSet};
 use super::rules::Plan;
 use crate::dialects::codex::{Path, envelope_of};
 use crate::edit::{Edit, drop_elements, set_member};
-use crate::excerpt::spelled;
 use crate::finding::{Finding, SessionPlace};
 use crate::frame::Lines;
-use crate::json::Object;
+use crate::json::{Object, Value};
 
 /// Writes the edits; gives how many records are left.
 pub(super) fn write(
@@ -78,9 +77,16 @@ impl Order {
     }
 }
 
+/// The time of a record, where it is one that another record may have: a long text is only a mark in an excerpt.
+fn time<'a>(record: &Object<'a>) -> Option<Value<'a>> {
+    const LONGEST: usize = 40;
+    let is_plain = |it: &Value<'_>| it.source.len() <= LONGEST && it.source.is_ascii();
+    record.get("timestamp").filter(is_plain)
+}
+
 /// A line for an output (SE-52): the time is that of its call.
 fn line(call: &Object<'_>, ordinal: Option<u64>, json: &str) -> String {
-    let time = call.get("timestamp").map(|it| format!("\"timestamp\":{},", it.source));
+    let time = time(call).map(|it| format!("\"timestamp\":{},", it.source));
     let time = time.unwrap_or_default();
     let ordinal = ordinal.map(|it| format!("\"ordinal\":{it},")).unwrap_or_default();
     format!(r#"{{{time}{ordinal}"type":"response_item","payload":{json}}}"#)
@@ -253,10 +259,9 @@ pub(super) fn check_header(
         }
     };
     if !payload.has("timestamp") {
-        let time = lines.object(at).and_then(|it| it.get("timestamp"));
-        let fix = time.map(|it| {
-            ("set the time of its record", set_member(&payload, "timestamp", spelled(it.source)))
-        });
+        let time = lines.object(at).and_then(|it| time(&it));
+        let fix = time
+            .map(|it| ("set the time of its record", set_member(&payload, "timestamp", it.source)));
         bad("the header has no timestamp, without which Codex does not load the session", fix);
     }
     let mode = payload.text("history_mode");
