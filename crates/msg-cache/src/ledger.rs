@@ -398,9 +398,9 @@ pub(crate) fn established(rules: &Provider, minimum: u64, usage: &CacheUsage) ->
 }
 
 fn why(compared: &Comparison) -> &'static str {
-    let notes = "expired thinking-stripped lookback nothing-written no-breakpoint".split(' ');
+    let notes = ["expired", "thinking-stripped", "lookback", "nothing-written", "no-breakpoint"];
     let in_notes = |name: &str| compared.notes.iter().find(|it| it.ends_with(name));
-    let noted = notes.filter_map(|it| in_notes(it)).next().copied();
+    let noted = notes.into_iter().find_map(in_notes).copied();
     let changed = compared.changes.first().map(|it| it.code);
     changed.or(noted).unwrap_or("cache::unexplained-miss")
 }
