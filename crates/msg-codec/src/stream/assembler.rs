@@ -208,14 +208,15 @@ impl Head {
     ) -> Assembled {
         let messages = choices.iter_mut().map(|it| &mut it.message);
         note_model(self.model.as_deref(), messages);
-        let mut usage = self.final_usage();
-        let found = usage.as_mut().map(Usage::settle).unwrap_or_default();
-        if !found.is_empty() {
-            let texts: Vec<_> = found.iter().map(Diagnostic::message).collect();
-            self.notes.add(Note::USAGE, self.at, || texts.join("; "));
-        }
-        if let Some(usage) = &usage {
-            sink(StreamEvent::Usage { choice: 0, usage: usage.clone() });
+        let usage = self.final_usage();
+        // Events are written as another stream; a whole answer settles its own usage when it is written.
+        if let Some(mut usage) = usage.clone() {
+            let found = usage.settle();
+            if !found.is_empty() {
+                let texts: Vec<_> = found.iter().map(Diagnostic::message).collect();
+                self.notes.add(Note::USAGE, self.at, || texts.join("; "));
+            }
+            sink(StreamEvent::Usage { choice: 0, usage });
         }
         for choice in &choices {
             if let Some(reason) = choice.finish.clone() {
