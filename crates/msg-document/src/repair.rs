@@ -281,7 +281,7 @@ impl Document {
     }
 }
 
-/// Mends a session, but never so that nothing is left of it: its errors stay then (SE-6).
+/// Mends a session; one of which nothing would be left keeps its errors (SE-6).
 fn mend_some(
     messages: Vec<Message>,
     side: Side,

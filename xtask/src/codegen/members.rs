@@ -57,6 +57,7 @@ const PLAIN: &[(&str, &str, &str)] = &[
     ("ReportedUsage", "Usage", "dict"),
     ("RawJson", "Mapping[str, Any]", "dict|list"),
     ("Box<RawValue>", "Mapping[str, Any]", "dict"),
+    ("Prices", "Mapping[str, Any]", "dict"),
     ("Vec<RawJson>", "Sequence[Mapping[str, Any]]", "list"),
     ("Vec<Value>", "Sequence[Mapping[str, Any]]", "list"),
     ("Vec<Pin>", "Sequence[str]", "list"),

@@ -146,7 +146,7 @@ pub(crate) fn text(outline: &Outline<'_>) -> Option<Refusal> {
     Some(if way.is_empty() { it.into() } else { it.with_fix(way).into() })
 }
 
-/// The refusal of what is no text at all, by its first bytes: an archive, a database, UTF-16.
+/// The refusal of what is not a text at all, by its first bytes: an archive, a database, UTF-16.
 ///
 /// ```
 /// assert!(msg_document::binary_refusal(b"\x1f\x8b\x08").is_some());

@@ -87,10 +87,9 @@ pub struct DatasetReport {
 impl DatasetReport {
     /// Adds what a sample lost in its form, as [`Sample::to_json`] gives it: once for each kind of loss.
     pub fn add_losses(&mut self, sample: &Sample, found: &Report) {
-        let is_loss = |it: &&Diagnostic| {
-            let code = it.code.as_str();
-            code.starts_with("convert::lost-") && code != "convert::lost-member"
-        };
+        const LOST: [&str; 3] =
+            ["convert::lost-part", "convert::lost-message", "convert::lost-value"];
+        let is_loss = |it: &&Diagnostic| LOST.contains(&it.code.as_str());
         for it in found.iter().filter(is_loss) {
             let reason = it.message();
             let is_same =
@@ -115,7 +114,7 @@ pub struct LostParts {
     pub session: String,
     /// The code of the loss.
     pub code: String,
-    /// What became of them.
+    /// How they were lost.
     pub reason: String,
     /// How many there are, in all samples of the session.
     pub count: usize,
