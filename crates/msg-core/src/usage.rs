@@ -119,6 +119,12 @@ impl Usage {
     /// assert_eq!((usage.input, usage.cached), (Some(5), None));
     /// ```
     pub fn settle(&mut self) -> Vec<Diagnostic> {
+        let parts = self.settle_parts();
+        self.odd_counts().into_iter().chain(parts).collect()
+    }
+
+    /// Leaves out the parts that are larger than their whole, which stays, and reports them.
+    pub fn settle_parts(&mut self) -> Option<Diagnostic> {
         let caches = self.cached.unwrap_or(0).saturating_add(self.cache_write.unwrap_or(0));
         let has_more_cached = self.input.is_some_and(|it| caches > it);
         let has_more_thoughts =
@@ -137,6 +143,11 @@ impl Usage {
                 "the cached input and the thoughts are larger than input and output and are left out",
             ),
         };
+        text.map(|it| Diagnostic::warning(Code::new("convert::usage-inconsistent"), it))
+    }
+
+    /// The counts of its source that are not whole numbers, which are left out.
+    pub fn odd_counts(&self) -> Vec<Diagnostic> {
         let members = self.raw.as_ref().and_then(RawJson::members).unwrap_or_default();
         let details = members.iter().filter_map(|it| it.1.members()).flatten();
         let odd = members.iter().cloned().chain(details).filter(|it| is_odd_count(&it.0, &it.1));
@@ -144,8 +155,7 @@ impl Usage {
             format!("the count `{name}` is {}, not a whole number, and is left out", value.text())
         });
         let code = Code::new("convert::usage-inconsistent");
-        let texts = odd.chain(text.map(str::to_owned));
-        texts.map(|it| Diagnostic::warning(code.clone(), it)).collect()
+        odd.map(|it| Diagnostic::warning(code.clone(), it)).collect()
     }
 
     /// The provider's object, else the numbers as a JSON object under the names of the fields.

@@ -209,13 +209,14 @@ impl Head {
         let messages = choices.iter_mut().map(|it| &mut it.message);
         note_model(self.model.as_deref(), messages);
         let usage = self.final_usage();
-        // Events are written as another stream; a whole answer settles its own usage when it is written.
         if let Some(mut usage) = usage.clone() {
-            let found = usage.settle();
+            let found = usage.odd_counts();
             if !found.is_empty() {
                 let texts: Vec<_> = found.iter().map(Diagnostic::message).collect();
                 self.notes.add(Note::USAGE, self.at, || texts.join("; "));
             }
+            // Events are written as another stream; of the assembled answer its writer says what it leaves out.
+            usage.settle_parts();
             sink(StreamEvent::Usage { choice: 0, usage });
         }
         for choice in &choices {

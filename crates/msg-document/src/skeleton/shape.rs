@@ -78,7 +78,9 @@ impl Shape {
     pub(super) fn of_request(&mut self, source: &mut impl Cursor, name: &str) -> Option<()> {
         match (name, source.kind().filter(|_| self.members < MAX)?) {
             (_, Kind::Array) => None,
-            (_, Kind::Object) if is_wrapping(name) => None,
+            // It may be a message, which is said not to be read (RG-8).
+            (_, Kind::Object) if is_wrapping(name) || !is_setting(name) => None,
+            ("system" | "system_prompt" | "instructions", Kind::String) => None,
             (_, Kind::String) => {
                 self.text(name, &source.text()?);
                 Some(())
@@ -89,6 +91,27 @@ impl Shape {
             }
         }
     }
+}
+
+/// Members of a request whose objects are settings.
+fn is_setting(name: &str) -> bool {
+    const SETTINGS: [&str; 14] = [
+        "audio",
+        "extra_body",
+        "logit_bias",
+        "metadata",
+        "options",
+        "prediction",
+        "provider",
+        "reasoning",
+        "response_format",
+        "stream_options",
+        "tool_choice",
+        "usage",
+        "user",
+        "web_search_options",
+    ];
+    SETTINGS.contains(&name)
 }
 
 /// The shapes of a document.

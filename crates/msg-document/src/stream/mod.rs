@@ -8,8 +8,10 @@
 
 mod options;
 
+use std::borrow::Cow;
+
 use msg_codec::{Assembled, Json, StreamFamily, StreamReader};
-use msg_core::{Code, Diagnostic, Report, StreamEvent};
+use msg_core::{Code, Diagnostic, Report, StreamEvent, Usage};
 use msg_json::Writer;
 use msg_openai::{MessageForm, write_result};
 use serde::Deserialize;
@@ -290,12 +292,21 @@ impl Streamed {
             .to
             .made_id()
             .filter(|_| self.assembled.id.as_ref().is_none_or(String::is_empty));
-        let Some(id) = made else { return Some(write(&self.assembled, out)) };
-        let mut named = self.assembled.clone();
-        named.id = Some(id.to_owned());
-        let mut report = write(&named, out);
-        let text = format!("the stream has no id and is called {id}");
-        report.push(Diagnostic::info(Code::new("convert::id-synthesised"), text));
+        let mut assembled = Cow::Borrowed(&self.assembled);
+        if let Some(id) = made {
+            assembled.to_mut().id = Some(id.to_owned());
+        }
+        let mut usage = self.assembled.usage.clone();
+        let odd = usage.as_mut().and_then(Usage::settle_parts);
+        if odd.is_some() {
+            assembled.to_mut().usage = usage;
+        }
+        let mut report = write(&assembled, out);
+        report.extend(odd);
+        if let Some(id) = made {
+            let text = format!("the stream has no id and is called {id}");
+            report.push(Diagnostic::info(Code::new("convert::id-synthesised"), text));
+        }
         Some(report)
     }
 
