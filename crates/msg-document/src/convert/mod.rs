@@ -24,7 +24,7 @@ use crate::format::Format;
 use crate::formats::document_in;
 use crate::json::repair_json;
 use crate::ledger::{
-    Account, Told, account, is_one, json_of, losses_as_errors, lost_by_edits, native,
+    Account, MadeUp, Told, account, is_one, json_of, losses_as_errors, lost_by_edits, native,
 };
 use crate::options::RepairOptions;
 use crate::read_options::ReadOptions;
@@ -368,6 +368,15 @@ fn with_model(mut head: RequestHead, model: Option<&str>) -> (RequestHead, Vec<D
     (head, is_lost.then(lost).into_iter().collect())
 }
 
+/// What a session says of itself: one with texts that no source has.
+fn made_up(to: Format, options: &ConvertOptions) -> MadeUp {
+    let mut messages =
+        vec![Message::user("a sample 7d1c"), Message::assistant("of a session 52e0")];
+    let mut out = Vec::new();
+    to.codec().write(&mut messages, &options.write, &mut out);
+    String::from_utf8(out).map(|it| MadeUp::of(&it)).unwrap_or_default()
+}
+
 impl Converted {
     /// Mends the new document for a provider (MS-24).
     fn mend(&mut self, to: Format, profile: &Profile, is_request: bool) -> Result<(), Refusal> {
@@ -439,6 +448,7 @@ impl Converted {
             has_bookkeeping: from.is_session() || from.name() == "otel",
             is_one: is_one(from, &source),
             lacks_ids: lacks_ids(to, options),
+            made_up: if to.is_session() { made_up(to, options) } else { MadeUp::default() },
             kept: None,
             messages: &|| match from.is_json() {
                 true => native(source.as_bytes(), &read, &options.lower),

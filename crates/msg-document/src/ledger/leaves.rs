@@ -91,6 +91,11 @@ impl<'t> Leaf<'t> {
             false => value,
         }
     }
+
+    /// The value with its name.
+    pub(super) fn place_key(&self) -> u64 {
+        xxh3_64(self.text.as_bytes()) ^ xxh3_64(self.name.as_bytes()).rotate_left(1)
+    }
 }
 
 /// The key of a string that says this.

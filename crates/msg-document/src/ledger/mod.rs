@@ -16,7 +16,7 @@ mod rules;
 mod words;
 
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use msg_core::{Code, Diagnostic, Message, Severity};
 use msg_forms::turns::LowerOptions;
@@ -29,7 +29,7 @@ use crate::document::Document;
 use crate::format::Format;
 use crate::formats::document_in;
 use crate::layout::{elements, list_named};
-use crate::ledger::leaves::{Frame, pointer, steps, walk};
+use crate::ledger::leaves::{Frame, Leaf, pointer, steps, walk};
 use crate::read_options::ReadOptions;
 
 /// As many places are said; of the others how many they are.
@@ -52,6 +52,28 @@ pub fn losses_as_errors(found: &mut [Diagnostic]) -> bool {
     lost.count() > 0
 }
 
+/// Values that a writer makes up, such as the version of an agent: no value of a source became one of them. They are
+/// what it writes of a conversation that says next to nothing.
+#[derive(Debug, Default)]
+pub(crate) struct MadeUp(HashSet<u64>);
+
+impl MadeUp {
+    /// Of this text, but for the words of the form.
+    pub(crate) fn of(written: &str) -> Self {
+        let mut keys = HashSet::new();
+        walk(written, |leaf, _| {
+            if !words::is_word(leaf.name) {
+                keys.insert(leaf.place_key());
+            }
+        });
+        MadeUp(keys)
+    }
+
+    fn has(&self, leaf: &Leaf<'_>) -> bool {
+        !self.0.is_empty() && self.0.contains(&leaf.place_key())
+    }
+}
+
 /// What is known of the way from a source to what was written.
 pub(crate) struct Told<'a> {
     /// What was reported.
@@ -70,6 +92,8 @@ pub(crate) struct Told<'a> {
     pub(crate) is_one: bool,
     /// Whether the target has no ids, so that what belongs together is adjacent.
     pub(crate) lacks_ids: bool,
+    /// What the target says of itself, whatever it is given.
+    pub(crate) made_up: MadeUp,
     /// The elements of the source's list that were written as they are, of a document that was cut.
     pub(crate) kept: Option<Kept>,
     /// The messages of the source in native form, in which the report counts.
@@ -87,7 +111,7 @@ pub(crate) struct Account {
 
 /// The account of the values of `source`, of which `written` was written. Linear in both texts.
 pub(crate) fn account(source: &str, written: &str, told: &Told<'_>) -> Account {
-    let mut output = Written::of(written);
+    let mut output = Written::of(written, &told.made_up);
     let Lacking { mut missing, more, beside } = output.without(source, told);
     let left_out = beside.left_out(written);
     if !missing.is_empty() {
@@ -349,6 +373,7 @@ pub(crate) fn lost_in_place(
         has_bookkeeping: format.has_records() && is_anew,
         is_one: is_one(format, source),
         lacks_ids: false,
+        made_up: MadeUp::default(),
         kept: None,
         messages,
     };
@@ -408,6 +433,7 @@ impl Cut<'_> {
             has_bookkeeping: format.has_records() || format.name() == "otel",
             is_one: is_one(format, &source),
             lacks_ids: false,
+            made_up: MadeUp::default(),
             kept,
             messages: &|| Some(before.clone()),
         };
@@ -529,7 +555,7 @@ mod tests {
     use msg_core::{Diagnostic, RawJson};
     use serde::Deserialize;
 
-    use super::{Kept, Told, account};
+    use super::{Kept, MadeUp, Told, account};
 
     /// A source, what was written of it, and what is known besides.
     #[derive(Deserialize)]
@@ -564,6 +590,7 @@ mod tests {
                 has_bookkeeping: case.has_records,
                 is_one: !case.source.contains('\n'),
                 lacks_ids: case.lacks_ids,
+                made_up: MadeUp::default(),
                 kept: case.cut.as_ref().and_then(|it| Kept::of(&case.source, it)),
                 messages: &|| case.messages.as_ref().map(|it| it.text().to_owned()),
             };

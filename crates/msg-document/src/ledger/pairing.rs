@@ -7,7 +7,7 @@ use memchr::memmem::find;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::leaves::{Frame, Leaf, TOP, Visit, Walk, member_key, steps, text_key, walk, walk_in};
-use super::{Told, rules};
+use super::{MadeUp, Told, rules};
 use crate::hash::Hashed;
 
 /// As many values may be before the arguments of a call.
@@ -108,6 +108,7 @@ pub(super) fn element(way: &[Frame<'_>]) -> Element {
 pub(super) struct Written<'w> {
     counts: HashMap<u64, Count, Hashed>,
     rest: Walk<'w>,
+    made_up: &'w MadeUp,
     /// The next value, where it has been read.
     next: Option<Leaf<'w>>,
     /// A bit for each length of a text that is owed.
@@ -123,9 +124,19 @@ struct Count {
 }
 
 impl<'w> Written<'w> {
-    pub(super) fn of(written: &'w str) -> Self {
+    pub(super) fn of(written: &'w str, made_up: &'w MadeUp) -> Self {
         let (counts, rest) = (HashMap::default(), Walk::new(written, TOP, 0));
-        Written { counts, rest, next: None, owed: 0 }
+        Written { counts, rest, made_up, next: None, owed: 0 }
+    }
+
+    /// The next leaf that is not made up, as [`Walk::next_leaf`] gives it.
+    fn next_leaf(&mut self, like: &str, object: Option<&str>) -> Option<Leaf<'w>> {
+        loop {
+            let leaf = self.rest.next_leaf(like, object)?;
+            if !self.made_up.has(&leaf) {
+                return Some(leaf);
+            }
+        }
     }
 
     /// What of a source is not there. If anything is, all of what was written is counted in the end.
@@ -144,7 +155,7 @@ impl<'w> Written<'w> {
     /// The next value, which may be this text.
     fn peek(&mut self, like: &str) -> Option<Leaf<'w>> {
         while self.next.is_none() {
-            let leaf = self.rest.next_leaf(like, None)?;
+            let leaf = self.next_leaf(like, None)?;
             self.keep(leaf);
         }
         self.next
@@ -194,7 +205,7 @@ impl<'w> Written<'w> {
             if let Some(next) = self.next.take() {
                 self.add(next.key());
             }
-            let Some(next) = self.rest.next_leaf(leaf.text, Some(object)) else { return false };
+            let Some(next) = self.next_leaf(leaf.text, Some(object)) else { return false };
             match next.is_free {
                 true if next.text == &object[1..] => return true,
                 false if next.text == leaf.text && next.name == leaf.name => return true,
@@ -245,7 +256,9 @@ impl<'w> Written<'w> {
     ) {
         let mut words = Words::default();
         walk(written, |leaf, _| {
-            if self.take(leaf.key()) || told.has_records {
+            // The digits of a time or an id are not words.
+            let has_words = !told.made_up.has(&leaf) && !is_stamp(leaf.text);
+            if has_words && (self.take(leaf.key()) || told.has_records) {
                 words.add(&leaf);
             }
         });
@@ -314,6 +327,18 @@ impl Visit for Pairing<'_, '_> {
         // Of records each value is counted, since it may be said again.
         !self.told.has_records && self.written.find_whole(leaf, object)
     }
+}
+
+/// Whether a text is a time or an id of hexadecimal digits.
+fn is_stamp(text: &str) -> bool {
+    let is_like = |form: &str| {
+        let fits = |(it, form): (u8, u8)| match form {
+            b'0' => it.is_ascii_hexdigit(),
+            form => it == form,
+        };
+        text.len() > form.len() && text.bytes().zip(form.bytes()).all(fits)
+    };
+    is_like("\"0000-00-00T00:00:00") || is_like("\"00000000-0000-0000-0000-000000000000")
 }
 
 /// The keys of the values in the texts that are JSON.
