@@ -180,21 +180,8 @@ impl AnthropicAssembler {
         {
             self.shared.calls.slots[*slot].is_final = true;
         }
-        let text;
-        let raw = match raw.string() {
-            // A text means a block of it (MS-29).
-            Some(it) if !it.source.is_empty() => {
-                step.wrong_type("content_block", "an object", raw);
-                text = msg_json::to_text(|it| {
-                    it.object(|it| {
-                        it.key("type").str("text");
-                        it.key("text").raw(raw.source());
-                    });
-                });
-                Json::from_valid(&text)
-            }
-            _ => raw,
-        };
+        let text = step.text_as_block("content_block", raw);
+        let raw = text.as_deref().map_or(raw, Json::from_valid);
         if !raw.is_object() {
             return step.left_out("content_block", "an object", raw);
         }

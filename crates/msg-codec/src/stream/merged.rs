@@ -339,6 +339,18 @@ impl AssemblerStep<'_, '_> {
         Some(Said::Json(to_text(|it| it.str(&text))))
     }
 
+    /// A block of text, as JSON, of a text where a block belongs (MS-29); nothing of any other value.
+    pub fn text_as_block(&mut self, member: &str, raw: Json<'_>) -> Option<String> {
+        raw.filled()?;
+        self.wrong_type(member, "an object", raw);
+        Some(msg_json::to_text(|it| {
+            it.object(|it| {
+                it.key("type").str("text");
+                it.key("text").raw(raw.source());
+            });
+        }))
+    }
+
     /// Notes a value that is not what its member holds, unless it is null.
     pub fn wrong_type(&mut self, name: &str, expected: &str, value: Json<'_>) {
         if !value.is_null() {

@@ -192,21 +192,8 @@ impl InteractionAssembler {
             return;
         }
         let mut step = self.head.step(0, sink);
-        let text;
-        let raw = match raw.string() {
-            // A bare content is a text (GI-5).
-            Some(it) if !it.source.is_empty() => {
-                step.wrong_type("step", "an object", raw);
-                text = msg_json::to_text(|it| {
-                    it.object(|it| {
-                        it.key("type").str("text");
-                        it.key("text").raw(raw.source());
-                    });
-                });
-                Json::from_valid(&text)
-            }
-            _ => raw,
-        };
+        let text = step.text_as_block("step", raw);
+        let raw = text.as_deref().map_or(raw, Json::from_valid);
         if raw.get("type").and_then(Json::text).is_none() {
             return step.left_out("step", "an object with a type", raw);
         }
