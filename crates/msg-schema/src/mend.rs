@@ -7,6 +7,8 @@
 //!
 //! A mend only ever loosens, so that what was valid stays valid. What cannot be said has none.
 
+use std::cell::Cell;
+
 use crate::check::{COUNTS, Fault, TYPES, is_plain_name, looks_around};
 use crate::dialect::{Arrays, Dialect};
 use crate::node::Node;
@@ -29,7 +31,7 @@ pub(crate) fn mended(node: Node, dialect: Dialect, found: &[Fault]) -> Option<No
         return None;
     }
     let root = settle_root(node, dialect)?;
-    let mend = Mend { dialect, root: root.clone() };
+    let mend = Mend { dialect, root: root.clone(), n_loosened: Cell::new(0) };
     mend.node(root, "", Place::Root)
 }
 
@@ -45,6 +47,8 @@ enum Place {
 struct Mend {
     dialect: Dialect,
     root: Node,
+    /// So many schemas have lost a constraint.
+    n_loosened: Cell<usize>,
 }
 
 /// Constraints that were dropped, to be described.
@@ -70,12 +74,35 @@ impl Mend {
         if place == Place::Negated && !dropped.is_empty() {
             return None;
         }
+        self.n_loosened.update(|it| it + usize::from(!dropped.is_empty()));
         describe(&mut node, dropped);
         self.object(&mut node, place)?;
         let below = if place == Place::Negated { place } else { Place::Below };
-        each_child(&mut node, |keyword, it| self.node(it, keyword, below))?;
+        let mut is_looser = false;
+        each_child(&mut node, |keyword, it| {
+            let before = self.n_loosened.get();
+            let it = self.node(it, keyword, below);
+            is_looser |= keyword == "oneOf" && self.n_loosened.get() > before;
+            it
+        })?;
+        if is_looser {
+            self.any_of_one(&mut node, place)?;
+        }
         self.require(&mut node)?;
         Some(node)
+    }
+
+    /// Of `oneOf`, whose branches take more than they did: an instance of one may be of two now.
+    fn any_of_one(&self, node: &mut Node, place: Place) -> Option<()> {
+        let is_free = !node.has("anyOf") && !self.dialect.refused.contains(&"anyOf");
+        if place == Place::Negated || !is_free {
+            return None;
+        }
+        if let Node::Object(members) = node {
+            let found = members.iter_mut().filter(|it| it.0 == "oneOf");
+            found.for_each(|it| it.0 = "anyOf".to_owned());
+        }
+        Some(())
     }
 
     /// Makes it a schema of draft 2020-12.
@@ -176,14 +203,9 @@ impl Mend {
             if place == Place::Negated {
                 return None;
             }
-            let is_free = !node.has("anyOf");
-            if let Node::Object(members) = node
-                && is_free
-            {
-                members
-                    .iter_mut()
-                    .filter(|it| it.0 == "oneOf")
-                    .for_each(|it| it.0 = "anyOf".to_owned());
+            // Beside another `anyOf` it is dropped with what is refused.
+            if !node.has("anyOf") {
+                self.any_of_one(node, place)?;
             }
         }
         if dialect.objects.closed
@@ -193,7 +215,24 @@ impl Mend {
             return None;
         }
         if !dialect.type_beside_union && node.has("anyOf") {
-            type_into_branches(node)?;
+            self.type_into_branches(node)?;
+        }
+        Some(())
+    }
+
+    /// Moves the type beside an `anyOf` into those of its branches that have none, also where a reference leads to.
+    fn type_into_branches(&self, node: &mut Node) -> Option<()> {
+        let Some(kind) = node.remove("type") else { return Some(()) };
+        let Some(Node::Array(branches)) = node.get_mut("anyOf") else { return None };
+        for branch in branches {
+            if branch.as_bool() == Some(true) {
+                *branch = Node::Object(Vec::new());
+            }
+            let target = branch.get("$ref").and_then(Node::as_text);
+            let leads = target.is_some_and(|it| resolve(&self.root, it).is_some());
+            if !branch.has("type") && !leads && !branch.has("anyOf") {
+                branch.set_first("type", kind.clone());
+            }
         }
         Some(())
     }
@@ -298,6 +337,8 @@ impl Mend {
             }
         }
         if dialect.objects.known_required && !unknown.is_empty() {
+            let is_closed = node.get("additionalProperties").is_some();
+            self.n_loosened.update(|it| it + usize::from(is_closed));
             if !node.has("properties") {
                 node.set("properties", Node::Object(Vec::new()));
             }
@@ -355,21 +396,6 @@ fn known_type(value: &Node) -> Option<Node> {
         }
         _ => None,
     }
-}
-
-/// Moves the type beside an `anyOf` into those of its branches that have none.
-fn type_into_branches(node: &mut Node) -> Option<()> {
-    let Some(kind) = node.remove("type") else { return Some(()) };
-    let Some(Node::Array(branches)) = node.get_mut("anyOf") else { return None };
-    for branch in branches {
-        if branch.as_bool() == Some(true) {
-            *branch = Node::Object(Vec::new());
-        }
-        if !branch.has("type") && !branch.has("$ref") && !branch.has("anyOf") {
-            branch.set_first("type", kind.clone());
-        }
-    }
-    Some(())
 }
 
 /// Says in the description what was dropped: `{minLength: 3, pattern: "^a"}`.

@@ -165,7 +165,9 @@ fn known(source: &str, depth: Depth) -> Option<Part> {
     }
     let value = take(&mut around, &kind)?;
     let mut extra = Extra::default();
-    for it in &around {
+    // One that is null is no cache point after this block.
+    let is_kept = |it: &&RawMember<'_>| it.name != CACHE_POINT || it.value != "null";
+    for it in around.iter().filter(is_kept) {
         extra.insert(BEDROCK, it.name.clone(), raw(it.value)?);
     }
     if depth == Depth::Result && !matches!(&*kind, "text" | "image" | "document" | "video" | "json")

@@ -67,7 +67,8 @@ fn place(kind: Medium, inner: &mut Members<'_>) -> Option<(Place, Option<RawJson
         (Some(bytes), None, None) => Some((Place::Bytes(base64(bytes)?), rest(inner))),
         (None, Some(link), None) => {
             let mut link = members(link)?;
-            let uri = take_text(&mut link, "uri").filter(|it| !DataUrl::is(it))?;
+            // Another link would have no place when it is written: it stays what it is.
+            let uri = take_text(&mut link, "uri").filter(|it| it.starts_with("s3://"))?;
             let left = rest(&link);
             let all = inner.iter().map(|it| (&*it.name, it.value));
             let own = left.as_ref().map(|it| ("s3Location", it.text()));

@@ -45,8 +45,13 @@ where
 /// Writing canonically, reading and writing again changes nothing, and reading leaves no layout on plain parts.
 pub(crate) fn canonical_is_a_fixpoint<Q: RequestBody>(bytes: &[u8], canonical: &Q::Options) {
     let Some(document) = read::<Q>(bytes) else { return };
-    let (once, _) = written(&document, canonical);
-    let again = read::<Q>(once.as_bytes()).expect("what was written is a document");
+    let (mut once, losses) = written(&document, canonical);
+    let mut again = read::<Q>(once.as_bytes()).expect("what was written is a document");
+    if !losses.is_empty() {
+        // What is left may be read as something else: it is a document of its own.
+        once = written(&again, canonical).0;
+        again = read::<Q>(once.as_bytes()).expect("what was written is a document");
+    }
     let (twice, _) = written(&again, canonical);
     assert!(same_value(&once, &twice), "once  {once}\ntwice {twice}");
     for part in again.messages().flat_map(|it| &it.parts).filter(|it| it.extra().is_empty()) {

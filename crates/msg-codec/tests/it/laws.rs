@@ -194,7 +194,7 @@ pub(crate) fn events_build_the_turn((res, events): &Outcome, end: impl Fn(TurnBu
             .map(|it| (it.id.clone(), it.tool.clone(), it.status.clone(), it.arguments()))
             .collect();
         // A call whose name never came begins last.
-        tools.sort_by(|a, b| (&a.0, &a.1, &a.3).cmp(&(&b.0, &b.1, &b.3)));
+        tools.sort_by_key(|it| (it.0.clone(), it.1.clone(), it.3.clone(), format!("{:?}", it.2)));
         tools
     };
     assert_eq!(said(&built), said(&whole));

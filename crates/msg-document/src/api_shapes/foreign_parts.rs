@@ -186,7 +186,7 @@ fn unread_member(extra: &Extra, of: &str) -> Option<Diagnostic> {
 
 /// A text says what it says; a list or an object may hold calls too, which are not known then.
 fn unread(name: &str, value: &RawJson, of: &str) -> Option<Diagnostic> {
-    if !SAYING.contains(&name) || !says(value.text()) {
+    if !is_saying(name) || !says(value.text()) {
         return None;
     }
     let text = format!("nothing of this {of} is understood: what it says is in `{name}`");
@@ -202,7 +202,11 @@ fn says(json: &str) -> bool {
     begins && json.bytes().any(|it| it.is_ascii_alphanumeric() || !it.is_ascii())
 }
 
-/// Members in which other formats keep what a message or a result says.
+/// Whether other formats keep in a member of this name what a message or a result says.
+pub(crate) fn is_saying(name: &str) -> bool {
+    SAYING.contains(&name)
+}
+
 const SAYING: [&str; 12] = [
     "parts", "blocks", "items", "contents", "content", "message", "data", "payload", "text",
     "value", "body", "output",

@@ -19,7 +19,7 @@ use std::collections::{HashMap, HashSet};
 use msg_chainast::Profile;
 use msg_core::{CallKind, Code, Diagnostic, Message, Origin, Part, Role};
 
-pub(crate) use self::foreign_parts::{foreign_parts, is_not_understood, unread_calls};
+pub(crate) use self::foreign_parts::{foreign_parts, is_not_understood, is_saying, unread_calls};
 use self::table::{Api, Path};
 use self::walk::{Breach, Inner, Walk};
 use crate::format::Format;

@@ -432,7 +432,7 @@ fn equal_ends(old: &[Entry<'_>], new: &[Entry<'_>]) -> (usize, usize) {
 
 type Span = std::ops::Range<usize>;
 
-/// Elements of the source, by their fingerprints.
+/// Elements of the source, by a fingerprint of them or of their heads.
 type Places = BTreeMap<u64, Vec<usize>>;
 
 fn places(old: &[Entry<'_>], span: Span) -> Places {
@@ -443,7 +443,7 @@ fn places(old: &[Entry<'_>], span: Span) -> Places {
     res
 }
 
-/// Equal elements in the middle, each after the one before.
+/// Elements with equal marks, each after the one before.
 fn in_order(places: &Places, marks: &[u64], sources: &mut [Option<Cursor>]) {
     let mut next = 0;
     for (source, mark) in sources.iter_mut().zip(marks) {
@@ -472,26 +472,21 @@ fn fill_gaps(old: &[Entry<'_>], new: &[Entry<'_>], sources: &mut Sources) {
     }
 }
 
-/// Pairs what is in one gap: one by one where it is as many, else what is alike.
+/// Pairs what is in one gap: one by one where it is as many, else what has the same head.
 fn pair(old: &[Entry<'_>], new: &[Entry<'_>], first: usize, sources: &mut [Option<Cursor>]) {
-    let mut rest = old.iter().enumerate();
-    for (source, entry) in sources.iter_mut().zip(new) {
-        let alike = |it: &(usize, &Entry<'_>)| old.len() == new.len() || is_alike(it.1, entry);
-        let mut ahead = rest.clone();
-        if let Some((at, _)) = ahead.find(alike) {
-            *source = Some(Cursor::new(first + at));
-            rest = ahead;
-        }
+    if old.len() == new.len() {
+        let all = (first..).map(|at| Some(Cursor::new(at)));
+        return sources.iter_mut().zip(all).for_each(|(source, it)| *source = it);
     }
+    let mut places = Places::new();
+    (first..).zip(old).for_each(|(at, it)| places.entry(head(it)).or_default().push(at));
+    let heads: Vec<_> = new.iter().map(head).collect();
+    in_order(&places, &heads, sources);
 }
 
-/// Whether an element may be the other, edited: what comes first in it, the role of a message as a rule,
-/// is the same.
-fn is_alike(old: &Entry<'_>, new: &Entry<'_>) -> bool {
-    let head = |it: &Entry<'_>| {
-        fingerprint(it.value.split_inclusive([',', '}', ']']).next().unwrap_or_default())
-    };
-    head(old) == head(new)
+/// What comes first in an element, the role of a message as a rule: one that was edited has it still.
+fn head(it: &Entry<'_>) -> u64 {
+    fingerprint(it.value.split_inclusive([',', '}', ']']).next().unwrap_or_default())
 }
 
 /// Elements that are elsewhere now.

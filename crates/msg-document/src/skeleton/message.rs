@@ -11,6 +11,7 @@ use msg_core::{
 use msg_json::Kind;
 
 use super::shape::{Shape, Shapes};
+use crate::api_shapes::is_saying;
 use crate::breakpoints::MARKERS;
 use crate::layout::ListPlace;
 use crate::skeleton::{Cursor, HEAD, kept};
@@ -182,7 +183,9 @@ impl Conversation {
         if let Some(unusual) = draft.shape.take() {
             self.shapes.push(draft.whole_shape(*unusual))?;
         }
-        draft.into_message()
+        let has_saying = draft.has_saying;
+        // What such a message says may be in that member: the reader of documents names it (RG-11).
+        draft.into_message().filter(|it| !has_saying || is_said(it))
     }
 }
 
@@ -218,6 +221,8 @@ struct Draft {
     has_more: bool,
     /// Its content is null, which an API may refuse of a result.
     is_null: bool,
+    /// It has a member in which other formats keep what a message says.
+    has_saying: bool,
     /// Its unusual members. Few messages have one, and all are moved.
     shape: Option<Box<Shape>>,
 }
@@ -312,7 +317,10 @@ impl Draft {
             "audio" | "function_call" | "reasoning" | "reasoning_content" | "refusal" => {
                 (source.kind()? == Kind::Null).then(|| source.skip())?
             }
-            _ => self.shape.get_or_insert_default().of_message(source, name),
+            _ => {
+                self.has_saying |= is_saying(name);
+                self.shape.get_or_insert_default().of_message(source, name)
+            }
         }
     }
 
@@ -402,6 +410,7 @@ impl Draft {
 
     fn call<S: Cursor>(&mut self, source: &mut S, seen: &mut Seen) -> Option<Part> {
         let (mut id, mut kind, mut function) = (None, None, None);
+        let mut passed: Vec<Box<str>> = Vec::new();
         source.object(|source, name| {
             match name {
                 "id" if id.is_none() => id = Some(source.text()?.into_owned()),
@@ -409,7 +418,10 @@ impl Draft {
                 "function" if function.is_none() => function = Some(named(source)?),
                 "custom" | "extra_content" | "function" | "id" | "type" => return None,
                 _ => {
-                    match source.kind()? {
+                    // Of one that comes twice the reader of documents knows what is lost.
+                    let is_new = passed.len() < MANY && passed.iter().all(|it| **it != *name);
+                    passed.push(name.into());
+                    match source.kind().filter(|_| is_new)? {
                         Kind::Null => seen.names.null(name),
                         _ => seen.names.other(name),
                     }
@@ -446,6 +458,15 @@ impl Draft {
         message.name = name;
         call_id.is_none().then_some(message)
     }
+}
+
+/// Whether a message, or the result in it, has a text or anything else.
+fn is_said(message: &Message) -> bool {
+    message.parts.iter().any(|it| match it {
+        Part::ToolResult(it) => !it.content.parts().is_empty(),
+        Part::Text(it) => !it.text.is_empty(),
+        _ => true,
+    })
 }
 
 /// An empty list of them says nothing.

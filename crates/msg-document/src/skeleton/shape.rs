@@ -47,6 +47,14 @@ impl Shape {
         write_str(&mut self.json, text);
     }
 
+    /// Whether it may have a member already. Linear in its size, which is bounded.
+    fn has(&self, name: &str) -> bool {
+        let mut key = Vec::with_capacity(name.len() + 3);
+        write_str(&mut key, name);
+        key.push(b':');
+        memchr::memmem::find(&self.json, &key).is_some()
+    }
+
     fn begin(&mut self, name: &str) {
         self.json.push(if self.members == 0 { b'{' } else { b',' });
         self.members += 1;
@@ -58,6 +66,8 @@ impl Shape {
     pub(super) fn of_message(&mut self, source: &mut impl Cursor, name: &str) -> Option<()> {
         match (name, source.kind().filter(|_| self.members < MAX)?) {
             ("content" | "parts" | "thinking_blocks", _) => None,
+            // Of one that comes twice the reader of documents knows what is lost.
+            _ if self.has(name) => None,
             (_, Kind::Object | Kind::Array) if is_watched(name) => None,
             // Of this list it counts whether it is empty.
             ("images", Kind::Array) => None,

@@ -128,6 +128,10 @@ impl Candidate {
         }
         kind.push(&mut channel, text, step);
         let is_plain = extra.is_none();
+        if !is_plain {
+            // No text goes on with it: half a pair at its end is its own.
+            kind.end(&mut channel, step);
+        }
         let extra = extra.unwrap_or_default();
         if !extra.is_empty() {
             announce(text_part(kind, channel.text().to_owned(), extra.clone()), step);

@@ -129,9 +129,16 @@ fn filled(schema: &Value, root: &Value, instance: &mut Value) {
     if let Some(target) = target {
         filled(target, root, instance);
     }
-    let unions = ["anyOf", "oneOf"].iter().filter_map(|it| schema.get(it)?.as_array());
-    for branch in unions.flatten() {
-        filled(branch, root, instance);
+    for branches in ["anyOf", "oneOf"].iter().filter_map(|it| schema.get(it)?.as_array()) {
+        let filled_by = |branch: &Value| {
+            let mut res = instance.clone();
+            filled(branch, root, &mut res);
+            let schema = json!({"$defs": root.get("$defs"), "anyOf": [branch]});
+            (is_valid(&schema, &res) == Some(true)).then_some(res)
+        };
+        if let Some(res) = branches.iter().find_map(filled_by) {
+            *instance = res;
+        }
     }
     if let (Some(items), Some(all)) = (schema.get("items"), instance.as_array_mut()) {
         all.iter_mut().for_each(|it| filled(items, root, it));

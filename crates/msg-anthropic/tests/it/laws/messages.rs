@@ -40,7 +40,7 @@ pub(crate) fn sent_in_silence_comes_back(messages: &[Message]) {
 /// The messages as law 2 compares them.
 fn joined(messages: &[Message]) -> Vec<Message> {
     let mut res: Vec<Message> = Vec::new();
-    for it in messages.iter().cloned().flat_map(results_apart) {
+    for it in messages.iter().cloned().map(without_blanks).flat_map(results_apart) {
         let mut it = it;
         it.parts.iter_mut().for_each(settle);
         // A message of the wire has its members once, those of the first that it becomes.
@@ -58,6 +58,15 @@ fn joined(messages: &[Message]) -> Vec<Message> {
         }
     }
     res
+}
+
+/// The API refuses a text block without text.
+fn without_blanks(mut it: Message) -> Message {
+    let is_blank = |it: &Part| it.as_text() == Some("") && it.extra().is_empty();
+    if it.parts.iter().any(|it| !is_blank(it)) {
+        it.parts.retain(|it| !is_blank(it));
+    }
+    it
 }
 
 /// Leading instructions are one message, results of a run are one.

@@ -50,10 +50,14 @@ pub(crate) fn a_skeleton_answers_as_the_document(json: &[u8], profile: Option<&P
     true
 }
 
-/// Messages that are mended in the text of a document make the text that the whole document is written as.
+/// Messages that are mended in the text of a document make what the whole document is written as. A message that is
+/// edited and moved, or merged, at once may keep the spelling of its source in one of the two only.
 fn a_splice_writes_what_the_document_does(json: &[u8], options: &RepairOptions) {
     let Some((spliced, written, edits)) = mended_both_ways(json, options) else { return };
-    assert_eq!(text(spliced.document), text(written), "{}", text(json.to_vec()));
+    if spliced.document != written {
+        let value = |it: &[u8]| serde_json::from_slice::<Value>(without_mark(it)).ok();
+        assert_eq!(value(&spliced.document), value(&written), "{}", text(json.to_vec()));
+    }
     assert_eq!(format!("{:?}", spliced.edits), format!("{edits:?}"), "{}", text(json.to_vec()));
 }
 

@@ -44,7 +44,9 @@ fn seals(messages: &[Message]) -> Vec<(&'static str, String, String)> {
             _ => None,
         }
     };
-    messages.iter().flat_map(|it| &it.parts).filter_map(of_part).collect()
+    // Instructions have no calls and no thoughts.
+    let spoken = messages.iter().filter(|it| !it.is_system());
+    spoken.flat_map(|it| &it.parts).filter_map(of_part).collect()
 }
 
 /// Options of every kind write something that can be read.
