@@ -45,7 +45,7 @@ fn seals(messages: &[Message]) -> Vec<(&'static str, String, String)> {
         }
     };
     // Instructions have no calls and no thoughts.
-    let spoken = messages.iter().filter(|it| !it.is_system());
+    let spoken = messages.iter().filter(|it| !it.role.is_system());
     spoken.flat_map(|it| &it.parts).filter_map(of_part).collect()
 }
 
