@@ -10,9 +10,11 @@
 use msg_core::{Message, Report, Role};
 use msg_json::to_text;
 
+use crate::dialects::codex;
+use crate::dialects::{claude_code, gemini_cli};
 use crate::frame::read_lines;
 use crate::json::Object;
-use crate::write::{Signatures, WriteOptions, claude_code, codex, qwen_code};
+use crate::write::{Signatures, WriteOptions};
 use crate::{Dialect, Error, Session, SessionOptions};
 
 /// What a compaction appends.
@@ -126,7 +128,7 @@ fn is_message(object: &Object<'_>) -> bool {
 
 fn claude_code_lines(bytes: &[u8], compacted: &Compacted<'_>) -> String {
     let (options, leaf, records) = options(bytes);
-    let mut out = claude_code::Records::after(&options, records as u64 + first_free(bytes));
+    let mut out = claude_code::write::Records::after(&options, records as u64 + first_free(bytes));
     out.boundary(leaf.as_deref(), compacted.tokens);
     for (at, message) in compacted.messages.iter().enumerate() {
         if !message.role.is_system() {
@@ -182,7 +184,7 @@ fn gemini_line(bytes: &[u8], compacted: &Compacted<'_>) -> String {
         .filter(|it| !matches!(it.role, Role::System | Role::Developer))
         .cloned()
         .collect();
-    let messages = qwen_code::lines(&sent, &options);
+    let messages = gemini_cli::write::lines(&sent, &options);
     let mut line = to_text(|it| {
         it.object(|it| {
             it.key("$set").object(|it| {

@@ -14,7 +14,6 @@ mod compacted;
 mod context;
 mod dataset;
 mod detect;
-mod dialect;
 mod error;
 mod finding;
 mod options;
@@ -25,7 +24,6 @@ mod session;
 mod source;
 mod store;
 mod summary;
-mod turns;
 mod view;
 mod write;
 
@@ -38,8 +36,8 @@ mod json;
 mod link;
 mod parts;
 mod provider_error;
-mod surrogate;
 
+pub use crate::detect::Dialect;
 pub use crate::edit::Effect;
 pub use crate::parts::otel_part;
 pub use crate::session::{Diagnosis, LargeSession};
@@ -51,7 +49,6 @@ pub use compacted::Compacted;
 pub use dataset::{
     Dataset, DatasetOptions, DatasetReport, LeftOut, LostParts, MissingCall, Sample, SampleFormat,
 };
-pub use dialect::Dialect;
 pub use error::Error;
 pub use finding::{Finding, MendOutcome, SessionPlace};
 pub use options::SessionOptions;

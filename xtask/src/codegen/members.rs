@@ -8,7 +8,7 @@ use crate::workspace::Workspace;
 
 /// The page with the help of every flag.
 const HELP: &str = "docs/cli.md";
-const DIALECTS: &str = "crates/msg-session/src/dialect.rs";
+const DIALECTS: &str = "crates/msg-session/src/detect.rs";
 const PROFILES: &str = "crates/msg-chainast/profiles.toml";
 
 /// An option.

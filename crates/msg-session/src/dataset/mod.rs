@@ -21,11 +21,12 @@ use serde::Serialize;
 
 use self::views::Candidate;
 use crate::dataset::views::{Account, Seen};
+use crate::dialects::atif;
+use crate::dialects::atif::Extras;
 use crate::frame::read_lines;
 use crate::json::{Object, Value};
 use crate::write;
-use crate::write::atif::Extras;
-use crate::write::{ContextPolicy, WriteOptions, atif, in_a_line};
+use crate::write::{ContextPolicy, WriteOptions, in_a_line};
 use crate::{Dialect, Error, Session, SessionOptions};
 
 /// How samples are made.

@@ -1,4 +1,4 @@
-//! Cline and Roo Code: one array of Anthropic messages (SE-67); Cline's SDK has it in a member.
+//! Cline and Roo Code: one array of Anthropic messages (SE-67); Cline's SDK has it in a member (SE-150) and is written.
 //!
 //! ```text
 //! [{"role":"user","content":[{"type":"text","text":"fix"}],"ts":1},
@@ -7,21 +7,26 @@
 //! ```
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::{Checked, Format, list};
+use msg_core::{Message, Part, Report, Role, ToolResult};
+use msg_json::{Writer, to_text};
+
+use super::{Checked, Format, Write, list};
 use crate::Error;
 use crate::dialects::list::File;
 use crate::finding::Finding;
 use crate::frame::{Array, read_array};
 use crate::json::{Object, Value};
-use crate::link::shapes::TEXT_BLOCKS;
+use crate::link::results::TEXT_BLOCKS;
 use crate::link::{Rules, Sender, Sent, results};
 use crate::options::SessionOptions;
 use crate::parts::anthropic;
 use crate::source::Blob;
 use crate::view::{Branch, BranchKind};
 use crate::view::{View, maker, messages};
+use crate::write::WriteOptions;
+use crate::write::blocks::{record_id, write_block, write_result};
 
 /// The dialect.
 pub(crate) struct Cline;
@@ -73,6 +78,10 @@ impl Format for Cline {
             emptied.for_each(|it| it.message = EMPTIED.into());
         }
         Ok(Checked::of_mends(&array.text, mends))
+    }
+
+    fn writer(&self) -> Option<Write> {
+        Some(write)
     }
 }
 
@@ -163,4 +172,46 @@ fn record(object: &Object<'_>) -> Option<Record> {
 fn sent<'a>(array: &Array<'_>, at: usize, sender: Sender, object: &Object<'a>) -> Sent<'a> {
     let content = anthropic::content(object.get("content"));
     Sent { record: at, place: array.place(at), sender, answer: None, content }
+}
+
+// A session of Cline's SDK (SE-150): one document of Anthropic messages, in which results name their tool.
+
+fn write(messages: &[Message], options: &WriteOptions, _: &mut Report) -> Vec<u8> {
+    let time = crate::view::milliseconds(&options.now);
+    // Results and the words of the user after them are one message.
+    let mut turns: Vec<(&str, Vec<&Part>)> = Vec::new();
+    let mut names = HashMap::new();
+    for message in messages {
+        names.extend(message.tool_calls().map(|it| (it.id.as_str(), it.name.as_str())));
+        let role = if message.role == Role::Assistant { "assistant" } else { "user" };
+        match turns.last_mut() {
+            Some(last) if last.0 == role && role == "user" => last.1.extend(&message.parts),
+            _ => turns.push((role, message.parts.iter().collect())),
+        }
+    }
+    let name_of =
+        |it: &ToolResult| names.get(&*it.call_id).copied().unwrap_or("unknown").to_owned();
+    let block = |out: &mut Writer<'_>, part: &Part| match part {
+        Part::ToolResult(result) => {
+            out.object(|it| write_result(it, result, Some(&name_of(result))));
+        }
+        part => write_block(out, part),
+    };
+    let text = to_text(|it| {
+        it.object(|it| {
+            it.key("version").u64(1);
+            it.key("updated_at").str(&options.now);
+            it.key("agent").str("lead");
+            it.key("sessionId").str(&options.session_id);
+            it.key("messages").array(turns.into_iter().zip(1..), |it, ((role, parts), n)| {
+                it.object(|it| {
+                    it.key("id").str(&record_id(&options.session_id, n));
+                    it.key("role").str(role);
+                    it.key("content").array(parts, block);
+                    it.key("ts").u64(time + n);
+                });
+            });
+        });
+    });
+    text.into_bytes()
 }

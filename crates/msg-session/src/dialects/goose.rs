@@ -1,4 +1,4 @@
-//! goose: JSON lines of messages with blocks of its own (SE-66).
+//! goose: JSON lines of messages with blocks of its own, read and written (SE-66).
 //!
 //! ```text
 //! {"working_dir":"/srv/app","description":"fix"}
@@ -6,21 +6,25 @@
 //! {"role":"user","created":1770112803,"content":[{"type":"toolResponse","id":"t1","toolResult":{"status":"success","value":[{"type":"text","text":"ok"}]}}]}
 //! ```
 
-use msg_json::Reader;
+use msg_core::{
+    Content as ResultContent, Image, Message, Origin, Other, Part, Place, Reasoning, Report, Role,
+    ToolCall, ToolResult,
+};
+use msg_json::{Reader, Writer, to_text};
 
-use super::{Checked, Format, LineRules, Mends, list};
+use super::{Checked, Format, LineRules, Mends, Write, list};
 use crate::dialects::list::File;
 use crate::finding::Finding;
 use crate::frame::{Array, Lines, read_array};
-use crate::json::Object;
-use crate::link::shapes::TEXT_BLOCKS;
-use crate::link::{Rules, Sender, Sent, results};
+use crate::json::{Object, Value};
+use crate::link::results::TEXT_BLOCKS;
+use crate::link::{BlockKind, Content, Media, Rules, Sender, Sent, results};
 use crate::options::SessionOptions;
-use crate::parts::goose as blocks;
 use crate::source::Blob;
-use crate::view::{Branch, BranchKind};
-use crate::view::{View, maker, messages};
-use crate::{Dialect, Error};
+use crate::view::{Branch, BranchKind, View, maker, messages};
+use crate::write::WriteOptions;
+use crate::write::blocks::{data_url, write_arguments};
+use crate::{Dialect, Error, parts};
 
 /// The dialect.
 pub(crate) struct Goose;
@@ -43,6 +47,10 @@ impl Format for Goose {
         let provider = document.as_ref().and_then(|it| it.text("provider_name"));
         let mends = check(File::Array(&export), provider.as_deref(), options)?;
         Ok(Checked::of_mends(&export.text, mends))
+    }
+
+    fn writer(&self) -> Option<Write> {
+        Some(write)
     }
 
     fn line_rules(&self, _: &str, start: &[u8]) -> Option<&dyn LineRules> {
@@ -71,8 +79,8 @@ impl LineRules for Goose {
 fn view(file: File<'_>, options: &SessionOptions) -> Result<View, Error> {
     let path = path(file, options)?;
     let mut view = View { findings: file.findings().to_vec(), ..View::default() };
-    messages(&mut view, &path.sent, false, blocks::part);
-    blocks::join_thoughts(&mut view);
+    messages(&mut view, &path.sent, false, part);
+    join_thoughts(&mut view);
     let hidden = path.hidden.last().map(|last| (*last, path.hidden.len()));
     let branch = hidden.map(|(last, count)| Branch::until(last, BranchKind::Compacted, count));
     view.branches.extend(branch);
@@ -122,8 +130,8 @@ fn check(file: File<'_>, provider: Option<&str>, options: &SessionOptions) -> Re
         has_marks: file.has_marks(),
         limits: results::of(provider),
         text_blocks: TEXT_BLOCKS,
-        placeholder: blocks::placeholder,
-        media: blocks::media,
+        placeholder: placeholder,
+        media: media,
     };
     Ok(list::check(file, &path.sent, &rules, findings))
 }
@@ -149,7 +157,7 @@ fn path<'a>(file: File<'a>, options: &SessionOptions) -> Result<Path<'a>, Error>
                 place: file.place(at),
                 sender,
                 answer: None,
-                content: blocks::content(object.get("content")),
+                content: content(object.get("content")),
             }),
             None if is_header(&object) => {}
             None => res.unknown.push(super::unknown_record(file.place(at))),
@@ -174,4 +182,242 @@ fn is_hidden(object: &Object<'_>) -> bool {
 
 fn is_header(object: &Object<'_>) -> bool {
     object.has("working_dir") || object.has("message_count")
+}
+
+// goose's content blocks (SE-66): what the link rules see of them, and their parts.
+
+/// The content member of a message, as the link rules see it.
+pub(crate) fn content<'a>(content: Option<Value<'a>>) -> Content<'a> {
+    Content::of(content, kind)
+}
+
+fn kind(value: Value<'_>) -> Option<BlockKind<'_>> {
+    let object = value.object()?;
+    Some(match &*object.text("type")? {
+        "toolRequest" | "frontendToolRequest" => BlockKind::Call(object.get("id")),
+        "toolResponse" => BlockKind::Result(object.get("id")),
+        "text" => BlockKind::Text(object.get("text")?),
+        "thinking" | "redactedThinking" => BlockKind::Thinking { emptied: false },
+        _ => BlockKind::Other,
+    })
+}
+
+/// The JSON of an error result for a call that has none; the id is given as JSON.
+pub(crate) fn placeholder(id: &str, _: Value<'_>) -> String {
+    let text = parts::INTERRUPTED;
+    format!(
+        r#"{{"type":"toolResponse","id":{id},"toolResult":{{"status":"error","error":"{text}"}}}}"#
+    )
+}
+
+/// The images of a block, those inside a result too.
+pub(crate) fn media(value: Value<'_>) -> Vec<Media<'_>> {
+    let Some(object) = value.object() else { return Vec::new() };
+    match object.text("type").as_deref() {
+        Some("image") => image_data(value).into_iter().collect(),
+        Some("toolResponse") => {
+            let nested = object.get("toolResult").and_then(|it| it.get("value"));
+            // Newer versions have the list in a member.
+            let nested = nested.and_then(|it| it.array().or_else(|| it.get("content")?.array()));
+            nested.into_iter().flatten().filter_map(image_data).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn image_data(value: Value<'_>) -> Option<Media<'_>> {
+    let object = value.object()?;
+    (object.text("type")? == "image").then_some(())?;
+    let data = object.get("data").filter(|it| it.source.starts_with('"'))?;
+    Some(Media { value, data, media_type: object.get("mimeType"), is_document: false })
+}
+
+/// The part that a block is; none of what is not a block.
+pub(crate) fn part(value: Value<'_>) -> Option<Part> {
+    let object = value.object()?;
+    let kind = object.text("type").unwrap_or_default();
+    Some(match &*kind {
+        "text" => match object.text("text") {
+            Some(text) => Part::text(text),
+            None => other(value),
+        },
+        "thinking" => Part::Reasoning(Reasoning {
+            text: object.text("thinking").map(Into::into),
+            signature: object
+                .text("signature")
+                .map(Into::into)
+                .filter(|it: &String| !it.is_empty()),
+            ..Reasoning::default()
+        }),
+        "redactedThinking" => Part::Reasoning(Reasoning {
+            redacted: object.text("data").map(Into::into),
+            ..Reasoning::default()
+        }),
+        "image" => match image(&object) {
+            Some(image) => Part::Image(image),
+            None => other(value),
+        },
+        "toolRequest" | "frontendToolRequest" => Part::ToolCall(call(&object)),
+        "toolResponse" => Part::ToolResult(result(&object)),
+        _ => other(value),
+    })
+}
+
+fn image(object: &Object<'_>) -> Option<Image> {
+    let media_type = object.text("mimeType").map(Into::into);
+    let url = parts::data_url(media_type.as_deref(), &object.text("data")?);
+    Some(Image { url: Some(url), media_type, ..Image::default() })
+}
+
+fn call(object: &Object<'_>) -> ToolCall {
+    let value = object.get("toolCall").and_then(|it| it.get("value")).and_then(|it| it.object());
+    let name = value.as_ref().map(|it| parts::text(it, "name")).unwrap_or_default();
+    let arguments = value.as_ref().and_then(|it| it.get("arguments"));
+    ToolCall::new(parts::text(object, "id"), name, arguments.map_or("", |it| it.source))
+}
+
+fn result(object: &Object<'_>) -> ToolResult {
+    let result = object.inner("toolResult");
+    let id = parts::text(object, "id");
+    let Some(result) = result else { return ToolResult::new(id, ResultContent::default()) };
+    let failed = result.text("status").is_some_and(|it| it == "error");
+    if let Some(error) = result.get("error").filter(|_| failed) {
+        let text = error.plain();
+        return ToolResult { is_error: true, ..ToolResult::new(id, text) };
+    }
+    let Some(value) = result.get("value") else {
+        return ToolResult { is_error: failed, ..ToolResult::new(id, ResultContent::default()) };
+    };
+    let is_error = failed || value.get("isError").is_some_and(|it| it.is_true());
+    ToolResult { is_error, ..ToolResult::new(id, result_content(value)) }
+}
+
+/// What came back: a list of contents, or an object with one (SE-66).
+fn result_content(value: Value<'_>) -> ResultContent {
+    let list = value.array().or_else(|| value.get("content")?.array());
+    match list {
+        Some(list) => ResultContent::from(list.into_iter().filter_map(nested).collect::<Vec<_>>()),
+        None => ResultContent::from(value.plain()),
+    }
+}
+
+fn nested(value: Value<'_>) -> Option<Part> {
+    match kind(value) {
+        Some(BlockKind::Call(_) | BlockKind::Result(_)) => Some(other(value)),
+        _ => part(value),
+    }
+}
+
+fn other(value: Value<'_>) -> Part {
+    let (place, format) = (Some(Place::Content), Origin::from("goose"));
+    Part::Other(Other { place, ..Other::new(format, value.raw_json()) })
+}
+
+/// Joins neighbouring thoughts: goose writes a block a token (SE-66).
+pub(crate) fn join_thoughts(view: &mut View) {
+    for (message, origins) in view.messages.iter_mut().zip(&mut view.origins) {
+        let parts = std::mem::take(&mut message.parts);
+        let old = std::mem::take(origins);
+        for (part, origin) in parts.into_iter().zip(old) {
+            if !joins(message, &part) {
+                message.parts.push(part);
+                origins.push(origin);
+            }
+        }
+    }
+}
+
+/// Adds a thought to the one before it, if there is one without a signature.
+fn joins(message: &mut Message, part: &Part) -> bool {
+    let (Some(Part::Reasoning(last)), Part::Reasoning(next)) = (message.parts.last_mut(), part)
+    else {
+        return false;
+    };
+    let (Some(text), Some(more)) = (&mut last.text, &next.text) else { return false };
+    if last.signature.is_some() || last.redacted.is_some() {
+        return false;
+    }
+    text.push_str(more);
+    last.signature.clone_from(&next.signature);
+    true
+}
+
+// A session of goose, as `goose session import` takes it.
+
+fn write(messages: &[Message], options: &WriteOptions, _: &mut Report) -> Vec<u8> {
+    let text = to_text(|it| {
+        it.object(|it| {
+            it.key("id").str(&options.session_id);
+            it.key("working_dir").str(&options.cwd);
+            it.key("name").str("moved session");
+            it.key("created_at").str(&options.now);
+            it.key("updated_at").str(&options.now);
+            it.key("extension_data").object(|_| {});
+            it.key("message_count").u64(messages.len() as u64);
+            it.key("conversation").array(messages, write_message);
+        });
+    });
+    text.into_bytes()
+}
+
+fn write_message(it: &mut Writer<'_>, message: &Message) {
+    it.object(|it| {
+        let role = if message.role == Role::Assistant { "assistant" } else { "user" };
+        it.key("role").str(role);
+        it.key("created").u64(0);
+        it.key("content").array(&message.parts, write_block);
+        it.key("metadata").object(|it| {
+            it.key("userVisible").bool(true);
+            it.key("agentVisible").bool(true);
+        });
+    });
+}
+
+fn write_block(it: &mut Writer<'_>, part: &Part) {
+    it.object(|it| match part {
+        Part::Reasoning(thought) => {
+            it.key("type").str("thinking");
+            it.key("thinking").str(&thought.display_text());
+            it.key("signature").str(thought.signature.as_deref().unwrap_or_default());
+        }
+        Part::ToolCall(call) => {
+            it.key("type").str("toolRequest");
+            it.key("id").str(&call.id);
+            it.key("toolCall").object(|it| {
+                it.key("status").str("success");
+                it.key("value").object(|it| {
+                    it.key("name").str(&call.name);
+                    write_arguments(it.key("arguments"), call);
+                });
+            });
+        }
+        Part::ToolResult(result) => write_response(it, result),
+        Part::Image(image) => {
+            let (kind, data) = data_url(image).unwrap_or(("image/png", ""));
+            it.key("type").str("image");
+            it.key("data").str(data);
+            it.key("mimeType").str(kind);
+        }
+        part => write_text(it, part.as_text().unwrap_or_default()),
+    });
+}
+
+fn write_text(it: &mut Writer<'_>, text: &str) {
+    it.key("type").str("text");
+    it.key("text").str(text);
+}
+
+fn write_response(it: &mut Writer<'_>, result: &ToolResult) {
+    it.key("type").str("toolResponse");
+    it.key("id").str(&result.call_id);
+    it.key("toolResult").object(|it| match result.is_error {
+        true => {
+            it.key("status").str("error");
+            it.key("error").str(&result.content.text());
+        }
+        false => {
+            it.key("status").str("success");
+            it.key("value").array(result.content.parts(), write_block);
+        }
+    });
 }

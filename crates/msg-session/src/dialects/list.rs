@@ -6,12 +6,12 @@ use std::{borrow::Cow, collections::HashMap};
 use msg_core::Severity;
 
 use super::Mends;
+use crate::edit;
 use crate::edit::Edit;
 use crate::finding::{Finding, SessionPlace};
 use crate::frame::{Array, Lines};
 use crate::json::Value;
 use crate::link::{Content, Plan, Rules, Sender, Sent};
-use crate::surrogate;
 
 /// The JSON of a record that comes; `like` is the one that it is beside: a message of goose has its time, in an export
 /// also `metadata`, without which goose does not import it.
@@ -47,7 +47,7 @@ pub(super) fn check(
     let mut findings = std::mem::take(&mut plan.findings);
     let mut edits = plan.take_edits();
     for it in sent {
-        let found = file.value(it.record).map(|it| surrogate::mend(it, rules.has_marks));
+        let found = file.value(it.record).map(|it| edit::mend(it, rules.has_marks));
         let found = found.unwrap_or_default();
         findings.extend(super::lone_surrogates(it.place, found.count));
         edits.extend(found.edits);

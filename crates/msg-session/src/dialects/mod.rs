@@ -1,20 +1,19 @@
-//! How the sessions of each dialect are read and mended: a file or folder per dialect, all with one trait.
+//! How the sessions of each dialect are read, mended and written: a file or folder per dialect, all with one trait.
 //!
 //! ```text
 //! bytes -> frame (records) -> dialect (active path) -> view, or link rules -> edits -> bytes
 //! ```
 
 mod aider;
-mod atif;
+pub(crate) mod atif;
 mod chain;
-mod claude_code;
+pub(crate) mod claude_code;
 mod cline;
-mod codex;
+pub(crate) mod codex;
 mod copilot_cli;
 mod data_set;
-mod flat;
 pub(crate) mod frameworks;
-mod gemini_cli;
+pub(crate) mod gemini_cli;
 mod goose;
 mod inspect;
 mod list;
@@ -24,11 +23,10 @@ mod openhands;
 mod otel;
 mod pi;
 mod qwen_code;
-mod swe_agent;
 
 use std::collections::HashMap;
 
-use msg_core::Usage;
+use msg_core::{Message, Report, Usage};
 
 pub(crate) use inspect::is_archive as is_eval_archive;
 pub(crate) use inspect::unpacked_size;
@@ -41,6 +39,10 @@ use crate::frame::{Lines, read_lines};
 use crate::options::SessionOptions;
 use crate::source::Blob;
 use crate::view::View;
+use crate::write::WriteOptions;
+
+/// Writes messages as a session.
+pub(crate) type Write = fn(&[Message], &WriteOptions, &mut Report) -> Vec<u8>;
 
 /// What a dialect can do with the blobs of a session.
 pub(crate) trait Format: Sync {
@@ -52,6 +54,11 @@ pub(crate) trait Format: Sync {
     /// What is wrong, and the session as it is mended. Asked only without [`LineRules`].
     fn check(&self, _blobs: &[Blob], _options: &SessionOptions) -> Result<Checked, Error> {
         Ok(Checked::default())
+    }
+
+    /// What writes messages as such a session; none if it is read only.
+    fn writer(&self) -> Option<Write> {
+        None
     }
 
     /// The rules of a session of JSON lines, by name and beginning: those are checked by an excerpt.
@@ -129,7 +136,7 @@ pub(crate) fn format(dialect: Dialect) -> &'static dyn Format {
         Dialect::AutoGen => &frameworks::autogen::STORE,
         Dialect::AgentFramework => &frameworks::agent_framework::STORE,
         Dialect::SemanticKernel => &frameworks::semantic_kernel::STORE,
-        Dialect::SweAgent => &swe_agent::SweAgent,
+        Dialect::SweAgent => &atif::SweAgent,
         Dialect::Aider => &aider::Aider,
         Dialect::Inspect => &inspect::Inspect,
         Dialect::Otel => &otel::Otel,

@@ -1,4 +1,4 @@
-//! pi and openclaw: a header, then entries that form a tree (SE-135).
+//! pi and openclaw: a header, then entries that form a tree, read and written (SE-135).
 //!
 //! ```text
 //! {"type":"session","version":3,"id":"01a2…","timestamp":"…","cwd":"/srv/app"}
@@ -9,11 +9,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use msg_core::{Part, Reasoning, Role, Severity, ToolCall, ToolResult, Usage};
+use msg_core::{Message, Part, Reasoning, Report, Role, Severity, ToolCall, ToolResult, Usage};
+use msg_json::Writer;
 
 use super::chain::{Chain, Names};
-use super::{Format, LineRules, Mends};
-use crate::Error;
+use super::{Format, LineRules, Mends, Write};
 use crate::dialects::list;
 use crate::dialects::list::Event;
 use crate::edit::Edit;
@@ -21,9 +21,10 @@ use crate::finding::{Finding, SessionPlace};
 use crate::frame::Lines;
 use crate::json::{Object, Value};
 use crate::options::SessionOptions;
-use crate::parts;
-use crate::surrogate;
 use crate::view::{Draft, PartOrigin, View, maker};
+use crate::write::WriteOptions;
+use crate::write::blocks::{data_url, parts_but_results, write_arguments};
+use crate::{Error, edit, parts};
 
 /// The dialect.
 pub(crate) struct Pi;
@@ -33,6 +34,10 @@ const NAMES: Names = Names { id: "id", parent: "parentId" };
 impl Format for Pi {
     fn line_rules(&self, _: &str, _: &[u8]) -> Option<&dyn LineRules> {
         Some(self)
+    }
+
+    fn writer(&self) -> Option<Write> {
+        Some(write)
     }
 }
 
@@ -78,7 +83,7 @@ impl LineRules for Pi {
         };
         findings.extend(std::mem::take(&mut pairs.findings).into_iter().map(fix));
         for at in path.whole(lines) {
-            let found = lines.value(at).map(|it| surrogate::mend(it, lines.has_marks()));
+            let found = lines.value(at).map(|it| edit::mend(it, lines.has_marks()));
             let found = found.unwrap_or_default();
             findings.extend(super::lone_surrogates(lines.place(at), found.count));
             edits.extend(found.edits);
@@ -324,4 +329,136 @@ fn usage(entry: &Object<'_>) -> Option<Usage> {
         cache_write: number("cacheWrite"),
         ..Usage::default()
     })
+}
+
+// A session of pi (SE-135): a header, then entries that name the one before them; a result is a message of its own.
+
+fn write(messages: &[Message], options: &WriteOptions, _: &mut Report) -> Vec<u8> {
+    let time = crate::view::milliseconds(&options.now);
+    let mut entries = Entries { options, time, out: Vec::new(), parent: None, count: 0 };
+    entries.header();
+    let mut names = HashMap::new();
+    for message in messages {
+        names.extend(message.tool_calls().map(|it| (it.id.as_str(), it.name.as_str())));
+        for result in message.tool_results() {
+            let name = names.get(&*result.call_id).copied().or(result.name.as_deref());
+            entries.push(|it| tool_result(it, result, name.unwrap_or_default()));
+        }
+        if parts_but_results(message).next().is_none() {
+            continue;
+        }
+        match message.role {
+            Role::Assistant => entries.push(|it| answer(it, message)),
+            _ => entries.push(|it| {
+                it.key("role").str("user");
+                it.key("content").array(parts_but_results(message), block);
+            }),
+        }
+    }
+    entries.out
+}
+
+struct Entries<'o> {
+    options: &'o WriteOptions,
+    /// The time of the session in milliseconds.
+    time: u64,
+    out: Vec<u8>,
+    parent: Option<String>,
+    count: u64,
+}
+
+impl Entries<'_> {
+    fn header(&mut self) {
+        Writer::new(&mut self.out).object(|it| {
+            it.key("type").str("session");
+            it.key("version").u64(3);
+            it.key("id").str(&self.options.session_id);
+            it.key("timestamp").str(&self.options.now);
+            it.key("cwd").str(&self.options.cwd);
+        });
+        self.out.push(b'\n');
+    }
+
+    fn push(&mut self, message: impl FnOnce(&mut Writer<'_>)) {
+        self.count += 1;
+        let id = format!("{:08x}", self.count);
+        Writer::new(&mut self.out).object(|it| {
+            it.key("type").str("message");
+            it.key("id").str(&id);
+            it.key("parentId").opt_str(self.parent.as_deref());
+            it.key("timestamp").str(&self.options.now);
+            it.key("message").object(|it| {
+                message(it);
+                it.key("timestamp").u64(self.time + self.count);
+            });
+        });
+        self.out.push(b'\n');
+        self.parent = Some(id);
+    }
+}
+
+/// What pi says of a model that it does not know.
+const UNKNOWN: &str = "unknown";
+
+fn answer(it: &mut Writer<'_>, message: &Message) {
+    let maker = message.provenance();
+    let model = maker.and_then(|it| it.model.as_deref());
+    let provider = maker.and_then(|it| it.provider.as_deref());
+    it.key("role").str("assistant");
+    it.key("content").array(parts_but_results(message), block);
+    it.key("api").str(UNKNOWN);
+    it.key("provider").str(provider.unwrap_or(UNKNOWN));
+    it.key("model").str(model.unwrap_or(UNKNOWN));
+    it.key("usage").object(|it| {
+        for name in ["input", "output", "cacheRead", "cacheWrite", "totalTokens"] {
+            it.key(name).u64(0);
+        }
+        it.key("cost").object(|it| {
+            for name in ["input", "output", "cacheRead", "cacheWrite", "total"] {
+                it.key(name).u64(0);
+            }
+        });
+    });
+    let calls = message.tool_calls().next().is_some();
+    it.key("stopReason").str(if calls { "toolUse" } else { "stop" });
+}
+
+fn tool_result(it: &mut Writer<'_>, result: &ToolResult, name: &str) {
+    it.key("role").str("toolResult");
+    it.key("toolCallId").str(&result.call_id);
+    it.key("toolName").str(name);
+    it.key("content").array(result.content.parts(), block);
+    it.key("isError").bool(result.is_error);
+}
+
+fn block(it: &mut Writer<'_>, part: &Part) {
+    it.object(|it| match part {
+        Part::Reasoning(thought) => {
+            it.key("type").str("thinking");
+            it.key("thinking").str(&thought.display_text());
+            let seal = thought.redacted.as_ref().or(thought.signature.as_ref());
+            if let Some(seal) = seal {
+                it.key("thinkingSignature").str(seal);
+            }
+            if thought.redacted.is_some() {
+                it.key("redacted").bool(true);
+            }
+        }
+        Part::ToolCall(call) => {
+            it.key("type").str("toolCall");
+            it.key("id").str(&call.id);
+            it.key("name").str(&call.name);
+            write_arguments(it.key("arguments"), call);
+        }
+        Part::Image(image) if data_url(image).is_some() => {
+            let (media_type, data) = data_url(image).unwrap_or_default();
+            it.key("type").str("image");
+            it.key("data").str(data);
+            it.key("mimeType").str(media_type);
+        }
+        part => {
+            it.key("type").str("text");
+            it.key("text").str(part.as_text().unwrap_or_default());
+        }
+    });
 }

@@ -1,4 +1,4 @@
-//! Qwen Code: JSON lines that form a tree, each with Gemini parts (SE-134).
+//! Qwen Code: JSON lines that form a tree, each with Gemini parts, read and written (SE-134).
 //!
 //! ```text
 //! {"uuid":"u1","parentUuid":null,"type":"user","message":{"role":"user","parts":[{"text":"list"}]},…}
@@ -8,19 +8,22 @@
 
 use std::collections::{HashMap, HashSet};
 
-use msg_core::{Role, Usage};
+use msg_core::{Message, Part, Report, Role, Usage};
+use msg_json::Writer;
 
 use super::chain::{Chain, Names};
-use super::{Format, LineRules, Mends};
-use crate::Error;
+use super::{Format, LineRules, Mends, Write};
+use crate::dialects::gemini_cli::write::{response, user_part};
 use crate::excerpt::spelled;
 use crate::frame::Lines;
 use crate::json::{Object, Value, quoted};
-use crate::link::{BlockKind, Content, Plan, Rules, Sender, Sent, results, shapes};
+use crate::link::{BlockKind, Content, Plan, Rules, Sender, Sent, results};
 use crate::options::SessionOptions;
 use crate::parts::{INTERRUPTED, gemini};
-use crate::surrogate;
 use crate::view::{Draft, PartOrigin, View, maker};
+use crate::write::WriteOptions;
+use crate::write::blocks::{parts_but_results, record_id, write_arguments};
+use crate::{Error, edit};
 
 /// The dialect.
 pub(crate) struct QwenCode;
@@ -30,6 +33,10 @@ const NAMES: Names = Names { id: "uuid", parent: "parentUuid" };
 impl Format for QwenCode {
     fn line_rules(&self, _: &str, _: &[u8]) -> Option<&dyn LineRules> {
         Some(self)
+    }
+
+    fn writer(&self) -> Option<Write> {
+        Some(write)
     }
 }
 
@@ -77,7 +84,7 @@ impl LineRules for QwenCode {
         findings.append(&mut plan.findings);
         let mut edits = plan.take_edits();
         for it in &sent {
-            let found = lines.value(it.record).map(|it| surrogate::mend(it, lines.has_marks()));
+            let found = lines.value(it.record).map(|it| edit::mend(it, lines.has_marks()));
             let found = found.unwrap_or_default();
             findings.extend(super::lone_surrogates(it.place, found.count));
             edits.extend(found.edits);
@@ -135,7 +142,7 @@ fn push(view: &mut View, at: usize, content: &Object<'_>) {
     let mut results = Draft::new(Role::Tool);
     let mut draft = Draft::new(if is_answer { Role::Assistant } else { Role::User });
     for (block, value) in content.blocks("parts") {
-        let Some(part) = shapes::read_block(value, gemini::part) else { continue };
+        let Some(part) = results::read_block(value, gemini::part) else { continue };
         let is_result = part.as_tool_result().is_some() && !is_answer;
         let to = if is_result { &mut results } else { &mut draft };
         to.push(part, block.map_or(PartOrigin::record(at), |it| PartOrigin::block(at, it)));
@@ -282,4 +289,97 @@ fn usage(record: &Object<'_>) -> Option<Usage> {
         reasoning: number("thoughtsTokenCount"),
         ..Usage::default()
     })
+}
+
+// A session of Qwen Code (SE-134): records that name the one before them, each with parts of Gemini.
+
+fn write(messages: &[Message], options: &WriteOptions, _: &mut Report) -> Vec<u8> {
+    let mut records = Records { options, out: Vec::new(), parent: None, count: 0 };
+    let mut names = HashMap::new();
+    for message in messages {
+        names.extend(message.tool_calls().map(|it| (it.id.as_str(), it.name.as_str())));
+        let results: Vec<_> = message.tool_results().collect();
+        if !results.is_empty() {
+            records.push("tool_result", None, "user", |it| {
+                it.array(&results, |it, result| {
+                    let name = result.name.as_deref();
+                    let name = names.get(&*result.call_id).copied().or(name);
+                    response(it, name.unwrap_or_default(), result);
+                });
+            });
+        }
+        if parts_but_results(message).next().is_none() {
+            continue;
+        }
+        match message.role {
+            Role::Assistant => {
+                let model = message.provenance().and_then(|it| it.model.as_deref());
+                records.push("assistant", model, "model", |it| {
+                    it.array(parts_but_results(message), answer_part);
+                });
+            }
+            _ => records.push("user", None, "user", |it| {
+                it.array(parts_but_results(message), user_part);
+            }),
+        }
+    }
+    records.out
+}
+
+struct Records<'o> {
+    options: &'o WriteOptions,
+    out: Vec<u8>,
+    parent: Option<String>,
+    count: u64,
+}
+
+impl Records<'_> {
+    fn push(
+        &mut self,
+        kind: &str,
+        model: Option<&str>,
+        role: &str,
+        parts: impl FnOnce(&mut Writer<'_>),
+    ) {
+        self.count += 1;
+        let uuid = record_id(&self.options.session_id, self.count);
+        Writer::new(&mut self.out).object(|it| {
+            it.key("uuid").str(&uuid);
+            it.key("parentUuid").opt_str(self.parent.as_deref());
+            it.key("sessionId").str(&self.options.session_id);
+            it.key("timestamp").str(&self.options.now);
+            it.key("type").str(kind);
+            it.key("cwd").str(&self.options.cwd);
+            it.key("version").str(&self.options.version);
+            if let Some(model) = model {
+                it.key("model").str(model);
+            }
+            it.key("message").object(|it| {
+                it.key("role").str(role);
+                parts(it.key("parts"));
+            });
+        });
+        self.out.push(b'\n');
+        self.parent = Some(uuid);
+    }
+}
+
+fn answer_part(it: &mut Writer<'_>, part: &Part) {
+    match part {
+        Part::Reasoning(thought) => it.object(|it| {
+            it.key("text").str(&thought.display_text());
+            it.key("thought").bool(true);
+            if let Some(signature) = &thought.signature {
+                it.key("thoughtSignature").str(signature);
+            }
+        }),
+        Part::ToolCall(call) => it.object(|it| {
+            it.key("functionCall").object(|it| {
+                it.key("id").str(&call.id);
+                it.key("name").str(&call.name);
+                write_arguments(it.key("args"), call);
+            });
+        }),
+        part => user_part(it, part),
+    }
 }

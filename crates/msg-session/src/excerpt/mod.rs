@@ -28,7 +28,7 @@ use crate::edit::Edit;
 use crate::edit::Effect;
 use crate::excerpt::read::Clean;
 use crate::source::{ReadAt, fill};
-use crate::{Error, surrogate};
+use crate::{Error, edit};
 
 pub(crate) use mark::{Mark, places as marks, span, spelled};
 pub(crate) use read::{read, read_whole};
@@ -123,7 +123,7 @@ impl Elided<'_> {
                 mark::Piece::Text(it) => res.extend_from_slice(it.as_bytes()),
                 mark::Piece::Mark(it) => {
                     let value = self.clean.bytes(it.at..it.at + it.bytes)?;
-                    let value = if it.is_mended { surrogate::mended(value) } else { value };
+                    let value = if it.is_mended { edit::mended(value) } else { value };
                     res.extend_from_slice(&value);
                 }
                 mark::Piece::Span(it) => res.extend(self.clean.bytes(self.clean_span(it))?),

@@ -5,10 +5,10 @@ use msg_json::{Kind, Reader};
 
 use super::mark::{FRAME, Mark};
 use crate::context;
+use crate::edit;
 use crate::excerpt::mark::Offsets;
 use crate::json::Value;
 use crate::link::measure;
-use crate::surrogate;
 
 /// Values that are not longer stay as they are, in bytes with their quotes.
 const SHORT: usize = 40;
@@ -139,7 +139,7 @@ impl Shortened {
             line,
             clean,
             copied: 0,
-            has_halves: surrogate::may_have_halves(line.as_bytes()),
+            has_halves: edit::may_have_halves(line.as_bytes()),
             has_frames: line.contains(FRAME),
             out: self,
         };
@@ -283,7 +283,7 @@ impl Walk<'_, '_> {
             return;
         }
         self.copy(start);
-        let halves = if self.has_halves { surrogate::count(source) } else { 0 };
+        let halves = if self.has_halves { edit::count(source) } else { 0 };
         let value = Value { source, at: start };
         let measured = (is_data && source.starts_with('"')).then(|| measure(value));
         let mark = Mark {

@@ -9,7 +9,6 @@
 //!
 //! Here is nothing that knows what a record says.
 
-mod array;
 mod lines;
 
 use std::borrow::Cow;
@@ -19,7 +18,7 @@ use crate::finding::{Finding, SessionPlace};
 use crate::json::{BLANKS, Object};
 
 pub(crate) use crate::excerpt::read_whole as read_lines;
-pub(crate) use array::{Array, read as read_array, read_at, read_others};
+pub(crate) use crate::frame::lines::{Array, read as read_array, read_at, read_others};
 pub(crate) use lines::{Lines, Record, byte_order_mark, clean_lines, save_lines, too_large};
 
 // One line that is not a JSON object in its present form: what can be saved of it (SE-21 to SE-26), and of

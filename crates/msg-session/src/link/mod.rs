@@ -15,7 +15,6 @@
 
 mod plan;
 pub(crate) mod results;
-pub(crate) mod shapes;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -31,7 +30,7 @@ pub(crate) use plan::{Plan, messages};
 /// Checks the records of a path, in the order calls, results, content, and plans the mends.
 pub(crate) fn check<'a>(sent: &'a [Sent<'a>], rules: &'a Rules) -> Plan<'a> {
     let mut plan = Plan::new(sent, rules);
-    plan.is_shaped_first = shapes::check(&mut plan);
+    plan.is_shaped_first = results::check_shapes(&mut plan);
     if plan.is_shaped_first {
         return plan;
     }

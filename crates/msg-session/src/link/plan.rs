@@ -10,7 +10,7 @@ use crate::finding::{Finding, SessionPlace};
 use crate::json::{Kind, Value, quoted};
 use crate::link::Media;
 use crate::link::results::Limits;
-use crate::link::shapes::{Around, Odd};
+use crate::link::results::{Around, Odd};
 
 /// Findings and mends about the records of a path.
 pub(crate) struct Plan<'a> {

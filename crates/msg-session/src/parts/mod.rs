@@ -6,7 +6,6 @@
 
 pub(crate) mod anthropic;
 pub(crate) mod gemini;
-pub(crate) mod goose;
 pub(crate) mod openai;
 pub(crate) mod seals;
 pub(crate) mod share_gpt;

@@ -294,5 +294,5 @@ fn with_member(object: String, name: &str, value: &str) -> String {
 /// When, in RFC 3339.
 fn time(record: &Object<'_>) -> Option<String> {
     let time = ["timestamp", "created", "ts"].iter().find_map(|it| record.get(it));
-    time.or_else(|| record.inner("time")?.get("created")).as_ref().and_then(crate::turns::written)
+    time.or_else(|| record.inner("time")?.get("created")).as_ref().and_then(crate::view::written)
 }

@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::dialect::Dialect;
+use crate::detect::Dialect;
 
 /// A response, as its session recorded it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -1,62 +1,32 @@
 //! Messages as a session of a dialect (SE-80 to SE-82): what its agent loads when it resumes.
 //!
 //! ```text
-//! messages -> prepare (context, thoughts) -> the dialect's writer -> bytes -> read again: losses reported
+//! messages -> prepare (context, thoughts) -> the writer in `dialects` -> bytes -> read again: losses reported
 //! ```
 //!
 //! What keeps an agent from resuming is not mended here: the caller gives a chain that is sound.
 
-pub(crate) mod atif;
 pub(crate) mod blocks;
-pub(crate) mod claude_code;
-pub(crate) mod codex;
-mod copilot_cli;
-mod opencode;
-mod pi;
 mod prepare;
-pub(crate) mod qwen_code;
-mod sha256;
 
 use msg_core::{Message, Report, Role};
 use msg_json::{Writer, to_text};
 use msg_openai::chat;
 use serde::Deserialize;
 
+use crate::dialects::format;
 use crate::edit::{Edit, apply};
 use crate::frame::read_lines;
 use crate::json::{Object, Value, quoted};
 use crate::write::blocks::write_arguments;
 use crate::{Dialect, Error, SessionOptions};
 
+pub(crate) use crate::write::blocks::hex as project_hash;
 pub(crate) use blocks::in_a_line;
-pub(crate) use sha256::hex as project_hash;
-
-type Write = fn(&[Message], &WriteOptions, &mut Report) -> Vec<u8>;
-
-fn writer(dialect: Dialect) -> Option<Write> {
-    if let Some(store) = crate::dialects::frameworks::store(dialect) {
-        return Some(store.write);
-    }
-    Some(match dialect {
-        Dialect::ClaudeCode => claude_code::write,
-        Dialect::Codex => codex::write,
-        Dialect::GeminiCli => qwen_code::write_gemini_cli,
-        Dialect::QwenCode => qwen_code::write,
-        Dialect::Pi => pi::write,
-        Dialect::CopilotCli => copilot_cli::write,
-        Dialect::Atif => atif::write,
-        Dialect::Goose => codex::write_goose,
-        Dialect::OpenCode => opencode::write,
-        Dialect::Cline => pi::write_cline,
-        Dialect::ShareGpt => share_gpt,
-        Dialect::OpenAiJsonl => openai_jsonl,
-        _ => return None,
-    })
-}
 
 /// Whether sessions of this dialect are written.
 pub fn has_writer(dialect: Dialect) -> bool {
-    writer(dialect).is_some()
+    format(dialect).writer().is_some()
 }
 
 /// Writes messages as a session, and says what the dialect has no place for. Linear; the same input has
@@ -80,7 +50,7 @@ pub fn write(
     messages: &[Message],
     options: &WriteOptions,
 ) -> Result<(Vec<u8>, Report), Error> {
-    let writer = writer(dialect).ok_or(Error::NoWriter { dialect })?;
+    let writer = format(dialect).writer().ok_or(Error::NoWriter { dialect })?;
     let mut report = Report::new();
     let prepared = prepare::prepare(dialect, messages, options, &mut report);
     let mut own = Report::new();
@@ -215,7 +185,7 @@ builders! {
 // A conversation as a line of a data set.
 
 /// A fine-tuning line.
-fn openai_jsonl(messages: &[Message], _: &WriteOptions, report: &mut Report) -> Vec<u8> {
+pub(crate) fn openai_jsonl(messages: &[Message], _: &WriteOptions, report: &mut Report) -> Vec<u8> {
     let mut list = Vec::new();
     report.append(chat::write(messages, &msg_openai::WriteOptions::canonical(), &mut list));
     let list = String::from_utf8(list).unwrap_or_default();
@@ -223,7 +193,7 @@ fn openai_jsonl(messages: &[Message], _: &WriteOptions, report: &mut Report) -> 
 }
 
 /// A ShareGPT conversation.
-fn share_gpt(messages: &[Message], _: &WriteOptions, _: &mut Report) -> Vec<u8> {
+pub(crate) fn share_gpt(messages: &[Message], _: &WriteOptions, _: &mut Report) -> Vec<u8> {
     conversation(messages, &[], &[]).into_bytes()
 }
 

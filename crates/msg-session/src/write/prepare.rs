@@ -8,7 +8,8 @@ use std::ops::Range;
 use msg_core::{Code, Diagnostic, Message, Origin, Part, Report, Role};
 
 use super::blocks::{data_url, in_a_line, object_of};
-use crate::write::{ContextPolicy, Signatures, Write, WriteOptions};
+use crate::dialects::{Write, atif};
+use crate::write::{ContextPolicy, Signatures, WriteOptions};
 use crate::{Blob, Dialect, Session, SessionOptions, context};
 
 /// The messages that are written.
@@ -233,7 +234,7 @@ fn why_unwritten(dialect: Dialect, part: &Part) -> Option<&'static str> {
             Dialect::Goose | Dialect::Pi | Dialect::Haystack | Dialect::AutoGen => {
                 data_url(it).is_none()
             }
-            Dialect::Atif => super::atif::image_path(it).is_none(),
+            Dialect::Atif => atif::image_path(it).is_none(),
             Dialect::ShareGpt | Dialect::CopilotCli => true,
             _ => false,
         },

@@ -11,6 +11,7 @@
 mod mend;
 mod node;
 mod tree;
+pub(crate) mod write;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -19,20 +20,20 @@ use mend::Mend;
 use msg_core::Usage;
 use node::Nodes;
 
-use super::{Format, LineRules, Mends};
+use super::{Format, LineRules, Mends, Write};
 use crate::dialects::claude_code::node::Kind;
 use crate::dialects::claude_code::tree::Tree;
+use crate::edit::Halves;
 use crate::edit::{Edit, set_member};
 use crate::excerpt::spelled;
 use crate::finding::Finding;
 use crate::frame::Lines;
-use crate::link::shapes::TEXT_BLOCKS;
+use crate::link::results::TEXT_BLOCKS;
 use crate::link::{Content, Plan, Rules, Sender, Sent, results};
 use crate::options::SessionOptions;
 use crate::parts::anthropic;
-use crate::surrogate::Halves;
 use crate::view::{View, maker, messages};
-use crate::{Error, surrogate};
+use crate::{Error, edit};
 
 /// The dialect.
 pub(crate) struct ClaudeCode;
@@ -40,6 +41,10 @@ pub(crate) struct ClaudeCode;
 impl Format for ClaudeCode {
     fn line_rules(&self, _: &str, _: &[u8]) -> Option<&dyn LineRules> {
         Some(self)
+    }
+
+    fn writer(&self) -> Option<Write> {
+        Some(write::write)
     }
 }
 
@@ -166,7 +171,7 @@ fn copies_of_changed(nodes: &Nodes<'_>, tree: &tree::Tree<'_>, edits: &[Edit]) -
 
 fn surrogates(nodes: &Nodes<'_>, record: usize) -> Halves {
     let has_marks = nodes.lines.has_marks();
-    let found = nodes.said(record).map(|it| surrogate::mend(it, has_marks));
+    let found = nodes.said(record).map(|it| edit::mend(it, has_marks));
     found.unwrap_or_default()
 }
 

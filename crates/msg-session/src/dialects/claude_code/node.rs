@@ -7,7 +7,7 @@ use crate::finding::Finding;
 use crate::frame::Lines;
 use crate::json::{Object, Value};
 use crate::link::Content;
-use crate::link::shapes::Odd;
+use crate::link::results::Odd;
 use crate::parts::anthropic;
 
 /// A record, as far as the tree needs it.

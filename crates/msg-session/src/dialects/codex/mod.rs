@@ -9,22 +9,24 @@
 //! ```
 
 mod mend;
-mod rules;
 
 use std::borrow::Cow;
 
-use msg_core::{Provenance, Usage};
+use msg_core::{Message, Provenance, Report, Role, Usage};
+use msg_json::{Writer, to_text};
+use msg_openai::responses;
 
-use super::{Format, LineRules, Mends};
+use super::{Format, LineRules, Mends, Write};
 use crate::excerpt::Mark;
 use crate::finding::SessionPlace;
 use crate::frame::Lines;
 use crate::json::{Object, Value};
 use crate::options::SessionOptions;
 use crate::parts::openai::Items;
-use crate::view::{Branch, BranchKind};
-use crate::view::{PartOrigin, View, maker};
-use crate::{Error, context, surrogate};
+use crate::view::{Branch, BranchKind, PartOrigin, View, maker};
+use crate::write::WriteOptions;
+use crate::write::blocks::in_a_line;
+use crate::{Error, context, edit};
 
 /// The dialect.
 pub(crate) struct Codex;
@@ -32,6 +34,10 @@ pub(crate) struct Codex;
 impl Format for Codex {
     fn line_rules(&self, _: &str, _: &[u8]) -> Option<&dyn LineRules> {
         Some(self)
+    }
+
+    fn writer(&self) -> Option<Write> {
+        Some(write)
     }
 }
 
@@ -60,11 +66,11 @@ impl LineRules for Codex {
         findings.extend(path.unknown.iter().map(|it| super::unknown_record(lines.place(*it))));
         let mut edits = Vec::new();
         let header = mend::check_header(lines, name, &mut findings, &mut edits);
-        let mut plan = rules::check(&path, options);
+        let mut plan = mend::check_rules(&path, options);
         findings.append(&mut plan.findings);
         edits.append(&mut plan.edits);
         for it in &path.items {
-            let found = surrogate::mend(it.value, lines.has_marks());
+            let found = edit::mend(it.value, lines.has_marks());
             findings.extend(super::lone_surrogates(it.place, found.count));
             edits.extend(found.edits);
         }
@@ -394,5 +400,89 @@ fn add(res: &mut Items, item: &Item<'_>) {
     match item.object.has("type") {
         true => res.item(item.value, origin),
         false => res.unknown(item.value, origin),
+    }
+}
+
+// A session of Codex (SE-82): a header, then each turn's items with the events that show them. Items are
+// msg-openai's.
+
+fn write(messages: &[Message], options: &WriteOptions, report: &mut Report) -> Vec<u8> {
+    let mut lines = CodexLines { options, out: Vec::new() };
+    lines.line("session_meta", |it| {
+        it.key("id").str(&options.session_id);
+        it.key("timestamp").str(&options.now);
+        it.key("cwd").str(&options.cwd);
+        it.key("originator").str("msg");
+        it.key("cli_version").str(&options.version);
+    });
+    let mut in_turn = false;
+    for (at, message) in messages.iter().enumerate() {
+        if message.role == Role::User {
+            lines.end_turn(&mut in_turn);
+            lines.event("task_started", None);
+            in_turn = true;
+        }
+        let mut found = Report::new();
+        for item in items(std::slice::from_ref(message), &mut found) {
+            lines.raw("response_item", &item);
+        }
+        for mut it in found.into_vec() {
+            it.at.message = Some(at);
+            report.push(it);
+        }
+        let text = message.text();
+        match message.role {
+            _ if text.is_empty() => {}
+            Role::User => lines.event("user_message", Some(&text)),
+            Role::Assistant => lines.event("agent_message", Some(&text)),
+            _ => {}
+        }
+    }
+    lines.end_turn(&mut in_turn);
+    lines.out
+}
+
+/// The items of messages, as JSON each.
+pub(crate) fn items(messages: &[Message], report: &mut Report) -> Vec<String> {
+    let mut out = Vec::new();
+    report.append(responses::write(messages, &msg_openai::WriteOptions::canonical(), &mut out));
+    let text = String::from_utf8(out).unwrap_or_default();
+    let list = Value::whole(&text, 0).and_then(|it| it.array()).unwrap_or_default();
+    list.into_iter().map(|it| it.source.to_owned()).collect()
+}
+
+struct CodexLines<'o> {
+    options: &'o WriteOptions,
+    out: Vec<u8>,
+}
+
+impl CodexLines<'_> {
+    fn line(&mut self, kind: &str, payload: impl FnOnce(&mut Writer<'_>)) {
+        let payload = to_text(|it| it.object(payload));
+        self.raw(kind, &payload);
+    }
+
+    fn raw(&mut self, kind: &str, payload: &str) {
+        Writer::new(&mut self.out).object(|it| {
+            it.key("timestamp").str(&self.options.now);
+            it.key("type").str(kind);
+            it.key("payload").raw(&in_a_line(payload));
+        });
+        self.out.push(b'\n');
+    }
+
+    fn event(&mut self, kind: &str, message: Option<&str>) {
+        self.line("event_msg", |it| {
+            it.key("type").str(kind);
+            if let Some(message) = message {
+                it.key("message").str(message);
+            }
+        });
+    }
+
+    fn end_turn(&mut self, in_turn: &mut bool) {
+        if std::mem::take(in_turn) {
+            self.event("task_complete", None);
+        }
     }
 }

@@ -93,7 +93,7 @@ const NO_ID: &str = "__fake_id__";
 
 /// Items as the types of the SDK have them.
 fn write(messages: &[Message], _: &WriteOptions, report: &mut Report) -> Vec<u8> {
-    let items = crate::write::codex::items(messages, report);
+    let items = crate::dialects::codex::items(messages, report);
     let items: Vec<String> = items.iter().flat_map(|it| input_items(it)).collect();
     format!("[{}]", items.join(",")).into_bytes()
 }

@@ -8,11 +8,11 @@ use msg_core::{Part, Role};
 use super::{Closing, Open, Store};
 use crate::dialects::Mends;
 use crate::dialects::list::File;
+use crate::edit;
 use crate::edit::{Edit, apply, drop_elements, set_member};
 use crate::finding::{Finding, SessionPlace};
 use crate::json::{Object, Value, quoted};
 use crate::options::SessionOptions;
-use crate::surrogate;
 use crate::view::{PartOrigin, View};
 
 /// A call or a result, and where it came from.
@@ -64,7 +64,7 @@ pub(super) fn check(store: &Store, file: File<'_>, view: &View, options: &Sessio
     plan.rename(&renamed);
     for record in 0..file.len() {
         let Some(value) = file.value(record) else { continue };
-        let found = surrogate::mend(value, false);
+        let found = edit::mend(value, false);
         plan.findings.extend(crate::dialects::lone_surrogates(file.place(record), found.count));
         plan.edits.extend(found.edits);
     }

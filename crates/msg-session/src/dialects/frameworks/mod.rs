@@ -24,16 +24,15 @@ pub(crate) mod vercel_ui;
 
 use std::ops::Range;
 
-use msg_core::{Message, Report, Role};
+use msg_core::Role;
 
-use super::{Checked, Format, Mends};
+use super::{Checked, Format, Mends, Write};
 use crate::dialects::list::File;
 use crate::frame::{Array, Lines, read_at, read_lines, read_others};
 use crate::json::{Kind, Object, Value};
 use crate::options::SessionOptions;
 use crate::source::Blob;
 use crate::view::{Draft, PartOrigin, View};
-use crate::write::WriteOptions;
 use crate::{Dialect, Error};
 
 /// What is known of the store of a framework.
@@ -60,7 +59,7 @@ pub(crate) struct Store {
     /// How it writes what other stores write otherwise, read off a record; 0 is the usual way.
     style: fn(&Object<'_>) -> u8,
     /// Writes messages as such a store.
-    pub(crate) write: fn(&[Message], &WriteOptions, &mut Report) -> Vec<u8>,
+    write: Write,
 }
 
 /// How a result that is a part of a record comes into the list.
@@ -84,7 +83,7 @@ impl Store {
         dialect: Dialect,
         read: fn(&Records<'_>) -> View,
         close: fn(&Open<'_>) -> Closing,
-        write: fn(&[Message], &WriteOptions, &mut Report) -> Vec<u8>,
+        write: Write,
     ) -> Self {
         Self {
             dialect,
@@ -302,6 +301,10 @@ impl Format for Store {
             self.threads_of(it, options).into_iter().for_each(|it| mends.join(it));
         }
         Ok(Checked::of_mends(text, mends))
+    }
+
+    fn writer(&self) -> Option<Write> {
+        Some(self.write)
     }
 }
 

@@ -8,10 +8,11 @@
 //! ```
 
 mod view;
+pub(crate) mod write;
 
 use std::{borrow::Cow, collections::HashSet};
 
-use super::{Checked, Format, LineRules, Mends};
+use super::{Checked, Format, LineRules, Mends, Write};
 use crate::dialects::gemini_cli::view::{Kind, Message, Replay};
 use crate::dialects::list::File;
 use crate::edit::{Edit, drop_elements, set_member};
@@ -22,7 +23,7 @@ use crate::options::SessionOptions;
 use crate::parts::INTERRUPTED;
 use crate::source::Blob;
 use crate::view::View;
-use crate::{Error, surrogate};
+use crate::{Error, edit};
 
 /// The dialect.
 pub(crate) struct GeminiCli;
@@ -42,6 +43,10 @@ impl Format for GeminiCli {
 
     fn line_rules(&self, name: &str, start: &[u8]) -> Option<&dyn LineRules> {
         (!is_document(name, start)).then_some(self)
+    }
+
+    fn writer(&self) -> Option<Write> {
+        Some(write::write)
     }
 }
 
@@ -80,7 +85,7 @@ fn check(file: File<'_>, options: &SessionOptions) -> Result<Mends, Error> {
         if !message.is_sent() {
             continue;
         }
-        let found = surrogate::mend(message.value, file.has_marks());
+        let found = edit::mend(message.value, file.has_marks());
         findings.extend(super::lone_surrogates(message.place, found.count));
         edits.extend(found.edits);
     }

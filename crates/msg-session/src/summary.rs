@@ -16,7 +16,7 @@ use crate::json::{BLANKS, Object, Value};
 use crate::options::SessionOptions;
 use crate::session::Session;
 use crate::source::{ReadAt, fill};
-use crate::turns::written;
+use crate::view::written;
 use crate::{Dialect, Error, LargeSession, context, dialects};
 
 /// What a list of sessions says of one.

@@ -3,12 +3,14 @@
 use msg_core::{Message, Part, Report, Role, ToolCall, ToolResult};
 use msg_json::{Writer, to_text};
 
-use super::blocks::{parts_but_results, results_after, spoken, write_arguments, write_ui_part};
 use crate::write::WriteOptions;
+use crate::write::blocks::{
+    parts_but_results, results_after, spoken, write_arguments, write_ui_part,
+};
 
 pub(super) fn write(messages: &[Message], options: &WriteOptions, _: &mut Report) -> Vec<u8> {
     let session = format!("ses_{}", options.session_id.replace('-', ""));
-    let now = crate::turns::milliseconds(&options.now);
+    let now = crate::view::milliseconds(&options.now);
     let text = to_text(|it| {
         it.object(|it| {
             it.key("info").object(|it| {

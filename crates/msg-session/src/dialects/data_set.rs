@@ -10,7 +10,7 @@ use std::{borrow::Cow, collections::HashSet};
 
 use msg_core::{Message, Role};
 
-use super::{Checked, Format};
+use super::{Checked, Format, Write};
 use crate::Error;
 use crate::edit::{Edit, drop_elements};
 use crate::finding::{Finding, SessionPlace};
@@ -21,6 +21,7 @@ use crate::parts::openai;
 use crate::parts::share_gpt::{ShareGptTurns, is_call, role};
 use crate::source::Blob;
 use crate::view::{Draft, PartOrigin, View};
+use crate::write::{openai_jsonl, share_gpt};
 
 /// Fine-tuning lines.
 pub(crate) struct OpenAiJsonl;
@@ -36,6 +37,10 @@ impl Format for OpenAiJsonl {
     fn check(&self, blobs: &[Blob], options: &SessionOptions) -> Result<Checked, Error> {
         Ok(check(super::only(blobs), options, check_chat))
     }
+
+    fn writer(&self) -> Option<Write> {
+        Some(openai_jsonl)
+    }
 }
 
 impl Format for ShareGpt {
@@ -45,6 +50,10 @@ impl Format for ShareGpt {
 
     fn check(&self, blobs: &[Blob], options: &SessionOptions) -> Result<Checked, Error> {
         Ok(check(super::only(blobs), options, check_share_gpt))
+    }
+
+    fn writer(&self) -> Option<Write> {
+        Some(share_gpt)
     }
 }
 

@@ -3,8 +3,8 @@
 use msg_core::{Message, Part, Report, Role};
 use msg_json::{Writer, to_text};
 
-use super::blocks::{NEW_ID, record_id, write_block};
 use crate::write::WriteOptions;
+use crate::write::blocks::{NEW_ID, record_id, write_block};
 
 pub(super) fn write(messages: &[Message], options: &WriteOptions, _: &mut Report) -> Vec<u8> {
     Records::new(options).write(messages)
