@@ -1,6 +1,7 @@
-//! Why a call has no answer: what is wrong with a row is in its row.
+//! Why a call has no answer, and the diagnostic codes of this crate. What is wrong with a row is in its row.
 
 use arrow_schema::DataType;
+use msg_core::{CodeInfo, codes};
 
 /// Why a kernel cannot be called so.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -38,3 +39,8 @@ pub enum Error {
 fn of(place: &str) -> String {
     if place.is_empty() { String::new() } else { format!(" at {place}") }
 }
+
+/// The codes of columns.
+pub const CODES: &[CodeInfo] = codes! {
+    warning "document::padded-arguments" "SC-7" "null members of arguments in a nested column, left out";
+};

@@ -16,7 +16,6 @@
 //! # Ok::<(), msg_arrow::Error>(())
 //! ```
 
-mod caches;
 mod kernels;
 mod summary;
 
@@ -27,13 +26,12 @@ mod reports;
 mod rows;
 mod types;
 
-mod codes;
 mod error;
 
+pub use crate::error::CODES;
 pub use crate::kernels::{fit, fit_apply, fit_requests};
 pub use crate::nested::to_text;
-pub use caches::cache;
-pub use codes::CODES;
+pub use crate::rows::cache;
 pub use error::Error;
 pub use kernels::{
     check, convert, is_valid, join, key, messages, prefix_keys, recognise, repair, stats, stream,

@@ -5,9 +5,9 @@ use std::cmp::Ordering;
 use serde::Serialize;
 
 use crate::cell::{Cell, Kind, Level, Unit};
+use crate::cell::{Spelling, part};
+use crate::family::is_compaction;
 use crate::prompt::Prompt;
-use crate::rules::is_compaction;
-use crate::spell::{Spelling, part};
 
 /// How a member became another one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize)]

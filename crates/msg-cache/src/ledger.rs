@@ -17,11 +17,11 @@ use serde::Serialize;
 use crate::cell::{Kind, Unit};
 use crate::compare::{CachePlace, Change, Comparison, Relation, compare_prompts};
 use crate::entry::{Entry, read, read_line};
+use crate::entry::{Kept, Repeats};
 use crate::error::Error;
+use crate::family::Provider;
 use crate::options::LedgerOptions;
 use crate::prompt::Prompt;
-use crate::reuse::{Kept, Repeats};
-use crate::rules::Provider;
 use crate::usage::{CacheUsage, PICO, Price};
 
 /// Tokens that could have been read and were not.

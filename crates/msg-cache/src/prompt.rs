@@ -13,9 +13,9 @@ use std::borrow::Cow;
 use msg_json::JsonValue as Value;
 
 use crate::cell::{Cell, Kind, Level, Source, Unit, kept};
+use crate::cell::{is_empty_text, plain_text};
+use crate::entry::Repeats;
 use crate::family::{FAMILIES, Family, Setting, is_web_search, settings};
-use crate::reuse::Repeats;
-use crate::spell::{is_empty_text, plain_text};
 
 /// A request body.
 #[derive(Debug, Clone, Default)]

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use msg_core::rfc3339;
 use serde::Serialize;
 
+use crate::family::Provider;
 use crate::ledger::{LedgerTotals, Missed, dollars, established};
 use crate::options::LedgerOptions;
-use crate::rules::Provider;
 use crate::usage::{CacheUsage, PICO, Price};
 
 /// What a session recorded of a response.

@@ -1,7 +1,7 @@
-//! Why this crate refused something. A list of messages that is not a chain has a type of its own,
+//! The errors and the diagnostic codes of this crate. A list of messages that is not a chain has a type of its own,
 //! [`ParseError`](crate::ParseError), since that gives the messages back.
 
-use msg_core::Role;
+use msg_core::{CodeInfo, Role, codes};
 
 use crate::ids::MAX_FIELD;
 
@@ -62,3 +62,72 @@ pub enum Error {
         found: usize,
     },
 }
+
+// What each diagnostic code of this crate means. Sentences about one finding are made where it is
+// found, not here.
+
+/// The codes of chains and of provider profiles.
+pub const CODES: &[CodeInfo] = codes! {
+    error "chain::unknown-role" "CA-14" "unknown role";
+    error "chain::unexpected-first-role" "CA-10" "the chain begins with an assistant message or a tool result";
+    error "chain::repeated-system" "CA-25" "a second system message at the start";
+    error "chain::misplaced-system" "CA-25" "a system message after the conversation began";
+    error "chain::consecutive-user" "CA-25" "two user messages in a row";
+    error "chain::missing-tool-result" "CA-31" "a call without a result";
+    error "chain::late-tool-result" "CA-32" "a result after messages that follow its pair";
+    error "chain::early-tool-result" "CA-33" "a result before its call";
+    error "chain::duplicate-tool-result" "CA-34" "two results for one call";
+    error "chain::orphan-tool-result" "CA-35" "a tool result that matches no tool call";
+    error "chain::empty-result-id" "CA-30" "a result without an id while a call of its pair is pending";
+    error "chain::empty-call-id" "CA-26" "a call without an id";
+    error "chain::duplicate-call-id" "CA-15" "duplicate tool call id in one message";
+    error "chain::nameless-call" "CA-39" "a call without a name";
+    error "chain::summarization-results" "CA-37" "a summarization pair with more than one call";
+    error "chain::misplaced-part" "CA-11" "a part that is not allowed in messages of this role";
+    error "chain::empty-tool-message" "CA-11" "a tool message without a result";
+    warning "chain::missing-call-kind" "CA-39" "a call without a kind";
+    warning "chain::empty-arguments" "CA-56" "a function call with empty arguments";
+    warning "chain::invalid-arguments" "CA-55" "the arguments of a function call are not valid JSON";
+    warning "arguments::mended" "CA-56b" "the arguments of a call are nearly JSON, with one reading";
+    error "arguments::completed" "CA-56c" "truncated arguments of a call, completed on request";
+    warning "chain::result-name-mismatch" "CA-15" "a result and its call have different names";
+    warning "chain::empty-message" "CA-11" "a message without content";
+    info "chain::cleared-reasoning" "CA-46" "reasoning was cleared on request";
+    error "profile::developer-role" "CA-72" "role `developer` is not accepted";
+    error "profile::later-system" "PM-43" "a system message in a place that the provider does not accept";
+    error "profile::user-message" "CA-72" "a user message is required";
+    error "profile::tool-name" "CA-72" "the name of a tool is not accepted";
+    error "profile::result-name" "CA-72" "a tool result does not have the name of its call";
+    error "profile::split-results" "PM-40" "the results of a pair are split over several contents";
+    error "profile::message-name" "CA-72" "the name of a message is not accepted";
+    error "profile::arguments" "CA-72" "the arguments of a call are not accepted";
+    error "profile::reasoning-not-accepted" "CA-72" "reasoning is not accepted";
+    error "profile::foreign-reasoning" "PM-16" "reasoning signed by another model or account";
+    error "profile::item-id" "PM-95" "an item id that the provider does not accept";
+    error "profile::lone-reasoning" "PM-87" "a reasoning item without the item that must follow it";
+    warning "profile::reasoning-missing" "CA-72" "reasoning is required";
+    error "profile::thought-signature-missing" "CA-72" "a signature is required";
+    error "profile::consecutive-assistant" "CA-72" "two assistant messages in a row";
+    error "profile::empty-message" "CA-72" "a message without content is refused";
+    error "profile::empty-text" "CA-72" "an empty text part is refused";
+    error "profile::user-after-tool" "CA-72" "a user message directly after tool results";
+    error "profile::too-many-tool-calls" "CA-72" "more calls than are accepted";
+    error "profile::tool-call-id" "CA-72" "the id of a call is not accepted";
+    error "profile::reused-tool-call-id" "CA-72" "an id occurs in two messages";
+    error "profile::media-place" "PM-81" "the provider does not accept media in this place";
+    error "profile::error-result" "PM-31" "a failed result contains more than text";
+    error "profile::empty-result" "PM-105" "a result without content is refused";
+    error "profile::thinking-missing" "PM-18" "an assistant message with tool calls must begin with thinking while thinking is on";
+    error "profile::image-type" "PM-36" "the type of an image is not accepted";
+    error "profile::image-size" "PM-35" "an image is too large";
+    error "profile::file-type" "PM-110" "the type of a document is not accepted";
+    error "profile::file-name" "PM-108" "the name of a document is not accepted";
+    error "profile::file-without-text" "PM-107" "a document needs a text part in the same message";
+    error "profile::part-without-type" "CA-72" "a part that the provider does not accept";
+    error "profile::unknown-member" "PM-149" "a member that the provider refuses";
+    error "profile::cache-markers" "PM-13" "more cache markers than are accepted";
+    error "profile::server-tool" "PM-3" "a server tool block without its call or result";
+    error "profile::system-role" "PM-172" "role `system` is not accepted";
+    error "profile::trailing-white-space" "PM-8" "the last assistant text ends with whitespace";
+    error "profile::last-message" "CA-72" "the last message has a role that the provider does not accept there";
+};

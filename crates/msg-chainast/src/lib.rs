@@ -52,7 +52,6 @@ mod arguments;
 
 mod idx;
 
-mod codes;
 mod error;
 
 pub mod constants;
@@ -61,27 +60,24 @@ pub mod testing;
 
 pub use msg_core::{IdSource, Message, Part, SeededIds, ToolCall};
 
-pub use crate::{
-    arguments::sanitize_json_control_chars,
-    check::{ParseError, check},
-    codes::CODES,
-    cut::CutPoint,
-    edit::{ChainChange, PairId, SectionId},
-    error::Error,
-    ids::{IdChange, IdMap, IdPattern},
-    options::{
-        BadArguments, ChainCheckOptions, ChainRepairOptions, First, Orphans, RequestThinking,
-        UnknownRole,
-    },
-    profile::{
-        Acceptance, ArgumentsRule, CharClass, LaterResults, Profile, ProviderRule, ReasoningBound,
-        ReasoningKept, ReasoningRequired, ServerTools, SystemPlace, UserMessage,
-    },
-    repair::{MessageOrigin, repair},
-    tree::{
-        BodyPair, BodyPairKind, CallRef, ChainAst, ChainSection, Header, Messages, ToolCallsInfo,
-        TreeView,
-    },
+pub use crate::arguments::sanitize_json_control_chars;
+pub use crate::check::{ParseError, check};
+pub use crate::cut::CutPoint;
+pub use crate::edit::{ChainChange, PairId, SectionId};
+pub use crate::error::{CODES, Error};
+pub use crate::ids::{IdChange, IdMap, IdPattern};
+pub use crate::options::{
+    BadArguments, ChainCheckOptions, ChainRepairOptions, First, Orphans, RequestThinking,
+    UnknownRole,
+};
+pub use crate::profile::{
+    Acceptance, ArgumentsRule, CharClass, LaterResults, Profile, ProviderRule, ReasoningBound,
+    ReasoningKept, ReasoningRequired, ServerTools, SystemPlace, UserMessage,
+};
+pub use crate::repair::{MessageOrigin, repair};
+pub use crate::tree::{
+    BodyPair, BodyPairKind, CallRef, ChainAst, ChainSection, Header, Messages, ToolCallsInfo,
+    TreeView,
 };
 
 /// The examples of the README run as tests.

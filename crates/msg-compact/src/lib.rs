@@ -19,7 +19,6 @@ mod plan;
 mod budget;
 
 mod pipeline;
-mod preset;
 
 pub mod policy;
 
@@ -32,20 +31,19 @@ pub mod count;
 
 mod token_index;
 
-mod codes;
 mod error;
 
 pub use crate::budget::{Budget, CacheCost, Decision, Reserve, Unit};
-pub use crate::codes::CODES;
 pub use crate::count::{ErrorBar, MediaRates, TokenCounter};
 pub use crate::engine::{Compactor, Refused, Step, Withheld, compact_with};
+pub use crate::error::CODES;
 pub use crate::error::{Error, SummaryError};
 pub use crate::outcome::{CannotFit, CompactOutcome, Compaction, Edit, FloorPart, Unchanged};
 pub use crate::outcome::{CompactionRecord, RecordInfo};
+pub use crate::pipeline::{ForgeConfig, PentagiConfig, Preset, WoloConfig};
 pub use crate::pipeline::{OnFailure, Pin, Pipeline, When};
 pub use crate::plan::Plan;
 pub use crate::policy::{Policy, Progress};
-pub use crate::preset::{ForgeConfig, PentagiConfig, Preset, WoloConfig};
 pub use crate::request::SummaryRequest;
 pub use crate::state::{ChainState, Form, Merge, ToolOutput};
 pub use crate::text::digest;

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::budget::Unit;
-use crate::codes;
 use crate::engine::Withheld;
+use crate::error;
 use crate::error::Error;
 use crate::plan::{Plan, plan_of};
 use crate::state::{ChainState, Change, ChangeId};
@@ -275,7 +275,7 @@ impl Edit {
 
     /// The edit as a diagnostic, with its sentence and what was done.
     pub fn diagnostic(&self) -> Diagnostic {
-        let code: Code = codes::of(self.code());
+        let code: Code = error::of(self.code());
         let found = if self.is_change() { Diagnostic::info } else { Diagnostic::warning };
         let found = found(code, self.to_string()).at_message(self.message());
         match self.fix() {

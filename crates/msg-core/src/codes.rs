@@ -1,6 +1,6 @@
 //! What each diagnostic code means: the row type of the crates' tables, and this crate's own table.
 //!
-//! Each crate lists its codes in `src/codes.rs`. `docs/diagnostics.md` is written from those tables,
+//! Each crate lists its codes in a table `CODES`. `docs/diagnostics.md` is written from those tables,
 //! and a code that is used but not listed, or listed but not used, does not pass `cargo xtask tidy`.
 //! Sentences about one finding are made where it is found, not here.
 

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use memchr::{memchr, memchr_iter};
 use msg_core::{Code, CodeInfo, Diagnostic, Report, Severity};
 
-use crate::codes::CODES;
 use crate::document::MessageFile;
+use crate::error::CODES;
 use crate::error::FileLimits;
 use crate::history::{end_in, headings};
 

@@ -1,11 +1,10 @@
-//! Errors: limits, refusals, locks and files; and the limits themselves.
+//! Errors: limits, refusals, locks and files; the limits themselves; and the diagnostic codes.
 //!
 //! Malformed documents are not errors: they are read, and diagnostics report the problems.
 
-use std::io;
-use std::path::PathBuf;
+use std::{io, path::PathBuf};
 
-use msg_core::{Code, Diagnostic};
+use msg_core::{Code, CodeInfo, Diagnostic, codes};
 use serde::Deserialize;
 
 /// Why something was not done.
@@ -195,3 +194,95 @@ impl FileLimits {
         self.max_cells.max(bytes / BYTES_A_CELL)
     }
 }
+
+// The diagnostic codes of this crate. Their meaning is also the message of a diagnostic, unless the message names
+// something of the file; those are built where the problem is found.
+
+/// The codes of message files, for reading, writing and the store.
+pub const CODES: &[CodeInfo] = codes! {
+    warning "msgfile::cell-lost" "MF-45" "a written cell is missing from the file";
+    info "msgfile::editor-file" "MF-45" "an editor may have the file open";
+    warning "msgfile::no-sidecar" "MF-41" "cannot create a lock file: appends have no journal";
+    warning "msgfile::agent-bad-value" "MF-16, MF-17" "invalid value of an agent's attribute, ignored";
+    info "msgfile::agent-implicit" "MF-14" "the output names no agent, assigned to the default agent";
+    warning "msgfile::agent-name-shadows-preset" "MF-17" "a temporary agent has the name of a preset agent, which stays unchanged";
+    error "msgfile::agent-unknown" "MF-28, MF-55" "unknown agent";
+    info "msgfile::agent-unknown-key" "MF-16" "unknown attribute of a preset agent";
+    warning "msgfile::agent-unnamed" "MF-17" "the agent has no name, title or id";
+    warning "msgfile::agents-bad-shape" "MF-16" "`agents` is neither a mapping of names to attributes nor a list of names and mappings with a `name`";
+    warning "msgfile::attribute-junk" "MF-11" "invalid text between the attributes";
+    error "msgfile::no-cell" "MF-60" "no cell of the file can hold the edited message";
+    error "msgfile::bad-attribute" "MF-34" "the attribute would not read back unchanged";
+    error "msgfile::bad-cell" "MF-34, MF-36, MF-39" "the cell would not read back unchanged";
+    error "msgfile::bad-id" "MF-7, MF-34" "invalid character in an id";
+    error "msgfile::bad-type" "MF-34" "the type would not read back unchanged";
+    error "msgfile::base64-invalid" "MF-24" "the body is not valid base64";
+    info "msgfile::body-indented-code" "MF-50" "the body starts with an indent, which Markdown shows as code";
+    info "msgfile::bound-by-position" "MF-14" "the output belongs to the code cell before it";
+    error "msgfile::changed-on-disk" "MF-46" "the file was changed after it was read";
+    info "msgfile::code-cell-without-fence" "MF-22" "the code cell has no fence, its whole body is code";
+    warning "msgfile::code-fence-unclosed" "MF-22" "unclosed fence in a code cell, read to the end of the cell";
+    info "msgfile::comma-separator" "MF-11" "expected white space between attributes, found a comma";
+    warning "msgfile::default-agent-unknown" "MF-17" "unknown default agent";
+    warning "msgfile::definition-detached" "MF-10" "the definition does not follow its heading";
+    warning "msgfile::definition-in-footnote-block" "MF-10" "the definition is in a footnote block";
+    warning "msgfile::definition-missing" "MF-10" "the cell has an id but no definition";
+    info "msgfile::definition-not-followed-by-blank" "MF-10" "expected an empty line after the definition";
+    warning "msgfile::duplicate-attribute" "MF-11" "duplicate attribute, the last one is used";
+    warning "msgfile::duplicate-id" "MF-15, MF-37" "duplicate id, already used by an earlier cell";
+    warning "msgfile::duration-unparseable" "MF-25" "`duration` is not a valid duration";
+    info "msgfile::ellipsis-ignored" "MF-11" "ellipsis between the attributes, ignored";
+    info "msgfile::exec-of-non-code-cell" "MF-14" "the output belongs to a cell without code";
+    error "msgfile::frontmatter-bad-value" "MF-4" "invalid value of a frontmatter key";
+    error "msgfile::frontmatter-invalid-yaml" "MF-4" "the frontmatter is not valid YAML, ignored";
+    error "msgfile::frontmatter-not-mapping" "MF-4" "the frontmatter is not a mapping, ignored";
+    error "msgfile::frontmatter-too-deep" "MF-4" "the frontmatter is nested too deeply, ignored";
+    error "msgfile::frontmatter-too-large" "MF-4" "the frontmatter is too large, ignored";
+    warning "msgfile::frontmatter-unclosed" "MF-4" "unclosed frontmatter, read as text";
+    warning "msgfile::heading-missing-ref" "MF-10" "the heading has no id, the id of its definition is used";
+    error "msgfile::history-unknown-value" "MF-19" "unknown value of `history`, read as `exclude`";
+    warning "msgfile::id-case-collision" "MF-50" "the id differs from another cell's id only in case";
+    warning "msgfile::id-mismatch" "MF-10" "heading and definition have different ids, the heading's is used";
+    warning "msgfile::invalid-utf8" "MF-2" "invalid UTF-8";
+    error "msgfile::io" "MF-42" "file system error";
+    error "msgfile::locked" "MF-41" "the file is locked by another process";
+    warning "msgfile::marker-before-section" "MF-5" "cell marker before the section, read as text";
+    info "msgfile::marker-in-fence" "MF-8" "cell marker inside a fence, read as text";
+    info "msgfile::near-marker" "MF-6" "the line resembles a cell marker, read as text";
+    warning "msgfile::newer-format" "MF-4, MF-36" "the file has a newer format version";
+    error "msgfile::no-agent" "MF-37, MF-57" "no agent to answer";
+    info "msgfile::no-final-newline" "MF-44" "the file does not end with a newline";
+    error "msgfile::no-such-cell" "MF-37, MF-56" "no such cell";
+    error "msgfile::too-many-cells" "MF-59" "too many cells for the size of the file";
+    error "msgfile::nonce-exhausted" "MF-37" "all offered nonces are in use";
+    error "msgfile::not-activated" "MF-36" "the Markdown file has no record to append to";
+    error "msgfile::not-a-message-file" "MF-3" "not a message file: it has another extension and no cells";
+    error "msgfile::not-replaceable" "MF-46" "not a regular file with a single name";
+    warning "msgfile::nul-bytes" "MF-2" "NUL bytes in the file";
+    warning "msgfile::orphan-exec-output" "MF-14" "the output belongs to no code cell";
+    warning "msgfile::orphan-reply" "MF-26" "`reply_to` names no earlier cell";
+    warning "msgfile::orphan-summary" "MF-20" "the summary neither belongs to a cell nor covers any";
+    warning "msgfile::orphan-tool-call" "MF-14" "the call belongs to no turn";
+    warning "msgfile::orphan-tool-result" "MF-14" "the result belongs to no call";
+    warning "msgfile::output-before-message" "MF-26" "no earlier message to answer";
+    error "msgfile::output-file-escapes-directory" "MF-24" "`output_file` leaves the folder of the file";
+    error "msgfile::section-not-found" "MF-5, MF-36" "the section that the frontmatter names is not in the file";
+    warning "msgfile::section-title-repeated" "MF-5" "several headings have the section's name, this one is used";
+    warning "msgfile::smart-quotes" "MF-11" "typographic quotes, read as straight quotes";
+    warning "msgfile::summary-covers-nothing" "MF-20" "`covers` names no earlier cell";
+    warning "msgfile::summary-missing" "MF-20" "the cell has no summary, its first paragraph is used";
+    warning "msgfile::temp-agent-system-prompt-ignored" "MF-17" "only preset agents have a system prompt";
+    info "msgfile::text-after-section" "MF-50" "the heading ends the section: later text is not sent to a model";
+    info "msgfile::time-not-rfc3339" "MF-25" "`time` is not an RFC 3339 date and time";
+    error "msgfile::too-large" "MF-1" "the file exceeds the size limit";
+    info "msgfile::tool-call-without-result" "MF-21" "the call has no result";
+    warning "msgfile::torn-tail" "MF-44" "truncated file: it ends inside a heading or definition";
+    warning "msgfile::unclosed-fence" "MF-8" "unclosed fence before the next heading, ignored";
+    warning "msgfile::unknown-message-type" "MF-14" "unknown message type, read as Markdown";
+    info "msgfile::unregistered-agent" "MF-14" "the agent is not registered";
+    error "msgfile::unterminated-quote" "MF-11" "unterminated quote, the value ends at the next white space";
+    error "msgfile::utf16-unsupported" "MF-2" "the file is UTF-16, expected UTF-8";
+    error "msgfile::write-failed" "MF-42" "incomplete write, undone";
+    warning "msgfile::yaml-duplicate-key" "MF-4" "duplicate frontmatter key, the first one is used";
+    error "msgfile::yaml-refused" "MF-4" "anchor, alias, tag or unsupported key in a frontmatter value";
+};

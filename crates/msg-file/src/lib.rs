@@ -20,7 +20,6 @@
 //! ```
 
 mod append;
-mod codes;
 mod diag;
 mod document;
 mod edit;
@@ -37,13 +36,13 @@ mod syntax;
 mod to_cells;
 
 pub use crate::document::Span;
+pub use crate::error::CODES;
 pub use crate::model::content::{Cell, Heading, HistoryMode};
 pub use crate::syntax::attributes::Attr;
 pub use crate::syntax::{CellHead, scan};
 pub use append::{
     AppendEntry, AppendOptions, AppendedCell, Force, append, refuse_other_kinds, write,
 };
-pub use codes::CODES;
 pub use document::{CellRef, MessageFile, Mode};
 pub use edit::FileEdit;
 pub use error::{Error, FileLimits};

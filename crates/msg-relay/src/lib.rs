@@ -35,16 +35,15 @@
 
 mod api;
 mod back;
-mod codes;
 mod error_body;
 mod exchange;
 mod names;
 mod relay;
 mod seal;
 
+pub use crate::seal::CODES;
 pub use crate::seal::{Keep, MemoryKeep};
 pub use api::{Api, Client, Route};
-pub use codes::CODES;
 pub use error_body::ErrorBody;
 pub use exchange::{Exchange, ExchangeOutcome, Limit, Reply, ReplyKind};
 pub use msg_codec::ProviderError;

@@ -9,13 +9,15 @@
 //!
 //! A seal holds the signature of the call (`s`) and the signed thoughts before it (`r`, native parts).
 
-use std::collections::{BTreeMap, HashMap};
-use std::fmt;
-use std::sync::{Arc, Mutex};
+use std::{
+    collections::{BTreeMap, HashMap},
+    fmt,
+    sync::{Arc, Mutex},
+};
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use msg_core::{Message, Part, ToolCall, native};
+use msg_core::{CodeInfo, Message, Part, ToolCall, codes, native};
 use serde_json::Value;
 
 use crate::api::Api;
@@ -230,3 +232,8 @@ impl Keep for MemoryKeep {
         Some(value)
     }
 }
+
+/// The codes of the relay.
+pub const CODES: &[CodeInfo] = codes! {
+    warning "relay::lost-seal" "RE-30" "a signature is too long for an id, and no store keeps it";
+};

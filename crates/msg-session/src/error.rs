@@ -1,4 +1,6 @@
-//! Why a session cannot be read or written at all.
+//! Why a session cannot be read or written at all, and what the diagnostic codes of this crate mean.
+
+use msg_core::{CodeInfo, codes};
 
 use crate::Dialect;
 
@@ -135,3 +137,91 @@ impl Error {
 fn seen_as(dialect: &Option<Dialect>) -> String {
     dialect.map(|it| format!("; it looks like {it}")).unwrap_or_default()
 }
+
+// What each diagnostic code of this crate means. Sentences about one finding are made where it is
+// found, not here.
+
+/// The codes of sessions.
+pub const CODES: &[CodeInfo] = codes! {
+    error "session::unknown-dialect" "SE-10" "cannot tell which agent wrote the session";
+    error "session::no-leaf" "SE-3" "no record has the requested leaf id";
+    error "session::bad-base64" "SE-91" "the input of a line is not valid base64";
+    error "session::several" "SE-70" "a data set with several conversations, and no line was named";
+    error "session::not-compacted" "SE-97" "a session that cannot be compacted in place";
+    error "session::not-written" "SE-92" "the mended session cannot be written";
+    error "session::not-lines" "SE-2" "a session that can only be read as a whole";
+    error "session::no-writer" "SE-81" "`msg` does not write sessions of this dialect";
+    warning "session::written-anew" "SE-81" "an edited session is written as its messages alone";
+    warning "session::record-too-large" "SE-2" "a record exceeds the size limit, not inspected";
+    error "session::bom" "SE-20" "the file begins with a byte order mark";
+    error "session::nul-bytes" "SE-21" "NUL bytes in a line";
+    error "session::invalid-utf8" "SE-22" "a record is not UTF-8";
+    error "session::joined-lines" "SE-23" "several records in one line";
+    error "session::merged-line" "SE-24" "a record follows a truncated one in the same line";
+    error "session::torn-tail" "SE-25" "truncated file: the last record is incomplete";
+    error "session::bad-line" "SE-26" "a line is not a JSON object";
+    warning "session::duplicate-record" "SE-27" "duplicate record";
+    warning "session::reused-record-id" "SE-27" "several records have the same id";
+    error "session::empty-session" "SE-28" "the session has no records, or a mend would leave none";
+    error "session::not-readable" "SE-28" "a value is not the list that the dialect requires";
+    info "session::unknown-record" "SE-28" "a record of an unknown kind";
+    error "session::lone-surrogate" "SE-29" "unpaired surrogate escape in text that is sent";
+    error "session::duplicate-call" "SE-30" "duplicate call id in one message";
+    error "session::reused-call-id" "SE-31" "a call id that an earlier message already used";
+    error "session::orphan-result" "SE-32" "a result without a call before it";
+    error "session::duplicate-result" "SE-33" "a second result for one call";
+    error "session::late-result" "SE-34" "a result does not follow its call";
+    error "session::unanswered-call" "SE-35" "a call without a result";
+    warning "session::open-call" "SE-36" "the session ends with an unanswered call";
+    error "session::empty-text" "SE-38" "an empty text";
+    warning "session::blank-text" "SE-38" "a text of white space only";
+    error "session::empty-message" "SE-38" "a message without content";
+    error "session::content-type" "SE-38" "a content or a block of another type than the provider takes";
+    error "session::image-too-large" "SE-39" "an image exceeds the size limit";
+    error "session::first-not-user" "SE-39" "the session begins with an assistant message";
+    warning "session::split-results" "SE-42" "parallel results outside the path";
+    error "session::missing-parent" "SE-43" "the parent of a record is missing";
+    info "session::starts-inside" "SE-43" "the session continues another file";
+    error "session::parent-cycle" "SE-44" "a record is its own ancestor";
+    warning "session::missing-logical-parent" "SE-44" "the record that a compaction replaced is missing";
+    info "session::emptied-thinking" "SE-45" "signed thinking without text";
+    error "session::refused-thinking" "SE-45" "thinking that the provider refused";
+    error "session::dropped-thinking" "SE-45" "thinking, removed on request";
+    error "session::orphan-reasoning" "SE-53" "a reasoning item without the item that must follow it";
+    error "session::foreign-encrypted" "SE-54" "an encrypted item, removed on request";
+    error "session::missing-header" "SE-55" "missing session header";
+    error "session::misplaced-header" "SE-55" "the session header is not the first line";
+    error "session::id-mismatch" "SE-55" "the file name and the header have different session ids";
+    error "session::bad-ordinal" "SE-56" "line numbers that do not increase";
+    error "session::result-id" "SE-63" "a result names another call than its own";
+    error "session::lost-by-rewind" "SE-63" "a rewind to a message that is missing";
+    warning "session::stuck-tool" "SE-65" "a tool that is still marked as running";
+    warning "session::orphan-part" "SE-65" "a part without its message";
+    warning "session::orphan-message" "SE-65" "a message without its session";
+    warning "session::ambiguous-line" "SE-68" "a line that may be the user's";
+    error "session::missing-event" "SE-69" "a gap in the numbers of events";
+    error "session::bad-shape" "SE-70" "a line does not have the shape of the data set";
+    error "session::unknown-role" "SE-70" "a role that the data set does not have";
+    error "session::bad-weight" "SE-70" "a weight that is not 0 or 1, or not on an answer";
+    error "session::bad-arguments" "SE-70" "arguments are not a JSON object";
+    error "session::no-assistant" "SE-70" "a line without an assistant message";
+    error "session::last-not-assistant" "SE-70" "a line does not end with an assistant message";
+    error "session::alternation" "SE-70" "turns that do not alternate";
+    error "session::misplaced-system" "SE-70" "a system message that is not the first message";
+    warning "session::blank-line" "SE-70" "a blank line in a data set";
+    error "session::raw-control" "SE-142" "an unescaped control character in a record";
+    error "session::media-type" "SE-139" "the media type of an image differs from its bytes";
+    error "session::bad-media" "SE-140" "an image or PDF that cannot be decoded, or has no data";
+    error "session::server-tool" "SE-141" "a server tool block without its call or result";
+    info "session::too-long" "SE-143" "the size of a session that was refused as too long";
+    info "session::not-found" "SE-144" "the place where the agent looks for a session";
+    error "session::lost-preserved" "SE-125" "a message that a compaction keeps is missing";
+    error "session::missing-parent-member" "SE-127" "a record without the member that names its parent";
+    error "session::missing-time" "SE-127" "a record without a required time";
+    error "session::lost-reply" "SE-128" "an answer whose place another record took";
+    error "session::reasoning-content" "SE-132" "plain reasoning of another provider";
+    error "session::bad-header" "SE-132" "a header that the agent does not accept";
+    error "session::empty-view" "SE-146" "a session of which nothing is sent";
+    info "session::is-a-log" "SE-153" "a log, which cannot be resumed";
+    error "session::mend-failed" "SE-93" "the mended session is still not sound";
+};

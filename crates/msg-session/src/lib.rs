@@ -9,7 +9,6 @@
 //! ```
 
 mod about;
-mod codes;
 mod compacted;
 mod context;
 mod dataset;
@@ -39,12 +38,12 @@ mod provider_error;
 
 pub use crate::detect::Dialect;
 pub use crate::edit::Effect;
+pub use crate::error::CODES;
 pub use crate::parts::otel_part;
 pub use crate::session::{Diagnosis, LargeSession};
 pub use crate::source::{Line, MendedLine};
 pub use crate::view::{Branch, BranchKind};
 pub use crate::write::rehomed;
-pub use codes::CODES;
 pub use compacted::Compacted;
 pub use dataset::{
     Dataset, DatasetOptions, DatasetReport, LeftOut, LostParts, MissingCall, Sample, SampleFormat,

@@ -16,7 +16,6 @@
 mod block;
 mod call;
 mod code;
-mod codes;
 mod dialect;
 mod dialects;
 mod event;
@@ -36,10 +35,10 @@ mod stream;
 mod text;
 mod value;
 
+pub use crate::code::CODES;
 pub use crate::event::Drain;
 pub use call::{CallOrigin, ParsedCall, ParsedResult, PartialCall, ToolDefinition};
 pub use code::{Code, Error};
-pub use codes::CODES;
 pub use dialects::{Dialects, Grammar};
 pub use event::{ArgPath, CallEnd, Event, PathItem, ThinkingStyle};
 pub use options::{Fenced, ParseLimits, ParseOptions, ThinkingMode, ToolSet};

@@ -20,7 +20,7 @@ What `msg` and the libraries report. Codes are stable: a code keeps its meaning,
 given another. The rule leads to the page of its area in [formats](formats/README.md);
 the case is the first test case in which the code appears.
 
-This page is written by `cargo xtask codegen` from the `src/codes.rs` of each crate.
+This page is written by `cargo xtask codegen` from the table of codes of each crate.
 ";
 
 pub(crate) fn generate(workspace: &Workspace) -> Res<Vec<Output>> {

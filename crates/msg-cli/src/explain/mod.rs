@@ -1,7 +1,7 @@
 //! `msg --explain CODE`: what a diagnostic means, with an example before and after.
 //!
 //! ```text
-//! codes.rs of each crate     what each code means, its rule
+//! CODES of each crate        what each code means, its rule
 //! examples.jsonl             {"code","args","input","expect":{"says","after"}}, an example a line
 //! ```
 //!

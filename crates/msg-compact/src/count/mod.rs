@@ -9,16 +9,15 @@
 mod counters;
 mod media;
 mod runs;
-mod script;
 mod vocabulary;
 
 use msg_core::{Message, Part, RawJson, Role, ToolResult};
 use serde::Deserialize;
 use serde_json::Value;
 
+pub use crate::count::counters::{Script, ScriptCount};
 pub use counters::{Calibrated, Forge, Ratio, Wolo};
 pub use media::MediaRates;
-pub use script::{Script, ScriptCount};
 
 #[cfg(feature = "bpe")]
 pub use crate::count::vocabulary::Bpe;

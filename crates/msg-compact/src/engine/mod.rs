@@ -24,7 +24,7 @@ use crate::pipeline::{Stage, caps_stage};
 use crate::request::SummaryRequest;
 use crate::state::{ChainState, Floor, Item, Limits};
 use crate::token_index::Totals;
-use crate::{Budget, Pipeline, TokenIndex, Unit, codes, state};
+use crate::{Budget, Pipeline, TokenIndex, Unit, error, state};
 
 // The state machine (CP-20).
 
@@ -355,7 +355,7 @@ impl CannotFit {
     /// The finding as a diagnostic.
     pub fn diagnostic(&self, unit: Unit) -> Diagnostic {
         let message = self.sentence(&format!(" {}", unit.as_str()));
-        Diagnostic::error(codes::of("compact::cannot-fit"), message)
+        Diagnostic::error(error::of("compact::cannot-fit"), message)
     }
 
     /// What it says, with a unit after a number.

@@ -8,8 +8,8 @@ use msg_core::{
 use msg_json::{Kind, Reader, Writer, tokens, unescape, validate};
 
 use super::MessageRole;
-use super::convert::assemble;
 use super::write::write_unknown;
+use crate::agent::assemble;
 
 /// Reads a list of agent messages, in the documented form or the released SDK's (MS-12), and reports what
 /// was not as written.

@@ -9,7 +9,8 @@ use msg_core::{
 };
 use msg_json::string_member;
 
-use super::{LowerOptions, SystemRole, tool, *};
+use super::{LowerOptions, SystemRole, *};
+use crate::lower;
 use crate::turn::{ToolStatus, Turn, TurnPart, TurnRole};
 
 /// Appends the messages of a turn.
@@ -130,7 +131,7 @@ impl Cx<'_> {
                     self.join(&mut segment.text, &it.text);
                 }
                 TurnPart::Tool(it) => {
-                    let Some((call, answer)) = tool::lower(it, at, self) else { continue };
+                    let Some((call, answer)) = lower::lower_tool(it, at, self) else { continue };
                     if let Some(answer) = answer {
                         segment.answers.push(answered(&call.id, answer, &it.status));
                     }

@@ -37,6 +37,8 @@ fn it_reads_as_sqlite_does() {
              CREATE INDEX i ON 'odd name'(s);"
         );
         sqlite.execute_batch(&schema).unwrap();
+        // One transaction: each by itself would wait for the disk.
+        sqlite.execute_batch("BEGIN").unwrap();
         let mut insert = sqlite
             .prepare("INSERT INTO 'odd name'(\"the id\", s, n, b) VALUES(?1, ?2, ?3, ?4)")
             .unwrap();
@@ -48,7 +50,7 @@ fn it_reads_as_sqlite_does() {
             insert.execute(rusqlite::params![id * 3 - 40, s, number, vec![7u8; 9]]).unwrap();
         }
         drop(insert);
-        sqlite.execute_batch("DELETE FROM 'odd name' WHERE \"the id\" % 7 = 0").unwrap();
+        sqlite.execute_batch("DELETE FROM 'odd name' WHERE \"the id\" % 7 = 0; COMMIT").unwrap();
         let mut wanted = sqlite.prepare("SELECT \"the id\", s, n FROM 'odd name'").unwrap();
         let wanted: Vec<(i64, String, i64)> = wanted
             .query_map([], |it| Ok((it.get(0)?, it.get(1)?, it.get(2)?)))

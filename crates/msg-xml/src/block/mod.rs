@@ -21,7 +21,6 @@ mod grammar;
 mod json;
 pub(crate) mod opener;
 mod preview;
-mod section;
 mod tokens;
 
 use crate::block::element::TEXT_MAX;

@@ -8,7 +8,6 @@
 
 mod emit;
 mod fence;
-mod foreign;
 mod scan;
 mod thinking;
 
