@@ -402,7 +402,7 @@ mod tests {
 }
 
 #[cfg(test)]
-mod surrogate_tests_1 {
+mod surrogate_tests {
     use crate::edit::apply;
     use crate::json::Value;
 

@@ -13,14 +13,15 @@ use assert_cmd::Command;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::server::{self, Request};
+use crate;
+use crate::Request;
 use crate::{stderr, stdout};
 
 /// A server whose manner is the model's name, and what it was asked.
 fn serve() -> (String, Arc<Mutex<Vec<Value>>>) {
     let asked = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&asked);
-    let url = server::serve(move |mut it| {
+    let url = crate::serve(move |mut it| {
         assert!(it.head.contains("authorization: bearer sk-secret"), "{}", it.head);
         seen.lock().unwrap().push(it.json.clone());
         // A client that went away is none of the server's business.
@@ -309,7 +310,7 @@ fn a_history_is_fitted_for_the_request_and_stays_in_the_file() {
 fn script(replies: &'static [&'static str]) -> (String, Arc<Mutex<Vec<String>>>) {
     let heads = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&heads);
-    let url = server::serve(move |mut it| {
+    let url = crate::serve(move |mut it| {
         let mut seen = seen.lock().unwrap();
         let reply = replies[seen.len().min(replies.len() - 1)];
         seen.push(it.head.clone());
@@ -407,7 +408,7 @@ fn a_key_that_an_answer_holds_is_neither_shown_nor_kept() {
 
 #[test]
 fn an_endless_answer_ends_at_the_limit_and_is_kept() {
-    let url = server::serve(|mut it| {
+    let url = crate::serve(|mut it| {
         let _ = write!(it.stream, "HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n");
         while event(
             &mut it.stream,

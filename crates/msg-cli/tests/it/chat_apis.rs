@@ -10,8 +10,8 @@ use assert_cmd::Command;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate;
 use crate::chat::read;
-use crate::server;
 use crate::stderr;
 
 /// What a server was asked: the head and the body of each request.
@@ -21,7 +21,7 @@ type Asked = Arc<Mutex<Vec<(String, Value)>>>;
 fn replay(stream: &'static str) -> (String, Asked) {
     let asked = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&asked);
-    let url = server::serve(move |mut it| {
+    let url = crate::serve(move |mut it| {
         seen.lock().unwrap().push((it.head.clone(), it.json.clone()));
         let head =
             "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";

@@ -10,7 +10,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::server::{self, Request};
+use crate;
+use crate::Request;
 use crate::{msg, stderr, stdout};
 
 /// A conversation with a few long turns.
@@ -37,7 +38,7 @@ enum Manner {
 fn serve(manner: Manner) -> (String, Arc<AtomicUsize>) {
     let (open, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let seen = Arc::clone(&most);
-    let url = server::serve(move |it| {
+    let url = crate::serve(move |it| {
         most.fetch_max(open.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
         wait_for_company(&most);
         // Before the answer: the client may ask again as soon as it has it.

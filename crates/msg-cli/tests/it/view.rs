@@ -4,8 +4,8 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use super::example::EXAMPLE;
 use super::{msg, program, stderr, stdout};
+use crate::rescue::EXAMPLE;
 
 /// A conversation of two sections.
 fn conversation() -> Value {

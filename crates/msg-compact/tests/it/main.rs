@@ -6,5 +6,4 @@ mod cases;
 mod hostile;
 mod laws;
 mod random;
-mod steps;
 mod units;

@@ -3,7 +3,6 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod check;
 #[allow(unreachable_pub, reason = "the fuzz targets take the file in as a module of theirs")]
 mod laws;
 mod random;

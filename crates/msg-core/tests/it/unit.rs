@@ -1,8 +1,10 @@
-//! Single functions, by data: each row of `unit.jsonl` names the function and what it gives.
+//! Single functions, by data: each row of `unit.jsonl` names the function and what it gives; and message
+//! checks (MS-18).
 
 use msg_core::{
     Arguments, Diagnostic, FinishReason, Image, InputRules, Message, Origin, Other, Pairing, Part,
-    Place, RawJson, Role, StreamEvent, ToolCall, ToolResult, Usage, check_id, truncate,
+    Place, RawJson, Role, StreamEvent, ToolCall, ToolResult, Usage, check_all, check_id, native,
+    truncate,
 };
 use serde_json::{Value, json};
 
@@ -22,7 +24,7 @@ fn unit() {
             "event_roundtrip" => return round_trip::<StreamEvent<'_>>(&row.text),
             "diagnostic_roundtrip" => return round_trip::<Diagnostic>(&row.text),
             "arguments" => format!("{:?}", Arguments::from(text(&case, "text")).state()).into(),
-            "native" => return native(&row.text),
+            "native" => return native_unit(&row.text),
             "item" => item(&row.text),
             "pixels" => json!({"pixels": Image::from_url(text(&case, "url")).pixels()}),
             "size" => {
@@ -48,7 +50,7 @@ fn validate_message(case: &Value) -> Value {
 }
 
 /// A list as it is written when it was read.
-fn native(row: &str) -> String {
+fn native_unit(row: &str) -> String {
     let (messages, _) = msg_core::native::read(member(row, "messages").as_bytes()).unwrap();
     let mut out = Vec::new();
     msg_core::native::write(&messages, &mut out);
@@ -121,4 +123,21 @@ fn normal(text: &str) -> String {
         out.push(b'\n');
     }
     String::from_utf8(out).unwrap()
+}
+
+// Message checks, by data (MS-18).
+
+#[test]
+fn check() {
+    testkit::rows!("check.jsonl").check_expect(|row| {
+        let case: Value = serde_json::from_str(&row.text).unwrap();
+        let input = case["input_text"].as_str().unwrap();
+        let (messages, _) = native::read(input.as_bytes()).unwrap();
+        let rules = match case["max_chars"].as_u64() {
+            Some(it) => InputRules { max_chars: it as usize },
+            None => InputRules::unlimited(),
+        };
+        let report = check_all(&messages, &rules);
+        json!({"ok": !report.has_errors(), "diagnostics": report}).to_string()
+    });
 }

@@ -1,8 +1,15 @@
+//! What the functions of the library answer, by data: `convert.jsonl`, `values.jsonl` and `options.jsonl`.
+//!
 //! `test_data/convert.jsonl`: a document, the target and what goes along; expected is the document in
 //! the target format, what was lost, and the names of what is left out.
 
-use msg_document::{Carry, ConvertOptions, convert};
+use msg_document::{
+    Carry, CheckOptions, ConvertOptions, FitOptions, Fitter, KeyOptions, ReadOptions, Refusal,
+    RepairOptions, StatsOptions, answer_row, convert, is_valid, join, key, messages,
+    options_from_json, prefix_keys, to_json, tokens,
+};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
 #[derive(Deserialize)]
@@ -41,5 +48,102 @@ fn documents_are_converted() {
                 format!("{document} lost {edits:?} left out {:?}", it.left_behind)
             }
         }
+    });
+}
+
+// `test_data/values.jsonl`: keys, messages, tokens, verdicts and joined halves of documents; expected is the value
+// as JSON, or why there is none.
+
+#[derive(Deserialize)]
+struct ValuesCase {
+    of: String,
+    #[serde(default)]
+    options: Option<Box<RawValue>>,
+    #[serde(default)]
+    output: Option<String>,
+    text: String,
+}
+
+#[test]
+fn documents_have_values() {
+    testkit::rows!("values.jsonl").check_lines(|row| {
+        let case: ValuesCase = serde_json::from_str(&row.text).expect("because a row is a case");
+        let json = answer_row(|| value(&case)).unwrap_or_else(|it| it.to_json());
+        String::from_utf8(json).expect("because JSON is UTF-8")
+    });
+}
+
+fn value(case: &ValuesCase) -> Result<Vec<u8>, Refusal> {
+    let json = case.text.as_bytes();
+    let read = ReadOptions::default();
+    Ok(match case.of.as_str() {
+        "key" => to_json(&key(json, &options::<KeyOptions>(case)?)?),
+        "prefix_keys" => to_json(&prefix_keys(json, &read)?),
+        "messages" => to_json(&messages(json, &read)?),
+        "is_valid" => to_json(&is_valid(json, &options(case)?)?),
+        "tokens" => to_json(&tokens(json, &options::<StatsOptions>(case)?)?),
+        "join" => {
+            let output = case.output.as_ref().map(|it| it.as_bytes());
+            join(Some(json), output, &read)?.unwrap_or_default()
+        }
+        other => panic!("no value is called {other}"),
+    })
+}
+
+fn options<T: DeserializeOwned + Default>(case: &ValuesCase) -> Result<T, Refusal> {
+    let given = case.options.as_ref().map(|it| options_from_json(it.get().as_bytes()));
+    given.unwrap_or_else(|| Ok(T::default()))
+}
+
+#[test]
+fn a_panic_costs_its_row() {
+    let answer = |row: &str| {
+        answer_row(|| {
+            assert_ne!(row, "boom", "this row panics");
+            Ok(row.len())
+        })
+    };
+    let codes = ["a", "boom", "b"].map(|it| answer(it).map_err(|it| it.into_diagnostic().code));
+    let [first, panicked, last] = codes;
+    assert_eq!((first, last), (Ok(1), Ok(1)));
+    assert_eq!(panicked.expect_err("because it panics").as_str(), "document::panic");
+}
+
+// `test_data/options.jsonl`: options of a command as a JSON object; expected is what they say, or why
+// they are refused.
+
+#[derive(Deserialize)]
+struct OptionsCase {
+    of: String,
+    text: String,
+}
+
+#[test]
+fn options_are_read_from_json() {
+    testkit::rows!("options.jsonl").check_lines(|row| {
+        let case: OptionsCase = serde_json::from_str(&row.text).expect("because a row is a case");
+        let json = case.text.as_bytes();
+        let understood = match case.of.as_str() {
+            "check" => options_from_json::<CheckOptions>(json).map(|it| {
+                let profile = it.profile.map(|it| it.name);
+                format!("from {:?} profile {profile:?} {:?}", it.read.from, it.messages)
+            }),
+            "repair" => {
+                options_from_json::<RepairOptions>(json).map(|it| format!("{:?}", it.read.from))
+            }
+            "convert" => options_from_json::<ConvertOptions>(json).map(|it| {
+                let layout = it.write.encode.keeps_layout();
+                let session = it.write.session;
+                format!("{:?} keeps layout {layout} {:?} {session:?}", it.carry, it.read)
+            }),
+            _ => options_from_json::<FitOptions>(json).and_then(Fitter::new).map(|it| {
+                format!("{:?} counter {:?}", it.options().limit.budget, it.options().count.counter)
+            }),
+        };
+        // What there is is not told: profiles and formats come.
+        let refused = |it: msg_document::Refusal| {
+            it.to_string().split(", expected").next().map(str::to_owned)
+        };
+        understood.unwrap_or_else(|it| refused(it).unwrap_or_default())
     });
 }

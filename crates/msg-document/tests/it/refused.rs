@@ -1,7 +1,13 @@
-//! What providers refuse of requests, and what they take: a row a document, with what a check and a repair say of it.
+//! What providers refuse of requests, and what they accept: rows of documents, with what a check and a repair say of
+//! them, and recorded requests that were answered.
 
 use msg_core::Diagnostic;
-use msg_document::{CheckOptions, RepairOptions, check, is_valid, options_from_json, repair};
+use msg_document::{
+    CheckOptions, Digest, FitOptions, Fitter, RepairOptions, check, is_valid, options_from_json,
+    repair,
+};
+use serde::Deserialize;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 /// Each row is judged by its profile; the laws of verdicts hold for all of them.
@@ -70,4 +76,110 @@ fn told(it: &Diagnostic) -> String {
     };
     let answer = it.answer.as_deref().map(|it| format!(" => {it}")).unwrap_or_default();
     format!("{}[{}]{place}: {}{answer}", it.severity, it.code, it.message())
+}
+
+// What a provider answered is fine under its profile: a check finds no error, and neither a repair nor a
+// fitting changes anything (CA-70a). The rows are recorded requests; NOTICE.md beside them says of whom.
+
+#[derive(Deserialize)]
+struct Accepted<'a> {
+    format: &'a str,
+    profile: &'a str,
+    #[serde(borrow)]
+    body: &'a RawValue,
+}
+
+impl Accepted<'_> {
+    /// Options of this row's format and profile, and these members.
+    fn options<T: for<'de> Deserialize<'de>>(&self, more: &str) -> T {
+        let Accepted { format, profile, .. } = self;
+        let json = format!(r#"{{"from":"{format}","profile":"{profile}"{more}}}"#);
+        serde_json::from_str(&json).expect("because the members are those of the options")
+    }
+}
+
+#[test]
+fn what_a_provider_answered_stays_as_it_is() {
+    testkit::rows!("accepted/requests.jsonl").check(|row| {
+        let row: Accepted<'_> = serde_json::from_str(&row.text).expect("because a row is JSON");
+        let body = row.body.get().as_bytes();
+        for request in ["", r#","request":true"#] {
+            let options: CheckOptions = row.options(request);
+            let checked = msg_document::check(body, &options).expect("because it can be read");
+            assert!(checked.ok, "{:?}", checked.diagnostics);
+            let options: RepairOptions = row.options(request);
+            let mended = msg_document::repair(body, &options).expect("because it can be read");
+            assert_eq!(mended.edits, []);
+            assert_eq!(mended.document, body);
+        }
+    });
+}
+
+#[test]
+fn what_fits_is_not_changed_for_a_provider_that_answered_it() {
+    testkit::rows!("accepted/requests.jsonl").check(|row| {
+        let row: Accepted<'_> = serde_json::from_str(&row.text).expect("because a row is JSON");
+        let options: FitOptions = row.options(r#","budget":1000000"#);
+        let fitter = Fitter::new(options).expect("because the options are sound");
+        // A chain that only the provider takes is refused, and so not changed.
+        let Ok(fitted) = fitter.fit(row.body.get().as_bytes(), &Digest) else { return };
+        assert!(fitted.edits().is_empty());
+        assert_eq!(fitted.totals().0, fitted.totals().1);
+    });
+}
+
+// What a request asks besides its conversation counts where a profile judges the conversation by it (PM-18).
+
+#[test]
+fn a_request_with_thinking_needs_it_before_the_last_calls() {
+    let codes = |thinking: &str| {
+        let json = format!(
+            r#"{{"max_tokens":2048,"thinking":{thinking},"messages":[{{"role":"user","content":"q"}},{{"role":"assistant",
+            "content":[{{"type":"tool_use","id":"t","name":"f","input":{{}}}}]}},{{"role":"user","content":[{{"type":"tool_result",
+            "tool_use_id":"t","content":"r"}}]}}]}}"#
+        );
+        let profile = msg_chainast::Profile::named("anthropic").cloned().expect("it is built in");
+        let mut options = CheckOptions::default().with_profile(profile);
+        options.chain.request = true;
+        let checked = check(json.as_bytes(), &options).expect("it is read");
+        checked.diagnostics.iter().map(|it| it.code.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(codes(r#"{"type":"enabled","budget_tokens":1024}"#), ["profile::thinking-missing"]);
+    // What it is to decide itself is not known to be on.
+    assert_eq!(codes(r#"{"type":"adaptive"}"#), [""; 0]);
+    assert_eq!(codes(r#"{"type":"disabled"}"#), [""; 0]);
+}
+
+// Gemini documents, whose results are matched by name: ids are given while they are judged, and are not
+// in what is written.
+
+const CALLS: &str = r#"{"role":"user","parts":[{"text":"q"}]},{"role":"model","parts":[{"functionCall":{"name":"f","args":{}},"thoughtSignature":"S"},{"functionCall":{"name":"g","args":{}}}]}"#;
+const OF_G: &str = r#"{"functionResponse":{"name":"g","response":{"output":"x"}}}"#;
+const OF_F: &str = r#"{"functionResponse":{"name":"f","response":{"output":"y"}}}"#;
+
+fn request(results: &str) -> String {
+    format!(
+        r#"{{"contents":[{CALLS},{{"role":"user","parts":[{results}]}}],"generationConfig":{{"topK":1}}}}"#
+    )
+}
+
+#[test]
+fn results_without_ids_answer_the_calls_of_their_names() {
+    let whole = request(&format!("{OF_G},{OF_F}"));
+    let checked = check(whole.as_bytes(), &CheckOptions::default()).expect("it is read");
+    assert!(checked.ok, "{:?}", checked.diagnostics);
+    let repaired = repair(whole.as_bytes(), &RepairOptions::default()).expect("it is read");
+    assert!(!repaired.changed && repaired.document == whole.as_bytes());
+}
+
+#[test]
+fn a_missing_result_is_named_and_mended_without_ids() {
+    let cut = request(OF_G);
+    let checked = check(cut.as_bytes(), &CheckOptions::default()).expect("it is read");
+    let codes: Vec<_> = checked.diagnostics.iter().map(|it| it.code.as_str()).collect();
+    assert_eq!(codes, ["chain::missing-tool-result"]);
+    let repaired = repair(cut.as_bytes(), &RepairOptions::default()).expect("it is read");
+    let text = String::from_utf8(repaired.document).expect("it is JSON");
+    assert!(text.contains(r#"{"functionResponse":{"name":"f","response":"#), "{text}");
+    assert!(!text.contains("call_0") && text.contains(r#""thoughtSignature":"S""#), "{text}");
 }

@@ -3,13 +3,10 @@
 
 mod cases;
 mod crash;
-mod edits;
-mod forms;
 mod growing;
 mod laws;
 mod mutated;
 mod random;
-mod rendered;
 mod scale;
 mod store;
 mod written;

@@ -3,12 +3,10 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod convert;
 mod forms;
 #[allow(unreachable_pub, reason = "the fuzz targets take the file in as a module of theirs")]
 mod laws;
 mod limits;
-mod lower;
 mod random;
 mod schema;
 mod unit;

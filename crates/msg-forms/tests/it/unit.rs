@@ -1,13 +1,15 @@
-//! Single functions of the forms, by data: each row of `unit.jsonl` names the function and what it gives.
+//! Single functions of the forms, by data: each row of `unit.jsonl` names the function and what it gives; and
+//! conversions between the forms, and turns lowered to messages.
 
-use msg_core::{Message, StreamEvent};
-use msg_forms::{
-    ToolPart, ToolStatus, Turn,
-    agent::{self, AgentMessage, AgentStateSnapshot, MessageContent},
-    plain::PlainMessage,
-    turns::TurnBuilder,
-};
+use msg_core::{Message, Report, StreamEvent};
+use msg_forms::agent::{AgentMessage, AgentStateSnapshot, MessageContent};
+use msg_forms::plain::PlainMessage;
+use msg_forms::turns::{LowerCache, LowerOptions, Lowered, TurnBuilder, lower};
+use msg_forms::{ToolPart, ToolStatus, Turn, agent, turns};
 use serde_json::{Value, json};
+
+use crate::forms;
+use crate::forms::Options;
 
 #[test]
 fn unit() {
@@ -145,4 +147,64 @@ fn member(row: &str, name: &str) -> String {
     let members: std::collections::BTreeMap<String, msg_core::RawJson> =
         serde_json::from_str(row).unwrap();
     members[name].text().to_owned()
+}
+
+// Conversions between the forms of this crate, by data.
+
+#[test]
+fn convert() {
+    testkit::rows!("convert.jsonl").check_expect(|row| {
+        let case: Value = serde_json::from_str(&row.text).unwrap();
+        let (from, to) = (case["from"].as_str().unwrap(), case["to"].as_str().unwrap());
+        let input = case["input_text"].as_str().unwrap();
+        let options = Options::parse(&case["options"]);
+        let mut report = Report::default();
+        match forms::convert(from, to, input, &options, &mut report) {
+            // The document as it was written: order of members and spelling of numbers count.
+            Ok(out) => format!(r#"{{"document":{out},"report":{}}}"#, serde_json::json!(report)),
+            Err(error) => serde_json::json!({
+                "error": error.to_string(),
+                "code": error.code(),
+                "offset": error.offset(),
+            })
+            .to_string(),
+        }
+    });
+}
+
+// Turns to messages, by data (OA-6 … OA-12): the messages in native JSON, and the report.
+
+#[test]
+fn lower_cases() {
+    testkit::rows!("lower.jsonl").check_expect(|row| {
+        let case: Value = serde_json::from_str(&row.text).unwrap();
+        let options: LowerOptions = serde_json::from_value(case["options"].clone()).unwrap();
+        let text = case["turns_text"].as_str().unwrap();
+        let (turns, _) = turns::read(text.as_bytes()).unwrap();
+        let Lowered { messages, report, .. } = lower(&turns, &options);
+
+        let mut cache = LowerCache::new(options);
+        for n_turns in 0..=turns.len() {
+            cache.lower(&turns[..n_turns], n_turns.saturating_sub(1));
+        }
+        assert_eq!(cache.messages(), messages);
+        assert_eq!(cache.report(), report);
+        json!({"messages": messages, "report": report}).to_string()
+    });
+}
+
+/// A failed tool is told of as one, beside what its output says (MS-24).
+#[test]
+fn results_of_failed_tools_are_errors() {
+    let statuses =
+        ["completed", "partial", "failed", "error", "interrupted", "pending", "running", "queued"];
+    let part =
+        |status: &&str| json!({"type": "tool", "id": *status, "tool": "f", "status": *status});
+    let parts: Vec<Value> = statuses.iter().map(part).collect();
+    let text = json!([{"id": "m", "role": "assistant", "parts": parts}]).to_string();
+    let (turns, _) = turns::read(text.as_bytes()).unwrap();
+    let lowered = lower(&turns, &LowerOptions::strict()).messages;
+    let results = lowered.iter().flat_map(Message::tool_results);
+    let errors: Vec<&str> = results.filter(|it| it.is_error).map(|it| &*it.call_id).collect();
+    assert_eq!(errors, ["failed", "error", "interrupted"]);
 }

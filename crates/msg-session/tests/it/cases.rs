@@ -1,7 +1,13 @@
-//! Case rows: a session a line, with what is found, what it becomes, and what it says.
+//! Case rows: a session a line, with what is found, what it becomes, and what it says; sessions that are written, texts
+//! with secrets, recorded responses; and the table of dialects that the cases show.
 
-use msg_core::Usage;
-use msg_session::{Blob, Dialect, Session, SessionOptions};
+use std::{fs, path::Path};
+
+use msg_core::{Diagnostic, Message, Usage};
+use msg_session::{
+    Blob, Compacted, Dialect, Error, Finding, Session, SessionOptions, WriteOptions, has_writer,
+    recorded_responses, write,
+};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -118,4 +124,213 @@ fn a_session_of_many_files_is_the_same_as_one_document() {
         assert_eq!(joined, messages, "{}", row.name);
     }
     assert!(count > 1);
+}
+
+// Case rows of sessions that are written: the bytes and what is reported, for each dialect that has a writer (SE-80 to SE-82).
+
+/// A row of `written.jsonl`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenRow {
+    #[allow(dead_code, reason = "the harness names the row by it")]
+    name: String,
+    /// All that have a writer, if none is named.
+    #[serde(default)]
+    dialects: Vec<Dialect>,
+    #[serde(default)]
+    options: WriteOptions,
+    messages: Vec<Message>,
+}
+
+#[test]
+fn written() {
+    testkit::rows!("written.jsonl").check_lines(|row| {
+        let mut row: WrittenRow = serde_json::from_str(&row.text).unwrap();
+        if row.dialects.is_empty() {
+            row.dialects = Dialect::ALL.iter().copied().filter(|it| has_writer(*it)).collect();
+        }
+        let each = row.dialects.iter().map(|it| (it.to_string(), render_written(*it, &row)));
+        Value::Object(each.collect::<Map<_, _>>()).to_string()
+    });
+}
+
+/// The session, what of the messages is not in it, and what keeps an agent from taking it.
+fn render_written(dialect: Dialect, row: &WrittenRow) -> Value {
+    let (bytes, report) = write(dialect, &row.messages, &row.options).unwrap();
+    let text = String::from_utf8(bytes).unwrap();
+    let mut res = json!({ "session": text });
+    if !report.is_empty() {
+        res["reported"] = report.iter().map(shown).collect();
+    }
+    let session = Session::new(dialect, vec![Blob::new("", text)]);
+    let found = session.check(&SessionOptions::default()).unwrap();
+    let errors: Vec<&Finding> = found.iter().filter(|it| it.is_error()).collect();
+    if !errors.is_empty() {
+        res["errors"] = json!(errors);
+    }
+    res
+}
+
+fn shown(it: &Diagnostic) -> Value {
+    let place = (it.at.message.unwrap_or(0), it.at.part.unwrap_or(0));
+    json!(format!("{}.{} {}: {}", place.0, place.1, it.code, it.message()))
+}
+
+// Secrets and what only looks like one (SE-96): a text or a JSON text a row, with what is left of it.
+
+#[test]
+fn secrets() {
+    testkit::rows!("secrets.jsonl").check_expect(|row| {
+        let row: Value = serde_json::from_str(&row.text).unwrap();
+        let (left, count) = match (row["text"].as_str(), row["json"].as_str()) {
+            (Some(text), _) => msg_session::redact(text),
+            (None, json) => msg_session::redact_json(json.unwrap()),
+        };
+        json!([count, left]).to_string()
+    });
+}
+
+// The table of dialects on the page of rules says what the code does, as the cases show it.
+
+const BEGIN: &str = "<!-- dialects: written by the tests of msg-session -->\n";
+const END: &str = "<!-- end of dialects -->\n";
+
+/// What the cases of a dialect show that it can do.
+#[derive(Default)]
+struct Shown {
+    /// Codes that were found, beside those of broken lines, and those that were mended.
+    found: usize,
+    mended: usize,
+    has_branches: bool,
+    compacts: bool,
+}
+
+impl Shown {
+    fn by(dialect: Dialect, cases: &[Row]) -> Self {
+        let (mut found, mut mended) = (Vec::new(), Vec::new());
+        let mut res = Self::default();
+        for case in cases.iter().filter(|it| it.dialect == dialect) {
+            let mut session = case.session();
+            res.has_branches |= session.branches().is_ok_and(|it| !it.is_empty());
+            let all = SessionOptions { all: true, drop: true, ..case.options.clone() };
+            for it in session.repair(&all).unwrap_or_default() {
+                found.push(it.code.to_string());
+                mended.extend(it.done.then(|| it.code.to_string()));
+            }
+            let none = Compacted::default();
+            let refused = case.session().compact(&none);
+            res.compacts |= !matches!(refused, Err(Error::NotCompacted { .. }));
+        }
+        let count = |codes: &mut Vec<String>| {
+            codes.sort();
+            codes.dedup();
+            codes.len()
+        };
+        Self { found: count(&mut found), mended: count(&mut mended), ..res }
+    }
+}
+
+#[test]
+fn the_table_of_dialects_is_true() {
+    let cases: Vec<_> =
+        testkit::rows!("sessions.jsonl").rows().iter().map(|it| Row::read(&it.text)).collect();
+    let mut table = String::from(
+        "| dialect | messages | codes found | of them mended | branches | compaction record | written |\n|---|---|---|---|---|---|---|\n",
+    );
+    let yes = |it: bool| if it { "yes" } else { "" };
+    for dialect in Dialect::ALL {
+        let it = Shown::by(*dialect, &cases);
+        let (branches, compacts, written) =
+            (yes(it.has_branches), yes(it.compacts), yes(has_writer(*dialect)));
+        table += &format!(
+            "| {dialect} | yes | {} | {} | {branches} | {compacts} | {written} |\n",
+            it.found, it.mended
+        );
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/formats/sessions.md");
+    let page = fs::read_to_string(&path).unwrap();
+    let start = page.find(BEGIN).unwrap() + BEGIN.len();
+    let end = page.find(END).unwrap();
+    let wanted = format!("{}\n{table}\n{}", &page[..start], &page[end..]);
+    match std::env::var_os("UPDATE_EXPECT") {
+        Some(_) => fs::write(path, wanted).unwrap(),
+        None => assert_eq!(page, wanted, "UPDATE_EXPECT=1 rewrites the table"),
+    }
+}
+
+// What each agent records of its responses (SE-160).
+
+/// Dialect, session, and of each response its record, time, model, usage and stated cost.
+#[test]
+fn the_usage_of_each_agent() {
+    let rows = [
+        (
+            Dialect::GeminiCli,
+            concat!(
+                r#"{"type":"gemini","id":"m","timestamp":"2026-01-10T08:00:00Z","model":"g","tokens":{"input":9,"output":1}}"#,
+                "\nno record\n",
+                r#"{"type":"gemini","id":"m","model":"g","tokens":{"input":9,"tool":1,"output":2,"cached":4,"thoughts":3,"total":15}}"#,
+            ),
+            json!([[1, "2026-01-10T08:00:00Z", "g", {"promptTokenCount": 9, "toolUsePromptTokenCount": 1,
+                "candidatesTokenCount": 2, "thoughtsTokenCount": 3, "cachedContentTokenCount": 4}, null]]),
+        ),
+        (
+            Dialect::QwenCode,
+            concat!(
+                r#"{"type":"assistant","uuid":"a","model":"q","usageMetadata":{"promptTokenCount":9,"candidatesTokenCount":5,"thoughtsTokenCount":3,"totalTokenCount":14}}"#,
+                "\n",
+                r#"{"type":"assistant","uuid":"b","model":"q","usageMetadata":{"promptTokenCount":9,"candidatesTokenCount":2,"thoughtsTokenCount":3,"totalTokenCount":14}}"#,
+            ),
+            json!([
+                [1, null, "q", {"promptTokenCount": 9, "candidatesTokenCount": 5}, null],
+                [2, null, "q", {"promptTokenCount": 9, "candidatesTokenCount": 2, "thoughtsTokenCount": 3}, null]
+            ]),
+        ),
+        (
+            Dialect::Pi,
+            r#"{"type":"message","id":"e","message":{"role":"assistant","model":"p","usage":{"input":9,"output":2,"cacheRead":4,"cacheWrite":1,"cost":{"total":0.5}}}}"#,
+            json!([[1, null, "p", {"input_tokens": 9, "output_tokens": 2, "cache_read_input_tokens": 4,
+                "cache_creation_input_tokens": 1}, "0.5"]]),
+        ),
+        (
+            Dialect::CopilotCli,
+            r#"{"type":"session.usage_record","data":{"apiCallId":"c","model":"m","usage":{"inputTokens":9,"outputTokens":2,"cacheReadTokens":4}}}"#,
+            json!([[1, null, "m", {"input_tokens": 9, "output_tokens": 2,
+                "input_tokens_details": {"cached_tokens": 4}}, null]]),
+        ),
+        (
+            Dialect::OpenCode,
+            r#"{"info":{"id":"ses"},"messages":[{"info":{"role":"user"}},{"info":{"role":"assistant","id":"m","modelID":"o","time":{"created":1709210096007},"cost":0.25,"tokens":{"input":9,"output":2,"reasoning":3,"cache":{"read":4,"write":1}}}}]}"#,
+            json!([[2, "2024-02-29T12:34:56.007Z", "o", {"input_tokens": 9, "output_tokens": 5,
+                "cache_read_input_tokens": 4, "cache_creation_input_tokens": 1}, "0.25"]]),
+        ),
+        (
+            Dialect::ClaudeStream,
+            concat!(
+                r#"{"type":"assistant","message":{"model":"c","content":[]}}"#,
+                "\n",
+                r#"{"type":"result","usage":{"input_tokens":9,"output_tokens":2},"total_cost_usd":0.1}"#,
+            ),
+            json!([[2, null, "c", {"input_tokens": 9, "output_tokens": 2}, "0.1"]]),
+        ),
+        (
+            Dialect::CodexExec,
+            r#"{"type":"turn.completed","usage":{"input_tokens":9,"cached_input_tokens":4,"output_tokens":2}}"#,
+            json!([[1, null, null, {"input_tokens": 9, "cached_input_tokens": 4, "output_tokens": 2}, null]]),
+        ),
+        (
+            Dialect::Atif,
+            r#"{"agent":{"model_name":"a"},"steps":[{"source":"user"},{"source":"agent","timestamp":"2026-01-10T08:00:00Z","metrics":{"prompt_tokens":9,"completion_tokens":2,"cost_usd":0.1,"extra":{}}}]}"#,
+            json!([[2, "2026-01-10T08:00:00Z", "a", {"prompt_tokens": 9, "completion_tokens": 2}, "0.1"]]),
+        ),
+        (Dialect::Aider, "#### hi\n", json!([])),
+    ];
+    for (dialect, session, expected) in rows {
+        let found = recorded_responses(dialect, session.as_bytes());
+        let found = found.into_iter().map(|it| {
+            let usage: Value = serde_json::from_str(&it.usage).unwrap();
+            json!([it.record, it.time, it.model, usage, it.cost])
+        });
+        assert_eq!(found.collect::<Value>(), expected, "{dialect}");
+    }
 }

@@ -1,10 +1,16 @@
-//! The case files: what a message is read as, whole and in pieces, and the laws over each of them.
+//! The case files: what a message is read as, whole and in pieces, and the laws over each of them; the
+//! answers of model families, the step of the schema, and what is written.
 
 use std::sync::Arc;
 
 use msg_core::FinishReason;
-use msg_xml::{Dialects, Fenced, ParseOptions, SchemaSet, ThinkingMode, ToolSet, parse};
+use msg_xml::{
+    Dialects, Error, Fenced, ParseOptions, ParsedCall, SchemaSet, ThinkingMode, ToolDefinition,
+    ToolSet, instructions, parse, render,
+};
 use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
 use testkit::Row;
 
 use crate::{laws, shown};
@@ -151,4 +157,125 @@ fn the_other_laws_hold_for_the_cases() {
 #[test]
 fn every_code_is_named() {
     laws::codes_have_names();
+}
+
+// Sixty answers of each family of models (XT-37, XT-48 to XT-55): their calls, read whole and in pieces, with the
+// dialect alone and with all of them.
+
+#[derive(Deserialize)]
+struct StringsRow {
+    dialect: String,
+    input: String,
+    calls: Vec<Expected>,
+}
+
+#[derive(Debug, PartialEq, Deserialize)]
+struct Expected {
+    name: String,
+    arguments: serde_json::Value,
+}
+
+#[test]
+fn calls_of_each_family_are_found() {
+    for row in testkit::rows!("strings.jsonl").rows() {
+        let row: StringsRow = serde_json::from_str(&row.text).unwrap();
+        for dialects in [Dialects::by_names([row.dialect.as_str()]).unwrap(), Dialects::all()] {
+            let opts = ParseOptions::new().with_dialects(dialects);
+            let bytes = row.input.as_bytes();
+            let parsed = parse(bytes, None, &opts);
+            let calls = parsed.calls().map(|call| Expected {
+                name: call.tool_name().to_owned(),
+                arguments: call.arguments().value().expect("because they are JSON").clone(),
+            });
+            assert_eq!(calls.collect::<Vec<_>>(), row.calls, "{}: {}", row.dialect, row.input);
+            for n in [1, 5, 16] {
+                laws::chunks_do_not_matter(bytes, bytes.chunks(n), None, &opts);
+                laws::pieces_are_the_values(bytes, n, None, &opts);
+            }
+        }
+    }
+}
+
+// The schema's separate step: what a call lacks, and what it has that the schema does not know.
+
+#[derive(Deserialize)]
+struct CheckCase {
+    schema: Value,
+    arguments: Box<RawValue>,
+}
+
+fn schema_of(case: &CheckCase) -> SchemaSet {
+    serde_json::from_value(serde_json::json!({ "f": case.schema })).unwrap()
+}
+
+#[test]
+fn missing_and_unknown_parameters_are_reported() {
+    testkit::rows!("check.jsonl").check_expect(|row| {
+        let case: CheckCase = serde_json::from_str(&row.text).unwrap();
+        let call = ParsedCall::new("f", case.arguments.get().to_owned());
+        shown::reports(&schema_of(&case).check(&call))
+    });
+}
+
+#[test]
+fn the_step_is_separate_from_reading() {
+    let text = b"ab <tool><tool_name>f</tool_name><arguments><file>x</file></arguments></tool>";
+    let schema: SchemaSet =
+        serde_json::from_str(r#"{"f":{"properties":{"n":{"type":"integer"}},"required":["n"]}}"#)
+            .unwrap();
+    let parsed = parse(text, None, &ParseOptions::new().with_schema(schema.clone()));
+    assert_eq!(parsed.diagnostics, []);
+    let found = parsed.check(&schema);
+    let codes: Vec<&str> = found.iter().map(|it| it.code.as_str()).collect();
+    assert_eq!(codes, ["xml::missing-parameter", "xml::unknown-parameter"]);
+    assert!(found.iter().all(|it| (it.at.start, it.at.end) == (Some(3), Some(text.len()))));
+}
+
+#[test]
+fn other_tools_are_not_judged() {
+    let schema: SchemaSet = serde_json::from_str(r#"{"f":{"properties":{}}}"#).unwrap();
+    assert_eq!(schema.check(&ParsedCall::new("g", r#"{"a":1}"#.to_owned())), []);
+}
+
+// What is written: calls at the depth limit (XT-44), and descriptions in the instructions (XT-46).
+
+fn nested(depth: usize, leaf: &str) -> ParsedCall {
+    ParsedCall::new("t", format!("{}{leaf}{}", r#"{"d":"#.repeat(depth), "}".repeat(depth)))
+}
+
+#[test]
+fn elements_go_as_deep_as_they_are_read() {
+    let deepest = nested(64, r#""x""#);
+    assert!(render(&deepest).unwrap().contains("<d>x</d>"));
+    laws::rendered_calls_come_back(&deepest);
+    assert!(matches!(render(&nested(65, r#""x""#)), Err(Error::DepthLimit { max: 64 })));
+}
+
+#[test]
+fn a_json_body_goes_as_deep_as_it_is_read() {
+    let deepest = nested(65, "1");
+    assert!(render(&deepest).unwrap().starts_with("<tool>\n{"));
+    laws::rendered_calls_come_back(&deepest);
+    assert!(matches!(render(&nested(66, "1")), Err(Error::DepthLimit { max: 64 })));
+}
+
+#[test]
+fn arguments_that_are_the_text_of_an_object_go_as_deep_as_it_does() {
+    let text = |depth| {
+        let inner = nested(depth, r#""x""#).arguments().text().to_owned();
+        ParsedCall::new("t", serde_json::to_string(&inner).unwrap())
+    };
+    assert!(render(&text(64)).unwrap().contains("<d>x</d>"));
+    assert!(matches!(render(&text(65)), Err(Error::DepthLimit { max: 64 })));
+}
+
+#[test]
+fn only_blanks_of_a_description_are_folded() {
+    let tool: ToolDefinition = serde_json::from_str(
+        r#"{"name":"f","description":"\u00a0a\r\n","parameters":{"properties":{"p":{"type":"string","description":" 10\u00a0kB \r\n\t at most\u2003"}}}}"#,
+    )
+    .unwrap();
+    let text = instructions(&[tool], ThinkingMode::Extract);
+    let expected = "## f\n\u{a0}a\nParameters:\n- p (string): 10\u{a0}kB at most\u{2003}\n";
+    assert!(text.ends_with(expected), "{text}");
 }

@@ -4,12 +4,8 @@
 #![allow(clippy::unwrap_used, reason = "a test says what is wrong by panicking")]
 
 mod cases;
-mod check;
 mod lag;
 mod laws;
-mod long;
 mod plain_blocks;
 mod random;
 mod shown;
-mod strings;
-mod written;
