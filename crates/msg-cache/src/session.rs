@@ -6,8 +6,7 @@ use msg_core::rfc3339;
 use serde::Serialize;
 
 use crate::family::Provider;
-use crate::ledger::{LedgerTotals, Missed, dollars, established};
-use crate::options::LedgerOptions;
+use crate::ledger::{LedgerOptions, LedgerTotals, Missed, dollars, established};
 use crate::usage::{CacheUsage, PICO, Price};
 
 /// What a session recorded of a response.

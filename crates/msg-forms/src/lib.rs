@@ -25,14 +25,13 @@
 //! ```
 
 pub mod agent;
-mod codes;
 mod losses;
 mod lower;
 pub mod plain;
 pub mod schema;
 mod turn;
 
-pub use codes::CODES;
+pub use crate::losses::CODES;
 pub use turn::{TextPart, ToolPart, ToolStatus, Turn, TurnPart, TurnRole};
 
 /// Turns as they are stored: read, written (MS-19), made of messages (MS-22) and made messages again

@@ -9,7 +9,7 @@ use msg_core::{Code, Diagnostic, Part, Report, StreamEvent, ToolCall};
 use msg_gemini::interactions::InteractionEvents;
 
 use crate::api::Api;
-use crate::names::Names;
+use crate::api::Names;
 use crate::seal::{Sealed, Seals, is_sealed};
 
 /// What changes an answer for the client.

@@ -11,9 +11,9 @@ use msg_core::{Diagnostic, FinishReason, Usage};
 use msg_document::WriteOptions;
 
 use crate::api::Api;
+use crate::api::Names;
 use crate::back::Back;
 use crate::error_body::{self, ErrorBody};
-use crate::names::Names;
 use crate::relay::RelayLimits;
 use crate::seal::Seals;
 

@@ -37,7 +37,6 @@ mod api;
 mod back;
 mod error_body;
 mod exchange;
-mod names;
 mod relay;
 mod seal;
 

@@ -8,10 +8,10 @@ use msg_document::{ConvertOptions, Document, ReadOptions, Refusal, RepairOptions
 use msg_json::{JsonError, RawJson, Reader, string_member};
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::api::Names;
 use crate::api::{Api, Client, Route};
 use crate::error_body::ErrorBody;
 use crate::exchange::Exchange;
-use crate::names::Names;
 use crate::seal::{Keep, Seals, may_hold_seals};
 
 /// What a relay holds and passes on at most; a request or an answer beyond a bound ends with an error, never with a
