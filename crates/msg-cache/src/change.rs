@@ -4,9 +4,8 @@ use std::cmp::Ordering;
 
 use serde::Serialize;
 
-use crate::cell::{Cell, Kind, Level, Unit};
-use crate::cell::{Spelling, part};
-use crate::family::is_compaction;
+use crate::cell::{Cell, Kind, Level, Spelling, Unit, part};
+use crate::compare::is_compaction;
 use crate::prompt::Prompt;
 
 /// How a member became another one.

@@ -1,6 +1,7 @@
 //! A log of requests, one after the other: grouped into runs, each request compared with the one that it goes on from
-//! (CL-32, CL-33, CL-40, CL-41); and what an edit of a request makes a cache write again (CL-60). Its options as JSON: `{"from":"anthropic","provider":"openrouter","prices":{…},
-//! "min_missed":2000,"runs":1024}`.
+//! (CL-32, CL-33, CL-40, CL-41); and what an edit of a request makes a cache write again (CL-60).
+//!
+//! Its options as JSON: `{"from":"anthropic","provider":"openrouter","prices":{…},"min_missed":2000,"runs":1024}`.
 //!
 //! ```text
 //! line 1  A         run 1
@@ -17,10 +18,12 @@ use msg_json::JsonValue as Value;
 use serde::{Deserialize, Serialize};
 
 use crate::cell::{Kind, Unit};
-use crate::compare::{CacheOptions, CachePlace, Change, Comparison, Relation, compare_prompts};
+use crate::compare::{
+    CacheOptions, CachePlace, Change, Comparison, Provider, Relation, compare_prompts,
+};
 use crate::entry::{Entry, Kept, Repeats, read, read_line};
 use crate::error::Error;
-use crate::family::{Family, Provider};
+use crate::family::Family;
 use crate::prompt::Prompt;
 use crate::usage::{CacheUsage, PICO, Price, Prices};
 

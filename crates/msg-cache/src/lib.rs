@@ -28,9 +28,8 @@ mod session;
 mod usage;
 
 pub use crate::error::{CODES, help};
-pub use crate::family::{RULES, rates};
 pub use change::How;
-pub use compare::{CacheOptions, CachePlace, Change, Comparison, Relation, compare};
+pub use compare::{CacheOptions, CachePlace, Change, Comparison, RULES, Relation, compare, rates};
 pub use error::Error;
 pub use family::Family;
 pub use ledger::{Ledger, LedgerOptions, LedgerRow, LedgerTotals, Missed, Rewrite, RowComparison};

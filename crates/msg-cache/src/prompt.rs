@@ -12,8 +12,7 @@ use std::borrow::Cow;
 
 use msg_json::JsonValue as Value;
 
-use crate::cell::{Cell, Kind, Level, Source, Unit, kept};
-use crate::cell::{is_empty_text, plain_text};
+use crate::cell::{Cell, Kind, Level, Source, Unit, is_empty_text, kept, plain_text};
 use crate::entry::Repeats;
 use crate::family::{FAMILIES, Family, Setting, is_web_search, settings};
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use msg_core::rfc3339;
 use serde::Serialize;
 
-use crate::family::Provider;
+use crate::compare::Provider;
 use crate::ledger::{LedgerOptions, LedgerTotals, Missed, dollars, established};
 use crate::usage::{CacheUsage, PICO, Price};
 
