@@ -52,7 +52,7 @@ const ACTS: &[(&str, &[&str], &str)] = &[
 /// Options that the functions declare beside their class: of which function.
 const DECLARED: &[(&str, &str)] = &[("fit", "answers")];
 /// Those of a command that the Python package has no function for.
-const CACHE: (&str, &str) = ("crates/msg-cache/src/options.rs", "LedgerOptions");
+const CACHE: (&str, &str) = ("crates/msg-cache/src/ledger.rs", "LedgerOptions");
 
 pub(crate) fn generate(workspace: &Workspace) -> Res<Vec<Output>> {
     let source = Source::read(workspace)?;
