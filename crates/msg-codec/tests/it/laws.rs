@@ -50,8 +50,13 @@ pub(crate) fn chunks_change_nothing(bytes: &[u8], how: &How, cut: usize) {
     for size in [1, 3, 16] {
         assert_eq!(read(how, bytes.chunks(size)), whole, "in chunks of {size}");
     }
+    a_cut_changes_nothing(&whole, bytes, how, cut);
+}
+
+/// Cut in two, a stream gives what `whole` gave.
+pub(crate) fn a_cut_changes_nothing(whole: &Outcome, bytes: &[u8], how: &How, cut: usize) {
     let (head, tail) = bytes.split_at(cut.min(bytes.len()));
-    assert_eq!(read(how, [head, b"", tail]), whole, "cut at {cut}");
+    assert_eq!(&read(how, [head, b"", tail]), whole, "cut at {cut}");
 }
 
 /// The deltas of a channel are its text, a call begins once and ends once, a finish comes last.

@@ -51,8 +51,13 @@ fn all_laws(bytes: &[u8], how: &How, at: usize) {
 fn laws_hold_for_cases_and_recordings() {
     cases().check(|row| {
         let case = Case::read(row);
-        for at in (0..case.bytes().len()).step_by(7) {
-            all_laws(case.bytes(), &case.how(&FAMILIES), at);
+        let (bytes, how) = (case.bytes(), case.how(&FAMILIES));
+        all_laws(bytes, &how, 0);
+        // The other laws ask nothing about a cut.
+        let whole = laws::read(&how, [bytes]);
+        for at in (0..bytes.len()).step_by(7) {
+            laws::a_cut_changes_nothing(&whole, bytes, &how, at);
+            laws::may_stop_anywhere(bytes, &how, at);
         }
     });
     for case in [captures(), regressions()].iter().flat_map(testkit::Folder::cases) {

@@ -1,6 +1,7 @@
 //! Input that was made to hurt, and cases broken at random: each ends in a finding or a refusal, in linear time.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use msg_session::{Blob, Dialect, Session, SessionOptions};
 use proptest::prelude::*;
@@ -292,10 +293,11 @@ fn broken(bytes: &[u8], breaks: &[Break]) -> Vec<u8> {
     lines.concat()
 }
 
-fn rows() -> Vec<(Dialect, Vec<Blob>)> {
+/// The sessions of the case rows, read once.
+static ROWS: LazyLock<Vec<(Dialect, Vec<Blob>)>> = LazyLock::new(|| {
     let rows = testkit::rows!("sessions.jsonl").rows();
     rows.iter().map(|it| Row::read(&it.text)).map(|it| (it.dialect, it.blobs())).collect()
-}
+});
 
 proptest! {
     #![proptest_config(ProptestConfig {
@@ -311,8 +313,7 @@ proptest! {
         breaks in prop::collection::vec(a_break(), 1..4),
         all in any::<bool>(),
     ) {
-        let rows = rows();
-        let (dialect, mut blobs) = row.get(&rows).clone();
+        let (dialect, mut blobs) = row.get(&*ROWS).clone();
         for blob in &mut blobs {
             blob.bytes = broken(&blob.bytes, &breaks);
         }
@@ -324,7 +325,7 @@ proptest! {
 
 #[test]
 fn the_laws_hold_for_all_cases_as_they_are() {
-    for (dialect, blobs) in rows() {
+    for (dialect, blobs) in ROWS.iter().cloned() {
         for all in [false, true] {
             let options = SessionOptions { all, ..SessionOptions::default() };
             laws::mended_once_is_mended(dialect, blobs.clone(), &options);
@@ -336,7 +337,7 @@ fn the_laws_hold_for_all_cases_as_they_are() {
 /// Every case cut off at some sixty places, read as its dialect.
 #[test]
 fn the_laws_hold_for_cases_that_are_cut_off() {
-    for (dialect, blobs) in rows() {
+    for (dialect, blobs) in ROWS.iter().cloned() {
         let len = blobs[0].bytes.len();
         for cut in (0..len).step_by(1 + len / 60) {
             let mut blobs = blobs.clone();
