@@ -4,15 +4,21 @@
 //! cases.jsonl          {"name": "empty", "text": "", "expect": {"words":0}}      Rows::check_expect
 //! rows.jsonl           {"name": "empty", "text": ""}                             Rows::check_lines
 //! rows.expect.jsonl    {"words":0}
+//! rows.expect/a.expect one member per line: what would be a line of more than 4,000 characters
 //! ```
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::diff::diff;
+use crate::folder::compare;
 use crate::json;
 use crate::report::{Report, update_requested};
+
+/// Characters of an expectation that is a line; a longer one has a file in lines, so that a person can review it.
+const LONGEST: usize = 4_000;
 
 /// A file in which each line that is not blank is a case.
 #[derive(Debug)]
@@ -78,7 +84,8 @@ impl Rows {
     }
 
     /// Renders each row to one line and compares with the same line of `NAME.expect.jsonl`, which
-    /// `UPDATE_EXPECT=1` rewrites.
+    /// `UPDATE_EXPECT=1` rewrites. What is longer than 4,000 characters is in the folder `NAME.expect`, in a file of the
+    /// name of the row, with one member per line.
     ///
     /// # Panics
     /// With every difference, after all rows have run; also where a rendered row has a line end.
@@ -89,12 +96,16 @@ impl Rows {
         let expected = fs::read_to_string(&expect_path).unwrap_or_default();
         let mut expected = expected.lines();
         let mut rewritten = String::new();
+        let mut aside = Aside::new(self.path.with_extension("expect"));
         let mut report = Report::new(self.path.display().to_string());
         for row in &rows {
             report.run(&self.place(row), || {
                 let expected = expected.next();
-                let found = render(row);
+                let mut found = render(row);
                 assert!(!found.contains('\n'), "a rendered row has to be one line: {found:?}");
+                if found.chars().count() > LONGEST {
+                    found = aside.keep(&row.name, &found, self.update)?;
+                }
                 rewritten.push_str(&found);
                 rewritten.push('\n');
                 match expected {
@@ -109,6 +120,14 @@ impl Rows {
         }
         if !self.update && expected.next().is_some() {
             report.complain(format!("{}: more lines than cases", expect_path.display()));
+        }
+        for path in aside.left_over() {
+            match self.update {
+                true => {
+                    fs::remove_file(&path).unwrap_or_else(|err| panic!("{}: {err}", path.display()))
+                }
+                false => report.complain(format!("{}: no case expects this", path.display())),
+            }
         }
         report.finish();
         if self.update {
@@ -156,6 +175,43 @@ impl Rows {
 
     fn place(&self, row: &Row) -> String {
         format!("{}:{} ({})", self.path.display(), row.line, row.name)
+    }
+}
+
+/// The folder of the expectations that are too long for a line.
+struct Aside {
+    folder: PathBuf,
+    names: BTreeSet<String>,
+}
+
+impl Aside {
+    fn new(folder: PathBuf) -> Self {
+        Self { folder, names: BTreeSet::new() }
+    }
+
+    /// Compares with the file of this row, or writes it; the line that names the file instead.
+    fn keep(&mut self, row: &str, found: &str, update: bool) -> Result<String, String> {
+        let name = row.replace(|it: char| !it.is_ascii_alphanumeric() && it != '-', "_");
+        let name = format!("{name}.expect");
+        if update {
+            fs::create_dir_all(&self.folder)
+                .map_err(|err| format!("{}: {err}", self.folder.display()))?;
+        }
+        compare(&self.folder.join(&name), json::lines(found), update)?;
+        let line = format!("{{\"in\":\"{name}\"}}");
+        match self.names.insert(name) {
+            true => Ok(line),
+            false => Err("another long row has this name".to_owned()),
+        }
+    }
+
+    /// Files that no row expects.
+    fn left_over(&self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        let is_kept = |it: &Path| {
+            it.file_name().is_some_and(|it| self.names.contains(&*it.to_string_lossy()))
+        };
+        entries.map(|it| it.path()).filter(|it| !is_kept(it)).collect()
     }
 }
 

@@ -145,6 +145,27 @@ fn row_expectations_are_written_and_compared() {
 }
 
 #[test]
+fn a_long_expectation_has_a_file_in_lines() {
+    let root = folder("row_aside", &[("a.jsonl", "{\"name\":\"a b\"}\n{\"name\":\"c\"}\n")]);
+    let rows = |update| Rows::open(root.join("a.jsonl")).with_update(update);
+    let long = |row: &Row| match row.name.as_str() {
+        "c" => "1".to_owned(),
+        _ => format!("{{\"x\":\"{}\",\"y\":2}}", "x".repeat(4000)),
+    };
+    rows(true).check_lines(long);
+    rows(false).check_lines(long);
+    let lines = fs::read_to_string(root.join("a.expect.jsonl")).unwrap();
+    assert_eq!(lines, "{\"in\":\"a_b.expect\"}\n1\n");
+    let aside = root.join("a.expect/a_b.expect");
+    let text = fs::read_to_string(&aside).unwrap();
+    assert!(text.starts_with("{\n \"x\": \"xx") && text.ends_with(",\n \"y\": 2\n}\n"), "{text}");
+    fs::write(&aside, text.replace(": 2", ": 3")).unwrap();
+    assert!(failure(|| rows(false).check_lines(long)).contains("-  \"y\": 3\n+  \"y\": 2"));
+    rows(true).check_lines(|_| "1".to_owned());
+    assert!(!aside.exists());
+}
+
+#[test]
 fn the_last_member_of_a_row_is_written_and_compared() {
     let text = "{\"text\": \"one\"}\n\n{\"text\": \"seven\", \"expect\": {\"len\":9}}\n";
     let root = folder("row_members", &[("a.jsonl", text)]);
