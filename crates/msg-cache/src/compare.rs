@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use msg_json::JsonValue as Value;
 use serde::{Deserialize, Serialize};
 
 use crate::cell::{Cell, Kind, Level, Spelling};
