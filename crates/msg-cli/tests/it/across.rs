@@ -168,7 +168,7 @@ proptest! {
 
 #[test]
 fn the_example_obeys_the_laws() {
-    let json = std::fs::read(crate::rescue::EXAMPLE).unwrap();
+    let json = std::fs::read(crate::pages::EXAMPLE).unwrap();
     let (read, _) = chat::read(&json, &ReadOptions::new()).unwrap();
     let messages = read.into_messages();
     a_silent_conversion_is_the_identity(&messages);

@@ -13,7 +13,6 @@ use assert_cmd::Command;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate;
 use crate::Request;
 use crate::{stderr, stdout};
 

@@ -10,7 +10,6 @@ use assert_cmd::Command;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate;
 use crate::chat::read;
 use crate::stderr;
 

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{msg, stderr, stdout};
-use crate::rescue::EXAMPLE;
+use crate::pages::EXAMPLE;
 
 #[derive(Deserialize)]
 struct Example {

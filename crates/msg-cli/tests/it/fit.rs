@@ -10,7 +10,6 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate;
 use crate::Request;
 use crate::{msg, stderr, stdout};
 

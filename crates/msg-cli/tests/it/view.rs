@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use super::{msg, program, stderr, stdout};
-use crate::rescue::EXAMPLE;
+use crate::pages::EXAMPLE;
 
 /// A conversation of two sections.
 fn conversation() -> Value {
