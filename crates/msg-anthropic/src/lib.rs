@@ -24,7 +24,6 @@ mod stream;
 mod options;
 mod shape;
 mod thought;
-mod wanted;
 
 mod codes;
 

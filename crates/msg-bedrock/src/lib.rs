@@ -19,7 +19,6 @@ mod request;
 mod response;
 mod shape;
 mod stream;
-mod wanted;
 mod write;
 
 pub use codes::CODES;

@@ -1,12 +1,21 @@
-//! A JSON object that is put together from members which are JSON already.
+//! JSON objects of which some members are read: put together from members that are JSON already, taken member by
+//! member, or kept byte for byte around a list of messages.
 //!
 //! Conversations are written by their own crates, byte for byte; wrapping them in a `Value` would
 //! cost a copy and the spelling of numbers.
 
+use std::{borrow::Cow, ops::Range};
+
 use msg_cache::Rewrite;
-use msg_core::Diagnostic;
-use msg_json::write_str;
+use msg_codec::codec::{Losses, text_of_part};
+use msg_core::{
+    Diagnostic, Extra, Message, Origin, RawJson, Report, Severity, ToolCall, ToolResult,
+};
+use msg_json::{JsonError, Kind, Reader, TextState, Writer, write_str};
 use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::codec::{Around, WriteOptions};
 
 /// Compact JSON of a value.
 ///
@@ -107,4 +116,175 @@ impl ObjectWriter {
 /// How many characters begin in these bytes of a text.
 pub(crate) fn chars(bytes: &[u8]) -> usize {
     bytes.iter().filter(|it| **it & 0xc0 != 0x80).count()
+}
+
+// What formats of other programs have in common: members that are taken one by one, what is left of them, and
+// what has no place.
+
+/// The members of an object that are not taken yet.
+pub(crate) type Members = Vec<(String, RawJson)>;
+
+/// Takes a member of this type out, of several of its name the last; one of another type stays.
+pub(crate) fn take<T: DeserializeOwned>(members: &mut Members, name: &str) -> Option<T> {
+    let at = members.iter().rposition(|it| it.0 == name)?;
+    let value = members[at].1.parse().ok()?;
+    members.remove(at);
+    Some(value)
+}
+
+/// Keeps what is left of an object as unknown members of a format.
+pub(crate) fn keep_rest(extra: &mut Extra, origin: &Origin, rest: Members) {
+    for (name, raw) in rest {
+        extra.insert(origin.clone(), name, raw);
+    }
+}
+
+/// Writes the unknown members of a format after the known ones, whose names are these.
+pub(crate) fn write_rest(extra: &Extra, origin: &Origin, known: &[&str], out: &mut Writer<'_>) {
+    for (name, raw) in extra.iter(origin).filter(|it| !known.contains(&it.0)) {
+        out.key(name).raw(raw.text());
+    }
+}
+
+/// Writes the arguments of a call, as their value if they are JSON. A JSON string is written as text, for a string is
+/// read as the text that it holds.
+pub(crate) fn write_arguments(call: &ToolCall, out: &mut Writer<'_>) {
+    out.key("arguments");
+    let text = call.arguments.text();
+    match call.arguments.state() {
+        TextState::Object => out.raw(text),
+        TextState::Value if !text.trim_start().starts_with('"') => out.raw(text),
+        _ => out.str(text),
+    }
+}
+
+/// That a refusal goes out as a text.
+pub(crate) fn note_refusal(at: usize, losses: &mut Losses<'_>) {
+    let text = "a refusal is a text here";
+    losses.note(Severity::Info, "convert::refusal-as-text", Some(at), text);
+}
+
+/// What is lost of a result of which only the text goes out, and what JSON that is in its text.
+pub(crate) fn note_result(at: usize, result: &ToolResult, losses: &mut Losses<'_>) {
+    if result.is_error {
+        losses.member(Some(at), "is_error");
+    }
+    if result.content.parts().iter().filter_map(text_of_part).count() > 1 {
+        losses.warn(
+            "convert::merged-parts",
+            Some(at),
+            "the texts of a result became one, a line each",
+        );
+    }
+    for it in result.content.parts() {
+        match (it.as_text(), text_of_part(it)) {
+            (Some(_), _) => {}
+            (None, Some(_)) => note_json(at, losses),
+            (None, None) => losses.part(at, it.kind()),
+        }
+    }
+}
+
+/// That a JSON part goes out as its text.
+pub(crate) fn note_json(at: usize, losses: &mut Losses<'_>) {
+    losses.warn("convert::json-as-text", Some(at), "a JSON part is written as its text");
+}
+
+/// The texts of a result, a line each; of a JSON part its text.
+pub(crate) fn text_of_result(result: &ToolResult) -> Cow<'_, str> {
+    let texts: Vec<_> = result.content.parts().iter().filter_map(text_of_part).collect();
+    match texts.as_slice() {
+        [] => Cow::Borrowed(""),
+        [one] => Cow::Borrowed(one),
+        more => Cow::Owned(more.join("\n")),
+    }
+}
+
+// An object around a list of messages, kept byte for byte.
+//
+// Snapshots and session files put their own members beside `messages`. Those are not read: what is
+// before the list and what is after it goes out again as it came.
+
+/// Writes a list of messages.
+pub(crate) type WriteList = fn(&mut [Message], &WriteOptions, &mut Vec<u8>) -> Report;
+
+/// The bytes before and after a list of messages; none if the list is the document.
+pub(crate) struct Wrapper {
+    write: WriteList,
+    list: Range<usize>,
+    before: Vec<u8>,
+    after: Vec<u8>,
+    /// The names of its members but `messages`.
+    members: Vec<String>,
+}
+
+impl Wrapper {
+    /// No wrapper: all of `json` is the list.
+    pub(crate) fn none(json: &[u8], write: WriteList) -> Self {
+        Wrapper::of(json, List { place: 0..json.len(), members: Vec::new() }, write)
+    }
+
+    /// The wrapper of `json`. What is not an object with a list in `messages` has none: its reader says what is
+    /// wrong with it.
+    pub(crate) fn around(json: &[u8], write: WriteList) -> Self {
+        match list(json, &["messages"]) {
+            Ok(Some(list)) => Wrapper::of(json, list, write),
+            Ok(None) | Err(_) => Wrapper::none(json, write),
+        }
+    }
+
+    fn of(json: &[u8], List { place, members }: List, write: WriteList) -> Self {
+        let (before, after) = (json[..place.start].to_vec(), json[place.end..].to_vec());
+        Wrapper { write, list: place, before, after, members }
+    }
+
+    /// Where the list is.
+    pub(crate) fn list(&self) -> Range<usize> {
+        self.list.clone()
+    }
+}
+
+impl Around for Wrapper {
+    fn write(
+        &mut self,
+        messages: &mut Vec<Message>,
+        options: &WriteOptions,
+        out: &mut Vec<u8>,
+    ) -> Report {
+        out.extend_from_slice(&self.before);
+        let report = (self.write)(messages, options, out);
+        out.extend_from_slice(self.after.trim_ascii_end());
+        report
+    }
+
+    fn members(&self) -> Vec<String> {
+        self.members.clone()
+    }
+}
+
+/// Where a list is, and the names of the members beside it.
+pub(crate) struct List {
+    pub(crate) place: Range<usize>,
+    pub(crate) members: Vec<String>,
+}
+
+/// Looks for the list in an object, in the last member of the first of these names; nothing in anything else.
+pub(crate) fn list(json: &[u8], names: &[&str]) -> Result<Option<List>, JsonError> {
+    let mut reader = Reader::new(json)?;
+    if reader.peek()? != Kind::Object {
+        return Ok(None);
+    }
+    let (mut found, mut members) = (vec![None; names.len()], Vec::new());
+    reader.begin_object()?;
+    while let Some(key) = reader.next_key()? {
+        let (name, is_list) = (key.text.into_owned(), reader.peek()? == Kind::Array);
+        let start = reader.next_offset();
+        reader.raw()?;
+        match names.iter().position(|it| *it == name) {
+            Some(at) => found[at] = is_list.then_some(start..reader.offset()),
+            None => members.push(name),
+        }
+    }
+    reader.finish()?;
+    Ok(found.into_iter().flatten().next().map(|place| List { place, members }))
 }

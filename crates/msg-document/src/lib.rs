@@ -43,7 +43,6 @@ mod outline;
 mod places;
 mod skeleton;
 mod verbatim;
-mod wrapper;
 
 mod codes;
 mod fields;
@@ -53,7 +52,6 @@ mod json;
 mod layout;
 mod lead;
 mod ledger;
-mod members;
 mod refusal;
 mod rows;
 mod schemas;

@@ -17,7 +17,6 @@ mod request;
 mod response;
 
 mod read;
-mod wanted;
 mod write;
 
 mod events;

@@ -1,8 +1,13 @@
 //! The objects of Gemini contents: their known members in canonical order (GE-12) and in both spellings
-//! (GE-2), and the variants in which real sources have them.
+//! (GE-2), the variants in which real sources have them, and the types of their members (MS-29).
 
-use msg_codec::codec::Shape;
+use msg_codec::codec::{
+    BEDROCK, Found, Mended, Parts, Shape, Want, Wants, owner_of_member, owner_of_type, text_of,
+};
 use msg_core::Origin;
+use msg_json::{Kind, Reader, to_text};
+
+use crate::shape::part::KINDS;
 
 pub(crate) const GEMINI: Origin = Origin::Gemini;
 
@@ -150,3 +155,146 @@ pub(crate) mod media {
         &["mime_type", "file_uri", "display_name"],
     );
 }
+
+// What contents and parts want each of their members to be (MS-29), as tables: what is meant where a value is of
+// another kind.
+
+/// A content.
+pub(crate) const CONTENT: Want = Want::Object(&CONTENT_MEMBERS);
+
+const fn wants(
+    members: &'static [(&'static str, Want)],
+    needs: &'static [&'static [&'static str]],
+) -> Wants {
+    Wants { members, needs, marks: &[], bare: None }
+}
+
+static CONTENT_MEMBERS: Wants = wants(&[("parts", Want::Content(&PARTS))], &[]);
+
+static PARTS: Parts = Parts {
+    of: part,
+    text: |text| to_text(|it| it.object(|it| it.key("text").str(text))),
+    may_be_bare: true,
+    may_be_text: false,
+    may_be_null: true,
+    may_be_value: false,
+};
+
+/// What is meant by a `systemInstruction` that is not one.
+pub(crate) fn mend_instruction(source: &str) -> Option<Mended> {
+    let kind = Reader::from_text(source).peek().ok()?;
+    let says_nothing = source.starts_with('[') && source[1..].trim_ascii_start() == "]";
+    if says_nothing || matches!(kind, Kind::Object | Kind::String | Kind::Null) {
+        return CONTENT.mend("", source);
+    }
+    let name = "systemInstruction";
+    let parts = Want::Content(&PARTS).mend(name, source).map(|it| it.json);
+    let parts = parts.as_deref().unwrap_or(source);
+    let json = to_text(|it| it.object(|it| it.key("parts").raw(parts)));
+    Some(Mended { json, notes: vec![format!("{name} must be a content, found {}", kind.name())] })
+}
+
+/// What is wanted of a part by the member that says what it is; none of one whose kind is not modelled.
+fn part(source: &str) -> Found {
+    static TEXT: Wants = wants(
+        &[
+            ("text", Want::Text),
+            ("thought", Want::Flag),
+            ("thoughtSignature", Want::Opaque),
+            ("thought_signature", Want::Opaque),
+        ],
+        &[&["text"]],
+    );
+    static CALL: Wants = wants(
+        &[
+            ("functionCall", Want::Object(&CALL_BODY)),
+            ("function_call", Want::Object(&CALL_BODY)),
+            ("thoughtSignature", Want::Opaque),
+            ("thought_signature", Want::Opaque),
+        ],
+        &[&["functionCall", "function_call"]],
+    );
+    static RESPONSE: Wants = wants(
+        &[
+            ("functionResponse", Want::Object(&RESPONSE_BODY)),
+            ("function_response", Want::Object(&RESPONSE_BODY)),
+        ],
+        &[&["functionResponse", "function_response"]],
+    );
+    static INLINE: Wants = wants(
+        &[("inlineData", Want::Object(&INLINE_BODY)), ("inline_data", Want::Object(&INLINE_BODY))],
+        &[&["inlineData", "inline_data"]],
+    );
+    static FILE: Wants = wants(
+        &[("fileData", Want::Object(&FILE_BODY)), ("file_data", Want::Object(&FILE_BODY))],
+        &[&["fileData", "file_data"]],
+    );
+    let mut reader = Reader::from_text(source);
+    let (mut found, mut only_thinks, mut is_foreign) = (None, true, false);
+    let mut has_members = false;
+    if reader.begin_object().is_err() {
+        return Found::NoPart;
+    }
+    while let Ok(Some(key)) = reader.next_key() {
+        let is_null = matches!(reader.peek(), Ok(Kind::Null));
+        let Ok(value) = reader.raw() else { return Found::Unknown };
+        // A part of another provider is for others to name.
+        is_foreign |= match &*key.text {
+            "type" => text_of(value).is_some_and(|it| owner_of_type(&it.0).is_some()),
+            name => owner_of_member(name).is_some_and(|it| it.1 == BEDROCK),
+        };
+        only_thinks &= key.text.starts_with("thought");
+        has_members = true;
+        let kind = KINDS.iter().find(|it| it.0 == key.text || it.1 == key.text);
+        if let Some((name, _)) = kind.filter(|it| !is_null || it.0 == "text")
+            && found.replace(*name).is_some()
+        {
+            return Found::Unknown;
+        }
+    }
+    match found {
+        Some("text") => Found::Known(&TEXT),
+        Some("functionCall") => Found::Known(&CALL),
+        Some("functionResponse") => Found::Known(&RESPONSE),
+        Some("inlineData") => Found::Known(&INLINE),
+        Some("fileData") => Found::Known(&FILE),
+        None if !(is_foreign || only_thinks && has_members) => Found::NoPart,
+        _ => Found::Unknown,
+    }
+}
+
+static CALL_BODY: Wants =
+    wants(&[("id", Want::Text), ("name", Want::Text), ("args", Want::Arguments)], &[]);
+
+static RESPONSE_BODY: Wants =
+    wants(&[("id", Want::Text), ("name", Want::Name), ("parts", Want::Objects(&MEDIA))], &[]);
+
+static MEDIA: Wants = Wants {
+    members: &[],
+    needs: &[],
+    marks: &["inlineData", "inline_data", "fileData", "file_data"],
+    bare: None,
+};
+
+static INLINE_BODY: Wants = wants(
+    &[
+        ("mimeType", Want::Opaque),
+        ("mime_type", Want::Opaque),
+        ("data", Want::Opaque),
+        ("displayName", Want::Text),
+        ("display_name", Want::Text),
+    ],
+    &[&["mimeType", "mime_type"], &["data"]],
+);
+
+static FILE_BODY: Wants = wants(
+    &[
+        ("mimeType", Want::Opaque),
+        ("mime_type", Want::Opaque),
+        ("fileUri", Want::Opaque),
+        ("file_uri", Want::Opaque),
+        ("displayName", Want::Text),
+        ("display_name", Want::Text),
+    ],
+    &[&["fileUri", "file_uri"]],
+);

@@ -122,11 +122,10 @@ impl Rows {
             report.complain(format!("{}: more lines than cases", expect_path.display()));
         }
         for path in aside.left_over() {
-            match self.update {
-                true => {
-                    fs::remove_file(&path).unwrap_or_else(|err| panic!("{}: {err}", path.display()))
-                }
-                false => report.complain(format!("{}: no case expects this", path.display())),
+            if self.update {
+                fs::remove_file(&path).unwrap_or_else(|err| panic!("{}: {err}", path.display()));
+            } else {
+                report.complain(format!("{}: no case expects this", path.display()));
             }
         }
         report.finish();

@@ -21,7 +21,7 @@ use msg_json::{JsonError, Kind, Reader};
 
 use crate::read::block::Depth;
 use crate::shape::{ANTHROPIC, message};
-use crate::wanted::{CONTENT, MESSAGE};
+use crate::shape::{CONTENT, MESSAGE};
 
 /// Reads an array of messages, where the reader is before it.
 pub(crate) fn read_messages<'a>(

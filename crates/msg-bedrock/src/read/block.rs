@@ -11,8 +11,8 @@ use msg_json::Reader;
 
 use super::media;
 use crate::formats::Medium;
+use crate::shape::mend;
 use crate::shape::{BEDROCK, CACHE_POINT, CITATIONS, GUARD, UNION};
-use crate::wanted::mend;
 use crate::write::canonical_block;
 
 /// Where a list of blocks is: results do not nest.

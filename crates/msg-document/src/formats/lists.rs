@@ -6,9 +6,9 @@ use msg_forms::{agent, plain};
 
 use super::is_of_a_turn;
 use crate::codec::{Codec, Content, Likelihood, WriteOptions};
+use crate::json::{Wrapper, WriteList};
 use crate::outline::{List, Outline, Record, ValueKind, is_chat, is_known_chat};
 use crate::refusal::Refusal;
-use crate::wrapper::{Wrapper, WriteList};
 
 type ReadList = fn(&[u8]) -> Result<(Vec<Message>, Report), msg_core::Error>;
 

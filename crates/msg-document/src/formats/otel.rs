@@ -14,7 +14,7 @@ use msg_json::Writer;
 use msg_session::ShareGptTurns;
 
 use crate::codec::{Codec, Content, Likelihood, WriteOptions};
-use crate::members::{
+use crate::json::{
     keep_rest, note_json, note_refusal, note_result, take, text_of_result, write_arguments,
     write_rest,
 };

@@ -12,10 +12,10 @@ use msg_forms::{
 
 use super::is_of_a_turn;
 use crate::codec::{Around, Codec, Content, Edited, Likelihood, WriteOptions};
+use crate::json::list;
 use crate::layout::{MessageList, carried};
 use crate::outline::{self, Outline};
 use crate::refusal::Refusal;
-use crate::wrapper::list;
 
 pub(crate) struct Turns;
 

@@ -13,7 +13,6 @@ mod request;
 mod response;
 mod shape;
 mod stream;
-mod wanted;
 mod write;
 
 use msg_codec::codec;

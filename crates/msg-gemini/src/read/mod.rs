@@ -20,8 +20,8 @@ use msg_codec::codec::{
 use msg_core::{Error, Extra, Message, Part, Role};
 use msg_json::{Kind, Reader};
 
+use crate::shape::{CONTENT, mend_instruction};
 use crate::shape::{GEMINI, content};
-use crate::wanted::{CONTENT, mend_instruction};
 
 pub(crate) use call::text_in;
 pub(crate) use part::read_part;

@@ -15,7 +15,8 @@ use msg_json::{Reader, to_text};
 use super::UNKNOWN_DELTA;
 use super::chunk::{CallView, ContentView, Member, PartView};
 use super::partial::Partial;
-use crate::{read::read_part, shape::GEMINI, wanted::CONTENT};
+use crate::read::read_part;
+use crate::shape::{CONTENT, GEMINI};
 
 /// What was seen of one candidate.
 #[derive(Debug, Clone, Default)]

@@ -10,9 +10,10 @@
 //! ```
 
 mod read;
-mod signature;
 mod write;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use msg_codec::codec::{Context, Losses};
 use msg_core::{Message, Origin, RawJson, Report};
 use msg_json::Writer;
@@ -21,7 +22,8 @@ use msg_session::ShareGptTurns;
 use crate::codec::{Codec, Content, Likelihood, WriteOptions};
 use crate::outline::{Item, Outline, Record, ValueKind};
 use crate::refusal::Refusal;
-use crate::verbatim::{self, Form};
+use crate::verbatim;
+use crate::verbatim::Form;
 
 pub(crate) struct Langchaingo;
 
@@ -101,4 +103,19 @@ fn is_like_others(record: &Record<'_>) -> bool {
 fn could_be_ours(record: &Record<'_>) -> bool {
     let is_text = record.member("text") == Some(ValueKind::Text);
     record.role.is_some() && (record.has("parts") || is_text) && !record.has("content")
+}
+
+// Signatures of reasoning: bytes in Go, so base64 in JSON. What the provider sent was text, and for
+// Gemini base64 already (LG-3).
+
+/// The text that these bytes are; the base64 itself if they are none.
+fn text(stored: String) -> String {
+    let decoded = STANDARD.decode(&stored).ok().and_then(|it| String::from_utf8(it).ok());
+    // What does not come back the same is kept as it is.
+    decoded.filter(|it| !it.is_empty() && STANDARD.encode(it) == stored).unwrap_or(stored)
+}
+
+/// The bytes of a text as they are stored.
+fn stored(text: &str) -> String {
+    STANDARD.encode(text)
 }

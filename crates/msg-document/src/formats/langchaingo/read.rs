@@ -5,8 +5,9 @@ use msg_core::{
     ToolCall, ToolResult,
 };
 
-use super::{origin, signature};
-use crate::members::{Members, keep_rest, take};
+use super::origin;
+use crate::formats::langchaingo;
+use crate::json::{Members, keep_rest, take};
 
 /// Reads a message, or says what was expected (LG-1).
 pub(super) fn message(source: &RawJson) -> Result<Message, &'static str> {
@@ -126,7 +127,7 @@ fn reasoning(members: &mut Members, holder: Holder) -> Option<(Option<Reasoning>
     if holder == Holder::Call {
         return Some((text.map(Reasoning::new), stored));
     }
-    let signature = stored.map(signature::text);
+    let signature = stored.map(langchaingo::text);
     let is_empty = text.is_none() && signature.is_none();
     let reasoning = Reasoning { text, signature, ..Reasoning::default() };
     Some(((!is_empty).then_some(reasoning), None))

@@ -6,8 +6,9 @@ use msg_core::{
 };
 use msg_json::Writer;
 
-use super::{origin, signature};
-use crate::members::{note_json, note_refusal, note_result, text_of_result, write_rest};
+use super::origin;
+use crate::formats::langchaingo;
+use crate::json::{note_json, note_refusal, note_result, text_of_result, write_rest};
 
 /// Writes a message: one text beside its role, everything else as parts.
 pub(super) fn message(message: &Message, losses: &mut Losses<'_>, out: &mut Writer<'_>) {
@@ -95,7 +96,7 @@ impl Parts<'_, '_> {
             out.key("type").str("text");
             out.key("text").str(&text.text);
             if let Some(it) = &waiting {
-                let signature = it.signature.as_deref().map(signature::stored);
+                let signature = it.signature.as_deref().map(langchaingo::stored);
                 write_reasoning(&it.display_text(), signature.as_deref(), out);
             }
             rest(&text.extra, &["type", "text", "reasoning"], out);

@@ -8,8 +8,8 @@ use msg_core::{Audio, Extra, File, Image, Part, RawJson, Text};
 use msg_json::{JsonError, Kind, Reader};
 
 use super::item::read_item;
+use crate::interactions::shape::mend;
 use crate::interactions::shape::{INTERACTIONS, STEP, TYPE, media, text};
-use crate::interactions::wanted::mend;
 
 /// Whether a type is one of a content.
 pub(super) fn is_content(kind: &str) -> bool {

@@ -1,10 +1,13 @@
-//! The content parts of message items and of tool outputs.
+//! The content parts of message items and of tool outputs; and items of reasoning.
 
-use msg_core::{Audio, Extra, File, Image, Part, Text};
+use msg_codec::codec::{Build, ContentValue, Context, Fields, Inner, Shape, SlotPlan, bit, mask};
+use msg_core::{Audio, Extra, File, Image, Part, Reasoning, Text};
 use msg_json::{JsonError, Reader};
 
-use crate::responses::shape::{RESPONSES, part, text_type};
-use msg_codec::codec::{Build, ContentValue, Context, Fields, Inner, Shape, SlotPlan, bit, mask};
+use crate::responses::read::ItemKept;
+use crate::responses::read::item::Item;
+use crate::responses::shape::{RESPONSES, item, part, text_type};
+use crate::text_blocks::TextBlocks;
 
 /// Reads the array of content parts; `is_assistant` says whose, which decides on the type of text that is canonical.
 pub(super) fn parts<'a>(
@@ -85,4 +88,42 @@ fn keep<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>, inner: Inner) -> 
         extra.set_layout(RESPONSES, layout);
     }
     extra
+}
+
+// Reasoning items: summaries, texts and the sealed thought.
+
+/// Reads a reasoning item.
+pub(super) fn read<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Item {
+    let mut raw = [None; 2];
+    let mut res = Reasoning::default();
+    if let Some((source, it)) = blocks(fields, item::SUMMARY, "summary_text") {
+        cx.text(("".into(), it.lone_surrogate), "summary");
+        fields.set_raw(item::SUMMARY, None);
+        raw[0] = it.odd(source, usize::MAX).filter(|_| !it.lone_surrogate);
+        // An empty one says nothing, and every item has one.
+        res.summary = Some(it.texts).filter(|it| !it.is_empty());
+    }
+    let content = blocks(fields, item::CONTENT, "reasoning_text");
+    if let Some((source, it)) = content.filter(|it| !it.1.texts.is_empty()) {
+        res.text = Some(cx.text((it.texts.join("\n\n").into(), it.lone_surrogate), "content"));
+        fields.set_raw(item::CONTENT, None);
+        raw[1] = it.odd(source, 1).filter(|_| !it.lone_surrogate);
+    }
+    if fields.raw(item::ENCRYPTED) != Some("\"\"") {
+        res.encrypted = fields.text(cx, item::ENCRYPTED);
+    }
+    let canonical = bit(item::TYPE)
+        | bit(item::SUMMARY)
+        | mask(res.text.is_some(), item::CONTENT)
+        | mask(res.encrypted.is_some(), item::ENCRYPTED);
+    // The API refuses it; that it came like this is why it goes out again.
+    let marks = res.encrypted.is_none();
+    ItemKept { fields, canonical, marks, raw }.keep_in(cx, &mut res.extra);
+    Item::of_assistant(Part::Reasoning(res))
+}
+
+/// A member that is a list of blocks of this kind, and its source.
+fn blocks<'a>(fields: &Fields<'a>, code: u8, kind: &str) -> Option<(&'a str, TextBlocks)> {
+    let source = fields.raw(code)?;
+    Some((source, TextBlocks::read(source, kind)?))
 }

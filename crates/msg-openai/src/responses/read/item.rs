@@ -3,7 +3,8 @@
 use msg_core::{CallKind, Error, Part, Place, RawJson, Role, ToolCall, ToolResult};
 use msg_json::{JsonError, Reader};
 
-use super::{ItemKept, content, reasoning};
+use super::{ItemKept, content};
+use crate::responses::read::content;
 use crate::responses::shape::{RESPONSES, item};
 use crate::wanted;
 use msg_codec::codec::{ContentValue, Context, Fields, Mended, NULL, bit, object_members, text_of};
@@ -44,7 +45,7 @@ pub(super) fn read<'a>(
         Some("custom_tool_call_output") => output(&mut fields, cx, CallKind::Custom)?,
         Some("reasoning") => {
             fields.set_raw(item::TYPE, None);
-            Some(reasoning::read(&mut fields, cx))
+            Some(content::read(&mut fields, cx))
         }
         _ => None,
     };

@@ -7,7 +7,6 @@
 
 mod content;
 mod item;
-mod reasoning;
 
 use msg_core::{Error, Extra, Message, Part, Role};
 use msg_json::{Kind, Reader};
