@@ -105,6 +105,16 @@ fn files(folder: &Path, prefix: &str) -> BTreeMap<String, Vec<u8>> {
     res
 }
 
+/// The names of the dialects of model text are nowhere else.
+#[test]
+fn the_help_of_tools_names_every_dialect() {
+    let help = crate::stdout(&crate::msg(&["tools", "--help"], b""));
+    let words: Vec<&str> = help.split(|it: char| !it.is_alphanumeric()).collect();
+    for name in msg_xml::Dialects::NAMES {
+        assert!(words.contains(&name), "the help of `msg tools --dialects` lacks {name}");
+    }
+}
+
 // `test_data/findings.jsonl`: defects that users met, a case each, named by area and number (`f1_1`). Expected is how the run
 // ended, what it wrote, and the codes of what it said; sentences are free to change.
 //
