@@ -4,7 +4,6 @@ use msg_core::{CallKind, Error, Part, Place, RawJson, Role, ToolCall, ToolResult
 use msg_json::{JsonError, Reader};
 
 use super::{ItemKept, content};
-use crate::responses::read::content;
 use crate::responses::shape::{RESPONSES, item};
 use crate::wanted;
 use msg_codec::codec::{ContentValue, Context, Fields, Mended, NULL, bit, object_members, text_of};
