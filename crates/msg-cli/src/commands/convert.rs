@@ -15,6 +15,7 @@ use msg_document::{
 use serde::Serialize;
 
 use super::Command;
+use crate::chain_args::unknown_profile;
 use crate::context::Context;
 use crate::documents::RowArgs;
 use crate::documents::{EditArgs, Lines, Opened};
@@ -104,6 +105,22 @@ struct SessionArgs {
 }
 
 impl SessionArgs {
+    /// Refuses what only a session of an agent has, of other targets.
+    fn expect_session(&self, to: Format) -> Result<(), Failure> {
+        let is_session = to.name().parse::<msg_session::Dialect>().is_ok();
+        let given = [
+            ("--context", self.context.is_some()),
+            ("--cwd", self.cwd.is_some()),
+            ("--session-id", self.session_id.is_some()),
+        ];
+        match given.into_iter().find(|it| it.1) {
+            Some((flag, _)) if !is_session => {
+                Err(Failure::Usage(format!("{flag} is for the session of an agent, {to} is none")))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The options of these flags, and what is said by none: the time, and of a session that is installed a place
     /// and an id.
     fn complete(&self, mut options: msg_session::WriteOptions) -> msg_session::WriteOptions {
@@ -133,6 +150,7 @@ impl SessionArgs {
 impl Command for Args {
     fn run(self, cx: &Context) -> Result<Status, Failure> {
         cx.redact(self.session.redact);
+        self.session.expect_session(self.to)?;
         let options = self.options()?;
         self.io.pretty.expect(self.to.is_json(), "a message file is none")?;
         let sources = self.io.sources(Some(self.to))?;
@@ -311,7 +329,10 @@ impl Args {
         let mut options: ConvertOptions = flags.options()?;
         options.read.accept = Accept::Json;
         options.strict = self.strict;
-        options.profile = self.profile.as_deref().and_then(Profile::named).cloned();
+        options.profile = match self.profile.as_deref() {
+            Some(name) => Some(Profile::named(name).ok_or_else(|| unknown_profile(name))?.clone()),
+            None => None,
+        };
         options.write.session = self.session.complete(options.write.session);
         let json = self.options.as_deref().unwrap_or("{}");
         options.with(json.as_bytes()).map_err(|it| Failure::Usage(it.to_string()))

@@ -149,7 +149,9 @@ impl Command for FilterArgs {
             let before = document.messages().len();
             let after = document.filter(&options);
             let said = format!("kept {after} of {}", plural(before, "message"));
-            Ok(Selected { said, status: Status::Clean, is_refused: false })
+            // A file is never emptied; on the way to a pipe none is an answer.
+            let is_refused = after == 0 && before > 0 && self.io.output.is_in_place();
+            Ok(Selected { said, status: Status::of(!is_refused), is_refused })
         })
     }
 }

@@ -30,7 +30,8 @@ const LISTS: [(&str, &str); 3] =
 pub(crate) fn foreign_parts(messages: &[Message]) -> impl Iterator<Item = Diagnostic> + '_ {
     let looked_at = messages.iter().enumerate().filter(|it| is_looked_at(it.1));
     looked_at.flat_map(|(at, message)| {
-        let list = foreign_list(message).map(move |it| it.at_message(at));
+        let is_bare = message.parts.is_empty();
+        let list = foreign_list(&message.extra, is_bare).map(move |it| it.at_message(at));
         let parts = message.parts.iter().enumerate();
         let mut found = list
             .into_iter()
@@ -124,7 +125,8 @@ fn ids_in(value: &RawJson, found: &mut impl FnMut(String)) {
 fn is_looked_at(message: &Message) -> bool {
     let is_other = |it: &Part| match it {
         Part::Other(_) => true,
-        Part::Text(it) => it.text.is_empty() && !it.extra.is_empty(),
+        Part::Text(it) if it.text.is_empty() => !it.extra.is_empty(),
+        Part::Text(it) => it.extra.get(&Origin::Responses, "item").is_some(),
         Part::ToolResult(it) => {
             let parts = it.content.parts();
             parts.is_empty() || parts.iter().any(|it| matches!(it, Part::Other(_)))
@@ -153,6 +155,9 @@ fn not_understood(message: &Message) -> Option<Diagnostic> {
             return texts.find_map(|it| unread(&it.0, &it.1, "message"));
         }
         [Part::Other(first), rest @ ..] => {
+            if let Some(it) = unread_text(first) {
+                return Some(it);
+            }
             let is_unread = |it: &Part| matches!(it, Part::Other(it) if !is_known(it));
             let all = !is_known(first) && rest.iter().all(is_unread);
             let kind = all.then(|| Members::of(first.value.text()).unwrap_or_default().kind)?;
@@ -173,15 +178,34 @@ fn is_message(it: &Other) -> bool {
     members.is_some_and(|it| it.iter().any(|it| it.0 == "role"))
 }
 
-/// What a message without parts, or a result without content, holds in a member that its format does not have. The
-/// members of an item, a step or a result of Bedrock are kept as one.
+/// What a message without parts, or a result without content, holds in a member that its format does not have.
 fn unread_member(extra: &Extra, of: &str) -> Option<Diagnostic> {
+    judged_members(extra).find_map(|(_, name, value)| unread(&name, &value, of))
+}
+
+/// The members that a reader did not understand, with whose they are. Those of an item, a step or a result of Bedrock
+/// are kept as one.
+fn judged_members(extra: &Extra) -> impl Iterator<Item = (&Origin, String, RawJson)> {
     let judged = extra.all().filter(|it| is_judged(it.0));
-    let mut members = judged.flat_map(|(_, name, value)| match name {
-        "item" | "step" | "toolResult" => value.members().unwrap_or_default(),
-        name => vec![(name.to_owned(), value.clone())],
-    });
-    members.find_map(|(name, value)| unread(&name, &value, of))
+    judged.flat_map(|(format, name, value)| {
+        let members = match name {
+            "item" | "step" | "toolResult" => value.members().unwrap_or_default(),
+            name => vec![(name.to_owned(), value.clone())],
+        };
+        members.into_iter().map(move |(name, value)| (format, name, value))
+    })
+}
+
+/// What a part of texts says in a member that is not its text.
+fn unread_text(part: &Other) -> Option<Diagnostic> {
+    let members = part.value.members()?;
+    let is = |name: &str, is_it: fn(&str) -> bool| {
+        members.iter().any(|it| it.0 == name && is_it(it.1.text()))
+    };
+    let is_text = is("type", |it| matches!(it, "\"text\"" | "\"input_text\"" | "\"output_text\""));
+    let is_unread = is_judged(&part.format) && is_text && !is("text", |_| true);
+    let found = is_unread.then(|| members.iter().find_map(|it| unread(&it.0, &it.1, "message")));
+    found.flatten()
 }
 
 /// A text says what it says; a list or an object may hold calls too, which are not known then.
@@ -276,6 +300,8 @@ fn foreign_part(part: &Part) -> Option<Diagnostic> {
                 _ => None,
             }),
         },
+        // Of an item that is one part the members are kept there.
+        Part::Text(it) => foreign_list(&it.extra, false),
         _ => None,
     }
 }
@@ -296,13 +322,12 @@ fn foreign_other(it: &Other) -> Option<Diagnostic> {
 
 /// A member that another format keeps the parts of a message in. Beside parts that were read only calls count:
 /// interfaces of chats keep `parts` beside the `content` that they say again.
-fn foreign_list(message: &Message) -> Option<Diagnostic> {
-    message.extra.all().find_map(|(format, member, value)| {
+fn foreign_list(extra: &Extra, is_bare: bool) -> Option<Diagnostic> {
+    judged_members(extra).find_map(|(format, member, value)| {
         let (_, owner) = LISTS.into_iter().find(|it| it.0 == member)?;
-        let is_all = message.parts.is_empty() || member == "tool_calls";
+        let is_all = is_bare || member == "tool_calls";
         let is_full = !matches!(value.text(), "null" | "[]" | "\"\"");
-        (is_judged(format) && format.as_str() != owner && is_all && is_full)
-            .then(|| foreign("member", member, owner))
+        (format.as_str() != owner && is_all && is_full).then(|| foreign("member", &member, owner))
     })
 }
 

@@ -105,17 +105,19 @@ pub(super) static TABLE: &[Foreign] = &[
     .way("`--join messages,response` reads its conversation"),
     Foreign::new(
         "a log of a gateway, with a request and its response",
+        &["document request/body response", "document request/url response", "document request/body"],
+    )
+    .way("`--field request.body` reads its request"),
+    Foreign::new(
+        "a log of a gateway, with a request and its response",
         &[
             "document request/messages response",
-            "document request/body response",
             "document request/input response",
             "document request/model response",
             "document request/contents response",
-            "document request/url response",
-            "document request/body",
         ],
     )
-    .way("`--field request.body` reads its request"),
+    .way("`--join request,response` reads its conversation"),
     Foreign::new(
         "a row of a training set (xLAM: `query` and `answers`)",
         &["document query:T answers"],

@@ -1,5 +1,6 @@
 //! A row that is taken apart: its conversations as documents, the places of their findings in the row, and the way back.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
@@ -10,7 +11,7 @@ use super::join::{Half, Joined};
 use super::no_conversation;
 use super::side::{Side, first, list_of, side};
 use crate::document::Document;
-use crate::fields::{Found, JoinedPaths, Place, RowFields, elements};
+use crate::fields::{FieldPath, Found, JoinedPaths, Place, RowFields, elements};
 use crate::foreign;
 use crate::format::Format;
 use crate::outline::Outline;
@@ -86,6 +87,7 @@ impl Row {
         if slots.is_empty() {
             return Err(no_conversation(format!("the row has no conversation at {fields}")));
         }
+        apart(&slots)?;
         let read = read.clone().with_fields(RowFields::default());
         Ok(Row { json: text.to_owned(), slots, read, lines: OnceLock::new(), is_known: false })
     }
@@ -119,9 +121,11 @@ impl Row {
                 found.row.what
             )));
         }
+        let paths = found.row.fields.iter().map(|it| it.parse());
+        let paths = paths.collect::<Result<Vec<FieldPath>, _>>()?;
         let mut refused = None;
-        for path in found.row.fields {
-            match Row::read(json, &RowFields::field(path.parse()?), read) {
+        for fields in halves(text_of(json)?, paths)? {
+            match Row::read(json, &fields, read) {
                 Ok(row) => return Ok(Some(Row { is_known: true, ..row })),
                 Err(it) => refused = refused.or(Some(it)),
             }
@@ -277,6 +281,14 @@ impl Row {
 }
 
 impl Slot {
+    fn sides(&self) -> impl Iterator<Item = &Side> {
+        let sides = match &self.sides {
+            Sides::One(it) => [Some(it), None],
+            Sides::Two { input, output, .. } => [input.as_ref(), output.as_ref()],
+        };
+        sides.into_iter().flatten()
+    }
+
     fn pointers(&self) -> impl Iterator<Item = &str> {
         let (asked, answered) = self.two_sides();
         [&*asked.pointer, &answered.pointer].into_iter()
@@ -396,6 +408,42 @@ fn pairs(row: &str, paths: &JoinedPaths, read: &ReadOptions) -> Result<Vec<Slot>
         res.extend(joined(row, asked, answered, read)?);
     }
     Ok(res)
+}
+
+/// No conversation is inside another: what becomes of the one would be undone by the other. One request may have
+/// several answers.
+fn apart(slots: &[Slot]) -> Result<(), Refusal> {
+    let mut sides: Vec<_> = slots.iter().flat_map(Slot::sides).collect();
+    sides.sort_by_key(|it| (it.range.start, Reverse(it.range.end)));
+    let mut around: Option<&Side> = None;
+    for it in sides {
+        match around {
+            Some(outer) if it.range == outer.range => {}
+            Some(outer) if it.range.start < outer.range.end => {
+                return Err(Refusal::bad_option(format!(
+                    "the conversation at `{}` is inside that at `{}`: name one of them",
+                    it.pointer, outer.pointer
+                )));
+            }
+            _ => around = Some(it),
+        }
+    }
+    Ok(())
+}
+
+/// Where the conversation of a row is that may have a request and an answer: in both, or in the first that it has.
+fn halves(row: &str, paths: Vec<FieldPath>) -> Result<Vec<RowFields>, Refusal> {
+    let has = |path: &FieldPath| -> Result<bool, Refusal> {
+        let found = path.find(row).map_err(msg_core::Error::from)?;
+        Ok(found.into_iter().any(|it| side(row, it).is_some()))
+    };
+    Ok(match <[FieldPath; 2]>::try_from(paths) {
+        Ok([input, output]) if has(&input)? && has(&output)? => {
+            vec![RowFields::join(input, output)]
+        }
+        Ok(paths) => paths.map(RowFields::field).into(),
+        Err(paths) => paths.into_iter().map(RowFields::field).collect(),
+    })
 }
 
 /// The conversations of requests and their answers; one request may have several answers, and one answer none.

@@ -25,7 +25,11 @@ pub(super) fn put(to: Format, options: &WriteOptions, session: &[u8]) -> Result<
         [("--session-id", &options.session_id, "-._"), ("--now", &options.now, "-.:+")]
     {
         let fits = |it: char| it.is_ascii_alphanumeric() || more.contains(it);
-        if !value.chars().all(fits) || value.starts_with(['-', '.']) || value.len() > 128 {
+        if value.is_empty()
+            || !value.chars().all(fits)
+            || value.starts_with(['-', '.'])
+            || value.len() > 128
+        {
             let what = format!(
                 "{option} {value:?} is not valid in a file name: letters, digits and `{more}` are"
             );
