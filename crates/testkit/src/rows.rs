@@ -196,7 +196,9 @@ impl Aside {
             fs::create_dir_all(&self.folder)
                 .map_err(|err| format!("{}: {err}", self.folder.display()))?;
         }
-        compare(&self.folder.join(&name), json::lines(found), update)?;
+        // Texts of many lines are shown as such.
+        let text = json::lines(found).replace("\\n", "\\n\n");
+        compare(&self.folder.join(&name), text, update)?;
         let line = format!("{{\"in\":\"{name}\"}}");
         match self.names.insert(name) {
             true => Ok(line),
