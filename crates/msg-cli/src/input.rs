@@ -344,15 +344,18 @@ pub(crate) fn open_to_write(
     written_again(cx, document, bytes, &input.name, args)
 }
 
-/// As [`open_to_write`], but turns stay turns.
+/// As [`open_to_write`], but turns stay turns; and the text of a document that does not keep its own, since it is not
+/// JSON.
 pub(crate) fn open_unlowered(
     cx: &Context,
     input: &mut Input,
     args: &InputArgs,
-) -> Result<Document, Failure> {
+) -> Result<(Document, Option<Vec<u8>>), Failure> {
     let bytes = input.read_all()?;
     let document = Document::read_unlowered(&bytes, &args.of_a_document(&input.name));
-    written_again(cx, document, bytes, &input.name, args)
+    let is_text = document.as_ref().is_ok_and(|it| !it.format().is_json());
+    let text = is_text.then(|| bytes.clone());
+    Ok((written_again(cx, document, bytes, &input.name, args)?, text))
 }
 
 /// A document that has been read from `bytes`, or why it is none.

@@ -226,7 +226,7 @@ impl Run<'_> {
     fn document(&self, opened: Opened<'_>) -> Result<Status, Failure> {
         let (cx, args) = (self.cx, self.args);
         let Opened { mut input, mut out, report, .. } = opened;
-        let mut document = self.open(&mut input)?;
+        let (mut document, text) = self.open(&mut input)?;
         let is_same = document.format() == args.to;
         refuse_if(
             args.io.output.is_in_place() && !is_same,
@@ -243,7 +243,8 @@ impl Run<'_> {
         }
         let converted = document.convert(args.to, &self.options);
         let mut converted = converted.map_err(|it| Failure::refused(it, &input.name))?;
-        if let Some(source) = document.source() {
+        let text = text.as_deref().filter(|_| !is_same);
+        if let Some(source) = document.source().or(text) {
             converted.account(source, document.format(), args.to, &self.options);
         }
         let Converted { document: mut text, mut edits, left_behind, remaining } = converted;
@@ -279,7 +280,7 @@ impl Run<'_> {
         Ok(status)
     }
 
-    fn open(&self, input: &mut Input) -> Result<Document, Failure> {
+    fn open(&self, input: &mut Input) -> Result<(Document, Option<Vec<u8>>), Failure> {
         let args = &self.args.io.input;
         let Some(leaf) = &self.args.session.leaf else {
             return input::open_unlowered(self.cx, input, args);
@@ -287,7 +288,8 @@ impl Run<'_> {
         let mut along = args.clone();
         let line = install::along(leaf, input.read_all()?, &input.name, &mut along)?;
         let document = Document::read_unlowered(&line, &along.of_a_document(&input.name));
-        document.map_err(|it| Failure::document(it, &input.name, line))
+        let document = document.map_err(|it| Failure::document(it, &input.name, line))?;
+        Ok((document, None))
     }
 
     /// Says what was lost.

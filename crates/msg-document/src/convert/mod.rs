@@ -27,7 +27,7 @@ use crate::ledger::{
     Account, MadeUp, Told, account, is_one, json_of, losses_as_errors, lost_by_edits, native,
 };
 use crate::options::RepairOptions;
-use crate::read_options::ReadOptions;
+use crate::read_options::{Accept, ReadOptions};
 use crate::refusal::Refusal;
 use crate::repair::repair;
 use crate::rows::Row;
@@ -422,7 +422,9 @@ impl Converted {
         to: Format,
         options: &ConvertOptions,
     ) {
-        let read = options.read.clone().with_from(Some(from));
+        // It has been read, whatever is taken in its place.
+        let read =
+            ReadOptions { accept: Accept::All, ..options.read.clone() }.with_from(Some(from));
         let source = if from.is_session() { document_in(source) } else { source.into() };
         let source = json_of(&source, from, &read, &options.lower);
         let written = json_of(
