@@ -130,8 +130,8 @@ fn check(file: File<'_>, provider: Option<&str>, options: &SessionOptions) -> Re
         has_marks: file.has_marks(),
         limits: results::of(provider),
         text_blocks: TEXT_BLOCKS,
-        placeholder: placeholder,
-        media: media,
+        placeholder,
+        media,
     };
     Ok(list::check(file, &path.sent, &rules, findings))
 }
