@@ -1,5 +1,6 @@
 //! Case rows: a session a line, with what is found, what it becomes, and what it says; sessions that are written, texts
 //! with secrets, recorded responses; and the table of dialects that the cases show.
+#![allow(clippy::disallowed_methods, reason = "the page of rules is a file")]
 
 use std::{fs, path::Path};
 

@@ -313,7 +313,7 @@ proptest! {
         breaks in prop::collection::vec(a_break(), 1..4),
         all in any::<bool>(),
     ) {
-        let (dialect, mut blobs) = row.get(&*ROWS).clone();
+        let (dialect, mut blobs) = row.get(&ROWS).clone();
         for blob in &mut blobs {
             blob.bytes = broken(&blob.bytes, &breaks);
         }
