@@ -165,7 +165,7 @@ fn known(source: &str, depth: Depth) -> Option<Part> {
     }
     let value = take(&mut around, &kind)?;
     let mut extra = Extra::default();
-    // One that is null is no cache point after this block.
+    // A null one asks for nothing after this block.
     let is_kept = |it: &&RawMember<'_>| it.name != CACHE_POINT || it.value != "null";
     for it in around.iter().filter(is_kept) {
         extra.insert(BEDROCK, it.name.clone(), raw(it.value)?);

@@ -410,7 +410,7 @@ fn pairs(row: &str, paths: &JoinedPaths, read: &ReadOptions) -> Result<Vec<Slot>
     Ok(res)
 }
 
-/// No conversation is inside another: what becomes of the one would be undone by the other. One request may have
+/// No conversation is inside another: an edit of the one would be undone by that of the other. One request may have
 /// several answers.
 fn apart(slots: &[Slot]) -> Result<(), Refusal> {
     let mut sides: Vec<_> = slots.iter().flat_map(Slot::sides).collect();
