@@ -17,7 +17,8 @@ use crate::layers::{LAYERS, OUTSIDE};
 use crate::workspace::{Built, Workspace};
 use crate::{Res, bench, codegen, sh, tidy};
 
-const EXAMPLES: [&str; 3] = ["build", "--examples", "--locked"];
+/// As the tests are built, which build them.
+const EXAMPLES: [&str; 4] = ["build", "--profile=test", "--examples", "--locked"];
 /// The tests that stop the program in the middle of a write.
 const CRASHES: &[&str] = &[
     "test",
@@ -146,7 +147,7 @@ impl Beside {
 /// it shows.
 fn examples(workspace: &Workspace) -> Res {
     let mut ran: Vec<String> = Vec::new();
-    let columns = ["build", "--examples", "--locked", "--package=msg-arrow"];
+    let columns = ["build", "--profile=test", "--examples", "--locked", "--package=msg-arrow"];
     let built = [workspace.executables(&EXAMPLES)?, workspace.executables(&columns)?];
     for example in built.into_iter().flatten() {
         if ran.contains(&example.path) {

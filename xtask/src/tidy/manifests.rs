@@ -23,6 +23,7 @@ pub(crate) fn check(house: &House<'_>, breaches: &mut Vec<String>) -> Res {
     versions(house, breaches)?;
     dependencies(house, breaches);
     unused(house, breaches);
+    unit_tests(house, breaches);
     locks(house, breaches)?;
     minimum_rust(house, breaches)
 }
@@ -45,6 +46,27 @@ fn inherited(house: &House<'_>, breaches: &mut Vec<String>) {
     for manifest in house.manifests.iter().filter(|it| is_member(&it.path)) {
         for line in INHERITED.iter().filter(|it| !manifest.text.contains(**it)) {
             breaches.push(format!("{} lacks `{}`", manifest.path, line.replace('\n', " ")));
+        }
+    }
+}
+
+/// A library is compiled once more for its unit tests: not where it has none, and where it has some they run.
+fn unit_tests(house: &House<'_>, breaches: &mut Vec<String>) {
+    for room in LAYERS.iter().filter(|it| it.floor != layers::OUTSIDE) {
+        let src = format!("crates/{}/src/", room.name);
+        let (root, path) = (format!("{src}lib.rs"), format!("crates/{}/Cargo.toml", room.name));
+        let ours = || house.sources.iter().filter(|it| it.path.starts_with(&src));
+        let manifest = house.manifests.iter().find(|it| it.path == path);
+        let Some(manifest) = manifest.filter(|_| ours().any(|it| it.path == root)) else {
+            continue;
+        };
+        let has_tests = ours().any(|it| it.text.contains("#[cfg(test)]"));
+        match (has_tests, manifest.text.contains("\ntest = false\n")) {
+            (true, true) => breaches.push(format!("{path}: it has unit tests, which never run")),
+            (false, false) => {
+                breaches.push(format!("{path} lacks `test = false`: it has no unit tests"));
+            }
+            _ => {}
         }
     }
 }
