@@ -1,5 +1,5 @@
 //! The forms of stored blocks: the native block, JSON in the tags of a dialect (XT-34, XT-35, XT-40), and an element
-//! named after its tool (XT-38). The part they share is `extent`.
+//! named after its tool (XT-38). The part they share is in `block`.
 
 use std::sync::Arc;
 

@@ -8,7 +8,7 @@
 //!     <path>a.go</path>                     element: object or text (XT-19, XT-20)
 //!     <content><![CDATA[if a < b]]></content>   close: where a text ends (XT-21, XT-22, XT-24)
 //!   </arguments>
-//! </tool>                                   extent: when to read it; draft: the calls
+//! </tool>                                   here: when to read it; draft: the calls
 //! ```
 //!
 //! `preview` sends pieces of the open value meanwhile (XT-42); it decides nothing.
