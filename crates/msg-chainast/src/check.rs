@@ -3,7 +3,7 @@
 //!
 //! Nothing is mended here. A refused list is given back unchanged.
 
-use std::{borrow::Cow, collections::HashMap, fmt};
+use std::{borrow::Cow, fmt};
 
 use msg_core::{Diagnostic, Message, SeededIds};
 
@@ -14,7 +14,7 @@ use crate::{
     options::{ChainCheckOptions, ChainRepairOptions},
     pairing,
     profile::Profile,
-    repair::{Item, conformed, judged, structured},
+    repair::{conformed, judged, structured},
     tree::is_plainly_valid,
 };
 
@@ -72,13 +72,8 @@ pub(crate) fn check_chain(
 fn check_profile(chain: Chain<'_>, plan: Plan, rules: Rules<'_>, report: &mut Vec<Diagnostic>) {
     let mut ids = SeededIds::new(0);
     let refused = unmendable(chain, rules.profile);
-    let (items, replaced) = if plan.mends || plan.stand_ins {
-        let messages = chain.iter().cloned().collect();
-        structured(messages, plan, rules, &mut ids, report)
-    } else {
-        let lent = chain.iter().enumerate().map(|(at, it)| Item::of(Cow::Borrowed(it), at));
-        (lent.collect(), HashMap::new())
-    };
+    let lent = chain.iter().map(Cow::Borrowed).collect();
+    let (items, replaced) = structured(lent, plan, rules, &mut ids, report);
     conformed(items, &replaced, rules, refused, &mut ids, report);
 }
 

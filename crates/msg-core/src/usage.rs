@@ -1,7 +1,9 @@
 //! Token usage as providers report it, and why a model stopped (MS-23). The provider's own object is kept.
 
+use std::borrow::Cow;
 use std::fmt;
 
+use msg_json::Reader;
 use serde::{Deserialize, Serialize};
 
 use crate::{Code, Diagnostic, RawJson};
@@ -46,15 +48,15 @@ impl Usage {
     /// Gemini, Interactions or Bedrock names) and keeps the object. Members of another type count as absent, which
     /// [`Usage::settle`] reports.
     pub fn from_raw(raw: RawJson) -> Self {
-        let members = raw.members().unwrap_or_default();
-        let first = |names: &[&str]| first_of(&members, names);
+        let members = Members::of(raw.text());
+        let first = |names: &[&str]| members.first_of(names);
         let sum = |names: &[&str]| {
             let numbers = names.iter().filter_map(|it| first(&[it]));
             numbers.reduce(u64::saturating_add)
         };
         let within = |names: &[&str], name| {
-            let details = names.iter().find_map(|it| value(&members, it)?.members());
-            details.and_then(|it| first_of(&it, &[name]))
+            let details = names.iter().find_map(|it| members.object(it));
+            details.and_then(|it| it.first_of(&[name]))
         };
         let mut res = Self {
             // Anthropic and Bedrock leave caches out of their input (BR-27), Gemini the prompts of tools; Gemini and
@@ -148,11 +150,11 @@ impl Usage {
 
     /// The counts of its source that are not whole numbers, which are left out.
     pub fn odd_counts(&self) -> Vec<Diagnostic> {
-        let members = self.raw.as_ref().and_then(RawJson::members).unwrap_or_default();
-        let details = members.iter().filter_map(|it| it.1.members()).flatten();
-        let odd = members.iter().cloned().chain(details).filter(|it| is_odd_count(&it.0, &it.1));
+        let members = Members::of(self.raw.as_ref().map_or("", RawJson::text)).0;
+        let details: Vec<_> = members.iter().flat_map(|it| Members::of(it.1).0).collect();
+        let odd = members.iter().chain(&details).filter(|it| is_odd_count(&it.0, it.1));
         let odd = odd.map(|(name, value)| {
-            format!("the count `{name}` is {}, not a whole number, and is left out", value.text())
+            format!("the count `{name}` is {value}, not a whole number, and is left out")
         });
         let code = Code::new("convert::usage-inconsistent");
         odd.map(|it| Diagnostic::warning(code.clone(), it)).collect()
@@ -188,21 +190,45 @@ impl Usage {
     }
 }
 
-/// The last member of this name.
-fn value<'m>(members: &'m [(String, RawJson)], name: &str) -> Option<&'m RawJson> {
-    members.iter().rev().find(|it| it.0 == name).map(|it| &it.1)
-}
+/// The members of a provider's object, in order, duplicates included; none of another value.
+struct Members<'j>(Vec<(Cow<'j, str>, &'j str)>);
 
-/// The first of these members that is a number.
-fn first_of(members: &[(String, RawJson)], names: &[&str]) -> Option<u64> {
-    names.iter().find_map(|it| count(value(members, it)?.text()))
+impl<'j> Members<'j> {
+    fn of(json: &'j str) -> Self {
+        Members(Self::read(json).unwrap_or_default())
+    }
+
+    fn read(json: &'j str) -> Option<Vec<(Cow<'j, str>, &'j str)>> {
+        let mut reader = Reader::from_text(json);
+        reader.begin_object().ok()?;
+        let mut res = Vec::new();
+        while let Some(name) = reader.next_key().ok()? {
+            res.push((name.text, reader.known_raw().ok()?));
+        }
+        Some(res)
+    }
+
+    /// The last member of this name.
+    fn value(&self, name: &str) -> Option<&'j str> {
+        self.0.iter().rev().find(|it| it.0 == name).map(|it| it.1)
+    }
+
+    /// The members of that, if it is an object.
+    fn object(&self, name: &str) -> Option<Self> {
+        Self::read(self.value(name)?).map(Members)
+    }
+
+    /// The first of these members that is a number.
+    fn first_of(&self, names: &[&str]) -> Option<u64> {
+        names.iter().find_map(|it| count(self.value(it)?))
+    }
 }
 
 /// Whether a member is named as a count and is not one.
-fn is_odd_count(name: &str, value: &RawJson) -> bool {
+fn is_odd_count(name: &str, value: &str) -> bool {
     let is_named = ["tokens", "Tokens", "TokenCount"].iter().any(|it| name.ends_with(it));
-    let is_value = !value.text().starts_with(['{', '[']) && value.text() != "null";
-    is_named && is_value && count(value.text()).is_none()
+    let is_value = !value.starts_with(['{', '[']) && value != "null";
+    is_named && is_value && count(value).is_none()
 }
 
 /// A whole number, which some programs write as a fraction or a text: `5.0`, `"5"`.

@@ -7,6 +7,7 @@
 mod items;
 mod results;
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use msg_core::{Diagnostic, Extra, IdSource, Message, Part, Role, SeededIds, Severity, ToolResult};
@@ -33,6 +34,9 @@ pub struct MessageOrigin {
     /// Whether the repair inserted it, so that it is not a message of the input.
     pub inserted: bool,
 }
+
+/// The messages of a mended list, each with where it came from: those that stay as they are lent.
+pub type MendedList<'m> = Vec<(Cow<'m, Message>, MessageOrigin)>;
 
 /// Mends any list of messages, and says what was changed. It never fails, and mends again nothing that it
 /// has mended.
@@ -68,40 +72,51 @@ pub fn repair(
         keep_done(&mut report, rules);
         return (messages, report);
     }
-    let items = mended(messages, plan, rules, ids, &mut report);
+    let items = mended(owned(messages), plan, rules, ids, &mut report);
     (messages_of(items), report)
 }
 
+/// Messages that a repair may change.
+fn owned(messages: Vec<Message>) -> Vec<Cow<'static, Message>> {
+    messages.into_iter().map(Cow::Owned).collect()
+}
+
 impl ChainRepairOptions {
-    /// As [`repair`], of messages that stay: mended copies, each with where it came from, or none where nothing is to
-    /// be mended. Copies nothing then, without a profile.
+    /// As [`repair`], of messages that stay: the mended ones, each with where it came from, or none where nothing is to
+    /// be mended. Only what an edit changes is copied.
     ///
     /// ```
+    /// use std::borrow::Cow;
+    ///
     /// use msg_chainast::{Message, ChainRepairOptions, SeededIds};
     ///
     /// let (options, messages) = (ChainRepairOptions::new(), [Message::assistant("hi")]);
     /// let (mended, _) = options.repaired(&messages, &mut SeededIds::new(1));
     /// let mended = mended.ok_or("nothing is mended")?;
     /// assert_eq!((mended.len(), mended[0].1.inserted), (2, true));
-    /// assert_eq!((&mended[1].0, mended[1].1.message), (&messages[0], 0));
+    /// assert!(matches!(&mended[1], (Cow::Borrowed(same), origin) if **same == messages[0] && origin.message == 0));
     /// # Ok::<(), &str>(())
     /// ```
-    pub fn repaired(
+    pub fn repaired<'m>(
         &self,
-        messages: &[Message],
+        messages: &'m [Message],
         ids: &mut dyn IdSource,
-    ) -> (Option<Vec<(Message, MessageOrigin)>>, Vec<Diagnostic>) {
+    ) -> (Option<MendedList<'m>>, Vec<Diagnostic>) {
         let rules = Rules::of_list(self);
         let stand_ins = pairing::stand_ins_of(messages.iter());
-        let given = stand_ins.as_deref().unwrap_or(messages);
-        let (plan, mut report) = judged(Chain::Messages(given), stand_ins.is_some(), rules);
+        let chain = Chain::Messages(stand_ins.as_deref().unwrap_or(messages));
+        let (plan, mut report) = judged(chain, stand_ins.is_some(), rules);
         if rules.profile.is_none() && !plan.mends {
             keep_done(&mut report, rules);
             return (None, report);
         }
-        let items = mended(given.to_vec(), plan, rules, ids, &mut report).into_iter();
-        let copies = items.map(|it| (it.message.into_owned(), MessageOrigin::of(&it.origin)));
-        (Some(copies.collect()), report)
+        let given = match stand_ins {
+            Some(copies) => owned(copies),
+            None => messages.iter().map(Cow::Borrowed).collect(),
+        };
+        let items = mended(given, plan, rules, ids, &mut report).into_iter();
+        let list = items.map(|it| (it.message, MessageOrigin::of(&it.origin)));
+        (Some(list.collect()), report)
     }
 }
 
@@ -160,7 +175,7 @@ impl ChainAst {
         let _span = tracing::debug_span!("chain_repair", messages = messages.len()).entered();
         let rules = Rules::strict(options);
         let (plan, mut report) = analyzed(&mut messages, rules);
-        let items = mended(messages, plan, rules, ids, &mut report);
+        let items = mended(owned(messages), plan, rules, ids, &mut report);
         let origins = items.iter().map(|it| MessageOrigin::of(&it.origin)).collect();
         let chain = ChainAst::build(messages_of(items));
         tracing::debug!(sections = chain.sections().len(), found = report.len());
@@ -190,13 +205,13 @@ pub(crate) fn judged(chain: Chain<'_>, paired: bool, rules: Rules<'_>) -> (Plan,
 }
 
 /// Mends the messages as planned, and for the profile, if there is one; adds what that reports.
-fn mended(
-    messages: Vec<Message>,
+fn mended<'m>(
+    messages: Vec<Cow<'m, Message>>,
     plan: Plan,
     rules: Rules<'_>,
     ids: &mut dyn IdSource,
     report: &mut Vec<Diagnostic>,
-) -> Vec<Item<'static>> {
+) -> Vec<Item<'m>> {
     if rules.profile.is_none() {
         let items = structured(messages, plan, rules, ids, report).0;
         keep_done(report, rules);
@@ -205,7 +220,8 @@ fn mended(
     // Drawn before all others: the ids that a profile gives must not depend on how many a repair gave
     // before, or a chain that grows would not keep those of its beginning (CA-52).
     let mut ids_of_profile = SeededIds::new(ids.next_u64());
-    let refused = unmendable(Chain::Messages(&messages), rules.profile);
+    let given: Vec<&Message> = messages.iter().map(|it| &**it).collect();
+    let refused = unmendable(Chain::References(&given), rules.profile);
     let (items, replaced) = structured(messages, plan, rules, ids, report);
     let items = conformed(items, &replaced, rules, refused, &mut ids_of_profile, report);
     keep_done(report, rules);
@@ -220,20 +236,20 @@ fn keep_done(report: &mut [Diagnostic], rules: Rules<'_>) {
 }
 
 /// Mends the messages as planned, if anything is to be mended; the ids that were replaced, by place.
-pub(crate) fn structured(
-    messages: Vec<Message>,
+pub(crate) fn structured<'m>(
+    messages: Vec<Cow<'m, Message>>,
     plan: Plan,
     rules: Rules<'_>,
     ids: &mut dyn IdSource,
     report: &mut [Diagnostic],
-) -> (Vec<Item<'static>>, HashMap<Place, String>) {
+) -> (Vec<Item<'m>>, HashMap<Place, String>) {
     let stand_ins = plan.stand_ins;
     let (mut items, replaced_ids) = if plan.mends {
         let mended = carry_out(messages, plan, rules, ids);
         complete_edits(report, &mended);
         (mended.items, mended.replaced_ids)
     } else {
-        let items = messages.into_iter().enumerate().map(|(at, it)| Item::whole(it, at));
+        let items = messages.into_iter().enumerate().map(|(at, it)| Item::of(it, at));
         (items.collect(), HashMap::new())
     };
     if stand_ins {
@@ -270,7 +286,7 @@ pub(crate) fn conformed<'m>(
 }
 
 /// Adds to the edits what is known of them only when they are made.
-fn complete_edits(report: &mut [Diagnostic], mended: &Mended) {
+fn complete_edits(report: &mut [Diagnostic], mended: &Mended<'_>) {
     mended.exhausted.iter().for_each(|place| add_exhausted(report, *place));
     for (message, dropped) in &mended.dropped {
         let first = report.partition_point(|it| it.at.message < Some(*message));
@@ -311,8 +327,8 @@ fn restore_items(items: &mut Vec<Item<'_>>) {
 
 /// What a repair made of a list of messages, for a profile to judge or a tree to be built of.
 #[derive(Default)]
-pub(crate) struct Mended {
-    pub(crate) items: Vec<Item<'static>>,
+pub(crate) struct Mended<'m> {
+    pub(crate) items: Vec<Item<'m>>,
     /// Where the id pattern gave no unused id, so that a number was appended (CA-52).
     pub(crate) exhausted: Vec<Place>,
     /// What merges dropped, with the input message that joined another.
@@ -321,8 +337,8 @@ pub(crate) struct Mended {
     pub(crate) replaced_ids: HashMap<Place, String>,
 }
 
-pub(super) struct Repairer<'a> {
-    pub(super) messages: Vec<Message>,
+pub(super) struct Repairer<'a, 'm> {
+    pub(super) messages: Vec<Cow<'m, Message>>,
     pub(super) plan: Plan,
     pub(super) rules: Rules<'a>,
     fresh: Option<FreshIds<'a>>,
@@ -331,7 +347,7 @@ pub(super) struct Repairer<'a> {
     pub(super) n_calls: usize,
     /// The ids of results that have another one than their call.
     pub(super) result_ids: HashMap<Idx<Slot>, String>,
-    pub(super) out: Mended,
+    pub(super) out: Mended<'m>,
 }
 
 /// Messages that hold more than one result: each result goes where its call is.
@@ -346,14 +362,14 @@ pub(super) struct TakenApart {
 }
 
 /// Mends a list of messages as planned.
-pub(crate) fn carry_out<'a>(
-    messages: Vec<Message>,
+pub(crate) fn carry_out<'a, 'm>(
+    messages: Vec<Cow<'m, Message>>,
     plan: Plan,
     rules: Rules<'a>,
     ids: &'a mut dyn IdSource,
-) -> Mended {
+) -> Mended<'m> {
     let fresh = needs_fresh_ids(&plan, &messages)
-        .then(|| FreshIds::new(rules.id_pattern(), ids, &messages));
+        .then(|| FreshIds::new(rules.id_pattern(), ids, messages.iter().map(|it| &**it)));
     let items = Vec::with_capacity(messages.len() + plan.slots.len() / 8 + 1);
     let mut it = Repairer {
         messages,
@@ -372,7 +388,7 @@ pub(crate) fn carry_out<'a>(
     it.out
 }
 
-impl Repairer<'_> {
+impl<'m> Repairer<'_, 'm> {
     fn run(&mut self) {
         self.take_apart();
         self.lead();
@@ -431,10 +447,10 @@ impl Repairer<'_> {
 
     /// Takes a message of the input, with the role that it is read with. Calls and results do not stay
     /// in a system or user message.
-    pub(super) fn take(&mut self, at: u32, role: RolePart) -> Item<'static> {
+    pub(super) fn take(&mut self, at: u32, role: RolePart) -> Item<'m> {
         let message = &mut self.messages[at as usize];
-        let message = std::mem::replace(message, Message::new(Role::Tool));
-        let mut item = Item::whole(message, at as usize);
+        let message = std::mem::replace(message, Cow::Owned(Message::new(Role::Tool)));
+        let mut item = Item::of(message, at as usize);
         match read_role(&item.message) {
             // It may not stay what it is where it is.
             Reading::Known(RolePart::System) if role == RolePart::User => {
@@ -462,7 +478,7 @@ impl Repairer<'_> {
     }
 }
 
-fn needs_fresh_ids(plan: &Plan, messages: &[Message]) -> bool {
+fn needs_fresh_ids(plan: &Plan, messages: &[Cow<'_, Message>]) -> bool {
     let without_id = |slot: Idx<Slot>| {
         let it = &plan.slots[slot];
         let part = messages[it.message as usize].parts.get(it.part as usize);

@@ -17,7 +17,7 @@ use crate::{
 
 // Writing a body pair: calls, results in their places, placeholders (CA-31, CA-35, CA-36).
 
-impl Repairer<'_> {
+impl<'m> Repairer<'_, 'm> {
     pub(crate) fn pair(&mut self, unit: Idx<Unit>) {
         let mut item = self.take(self.plan.units[unit].message, RolePart::Assistant);
         self.mend_calls(unit, &mut item);
@@ -90,7 +90,7 @@ impl Repairer<'_> {
 
 // Mending calls: names, kinds, arguments, ids (CA-39).
 
-impl Repairer<'_> {
+impl Repairer<'_, '_> {
     /// Mends the calls of a unit in place.
     pub(crate) fn mend_calls(&mut self, unit: Idx<Unit>, item: &mut Item<'_>) {
         for call in self.plan.calls_of(unit) {
@@ -101,23 +101,32 @@ impl Repairer<'_> {
                 continue;
             }
             let place = item.place(part);
-            let Some(Part::ToolCall(it)) = item.message.to_mut().parts.get_mut(part) else {
-                continue;
+            let Some(Part::ToolCall(it)) = item.message.parts.get(part) else { continue };
+            let name = match (naming, slot) {
+                (Naming::Own, _) => None,
+                (Naming::Result, Some(slot)) => Some(self.result_name(slot).unwrap_or_default()),
+                _ => Some(FALLBACK_TOOL_NAME.to_owned()),
             };
-            match (naming, slot) {
-                (Naming::Own, _) => {}
-                (Naming::Result, Some(slot)) => {
-                    it.name = self.result_name(slot).unwrap_or_default();
+            let gets_kind = self.rules.completes_calls() && names_no_kind(it);
+            let arguments = mended_arguments(it, self.rules);
+            // A message of which nothing is mended is not copied.
+            if (name.is_some() || gets_kind || arguments.is_some() || fresh)
+                && let Some(Part::ToolCall(it)) = item.message.to_mut().parts.get_mut(part)
+            {
+                it.name = name.unwrap_or(std::mem::take(&mut it.name));
+                if gets_kind {
+                    it.kind = CallKind::Function;
                 }
-                _ => FALLBACK_TOOL_NAME.clone_into(&mut it.name),
+                if let Some(arguments) = arguments {
+                    it.arguments = arguments.into();
+                }
+                if fresh {
+                    let fresh = fresh_like(&it.id, self.fresh_id(&it.name, place));
+                    let old = std::mem::replace(&mut it.id, fresh);
+                    self.out.replaced_ids.insert(place, old);
+                }
             }
-            mend_warnings(it, self.rules);
-            if fresh {
-                let fresh = fresh_like(&it.id, self.fresh_id(&it.name, place));
-                let old = std::mem::replace(&mut it.id, fresh);
-                self.out.replaced_ids.insert(place, old);
-            }
-            if let Some(slot) = slot
+            if let (Some(slot), Some(Part::ToolCall(it))) = (slot, item.message.parts.get(part))
                 && self.peek(slot).is_some_and(|result| result.call_id != it.id)
             {
                 self.result_ids.insert(slot, it.id.clone());
@@ -141,27 +150,20 @@ impl Repairer<'_> {
     }
 }
 
-/// The kind and the arguments, of which an analysis only warns.
-fn mend_warnings(call: &mut ToolCall, rules: Rules<'_>) {
-    let all = rules.completes_calls();
-    if all && names_no_kind(call) {
-        call.kind = CallKind::Function;
-    }
+/// The arguments that a call gets in the place of its own, of which an analysis only warns.
+fn mended_arguments(call: &ToolCall, rules: Rules<'_>) -> Option<String> {
     if !matches!(call.kind, CallKind::Function | CallKind::Unspecified) {
-        return;
+        return None;
     }
-    if call.arguments.text().is_empty() && (all || rules.sanitizes()) {
-        call.arguments = FALLBACK_REQUEST_ARGS.into();
-    } else if rules.sanitizes()
-        && let Some(text) = sanitized(call.arguments.text())
-    {
-        call.arguments = text.into();
-    } else if let Some(it) = mended(call.arguments.text(), rules.options.arguments) {
-        call.arguments = it.text.into();
+    let text = call.arguments.text();
+    if text.is_empty() && (rules.completes_calls() || rules.sanitizes()) {
+        return Some(FALLBACK_REQUEST_ARGS.to_owned());
     }
+    let sanitized = rules.sanitizes().then(|| sanitized(text)).flatten();
+    sanitized.or_else(|| mended(text, rules.options.arguments).map(|it| it.text))
 }
 
-impl Repairer<'_> {
+impl Repairer<'_, '_> {
     /// Takes the results out of messages that hold more than one, or something else beside them.
     pub(super) fn take_apart(&mut self) {
         let taken_apart = std::mem::take(&mut self.plan.taken_apart);
@@ -172,7 +174,7 @@ impl Repairer<'_> {
         let kept: HashSet<u32> =
             self.plan.slots.iter().filter(stays).map(|it| it.message).collect();
         for at in taken_apart {
-            let message = &mut self.messages[at as usize];
+            let message = self.messages[at as usize].to_mut();
             if !kept.contains(&at) && goes_whole(message) {
                 let extra = std::mem::take(&mut message.extra);
                 self.apart.shells.insert(at, (message.name.take(), extra));
@@ -202,7 +204,9 @@ impl Repairer<'_> {
             slot.natural && message == place && self.apart.results.contains_key(&place);
         if !into_shell && !self.apart.results.contains_key(&message) {
             let mut item = self.take(message, RolePart::Tool);
-            if let Some(Part::ToolResult(it)) = item.message.to_mut().parts.first_mut() {
+            if id.is_some()
+                && let Some(Part::ToolResult(it)) = item.message.to_mut().parts.first_mut()
+            {
                 set_id(it, id, at, &mut self.out.replaced_ids);
             }
             self.out.items.push(item);

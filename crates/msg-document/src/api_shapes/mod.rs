@@ -202,8 +202,7 @@ fn diagnostic(it: Breach, api: &Api, profile: &Profile, places: &Places) -> Diag
     else {
         // A place in the settings, as the document has it.
         let first = it.path.split(['.', '[']).next();
-        if api.settings.iter().any(|setting| first == Some(&setting.name))
-            && api.path != Path::Snake
+        if api.settings.iter().any(|setting| first == Some(setting.name)) && api.path != Path::Snake
         {
             let pointer = it.path.replace(['.', '['], "/").replace(']', "");
             return res.at_pointer(format!("/{pointer}"));

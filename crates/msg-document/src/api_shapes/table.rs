@@ -1,4 +1,4 @@
-//! The shapes of each API's messages, as `shapes.json` has them: each read once, and asked by name.
+//! The shapes of each API's messages, as the files of `shapes` have them: each read once, and asked by name.
 //!
 //! ```text
 //! "blob": {"closed": true, "members": {"mimeType!": "string+", "data!": "base64", "displayName": "string"}}
@@ -8,18 +8,19 @@
 //! ```
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::LazyLock;
 
-use msg_codec::Json;
 use msg_json::Kind;
-use serde::Deserialize;
+use serde::de::{Error, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 
 /// The messages of one API.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Api {
     /// The member that holds the messages.
-    pub(super) list: String,
+    pub(super) list: &'static str,
     /// How places are written in answers.
     #[serde(default)]
     pub(super) path: Path,
@@ -31,16 +32,17 @@ pub(super) struct Api {
     pub(super) settings: Vec<Member>,
     /// The member of an element that occurs once in the list.
     #[serde(default)]
-    pub(super) unique: Option<String>,
+    pub(super) unique: Option<&'static str>,
     /// The member that asks for a cache breakpoint.
     #[serde(default)]
-    pub(super) marker: Option<String>,
+    pub(super) marker: Option<&'static str>,
     /// Whether a member that is null is none.
     #[serde(default)]
     pub(super) null_is_absent: bool,
     /// What the API answers to each kind of breach, where that is known.
     pub(super) answers: BTreeMap<String, String>,
-    types: BTreeMap<String, Object>,
+    #[serde(borrow)]
+    types: BTreeMap<&'static str, Object>,
 }
 
 /// How the places of a request are written.
@@ -62,60 +64,58 @@ pub(super) enum Path {
 pub(super) struct Object {
     /// The member that says what it is, if one does.
     #[serde(default)]
-    pub(super) tag: Option<String>,
+    pub(super) tag: Option<&'static str>,
     /// Its kind without that member, which is required otherwise.
     #[serde(default)]
     pub(super) untagged: Option<Type>,
     /// What the API would have there, for a repair to write.
     #[serde(default)]
-    pub(super) default: Option<String>,
+    pub(super) default: Option<&'static str>,
     /// Whether places in it name what it is.
     #[serde(default)]
     pub(super) in_path: bool,
     /// Whether there are other kinds than those of which something is known.
     #[serde(default)]
     pub(super) open: bool,
-    #[serde(default)]
-    pub(super) kinds: BTreeMap<String, Shape>,
+    #[serde(default, borrow)]
+    pub(super) kinds: BTreeMap<&'static str, Shape>,
     #[serde(default, deserialize_with = "in_order")]
     pub(super) members: Vec<Member>,
     /// The members of which it has exactly one.
     #[serde(default, deserialize_with = "in_order")]
     pub(super) one_of: Vec<Member>,
     /// The members of which it has one, or several.
-    #[serde(default)]
-    pub(super) one_at_least: Vec<String>,
+    #[serde(default, borrow)]
+    pub(super) one_at_least: Vec<&'static str>,
     /// Whether the API refuses other members.
     #[serde(default)]
     pub(super) closed: bool,
     /// A list, and what its last element may not be.
-    #[serde(default)]
-    pub(super) not_last: Vec<String>,
+    #[serde(default, borrow)]
+    pub(super) not_last: Vec<&'static str>,
 }
 
 /// What an object of one kind is.
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
+#[derive(Debug)]
 pub(super) enum Shape {
     /// As a type says that has a name.
     Named(Type),
     /// Has these members.
-    Members(#[serde(deserialize_with = "in_order")] Vec<Member>),
+    Members(Vec<Member>),
 }
 
 /// A member of an object.
 #[derive(Debug)]
 pub(super) struct Member {
-    pub(super) name: String,
+    pub(super) name: &'static str,
     pub(super) is_required: bool,
     /// What a repair writes where it is missing.
-    pub(super) default: Option<String>,
+    pub(super) default: Option<&'static str>,
     pub(super) value: Type,
 }
 
 /// What a value can be.
-#[derive(Debug, Deserialize)]
-#[serde(try_from = "String")]
+#[derive(Debug)]
 pub(super) struct Type(pub(super) Vec<Value>);
 
 /// One of the things that a value can be.
@@ -133,15 +133,18 @@ pub(super) enum Value {
     Base64,
     List(Type),
     /// The object of this name.
-    Object(String),
+    Object(&'static str),
 }
 
-static OPENAI: LazyLock<Api> = LazyLock::new(|| Api::read("openai"));
-static RESPONSES: LazyLock<Api> = LazyLock::new(|| Api::read("responses"));
-static ANTHROPIC: LazyLock<Api> = LazyLock::new(|| Api::read("anthropic"));
-static GEMINI: LazyLock<Api> = LazyLock::new(|| Api::read("gemini"));
-static BEDROCK: LazyLock<Api> = LazyLock::new(|| Api::read("bedrock"));
-static INTERACTIONS: LazyLock<Api> = LazyLock::new(|| Api::read("interactions"));
+static OPENAI: LazyLock<Api> = LazyLock::new(|| Api::read(include_str!("shapes/openai.json")));
+static RESPONSES: LazyLock<Api> =
+    LazyLock::new(|| Api::read(include_str!("shapes/responses.json")));
+static ANTHROPIC: LazyLock<Api> =
+    LazyLock::new(|| Api::read(include_str!("shapes/anthropic.json")));
+static GEMINI: LazyLock<Api> = LazyLock::new(|| Api::read(include_str!("shapes/gemini.json")));
+static BEDROCK: LazyLock<Api> = LazyLock::new(|| Api::read(include_str!("shapes/bedrock.json")));
+static INTERACTIONS: LazyLock<Api> =
+    LazyLock::new(|| Api::read(include_str!("shapes/interactions.json")));
 
 impl Api {
     /// The API whose requests are of this format.
@@ -157,11 +160,8 @@ impl Api {
         }
     }
 
-    /// One of the table: a program that asks for one provider reads no other.
-    fn read(format: &str) -> Self {
-        let api = Json::from_valid(include_str!("shapes.json")).get(format);
-        let api = api.expect("because a test reads it");
-        serde_json::from_str(api.source()).expect("because a test reads each")
+    fn read(shapes: &'static str) -> Self {
+        serde_json::from_str(shapes).expect("because a test reads each")
     }
 
     pub(super) fn object(&self, name: &str) -> Option<&Object> {
@@ -171,7 +171,7 @@ impl Api {
     /// Whether some object of the API is of this kind, or by a member of this name, or its elements may be of any.
     pub(super) fn has_kind(&self, kind: &str) -> bool {
         let is_one_of = |it: &Object| it.one_of.iter().any(|it| it.name == kind);
-        let is_step = |name: &String| matches!(&**name, "step" | "block");
+        let is_step = |name: &&str| matches!(*name, "step" | "block");
         self.types.iter().any(|(name, it)| {
             it.kinds.contains_key(kind) || is_one_of(it) || it.open && is_step(name)
         })
@@ -179,7 +179,7 @@ impl Api {
 
     /// Names of objects that nothing says more of.
     #[cfg(test)]
-    pub(super) fn unknown_names(&self) -> Vec<String> {
+    pub(super) fn unknown_names(&self) -> Vec<&'static str> {
         let mut members: Vec<&Member> = self.members.iter().chain(&self.settings).collect();
         let mut types: Vec<&Type> = Vec::new();
         for object in self.types.values() {
@@ -198,7 +198,7 @@ impl Api {
             for value in &it.0 {
                 match value {
                     Value::List(inner) => types.push(inner),
-                    Value::Object(name) if self.object(name).is_none() => res.push(name.clone()),
+                    Value::Object(name) if self.object(name).is_none() => res.push(*name),
                     _ => {}
                 }
             }
@@ -207,25 +207,23 @@ impl Api {
     }
 }
 
-impl TryFrom<String> for Type {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
+impl Type {
+    fn of(text: &'static str) -> Self {
         let mut depth = 0_i32;
         let at_the_top = |it: char| {
             depth += i32::from(it == '[') - i32::from(it == ']');
             it == '|' && depth == 0
         };
-        text.split(at_the_top).map(Value::of).collect::<Result<_, _>>().map(Type)
+        Type(text.split(at_the_top).map(Value::of).collect())
     }
 }
 
 impl Value {
-    fn of(word: &str) -> Result<Self, String> {
+    fn of(word: &'static str) -> Self {
         if let Some(inner) = word.strip_prefix('[').and_then(|it| it.strip_suffix(']')) {
-            return Type::try_from(inner.to_owned()).map(Value::List);
+            return Value::List(Type::of(inner));
         }
-        Ok(match word {
+        match word {
             "any" => Value::Any,
             "never" => Value::Never,
             "misplaced" => Value::Misplaced,
@@ -236,9 +234,8 @@ impl Value {
             "number" => Value::Of(Kind::Number),
             "object" => Value::Of(Kind::Object),
             "array" => Value::Of(Kind::Array),
-            "" => return Err("a type without a name".to_owned()),
-            name => Value::Object(name.to_owned()),
-        })
+            name => Value::Object(name),
+        }
     }
 
     /// The kind of JSON that it is; any for none.
@@ -253,39 +250,58 @@ impl Value {
     }
 }
 
-/// Members in the order of the file: `name`, `name!` for a required one, `name!=default`.
-fn in_order<'de, D: serde::Deserializer<'de>>(json: D) -> Result<Vec<Member>, D::Error> {
-    struct InOrder;
+// Shapes are read as they are written: a word, or members in the order of the file.
 
-    impl<'de> serde::de::Visitor<'de> for InOrder {
-        type Value = Vec<Member>;
-
-        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-            f.write_str("an object of members and their types")
-        }
-
-        fn visit_map<A: serde::de::MapAccess<'de>>(
-            self,
-            mut map: A,
-        ) -> Result<Self::Value, A::Error> {
-            let mut res = Vec::new();
-            while let Some((name, value)) = map.next_entry::<String, Type>()? {
-                res.push(Member::of(&name, value));
-            }
-            Ok(res)
-        }
+impl<'de: 'static> Deserialize<'de> for Type {
+    fn deserialize<D: Deserializer<'de>>(json: D) -> Result<Self, D::Error> {
+        <&'static str>::deserialize(json).map(Type::of)
     }
-    json.deserialize_map(InOrder)
+}
+
+impl<'de: 'static> Deserialize<'de> for Shape {
+    fn deserialize<D: Deserializer<'de>>(json: D) -> Result<Self, D::Error> {
+        json.deserialize_any(ShapeVisitor)
+    }
+}
+
+fn in_order<'de: 'static, D: Deserializer<'de>>(json: D) -> Result<Vec<Member>, D::Error> {
+    match Shape::deserialize(json)? {
+        Shape::Members(members) => Ok(members),
+        Shape::Named(_) => Err(D::Error::custom("expected members and their types")),
+    }
+}
+
+struct ShapeVisitor;
+
+impl<'de: 'static> Visitor<'de> for ShapeVisitor {
+    type Value = Shape;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a type, or an object of members and their types")
+    }
+
+    fn visit_borrowed_str<E: Error>(self, name: &'de str) -> Result<Shape, E> {
+        Ok(Shape::Named(Type::of(name)))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Shape, A::Error> {
+        let mut res = Vec::new();
+        while let Some((name, value)) = map.next_entry()? {
+            res.push(Member::of(name, value));
+        }
+        Ok(Shape::Members(res))
+    }
 }
 
 impl Member {
-    fn of(text: &str, value: Type) -> Self {
+    /// `name`, `name!` for a required one, `name!=default`.
+    fn of(text: &'static str, value: Type) -> Self {
         let (name, default) = match text.split_once("!=") {
-            Some((name, default)) => (name, Some(default.to_owned())),
+            Some((name, default)) => (name, Some(default)),
             None => (text, None),
         };
         let bare = name.trim_end_matches('!');
         let is_required = default.is_some() || bare.len() < name.len();
-        Member { name: bare.to_owned(), is_required, default, value }
+        Member { name: bare, is_required, default, value }
     }
 }

@@ -99,7 +99,7 @@ impl<'a> Walk<'a> {
         };
         let json = json.trim_start_matches('\u{feff}').trim();
         let is_list = Reader::from_text(json).peek().ok()? == Kind::Array;
-        let members = if is_list { vec![(api.list.as_str().into(), json)] } else { members(json)? };
+        let members = if is_list { vec![(api.list.into(), json)] } else { members(json)? };
         api.members.iter().for_each(|member| it.request_member(member, &members));
         // Whose markers were counted may be a setting, too.
         let n_markers = it.markers.len();
@@ -111,12 +111,12 @@ impl<'a> Walk<'a> {
 
     /// A member of the request.
     fn request_member(&mut self, member: &'static Member, members: &Members<'a>) {
-        let named = members.iter().rev().find(|it| is_named(self.api, &it.0, &member.name));
+        let named = members.iter().rev().find(|it| is_named(self.api, &it.0, member.name));
         let Some(value) = named.map(|it| it.1) else { return };
         if member.name == self.api.list {
             self.list(member, value);
         } else if value != "null" {
-            self.below(&member.name, |it| it.value(&member.value, value));
+            self.below(member.name, |it| it.value(&member.value, value));
         }
     }
 
@@ -129,7 +129,7 @@ impl<'a> Walk<'a> {
             return;
         };
         let list = self.path.len();
-        self.push(&member.name);
+        self.push(member.name);
         for (at, element) in elements(value).into_iter().enumerate() {
             self.element = Some(at);
             let members = members(element);
@@ -205,17 +205,17 @@ impl<'a> Walk<'a> {
         self.marker(&members);
         let kind = match &object.tag {
             None => return self.plain(object, &members),
-            Some(tag) => of(&members, tag).filter(|it| *it != "null").map(|it| (tag, it)),
+            Some(tag) => of(&members, tag).filter(|it| *it != "null").map(|it| (*tag, it)),
         };
-        let known = || object.kinds.keys().map(String::as_str);
+        let known = || object.kinds.keys().copied();
         let shape = match kind {
             None => {
                 if let Some(other) = &object.untagged {
                     return self.value(other, json);
                 }
-                let tag = object.tag.as_deref().unwrap_or_default();
-                self.missing(tag, object.default.as_deref());
-                object.default.as_ref().and_then(|it| object.kinds.get(it))
+                let tag = object.tag.unwrap_or_default();
+                self.missing(tag, object.default);
+                object.default.and_then(|it| object.kinds.get(it))
             }
             Some((tag, source)) => {
                 let Some(kind) = text(source) else {
@@ -264,7 +264,7 @@ impl<'a> Walk<'a> {
     fn plain(&mut self, object: &'static Object, members: &Members<'a>) {
         self.members(&object.members, members);
         self.members(&object.one_of, members);
-        let is = |member: &Member, name: &str| is_named(self.api, name, &member.name);
+        let is = |member: &Member, name: &str| is_named(self.api, name, member.name);
         let known = |name: &str| object.members.iter().chain(&object.one_of).any(|it| is(it, name));
         let is_unknown = |it: &&(Cow<'a, str>, &str)| object.closed && !known(&it.0);
         let unknown: Vec<String> =
@@ -284,7 +284,7 @@ impl<'a> Walk<'a> {
             let it = self.breach("several", "profile::shape", sentence);
             self.report(Breach { value: second.clone(), ..it });
         }
-        let has = |name: &String| of(members, name).is_some_and(|it| it != "null");
+        let has = |name: &&str| of(members, name).is_some_and(|it| it != "null");
         if let Some(first) = object.one_at_least.first()
             && !object.one_at_least.iter().any(has)
         {
@@ -294,15 +294,15 @@ impl<'a> Walk<'a> {
 
     fn members(&mut self, wanted: &'static [Member], members: &Members<'a>) {
         for member in wanted {
-            let found = members.iter().rev().find(|it| is_named(self.api, &it.0, &member.name));
+            let found = members.iter().rev().find(|it| is_named(self.api, &it.0, member.name));
             match found.map(|it| it.1) {
                 Some("null") if !member.is_required => {}
                 Some("null") if self.api.null_is_absent => {
-                    self.missing(&member.name, member.default.as_deref());
+                    self.missing(member.name, member.default);
                 }
-                Some(value) => self.below(&member.name, |it| it.value(&member.value, value)),
+                Some(value) => self.below(member.name, |it| it.value(&member.value, value)),
                 None if member.is_required => {
-                    self.missing(&member.name, member.default.as_deref());
+                    self.missing(member.name, member.default);
                 }
                 None => {}
             }

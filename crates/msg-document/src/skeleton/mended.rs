@@ -10,7 +10,7 @@
 
 use std::{borrow::Cow, cell::OnceCell};
 
-use msg_chainast::{ChainRepairOptions as ChainOptions, MessageOrigin};
+use msg_chainast::{ChainRepairOptions as ChainOptions, MendedList, MessageOrigin};
 use msg_core::{Diagnostic, Message, Part, Role, ToolCall, ToolResult};
 use msg_json::{Writer, to_text};
 
@@ -50,20 +50,21 @@ pub(super) fn repair(
     if edits.is_empty() {
         return Some((Vec::new(), edits));
     }
-    let before = document.take_messages();
-    let mut messages = mended_messages(after?, &before, &[]);
-    let touched = touched(&messages, before.len());
+    let before = Before { messages: document.messages(), whole: &[] };
+    let mut messages = mended_messages(after?, &before);
+    let touched = touched(&messages, document.messages().len());
     // The breakpoint of a message that goes moves to one that stays.
     if !touched.is_empty() && names.has_breakpoints() {
         return None;
     }
     if !touched.is_empty() {
-        let mut given = before.clone();
-        for (at, message) in touched.iter().zip(read(&whole(&touched)?, touched.len())?) {
-            given[*at] = message;
-        }
+        let mut given = document.take_messages();
+        let read = read(&whole(&touched)?, touched.len())?;
+        let whole = touched.iter().zip(read);
+        let whole: Vec<_> =
+            whole.map(|(at, it)| (*at, std::mem::replace(&mut given[*at], it))).collect();
         let (after, found) = repaired(&given, &chain)?;
-        messages = mended_messages(after?, &before, &touched);
+        messages = mended_messages(after?, &Before { messages: &given, whole: &whole });
         edits = found;
     }
     let messages: Option<Vec<_>> = messages.into_iter().collect();
@@ -71,37 +72,44 @@ pub(super) fn repair(
     messages.filter(is_sound).map(|messages| (messages, edits))
 }
 
-type Copies = Vec<(Message, MessageOrigin)>;
-
-/// Mended copies, and what was changed; nothing where errors stay, of which the whole document tells.
-fn repaired(
-    messages: &[Message],
+/// The mended list, and what was changed; nothing where errors stay, of which the whole document tells.
+fn repaired<'m>(
+    messages: &'m [Message],
     options: &ChainOptions,
-) -> Option<(Option<Copies>, Vec<Diagnostic>)> {
-    let (copies, mut found) = options.repaired(messages, &mut Document::ids());
+) -> Option<(Option<MendedList<'m>>, Vec<Diagnostic>)> {
+    let (list, mut found) = options.repaired(messages, &mut Document::ids());
     let is_left = |it: &Diagnostic| it.is_error() && it.fix.is_none();
     if found.iter().any(is_left) {
         return None;
     }
     found.retain(|it| it.fix.is_some());
-    Some((copies, found))
+    Some((list, found))
+}
+
+/// The messages of a document as they were.
+struct Before<'m> {
+    messages: &'m [Message],
+    /// What there was in the place of those that were read whole.
+    whole: &'m [(usize, Message)],
 }
 
 /// What each message is beside those that were there; nothing where only a message that is read whole tells.
-fn mended_messages(
-    after: Copies,
-    before: &[Message],
-    whole: &[usize],
-) -> Vec<Option<MendedMessage>> {
-    let of = |(message, origin): (Message, MessageOrigin)| {
+fn mended_messages(after: MendedList<'_>, before: &Before<'_>) -> Vec<Option<MendedMessage>> {
+    let of = |(message, origin): (Cow<'_, Message>, MessageOrigin)| {
         let at = origin.message;
+        let message = match message {
+            Cow::Borrowed(_) => return Some(MendedMessage::Kept(at)),
+            Cow::Owned(message) => message,
+        };
         if origin.inserted {
             return texts(&message).map(MendedMessage::Texts).or_else(|| written(message));
         }
-        match changes(before.get(at)?, &message) {
+        let whole = before.whole.binary_search_by_key(&at, |it| it.0).ok();
+        let own = whole.map_or_else(|| before.messages.get(at), |it| Some(&before.whole[it].1));
+        match changes(own?, &message) {
             Some(none) if none.is_empty() => Some(MendedMessage::Kept(at)),
             Some(changes) => Some(MendedMessage::Changed(at, changes)),
-            None if whole.binary_search(&at).is_ok() => written(message),
+            None if whole.is_some() => written(message),
             None => None,
         }
     };
