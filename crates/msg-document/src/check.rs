@@ -137,8 +137,12 @@ pub(crate) fn read_whole(
     options: &ReadOptions,
     known: Option<Format>,
 ) -> Result<Document, Refusal> {
-    match known {
-        Some(_) => Document::read(json, &options.clone().with_from(known)),
+    match known.filter(|_| options.from.is_none()) {
+        // What it has of other formats was seen with its skeleton.
+        Some(_) => {
+            let read = Document::read_content(json, &options.clone().with_from(known));
+            read.map(Document::lowered)
+        }
         None => Document::read(json, options),
     }
 }

@@ -64,7 +64,12 @@ impl Document {
     ///
     /// Fails as its format's reader does, with the place.
     pub fn read(bytes: &[u8], options: &ReadOptions) -> Result<Self, Refusal> {
-        let mut res = Document::read_unlowered(bytes, options)?;
+        Ok(Document::read_unlowered(bytes, options)?.lowered())
+    }
+
+    /// With messages, of a document that was just read.
+    pub(crate) fn lowered(self) -> Self {
+        let mut res = self;
         let notes = res.lower(&LowerOptions::strict());
         res.content.notes.extend(notes);
         if res.format.codec().matches_by_name() {
@@ -73,7 +78,7 @@ impl Document {
         if res.is_empty() {
             res.content.notes.push(no_messages());
         }
-        Ok(res)
+        res
     }
 
     /// As [`Document::read`], but turns stay turns: messages exist only after
@@ -96,6 +101,17 @@ impl Document {
     }
 
     fn read_as_it_is(bytes: &[u8], options: &ReadOptions) -> Result<Self, Refusal> {
+        let mut document = Document::read_content(bytes, options)?;
+        if let Some(named) = options.from.filter(|it| !it.is_session()) {
+            let Content { messages, notes, .. } = &mut document.content;
+            let said = |at| foreign_parts(messages).any(|it| it.at.message == at);
+            notes.extend(foreign_part(bytes, named).filter(|it| !said(it.at.message)));
+        }
+        Ok(document)
+    }
+
+    /// As it is read, without what it has of other formats than the one that it was named as.
+    pub(crate) fn read_content(bytes: &[u8], options: &ReadOptions) -> Result<Self, Refusal> {
         options.expect_size(bytes)?;
         let format = options.format(bytes).inspect_err(
             |refusal| tracing::debug!(bytes = bytes.len(), %refusal, "document refused"),
@@ -105,13 +121,7 @@ impl Document {
         let text = bytes.strip_prefix("\u{feff}".as_bytes()).filter(|_| format.is_json());
         let read = format.codec().read(text.unwrap_or(bytes), &options.name);
         let content = match options.from.filter(|it| !it.is_session()) {
-            Some(named) => {
-                let mut content = read.map_err(|it| unlike(bytes, named, it))?;
-                let said = |at| foreign_parts(&content.messages).any(|it| it.at.message == at);
-                let part = foreign_part(bytes, named).filter(|it| !said(it.at.message));
-                content.notes.extend(part);
-                content
-            }
+            Some(named) => read.map_err(|it| unlike(bytes, named, it))?,
             None => read?,
         };
         Ok(Document { size: bytes.len(), ..Document::of_content(format, content, options) })

@@ -544,7 +544,9 @@ pub(crate) fn json_of<'d>(
 
 /// The messages of a document in native form.
 pub(crate) fn native(document: &[u8], read: &ReadOptions, lower: &LowerOptions) -> Option<String> {
-    let mut document = Document::read_unlowered(document, read).ok()?;
+    // It was read before: what it has of other formats is known.
+    let again = Document::read_content(document, read);
+    let mut document = again.or_else(|_| Document::read_unlowered(document, read)).ok()?;
     document.lower(lower);
     let mut out = Vec::new();
     msg_core::native::write(document.messages(), &mut out);

@@ -113,6 +113,8 @@ pub(super) struct Written<'w> {
     next: Option<Leaf<'w>>,
     /// A bit for each length of a text that is owed.
     owed: u64,
+    /// A bit for each length of a value that was counted.
+    counted: u64,
 }
 
 /// How often a value is there that no value of the source was paired with.
@@ -126,7 +128,7 @@ struct Count {
 impl<'w> Written<'w> {
     pub(super) fn of(written: &'w str, made_up: &'w MadeUp) -> Self {
         let (counts, rest) = (HashMap::default(), Walk::new(written, TOP, 0));
-        Written { counts, rest, made_up, next: None, owed: 0 }
+        Written { counts, rest, made_up, next: None, owed: 0, counted: 0 }
     }
 
     /// The next leaf that is not made up, as [`Walk::next_leaf`] gives it.
@@ -147,8 +149,9 @@ impl<'w> Written<'w> {
     }
 
     /// Counts a value that no value of the source was compared with.
-    fn add(&mut self, key: u64) {
-        let count = self.counts.entry(key).or_default();
+    fn add(&mut self, leaf: &Leaf<'_>) {
+        self.counted |= length_bit(leaf.text);
+        let count = self.counts.entry(leaf.key()).or_default();
         *count = Count { left: count.left + 1, is_written: true };
     }
 
@@ -168,7 +171,7 @@ impl<'w> Written<'w> {
             return;
         };
         let (top, depth) = (leaf.top(), self.rest.frames.len());
-        let mut add = |inner: Leaf<'_>, _: &[Frame<'_>]| self.add(inner.key());
+        let mut add = |inner: Leaf<'_>, _: &[Frame<'_>]| self.add(&inner);
         walk_in(&object, top, depth, &mut add);
     }
 
@@ -180,7 +183,7 @@ impl<'w> Written<'w> {
                     return false;
                 }
                 self.next = None;
-                self.add(next.key());
+                self.add(&next);
                 continue;
             }
             self.next = None;
@@ -189,7 +192,7 @@ impl<'w> Written<'w> {
             if !is_owed {
                 return true;
             }
-            self.add(leaf.key());
+            self.add(leaf);
         }
         false
     }
@@ -203,7 +206,7 @@ impl<'w> Written<'w> {
         // The name of a call may be before its arguments.
         for _ in 0..=NEAR {
             if let Some(next) = self.next.take() {
-                self.add(next.key());
+                self.add(&next);
             }
             let Some(next) = self.next_leaf(leaf.text, Some(object)) else { return false };
             match next.is_free {
@@ -219,7 +222,7 @@ impl<'w> Written<'w> {
     fn find(&mut self, leaf: &Leaf<'_>, key: u64) -> bool {
         while !self.is_next(leaf) {
             let next = self.next.take();
-            next.into_iter().for_each(|it| self.add(it.key()));
+            next.into_iter().for_each(|it| self.add(&it));
             if self.take(key) {
                 return true;
             }
@@ -228,6 +231,11 @@ impl<'w> Written<'w> {
             }
         }
         true
+    }
+
+    /// Takes this value of what was written, if it was counted and no value of the source was paired with it.
+    fn take_left(&mut self, leaf: &Leaf<'_>) -> bool {
+        self.counted & length_bit(leaf.text) != 0 && self.take(leaf.key())
     }
 
     /// Takes one of the values that were counted.
@@ -258,7 +266,7 @@ impl<'w> Written<'w> {
         walk(written, |leaf, _| {
             // The digits of a time or an id are not words.
             let has_words = !told.made_up.has(&leaf) && !is_stamp(leaf.text);
-            if has_words && (self.take(leaf.key()) || told.has_records) {
+            if has_words && (self.take_left(&leaf) || told.has_records) {
                 words.add(&leaf);
             }
         });

@@ -271,7 +271,8 @@ fn named(sentence: &str) -> Option<&str> {
 
 /// Whether a value is the id of something.
 pub(super) fn is_id(leaf: &Leaf<'_>) -> bool {
-    leaf.is_text() && (leaf.name == "id" || leaf.name.ends_with("_id") || leaf.name.ends_with("Id"))
+    let name = leaf.name.as_bytes();
+    leaf.is_text() && matches!(name, b"id" | [.., b'_', b'i', b'd'] | [.., b'I', b'd'])
 }
 
 /// Whether a value may be said once for several times: an id, and the tool of a call and of its result.

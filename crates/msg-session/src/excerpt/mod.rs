@@ -164,7 +164,9 @@ const CHUNK: usize = 1 << 20;
 /// The lines of a source.
 pub(crate) struct Feed<'s> {
     source: &'s dyn ReadAt,
+    /// Room that is used again, of which the bytes before `end` were read.
     buffer: Vec<u8>,
+    end: usize,
     /// Where the next line begins in the buffer.
     at: usize,
     /// Offset after the buffer, in the source.
@@ -187,7 +189,7 @@ pub(crate) struct FeedLine {
 impl<'s> Feed<'s> {
     /// The lines from `offset` on; those with more than `max` bytes are passed over.
     pub(crate) fn new(source: &'s dyn ReadAt, offset: u64, max: u64) -> Self {
-        Self { source, buffer: Vec::new(), at: 0, offset, is_at_end: false, max }
+        Self { source, buffer: Vec::new(), end: 0, at: 0, offset, is_at_end: false, max }
     }
 
     /// The bytes of the line that came last.
@@ -195,19 +197,24 @@ impl<'s> Feed<'s> {
         &self.buffer[span]
     }
 
+    /// What was read and is held.
+    fn held(&self) -> &[u8] {
+        &self.buffer[..self.end]
+    }
+
     /// The next line; none at the end.
     pub(crate) fn next(&mut self) -> Result<Option<FeedLine>, Error> {
         let mut looked = self.at;
         loop {
-            if let Some(len) = memchr::memchr(b'\n', &self.buffer[looked..]) {
+            if let Some(len) = memchr::memchr(b'\n', &self.held()[looked..]) {
                 return Ok(Some(self.line(looked + len, true)));
             }
-            looked = self.buffer.len();
+            looked = self.end;
             if self.is_at_end {
-                let is_there = self.at < self.buffer.len();
-                return Ok(is_there.then(|| self.line(self.buffer.len(), false)));
+                let is_there = self.at < self.end;
+                return Ok(is_there.then(|| self.line(self.end, false)));
             }
-            if (self.buffer.len() - self.at) as u64 > self.max {
+            if (self.end - self.at) as u64 > self.max {
                 return self.pass_over().map(Some);
             }
             looked -= self.at;
@@ -234,14 +241,20 @@ impl<'s> Feed<'s> {
 
     /// Reads on, and forgets what was read.
     fn more(&mut self) -> Result<(), Error> {
-        self.buffer.drain(..self.at);
+        self.buffer.copy_within(self.at..self.end, 0);
+        self.end -= self.at;
         self.at = 0;
-        let len = self.buffer.len();
         let left = usize::try_from(self.source.size().saturating_sub(self.offset));
         let wanted = left.map_or(CHUNK, |it| it.saturating_add(1).min(CHUNK));
-        self.buffer.resize(len + wanted, 0);
-        let read = fill(self.source, self.offset, &mut self.buffer[len..])?;
-        self.buffer.truncate(len + read);
+        let room = self.end + wanted;
+        if self.buffer.len() < room {
+            // The allocator has zeros, which need not be written.
+            let mut buffer = vec![0; room.max(2 * self.buffer.len())];
+            buffer[..self.end].copy_from_slice(self.held());
+            self.buffer = buffer;
+        }
+        let read = fill(self.source, self.offset, &mut self.buffer[self.end..room])?;
+        self.end += read;
         self.offset += read as u64;
         self.is_at_end = read < wanted;
         Ok(())
@@ -249,19 +262,19 @@ impl<'s> Feed<'s> {
 
     /// Passes over a line that is too large, holding a chunk of it at a time.
     fn pass_over(&mut self) -> Result<FeedLine, Error> {
-        let mut len = (self.buffer.len() - self.at) as u64;
-        let mut last = self.buffer.last().copied();
+        let mut len = (self.end - self.at) as u64;
+        let mut last = self.held().last().copied();
         loop {
-            self.at = self.buffer.len();
+            self.at = self.end;
             self.more()?;
-            let end = memchr::memchr(b'\n', &self.buffer);
+            let end = memchr::memchr(b'\n', self.held());
             if end.is_none() && !self.is_at_end {
-                len += self.buffer.len() as u64;
-                last = self.buffer.last().copied().or(last);
+                len += self.end as u64;
+                last = self.held().last().copied().or(last);
                 continue;
             }
-            let rest = end.unwrap_or(self.buffer.len());
-            last = self.buffer[..rest].last().copied().or(last);
+            let rest = end.unwrap_or(self.end);
+            last = self.held()[..rest].last().copied().or(last);
             self.at = rest + usize::from(end.is_some());
             let is_crlf = end.is_some() && last == Some(b'\r');
             len += rest as u64 - u64::from(is_crlf);
