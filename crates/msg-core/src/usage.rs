@@ -151,7 +151,8 @@ impl Usage {
     /// The counts of its source that are not whole numbers, which are left out.
     pub fn odd_counts(&self) -> Vec<Diagnostic> {
         let members = Members::of(self.raw.as_ref().map_or("", RawJson::text)).0;
-        let details: Vec<_> = members.iter().flat_map(|it| Members::of(it.1).0).collect();
+        let objects = members.iter().filter(|it| it.1.starts_with('{'));
+        let details: Vec<_> = objects.flat_map(|it| Members::of(it.1).0).collect();
         let odd = members.iter().chain(&details).filter(|it| is_odd_count(&it.0, it.1));
         let odd = odd.map(|(name, value)| {
             format!("the count `{name}` is {value}, not a whole number, and is left out")

@@ -54,6 +54,9 @@ pub(crate) enum Data {
 impl Data {
     /// Tells noise and the end from data.
     pub(crate) fn of(data: &str, at: u64, notes: &mut Notes) -> Self {
+        if data.starts_with('{') {
+            return Self::Json;
+        }
         match data.trim_ascii() {
             "" => Self::Noise,
             "[DONE]" => Self::Done,
@@ -207,8 +210,8 @@ impl Head {
     /// The last usage, on one line.
     pub fn final_usage(&self) -> Option<Usage> {
         let usage = Json(&self.usage);
-        let compact = usage.is_object().then(|| usage.compact())?;
-        RawJson::new(compact).ok().map(Usage::from_raw)
+        let compact = || RawJson::written(|it| it.compact(usage.source()));
+        usage.is_object().then(|| Usage::from_raw(compact()))
     }
 }
 

@@ -243,6 +243,17 @@ pub(crate) enum Piece<'s> {
     New(Cow<'s, str>),
 }
 
+impl Piece<'_> {
+    /// Bytes that it has beside the source.
+    fn len(&self) -> usize {
+        match self {
+            Piece::Kept(_) => 0,
+            Piece::Changed(_, text) => text.len(),
+            Piece::New(text) => text.len(),
+        }
+    }
+}
+
 impl<'s> MessageList<'s> {
     /// The list that is at a place of a JSON document. Linear in its elements.
     pub(crate) fn at(source: &'s str, place: &ListPlace) -> Option<Self> {
@@ -331,8 +342,9 @@ impl<'s> MessageList<'s> {
             .collect();
         fill_gaps(&self.level.entries, &new.entries, &mut sources);
         let start = self.list.as_ptr() as usize - self.source.as_ptr() as usize;
-        let mut merge =
-            Merge::new(Style::of(self.value), self.source.len() + self.source.len() / 8);
+        // Blanks of the source are put into what is new.
+        let n_new: usize = pieces.iter().map(Piece::len).sum();
+        let mut merge = Merge::new(Style::of(self.value), self.source.len() + n_new + n_new / 4);
         merge.push(&self.source[..start]);
         merge.list(&self.level, &new, &sources);
         merge.push(&self.source[start + self.list.len()..]);
