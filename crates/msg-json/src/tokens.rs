@@ -60,14 +60,15 @@ impl<'t> Tokens<'t> {
     /// The token that begins here with `first`, not a mark.
     fn value_or_name(&mut self, first: u8, like: &str) -> Option<Token<'t>> {
         let (bytes, start) = (self.text.as_bytes(), self.at);
+        if first != b'"' {
+            self.at = scalar_end(bytes, start);
+            return Some(Token::Scalar(&self.text[start..self.at]));
+        }
         self.at = match is_whole_string(like) && bytes[start..].starts_with(like.as_bytes()) {
             true => start + like.len(),
-            false => token_end(bytes, start)?,
+            false => string_end(bytes, start + 1).map_or(bytes.len(), |it| it + 1),
         };
         let source = &self.text[start..self.at];
-        if first != b'"' {
-            return Some(Token::Scalar(source));
-        }
         if self.peek_byte() != Some(b':') {
             return Some(Token::Text(source));
         }
