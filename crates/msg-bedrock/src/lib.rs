@@ -27,7 +27,9 @@ pub use msg_codec::{Error, Layout, ReadOptions};
 pub use options::{Cache, LaterSystem, SealedReasoning, Unsigned, WriteOptions};
 pub use request::ConverseRequest;
 pub use response::ConverseResponse;
-pub use stream::{BEDROCK, ConverseAssembler, ConverseEvents, write_events, write_frames};
+pub use stream::{
+    BEDROCK, Converse, ConverseAssembler, ConverseEvents, write_events, write_frames,
+};
 
 /// The examples of the README run as tests.
 #[cfg(doctest)]

@@ -1,17 +1,19 @@
-//! Events of a Converse stream to a message (BR-16, BR-17, BR-20, BR-21).
+//! Events of a Converse stream to a message (BR-16 to BR-21).
 
 use std::borrow::Cow;
 
-use msg_codec::Json;
-use msg_codec::stream::{BySlot, Finish, Head, Merged, Note, Parts};
-use msg_codec::{
-    Assembled, AssembledChoice, Assembler, ProviderError, Sink, StreamFamily, StreamOptions,
-    StreamState,
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use msg_codec::stream::{
+    AssemblerStep, Block, BlockAssembler, BlockKind, BlockWire, CallMember, Grows, Head, Merged,
+    Note,
 };
-use msg_core::{FinishReason, RawJson};
+use msg_codec::{Json, ProviderError, Sink, StreamFamily};
+use msg_core::{Extra, FinishReason, Origin, Other, Part, RawJson, Reasoning, Text};
+use msg_json::to_text;
 
-use super::block::{Block, Shared, Told};
-use crate::shape::BEDROCK as ORIGIN;
+use crate::read::{Depth, block_of, redacted};
+use crate::shape::{BEDROCK as ORIGIN, CITATIONS};
 
 /// A delta of a kind that no block has.
 const UNKNOWN_DELTA: Note = Note::warning("stream::unknown-delta");
@@ -64,321 +66,408 @@ fn exception(event: Json<'_>) -> Option<(Cow<'_, str>, Json<'_>)> {
 }
 
 /// Assembles the events of a Converse stream.
-#[derive(Debug, Clone)]
-pub struct ConverseAssembler {
-    head: Head,
-    blocks: Vec<Block>,
-    shared: Shared,
-    /// Members of the last events that the model does not know.
-    around: Merged,
-    finish: Finish,
-    started: bool,
+pub type ConverseAssembler = BlockAssembler<Converse>;
+
+/// How Bedrock streams its blocks.
+#[derive(Debug, Clone, Default)]
+pub struct Converse;
+
+impl BlockWire for Converse {
+    const ORIGIN: Origin = ORIGIN;
+    const REUSED: Option<&'static str> = Some("blocks");
+
+    fn read(of: &mut ConverseAssembler, data: &str, _name: Option<&str>, sink: &mut Sink<'_>) {
+        if of.head.object(data, |_, _| {}) {
+            read(of, unwrapped(Json::from_valid(data.trim_ascii())), sink);
+        }
+    }
+
+    fn parts(block: Block) -> Vec<Part> {
+        part(block).into_iter().collect()
+    }
+
+    fn keep_of_call(unknown: Merged, extra: &mut Extra) {
+        if let Ok(it) = RawJson::new(unknown.into_json()) {
+            extra.insert(ORIGIN, "toolUse", it);
+        }
+    }
 }
 
-impl ConverseAssembler {
-    /// An assembler at the start of a stream.
-    #[must_use]
-    pub fn new(options: &StreamOptions) -> Self {
-        Self {
-            head: Head::new(options),
-            blocks: Vec::new(),
-            shared: Shared::default(),
-            around: Merged::default(),
-            finish: Finish::default(),
-            started: false,
+fn read(of: &mut ConverseAssembler, event: Json<'_>, sink: &mut Sink<'_>) {
+    if let Some((kind, body)) = exception(event) {
+        return fail(of, &kind, body, sink);
+    }
+    if let Some(message) = event.get("output").and_then(|it| it.get("message")) {
+        return whole(of, event, message, sink);
+    }
+    let known = event.members().find(|it| EVENTS.contains(&&*it.0));
+    let Some((name, body)) = known else { return unknown(of, event, sink) };
+    of.started = true;
+    let index = body.get("contentBlockIndex").and_then(Json::whole_number);
+    match &*name {
+        "messageStart" if of.finish.is_known() => of.head.note_another(),
+        "contentBlockStart" => {
+            let said = body.get("start");
+            match said.and_then(Told::of) {
+                Some((told, said)) => drop(start(of, index, (told, Some(said)), sink)),
+                None => unread(&mut of.head, "start", said),
+            }
+        }
+        "contentBlockDelta" => {
+            body.get("delta").into_iter().for_each(|it| delta(of, index, it, sink));
+        }
+        "contentBlockStop" => {
+            of.place_of(index).into_iter().for_each(|it| of.end(it, sink));
+        }
+        "messageStop" => {
+            stop_reason(of, body.get("stopReason"), sink);
+            of.keep_around(body, is_known, sink);
+        }
+        "metadata" => {
+            of.head.set_usage(body.get("usage"));
+            of.keep_around(body, is_known, sink);
+        }
+        _ => {}
+    }
+}
+
+/// The members of the last events that have places of their own, or mean nothing.
+fn is_known(name: &str, _: Json<'_>) -> bool {
+    matches!(name, "stopReason" | "usage" | "metrics" | "p")
+}
+
+/// Notes a block or a delta that is of no kind, unless it says nothing.
+fn unread(head: &mut Head, name: &str, value: Option<Json<'_>>) {
+    match value {
+        Some(it) if !it.is_object() => head.left_out(name, "an object", it),
+        Some(it) if it.members().next().is_some() => {
+            head.note(UNKNOWN_DELTA, || format!("a {name} of a kind that no block has"));
+        }
+        _ => {}
+    }
+}
+
+/// A whole response, as if it were streamed.
+fn whole(of: &mut ConverseAssembler, event: Json<'_>, message: Json<'_>, sink: &mut Sink<'_>) {
+    if of.started && of.finish.is_known() {
+        of.head.note_another();
+    }
+    of.started = true;
+    let content = message.get("content");
+    if let Some(text) = content.filter(|it| !it.is_array()) {
+        delta(of, Some(0), text, sink);
+    }
+    for (at, block) in content.into_iter().flat_map(Json::elements).enumerate() {
+        let at = Some(at as u64);
+        let cited = block.get("citationsContent").filter(|it| it.is_object());
+        if block.is_string() {
+            delta(of, at, block, sink);
+            continue;
+        } else if let Some(cited) = cited {
+            let all = |name| cited.get(name).into_iter().flat_map(Json::elements);
+            all("content").for_each(|it| delta(of, at, it, sink));
+            for it in all("citations") {
+                let it = to_text(|out| out.object(|out| out.key("citation").raw(it.source())));
+                delta(of, at, Json::from_valid(&it), sink);
+            }
+        } else if let Some((told, inner)) = Told::of(block) {
+            let inner = inner.get("reasoningText").unwrap_or(inner);
+            start(of, at, (told, Some(if told == Told::Text { block } else { inner })), sink);
+        } else {
+            unread(&mut of.head, "block", Some(block));
+        }
+        if let Some(place) = of.place_of(at).filter(|it| Some(of.blocks[*it].index) == at) {
+            of.end(place, sink);
         }
     }
+    stop_reason(of, event.get("stopReason"), sink);
+    of.head.set_usage(event.get("usage"));
+}
 
-    fn read(&mut self, event: Json<'_>, sink: &mut Sink<'_>) {
-        if let Some((kind, body)) = exception(event) {
-            return self.exception(&kind, body, sink);
-        }
-        if let Some(message) = event.get("output").and_then(|it| it.get("message")) {
-            return self.whole(event, message, sink);
-        }
-        let known = event.members().find(|it| EVENTS.contains(&&*it.0));
-        let Some((name, body)) = known else { return self.unknown(event, sink) };
-        self.started = true;
-        match &*name {
-            "messageStart" if self.finish.is_known() => self.head.note_another(),
-            "contentBlockStart" => {
-                let start = body.get("start");
-                match start.and_then(Told::of) {
-                    Some((told, start)) => self.start(index(body), (told, Some(start)), sink),
-                    None => self.unread("start", start),
-                }
-            }
-            "contentBlockDelta" => {
-                if let Some(delta) = body.get("delta") {
-                    self.delta(index(body), delta, sink);
-                }
-            }
-            "contentBlockStop" => {
-                let at = match index(body) {
-                    Some(index) => self.blocks.iter().rposition(|it| it.index == index),
-                    None => self.blocks.len().checked_sub(1),
-                };
-                if let Some(at) = at {
-                    let step = &mut self.head.step(0, sink);
-                    self.blocks[at].end(&mut self.shared.calls, step);
-                }
-            }
-            "messageStop" => {
-                self.stop_reason(body.get("stopReason"), sink);
-                self.keep_unknown(body, sink);
-            }
-            "metadata" => {
-                self.head.set_usage(body.get("usage"));
-                self.keep_unknown(body, sink);
-            }
-            _ => {}
-        }
+/// An error body, or anything unknown.
+fn unknown(of: &mut ConverseAssembler, event: Json<'_>, sink: &mut Sink<'_>) {
+    if let Some(error) = event.get("error").and_then(ProviderError::of_member) {
+        return of.head.fail(error, sink);
+    }
+    let [lower, upper, kind] = event.pick(["message", "Message", "__type"]);
+    let message = lower.and_then(Json::text).or_else(|| upper.and_then(Json::text));
+    if let Some(message) = message {
+        let mut error = ProviderError::new(message);
+        let kind = kind.and_then(Json::text);
+        error.kind = kind.map(|it| it.rsplit('#').next().unwrap_or_default().to_owned());
+        return of.head.fail(error, sink);
+    }
+    of.started |= event.get("role").is_none();
+    of.head.note(Note::UNKNOWN_EVENT, || "an event that the API does not have".into());
+}
+
+fn fail(of: &mut ConverseAssembler, kind: &str, body: Json<'_>, sink: &mut Sink<'_>) {
+    let names = ["message", "Message", "originalMessage", "originalStatusCode"];
+    let [message, upper, original, code] = body.pick(names);
+    let said = [message, upper, original].into_iter().flatten().find_map(Json::text);
+    let mut error = ProviderError::new(said.map_or_else(|| body.compact(), Cow::into_owned));
+    error.kind = Some(kind.to_owned());
+    error.code = code.filter(|it| it.id().is_some()).map(Json::to_json);
+    of.head.fail(error, sink);
+}
+
+fn stop_reason(of: &mut ConverseAssembler, reason: Option<Json<'_>>, sink: &mut Sink<'_>) {
+    let Some(word) = reason.and_then(Json::text) else {
+        let other = reason.into_iter().filter(|it| !it.is_string());
+        return other.for_each(|it| of.head.left_out("stopReason", "a string", it));
+    };
+    let meaning = match &*word {
+        "end_turn" | "stop_sequence" => FinishReason::Stop,
+        "tool_use" => FinishReason::ToolCalls,
+        "max_tokens" | "model_context_window_exceeded" => FinishReason::Length,
+        "guardrail_intervened" | "content_filtered" => FinishReason::ContentFilter,
+        "malformed_model_output" | "malformed_tool_use" => FinishReason::Error,
+        other => FinishReason::from(other),
+    };
+    if meaning == FinishReason::Error && !of.finish.is_known() {
+        let what = if word.contains("tool") { "tool call" } else { "output" };
+        let text = format!("the model's {what} was refused: {word}");
+        let mut error = ProviderError::new(text);
+        error.code = Some(RawJson::string(&word));
+        of.head.fail(error, sink);
+    }
+    if of.finish.raw() != Some(&*word) {
+        of.finish.set_as(word, meaning, of.head.at, &mut of.head.notes);
+    }
+}
+
+/// The kinds of blocks, as deltas and starts tell them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Told {
+    Text,
+    Reasoning,
+    ToolUse,
+    /// `toolResult` or `image`.
+    Other(&'static str),
+}
+
+impl Told {
+    /// What a start or a delta is of, and its value.
+    fn of(object: Json<'_>) -> Option<(Self, Json<'_>)> {
+        object.members().filter(|it| !it.1.is_null()).find_map(|(name, value)| {
+            let told = match &*name {
+                "text" | "citation" => Self::Text,
+                "reasoningContent" => Self::Reasoning,
+                "toolUse" => Self::ToolUse,
+                "toolResult" => Self::Other("toolResult"),
+                "image" => Self::Other("image"),
+                _ => return None,
+            };
+            Some((told, value))
+        })
     }
 
-    /// Notes a block or a delta that is of no kind, unless it says nothing.
-    fn unread(&mut self, name: &str, value: Option<Json<'_>>) {
-        match value {
-            Some(it) if !it.is_object() => self.head.left_out(name, "an object", it),
-            Some(it) if it.members().next().is_some() => {
-                self.head.note(UNKNOWN_DELTA, || format!("a {name} of a kind that no block has"));
-            }
-            _ => {}
+    /// Whether a delta of this kind goes on with a block.
+    fn goes_on(self, block: &BlockKind) -> bool {
+        match (block, self) {
+            (BlockKind::Text(_), Self::Text)
+            | (BlockKind::Thought { .. }, Self::Reasoning)
+            | (BlockKind::Call { .. }, Self::ToolUse) => true,
+            (BlockKind::Carried { name, .. }, Self::ToolUse) => name == "toolUse",
+            (BlockKind::Carried { name, .. }, Self::Other(it)) => name == it,
+            _ => false,
         }
     }
+}
 
-    /// A whole response, as if it were streamed.
-    fn whole(&mut self, event: Json<'_>, message: Json<'_>, sink: &mut Sink<'_>) {
-        if self.started && self.finish.is_known() {
-            self.head.note_another();
+/// Begins a block; one of the same index is another one then. The value is what its start says of it.
+fn start(
+    of: &mut ConverseAssembler,
+    index: Option<u64>,
+    (told, said): (Told, Option<Json<'_>>),
+    sink: &mut Sink<'_>,
+) -> Option<usize> {
+    let own = said.and_then(|it| it.get("type")).and_then(Json::text);
+    let kind = match told {
+        Told::Text => BlockKind::text(),
+        Told::Reasoning => BlockKind::thought(),
+        // A tool of the provider's own.
+        Told::ToolUse if own.is_some_and(|it| it != "tool_use") => BlockKind::carried("toolUse"),
+        Told::ToolUse => BlockKind::call(),
+        Told::Other(name) => BlockKind::carried(name),
+    };
+    if of.finish.is_known() {
+        let late = || "output came after the stop reason".to_owned();
+        of.head.note(Note::DATA_AFTER_FINISH, late);
+    }
+    let place = of.open(index, kind, sink)?;
+    match (&mut of.blocks[place].kind, said) {
+        (_, None) => {}
+        (BlockKind::Carried { members, name, .. }, _) if name != "image" => {
+            members.merge(said, &mut of.head.step(0, sink).text_gauge());
         }
-        self.started = true;
-        let content = message.get("content");
-        if let Some(text) = content.filter(|it| !it.is_array()) {
-            self.delta(Some(0), text, sink);
+        (_, Some(said)) => grow(of, place, said, sink),
+    }
+    Some(place)
+}
+
+fn delta(of: &mut ConverseAssembler, index: Option<u64>, said: Json<'_>, sink: &mut Sink<'_>) {
+    let wrapped;
+    let said = match said.filled() {
+        // A text means itself (MS-29).
+        Some(_) => {
+            of.head.step(0, sink).wrong_type("delta", "an object", said);
+            wrapped = to_text(|it| it.object(|it| it.key("text").raw(said.source())));
+            Json::from_valid(&wrapped)
         }
-        for (at, block) in content.into_iter().flat_map(Json::elements).enumerate() {
-            let at = Some(at as u64);
-            if block.is_string() {
-                self.delta(at, block, sink);
-                continue;
-            }
-            let (cited, inner) = (block.get("citationsContent"), Told::of(block));
-            if let Some(cited) = cited.filter(|it| it.is_object()) {
-                for it in cited.get("content").into_iter().flat_map(Json::elements) {
-                    self.delta(at, it, sink);
+        None => said,
+    };
+    let Some((told, value)) = Told::of(said) else {
+        return unread(&mut of.head, "delta", Some(said).filter(|it| !it.is_string()));
+    };
+    // The last of its index goes on, unless it ended or is of another kind.
+    let open = of.place_of(index);
+    let open = open.filter(|it| !of.blocks[*it].ended && told.goes_on(&of.blocks[*it].kind));
+    let place = open.or_else(|| {
+        let is_start = told == Told::ToolUse && value.get("type").is_some();
+        let value = Some(value).filter(|it| is_start && it.get("input").is_none());
+        start(of, index, (told, value), sink)
+    });
+    let value = if told == Told::Text { said } else { value };
+    place.into_iter().for_each(|it| grow(of, it, value, sink));
+}
+
+/// Takes a delta of its kind: the value of the member that tells it, but of a text the delta itself.
+fn grow(of: &mut ConverseAssembler, place: usize, delta: Json<'_>, sink: &mut Sink<'_>) {
+    let mut it = of.at(place, sink);
+    match &mut it.block.kind {
+        BlockKind::Text(_) => {
+            delta.get("text").into_iter().for_each(|text| it.say(Grows::Text, "text", text));
+            match delta.get("citation") {
+                Some(cited) if cited.is_object() => {
+                    it.block.unknown.append("citations", cited, &mut it.step.text_gauge());
                 }
-                for it in cited.get("citations").into_iter().flat_map(Json::elements) {
-                    let delta = msg_json::to_text(|out| {
-                        out.object(|out| out.key("citation").raw(it.source()));
+                other => {
+                    let other = other.into_iter();
+                    other.for_each(|other| it.step.left_out("citation", "an object", other));
+                }
+            }
+        }
+        BlockKind::Thought { sealed, .. } => {
+            decode(sealed, delta.get("redactedContent"), &mut it.step);
+            if !delta.is_object() {
+                it.step.wrong_type("reasoningContent", "an object", delta);
+            }
+            if delta.is_string() {
+                it.say(Grows::Thought, "text", delta);
+            }
+            delta.get("text").into_iter().for_each(|text| it.say(Grows::Thought, "text", text));
+            match delta.get("signature").map(|value| (value, value.filled())) {
+                Some((_, Some(text))) => drop(it.append(Grows::Signature, text)),
+                Some((value, None)) if !value.is_string() => {
+                    it.step.left_out("signature", "a string", value);
+                }
+                _ => {}
+            }
+        }
+        BlockKind::Call { .. } if !delta.is_object() => {
+            it.step.left_out("toolUse", "an object", delta);
+        }
+        BlockKind::Call { .. } => {
+            for (name, value) in delta.members().filter(|it| !it.1.is_null()) {
+                match &*name {
+                    "toolUseId" => it.call_member(CallMember::Id, &name, value),
+                    "name" => it.call_member(CallMember::Name, &name, value),
+                    "type" | "input" => {}
+                    _ => it.keep(&name, value),
+                }
+            }
+            it.begin_call();
+            delta.get("input").into_iter().for_each(|input| it.arguments(input));
+        }
+        BlockKind::Carried { name, members, .. } if name == "toolResult" => {
+            let list = if delta.is_array() { Some(delta) } else { delta.get("content") };
+            for one in list.into_iter().flat_map(Json::elements) {
+                members.append("content", one, &mut it.step.text_gauge());
+            }
+        }
+        BlockKind::Carried { name, members, input, bytes } => {
+            for (key, value) in delta.members() {
+                match (&**name, &*key, value.string()) {
+                    ("toolUse", "input", Some(text)) => {
+                        input.push(text, &mut it.step.argument_gauge());
+                    }
+                    ("image", "source", _) => decode(bytes, value.get("bytes"), &mut it.step),
+                    _ => members.set(&key, value, &mut it.step.text_gauge()),
+                }
+            }
+        }
+        BlockKind::Whole(_) => {}
+    }
+}
+
+/// The part; none of a block that says nothing.
+fn part(block: Block) -> Option<Part> {
+    match block.kind {
+        BlockKind::Call { .. } => None,
+        BlockKind::Whole(part) => Some(part),
+        BlockKind::Text(text) => {
+            let (mut part, citations) = (Text::new(text.into_text()), block.unknown.into_json());
+            if part.text.is_empty() {
+                return (!citations.is_empty()).then(|| other(CITATIONS, &citations))?;
+            }
+            if let Ok(it) = RawJson::new(citations) {
+                part.extra.insert(ORIGIN, CITATIONS, it);
+            }
+            Some(Part::Text(part))
+        }
+        BlockKind::Thought { mut texts, signature, sealed } => {
+            let blob = BASE64_STANDARD.encode(&sealed);
+            let data = redacted(&blob);
+            if !sealed.is_empty() && data.is_none() {
+                let json = to_text(|it| it.object(|it| it.key("redactedContent").str(&blob)));
+                return other("reasoningContent", &json);
+            }
+            let text = texts.pop().map(|it| it.into_text()).filter(|it| !it.is_empty());
+            let signature = Some(signature.into_text()).filter(|it| !it.is_empty());
+            let is_said = text.is_some() || signature.is_some();
+            let text = is_said.then(|| text.unwrap_or_default());
+            (is_said || data.is_some()).then(|| {
+                Part::Reasoning(Reasoning { text, signature, redacted: data, ..Default::default() })
+            })
+        }
+        BlockKind::Carried { name, members, bytes, .. } if name == "image" => {
+            let data = BASE64_STANDARD.encode(&bytes);
+            let members = members.into_json();
+            let json = to_text(|it| {
+                it.object(|it| {
+                    it.key("image").object(|it| {
+                        for (name, value) in Json::from_valid(&members).members() {
+                            it.key(&name).raw(value.source());
+                        }
+                        it.key("source").object(|it| it.key("bytes").str(&data));
                     });
-                    self.delta(at, Json::from_valid(&delta), sink);
-                }
-            } else if let Some((told, inner)) = inner {
-                let inner = match (told, inner.get("reasoningText")) {
-                    (Told::Text, _) => block,
-                    (_, Some(text)) => text,
-                    _ => inner,
-                };
-                match told {
-                    Told::ToolUse | Told::ToolResult => {
-                        self.start(at, (told, Some(inner)), sink);
-                    }
-                    _ => self.start(at, (told, None), sink),
-                }
-                if let Some(block) = self.blocks.last_mut().filter(|it| Some(it.index) == at) {
-                    let step = &mut self.head.step(0, sink);
-                    match told {
-                        Told::ToolUse | Told::ToolResult => {}
-                        _ => block.delta(inner, &mut self.shared, step),
-                    }
-                }
-            } else {
-                self.unread("block", Some(block));
-            }
-            if let Some(block) = self.blocks.last_mut().filter(|it| Some(it.index) == at) {
-                let step = &mut self.head.step(0, sink);
-                block.end(&mut self.shared.calls, step);
-            }
-        }
-        self.stop_reason(event.get("stopReason"), sink);
-        self.head.set_usage(event.get("usage"));
-    }
-
-    /// An error body, or anything unknown.
-    fn unknown(&mut self, event: Json<'_>, sink: &mut Sink<'_>) {
-        if let Some(error) = event.get("error").and_then(ProviderError::of_member) {
-            return self.head.fail(error, sink);
-        }
-        let [lower, upper, kind] = event.pick(["message", "Message", "__type"]);
-        let message = lower.and_then(Json::text).or_else(|| upper.and_then(Json::text));
-        if let Some(message) = message {
-            let mut error = ProviderError::new(message);
-            let kind = kind.and_then(Json::text);
-            error.kind = kind.map(|it| it.rsplit('#').next().unwrap_or_default().to_owned());
-            return self.head.fail(error, sink);
-        }
-        self.started |= event.get("role").is_none();
-        self.head.note(Note::UNKNOWN_EVENT, || "an event that the API does not have".into());
-    }
-
-    fn exception(&mut self, kind: &str, body: Json<'_>, sink: &mut Sink<'_>) {
-        let names = ["message", "originalMessage", "originalStatusCode", "Message"];
-        let [message, original, code, upper] = body.pick(names);
-        let text = |it: Option<Json<'_>>| it.and_then(Json::text).map(Cow::into_owned);
-        let said = text(message).or_else(|| text(upper)).or_else(|| text(original));
-        let mut error = ProviderError::new(said.unwrap_or_else(|| body.compact()));
-        error.kind = Some(kind.to_owned());
-        error.code = code.filter(|it| it.id().is_some()).map(Json::to_json);
-        self.head.fail(error, sink);
-    }
-
-    fn keep_unknown(&mut self, body: Json<'_>, sink: &mut Sink<'_>) {
-        let mut step = self.head.step(0, sink);
-        for (name, value) in body.members() {
-            let is_known = matches!(&*name, "stopReason" | "usage" | "metrics" | "p");
-            if !is_known && !value.is_null() {
-                self.around.set(&name, value, &mut step.text_gauge());
-            }
-        }
-    }
-
-    fn stop_reason(&mut self, reason: Option<Json<'_>>, sink: &mut Sink<'_>) {
-        let Some(word) = reason.and_then(Json::text) else {
-            let other = reason.filter(|it| !it.is_string());
-            return other
-                .into_iter()
-                .for_each(|it| self.head.left_out("stopReason", "a string", it));
-        };
-        let meaning = match &*word {
-            "end_turn" | "stop_sequence" => FinishReason::Stop,
-            "tool_use" => FinishReason::ToolCalls,
-            "max_tokens" | "model_context_window_exceeded" => FinishReason::Length,
-            "guardrail_intervened" | "content_filtered" => FinishReason::ContentFilter,
-            "malformed_model_output" | "malformed_tool_use" => FinishReason::Error,
-            other => FinishReason::from(other),
-        };
-        if meaning == FinishReason::Error && !self.finish.is_known() {
-            let what = if word.contains("tool") { "tool call" } else { "output" };
-            let text = format!("the model's {what} was refused: {word}");
-            let mut error = ProviderError::new(text);
-            error.code = Some(RawJson::string(&word));
-            self.head.fail(error, sink);
-        }
-        if self.finish.raw() != Some(&*word) {
-            self.finish.set_as(word, meaning, self.head.at, &mut self.head.notes);
-        }
-    }
-
-    /// Begins a block; one of the same index is another one then.
-    fn start(&mut self, index: Option<u64>, it: (Told, Option<Json<'_>>), sink: &mut Sink<'_>) {
-        let mut step = self.head.step(0, sink);
-        if self.blocks.len() >= step.limits.max_calls {
-            return step.text_gauge().limit();
-        }
-        if self.finish.is_known() {
-            step.note(Note::DATA_AFTER_FINISH, || "output came after the stop reason".into());
-        }
-        let is_used = index.is_some_and(|index| self.blocks.iter().any(|it| it.index == index));
-        if is_used {
-            let index = index.unwrap_or_default();
-            step.note(Note::INDEX_REUSED, || {
-                format!("the index {index} is used by several blocks")
+                });
             });
+            let mut part = block_of(&json, Depth::Message);
+            part.extra_mut().clear_layout();
+            (!bytes.is_empty()).then_some(part)
         }
-        let next = self.blocks.last().map_or(0, |it| it.index + 1);
-        let block = Block::start(index.unwrap_or(next), it, &mut self.shared, &mut step);
-        self.blocks.extend(block);
-    }
-
-    fn delta(&mut self, index: Option<u64>, delta: Json<'_>, sink: &mut Sink<'_>) {
-        let wrapped;
-        let delta = match delta.string() {
-            // A text means itself (MS-29).
-            Some(text) if !text.source.is_empty() => {
-                self.head.step(0, sink).wrong_type("delta", "an object", delta);
-                wrapped =
-                    msg_json::to_text(|it| it.object(|it| it.key("text").raw(delta.source())));
-                Json::from_valid(&wrapped)
+        BlockKind::Carried { name, mut members, input, .. } => {
+            if !input.is_empty() {
+                members.put_input(input.text());
             }
-            _ => delta,
-        };
-        let Some((told, value)) = Told::of(delta) else {
-            return self.unread("delta", Some(delta).filter(|it| !it.is_string()));
-        };
-        // The last of its index goes on, unless it ended or is of another kind.
-        let find = |blocks: &[Block]| match index {
-            Some(index) => blocks.iter().rposition(|it| it.index == index),
-            None => blocks.len().checked_sub(1),
-        };
-        let open = find(&self.blocks).filter(|at| {
-            let it = &self.blocks[*at];
-            !it.ended && it.is(told)
-        });
-        if open.is_none() {
-            let n_blocks = self.blocks.len();
-            let value =
-                Some(value).filter(|_| told == Told::ToolUse && value.get("type").is_some());
-            let value = value.filter(|it| it.get("input").is_none());
-            self.start(index, (told, value), sink);
-            if self.blocks.len() == n_blocks {
-                return;
-            }
+            other(&name, &members.into_json())
         }
-        let at = open.unwrap_or(self.blocks.len() - 1);
-        let value = if told == Told::Text { delta } else { value };
-        let step = &mut self.head.step(0, sink);
-        self.blocks[at].delta(value, &mut self.shared, step);
     }
 }
 
-fn index(body: Json<'_>) -> Option<u64> {
-    body.get("contentBlockIndex").and_then(Json::whole_number)
+/// Appends the bytes of base64.
+fn decode(bytes: &mut Vec<u8>, data: Option<Json<'_>>, step: &mut AssemblerStep<'_, '_>) {
+    let data = data.and_then(Json::text).and_then(|it| BASE64_STANDARD.decode(&*it).ok());
+    if let Some(data) = data.filter(|it| step.text_gauge().take(it.len())) {
+        bytes.extend_from_slice(&data);
+    }
 }
 
-impl Assembler for ConverseAssembler {
-    fn head(&self) -> &Head {
-        &self.head
-    }
-
-    fn head_mut(&mut self) -> &mut Head {
-        &mut self.head
-    }
-
-    fn take(&mut self, data: &str, _name: Option<&str>, sink: &mut Sink<'_>) {
-        if self.head.object(data, |_, _| {}) {
-            self.read(unwrapped(Json::from_valid(data.trim_ascii())), sink);
-        }
-    }
-
-    fn close(mut self: Box<Self>, state: StreamState, sink: &mut Sink<'_>) -> Assembled {
-        let head = &mut self.head;
-        let early = (!self.finish.is_known()).then_some("without a stop reason");
-        let ending = head.ending(state, early);
-        for it in &mut self.blocks {
-            let step = &mut head.step(0, sink);
-            it.flush(step);
-            if ending == msg_codec::stream::Ending::Whole {
-                it.announce(step);
-            }
-        }
-        let n_calls = self.shared.calls.len();
-        let closing = head.closing(ending, self.finish.reason().as_ref());
-        let closed = self.shared.calls.close(closing, &mut head.step(0, sink));
-        let finish = self.finish.resolve(n_calls, (state, ending), head);
-        let mut calls = BySlot::new(closed);
-        let mut parts = Parts::default();
-        self.blocks.sort_by_key(|it| it.index);
-        for it in self.blocks {
-            it.into_parts(&mut calls, &mut parts);
-        }
-        let raw = self.finish.raw().map(str::to_owned);
-        let mut choice = AssembledChoice::new(0, parts, finish, raw);
-        self.around.into_extra(&ORIGIN, &mut choice.message.extra);
-        let choices = if self.started { vec![choice] } else { Vec::new() };
-        self.head.assemble(choices, ending, state, sink)
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Assembler> {
-        Box::new(self.clone())
-    }
+/// A block that is carried.
+fn other(name: &str, json: &str) -> Option<Part> {
+    let json = if json.is_empty() { "{}" } else { json };
+    let value = to_text(|it| it.object(|it| it.key(name).raw(json)));
+    Some(Part::Other(Other::new(ORIGIN, RawJson::new(value).ok()?)))
 }

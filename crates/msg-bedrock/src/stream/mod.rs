@@ -9,9 +9,8 @@
 //! ```
 
 mod assembler;
-mod block;
 mod events;
 
-pub use assembler::{BEDROCK, ConverseAssembler};
+pub use assembler::{BEDROCK, Converse, ConverseAssembler};
 pub use events::{ConverseEvents, write_events, write_frames};
 pub(crate) use events::{stop_reason, write_usage};

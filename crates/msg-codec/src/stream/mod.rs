@@ -12,7 +12,8 @@
 //!                                    Template  the short cut past reading like events again
 //! ```
 //!
-//! The way back: [`BlockWriter`] writes the streams of APIs whose blocks are numbered.
+//! [`BlockAssembler`] is all of these for APIs whose blocks are numbered. The way back: [`BlockWriter`] writes their
+//! streams.
 //!
 //! [`StreamReader`](crate::StreamReader) does all of it; [`SseDecoder`](crate::SseDecoder) and the assemblers are its parts, for callers who have
 //! events already. Nothing here executes, repairs or retries, and nothing knows a provider.
@@ -25,6 +26,7 @@ pub(crate) mod close;
 pub(crate) mod frames;
 pub(crate) mod head;
 pub(crate) mod merged;
+mod numbered;
 pub(crate) mod reader;
 mod recognition;
 pub(crate) mod sse;
@@ -37,3 +39,6 @@ pub use channel::{Channel, Effects, Template, TextKind};
 pub use close::{BySlot, Closing, Ending, Finish, Parts};
 pub use head::Head;
 pub use merged::{AssemblerStep, Merged, Note, Notes, Said};
+pub use numbered::{
+    Block, BlockAssembler, BlockKind, BlockStep, BlockWire, CallMember, Grows, Stop,
+};

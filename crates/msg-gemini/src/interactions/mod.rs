@@ -21,7 +21,7 @@ use msg_core::{Message, Report};
 pub use self::events::{InteractionEvents, write_events};
 pub use self::request::InteractionRequest;
 pub use self::response::Interaction;
-pub use self::stream::{INTERACTIONS, InteractionAssembler};
+pub use self::stream::{INTERACTIONS, Interacting, InteractionAssembler};
 use crate::{ReadOptions, WriteOptions};
 
 /// A document of the API: an array of steps, an object with `input`, or one with `steps` or `outputs` (GI-1).

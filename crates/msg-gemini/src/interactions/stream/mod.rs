@@ -13,7 +13,7 @@ mod step;
 
 use msg_codec::{Json, StreamFamily};
 
-pub use assembler::InteractionAssembler;
+pub use assembler::{Interacting, InteractionAssembler};
 
 /// Interaction streams, for a [`StreamReader`](msg_codec::StreamReader).
 ///

@@ -1,452 +1,291 @@
-//! The steps of an interaction while they arrive (GI-17 to GI-20).
+//! The steps of an interaction while they arrive (GI-17 to GI-20). The contents of one `model_output` are blocks of one
+//! number.
 
 use std::borrow::Cow;
 
 use msg_codec::codec::Context;
-use msg_codec::stream::{AssemblerStep, BySlot, Calls, Channel, Merged, Note, Parts, TextKind};
-use msg_codec::{Json, Str};
-use msg_core::{Extra, Other, Part, Place, RawJson, Reasoning, Report, StreamEvent, Text};
-use msg_json::Reader;
+use msg_codec::stream::{AssemblerStep, Block, BlockKind, BlockStep, CallMember, Grows, Merged};
+use msg_codec::{Json, Sink};
+use msg_core::{Extra, Other, Part, Place, RawJson, Reasoning, Report, Text};
+use msg_json::{Reader, to_text};
 
+use super::assembler::InteractionAssembler;
 use crate::interactions::read::read_content;
 use crate::interactions::shape::{INTERACTIONS, STEP, media};
 
-/// One step.
-#[derive(Debug, Clone)]
-pub(super) struct Piece {
-    pub(super) index: u64,
-    pub(super) kind: PieceKind,
-    /// Its stop came.
-    ended: bool,
-    /// Members that the model does not know.
-    unknown: Merged,
-}
+/// A step that holds contents, as long as it has none.
+const OUTPUT: &str = "model_output";
 
-/// What all steps share.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Shared {
-    pub(super) calls: Calls,
-    /// Some reasoning was announced, so that the next is set apart.
-    has_reasoning: bool,
-}
-
-#[derive(Debug, Clone)]
-pub(super) enum PieceKind {
-    /// `model_output`
-    Output(Vec<Held>),
-    /// `thought`; what of its summary is not text is carried.
-    Thought { texts: Vec<Channel>, signature: String, others: Merged },
-    /// `function_call`, and the arguments of its start, which count if no delta comes.
-    Call { slot: usize, arguments: String },
-    /// Another step, carried.
-    Other { kind: String, members: Merged },
-}
-
-/// A content of a `model_output`.
-#[derive(Debug, Clone)]
-pub(super) enum Held {
-    Text { text: Channel, unknown: Merged },
-    Whole(Part),
-}
-
-impl Piece {
-    /// The step that a start begins; none over a limit, or if it says no type.
-    pub(super) fn start(
-        index: u64,
-        raw: Json<'_>,
-        shared: &mut Shared,
-        step: &mut AssemblerStep<'_, '_>,
-    ) -> Option<Self> {
-        let kind = raw.get("type").and_then(Json::text)?;
-        let is_content = kind == "text" || media::KINDS.contains(&&*kind);
-        let kind = match &*kind {
-            "model_output" => PieceKind::Output(Vec::new()),
-            "thought" => PieceKind::Thought {
-                texts: Vec::new(),
-                signature: String::new(),
-                others: Merged::default(),
-            },
-            "function_call" => {
-                let slot = shared.calls.open(step)?;
-                shared.calls.slots[slot].unended = true;
-                PieceKind::Call { slot, arguments: String::new() }
-            }
-            // The older schema has contents in the place of steps.
-            _ if is_content => PieceKind::Output(Vec::new()),
-            _ => PieceKind::Other { kind: kind.clone().into_owned(), members: Merged::default() },
-        };
-        let mut res = Self { index, kind, ended: false, unknown: Merged::default() };
-        if is_content {
-            res.content(raw, step);
-            return Some(res);
-        }
-        for (name, value) in raw.members() {
-            res.member(&name, value, shared, step);
-        }
-        if let PieceKind::Call { slot, .. } = res.kind
-            && !shared.calls.slots[slot].name.is_empty()
-        {
-            shared.calls.slots[slot].begin(slot as u32, step);
-        }
-        Some(res)
-    }
-
-    /// A start for a delta that came without one.
-    pub(super) fn implied_by(delta: Json<'_>) -> Option<String> {
-        let kind = match delta.get("type").and_then(Json::text) {
-            Some(it) => it,
-            None => delta.get("text").filter(|it| it.is_string()).map(|_| "text".into())?,
-        };
-        let step = match &*kind {
-            "text" | "text_annotation_delta" => "model_output",
-            it if media::KINDS.contains(&it) => "model_output",
-            "thought_summary" | "thought_signature" => "thought",
-            "arguments_delta" => "function_call",
-            it if it == "function_call" || it.ends_with("_call") || it.ends_with("_result") => it,
-            _ => return None,
-        };
-        Some(msg_json::to_text(|it| it.object(|it| it.key("type").str(step))))
-    }
-
-    fn member(
-        &mut self,
-        name: &str,
-        value: Json<'_>,
-        shared: &mut Shared,
-        step: &mut AssemblerStep<'_, '_>,
-    ) {
-        match (&mut self.kind, name) {
-            (PieceKind::Other { members, .. }, _) => overwrite(members, name, value, step),
-            (_, "type") => {}
-            (PieceKind::Output(_), "content") if value.is_array() => {
-                value.elements().for_each(|it| self.content(it, step));
-            }
-            (PieceKind::Output(_), "content") => {
-                if let Some(text) = meant("content", value, step) {
-                    self.content(Json::from_valid(&text), step);
-                }
-            }
-            (PieceKind::Thought { .. }, "summary") if value.is_array() => {
-                for it in value.elements() {
-                    if let PieceKind::Thought { texts, .. } = &mut self.kind {
-                        texts.extend(is_text(it).then(Channel::default));
-                    }
-                    self.summary(it, shared, step);
-                }
-            }
-            (PieceKind::Thought { texts, .. }, "summary") => {
-                if let Some(text) = meant("summary", value, step) {
-                    texts.push(Channel::default());
-                    self.summary(Json::from_valid(&text), shared, step);
-                }
-            }
-            (PieceKind::Thought { signature, .. }, "signature") => {
-                sign(signature, value, step);
-            }
-            (PieceKind::Call { .. }, "id" | "name" | "signature") => {
-                self.call_member(name, value, shared, step);
-            }
-            (PieceKind::Call { arguments, .. }, "arguments") => {
-                let said = match value.string() {
-                    Some(text) => text.text().into_owned(),
-                    None if value.is_null() => String::new(),
-                    None => value.compact(),
-                };
-                if step.text_gauge().take(said.len()) {
-                    *arguments = said;
-                }
-            }
-            _ => self.unknown.add(name, value, &mut step.text_gauge()),
-        }
-    }
-
-    /// What a call is called by; the first of each counts.
-    fn call_member(
-        &mut self,
-        name: &str,
-        value: Json<'_>,
-        shared: &mut Shared,
-        step: &mut AssemblerStep<'_, '_>,
-    ) {
-        let PieceKind::Call { slot, .. } = self.kind else { return };
-        let said = match value.id() {
-            Some(it) => Some(it.into_owned()),
-            None => step.said(name, value).map(|it| it.text().text().into_owned()),
-        };
-        let Some(text) = said.filter(|it| step.text_gauge().take(it.len())) else { return };
-        let call = &mut shared.calls.slots[slot];
-        match name {
-            "id" if call.id.is_empty() => call.id = text,
-            "name" if call.name.is_empty() => call.name = text,
-            "signature" => call.signature = Some(text),
-            _ => {}
-        }
-    }
-
-    /// Adds a content that is whole.
-    fn content(&mut self, raw: Json<'_>, step: &mut AssemblerStep<'_, '_>) {
-        let PieceKind::Output(list) = &mut self.kind else { return };
-        if list.len() >= step.limits.max_calls {
-            return step.text_gauge().limit();
-        }
-        if !is_text(raw) {
-            let mut report = Report::new();
-            let mut cx = Context::new(&mut report);
-            if let Ok(mut part) = read_content(&mut Reader::from_text(raw.source()), &mut cx)
-                && step.text_gauge().take(raw.source().len())
-            {
-                part.extra_mut().clear_layout();
-                list.push(Held::Whole(part));
-            }
-            return;
-        }
-        let (mut text, mut unknown) = (Channel::default(), Merged::default());
-        for (name, value) in raw.members() {
-            match &*name {
-                "type" => {}
-                "text" => {
-                    if let Some(it) = step.said("text", value) {
-                        TextKind::Text.push(&mut text, it.text(), step);
-                    }
-                }
-                _ => unknown.add(&name, value, &mut step.text_gauge()),
-            }
-        }
-        list.push(Held::Text { text, unknown });
-    }
-
-    /// Takes a delta; false if a step of this kind has none of its type.
-    pub(super) fn delta(
-        &mut self,
-        delta: Json<'_>,
-        shared: &mut Shared,
-        step: &mut AssemblerStep<'_, '_>,
-    ) -> bool {
-        let kind = delta.get("type").and_then(Json::text);
-        let has_text = delta.get("text").is_some_and(Json::is_string);
-        let kind = kind.unwrap_or(Cow::Borrowed(if has_text { "text" } else { "" }));
-        match (&mut self.kind, &*kind) {
-            (PieceKind::Output(list), "text") => {
-                let text = delta.get("text").and_then(|it| step.said("text", it));
-                let last = list.iter_mut().rev().find_map(|it| match it {
-                    Held::Text { text, .. } => Some(text),
-                    Held::Whole(_) => None,
-                });
-                match (last, text) {
-                    (_, None) => {}
-                    (Some(last), Some(text)) => TextKind::Text.push(last, text.text(), step),
-                    (None, Some(text)) => {
-                        let mut channel = Channel::default();
-                        TextKind::Text.push(&mut channel, text.text(), step);
-                        list.push(Held::Text { text: channel, unknown: Merged::default() });
-                    }
-                }
-            }
-            (PieceKind::Output(list), "text_annotation_delta") => {
-                let last = list.iter_mut().rev().find_map(|it| match it {
-                    Held::Text { unknown, .. } => Some(unknown),
-                    Held::Whole(_) => None,
-                });
-                let Some(unknown) = last else { return false };
-                match delta.get("annotations") {
-                    Some(list) if list.is_array() => {
-                        unknown.add("annotations", list, &mut step.text_gauge());
-                    }
-                    it => it.into_iter().for_each(|it| step.left_out("annotations", "a list", it)),
-                }
-            }
-            (PieceKind::Output(_), kind) if media::KINDS.contains(&kind) => {
-                self.content(delta, step);
-            }
-            (PieceKind::Thought { .. }, "thought_summary") => match delta.get("content") {
-                Some(content) if content.is_object() => self.summary(content, shared, step),
-                Some(content) => {
-                    if let Some(text) = meant("content", content, step) {
-                        self.summary(Json::from_valid(&text), shared, step);
-                    }
-                }
-                None => {}
-            },
-            (PieceKind::Thought { signature, .. }, "thought_signature") => {
-                if let Some(value) = delta.get("signature") {
-                    sign(signature, value, step);
-                }
-            }
-            (PieceKind::Call { .. }, "arguments_delta" | "function_call") => {
-                self.arguments(delta, shared, step);
-            }
-            (PieceKind::Other { kind: own, members }, kind) if own == kind => {
-                for (name, value) in delta.members() {
-                    overwrite(members, &name, value, step);
-                }
-            }
-            _ => return false,
-        }
-        true
-    }
-
-    /// A piece of a call: its arguments, and what it is called by if that comes now.
-    fn arguments(
-        &mut self,
-        delta: Json<'_>,
-        shared: &mut Shared,
-        step: &mut AssemblerStep<'_, '_>,
-    ) {
-        for (name, value) in delta.members() {
-            if name != "arguments" {
-                self.call_member(&name, value, shared, step);
-            }
-        }
-        let PieceKind::Call { slot, .. } = self.kind else { return };
-        let call = &mut shared.calls.slots[slot];
-        let Some(value) = delta.get("arguments").filter(|it| !it.is_null()) else { return };
-        match value.string() {
-            Some(text) if text.source.is_empty() => {}
-            Some(text) => call.push_held(slot as u32, text, step),
-            None => {
-                let note = || "arguments came as JSON instead of text".to_owned();
-                step.note(Note::ARGUMENTS_OBJECT, note);
-                call.push_held(slot as u32, Str::plain(&value.compact()), step);
-            }
-        }
-    }
-
-    /// A content of a summary: a text goes on with the last one.
-    fn summary(
-        &mut self,
-        content: Json<'_>,
-        shared: &mut Shared,
-        step: &mut AssemblerStep<'_, '_>,
-    ) {
-        let PieceKind::Thought { texts, others, .. } = &mut self.kind else { return };
-        let untyped = content.get("type").is_none() && content.get("text").is_some();
-        if !is_text(content) && !untyped {
-            return others.append("summary", content, &mut step.text_gauge());
-        }
-        let Some(text) = content.get("text").and_then(|it| step.said("text", it)) else { return };
-        if texts.is_empty() {
-            texts.push(Channel::default());
-        }
-        let Some(last) = texts.last_mut() else { return };
-        if shared.has_reasoning && last.is_empty() {
-            TextKind::Reasoning.announce("\n\n", step);
-        }
-        shared.has_reasoning = true;
-        TextKind::Reasoning.push(last, text.text(), step);
-    }
-
-    /// Its stop. What the deltas of its parts did not say is announced, once.
-    pub(super) fn end(&mut self, calls: &mut Calls, step: &mut AssemblerStep<'_, '_>) {
-        if let PieceKind::Call { slot, arguments } = &mut self.kind {
-            use_arguments(*slot, arguments, calls, step);
-            calls.slots[*slot].unended = false;
-            calls.slots[*slot].is_final = true;
-        }
-        self.announce(step);
-    }
-
-    /// Announces what the deltas did not say, if the step has just ended.
-    pub(super) fn announce(&mut self, step: &mut AssemblerStep<'_, '_>) {
-        if std::mem::replace(&mut self.ended, true) {
-            return;
-        }
-        for part in self.clone().into_list() {
-            let is_said = matches!(&part, Part::Text(it) if it.extra.is_empty())
-                || matches!(&part, Part::Reasoning(it) if it.extra.is_empty());
-            if !is_said {
-                let part = Cow::Owned(part);
-                (step.sink)(StreamEvent::PartEnd { choice: step.choice, part });
-            }
-        }
-    }
-
-    /// The stream is over: ends the texts.
-    pub(super) fn flush(&mut self, calls: &mut Calls, step: &mut AssemblerStep<'_, '_>) {
-        match &mut self.kind {
-            PieceKind::Output(list) => {
-                for it in list {
-                    if let Held::Text { text, .. } = it {
-                        TextKind::Text.end(text, step);
-                    }
-                }
-            }
-            PieceKind::Thought { texts, .. } => {
-                texts.iter_mut().for_each(|it| TextKind::Reasoning.end(it, step));
-            }
-            PieceKind::Call { slot, arguments } => use_arguments(*slot, arguments, calls, step),
-            PieceKind::Other { .. } => {}
-        }
-    }
-
-    /// Adds the parts, or the calls, that the step is.
-    pub(super) fn into_parts(self, calls: &mut BySlot, parts: &mut Parts) {
-        let PieceKind::Call { slot, .. } = self.kind else {
-            return parts.list.extend(self.into_list());
-        };
-        let mut unknown = Some(self.unknown);
-        for mut call in calls.take(slot) {
-            if let Some(unknown) = unknown.take() {
-                unknown.into_extra(&INTERACTIONS, &mut call.call.extra);
-            }
-            parts.push_call(call);
-        }
-    }
-
-    /// The parts of a step that is not a call; none of one that says nothing.
-    fn into_list(self) -> Vec<Part> {
-        match self.kind {
-            PieceKind::Call { .. } => Vec::new(),
-            PieceKind::Output(list) => output(list, self.unknown),
-            PieceKind::Thought { texts, signature, others } => {
-                thought(texts, signature, others, self.unknown)
-            }
-            PieceKind::Other { members, .. } => carried(members.into_json()).into_iter().collect(),
-        }
+/// Whether a block is a content of a `model_output`, or one without contents.
+fn is_output(kind: &BlockKind) -> bool {
+    match kind {
+        BlockKind::Text(_) | BlockKind::Whole(_) => true,
+        BlockKind::Carried { name, .. } => name == OUTPUT,
+        _ => false,
     }
 }
 
-/// The parts of a `model_output`; its other members stay with the first.
-fn output(list: Vec<Held>, unknown: Merged) -> Vec<Part> {
-    let parts = list.into_iter().filter_map(|it| match it {
-        Held::Whole(part) => Some(part),
-        Held::Text { text, unknown } => {
+/// Begins a step of this type; gives its last block. None over a limit.
+pub(super) fn start(
+    of: &mut InteractionAssembler,
+    index: Option<u64>,
+    kind: &str,
+    raw: Json<'_>,
+    sink: &mut Sink<'_>,
+) -> Option<usize> {
+    let is_content = kind == "text" || media::KINDS.contains(&kind);
+    let first = match kind {
+        "thought" => BlockKind::thought(),
+        "function_call" => BlockKind::call(),
+        // The older schema has contents in the place of steps.
+        _ if is_content => BlockKind::carried(OUTPUT),
+        _ => BlockKind::carried(kind),
+    };
+    let first = of.open(index, first, sink)?;
+    if is_content {
+        return content(of, first, raw, sink);
+    }
+    let mut last = first;
+    for (name, value) in raw.members() {
+        match &*name {
+            _ if !is_output(&of.blocks[first].kind) => {
+                member(&mut of.at(first, sink), &name, value)
+            }
+            "type" => {}
+            "content" => {
+                let text = meant("content", value, &mut of.head.step(0, sink));
+                let list = if value.is_array() { value } else { Json::from_valid(&text) };
+                for it in list.elements() {
+                    last = content(of, last, it, sink)?;
+                }
+            }
+            _ => {
+                let it = &mut of.at(first, sink);
+                it.block.around.add(&name, value, &mut it.step.text_gauge());
+            }
+        }
+    }
+    of.at(first, sink).begin_call();
+    Some(last)
+}
+
+/// A start for a delta that came without one.
+pub(super) fn implied_by(delta: Json<'_>) -> Option<String> {
+    let kind = type_of(delta);
+    let step = match &*kind {
+        "text" | "text_annotation_delta" => OUTPUT,
+        it if media::KINDS.contains(&it) => OUTPUT,
+        "thought_summary" | "thought_signature" => "thought",
+        "arguments_delta" => "function_call",
+        it if it == "function_call" || it.ends_with("_call") || it.ends_with("_result") => it,
+        _ => return None,
+    };
+    Some(to_text(|it| it.object(|it| it.key("type").str(step))))
+}
+
+/// The type of a delta; one that only says a text is a text.
+fn type_of(delta: Json<'_>) -> Cow<'_, str> {
+    let kind = delta.get("type").and_then(Json::text);
+    let has_text = delta.get("text").is_some_and(Json::is_string);
+    kind.unwrap_or(Cow::Borrowed(if has_text { "text" } else { "" }))
+}
+
+/// A member of a step that is one block.
+fn member(it: &mut BlockStep<'_, '_>, name: &str, value: Json<'_>) {
+    match (&mut it.block.kind, name) {
+        (BlockKind::Carried { members, .. }, _) => overwrite(members, name, value, &mut it.step),
+        (_, "type") => {}
+        (BlockKind::Thought { .. }, "summary") => {
+            let text = meant("summary", value, &mut it.step);
+            let list = if value.is_array() { value } else { Json::from_valid(&text) };
+            for content in list.elements() {
+                if let BlockKind::Thought { texts, .. } = &mut it.block.kind {
+                    texts.extend(is_text(content).then(Default::default));
+                }
+                summary(it, content);
+            }
+        }
+        (BlockKind::Thought { .. }, "signature") => sign(it, value),
+        (BlockKind::Call { .. }, "id") => it.call_member(CallMember::Id, name, value),
+        (BlockKind::Call { .. }, "name") => it.call_member(CallMember::Name, name, value),
+        (BlockKind::Call { .. }, "signature") => it.call_member(CallMember::Signature, name, value),
+        (BlockKind::Call { .. }, "arguments") => it.begin_input(match value.string() {
+            Some(text) => text.text().into_owned(),
+            None if value.is_null() => String::new(),
+            None => value.compact(),
+        }),
+        _ => it.keep(name, value),
+    }
+}
+
+/// Adds a content that is whole to a `model_output` that has this as its last block; gives the last one now.
+fn content(
+    of: &mut InteractionAssembler,
+    last: usize,
+    raw: Json<'_>,
+    sink: &mut Sink<'_>,
+) -> Option<usize> {
+    let mut kind = BlockKind::text();
+    if !is_text(raw) {
+        let mut report = Report::new();
+        let mut cx = Context::new(&mut report);
+        let read = read_content(&mut Reader::from_text(raw.source()), &mut cx);
+        let fits = of.head.step(0, sink).text_gauge().take(raw.source().len());
+        let Some(mut part) = read.ok().filter(|_| fits) else { return Some(last) };
+        part.extra_mut().clear_layout();
+        kind = BlockKind::Whole(part);
+    }
+    let place = begin(of, last, kind, sink)?;
+    let mut it = of.at(place, sink);
+    for (name, value) in raw.members().filter(|_| is_text(raw)) {
+        match &*name {
+            "type" => {}
+            "text" => it.say(Grows::Text, "text", value),
+            _ => it.keep(&name, value),
+        }
+    }
+    Some(place)
+}
+
+/// Begins a content of a `model_output` that has this as its last block.
+fn begin(
+    of: &mut InteractionAssembler,
+    last: usize,
+    kind: BlockKind,
+    sink: &mut Sink<'_>,
+) -> Option<usize> {
+    if !matches!(of.blocks[last].kind, BlockKind::Carried { .. }) {
+        return of.go_on(last, kind, sink);
+    }
+    of.blocks[last].kind = kind;
+    Some(last)
+}
+
+/// Takes a delta; false if a step of this kind has none of its type.
+pub(super) fn delta(
+    of: &mut InteractionAssembler,
+    place: usize,
+    delta: Json<'_>,
+    sink: &mut Sink<'_>,
+) -> bool {
+    let kind = type_of(delta);
+    let text = of.text_of(place);
+    let mut it = of.at(place, sink);
+    match (&mut it.block.kind, &*kind) {
+        (own, "text") if is_output(own) => {
+            let said = delta.get("text").filter(|it| !it.is_null() && it.source() != "\"\"");
+            let Some(said) = said else { return true };
+            let place = text.or_else(|| begin(of, place, BlockKind::text(), sink));
+            place.into_iter().for_each(|it| of.at(it, sink).say(Grows::Text, "text", said));
+        }
+        (own, "text_annotation_delta") if is_output(own) => {
+            let Some(text) = text else { return false };
+            let mut it = of.at(text, sink);
+            match delta.get("annotations") {
+                Some(list) if list.is_array() => it.keep("annotations", list),
+                other => {
+                    let other = other.into_iter();
+                    other.for_each(|list| it.step.left_out("annotations", "a list", list));
+                }
+            }
+        }
+        (own, kind) if is_output(own) && media::KINDS.contains(&kind) => {
+            content(of, place, delta, sink);
+        }
+        (BlockKind::Thought { .. }, "thought_summary") => match delta.get("content") {
+            Some(content) if content.is_object() => summary(&mut it, content),
+            Some(content) => {
+                let text = meant("content", content, &mut it.step);
+                let list = if content.is_array() { content } else { Json::from_valid(&text) };
+                list.elements().for_each(|content| summary(&mut it, content));
+            }
+            None => {}
+        },
+        (BlockKind::Thought { .. }, "thought_signature") => {
+            delta.get("signature").into_iter().for_each(|value| sign(&mut it, value));
+        }
+        (BlockKind::Call { .. }, "arguments_delta" | "function_call") => {
+            let is_name = |name: &str| matches!(name, "id" | "name" | "signature");
+            let names = delta.members().filter(|it| is_name(&it.0));
+            names.for_each(|(name, value)| member(&mut it, &name, value));
+            delta.get("arguments").into_iter().for_each(|value| it.arguments(value));
+        }
+        (BlockKind::Carried { name, .. }, kind) if name == kind => {
+            delta.members().for_each(|(name, value)| member(&mut it, &name, value));
+        }
+        _ => return false,
+    }
+    true
+}
+
+/// A content of a summary: a text goes on with the last one.
+fn summary(it: &mut BlockStep<'_, '_>, content: Json<'_>) {
+    let untyped = content.get("type").is_none() && content.get("text").is_some();
+    match content.get("text") {
+        Some(text) if is_text(content) || untyped => it.say(Grows::Thought, "text", text),
+        None if is_text(content) => {}
+        _ => it.block.unknown.append("summary", content, &mut it.step.text_gauge()),
+    }
+}
+
+/// The last signature that is not empty counts.
+fn sign(it: &mut BlockStep<'_, '_>, value: Json<'_>) {
+    let BlockKind::Thought { signature, .. } = &mut it.block.kind else { return };
+    if !value.is_string() {
+        return it.step.left_out("signature", "a string", value);
+    }
+    if let Some(text) = value.text() {
+        signature.replace(&text, &mut it.step.text_gauge());
+    }
+}
+
+/// The parts of a step that is not a call; none of one that says nothing.
+pub(super) fn parts(block: Block) -> Vec<Part> {
+    let mut part = match block.kind {
+        BlockKind::Call { .. } => return Vec::new(),
+        BlockKind::Carried { name, .. } if name == OUTPUT => None,
+        BlockKind::Carried { members, .. } => {
+            return carried(members.into_json()).into_iter().collect();
+        }
+        BlockKind::Thought { texts, signature, .. } => {
+            let texts = texts.into_iter().map(|it| it.into_text()).filter(|it| !it.is_empty());
+            return thought(texts.collect(), &signature.into_text(), block.unknown);
+        }
+        BlockKind::Whole(part) => Some(part),
+        BlockKind::Text(text) => {
             let mut part = Text::new(text.into_text());
-            unknown.into_extra(&INTERACTIONS, &mut part.extra);
+            block.unknown.into_extra(&INTERACTIONS, &mut part.extra);
             (!part.text.is_empty() || !part.extra.is_empty()).then_some(Part::Text(part))
         }
-    });
-    let mut parts: Vec<_> = parts.collect();
-    if !unknown.is_empty() {
-        let step = unknown.into_json();
-        match (parts.first_mut(), RawJson::new(step.clone())) {
-            (Some(first), Ok(raw)) => drop(first.extra_mut().insert(INTERACTIONS, STEP, raw)),
-            _ => parts.extend(carried(typed("model_output", &Extra::default(), &step))),
-        }
+    };
+    // The other members of a `model_output` stay with the first of its parts.
+    let step = block.around.into_json();
+    match (&mut part, RawJson::new(step.clone())) {
+        (Some(part), Ok(raw)) => drop(part.extra_mut().insert(INTERACTIONS, STEP, raw)),
+        (None, Ok(_)) => part = carried(typed(OUTPUT, &Extra::default(), &step)),
+        _ => {}
     }
-    parts
+    part.into_iter().collect()
 }
 
-/// A thought: its text and signature, and after it what of its summary is not text.
-fn thought(texts: Vec<Channel>, signature: String, others: Merged, unknown: Merged) -> Vec<Part> {
-    let texts = texts.into_iter().map(Channel::into_text).filter(|it| !it.is_empty());
-    let texts: Vec<_> = texts.collect();
+/// A thought: its texts and signature, and after it what of its summary is not text.
+fn thought(texts: Vec<String>, signature: &str, unknown: Merged) -> Vec<Part> {
     let mut extra = Extra::default();
     if !signature.is_empty() {
-        extra.insert(INTERACTIONS, "signature", RawJson::string(&signature));
+        extra.insert(INTERACTIONS, "signature", RawJson::string(signature));
     }
     unknown.into_extra(&INTERACTIONS, &mut extra);
-    let others = others.into_json();
-    if texts.is_empty() && !others.is_empty() {
-        return carried(typed("thought", &extra, &others)).into_iter().collect();
+    let others = extra.remove(&INTERACTIONS, "summary");
+    let others =
+        others.map(|it| to_text(|out| out.object(|out| out.key("summary").raw(it.text()))));
+    if let Some(others) = others.as_ref().filter(|_| texts.is_empty()) {
+        return carried(typed("thought", &extra, others)).into_iter().collect();
     }
     let summary = Some(texts).filter(|it| !it.is_empty());
     let part = Reasoning { summary, extra, ..Reasoning::default() };
     let says = part.summary.is_some() || !part.extra.is_empty();
-    let mut res: Vec<_> = says.then_some(Part::Reasoning(part)).into_iter().collect();
-    if !others.is_empty() {
-        res.extend(carried(typed("thought", &Extra::default(), &others)));
-    }
-    res
+    let others = others.and_then(|it| carried(typed("thought", &Extra::default(), &it)));
+    says.then_some(Part::Reasoning(part)).into_iter().chain(others).collect()
 }
 
 /// A step that is carried.
@@ -457,7 +296,7 @@ fn carried(json: String) -> Option<Part> {
 
 /// The object with a type before its members.
 fn typed(kind: &str, extra: &Extra, members: &str) -> String {
-    msg_json::to_text(|it| {
+    to_text(|it| {
         it.object(|it| {
             it.key("type").str(kind);
             for (name, value) in extra.iter(&INTERACTIONS) {
@@ -478,46 +317,27 @@ fn overwrite(members: &mut Merged, name: &str, value: Json<'_>, step: &mut Assem
     }
 }
 
-/// The last signature that is not empty counts.
-fn sign(signature: &mut String, value: Json<'_>, step: &mut AssemblerStep<'_, '_>) {
-    if !value.is_string() {
-        return step.left_out("signature", "a string", value);
+/// The contents that a value means which is not a list of contents (MS-29): itself, or a text; none of one that says
+/// nothing.
+fn meant(name: &str, value: Json<'_>, step: &mut AssemblerStep<'_, '_>) -> String {
+    if value.is_array() {
+        return String::new();
     }
-    if let Some(text) = value.text().filter(|it| step.text_gauge().take(it.len())) {
-        *signature = text.into_owned();
+    if value.is_object() || value.is_string() {
+        step.wrong_type(name, "a list of contents", value);
     }
-}
-
-/// The arguments of the start count if no delta came.
-fn use_arguments(
-    slot: usize,
-    arguments: &mut String,
-    calls: &mut Calls,
-    step: &mut AssemblerStep<'_, '_>,
-) {
-    let arguments = std::mem::take(arguments);
-    let call = &mut calls.slots[slot];
-    if !arguments.is_empty() && !call.has_arguments() {
-        call.push(slot as u32, Str::plain(&arguments), step);
-    }
-}
-
-/// The content that a value means which is not a list of contents (MS-29): itself, or a text; none of one that says nothing.
-fn meant(name: &str, value: Json<'_>, step: &mut AssemblerStep<'_, '_>) -> Option<String> {
     if value.is_object() {
-        step.wrong_type(name, "a list of contents", value);
-        return Some(value.source().to_owned());
+        return format!("[{}]", value.source());
     }
-    if value.is_string() {
-        step.wrong_type(name, "a list of contents", value);
-    }
-    let said = step.said(name, value)?;
-    Some(msg_json::to_text(|it| {
-        it.object(|it| {
-            it.key("type").str("text");
-            it.key("text").str(&said.text().text());
+    let Some(said) = step.said(name, value) else { return String::new() };
+    to_text(|it| {
+        it.list(|it| {
+            it.object(|it| {
+                it.key("type").str("text");
+                it.key("text").str(&said.text().text());
+            });
         });
-    }))
+    })
 }
 
 fn is_text(content: Json<'_>) -> bool {

@@ -1,0 +1,533 @@
+//! The assembler of APIs that stream numbered blocks (Bedrock Converse, Gemini Interactions): what a block is while it
+//! arrives, and how blocks become the parts of a message. An API says which block an event is of, and what it adds.
+//!
+//! ```text
+//! an event ─ BlockWire::read ─┬─ open 1       a block begins: text, thought, call, or one that is carried
+//!                             ├─ at(1).say    one of its texts grows
+//!                             └─ end(1)       it has ended: what its deltas did not say is announced
+//! ```
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+
+use msg_core::{Extra, FinishReason, Origin, Part, StreamEvent};
+
+use super::assembler::{Assembled, AssembledChoice, Assembler};
+use super::calls::Calls;
+use super::channel::{Channel, TextKind};
+use super::close::{BySlot, Ending, Finish, Parts, StreamState};
+use super::head::Head;
+use super::merged::{AssemblerStep, Merged, Note, Sink};
+use super::reader::StreamOptions;
+use crate::json::{Json, Str};
+
+/// One block while it arrives.
+#[derive(Debug, Clone)]
+pub struct Block {
+    /// Its number.
+    pub index: u64,
+    /// What it is.
+    pub kind: BlockKind,
+    /// Its stop came.
+    pub ended: bool,
+    /// Its members that the model does not know.
+    pub unknown: Merged,
+    /// Members of what several blocks of one number are in, with the first of them.
+    pub around: Merged,
+    /// The block before it of the same number that it goes on with.
+    before: Option<usize>,
+}
+
+/// What a block is.
+#[derive(Debug, Clone)]
+pub enum BlockKind {
+    /// What the model says.
+    Text(Channel),
+    /// What it thinks.
+    Thought {
+        /// Its texts, of which the last one grows.
+        texts: Vec<Channel>,
+        /// What the provider signed it with.
+        signature: Channel,
+        /// What only the provider can read.
+        sealed: Vec<u8>,
+    },
+    /// A call.
+    Call {
+        /// Which of the calls it is.
+        slot: usize,
+        /// The input that it began with, which counts if no delta comes.
+        input: String,
+    },
+    /// A part that came whole.
+    Whole(Part),
+    /// Something that the model has no kind for.
+    Carried {
+        /// What the API calls it.
+        name: String,
+        /// Its members.
+        members: Merged,
+        /// Its input, which comes in pieces.
+        input: Channel,
+        /// Its bytes, which come in pieces.
+        bytes: Vec<u8>,
+    },
+}
+
+impl BlockKind {
+    /// A text that begins.
+    #[must_use]
+    pub fn text() -> Self {
+        Self::Text(Channel::default())
+    }
+
+    /// A thought that begins.
+    #[must_use]
+    pub fn thought() -> Self {
+        Self::Thought { texts: Vec::new(), signature: Channel::default(), sealed: Vec::new() }
+    }
+
+    /// A call that begins.
+    #[must_use]
+    pub fn call() -> Self {
+        Self::Call { slot: usize::MAX, input: String::new() }
+    }
+
+    /// The beginning of something that the model has no kind for.
+    #[must_use]
+    pub fn carried(name: impl Into<String>) -> Self {
+        let (members, input) = (Merged::default(), Channel::default());
+        Self::Carried { name: name.into(), members, input, bytes: Vec::new() }
+    }
+}
+
+/// A string that grows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Grows {
+    /// A text.
+    Text,
+    /// The last text of a thought.
+    Thought,
+    /// The signature of a thought.
+    Signature,
+    /// The arguments of a call, or the input of something that is carried.
+    Input,
+}
+
+/// What a call is called by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CallMember {
+    /// Its id, of which the first counts.
+    Id,
+    /// Its tool, of which the first counts.
+    Name,
+    /// What the provider wants back with it, of which the last counts.
+    Signature,
+}
+
+/// How an API streams its blocks.
+pub trait BlockWire: fmt::Debug + Clone + Default + Send + Sync + 'static {
+    /// The format of the members that the model does not know.
+    const ORIGIN: Origin;
+    /// What is reported of a number that several blocks have; nothing if that is usual.
+    const REUSED: Option<&'static str>;
+    /// How many times more blocks than calls there may be.
+    const BLOCKS_A_CALL: usize = 1;
+    /// How a stream stops whose reason to stop did not come.
+    const EARLY: &'static str = "without a stop reason";
+
+    /// Takes the data of an event, which should be a JSON object, and the event's name.
+    fn read(of: &mut BlockAssembler<Self>, data: &str, name: Option<&str>, sink: &mut Sink<'_>);
+
+    /// Whether an event that comes after the end begins another response.
+    fn begins_another(_event: Json<'_>) -> bool {
+        false
+    }
+
+    /// The parts of a block that is not a call; none of one that says nothing.
+    fn parts(block: Block) -> Vec<Part>;
+
+    /// Keeps the unknown members of a call.
+    fn keep_of_call(unknown: Merged, extra: &mut Extra) {
+        unknown.into_extra(&Self::ORIGIN, extra);
+    }
+
+    /// Why the answer stopped, where its events are over.
+    fn stop(of: &mut BlockAssembler<Self>) -> Stop {
+        let (reason, raw) = (of.finish.reason(), of.finish.raw().map(str::to_owned));
+        Stop { is_over: reason.is_some(), reason, raw, is_final: false, is_cut: false }
+    }
+}
+
+/// Why an answer stopped.
+#[derive(Debug)]
+pub struct Stop {
+    /// The reason.
+    pub reason: Option<FinishReason>,
+    /// The reason in the provider's own word.
+    pub raw: Option<String>,
+    /// The answer is over.
+    pub is_over: bool,
+    /// Its calls say nothing of the reason.
+    pub is_final: bool,
+    /// Calls that are open were cut off.
+    pub is_cut: bool,
+}
+
+/// Assembles a stream of numbered blocks.
+#[derive(Debug, Clone)]
+pub struct BlockAssembler<W> {
+    /// What all assemblers know.
+    pub head: Head,
+    /// The blocks, as they came.
+    pub blocks: Vec<Block>,
+    /// The last block of each number.
+    by_index: BTreeMap<u64, usize>,
+    /// The calls among them.
+    pub calls: Calls,
+    /// Some reasoning was announced, so that the next is set apart.
+    has_reasoning: bool,
+    /// Members of the message that the model does not know.
+    pub around: Merged,
+    /// Why it stopped.
+    pub finish: Finish,
+    /// Something of an answer was seen.
+    pub started: bool,
+    /// What the API knows besides.
+    pub wire: W,
+}
+
+impl<W: BlockWire> BlockAssembler<W> {
+    /// An assembler at the start of a stream.
+    #[must_use]
+    pub fn new(options: &StreamOptions) -> Self {
+        Self {
+            head: Head::new(options),
+            blocks: Vec::new(),
+            by_index: BTreeMap::new(),
+            calls: Calls::default(),
+            has_reasoning: false,
+            around: Merged::default(),
+            finish: Finish::default(),
+            started: false,
+            wire: W::default(),
+        }
+    }
+
+    /// Begins a block, after the last one if it has no number; none over a limit.
+    pub fn open(
+        &mut self,
+        index: Option<u64>,
+        kind: BlockKind,
+        sink: &mut Sink<'_>,
+    ) -> Option<usize> {
+        let index = index.unwrap_or_else(|| self.blocks.last().map_or(0, |it| it.index + 1));
+        let place = self.add(index, kind, None, sink)?;
+        if let (Some(_), Some(what)) = (self.by_index.insert(index, place), W::REUSED) {
+            self.head.note(Note::INDEX_REUSED, || {
+                format!("the index {index} is used by several {what}")
+            });
+        }
+        Some(place)
+    }
+
+    /// Begins another block of the number of this one; none over a limit.
+    pub fn go_on(&mut self, before: usize, kind: BlockKind, sink: &mut Sink<'_>) -> Option<usize> {
+        let index = self.blocks[before].index;
+        let place = self.add(index, kind, Some(before), sink)?;
+        self.by_index.insert(index, place);
+        Some(place)
+    }
+
+    fn add(
+        &mut self,
+        index: u64,
+        mut kind: BlockKind,
+        before: Option<usize>,
+        sink: &mut Sink<'_>,
+    ) -> Option<usize> {
+        let mut step = self.head.step(0, sink);
+        if self.blocks.len() / W::BLOCKS_A_CALL >= step.limits.max_calls {
+            step.text_gauge().limit();
+            return None;
+        }
+        if let BlockKind::Call { slot, .. } = &mut kind {
+            *slot = self.calls.open(&mut step)?;
+            self.calls.slots[*slot].unended = true;
+        }
+        let (unknown, around) = (Merged::default(), Merged::default());
+        self.blocks.push(Block { index, kind, ended: false, unknown, around, before });
+        Some(self.blocks.len() - 1)
+    }
+
+    /// The last block of a number; without one the last of all.
+    #[must_use]
+    pub fn place_of(&self, index: Option<u64>) -> Option<usize> {
+        let last = self.blocks.len().checked_sub(1);
+        let Some(index) = index else { return last };
+        last.filter(|&last| self.blocks[last].index == index)
+            .or_else(|| self.by_index.get(&index).copied())
+    }
+
+    /// The last block that is a text, of those that this one goes on with.
+    #[must_use]
+    pub fn text_of(&self, place: usize) -> Option<usize> {
+        self.chain(place).find(|it| matches!(self.blocks[*it].kind, BlockKind::Text(_)))
+    }
+
+    /// A block and those that it goes on with.
+    fn chain(&self, place: usize) -> impl Iterator<Item = usize> {
+        std::iter::successors(Some(place), |it| self.blocks[*it].before)
+    }
+
+    /// A block that an event adds to.
+    pub fn at<'a, 's>(&'a mut self, place: usize, sink: &'a mut Sink<'s>) -> BlockStep<'a, 's> {
+        let (calls, has_reasoning) = (&mut self.calls, &mut self.has_reasoning);
+        let (block, step) = (&mut self.blocks[place], self.head.step(0, sink));
+        BlockStep { block, calls, has_reasoning, step }
+    }
+
+    /// The stop of a block, and of those that it goes on with.
+    pub fn end(&mut self, place: usize, sink: &mut Sink<'_>) {
+        let mut all: Vec<_> = self.chain(place).collect();
+        all.reverse();
+        for place in all {
+            let mut it = self.at(place, sink);
+            it.use_input();
+            if let BlockKind::Call { slot, .. } = it.block.kind {
+                it.calls.slots[slot].unended = false;
+                it.calls.slots[slot].is_final = true;
+            }
+            self.announce(place, sink);
+        }
+    }
+
+    /// Announces what the deltas of a block did not say, once.
+    fn announce(&mut self, place: usize, sink: &mut Sink<'_>) {
+        let block = &mut self.blocks[place];
+        let is_call = matches!(block.kind, BlockKind::Call { .. });
+        if std::mem::replace(&mut block.ended, true) || is_call {
+            return;
+        }
+        for part in W::parts(block.clone()) {
+            let is_said = match &part {
+                Part::Text(it) => it.extra.is_empty(),
+                Part::Reasoning(it) => {
+                    it.signature.is_none() && it.redacted.is_none() && it.extra.is_empty()
+                }
+                _ => false,
+            };
+            if !is_said {
+                sink(StreamEvent::PartEnd { choice: 0, part: Cow::Owned(part) });
+            }
+        }
+    }
+
+    /// Keeps the members of an object that are of the message, but null and those that are known; the last counts.
+    pub fn keep_around(
+        &mut self,
+        object: Json<'_>,
+        is_known: impl Fn(&str, Json<'_>) -> bool,
+        sink: &mut Sink<'_>,
+    ) {
+        let mut step = self.head.step(0, sink);
+        for (name, value) in object.members() {
+            if !value.is_null() && !is_known(&name, value) {
+                self.around.set(&name, value, &mut step.text_gauge());
+            }
+        }
+    }
+}
+
+/// A block that an event adds to, and what that needs.
+pub struct BlockStep<'a, 's> {
+    /// The block.
+    pub block: &'a mut Block,
+    /// All calls of the message.
+    pub calls: &'a mut Calls,
+    has_reasoning: &'a mut bool,
+    /// Where events and findings go.
+    pub step: AssemblerStep<'a, 's>,
+}
+
+impl BlockStep<'_, '_> {
+    /// Appends to a string of the block and announces what that added; false if it has no such string.
+    pub fn append(&mut self, to: Grows, text: Str<'_>) -> bool {
+        let step = &mut self.step;
+        match (&mut self.block.kind, to) {
+            (BlockKind::Text(channel), Grows::Text) => TextKind::Text.push(channel, text, step),
+            (BlockKind::Thought { texts, .. }, Grows::Thought) => {
+                if texts.is_empty() {
+                    texts.push(Channel::default());
+                }
+                let Some(channel) = texts.last_mut() else { return false };
+                // The first text of a later thought is set apart by a blank line, in the events only.
+                if *self.has_reasoning && channel.is_empty() {
+                    TextKind::Reasoning.announce("\n\n", step);
+                }
+                *self.has_reasoning = true;
+                TextKind::Reasoning.push(channel, text, step);
+            }
+            (BlockKind::Thought { signature, .. }, Grows::Signature) => {
+                signature.push(text, &mut step.text_gauge());
+            }
+            (BlockKind::Call { slot, .. }, Grows::Input) => {
+                self.calls.slots[*slot].push_held(*slot as u32, text, step);
+            }
+            (BlockKind::Carried { input, .. }, Grows::Input) => {
+                input.push(text, &mut step.argument_gauge());
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// As [`BlockStep::append`], of what a member of this name says; nothing if it is empty.
+    pub fn say(&mut self, to: Grows, name: &str, value: Json<'_>) {
+        if let Some(it) = self.step.said(name, value) {
+            self.append(to, it.text());
+        }
+    }
+
+    /// Keeps a member that the model does not know.
+    pub fn keep(&mut self, name: &str, value: Json<'_>) {
+        self.block.unknown.add(name, value, &mut self.step.text_gauge());
+    }
+
+    /// Takes what a call is called by.
+    pub fn call_member(&mut self, which: CallMember, name: &str, value: Json<'_>) {
+        let BlockKind::Call { slot, .. } = self.block.kind else { return };
+        let said = match value.id() {
+            Some(it) => Some(it.into_owned()),
+            None => self.step.said(name, value).map(|it| it.text().text().into_owned()),
+        };
+        let Some(text) = said.filter(|it| self.step.text_gauge().take(it.len())) else { return };
+        let call = &mut self.calls.slots[slot];
+        match which {
+            CallMember::Id if call.id.is_empty() => call.id = text,
+            CallMember::Name if call.name.is_empty() => call.name = text,
+            CallMember::Signature => call.signature = Some(text),
+            _ => {}
+        }
+    }
+
+    /// Announces a call whose name is known.
+    pub fn begin_call(&mut self) {
+        let BlockKind::Call { slot, .. } = self.block.kind else { return };
+        let call = &mut self.calls.slots[slot];
+        if !call.name.is_empty() {
+            call.begin(slot as u32, &mut self.step);
+        }
+    }
+
+    /// Appends to the arguments of a call: a text, or the text of any other value, which is noted.
+    pub fn arguments(&mut self, value: Json<'_>) {
+        match value.string() {
+            Some(text) if text.source.is_empty() => {}
+            Some(text) => drop(self.append(Grows::Input, text)),
+            None if value.is_null() => {}
+            None => {
+                let note = || "arguments came as JSON instead of text".to_owned();
+                self.step.note(Note::ARGUMENTS_OBJECT, note);
+                self.append(Grows::Input, Str::plain(&value.compact()));
+            }
+        }
+    }
+
+    /// Keeps the input that a call begins with.
+    pub fn begin_input(&mut self, said: String) {
+        if let BlockKind::Call { input, .. } = &mut self.block.kind
+            && self.step.text_gauge().take(said.len())
+        {
+            *input = said;
+        }
+    }
+
+    /// The input that a call began with counts if no delta came.
+    fn use_input(&mut self) {
+        let BlockKind::Call { slot, input } = &mut self.block.kind else { return };
+        let (input, call) = (std::mem::take(input), &mut self.calls.slots[*slot]);
+        if !input.is_empty() && !call.has_arguments() {
+            call.push(*slot as u32, Str::plain(&input), &mut self.step);
+        }
+    }
+
+    /// The stream is over: ends the texts.
+    fn flush(&mut self) {
+        let step = &mut self.step;
+        match &mut self.block.kind {
+            BlockKind::Text(text) => TextKind::Text.end(text, step),
+            BlockKind::Thought { texts, signature, .. } => {
+                texts.iter_mut().for_each(|it| TextKind::Reasoning.end(it, step));
+                signature.end(&mut step.text_gauge());
+            }
+            BlockKind::Call { .. } => self.use_input(),
+            BlockKind::Carried { input, .. } => drop(input.end(&mut step.argument_gauge())),
+            BlockKind::Whole(_) => {}
+        }
+    }
+}
+
+impl<W: BlockWire> Assembler for BlockAssembler<W> {
+    fn head(&self) -> &Head {
+        &self.head
+    }
+
+    fn head_mut(&mut self) -> &mut Head {
+        &mut self.head
+    }
+
+    fn take(&mut self, data: &str, name: Option<&str>, sink: &mut Sink<'_>) {
+        W::read(self, data, name, sink);
+    }
+
+    fn begins_another(&self, event: Json<'_>) -> bool {
+        W::begins_another(event)
+    }
+
+    fn close(mut self: Box<Self>, state: StreamState, sink: &mut Sink<'_>) -> Assembled {
+        let stop = W::stop(&mut self);
+        let ending = self.head.ending(state, (!stop.is_over).then_some(W::EARLY));
+        for place in 0..self.blocks.len() {
+            self.at(place, sink).flush();
+            if ending == Ending::Whole {
+                self.announce(place, sink);
+            }
+        }
+        let n_calls = self.calls.len();
+        let mut closing = self.head.closing(ending, stop.reason.as_ref());
+        closing.cut |= stop.is_cut;
+        let closed = self.calls.close(closing, &mut self.head.step(0, sink));
+        let finish = match stop.reason {
+            None if stop.is_final && state == StreamState::Interrupted => {
+                Some(FinishReason::Interrupted)
+            }
+            it if stop.is_final => it,
+            _ => self.finish.resolve(n_calls, (state, ending), &mut self.head),
+        };
+        let (mut calls, mut parts) = (BySlot::new(closed), Parts::default());
+        self.blocks.sort_by_key(|it| it.index);
+        for block in self.blocks {
+            let BlockKind::Call { slot, .. } = block.kind else {
+                parts.list.extend(W::parts(block));
+                continue;
+            };
+            let mut unknown = Some(block.unknown).filter(|it| !it.is_empty());
+            for mut call in calls.take(slot) {
+                if let Some(it) = unknown.take() {
+                    W::keep_of_call(it, &mut call.call.extra);
+                }
+                parts.push_call(call);
+            }
+        }
+        let mut choice = AssembledChoice::new(0, parts, finish, stop.raw);
+        self.around.into_extra(&W::ORIGIN, &mut choice.message.extra);
+        let choices = if self.started { vec![choice] } else { Vec::new() };
+        self.head.assemble(choices, ending, state, sink)
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Assembler> {
+        Box::new(self.clone())
+    }
+}
