@@ -31,9 +31,9 @@ pub use codes::CODES;
 pub use events::{EventWriter, write_events};
 pub use msg_codec::{Error, EventOptions, Layout, ReadOptions};
 pub use options::{CacheControl, LaterSystem, SealedReasoning, WriteOptions};
-pub use request::MessagesRequest;
+pub use request::{MessagesForm, MessagesRequest};
 pub use response::MessagesResponse;
-pub use stream::{ANTHROPIC, AnthropicAssembler};
+pub use stream::{ANTHROPIC, AnthropicAssembler, MessageBlocks};
 
 /// The examples of the README run as tests.
 #[cfg(doctest)]

@@ -1,9 +1,9 @@
 //! The documents of the Messages API: a bare list, a request, a response (AN-1).
 
-use msg_codec::codec::{self, Purpose};
+use msg_codec::codec;
 use msg_core::{Message, Report};
 
-use crate::{MessagesRequest, ReadOptions, WriteOptions, shape::ANTHROPIC, write::written};
+use crate::{MessagesRequest, ReadOptions, WriteOptions};
 
 /// A document that holds Anthropic messages: an array, an object with `messages`, or one with `content` and
 /// `role`.
@@ -61,14 +61,5 @@ pub fn read(json: &[u8], options: &ReadOptions) -> Result<(Document, Report), cr
 /// );
 /// ```
 pub fn write(messages: &[Message], options: &WriteOptions, out: &mut Vec<u8>) -> Report {
-    written(options, Purpose::Convert, |writer| {
-        let n_leading = Purpose::Convert.leading(messages, &ANTHROPIC);
-        let system = writer.system(messages, n_leading);
-        msg_json::Writer::new(out).object(|it| {
-            if let Some(system) = system {
-                it.key("system").value(|out| out.extend_from_slice(&system));
-            }
-            it.key("messages").value(|out| writer.messages(&messages[n_leading..], n_leading, out));
-        });
-    })
+    MessagesRequest::write_conversation(messages, options, out)
 }

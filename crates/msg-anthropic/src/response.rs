@@ -1,13 +1,14 @@
 //! Responses of the Messages API: one message, and every other member raw and in its place (AN-1).
 
 use msg_codec::Assembled;
-use msg_codec::codec::{Body, Context, MessageBody, Purpose, RequestBody, text_of};
+use msg_codec::codec::{Body, Context, MessageBody, Purpose, RequestForm, text_of};
 use msg_core::{Error, Message, RawJson, Report, Role, Usage};
 use msg_json::Reader;
 
 use crate::{
-    EventOptions, MessagesRequest, WriteOptions, events,
+    EventOptions, WriteOptions, events,
     read::read_message,
+    request::MessagesForm,
     write::{Writer, written},
 };
 
@@ -144,11 +145,7 @@ impl MessageBody for MessagesResponse {
         let (body, content) = Body::read(reader, HELD, cx, |it, _| Ok(it.raw()?))?;
         let role = body.get("role").and_then(|it| text_of(it.text()));
         let Some((role, _)) = role else {
-            return Err(Error::Shape {
-                message: None,
-                expected: MessagesRequest::EXPECTED,
-                offset,
-            });
+            return Err(Error::Shape { message: None, expected: MessagesForm::EXPECTED, offset });
         };
         let mut messages = read_message(Role::from(&*role), content.unwrap_or("[]"), cx)?;
         body.note_model("model", &mut messages);

@@ -1,9 +1,9 @@
 //! The documents of Converse: a bare list, a request, a response or one message (BR-1).
 
-use msg_codec::codec::{self, Purpose};
+use msg_codec::codec;
 use msg_core::{Message, Report};
 
-use crate::{ConverseRequest, ReadOptions, WriteOptions, shape::BEDROCK, write::written};
+use crate::{ConverseRequest, ReadOptions, WriteOptions};
 
 /// A document that holds Converse messages.
 pub type Document = codec::Document<ConverseRequest>;
@@ -20,14 +20,5 @@ pub fn read(json: &[u8], options: &ReadOptions) -> Result<(Document, Report), cr
 /// Appends messages as what is sent to Bedrock, `{"system"?,"messages"}` (BR-1, BR-13), and says what the format cannot
 /// hold (MS-24). Linear in the output.
 pub fn write(messages: &[Message], options: &WriteOptions, out: &mut Vec<u8>) -> Report {
-    written(options, Purpose::Convert, |writer| {
-        let n_leading = Purpose::Convert.leading(messages, &BEDROCK);
-        let system = writer.system(messages, n_leading);
-        msg_json::Writer::new(out).object(|it| {
-            if let Some(system) = system {
-                it.key("system").value(|out| out.extend_from_slice(&system));
-            }
-            it.key("messages").value(|out| writer.messages(&messages[n_leading..], n_leading, out));
-        });
-    })
+    ConverseRequest::write_conversation(messages, options, out)
 }

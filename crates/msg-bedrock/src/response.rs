@@ -1,14 +1,14 @@
 //! Responses of Converse, and messages alone: one message, and every other member raw and in its place (BR-1).
 
 use msg_codec::Assembled;
-use msg_codec::codec::{Body, Context, MessageBody, Purpose, RequestBody};
+use msg_codec::codec::{Body, Context, MessageBody, Purpose, RequestForm};
 use msg_core::{Error, Message, Report, Usage};
 use msg_json::{Kind, Reader};
 
 use crate::{
-    ConverseRequest, WriteOptions,
+    WriteOptions,
     read::read_one,
-    stream::{stop_reason, write_usage},
+    stream::{Converse, stop_reason, write_usage},
     write::{Writer, written},
 };
 
@@ -108,7 +108,7 @@ impl MessageBody for ConverseResponse {
             Ok(messages.flatten().map(|it| (output, it)))
         })?;
         let Some((output, messages)) = found.flatten() else {
-            let expected = ConverseRequest::EXPECTED;
+            let expected = Converse::EXPECTED;
             return Err(Error::Shape { message: None, expected, offset });
         };
         let n_read = messages.len();

@@ -1,9 +1,9 @@
 //! The documents of `generateContent`: a bare list of contents, a request, a response (GE-1).
 
-use msg_codec::codec::{self, Purpose};
+use msg_codec::codec;
 use msg_core::{Message, Report};
 
-use crate::{GenerateRequest, ReadOptions, WriteOptions, shape::GEMINI, write::written};
+use crate::{GenerateRequest, ReadOptions, WriteOptions};
 
 /// A document that holds Gemini contents: an array, an object with `contents`, or one with `candidates`.
 pub type Document = codec::Document<GenerateRequest>;
@@ -61,14 +61,5 @@ pub fn read(json: &[u8], options: &ReadOptions) -> Result<(Document, Report), cr
 /// );
 /// ```
 pub fn write(messages: &[Message], options: &WriteOptions, out: &mut Vec<u8>) -> Report {
-    written(options, Purpose::Convert, |writer| {
-        let n_leading = Purpose::Convert.leading(messages, &GEMINI);
-        let system = writer.system(messages, n_leading);
-        msg_json::Writer::new(out).object(|it| {
-            if let Some(system) = system {
-                it.key("systemInstruction").value(|out| out.extend_from_slice(&system));
-            }
-            it.key("contents").value(|out| writer.contents(&messages[n_leading..], n_leading, out));
-        });
-    })
+    GenerateRequest::write_conversation(messages, options, out)
 }

@@ -31,7 +31,7 @@ pub use codes::CODES;
 pub use events::{GeminiChunkWriter, write_chunks};
 pub use msg_codec::{Error, Layout, ReadOptions};
 pub use options::{Flavor, Ids, LaterSystem, Thoughts, WriteOptions};
-pub use request::GenerateRequest;
+pub use request::{Generate, GenerateRequest};
 pub use response::GenerateResponse;
 pub use stream::{GEMINI, GeminiAssembler};
 

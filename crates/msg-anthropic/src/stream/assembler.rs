@@ -2,16 +2,15 @@
 //! the model does not know is carried whole.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
-use msg_codec::Json;
-use msg_codec::stream::{BySlot, Effects, Ending, Finish, Head, Merged, Note, Parts, Template};
-use msg_codec::{
-    Assembled, AssembledChoice, Assembler, ProviderError, Sink, StreamOptions, StreamState,
+use msg_codec::stream::{
+    Block, BlockAssembler, BlockKind, BlockStep, BlockWire, CallMember, Effects, Grows, Merged,
+    Note, Stop, Template,
 };
+use msg_codec::{Json, ProviderError, Sink};
+use msg_core::{Origin, Other, Part, Place, RawJson, Reasoning, Text};
 
-use super::UNKNOWN_DELTA;
-use super::blocks::{Block, BlockKind, Growing, Shared};
+use super::{SIGNATURE_MISSING, UNKNOWN_DELTA};
 use crate::shape::ANTHROPIC;
 
 /// Assembles the events of an Anthropic Messages stream.
@@ -34,288 +33,327 @@ use crate::shape::ANTHROPIC;
 /// assert!(res.complete);
 /// assert_eq!(res.choices[0].message.text(), "Hi");
 /// ```
-#[derive(Debug, Clone)]
-pub struct AnthropicAssembler {
-    head: Head,
-    blocks: Vec<Block>,
-    /// The last block of each index.
-    by_index: BTreeMap<u64, usize>,
-    shared: Shared,
+pub type AnthropicAssembler = BlockAssembler<MessageBlocks>;
+
+/// How Anthropic streams the blocks of a message.
+#[derive(Debug, Clone, Default)]
+pub struct MessageBlocks {
     usage: Merged,
-    /// Members of the message that the model does not know (AN-15).
-    around: Merged,
-    finish: Finish,
-    /// Something of a message was seen.
-    started: bool,
     message_stop: bool,
     template: Template<Target>,
 }
 
 /// What the one string of a delta was appended to: the block's index, and which of its texts.
-type Target = (Option<u64>, Growing);
+type Target = (Option<u64>, Grows);
 
 /// The members of a message, of its delta, and of the event of that, which have places of their own.
 const KNOWN: [&str; 9] =
     ["id", "type", "role", "model", "content", "stop_reason", "usage", "delta", "index"];
 
-impl AnthropicAssembler {
-    /// An assembler at the start of a stream.
-    #[must_use]
-    pub fn new(options: &StreamOptions) -> Self {
-        Self {
-            head: Head::new(options),
-            blocks: Vec::new(),
-            by_index: BTreeMap::new(),
-            shared: Shared::default(),
-            usage: Merged::default(),
-            around: Merged::default(),
-            finish: Finish::default(),
-            started: false,
-            message_stop: false,
-            template: Template::default(),
+const REDACTED: &str = "redacted_thinking";
+
+impl BlockWire for MessageBlocks {
+    const ORIGIN: Origin = ANTHROPIC;
+    const REUSED: Option<&'static str> = None;
+    const STOP_IS_FINAL: bool = false;
+
+    fn read(of: &mut AnthropicAssembler, data: &str, name: Option<&str>, sink: &mut Sink<'_>) {
+        if !short_cut(of, data, sink) {
+            read(of, data, name, sink);
         }
     }
 
-    fn read(&mut self, data: &str, name: Option<&str>, sink: &mut Sink<'_>) {
-        let names = ["type", "index", "message", "content_block", "delta", "error"];
-        let picked = self.head.pick(data, names);
-        let Some([own_kind, index, message, block, delta, error]) = picked else { return };
-        let whole = Json::from_valid(data.trim_ascii());
-        let kind = own_kind.and_then(Json::text).or(name.map(Cow::Borrowed));
-        let index = index.and_then(Json::whole_number);
-        self.started |= !matches!(kind.as_deref(), None | Some("ping" | "error"));
-        match kind.as_deref().unwrap_or_default() {
-            "message_start" => {
-                if let Some(message) = message {
-                    self.message(message, sink);
-                }
-            }
-            "message" => self.message(whole, sink),
-            "content_block_start" => {
-                if let Some(block) = block {
-                    self.start(index, block, sink);
-                }
-            }
-            "content_block_delta" => {
-                if let Some(delta) = delta {
-                    let mut effects = Effects::default();
-                    if own_kind.is_none() {
-                        // It is the event's name that says what this is, and names may change.
-                        effects.other();
-                    }
-                    self.delta(index, delta, &mut effects, sink);
-                    self.template.learn(data, effects);
-                }
-            }
-            "content_block_stop" => self.stop(index, sink),
-            "message_delta" => self.message_delta(whole, sink),
-            "message_stop" => {
-                self.message_stop = true;
-                self.head.stopped = true;
-            }
-            "ping" => {}
-            "error" => {
-                let error = error.and_then(ProviderError::of_member);
-                self.head.fail(error.unwrap_or_else(|| ProviderError::of_object(whole)), sink);
-            }
-            kind => match ProviderError::of_event(error, whole) {
-                Some(error) => self.head.fail(error, sink),
-                None => self.head.note(Note::UNKNOWN_EVENT, || format!("unknown event {kind:?}")),
-            },
-        }
-    }
-
-    /// The message of `message_start`, or a whole one.
-    fn message(&mut self, message: Json<'_>, sink: &mut Sink<'_>) {
-        let [id, model, content, usage, reason] =
-            message.pick(["id", "model", "content", "usage", "stop_reason"]);
-        self.head.identify(id, model, None);
-        let lone = content.filter(|it| it.is_object() || it.filled().is_some());
-        if let Some(it) = lone {
-            self.head.step(0, sink).wrong_type("content", "a list of blocks", it);
-        }
-        for block in lone.into_iter().chain(content.into_iter().flat_map(Json::elements)) {
-            self.start(None, block, sink);
-            self.stop(None, sink);
-        }
-        self.usage.merge(usage, &mut self.head.step(0, sink).text_gauge());
-        self.keep_unknown(message, sink);
-        self.stop_reason(reason);
-    }
-
-    fn message_delta(&mut self, whole: Json<'_>, sink: &mut Sink<'_>) {
-        let [delta, usage] = whole.pick(["delta", "usage"]);
-        self.usage.merge(usage, &mut self.head.step(0, sink).text_gauge());
-        self.keep_unknown(whole, sink);
-        if let Some(delta) = delta {
-            self.keep_unknown(delta, sink);
-            self.stop_reason(delta.get("stop_reason"));
-        }
-    }
-
-    /// Keeps the members of a message or its delta that are neither known nor null; the last wins.
-    fn keep_unknown(&mut self, object: Json<'_>, sink: &mut Sink<'_>) {
-        let mut step = self.head.step(0, sink);
-        for (name, value) in object.members() {
-            if !KNOWN.contains(&&*name) && !value.is_null() {
-                self.around.set(&name, value, &mut step.text_gauge());
-            }
-        }
-    }
-
-    fn stop_reason(&mut self, reason: Option<Json<'_>>) {
-        if let Some(reason) = reason.and_then(Json::text) {
-            self.finish.set(reason, self.head.at, &mut self.head.notes);
-        }
-    }
-
-    fn start(&mut self, index: Option<u64>, raw: Json<'_>, sink: &mut Sink<'_>) {
-        let mut step = self.head.step(0, sink);
-        if self.blocks.len() >= step.limits.max_calls {
-            return step.text_gauge().limit();
-        }
-        // A call that ended without arguments was waiting for this.
-        if let Some(Block { kind: BlockKind::Call { slot, .. }, ended: true, .. }) =
-            self.blocks.last()
-        {
-            self.shared.calls.slots[*slot].is_final = true;
-        }
-        let text = step.text_as_block("content_block", raw);
-        let raw = text.as_deref().map_or(raw, Json::from_valid);
-        if !raw.is_object() {
-            return step.left_out("content_block", "an object", raw);
-        }
-        let index = index.unwrap_or(self.blocks.len() as u64);
-        let Some(block) = Block::start(index, raw, &mut self.shared, &mut step) else {
-            return;
-        };
-        self.by_index.insert(index, self.blocks.len());
-        self.blocks.push(block);
-    }
-
-    fn delta<'a>(
-        &mut self,
-        index: Option<u64>,
-        delta: Json<'a>,
-        effects: &mut Effects<'a, Target>,
-        sink: &mut Sink<'_>,
-    ) {
-        let place = self.place_of(index).or_else(|| {
-            let block = Block::implied_by(delta)?;
-            self.start(index, block, sink);
-            self.place_of(index)
-        });
-        let Some(place) = place else {
-            return self.head.note(UNKNOWN_DELTA, || "a delta of a block that never began".into());
-        };
-        let block = &mut self.blocks[place];
-        let [kind, text, thinking, signature, input] =
-            delta.pick(["type", "text", "thinking", "signature", "partial_json"]);
-        let kind = kind.and_then(Json::text);
-        let growing = kind.as_deref().and_then(Growing::of_delta);
-        let value = growing.and_then(|(to, _)| match to {
-            Growing::Text => text,
-            Growing::Thinking => thinking,
-            Growing::Signature => signature,
-            Growing::Input => input,
-        });
-        let step = &mut self.head.step(0, sink);
-        let said = growing.map(|(to, member)| (to, value.and_then(|it| step.said(member, it))));
-        let known = match said {
-            Some((to, Some(said))) => {
-                let taken = block.append(to, said.text(), &mut self.shared, step);
-                if taken {
-                    effects.said((index, to), value);
-                }
-                taken || block.delta(delta, step)
-            }
-            // An empty delta of a type that the block has says nothing.
-            Some((to, None)) => block.has(to) || block.delta(delta, step),
-            None => block.delta(delta, step),
-        };
-        if !known {
-            self.head.note(UNKNOWN_DELTA, || "a delta of an unknown kind".into());
-        }
-    }
-
-    /// Takes an event that is the one before with another string; false if it is not.
-    fn short_cut(&mut self, data: &str, sink: &mut Sink<'_>) -> bool {
-        let Some(((index, to), text)) = self.template.fit(data) else {
-            return false;
-        };
-        let Some(place) = self.place_of(index) else {
-            return false;
-        };
-        let step = &mut self.head.step(0, sink);
-        self.blocks[place].append(to, text, &mut self.shared, step)
-    }
-
-    fn stop(&mut self, index: Option<u64>, sink: &mut Sink<'_>) {
-        if let Some(place) = self.place_of(index) {
-            self.blocks[place].end(&mut self.shared.calls, &mut self.head.step(0, sink));
-        }
-    }
-
-    fn place_of(&self, index: Option<u64>) -> Option<usize> {
-        let last = self.blocks.len().checked_sub(1);
-        let Some(index) = index else {
-            return last;
-        };
-        last.filter(|&last| self.blocks[last].index == index)
-            .or_else(|| self.by_index.get(&index).copied())
-    }
-}
-
-impl Assembler for AnthropicAssembler {
-    fn head(&self) -> &Head {
-        &self.head
-    }
-
-    fn head_mut(&mut self) -> &mut Head {
-        &mut self.head
-    }
-
-    fn take(&mut self, data: &str, name: Option<&str>, sink: &mut Sink<'_>) {
-        if !self.short_cut(data, sink) {
-            self.read(data, name, sink);
-        }
-    }
-
-    fn begins_another(&self, event: Json<'_>) -> bool {
+    fn begins_another(event: Json<'_>) -> bool {
         let kind = event.get("type").and_then(Json::text);
         kind.is_some_and(|it| it == "message_start" || it == "message")
     }
 
-    fn close(mut self: Box<Self>, state: StreamState, sink: &mut Sink<'_>) -> Assembled {
-        let head = &mut self.head;
-        let is_over = self.message_stop || self.finish.is_known();
-        let ending = head.ending(state, (!is_over).then_some("without a stop reason"));
-        for block in &mut self.blocks {
-            let step = &mut head.step(0, sink);
-            block.flush(&mut self.shared.calls, step);
-            if ending == Ending::Whole {
-                block.announce(step);
-            }
-        }
-        let n_calls = self.shared.calls.len();
-        let closing = head.closing(ending, self.finish.reason().as_ref());
-        let closed = self.shared.calls.close(closing, &mut head.step(0, sink));
-        let finish = self.finish.resolve(n_calls, (state, ending), head);
-        let mut calls = BySlot::new(closed);
-        let mut parts = Parts::default();
-        self.blocks.sort_by_key(|it| it.index);
-        for block in self.blocks {
-            block.into_parts(&mut calls, &mut head.notes, head.at, &mut parts);
-        }
-        head.usage = self.usage.into_json();
-        let raw_finish = self.finish.raw().map(str::to_owned);
-        let mut choice = AssembledChoice::new(0, parts, finish, raw_finish);
-        self.around.into_extra(&ANTHROPIC, &mut choice.message.extra);
-        let choices = if self.started { vec![choice] } else { Vec::new() };
-        self.head.assemble(choices, ending, state, sink)
+    fn parts(block: Block) -> Vec<Part> {
+        part(block).into_iter().collect()
     }
 
-    fn boxed_clone(&self) -> Box<dyn Assembler> {
-        Box::new(self.clone())
+    fn stop(of: &mut AnthropicAssembler) -> Stop {
+        let is_unsigned = |it: &Block| match &it.kind {
+            BlockKind::Thought { signature, .. } => signature.is_empty(),
+            _ => false,
+        };
+        if of.blocks.iter().any(is_unsigned) {
+            let text = "a thinking block came without its signature";
+            of.head.note(SIGNATURE_MISSING, || text.into());
+        }
+        of.head.usage = std::mem::take(&mut of.wire.usage).into_json();
+        Stop { is_over: of.wire.message_stop || of.finish.is_known(), ..Stop::of(&of.finish) }
     }
+}
+
+/// Takes an event that is the one before with another string; false if it is not.
+fn short_cut(of: &mut AnthropicAssembler, data: &str, sink: &mut Sink<'_>) -> bool {
+    let Some(((index, to), text)) = of.wire.template.fit(data) else {
+        return false;
+    };
+    let Some(place) = of.place_of(index) else {
+        return false;
+    };
+    of.at(place, sink).append(to, text)
+}
+
+fn read(of: &mut AnthropicAssembler, data: &str, name: Option<&str>, sink: &mut Sink<'_>) {
+    let names = ["type", "index", "message", "content_block", "delta", "error"];
+    let picked = of.head.pick(data, names);
+    let Some([own_kind, index, said, block, growth, error]) = picked else { return };
+    let whole = Json::from_valid(data.trim_ascii());
+    let kind = own_kind.and_then(Json::text).or(name.map(Cow::Borrowed));
+    let index = index.and_then(Json::whole_number);
+    of.started |= !matches!(kind.as_deref(), None | Some("ping" | "error"));
+    match kind.as_deref().unwrap_or_default() {
+        "message_start" => {
+            if let Some(said) = said {
+                message(of, said, sink);
+            }
+        }
+        "message" => message(of, whole, sink),
+        "content_block_start" => {
+            if let Some(block) = block {
+                start(of, index, block, sink);
+            }
+        }
+        "content_block_delta" => {
+            if let Some(growth) = growth {
+                let mut effects = Effects::default();
+                if own_kind.is_none() {
+                    // It is the event's name that says what this is, and names may change.
+                    effects.other();
+                }
+                delta(of, index, growth, &mut effects, sink);
+                of.wire.template.learn(data, effects);
+            }
+        }
+        "content_block_stop" => stop(of, index, sink),
+        "message_delta" => message_delta(of, whole, sink),
+        "message_stop" => {
+            of.wire.message_stop = true;
+            of.head.stopped = true;
+        }
+        "ping" => {}
+        "error" => {
+            let error = error.and_then(ProviderError::of_member);
+            of.head.fail(error.unwrap_or_else(|| ProviderError::of_object(whole)), sink);
+        }
+        kind => match ProviderError::of_event(error, whole) {
+            Some(error) => of.head.fail(error, sink),
+            None => of.head.note(Note::UNKNOWN_EVENT, || format!("unknown event {kind:?}")),
+        },
+    }
+}
+
+/// The message of `message_start`, or a whole one.
+fn message(of: &mut AnthropicAssembler, message: Json<'_>, sink: &mut Sink<'_>) {
+    let [id, model, content, usage, reason] =
+        message.pick(["id", "model", "content", "usage", "stop_reason"]);
+    of.head.identify(id, model, None);
+    let lone = content.filter(|it| it.is_object() || it.filled().is_some());
+    if let Some(it) = lone {
+        of.head.step(0, sink).wrong_type("content", "a list of blocks", it);
+    }
+    for block in lone.into_iter().chain(content.into_iter().flat_map(Json::elements)) {
+        start(of, None, block, sink);
+        stop(of, None, sink);
+    }
+    of.wire.usage.merge(usage, &mut of.head.step(0, sink).text_gauge());
+    of.keep_around(message, is_known, sink);
+    stop_reason(of, reason);
+}
+
+fn message_delta(of: &mut AnthropicAssembler, whole: Json<'_>, sink: &mut Sink<'_>) {
+    let [delta, usage] = whole.pick(["delta", "usage"]);
+    of.wire.usage.merge(usage, &mut of.head.step(0, sink).text_gauge());
+    of.keep_around(whole, is_known, sink);
+    if let Some(delta) = delta {
+        of.keep_around(delta, is_known, sink);
+        stop_reason(of, delta.get("stop_reason"));
+    }
+}
+
+fn is_known(name: &str, _: Json<'_>) -> bool {
+    KNOWN.contains(&name)
+}
+
+fn stop_reason(of: &mut AnthropicAssembler, reason: Option<Json<'_>>) {
+    if let Some(reason) = reason.and_then(Json::text) {
+        of.finish.set(reason, of.head.at, &mut of.head.notes);
+    }
+}
+
+fn stop(of: &mut AnthropicAssembler, index: Option<u64>, sink: &mut Sink<'_>) {
+    of.place_of(index).into_iter().for_each(|it| of.end(it, sink));
+}
+
+/// The block that `content_block_start` begins; none over a limit, or if it has no type.
+fn start(
+    of: &mut AnthropicAssembler,
+    index: Option<u64>,
+    raw: Json<'_>,
+    sink: &mut Sink<'_>,
+) -> Option<usize> {
+    let mut step = of.head.step(0, sink);
+    let text = step.text_as_block("content_block", raw);
+    let raw = text.as_deref().map_or(raw, Json::from_valid);
+    if !raw.is_object() {
+        step.left_out("content_block", "an object", raw);
+        return None;
+    }
+    let kind = match &*raw.get("type")?.text()? {
+        "text" => BlockKind::text(),
+        "thinking" => BlockKind::thought(),
+        "tool_use" => BlockKind::call(),
+        kind => BlockKind::carried(kind),
+    };
+    let place = of.open(index, kind, sink)?;
+    let mut block = of.at(place, sink);
+    for (key, value) in raw.members() {
+        // Of a member that came twice the last one counts.
+        let last = |it: &str| raw.get(it).unwrap_or(value);
+        match (&mut block.block.kind, &*key) {
+            (BlockKind::Carried { members, name, .. }, _) if name != REDACTED => {
+                members.set(&key, value, &mut block.step.text_gauge());
+            }
+            (_, "type") => {}
+            (BlockKind::Carried { bytes, .. }, "data") => {
+                if block.step.text_gauge().take(value.source().len()) {
+                    *bytes = value.text().map(|it| it.into_owned().into()).unwrap_or_default();
+                }
+            }
+            (BlockKind::Text(_), "text") => block.say(Grows::Text, &key, value),
+            (BlockKind::Thought { .. }, "thinking") => block.say(Grows::Thought, &key, value),
+            (BlockKind::Thought { .. }, "signature") => {
+                if let Some(text) = value.filled() {
+                    block.append(Grows::Signature, text);
+                }
+            }
+            (BlockKind::Call { .. }, "id") => block.call_member(CallMember::Id, &key, last("id")),
+            (BlockKind::Call { .. }, "name") => {
+                block.call_member(CallMember::Name, &key, last("name"));
+            }
+            (BlockKind::Call { .. }, "input") => {
+                let is_blank = value.is_object() && value.members().next().is_none();
+                if !value.is_null() && !is_blank {
+                    block.begin_input(value.compact());
+                }
+            }
+            _ => block.keep(&key, value),
+        }
+    }
+    Some(place)
+}
+
+/// A start block for a delta that came without one.
+fn implied_by(delta: Json<'_>) -> Option<Json<'static>> {
+    Some(Json::from_valid(match &*delta.get("type")?.text()? {
+        "text_delta" => r#"{"type":"text"}"#,
+        "thinking_delta" => r#"{"type":"thinking"}"#,
+        "input_json_delta" => r#"{"type":"tool_use"}"#,
+        _ => return None,
+    }))
+}
+
+/// The text that a type of deltas appends to, and the member that has the string.
+fn growing(kind: &str) -> Option<(Grows, &'static str)> {
+    Some(match kind {
+        "text_delta" => (Grows::Text, "text"),
+        "thinking_delta" => (Grows::Thought, "thinking"),
+        "signature_delta" => (Grows::Signature, "signature"),
+        "input_json_delta" => (Grows::Input, "partial_json"),
+        _ => return None,
+    })
+}
+
+fn delta<'a>(
+    of: &mut AnthropicAssembler,
+    index: Option<u64>,
+    delta: Json<'a>,
+    effects: &mut Effects<'a, Target>,
+    sink: &mut Sink<'_>,
+) {
+    let place = of.place_of(index).or_else(|| start(of, index, implied_by(delta)?, sink));
+    let Some(place) = place else {
+        return of.head.note(UNKNOWN_DELTA, || "a delta of a block that never began".into());
+    };
+    let mut block = of.at(place, sink);
+    let [kind, text, thinking, signature, input] =
+        delta.pick(["type", "text", "thinking", "signature", "partial_json"]);
+    let kind = kind.and_then(Json::text);
+    let growing =
+        kind.as_deref().and_then(growing).filter(|it| block.has(it.0) && !is_sealed(block.block));
+    let Some((to, member)) = growing else {
+        if !other_delta(&mut block, kind.as_deref().unwrap_or_default(), delta) {
+            of.head.note(UNKNOWN_DELTA, || "a delta of an unknown kind".into());
+        }
+        return;
+    };
+    let value = match to {
+        Grows::Text => text,
+        Grows::Thought => thinking,
+        Grows::Signature => signature,
+        Grows::Input => input,
+    };
+    // An empty delta of a type that the block has says nothing.
+    if let Some(said) = value.and_then(|it| block.step.said(member, it)) {
+        block.append(to, said.text());
+        effects.said((index, to), value);
+    }
+}
+
+fn is_sealed(block: &Block) -> bool {
+    matches!(&block.kind, BlockKind::Carried { name, .. } if name == REDACTED)
+}
+
+/// Takes a delta that does not only append to one of the known texts; false if a block of this kind has none of its
+/// type.
+fn other_delta(it: &mut BlockStep<'_, '_>, kind: &str, delta: Json<'_>) -> bool {
+    let is_sealed = is_sealed(it.block);
+    match (&mut it.block.kind, kind) {
+        (BlockKind::Text(_), "citations_delta") => {
+            if let Some(citation) = delta.get("citation") {
+                it.block.unknown.append("citations", citation, &mut it.step.text_gauge());
+            }
+        }
+        (BlockKind::Carried { members, .. }, _) if !is_sealed => {
+            for (key, value) in delta.members().filter(|(key, _)| key != "type") {
+                members.grow(&key, value, &mut it.step.text_gauge());
+            }
+        }
+        _ => return false,
+    }
+    true
+}
+
+/// The part; none of a call, of a text that says nothing, and of a block without members.
+fn part(block: Block) -> Option<Part> {
+    let mut part = match block.kind {
+        BlockKind::Call { .. } => return None,
+        BlockKind::Whole(part) => part,
+        BlockKind::Text(text) => Part::Text(Text::new(text.into_text())),
+        BlockKind::Thought { mut texts, signature, .. } => {
+            let text = texts.pop().map(|it| it.into_text()).unwrap_or_default();
+            let signature = Some(signature.into_text()).filter(|it| !it.is_empty());
+            Part::Reasoning(Reasoning { signature, ..Reasoning::new(text) })
+        }
+        BlockKind::Carried { name, bytes, .. } if name == REDACTED => {
+            let redacted = String::from_utf8(bytes).ok();
+            Part::Reasoning(Reasoning { redacted, ..Reasoning::default() })
+        }
+        BlockKind::Carried { mut members, input, .. } => {
+            if !input.is_empty() {
+                members.put_input(input.text());
+            }
+            if members.is_empty() {
+                return None;
+            }
+            let json = members.into_json();
+            let other = Other::new(ANTHROPIC, RawJson::written(|it| it.raw(&json)));
+            Part::Other(Other { place: Some(Place::Content), ..other })
+        }
+    };
+    block.unknown.into_extra(&ANTHROPIC, part.extra_mut());
+    (part.as_text() != Some("") || !part.extra().is_empty()).then_some(part)
 }

@@ -10,12 +10,11 @@
 //! ```
 
 mod assembler;
-mod blocks;
 
 use msg_codec::stream::Note;
 use msg_codec::{Json, StreamFamily};
 
-pub use assembler::AnthropicAssembler;
+pub use assembler::{AnthropicAssembler, MessageBlocks};
 
 /// Anthropic Messages streams, for a [`StreamReader`](msg_codec::StreamReader).
 ///

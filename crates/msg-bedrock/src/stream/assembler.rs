@@ -69,7 +69,7 @@ fn exception(event: Json<'_>) -> Option<(Cow<'_, str>, Json<'_>)> {
 pub type ConverseAssembler = BlockAssembler<Converse>;
 
 /// How Bedrock streams its blocks.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Converse;
 
 impl BlockWire for Converse {

@@ -13,6 +13,7 @@ mod fields;
 mod layout;
 mod losses;
 mod object;
+mod request;
 mod shape;
 mod wanted;
 
@@ -31,6 +32,7 @@ pub use fields::{
 pub use layout::{NULL, Placement, SlotPlan, argument_text};
 pub use losses::{BEDROCK, Losses, owner_of_member, owner_of_type};
 pub use object::{ArgumentForm, Build, ContentValue, PartWriter, Placed, Purpose, text_of_part};
+pub use request::{ListWriter, Request, RequestForm};
 pub use shape::{Shape, Value, bit, mask};
 pub use wanted::{Found, Mended, Parts, Want, Wants};
 

@@ -1,5 +1,6 @@
-//! The assembler of APIs that stream numbered blocks (Bedrock Converse, Gemini Interactions): what a block is while it
-//! arrives, and how blocks become the parts of a message. An API says which block an event is of, and what it adds.
+//! The assembler of APIs that stream numbered blocks (Anthropic, Bedrock Converse, Gemini Interactions): what a block
+//! is while it arrives, and how blocks become the parts of a message. An API says which block an event is of, and what it
+//! adds.
 //!
 //! ```text
 //! an event ─ BlockWire::read ─┬─ open 1       a block begins: text, thought, call, or one that is carried
@@ -134,6 +135,8 @@ pub trait BlockWire: fmt::Debug + Clone + Default + Send + Sync + 'static {
     const REUSED: Option<&'static str>;
     /// How many times more blocks than calls there may be.
     const BLOCKS_A_CALL: usize = 1;
+    /// A call that has stopped is whole; else it is once another block begins.
+    const STOP_IS_FINAL: bool = true;
     /// How a stream stops whose reason to stop did not come.
     const EARLY: &'static str = "without a stop reason";
 
@@ -155,8 +158,7 @@ pub trait BlockWire: fmt::Debug + Clone + Default + Send + Sync + 'static {
 
     /// Why the answer stopped, where its events are over.
     fn stop(of: &mut BlockAssembler<Self>) -> Stop {
-        let (reason, raw) = (of.finish.reason(), of.finish.raw().map(str::to_owned));
-        Stop { is_over: reason.is_some(), reason, raw, is_final: false, is_cut: false }
+        Stop::of(&of.finish)
     }
 }
 
@@ -173,6 +175,15 @@ pub struct Stop {
     pub is_final: bool,
     /// Calls that are open were cut off.
     pub is_cut: bool,
+}
+
+impl Stop {
+    /// What the first reason that came says.
+    #[must_use]
+    pub fn of(finish: &Finish) -> Self {
+        let (reason, raw) = (finish.reason(), finish.raw().map(str::to_owned));
+        Self { is_over: reason.is_some(), reason, raw, is_final: false, is_cut: false }
+    }
 }
 
 /// Assembles a stream of numbered blocks.
@@ -252,6 +263,11 @@ impl<W: BlockWire> BlockAssembler<W> {
             step.text_gauge().limit();
             return None;
         }
+        if let Some(Block { kind: BlockKind::Call { slot, .. }, ended: true, .. }) =
+            self.blocks.last()
+        {
+            self.calls.slots[*slot].is_final = true;
+        }
         if let BlockKind::Call { slot, .. } = &mut kind {
             *slot = self.calls.open(&mut step)?;
             self.calls.slots[*slot].unended = true;
@@ -297,7 +313,7 @@ impl<W: BlockWire> BlockAssembler<W> {
             it.use_input();
             if let BlockKind::Call { slot, .. } = it.block.kind {
                 it.calls.slots[slot].unended = false;
-                it.calls.slots[slot].is_final = true;
+                it.calls.slots[slot].is_final |= W::STOP_IS_FINAL;
             }
             self.announce(place, sink);
         }
@@ -381,6 +397,17 @@ impl BlockStep<'_, '_> {
             _ => return false,
         }
         true
+    }
+
+    /// Whether it has such a string.
+    #[must_use]
+    pub fn has(&self, to: Grows) -> bool {
+        matches!(
+            (&self.block.kind, to),
+            (BlockKind::Text(_), Grows::Text)
+                | (BlockKind::Thought { .. }, Grows::Thought | Grows::Signature)
+                | (BlockKind::Call { .. } | BlockKind::Carried { .. }, Grows::Input)
+        )
     }
 
     /// As [`BlockStep::append`], of what a member of this name says; nothing if it is empty.

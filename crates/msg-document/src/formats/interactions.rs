@@ -77,7 +77,7 @@ impl Api for Interactions {
     fn side(document: &Document) -> Side {
         match document {
             Document::Response(it) if !it.is_conversation() => Side::Answer,
-            Document::Request(it) if it.is_continued() => Side::Continuation,
+            Document::Request(it) if interactions::is_continued(it) => Side::Continuation,
             _ => Side::Conversation,
         }
     }

@@ -19,7 +19,7 @@ use msg_codec::codec;
 use msg_core::{Message, Report};
 
 pub use self::events::{InteractionEvents, write_events};
-pub use self::request::InteractionRequest;
+pub use self::request::{InteractionRequest, is_continued};
 pub use self::response::Interaction;
 pub use self::stream::{INTERACTIONS, Interacting, InteractionAssembler};
 use crate::{ReadOptions, WriteOptions};
@@ -78,5 +78,5 @@ pub fn read(json: &[u8], options: &ReadOptions) -> Result<(Document, Report), cr
 /// );
 /// ```
 pub fn write(messages: &[Message], options: &WriteOptions, out: &mut Vec<u8>) -> Report {
-    write::write_input(messages, options, out)
+    InteractionRequest::write_conversation(messages, options, out)
 }

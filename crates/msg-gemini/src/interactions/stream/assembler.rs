@@ -49,7 +49,7 @@ const KNOWN: [&str; 12] = [
 pub type InteractionAssembler = BlockAssembler<Interacting>;
 
 /// How an interaction streams its steps.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Interacting {
     /// The last status.
     status: String,

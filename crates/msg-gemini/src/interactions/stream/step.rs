@@ -49,7 +49,7 @@ pub(super) fn start(
     for (name, value) in raw.members() {
         match &*name {
             _ if !is_output(&of.blocks[first].kind) => {
-                member(&mut of.at(first, sink), &name, value)
+                member(&mut of.at(first, sink), &name, value);
             }
             "type" => {}
             "content" => {
@@ -205,12 +205,11 @@ pub(super) fn delta(
             delta.get("signature").into_iter().for_each(|value| sign(&mut it, value));
         }
         (BlockKind::Call { .. }, "arguments_delta" | "function_call") => {
-            let is_name = |name: &str| matches!(name, "id" | "name" | "signature");
-            let names = delta.members().filter(|it| is_name(&it.0));
-            names.for_each(|(name, value)| member(&mut it, &name, value));
+            let others = delta.members().filter(|it| it.0 != "arguments");
+            others.for_each(|(name, value)| member(&mut it, &name, value));
             delta.get("arguments").into_iter().for_each(|value| it.arguments(value));
         }
-        (BlockKind::Carried { name, .. }, kind) if name == kind => {
+        (BlockKind::Carried { name, .. }, kind) if name == kind && kind != OUTPUT => {
             delta.members().for_each(|(name, value)| member(&mut it, &name, value));
         }
         _ => return false,

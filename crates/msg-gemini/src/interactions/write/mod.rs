@@ -48,23 +48,6 @@ pub(crate) fn written<'a>(
     report
 }
 
-/// Writes messages that are to be sent, `{"system_instruction"?,"input"}`.
-pub(super) fn write_input(
-    messages: &[Message],
-    options: &WriteOptions,
-    out: &mut Vec<u8>,
-) -> Report {
-    written(options, Purpose::Convert, |writer| {
-        let n_leading = Purpose::Convert.leading(messages, &INTERACTIONS);
-        let system = writer.system(messages, n_leading);
-        msg_json::Writer::new(out).object(|it| {
-            it.optional("system_instruction", system, |it, text| it.str(&text));
-            let rest = &messages[n_leading..];
-            it.key("input").value(|out| writer.steps(rest, n_leading, out));
-        });
-    })
-}
-
 impl<'a> Writer<'a, '_> {
     /// Whether documents go back as they were, odd shapes included.
     pub(super) fn is_verbatim(&self) -> bool {
