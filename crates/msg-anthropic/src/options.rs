@@ -1,6 +1,6 @@
 //! How Anthropic messages are written: the options of the page, and their words.
 
-use msg_codec::{Error, Layout, option_word};
+use msg_codec::{Error, Layout};
 use serde::Deserialize;
 
 pub use msg_codec::{LaterSystem, SealedReasoning};
@@ -104,14 +104,15 @@ impl WriteOptions {
     /// ```
     pub fn set(&mut self, name: &str, word: &str) -> Result<bool, Error> {
         match name {
-            "layout" => self.layout = option_word("layout", word, "keep or canonical")?,
+            "layout" => self.layout = Error::option_word("layout", word, "keep or canonical")?,
             "later_system" => {
-                self.later_system = option_word("later_system", word, "user, keep or hoist")?;
+                self.later_system =
+                    Error::option_word("later_system", word, "user, keep or hoist")?;
             }
             "cache_control" => {
-                self.cache_control = option_word("cache_control", word, "carry or drop")?;
+                self.cache_control = Error::option_word("cache_control", word, "carry or drop")?;
             }
-            "thinking" => self.thinking = option_word("thinking", word, "keep or none")?,
+            "thinking" => self.thinking = Error::option_word("thinking", word, "keep or none")?,
             "max_tokens" => {
                 let wrong = Error::Option { name: "max_tokens", expected: "a number" };
                 self.max_tokens = Some(word.parse().map_err(|_| wrong)?);

@@ -1,9 +1,8 @@
 //! Requests of the Messages API: the messages, `system` first among them, and every other member raw and
 //! in its place (AN-1).
 
-use msg_codec::codec::{self, Body, Context, ListWriter, Purpose, RequestForm};
-use msg_core::{Code, Diagnostic, Error, Message, Origin, RawJson, Report, request::RequestHead};
-use msg_json::Reader;
+use msg_codec::codec::{self, Body, ListWriter, RequestForm, RequestParts};
+use msg_core::{Code, Diagnostic, Message, Origin, RawJson, Report, request::RequestHead};
 
 use crate::{
     MessagesResponse, WriteOptions, head,
@@ -68,10 +67,12 @@ impl RequestForm for MessagesForm {
     const RESPONSE: &'static str = "content";
     const EXPECTED: &'static str =
         "a list of messages, an object with messages, or one with content and role";
-
-    fn read_head<'a>(members: impl Iterator<Item = (&'a str, &'a RawJson)>) -> RequestHead {
-        head::read(members)
-    }
+    const PARTS: RequestParts<WriteOptions> = RequestParts {
+        head: |body| head::read(body.iter()),
+        system: |reader, cx| read_system(reader.raw()?, cx),
+        list: read_messages,
+        written: |options, purpose, write| written(options, purpose, |it| write(it)),
+    };
 
     fn write_head(head: &RequestHead, _: &[Message], body: &mut Body) -> Report {
         body.write_optional("model", head.model.as_ref(), |it, text| it.str(text));
@@ -84,28 +85,6 @@ impl RequestForm for MessagesForm {
         }
         report.append(head::write(head, body));
         report
-    }
-
-    fn read_system<'a>(
-        reader: &mut Reader<'a>,
-        cx: &mut Context<'a, '_>,
-    ) -> Result<Option<Message>, Error> {
-        read_system(reader.raw()?, cx)
-    }
-
-    fn read_list<'a>(
-        reader: &mut Reader<'a>,
-        cx: &mut Context<'a, '_>,
-    ) -> Result<Vec<Message>, Error> {
-        read_messages(reader, cx)
-    }
-
-    fn written<'m>(
-        options: &'m WriteOptions,
-        purpose: Purpose,
-        write: impl FnOnce(&mut dyn ListWriter<'m>),
-    ) -> Report {
-        written(options, purpose, |it| write(it))
     }
 }
 

@@ -58,13 +58,6 @@ pub(crate) mod call {
     pub(crate) const INPUT: u8 = 4;
 
     pub(crate) const SHAPE: Shape = Shape::new(&["type", "id", "name", "input"]);
-
-    /// `input` was null.
-    pub(crate) const INPUT_NULL: u8 = 1;
-    /// `input` was a string.
-    pub(crate) const INPUT_STRING: u8 = 2;
-    /// `input` was a value that is not an object.
-    pub(crate) const INPUT_VALUE: u8 = 3;
 }
 
 /// A `tool_result` block.
@@ -81,8 +74,6 @@ pub(crate) mod result {
     pub(crate) const CONTENT_ARRAY: u8 = 1;
     /// `content` was null.
     pub(crate) const CONTENT_NULL: u8 = 2;
-    /// `is_error` was false.
-    pub(crate) const IS_ERROR_FALSE: u8 = 1;
 }
 
 /// The `source` of an image or a document.

@@ -5,7 +5,7 @@
 //! head   tools [f], choice required, max_tokens 9
 //! ```
 
-use msg_codec::codec::Body;
+use msg_codec::codec::{Body, Settings};
 use msg_core::{
     RawJson, Report,
     request::{
@@ -20,6 +20,18 @@ use crate::write::of_cache_control;
 /// What documents of this format are called in a report.
 const TARGET: &str = "bedrock requests";
 
+/// The members of `inferenceConfig`.
+static SETTINGS: Settings = Settings {
+    target: TARGET,
+    members: &[
+        ("maxTokens", "max_tokens", 1..=u64::MAX),
+        ("temperature", "temperature", 0..=1),
+        ("topP", "top_p", 0..=1),
+        ("stopSequences", "stop", 0..=u64::MAX),
+    ],
+    elsewhere: &["effort"],
+};
+
 /// The member of a tool that says that what is before it is cached, in Anthropic's word.
 const CACHE: &str = "cache_control";
 
@@ -27,49 +39,27 @@ const CACHE: &str = "cache_control";
 pub(crate) fn read<'a>(members: impl Iterator<Item = (&'a str, &'a RawJson)>) -> RequestHead {
     RequestHead::of_members(members, |head, name, raw| match name {
         "modelId" => raw.parse().ok().map(|it| head.model = Some(it)),
-        "inferenceConfig" => inference(head, raw),
-        "toolConfig" => tool_config(head, raw),
-        "outputConfig" => output_config(head, raw),
-        "additionalModelRequestFields" => fields(head, raw),
+        "inferenceConfig" => SETTINGS.take_all(head, name, raw, |_, _, _| None),
+        "toolConfig" => Settings::take_members(head, name, raw, |head, name, raw| match name {
+            "tools" => tools(head, raw),
+            "toolChoice" => choice(raw).map(|it| head.tool_choice = Some(it)),
+            _ => None,
+        }),
+        "outputConfig" => Settings::take_members(head, name, raw, |head, name, raw| match name {
+            "effort" => Settings::set(head, "effort", raw),
+            "textFormat" => schema(raw).map(|it| head.response_format = Some(it)),
+            _ => None,
+        }),
+        // The model's own members, in which Claude's are Anthropic's.
+        "additionalModelRequestFields" => {
+            Settings::take_members(head, name, raw, |head, name, raw| match name {
+                "top_k" => Settings::set(head, "top_k", raw),
+                "thinking" => thinking(raw).map(|it| head.reasoning.thinking = Some(it)),
+                _ => None,
+            })
+        }
         _ => None,
     })
-}
-
-fn inference(head: &mut RequestHead, raw: &RawJson) -> Option<()> {
-    for (name, raw) in raw.present_members()? {
-        let taken = match name.as_str() {
-            "maxTokens" => raw.parse().ok().map(|it| head.max_tokens = Some(it)),
-            "temperature" => raw.number().map(|it| head.sampling.temperature = Some(it)),
-            "topP" => raw.number().map(|it| head.sampling.top_p = Some(it)),
-            "stopSequences" => raw.parse().ok().map(|it| head.stop = it),
-            _ => None,
-        };
-        let word = match name.as_str() {
-            "maxTokens" => "max_tokens",
-            "topP" => "top_p",
-            "stopSequences" => "stop",
-            _ => "temperature",
-        };
-        match taken {
-            Some(()) => head.place(word, format!("/inferenceConfig/{name}")),
-            None => head.rest.push((format!("inferenceConfig.{name}"), raw)),
-        }
-    }
-    Some(())
-}
-
-fn tool_config(head: &mut RequestHead, raw: &RawJson) -> Option<()> {
-    for (name, raw) in raw.present_members()? {
-        let taken = match name.as_str() {
-            "tools" => tools(head, &raw),
-            "toolChoice" => choice(&raw).map(|it| head.tool_choice = Some(it)),
-            _ => None,
-        };
-        if taken.is_none() {
-            head.rest.push((format!("toolConfig.{name}"), raw));
-        }
-    }
-    Some(())
 }
 
 /// The functions; a cache point after one is its own (BR-9).
@@ -134,23 +124,6 @@ fn choice(raw: &RawJson) -> Option<ToolChoice> {
     }
 }
 
-fn output_config(head: &mut RequestHead, raw: &RawJson) -> Option<()> {
-    for (name, raw) in raw.present_members()? {
-        let taken = match name.as_str() {
-            "effort" => {
-                let word = raw.parse::<String>().ok();
-                word.map(|it| head.reasoning.effort = Some(Effort::of_word(&it)))
-            }
-            "textFormat" => schema(&raw).map(|it| head.response_format = Some(it)),
-            _ => None,
-        };
-        if taken.is_none() {
-            head.rest.push((format!("outputConfig.{name}"), raw));
-        }
-    }
-    Some(())
-}
-
 /// The schema of the answer, which is in a string.
 fn schema(raw: &RawJson) -> Option<ResponseFormat> {
     let member = |raw: &RawJson, name: &str| {
@@ -171,21 +144,6 @@ fn schema(raw: &RawJson) -> Option<ResponseFormat> {
     }))
 }
 
-/// The model's own members, in which Claude's are Anthropic's.
-fn fields(head: &mut RequestHead, raw: &RawJson) -> Option<()> {
-    for (name, raw) in raw.present_members()? {
-        let taken = match name.as_str() {
-            "top_k" => raw.number().map(|it| head.sampling.top_k = Some(it)),
-            "thinking" => thinking(&raw).map(|it| head.reasoning.thinking = Some(it)),
-            _ => None,
-        };
-        if taken.is_none() {
-            head.rest.push((format!("additionalModelRequestFields.{name}"), raw));
-        }
-    }
-    Some(())
-}
-
 fn thinking(raw: &RawJson) -> Option<Thinking> {
     let members = raw.present_members()?;
     let find = |name: &str| members.iter().find(|it| it.0 == name).map(|it| &it.1);
@@ -201,7 +159,11 @@ fn thinking(raw: &RawJson) -> Option<Thinking> {
 /// Puts the members of a head into a body that has `modelId` and `messages`.
 pub(crate) fn write(head: &RequestHead, has_calls: bool, body: &mut Body) -> Report {
     let mut report = Report::new();
-    let settings = msg_json::to_text(|it| it.object(|it| settings(head, it, &mut report)));
+    let settings = msg_json::to_text(|it| {
+        it.object(|it| {
+            SETTINGS.write(head, &mut report, |name, raw| it.key(name).raw(raw.text()));
+        });
+    });
     let settings = Some(settings).filter(|it| it != "{}");
     body.write_optional("inferenceConfig", settings, |it, json| it.raw(&json));
     let is_none = head.tool_choice == Some(ToolChoice::None);
@@ -273,26 +235,12 @@ pub(crate) fn write(head: &RequestHead, has_calls: bool, body: &mut Body) -> Rep
                 )
                 || head.tool_choice.is_some() && functions.is_empty(),
         ),
-        ("parallel_tool_calls", head.parallel_tool_calls.is_some()),
         ("top_k", !is_claude && top_k.is_some()),
-        // Streaming is another operation, not a member.
-        ("stream", head.stream.is_some()),
         ("response_format", head.response_format == Some(ResponseFormat::Json)),
         ("response_format.strict", schema.is_some_and(|it| it.strict.is_some())),
-        ("seed", head.sampling.seed.is_some()),
-        ("frequency_penalty", head.sampling.frequency_penalty.is_some()),
-        ("presence_penalty", head.sampling.presence_penalty.is_some()),
-        ("choices", head.output.choices.is_some()),
-        ("logprobs", head.output.logprobs.is_some()),
-        ("top_logprobs", head.output.top_logprobs.is_some()),
-        ("modalities", !head.output.modalities.is_empty()),
-        ("service_tier", head.caller.service_tier.is_some()),
-        ("user", head.caller.user.is_some()),
-        ("safety_identifier", head.caller.safety_identifier.is_some()),
         ("thinking", !is_claude && thinking.is_some()),
     ];
-    head.lose_of_openai(TARGET, &mut report);
-    head.lose(TARGET, &placeless, &mut report);
+    SETTINGS.lose(head, &placeless, &mut report);
     report
 }
 
@@ -350,19 +298,4 @@ fn write_schema(it: &mut Writer<'_>, schema: &ResponseSchema) {
             });
         });
     });
-}
-
-fn settings(head: &RequestHead, it: &mut Writer<'_>, report: &mut Report) {
-    it.optional("maxTokens", head.tokens_of_at_least(TARGET, 1, report), |it, n| it.u64(n));
-    let sampling = &head.sampling;
-    let mut clamped =
-        |word, number: Option<&RawJson>| head.clamped(TARGET, word, number, (0, 1), report);
-    let temperature = clamped("temperature", sampling.temperature.as_ref());
-    let top_p = clamped("top_p", sampling.top_p.as_ref());
-    for (name, value) in [("temperature", &temperature), ("topP", &top_p)] {
-        it.optional(name, value.as_ref(), |it, raw| it.raw(raw.text()));
-    }
-    if !head.stop.is_empty() {
-        it.key("stopSequences").array(&head.stop, |it, text| it.str(text));
-    }
 }

@@ -1,6 +1,6 @@
 //! How Converse messages are written: the options of the page, and their words.
 
-use msg_codec::{Error, Layout, option_word};
+use msg_codec::{Error, Layout};
 use serde::Deserialize;
 
 pub use msg_codec::{LaterSystem, SealedReasoning};
@@ -71,13 +71,16 @@ impl WriteOptions {
     /// [`Error::Option`] if the option does not take this word.
     pub fn set(&mut self, name: &str, word: &str) -> Result<bool, Error> {
         match name {
-            "layout" => self.layout = option_word("layout", word, "keep or canonical")?,
+            "layout" => self.layout = Error::option_word("layout", word, "keep or canonical")?,
             "later_system" => {
-                self.later_system = Some(option_word("later_system", word, "user, keep or hoist")?);
+                self.later_system =
+                    Some(Error::option_word("later_system", word, "user, keep or hoist")?);
             }
-            "cache" => self.cache = option_word("cache", word, "carry or drop")?,
-            "thinking" => self.thinking = option_word("thinking", word, "keep or none")?,
-            "unsigned" => self.unsigned = Some(option_word("unsigned", word, "drop or keep")?),
+            "cache" => self.cache = Error::option_word("cache", word, "carry or drop")?,
+            "thinking" => self.thinking = Error::option_word("thinking", word, "keep or none")?,
+            "unsigned" => {
+                self.unsigned = Some(Error::option_word("unsigned", word, "drop or keep")?);
+            }
             _ => return Ok(false),
         }
         Ok(true)

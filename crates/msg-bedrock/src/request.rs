@@ -1,12 +1,12 @@
 //! Requests of Converse: the messages, `system` first among them, and every other member raw and in its place (BR-1).
 
-use msg_codec::codec::{self, Body, BodyKind, Context, ListWriter, Purpose, RequestForm};
+use msg_codec::codec::{self, Body, Context, ListWriter, RequestForm, RequestParts};
 use msg_core::{Error, Message, Origin, RawJson, Report, request::RequestHead};
 use msg_json::{Kind, Reader};
 
 use crate::{
     ConverseResponse, WriteOptions, head,
-    read::{read_messages, read_system},
+    read::read_messages,
     shape::BEDROCK,
     stream::Converse,
     write::{Writer, written},
@@ -26,16 +26,14 @@ impl RequestForm for Converse {
     const RESPONSE: &'static str = "output";
     const EXPECTED: &'static str =
         "a list of messages, an object with messages, one with output.message, or a message";
-
-    fn told_by(name: &str, kind: Kind) -> Option<BodyKind> {
-        let is_response =
-            matches!((name, kind), ("output", Kind::Object) | ("content", Kind::Array));
-        is_response.then_some(BodyKind::Response)
-    }
-
-    fn read_head<'a>(members: impl Iterator<Item = (&'a str, &'a RawJson)>) -> RequestHead {
-        head::read(members)
-    }
+    const TELL_RESPONSE: &'static [(&'static str, Kind)] =
+        &[("output", Kind::Object), ("content", Kind::Array)];
+    const PARTS: RequestParts<WriteOptions> = RequestParts {
+        head: |body| head::read(body.iter()),
+        system: read_system,
+        list: read_messages,
+        written: |options, purpose, write| written(options, purpose, |it| write(it)),
+    };
 
     fn write_head(head: &RequestHead, messages: &[Message], body: &mut Body) -> Report {
         body.write_optional("modelId", head.model.as_ref(), |it, text| it.str(text));
@@ -43,30 +41,16 @@ impl RequestForm for Converse {
         let has_calls = messages.iter().any(|it| it.tool_calls().next().is_some());
         head::write(head, has_calls, body)
     }
+}
 
-    fn read_system<'a>(
-        reader: &mut Reader<'a>,
-        cx: &mut Context<'a, '_>,
-    ) -> Result<Option<Message>, Error> {
-        let offset = reader.next_offset();
-        let bad = Error::Shape { message: None, expected: Self::EXPECTED, offset };
-        read_system(reader.raw()?, cx).ok_or(bad)
-    }
-
-    fn read_list<'a>(
-        reader: &mut Reader<'a>,
-        cx: &mut Context<'a, '_>,
-    ) -> Result<Vec<Message>, Error> {
-        read_messages(reader, cx)
-    }
-
-    fn written<'m>(
-        options: &'m WriteOptions,
-        purpose: Purpose,
-        write: impl FnOnce(&mut dyn ListWriter<'m>),
-    ) -> Report {
-        written(options, purpose, |it| write(it))
-    }
+/// Reads instructions; none that say nothing.
+fn read_system<'a>(
+    reader: &mut Reader<'a>,
+    cx: &mut Context<'a, '_>,
+) -> Result<Option<Message>, Error> {
+    let offset = reader.next_offset();
+    let bad = Error::Shape { message: None, expected: Converse::EXPECTED, offset };
+    crate::read::read_system(reader.raw()?, cx).ok_or(bad)
 }
 
 impl<'m> ListWriter<'m> for Writer<'_> {

@@ -14,7 +14,7 @@
 //! ```
 //! use msg_json::{Reader, write_str};
 //! use msg_core::{Extra, Message, Origin, Report, Role};
-//! use msg_codec::codec::{Context, Fields, SlotPlan, Shape, bit, members_of};
+//! use msg_codec::codec::{Context, Fields, SlotPlan, Shape, RawMember, bit};
 //!
 //! static NOTE: Shape = Shape::new(&["by", "text"]);
 //! const BY: u8 = 1;
@@ -36,7 +36,7 @@
 //! }
 //!
 //! fn write(message: &Message, out: &mut Vec<u8>) {
-//!     let raw = members_of(&message.extra, &TOY, &[]);
+//!     let raw = RawMember::all_of(&message.extra, &TOY, &[]);
 //!     let plan = SlotPlan::new(message.extra.layout(&TOY));
 //!     NOTE.write(out, plan, bit(BY) | bit(TEXT), &raw, |out, code| match code {
 //!         BY => write_str(out, message.role.as_str()),
@@ -153,19 +153,16 @@ mod media;
 mod options;
 pub mod stream;
 
-pub use crate::media::{
-    DataUrl, MediaKind, audio_format, media_type_of_audio, media_type_of_data, media_type_of_url,
-    standard_base64,
-};
+pub use crate::media::{DataUrl, MediaKind, audio_format, media_type_of_audio, media_type_of_url};
 pub use codes::CODES;
 pub use json::{Json, Str};
 pub use link::link_ids;
 pub use media::{MediaPlaces, settle_media};
-pub use options::{Error, LaterSystem, Layout, ReadOptions, SealedReasoning, option_word};
+pub use options::{Error, LaterSystem, Layout, ReadOptions, SealedReasoning};
 pub use stream::assembler::{Assembled, AssembledChoice, Assembler, StreamFamily};
 pub use stream::close::StreamState;
 pub use stream::frames::write_frame;
-pub use stream::head::{ENDED_EARLY, EventOptions, ProviderError};
+pub use stream::head::{EventOptions, ProviderError};
 pub use stream::merged::Sink;
 pub use stream::reader::{StreamLimits, StreamOptions, StreamReader};
 pub use stream::sse::{SseDecoder, SseEvent};

@@ -158,11 +158,11 @@ fn settle_audio(it: &mut Audio, places: MediaPlaces) {
         it.format = it.format.take().or(format);
         it.data = Some(data);
     }
-    if let Some(data) = it.data.as_deref().and_then(standard_base64) {
+    if let Some(data) = it.data.as_deref().and_then(DataUrl::standard_base64) {
         it.data = Some(data);
     }
     if let (None, Some(data)) = (&it.format, &it.data) {
-        it.format = media_type_of_data(data).and_then(audio_format).map(str::to_owned);
+        it.format = DataUrl::type_of_data(data).and_then(audio_format).map(str::to_owned);
     }
     it.format = it.format.take().map(|it| audio_word(&it));
     let is_refused = |format: &str| places.audio.is_some_and(|all| !all.contains(&format));
@@ -212,7 +212,7 @@ fn settled(text: &str, said: Option<&str>, name: Option<&str>) -> Option<String>
     let media_type = there
         .filter(|it| !is_unknown(it))
         .or(said)
-        .or_else(|| media_type_of_data(url.data))
+        .or_else(|| DataUrl::type_of_data(url.data))
         .or_else(|| media_type_of_url(name?))
         .or(there)?;
     let media_type = match is_image(media_type) {
@@ -220,7 +220,7 @@ fn settled(text: &str, said: Option<&str>, name: Option<&str>) -> Option<String>
         true => DataUrl { media_type, data: "" }.essence(),
         false => lower_type(media_type),
     };
-    let data = standard_base64(url.data);
+    let data = DataUrl::standard_base64(url.data);
     let data = data.as_deref().unwrap_or(url.data);
     DataUrl { media_type: &media_type, data }.url().filter(|it| it != text)
 }
@@ -312,7 +312,7 @@ impl<'a> DataUrl<'a> {
         if !is_base64(data) {
             return None;
         }
-        Some(Self { media_type: media_type.or_else(|| media_type_of_data(data))?, data })
+        Some(Self { media_type: media_type.or_else(|| DataUrl::type_of_data(data))?, data })
     }
 
     /// Whether a text is a data URL of any kind.
@@ -366,23 +366,25 @@ pub(crate) fn is_base64(text: &str) -> bool {
     text.bytes().all(is_one)
 }
 
-/// Data in the alphabet of URLs or in lines as all providers take it, padded; none of other text. The SDK of Gemini for
-/// Python writes the alphabet of URLs.
-///
-/// ```
-/// assert_eq!(msg_codec::standard_base64("_9j_4A").as_deref(), Some("/9j/4A=="));
-/// assert_eq!(msg_codec::standard_base64("/9j/4A=="), None);
-/// ```
-#[must_use]
-pub fn standard_base64(data: &str) -> Option<String> {
-    let is_other = |it: u8| matches!(it, b'-' | b'_' | b'\r' | b'\n');
-    if !data.bytes().any(is_other) || !is_base64(data) {
-        return None;
+impl DataUrl<'_> {
+    /// Data in the alphabet of URLs or in lines as all providers take it, padded; none of other text. The SDK of Gemini for
+    /// Python writes the alphabet of URLs.
+    ///
+    /// ```
+    /// assert_eq!(msg_codec::DataUrl::standard_base64("_9j_4A").as_deref(), Some("/9j/4A=="));
+    /// assert_eq!(msg_codec::DataUrl::standard_base64("/9j/4A=="), None);
+    /// ```
+    #[must_use]
+    pub fn standard_base64(data: &str) -> Option<String> {
+        let is_other = |it: u8| matches!(it, b'-' | b'_' | b'\r' | b'\n');
+        if !data.bytes().any(is_other) || !is_base64(data) {
+            return None;
+        }
+        let mut res = data.replace('-', "+").replace('_', "/");
+        res.retain(|it| !matches!(it, '\r' | '\n' | '='));
+        res.extend(std::iter::repeat_n('=', (4 - res.len() % 4) % 4));
+        Some(res)
     }
-    let mut res = data.replace('-', "+").replace('_', "/");
-    res.retain(|it| !matches!(it, '\r' | '\n' | '='));
-    res.extend(std::iter::repeat_n('=', (4 - res.len() % 4) % 4));
-    Some(res)
 }
 
 /// A media type in lower case, its parameters as they came.
@@ -462,44 +464,46 @@ pub fn audio_format(media_type: &str) -> Option<&str> {
     })
 }
 
-/// The media type that the first bytes of base64 say; none if they are of no known type.
-///
-/// ```
-/// assert_eq!(msg_codec::media_type_of_data("JVBERi0xLjQK"), Some("application/pdf"));
-/// assert_eq!(msg_codec::media_type_of_data("aGVsbG8="), None);
-/// ```
-#[must_use]
-pub fn media_type_of_data(base64: &str) -> Option<&'static str> {
-    // 16 bytes hold all that is compared.
-    const START: usize = 24;
-    let n = base64.len().min(START) / 4 * 4;
-    let bytes = BASE64_STANDARD.decode(base64.get(..n)?).ok()?;
-    let at =
-        |place: usize, magic: &[u8]| bytes.get(place..).is_some_and(|it| it.starts_with(magic));
-    let all: [(&[u8], &str); 11] = [
-        (b"%PDF", "application/pdf"),
-        (b"\x89PNG", "image/png"),
-        (b"\xFF\xD8\xFF", "image/jpeg"),
-        (b"GIF8", "image/gif"),
-        (b"ID3", "audio/mp3"),
-        (b"\xFF\xFB", "audio/mp3"),
-        (b"\xFF\xF3", "audio/mp3"),
-        (b"\xFF\xF2", "audio/mp3"),
-        (b"OggS", "audio/ogg"),
-        (b"fLaC", "audio/flac"),
-        (b"\x1A\x45\xDF\xA3", "video/webm"),
-    ];
-    match () {
-        () if at(0, b"RIFF") && at(8, b"WEBP") => Some("image/webp"),
-        () if at(0, b"RIFF") && at(8, b"WAVE") => Some("audio/wav"),
-        () if at(4, b"ftyp") => Some(match bytes.get(8..12) {
-            Some(b"M4A ") => "audio/m4a",
-            Some(b"qt  ") => "video/quicktime",
-            Some(b"avif") => "image/avif",
-            Some(b"heic") => "image/heic",
-            _ => "video/mp4",
-        }),
-        () => all.iter().find(|it| at(0, it.0)).map(|it| it.1),
+impl DataUrl<'_> {
+    /// The media type that the first bytes of base64 say; none if they are of no known type.
+    ///
+    /// ```
+    /// assert_eq!(msg_codec::DataUrl::type_of_data("JVBERi0xLjQK"), Some("application/pdf"));
+    /// assert_eq!(msg_codec::DataUrl::type_of_data("aGVsbG8="), None);
+    /// ```
+    #[must_use]
+    pub fn type_of_data(base64: &str) -> Option<&'static str> {
+        // 16 bytes hold all that is compared.
+        const START: usize = 24;
+        let n = base64.len().min(START) / 4 * 4;
+        let bytes = BASE64_STANDARD.decode(base64.get(..n)?).ok()?;
+        let at =
+            |place: usize, magic: &[u8]| bytes.get(place..).is_some_and(|it| it.starts_with(magic));
+        let all: [(&[u8], &str); 11] = [
+            (b"%PDF", "application/pdf"),
+            (b"\x89PNG", "image/png"),
+            (b"\xFF\xD8\xFF", "image/jpeg"),
+            (b"GIF8", "image/gif"),
+            (b"ID3", "audio/mp3"),
+            (b"\xFF\xFB", "audio/mp3"),
+            (b"\xFF\xF3", "audio/mp3"),
+            (b"\xFF\xF2", "audio/mp3"),
+            (b"OggS", "audio/ogg"),
+            (b"fLaC", "audio/flac"),
+            (b"\x1A\x45\xDF\xA3", "video/webm"),
+        ];
+        match () {
+            () if at(0, b"RIFF") && at(8, b"WEBP") => Some("image/webp"),
+            () if at(0, b"RIFF") && at(8, b"WAVE") => Some("audio/wav"),
+            () if at(4, b"ftyp") => Some(match bytes.get(8..12) {
+                Some(b"M4A ") => "audio/m4a",
+                Some(b"qt  ") => "video/quicktime",
+                Some(b"avif") => "image/avif",
+                Some(b"heic") => "image/heic",
+                _ => "video/mp4",
+            }),
+            () => all.iter().find(|it| at(0, it.0)).map(|it| it.1),
+        }
     }
 }
 

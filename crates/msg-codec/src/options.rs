@@ -75,25 +75,27 @@ impl ReadOptions {
     }
 }
 
-/// The value of an option that has one of a few words, by the names that `serde` knows.
-///
-/// # Errors
-/// [`Error::Option`] for any other word.
-///
-/// ```
-/// use msg_codec::{Layout, option_word};
-///
-/// assert_eq!(option_word::<Layout>("layout", "keep", "keep or canonical")?, Layout::Keep);
-/// assert!(option_word::<Layout>("layout", "loose", "keep or canonical").is_err());
-/// # Ok::<(), msg_codec::Error>(())
-/// ```
-pub fn option_word<T: DeserializeOwned>(
-    name: &'static str,
-    word: &str,
-    expected: &'static str,
-) -> Result<T, Error> {
-    let wrong = |_: Unknown| Error::Option { name, expected };
-    T::deserialize(word.into_deserializer()).map_err(wrong)
+impl Error {
+    /// The value of an option that has one of a few words, by the names that `serde` knows.
+    ///
+    /// # Errors
+    /// [`Error::Option`] for any other word.
+    ///
+    /// ```
+    /// use msg_codec::{Error, Layout};
+    ///
+    /// assert_eq!(Error::option_word::<Layout>("layout", "keep", "keep or canonical")?, Layout::Keep);
+    /// assert!(Error::option_word::<Layout>("layout", "loose", "keep or canonical").is_err());
+    /// # Ok::<(), msg_codec::Error>(())
+    /// ```
+    pub fn option_word<T: DeserializeOwned>(
+        name: &'static str,
+        word: &str,
+        expected: &'static str,
+    ) -> Result<T, Error> {
+        let wrong = |_: Unknown| Error::Option { name, expected };
+        T::deserialize(word.into_deserializer()).map_err(wrong)
+    }
 }
 
 // Why a document, a limit or an option was refused.

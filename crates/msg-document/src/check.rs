@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use msg_chainast::{Profile, RequestThinking};
-use msg_codec::codec::{Placement, forget_whole, is_carried};
+use msg_codec::codec::{Context, Placement, forget_whole};
 use msg_core::request::{RequestHead, Tool};
 use msg_core::{
     Code, Diagnostic, InputRules, Message, Origin, Part, RawJson, Role, Severity, request,
@@ -491,7 +491,7 @@ fn refused(note: &Diagnostic) -> Diagnostic {
     let text = format!("{}, which the API refuses", note.message());
     let mut res = Diagnostic::error(Code::new("profile::shape"), text);
     res.at = note.at.clone();
-    match is_carried(note) {
+    match Context::is_carried(note) {
         true => res,
         false => res.with_fix("written as the API has it"),
     }

@@ -1,6 +1,6 @@
 //! How Gemini contents are written: the options of the page, and their words.
 
-use msg_codec::{Error, Layout, option_word};
+use msg_codec::{Error, Layout};
 use serde::Deserialize;
 
 pub use msg_codec::LaterSystem;
@@ -132,16 +132,16 @@ impl WriteOptions {
     /// ```
     pub fn set(&mut self, name: &str, word: &str) -> Result<bool, Error> {
         match name {
-            "layout" => self.layout = option_word("layout", word, "keep or canonical")?,
+            "layout" => self.layout = Error::option_word("layout", word, "keep or canonical")?,
             "later_system" => {
                 let (name, expected) = ("later_system", "user or hoist");
-                self.later_system = option_word(name, word, expected)?;
+                self.later_system = Error::option_word(name, word, expected)?;
                 if self.later_system == LaterSystem::Keep {
                     return Err(Error::Option { name, expected });
                 }
             }
-            "ids" => self.ids = option_word("ids", word, "keep or omit")?,
-            "thoughts" => self.thoughts = option_word("thoughts", word, "keep or none")?,
+            "ids" => self.ids = Error::option_word("ids", word, "keep or omit")?,
+            "thoughts" => self.thoughts = Error::option_word("thoughts", word, "keep or none")?,
             _ => return Ok(false),
         }
         Ok(true)

@@ -1,9 +1,9 @@
 //! Requests of `generateContent`: the contents, `systemInstruction` first among them, and every other
 //! member raw and in its place (GE-1).
 
-use msg_codec::codec::{self, Body, Context, ListWriter, Purpose, RequestForm};
-use msg_core::{Error, Message, Origin, RawJson, Report, request::RequestHead};
-use msg_json::{Kind, Reader};
+use msg_codec::codec::{self, Body, ListWriter, RequestForm, RequestParts};
+use msg_core::{Message, Origin, RawJson, Report, request::RequestHead};
+use msg_json::Kind;
 
 use crate::{
     GenerateResponse, WriteOptions, head,
@@ -62,36 +62,16 @@ impl RequestForm for Generate {
     const RESPONSE: &'static str = "candidates";
     const EXPECTED: &'static str =
         "a list of contents, an object with contents, or one with candidates";
-
-    fn read_head<'a>(members: impl Iterator<Item = (&'a str, &'a RawJson)>) -> RequestHead {
-        head::read(members)
-    }
+    const PARTS: RequestParts<WriteOptions> = RequestParts {
+        head: |body| head::read(body.iter()),
+        system: read_system,
+        list: read_contents,
+        written: |options, purpose, write| written(options, purpose, |it| write(it)),
+    };
 
     fn write_head(head: &RequestHead, _: &[Message], body: &mut Body) -> Report {
         body.hold("contents");
         head::write(head, body)
-    }
-
-    fn read_system<'a>(
-        reader: &mut Reader<'a>,
-        cx: &mut Context<'a, '_>,
-    ) -> Result<Option<Message>, Error> {
-        read_system(reader, cx)
-    }
-
-    fn read_list<'a>(
-        reader: &mut Reader<'a>,
-        cx: &mut Context<'a, '_>,
-    ) -> Result<Vec<Message>, Error> {
-        read_contents(reader, cx)
-    }
-
-    fn written<'m>(
-        options: &'m WriteOptions,
-        purpose: Purpose,
-        write: impl FnOnce(&mut dyn ListWriter<'m>),
-    ) -> Report {
-        written(options, purpose, |it| write(it))
     }
 }
 

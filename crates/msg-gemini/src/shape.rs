@@ -1,9 +1,7 @@
 //! The objects of Gemini contents: their known members in canonical order (GE-12) and in both spellings
 //! (GE-2), the variants in which real sources have them, and the types of their members (MS-29).
 
-use msg_codec::codec::{
-    BEDROCK, Found, Mended, Parts, Shape, Want, Wants, owner_of_member, owner_of_type, text_of,
-};
+use msg_codec::codec::{BEDROCK, Found, Losses, Mended, Parts, Shape, Want, Wants, text_of};
 use msg_core::Origin;
 use msg_json::{Kind, Reader, to_text};
 
@@ -111,13 +109,6 @@ pub(crate) mod call {
     pub(crate) const ARGS: u8 = 3;
 
     pub(crate) const SHAPE: Shape = Shape::new(&["id", "name", "args"]);
-
-    /// `args` was null.
-    pub(crate) const ARGS_NULL: u8 = 1;
-    /// `args` was a value that is not an object.
-    pub(crate) const ARGS_VALUE: u8 = 2;
-    /// `args` was a string.
-    pub(crate) const ARGS_STRING: u8 = 3;
 }
 
 /// A `functionResponse`.
@@ -240,8 +231,8 @@ fn part(source: &str) -> Found {
         let Ok(value) = reader.raw() else { return Found::Unknown };
         // A part of another provider is for others to name.
         is_foreign |= match &*key.text {
-            "type" => text_of(value).is_some_and(|it| owner_of_type(&it.0).is_some()),
-            name => owner_of_member(name).is_some_and(|it| it.1 == BEDROCK),
+            "type" => text_of(value).is_some_and(|it| Losses::owner_of_type(&it.0).is_some()),
+            name => Losses::owner_of_member(name).is_some_and(|it| it.1 == BEDROCK),
         };
         only_thinks &= key.text.starts_with("thought");
         has_members = true;

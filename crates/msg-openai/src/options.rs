@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use msg_codec::{Error, Layout, option_word};
+use msg_codec::{Error, Layout};
 use msg_core::{Message, Part};
 use msg_forms::turns::ReasoningPolicy;
 use serde::Deserialize;
@@ -190,21 +190,23 @@ impl WriteOptions {
     /// ```
     pub fn set(&mut self, name: &str, word: &str) -> Result<bool, Error> {
         match name {
-            "layout" => self.layout = option_word("layout", word, "keep or canonical")?,
+            "layout" => self.layout = Error::option_word("layout", word, "keep or canonical")?,
             "content_when_empty" => {
                 self.content_when_empty =
-                    option_word("content_when_empty", word, "omit, null or empty")?;
+                    Error::option_word("content_when_empty", word, "omit, null or empty")?;
             }
-            "text_parts" => self.text_parts = option_word("text_parts", word, "array or join")?,
+            "text_parts" => {
+                self.text_parts = Error::option_word("text_parts", word, "array or join")?;
+            }
             "text_separator" => self.text_separator = Cow::Owned(word.to_owned()),
             "reasoning" => {
-                self.reasoning = option_word("reasoning", word, "all, with_calls or none")?;
+                self.reasoning = Error::option_word("reasoning", word, "all, with_calls or none")?;
             }
             "reasoning_field" => {
                 let expected = "reasoning_content or reasoning";
-                self.reasoning_field = option_word("reasoning_field", word, expected)?;
+                self.reasoning_field = Error::option_word("reasoning_field", word, expected)?;
             }
-            "item_ids" => self.item_ids = option_word("item_ids", word, "keep or drop")?,
+            "item_ids" => self.item_ids = Error::option_word("item_ids", word, "keep or drop")?,
             _ => return Ok(false),
         }
         Ok(true)

@@ -1,7 +1,7 @@
 //! What the contents of both formats share: lists of `{"type": kind, "text": …}`, by which they spell a text that comes
 //! in pieces where the model has one place for it, and the member that both spell in the same way.
 
-use msg_codec::codec::{Losses, RawMember, members_of, text_of};
+use msg_codec::codec::{Losses, RawMember, text_of};
 use msg_core::{Extra, Origin, RawJson};
 use msg_json::{JsonError, Reader, Writer, to_text};
 
@@ -83,7 +83,7 @@ pub(crate) fn part_members<'a>(
     own: &'a Origin,
     skip: &[&str],
 ) -> Vec<RawMember<'a>> {
-    let mut res = members_of(extra, own, skip);
+    let mut res = RawMember::all_of(extra, own, skip);
     let shared = shared(extra, own);
     res.extend(shared.map(|it| RawMember { name: SHARED.into(), value: it.text() }));
     res

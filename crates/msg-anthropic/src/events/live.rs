@@ -2,14 +2,13 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use msg_codec::ENDED_EARLY;
-use msg_codec::stream::{Brackets, SentCall, THOUGHTS_APART};
+use msg_codec::EventOptions;
+use msg_codec::stream::{Brackets, SentCall, TextKind};
 use msg_core::{
     Code, Diagnostic, Extra, Message, Part, Reasoning, Report, Severity, StreamEvent, Text,
     ToolCall,
 };
 
-use super::EventOptions;
 use super::message::is_block;
 use crate::events;
 use crate::events::{Block, BlockEnd, Kind};
@@ -139,7 +138,7 @@ impl EventWriter {
         self.options.error = None;
         let is_cut = !self.options.finish.as_ref().is_some_and(events::is_end);
         if is_cut {
-            self.options.error = Some(ENDED_EARLY.to_owned());
+            self.options.error = Some(EventOptions::ENDED_EARLY.to_owned());
         }
         self.end(out)
     }
@@ -185,7 +184,7 @@ impl EventWriter {
     /// Appends to a thought. The blank line that sets one apart from one before is not part of it: here it is
     /// a block of its own.
     fn think(&mut self, text: &str) {
-        if text == THOUGHTS_APART && std::mem::take(&mut self.thought_ended) {
+        if text == TextKind::APART && std::mem::take(&mut self.thought_ended) {
             return;
         }
         self.thought_ended = false;

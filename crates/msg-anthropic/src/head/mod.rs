@@ -8,7 +8,7 @@
 
 mod hosted;
 
-use msg_codec::codec::Body;
+use msg_codec::codec::{Body, Settings};
 use msg_core::request::{
     Effort, Function, RequestHead, ResponseFormat, ResponseSchema, SchemaOrigin, Setting, Thinking,
     Tool, ToolChoice,
@@ -24,21 +24,24 @@ const CACHE_CONTROL: &str = "cache_control";
 /// What documents of this format are called in a report.
 const TARGET: &str = "anthropic requests";
 
+/// The members of a request that are settings.
+static SETTINGS: Settings = Settings {
+    target: TARGET,
+    members: &[
+        ("max_tokens", "max_tokens", 0..=u64::MAX),
+        ("temperature", "temperature", 0..=1),
+        ("top_p", "top_p", 0..=1),
+        ("top_k", "top_k", 0..=u64::MAX),
+        ("stop_sequences", "stop", 0..=u64::MAX),
+        ("stream", "stream", 0..=u64::MAX),
+    ],
+    elsewhere: &["effort", "user"],
+};
+
 /// Puts the members of a head into a body that has `model`, `max_tokens` and `messages`.
 pub(crate) fn write(head: &RequestHead, body: &mut Body) -> Report {
     let mut report = Report::new();
-    let sampling = &head.sampling;
-    let temperature =
-        head.clamped(TARGET, "temperature", sampling.temperature.as_ref(), (0, 1), &mut report);
-    let top_p = head.clamped(TARGET, "top_p", sampling.top_p.as_ref(), (0, 1), &mut report);
-    for (name, number) in
-        [("temperature", &temperature), ("top_p", &top_p), ("top_k", &sampling.top_k)]
-    {
-        body.write_optional(name, number.as_ref(), |it, raw| it.raw(raw.text()));
-    }
-    let stop = Some(&head.stop).filter(|it| !it.is_empty());
-    body.write_optional("stop_sequences", stop, |it, all| it.array(all, |it, text| it.str(text)));
-    body.write_optional("stream", head.stream, |it, is| it.bool(is));
+    SETTINGS.write(head, &mut report, |name, raw| body.set(name, raw.clone()));
     let unsaid = |it: &Tool| if it.function().is_some() { Vec::new() } else { vec!["type"] };
     let mut known = head.clone();
     known.tools.iter_mut().for_each(|it| {
@@ -77,17 +80,9 @@ pub(crate) fn write(head: &RequestHead, body: &mut Body) -> Report {
             "safety_identifier",
             head.caller.user.is_some() && head.caller.safety_identifier.is_some(),
         ),
-        ("seed", sampling.seed.is_some()),
-        ("frequency_penalty", sampling.frequency_penalty.is_some()),
-        ("presence_penalty", sampling.presence_penalty.is_some()),
-        ("choices", head.output.choices.is_some()),
-        ("logprobs", head.output.logprobs.is_some()),
-        ("top_logprobs", head.output.top_logprobs.is_some()),
-        ("modalities", !head.output.modalities.is_empty()),
     ];
     head.lose_schema_notes(TARGET, &mut report);
-    head.lose_of_openai(TARGET, &mut report);
-    head.lose(TARGET, &placeless, &mut report);
+    SETTINGS.lose(head, &placeless, &mut report);
     report
 }
 
@@ -191,17 +186,11 @@ pub(crate) fn read<'a>(members: impl Iterator<Item = (&'a str, &'a RawJson)>) ->
 
 /// Takes a member; none if it has no word, or another type.
 fn member(head: &mut RequestHead, name: &str, raw: &RawJson) -> Option<()> {
+    if SETTINGS.word_of(name).is_some() {
+        return SETTINGS.take(head, "", name, raw);
+    }
     match name {
         "model" => head.model = Some(raw.parse().ok()?),
-        "max_tokens" => head.max_tokens = Some(raw.parse().ok()?),
-        "temperature" => head.sampling.temperature = Some(raw.number()?),
-        "top_p" => head.sampling.top_p = Some(raw.number()?),
-        "top_k" => head.sampling.top_k = Some(raw.number()?),
-        "stop_sequences" => {
-            head.stop = raw.parse().ok()?;
-            head.place("stop", "/stop_sequences");
-        }
-        "stream" => head.stream = Some(raw.parse().ok()?),
         "tools" => {
             let tools: Vec<RawJson> = raw.parse().ok()?;
             let read = |(at, it)| match hosted::read(&it, at) {

@@ -2,7 +2,7 @@
 
 use msg_codec::DataUrl;
 use msg_codec::codec::{
-    Build, ContentValue, Context, Fields, Inner, Shape, argument_text, bit, mask, text_of, type_of,
+    Build, ContentValue, Context, Fields, Inner, Shape, bit, mask, text_of, type_of,
 };
 use msg_core::{File, Image, Part, Reasoning, Text, ToolCall, ToolResult};
 use msg_json::{JsonError, Reader};
@@ -92,28 +92,10 @@ fn redacted<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Par
 fn tool_use<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Part> {
     let id = fields.text(cx, call::ID)?;
     let name = fields.text(cx, call::NAME)?;
-    let string = fields.raw(call::INPUT).filter(|it| it.starts_with('"'));
-    let arguments = input(fields, cx);
+    let (arguments, string) = fields.object_arguments(cx, call::INPUT, 0);
     let canonical = bit(block::TYPE) | bit(call::ID) | bit(call::NAME) | bit(call::INPUT);
     let extra = fields.keep_with(canonical, Inner::default(), string, (&ANTHROPIC, cx));
     Some(Part::ToolCall(ToolCall { extra, ..ToolCall::new(id, name, arguments) }))
-}
-
-/// The argument text of a call (AN-6).
-fn input<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> String {
-    let Some(source) = fields.raw(call::INPUT) else { return String::new() };
-    let (text, variant) = match source.as_bytes().first() {
-        Some(b'n') => (String::new(), call::INPUT_NULL),
-        Some(b'"') => (cx.text(text_of(source).unwrap_or_default(), "input"), call::INPUT_STRING),
-        Some(b'{') => (argument_text(source), 0),
-        _ => (argument_text(source), call::INPUT_VALUE),
-    };
-    fields.vary(call::INPUT, variant);
-    if variant != 0 {
-        cx.shape("input is not an object");
-    }
-    fields.set_raw(call::INPUT, None);
-    text
 }
 
 fn tool_result<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Part> {
@@ -123,7 +105,7 @@ fn tool_result<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<
         false => String::new(),
     };
     let content = content(fields, cx)?;
-    let is_error = is_error(fields, cx);
+    let is_error = fields.flag(cx, result::IS_ERROR);
     let canonical = bit(block::TYPE)
         | bit(result::CALL_ID)
         | bit(result::CONTENT)
@@ -154,24 +136,6 @@ fn content<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Vec<
     fields.vary(result::CONTENT, variant);
     fields.set_raw(result::CONTENT, None);
     Some(parts)
-}
-
-/// Whether the call failed; anything but true and false is carried.
-fn is_error<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> bool {
-    match fields.raw(result::IS_ERROR) {
-        Some("true") => fields.set_raw(result::IS_ERROR, None),
-        Some("false") => {
-            fields.vary(result::IS_ERROR, result::IS_ERROR_FALSE);
-            fields.set_raw(result::IS_ERROR, None);
-            return false;
-        }
-        None | Some("null") => return false,
-        Some(_) => {
-            cx.wrong_type("is_error");
-            return false;
-        }
-    }
-    true
 }
 
 // Images and documents by their `source` (AN-10, AN-11).

@@ -4,8 +4,7 @@
 use std::borrow::Cow;
 
 use msg_codec::stream::{
-    Block, BlockAssembler, BlockKind, BlockStep, BlockWire, CallMember, Effects, Grows, Merged,
-    Note, Stop, Template,
+    Block, BlockAssembler, BlockKind, BlockStep, BlockWire, Effects, Grows, Merged, Note, Template,
 };
 use msg_codec::{Json, ProviderError, Sink};
 use msg_core::{Origin, Other, Part, Place, RawJson, Reasoning, Text};
@@ -72,7 +71,7 @@ impl BlockWire for MessageBlocks {
         part(block).into_iter().collect()
     }
 
-    fn stop(of: &mut AnthropicAssembler) -> Stop {
+    fn stop(of: &mut AnthropicAssembler) {
         let is_unsigned = |it: &Block| match &it.kind {
             BlockKind::Thought { signature, .. } => signature.is_empty(),
             _ => false,
@@ -82,7 +81,7 @@ impl BlockWire for MessageBlocks {
             of.head.note(SIGNATURE_MISSING, || text.into());
         }
         of.head.usage = std::mem::take(&mut of.wire.usage).into_json();
-        Stop { is_over: of.wire.message_stop || of.finish.is_known(), ..Stop::of(&of.finish) }
+        of.is_over = of.wire.message_stop || of.finish.is_known();
     }
 }
 
@@ -230,9 +229,9 @@ fn start(
                     block.append(Grows::Signature, text);
                 }
             }
-            (BlockKind::Call { .. }, "id") => block.call_member(CallMember::Id, &key, last("id")),
+            (BlockKind::Call { .. }, "id") => block.call_member("id", &key, last("id")),
             (BlockKind::Call { .. }, "name") => {
-                block.call_member(CallMember::Name, &key, last("name"));
+                block.call_member("name", &key, last("name"));
             }
             (BlockKind::Call { .. }, "input") => {
                 let is_blank = value.is_object() && value.members().next().is_none();

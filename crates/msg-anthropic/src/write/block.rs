@@ -1,7 +1,7 @@
 //! A part as a content block, or as the string that replaces the only one (AN-3, AN-6 to AN-8, AN-20).
 
 use msg_codec::DataUrl;
-use msg_codec::codec::{ArgumentForm, RawMember, Shape, Value, text_of_part};
+use msg_codec::codec::{RawMember, Shape, Value, text_of_part};
 use msg_core::{Extra, File, Image, Origin, Part, Reasoning, Text, ToolCall, ToolResult};
 
 use super::Writer;
@@ -141,13 +141,7 @@ impl Writer<'_> {
         self.objects.kind_losses(at, &it.kind);
         let plan = self.plan(&it.extra);
         let has_input = plan.may_have(call::INPUT) || !it.arguments.text().trim_ascii().is_empty();
-        let form = match plan.variant(call::INPUT) {
-            call::INPUT_NULL => ArgumentForm::Null,
-            call::INPUT_STRING => self.objects.string_form(it),
-            call::INPUT_VALUE => ArgumentForm::Value,
-            _ => ArgumentForm::Object,
-        };
-        let input = self.objects.arguments(at, it, form);
+        let input = self.objects.arguments(at, it, plan.variant(call::INPUT));
         let input = has_input.then_some(&input).into();
         let values = ["tool_use".into(), (&it.id).into(), (&it.name).into(), input];
         self.object(at, (&it.extra, None), &call::SHAPE, &values, out);
@@ -162,7 +156,7 @@ impl Writer<'_> {
         let is_raw = |name| it.extra.get(&ANTHROPIC, name).is_some();
         let has_content = plan.may_have(result::CONTENT) || !parts.is_empty();
         let has_id = plan.may_have(result::CALL_ID) || !it.call_id.is_empty();
-        let says_error = plan.variant(result::IS_ERROR) == result::IS_ERROR_FALSE;
+        let says_error = plan.was_false(result::IS_ERROR);
         let has_error = it.is_error || (says_error && !is_raw("is_error"));
         let content = self.result_content(at, &parts, plan.variant(result::CONTENT));
         let is_error = if it.is_error { "true" } else { "false" };

@@ -212,20 +212,15 @@ impl Writer<'_> {
             (Role::System, _) if self.later_system() == LaterSystem::Keep => "system",
             _ if self.purpose == Purpose::Return => it.role.as_str(),
             (Role::Developer, _) if self.later_system() == LaterSystem::Keep => {
-                self.role_changed("developer", "system");
+                self.objects.losses.role_changed("developer", "system");
                 "system"
             }
             (role, _) => {
-                self.role_changed(role.as_str(), "user");
+                self.objects.losses.role_changed(role.as_str(), "user");
                 "user"
             }
         };
         Cow::Borrowed(word)
-    }
-
-    fn role_changed(&mut self, from: &str, to: &str) {
-        let text = format!("role {from} has no place here, the message is written as {to}");
-        self.objects.losses.warn("convert::role-changed", None, text);
     }
 
     /// The parts of a group that the format has a place for, the results of a user first.
@@ -234,7 +229,7 @@ impl Writer<'_> {
         for (message, it) in (first..).zip(group) {
             self.objects.losses.at_message(message);
             if self.is_results(it) && it.tool_results().count() < it.parts.len() {
-                self.role_changed("tool", "user");
+                self.objects.losses.role_changed("tool", "user");
             }
             if it.role == Role::User && group.len() > 1 && self.is_silent(it) {
                 let text = "nothing is left of the message after the results";
@@ -249,7 +244,7 @@ impl Writer<'_> {
         let is_user = |it: &Message| it.role == Role::User || self.is_results(it);
         let is_mixed = |it: &Message| self.objects.placement(it).has(Placement::MIXED);
         if group.iter().all(is_user) && !group.iter().any(is_mixed) {
-            self.results_first(&mut res);
+            self.objects.results_first(&mut res);
         }
         res
     }
@@ -257,15 +252,6 @@ impl Writer<'_> {
     /// Whether it is a text that says nothing and has nothing beside.
     fn is_blank(&self, it: &Part) -> bool {
         matches!(it, Part::Text(it) if it.text.is_empty() && it.extra.is_empty())
-    }
-
-    /// Moves results before other parts (AN-8).
-    fn results_first(&mut self, parts: &mut [Placed<'_>]) {
-        let following = parts.iter().skip_while(|it| it.is_result()).find(|it| it.is_result());
-        let Some(moved) = following else { return };
-        self.objects.losses.at_message(moved.message);
-        self.objects.losses.result_moved(moved.part);
-        parts.sort_by_key(|it| !it.is_result());
     }
 
     /// Writes the value of `content`; the variant is the one that the source had.
@@ -385,7 +371,7 @@ impl Writer<'_> {
     /// Finds the texts of a message, and notes what is lost of it.
     fn instructions<'m>(&mut self, at: usize, it: &'m Message, parts: &mut Vec<Placed<'m>>) {
         if it.role == Role::Developer {
-            self.role_changed("developer", "system");
+            self.objects.losses.role_changed("developer", "system");
         }
         self.objects.lose_envelope(at, it);
         let before = parts.len();

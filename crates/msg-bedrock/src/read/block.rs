@@ -25,7 +25,7 @@ pub(crate) enum Depth {
 }
 
 /// The members of an object, from source.
-pub(super) type Members<'a> = Vec<RawMember<'a>>;
+pub(crate) type Members<'a> = Vec<RawMember<'a>>;
 
 /// Reads an array of blocks; a cache point belongs to the part before it (BR-9).
 pub(crate) fn blocks(source: &str) -> Vec<Part> {
@@ -68,7 +68,7 @@ fn cache_point(source: &str) -> Option<RawJson> {
 }
 
 /// The members of an object, none twice.
-pub(super) fn members(source: &str) -> Option<Members<'_>> {
+pub(crate) fn members(source: &str) -> Option<Members<'_>> {
     let mut reader = Reader::from_text(source);
     reader.begin_object().ok()?;
     let mut res: Members<'_> = Vec::new();
@@ -94,6 +94,14 @@ pub(super) fn take_text(members: &mut Members<'_>, name: &str) -> Option<String>
     let text = text_of(members[at].value)?.0.into_owned();
     members.remove(at);
     Some(text)
+}
+
+/// As [`take_text`], of a member that may be missing or null.
+pub(super) fn take_optional(members: &mut Members<'_>, name: &str) -> Option<Option<String>> {
+    let has = members.iter().any(|it| it.name == name && it.value != "null");
+    let res = if has { Some(take_text(members, name)?) } else { None };
+    members.retain(|it| it.name != name);
+    Some(res)
 }
 
 pub(super) fn raw(source: &str) -> Option<RawJson> {
@@ -216,10 +224,7 @@ fn tool_use(mut it: Members<'_>, mut extra: Extra) -> Option<Part> {
         (text_of(kind)?.0 == "tool_use").then_some(())?;
     }
     it.retain(|it| it.name != "type");
-    let id = match it.iter().any(|it| it.name == "toolUseId" && it.value != "null") {
-        true => take_text(&mut it, "toolUseId")?,
-        false => String::new(),
-    };
+    let id = take_optional(&mut it, "toolUseId")?.unwrap_or_default();
     let name = take_text(&mut it, "name")?;
     let arguments = match take(&mut it, "input") {
         None => String::new(),
@@ -228,7 +233,7 @@ fn tool_use(mut it: Members<'_>, mut extra: Extra) -> Option<Part> {
             None => argument_text(source),
         },
     };
-    it.retain(|it| !matches!(&*it.name, "input" | "toolUseId"));
+    it.retain(|it| it.name != "input");
     keep(&mut extra, "toolUse", &it, None);
     Some(Part::ToolCall(ToolCall { extra, ..ToolCall::new(id, name, arguments) }))
 }
@@ -264,12 +269,7 @@ fn reasoning(mut it: Members<'_>, mut extra: Extra) -> Option<Part> {
         (Some(source), None) => {
             let mut inner = members(source)?;
             res.text = Some(take_text(&mut inner, "text")?);
-            res.signature =
-                match inner.iter().any(|it| it.name == "signature" && it.value != "null") {
-                    true => Some(take_text(&mut inner, "signature")?).filter(|it| !it.is_empty()),
-                    false => None,
-                };
-            inner.retain(|it| it.name != "signature");
+            res.signature = take_optional(&mut inner, "signature")?.filter(|it| !it.is_empty());
             keep(&mut extra, "reasoningContent", &it, rest(&inner).map(|it| ("reasoningText", it)));
         }
         (None, Some(source)) => {

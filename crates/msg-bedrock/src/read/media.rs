@@ -4,7 +4,7 @@ use msg_codec::DataUrl;
 use msg_codec::codec::{object_of, text_of};
 use msg_core::{Audio, Extra, File, Image, Part, RawJson};
 
-use super::block::{Members, keep, members, rest, take, take_text};
+use super::block::{Members, keep, members, rest, take, take_optional, take_text};
 use crate::formats::Medium;
 
 /// Where a source says that the bytes are.
@@ -18,16 +18,12 @@ enum Place {
 pub(super) fn medium(kind: Medium, mut it: Members<'_>, mut extra: Extra) -> Option<Part> {
     let mut inner = members(take(&mut it, "source")?)?;
     let (place, left) = place(kind, &mut inner)?;
-    let format = match it.iter().any(|it| it.name == "format" && it.value != "null") {
-        true => Some(take_text(&mut it, "format")?),
-        false => None,
-    };
+    let format = take_optional(&mut it, "format")?;
     let media_type = match &format {
         Some(format) => kind.media_type(format)?,
         None if matches!(place, Place::Text(_)) => "text/plain",
         None => return None,
     };
-    it.retain(|it| it.name != "format");
     let filename = match kind {
         Medium::Document => Some(take_text(&mut it, "name")?),
         _ => None,

@@ -16,7 +16,7 @@ use msg_core::{Error, Extra, Message, Part, Role};
 use msg_json::{Kind, Reader};
 
 use self::block::note_odd;
-pub(crate) use self::block::{Depth, block_of, blocks, redacted};
+pub(crate) use self::block::{Depth, block_of, blocks, members, redacted};
 use crate::shape::{
     BEDROCK, CONTENT, CONTENT_NULL, CONTENT_TEXT, MESSAGE, ROLE, ROLE_SPELLED, ROLE_TOOL,
 };

@@ -5,8 +5,7 @@ use std::borrow::Cow;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use msg_codec::stream::{
-    AssemblerStep, Block, BlockAssembler, BlockKind, BlockWire, CallMember, Grows, Head, Merged,
-    Note,
+    AssemblerStep, Block, BlockAssembler, BlockKind, BlockWire, Grows, Head, Merged, Note,
 };
 use msg_codec::{Json, ProviderError, Sink, StreamFamily};
 use msg_core::{Extra, FinishReason, Origin, Other, Part, RawJson, Reasoning, Text};
@@ -371,8 +370,8 @@ fn grow(of: &mut ConverseAssembler, place: usize, delta: Json<'_>, sink: &mut Si
         BlockKind::Call { .. } => {
             for (name, value) in delta.members().filter(|it| !it.1.is_null()) {
                 match &*name {
-                    "toolUseId" => it.call_member(CallMember::Id, &name, value),
-                    "name" => it.call_member(CallMember::Name, &name, value),
+                    "toolUseId" => it.call_member("id", &name, value),
+                    "name" => it.call_member("name", &name, value),
                     "type" | "input" => {}
                     _ => it.keep(&name, value),
                 }

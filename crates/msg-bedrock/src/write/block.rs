@@ -2,16 +2,13 @@
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use msg_codec::DataUrl;
-use msg_codec::codec::{ArgumentForm, Purpose, RawMember, object_members, text_of_part};
-use msg_core::{
-    Audio, Extra, File, Image, Origin, Part, Reasoning, Report, Severity, ToolCall, ToolResult,
-};
+use msg_codec::codec::{MediaSource, Purpose, RawMember, object_members, text_of_part};
+use msg_core::{Extra, File, Origin, Part, Reasoning, Report, Severity, ToolCall, ToolResult};
 use msg_json::Writer as Json;
 
 use super::Writer;
 use crate::formats::{self, Medium};
-use crate::read::{Depth, block_of};
+use crate::read::{Depth, block_of, members};
 use crate::shape::{BEDROCK, CACHE_POINT, CITATIONS, GUARD};
 use crate::{Cache, SealedReasoning, Unsigned, WriteOptions};
 
@@ -28,17 +25,11 @@ pub(crate) fn canonical_block(part: &Part, depth: Depth) -> Vec<u8> {
     out
 }
 
-/// Where the bytes of a medium are.
-enum Source<'m> {
-    Bytes(&'m str),
-    Link(&'m str),
-}
-
 /// A medium that has a block.
 struct Found<'m> {
     kind: Medium,
     format: String,
-    source: Source<'m>,
+    source: MediaSource<'m>,
 }
 
 impl Writer<'_> {
@@ -148,9 +139,8 @@ impl Writer<'_> {
         self.objects.text_losses(at, it);
         let text = text_of_part(it).unwrap_or_default();
         let extra = it.extra();
-        if let Some(rest) = extra.get(&BEDROCK, GUARD).and_then(object_members) {
-            let inner = rest.iter().find(|it| it.name == "text");
-            let inner = inner.and_then(|it| members(it.value)).unwrap_or_default();
+        if extra.get(&BEDROCK, GUARD).is_some() {
+            let inner = inside(kept(extra, GUARD), "text").0;
             let inner = object(|it| it.key("text").str(text), &inner);
             let inner = object(|it| it.key("text").raw(&inner), &[]);
             return self.wrapped(at, (GUARD, extra), &inner, out);
@@ -170,9 +160,9 @@ impl Writer<'_> {
     fn tool_use(&mut self, at: usize, it: &ToolCall, out: &mut Vec<u8>) {
         self.objects.losses.members(Some(at), &[("signature", it.signature.is_some())]);
         self.objects.kind_losses(at, &it.kind);
-        let input = self.objects.arguments(at, it, ArgumentForm::Object);
+        let input = self.objects.arguments(at, it, 0);
         let input = String::from_utf8(input).unwrap_or_default();
-        let rest = it.extra.get(&BEDROCK, "toolUse").and_then(object_members).unwrap_or_default();
+        let rest = kept(&it.extra, "toolUse");
         let write = |out: &mut Json<'_>| {
             out.key("toolUseId").str(&it.id);
             out.key("name").str(&it.name);
@@ -198,8 +188,7 @@ impl Writer<'_> {
             });
         }
         let content = String::from_utf8(content).unwrap_or_default();
-        let rest =
-            it.extra.get(&BEDROCK, "toolResult").and_then(object_members).unwrap_or_default();
+        let rest = kept(&it.extra, "toolResult");
         let write = |out: &mut Json<'_>| {
             out.key("toolUseId").str(&it.call_id);
             out.key("content").raw(&content);
@@ -242,8 +231,7 @@ impl Writer<'_> {
 
     fn reasoning(&mut self, at: usize, it: &Reasoning, out: &mut Vec<u8>) {
         let is_said = |it: &Option<String>| it.as_deref().is_some_and(|it| !it.is_empty());
-        let rest =
-            it.extra.get(&BEDROCK, "reasoningContent").and_then(object_members).unwrap_or_default();
+        let rest = kept(&it.extra, "reasoningContent");
         let is_sealed = is_said(&it.redacted) && !is_said(&it.signature);
         let lost = [
             ("text", is_sealed && is_said(&it.text)),
@@ -256,15 +244,13 @@ impl Writer<'_> {
             let data = BASE64_STANDARD.encode(it.redacted.as_deref().unwrap_or_default());
             object(|out| out.key("redactedContent").str(&data), &rest)
         } else {
-            let own = rest.iter().find(|it| it.name == "reasoningText");
-            let own = own.and_then(|it| members(it.value)).unwrap_or_default();
+            let (own, others) = inside(rest, "reasoningText");
             let write = |out: &mut Json<'_>| {
                 out.key("text").str(&it.display_text());
                 let signature = it.signature.as_deref().filter(|it| !it.is_empty());
                 out.optional("signature", signature, |it, text| it.str(text));
             };
             let text = object(write, &own);
-            let others: Vec<_> = rest.into_iter().filter(|it| it.name != "reasoningText").collect();
             object(|out| out.key("reasoningText").raw(&text), &others)
         };
         self.wrapped(at, ("reasoningContent", &it.extra), &inner, out);
@@ -272,24 +258,19 @@ impl Writer<'_> {
 
     fn media(&mut self, at: usize, it: &Part, out: &mut Vec<u8>) {
         let Some(medium) = found(it) else { return };
-        self.media_losses(at, it, &medium);
+        let has_name: &[_] = if medium.kind == Medium::Document { &["filename"] } else { &[] };
+        medium.source.lose(at, it, has_name, &mut self.objects.losses);
         let name = medium.kind.name();
         let extra = it.extra();
-        let guard = extra.get(&BEDROCK, GUARD).and_then(object_members);
-        let guarded = guard.as_ref().and_then(|it| it.iter().find(|it| it.name == "image"));
-        let rest = match guarded {
-            Some(it) => members(it.value).unwrap_or_default(),
-            None => extra.get(&BEDROCK, name).and_then(object_members).unwrap_or_default(),
-        };
-        let own = rest.iter().find(|it| it.name == "source").and_then(|it| members(it.value));
-        let own = own.unwrap_or_default();
-        let source = match medium.source {
-            Source::Bytes(data) => object(|it| it.key("bytes").str(data), &own),
-            Source::Link(uri) => {
-                let link = own.iter().find(|it| it.name == "s3Location");
-                let link = link.and_then(|it| members(it.value)).unwrap_or_default();
-                let link = object(|it| it.key("uri").str(uri), &link);
-                let own: Vec<_> = own.into_iter().filter(|it| it.name != "s3Location").collect();
+        let guard = kept(extra, GUARD);
+        let is_guarded = guard.iter().any(|it| it.name == "image");
+        let rest = if is_guarded { inside(guard, "image").0 } else { kept(extra, name) };
+        let (own, others) = inside(rest, "source");
+        let source = match (medium.source.data, medium.source.link) {
+            (Some(data), _) => object(|it| it.key("bytes").str(data), &own),
+            (None, uri) => {
+                let (link, own) = inside(own, "s3Location");
+                let link = object(|it| it.key("uri").str(uri.unwrap_or_default()), &link);
                 object(|it| it.key("s3Location").raw(&link), &own)
             }
         };
@@ -302,9 +283,8 @@ impl Writer<'_> {
             it.optional("name", title.as_ref(), |it, text| it.str(text));
             it.key("source").raw(&source);
         };
-        let others: Vec<_> = rest.into_iter().filter(|it| it.name != "source").collect();
         let inner = object(write, &others);
-        if guarded.is_some() {
+        if is_guarded {
             let inner = object(|it| it.key("image").raw(&inner), &[]);
             return self.wrapped(at, (GUARD, extra), &inner, out);
         }
@@ -322,24 +302,6 @@ impl Writer<'_> {
         self.objects.losses.note(Severity::Info, "convert::name-synthesised", Some(at), text);
         name
     }
-
-    fn media_losses(&mut self, at: usize, it: &Part, medium: &Found<'_>) {
-        let is_inline = matches!(medium.source, Source::Bytes(_));
-        let lost: &[(&str, bool)] = match it {
-            Part::Image(it) => {
-                &[("file_id", it.file_id.is_some()), ("detail", it.detail.is_some())]
-            }
-            Part::Audio(it) => &[("id", it.id.is_some()), ("transcript", it.transcript.is_some())],
-            Part::File(it) => &[
-                ("file_id", it.file_id.is_some()),
-                ("url", it.url.is_some() && is_inline),
-                ("data", it.data.is_some() && !is_inline),
-                ("filename", it.filename.is_some() && medium.kind != Medium::Document),
-            ],
-            _ => &[],
-        };
-        self.objects.losses.members(Some(at), lost);
-    }
 }
 
 /// Whether a part is a cache point that belongs to no other part (BR-9).
@@ -354,59 +316,31 @@ pub(super) fn is_cache_point(it: &Part) -> bool {
 
 /// The block that a medium has; none if the API has none for it (BR-8).
 fn found(it: &Part) -> Option<Found<'_>> {
-    match it {
-        Part::Image(it) => image(it),
-        Part::Audio(it) => sound(it),
-        Part::File(it) => file(it),
-        _ => None,
-    }
-}
-
-fn image(it: &Image) -> Option<Found<'_>> {
-    let res = located(it.url.as_deref()?, it.media_type.as_deref())?;
-    (res.kind == Medium::Image).then_some(res)
-}
-
-fn sound(it: &Audio) -> Option<Found<'_>> {
-    let format = it.format.clone()?;
-    Medium::Audio.media_type(&format)?;
-    Some(Found { kind: Medium::Audio, format, source: Source::Bytes(it.data.as_deref()?) })
-}
-
-fn file(it: &File) -> Option<Found<'_>> {
-    let media_type = it.media_type.as_deref();
-    match (it.data.as_deref(), it.url.as_deref()) {
-        (Some(data), _) => inline(DataUrl::of(data, media_type)?),
-        (None, url) => located(url?, media_type),
-    }
-}
-
-fn located<'m>(url: &'m str, media_type: Option<&str>) -> Option<Found<'m>> {
-    if DataUrl::is(url) {
-        return inline(DataUrl::parse(url)?);
-    }
-    url.starts_with("s3://").then_some(())?;
-    let (kind, format) = match media_type {
-        Some(it) => formats::of_type(it)?,
-        None => formats::of_url(url)?,
+    let source = MediaSource::of(it, || None)?;
+    let (kind, format) = match (it, source.link, source.media_type.as_deref()) {
+        (Part::Audio(it), ..) => {
+            let format = it.format.as_deref()?;
+            Medium::Audio.media_type(format).map(|_| (Medium::Audio, format))?
+        }
+        (_, Some(url), _) if !url.starts_with("s3://") => return None,
+        (_, Some(url), None) => formats::of_url(url)?,
+        (_, _, media_type) => formats::of_type(media_type?)?,
     };
-    Some(Found { kind, format: format.to_owned(), source: Source::Link(url) })
+    let has_place = kind == Medium::Image || !matches!(it, Part::Image(_));
+    let format = format.to_owned();
+    has_place.then_some(Found { kind, format, source })
 }
 
-fn inline(url: DataUrl<'_>) -> Option<Found<'_>> {
-    let (kind, format) = formats::of_type(url.media_type)?;
-    Some(Found { kind, format: format.to_owned(), source: Source::Bytes(url.data) })
+/// The unknown members that the object of this name had.
+fn kept<'b>(extra: &'b Extra, name: &str) -> Vec<RawMember<'b>> {
+    extra.get(&BEDROCK, name).and_then(object_members).unwrap_or_default()
 }
 
-/// The members of an object, from source.
-fn members(source: &str) -> Option<Vec<RawMember<'_>>> {
-    let mut reader = msg_json::Reader::from_text(source);
-    reader.begin_object().ok()?;
-    let mut res = Vec::new();
-    while let Some(key) = reader.next_key().ok()? {
-        res.push(RawMember { name: key.text, value: reader.raw().ok()? });
-    }
-    Some(res)
+/// The members of the object of this name, and those beside it.
+fn inside<'b>(mut all: Vec<RawMember<'b>>, name: &str) -> (Vec<RawMember<'b>>, Vec<RawMember<'b>>) {
+    let at = all.iter().position(|it| it.name == name);
+    let inner = at.and_then(|it| members(all.remove(it).value));
+    (inner.unwrap_or_default(), all)
 }
 
 /// An object of some members, and unknown ones after them.

@@ -61,11 +61,6 @@ impl Writer<'_> {
         self.later_system() == LaterSystem::Hoist && it.role.is_system()
     }
 
-    fn role_changed(&mut self, from: &str, to: &str) {
-        let text = format!("role {from} has no place here, the message is written as {to}");
-        self.objects.losses.warn("convert::role-changed", None, text);
-    }
-
     /// The value of `system`: the leading messages, and later ones that are hoisted; none without blocks.
     pub(crate) fn system(&mut self, messages: &[Message], leading: usize) -> Option<Vec<u8>> {
         let mut parts = Vec::new();
@@ -76,7 +71,7 @@ impl Writer<'_> {
             }
             self.objects.losses.at_message(at);
             if it.role == Role::Developer {
-                self.role_changed("developer", "system");
+                self.objects.losses.role_changed("developer", "system");
             }
             if is_hoisted {
                 self.objects.losses.system_moved();
@@ -269,7 +264,7 @@ impl Writer<'_> {
     fn role<'m>(&mut self, it: &'m Message, variant: u8) -> &'m str {
         let (word, is_changed) = self.word(it, variant);
         if is_changed {
-            self.role_changed(it.role.as_str(), word);
+            self.objects.losses.role_changed(it.role.as_str(), word);
         }
         word
     }
@@ -301,13 +296,7 @@ impl Writer<'_> {
         let is_user = |it: &Message| matches!(self.word(it, variant(it)).0, "user" | "human");
         let is_mixed = |it: &Message| self.objects.placement(it).has(Placement::MIXED);
         if group.iter().all(is_user) && !group.iter().any(is_mixed) {
-            let after = res.iter().skip_while(|it| it.is_result()).find(|it| it.is_result());
-            if let Some(moved) = after {
-                let (message, part) = (moved.message, moved.part);
-                self.objects.losses.at_message(message);
-                self.objects.losses.result_moved(part);
-                res.sort_by_key(|it| !it.is_result());
-            }
+            self.objects.results_first(&mut res);
         }
         res
     }

@@ -10,7 +10,7 @@ use crate::laws::converse::identity;
 /// A document, and the code, the message and the byte of its error.
 const ERRORS: &[(&str, &str, Option<usize>, usize)] = &[
     (r#"{"messages":7}"#, "message::bad-shape", None, 0),
-    (r#"{"system":7,"messages":[]}"#, "message::bad-shape", None, 0),
+    (r#"{"system":7,"messages":[]}"#, "message::bad-shape", None, 10),
     (r#"{"output":{"message":7}}"#, "message::bad-shape", None, 0),
     (r#"{"messages":[{"content":[]}]}"#, "message::missing-role", Some(0), 13),
     (r#"[{"role":"user","content":[{"text":"a]"#, "message::bad-json", Some(0), 38),

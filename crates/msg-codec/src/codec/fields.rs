@@ -213,9 +213,11 @@ pub struct Context<'a, 'r> {
 
 const CARRIED: &str = " and is carried as it is";
 
-/// Whether a finding of a reader is of a value that means nothing in its place: writing it anew changes nothing.
-pub fn is_carried(it: &Diagnostic) -> bool {
-    it.code == "message::wrong-type" && it.message().ends_with(CARRIED)
+impl Context<'_, '_> {
+    /// Whether a finding of a reader is of a value that means nothing in its place: writing it anew changes nothing.
+    pub fn is_carried(it: &Diagnostic) -> bool {
+        it.code == "message::wrong-type" && it.message().ends_with(CARRIED)
+    }
 }
 
 /// How much a [`Context`] held at some moment.
@@ -418,13 +420,16 @@ pub struct RawMember<'a> {
     pub value: &'a str,
 }
 
-/// The members of a format in an [`Extra`], but those that `skip` names.
-pub fn members_of<'a>(extra: &'a Extra, origin: &'a Origin, skip: &[&str]) -> Vec<RawMember<'a>> {
-    if extra.is_empty() {
-        return Vec::new();
+impl<'a> RawMember<'a> {
+    /// The members of a format in an [`Extra`], but those that `skip` names.
+    pub fn all_of(extra: &'a Extra, origin: &'a Origin, skip: &[&str]) -> Vec<RawMember<'a>> {
+        if extra.is_empty() {
+            return Vec::new();
+        }
+        let own = extra.iter(origin).filter(|(name, _)| !skip.contains(name));
+        own.map(|(name, value)| RawMember { name: Cow::Borrowed(name), value: value.text() })
+            .collect()
     }
-    let own = extra.iter(origin).filter(|(name, _)| !skip.contains(name));
-    own.map(|(name, value)| RawMember { name: Cow::Borrowed(name), value: value.text() }).collect()
 }
 
 /// The members of a raw object; none if it is not an object.

@@ -180,6 +180,11 @@ impl<'a> SlotPlan<'a> {
         slot.map_or(0, |it| it >> 5)
     }
 
+    /// Whether a flag was false where its source had it.
+    pub fn was_false(&self, code: u8) -> bool {
+        self.variant(code) == FLAG_FALSE
+    }
+
     /// As [`SlotPlan::variant`], of an object whose members have second spellings.
     pub fn variant_of_any(&self, code: u8) -> u8 {
         self.variant(code) & !ALIASED
@@ -295,6 +300,14 @@ impl<'a> Fields<'a> {
 
 /// The variant of a value that was null.
 pub const NULL: u8 = 1;
+/// The variant of a flag that was false.
+const FLAG_FALSE: u8 = 1;
+/// The variant of arguments that were null instead of an object.
+pub(super) const ARGUMENTS_NULL: u8 = 1;
+/// The variant of arguments that were a string instead of an object.
+pub(super) const ARGUMENTS_TEXT: u8 = 2;
+/// The variant of arguments that were another value instead of an object.
+pub(super) const ARGUMENTS_VALUE: u8 = 3;
 /// The id was a number.
 const NUMBER: u8 = 2;
 /// The arguments were a JSON value instead of a string.
@@ -316,6 +329,48 @@ impl<'a> Fields<'a> {
         self.vary(code, variant);
         self.set_raw(code, None);
         Some(id)
+    }
+
+    /// Takes arguments that are to be an object into the model (AN-6): its source text, or what is in its place, which
+    /// is noted if its variant is above `fine`: 1 null, 2 a string, 3 another value. Gives the source of a string too.
+    pub fn object_arguments(
+        &mut self,
+        cx: &mut Context<'a, '_>,
+        code: u8,
+        fine: u8,
+    ) -> (String, Option<&'a str>) {
+        let Some(source) = self.raw(code) else { return (String::new(), None) };
+        let name = self.name(code);
+        let (text, variant) = match source.as_bytes().first() {
+            Some(b'n') => (String::new(), ARGUMENTS_NULL),
+            Some(b'"') => (cx.text(text_of(source).unwrap_or_default(), name), ARGUMENTS_TEXT),
+            Some(b'{') => (argument_text(source), 0),
+            _ => (argument_text(source), ARGUMENTS_VALUE),
+        };
+        self.vary(code, variant);
+        if variant > fine {
+            cx.shape(format!("{name} is not an object"));
+        }
+        self.set_raw(code, None);
+        (text, (variant == ARGUMENTS_TEXT).then_some(source))
+    }
+
+    /// Takes a flag into the model; one of another type is noted and stays raw.
+    pub fn flag(&mut self, cx: &mut Context<'a, '_>, code: u8) -> bool {
+        match self.raw(code) {
+            Some("true") => self.set_raw(code, None),
+            Some("false") => {
+                self.vary(code, FLAG_FALSE);
+                self.set_raw(code, None);
+                return false;
+            }
+            None | Some("null") => return false,
+            Some(_) => {
+                cx.wrong_type(self.name(code));
+                return false;
+            }
+        }
+        true
     }
 
     /// Reads arguments: text, or the source text of any other value (MS-4).

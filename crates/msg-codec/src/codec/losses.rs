@@ -48,6 +48,12 @@ impl<'r> Losses<'r> {
         self.note(Severity::Warning, code, part, text);
     }
 
+    /// A message goes out under another role.
+    pub fn role_changed(&mut self, from: &str, to: &str) {
+        let text = format!("role {from} has no place here, the message is written as {to}");
+        self.warn("convert::role-changed", None, text);
+    }
+
     /// A whole part has no place.
     pub fn part(&mut self, part: usize, kind: &str) {
         let text = format!("the format has no place for this {kind} part");
@@ -170,20 +176,28 @@ const OF_BEDROCK: [&str; 2] = ["toolUse", "toolResult"];
 /// What Bedrock Converse is called where a part is of it.
 pub const BEDROCK: &str = "bedrock";
 
-/// The format whose parts alone have this type.
-#[must_use]
-pub fn owner_of_type(kind: &str) -> Option<&'static str> {
-    let owners =
-        [("anthropic", &OF_ANTHROPIC[..]), ("responses", &OF_RESPONSES), ("openai", &OF_OPENAI)];
-    owners.into_iter().find(|it| it.1.contains(&kind)).map(|it| it.0)
+impl Losses<'_> {
+    /// The format whose parts alone have this type.
+    #[must_use]
+    pub fn owner_of_type(kind: &str) -> Option<&'static str> {
+        let owners = [
+            ("anthropic", &OF_ANTHROPIC[..]),
+            ("responses", &OF_RESPONSES),
+            ("openai", &OF_OPENAI),
+        ];
+        owners.into_iter().find(|it| it.1.contains(&kind)).map(|it| it.0)
+    }
 }
 
-/// This member and the format whose parts alone are told by it.
-#[must_use]
-pub fn owner_of_member(name: &str) -> Option<(&'static str, &'static str)> {
-    let of =
-        |tags: &[&'static str], owner| tags.iter().find(|it| **it == name).map(|it| (*it, owner));
-    of(&OF_GEMINI, "gemini").or_else(|| of(&OF_BEDROCK, BEDROCK))
+impl Losses<'_> {
+    /// This member and the format whose parts alone are told by it.
+    #[must_use]
+    pub fn owner_of_member(name: &str) -> Option<(&'static str, &'static str)> {
+        let of = |tags: &[&'static str], owner| {
+            tags.iter().find(|it| **it == name).map(|it| (*it, owner))
+        };
+        of(&OF_GEMINI, "gemini").or_else(|| of(&OF_BEDROCK, BEDROCK))
+    }
 }
 
 /// Whether an object has a member by which another format tells its parts.
@@ -193,7 +207,7 @@ pub(crate) fn has_owned_member(source: &str) -> bool {
         return false;
     }
     while let Ok(Some(key)) = reader.next_key() {
-        if owner_of_member(&key.text).is_some() {
+        if Losses::owner_of_member(&key.text).is_some() {
             return true;
         }
         if reader.raw().is_err() {

@@ -14,7 +14,9 @@ mod layout;
 mod losses;
 mod object;
 mod request;
+mod settings;
 mod shape;
+mod source;
 mod wanted;
 
 use std::collections::BTreeSet;
@@ -25,15 +27,15 @@ use serde::de::DeserializeOwned;
 
 use crate::codec::layout::filled;
 
-pub use crate::codec::shape::{BodyKind, Document, MessageBody, RequestBody, last_member};
-pub use fields::{
-    Context, Fields, RawMember, is_carried, members_of, object_members, object_of, text_of, type_of,
-};
+pub use crate::codec::shape::{Document, MessageBody, RequestBody};
+pub use fields::{Context, Fields, RawMember, object_members, object_of, text_of, type_of};
 pub use layout::{NULL, Placement, SlotPlan, argument_text};
-pub use losses::{BEDROCK, Losses, owner_of_member, owner_of_type};
-pub use object::{ArgumentForm, Build, ContentValue, PartWriter, Placed, Purpose, text_of_part};
-pub use request::{ListWriter, Request, RequestForm};
+pub use losses::{BEDROCK, Losses};
+pub use object::{Build, ContentValue, PartWriter, Placed, Purpose, text_of_part};
+pub use request::{ListWriter, Request, RequestForm, RequestParts};
+pub use settings::Settings;
 pub use shape::{Shape, Value, bit, mask};
+pub use source::MediaSource;
 pub use wanted::{Found, Mended, Parts, Want, Wants};
 
 // What an object leaves beside the part that it became: its unknown members, those of the object inside of it,

@@ -7,7 +7,9 @@ use msg_core::{
 use msg_json::{JsonError, Kind, Reader};
 
 use super::fields::{Context, Fields, RawMember, object_members, text_of, type_of};
-use super::layout::{Placement, SlotPlan, section};
+use super::layout::{
+    ARGUMENTS_NULL, ARGUMENTS_TEXT, ARGUMENTS_VALUE, Placement, SlotPlan, section,
+};
 use super::losses::Losses;
 use super::shape::{Shape, Value};
 use crate::options::Layout;
@@ -67,7 +69,7 @@ pub struct PartWriter<'r> {
 
 /// Arguments that go out as they came, though the canonical writer would have an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ArgumentForm {
+enum ArgumentForm {
     /// An object, or what replaces one.
     Object,
     /// Null, if they are empty.
@@ -190,6 +192,15 @@ impl<'r> PartWriter<'r> {
         it.extra.iter(&self.origin).for_each(|it| self.losses.raw(None, it.0));
     }
 
+    /// Moves results before other parts, and notes that.
+    pub fn results_first(&mut self, parts: &mut [Placed<'_>]) {
+        let after = parts.iter().skip_while(|it| it.is_result()).find(|it| it.is_result());
+        let Some(moved) = after else { return };
+        self.losses.at_message(moved.message);
+        self.losses.result_moved(moved.part);
+        parts.sort_by_key(|it| !it.is_result());
+    }
+
     /// Notes what a part is that becomes text though it was none.
     pub fn text_losses(&mut self, at: usize, it: &Part) {
         if let Part::Refusal(_) = it {
@@ -223,8 +234,7 @@ impl<'r> PartWriter<'r> {
 
     /// The form of arguments that were a string, whose source is the third section of the layout of their call: that
     /// string, as long as it is what they say.
-    #[must_use]
-    pub fn string_form(&self, it: &ToolCall) -> ArgumentForm {
+    fn string_form(&self, it: &ToolCall) -> ArgumentForm {
         let text = self.source(&it.extra, 2).and_then(text_of);
         match text.is_some_and(|text| text.0 == it.arguments.text()) {
             true => ArgumentForm::Text,
@@ -233,8 +243,14 @@ impl<'r> PartWriter<'r> {
     }
 
     /// The arguments of a call as the object that the format demands, or what replaces them (AN-20, GE-13); in
-    /// the form of the source where that still fits.
-    pub fn arguments(&mut self, at: usize, it: &ToolCall, form: ArgumentForm) -> Vec<u8> {
+    /// the form of the source, which was this variant of an object, where that still fits.
+    pub fn arguments(&mut self, at: usize, it: &ToolCall, variant: u8) -> Vec<u8> {
+        let form = match variant {
+            ARGUMENTS_NULL => ArgumentForm::Null,
+            ARGUMENTS_TEXT => self.string_form(it),
+            ARGUMENTS_VALUE => ArgumentForm::Value,
+            _ => ArgumentForm::Object,
+        };
         let text = it.arguments.text();
         let mut out = Vec::new();
         // Not `Arguments::state`, which calls very deep values invalid: here any object is one.

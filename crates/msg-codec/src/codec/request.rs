@@ -37,42 +37,29 @@ pub trait RequestForm: fmt::Debug + Clone + PartialEq + Sized {
     /// See [`RequestBody::EXPECTED`].
     const EXPECTED: &'static str;
 
-    /// Which bodies a member with a value of this kind tells, besides those that hold messages.
-    fn told_by(_name: &str, _kind: Kind) -> Option<BodyKind> {
-        None
-    }
-
-    /// What these members ask, which are all but the conversation.
-    fn read_head<'a>(members: impl Iterator<Item = (&'a str, &'a RawJson)>) -> RequestHead;
+    /// The members that tell a response besides that, and their kinds.
+    const TELL_RESPONSE: &'static [(&'static str, Kind)] = &[];
+    /// How its parts are read and written.
+    const PARTS: RequestParts<Self::Options>;
 
     /// Puts what a head asks into a body, the place of the messages among it, and reports what has no place.
     fn write_head(head: &RequestHead, messages: &[Message], body: &mut Body) -> Report;
-
-    /// Reads instructions; none that say nothing.
-    ///
-    /// # Errors
-    /// What is not JSON, or no instructions, with the place.
-    fn read_system<'a>(
-        reader: &mut Reader<'a>,
-        cx: &mut Context<'a, '_>,
-    ) -> Result<Option<Message>, Error>;
-
-    /// Reads the list, or what may be in its place.
-    ///
-    /// # Errors
-    /// What is not JSON, or not a list of messages, with the place.
-    fn read_list<'a>(
-        reader: &mut Reader<'a>,
-        cx: &mut Context<'a, '_>,
-    ) -> Result<Vec<Message>, Error>;
-
-    /// Writes through a writer, and gives what was lost.
-    fn written<'m>(
-        options: &'m Self::Options,
-        purpose: Purpose,
-        write: impl FnOnce(&mut dyn ListWriter<'m>),
-    ) -> Report;
 }
+
+/// How the parts of a request are read and written.
+pub struct RequestParts<O> {
+    /// What the members ask that are not the conversation.
+    pub head: fn(&Body) -> RequestHead,
+    /// Reads instructions; none that say nothing.
+    pub system: Reads<Option<Message>>,
+    /// Reads the list, or what may be in its place.
+    pub list: Reads<Vec<Message>>,
+    /// Writes through a writer, once, and gives what was lost.
+    pub written: Writes<O>,
+}
+
+type Reads<T> = for<'a, 'r> fn(&mut Reader<'a>, &mut Context<'a, 'r>) -> Result<T, Error>;
+type Writes<O> = for<'m> fn(&'m O, Purpose, &mut dyn FnMut(&mut dyn ListWriter<'m>)) -> Report;
 
 /// What the messages of a request are written with.
 pub trait ListWriter<'m> {
@@ -120,7 +107,7 @@ impl<F: RequestForm> Request<F> {
     /// What the request asks besides its conversation.
     #[must_use]
     pub fn head(&self) -> RequestHead {
-        F::read_head(self.body.iter())
+        (F::PARTS.head)(&self.body)
     }
 
     /// Appends messages as what is sent, the instructions and the list, and says what the format cannot hold. Linear in
@@ -130,7 +117,7 @@ impl<F: RequestForm> Request<F> {
         options: &F::Options,
         out: &mut Vec<u8>,
     ) -> Report {
-        F::written(options, Purpose::Convert, |writer| {
+        (F::PARTS.written)(options, Purpose::Convert, &mut |writer| {
             let leading = Purpose::Convert.leading(messages, &F::ORIGIN);
             let system = writer.system(messages, leading);
             msg_json::Writer::new(out).object(|it| {
@@ -150,11 +137,11 @@ impl<F: RequestForm> MessageBody for Request<F> {
     fn read_body<'a>(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Self, Error> {
         // The first message may come after the others, and findings say which message they are of.
         let system = match system_of::<F>(reader.clone())? {
-            Some((name, mut value)) => F::read_system(&mut value, cx)?.map(|it| (name, it)),
+            Some((name, mut value)) => (F::PARTS.system)(&mut value, cx)?.map(|it| (name, it)),
             None => None,
         };
         let (mut body, found) = Body::read(reader, F::HELD, cx, |it, cx| {
-            Ok((it.peek()? != Kind::Array, F::read_list(it, cx)?))
+            Ok((it.peek()? != Kind::Array, (F::PARTS.list)(it, cx)?))
         })?;
         let (is_single, mut messages) = found.unwrap_or_default();
         let has_system = system.is_some();
@@ -167,7 +154,7 @@ impl<F: RequestForm> MessageBody for Request<F> {
     }
 
     fn write_body(&self, options: &F::Options, out: &mut Vec<u8>) -> Report {
-        F::written(options, self.purpose, |writer| {
+        (F::PARTS.written)(options, self.purpose, &mut |writer| {
             let leading = self.purpose.leading(&self.messages, &F::ORIGIN);
             let mut system = writer.system(&self.messages, leading);
             let had_system = F::HELD[1..].iter().any(|it| self.body.has(it));
@@ -211,22 +198,23 @@ impl<F: RequestForm> RequestBody for Request<F> {
     const EXPECTED: &'static str = F::EXPECTED;
 
     fn told_by(name: &str, kind: Kind) -> Option<BodyKind> {
-        match F::told_by(name, kind) {
-            None if name == F::HELD[0] && F::KINDS.contains(&kind) => Some(BodyKind::Request),
-            None if name == F::RESPONSE && kind == Kind::Array => Some(BodyKind::Response),
-            told => told,
+        if name == F::HELD[0] && F::KINDS.contains(&kind) {
+            return Some(BodyKind::Request);
         }
+        let tells = (name == F::RESPONSE && kind == Kind::Array)
+            || F::TELL_RESPONSE.contains(&(name, kind));
+        tells.then_some(BodyKind::Response)
     }
 
     fn read_list<'a>(
         reader: &mut Reader<'a>,
         cx: &mut Context<'a, '_>,
     ) -> Result<Vec<Message>, Error> {
-        F::read_list(reader, cx)
+        (F::PARTS.list)(reader, cx)
     }
 
     fn write_list(messages: &[Message], options: &F::Options, out: &mut Vec<u8>) -> Report {
-        F::written(options, Purpose::Return, |writer| writer.list(messages, 0, out))
+        (F::PARTS.written)(options, Purpose::Return, &mut |writer| writer.list(messages, 0, out))
     }
 
     fn head(&self) -> RequestHead {

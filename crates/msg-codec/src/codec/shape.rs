@@ -292,23 +292,25 @@ pub trait MessageBody: Sized {
     }
 }
 
-/// The source of the last member of this name, wherever it is in the object that the reader is at.
-///
-/// # Errors
-/// What is not JSON, with the place.
-pub fn last_member<'a>(
-    mut reader: Reader<'a>,
-    name: &str,
-) -> Result<Option<&'a str>, msg_json::JsonError> {
-    let mut res = None;
-    reader.begin_object()?;
-    while let Some(key) = reader.next_key()? {
-        let value = reader.raw()?;
-        if key.text == name {
-            res = Some(value);
+impl Body {
+    /// The source of the last member of this name, wherever it is in the object that the reader is at.
+    ///
+    /// # Errors
+    /// What is not JSON, with the place.
+    pub fn last_member<'a>(
+        mut reader: Reader<'a>,
+        name: &str,
+    ) -> Result<Option<&'a str>, msg_json::JsonError> {
+        let mut res = None;
+        reader.begin_object()?;
+        while let Some(key) = reader.next_key()? {
+            let value = reader.raw()?;
+            if key.text == name {
+                res = Some(value);
+            }
         }
+        Ok(res)
     }
-    Ok(res)
 }
 
 /// The request of a format, and what tells the documents of the format apart.

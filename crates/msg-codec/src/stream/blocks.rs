@@ -14,11 +14,9 @@ use msg_core::{
     Code, Diagnostic, Extra, FinishReason, Origin, Part, Report, Severity, StreamEvent, ToolCall,
 };
 
+use super::channel::TextKind;
 use crate::codec::Losses;
-use crate::{Assembled, ENDED_EARLY, EventOptions};
-
-/// What readers put between two thoughts, in the events only (OA-26).
-pub const THOUGHTS_APART: &str = "\n\n";
+use crate::{Assembled, EventOptions};
 
 /// What a writer of streams has sent of a call.
 ///
@@ -231,7 +229,7 @@ impl<F: BlockForm> BlockWriter<F> {
             }
             StreamEvent::ReasoningDelta { text, .. } => {
                 // Here a thought is a block of its own.
-                let is_gap = text == THOUGHTS_APART && std::mem::take(&mut self.thought_ended);
+                let is_gap = text == TextKind::APART && std::mem::take(&mut self.thought_ended);
                 if !is_gap {
                     self.say(true, text, out);
                 }
@@ -272,7 +270,9 @@ impl<F: BlockForm> BlockWriter<F> {
                 self.calls.values().for_each(|it| self.form.stop(it.block, out));
                 self.form.end(&self.options, &finish, &self.extra, out);
             }
-            (error, _) => self.form.error(error.as_deref().unwrap_or(ENDED_EARLY), out),
+            (error, _) => {
+                self.form.error(error.as_deref().unwrap_or(EventOptions::ENDED_EARLY), out);
+            }
         }
         self.report
     }

@@ -165,6 +165,9 @@ pub enum TextKind {
 }
 
 impl TextKind {
+    /// What readers put between two thoughts, in the events only (OA-26).
+    pub const APART: &'static str = "\n\n";
+
     /// Appends a delta and announces what it added.
     pub fn push(self, channel: &mut Channel, text: Str<'_>, step: &mut AssemblerStep<'_, '_>) {
         let added = channel.push(text, &mut step.text_gauge());

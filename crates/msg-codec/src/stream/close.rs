@@ -296,6 +296,8 @@ fn common_reason(raw: &str) -> FinishReason {
 pub struct Finish {
     /// The provider's word, and what it means.
     first: Option<(String, FinishReason)>,
+    /// The last word, where that counts and calls do not change what it means; none while the answer goes on.
+    last: Option<(String, Option<FinishReason>)>,
 }
 
 impl Finish {
@@ -306,12 +308,21 @@ impl Finish {
 
     /// The reason in the provider's own word.
     pub fn raw(&self) -> Option<&str> {
-        self.first.as_ref().map(|(raw, _)| raw.as_str())
+        let last = self.last.as_ref().map(|(raw, _)| raw.as_str()).filter(|it| !it.is_empty());
+        last.or(self.first.as_ref().map(|(raw, _)| raw.as_str()))
     }
 
     /// The reason in the vocabulary of `msg-core`.
     pub fn reason(&self) -> Option<FinishReason> {
-        self.first.as_ref().map(|(_, reason)| reason.clone())
+        match &self.last {
+            Some((_, reason)) => reason.clone(),
+            None => self.first.as_ref().map(|(_, reason)| reason.clone()),
+        }
+    }
+
+    /// Takes the last word for how the answer stands, and why it stopped, which calls do not change.
+    pub fn settle(&mut self, raw: String, reason: Option<FinishReason>) {
+        self.last = Some((raw, reason));
     }
 
     /// Takes a reason in one of the words that many providers have: the first one counts.
@@ -346,6 +357,7 @@ impl Finish {
         let (at, notes) = (head.at, &mut head.notes);
         match &reason {
             None if state == StreamState::Interrupted => Some(FinishReason::Interrupted),
+            _ if self.last.is_some() => reason,
             Some(FinishReason::Stop) if has_calls => promote(reason.as_ref(), at, notes),
             None if has_calls && ending == Ending::Whole => promote(None, at, notes),
             Some(FinishReason::ToolCalls) if !has_calls => {

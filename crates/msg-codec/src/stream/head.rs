@@ -330,9 +330,6 @@ pub struct EventOptions {
     pub error: Option<String>,
 }
 
-/// What a stream that was cut is written to have failed with (RQ-29).
-pub const ENDED_EARLY: &str = "the stream ended early";
-
 impl Assembled {
     /// Why the stream failed: the provider's error, or that the stream was cut. None if it came to its end.
     #[must_use]
@@ -345,13 +342,16 @@ impl Assembled {
             None if self.complete => None,
             None => {
                 let is_cut = self.choices.is_empty() || self.choices.iter().any(is_cut);
-                is_cut.then_some(ENDED_EARLY)
+                is_cut.then_some(EventOptions::ENDED_EARLY)
             }
         }
     }
 }
 
 impl EventOptions {
+    /// What a stream that was cut is written to have failed with (RQ-29).
+    pub const ENDED_EARLY: &'static str = "the stream ended early";
+
     /// What a stream that was read says about its message.
     #[must_use]
     pub fn of(read: &Assembled) -> Self {

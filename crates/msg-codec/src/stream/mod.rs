@@ -31,14 +31,10 @@ pub(crate) mod reader;
 mod recognition;
 pub(crate) mod sse;
 
-pub use blocks::{
-    BlockDelta, BlockForm, BlockPart, BlockStart, BlockWriter, SentCall, THOUGHTS_APART,
-};
+pub use blocks::{BlockDelta, BlockForm, BlockPart, BlockStart, BlockWriter, SentCall};
 pub use calls::{Brackets, Calls, Entry};
 pub use channel::{Channel, Effects, Template, TextKind};
 pub use close::{BySlot, Closing, Ending, Finish, Parts};
 pub use head::Head;
 pub use merged::{AssemblerStep, Merged, Note, Notes, Said};
-pub use numbered::{
-    Block, BlockAssembler, BlockKind, BlockStep, BlockWire, CallMember, Grows, Stop,
-};
+pub use numbered::{Block, BlockAssembler, BlockKind, BlockStep, BlockWire, Grows};

@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use msg_core::{Extra, FinishReason, Origin, Part, StreamEvent};
+use msg_core::{Extra, Origin, Part, StreamEvent};
 
 use super::assembler::{Assembled, AssembledChoice, Assembler};
 use super::calls::Calls;
@@ -116,17 +116,6 @@ pub enum Grows {
     Input,
 }
 
-/// What a call is called by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CallMember {
-    /// Its id, of which the first counts.
-    Id,
-    /// Its tool, of which the first counts.
-    Name,
-    /// What the provider wants back with it, of which the last counts.
-    Signature,
-}
-
 /// How an API streams its blocks.
 pub trait BlockWire: fmt::Debug + Clone + Default + Send + Sync + 'static {
     /// The format of the members that the model does not know.
@@ -156,33 +145,9 @@ pub trait BlockWire: fmt::Debug + Clone + Default + Send + Sync + 'static {
         unknown.into_extra(&Self::ORIGIN, extra);
     }
 
-    /// Why the answer stopped, where its events are over.
-    fn stop(of: &mut BlockAssembler<Self>) -> Stop {
-        Stop::of(&of.finish)
-    }
-}
-
-/// Why an answer stopped.
-#[derive(Debug)]
-pub struct Stop {
-    /// The reason.
-    pub reason: Option<FinishReason>,
-    /// The reason in the provider's own word.
-    pub raw: Option<String>,
-    /// The answer is over.
-    pub is_over: bool,
-    /// Its calls say nothing of the reason.
-    pub is_final: bool,
-    /// Calls that are open were cut off.
-    pub is_cut: bool,
-}
-
-impl Stop {
-    /// What the first reason that came says.
-    #[must_use]
-    pub fn of(finish: &Finish) -> Self {
-        let (reason, raw) = (finish.reason(), finish.raw().map(str::to_owned));
-        Self { is_over: reason.is_some(), reason, raw, is_final: false, is_cut: false }
+    /// Its events are over: says whether the answer is, and why it stopped.
+    fn stop(of: &mut BlockAssembler<Self>) {
+        of.is_over = of.finish.is_known();
     }
 }
 
@@ -205,6 +170,10 @@ pub struct BlockAssembler<W> {
     pub finish: Finish,
     /// Something of an answer was seen.
     pub started: bool,
+    /// The answer is over.
+    pub is_over: bool,
+    /// Calls that are open were cut off.
+    pub is_cut: bool,
     /// What the API knows besides.
     pub wire: W,
 }
@@ -222,6 +191,8 @@ impl<W: BlockWire> BlockAssembler<W> {
             around: Merged::default(),
             finish: Finish::default(),
             started: false,
+            is_over: false,
+            is_cut: false,
             wire: W::default(),
         }
     }
@@ -380,7 +351,7 @@ impl BlockStep<'_, '_> {
                 let Some(channel) = texts.last_mut() else { return false };
                 // The first text of a later thought is set apart by a blank line, in the events only.
                 if *self.has_reasoning && channel.is_empty() {
-                    TextKind::Reasoning.announce("\n\n", step);
+                    TextKind::Reasoning.announce(TextKind::APART, step);
                 }
                 *self.has_reasoning = true;
                 TextKind::Reasoning.push(channel, text, step);
@@ -422,19 +393,20 @@ impl BlockStep<'_, '_> {
         self.block.unknown.add(name, value, &mut self.step.text_gauge());
     }
 
-    /// Takes what a call is called by.
-    pub fn call_member(&mut self, which: CallMember, name: &str, value: Json<'_>) {
+    /// Takes what a call is called by: `id` and `name`, of which the first counts, and `signature`, of which the last does.
+    /// `member` is what the API calls it.
+    pub fn call_member(&mut self, which: &str, member: &str, value: Json<'_>) {
         let BlockKind::Call { slot, .. } = self.block.kind else { return };
-        let said = match value.id() {
+        let said = match value.id().filter(|_| which == "id") {
             Some(it) => Some(it.into_owned()),
-            None => self.step.said(name, value).map(|it| it.text().text().into_owned()),
+            None => self.step.said(member, value).map(|it| it.text().text().into_owned()),
         };
         let Some(text) = said.filter(|it| self.step.text_gauge().take(it.len())) else { return };
         let call = &mut self.calls.slots[slot];
         match which {
-            CallMember::Id if call.id.is_empty() => call.id = text,
-            CallMember::Name if call.name.is_empty() => call.name = text,
-            CallMember::Signature => call.signature = Some(text),
+            "id" if call.id.is_empty() => call.id = text,
+            "name" if call.name.is_empty() => call.name = text,
+            "signature" => call.signature = Some(text),
             _ => {}
         }
     }
@@ -514,8 +486,8 @@ impl<W: BlockWire> Assembler for BlockAssembler<W> {
     }
 
     fn close(mut self: Box<Self>, state: StreamState, sink: &mut Sink<'_>) -> Assembled {
-        let stop = W::stop(&mut self);
-        let ending = self.head.ending(state, (!stop.is_over).then_some(W::EARLY));
+        W::stop(&mut self);
+        let ending = self.head.ending(state, (!self.is_over).then_some(W::EARLY));
         for place in 0..self.blocks.len() {
             self.at(place, sink).flush();
             if ending == Ending::Whole {
@@ -523,16 +495,11 @@ impl<W: BlockWire> Assembler for BlockAssembler<W> {
             }
         }
         let n_calls = self.calls.len();
-        let mut closing = self.head.closing(ending, stop.reason.as_ref());
-        closing.cut |= stop.is_cut;
+        let mut closing = self.head.closing(ending, self.finish.reason().as_ref());
+        closing.cut |= self.is_cut;
         let closed = self.calls.close(closing, &mut self.head.step(0, sink));
-        let finish = match stop.reason {
-            None if stop.is_final && state == StreamState::Interrupted => {
-                Some(FinishReason::Interrupted)
-            }
-            it if stop.is_final => it,
-            _ => self.finish.resolve(n_calls, (state, ending), &mut self.head),
-        };
+        let finish = self.finish.resolve(n_calls, (state, ending), &mut self.head);
+        let raw = self.finish.raw().map(str::to_owned);
         let (mut calls, mut parts) = (BySlot::new(closed), Parts::default());
         self.blocks.sort_by_key(|it| it.index);
         for block in self.blocks {
@@ -548,7 +515,7 @@ impl<W: BlockWire> Assembler for BlockAssembler<W> {
                 parts.push_call(call);
             }
         }
-        let mut choice = AssembledChoice::new(0, parts, finish, stop.raw);
+        let mut choice = AssembledChoice::new(0, parts, finish, raw);
         self.around.into_extra(&W::ORIGIN, &mut choice.message.extra);
         let choices = if self.started { vec![choice] } else { Vec::new() };
         self.head.assemble(choices, ending, state, sink)

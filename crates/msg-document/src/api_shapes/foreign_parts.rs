@@ -14,7 +14,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use msg_codec::codec::{Placement, owner_of_member, owner_of_type};
+use msg_codec::codec::{Losses, Placement};
 use msg_core::{Code, Diagnostic, Extra, Message, Origin, Other, Part, RawJson, Role};
 use msg_json::Reader;
 use serde_json::Value;
@@ -253,7 +253,7 @@ fn is_known(it: &Other) -> bool {
                 it.1.text() != "null" && is_kind_of(format, &camel(&it.0))
             };
             let n_kinds = members.iter().filter(is_kind).count();
-            let is_foreign = members.iter().any(|it| owner_of_member(&it.0).is_some());
+            let is_foreign = members.iter().any(|it| Losses::owner_of_member(&it.0).is_some());
             n_kinds == 1 || n_kinds == 0 && is_foreign
         }
         Some(Members { tag: Some(_), .. }) => true,
@@ -314,7 +314,7 @@ fn foreign_other(it: &Other) -> Option<Diagnostic> {
     let (what, name, owner) = match members.kind {
         // Interactions have calls of this name too, in lists of their own.
         Some(kind) if it.format == Origin::Interactions && kind == "function_call" => return None,
-        Some(kind) => ("type", kind.clone(), owner_of_type(&kind)?),
+        Some(kind) => ("type", kind.clone(), Losses::owner_of_type(&kind)?),
         None => ("member", members.tag?.0.into(), members.tag?.1),
     };
     (owner != it.format.as_str()).then(|| foreign(what, &name, owner))
@@ -369,7 +369,7 @@ impl<'a> Members<'a> {
             if key.text == "type" {
                 found.kind = Reader::from_text(value).string().ok().map(|it| it.text);
             }
-            found.tag = found.tag.or_else(|| owner_of_member(&key.text));
+            found.tag = found.tag.or_else(|| Losses::owner_of_member(&key.text));
         }
         Some(found)
     }

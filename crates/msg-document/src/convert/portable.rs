@@ -151,7 +151,7 @@ fn untyped(value: &Value) -> Option<Part> {
     let [_, data] = PLACES.into_iter().find(|it| text(it[1]).is_some() && is_empty(it[0]))?;
     let data = text(data)?.to_owned();
     let bytes = DataUrl::parse(&data).map_or(&*data, |it| it.data);
-    Some(match MediaKind::of(msg_codec::media_type_of_data(bytes)?) {
+    Some(match MediaKind::of(msg_codec::DataUrl::type_of_data(bytes)?) {
         MediaKind::Image => Part::Image(Image::from_url(data)),
         MediaKind::Audio => Part::Audio(Audio { data: Some(data), ..Audio::default() }),
         _ => Part::File(File { data: Some(data), ..File::default() }),

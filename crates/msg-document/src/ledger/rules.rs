@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use msg_codec::{DataUrl, standard_base64};
+use msg_codec::DataUrl;
 use msg_core::Diagnostic;
 
 use super::Told;
@@ -413,7 +413,7 @@ pub(super) fn spellings<'s>(name: &str, said: &'s str) -> Vec<Cow<'s, str>> {
     }
     if matches!(name, "signature" | "redacted" | "redactedContent" | "data") {
         res.push(Cow::Owned(STANDARD.encode(said)));
-        res.extend(standard_base64(said).map(Cow::Owned));
+        res.extend(DataUrl::standard_base64(said).map(Cow::Owned));
         res.extend(text(said).map(Cow::Owned));
     }
     res
@@ -425,7 +425,7 @@ fn of_data_url(media_type: &str, data: &str) -> impl Iterator<Item = String> {
     let is_text = essence.starts_with("text/");
     let text = STANDARD.decode(data).ok().filter(|_| is_text);
     let text = text.and_then(|it| String::from_utf8(it).ok());
-    let standard = standard_base64(data).unwrap_or_else(|| data.to_owned());
+    let standard = DataUrl::standard_base64(data).unwrap_or_else(|| data.to_owned());
     let format = essence.strip_prefix("audio/").or_else(|| msg_bedrock::media_format(&essence));
     let of_format = format.map(|it| format!("{it} {standard}"));
     let all = [format!("{media_type} {data}"), format!("{essence} {standard}")];

@@ -10,8 +10,8 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 
 use msg_codec::codec::{Losses, Purpose};
-use msg_codec::stream::THOUGHTS_APART;
-use msg_codec::{Assembled, AssembledChoice, ENDED_EARLY, EventOptions, Json};
+use msg_codec::stream::TextKind;
+use msg_codec::{Assembled, AssembledChoice, EventOptions, Json};
 use msg_core::{
     Code, Diagnostic, FinishReason, Message, Part, Reasoning, Report, Role, Severity, StreamEvent,
     Text, Usage,
@@ -306,7 +306,7 @@ impl GeminiChunkWriter {
     /// its own.
     fn think(&mut self, choice: u32, text: &str) {
         let state = self.choices.entry(choice).or_default();
-        let is_apart = text == THOUGHTS_APART && state.has_thought && !state.thinks;
+        let is_apart = text == TextKind::APART && state.has_thought && !state.thinks;
         (state.has_thought, state.thinks) = (true, true);
         if !is_apart {
             self.held = Some((choice, Part::Reasoning(Reasoning::new(text))));
@@ -398,7 +398,7 @@ impl GeminiChunkWriter {
         // A reason that is an error said so itself.
         let is_said = |it: &End| it.reason.as_deref().map(meaning) == Some(FinishReason::Error);
         let is_cut = choices.is_empty() || choices.values().any(|it| it.reason.is_none());
-        let cut = is_cut.then(|| ENDED_EARLY.to_owned());
+        let cut = is_cut.then(|| EventOptions::ENDED_EARLY.to_owned());
         if let Some(message) = self.error.take().or(cut)
             && !choices.values().any(is_said)
         {

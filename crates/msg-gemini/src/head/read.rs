@@ -9,7 +9,10 @@ use msg_core::{
     },
 };
 
+use msg_codec::codec::Settings;
+
 use super::hosted;
+use super::write::SETTINGS;
 
 /// The head of these members, which are all but the conversation.
 pub(crate) fn read<'a>(members: impl Iterator<Item = (&'a str, &'a RawJson)>) -> RequestHead {
@@ -174,59 +177,12 @@ fn generation_config(head: &mut RequestHead, name: &str, raw: &RawJson) -> Optio
 
 /// A setting that is a number, a switch or a list of words.
 fn setting(head: &mut RequestHead, name: &str, raw: &RawJson, pointer: &str) -> Option<()> {
-    let sampling = &mut head.sampling;
-    let word = match name {
-        "maxOutputTokens" => {
-            head.max_tokens = Some(raw.parse().ok()?);
-            "max_tokens"
-        }
-        "temperature" => {
-            sampling.temperature = Some(raw.number()?);
-            "temperature"
-        }
-        "topP" => {
-            sampling.top_p = Some(raw.number()?);
-            "top_p"
-        }
-        "topK" => {
-            sampling.top_k = Some(raw.number()?);
-            "top_k"
-        }
-        "seed" => {
-            sampling.seed = Some(raw.number()?);
-            "seed"
-        }
-        "frequencyPenalty" => {
-            sampling.frequency_penalty = Some(raw.number()?);
-            "frequency_penalty"
-        }
-        "presencePenalty" => {
-            sampling.presence_penalty = Some(raw.number()?);
-            "presence_penalty"
-        }
-        "stopSequences" => {
-            head.stop = raw.parse().ok()?;
-            "stop"
-        }
-        "candidateCount" => {
-            head.output.choices = Some(raw.parse().ok()?);
-            "choices"
-        }
-        "responseLogprobs" => {
-            head.output.logprobs = Some(raw.parse().ok()?);
-            "logprobs"
-        }
-        "logprobs" => {
-            head.output.top_logprobs = Some(raw.parse().ok()?);
-            "top_logprobs"
-        }
-        "responseModalities" => {
-            let words: Vec<String> = raw.parse().ok()?;
-            head.output.modalities = words.iter().map(|it| it.to_ascii_lowercase()).collect();
-            "modalities"
-        }
-        _ => return None,
-    };
+    let is_modalities = name == "responseModalities";
+    let word = SETTINGS.word_of(name).or(is_modalities.then_some("modalities"))?;
+    Settings::set(head, word, raw)?;
+    if is_modalities {
+        head.output.modalities.iter_mut().for_each(|it| it.make_ascii_lowercase());
+    }
     head.place(word, pointer);
     Some(())
 }

@@ -1,6 +1,6 @@
 //! A head into the members of a request; what they have no place for is reported.
 
-use msg_codec::codec::Body;
+use msg_codec::codec::{Body, Settings};
 use msg_core::{
     RawJson, Report,
     request::{Effort, Function, RequestHead, ResponseFormat, Thinking, Tool, ToolChoice},
@@ -11,8 +11,26 @@ use super::{hosted, said_choice};
 
 /// What documents of this format are called in a report.
 const TARGET: &str = "gemini requests";
-/// The most texts at which the model stops (RQ-14).
-const MOST_STOPS: usize = 5;
+
+/// The members of `generationConfig` that are one value each.
+pub(super) static SETTINGS: Settings = Settings {
+    target: TARGET,
+    members: &[
+        ("temperature", "temperature", 0..=2),
+        ("topP", "top_p", 0..=1),
+        ("topK", "top_k", 0..=u64::MAX),
+        ("seed", "seed", 0..=u64::MAX),
+        ("frequencyPenalty", "frequency_penalty", 0..=u64::MAX),
+        ("presencePenalty", "presence_penalty", 0..=u64::MAX),
+        ("maxOutputTokens", "max_tokens", 0..=u64::MAX),
+        // RQ-14
+        ("stopSequences", "stop", 0..=5),
+        ("candidateCount", "choices", 0..=u64::MAX),
+        ("responseLogprobs", "logprobs", 0..=u64::MAX),
+        ("logprobs", "top_logprobs", 0..=u64::MAX),
+    ],
+    elsewhere: &["effort", "modalities"],
+};
 
 /// Puts the members of a head into a body that has `contents`.
 pub(crate) fn write(head: &RequestHead, body: &mut Body) -> Report {
@@ -36,16 +54,10 @@ pub(crate) fn write(head: &RequestHead, body: &mut Body) -> Report {
     body.write_optional("serviceTier", tier, |it, word| it.str(word));
     let placeless = [
         ("tool_choice", head.tool_choice.is_some() && choice.is_none()),
-        ("parallel_tool_calls", head.parallel_tool_calls.is_some()),
-        // Streaming is another method, not a member.
-        ("stream", head.stream.is_some()),
         ("service_tier", head.caller.service_tier.is_some() && tier.is_none()),
-        ("user", head.caller.user.is_some()),
-        ("safety_identifier", head.caller.safety_identifier.is_some()),
     ];
     head.lose_schema_notes(TARGET, &mut report);
-    head.lose_of_openai(TARGET, &mut report);
-    head.lose(TARGET, &placeless, &mut report);
+    SETTINGS.lose(head, &placeless, &mut report);
     report
 }
 
@@ -95,28 +107,7 @@ fn tool_config(it: &mut Writer<'_>, (choice, mode): (&ToolChoice, &str)) {
 }
 
 fn settings(head: &RequestHead, it: &mut Writer<'_>, report: &mut Report) {
-    let sampling = &head.sampling;
-    let temperature =
-        head.clamped(TARGET, "temperature", sampling.temperature.as_ref(), (0, 2), report);
-    let top_p = head.clamped(TARGET, "top_p", sampling.top_p.as_ref(), (0, 1), report);
-    for (name, value) in [
-        ("temperature", &temperature),
-        ("topP", &top_p),
-        ("topK", &sampling.top_k),
-        ("seed", &sampling.seed),
-        ("frequencyPenalty", &sampling.frequency_penalty),
-        ("presencePenalty", &sampling.presence_penalty),
-    ] {
-        it.optional(name, value.as_ref(), |it, raw| it.raw(raw.text()));
-    }
-    it.optional("maxOutputTokens", head.max_tokens, |it, n| it.u64(n));
-    let stop = head.first_stops(TARGET, MOST_STOPS, report);
-    if !stop.is_empty() {
-        it.key("stopSequences").array(stop, |it, text| it.str(text));
-    }
-    it.optional("candidateCount", head.output.choices, |it, n| it.u64(n));
-    it.optional("responseLogprobs", head.output.logprobs, |it, is| it.bool(is));
-    it.optional("logprobs", head.output.top_logprobs, |it, n| it.u64(n));
+    SETTINGS.write(head, report, |name, raw| it.key(name).raw(raw.text()));
     if !head.output.modalities.is_empty() {
         it.key("responseModalities").array(&head.output.modalities, |it, word| {
             it.str(&word.to_ascii_uppercase());

@@ -5,12 +5,12 @@
 //! head   tools [f], max_tokens 9, choice required
 //! ```
 
-use msg_codec::codec::Body;
+use msg_codec::codec::{Body, Settings};
 use msg_core::{
     RawJson, Report,
     request::{
-        Effort, Function, HostedTool, RequestHead, ResponseFormat, ResponseSchema, SchemaOrigin,
-        Tool, ToolChoice,
+        Function, HostedTool, RequestHead, ResponseFormat, ResponseSchema, SchemaOrigin, Tool,
+        ToolChoice,
     },
 };
 use msg_json::Writer;
@@ -22,6 +22,19 @@ const JSON: &str = "application/json";
 
 /// What documents of this format are called in a report.
 const TARGET: &str = "interactions";
+
+/// The members of `generation_config`.
+static SETTINGS: Settings = Settings {
+    target: TARGET,
+    members: &[
+        ("max_output_tokens", "max_tokens", 0..=u64::MAX),
+        ("temperature", "temperature", 0..=u64::MAX),
+        ("top_p", "top_p", 0..=u64::MAX),
+        ("stop_sequences", "stop", 0..=u64::MAX),
+        ("thinking_level", "effort", 0..=3),
+    ],
+    elsewhere: &["stream"],
+};
 
 /// The head of these members, which are all but the conversation.
 pub(super) fn read<'a>(members: impl Iterator<Item = (&'a str, &'a RawJson)>) -> RequestHead {
@@ -42,7 +55,12 @@ pub(super) fn read<'a>(members: impl Iterator<Item = (&'a str, &'a RawJson)>) ->
             head.tools.extend(tools.into_iter().enumerate().map(read));
             Some(())
         }
-        CONFIG => config(head, raw),
+        CONFIG => SETTINGS.take_all(head, CONFIG, raw, |head, name, raw| {
+            let choice = choice(raw).filter(|_| name == "tool_choice")?;
+            head.place("tool_choice", format!("/{CONFIG}/{name}"));
+            head.tool_choice = Some(choice);
+            Some(())
+        }),
         "response_format" => format(head, raw),
         "response_mime_type" if raw.parse::<String>().ok()? == JSON => {
             before = Some((name.to_owned(), raw.clone()));
@@ -74,39 +92,6 @@ fn function(raw: &RawJson, pointer: &str) -> Option<Function> {
     let at = members.iter().position(|it| it.0 == "type")?;
     (members.remove(at).1.parse::<String>().ok()? == "function").then_some(())?;
     Function::of_members(members, "parameters", pointer)
-}
-
-fn config(head: &mut RequestHead, raw: &RawJson) -> Option<()> {
-    for (name, raw) in raw.present_members()? {
-        let taken = match name.as_str() {
-            "max_output_tokens" => raw.parse().ok().map(|it| head.max_tokens = Some(it)),
-            "temperature" => raw.number().map(|it| head.sampling.temperature = Some(it)),
-            "top_p" => raw.number().map(|it| head.sampling.top_p = Some(it)),
-            "stop_sequences" => raw.parse().ok().map(|it| head.stop = it),
-            "tool_choice" => choice(&raw).map(|it| head.tool_choice = Some(it)),
-            "thinking_level" => {
-                let level = raw.parse::<String>().ok().map(|it| Effort::of_word(&it));
-                level.map(|it| head.reasoning.effort = Some(it))
-            }
-            _ => None,
-        };
-        let word = match name.as_str() {
-            "max_output_tokens" => Some("max_tokens"),
-            "temperature" => Some("temperature"),
-            "top_p" => Some("top_p"),
-            "stop_sequences" => Some("stop"),
-            "tool_choice" => Some("tool_choice"),
-            "thinking_level" => Some("effort"),
-            _ => None,
-        };
-        if let Some(word) = word {
-            head.place(word, format!("/{CONFIG}/{name}"));
-        }
-        if taken.is_none() {
-            head.rest.push((format!("{CONFIG}.{name}"), raw));
-        }
-    }
-    Some(())
 }
 
 /// The choice; none for a mode without a word.
@@ -196,26 +181,12 @@ pub(super) fn write(head: &RequestHead, body: &mut Body) -> Report {
         });
     });
     body.write_optional("stream", head.stream, |it, is| it.bool(is));
-    let sampling = &head.sampling;
     let placeless = [
         ("tool_choice", head.tool_choice.is_some() && choice.is_none()),
-        ("parallel_tool_calls", head.parallel_tool_calls.is_some()),
-        ("top_k", sampling.top_k.is_some()),
-        ("seed", sampling.seed.is_some()),
-        ("frequency_penalty", sampling.frequency_penalty.is_some()),
-        ("presence_penalty", sampling.presence_penalty.is_some()),
-        ("choices", head.output.choices.is_some()),
-        ("logprobs", head.output.logprobs.is_some()),
-        ("top_logprobs", head.output.top_logprobs.is_some()),
-        ("modalities", !head.output.modalities.is_empty()),
-        ("service_tier", head.caller.service_tier.is_some()),
-        ("user", head.caller.user.is_some()),
-        ("safety_identifier", head.caller.safety_identifier.is_some()),
         ("thinking", head.reasoning.thinking.is_some()),
     ];
     head.lose_schema_notes(TARGET, &mut report);
-    head.lose_of_openai(TARGET, &mut report);
-    head.lose(TARGET, &placeless, &mut report);
+    SETTINGS.lose(head, &placeless, &mut report);
     report
 }
 
@@ -257,14 +228,5 @@ fn settings(
             });
         });
     });
-    it.optional("max_output_tokens", head.max_tokens, |it, n| it.u64(n));
-    let sampling = &head.sampling;
-    for (name, value) in [("temperature", &sampling.temperature), ("top_p", &sampling.top_p)] {
-        it.optional(name, value.as_ref(), |it, raw| it.raw(raw.text()));
-    }
-    if !head.stop.is_empty() {
-        it.key("stop_sequences").array(&head.stop, |it, text| it.str(text));
-    }
-    let level = head.effort_between(TARGET, Effort::Minimal, Effort::High, report);
-    it.optional("thinking_level", level, |it, level| it.str(level.word()));
+    SETTINGS.write(head, report, |name, raw| it.key(name).raw(raw.text()));
 }

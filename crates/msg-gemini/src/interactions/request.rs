@@ -1,7 +1,7 @@
 //! Requests: the steps of `input`, `system_instruction` first among the messages, and every other member raw and in
 //! its place (GI-1, GI-2).
 
-use msg_codec::codec::{self, Body, BodyKind, Context, ListWriter, Purpose, RequestForm, text_of};
+use msg_codec::codec::{self, Body, Context, ListWriter, RequestForm, RequestParts, text_of};
 use msg_core::{Error, Extra, Message, Origin, Part, RawJson, Report, Role, request::RequestHead};
 use msg_json::{Kind, Reader, to_text};
 
@@ -70,51 +70,35 @@ impl RequestForm for Interacting {
     const RESPONSE_WINS: bool = true;
     const EXPECTED: &'static str =
         "a list of steps, an object with input, or one with steps or outputs";
-
-    fn told_by(name: &str, kind: Kind) -> Option<BodyKind> {
-        (name == "outputs" && kind == Kind::Array).then_some(BodyKind::Response)
-    }
-
-    fn read_head<'a>(members: impl Iterator<Item = (&'a str, &'a RawJson)>) -> RequestHead {
-        head::read(members)
-    }
+    const TELL_RESPONSE: &'static [(&'static str, Kind)] = &[("outputs", Kind::Array)];
+    const PARTS: RequestParts<WriteOptions> = RequestParts {
+        head: |body| head::read(body.iter()),
+        system: read_system,
+        list: read_steps,
+        written: |options, purpose, write| written(options, purpose, |it| write(it)),
+    };
 
     fn write_head(head: &RequestHead, _: &[Message], body: &mut Body) -> Report {
         body.write_optional("model", head.model.as_ref(), |it, text| it.str(text));
         body.hold("input");
         head::write(head, body)
     }
+}
 
-    /// What says nothing stays where it is.
-    fn read_system<'a>(
-        reader: &mut Reader<'a>,
-        cx: &mut Context<'a, '_>,
-    ) -> Result<Option<Message>, Error> {
-        let source = reader.raw()?;
-        let text = text_of(source);
-        if text.is_none() && source != "null" {
-            cx.wrong_type(SYSTEM);
-        }
-        let Some(text) = text.filter(|it| !it.0.is_empty()) else { return Ok(None) };
-        let parts = vec![Part::text(cx.text(text, SYSTEM))];
-        cx.next_message();
-        Ok(Some(Message { role: Role::System, parts, name: None, extra: Extra::default() }))
+/// What says nothing stays where it is.
+fn read_system<'a>(
+    reader: &mut Reader<'a>,
+    cx: &mut Context<'a, '_>,
+) -> Result<Option<Message>, Error> {
+    let source = reader.raw()?;
+    let text = text_of(source);
+    if text.is_none() && source != "null" {
+        cx.wrong_type(SYSTEM);
     }
-
-    fn read_list<'a>(
-        reader: &mut Reader<'a>,
-        cx: &mut Context<'a, '_>,
-    ) -> Result<Vec<Message>, Error> {
-        read_steps(reader, cx)
-    }
-
-    fn written<'m>(
-        options: &'m WriteOptions,
-        purpose: Purpose,
-        write: impl FnOnce(&mut dyn ListWriter<'m>),
-    ) -> Report {
-        written(options, purpose, |it| write(it))
-    }
+    let Some(text) = text.filter(|it| !it.0.is_empty()) else { return Ok(None) };
+    let parts = vec![Part::text(cx.text(text, SYSTEM))];
+    cx.next_message();
+    Ok(Some(Message { role: Role::System, parts, name: None, extra: Extra::default() }))
 }
 
 impl<'m> ListWriter<'m> for Writer<'m, '_> {

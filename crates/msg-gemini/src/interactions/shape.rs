@@ -88,12 +88,6 @@ pub(crate) mod call {
 
     pub(crate) const SHAPE: Shape = Shape::new(&["type", "id", "name", "arguments", "signature"]);
 
-    /// `arguments` were null.
-    pub(crate) const ARGUMENTS_NULL: u8 = 1;
-    /// `arguments` were a string.
-    pub(crate) const ARGUMENTS_TEXT: u8 = 2;
-    /// `arguments` were a value that is not an object.
-    pub(crate) const ARGUMENTS_VALUE: u8 = 3;
     /// `signature` was `""`.
     pub(crate) const SIGNATURE_EMPTY: u8 = 1;
 }
@@ -115,8 +109,6 @@ pub(crate) mod result {
     pub(crate) const RESULT_ARRAY: u8 = 2;
     /// `result` was JSON that is not an object.
     pub(crate) const RESULT_VALUE: u8 = 3;
-    /// `is_error` was false.
-    pub(crate) const IS_ERROR_FALSE: u8 = 1;
 }
 
 /// The member of a part's extra that holds the other members of the `model_output` that it began.

@@ -1,6 +1,6 @@
 //! Calls and their results (GE-6, GE-8).
 
-use msg_codec::codec::{Context, Fields, Inner, argument_text, bit, mask, object_members, text_of};
+use msg_codec::codec::{Context, Fields, Inner, bit, mask, object_members, text_of};
 use msg_core::{Other, Part, RawJson, ToolCall, ToolResult};
 use msg_json::{Kind, Reader};
 
@@ -15,8 +15,7 @@ pub(super) fn call<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Opt
     let mut object = Fields::read(&call::SHAPE, cx, &mut reader).ok()?;
     let name = object.text(cx, call::NAME)?;
     let id = object.text_or_report(cx, call::ID).unwrap_or_default();
-    let string = object.raw(call::ARGS).filter(|it| it.starts_with('"'));
-    let arguments = args(&mut object, cx);
+    let (arguments, string) = object.object_arguments(cx, call::ARGS, 1);
     let canonical = mask(!id.is_empty(), call::ID) | bit(call::NAME) | bit(call::ARGS);
     let inner = Inner::new("functionCall", object, canonical, cx);
     fields.set_raw(part::DATA, None);
@@ -24,23 +23,6 @@ pub(super) fn call<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Opt
     let canonical = bit(part::DATA) | mask(signature.is_some(), part::SIGNATURE);
     let extra = fields.keep_with(canonical, inner, string, (&GEMINI, cx));
     Some(Part::ToolCall(ToolCall { signature, extra, ..ToolCall::new(id, name, arguments) }))
-}
-
-/// The argument text of a call: the source text of its object.
-fn args<'a>(object: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> String {
-    let Some(source) = object.raw(call::ARGS) else { return String::new() };
-    let (text, variant) = match source.as_bytes().first() {
-        Some(b'n') => (String::new(), call::ARGS_NULL),
-        Some(b'"') => (cx.text(text_of(source).unwrap_or_default(), "args"), call::ARGS_STRING),
-        Some(b'{') => (argument_text(source), 0),
-        _ => (argument_text(source), call::ARGS_VALUE),
-    };
-    object.vary(call::ARGS, variant);
-    if matches!(variant, call::ARGS_STRING | call::ARGS_VALUE) {
-        cx.shape("args is not an object");
-    }
-    object.set_raw(call::ARGS, None);
-    text
 }
 
 pub(super) fn response<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Part> {

@@ -1,6 +1,6 @@
 //! Calls and their results (GE-6, GE-8, GE-13).
 
-use msg_codec::codec::{ArgumentForm, SlotPlan, Value, text_of_part};
+use msg_codec::codec::{SlotPlan, Value, text_of_part};
 use msg_core::{Message, Origin, Part, RawJson, Role, ToolCall, ToolResult};
 
 use super::Writer;
@@ -38,13 +38,7 @@ impl<'a> Writer<'a, '_> {
         self.objects.kind_losses(at, &it.kind);
         let (inner, plan) = self.objects.inner(at, &it.extra, CALL);
         let has_args = plan.may_have(call::ARGS) || !it.arguments.text().trim_ascii().is_empty();
-        let form = match plan.variant(call::ARGS) {
-            call::ARGS_NULL => ArgumentForm::Null,
-            call::ARGS_VALUE => ArgumentForm::Value,
-            call::ARGS_STRING => self.objects.string_form(it),
-            _ => ArgumentForm::Object,
-        };
-        let args = self.objects.arguments(at, it, form);
+        let args = self.objects.arguments(at, it, plan.variant(call::ARGS));
         let has_raw = |name| inner.iter().any(|it| it.name == name);
         let has_id = self.has_id(&it.id, plan, call::ID) && !has_raw("id");
         let values =

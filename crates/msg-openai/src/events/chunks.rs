@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use msg_codec::{Assembled, ENDED_EARLY, EventOptions, Json, stream::SentCall};
+use msg_codec::{Assembled, EventOptions, Json, stream::SentCall};
 use msg_core::{
     CallKind, Code, Diagnostic, FinishReason, Message, Part, Report, StreamEvent, ToolCall, Usage,
 };
@@ -96,7 +96,7 @@ impl ChunkWriter {
     pub fn finish(mut self, out: &mut Vec<u8>) -> Report {
         let is_whole = !self.choices.is_empty() && self.choices.values().all(|it| it.finished);
         if !is_whole && !self.failed {
-            self.fail(ENDED_EARLY, out);
+            self.fail(EventOptions::ENDED_EARLY, out);
         }
         self.end(out)
     }

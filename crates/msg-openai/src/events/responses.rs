@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use msg_codec::{ENDED_EARLY, EventOptions, stream::SentCall};
+use msg_codec::{EventOptions, stream::SentCall};
 use msg_core::{
     CallKind, Code, Diagnostic, FinishReason, Message, Origin, Part, Report, Role, StreamEvent,
     ToolCall, Usage,
@@ -123,7 +123,7 @@ impl ResponseEventWriter {
             self.end_item(call.place, &call.item(CUT), Some(call.sent.len), out);
         }
         if self.end().status().is_none() {
-            self.error = Some(ENDED_EARLY.to_owned());
+            self.error = Some(EventOptions::ENDED_EARLY.to_owned());
         }
         let Some(status) = self.end().status() else { return self.report };
         self.start(out);

@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 use super::{ResponsesResponse, read::items};
 use crate::head::Spelling;
 use crate::{WriteOptions, chat::serialize_raw};
-use msg_codec::codec::{Body, Context, MessageBody, RequestBody, last_member};
+use msg_codec::codec::{Body, Context, MessageBody, RequestBody};
 
 /// A request to the Responses API.
 ///
@@ -128,7 +128,7 @@ impl MessageBody for ResponsesRequest {
     fn read_body<'a>(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Self, Error> {
         // Findings say which message they are of, and the first one may come after the others.
         let is_said = |it: &&str| it.starts_with('"') && *it != "\"\"";
-        if last_member(reader.clone(), INSTRUCTIONS)?.filter(is_said).is_some() {
+        if Body::last_member(reader.clone(), INSTRUCTIONS)?.filter(is_said).is_some() {
             cx.next_message();
         }
         let (mut body, found) = Body::read(reader, HELD, cx, |reader, cx| {

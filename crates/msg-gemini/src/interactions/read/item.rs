@@ -1,7 +1,7 @@
 //! Steps that are one part: thoughts, calls and results (GI-7, GI-8, GI-11).
 
 use msg_codec::codec::{
-    Build, ContentValue, Context, Fields, Inner, Shape, argument_text, bit, mask, text_of, type_of,
+    Build, ContentValue, Context, Fields, Inner, Shape, bit, mask, text_of, type_of,
 };
 use msg_core::{Origin, Other, Part, Place, RawJson, Reasoning, ToolCall, ToolResult};
 use msg_json::{JsonError, Kind, Reader};
@@ -121,8 +121,7 @@ fn is_canonical(source: &str, texts: &[String]) -> bool {
 fn call<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Part> {
     let name = fields.text(cx, call::NAME)?;
     let id = fields.text_or_report(cx, call::ID).unwrap_or_default();
-    let string = fields.raw(call::ARGUMENTS).filter(|it| it.starts_with('"'));
-    let arguments = arguments(fields, cx);
+    let (arguments, string) = fields.object_arguments(cx, call::ARGUMENTS, 2);
     let signature = match fields.raw(call::SIGNATURE) {
         Some("\"\"") => {
             fields.vary(call::SIGNATURE, call::SIGNATURE_EMPTY);
@@ -140,45 +139,11 @@ fn call<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Part> {
     Some(Part::ToolCall(ToolCall { signature, extra, ..ToolCall::new(id, name, arguments) }))
 }
 
-/// The argument text of a call: the source text of its object, or the string.
-fn arguments<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> String {
-    let Some(source) = fields.raw(call::ARGUMENTS) else { return String::new() };
-    let (text, variant) = match source.as_bytes().first() {
-        Some(b'n') => (String::new(), call::ARGUMENTS_NULL),
-        Some(b'"') => {
-            (cx.text(text_of(source).unwrap_or_default(), "arguments"), call::ARGUMENTS_TEXT)
-        }
-        Some(b'{') => (argument_text(source), 0),
-        _ => (argument_text(source), call::ARGUMENTS_VALUE),
-    };
-    fields.vary(call::ARGUMENTS, variant);
-    if variant == call::ARGUMENTS_VALUE {
-        cx.shape("arguments are not an object");
-    }
-    fields.set_raw(call::ARGUMENTS, None);
-    text
-}
-
 fn result<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Part> {
     let call_id = fields.text_or_report(cx, result::CALL_ID).unwrap_or_default();
     let name = fields.text_or_report(cx, result::NAME);
     let content = output(fields, cx);
-    let is_error = match fields.raw(result::IS_ERROR) {
-        Some("true") => true,
-        Some("false") => {
-            fields.vary(result::IS_ERROR, result::IS_ERROR_FALSE);
-            fields.set_raw(result::IS_ERROR, None);
-            false
-        }
-        None | Some("null") => false,
-        Some(_) => {
-            cx.wrong_type("is_error");
-            false
-        }
-    };
-    if is_error {
-        fields.set_raw(result::IS_ERROR, None);
-    }
+    let is_error = fields.flag(cx, result::IS_ERROR);
     let canonical = bit(TYPE)
         | bit(result::CALL_ID)
         | bit(result::NAME)

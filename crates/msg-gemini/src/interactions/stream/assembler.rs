@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use msg_codec::stream::{Block, BlockAssembler, BlockWire, Note, Stop};
+use msg_codec::stream::{Block, BlockAssembler, BlockWire, Note};
 use msg_codec::{Json, ProviderError, Sink};
 use msg_core::{FinishReason, Origin, Part};
 
@@ -77,7 +77,7 @@ impl BlockWire for Interacting {
         step::parts(block)
     }
 
-    fn stop(of: &mut InteractionAssembler) -> Stop {
+    fn stop(of: &mut InteractionAssembler) {
         let has_calls = !of.calls.is_empty();
         let status = std::mem::take(&mut of.wire.status);
         let reason = match status.as_str() {
@@ -88,9 +88,8 @@ impl BlockWire for Interacting {
             "failed" => Some(FinishReason::Error),
             other => Some(FinishReason::from(other)),
         };
-        let (is_over, is_cut) = (reason.is_some(), status == "cancelled");
-        let raw = Some(status).filter(|it| !it.is_empty());
-        Stop { reason, raw, is_over, is_final: true, is_cut }
+        (of.is_over, of.is_cut) = (reason.is_some(), status == "cancelled");
+        of.finish.settle(status, reason);
     }
 }
 

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use msg_codec::codec::Context;
-use msg_codec::stream::{AssemblerStep, Block, BlockKind, BlockStep, CallMember, Grows, Merged};
+use msg_codec::stream::{AssemblerStep, Block, BlockKind, BlockStep, Grows, Merged};
 use msg_codec::{Json, Sink};
 use msg_core::{Extra, Other, Part, Place, RawJson, Reasoning, Report, Text};
 use msg_json::{Reader, to_text};
@@ -106,9 +106,7 @@ fn member(it: &mut BlockStep<'_, '_>, name: &str, value: Json<'_>) {
             }
         }
         (BlockKind::Thought { .. }, "signature") => sign(it, value),
-        (BlockKind::Call { .. }, "id") => it.call_member(CallMember::Id, name, value),
-        (BlockKind::Call { .. }, "name") => it.call_member(CallMember::Name, name, value),
-        (BlockKind::Call { .. }, "signature") => it.call_member(CallMember::Signature, name, value),
+        (BlockKind::Call { .. }, "id" | "name" | "signature") => it.call_member(name, name, value),
         (BlockKind::Call { .. }, "arguments") => it.begin_input(match value.string() {
             Some(text) => text.text().into_owned(),
             None if value.is_null() => String::new(),
@@ -328,7 +326,8 @@ fn meant(name: &str, value: Json<'_>, step: &mut AssemblerStep<'_, '_>) -> Strin
     if value.is_object() {
         return format!("[{}]", value.source());
     }
-    let Some(said) = step.said(name, value) else { return String::new() };
+    let said = step.said(name, value);
+    let Some(said) = said else { return String::new() };
     to_text(|it| {
         it.list(|it| {
             it.object(|it| {

@@ -2,84 +2,34 @@
 
 use std::borrow::Cow;
 
-use msg_codec::codec::{RawMember, Value};
-use msg_codec::{DataUrl, MediaKind};
-use msg_core::{Extra, Part};
+use msg_codec::MediaKind;
+use msg_codec::codec::{MediaSource, RawMember};
+use msg_core::Part;
 
 use super::Writer;
 use crate::interactions::shape::{INTERACTIONS, STEP, media};
 
-/// A content of a file or a sound.
-pub(super) struct Medium<'m> {
-    kind: Cow<'m, str>,
-    media_type: Option<Cow<'m, str>>,
-    source: Source<'m>,
-}
-
-/// Where the bytes are.
-#[derive(Clone, Copy)]
-enum Source<'m> {
-    Data(&'m str),
-    Uri(&'m str),
-}
-
 impl<'a> Writer<'a, '_> {
-    /// What a medium is written as; none if the format has no place for it.
-    pub(super) fn source<'m>(&self, it: &'m Part) -> Option<Medium<'m>> {
+    /// Where a medium has its bytes, and the type of its content; none if the format has no place for it.
+    pub(super) fn source<'m>(&self, it: &'m Part) -> Option<(Cow<'m, str>, MediaSource<'m>)> {
         let extra = it.extra();
         let said = |name| extra.get(&INTERACTIONS, name).and_then(|it| it.parse::<String>().ok());
-        let kept = said("type").filter(|it| media::KINDS.contains(&&**it));
-        let (media_type, source) = match it {
-            Part::Image(it) => self.located(it.url.as_deref()?, it.media_type.as_deref(), extra)?,
-            Part::Audio(it) => {
-                let (data, format) = (it.data.as_deref()?, it.format.as_deref()?);
-                let kept =
-                    said("mime_type").filter(|it| msg_codec::audio_format(it) == Some(format));
-                let media_type = kept.unwrap_or_else(|| msg_codec::media_type_of_audio(format));
-                (Some(Cow::Owned(media_type)), Source::Data(data))
+        let mut res = MediaSource::of(it, || said("mime_type"))?;
+        let untyped = res.link.filter(|_| res.media_type.is_none());
+        let guessed = untyped.and_then(msg_codec::media_type_of_url);
+        let kind = match (said("type").filter(|it| media::KINDS.contains(&&**it)), it) {
+            (Some(kept), _) => Cow::Owned(kept),
+            (None, Part::Image(_)) => "image".into(),
+            (None, Part::Audio(_)) => "audio".into(),
+            _ => {
+                let media_type = res.media_type.as_deref().or(guessed);
+                media_type.map_or(MediaKind::Document, MediaKind::of).as_str().into()
             }
-            Part::File(it) => {
-                let media_type = it.media_type.as_deref();
-                let data = it.data.as_deref().and_then(|it| DataUrl::of(it, media_type));
-                match (data, it.url.as_deref()) {
-                    (Some(url), _) => inline(url),
-                    (None, url) => self.located(url?, media_type, extra)?,
-                }
-            }
-            _ => return None,
         };
-        let guessed = match source {
-            Source::Uri(url) if media_type.is_none() => msg_codec::media_type_of_url(url),
-            _ => None,
-        };
-        let kind = kept.map_or_else(
-            || match it {
-                Part::Image(_) => "image".into(),
-                Part::Audio(_) => "audio".into(),
-                _ => media_type
-                    .as_deref()
-                    .or(guessed)
-                    .map_or(MediaKind::Document, MediaKind::of)
-                    .as_str()
-                    .into(),
-            },
-            Cow::Owned,
-        );
-        Some(Medium { kind, media_type, source })
-    }
-
-    fn located<'m>(
-        &self,
-        url: &'m str,
-        media_type: Option<&'m str>,
-        extra: &Extra,
-    ) -> Option<(Option<Cow<'m, str>>, Source<'m>)> {
-        if DataUrl::is(url) {
-            return DataUrl::parse(url).map(inline);
+        if guessed.is_some() && self.plan(extra).may_have(media::MIME) {
+            res.media_type = guessed.map(Cow::Borrowed);
         }
-        let guesses = self.plan(extra).may_have(media::MIME);
-        let guessed = || msg_codec::media_type_of_url(url).filter(|_| guesses);
-        Some((media_type.or_else(guessed).map(Cow::Borrowed), Source::Uri(url)))
+        Some((kind, res))
     }
 
     /// Writes a medium that has a place.
@@ -90,50 +40,15 @@ impl<'a> Writer<'a, '_> {
         more: &[RawMember<'_>],
         out: &mut Vec<u8>,
     ) {
-        let Some(medium) = self.source(it) else { return };
-        self.media_losses(at, it, &medium);
+        let Some((kind, source)) = self.source(it) else { return };
+        source.lose(at, it, &[], &mut self.objects.losses);
         let has_raw = it
             .extra()
             .get(&INTERACTIONS, "mime_type")
             .is_some_and(|it| !it.text().starts_with('"'));
-        let (data, uri) = match medium.source {
-            Source::Data(data) => (data.into(), Value::Absent),
-            Source::Uri(uri) => (Value::Absent, uri.into()),
-        };
-        let media_type = medium.media_type.as_deref().filter(|_| !has_raw);
-        let values = [(&*medium.kind).into(), media_type.into(), data, uri];
+        let media_type = source.media_type.as_deref().filter(|_| !has_raw);
+        let values = [(&*kind).into(), media_type.into(), source.data.into(), source.link.into()];
         let skip = if has_raw { &[STEP, "type"][..] } else { &[STEP, "type", "mime_type"] };
         self.object(at, (it.extra(), skip, more), &media::SHAPE, &values, out);
     }
-
-    fn media_losses(&mut self, at: usize, it: &Part, medium: &Medium<'_>) {
-        let is_inline = matches!(medium.source, Source::Data(_));
-        let retyped = |said: &Option<String>| {
-            is_inline
-                && said.is_some()
-                && *said.as_deref().unwrap_or_default()
-                    != *medium.media_type.as_deref().unwrap_or_default()
-        };
-        let lost: &[(&str, bool)] = match it {
-            Part::Image(it) => &[
-                ("file_id", it.file_id.is_some()),
-                ("detail", it.detail.is_some()),
-                ("media_type", retyped(&it.media_type)),
-            ],
-            Part::Audio(it) => &[("id", it.id.is_some()), ("transcript", it.transcript.is_some())],
-            Part::File(it) => &[
-                ("file_id", it.file_id.is_some()),
-                ("url", it.url.is_some() && it.data.is_some() && is_inline),
-                ("data", it.data.is_some() && !is_inline),
-                ("filename", it.filename.is_some()),
-                ("media_type", retyped(&it.media_type)),
-            ],
-            _ => &[],
-        };
-        self.objects.losses.members(Some(at), lost);
-    }
-}
-
-fn inline(url: DataUrl<'_>) -> (Option<Cow<'_, str>>, Source<'_>) {
-    (Some(Cow::Borrowed(url.media_type)), Source::Data(url.data))
 }

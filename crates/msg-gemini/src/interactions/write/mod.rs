@@ -13,9 +13,7 @@ mod step;
 
 use std::collections::HashMap;
 
-use msg_codec::codec::{
-    ArgumentForm, PartWriter, Placed, Purpose, RawMember, SlotPlan, Value, text_of_part,
-};
+use msg_codec::codec::{PartWriter, Placed, Purpose, RawMember, SlotPlan, Value, text_of_part};
 use msg_core::{
     Extra, Message, Origin, Part, RawJson, Reasoning, Report, Role, ToolCall, ToolResult,
 };
@@ -172,13 +170,7 @@ impl<'a> Writer<'a, '_> {
         let is_raw = |name| it.extra.get(&INTERACTIONS, name).is_some();
         let has_arguments =
             plan.may_have(call::ARGUMENTS) || !it.arguments.text().trim_ascii().is_empty();
-        let form = match plan.variant(call::ARGUMENTS) {
-            call::ARGUMENTS_NULL => ArgumentForm::Null,
-            call::ARGUMENTS_TEXT => self.objects.string_form(it),
-            call::ARGUMENTS_VALUE => ArgumentForm::Value,
-            _ => ArgumentForm::Object,
-        };
-        let arguments = self.objects.arguments(at, it, form);
+        let arguments = self.objects.arguments(at, it, plan.variant(call::ARGUMENTS));
         let has_id = !it.id.is_empty() || plan.may_have(call::ID) && !is_raw("id");
         let was_empty = plan.variant(call::SIGNATURE) == call::SIGNATURE_EMPTY;
         let signature = it.signature.as_deref().filter(|it| !it.is_empty());
@@ -201,7 +193,7 @@ impl<'a> Writer<'a, '_> {
         let has_id = !it.call_id.is_empty() || plan.may_have(result::CALL_ID) && !is_raw("call_id");
         let content = self.output(at, it, plan.variant(result::RESULT));
         let has_result = !it.content.parts().is_empty() || plan.may_have(result::RESULT);
-        let was_false = plan.variant(result::IS_ERROR) == result::IS_ERROR_FALSE;
+        let was_false = plan.was_false(result::IS_ERROR);
         let is_error = match it.is_error {
             true => Value::Json(b"true"),
             false if was_false && !is_raw("is_error") => Value::Json(b"false"),

@@ -2,7 +2,7 @@
 //! had them (GI-3, GI-4, GI-9, GI-14).
 
 use msg_codec::codec::{
-    Placed, Placement, Purpose, RawMember, SlotPlan, bit, mask, members_of, object_members, text_of,
+    Placed, Placement, Purpose, RawMember, SlotPlan, bit, mask, object_members, text_of,
 };
 use msg_core::{Message, Part, Role};
 
@@ -129,11 +129,7 @@ impl<'a> Writer<'a, '_> {
             raw = self.objects.envelope([(at, message)].into_iter());
         }
         let mut parts: Vec<_> = Placed::all(at, message).filter(|it| self.fits(it)).collect();
-        let after = parts.iter().skip_while(|it| it.is_result()).find(|it| it.is_result());
-        if let Some(moved) = after {
-            self.objects.losses.result_moved(moved.part);
-            parts.sort_by_key(|it| !it.is_result());
-        }
+        self.objects.results_first(&mut parts);
         let is_elsewhere = |it: &Placed<'_>| match it.it {
             Part::ToolCall(_) | Part::Reasoning(_) => !is_answer,
             Part::ToolResult(_) => is_answer,
@@ -224,13 +220,13 @@ impl<'a> Writer<'a, '_> {
             [one] if variant == held::CONTENT_ONE => self.part(one, &[], out),
             [Placed { it: Part::Text(it), .. }]
                 if variant == held::CONTENT_TEXT
-                    && members_of(&it.extra, &INTERACTIONS, &[STEP]).is_empty() =>
+                    && RawMember::all_of(&it.extra, &INTERACTIONS, &[STEP]).is_empty() =>
             {
                 msg_json::write_str(out, &it.text);
             }
             [Placed { it: Part::Text(it), .. }]
                 if variant == held::CONTENT_VALUE
-                    && members_of(&it.extra, &INTERACTIONS, &[STEP]).is_empty()
+                    && RawMember::all_of(&it.extra, &INTERACTIONS, &[STEP]).is_empty()
                     && !it.text.starts_with(['"', '{', '[', 'n'])
                     && msg_json::validate(&it.text).is_ok() =>
             {

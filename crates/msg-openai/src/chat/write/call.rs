@@ -5,7 +5,7 @@ use msg_core::{CallKind, ToolCall};
 use super::{OPENAI, Writer};
 use crate::chat::shape;
 use crate::chat::shape::{call, function};
-use msg_codec::codec::{RawMember, Shape, SlotPlan, mask, members_of};
+use msg_codec::codec::{RawMember, Shape, SlotPlan, mask};
 
 impl Writer<'_> {
     /// Whether a call came as the `function_call` of its message and still fits there.
@@ -40,7 +40,7 @@ impl Writer<'_> {
         let plan = self.call_plan(it, body);
         let signature = self.extra_content(it);
         let skip: &[&str] = if signature.is_some() { &[name, "extra_content"] } else { &[name] };
-        let raw = members_of(&it.extra, &OPENAI, skip);
+        let raw = RawMember::all_of(&it.extra, &OPENAI, skip);
         // The `custom` of a source tells the kind without a type.
         let is_untyped = it.kind == CallKind::Unspecified || (is_custom && plan.has(call::CUSTOM));
         let has_own_type = it.kind == CallKind::Unspecified

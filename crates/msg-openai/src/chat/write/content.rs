@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use msg_codec::codec::{RawMember, Shape, SlotPlan, Value, bit, mask, members_of};
+use msg_codec::codec::{RawMember, Shape, SlotPlan, Value, bit, mask};
 use msg_core::{Audio, Extra, File, Image, Message, Origin, Part, Place, Reasoning, Text};
 
 use super::{OPENAI, Writer};
@@ -159,7 +159,7 @@ impl Writer<'_> {
         self.objects.losses.foreign(&it.extra, Some(&OPENAI), Some(at));
         self.objects.losses.members(Some(at), &[("format", it.format.is_some())]);
         let values = [&it.id, &it.data, &it.transcript].map(|it| it.as_deref().into());
-        let raw = members_of(&it.extra, &OPENAI, &[]);
+        let raw = RawMember::all_of(&it.extra, &OPENAI, &[]);
         self.objects.object(at, (&raw, self.plan(&it.extra)), &body::AUDIO, &values, out);
     }
 }
@@ -277,7 +277,7 @@ impl Writer<'_> {
     }
 
     fn block(&mut self, at: usize, it: &Reasoning, out: &mut Vec<u8>) {
-        let raw = members_of(&it.extra, &OPENAI, &[]);
+        let raw = RawMember::all_of(&it.extra, &OPENAI, &[]);
         let of = (&*raw, self.plan(&it.extra));
         if let (Some(data), None) = (&it.redacted, &it.signature) {
             let values = ["redacted_thinking".into(), data.into()];
@@ -296,7 +296,7 @@ impl Writer<'_> {
             TextBlocks::read(source, "text").is_some_and(|it| it.texts.concat() == text)
         });
         let blocks = source.map_or_else(|| blocks("text", [text]), str::to_owned);
-        let raw = members_of(&it.extra, &OPENAI, &[]);
+        let raw = RawMember::all_of(&it.extra, &OPENAI, &[]);
         let values = ["thinking".into(), Value::Json(blocks.as_bytes())];
         self.objects.object(at, (&raw, self.plan(&it.extra)), &part::THINKING, &values, out);
         let lost = [

@@ -9,7 +9,7 @@
 mod call;
 mod content;
 
-use msg_codec::codec::{PartWriter, RawMember, SlotPlan, bit, mask, members_of};
+use msg_codec::codec::{PartWriter, RawMember, SlotPlan, bit, mask};
 use msg_core::{Audio, Extra, Message, Origin, Part, Place, Report, Role, ToolCall, ToolResult};
 
 use crate::chat::shape::{message, part};
@@ -174,7 +174,7 @@ impl Writer<'_> {
         let plan = self.plan(&it.extra);
         let keeps_reasoning = self.options.keeps_reasoning(it);
         let skip: &[&str] = if keeps_reasoning { &[] } else { &content::MEMBERS };
-        let raw = members_of(&it.extra, &OPENAI, skip);
+        let raw = RawMember::all_of(&it.extra, &OPENAI, skip);
         let sorted = self.sort(it, plan, keeps_reasoning);
         let thoughts = if keeps_reasoning {
             self.thoughts(it, plan, &raw)
@@ -409,10 +409,10 @@ impl Writer<'_> {
         let mut raw = Vec::new();
         let mut plan = SlotPlan::default();
         if let Some(message) = envelope.message {
-            raw = members_of(&message.extra, &OPENAI, &[]);
+            raw = RawMember::all_of(&message.extra, &OPENAI, &[]);
             plan = self.plan(&message.extra);
         }
-        raw.extend(members_of(&it.extra, &OPENAI, &[]));
+        raw.extend(RawMember::all_of(&it.extra, &OPENAI, &[]));
         let contents = self.result_contents(at, it);
         // Without a word, a result leaves the place to a content that is carried raw.
         let is_empty = contents.iter().all(|it| it.1.as_text() == Some(""))

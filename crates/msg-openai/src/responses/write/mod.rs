@@ -16,7 +16,7 @@ use super::{
     shape::{ITEM, RESPONSES},
 };
 use crate::{ItemIds, WriteOptions};
-use msg_codec::codec::{PartWriter, RawMember, SlotPlan, members_of, object_members, whole_in};
+use msg_codec::codec::{PartWriter, RawMember, SlotPlan, object_members, whole_in};
 
 /// What the items are of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -195,7 +195,7 @@ impl Writer<'_> {
     /// As [`Writer::item_members`], with the members of the part itself, which is the item.
     fn all_members<'b>(&mut self, at: usize, extra: &'b Extra) -> Vec<RawMember<'b>> {
         let mut res = self.item_members(at, extra);
-        res.extend(members_of(extra, &RESPONSES, &[ITEM]));
+        res.extend(RawMember::all_of(extra, &RESPONSES, &[ITEM]));
         res
     }
 

@@ -1,0 +1,90 @@
+//! Where an image, a sound or a file has its bytes (GE-9, GI-6, BR-8): base64 with its type, or a link.
+
+use std::borrow::Cow;
+
+use msg_core::Part;
+
+use super::losses::Losses;
+use crate::media::{DataUrl, audio_format, media_type_of_audio};
+
+/// Where the bytes of a part are.
+///
+/// ```
+/// use msg_codec::codec::MediaSource;
+/// use msg_core::{Image, Part};
+///
+/// let part = Part::Image(Image::from_url("data:image/png;base64,AAAA"));
+/// let source = MediaSource::of(&part, || None).expect("a data URL has its bytes");
+/// assert_eq!((source.media_type.as_deref(), source.data), (Some("image/png"), Some("AAAA")));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MediaSource<'m> {
+    /// Their type, which a link may not say.
+    pub media_type: Option<Cow<'m, str>>,
+    /// The bytes, in base64; else there is a link.
+    pub data: Option<&'m str>,
+    /// The link to them; else there are bytes.
+    pub link: Option<&'m str>,
+}
+
+impl<'m> MediaSource<'m> {
+    /// The source of a part; none of one by an id, and of other kinds. `spelled` is the type that a sound was read with.
+    pub fn of(it: &'m Part, spelled: impl FnOnce() -> Option<String>) -> Option<Self> {
+        match it {
+            Part::Image(it) => Self::at(it.url.as_deref()?, it.media_type.as_deref()),
+            Part::Audio(it) => {
+                let (data, format) = (it.data.as_deref()?, it.format.as_deref()?);
+                let spelled = spelled().filter(|it| audio_format(it) == Some(format));
+                let media_type = spelled.unwrap_or_else(|| media_type_of_audio(format));
+                let media_type = Some(Cow::Owned(media_type));
+                Some(Self { media_type, data: Some(data), link: None })
+            }
+            Part::File(it) => {
+                let media_type = it.media_type.as_deref();
+                match it.data.as_deref().and_then(|it| DataUrl::of(it, media_type)) {
+                    Some(url) => Some(Self::inline(url)),
+                    None => Self::at(it.url.as_deref()?, media_type),
+                }
+            }
+            _ => None,
+        }
+    }
+
+    fn at(url: &'m str, media_type: Option<&'m str>) -> Option<Self> {
+        if DataUrl::is(url) {
+            return DataUrl::parse(url).map(Self::inline);
+        }
+        let media_type = media_type.map(Cow::Borrowed);
+        Some(Self { media_type, data: None, link: Some(url) })
+    }
+
+    fn inline(url: DataUrl<'m>) -> Self {
+        let media_type = Some(Cow::Borrowed(url.media_type));
+        Self { media_type, data: Some(url.data), link: None }
+    }
+
+    /// Notes what else the part says, but for the members that have a place.
+    pub fn lose(&self, at: usize, it: &Part, kept: &[&str], losses: &mut Losses<'_>) {
+        let is_data = self.data.is_some();
+        let own = self.media_type.as_deref().unwrap_or_default();
+        let retyped =
+            |said: &Option<String>| is_data && said.as_deref().is_some_and(|it| it != own);
+        let lost: &[(&str, bool)] = match it {
+            Part::Image(it) => &[
+                ("file_id", it.file_id.is_some()),
+                ("detail", it.detail.is_some()),
+                ("media_type", retyped(&it.media_type)),
+            ],
+            Part::Audio(it) => &[("id", it.id.is_some()), ("transcript", it.transcript.is_some())],
+            Part::File(it) => &[
+                ("file_id", it.file_id.is_some()),
+                ("url", it.url.is_some() && it.data.is_some() && is_data),
+                ("data", it.data.is_some() && !is_data),
+                ("filename", it.filename.is_some() && !kept.contains(&"filename")),
+                ("media_type", retyped(&it.media_type)),
+            ],
+            _ => &[],
+        };
+        losses.members(Some(at), lost);
+    }
+}
