@@ -171,7 +171,7 @@ impl Document {
     pub(crate) fn check_text(&self, text: Option<&[u8]>, options: &CheckOptions) -> Checked {
         // What was merely spelled otherwise is not a problem of the conversation.
         let notes = other_notes(self, options.profile.as_ref());
-        let notes = notes.filter(|it| it.severity != Severity::Info);
+        let notes = notes.filter(|it| it.severity != Severity::Info || says_unread(it));
         let shapes = refused_shapes(self, options.profile.as_ref());
         let notes = notes.cloned().chain(shapes).chain(foreign_parts(self.messages()));
         let notes = notes.chain(self.check_head(options));
@@ -457,6 +457,11 @@ pub(crate) fn refused_shapes<'a>(
     let roles = document.notes().iter().filter(move |it| is_asked && is_refused(it));
     let shapes = document.content.shapes.iter().filter(move |_| is_strict);
     roles.chain(shapes).map(refused)
+}
+
+/// Whether a note says that a session was not read as a whole: nothing wrong is said of what was read alone.
+fn says_unread(it: &Diagnostic) -> bool {
+    matches!(it.code.as_str(), "session::off-path" | "session::unknown-record")
 }
 
 /// What of the notes of the reader is not said of a refused shape.

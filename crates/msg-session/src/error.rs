@@ -164,6 +164,7 @@ pub const CODES: &[CodeInfo] = codes! {
     warning "session::reused-record-id" "SE-27" "several records have the same id";
     error "session::empty-session" "SE-28" "the session has no records, or a mend would leave none";
     error "session::not-readable" "SE-28" "a value is not the list that the dialect requires";
+    info "session::off-path" "SE-3" "messages on no path to the last record, and not before a compaction";
     info "session::unknown-record" "SE-28" "a record of an unknown kind";
     error "session::lone-surrogate" "SE-29" "unpaired surrogate escape in text that is sent";
     error "session::duplicate-call" "SE-30" "duplicate call id in one message";

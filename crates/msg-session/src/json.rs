@@ -71,8 +71,14 @@ impl<'a> Value<'a> {
         Some(msg_json::unescape(inner).text)
     }
 
-    /// The text of a string, or the JSON of another value.
+    /// The text of a string, or the JSON of another value; of one over several lines, whose
+    /// layout is that of the document and is not sent, without white space.
     pub(crate) fn plain(&self) -> String {
+        if self.source.contains('\n') {
+            let mut res = Vec::with_capacity(self.source.len());
+            msg_json::write_compact(&mut res, self.source);
+            return String::from_utf8(res).unwrap_or_else(|_| self.source.to_owned());
+        }
         self.text().map_or_else(|| self.source.to_owned(), Into::into)
     }
 

@@ -295,6 +295,7 @@ impl<'s> LargeSession<'s> {
     pub fn check(&self, options: &SessionOptions) -> Result<Diagnosis<'s>, Error> {
         let lines = excerpt::read(self.source, options.max_record)?;
         let mut mends = self.rules.check_lines(&lines, &self.name, options)?;
+        mends.findings.extend(dialects::unread_messages(self.rules, &lines));
         if let Some(elided) = &lines.elided {
             elided.failure()?;
         }

@@ -80,7 +80,11 @@ impl<'a> Chain<'a> {
         let (path, whole, findings) = (Vec::new(), Vec::new(), Vec::new());
         let links = HashMap::new();
         let mut res = Self { lines, names, nodes, ids, path, whole, findings, links };
-        res.walk(last, says, wanted.is_none());
+        res.walk(last, &says, wanted.is_none());
+        if wanted.is_none() {
+            let off_path = res.off_path(says);
+            res.findings.extend(off_path);
+        }
         Some(res)
     }
 
@@ -187,6 +191,15 @@ impl<'a> Chain<'a> {
         }
         res.reverse();
         res
+    }
+
+    /// What is said in trees that the path is not in, where no lost link says so.
+    fn off_path(&self, says: impl Fn(usize) -> bool) -> Option<Finding> {
+        let first = self.path.first().filter(|_| self.findings.is_empty())?;
+        let counts = |it: &usize| self.nodes[*it].is_some() && says(*it);
+        let parent = |at: usize| self.parent(at);
+        let count = super::count_off_path(self.nodes.len(), &self.path, parent, counts);
+        super::off_path(self.lines.place(*first), count, "message")
     }
 
     /// Whether any record has this id.

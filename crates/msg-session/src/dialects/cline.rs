@@ -35,7 +35,8 @@ impl Format for Cline {
     fn view(&self, blobs: &[Blob], options: &SessionOptions) -> Result<View, Error> {
         let array = read_array(super::only(blobs), Some("messages"));
         let path = path(&array, options)?;
-        let findings = array.findings.clone();
+        let mut findings = array.findings.clone();
+        findings.extend(path.unknown);
         let mut view = View { findings, branches: path.branches, ..View::default() };
         messages(&mut view, &path.sent, false, anthropic::part);
         view.note_makers(|at| {
@@ -146,7 +147,7 @@ fn path<'a>(array: &'a Array<'_>, options: &SessionOptions) -> Result<Path<'a>, 
                 None => res.sent.push(sent(array, at, sender, object)),
             },
             Some((Record::Meta, _)) => {}
-            None => res.unknown.push(super::unknown_record(array.place(at))),
+            None => res.unknown.push(super::unknown_record(array.place(at), None)),
         }
     }
     let branch = |(last, count): (usize, usize)| Branch::until(last, BranchKind::Compacted, count);

@@ -109,6 +109,11 @@ impl LineRules for CopilotCli {
         let removed = if options.all { repeated.len() } else { 0 };
         Ok(Mends::new(count, count - removed, findings, edits))
     }
+
+    /// All that is said is in `data`.
+    fn reads(&self, record: &Object<'_>) -> bool {
+        record.has("data")
+    }
 }
 
 /// The records that repeat an earlier one byte for byte: an event has an id of its own.

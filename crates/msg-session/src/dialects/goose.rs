@@ -84,6 +84,7 @@ fn view(file: File<'_>, options: &SessionOptions) -> Result<View, Error> {
     let hidden = path.hidden.last().map(|last| (*last, path.hidden.len()));
     let branch = hidden.map(|(last, count)| Branch::until(last, BranchKind::Compacted, count));
     view.branches.extend(branch);
+    view.findings.extend(path.unknown);
     Ok(view)
 }
 
@@ -160,7 +161,7 @@ fn path<'a>(file: File<'a>, options: &SessionOptions) -> Result<Path<'a>, Error>
                 content: content(object.get("content")),
             }),
             None if is_header(&object) => {}
-            None => res.unknown.push(super::unknown_record(file.place(at))),
+            None => res.unknown.push(super::unknown_record(file.place(at), Some(&object))),
         }
     }
     res.sent.retain(list::says_something);

@@ -79,6 +79,10 @@ impl LineRules for ClaudeStream {
     fn check_lines(&self, lines: &Lines<'_>, _: &str, _: &SessionOptions) -> Result<Mends, Error> {
         Ok(check(lines, "session_id", "Claude Code"))
     }
+
+    fn reads(&self, record: &Object<'_>) -> bool {
+        record.text("type").is_some_and(|it| matches!(&*it, "user" | "assistant"))
+    }
 }
 
 /// The parts of a message whose content is a text or Anthropic blocks.
@@ -275,6 +279,12 @@ impl LineRules for PlainLines {
     fn check_lines(&self, lines: &Lines<'_>, _: &str, _: &SessionOptions) -> Result<Mends, Error> {
         let count = lines.records.len();
         Ok(Mends::new(count, count, lines.findings.clone(), Vec::new()))
+    }
+
+    fn reads(&self, record: &Object<'_>) -> bool {
+        const KINDS: [&str; 6] =
+            ["context.append_message", "message", "system", "user", "assistant", "tool_result"];
+        record.text("type").is_some_and(|it| KINDS.contains(&&*it))
     }
 }
 

@@ -36,6 +36,7 @@ use crate::Error;
 use crate::edit::{Edit, apply};
 use crate::finding::{Finding, SessionPlace};
 use crate::frame::{Lines, read_lines};
+use crate::json::{Object, Value};
 use crate::options::SessionOptions;
 use crate::source::Blob;
 use crate::view::View;
@@ -79,6 +80,11 @@ pub(crate) trait LineRules {
         name: &str,
         options: &SessionOptions,
     ) -> Result<Mends, Error>;
+
+    /// Whether it reads a record that holds a message, or knows why not: others are reported (SE-28).
+    fn reads(&self, _record: &Object<'_>) -> bool {
+        true
+    }
 }
 
 /// Findings, and the edits of a text that mend them.
@@ -164,7 +170,12 @@ pub(crate) fn view(
 ) -> Result<View, Error> {
     let (format, name) = (format(dialect), blobs.first().map_or("", |it| &it.name));
     match format.line_rules(name, only(blobs)) {
-        Some(rules) => rules.view_lines(&read_lines(only(blobs), options.max_record), options),
+        Some(rules) => {
+            let lines = read_lines(only(blobs), options.max_record);
+            let mut view = rules.view_lines(&lines, options)?;
+            view.findings.extend(unread_messages(rules, &lines));
+            Ok(view)
+        }
         None => format.view(blobs, options),
     }
 }
@@ -252,7 +263,7 @@ pub(crate) fn leaf_is_not_chosen(options: &SessionOptions) -> Result<(), Error> 
 /// The header of a session, which must be its first line: moved there, or missed.
 pub(crate) fn header_first(
     lines: &Lines<'_>,
-    is_header: impl Fn(&crate::json::Object<'_>) -> bool,
+    is_header: impl Fn(&Object<'_>) -> bool,
     agent: &str,
     findings: &mut Vec<Finding>,
     edits: &mut Vec<Edit>,
@@ -278,10 +289,74 @@ pub(crate) fn header_first(
     }
 }
 
-/// The finding about a record of no known kind (SE-28).
-pub(crate) fn unknown_record(place: SessionPlace) -> Finding {
-    let message = "a record of no known kind; it is kept as it is";
-    Finding::info("session::unknown-record", place, message)
+/// The finding about a record of no known kind (SE-28): a warning where it holds a message, which is not read.
+pub(crate) fn unknown_record(place: SessionPlace, record: Option<&Object<'_>>) -> Finding {
+    const CODE: &str = "session::unknown-record";
+    match record.is_some_and(holds_message) {
+        true => {
+            let message = "a message in a record of no known kind; it is not read";
+            Finding::warning(CODE, place, message)
+        }
+        false => Finding::info(CODE, place, "a record of no known kind; it is kept as it is"),
+    }
+}
+
+/// Whether a record is, or holds, what dialects call a message, and that says something.
+pub(crate) fn holds_message(record: &Object<'_>) -> bool {
+    let is_filled = |it: Value<'_>| match it.text() {
+        Some(text) => !text.is_empty(),
+        None => {
+            let has_members = it.object().is_some_and(|it| it.len() > 0);
+            has_members || it.array().is_some_and(|it| !it.is_empty())
+        }
+    };
+    let says = |it: &Object<'_>| {
+        it.has("role")
+            && ["content", "parts"].iter().any(|name| it.get(name).is_some_and(is_filled))
+    };
+    says(record) || record.inner("message").is_some_and(|it| says(&it))
+}
+
+/// The findings about records that hold a message and that the dialect does not read.
+pub(crate) fn unread_messages(rules: &dyn LineRules, lines: &Lines<'_>) -> Vec<Finding> {
+    let unread = |at: usize| {
+        let record = lines.object(at).filter(|it| holds_message(it) && !rules.reads(it))?;
+        Some(unknown_record(lines.place(at), Some(&record)))
+    };
+    (0..lines.records.len()).filter_map(unread).collect()
+}
+
+/// The finding about what is in the session and not sent, without anything that says so: no compaction, and no step
+/// back to a record that is sent.
+pub(crate) fn off_path(place: SessionPlace, count: usize, what: &str) -> Option<Finding> {
+    let (s, are) = if count == 1 { ("", "is") } else { ("s", "are") };
+    let message = format!(
+        "{count} {what}{s} {are} on no path to the last record; `msg doctor --branches` lists what is not sent"
+    );
+    (count > 0).then(|| Finding::info("session::off-path", place, message))
+}
+
+/// How many of the records that count are in trees of which nothing is on the path. Linear.
+pub(crate) fn count_off_path(
+    records: usize,
+    path: &[usize],
+    parent: impl Fn(usize) -> Option<usize>,
+    counts: impl Fn(&usize) -> bool,
+) -> usize {
+    let mut joins = vec![None; records];
+    path.iter().for_each(|it| joins[*it] = Some(true));
+    let mut is_off = |at: &usize| {
+        let (mut walk, mut next) = (Vec::new(), Some(*at));
+        while let Some(it) = next.filter(|it| joins[*it].is_none()) {
+            joins[it] = Some(false);
+            walk.push(it);
+            next = parent(it);
+        }
+        let found = next.and_then(|it| joins[it]).unwrap_or(false);
+        walk.into_iter().for_each(|it| joins[it] = Some(found));
+        !joins[*at].unwrap_or(found)
+    };
+    (0..records).filter(counts).filter(|it| is_off(it)).count()
 }
 
 /// The finding about half surrogate pairs in a record.

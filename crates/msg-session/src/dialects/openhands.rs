@@ -260,7 +260,7 @@ impl<'a> Events<'a> {
                 Some(object) => {
                     res.list.push(Event { number: at as u64, place, kind: kind(&object), object });
                 }
-                None => res.findings.push(super::unknown_record(place)),
+                None => res.findings.push(super::unknown_record(place, None)),
             }
         }
         res

@@ -95,7 +95,25 @@ impl LineRules for Pi {
         let left = lines.records.len() - removed.len();
         Ok(Mends::new(lines.records.len(), left, findings, edits))
     }
+
+    fn reads(&self, record: &Object<'_>) -> bool {
+        let role = record.inner("message").and_then(|it| it.text("role").map(Into::<String>::into));
+        let is_message = record.text("type").is_some_and(|it| it == "message");
+        is_message && role.is_some_and(|it| ROLES.contains(&&*it))
+    }
 }
+
+/// The roles of messages.
+const ROLES: [&str; 8] = [
+    "user",
+    "assistant",
+    "toolResult",
+    "custom",
+    "hookMessage",
+    "branchSummary",
+    "compactionSummary",
+    "bashExecution",
+];
 
 fn is_header(record: &Object<'_>) -> bool {
     record.text("type").is_some_and(|it| it == "session")

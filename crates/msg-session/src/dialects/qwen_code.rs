@@ -98,6 +98,12 @@ impl LineRules for QwenCode {
         edits.extend(new.iter().map(|(after, line)| lines.insert_after(*after, line)));
         Ok(Mends::new(lines.records.len(), left, findings, edits))
     }
+
+    /// A record without an id is in no chain, and content that is not in `parts` is not read.
+    fn reads(&self, record: &Object<'_>) -> bool {
+        let has_id = record.text("uuid").is_some();
+        has_id && record.inner("message").is_some_and(|it| it.has("parts"))
+    }
 }
 
 fn chain<'a>(lines: &'a Lines<'a>, options: &SessionOptions) -> Result<Chain<'a>, Error> {

@@ -79,7 +79,7 @@ const COMPARED: [&str; 26] = [
 ];
 
 /// Members that are asked for in other ways: whether they are there, empty, or a number.
-const ASKED: [&str; 41] = [
+const ASKED: [&str; 42] = [
     "action",
     "agentVisible",
     "args",
@@ -95,6 +95,7 @@ const ASKED: [&str; 41] = [
     "inlineData",
     "input",
     "isApiErrorMessage",
+    "isCompactSummary",
     "isError",
     "isMeta",
     "isSidechain",

@@ -80,6 +80,10 @@ fn view(nodes: &Nodes<'_>, options: &SessionOptions) -> Result<View, Error> {
     view.note_makers(|at| maker(nodes.message(at).and_then(|it| it.text("model")), None));
     view.branches = tree::of(nodes, &tree, &path.records);
     view.findings.clone_from(&nodes.lines.findings);
+    view.findings.extend(tree::unknown_records(nodes));
+    if options.leaf.is_none() {
+        view.findings.extend(tree::off_path(nodes, &tree, &path.records));
+    }
     view.findings.append(&mut tree.findings);
     Ok(view)
 }
@@ -118,6 +122,9 @@ fn finish(
     findings.extend_from_slice(&nodes.lines.findings);
     findings.extend_from_slice(&tree.findings);
     findings.extend(tree::unknown_records(nodes));
+    if options.leaf.is_none() {
+        findings.extend(tree::off_path(nodes, tree, &path.records));
+    }
     findings.extend(split_results(nodes, path, chains));
     findings.extend(path.lost_replies.iter().map(|it| lost_reply(nodes, it)));
     findings.extend(node::check(nodes, tree, &path.records));

@@ -2,6 +2,7 @@
 
 use crate::dialects::claude_code::Path;
 use crate::dialects::claude_code::tree::Tree;
+use crate::dialects::holds_message;
 use crate::edit::{Edit, drop_elements};
 use crate::finding::Finding;
 use crate::frame::Lines;
@@ -39,7 +40,7 @@ pub(super) enum Kind {
     /// A record of a known or later kind that is not sent.
     #[default]
     Other,
-    /// No kind at all.
+    /// No kind at all, or an unknown one of a record that holds a message.
     Unknown,
 }
 
@@ -90,6 +91,7 @@ fn kind(record: &Object<'_>) -> Kind {
             Some("stop_hook_summary" | "api_error" | "turn_duration") => Kind::Note,
             _ => Kind::Other,
         },
+        Some(_) if holds_message(record) => Kind::Unknown,
         Some(_) => Kind::Other,
         None => Kind::Unknown,
     }

@@ -242,7 +242,31 @@ fn first_of_cycles(parents: &[Option<u32>]) -> Vec<usize> {
 /// Records that are not message, marker or meta record of Claude Code.
 pub(super) fn unknown_records(nodes: &Nodes<'_>) -> Vec<Finding> {
     let unknown = nodes.list.iter().enumerate().filter(|it| it.1.kind == Kind::Unknown);
-    unknown.map(|(at, _)| super::super::unknown_record(nodes.lines.place(at))).collect()
+    let finding = |at: usize| {
+        let record = nodes.lines.object(at);
+        super::super::unknown_record(nodes.lines.place(at), record.as_ref())
+    };
+    unknown.map(|it| finding(it.0)).collect()
+}
+
+/// Messages in trees that the path is not in, unless a compaction cut it off.
+pub(super) fn off_path(nodes: &Nodes<'_>, tree: &Tree<'_>, path: &[usize]) -> Option<Finding> {
+    let first = *path.first()?;
+    let is_summary = || nodes.lines.object(first).is_some_and(|it| it.is_true("isCompactSummary"));
+    if nodes.list[first].kind == Kind::Boundary
+        || nodes.logical_parent(first).is_some()
+        || is_summary()
+    {
+        return None;
+    }
+    let parent = |at: usize| tree.parents[at].map(|it| it as usize);
+    let counts = |at: &usize| {
+        let node = &nodes.list[*at];
+        let is_read = node.is_message() && !node.is_sidechain && !tree.is_repeated[*at];
+        is_read && nodes.uuid(*at).is_some()
+    };
+    let count = super::super::count_off_path(nodes.list.len(), path, parent, counts);
+    super::super::off_path(nodes.lines.place(first), count, "message")
 }
 
 // The branches of a tree (SE-3): leaves beside the active path, each with the records that only it has.

@@ -18,7 +18,7 @@ use msg_openai::responses;
 
 use super::{Format, LineRules, Mends, Write};
 use crate::excerpt::Mark;
-use crate::finding::SessionPlace;
+use crate::finding::{Finding, SessionPlace};
 use crate::frame::Lines;
 use crate::json::{Object, Value};
 use crate::options::SessionOptions;
@@ -45,9 +45,10 @@ impl LineRules for Codex {
     fn view_lines(&self, lines: &Lines<'_>, options: &SessionOptions) -> Result<View, Error> {
         let path = Path::of(lines, options)?;
         let mut view = of_view(&path);
-        view.branches = path.branches;
         view.usage = of(lines);
         view.findings.clone_from(&lines.findings);
+        view.findings.extend(path.findings);
+        view.branches = path.branches;
         Ok(view)
     }
 
@@ -63,7 +64,7 @@ impl LineRules for Codex {
             // Files of the first versions, which have no envelope, are read only (SE-50).
             return Ok(Mends::new(lines.records.len(), 1, findings, Vec::new()));
         }
-        findings.extend(path.unknown.iter().map(|it| super::unknown_record(lines.place(*it))));
+        findings.extend_from_slice(&path.findings);
         let mut edits = Vec::new();
         let header = mend::check_header(lines, name, &mut findings, &mut edits);
         let mut plan = mend::check_rules(&path, options);
@@ -96,8 +97,8 @@ fn envelope_of<'a>(lines: &'a Lines<'_>, record: usize) -> Option<(String, Objec
 #[derive(Default)]
 struct Path<'a> {
     items: Vec<Item<'a>>,
-    /// Records of no known kind.
-    unknown: Vec<usize>,
+    /// Records of no known kind, and what is before another header.
+    findings: Vec<Finding>,
     /// The models that were asked, each with the record from which on.
     models: Vec<(usize, String)>,
     provider: Option<String>,
@@ -147,6 +148,7 @@ impl<'a> Path<'a> {
                 }
                 let gone = std::mem::take(&mut self.items).len();
                 self.branches.extend(Branch::before(at, BranchKind::Abandoned, gone));
+                self.findings.extend(super::off_path(lines.place(at), gone, "item"));
             }
             "turn_context" => {
                 self.models.extend(payload.text("model").map(|it| (at, it.into_owned())));
@@ -204,7 +206,8 @@ impl<'a> Path<'a> {
     fn without_envelope(&mut self, lines: &'a Lines<'_>, at: usize, object: &Object<'a>) {
         if !self.is_bare || object.has("payload") || !object.has("type") {
             let is_header = object.has("id") && object.has("timestamp");
-            self.unknown.extend((!is_header).then_some(at));
+            let unknown = || super::unknown_record(lines.place(at), Some(object));
+            self.findings.extend((!is_header).then(unknown));
             return;
         }
         let value = lines.value(at);

@@ -212,7 +212,11 @@ impl<'a> Replay<'a> {
             match message {
                 // In a document a repeated id is nothing special.
                 Some(it) => self.messages.push(it),
-                None => self.findings.push(super::super::unknown_record(array.place(at))),
+                None => {
+                    let record = array.value(at).and_then(|it| it.object());
+                    let place = array.place(at);
+                    self.findings.push(super::super::unknown_record(place, record.as_ref()));
+                }
             }
         }
     }
@@ -232,7 +236,7 @@ impl<'a> Replay<'a> {
                 let is_bad = !has_project(&object);
                 self.bad_header = is_bad.then(|| lines.place(at)).or(self.bad_header);
             } else {
-                self.findings.push(super::super::unknown_record(lines.place(at)));
+                self.findings.push(super::super::unknown_record(lines.place(at), Some(&object)));
             }
         }
     }

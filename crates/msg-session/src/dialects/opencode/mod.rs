@@ -188,7 +188,7 @@ impl<'a> Stored<'a> {
             let record =
                 SessionPlace { line: 1, record: u32::try_from(at).ok(), ..SessionPlace::default() };
             let Some(info) = value.inner("info") else {
-                self.findings.push(super::unknown_record(record));
+                self.findings.push(super::unknown_record(record, value.object().as_ref()));
                 continue;
             };
             let parts = value.list("parts");
@@ -223,7 +223,7 @@ impl<'a> Stored<'a> {
                     let of = of.unwrap_or_else(|| folder.to_owned());
                     parts.entry(of).or_default().push(part(place, object));
                 }
-                _ => self.findings.push(super::unknown_record(place)),
+                _ => self.findings.push(super::unknown_record(place, Some(&object))),
             }
         }
         for message in &mut self.messages {
