@@ -107,6 +107,7 @@ fn read(of: &mut AnthropicAssembler, data: &str, name: Option<&str>, sink: &mut 
     match kind.as_deref().unwrap_or_default() {
         "message_start" => {
             if let Some(said) = said {
+                of.head.begin(said.get("id"));
                 message(of, said, sink);
             }
         }

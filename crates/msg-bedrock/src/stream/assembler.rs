@@ -104,7 +104,7 @@ fn read(of: &mut ConverseAssembler, event: Json<'_>, sink: &mut Sink<'_>) {
     of.started = true;
     let index = body.get("contentBlockIndex").and_then(Json::whole_number);
     match &*name {
-        "messageStart" if of.finish.is_known() => of.head.note_another(),
+        "messageStart" if of.finish.is_known() || !of.blocks.is_empty() => of.head.note_another(),
         "contentBlockStart" => {
             let said = body.get("start");
             match said.and_then(Told::of) {

@@ -208,6 +208,7 @@ impl Head {
     ) -> Assembled {
         let messages = choices.iter_mut().map(|it| &mut it.message);
         note_model(self.model.as_deref(), messages);
+        self.note_restart();
         let usage = self.final_usage();
         if let Some(mut usage) = usage.clone() {
             let found = usage.odd_counts();

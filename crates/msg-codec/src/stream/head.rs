@@ -39,6 +39,18 @@ pub struct Head {
     pub usage: String,
     /// `[DONE]`, or the family's own last event: what follows is ignored.
     pub stopped: bool,
+    ids: Ids,
+}
+
+/// The ids that the events of a stream name. Some servers give each event an id of its own, which begins nothing.
+#[derive(Debug, Clone, Default)]
+struct Ids {
+    last: Option<String>,
+    /// Whether an event had the id of the one before it.
+    is_kept: bool,
+    /// How often an event began a response of another id, and where the first one is.
+    begun: usize,
+    another_at: u64,
 }
 
 /// What the data of an event is.
@@ -85,6 +97,7 @@ impl Head {
             finish: None,
             usage: String::new(),
             stopped: false,
+            ids: Ids::default(),
         }
     }
 
@@ -116,9 +129,53 @@ impl Head {
 
     /// Notes that another response begins, which is read as the same one (OA-17).
     pub fn note_another(&mut self) {
-        self.note(Note::SEVERAL_RESPONSES, || {
+        self.note_another_at(self.at);
+    }
+
+    fn note_another_at(&mut self, at: u64) {
+        self.notes.add(Note::SEVERAL_RESPONSES, at, || {
             "another response begins here and is read as the same one".into()
         });
+    }
+
+    /// Notes that the stream was begun again, unless each of its events has another id.
+    pub(super) fn note_restart(&mut self) {
+        if self.ids.begun == 1 || self.ids.begun > 1 && self.ids.is_kept {
+            self.note_another_at(self.ids.another_at);
+        }
+    }
+
+    /// Follows the id of an event; with another id than that of the event before it, another response begins if
+    /// `begins`, as where a proxy asks once more (OA-17). It is noted at the end, since a server may have an id for
+    /// each event.
+    pub fn follow(&mut self, id: Option<Json<'_>>, begins: impl FnOnce() -> bool) {
+        let Some(id) = id.and_then(Json::text).filter(|it| !it.is_empty()) else { return };
+        match &self.ids.last {
+            Some(last) if *last == id => self.ids.is_kept = true,
+            Some(_) => {
+                if begins() {
+                    self.ids.begun += 1;
+                    if self.ids.begun == 1 {
+                        self.ids.another_at = self.at;
+                    }
+                }
+                self.ids.last = Some(id.into_owned());
+            }
+            None => self.ids.last = Some(id.into_owned()),
+        }
+    }
+
+    /// Takes the id of an event that begins a response: another id than that of the stream is noted (OA-17).
+    pub fn begin(&mut self, id: Option<Json<'_>>) {
+        let id = id.and_then(Json::text);
+        if id.is_some_and(|id| self.id.as_ref().is_some_and(|own| *own != id)) {
+            self.note_another();
+        }
+    }
+
+    /// Follows an event with the id of the one before it.
+    pub fn follow_same(&mut self) {
+        self.ids.is_kept = true;
     }
 
     /// The members of an event, which count only if it is a JSON object: else false.

@@ -20,6 +20,8 @@ pub(crate) enum Recognition {
 #[derive(Debug, Clone)]
 pub(crate) struct Decided {
     assembler: Box<dyn Assembler>,
+    /// The families that it is not of.
+    others: Vec<StreamFamily>,
     /// Where another response began.
     another_at: Option<u64>,
     /// Where data came that is not read.
@@ -205,7 +207,9 @@ impl Recognition {
         let mut assembler = assembler.unwrap_or_else(|| Refused::boxed(&waiting.options));
         assembler.head_mut().notes.merge(&waiting.notes);
         let events = std::mem::take(&mut waiting.events);
-        *self = Self::Decided(Decided { assembler, another_at: None, unread_at: None });
+        let mut others = std::mem::take(&mut waiting.families);
+        others.retain(|it| family.is_none_or(|own| own.name != it.name));
+        *self = Self::Decided(Decided { assembler, others, another_at: None, unread_at: None });
         for it in events {
             let (event, data) = (it.name.as_deref(), it.data.into());
             self.take(SseEvent { event, data, at: it.at }, it.form, sink);
@@ -220,7 +224,11 @@ impl Decided {
         if check_object(data).is_err() {
             return;
         }
-        if self.another_at.is_none() && self.assembler.begins_another(Json(data)) {
+        let is_another = |it: &Self| {
+            let is_of_another = || it.others.iter().any(|family| (family.recognises)(Json(data)));
+            it.assembler.begins_another(Json(data)) || is_of_another()
+        };
+        if self.another_at.is_none() && is_another(self) {
             self.another_at = Some(at);
         } else if self.assembler.says_something(Json(data)) {
             self.unread_at.get_or_insert(at);

@@ -157,6 +157,7 @@ impl GeminiAssembler {
         if is_over && id.is_some_and(|id| self.head.id.as_ref().is_some_and(|own| *own != id)) {
             self.head.note_another();
         }
+        self.head.follow(body.id.get(), || !self.candidates.is_empty() && !is_over);
         self.head.identify(body.id.get(), body.version.get(), None);
         let says_something = body.says_something();
         let mut is_known = self.head.set_usage(body.usage.get());

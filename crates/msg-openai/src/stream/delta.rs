@@ -70,6 +70,22 @@ impl<'a> Chunk<'a> {
         }
         Ok(())
     }
+
+    /// Whether it says who speaks, as the first chunk of a choice does.
+    pub(super) fn begins(&self) -> bool {
+        let deltas = self.choices.iter().flatten().filter_map(|it| it.delta.as_ref());
+        let has_role = |it: &Delta<'_>| it.known[8].is_some_and(Json::is_string);
+        deltas.into_iter().any(has_role)
+    }
+
+    /// Whether it has a member of a chunk that tells.
+    pub(super) fn is_known(&self) -> bool {
+        let [id, _, created, object, usage, error, _] = self.members;
+        self.choices.is_some()
+            || self.odd_choice.is_some()
+            || [object, usage, error].iter().any(Option::is_some)
+            || id.is_some() && created.is_some()
+    }
 }
 
 /// Reads the elements, or the only one that is instead of a list; none if the value is neither. What is not an object

@@ -113,6 +113,7 @@ impl ChatAssembler {
         if self.is_over() && self.is_of_another(id) {
             self.head.note_another();
         }
+        self.head.follow(id, || !self.choices.is_empty() && chunk.begins());
         self.head.identify(id, model, created);
         if self.head.set_usage(usage) {
             effects.other();
@@ -126,6 +127,9 @@ impl ChatAssembler {
                 effects.other();
                 self.head.fail(error, sink);
             }
+        }
+        if !chunk.is_known() && self.head.error.is_none() {
+            self.unknown(data);
         }
         // OpenAI hides the length of the text after it; it means nothing.
         if let Some(padding) = padding.and_then(Json::string) {
@@ -145,11 +149,21 @@ impl ChatAssembler {
         self.template.learn(data, effects);
     }
 
+    /// Notes an event that is not a chunk, unless it says nothing.
+    fn unknown(&mut self, data: &str) {
+        let whole = Json::from_valid(data.trim_ascii());
+        let kind = whole.get("type").and_then(Json::text).unwrap_or_default();
+        if kind != "ping" && whole.members().next().is_some() {
+            self.head.note(Note::UNKNOWN_EVENT, || format!("unknown event {kind:?}"));
+        }
+    }
+
     /// Takes a chunk that is the one before with another string; false if it is not.
     fn short_cut(&mut self, data: &str, sink: &mut Sink<'_>) -> bool {
         let Some((target, text)) = self.template.fit(data) else {
             return false;
         };
+        self.head.follow_same();
         let (Target::Text(index)
         | Target::Reasoning(index)
         | Target::Refusal(index)

@@ -208,6 +208,9 @@ impl Assembler for ResponsesAssembler {
         match step {
             "created" | "in_progress" | "queued" => {
                 if let Some(response) = response {
+                    if step == "created" {
+                        self.head.begin(response.get("id"));
+                    }
                     self.identify(response);
                 }
             }

@@ -106,6 +106,7 @@ fn read(of: &mut InteractionAssembler, event: Json<'_>, name: Option<&str>, sink
             of.head.stopped = true;
         }
         "interaction.created" | "interaction.start" => {
+            of.head.begin(interaction.unwrap_or(event).get("id"));
             said_of(of, interaction.unwrap_or(event), sink);
         }
         "interaction.completed" | "interaction.complete" => {
