@@ -9,6 +9,7 @@
 mod options;
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use msg_codec::{Assembled, Json, StreamFamily, StreamReader};
 use msg_core::{Code, Diagnostic, Report, StreamEvent, Usage};
@@ -301,8 +302,10 @@ impl Streamed {
         if odd.is_some() {
             assembled.to_mut().usage = usage;
         }
+        let from = out.len();
         let mut report = write(&assembled, out);
         report.extend(odd);
+        report.extend(lost_around(&assembled, &out[from..], self.options.to.families()));
         if let Some(id) = made {
             let text = format!("the stream has no id and is called {id}");
             report.push(Diagnostic::info(Code::new("convert::id-synthesised"), text));
@@ -335,6 +338,65 @@ impl Streamed {
         let json = self.to_json();
         serde_json::from_slice(&json).unwrap_or_default()
     }
+}
+
+/// What a stream that was written does not say of the answer beside its content: id, model and usage, found by reading
+/// it again.
+fn lost_around(of: &Assembled, written: &[u8], families: &[StreamFamily]) -> Vec<Diagnostic> {
+    let mut reader = StreamReader::new(families, msg_codec::StreamOptions::default());
+    reader.feed(written, &mut |_| {});
+    let read = reader.finish(&mut |_| {});
+    let is_lost = |one: &Option<String>, other: &Option<String>| {
+        one.as_ref().is_some_and(|it| !it.is_empty()) && other.is_none()
+    };
+    let lost = |text: String| Diagnostic::info(Code::new("convert::lost-member"), text);
+    let around = [("id", is_lost(&of.id, &read.id)), ("model", is_lost(&of.model, &read.model))];
+    let around = around.into_iter().filter(|it| it.1).map(|it| it.0);
+    let mut res: Vec<_> =
+        around.map(|it| lost(format!("the stream has no place for the {it}"))).collect();
+    let Some(usage) = &of.usage else { return res };
+    let mut known: HashSet<String> = derived(usage).map(|it| it.to_string()).collect();
+    known.extend(leaves(read.usage.as_ref()).into_iter().map(|it| it.1));
+    for (name, value) in leaves(Some(usage)) {
+        // The same number says nothing new at another place.
+        if known.insert(value.clone()) {
+            let text = format!("the stream has no place for `{name}` of the usage: {value}");
+            res.push(Diagnostic::warning(Code::new("convert::lost-member"), text));
+        }
+    }
+    res
+}
+
+/// The counts that other providers' counts are sums of.
+fn derived(usage: &Usage) -> impl Iterator<Item = u64> {
+    let of = |it: Option<u64>| it.unwrap_or(0);
+    let (input, output) = (of(usage.input), of(usage.output));
+    let (cached, written) = (of(usage.cached), of(usage.cache_write));
+    let thought = of(usage.reasoning);
+    let both = cached.saturating_add(written);
+    let inputs = [input, input.saturating_sub(cached), input.saturating_sub(both)];
+    let outputs = [output, output.saturating_sub(thought), output.saturating_add(thought)];
+    let sums = [of(usage.total), input.saturating_add(output), input.saturating_add(both)];
+    inputs.into_iter().chain(outputs).chain(sums)
+}
+
+/// The counts and words of a usage object, each with the name of its member; not those that say nothing.
+fn leaves(usage: Option<&Usage>) -> Vec<(String, String)> {
+    let Some(raw) = usage.and_then(|it| it.raw.as_ref()) else { return Vec::new() };
+    let mut res = Vec::new();
+    let mut next = vec![(Cow::Borrowed(""), Json::from_valid(raw.text()))];
+    while let Some((name, value)) = next.pop() {
+        next.extend(value.members());
+        next.extend(value.elements().map(|it| (name.clone(), it)));
+        let is_empty = matches!(value.source(), "0" | "0.0" | "\"\"" | "null" | "true" | "false");
+        let is_leaf = !value.is_object() && !value.is_array() && !is_empty;
+        // What was counted is said by the counts.
+        if is_leaf && name != "modality" {
+            res.push((name.into_owned(), value.source().to_owned()));
+        }
+    }
+    res.reverse();
+    res
 }
 
 /// The result of a stream as a row of a table (SC-10); what is an object in the JSON form is its text.

@@ -189,6 +189,19 @@ impl StreamForm {
         }
     }
 
+    /// The family of the stream that is written; none where the result is a message.
+    pub(super) fn families(self) -> &'static [StreamFamily] {
+        match self {
+            StreamForm::OpenAiChunks => &stream::CHAT,
+            StreamForm::ResponsesEvents => &stream::RESPONSES,
+            StreamForm::AnthropicEvents => &stream::ANTHROPIC,
+            StreamForm::GeminiChunks => &stream::GEMINI,
+            StreamForm::InteractionsEvents => &stream::INTERACTIONS,
+            StreamForm::BedrockEvents | StreamForm::BedrockFrames => &stream::BEDROCK,
+            StreamForm::OpenAi | StreamForm::Native | StreamForm::Turns => &[],
+        }
+    }
+
     /// How the result is written, where it is a stream again.
     pub(super) fn writer(self) -> Option<WriteStream> {
         match self {
