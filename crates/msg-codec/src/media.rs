@@ -146,10 +146,9 @@ fn settle_image(it: &mut Image) {
     it.url.take_if(|it| it.is_empty());
     let Some(url) = &it.url else { return };
     if let Some(settled) = settled(url, it.media_type.as_deref(), None) {
-        it.media_type
-            .take_if(|said| DataUrl::parse(&settled).is_some_and(|it| it.media_type == *said));
         it.url = Some(settled);
     }
+    it.media_type.take_if(|said| !DataUrl::lacks_type(Some(&**said), it.url.as_deref()));
 }
 
 fn settle_audio(it: &mut Audio, places: MediaPlaces) {
@@ -191,10 +190,7 @@ fn settle_file(it: &mut File) {
     if let Some(settled) = settled(data, it.media_type.as_deref(), it.filename.as_deref()) {
         it.data = Some(settled);
     }
-    let inline = it.data.as_deref().and_then(DataUrl::parse);
-    if inline.is_some_and(|url| it.media_type.as_deref() == Some(url.media_type)) {
-        it.media_type = None;
-    }
+    it.media_type.take_if(|said| !DataUrl::lacks_type(Some(&**said), it.data.as_deref()));
 }
 
 /// Inline data as all families take it: a data URL of a type in lower case, in standard base64. Its type is the one
@@ -313,6 +309,22 @@ impl<'a> DataUrl<'a> {
             return None;
         }
         Some(Self { media_type: media_type.or_else(|| DataUrl::type_of_data(data))?, data })
+    }
+
+    /// Whether a media type is lost where only the URL is written: it is said, and not by the URL itself.
+    ///
+    /// ```
+    /// use msg_codec::DataUrl;
+    ///
+    /// let url = Some("data:image/png;base64,iVBO");
+    /// assert!(!DataUrl::lacks_type(Some("image/png"), url) && DataUrl::lacks_type(Some("image/gif"), url));
+    /// ```
+    #[must_use]
+    pub fn lacks_type(media_type: Option<&str>, url: Option<&str>) -> bool {
+        let inline = url.and_then(DataUrl::parse);
+        let is_there =
+            |said: &str| inline.is_some_and(|it| it.media_type.eq_ignore_ascii_case(said));
+        media_type.is_some_and(|said| !is_there(said))
     }
 
     /// Whether a text is a data URL of any kind.

@@ -268,7 +268,7 @@ impl Writer<'_> {
             ("url", it.url.is_some() && matches!(source, Source::File(_))),
             ("file_id", it.file_id.is_some() && !matches!(source, Source::File(_))),
             ("detail", it.detail.is_some()),
-            ("media_type", it.media_type.is_some()),
+            ("media_type", DataUrl::lacks_type(it.media_type.as_deref(), it.url.as_deref())),
         ];
         self.objects.losses.members(Some(at), &lost);
         let inner = self.source_object(at, &it.extra, &source);

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use msg_codec::DataUrl;
 use msg_codec::codec::{RawMember, Shape, SlotPlan, Value, bit, mask};
 use msg_core::{Audio, Extra, File, Image, Message, Origin, Part, Place, Reasoning, Text};
 
@@ -102,7 +103,8 @@ impl Writer<'_> {
     }
 
     fn image(&mut self, at: usize, it: &Image, out: &mut Vec<u8>) {
-        let lost = [("file_id", it.file_id.is_some()), ("media_type", it.media_type.is_some())];
+        let lacks_type = DataUrl::lacks_type(it.media_type.as_deref(), it.url.as_deref());
+        let lost = [("file_id", it.file_id.is_some()), ("media_type", lacks_type)];
         self.objects.losses.members(Some(at), &lost);
         let url = it.url.as_deref().unwrap_or_default();
         let values = [url.into(), it.detail.as_deref().into()];
@@ -123,7 +125,8 @@ impl Writer<'_> {
     }
 
     fn file(&mut self, at: usize, it: &File, out: &mut Vec<u8>) {
-        let lost = [("url", it.url.is_some()), ("media_type", it.media_type.is_some())];
+        let lacks_type = DataUrl::lacks_type(it.media_type.as_deref(), it.data.as_deref());
+        let lost = [("url", it.url.is_some()), ("media_type", lacks_type)];
         self.objects.losses.members(Some(at), &lost);
         let values = [&it.file_id, &it.data, &it.filename].map(|it| it.as_deref().into());
         self.nested(at, &it.extra, (&part::FILE, "file"), &body::FILE, &values, None, out);

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use msg_codec::DataUrl;
 use msg_codec::codec::{NULL, Shape, Value, bit, mask, object_members};
 use msg_core::{
     Audio, CallKind, Extra, File, Image, Message, Origin, Part, Place, Reasoning, Role, Text,
@@ -225,7 +226,8 @@ impl Writer<'_> {
     }
 
     fn image(&mut self, at: usize, it: &Image, out: &mut Vec<u8>) {
-        self.objects.losses.members(Some(at), &[("media_type", it.media_type.is_some())]);
+        let lacks_type = DataUrl::lacks_type(it.media_type.as_deref(), it.url.as_deref());
+        self.objects.losses.members(Some(at), &[("media_type", lacks_type)]);
         // The default, which the types of SDKs want to be said in a request (RQ-45).
         let is_new =
             self.of == ItemsOf::Request && self.objects.plan(&it.extra, 1).slots().is_none();
@@ -235,7 +237,8 @@ impl Writer<'_> {
     }
 
     fn file(&mut self, at: usize, it: &File, out: &mut Vec<u8>) {
-        self.objects.losses.members(Some(at), &[("media_type", it.media_type.is_some())]);
+        let lacks_type = DataUrl::lacks_type(it.media_type.as_deref(), it.data.as_deref());
+        self.objects.losses.members(Some(at), &[("media_type", lacks_type)]);
         let members = [&it.file_id, &it.url, &it.data, &it.filename];
         let [file_id, url, data, filename] = members.map(|it| it.as_deref().into());
         let values = ["input_file".into(), file_id, url, data, filename];
