@@ -1,6 +1,7 @@
 //! What changed at a level, and how (CL-12 to CL-17).
 
 use std::cmp::Ordering;
+use std::collections::HashMap;
 
 use serde::Serialize;
 
@@ -140,10 +141,11 @@ fn first_index(a: Cells<'_>, b: Cells<'_>) -> Option<usize> {
 pub(crate) fn messages_change(a: &Prompt<'_>, b: &Prompt<'_>, d: usize, e: usize) -> Course {
     let (from, to) = (&a.units[d], &b.units[e]);
     let (cells_a, cells_b) = (a.cells_of(from), b.cells_of(to));
-    let comes_again = |it: &Unit| {
-        let rest = b.units.iter().enumerate().skip(e + 1);
-        rest.clone().find(|(_, other)| other.hash == it.hash).map(|it| it.0)
-    };
+    let mut first_again = HashMap::with_capacity(b.units.len() - e);
+    for (at, it) in b.units.iter().enumerate().skip(e + 1) {
+        first_again.entry(it.hash).or_insert(at);
+    }
+    let comes_again = |it: &Unit| first_again.get(&it.hash).copied();
     let is_later = || a.units[d + 1..].iter().any(|it| it.hash == to.hash);
     if has_compaction(cells_b) && !has_compaction(cells_a) {
         return Course::Changed(How::Compacted);

@@ -191,11 +191,16 @@ impl<'a> Accounts<'a> {
     fn of(told: &Told<'a>) -> Self {
         let has_part_lists = matches!(told.from, "openai" | "anthropic" | "gemini" | "bedrock");
         let mut res = Accounts { messages: HashMap::new(), body: Vec::new(), has_part_lists };
+        let mut known = HashSet::new();
         for it in told.report {
             match (rules::scope(it), it.at.message) {
                 (Scope::Nothing, _) => {}
                 (scope, Some(at)) => res.messages.entry(at).or_default().push(it, scope),
-                (_, None) => res.body.push(it),
+                // There may be one for each record, all alike.
+                (_, None) if known.insert((it.code.as_str(), it.message(), it.fix.as_deref())) => {
+                    res.body.push(it);
+                }
+                (_, None) => {}
             }
         }
         res
