@@ -272,6 +272,9 @@ pub(crate) struct TextEdit {
     made: Fingerprints,
     /// What was there.
     was: String,
+    /// What is there now, where the edits of the messages do not write it so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    now: Option<String>,
 }
 
 impl TextEdit {
@@ -285,7 +288,14 @@ impl TextEdit {
         let tail = (0..=tail).rev().find(|it| read.is_char_boundary(read.len() - it)).unwrap_or(0);
         let end = written.len() - tail;
         let was = read[start..read.len() - tail].to_owned();
-        TextEdit { start, end, made: Fingerprints::of_text(&written[..end]), was }
+        TextEdit { start, end, made: Fingerprints::of_text(&written[..end]), was, now: None }
+    }
+
+    fn apply(&self, read: &str) -> Option<String> {
+        let (kept, rest) = read.split_at_checked(self.start)?;
+        let rest = rest.strip_prefix(&*self.was)?;
+        let made = [kept, self.now.as_deref()?].concat();
+        (Fingerprints::of_text(&made) == self.made).then(|| made + rest)
     }
 
     fn undo(&self, written: &str) -> Option<String> {
@@ -310,6 +320,30 @@ impl Plan {
     pub fn with_text(mut self, read: &str, written: &str) -> Self {
         self.text = Some(TextEdit::between(read, written));
         self
+    }
+
+    /// As [`Plan::with_text`], also for [`Plan::apply_text`]: for texts whose calls are markup, in which the edits of the
+    /// messages leave open what is around a call.
+    ///
+    /// ```
+    /// use msg_compact::Plan;
+    ///
+    /// let plan = Plan::default().with_both_texts("[{one} , {two}]", "[{two}]");
+    /// assert_eq!(plan.apply_text("[{one} , {two}, {three}]").as_deref(), Some("[{two}, {three}]"));
+    /// assert_eq!(plan.apply_text("[]"), None);
+    /// ```
+    #[must_use]
+    pub fn with_both_texts(mut self, read: &str, written: &str) -> Self {
+        let mut edit = TextEdit::between(read, written);
+        edit.now = Some(written[edit.start..edit.end].to_owned());
+        self.text = Some(edit);
+        self
+    }
+
+    /// The text that was written, with whatever was put after what was read; none if the plan does not hold it
+    /// ([`Plan::with_both_texts`]), or if the text does not begin with what was read.
+    pub fn apply_text(&self, read: &str) -> Option<String> {
+        self.text.as_ref()?.apply(read)
     }
 
     /// The text that was read, with whatever was put after what was written; none if the plan does not hold

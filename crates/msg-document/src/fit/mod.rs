@@ -233,8 +233,14 @@ impl Fitted {
             false => Plan::between(messages, again.messages()),
         };
         self.plan = Some(match (str::from_utf8(text), str::from_utf8(written)) {
-            (Ok(text), Ok(made)) if !again.gives_back(&plan, made, text) => {
-                plan.with_text(text, made)
+            (Ok(text), Ok(made)) => {
+                let read = document.read_again(text.as_bytes());
+                let is_applied = read.is_ok_and(|it| it.gives(Goal::Apply, &plan, (text, made)));
+                match is_applied {
+                    false => plan.with_both_texts(text, made),
+                    true if again.gives(Goal::Undo, &plan, (made, text)) => plan,
+                    true => plan.with_text(text, made),
+                }
             }
             _ => plan,
         });
@@ -263,9 +269,7 @@ impl Goal {
         mut document: Document,
         text: &[u8],
     ) -> Result<(Vec<u8>, Report), Refusal> {
-        if self == Goal::Undo
-            && let Some(text) = document.undone(plan, text)
-        {
+        if let Some(text) = document.reached(self, plan, text) {
             return Ok((text, Report::new()));
         }
         let messages = self.reach(plan, document.take_messages())?;
@@ -280,22 +284,25 @@ impl Goal {
 }
 
 impl Document {
-    /// Whether undoing the messages of this document, which was read from `written`, gives back a text.
-    fn gives_back(mut self, plan: &Plan, written: &str, text: &str) -> bool {
-        self.set_source(written.as_bytes().to_vec());
-        let undone = Goal::Undo.reach_document(plan, self, written.as_bytes());
-        undone.is_ok_and(|it| it.0 == text.as_bytes())
+    /// Whether the plan makes the second text of the messages of this document, which was read from the first.
+    fn gives(mut self, goal: Goal, plan: &Plan, (from, to): (&str, &str)) -> bool {
+        self.set_source(from.as_bytes().to_vec());
+        goal.reach_document(plan, self, from.as_bytes()).is_ok_and(|it| it.0 == to.as_bytes())
     }
 
-    /// The text from which a plan made this document, which was read from `written`; what was appended since
-    /// is in it, too. None if the plan does not hold it, or if the document begins with something else.
-    fn undone(&self, plan: &Plan, written: &[u8]) -> Option<Vec<u8>> {
-        let text = plan.undo_text(str::from_utf8(written).ok()?)?;
+    /// The text that a plan holds of what it makes of this document, which was read from `text`; what was appended
+    /// since is in it, too. None if the plan does not hold it, or if the document begins with something else.
+    fn reached(&self, goal: Goal, plan: &Plan, text: &[u8]) -> Option<Vec<u8>> {
+        let text = str::from_utf8(text).ok()?;
+        let reached = match goal {
+            Goal::Apply => plan.apply_text(text),
+            Goal::Undo => plan.undo_text(text),
+        }?;
         // What was written may be recognised as another format than what was read.
-        let anew = || Document::read(text.as_bytes(), &ReadOptions::default());
-        let before = self.read_again(text.as_bytes()).or_else(|_| anew()).ok()?;
-        let messages = plan.undo(self.messages().to_vec()).ok()?;
-        (before.messages().len() == messages.len()).then(|| text.into_bytes())
+        let anew = || Document::read(reached.as_bytes(), &ReadOptions::default());
+        let read = self.read_again(reached.as_bytes()).or_else(|_| anew()).ok()?;
+        let messages = goal.reach(plan, self.messages().to_vec()).ok()?;
+        (read.messages().len() == messages.len()).then(|| reached.into_bytes())
     }
 }
 
@@ -365,18 +372,18 @@ pub struct Reached {
     pub messages: Vec<Message>,
     /// What surrounded it, and the plan, if a document was read.
     source: Option<(Box<Document>, Option<Plan>)>,
-    /// The text that was read before the plan, if the plan holds it.
-    undone: Option<Vec<u8>>,
+    /// The text of it, if the plan holds it.
+    text: Option<Vec<u8>>,
 }
 
 impl Reached {
     /// A history that a plan was applied to, or undone of.
     pub fn new(goal: Goal, messages: Vec<Message>) -> Self {
-        Reached { goal, messages, source: None, undone: None }
+        Reached { goal, messages, source: None, text: None }
     }
 
     fn take_document(&mut self) -> Option<Vec<u8>> {
-        if let Some(text) = self.undone.take() {
+        if let Some(text) = self.text.take() {
             return Some(text);
         }
         let (mut document, plan) = self.source.take()?;

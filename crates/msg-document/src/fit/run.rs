@@ -70,11 +70,11 @@ impl Fitter {
             return Ok(FitAnswer::Fitted(Box::new(self.fit_row(json, summarizer)?)));
         };
         let mut document = Document::read(json, &self.options.read)?;
-        let undone = document.undone(plan, json).filter(|_| *goal == Goal::Undo);
+        let text = document.reached(*goal, plan, json);
         let messages = goal.reach(plan, document.take_messages())?;
         let applied = (*goal == Goal::Apply).then(|| plan.clone());
         let source = Some((Box::new(document), applied));
-        Ok(FitAnswer::Reached(Reached { goal: *goal, messages, source, undone }))
+        Ok(FitAnswer::Reached(Reached { goal: *goal, messages, source, text }))
     }
 
     /// As [`Fitter::fit_json`], also of the conversation in a row, which is put back into it.

@@ -68,8 +68,8 @@ impl Run<'_> {
         let bytes = input.read_all()?;
         let options = options.clone().for_document(&bytes);
         let document = Document::read(&bytes, &args.io.input.of_a_document(&input.name));
-        // A plan holds the text that it gives back, and is undone on the text that was written.
-        let is_kept = args.files.plan.is_some() || args.files.undo.is_some();
+        // A plan may hold texts, which are compared with what was read.
+        let is_kept = args.files.plan.is_some() || args.files.goal().is_some();
         let text = if is_kept { bytes.clone() } else { Vec::new() };
         let document = input::written_again(cx, document, bytes, &input.name, &args.io.input)?;
         let is_json = (args.json || document.format().is_json()) && !args.dry_run;
