@@ -308,6 +308,9 @@ def told(way, x, report, rows, left_out, acc):
             element = next((k for k in way if isinstance(k, int)), None)
             if element == 0 or element == 1 and (not at or 0 in at):
                 return True
+            # Instructions beside the list are the first message.
+            if element is None and 0 in at:
+                return True
             continue
         if code in WEAK and code != "session::written-anew":
             if code == "convert::role-changed" and way and way[-1] == "role":

@@ -39,7 +39,7 @@ pub const CODES: &[CodeInfo] = codes! {
     warning "stream::data-after-finish" "OA-20" "output after the finish reason";
     warning "stream::data-after-end" "OA-20" "data after the end of the stream, not read";
     warning "stream::wrong-type" "MS-29" "a value of a wrong type, read as what it means";
-    warning "stream::left-out" "MS-29" "a value of a wrong type that has no meaning there, left out";
+    warning "stream::left-out" "MS-29" "a value that is of a wrong type or unknown there and has no place, left out";
     error "stream::provider-error" "OA-21" "the provider reported an error";
     error "stream::truncated" "OA-21" "the stream ended early";
     warning "stream::done-differs" "OA-22" "the final text differs from its deltas, the final text is used";

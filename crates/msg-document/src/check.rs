@@ -14,7 +14,7 @@ use msg_core::{
 };
 use serde::Serialize;
 
-use crate::api_shapes::{add_refused, foreign_parts, refused_by_api, unread_calls};
+use crate::api_shapes::{Judged, add_refused, foreign_parts, refused_by_api, unread_calls};
 use crate::codec::Side;
 use crate::document::Document;
 use crate::format::Format;
@@ -222,13 +222,17 @@ impl Document {
         (profile, judges_settings): (Option<&Profile>, bool),
     ) -> Vec<Diagnostic> {
         let is_request = matches!(self.side(), Side::Conversation | Side::Continuation);
-        match (text, profile.filter(|it| is_request && is_strict(it, self))) {
-            (Some(text), Some(profile)) => {
-                let profile = profile.in_format(self.format().name());
-                refused_by_api(text, self.format(), (&profile, judges_settings), self.messages())
-            }
-            _ => Vec::new(),
-        }
+        let Some((text, profile)) = text.zip(profile.filter(|_| is_request)) else {
+            return Vec::new();
+        };
+        let judged = match (is_strict(profile, self), judges_settings) {
+            (true, true) => Judged::Request,
+            (true, false) => Judged::Messages,
+            (false, true) if is_asked(profile, self) => Judged::CommonSettings,
+            (false, _) => return Vec::new(),
+        };
+        let profile = profile.in_format(self.format().name());
+        refused_by_api(text, self.format(), (&profile, judged), self.messages())
     }
 
     /// What the provider refuses in the head of the request, where that is asked for (RQ-1).

@@ -94,7 +94,7 @@ fn repair_one(json: &[u8], options: &RepairOptions) -> Result<Repaired, Refusal>
     let mut edits = document.repair_text(Some(json), options);
     document.expect_writer()?;
     let changed = !edits.is_empty();
-    let text = match changed {
+    let mut text = match changed {
         true => document.mended(json),
         false => json.to_vec(),
     };
@@ -113,9 +113,11 @@ fn repair_one(json: &[u8], options: &RepairOptions) -> Result<Repaired, Refusal>
         let left: HashSet<_> = remaining.iter().map(of).collect();
         edits.retain(|it| !left.contains(&of(it)));
     }
-    let changed = changed && text != json;
+    let changed = changed && !edits.is_empty() && text != json;
     if !changed {
         edits.clear();
+        // What was written without an edit is the source in another spelling.
+        text = json.to_vec();
     }
     if changed {
         let lost = lost_by_edits(json, &text, document.format(), &options.read, &edits);

@@ -129,6 +129,7 @@ pub(crate) fn render_to(
     }
     let ty = cell.ty.as_deref().filter(|t| !t.is_empty()).unwrap_or("markdown");
     check_type(ty)?;
+    let edges = if cell.exact { exact_edges } else { edges };
     let (lead, body, trail) = edges(&cell.body);
     let eol = eol.as_str();
     out.extend(std::iter::repeat_n(b'#', level.into()));
@@ -253,6 +254,15 @@ pub(crate) fn edges(body: &[u8]) -> (&[u8], &[u8], &[u8]) {
     let end = trim_empty_end(body, start, body.len());
     let end = if body[start..end].ends_with(b"\n") { end - 1 } else { end };
     (&body[..start], &body[start..end], &body[end..])
+}
+
+/// The same of a body whose edges are kept: a CR before the line end of the file, of which it would make a CRLF, is
+/// of the edge.
+fn exact_edges(body: &[u8]) -> (&[u8], &[u8], &[u8]) {
+    let (lead, inner, trail) = edges(body);
+    let n_returns = inner.iter().rev().take_while(|it| **it == b'\r').count();
+    let end = inner.len() - n_returns;
+    (lead, &inner[..end], &body[body.len() - trail.len() - n_returns..])
 }
 
 /// The lines of a body, with one more backslash where a marker would begin a cell (MF-35).

@@ -421,7 +421,7 @@ fn by_document(document: &str) -> Result<Option<Dialect>, Error> {
         Some(Dialect::Inspect)
     } else if has("messages") && (has("projectHash") || has("sessionId") && has("startTime")) {
         Some(Dialect::GeminiCli)
-    } else if is_otel(object) || has("resourceSpans") {
+    } else if is_otel(object) || has("resourceSpans") || has_spans(object) {
         Some(Dialect::Otel)
     } else if has("info") && has("messages") {
         Some(Dialect::OpenCode)
@@ -583,6 +583,14 @@ fn has_blocks(object: &Object<'_>) -> bool {
     let blocks = object.list("content");
     let kinds = blocks.iter().filter_map(|it| it.get("type")?.text());
     kinds.into_iter().any(|it| MARKS.contains(&&*it))
+}
+
+/// Whether it is an export of spans.
+fn has_spans(object: &Object<'_>) -> bool {
+    const IDS: [&str; 5] = ["context", "spanId", "span_id", "traceId", "trace_id"];
+    let spans = object.list("spans");
+    let mut spans = spans.iter().filter_map(Value::object);
+    spans.any(|it| it.has("attributes") && IDS.iter().any(|id| it.has(id)))
 }
 
 fn is_otel(object: &Object<'_>) -> bool {

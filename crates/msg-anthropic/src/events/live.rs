@@ -11,7 +11,7 @@ use msg_core::{
 
 use super::message::is_block;
 use crate::events;
-use crate::events::{Block, BlockEnd, Kind};
+use crate::events::{Block, BlockEnd, Kind, ThoughtText};
 use crate::{shape::ANTHROPIC, thought::Thought};
 
 /// Writes the events of any stream as an Anthropic stream, as they arrive.
@@ -188,9 +188,9 @@ impl EventWriter {
             return;
         }
         self.thought_ended = false;
-        self.say(Kind::Thinking { len: 0 }, text);
-        if let Some(Block { kind: Kind::Thinking { len }, .. }) = self.blocks.back_mut() {
-            *len += text.len();
+        self.say(Kind::Thinking(ThoughtText::EMPTY), text);
+        if let Some(Block { kind: Kind::Thinking(said), .. }) = self.blocks.back_mut() {
+            said.push(text);
         }
     }
 
@@ -226,10 +226,10 @@ impl EventWriter {
     /// Ends the thought that went out last, if it is this one, with its signature: one without text has no delta.
     fn end_open(&mut self, text: &str, signature: Option<&str>) {
         if text.is_empty() && signature.is_some() {
-            self.blocks.push_back(Block::new(Kind::Thinking { len: 0 }));
+            self.blocks.push_back(Block::new(Kind::Thinking(ThoughtText::EMPTY)));
         }
         match self.blocks.back_mut() {
-            Some(block) if block.is_thought(text.len()) => {
+            Some(block) if block.is_thought(text) => {
                 block.end =
                     signature.map_or(BlockEnd::Plain, |it| BlockEnd::Signature(it.to_owned()));
                 block.ended = true;

@@ -8,7 +8,7 @@ use msg_json::Writer;
 
 use super::{EventOptions, EventWriter, finish_of};
 use crate::events;
-use crate::events::{Block, BlockEnd, Kind};
+use crate::events::{Block, BlockEnd, Kind, ThoughtText};
 use crate::{shape::ANTHROPIC, thought::Thought};
 
 const CITATIONS: &str = "citations";
@@ -105,7 +105,7 @@ impl Blocks<'_> {
             Thought::Sealed(data) => return Some(Block::sealed(data, &it.extra)),
             Thought::Open { text, signature } => (text.into_owned(), signature),
         };
-        let mut block = Block::of(Kind::Thinking { len: text.len() }, text, &it.extra);
+        let mut block = Block::of(Kind::Thinking(ThoughtText::of(&text)), text, &it.extra);
         block.extra.remove(&ANTHROPIC, "signature");
         block.end = signature.map_or(BlockEnd::Plain, |it| BlockEnd::Signature(it.to_owned()));
         Some(block)

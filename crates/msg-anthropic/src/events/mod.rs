@@ -73,10 +73,7 @@ enum BlockEnd {
 #[derive(Debug, Clone)]
 enum Kind {
     Text,
-    Thinking {
-        /// Bytes of the text that have come.
-        len: usize,
-    },
+    Thinking(ThoughtText),
     /// A block of one piece, as JSON.
     Whole(String),
     Call {
@@ -84,6 +81,31 @@ enum Kind {
         name: String,
         brackets: Brackets,
     },
+}
+
+/// What is known of the text of a thought, which is not kept: a signature goes with this text alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct ThoughtText {
+    len: usize,
+    /// FNV-1a.
+    hash: u64,
+}
+
+impl ThoughtText {
+    const EMPTY: Self = Self { len: 0, hash: 0xcbf2_9ce4_8422_2325 };
+
+    fn of(text: &str) -> Self {
+        let mut res = Self::EMPTY;
+        res.push(text);
+        res
+    }
+
+    fn push(&mut self, text: &str) {
+        self.len += text.len();
+        self.hash = text
+            .bytes()
+            .fold(self.hash, |hash, it| (hash ^ u64::from(it)).wrapping_mul(0x100_0000_01b3));
+    }
 }
 
 impl Block {
@@ -103,15 +125,19 @@ impl Block {
         Self { pending: text, extra: extra.clone(), ..Self::new(kind) }
     }
 
-    /// Whether it is a thought of so many bytes that goes on.
-    fn is_thought(&self, bytes: usize) -> bool {
-        !self.ended && matches!(self.kind, Kind::Thinking { len } if len == bytes)
+    /// Whether it is a thought that says this and has not ended.
+    fn is_thought(&self, text: &str) -> bool {
+        let said = match self.kind {
+            Kind::Thinking(said) if !self.ended => said,
+            _ => return false,
+        };
+        said.len == text.len() && said == ThoughtText::of(text)
     }
 
     /// Whether it may end when another block waits.
     fn may_end(&self) -> bool {
         match &self.kind {
-            Kind::Text | Kind::Thinking { .. } | Kind::Whole(_) => true,
+            Kind::Text | Kind::Thinking(_) | Kind::Whole(_) => true,
             Kind::Call { brackets, .. } => self.ended || brackets.closed(),
         }
     }
@@ -124,7 +150,7 @@ impl Block {
             it.object(|it| {
                 match &self.kind {
                     Kind::Text => text_head(it),
-                    Kind::Thinking { .. } => thinking_head(it),
+                    Kind::Thinking(_) => thinking_head(it),
                     Kind::Call { id, name, .. } => call_head(it, id, name),
                     Kind::Whole(_) => {}
                 }
@@ -141,7 +167,7 @@ impl Block {
         }
         let delta = match self.kind {
             Kind::Text => TEXT,
-            Kind::Thinking { .. } => THINKING,
+            Kind::Thinking(_) => THINKING,
             Kind::Call { .. } => INPUT,
             Kind::Whole(_) => return,
         };

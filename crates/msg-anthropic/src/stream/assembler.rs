@@ -179,6 +179,9 @@ fn is_known(name: &str, _: Json<'_>) -> bool {
 }
 
 fn stop_reason(of: &mut AnthropicAssembler, reason: Option<Json<'_>>) {
+    if let Some(odd) = reason.filter(|it| !it.is_string()) {
+        of.head.left_out("stop_reason", "a string", odd);
+    }
     if let Some(reason) = reason.and_then(Json::text) {
         of.finish.set(reason, of.head.at, &mut of.head.notes);
     }
@@ -299,6 +302,10 @@ fn delta<'a>(
     // An empty delta of a type that the block has says nothing.
     if let Some(said) = value.and_then(|it| block.step.said(member, it)) {
         block.append(to, said.text());
+        let known = ["type", "text", "thinking", "signature", "partial_json"];
+        for (name, value) in delta.members().filter(|it| !known.contains(&&*it.0)) {
+            block.step.unknown_member(&name, value);
+        }
         effects.said((index, to), value);
     }
 }

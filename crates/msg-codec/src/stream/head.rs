@@ -216,11 +216,17 @@ impl Head {
         model: Option<Json<'_>>,
         created: Option<Json<'_>>,
     ) {
-        if self.id.is_none() {
-            self.id = id.and_then(Json::text).map(Cow::into_owned);
+        if let Some(id) = id.filter(|_| self.id.is_none()) {
+            self.id = id.id().map(Cow::into_owned);
+            if self.id.is_none() && !id.is_string() {
+                self.left_out("id", "a string", id);
+            }
         }
-        if self.model.is_none() {
-            self.model = model.and_then(Json::text).map(Cow::into_owned);
+        if let Some(model) = model.filter(|_| self.model.is_none()) {
+            self.model = model.text().map(Cow::into_owned);
+            if self.model.is_none() && !model.is_string() {
+                self.left_out("model", "a string", model);
+            }
         }
         if self.created.is_none() {
             self.created = created.and_then(Json::number).filter(|it| *it != 0.0);

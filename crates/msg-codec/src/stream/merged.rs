@@ -368,6 +368,14 @@ impl AssemblerStep<'_, '_> {
         }
     }
 
+    /// Notes a member that nothing is known of and that has no place in the message, unless it is null.
+    pub fn unknown_member(&mut self, name: &str, value: Json<'_>) {
+        if !value.is_null() {
+            let text = || format!("unknown member {name}, `{}` was left out", value.shortened());
+            self.note(Note::LEFT_OUT, text);
+        }
+    }
+
     /// The bounds of a text of the message.
     pub fn text_gauge(&mut self) -> Gauge<'_> {
         Gauge { left: self.left, most: usize::MAX, notes: self.notes, at: self.at }

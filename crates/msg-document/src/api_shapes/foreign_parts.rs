@@ -149,10 +149,8 @@ fn not_understood(message: &Message) -> Option<Diagnostic> {
     let what = match message.parts.as_slice() {
         [] => return unread_member(&message.extra, "message"),
         [Part::Text(only)] if only.text.is_empty() => return unread_member(&only.extra, "message"),
-        [Part::Other(only)] if is_message(only) => {
-            let members = only.value.members()?;
-            let mut texts = members.iter().filter(|it| it.1.text().starts_with('"'));
-            return texts.find_map(|it| unread(&it.0, &it.1, "message"));
+        parts if parts.iter().any(is_message) => {
+            return parts.iter().filter(|it| is_message(it)).find_map(unread_in_message);
         }
         [Part::Other(first), rest @ ..] => {
             if let Some(it) = unread_text(first) {
@@ -172,10 +170,20 @@ fn not_understood(message: &Message) -> Option<Diagnostic> {
     Some(Diagnostic::error(Code::new(NOT_UNDERSTOOD), text))
 }
 
-/// Whether a part is a message that was carried as it is, because its content was not found.
-fn is_message(it: &Other) -> bool {
-    let members = it.value.members().filter(|_| is_judged(&it.format));
-    members.is_some_and(|it| it.iter().any(|it| it.0 == "role"))
+/// Whether a part is a message, or a step of one, that was carried as it is, because its content was not found.
+fn is_message(part: &Part) -> bool {
+    let Part::Other(it) = part else { return false };
+    let members = it.value.members().filter(|_| is_judged(&it.format)).unwrap_or_default();
+    let is_step = |it: &RawJson| matches!(it.text(), r#""model_output""# | r#""user_input""#);
+    members.iter().any(|it| it.0 == "role" || it.0 == "type" && is_step(&it.1))
+}
+
+/// A text in a member of such a part that its format does not have.
+fn unread_in_message(part: &Part) -> Option<Diagnostic> {
+    let Part::Other(it) = part else { return None };
+    let members = it.value.members()?;
+    let mut texts = members.iter().filter(|it| it.1.text().starts_with('"'));
+    texts.find_map(|it| unread(&it.0, &it.1, "message"))
 }
 
 /// What a message without parts, or a result without content, holds in a member that its format does not have.

@@ -20,7 +20,7 @@ use msg_chainast::Profile;
 use msg_core::{CallKind, Code, Diagnostic, Message, Origin, Part, Role};
 
 pub(crate) use self::foreign_parts::{foreign_parts, is_not_understood, is_saying, unread_calls};
-use self::table::{Api, Path};
+use self::table::{Api, Member, Path};
 use self::walk::{Breach, Inner, Walk};
 use crate::format::Format;
 
@@ -54,21 +54,53 @@ const SAME_WARNINGS: [&str; 5] = [
     "profile::unknown-member",
 ];
 
+/// What of a request is judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Judged {
+    /// The messages, as the provider that defines the format takes them.
+    Messages,
+    /// These, and the settings.
+    Request,
+    /// The settings alone, as every provider that took the format over has them.
+    CommonSettings,
+}
+
+/// Settings in which the providers that took a format over have other types, too: a count of logprobs, an effort that
+/// is a number.
+const OWN_SETTINGS: [&str; 3] = ["logprobs", "metadata", "reasoning_effort"];
+
+impl Judged {
+    fn members(self, api: &'static Api) -> impl Iterator<Item = &'static Member> {
+        let settings = api.settings.iter().filter(move |it| match self {
+            Judged::Messages => false,
+            Judged::Request => true,
+            Judged::CommonSettings => !OWN_SETTINGS.contains(&it.name),
+        });
+        let messages = if self == Judged::CommonSettings { &[] } else { api.members.as_slice() };
+        messages.iter().chain(settings)
+    }
+}
+
 /// What the API of a format refuses of a document, in the order of the messages that were read from it. Linear.
 pub(crate) fn refused_by_api(
     json: &[u8],
     format: Format,
-    (profile, judges_settings): (&Profile, bool),
+    (profile, judged): (&Profile, Judged),
     messages: &[Message],
 ) -> Vec<Diagnostic> {
     let Some(api) = Api::of_format(format.name()) else { return Vec::new() };
     let json = std::str::from_utf8(json).unwrap_or_default();
-    let settings = if judges_settings { api.settings.as_slice() } else { &[] };
-    let Some(mut walk) = Walk::over(json, api, settings) else { return Vec::new() };
+    let Some(mut walk) = Walk::over(json, api, judged.members(api)) else { return Vec::new() };
     repeated(&mut walk);
     markers(&mut walk, profile);
     let places = Places::of(messages, &walk.elements, format);
-    walk.breaches.into_iter().map(|it| diagnostic(it, api, profile, &places)).collect()
+    let mut res: Vec<_> =
+        walk.breaches.into_iter().map(|it| diagnostic(it, api, profile, &places)).collect();
+    if judged == Judged::CommonSettings {
+        // The answer is that of another provider.
+        res.iter_mut().for_each(|it| it.answer = None);
+    }
+    res
 }
 
 /// Whether the API of a format has parts, blocks or items of this kind, or with this member where that says the kind; of

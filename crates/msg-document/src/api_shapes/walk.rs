@@ -1,6 +1,7 @@
 //! A walk over a request, beside the shapes of its API. Linear: what no shape names is stepped over.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use msg_json::{Kind, Reader, unescape, value_end};
 
@@ -80,11 +81,11 @@ pub(super) struct Walk<'a> {
 type Members<'a> = Vec<(Cow<'a, str>, &'a str)>;
 
 impl<'a> Walk<'a> {
-    /// Over a request, or a list of messages, and what of its settings is asked for; nothing for text that is neither.
+    /// Over these members of a request, or a list of messages; nothing for text that is neither.
     pub(super) fn over(
         json: &'a str,
         api: &'static Api,
-        settings: &'static [Member],
+        judged: impl Iterator<Item = &'static Member>,
     ) -> Option<Self> {
         let mut it = Walk {
             api,
@@ -100,11 +101,15 @@ impl<'a> Walk<'a> {
         let json = json.trim_start_matches('\u{feff}').trim();
         let is_list = Reader::from_text(json).peek().ok()? == Kind::Array;
         let members = if is_list { vec![(api.list.into(), json)] } else { members(json)? };
-        api.members.iter().for_each(|member| it.request_member(member, &members));
-        // Whose markers were counted may be a setting, too.
-        let n_markers = it.markers.len();
-        settings.iter().for_each(|member| it.request_member(member, &members));
-        it.markers.truncate(n_markers);
+        let mut counted = HashSet::new();
+        for member in judged {
+            // Whose markers were counted may be a setting, too.
+            let n_markers = it.markers.len();
+            it.request_member(member, &members);
+            if !counted.insert(member.name) {
+                it.markers.truncate(n_markers);
+            }
+        }
         it.end_of_turns();
         Some(it)
     }

@@ -19,6 +19,7 @@ use msg_core::request::RequestHead;
 use msg_core::{Diagnostic, Message, Report};
 
 pub use self::options::{Carry, ConvertOptions};
+use self::response::{ANSWERED, lost_counts};
 use crate::document::Document;
 use crate::format::Format;
 use crate::formats::document_in;
@@ -284,50 +285,6 @@ fn emptied(messages: &[Message], report: &Report) -> BTreeSet<usize> {
     lost.into_iter().filter(|it| it.1.len() == n_parts(it.0)).map(|it| it.0).collect()
 }
 
-/// What a response says besides its messages, as any other does in words of its own.
-const ANSWERED: [&str; 38] = [
-    "id",
-    "model",
-    // Why it ended.
-    "finish_reason",
-    "finishReason",
-    "stop_reason",
-    "stopReason",
-    // What was counted (RQ-25).
-    "cacheReadInputTokens",
-    "cacheWriteInputTokens",
-    "cache_creation",
-    "cache_creation_input_tokens",
-    "cache_read_input_tokens",
-    "cachedContentTokenCount",
-    "cacheTokensDetails",
-    "candidatesTokenCount",
-    "candidatesTokensDetails",
-    "completion_tokens",
-    "completion_tokens_details",
-    "inputTokens",
-    "input_tokens",
-    "input_tokens_details",
-    "outputTokens",
-    "output_tokens",
-    "output_tokens_details",
-    "promptTokenCount",
-    "promptTokensDetails",
-    "prompt_tokens",
-    "prompt_tokens_details",
-    "thoughtsTokenCount",
-    "toolUsePromptTokenCount",
-    "toolUsePromptTokensDetails",
-    "totalTokenCount",
-    "totalTokens",
-    "total_tokens",
-    "total_cached_tokens",
-    "total_input_tokens",
-    "total_output_tokens",
-    "total_thought_tokens",
-    "total_tool_use_tokens",
-];
-
 /// Whether what is written has no ids, so that a call and its result find each other by their places.
 fn lacks_ids(to: Format, options: &ConvertOptions) -> bool {
     match to.name() {
@@ -434,11 +391,14 @@ impl Converted {
             &options.lower,
         );
         let Some((source, written)) = source.zip(written) else { return };
-        let mut left_out = self.left_behind.clone();
+        let (mut left_out, mut counts) = (self.left_behind.clone(), Vec::new());
         match options.carry {
             Carry::Request { model: Some(_) } => left_out.push("model".to_owned()),
             // A response says them in words of its own.
-            Carry::Response => left_out.extend(ANSWERED.map(str::to_owned)),
+            Carry::Response => {
+                counts = lost_counts(&source, &written, &self.edits);
+                left_out.extend(ANSWERED.map(str::to_owned));
+            }
             _ => {}
         }
         let told = Told {
@@ -450,6 +410,7 @@ impl Converted {
             has_bookkeeping: from.is_session() || from.name() == "otel",
             is_one: is_one(from, &source),
             lacks_ids: lacks_ids(to, options),
+            has_settings: !matches!(options.carry, Carry::Response),
             made_up: if to.is_session() { made_up(to, options) } else { MadeUp::default() },
             kept: None,
             messages: &|| match from.is_json() {
@@ -459,6 +420,7 @@ impl Converted {
         };
         let Account { lost, left_out: others } = account(&source, &written, &told);
         self.edits.extend(lost);
+        self.edits.append(&mut counts);
         let is_said = |it: &String| {
             matches!(options.carry, Carry::Response) && ANSWERED.contains(&it.as_str())
         };

@@ -1,7 +1,7 @@
 //! What a model answered, from the response of one provider to that of another.
 
 use msg_codec::{Assembled, StreamOptions, StreamReader};
-use msg_core::{Code, Diagnostic, FinishReason, Report, Usage};
+use msg_core::{Code, Diagnostic, FinishReason, RawJson, Report, Usage};
 
 use crate::codec::{Side, WriteOptions};
 use crate::document::Document;
@@ -104,4 +104,126 @@ fn name_response(answer: &mut Assembled, to: Format, report: &mut Report) {
     answer.id = Some(id.to_owned());
     let text = "the response has no id and was given one";
     report.push(Diagnostic::info(Code::new("convert::id-synthesised"), text));
+}
+
+/// What a response says besides its messages, as any other does in words of its own; its counts are accounted for by
+/// [`lost_counts`].
+pub(super) const ANSWERED: [&str; 8] = [
+    "id",
+    "model",
+    // Why it ended.
+    "finish_reason",
+    "finishReason",
+    "stop_reason",
+    "stopReason",
+    "usage",
+    "usageMetadata",
+];
+
+/// The members that hold the counts of a response.
+const COUNTS: [&str; 2] = ["usage", "usageMetadata"];
+
+/// A count of a usage.
+type Count = fn(&Usage) -> Option<u64>;
+
+/// The names of the counts that [`Usage`] has, by its members (RQ-25).
+const READ: [(&str, Count); 23] = [
+    ("prompt_tokens", |it| it.input),
+    ("input_tokens", |it| it.input),
+    ("inputTokens", |it| it.input),
+    ("promptTokenCount", |it| it.input),
+    ("toolUsePromptTokenCount", |it| it.input),
+    ("total_input_tokens", |it| it.input),
+    ("completion_tokens", |it| it.output),
+    ("output_tokens", |it| it.output),
+    ("outputTokens", |it| it.output),
+    ("candidatesTokenCount", |it| it.output),
+    ("total_output_tokens", |it| it.output),
+    ("cached_tokens", |it| it.cached),
+    ("cache_read_input_tokens", |it| it.cached),
+    ("cacheReadInputTokens", |it| it.cached),
+    ("cachedContentTokenCount", |it| it.cached),
+    ("total_cached_tokens", |it| it.cached),
+    ("cache_write_tokens", |it| it.cache_write),
+    ("cache_creation_input_tokens", |it| it.cache_write),
+    ("cacheWriteInputTokens", |it| it.cache_write),
+    ("reasoning_tokens", |it| it.reasoning),
+    ("thinking_tokens", |it| it.reasoning),
+    ("thoughtsTokenCount", |it| it.reasoning),
+    ("total_thought_tokens", |it| it.reasoning),
+];
+
+/// The counts, and what is among them, that a response in another format does not say any more.
+pub(super) fn lost_counts(source: &str, written: &str, told: &[Diagnostic]) -> Vec<Diagnostic> {
+    let counts = |json: &str| {
+        let members = RawJson::new(json).ok()?.members()?;
+        members.into_iter().rev().find(|it| COUNTS.contains(&&*it.0))
+    };
+    let Some((name, before)) = counts(source) else { return Vec::new() };
+    let after = counts(written).map(|it| Usage::from_raw(it.1)).unwrap_or_default();
+    let mut lost = Vec::new();
+    unsaid(&format!("/{name}"), &before, &Usage::from_raw(before.clone()), &after, &mut lost);
+    let is_told = |place: &str| {
+        let name = place.rsplit('/').next().unwrap_or_default();
+        let known = READ.iter().any(|it| it.0 == name);
+        let mut told = told.iter().filter(|it| it.code == "convert::usage-inconsistent");
+        told.any(|it| match it.message().split('`').nth(1) {
+            Some(count) => count == name,
+            None => known,
+        })
+    };
+    lost.retain(|it| !is_told(it));
+    let said = |place: String| {
+        let text = format!("`{place}` is left out");
+        Diagnostic::warning(Code::new("convert::lost-value"), text).at_pointer(place)
+    };
+    lost.into_iter().map(said).collect()
+}
+
+/// Adds the places of the values among counts that are not in `after`.
+fn unsaid(place: &str, value: &RawJson, before: &Usage, after: &Usage, lost: &mut Vec<String>) {
+    for (name, value) in value.members().unwrap_or_default() {
+        let place = format!("{place}/{}", name.replace('~', "~0").replace('/', "~1"));
+        let is_shallow = place.matches('/').count() <= 3;
+        if is_shallow && value.members().is_some_and(|it| !it.is_empty()) {
+            unsaid(&place, &value, before, after, lost);
+            continue;
+        }
+        let is_said = match READ.iter().find(|it| it.0 == name) {
+            Some((_, count)) => count(after).is_some(),
+            None if is_total(&name) => after.total.is_some() || is_sum(before),
+            None => says_no_more(&name, &value, before),
+        };
+        if !is_said && !matches!(value.text(), "0" | "0.0" | "null" | "[]" | "{}" | "\"\"") {
+            lost.push(place);
+        }
+    }
+}
+
+fn is_total(name: &str) -> bool {
+    matches!(name, "total_tokens" | "totalTokens" | "totalTokenCount")
+}
+
+/// Whether the total is the sum of its parts.
+fn is_sum(usage: &Usage) -> bool {
+    let sum = usage.input.unwrap_or_default().saturating_add(usage.output.unwrap_or_default());
+    usage.total == Some(sum)
+}
+
+/// Whether a list of counts by medium has all of a count as text, as Gemini says of each conversation without media.
+fn says_no_more(name: &str, list: &RawJson, usage: &Usage) -> bool {
+    let Ok(rows) = list.parse::<Vec<RawJson>>() else { return false };
+    let [row] = rows.as_slice() else { return rows.is_empty() };
+    let members = row.members().unwrap_or_default();
+    let of = |name: &str| members.iter().find(|it| it.0 == name).map(|it| it.1.text().to_owned());
+    let count = of("tokenCount").and_then(|it| it.parse::<u64>().ok());
+    let whole = match name {
+        "promptTokensDetails" => usage.input,
+        "candidatesTokensDetails" => {
+            usage.output.map(|it| it.saturating_sub(usage.reasoning.unwrap_or_default()))
+        }
+        "cacheTokensDetails" => usage.cached,
+        _ => None,
+    };
+    members.len() == 2 && of("modality").as_deref() == Some("\"TEXT\"") && count == whole
 }

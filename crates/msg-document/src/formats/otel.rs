@@ -226,12 +226,19 @@ fn is_langchain(
 /// Messages of a span, or spans with their names.
 pub(super) fn otel(outline: &Outline<'_>) -> Likelihood {
     let is_span = outline.member("resourceSpans").is_some()
+        || outline.list("spans").is_some_and(|it| it.records().any(is_span))
         || outline
             .members()
             .any(|it| it.starts_with("gen_ai.") && !it.starts_with("gen_ai.prompt."));
     Likelihood::certain_if(
         is_span || outline.messages().is_some_and(|it| it.records().any(is_otel)),
     )
+}
+
+/// A span with attributes, as an export lists them.
+fn is_span(record: &Record<'_>) -> bool {
+    const IDS: [&str; 5] = ["context", "spanId", "span_id", "traceId", "trace_id"];
+    record.has("attributes") && IDS.iter().any(|it| record.has(it))
 }
 
 /// A message with parts whose text is `content`, with results that are called responses, or with calls whose

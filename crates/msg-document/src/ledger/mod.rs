@@ -92,6 +92,8 @@ pub(crate) struct Told<'a> {
     pub(crate) is_one: bool,
     /// Whether the target has no ids, so that what belongs together is adjacent.
     pub(crate) lacks_ids: bool,
+    /// Whether the settings of a request are accounted for elsewhere: not those that a response says again.
+    pub(crate) has_settings: bool,
     /// What the target says of itself, whatever it is given.
     pub(crate) made_up: MadeUp,
     /// The elements of the source's list that were written as they are, of a document that was cut.
@@ -378,6 +380,7 @@ pub(crate) fn lost_in_place(
         has_bookkeeping: format.has_records() && is_anew,
         is_one: is_one(format, source),
         lacks_ids: false,
+        has_settings: true,
         made_up: MadeUp::default(),
         kept: None,
         messages,
@@ -438,6 +441,7 @@ impl Cut<'_> {
             has_bookkeeping: format.has_records() || format.name() == "otel",
             is_one: is_one(format, &source),
             lacks_ids: false,
+            has_settings: true,
             made_up: MadeUp::default(),
             kept,
             messages: &|| Some(before.clone()),
@@ -597,6 +601,7 @@ mod tests {
                 has_bookkeeping: case.has_records,
                 is_one: !case.source.contains('\n'),
                 lacks_ids: case.lacks_ids,
+                has_settings: true,
                 made_up: MadeUp::default(),
                 kept: case.cut.as_ref().and_then(|it| Kept::of(&case.source, it)),
                 messages: &|| case.messages.as_ref().map(|it| it.text().to_owned()),

@@ -322,7 +322,9 @@ impl Visit for Pairing<'_, '_> {
             return;
         }
         let is_own_empty = told.has_bookkeeping && rules::is_own_empty(&leaf, way);
-        if is_said_once && written.has_written(key) || !is_own_empty && rules::is_form(&leaf, way) {
+        let is_said_again = !told.has_settings && rules::is_setting(&leaf, way);
+        let is_form = !is_own_empty && !is_said_again && rules::is_form(&leaf, way);
+        if is_said_once && written.has_written(key) || is_form {
             written.owe(key, leaf.text);
         } else if written.find(&leaf, key) {
             written.counts.entry(key).or_default().is_written |= is_said_once;

@@ -281,7 +281,7 @@ pub(super) fn is_shared(leaf: &Leaf<'_>) -> bool {
 }
 
 /// Whether a value is a setting in the head of a body: so is a tool of Gemini without settings, `{"codeExecution":{}}`.
-fn is_setting(leaf: &Leaf<'_>, way: &[Frame<'_>]) -> bool {
+pub(super) fn is_setting(leaf: &Leaf<'_>, way: &[Frame<'_>]) -> bool {
     let is_tool = leaf.text == "{}"
         && matches!(way, [_, body, list, _] if body.name == "tools" && list.is_list);
     (is_tool || SETTINGS.contains(&leaf.name))

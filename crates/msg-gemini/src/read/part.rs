@@ -71,7 +71,7 @@ pub(super) fn read<'a>(
     Ok(ContentValue::carried(GEMINI, None, reader.source(start, reader.offset())))
 }
 
-/// The one member of an object that says what it is; none if there are several, or none.
+/// The one member of an object that says what it is, also where it is there twice; none if there are several, or none.
 fn kind_of(mut reader: Reader<'_>) -> Result<Option<&'static str>, JsonError> {
     let mut found = None;
     reader.begin_object()?;
@@ -80,7 +80,7 @@ fn kind_of(mut reader: Reader<'_>) -> Result<Option<&'static str>, JsonError> {
         reader.raw()?;
         let kind = part::KINDS.iter().find(|it| it.0 == key.text || it.1 == key.text);
         if let Some((name, _)) = kind.filter(|_| !is_null)
-            && found.replace(*name).is_some()
+            && found.replace(*name).is_some_and(|it| it != *name)
         {
             return Ok(None);
         }

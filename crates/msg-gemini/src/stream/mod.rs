@@ -140,7 +140,11 @@ impl GeminiAssembler {
         }
         let candidate = self.candidates.entry(index).or_default();
         candidate.take(view.members, &mut step);
-        let Some(word) = view.finish.get().and_then(Json::text) else { return };
+        let given = view.finish.get();
+        if let Some(odd) = given.filter(|it| !it.is_string()) {
+            step.left_out("finishReason", "a string", odd);
+        }
+        let Some(word) = given.and_then(Json::text) else { return };
         let meaning = meaning(&word);
         let is_error = meaning == FinishReason::Error;
         if candidate.finish(&word, meaning, &mut step) && is_error {

@@ -118,6 +118,10 @@ impl<'a> Writer<'a, '_> {
             Some(text_of(kept.value)?.0.into_owned())
         };
         let mut res = MediaSource::of(it, spelled)?;
+        // Other formats write `image/*` where nothing more is known, which the API refuses.
+        if res.link.is_some() && self.is_converting() {
+            res.media_type.take_if(|it| it.ends_with("/*"));
+        }
         if let (None, Some(url)) = (&res.media_type, res.link)
             && self.objects.plan(it.extra(), 1).may_have(media::MIME)
         {

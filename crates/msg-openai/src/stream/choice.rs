@@ -223,7 +223,12 @@ impl Choice {
         for (key, value) in call.members() {
             match &*key {
                 "index" => entry.index = value.whole_number(),
-                "id" => entry.id = value.id(),
+                "id" => {
+                    entry.id = value.id();
+                    if entry.id.is_none() && !value.is_string() {
+                        step.left_out("id", "a string", value);
+                    }
+                }
                 "type" => {}
                 "function" if value.is_object() => body = Some(value),
                 "custom" if value.is_object() => {
@@ -269,6 +274,10 @@ impl Choice {
         let mut arguments = None;
         if let Some(body) = body {
             let [name, input, own_arguments] = body.pick(["name", "input", "arguments"]);
+            let is_known = |name: &str| matches!(name, "name" | "input" | "arguments");
+            for (name, value) in body.members().filter(|it| !is_known(&it.0)) {
+                step.unknown_member(&name, value);
+            }
             name.filter(|it| !it.is_string())
                 .iter()
                 .for_each(|it| step.wrong_type("name", "a string", *it));

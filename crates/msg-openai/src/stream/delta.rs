@@ -36,7 +36,23 @@ pub(super) struct ChoiceChunk<'a> {
     pub(super) odd_delta: Option<Json<'a>>,
     /// Index, text of a completion of the API before chats, finish reason, usage.
     pub(super) members: [Option<Json<'a>>; 4],
+    /// The others, but for those that are null and those of [`BESIDE`].
+    pub(super) unknown: Vec<(Cow<'a, str>, Json<'a>)>,
 }
+
+/// What servers say beside an answer, and no reader of a message asks for.
+const BESIDE: [&str; 10] = [
+    "content_filter_offsets",
+    "content_filter_result",
+    "content_filter_results",
+    "logprobs",
+    "matched_stop",
+    "native_finish_reason",
+    "obfuscation",
+    "seed",
+    "stop_reason",
+    "token_ids",
+];
 
 /// The members of a delta, or of a whole message, that the model knows.
 const DELTA: [&str; 9] = [
@@ -136,7 +152,10 @@ impl<'a> ChoiceChunk<'a> {
                 }
             } else {
                 let names = ["index", "text", "finish_reason", "usage"];
-                put(&mut res.members, names, &key.text, reader)?;
+                let other = put(&mut res.members, names, &key.text, reader)?;
+                let is_said = |it: &Json<'a>| !it.is_null() && !BESIDE.contains(&&*key.text);
+                let other = other.filter(is_said);
+                res.unknown.extend(other.map(|it| (key.text, it)));
             }
         }
         Ok(res)

@@ -195,8 +195,16 @@ impl ChatAssembler {
         if self.head.set_usage(usage) {
             effects.other();
         }
-        let index = index.and_then(Json::whole_number).and_then(|it| it.try_into().ok());
+        let given = index;
+        let index = given.and_then(Json::whole_number).and_then(|it| it.try_into().ok());
+        if let Some(odd) = given.filter(|_| index.is_none()) {
+            self.head.left_out("index", "a whole number", odd);
+        }
         let index = index.unwrap_or(0);
+        for (name, value) in &chunk.unknown {
+            effects.other();
+            self.head.step(index, sink).unknown_member(name, *value);
+        }
         let Some(place) = self.place_of(index) else {
             return effects.other();
         };
@@ -210,6 +218,9 @@ impl ChatAssembler {
             choice.content(odd, effects, step);
         } else if let Some(text) = text {
             choice.content(text, effects, &mut self.head.step(index, sink));
+        }
+        if let Some(odd) = finish.filter(|it| !it.is_string()) {
+            self.head.left_out("finish_reason", "a string", odd);
         }
         if let Some(finish) = finish.and_then(Json::text) {
             effects.other();

@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use msg_core::{Image, Message, Origin, Part, Role, ToolCall, ToolResult};
 use msg_json::{TextState, Writer, classify, write_compact};
 
+use crate::dialects::frameworks::autogen::Media;
+
 /// Arguments as the JSON object that a format wants; text that is none goes into one.
 pub(crate) fn write_arguments(out: &mut Writer<'_>, call: &ToolCall) {
     let text = call.arguments.text();
@@ -159,7 +161,8 @@ pub(crate) fn write_ui_part(it: &mut Writer<'_>, part: &Part, media_type: &str) 
     };
     match part {
         Part::Image(image) => {
-            file(image.media_type.as_deref().unwrap_or("image/png"), image.url.as_deref());
+            let kind = Media::of(part).map_or("image/*", |it| it.media_type);
+            file(kind, image.url.as_deref());
         }
         Part::File(other) => {
             let kind = other.media_type.as_deref().unwrap_or("application/octet-stream");

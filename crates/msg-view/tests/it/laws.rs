@@ -113,16 +113,22 @@ pub(crate) fn each_stands_once(messages: &[Message], options: &ViewOptions) {
     assert!(!options.roles.is_empty() || problems.into_iter().eq(0..n), "{all}");
 }
 
+/// The tags of a page, without their brackets: a text may hold what looks like an attribute.
+fn tags(page: &str) -> impl Iterator<Item = &str> {
+    page.split('<').skip(1).filter_map(|it| it.split('>').next())
+}
+
 fn ids<'a>(page: &'a str, mark: &'a str) -> impl Iterator<Item = usize> + 'a {
     let number = |it: &str| it.split('"').next().and_then(|it| it.parse().ok());
-    page.split(mark).skip(1).filter_map(number)
+    tags(page).flat_map(move |it| it.split(mark).skip(1)).filter_map(number)
 }
 
 /// Every way to another place of these pages leads to one.
 pub(crate) fn ways_lead_somewhere(pages: &[(String, String)]) {
     let id = |at: &str| format!(" id=\"{at}\"");
     for (own, page) in pages {
-        for address in page.split("href=\"").skip(1).filter_map(|it| it.split('"').next()) {
+        let addresses = tags(page).flat_map(|it| it.split("href=\"").skip(1));
+        for address in addresses.filter_map(|it| it.split('"').next()) {
             let (file, at) = address.split_once('#').unwrap_or((address, ""));
             let name = file.strip_prefix("./").map(decoded);
             if name.is_none() && !file.is_empty() {

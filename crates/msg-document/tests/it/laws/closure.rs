@@ -74,10 +74,12 @@ pub(crate) fn is_sound(json: &[u8], format: Format) -> bool {
     is_ok(&options) && own.is_none_or(|it| is_ok(&it))
 }
 
-/// The codes of what a provider refuses in a document.
+/// The codes of what a provider refuses in a document. Calls at its end are open: those of an answer that is written
+/// after its request are run afterwards.
 fn errors(json: &[u8], format: Format, profile: &Profile) -> Result<BTreeSet<String>, String> {
     let read = ReadOptions::default().with_from(Some(format));
-    let options = CheckOptions::default().with_read(read).with_profile(profile.clone());
+    let mut options = CheckOptions::default().with_read(read).with_profile(profile.clone());
+    options.chain = options.chain.with_open();
     let checked = check(json, &options).map_err(|it| {
         format!("{format} is not read again: {it:?}\n{}", String::from_utf8_lossy(json))
     })?;

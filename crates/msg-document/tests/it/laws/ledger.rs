@@ -22,6 +22,22 @@ const WORDS: [&str; 10] = [
     "options",
 ];
 
+/// Members of an agent's records that say what was said; the others are left out of a session that is written anew.
+const OF_MESSAGES: [&str; 12] = [
+    "text",
+    "thinking",
+    "content",
+    "output",
+    "result",
+    "value",
+    "message",
+    "summary",
+    "reasoning",
+    "name",
+    "args",
+    "arguments",
+];
+
 /// A document says in another format what it said, or the report names it; the error is what does not.
 pub(crate) fn conversions_account_for_all(
     json: &[u8],
@@ -111,7 +127,11 @@ impl Told<'_> {
                 "convert::lost-member" | "profile::shape" | "message::wrong-type"
             ) && named.any(|step| it.message().contains(step.as_str()))
         };
-        self.left_out.iter().any(|it| steps.contains(it))
+        let is_anew = || self.edits.iter().any(|it| it.code == "session::written-anew");
+        let is_kept_by_agents =
+            || steps.last().is_some_and(|it| !OF_MESSAGES.contains(&it.as_str()));
+        (is_kept_by_agents() && is_anew())
+            || self.left_out.iter().any(|it| steps.contains(it))
             || self.edits.iter().any(|it| is_there(it) || counts(it) || is_named(it))
     }
 

@@ -311,7 +311,7 @@ fn converted(json: &[u8], from: Format, to: Format) -> Result<(), (Vec<Said>, Ve
 /// Whether a document has parts that another format says in parts of another kind: a search result as a text, a call
 /// that the client runs as an ordinary one. The law of the ledger accounts for these.
 fn is_said_in_other_parts(json: &[u8]) -> bool {
-    const MARKS: [&str; 9] = [
+    const MARKS: [&str; 10] = [
         "search_result",
         "compaction",
         "\"document\"",
@@ -321,6 +321,7 @@ fn is_said_in_other_parts(json: &[u8]) -> bool {
         "shell_call",
         "apply_patch_call",
         "computer_call",
+        "tool_search",
     ];
     let text = String::from_utf8_lossy(json);
     MARKS.iter().any(|it| text.contains(it))

@@ -273,7 +273,8 @@ impl<'m> Media<'m> {
     /// Of an image or a file; none of other parts.
     pub(crate) fn of(part: &'m Part) -> Option<Self> {
         let (media_type, source, url, filename, usual) = match part {
-            Part::Image(it) => (&it.media_type, it.url.as_deref(), None, None, "image/png"),
+            // Of an image whose address does not say its type no more is known than that.
+            Part::Image(it) => (&it.media_type, it.url.as_deref(), None, None, "image/*"),
             Part::File(it) => {
                 let usual = "application/octet-stream";
                 let (data, url) = (it.data.as_deref(), it.url.as_deref());
