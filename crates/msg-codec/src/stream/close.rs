@@ -320,7 +320,7 @@ impl Finish {
         }
     }
 
-    /// Takes the last word for how the answer stands, and why it stopped, which calls do not change.
+    /// Takes the last word for the state of the answer, and why it stopped, which calls do not change.
     pub fn settle(&mut self, raw: String, reason: Option<FinishReason>) {
         self.last = Some((raw, reason));
     }

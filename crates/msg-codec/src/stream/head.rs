@@ -10,16 +10,14 @@ use serde::{Deserialize, Serialize};
 use super::assembler::{Assembled, AssembledChoice};
 use super::close::{Closing, Ending, StreamState};
 use super::merged::{AssemblerStep, Note, Notes, Sink};
-use super::reader::{StreamLimits, StreamOptions};
+use super::reader::StreamOptions;
 use crate::json::{Json, put, read_members};
 
 /// The part of a stream's state that is the same for every provider.
 #[derive(Debug, Clone)]
 pub struct Head {
-    /// What may be held in memory.
-    pub limits: StreamLimits,
-    /// Whether a call of several objects becomes several calls.
-    pub split: bool,
+    /// What may be held in memory, and how calls of several objects are read.
+    pub options: StreamOptions,
     left: usize,
     /// What was found.
     pub notes: Notes,
@@ -85,8 +83,7 @@ impl Head {
     /// The head of a stream that begins.
     pub fn new(options: &StreamOptions) -> Self {
         Self {
-            limits: options.limits,
-            split: options.split_concatenated,
+            options: *options,
             left: options.limits.max_text_bytes,
             notes: Notes::default(),
             at: 0,
@@ -108,7 +105,7 @@ impl Head {
         sink: &'a mut Sink<'s>,
     ) -> AssemblerStep<'a, 's> {
         AssemblerStep {
-            limits: &self.limits,
+            limits: &self.options.limits,
             left: &mut self.left,
             notes: &mut self.notes,
             at: self.at,
@@ -259,7 +256,7 @@ impl Head {
     /// How the calls of a choice end that stopped for this reason.
     pub fn closing(&self, ending: Ending, reason: Option<&FinishReason>) -> Closing {
         let cut = ending == Ending::Cut || reason.is_some_and(FinishReason::is_cut);
-        Closing { cut, split: self.split }
+        Closing { cut, split: self.options.split_concatenated }
     }
 
     /// Reports a provider's error; the first is the stream's.

@@ -281,7 +281,7 @@ impl<W: BlockWire> BlockAssembler<W> {
         all.reverse();
         for place in all {
             let mut it = self.at(place, sink);
-            it.use_input();
+            it.flush();
             if let BlockKind::Call { slot, .. } = it.block.kind {
                 it.calls.slots[slot].unended = false;
                 it.calls.slots[slot].is_final |= W::STOP_IS_FINAL;

@@ -314,7 +314,7 @@ pub enum FitAnswer {
     /// A compaction.
     Fitted(Box<Fitted>),
     /// What a plan that was given made of it.
-    Reached(Reached),
+    Reached(Box<Reached>),
 }
 
 impl FitAnswer {

@@ -74,7 +74,7 @@ impl Fitter {
         let messages = goal.reach(plan, document.take_messages())?;
         let applied = (*goal == Goal::Apply).then(|| plan.clone());
         let source = Some((Box::new(document), applied));
-        Ok(FitAnswer::Reached(Reached { goal: *goal, messages, source, text }))
+        Ok(FitAnswer::Reached(Box::new(Reached { goal: *goal, messages, source, text })))
     }
 
     /// As [`Fitter::fit_json`], also of the conversation in a row, which is put back into it.

@@ -1,7 +1,7 @@
 //! Messages in the form of an agent SDK: one role, one content (MS-11).
 //!
 //! The types are a view for code that matches on them. [`read`] and [`write()`] go between bytes and
-//! [`Message`](msg_core::Message) directly, so that the order of members and the spelling of numbers
+//! [`Message`] directly, so that the order of members and the spelling of numbers
 //! survive. No state is kept and no agent is run here.
 //!
 //! ```text

@@ -238,7 +238,7 @@ impl ChatAssembler {
         }
         let place = match self.choices.iter().position(|it| it.index == index) {
             Some(place) => place,
-            None if self.choices.len() < self.head.limits.max_choices => {
+            None if self.choices.len() < self.head.options.limits.max_choices => {
                 self.choices.push(Choice::new(index));
                 self.choices.len() - 1
             }

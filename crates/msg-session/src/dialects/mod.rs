@@ -289,16 +289,26 @@ pub(crate) fn header_first(
     }
 }
 
-/// The finding about a record of no known kind (SE-28): a warning where it holds a message, which is not read.
+/// The finding about a record of no known kind (SE-28): a warning where it holds a message, which is not read, and
+/// where it says that it holds one.
 pub(crate) fn unknown_record(place: SessionPlace, record: Option<&Object<'_>>) -> Finding {
     const CODE: &str = "session::unknown-record";
-    match record.is_some_and(holds_message) {
-        true => {
-            let message = "a message in a record of no known kind; it is not read";
-            Finding::warning(CODE, place, message)
-        }
-        false => Finding::info(CODE, place, "a record of no known kind; it is kept as it is"),
+    if record.is_some_and(holds_message) {
+        let message = "a message in a record of no known kind; it is not read";
+        return Finding::warning(CODE, place, message);
     }
+    if record.is_some_and(lacks_message) {
+        let message = "a record of a message has no member `message`; it is not read";
+        return Finding::warning(CODE, place, message);
+    }
+    Finding::info(CODE, place, "a record of no known kind; it is kept as it is")
+}
+
+/// Whether a record says that it is one of a message, and holds none: its member may have another name (SE-28).
+fn lacks_message(record: &Object<'_>) -> bool {
+    let kind = record.text("type");
+    let is_named = kind.is_some_and(|it| matches!(&*it, "user" | "assistant" | "message"));
+    is_named && !record.has("message") && !record.has("role")
 }
 
 /// Whether a record is, or holds, what dialects call a message, and that says something.
@@ -320,7 +330,10 @@ pub(crate) fn holds_message(record: &Object<'_>) -> bool {
 /// The findings about records that hold a message and that the dialect does not read.
 pub(crate) fn unread_messages(rules: &dyn LineRules, lines: &Lines<'_>) -> Vec<Finding> {
     let unread = |at: usize| {
-        let record = lines.object(at).filter(|it| holds_message(it) && !rules.reads(it))?;
+        let record = lines.object(at).filter(|it| holds_message(it) || lacks_message(it))?;
+        if rules.reads(&record) {
+            return None;
+        }
         Some(unknown_record(lines.place(at), Some(&record)))
     };
     (0..lines.records.len()).filter_map(unread).collect()

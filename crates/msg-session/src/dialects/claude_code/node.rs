@@ -83,6 +83,7 @@ impl Node {
 
 fn kind(record: &Object<'_>) -> Kind {
     match record.text("type").as_deref() {
+        Some("user" | "assistant") if !record.has("message") => Kind::Unknown,
         Some("user") => Kind::User,
         Some("assistant") => Kind::Assistant,
         Some("attachment" | "system") if words(record).is_some() => Kind::Words,
