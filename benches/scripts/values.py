@@ -8,12 +8,18 @@ N documents of each format are damaged, and each is given to each command: `conv
 with a profile to all profiles in turn. `check` writes nothing: of it is asked that it refuses what `repair` refuses, and says
 all that `repair` mends.
 
+    values.py MSG --data DIR...
+
+All documents in the files of folders, as they are, to each command, and converted to each family of providers: the JSON values
+and lines of their files, of records of a source or a case the values of its members, and each file of a folder `samples` as a
+whole.
+
 All documents of a batch go to one process a command, as lines. `--alone N` gives N of each batch to a process of their own,
 too, which must answer alike.
 
 Seeds are JSON lines with `doc` (a text) and `fam` (its format), or cases of the suites with `input_text` and `from`. Each
 format gets those of others, converted, too. Exit 1 if a value is in neither."""
-import argparse, base64, collections, json, os, random, re, subprocess, sys, tempfile
+import argparse, base64, collections, gzip, json, os, random, re, subprocess, sys, tempfile
 
 # ---- JSON as it is written: members as pairs, so that a name may be there twice, and numbers by their letters
 
@@ -147,13 +153,14 @@ def mutate(doc, rnd):
 
 
 # Words that each format says in its own way.
-WORDS = set("type role from object kind part_kind status format tool_choice options finish_reason stop_reason finishReason stopReason index encoding mode state".split())
+WORDS = set("type role from object kind part_kind status format tool_choice options finish_reason stop_reason finishReason stopReason index encoding mode state outcome".split())
 
 
 def thoughts(v):
     """the thoughts that a message says in a list, as one"""
     blocks = next((x for k, x in v if k == "thinking_blocks" and isinstance(x, list)), [])
-    return "".join(x for it in blocks if isinstance(it, Obj) for k, x in it if k == "thinking" and isinstance(x, str))
+    said = [dict(map(tuple, it)).get("thinking") for it in blocks if isinstance(it, Obj)]
+    return "".join(x for x in said if isinstance(x, str))
 
 
 def leaves(v, way, acc):
@@ -172,7 +179,10 @@ def leaves(v, way, acc):
         for i, x in enumerate(v):
             leaves(x, way + (i,), acc)
     elif isinstance(v, str) and v.strip():
-        acc.append((way, v))
+        # A word of a format is one in a list, too.
+        name = next((k for k in reversed(way) if isinstance(k, str)), "")
+        if name not in WORDS or "ZQ" in v or isinstance(v, Num):
+            acc.append((way, v))
 
 
 def said(v, acc, depth=0):
@@ -193,7 +203,8 @@ def said(v, acc, depth=0):
         found = re.match(r"data:([^;,]*);base64,(.*)$", v, re.S)
         if found:
             acc.extend([found.group(2), found.group(1)])
-    elif v is not None:
+    else:
+        # Arguments that are the text `null` are a null elsewhere.
         acc.append(json.dumps(v))
 
 
@@ -208,6 +219,19 @@ def number(s):
         return None
 
 
+def values_of(text):
+    """the values of a text of several, lines or not"""
+    pairs = lambda it: Obj([list(x) for x in it])
+    decoder = json.JSONDecoder(object_pairs_hook=pairs, parse_float=Num, parse_int=Num, parse_constant=Num)
+    at = 0
+    while (at := next((i for i in range(at, len(text)) if not text[i].isspace()), len(text))) < len(text):
+        try:
+            value, at = decoder.raw_decode(text, at)
+            yield value
+        except Exception:
+            at = text.find("\n", at) + 1 or len(text)
+
+
 class Said:
     """all that a document says"""
 
@@ -217,12 +241,10 @@ class Said:
             said(load(text), acc)
         except Exception:
             acc = [text]
-            for line in text.split("\n"):
-                try:
-                    said(load(line), acc)
-                except Exception:
-                    pass
+            for it in values_of(text):
+                said(it, acc)
         self.text, self.glued = plain("\n".join(acc)), plain("".join(acc))
+        self.lower = self.text.lower()
         self.words = set(x for x in re.split(r"\W+", self.text) if x)
         for x in re.findall(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?", self.text):
             self.words |= {x, number(x)}
@@ -231,8 +253,10 @@ class Said:
         if isinstance(x, Num):
             return x in self.words or number(x) in self.words
         s = plain(str(x))
-        data = s.split(";base64,", 1)[-1]
-        if s in self.text or s.strip() in self.text or data in self.text or s in self.glued:
+        # Base64 for links is written in the other alphabet.
+        data = s.split(";base64,", 1)[-1].translate(str.maketrans("-_", "+/"))
+        s64 = s.translate(str.maketrans("-_", "+/"))
+        if s in self.text or s.strip() in self.text or data in self.text or s64 in self.text or s in self.glued:
             return True
         for other in (s.encode(), data.encode()):
             if base64.b64encode(other).decode() in self.text:
@@ -252,10 +276,18 @@ class Said:
                     return True
             except Exception:
                 pass
-        if re.fullmatch(r"\w+/[\w.+-]+", s) and {"mpeg": "mp3"}.get(s.split("/")[1], s.split("/")[1]) in self.words:
+        # Bedrock says a format, not a media type.
+        if re.fullmatch(r"\w+/[\w.+-]+", s) and SUBTYPES.get(s.split("/")[1], s.split("/")[1]) in self.words:
             return True
         words = [w for w in re.split(r"\W+", s) if w]
         return bool(words) and all(w in self.words for w in words)
+
+
+SUBTYPES = {"mpeg": "mp3", "plain": "txt", "markdown": "md"}
+# Members whose words may be written in other letters: media types (RFC 2045), and the language of code that ran.
+IN_CASE = {"mimeType", "mime_type", "media_type", "mediaType", "language"}
+# Instructions beside the list of messages, all of which are its first message.
+SYSTEMS = {"system", "systemInstruction", "system_instruction", "instructions"}
 
 
 # Findings that take nothing away.
@@ -266,15 +298,34 @@ NAMING = {"convert::lost-member", "convert::lost-value", "profile::shape", "mess
 
 def lost(doc, out, report, rows, left_out):
     """the values that are in neither"""
-    try:
-        source = load(doc.lstrip("\ufeff"))
-    except Exception:
-        return []
+    source = source_of(doc)
     acc = []
     leaves(source, (), acc)
     written = Said(out)
-    missing = [(w, x) for w, x in acc if not written.has(x)]
+    in_case = lambda w, x: w[-1:] and w[-1] in IN_CASE and plain(str(x)).lower() in written.lower
+    missing = [(w, x) for w, x in acc if not written.has(x) and not in_case(w, x)]
     return [(pointer(w), str(x)[:60]) for w, x in missing if not told(w, x, report, rows, left_out, acc)]
+
+
+def cut_of(doc, out):
+    """the elements of the first list that a message was: the first that are not in what was written; those before are no messages"""
+    found = source_of(doc)
+    if isinstance(found, Obj):
+        is_list = lambda k, x: isinstance(x, list) and x and isinstance(x[0], Obj) and k not in SYSTEMS | {"tools"}
+        found = next((x for k, x in found if is_list(k, x)), [])
+    out = dump(source_of(out))
+    is_there = [dump(it) in out for it in found]
+    first = is_there.index(False) if False in is_there else len(found)
+    return range(first, is_there.index(True, first) if True in is_there[first:] else len(found))
+
+
+def source_of(doc):
+    """a document, or the list of its lines"""
+    doc = doc.lstrip("\ufeff")
+    try:
+        return load(doc)
+    except Exception:
+        return list(values_of(doc))
 
 
 def pointer(way):
@@ -294,10 +345,16 @@ def home(way, rows, acc):
 
 def told(way, x, report, rows, left_out, acc):
     names = [str(k) for k in way if isinstance(k, str)]
+    # The `options` of a line are followed, and not given back.
+    if way[0] == "options":
+        return True
     if any(k in left_out or json.dumps(k)[1:-1] in left_out for k in names):
         return True
     place = plain(pointer(way))
-    at = [i for i, row in enumerate(rows) if row.has(x)] or home(way, rows, acc)
+    count = 1 + max(next((k for k in w if isinstance(k, int)), 0) for w, _ in acc)
+    near = lambda way, message: is_near(way, message, count, len(rows))
+    beside = home(way, rows, acc)
+    at = [i for i, row in enumerate(rows) if row.has(x)] or beside
     for it in report:
         where, code = it.get("at", {}), it["code"]
         text = it["message"] + " " + (it.get("fix") or "")
@@ -308,8 +365,9 @@ def told(way, x, report, rows, left_out, acc):
             element = next((k for k in way if isinstance(k, int)), None)
             if element == 0 or element == 1 and (not at or 0 in at):
                 return True
-            # Instructions beside the list are the first message.
-            if element is None and 0 in at:
+            if element is None and 0 in at or way[0] in SYSTEMS:
+                return True
+            if element is not None and element in it["cut"]:
                 return True
             continue
         if code in WEAK and code != "session::written-anew":
@@ -320,7 +378,8 @@ def told(way, x, report, rows, left_out, acc):
             return True
         if code in NAMING and any(k and k in text for k in names):
             return True
-        if plain(str(x)) in plain(text) or where.get("message") in at:
+        # A word such as `tool_result` is in other messages, too.
+        if plain(str(x)) in plain(text) or where.get("message") in at + beside:
             return True
         if code.startswith("compact::") and (ranges(text) & set(at) or not at and ranges(text) or "section" in where or "summar" in text):
             return True
@@ -331,26 +390,32 @@ def told(way, x, report, rows, left_out, acc):
             return True
         if GONE.search(it.get("fix") or "") and (near(way, where.get("message")) or not at and code.startswith("chain::orphan")):
             return True
-        # Of a session that is written anew only what was said is left, and the report says so.
-        if code == "session::written-anew" and not at and not TEXTS & set(names):
+        # Of a session that is written anew only what was said is left, and the report says so. A flag of a made name is none
+        # of its texts, whatever it is in.
+        is_said = any(row.has(x) for row in rows)
+        is_text = TEXTS & set(names) and x != names[-1] and not it.get("is_log")
+        if code == "session::written-anew" and not is_said and not is_text:
             return True
     return False
 
 
 GONE = re.compile("dropped|removed")
-TEXTS = {"text", "content", "parts", "contents", "blocks", "items", "value", "data", "messages"}
+TEXTS = {"text", "content", "parts", "contents", "blocks", "items", "value", "data"}
 
 
 def ranges(text):
     """the messages that a sentence names: `messages 1 to 2 are outside the window`"""
-    found = re.search(r"messages? (\d+)(?: to (\d+))?", text)
-    return set(range(int(found.group(1)), int(found.group(2) or found.group(1)) + 1)) if found else set()
+    found = re.search(r"messages? ((?:\d+(?: to \d+)?(?:, | and )?)+)", text)
+    pairs = re.findall(r"(\d+)(?: to (\d+))?", found.group(1)) if found else []
+    return {i for first, last in pairs for i in range(int(first), int(last or first) + 1)}
 
 
-def near(way, message):
-    """whether a value is in the element that a message was, where nothing else says so"""
+def is_near(way, message, n_elements, n_messages):
+    """whether a value is in the element that a message was, counted from either end, where nothing else says so"""
     at = next((k for k in way if isinstance(k, int)), None)
-    return at is not None and message is not None and abs(at - message) < 2
+    if at is None or message is None:
+        return False
+    return abs(at - message) < 2 or abs((n_elements - at) - (n_messages - message)) < 2
 
 
 # ---- running
@@ -375,6 +440,10 @@ class Program:
     def lines(self, args, docs):
         """the answer to each, and its report"""
         command, with_report = args, args[0] in ("convert", "repair")
+        # Of an input with very many losses these say how many there are more.
+        if args[0] in ("trim", "filter") and len(docs) > FEW:
+            both = [self.lines(args, docs[at : at + FEW]) for at in range(0, len(docs), FEW)]
+            return [x for it in both for x in it[0]], [x for it in both for x in it[1]]
         rep = self.put("rep.jsonl", "")
         # Piped lines are not taken for the records of one session.
         args = args + ["--jsonl", "--jobs", "1", "-v"] + (["--report", rep] if with_report else []) + ["-"]
@@ -394,6 +463,15 @@ class Program:
                 at_place = {"pointer": place.group(1)} if place else {}
                 reports[int(at) - 1]["edits"].append({"code": code, "message": text, "at": at_place})
         return out, reports
+
+    def reported(self, args, path):
+        """the answer to a file, and its report"""
+        rep = self.put("rep.json", "")
+        status, out, _ = self.run(args + ["--report", rep, path])
+        with open(rep, encoding="utf-8", errors="replace") as file:
+            report = file.read()
+        refused = '{"error":{"code":"refused"}}' if status == 2 else out
+        return refused, json.loads(report) if report.strip() else {}
 
     def alone(self, args, doc):
         """the answer to one document that is not a line among others"""
@@ -422,8 +500,8 @@ COMMANDS = {
 }
 
 
-# So many documents are damaged at once, and given to one process a command.
-BATCH = 2500
+# So many documents are damaged at once, and given to one process a command; so many to those that say only so much.
+BATCH, FEW = 2500, 250
 
 
 def is_seed(doc):
@@ -450,6 +528,48 @@ def seeds_of(program, files, formats):
         out, _ = program.lines(["convert", "--to", to], base)
         pool[to] += [it for it in out if not is_refused(it)]
     return pool
+
+
+def documents_of(folders):
+    """the documents in the files of folders that are one line, and those that are several"""
+    one, several = {}, {}
+    for folder in folders:
+        for at, _, names in sorted(os.walk(folder)):
+            for name in sorted(names):
+                path = os.path.join(at, name)
+                if not re.search(r"\.(jsonl?|traj)(\.gz)?$", name):
+                    continue
+                with (gzip.open if name.endswith(".gz") else open)(path, "rb") as file:
+                    text = file.read().decode("utf-8", "replace")
+                for it in [text] if "/samples/" in path else pieces(text):
+                    try:
+                        one[dump(load(it.lstrip("\ufeff")))] = path
+                    except Exception:
+                        several[it] = path
+    return one, several
+
+
+def pieces(text):
+    """the values of a file, and those in the members of its records"""
+    for row in text.split("\n") if text[:1] == "{" and "\n{" in text else [text]:
+        try:
+            row = load(row)
+        except Exception:
+            continue
+        found = list(in_members(row, 0))
+        yield from found or [dump(row)]
+
+
+def in_members(row, depth):
+    is_record = isinstance(row, Obj) and (depth > 0 or {"source", "name", "id", "repo", "features"} & {it[0] for it in row})
+    for key, x in row if is_record and depth < 2 else ():
+        if isinstance(x, str) and x.lstrip("\ufeff \n")[:1] in ("{", "["):
+            yield x
+        elif isinstance(x, list) and x and key not in ("rules", "expect", "diagnostics", "report"):
+            if isinstance(x, Obj):
+                yield from in_members(x, depth + 1)
+            if isinstance(x, Obj) or isinstance(x[0], Obj):
+                yield dump(x)
 
 
 def is_refused(answer):
@@ -482,6 +602,30 @@ class Law:
                 for i, answer in list(zip(chosen, answers[0]))[: self.alone]:
                     self.compare((of, kind, command, made[i]), answer)
 
+    def undamaged(self, docs, kinds):
+        """documents as they are, each given to each command in every variant, the format of each recognised"""
+        native, _ = self.program.lines(["convert", "--to", "native"], docs)
+        rows = [rows_of(it) for it in native]
+        of = [read_as(it) for it in self.program.lines(["check"], docs)[0]]
+        checked = {}
+        for kind in kinds:
+            for command, chosen in shared_out(kind, len(docs)):
+                answers = self.program.lines(command, [docs[i] for i in chosen])
+                for i, answer, report in zip(chosen, *answers):
+                    case = (of[i], kind, command, (docs[i], "none"))
+                    self.judge(case, answer, report, rows[i], checked.setdefault(i, {}))
+
+    def whole(self, doc, kinds):
+        """a file of several lines, given to each command by itself"""
+        path = self.program.put("whole.jsonl", doc)
+        _, native, _ = self.program.run(["convert", "--to", "native", path])
+        of = read_as(self.program.run(["check", "--json", path])[1])
+        for kind in kinds:
+            for command in COMMANDS[kind]:
+                if command[0] in ("convert", "repair"):
+                    answer, report = self.program.reported(command, path)
+                    self.judge((of, kind, command, (doc, "none")), answer, report, rows_of(native), {})
+
     def compare(self, case, answer):
         """a document that is not a line among others gets the same answer"""
         of, _, command, (doc, op) = case
@@ -500,21 +644,31 @@ class Law:
         if command[0] == "convert":
             self.targets[command[2], key] += 1
         edits = report.get("edits", []) + report.get("diagnostics", [])
+        # The log of an agent is written anew, which is said once for all lines, and `fit --json` does not give it back.
+        if of not in FORMATS and command[0] in ("fit", "trim", "filter"):
+            edits = edits + [{"code": "session::written-anew", "message": "", "is_log": True}]
         if command[0] == "check":
             checked[kind] = (key, edits)
             return
         found = []
         if kind.startswith("repair") and kind.replace("repair", "check") in checked:
             found = disagree(checked[kind.replace("repair", "check")], key, doc, answer, report)
+            # What is only read cannot be mended.
+            found = [] if "session::no-writer" in answer[:60] else found
         if command[-1] == "1.." and key == "answered":
             if len(rows) < 2 or answer.strip("\ufeff \n") == "[]":
                 return
-            edits = edits + [{"code": "filter", "message": "", "at": {"message": 0}}]
+            edits = edits + [{"code": "filter", "message": "", "at": {"message": 0}, "cut": cut_of(doc, answer)}]
         if key == "answered":
             found = found + lost(doc, answer, edits, rows, set(report.get("left_behind", [])))
         if found:
             self.done[of, kind, "unreported"] += 1
             self.flags.append((of, " ".join(command), op, found, doc, answer, report))
+
+    def progress(self, count, of, out):
+        print(count, of + ",", len(self.flags), "findings", file=sys.stderr, flush=True)
+        if out:
+            json.dump(self.flags, open(out, "w"))
 
     def table(self, formats, kinds):
         print("%-16s" % "answered/refused" + "".join("%18s" % it for it in kinds))
@@ -524,6 +678,27 @@ class Law:
             print("%-16s" % of + "".join("%18s" % (it + (" !%d" % b if b else "")) for it, b in zip(cells, bad)))
         print("convert to:", ", ".join("%s %d" % (to, self.targets[to, "answered"]) for to in FORMATS))
         print("damage:", ", ".join("%s %d" % it for it in sorted(self.ops.items())))
+
+
+def shared_out(kind, count):
+    """the variants of a command with the documents that each gets: all go to each family of providers, and to one profile and one
+    of the other formats in turn"""
+    variants = COMMANDS[kind]
+    is_every = lambda it: it[0] in ("fit", "filter") or it[-1] in WIRES and it[0] == "convert"
+    others = [it for it in variants if not is_every(it)]
+    for command in variants:
+        if is_every(command):
+            yield command, list(range(count))
+        elif others.index(command) < count:
+            yield command, list(range(others.index(command), count, len(others)))
+
+
+def read_as(checked):
+    """the format that a check names"""
+    try:
+        return json.loads(checked).get("format") or "refused"
+    except ValueError:
+        return "refused"
 
 
 def rows_of(native):
@@ -561,18 +736,27 @@ def main():
     args.add_argument("--seeds", action="append", default=[])
     args.add_argument("--show", type=int, default=0)
     args.add_argument("--alone", type=int, default=0)
+    args.add_argument("--data", action="append")
     args.add_argument("--out")
     args = args.parse_args()
     program = Program(args.msg)
     law = Law(program, random.Random(args.seed), args.alone)
     formats, kinds = args.formats or FORMATS, args.command or list(COMMANDS)
-    pool = seeds_of(program, args.seeds, formats)
-    for at in range(0, args.runs, BATCH):
+    pool = {} if args.data else seeds_of(program, args.seeds, formats)
+    one, several = documents_of(args.data or ())
+    one, several = list(one), list(several)
+    for at in range(0, len(one), BATCH):
+        law.undamaged(one[at : at + BATCH], kinds)
+        law.progress(min(at + BATCH, len(one)), "documents of one line", args.out)
+    for doc in several:
+        law.whole(doc, kinds)
+    law.progress(len(several), "documents of several lines", args.out)
+    for at in range(0, 0 if args.data else args.runs, BATCH):
         for of in formats:
             law.batch(of, pool[of], min(BATCH, args.runs - at), kinds)
-        print(min(at + BATCH, args.runs), "documents a format,", len(law.flags), "findings", file=sys.stderr, flush=True)
-        if args.out:
-            json.dump(law.flags, open(args.out, "w"))
+        law.progress(min(at + BATCH, args.runs), "documents a format", args.out)
+    if args.data:
+        formats = sorted({key[0] for key in law.done})
     law.table(formats, kinds)
     total = sum(n for key, n in law.done.items() if key[2:] == ("answered",))
     print("%d answers, %d with a value in neither, %d compared with a run of their own" % (total, len(law.flags), law.done["alone"]))
