@@ -88,10 +88,17 @@ def dumps_stores():
         return False
 
 
+# A picture of one pixel.
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII="
+
+
 def autogen(body):
     from autogen_core.models import LLMMessage
     from pydantic import TypeAdapter
 
+    # The library opens images, and those of the cases are no pictures: it gets one in place of each.
+    for image in (it for message in body for it in message.get("content") or [] if isinstance(it, dict) and "data" in it):
+        image["data"] = PIXEL
     adapter = TypeAdapter(list[LLMMessage])
     messages = json.loads(adapter.dump_json(adapter.validate_python(body)))
     return [messages, {"type": "AssistantAgentState", "version": "1.0.0", "llm_context": {"messages": messages}}]
@@ -134,7 +141,9 @@ def meaning(native):
                 said.append((role, "call", part.get("id"), part["name"], value(part["arguments"])))
             elif part["type"] == "tool_result":
                 content = part.get("content", "")
-                texts = [content] if isinstance(content, str) else [it.get("text", "") for it in content]
+                # JSON that is no text says what its text says.
+                text = lambda it: json.dumps(it["value"]) if it.get("format") == "json" else it.get("text", "")
+                texts = [content] if isinstance(content, str) else [text(it) for it in content]
                 said.append(("tool", "result", part.get("call_id"), value("".join(texts))))
     return said
 

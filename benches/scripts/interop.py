@@ -131,7 +131,8 @@ def results_alone(body):
     for message in body["contents"]:
         for response in (it["functionResponse"] for it in message["parts"] if "functionResponse" in it):
             if response["response"].keys() == {"name", "content"}:
-                response["response"] = {"output": response["response"]["content"]}
+                content = response["response"]["content"]
+                response["response"] = content if isinstance(content, dict) else {"output": content}
     return body
 
 
