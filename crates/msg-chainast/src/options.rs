@@ -105,6 +105,9 @@ pub struct ChainCheckOptions {
     /// Whether the messages go on from a chain that the provider has: results may come before the first call,
     /// and an assistant message first. Only lists ([`repair`](crate::repair)) can be so.
     pub continued: bool,
+    /// Whether the messages end with what was answered to a request: calls at the end are run afterwards, and what a
+    /// request must end with says nothing of an answer.
+    pub answered: bool,
     /// Whether the messages are those of a request in the provider's own format, in which what it did not give
     /// is not there: where only some models sign calls, and it is not known which one is asked, unsigned ones are
     /// reported and stay.
@@ -142,6 +145,22 @@ impl ChainCheckOptions {
     #[must_use]
     pub fn with_continued(self) -> Self {
         ChainCheckOptions { continued: true, ..self }
+    }
+
+    /// As a request and its answer.
+    #[must_use]
+    pub fn with_answered(self) -> Self {
+        ChainCheckOptions { answered: true, ..self }
+    }
+
+    /// Whether calls of the last pair may be without results.
+    pub(crate) fn may_end_open(self) -> bool {
+        self.open || self.answered
+    }
+
+    /// Whether it ends as a request must.
+    pub(crate) fn ends_as_request(self) -> bool {
+        self.request && !self.answered
     }
 
     /// As a request in the provider's own format.

@@ -148,7 +148,7 @@ impl Failure {
 
 /// Who reads text that does not even begin as JSON.
 fn reader_of(bytes: &[u8]) -> Option<&'static str> {
-    let text = bytes.trim_ascii_start();
+    let text = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes).trim_ascii_start();
     let starts = |marks: &[&str]| marks.iter().any(|it| text.starts_with(it.as_bytes()));
     match text.first() {
         None => Some("there is nothing in it; a conversation without messages is `[]`"),

@@ -201,8 +201,8 @@ impl Input {
         Ok(Input {
             name,
             // Only what is named by its path may be replaced.
-            path: (path == named).then(|| path.to_owned()),
-            stamp: Stamp::of(path).ok(),
+            path: (path == named && meta.is_file()).then(|| path.to_owned()),
+            stamp: Stamp::of(path).ok().filter(|_| meta.is_file()),
             len: meta.is_file().then_some(meta.len()),
             limit,
             reader: Box::new(file),

@@ -150,7 +150,8 @@ fn matching(pattern: &str) -> Result<Vec<PathBuf>, Failure> {
     let mut paths = Vec::new();
     for path in found {
         let path = path.map_err(|it| Failure::read(it.path().display().to_string(), it.into()))?;
-        if !path.is_dir() {
+        // A pipe would be waited for.
+        if path.is_file() {
             paths.push(path);
         }
     }

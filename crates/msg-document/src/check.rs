@@ -55,7 +55,8 @@ pub fn check(json: &[u8], options: &CheckOptions) -> Result<Checked, Refusal> {
 fn check_row(row: &Row, options: &CheckOptions) -> Result<Checked, Refusal> {
     let mut res: Option<Checked> = None;
     for (at, document) in row.documents().enumerate() {
-        let mut checked = check_one(document, options).map_err(|it| row.refused(at, it))?;
+        let options = options.of_row(row, at);
+        let mut checked = check_one(document, &options).map_err(|it| row.refused(at, it))?;
         row.place(at, &mut checked.diagnostics);
         res = Some(match res {
             None => checked,
@@ -101,8 +102,8 @@ pub fn is_valid(json: &[u8], options: &CheckOptions) -> Result<bool, Refusal> {
             valid => return valid,
         },
     };
-    for document in row.documents() {
-        if !is_one_valid(document, options)? {
+    for (at, document) in row.documents().enumerate() {
+        if !is_one_valid(document, &options.of_row(&row, at))? {
             return Ok(false);
         }
     }
@@ -148,6 +149,14 @@ pub(crate) fn read_whole(
 }
 
 impl CheckOptions {
+    /// The options for a conversation of a row, which may end with an answer.
+    fn of_row(&self, row: &Row, number: usize) -> Cow<'_, Self> {
+        match row.is_answered(number) {
+            true => Cow::Owned(self.clone().with_chain(self.chain.with_answered())),
+            false => Cow::Borrowed(self),
+        }
+    }
+
     /// Whose API is asked, and whether for the settings of the request too.
     fn judged(&self) -> (Option<&Profile>, bool) {
         (self.profile.as_ref(), self.chain.request)
@@ -191,7 +200,17 @@ impl Document {
         // There may be very many: no second list of them is made, and no room for twice as many.
         found.reserve_exact(notes.len());
         found.splice(..0, notes);
-        add_refused(&mut found, self.refused(text, options.judged()));
+        let refused = self.refused(text, options.judged());
+        if refused.iter().any(Diagnostic::is_error) {
+            // What the API says of a part says more than that it is not known.
+            let is_told = |it: &Diagnostic| {
+                refused
+                    .iter()
+                    .any(|other| (other.at.message, other.at.part) == (it.at.message, it.at.part))
+            };
+            found.retain(|it| it.code != "message::unknown-part" || !is_told(it));
+        }
+        add_refused(&mut found, refused);
         if let Some(rules) = &options.messages {
             found.extend(msg_core::check_all(self.messages(), rules).into_vec());
         }
@@ -288,7 +307,8 @@ impl Document {
         };
         let profile = profile.map(|it| {
             let it = it.in_format(self.format().name());
-            of_model(&it).map_or(it, Cow::Owned)
+            let it = of_model(&it).map_or(it, Cow::Owned);
+            of_writer(self.format().name(), it)
         });
         let rules = msg_chainast::ChainCheckOptions {
             several_systems: self.has_text_calls(),
@@ -306,6 +326,39 @@ impl Document {
         };
         (rules, profile)
     }
+}
+
+/// Formats whose results have no name: who writes them for a provider that wants it takes that of the call.
+const UNNAMED: [&str; 15] = [
+    "ag-ui",
+    "agent-framework",
+    "agents-sdk",
+    "anthropic",
+    "atif",
+    "bedrock",
+    "claude-code",
+    "cline",
+    "codex",
+    "copilot-cli",
+    "goose",
+    "haystack",
+    "otel",
+    "responses",
+    "swe-agent",
+];
+
+/// A profile without the rules that a document of a format can neither break nor keep: the name of a result where it has
+/// none, and ids that the format makes of the places of cells, which get others where they are sent.
+fn of_writer<'p>(format: &str, profile: Cow<'p, Profile>) -> Cow<'p, Profile> {
+    if profile.results_named && UNNAMED.contains(&format) {
+        let mut it = profile.into_owned();
+        it.results_named = false;
+        return Cow::Owned(it);
+    }
+    if format == "msgmd" {
+        return Cow::Owned(profile.into_owned().with_any_ids());
+    }
+    profile
 }
 
 /// That a request is in the format of another API than the one that the provider has, where it could not be one of its
@@ -356,9 +409,7 @@ fn is_disabled(setting: &RawJson) -> bool {
 
 /// That an answer begins with the assistant goes without saying.
 fn of_an_answer(mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
-    // That a provider wants a user first holds of an answer, too.
-    let is_wanted = |it: &Diagnostic| it.fix.as_deref().is_some_and(|it| it.contains("user"));
-    found.retain(|it| it.code.as_str() != "chain::unexpected-first-role" || is_wanted(it));
+    found.retain(|it| it.code.as_str() != "chain::unexpected-first-role");
     found
 }
 

@@ -8,6 +8,7 @@ pub const CODES: &[CodeInfo] = codes! {
     info "cache::breakpoint-moved" "CL-63" "the cache breakpoint of a dropped part, moved to the part before";
     error "message::foreign-part" "MS-9" "a part of a type that only another provider has";
     warning "message::unread-content" "RG-11" "what a message or a result says is in a member that its format does not have";
+    warning "message::unknown-part" "RG-11" "a part of an unknown kind, beside others that are read";
     error "message::not-understood" "RG-11" "a message with content of which nothing is understood";
     error "profile::shape" "MS-2" "a value or role in a form that `msg` understands and the API refuses";
     warning "convert::lost-value" "MS-24" "a value of the source is missing from the output and from the rest of the report";

@@ -117,9 +117,7 @@ impl Document {
             |refusal| tracing::debug!(bytes = bytes.len(), %refusal, "document refused"),
         )?;
         tracing::debug!(format = format.name(), bytes = bytes.len(), "document recognised");
-        // Editors of one platform put this in front of every text; no reader of JSON takes it.
-        let text = bytes.strip_prefix("\u{feff}".as_bytes()).filter(|_| format.is_json());
-        let read = format.codec().read(text.unwrap_or(bytes), &options.name);
+        let read = format.codec().read(bytes, &options.name);
         let content = match options.from.filter(|it| !it.is_session()) {
             Some(named) => read.map_err(|it| unlike(bytes, named, it))?,
             None => read?,

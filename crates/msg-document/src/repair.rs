@@ -61,7 +61,8 @@ fn repair_row(row: &Row, options: &RepairOptions) -> Result<Repaired, Refusal> {
         remaining: Vec::new(),
     };
     for (at, document) in row.documents().enumerate() {
-        let mut repaired = repair_one(document, options).map_err(|it| row.refused(at, it))?;
+        let options = options.of_row(row, at);
+        let mut repaired = repair_one(document, &options).map_err(|it| row.refused(at, it))?;
         row.place(at, &mut repaired.edits);
         row.place(at, &mut repaired.remaining);
         res.changed |= repaired.changed;
@@ -76,8 +77,24 @@ fn repair_row(row: &Row, options: &RepairOptions) -> Result<Repaired, Refusal> {
         }
         documents.push(repaired.changed.then_some(repaired.document));
     }
-    res.document = row.with(&documents, one_format(&formats)?)?;
+    res.document = row.mended(&documents, one_format(&formats)?, &mut res.edits)?;
+    if options.strict {
+        losses_as_errors(&mut res.edits);
+    }
     Ok(res)
+}
+
+impl RepairOptions {
+    /// The options for a conversation of a row, which may end with an answer.
+    fn of_row(&self, row: &Row, number: usize) -> Cow<'_, Self> {
+        match row.is_answered(number) {
+            true => {
+                let chain = self.chain.clone().with_check(self.chain.check.with_answered());
+                Cow::Owned(self.clone().with_chain(chain))
+            }
+            false => Cow::Borrowed(self),
+        }
+    }
 }
 
 /// Mends a document that is one conversation.

@@ -228,7 +228,9 @@ pub(crate) fn write_usage(it: &mut Writer<'_>, usage: &Usage) {
     it.object(|it| {
         it.key("inputTokens").u64(input);
         it.key("outputTokens").u64(output);
-        it.key("totalTokens").u64(usage.total.unwrap_or(input + output + cached + stored));
+        let all =
+            [input, output, cached, stored].iter().fold(0, |all: u64, it| all.saturating_add(*it));
+        it.key("totalTokens").u64(usage.total.unwrap_or(all));
         it.optional("cacheReadInputTokens", usage.cached, |it, n| it.u64(n));
         it.optional("cacheWriteInputTokens", usage.cache_write, |it, n| it.u64(n));
     });

@@ -253,6 +253,7 @@ impl<'a> Rules<'a> {
         }
         if check.continued {
             enforced.first_role = false;
+            enforced.user_message = false;
             enforced.leading_results =
                 profile.is_some_and(|it| it.leading_results == Acceptance::Reject);
         }
@@ -325,6 +326,8 @@ pub(crate) struct Enforced {
     pub(crate) consecutive_user: bool,
     /// No assistant message first.
     pub(crate) first_role: bool,
+    /// A user message where the profile wants one.
+    pub(crate) user_message: bool,
     /// No system message after other messages.
     pub(crate) system_place: bool,
     /// No second system message at the start.
@@ -350,6 +353,7 @@ impl Enforced {
     pub(crate) const STRICT: Enforced = Enforced {
         consecutive_user: true,
         first_role: true,
+        user_message: true,
         system_place: true,
         repeated_system: true,
         later_results: LaterResults::Reject,

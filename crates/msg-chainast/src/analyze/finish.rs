@@ -150,7 +150,8 @@ impl Analyzer<'_, '_> {
         for unit in 0..n_units {
             let it = &self.plan.units[unit];
             if it.suspect || it.answered < it.n_calls {
-                let may_stay_open = self.rules.check.open && last == Some(unit) && !followed;
+                let may_stay_open =
+                    self.rules.check.may_end_open() && last == Some(unit) && !followed;
                 self.judge_pair(Idx::at(unit), may_stay_open);
             }
         }

@@ -72,6 +72,9 @@ impl Conform<'_, '_> {
     }
 
     pub(super) fn user_message(&mut self) {
+        if !self.enforced.user_message {
+            return;
+        }
         let begin = self.after_system();
         let is_user = |it: &Item<'_>| it.message.role == Role::User;
         let fulfilled = match self.profile.user {
@@ -86,23 +89,8 @@ impl Conform<'_, '_> {
         if fulfilled || self.items.is_empty() {
             return;
         }
-        // Of an answer alone the chain's own rule is not asked; its fault has one name all the same.
-        let is_of_chain = begin == 0
-            && self.profile.first_role == Acceptance::Reject
-            && self.items[0].message.role == Role::Assistant;
-        let (code, sentence, fix) = match is_of_chain {
-            true => (
-                "chain::unexpected-first-role",
-                "the first message is from the assistant",
-                "inserted a user message before it",
-            ),
-            false => (
-                "profile::user-message",
-                "expected a user message first",
-                "inserted a user message",
-            ),
-        };
-        let it = error(code, sentence, fix);
+        let (sentence, fix) = ("expected a user message first", "inserted a user message");
+        let it = error("profile::user-message", sentence, fix);
         if begin < self.items.len() {
             self.at_message(begin, it);
         } else {

@@ -128,6 +128,21 @@ impl Profile {
 }
 
 impl Profile {
+    /// The same, with calls of any id: for messages that get others when they are sent.
+    ///
+    /// ```
+    /// use msg_chainast::Profile;
+    ///
+    /// let anthropic = Profile::named("anthropic").ok_or("no such profile")?;
+    /// assert_eq!(anthropic.clone().with_any_ids().id_max, 0);
+    /// # Ok::<(), &str>(())
+    /// ```
+    #[must_use]
+    pub fn with_any_ids(self) -> Profile {
+        let id_class = CharClass::any();
+        Profile { id_class, id_min: 0, id_max: 0, id_shape: false, ..self }
+    }
+
     /// What judges a body in this format: the profile itself, or that of another API of the provider.
     ///
     /// ```

@@ -271,7 +271,7 @@ pub(crate) fn conformed<'m>(
     let Some(profile) = rules.profile else { return items };
     let (mut items, found) = conform(items, profile, rules.scope(), ids, replaced_ids);
     report.extend(found);
-    if rules.check.request {
+    if rules.check.ends_as_request() {
         report.extend(trim_last(&mut items, profile));
         report.extend(last_message(&items, profile));
         let thinks = rules.check.thinking == RequestThinking::On;

@@ -22,7 +22,7 @@ use serde_json::value::RawValue;
 
 use super::Command;
 use crate::context::Context;
-use crate::exit::{Failure, Status};
+use crate::exit::{Failure, Status, refuse_if};
 use crate::input::{Input, LimitArgs, side_file};
 use crate::output::{Output, json_line};
 use crate::sessions::usage;
@@ -110,8 +110,19 @@ impl Command for Args {
         let options = self.options()?;
         let mut report = Report { out, json: self.json, status: Status::Clean };
         match self.files.as_slice() {
-            [one, other] if !self.pairs && is_one_document(one, self.limit.max_bytes)? => {
-                self.compare_two(one, other, &options, &mut report)?;
+            [one, other] if !self.pairs => {
+                refuse_if(
+                    one.as_os_str() == "-" && one == other,
+                    "standard input (`-`) is named twice, and can be read once",
+                )?;
+                let first = Input::open(Some(one), self.limit.max_bytes)?;
+                match document(first)? {
+                    Ok(text) => self.compare_two((one, &text), other, &options, &mut report)?,
+                    Err(first) => {
+                        self.run_input(first, &options, &mut report)?;
+                        self.run_file(other, &options, &mut report)?;
+                    }
+                }
             }
             files => {
                 for path in files {
@@ -141,13 +152,13 @@ impl Args {
 
     fn compare_two(
         &self,
-        one: &Path,
+        (one, text): (&Path, &[u8]),
         other: &Path,
         options: &LedgerOptions,
         report: &mut Report,
     ) -> Result<(), Failure> {
-        let read = |path: &Path| Input::open(Some(path), self.limit.max_bytes)?.read_all();
-        let compared = compare(&read(one)?, &read(other)?, &options.cache()).map_err(refused)?;
+        let second = Input::open(Some(other), self.limit.max_bytes)?.read_all()?;
+        let compared = compare(text, &second, &options.cache()).map_err(refused)?;
         report.note(compared.relation == Relation::Break || has_error(&compared.notes));
         let names = (one.display().to_string(), other.display().to_string());
         match self.json {
@@ -162,7 +173,15 @@ impl Args {
         options: &LedgerOptions,
         report: &mut Report,
     ) -> Result<(), Failure> {
-        let mut input = Input::open(Some(path), self.limit.max_bytes)?;
+        self.run_input(Input::open(Some(path), self.limit.max_bytes)?, options, report)
+    }
+
+    fn run_input(
+        &self,
+        mut input: Input,
+        options: &LedgerOptions,
+        report: &mut Report,
+    ) -> Result<(), Failure> {
         if self.pairs {
             return self.run_pairs(input, options, report);
         }
@@ -307,14 +326,23 @@ fn run_session(
     }
 }
 
-/// Whether a file holds one JSON document, and not lines.
-fn is_one_document(path: &Path, limit: u64) -> Result<bool, Failure> {
-    let mut input = Input::open(Some(path), limit)?;
-    if input.path.is_none() {
-        return Ok(false);
+/// The text of an input that holds one JSON document; an input of lines as it was.
+fn document(mut input: Input) -> Result<Result<Vec<u8>, Input>, Failure> {
+    let mut text = Vec::new();
+    let read = (&mut input.reader).take(input.limit.saturating_add(1)).read_to_end(&mut text);
+    let n = read.map_err(|source| Failure::read(&input.name, source))? as u64;
+    if n <= input.limit && serde_json::from_slice::<serde::de::IgnoredAny>(&text).is_ok() {
+        return Ok(Ok(text));
     }
-    let text = input.read_all()?;
-    Ok(serde_json::from_slice::<serde::de::IgnoredAny>(&text).is_ok())
+    match &input.path {
+        // A log is not held while it is read.
+        Some(path) => Input::open(Some(path), input.limit).map(Err),
+        None => {
+            let rest = std::mem::replace(&mut input.reader, Box::new(std::io::empty()));
+            input.reader = Box::new(std::io::Cursor::new(text).chain(rest));
+            Ok(Err(input))
+        }
+    }
 }
 
 /// Gives each line that is not blank with its number, from 1; holds one line.

@@ -44,7 +44,12 @@ impl Loaded {
 /// Reads the session that `name` names. Its files may have so many bytes; those of a store are bounded by it.
 pub(crate) fn load(name: &Path, from: Option<Dialect>, max_bytes: u64) -> Result<Loaded, Failure> {
     if name.as_os_str() == "-" {
-        return standard_input(max_bytes);
+        return piped("<stdin>", io::stdin().lock(), max_bytes);
+    }
+    if places::is_pipe(name) {
+        let called = name.display().to_string();
+        let opened = File::open(name).map_err(|it| Failure::read(&called, it))?;
+        return piped(&called, opened, max_bytes);
     }
     let (path, dialect) = locate(name, from)?;
     if let Some((store, id)) = in_a_store(&path)? {
@@ -93,12 +98,11 @@ pub(crate) fn locate(
     Ok((name.to_owned(), None))
 }
 
-fn standard_input(max_bytes: u64) -> Result<Loaded, Failure> {
+fn piped(name: &str, from: impl Read, max_bytes: u64) -> Result<Loaded, Failure> {
     let mut bytes = Vec::new();
-    let name = "<stdin>";
-    let read = io::stdin().lock().take(max_bytes.saturating_add(1)).read_to_end(&mut bytes);
-    match read.map_err(|it| Failure::read("<stdin>", it))? as u64 {
-        n if n > max_bytes => return Err(Failure::too_large("<stdin>", max_bytes)),
+    let read = from.take(max_bytes.saturating_add(1)).read_to_end(&mut bytes);
+    match read.map_err(|it| Failure::read(name, it))? as u64 {
+        n if n > max_bytes => return Err(Failure::too_large(name, max_bytes)),
         _ => expect_known(&bytes, name)?,
     }
     Ok(Loaded {
@@ -360,7 +364,7 @@ pub(crate) struct SessionFile {
 impl SessionFile {
     /// Opens the session that `name` names, if it is one file.
     pub(crate) fn open(name: &Path, from: Option<Dialect>) -> Result<Option<Self>, Failure> {
-        if name.as_os_str() == "-" {
+        if name.as_os_str() == "-" || places::is_pipe(name) {
             return Ok(None);
         }
         let (path, found) = locate(name, from)?;

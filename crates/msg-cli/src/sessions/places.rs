@@ -207,9 +207,14 @@ pub(crate) enum Named {
     Read(String, Vec<u8>),
 }
 
+/// Whether a path is there and neither a file nor a folder: a pipe, which is read once, as standard input is.
+pub(crate) fn is_pipe(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|it| !it.is_file() && !it.is_dir())
+}
+
 /// What a path names. A session that has to be read may have so many bytes.
 pub(crate) fn of(path: &Path, max_bytes: u64) -> Result<Named, Failure> {
-    if path.is_file() && !is_store(path) {
+    if is_pipe(path) || path.is_file() && !is_store(path) {
         return Ok(Named::File);
     }
     let (found, _) = locate(path, None)?;

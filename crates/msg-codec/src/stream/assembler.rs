@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use msg_core::{
-    Code, Diagnostic, FinishReason, IdSource, Message, Other, Part, RawJson, Role, Severity,
-    StreamEvent, ToolCall, Usage, native,
+    Code, Diagnostic, Extra, FinishReason, IdSource, Message, Origin, Other, Part, RawJson, Role,
+    Severity, StreamEvent, ToolCall, Usage, native,
 };
 use msg_forms::{ToolPart, Turn, TurnPart, TurnRole};
 use msg_json::Writer;
@@ -412,6 +412,27 @@ impl Assembled {
         (!names.is_empty()).then(|| Diagnostic::warning(Code::new("convert::lost-part"), text))
     }
 
+    /// What a form leaves out that keeps the members of one origin: those that others gave to the message and its parts
+    /// and that the model does not know, such as where a search found what was said.
+    #[must_use]
+    pub fn members_of_others(&self, kept: &Origin) -> Option<Diagnostic> {
+        let extras = |it: &AssembledChoice| {
+            let parts = it.message.parts.iter().filter(|it| !matches!(it, Part::Other(_)));
+            let all = std::iter::once(&it.message.extra).chain(parts.map(Part::extra));
+            let says = |name: &str, value: &RawJson| {
+                // What an item or a step says of itself is not what it says.
+                !["id", "status", "item", "step"].contains(&name)
+                    && !matches!(value.text(), "null" | "[]" | "{}" | "\"\"")
+            };
+            let others = all.flat_map(Extra::all).filter(|it| it.0 != kept && says(it.1, it.2));
+            others.map(|it| it.1.to_owned()).collect::<BTreeSet<_>>()
+        };
+        let names: BTreeSet<_> = self.choices.iter().flat_map(extras).collect();
+        let names = names.into_iter().collect::<Vec<_>>().join(", ");
+        let text = format!("the form has no place for {names}; `to: native` keeps it");
+        (!names.is_empty()).then(|| Diagnostic::info(Code::new("convert::lost-member"), text))
+    }
+
     /// Appends the result as one JSON object, with the events if they are given; `message` writes
     /// one JSON value for a choice, `lost` is what these leave out.
     pub fn write_with(
@@ -464,9 +485,14 @@ impl Assembled {
         let incomplete = self.choices.iter().flat_map(|it| &it.incomplete);
         it.key("incomplete_calls").array(incomplete, |it, id| it.str(id));
         for (name, is_error) in [("errors", true), ("warnings", false)] {
-            let found = self.diagnostics.iter().chain(lost);
+            let found = self.diagnostics.iter().chain(lost.iter().filter(|it| !is_info(it)));
             let found = found.filter(|it| (it.severity == Severity::Error) == is_error);
             it.key(name).array(found, |it, found| it.value(|out| serialize(out, found)));
+        }
+        // Not a fault of the stream: what this form has no member for.
+        if lost.iter().any(is_info) {
+            let left_out = lost.iter().filter(|it| is_info(it));
+            it.key("left_out").array(left_out, |it, found| it.value(|out| serialize(out, found)));
         }
     }
 }
@@ -476,6 +502,10 @@ impl AssembledChoice {
     fn reason(&self) -> Option<&str> {
         self.finish.as_ref().map(|it| it.as_str())
     }
+}
+
+fn is_info(it: &Diagnostic) -> bool {
+    it.severity == Severity::Info
 }
 
 /// The type of an item or block; `other` if it has none.

@@ -259,6 +259,29 @@ pub struct Notes {
 }
 
 impl Notes {
+    /// Adds the finding about a member of this name; where one of its kind is there, the name is added to it. As cheap as
+    /// [`Notes::add`], for a name that was said before.
+    fn add_member(
+        &mut self,
+        note: Note,
+        (name, at): (&str, u64),
+        message: impl FnOnce() -> String,
+    ) {
+        const MOST: usize = 400;
+        const SO_WERE: &str = "; so were ";
+        match self.found.iter_mut().find(|(it, ..)| *it == note) {
+            Some((.., said)) if !self.closed && said.len() < MOST => {
+                let quoted = format!("`{name}`");
+                if !said.contains(&*quoted) {
+                    said.push_str(if said.contains(SO_WERE) { ", " } else { SO_WERE });
+                    said.push_str(&quoted);
+                }
+            }
+            Some(_) => {}
+            None => self.add(note, at, message),
+        }
+    }
+
     /// Adds a finding at a byte offset, unless one of its kind is there. Free of allocation from the
     /// second time on, and O(1): there are a few dozen kinds.
     pub fn add(&mut self, note: Note, at: u64, message: impl FnOnce() -> String) {
@@ -371,8 +394,8 @@ impl AssemblerStep<'_, '_> {
     /// Notes a member that nothing is known of and that has no place in the message, unless it is null.
     pub fn unknown_member(&mut self, name: &str, value: Json<'_>) {
         if !value.is_null() {
-            let text = || format!("unknown member {name}, `{}` was left out", value.shortened());
-            self.note(Note::LEFT_OUT, text);
+            let text = || format!("unknown member `{name}`, `{}` was left out", value.shortened());
+            self.notes.add_member(Note::LEFT_OUT, (name, self.at), text);
         }
     }
 

@@ -2,7 +2,7 @@
 //! streams from JSON documents and providers from each other, and leaves the rest to its parts.
 
 use msg_core::StreamEvent;
-use msg_json::validate;
+use msg_json::{JsonError, Problem, Reader, validate};
 use serde::Deserialize;
 
 use super::assembler::{Assembled, StreamFamily};
@@ -238,8 +238,8 @@ impl Document {
             note(Note::INVALID_UTF8, "bytes that are not UTF-8 became U+FFFD");
         }
         if validate(&text).is_err() {
-            note(Note::NDJSON, "the body is not one JSON document; read by lines");
-            deliver_lines(&text, at, to, sink);
+            note(Note::NDJSON, "the body is not one JSON document; read by lines and values");
+            deliver_values(&text, at, to, sink);
         } else if text.starts_with('[') {
             for element in Json(text.trim_ascii()).elements() {
                 let offset = element.source().as_ptr() as usize - text.as_ptr() as usize;
@@ -255,20 +255,36 @@ fn event(text: &str, at: u64) -> SseEvent<'_> {
     SseEvent { at, ..text.into() }
 }
 
-fn deliver_lines(text: &str, at: u64, to: &mut Recognition, sink: &mut Sink<'_>) {
-    let mut offset = at;
-    for line in text.split('\n') {
-        let content = line.trim_ascii();
-        // A stream whose first event lacks its field name looks like a document.
-        let content = content.strip_prefix("data:").map_or(content, str::trim_ascii);
-        match content {
-            "[DONE]" => {
-                return to.take(event(content, offset), Form::Event, sink);
+/// Gives the values of a body that is not one document: one a line, or the elements of a list that is cut off. Other text goes
+/// on to the end of its line; one that is cut off is the last.
+fn deliver_values(text: &str, begin: u64, to: &mut Recognition, sink: &mut Sink<'_>) {
+    let mut at = 0;
+    while let Some(first) = text.as_bytes().get(at) {
+        let (rest, offset) = (&text[at..], begin + at as u64);
+        at += match first {
+            b'[' if rest.starts_with("[DONE]") => {
+                return to.take(event("[DONE]", offset), Form::Event, sink);
             }
-            "" => {}
-            content => to.take(event(content, offset), Form::Document, sink),
-        }
-        offset += line.len() as u64 + 1;
+            b' ' | b'\t' | b'\r' | b'\n' | b',' | b'[' | b']' => 1,
+            // A stream whose first event lacks its field name looks like a document.
+            b'd' if rest.starts_with("data:") => "data:".len(),
+            _ => {
+                let len = value_len(rest);
+                to.take(event(rest[..len].trim_ascii_end(), offset), Form::Document, sink);
+                len
+            }
+        };
+    }
+}
+
+/// How long the value is that a text begins with; where there is none the rest of its line, and all of it where it is cut
+/// off.
+fn value_len(text: &str) -> usize {
+    let mut reader = Reader::from_text(text);
+    match reader.raw() {
+        Ok(_) => reader.offset(),
+        Err(JsonError { problem: Problem::End { .. }, .. }) => text.len(),
+        Err(_) => text.find('\n').unwrap_or(text.len()),
     }
 }
 

@@ -39,7 +39,9 @@ pub(crate) fn foreign_parts(messages: &[Message]) -> impl Iterator<Item = Diagno
         let first = found.next();
         let is_read = first.is_some() || goes_on(messages, at);
         let unread = if is_read { None } else { not_understood(message) };
-        first.into_iter().chain(found).chain(unread.map(|it| it.at_message(at)))
+        let has_all = first.is_none() && unread.is_none();
+        let some = if has_all { unknown_parts(message, at) } else { Vec::new() };
+        first.into_iter().chain(found).chain(unread.map(|it| it.at_message(at))).chain(some)
     })
 }
 
@@ -170,6 +172,29 @@ fn not_understood(message: &Message) -> Option<Diagnostic> {
     Some(Diagnostic::error(Code::new(NOT_UNDERSTOOD), text))
 }
 
+/// The parts of a message of unknown kinds, beside others that are understood.
+fn unknown_parts(message: &Message, at: usize) -> Vec<Diagnostic> {
+    let found = message.parts.iter().enumerate().filter_map(|(n, part)| {
+        let Part::Other(it) = part else { return None };
+        let said = it.value.text();
+        let text = match Members::of(said).map(|it| it.kind) {
+            Some(Some(kind)) if is_text_kind(&kind) && is_judged(&it.format) => {
+                format!("a part of type `{kind}` without a text")
+            }
+            _ if is_known(it) => return None,
+            Some(Some(kind)) => format!("a part of the unknown type `{kind}`; it is not read"),
+            Some(None) => "a part without a known member; it is not read".to_owned(),
+            None => "a part must be an object; this one is not read".to_owned(),
+        };
+        Some(Diagnostic::warning(Code::new("message::unknown-part"), text).at_part(at, n))
+    });
+    found.collect()
+}
+
+fn is_text_kind(kind: &str) -> bool {
+    matches!(kind, "text" | "input_text" | "output_text")
+}
+
 /// Whether a part is a message, or a step of one, that was carried as it is, because its content was not found.
 fn is_message(part: &Part) -> bool {
     let Part::Other(it) = part else { return false };
@@ -265,7 +290,8 @@ fn is_known(it: &Other) -> bool {
             n_kinds == 1 || n_kinds == 0 && is_foreign
         }
         Some(Members { tag: Some(_), .. }) => true,
-        _ => it.format == Origin::Bedrock,
+        Some(_) => it.format == Origin::Bedrock,
+        None => false,
     }
 }
 

@@ -65,7 +65,7 @@ pub struct Converted {
 pub fn convert(json: &[u8], to: Format, options: &ConvertOptions) -> Result<Converted, Refusal> {
     let row = match Row::of(json, &options.read)? {
         Some(row) => row,
-        None => match convert_one(json, to, options) {
+        None => match convert_one(json, to, options, false) {
             Err(refusal) => Row::instead(json, &options.read, refusal)?,
             converted => return converted,
         },
@@ -79,7 +79,8 @@ fn convert_row(row: &Row, to: Format, options: &ConvertOptions) -> Result<Conver
     let mut documents = Vec::new();
     let mut res = Converted::default();
     for (at, document) in row.documents().enumerate() {
-        let mut converted = convert_one(document, to, options).map_err(|it| row.refused(at, it))?;
+        let converted = convert_one(document, to, options, row.is_answered(at));
+        let mut converted = converted.map_err(|it| row.refused(at, it))?;
         row.place(at, &mut converted.edits);
         row.place(at, &mut converted.remaining);
         res.edits.extend(converted.edits);
@@ -88,7 +89,7 @@ fn convert_row(row: &Row, to: Format, options: &ConvertOptions) -> Result<Conver
         documents.push(Some(converted.document));
     }
     for answer in row.answers() {
-        let alone = convert_one(answer.as_bytes(), to, options);
+        let alone = convert_one(answer.as_bytes(), to, options, false);
         res.left_behind.extend(alone.map(|it| it.left_behind).unwrap_or_default());
     }
     if let ([Some(_)], true) = (documents.as_slice(), row.is_known()) {
@@ -100,10 +101,15 @@ fn convert_row(row: &Row, to: Format, options: &ConvertOptions) -> Result<Conver
     Ok(res)
 }
 
-/// Converts a document that is one conversation.
-fn convert_one(json: &[u8], to: Format, options: &ConvertOptions) -> Result<Converted, Refusal> {
+/// Converts a document that is one conversation, which may end with the answer to its request.
+fn convert_one(
+    json: &[u8],
+    to: Format,
+    options: &ConvertOptions,
+    is_answered: bool,
+) -> Result<Converted, Refusal> {
     let mut document = Document::read_unlowered(json, &options.read)?;
-    let mut res = document.convert(to, options)?;
+    let mut res = document.convert_with(to, None, options, is_answered)?;
     let from = document.format();
     drop(document);
     if to == from && options.write.encode.keeps_layout() {
@@ -122,7 +128,7 @@ impl Document {
     /// Fails for the options of a document of turns, for a target without requests, and where a request
     /// lacks what the target demands.
     pub fn convert(&mut self, to: Format, options: &ConvertOptions) -> Result<Converted, Refusal> {
-        self.convert_with(to, None, options)
+        self.convert_with(to, None, options, false)
     }
 
     /// Writes the document as a request of `to` that asks what `head` asks, instead of what the document asks: for
@@ -140,7 +146,7 @@ impl Document {
         }
         let model = head.model.clone();
         let options = options.clone().with_carry(Carry::Request { model });
-        self.convert_with(to, Some(head), &options)
+        self.convert_with(to, Some(head), &options, false)
     }
 
     fn convert_with(
@@ -148,10 +154,16 @@ impl Document {
         to: Format,
         head: Option<RequestHead>,
         options: &ConvertOptions,
+        is_answered: bool,
     ) -> Result<Converted, Refusal> {
         let mut res = self.convert_only(to, head, options)?;
         if let Some(profile) = &options.profile {
-            res.mend(to, profile, matches!(options.carry, Carry::Request { .. }))?;
+            let check = msg_chainast::ChainCheckOptions {
+                request: matches!(options.carry, Carry::Request { .. }),
+                answered: is_answered,
+                ..Default::default()
+            };
+            res.mend(to, profile, check)?;
         }
         Ok(res)
     }
@@ -336,8 +348,12 @@ fn made_up(to: Format, options: &ConvertOptions) -> MadeUp {
 
 impl Converted {
     /// Mends the new document for a provider (MS-24).
-    fn mend(&mut self, to: Format, profile: &Profile, is_request: bool) -> Result<(), Refusal> {
-        let check = msg_chainast::ChainCheckOptions { request: is_request, ..Default::default() };
+    fn mend(
+        &mut self,
+        to: Format,
+        profile: &Profile,
+        check: msg_chainast::ChainCheckOptions,
+    ) -> Result<(), Refusal> {
         let chain = msg_chainast::ChainRepairOptions::new().with_check(check).with_profile(profile);
         let read = ReadOptions::default().with_from(Some(to));
         let options = RepairOptions::default().with_read(read).with_chain(chain);

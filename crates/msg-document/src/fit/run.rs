@@ -82,21 +82,27 @@ impl Fitter {
         let read = &self.options.read;
         let row = match Row::of(json, read)? {
             Some(row) => row,
-            None => match self.fit_json(json, summarizer) {
+            None => match self.fit_json(json, summarizer, false) {
                 Err(refusal) => Row::instead(json, read, refusal)?,
                 fitted => return fitted,
             },
         };
-        let mut fitted = self.fit_json(row.only()?, summarizer)?;
+        let mut fitted = self.fit_json(row.only()?, summarizer, row.is_answered(0))?;
         fitted.row = Some(row);
         Ok(fitted)
     }
 
-    fn fit_json(&self, json: &[u8], summarizer: &dyn Summarizer) -> Result<Fitted, Refusal> {
+    fn fit_json(
+        &self,
+        json: &[u8],
+        summarizer: &dyn Summarizer,
+        is_answered: bool,
+    ) -> Result<Fitted, Refusal> {
         let mut document = Document::read(json, &self.options.read)?;
         let own = self.own_tools(json);
         let tools = own.as_deref().unwrap_or(&self.tools);
-        let given = Given { tools, ..Given::with(self, &document) };
+        let open = self.options.open || is_answered;
+        let given = Given { tools, open, ..Given::with(self, &document) };
         let read = self.options.plan.then(|| document.messages().to_vec());
         let mut fitted = self.compact(document.take_messages(), given, summarizer)?;
         fitted.expect_writer(&mut document)?;
@@ -175,7 +181,8 @@ impl Fitter {
         let breakpoints = Breakpoints::of(&messages).filter(|_| !given.wants_plan);
         let joined = given.joins_users.map(|it| it.join_users(&mut messages));
         let lead = Lead::take(&mut messages, given.beside).with_joined(joined.unwrap_or_default());
-        let Tree { ast, mended, remaining, origins } = self.tree(messages, &lead, &mut ids)?;
+        let Tree { ast, mended, remaining, origins } =
+            self.tree(messages, &lead, given.open, &mut ids)?;
         let counter = self.counter(ast.messages(), given.tools, given.media);
         // What is reported as before is the input, mended or not.
         let input = original.as_ref().map(|it| it.totals(&*counter, given.tools));
@@ -228,9 +235,9 @@ impl Fitter {
         &self,
         messages: Vec<Message>,
         lead: &Lead,
+        open: bool,
         ids: &mut SeededIds,
     ) -> Result<Tree, Refusal> {
-        let open = self.options.open;
         let mut remaining = Vec::new();
         let (ast, mut mended, mut origins) = if self.options.repair {
             let mut repair = ChainRepairOptions::default();
@@ -299,6 +306,8 @@ pub(super) struct Given<'a> {
     pub(super) beside: Beside,
     pub(super) tools: &'a [ToolSpec],
     pub(super) wants_plan: bool,
+    /// Whether calls at the end may be without results.
+    pub(super) open: bool,
     /// Its format, where messages of users may follow each other.
     pub(super) joins_users: Option<Format>,
     /// How images, sound and files are counted.
@@ -310,7 +319,8 @@ impl<'a> Given<'a> {
         let wants_plan = fitter.options.plan;
         let media = MediaRates::default();
         let (beside, joins_users) = (Beside::Nothing, None);
-        Given { beside, tools: &fitter.tools, wants_plan, media, joins_users }
+        let open = fitter.options.open;
+        Given { beside, tools: &fitter.tools, wants_plan, open, media, joins_users }
     }
 
     pub(super) fn with(fitter: &'a Fitter, document: &Document) -> Self {

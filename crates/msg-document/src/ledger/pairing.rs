@@ -264,6 +264,9 @@ impl<'w> Written<'w> {
     ) {
         let mut words = Words::default();
         walk(written, |leaf, _| {
+            if rules::marks_failure(leaf.name) && leaf.text != "null" {
+                words.add_word("error");
+            }
             // The digits of a time or an id are not words.
             let has_words = !told.made_up.has(&leaf) && !is_stamp(leaf.text);
             if has_words && (self.take_left(&leaf) || told.has_records) {
@@ -406,6 +409,10 @@ impl Words {
         }
         rules::spellings("", &said).iter().for_each(|it| add(it));
         self.joined.push_str(&said);
+    }
+
+    fn add_word(&mut self, word: &str) {
+        *self.left.entry(xxh3_64(word.as_bytes())).or_insert(0) += 1;
     }
 
     /// Takes the words of a text; none if one is not there. Of one without words, its other characters.

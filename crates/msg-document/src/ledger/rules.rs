@@ -478,12 +478,17 @@ pub(super) fn is_thought(leaf: &Leaf<'_>) -> bool {
         && matches!(leaf.name, "reasoning_content" | "thinking" | "reasoning" | "text" | "summary")
 }
 
+/// Whether a member of this name is there where a result is that of a failure, whatever it says.
+pub(super) fn marks_failure(name: &str) -> bool {
+    matches!(name, "error" | "errorText" | "exception")
+}
+
 /// Other words for a value, in formats that have no member for it.
 pub(super) fn synonyms(leaf: &Leaf<'_>, way: &[Frame<'_>]) -> &'static [&'static str] {
     let is_breakpoint =
         || way.iter().rev().nth(1).is_some_and(|it| it.name == "prompt_cache_breakpoint");
     match leaf.text {
-        "true" if matches!(leaf.name, "is_error" | "isError") => &["Error"],
+        "true" if matches!(leaf.name, "is_error" | "isError") => &["Error", "error", "retry"],
         // Cache points of Anthropic, of Bedrock, and of OpenAI, whose kind is the only one that a part may have.
         "\"ephemeral\"" => &["default"],
         "\"default\"" => &["ephemeral"],

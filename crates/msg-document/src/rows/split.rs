@@ -14,6 +14,7 @@ use crate::document::Document;
 use crate::fields::{FieldPath, Found, JoinedPaths, Place, RowFields, elements};
 use crate::foreign;
 use crate::format::Format;
+use crate::ledger::lost_by_edits;
 use crate::outline::Outline;
 use crate::places::LineIndex;
 use crate::read_options::ReadOptions;
@@ -188,6 +189,12 @@ impl Row {
         }
     }
 
+    /// Whether a conversation ends with the answer to its request.
+    pub(crate) fn is_answered(&self, number: usize) -> bool {
+        let slot = self.slots.get(number);
+        slot.is_some_and(|it| matches!(it.sides, Sides::Two { n_answered: 1.., .. }))
+    }
+
     /// Whether its kind was recognised, so that its conversation goes into another format alone (RW-7).
     pub(crate) fn is_known(&self) -> bool {
         self.is_known
@@ -239,13 +246,51 @@ impl Row {
     /// Fails where two conversations share a request and would change it differently, and where the answer of a pair
     /// cannot be read.
     pub fn with(&self, documents: &[Option<Vec<u8>>], format: Format) -> Result<Vec<u8>, Refusal> {
+        self.with_answers(documents, format, |_, _| {})
+    }
+
+    /// As [`Row::with`], of mended conversations; adds the values to the edits that an answer had and that are neither in
+    /// it now nor named: what a body has beside its messages is in no conversation.
+    pub(crate) fn mended(
+        &self,
+        documents: &[Option<Vec<u8>>],
+        format: Format,
+        edits: &mut Vec<Diagnostic>,
+    ) -> Result<Vec<u8>, Refusal> {
+        let mut lost = Vec::new();
+        let out = self.with_answers(documents, format, |number, Written { side, text }| {
+            let old = side.text(&self.json);
+            if !old.trim_start().starts_with('{') {
+                return;
+            }
+            let mut found = lost_by_edits(old.as_bytes(), text, format, &self.read, edits);
+            // Its place is counted in the answer alone, whose messages come after those of the request.
+            let n_asked = self.slots[number].n_asked();
+            found.iter_mut().for_each(|it| it.at.message = it.at.message.map(|it| it + n_asked));
+            self.place(number, &mut found);
+            lost.extend(found);
+        })?;
+        edits.extend(lost);
+        Ok(out)
+    }
+
+    /// As [`Row::with`]; hands each answer that is written on, with the number of its conversation.
+    fn with_answers<'r>(
+        &'r self,
+        documents: &[Option<Vec<u8>>],
+        format: Format,
+        mut answer: impl FnMut(usize, Written<'r, '_>),
+    ) -> Result<Vec<u8>, Refusal> {
         let mut edits: Vec<(&Side, Vec<u8>)> = Vec::new();
         let mut known: HashMap<_, usize> = HashMap::new();
-        for (slot, document) in self.slots.iter().zip(documents) {
+        for (number, (slot, document)) in self.slots.iter().zip(documents).enumerate() {
             let Some(document) = document.as_ref().filter(|it| **it != slot.document) else {
                 continue;
             };
             for (side, text) in slot.written(&self.json, document, format, &self.read)? {
+                if slot.is_answer(side) {
+                    answer(number, Written { side, text: &text });
+                }
                 let value = side.value(&text);
                 if std::str::from_utf8(&value).map_or(true, |it| msg_json::validate(it).is_err()) {
                     return Err(Refusal::bad_option(format!(
@@ -280,7 +325,19 @@ impl Row {
     }
 }
 
+/// The answer of a pair, as it is written.
+struct Written<'r, 'w> {
+    side: &'r Side,
+    text: &'w [u8],
+}
+
 impl Slot {
+    /// Whether it is a pair, and this its answer.
+    fn is_answer(&self, side: &Side) -> bool {
+        let Sides::Two { output: Some(output), .. } = &self.sides else { return false };
+        output.range == side.range
+    }
+
     fn sides(&self) -> impl Iterator<Item = &Side> {
         let sides = match &self.sides {
             Sides::One(it) => [Some(it), None],

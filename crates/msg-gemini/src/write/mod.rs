@@ -351,11 +351,13 @@ impl<'a> Writer<'a, '_> {
         self.objects.losses.taken(None, lost);
     }
 
-    /// The plan for a content; none for one that was a bare string.
+    /// The plan for a content; none for one that was a bare string, or the rest of a content that it was taken out of: that
+    /// one said the role of both.
     fn content_plan<'b>(&self, message: &'b Message) -> SlotPlan<'b> {
         let plan = self.plan(&message.extra);
         let is_bare = plan.variant(content::PARTS) == content::PARTS_BARE;
-        if is_bare || !self.is_verbatim() { SlotPlan::default() } else { plan }
+        let is_apart = self.objects.placement(message).has(Placement::JOINED);
+        if is_bare || is_apart || !self.is_verbatim() { SlotPlan::default() } else { plan }
     }
 
     /// The role as the source spelled it, if that is still the role.

@@ -25,6 +25,8 @@ pub(super) struct Chunk<'a> {
     pub(super) choices: Option<Vec<ChoiceChunk<'a>>>,
     /// What should have been a list of choices, or a choice.
     pub(super) odd_choice: Option<Json<'a>>,
+    /// The others, but for those that are null and those of [`BESIDE_CHOICES`].
+    pub(super) unknown: Vec<(String, Json<'a>)>,
 }
 
 /// What a chunk says of one choice.
@@ -41,17 +43,35 @@ pub(super) struct ChoiceChunk<'a> {
 }
 
 /// What servers say beside an answer, and no reader of a message asks for.
-const BESIDE: [&str; 10] = [
+const BESIDE: [&str; 8] = [
     "content_filter_offsets",
     "content_filter_result",
     "content_filter_results",
-    "logprobs",
     "matched_stop",
     "native_finish_reason",
     "obfuscation",
     "seed",
     "stop_reason",
-    "token_ids",
+];
+
+/// The same of a chunk.
+const BESIDE_CHOICES: [&str; 16] = [
+    "copilot_usage",
+    "cost",
+    "created_at",
+    "generationId",
+    "latency_checkpoint",
+    "model_id",
+    "model_version",
+    "p",
+    "prompt_filter_results",
+    "provider",
+    "service_tier",
+    "sla_metrics",
+    "system",
+    "system_fingerprint",
+    "timings",
+    "x_groq",
 ];
 
 /// The members of a delta, or of a whole message, that the model knows.
@@ -82,7 +102,9 @@ impl<'a> Chunk<'a> {
         if key == "choices" {
             self.choices = read_choices(reader, &mut self.odd_choice)?;
         } else {
-            put(&mut self.members, CHUNK, key, reader)?;
+            let other = put(&mut self.members, CHUNK, key, reader)?;
+            let is_said = |it: &Json<'a>| !it.is_null() && !BESIDE_CHOICES.contains(&key);
+            self.unknown.extend(other.filter(is_said).map(|it| (key.to_owned(), it)));
         }
         Ok(())
     }

@@ -16,7 +16,7 @@ use msg_codec::{
     Assembled, AssembledChoice, Assembler, Json, ProviderError, Sink, StreamFamily, StreamOptions,
     StreamState,
 };
-use msg_core::{Message, StreamEvent};
+use msg_core::{Message, Origin, StreamEvent};
 
 use crate::stream::choice::{Choice, Target};
 use crate::stream::delta::{ChoiceChunk, Chunk};
@@ -130,6 +130,12 @@ impl ChatAssembler {
         }
         if !chunk.is_known() && self.head.error.is_none() {
             self.unknown(data);
+        }
+        if chunk.choices.is_some() {
+            for (name, value) in &chunk.unknown {
+                effects.other();
+                self.head.step(0, sink).unknown_member(name, *value);
+            }
         }
         // OpenAI hides the length of the text after it; it means nothing.
         if let Some(padding) = padding.and_then(Json::string) {
@@ -344,7 +350,11 @@ pub fn write_result(
     let message = |it: &AssembledChoice, out: &mut Vec<u8>| write_message(&it.message, out);
     match form {
         MessageForm::OpenAi => {
-            let lost: Vec<_> = res.without_place().into_iter().collect();
+            let lost: Vec<_> = res
+                .without_place()
+                .into_iter()
+                .chain(res.members_of_others(&Origin::OpenAi))
+                .collect();
             res.write_with(message, &lost, events, out);
         }
         MessageForm::Native => res.write_native(events, out),

@@ -114,21 +114,28 @@ fn used(it: &CacheUsage) -> String {
 /// What a log adds up to.
 pub(super) fn totals(name: &str, it: &LedgerTotals) -> String {
     let mut out = format!(
-        "{}: {} requests in {} runs, {}: {}\n",
+        "{}: {} in {}, {}: {}\n",
         safe(name),
-        count(it.requests),
-        count(it.runs.unwrap_or(0)),
+        counted(it.requests, "request"),
+        counted(it.runs.unwrap_or(0), "run"),
         money(it.cost),
         used(&it.usage)
     );
     out.push_str(&match it.requests {
         0 => "no requests: nothing was compared\n".to_owned(),
+        n if it.runs == Some(n) => {
+            "no request goes on from another: nothing was compared\n".to_owned()
+        }
         _ => misses(it.misses, it.missed_tokens, it.missed_cost, it.cost),
     });
     if it.unpriced > 0 {
         _ = writeln!(out, "{} requests of models without a price", count(it.unpriced));
     }
     out
+}
+
+fn counted(n: u64, noun: &str) -> String {
+    format!("{} {noun}{}", count(n), if n == 1 { "" } else { "s" })
 }
 
 fn misses(n: u64, tokens: u64, cost: f64, of: f64) -> String {

@@ -183,7 +183,7 @@ impl Step {
         next: impl Fn() -> Draft,
     ) {
         let Some(it) = value.object() else { return };
-        let number = it.get("step").and_then(|it| it.number()).unwrap_or(0) + 1;
+        let number = it.get("step").and_then(|it| it.number()).unwrap_or(0).saturating_add(1);
         if self.number > 0 && self.number != number {
             self.end(view, next());
         }
