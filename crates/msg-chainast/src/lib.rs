@@ -74,7 +74,7 @@ pub use crate::profile::{
     Acceptance, ArgumentsRule, CharClass, LaterResults, Profile, ProviderRule, ReasoningBound,
     ReasoningKept, ReasoningRequired, ServerTools, SystemPlace, UserMessage,
 };
-pub use crate::repair::{MendedList, MessageOrigin, repair};
+pub use crate::repair::{MendedList, MendedPlaces, MessageOrigin, repair, repair_with_places};
 pub use crate::tree::{
     BodyPair, BodyPairKind, CallRef, ChainAst, ChainSection, Header, Messages, ToolCallsInfo,
     TreeView,

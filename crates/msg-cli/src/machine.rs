@@ -19,6 +19,9 @@ pub(crate) fn explained(path: &Path, error: io::Error) -> io::Error {
     if error.kind() != io::ErrorKind::NotFound {
         return error;
     }
+    if fs::symlink_metadata(path).is_ok() {
+        return io::Error::new(error.kind(), "a link to a file that is not there");
+    }
     let names = fs::read_dir(folder(path)).into_iter().flatten().flatten();
     let names: Vec<String> = names.filter_map(|it| it.file_name().into_string().ok()).collect();
     let name = path.file_name().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();

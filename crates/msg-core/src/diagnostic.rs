@@ -226,7 +226,8 @@ impl Diagnostic {
 /// assert_eq!((with_article("image"), with_article("user")), ("an image".into(), "a user".into()));
 /// ```
 pub fn with_article(word: &str) -> String {
-    let article = if word.starts_with(['a', 'e', 'i', 'o']) { "an" } else { "a" };
+    let article =
+        if word.starts_with(['a', 'e', 'i', 'o', 'A', 'E', 'I', 'O']) { "an" } else { "a" };
     format!("{article} {word}")
 }
 

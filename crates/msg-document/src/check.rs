@@ -11,6 +11,7 @@ use msg_codec::codec::{Context, Placement, forget_whole};
 use msg_core::request::{RequestHead, Tool};
 use msg_core::{
     Code, Diagnostic, InputRules, Message, Origin, Part, RawJson, Role, Severity, request,
+    with_article,
 };
 use serde::Serialize;
 
@@ -383,7 +384,7 @@ fn other_body(
         return None;
     }
     let (what, titled) = (document.what(), wanted.codec().title());
-    let text = format!("`{}` takes {titled} requests, found an {what}", profile.name);
+    let text = format!("`{}` takes {titled} requests, found {}", profile.name, with_article(&what));
     let fix = format!("convert it: `msg convert --to {wanted} --request`");
     Some(Diagnostic::error(Code::new("profile::other-format"), text).with_fix(fix))
 }

@@ -5,6 +5,7 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
+use msg_chainast::MendedPlaces;
 use msg_core::{Diagnostic, Message, Role, Severity};
 
 use crate::api_shapes::{add_refused, complete_calls};
@@ -108,7 +109,7 @@ fn repair_one(json: &[u8], options: &RepairOptions) -> Result<Repaired, Refusal>
     let mut document = read_whole(json, &options.read, known)?;
     document.say_who_made_it(options.read.made_by.as_ref());
     let messages = document.messages().len();
-    let mut edits = document.repair_text(Some(json), options);
+    let mut edits = document.repair_text(Some(json), options, None);
     document.expect_writer()?;
     let changed = !edits.is_empty();
     let mut text = match changed {
@@ -157,8 +158,18 @@ impl Document {
 
     /// Mends the messages in place and returns what was changed.
     pub fn repair(&mut self, options: &RepairOptions) -> Vec<Diagnostic> {
+        self.repair_with_places(options).0
+    }
+
+    /// As [`Document::repair`], and where the messages were, if they are mended.
+    pub(crate) fn repair_with_places(
+        &mut self,
+        options: &RepairOptions,
+    ) -> (Vec<Diagnostic>, Option<MendedPlaces>) {
         let text = self.source().filter(|_| !self.is_edited()).map(<[u8]>::to_vec);
-        self.repair_text(text.as_deref(), options)
+        let mut places = None;
+        let found = self.repair_text(text.as_deref(), options, Some(&mut places));
+        (found, places)
     }
 
     /// The errors that a repair by these options left. Linear in the document, where there may be any.
@@ -190,7 +201,12 @@ impl Document {
     }
 
     /// As [`Document::repair`], of a document that was read from this text.
-    fn repair_text(&mut self, text: Option<&[u8]>, options: &RepairOptions) -> Vec<Diagnostic> {
+    fn repair_text(
+        &mut self,
+        text: Option<&[u8]>,
+        options: &RepairOptions,
+        places: Option<&mut Option<MendedPlaces>>,
+    ) -> Vec<Diagnostic> {
         let (side, chain) = (self.side(), self.chain_options(options));
         let profile = options.chain.profile.as_deref();
         let mut shapes: Vec<_> = refused_shapes(self, profile).collect();
@@ -206,8 +222,8 @@ impl Document {
         // Which calls and results a message has of which nothing is understood is not known (RG-11).
         let (mut messages, mut found) = match foreign.iter().any(is_not_understood) {
             true => (messages, Vec::new()),
-            false if self.format().is_session() => mend_some(messages, side, &chain),
-            false => mend(messages, side, &chain),
+            false if self.format().is_session() => mend_some(messages, side, &chain, places),
+            false => mend(messages, side, &chain, places),
         };
         if let Some(breakpoints) = breakpoints.filter(|_| !found.is_empty()) {
             found.extend(breakpoints.keep_in(&mut messages));
@@ -305,11 +321,12 @@ fn mend_some(
     messages: Vec<Message>,
     side: Side,
     options: &msg_chainast::ChainRepairOptions,
+    places: Option<&mut Option<MendedPlaces>>,
 ) -> (Vec<Message>, Vec<Diagnostic>) {
     // What a user says is never dropped.
     let says = |it: &Message| it.role == Role::User && !it.text().trim().is_empty();
     let whole = (!messages.iter().any(says)).then(|| messages.clone());
-    let (mended, mut found) = mend(messages, side, options);
+    let (mended, mut found) = mend(messages, side, options, places);
     match whole.filter(|it| mended.is_empty() && !it.is_empty()) {
         Some(whole) => {
             found.iter_mut().for_each(|it| it.fix = None);
@@ -319,32 +336,41 @@ fn mend_some(
     }
 }
 
-/// Mends a conversation, or each answer by itself.
+/// Mends a conversation, or each answer by itself; gives the places where the messages were, where they are asked for.
 fn mend(
     messages: Vec<Message>,
     side: Side,
     options: &msg_chainast::ChainRepairOptions,
+    places: Option<&mut Option<MendedPlaces>>,
 ) -> (Vec<Message>, Vec<Diagnostic>) {
     let ids = &mut Document::ids();
-    let continued = || options.clone().with_check(options.check.with_continued());
-    let exchange = || options.clone().with_check(options.check.with_open());
-    let answer = || options.clone().with_check(options.check.with_continued().with_open());
-    match side {
-        Side::Conversation => msg_chainast::repair(messages, options, ids),
-        Side::Continuation => msg_chainast::repair(messages, &continued(), ids),
-        Side::Exchange { is_continued: false } => msg_chainast::repair(messages, &exchange(), ids),
-        Side::Answer | Side::Exchange { is_continued: true } => {
-            msg_chainast::repair(messages, &answer(), ids)
+    let check = match side {
+        Side::Conversation => options.check,
+        Side::Continuation => options.check.with_continued(),
+        Side::Exchange { is_continued: false } => options.check.with_open(),
+        Side::Answer | Side::Choices | Side::Exchange { is_continued: true } => {
+            options.check.with_continued().with_open()
         }
-        Side::Choices => {
-            let options = answer();
+    };
+    let options = &*match check == options.check {
+        true => Cow::Borrowed(options),
+        false => Cow::Owned(options.clone().with_check(check)),
+    };
+    match (side, places) {
+        (Side::Choices, _) => {
             let (mut res, mut edits) = (Vec::with_capacity(messages.len()), Vec::new());
             for (at, choice) in messages.into_iter().enumerate() {
-                let (mended, found) = msg_chainast::repair(vec![choice], &options, ids);
+                let (mended, found) = msg_chainast::repair(vec![choice], options, ids);
                 res.extend(mended);
                 edits.extend(moved(found, at));
             }
             (res, edits)
+        }
+        (_, None) => msg_chainast::repair(messages, options, ids),
+        (_, Some(places)) => {
+            let (mended, found, were) = msg_chainast::repair_with_places(messages, options, ids);
+            *places = were;
+            (mended, found)
         }
     }
 }

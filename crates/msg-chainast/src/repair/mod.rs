@@ -61,19 +61,77 @@ pub type MendedList<'m> = Vec<(Cow<'m, Message>, MessageOrigin)>;
 /// # Ok::<(), &str>(())
 /// ```
 pub fn repair(
-    mut messages: Vec<Message>,
+    messages: Vec<Message>,
     options: &ChainRepairOptions,
     ids: &mut dyn IdSource,
 ) -> (Vec<Message>, Vec<Diagnostic>) {
+    let (mended, report) = repaired_items(messages, options, ids);
+    (mended.unwrap_or_else(messages_of), report)
+}
+
+/// As [`repair`], and where in the input each message and part came from, so that what is found in the mended list later
+/// can be said of the input; nothing where the list stayed as it was.
+///
+/// ```
+/// use msg_chainast::{Message, ChainRepairOptions, SeededIds, repair_with_places};
+///
+/// let messages = ["one", "two", "three"].map(Message::user).to_vec();
+/// let (mended, _, places) =
+///     repair_with_places(messages, &ChainRepairOptions::new(), &mut SeededIds::new(1));
+/// let places = places.ok_or("nothing is mended")?;
+/// assert_eq!(mended.len(), 1);
+/// assert_eq!(places.in_input(0, Some(2)), Some((2, Some(0))));
+/// # Ok::<(), &str>(())
+/// ```
+pub fn repair_with_places(
+    messages: Vec<Message>,
+    options: &ChainRepairOptions,
+    ids: &mut dyn IdSource,
+) -> (Vec<Message>, Vec<Diagnostic>, Option<MendedPlaces>) {
+    match repaired_items(messages, options, ids) {
+        (Ok(messages), report) => (messages, report, None),
+        (Err(items), report) => {
+            let places = MendedPlaces::of(&items);
+            (messages_of(items), report, Some(places))
+        }
+    }
+}
+
+/// The messages, as they were or as the items that they are mended to.
+fn repaired_items(
+    mut messages: Vec<Message>,
+    options: &ChainRepairOptions,
+    ids: &mut dyn IdSource,
+) -> (Result<Vec<Message>, Vec<Item<'static>>>, Vec<Diagnostic>) {
     let rules = Rules::of_list(options);
     let (plan, mut report) = analyzed(&mut messages, rules);
     if rules.profile.is_none() && !plan.mends {
         pairing::restore(&mut messages);
         keep_done(&mut report, rules);
-        return (messages, report);
+        return (Ok(messages), report);
     }
     let items = mended(owned(messages), plan, rules, ids, &mut report);
-    (messages_of(items), report)
+    (Err(items), report)
+}
+
+/// Where the messages and the parts of a mended list came from.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct MendedPlaces(Vec<(usize, Vec<Place>)>);
+
+impl MendedPlaces {
+    fn of(items: &[Item<'_>]) -> Self {
+        let places =
+            |it: &Item<'_>| (0..it.message.parts.len()).map(|part| it.place(part)).collect();
+        MendedPlaces(items.iter().map(|it| (it.origin.message, places(it))).collect())
+    }
+
+    /// The place in the input of a message or a part of the mended list; of an inserted message, of the one that made it
+    /// necessary. None beyond the list.
+    pub fn in_input(&self, message: usize, part: Option<usize>) -> Option<(usize, Option<usize>)> {
+        let (own, parts) = self.0.get(message)?;
+        let of_part = part.and_then(|it| parts.get(it));
+        Some(of_part.map_or((*own, part), |(message, part)| (*message, Some(*part))))
+    }
 }
 
 /// Messages that a repair may change.

@@ -341,11 +341,26 @@ impl Args {
     }
 }
 
+/// Members that tell that a body is a request.
+const OF_REQUESTS: [&str; 9] = [
+    "generationConfig",
+    "inferenceConfig",
+    "instructions",
+    "max_tokens",
+    "model",
+    "temperature",
+    "toolConfig",
+    "tool_choice",
+    "tools",
+];
+
 /// Members outside the messages (AN-21).
 fn say_left_behind(cx: &Context, names: &[String]) {
     if names.is_empty() || cx.quiet {
         return;
     }
+    let is_request = names.iter().any(|it| OF_REQUESTS.contains(&&**it));
+    let way = if is_request { " (--request converts a request)" } else { "" };
     let names = names.join(", ");
-    cx.note(&format!("msg: members not converted (--request converts a request): {names}\n"));
+    cx.note(&format!("msg: members not converted{way}: {names}\n"));
 }

@@ -197,12 +197,15 @@ impl Document {
         if may_lack && (to.codec().links_ids() || !to.codec().lacks_ids()) {
             res.edits.extend(self.link_ids());
         }
+        let (mut places, mut n_placed) = (None, 0);
         if to.codec().judges_itself() {
             // An agent loads what it finds: a session is written sound (SE-80).
             let chain = msg_chainast::ChainRepairOptions::new()
                 .with_check(msg_chainast::ChainCheckOptions::new().with_open());
             let options = RepairOptions { chain, ..RepairOptions::default() };
-            res.edits.extend(self.repair(&options));
+            let (edits, were) = self.repair_with_places(&options);
+            res.edits.extend(edits);
+            (places, n_placed) = (were, res.edits.len());
         }
         if !matches!(to.name(), "native" | "msgmd") {
             let has_display = self.format().is_session();
@@ -235,6 +238,14 @@ impl Document {
             }
         };
         res.edits.extend(written.into_vec());
+        if let Some(places) = places {
+            // They are counted in the mended messages.
+            for it in &mut res.edits[n_placed..] {
+                let Some(message) = it.at.message else { continue };
+                let Some((message, part)) = places.in_input(message, it.at.part) else { continue };
+                (it.at.message, it.at.part) = (Some(message), part);
+            }
+        }
         tracing::debug!(edits = res.edits.len(), "converted");
         Ok(res)
     }

@@ -115,6 +115,7 @@ fn is_request(outline: &Outline<'_>) -> bool {
     let is_agent =
         is_agent || outline.text("agent").is_some_and(|it| it.starts_with("deep-research"));
     let model = outline.text("model").unwrap_or_default();
+    let model = model.rsplit('/').next().unwrap_or_default();
     let is_gemini = ["gemini", "gemma"].iter().any(|it| model.starts_with(it));
     let is_text = outline.member("input") == Some(ValueKind::Text);
     OWN.iter().any(|it| outline.member(it).is_some()) || is_agent || is_gemini && is_text

@@ -2,11 +2,12 @@
 //!
 //! Editing a file in place is `msg-file`'s; here a file is read as a conversation like any other.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use msg_compact::Plan;
 use msg_core::{Code, Diagnostic, IdSource, Message, Report};
-use msg_file::{AppendOptions, FileLimits, HistoryOptions, MessageFile, Mode, Nonce};
+use msg_file::{AppendOptions, FileLimits, HistoryMode, HistoryOptions, MessageFile, Mode, Nonce};
 
 use crate::codec::{Around, Codec, Content, Edited, Likelihood, WriteOptions};
 use crate::outline::Outline;
@@ -164,7 +165,60 @@ impl Around for Cursor {
         }
     }
 
+    /// What the file has that no message has: its frontmatter, the text before its cells, titles, attributes that say
+    /// nothing of a message, and cells that are not sent.
+    fn members(&self) -> Vec<String> {
+        let read = MessageFile::read(self.bytes.clone(), self.mode, &FileLimits::default());
+        let Ok(document) = read else { return Vec::new() };
+        let mut names = BTreeSet::new();
+        if document.frontmatter().is_some() {
+            names.insert("frontmatter".to_owned());
+        }
+        if !document.preamble_text().trim().is_empty() {
+            names.insert("text before the cells".to_owned());
+        }
+        for cell in document.cells() {
+            if cell.heading().title.is_some_and(|it| !it.trim().is_empty()) {
+                names.insert("titles".to_owned());
+            }
+            if cell.history() == HistoryMode::Exclude {
+                names.insert(format!("excluded cell {}", cell.reference()));
+            }
+            let unread = cell.attrs().filter(|it| !READ.contains(&&*it.key));
+            names.extend(unread.map(|it| it.key.into_owned()));
+        }
+        names.into_iter().collect()
+    }
+
     fn text(&self) -> Option<&[u8]> {
         Some(&self.bytes)
     }
 }
+
+/// Attributes that say what a cell is, or how it is read.
+const READ: [&str; 24] = [
+    "call_id",
+    "covers",
+    "default",
+    "duration",
+    "encoding",
+    "error",
+    "exit_code",
+    "format",
+    "from",
+    "history",
+    "mime_type",
+    "model",
+    "name",
+    "no_eol",
+    "output_file",
+    "payload",
+    "reasoning",
+    "recovered",
+    "reply_to",
+    "role",
+    "signature",
+    "status",
+    "summary",
+    "time",
+];

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use memchr::memmem::find;
+use msg_codec::DataUrl;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::leaves::{Frame, Leaf, TOP, Visit, Walk, member_key, steps, text_key, walk, walk_in};
@@ -354,7 +355,7 @@ fn is_stamp(text: &str) -> bool {
     is_like("\"0000-00-00T00:00:00") || is_like("\"00000000-0000-0000-0000-000000000000")
 }
 
-/// The keys of the values in the texts that are JSON.
+/// The keys of the values in the texts that are JSON, and of the type and the data in data URLs.
 fn keys_in_texts(written: &str) -> HashSet<u64> {
     let mut keys = HashSet::new();
     walk(written, |leaf, _| {
@@ -362,6 +363,10 @@ fn keys_in_texts(written: &str) -> HashSet<u64> {
             let top = Frame { name: leaf.name, ..TOP };
             let mut add = |inner: Leaf<'_>, _: &[Frame<'_>]| _ = keys.insert(inner.key());
             walk_in(&leaf.said(), top, 2, &mut add);
+        } else if leaf.text.starts_with("\"data:")
+            && let Some(DataUrl { media_type, data }) = DataUrl::parse(&leaf.said())
+        {
+            keys.extend([media_type, data].map(text_key));
         }
     });
     keys
