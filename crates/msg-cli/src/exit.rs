@@ -142,8 +142,18 @@ impl Failure {
         {
             diagnostic.fix = Some(reader.into());
         }
+        if diagnostic.code.as_str() == "message::bad-shape" && holds_json(&bytes) {
+            diagnostic.fix =
+                Some("it is a string that holds JSON, which `jq -r .` takes out".into());
+        }
         Failure::Document(Box::new(BadDocument { diagnostic, name: name.to_owned(), bytes }))
     }
+}
+
+/// Whether the bytes are a string of JSON that holds JSON itself.
+fn holds_json(bytes: &[u8]) -> bool {
+    let text = serde_json::from_slice::<String>(bytes);
+    text.is_ok_and(|it| it.starts_with(['{', '[']) && msg_json::validate(&it).is_ok())
 }
 
 /// Who reads text that does not even begin as JSON.

@@ -262,8 +262,10 @@ impl Budget {
         }
         let (trigger, target) = (self.trigger, self.target.unwrap_or(self.trigger));
         if !(1..=100).contains(&trigger) || !(1..=trigger).contains(&target) {
-            let found = format!("found target {target} and trigger {trigger}");
-            let reason = format!("{found}, expected 1 ≤ target ≤ trigger ≤ 100").into();
+            let given = self.target.map(|it| format!("target {it} and ")).unwrap_or_default();
+            let found = format!("found {given}trigger {trigger}");
+            let reason =
+                format!("{found}, expected percentages: 1 ≤ target ≤ trigger ≤ 100").into();
             return Err(Error::BadBudget { reason });
         }
         Ok(usable)

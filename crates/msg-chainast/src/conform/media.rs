@@ -35,6 +35,11 @@ pub(crate) fn kind(part: &Part) -> Option<&'static str> {
     }
 }
 
+/// Whether a user message has a place for a medium: an id of what the model said names nothing there.
+fn may_be_of_user(part: &Part) -> bool {
+    !matches!(part, Part::Audio(it) if it.data.is_none())
+}
+
 /// Whether a part is a medium, or a result with one.
 fn has_media(part: &Part) -> bool {
     let inner = part.as_tool_result().map_or(&[][..], |it| it.content.parts());
@@ -92,7 +97,8 @@ impl Conform<'_, '_> {
                 continue;
             };
             let place = item.place(at);
-            let mended = mends && self.takes("user", kind) && role == Role::Assistant;
+            let may_move = may_be_of_user(part) && self.takes("user", kind);
+            let mended = mends && may_move && role == Role::Assistant;
             self.tell_media("profile::media-place", (kind, role.as_str()), place, None, mended);
             if mended && self.mends("media_roles") {
                 let part = &mut item.message.to_mut().parts[at];
@@ -107,7 +113,9 @@ impl Conform<'_, '_> {
         let failed = result.is_error && self.profile.error_result == Acceptance::Reject;
         let refused = |it: &Part| kind(it).filter(|it| failed || !self.takes("tool", it));
         let Some(first) = result.content.parts().iter().find_map(refused) else { return };
-        let goes = |it: &Part| refused(it).is_some_and(|it| mends && self.takes("user", it));
+        let goes = |it: &Part| {
+            refused(it).is_some_and(|kind| mends && may_be_of_user(it) && self.takes("user", kind))
+        };
         let (id, content) = (result.call_id.clone(), result.content.clone());
         let (gone, mut kept): (Vec<Part>, Vec<Part>) =
             content.into_parts().into_iter().partition(goes);
