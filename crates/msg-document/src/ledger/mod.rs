@@ -142,7 +142,14 @@ fn unaccounted(
     missing.retain(|it| !told.kept.as_ref().is_some_and(|kept| kept.have(&it.steps)));
     let native = if missing.is_empty() { None } else { (told.messages)() };
     let places = Places::of(native.as_deref().unwrap_or_default(), source, &missing);
-    missing.retain(|it| !accounts.cover(it, &places));
+    // Of equal values each has a place of its own.
+    let mut equal: HashMap<u64, (usize, usize)> = HashMap::new();
+    missing.iter().for_each(|it| equal.entry(it.key).or_default().1 += 1);
+    missing.retain(|it| {
+        let (rank, n) = equal.entry(it.key).or_default();
+        *rank += 1;
+        !accounts.cover(it, (*rank - 1, *n), &places)
+    });
     more += missing.len().saturating_sub(PLACES);
     missing.truncate(PLACES);
     let lost = missing.iter().map(|it| {
@@ -208,9 +215,14 @@ impl<'a> Accounts<'a> {
         res
     }
 
-    /// Whether something accounts for a value at one of its places, or near it where it is not known.
-    fn cover(&self, it: &Missing, places: &Places) -> bool {
+    /// Whether something accounts for a value at one of its places, or near it where it is not known. It is one of `n`
+    /// equal ones; where the messages have as many, it is that of its rank.
+    fn cover(&self, it: &Missing, (rank, n): (usize, usize), places: &Places) -> bool {
         match places.native.get(&it.key) {
+            Some(found) if found.len() == n => {
+                let at = &found[rank];
+                self.covers(at.message, at.part, &at.steps)
+            }
             Some(found) => found.iter().any(|at| self.covers(at.message, at.part, &at.steps)),
             None => places.near(it).any(|message| self.covers_near(message, &it.steps)),
         }
