@@ -31,6 +31,7 @@ mod diagnostic;
 mod error;
 
 mod ids;
+mod order;
 mod preview;
 mod seal;
 mod size;
@@ -55,6 +56,7 @@ pub use crate::message::{
     IdError, InputError, InputRules, Message, Provenance, Role, check_all, check_id,
     validate_message,
 };
+pub use crate::order::{Rank, sort_by_rank};
 pub use crate::part::{
     Arguments, ArgumentsError, Audio, CallKind, Content, File, Image, Other, PairSide, Pairing,
     Part, Place, Reasoning, Text, ToolCall, ToolResult,

@@ -82,7 +82,7 @@ impl Breakpoints {
                 found.push(moved.with_fix("moved the breakpoint to the part before"));
             }
         }
-        moves.sort_by_key(|it| (it.0, it.1));
+        msg_core::sort_by_rank(&mut moves, |it| (it.0, it.1));
         for (message, part, marker) in moves.into_iter().rev() {
             put(&mut messages[message], part, marker);
         }

@@ -216,9 +216,7 @@ impl Document {
             found.extend(msg_core::check_all(self.messages(), rules).into_vec());
         }
         let place = |it: &Diagnostic| (it.at.message, it.at.part);
-        if !found.is_sorted_by_key(place) {
-            found.sort_by_key(place);
-        }
+        msg_core::sort_by_rank(&mut found, place);
         if let Some(text) = text {
             self.locate(text, &mut found);
         }

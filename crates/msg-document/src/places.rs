@@ -249,7 +249,7 @@ impl ById {
         let mut objects = HashMap::new();
         // What is not JSON has been refused before: nothing is found after its end.
         let _ = gather(&mut Reader::from_text(text), &mut String::new(), ids, &mut objects);
-        objects.values_mut().for_each(|it: &mut Objects| it.sort_by_key(|it| it.1));
+        objects.values_mut().for_each(|it: &mut Objects| msg_core::sort_by_rank(it, |it| it.1));
         let mut parts: HashMap<String, Vec<_>> = HashMap::new();
         for (message, it) in messages.iter().enumerate() {
             for (part, it) in it.parts.iter().enumerate() {

@@ -236,7 +236,7 @@ impl Document {
         shapes.retain(|it| it.fix.is_some());
         found.retain(|it| it.fix.is_some());
         found.splice(..0, shapes);
-        found.sort_by_key(|it| it.at.message);
+        msg_core::sort_by_rank(&mut found, |it| it.at.message);
         tracing::debug!(messages = messages.len(), edits = found.len(), "repaired");
         let head = self.repair_head(options);
         if found.is_empty() {

@@ -50,7 +50,7 @@ impl Edit {
 /// Makes the edits. Those at one place keep their order; one inside bytes that another removed falls
 /// away with them. Linear in the text, but for the sorting of the edits.
 pub(crate) fn apply(text: &str, mut edits: Vec<Edit>) -> String {
-    edits.sort_by_key(|it| it.span.start);
+    msg_core::sort_by_rank(&mut edits, |it| it.span.start);
     let grown: usize = edits.iter().map(|it| it.text.len()).sum();
     let mut out = String::with_capacity(text.len() + grown);
     let mut at = 0;

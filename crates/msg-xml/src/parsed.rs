@@ -187,7 +187,7 @@ impl Collector {
         }
         open.flush();
         let mut diagnostics = self.diagnostics;
-        diagnostics.sort_by_key(|d| d.at.start);
+        msg_core::sort_by_rank(&mut diagnostics, |d| d.at.start);
         Parsed { segments: open.segments, diagnostics }
     }
 

@@ -203,7 +203,7 @@ impl What {
 /// comes first.
 pub(crate) fn diagnostics(mut defects: Vec<Defect>, chain: Chain<'_>) -> Vec<Diagnostic> {
     // Stable, and linear on what an analysis gives: a few sorted runs.
-    defects.sort_by_key(|it| (it.message, it.part));
+    msg_core::sort_by_rank(&mut defects, |it| (it.message, it.part));
     defects.iter().map(|it| it.diagnostic(chain)).collect()
 }
 

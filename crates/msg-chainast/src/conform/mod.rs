@@ -49,7 +49,7 @@ impl ChainAst {
         let items = messages.into_iter().enumerate().map(|(at, it)| Item::whole(it, at)).collect();
         let scope = Scope { enforced: Enforced::STRICT, all: true };
         let (items, mut report) = conform(items, profile, scope, ids, &HashMap::new());
-        report.sort_by_key(position);
+        msg_core::sort_by_rank(&mut report, position);
         *self = ChainAst::build(messages_of(items));
         tracing::debug!(sections = self.sections().len(), found = report.len());
         report

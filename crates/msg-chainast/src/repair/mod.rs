@@ -336,7 +336,7 @@ pub(crate) fn conformed<'m>(
         report.extend(missing_thinking(&items, profile).filter(|_| thinks));
     }
     report.extend(refused);
-    report.sort_by_key(position);
+    msg_core::sort_by_rank(report, position);
     for it in report.iter_mut().filter(|it| it.severity > Severity::Info) {
         it.answer = profile.answer(it).cloned();
     }

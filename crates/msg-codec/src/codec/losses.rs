@@ -33,7 +33,7 @@ impl<'r> Losses<'r> {
     /// Reports what was found so far.
     pub fn flush(&mut self) {
         if !self.found.is_empty() {
-            self.found.sort_by_key(|it| (it.at.message, it.at.part.map_or(0, |part| part + 1)));
+            msg_core::sort_by_rank(&mut self.found, |it| (it.at.message, it.at.part));
             self.report.extend(self.found.drain(..));
         }
     }

@@ -414,7 +414,7 @@ impl Body {
     pub fn sort(&mut self, order: &[&str]) {
         let rank = |name: &str| order.iter().position(|it| *it == name).unwrap_or(order.len());
         let mut members: Vec<_> = self.members.iter(&JSON).collect();
-        members.sort_by_key(|it| rank(it.0));
+        msg_core::sort_by_rank(&mut members, |it| rank(it.0));
         let mut sorted = Extra::default();
         for (name, value) in members {
             sorted.insert(JSON, name, value.clone());

@@ -198,7 +198,7 @@ impl<'r> PartWriter<'r> {
         let Some(moved) = after else { return };
         self.losses.at_message(moved.message);
         self.losses.result_moved(moved.part);
-        parts.sort_by_key(|it| !it.is_result());
+        msg_core::sort_by_rank(parts, |it| !it.is_result());
     }
 
     /// Notes what a part is that becomes text though it was none.

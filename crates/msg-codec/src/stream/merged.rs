@@ -313,7 +313,7 @@ impl Notes {
     /// The findings as diagnostics, by byte offset.
     pub fn diagnostics(&self) -> Vec<Diagnostic> {
         let mut found: Vec<_> = self.found.iter().collect();
-        found.sort_by_key(|(_, at, _)| *at);
+        msg_core::sort_by_rank(&mut found, |(_, at, _)| *at);
         found.into_iter().map(|(note, at, message)| diagnostic(*note, *at, message)).collect()
     }
 }

@@ -501,7 +501,7 @@ impl<W: BlockWire> Assembler for BlockAssembler<W> {
         let finish = self.finish.resolve(n_calls, (state, ending), &mut self.head);
         let raw = self.finish.raw().map(str::to_owned);
         let (mut calls, mut parts) = (BySlot::new(closed), Parts::default());
-        self.blocks.sort_by_key(|it| it.index);
+        msg_core::sort_by_rank(&mut self.blocks, |it| it.index);
         for block in self.blocks {
             let BlockKind::Call { slot, .. } = block.kind else {
                 parts.list.extend(W::parts(block));

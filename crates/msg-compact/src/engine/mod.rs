@@ -346,7 +346,7 @@ impl Compactor<'_> {
         if let Some(origins) = self.chain.input.origins {
             edits = edits.into_iter().map(|it| it.at_origins(origins)).collect();
         }
-        edits.sort_by_key(Edit::message);
+        msg_core::sort_by_rank(&mut edits, Edit::message);
         edits
     }
 }

@@ -291,7 +291,7 @@ impl Document {
             .iter()
             .map(|at| Diagnostic::warning("convert::lost-message".into(), text).at_message(*at));
         let mut all: Vec<_> = of_gone.into_iter().chain(moved).chain(lost).collect();
-        all.sort_by_key(|it| it.at.message);
+        msg_core::sort_by_rank(&mut all, |it| it.at.message);
         all.into_iter().collect()
     }
 }

@@ -313,7 +313,7 @@ impl Row {
                 }
             }
         }
-        edits.sort_by_key(|it| it.0.range.start);
+        msg_core::sort_by_rank(&mut edits, |it| it.0.range.start);
         let (mut out, mut done) = (Vec::with_capacity(self.json.len()), 0);
         for (side, value) in edits {
             out.extend_from_slice(&self.json.as_bytes()[done..side.range.start]);

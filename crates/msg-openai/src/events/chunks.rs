@@ -278,8 +278,9 @@ pub fn write_chunks(res: &Assembled, out: &mut Vec<u8>) -> Report {
         writer.report.append(report);
         let mut members: Vec<_> = Json::from_valid(&message).members().collect();
         // What the model thought came first.
-        members
-            .sort_by_key(|(name, _)| !matches!(&**name, "reasoning_content" | "thinking_blocks"));
+        msg_core::sort_by_rank(&mut members, |(name, _)| {
+            !matches!(&**name, "reasoning_content" | "thinking_blocks")
+        });
         for (name, value) in members {
             match &*name {
                 "role" => {}

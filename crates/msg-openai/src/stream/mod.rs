@@ -303,7 +303,7 @@ impl Assembler for ChatAssembler {
         let early = (!is_over).then_some("without a finish reason or [DONE]");
         let ending = self.head.ending(state, early);
         let mut choices = std::mem::take(&mut self.choices);
-        choices.sort_by_key(|it| it.index);
+        msg_core::sort_by_rank(&mut choices, |it| it.index);
         let head = &mut self.head;
         let choices: Vec<_> =
             choices.into_iter().map(|it| it.close(state, ending, head, sink)).collect();

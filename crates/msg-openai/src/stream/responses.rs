@@ -314,7 +314,7 @@ impl Output {
         let closed = self.shared.calls.close(closing, step);
         let mut calls = BySlot::new(closed);
         let mut parts = Parts::default();
-        self.items.sort_by_key(|it| it.output_index.unwrap_or(u64::MAX));
+        msg_core::sort_by_rank(&mut self.items, |it| it.output_index.unwrap_or(u64::MAX));
         for item in self.items {
             item.into_parts(&mut calls, &mut parts);
         }

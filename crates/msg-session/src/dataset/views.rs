@@ -49,7 +49,7 @@ pub(super) fn of(session: &Session) -> Result<Vec<ModelView>, Error> {
             res.push(ModelView { leaf, record, view, is_compacted });
         }
     }
-    res.sort_by_key(|it| it.record);
+    msg_core::sort_by_rank(&mut res, |it| it.record);
     Ok(res)
 }
 

@@ -152,7 +152,7 @@ fn path<'a>(array: &'a Array<'_>, options: &SessionOptions) -> Result<Path<'a>, 
     }
     let branch = |(last, count): (usize, usize)| Branch::until(last, BranchKind::Compacted, count);
     res.branches.extend(hidden.into_values().map(branch));
-    res.branches.sort_by_key(|it| it.record);
+    msg_core::sort_by_rank(&mut res.branches, |it| it.record);
     Ok(res)
 }
 

@@ -57,7 +57,7 @@ impl LineRules for Pi {
             let is_compaction = |at: usize| kind(lines, at).is_some_and(|it| it == "compaction");
             view.branches = chain.compactions(&path.sent(lines), is_compaction);
             view.branches.extend(chain.branches(|it| says(lines, it)));
-            view.branches.sort_by_key(|it| it.record);
+            msg_core::sort_by_rank(&mut view.branches, |it| it.record);
         }
         view.findings.extend(path.chain.into_iter().flat_map(|it| it.findings));
         Ok(view)

@@ -64,7 +64,7 @@ impl LineRules for QwenCode {
             .fold(Usage::default(), super::add_usage);
         view.branches = chain.compactions(&records, |at| !compressed(lines, at).is_empty());
         view.branches.extend(chain.branches(|it| says(lines, it)));
-        view.branches.sort_by_key(|it| it.record);
+        msg_core::sort_by_rank(&mut view.branches, |it| it.record);
         view.findings.extend(chain.findings);
         Ok(view)
     }

@@ -69,7 +69,7 @@ impl Elided<'_> {
 
     /// Writes the session with these edits of the excerpt. Those inside removed bytes fall away.
     pub(crate) fn write(&self, mut edits: Vec<Edit>, out: &mut dyn Write) -> Result<(), Error> {
-        edits.sort_by_key(|it| it.span.start);
+        msg_core::sort_by_rank(&mut edits, |it| it.span.start);
         let (mut at, mut clean_at) = (0, 0);
         for edit in edits {
             if edit.span.start < at {
@@ -87,7 +87,7 @@ impl Elided<'_> {
     /// How much these edits of the excerpt `text` change, the frame rules included.
     pub(crate) fn effect(&self, text: &str, edits: &[Edit]) -> Effect {
         let mut sorted: Vec<&Edit> = edits.iter().collect();
-        sorted.sort_by_key(|it| it.span.start);
+        msg_core::sort_by_rank(&mut sorted, |it| it.span.start);
         let mut res = self.effect;
         res.bytes = self.clean.len() as i64 - self.clean.source_len() as i64;
         let (mut at, mut last_line) = (0, None);

@@ -344,7 +344,7 @@ fn arguments_members(members: &Members) -> Vec<&Json> {
         }
     }
     let mut found: Vec<_> = last.into_iter().flatten().collect();
-    found.sort_unstable_by_key(|(at, _)| *at);
+    msg_core::sort_by_rank(&mut found, |(at, _)| *at);
     found.into_iter().map(|(_, value)| value).collect()
 }
 

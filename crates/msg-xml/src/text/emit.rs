@@ -89,7 +89,7 @@ impl Machine {
         let Done { outcome, mut notes, format, .. } = done;
         let CallEnd::Calls(drafts) = outcome else { return Vec::new() };
         let origin = CallOrigin { format, ..origin };
-        notes.sort_by_key(|note| note.call);
+        msg_core::sort_by_rank(&mut notes, |note| note.call);
         let mut notes = notes.into_iter().peekable();
         let ready = |(i, mut draft): (usize, Draft)| {
             let Draft { start, end, too_large, .. } = draft;

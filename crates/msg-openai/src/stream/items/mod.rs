@@ -277,7 +277,7 @@ impl<T: Default> Pieces<T> {
     }
 
     fn sorted(mut self) -> impl Iterator<Item = T> {
-        self.0.sort_by_key(|(index, _)| *index);
+        msg_core::sort_by_rank(&mut self.0, |(index, _)| *index);
         self.0.into_iter().map(|(_, it)| it)
     }
 }

@@ -165,7 +165,7 @@ fn finish(
 /// counts. In the order of the file.
 fn copies_of_changed(nodes: &Nodes<'_>, tree: &tree::Tree<'_>, edits: &[Edit]) -> Vec<usize> {
     let mut spans: Vec<_> = edits.iter().map(|it| it.span.clone()).collect();
-    spans.sort_unstable_by_key(|it| it.start);
+    msg_core::sort_by_rank(&mut spans, |it| it.start);
     let is_changed = |record: usize| {
         let own = nodes.lines.records[record].span();
         let first = spans.partition_point(|it| it.start < own.start);
@@ -386,7 +386,7 @@ impl<'a> Gather<'a, '_> {
         }
         if !extra.is_empty() {
             between.extend(extra.into_iter().map(|it| (it.record, Some(it))));
-            between.sort_by_key(|it| it.0);
+            msg_core::sort_by_rank(&mut between, |it| it.0);
         }
         self.sent.extend(pieces);
         self.sent.extend(between.into_iter().filter_map(|it| it.1));

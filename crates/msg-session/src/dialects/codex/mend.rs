@@ -122,7 +122,7 @@ fn move_to_front(lines: &Lines<'_>, record: usize, edits: &mut Vec<Edit>) {
     let is_inside = |it: &Edit| span.start <= it.span.start && it.span.end <= span.end;
     let (mut inside, others): (Vec<_>, Vec<_>) = edits.drain(..).partition(is_inside);
     *edits = others;
-    inside.sort_by_key(|it| it.span.start);
+    msg_core::sort_by_rank(&mut inside, |it| it.span.start);
     let mut text = String::new();
     let mut at = span.start;
     for edit in &inside {
