@@ -390,7 +390,30 @@ fn in_python(text: &str) -> String {
         res.push_str(&piece[end..]);
     }
     let res = res.replace("\\|", "|").replace('\\', "").replace("; `msg profiles` lists them", "");
-    res.trim_end_matches('.').to_owned()
+    without_rules(&without_status(&res)).trim_end_matches('.').to_owned()
+}
+
+/// A function has no exit status: what a flag does to it is left out.
+fn without_status(text: &str) -> String {
+    let end = [": exit with status", "; exit with status"].iter().find_map(|it| text.find(it));
+    end.map_or(text, |end| &text[..end]).to_owned()
+}
+
+/// Without the rules of the pages, such as `(OA-8)`, and without the brackets of links of rustdoc.
+fn without_rules(text: &str) -> String {
+    let text = text.replace("[`", "`").replace("`]", "`");
+    match text.rsplit_once(" (").filter(|it| is_rule(it.1.trim_end_matches(['.', ')']))) {
+        Some((text, _)) => text.to_owned(),
+        None => text,
+    }
+}
+
+fn is_rule(text: &str) -> bool {
+    text.split_once('-').is_some_and(|(area, number)| {
+        let is =
+            |text: &str, of: fn(&char) -> bool| !text.is_empty() && text.chars().all(|it| of(&it));
+        is(area, char::is_ascii_uppercase) && is(number, char::is_ascii_digit)
+    })
 }
 
 #[cfg(test)]
@@ -411,5 +434,11 @@ mod tests {
         let (text, list) = values("With --max-chars: how [default: a]: `a`, `b`");
         assert_eq!((&*in_python(&text), list.len()), ("With max_chars: how [default: a]", 2));
         assert_eq!(values("Where: `a`, in members").1.len(), 0);
+        assert_eq!(
+            in_python("Treat losses as errors: exit with status 1"),
+            "Treat losses as errors"
+        );
+        assert_eq!(in_python("How [`A`] is sent (OA-8)."), "How `A` is sent");
+        assert_eq!(in_python("How many (at most)"), "How many (at most)");
     }
 }

@@ -166,11 +166,11 @@ pub struct LowerOptions {
     pub product_name: String,
     /// Which assistant messages carry their reasoning.
     pub reasoning: ReasoningPolicy,
-    /// Whether [`LowerRules::Doc`] sends failed tools.
+    /// Whether the rules `doc` send failed tools.
     pub failed_tools: FailedTools,
     /// What represents an output that is empty.
     pub empty_tool_output: EmptyOutput,
-    /// What [`LowerRules::Strict`] sends of argument text that is not JSON.
+    /// What the rules `strict` send of argument text that is not JSON.
     pub invalid_arguments: InvalidArguments,
     /// How a tool's `input` is spelled.
     pub arguments: ArgumentSpelling,

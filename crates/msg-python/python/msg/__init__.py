@@ -123,7 +123,7 @@ def repair(document: "D", /, **options: "Unpack[RepairOptions]") -> "Repaired[D]
         unknown_role: What to do with a message of unknown role: drop it, or make it a user message [default: drop]
         arguments: What to do with arguments that are not JSON: keep them; mend what has one reading; complete also what is truncated, for display; sanitize: escape control characters, else write `{}` [default: keep]
         all: Also mend warnings: what the provider accepts but ignores, or may refuse [default: errors only]
-        strict: Treat losses as errors: exit with status 1
+        strict: Treat losses as errors
         id_pattern: The pattern of fresh tool call ids, such as `call_{r:24:x}`
 
     >>> question = {"role": "user", "content": "hi"}
@@ -176,7 +176,7 @@ def convert(document: "Any", /, to: str, **options: "Any") -> "Converted[Any]":
         request: Convert the whole request (tools, limits, temperature …), not only its conversation
         response: Convert a response into a response, with id, model, stop reason and usage
         model: With request: the model to write; the name in the input belongs to another provider
-        strict: Treat losses as errors: exit with status 1
+        strict: Treat losses as errors
         context: To an agent's session: keep or drop system texts and context that an agent injected
         cwd: To an agent's session: the folder that it works in
         session_id: To an agent's session: its id
@@ -198,16 +198,16 @@ def convert(document: "Any", /, to: str, **options: "Any") -> "Converted[Any]":
         unsigned: How to handle unsigned reasoning; none is `keep` in the same format and `drop` otherwise
         ids: How to handle ids
         thoughts: How to handle thoughts
-        profile: Mend the output for this provider, as `msg repair profile` does; exit with status 1 if errors remain
+        profile: Mend the output for this provider, as `msg repair profile` does
         system_prompt: The prompt, if no system message is emitted
         system_role: The role of system turns and of the prompt
         agent_display_name: The name that takes the place of `product_name` in the injected prompt
         product_name: The name that the prompt was written with
-        failed_tools: Whether [`LowerRules::Doc`] sends failed tools
+        failed_tools: Whether the rules `doc` send failed tools
         empty_tool_output: What represents an output that is empty
-        invalid_arguments: What [`LowerRules::Strict`] sends of argument text that is not JSON
+        invalid_arguments: What the rules `strict` send of argument text that is not JSON
         arguments: How a tool's `input` is spelled
-        split_interleaved: Whether text after a tool part begins another assistant message (OA-8)
+        split_interleaved: Whether text after a tool part begins another assistant message
 
     >>> convert([{"role": "user", "content": "hi"}], "gemini").document
     {'contents': [{'role': 'user', 'parts': [{'text': 'hi'}]}]}

@@ -139,7 +139,7 @@ class RepairOptions(TypedDict, total=False):
     all: Union[bool, None]
     """Also mend warnings: what the provider accepts but ignores, or may refuse [default: errors only]"""
     strict: Union[bool, None]
-    """Treat losses as errors: exit with status 1"""
+    """Treat losses as errors"""
     id_pattern: Union[str, None]
     """The pattern of fresh tool call ids, such as `call_{r:24:x}`"""
 
@@ -162,7 +162,7 @@ class ConvertOptions(TypedDict, total=False):
     model: Union[str, None]
     """With request: the model to write; the name in the input belongs to another provider"""
     strict: Union[bool, None]
-    """Treat losses as errors: exit with status 1"""
+    """Treat losses as errors"""
     context: Union[Literal["keep", "drop"], None]
     """To an agent's session: keep or drop system texts and context that an agent injected"""
     cwd: Union[str, None]
@@ -206,7 +206,7 @@ class ConvertOptions(TypedDict, total=False):
     thoughts: Union[Literal["keep", "none"], None]
     """How to handle thoughts"""
     profile: Union[Literal["strict", "doc", "shipped"], None]
-    """Mend the output for this provider, as `msg repair profile` does; exit with status 1 if errors remain"""
+    """Mend the output for this provider, as `msg repair profile` does"""
     system_prompt: Union[str, None]
     """The prompt, if no system message is emitted"""
     system_role: Union[Literal["system", "developer"], None]
@@ -216,15 +216,15 @@ class ConvertOptions(TypedDict, total=False):
     product_name: Union[str, None]
     """The name that the prompt was written with"""
     failed_tools: Union[Literal["filter", "include_error"], None]
-    """Whether [`LowerRules::Doc`] sends failed tools"""
+    """Whether the rules `doc` send failed tools"""
     empty_tool_output: Union[Literal["by_profile", "placeholder", "literal"], None]
     """What represents an output that is empty"""
     invalid_arguments: Union[Literal["keep", "wrap"], None]
-    """What [`LowerRules::Strict`] sends of argument text that is not JSON"""
+    """What the rules `strict` send of argument text that is not JSON"""
     arguments: Union[Literal["spaced", "compact"], None]
     """How a tool's `input` is spelled"""
     split_interleaved: Union[bool, None]
-    """Whether text after a tool part begins another assistant message (OA-8)"""
+    """Whether text after a tool part begins another assistant message"""
 
 
 class FitOptions(TypedDict, total=False):

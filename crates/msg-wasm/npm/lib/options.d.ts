@@ -119,7 +119,7 @@ export interface RepairOptions {
   arguments?: 'keep' | 'sanitize' | 'mend' | 'complete' | undefined;
   /** Also mend warnings: what the provider accepts but ignores, or may refuse [default: errors only]. */
   all?: boolean | undefined;
-  /** Treat losses as errors: exit with status 1. */
+  /** Treat losses as errors. */
   strict?: boolean | undefined;
   /** The pattern of fresh tool call ids, such as `call_{r:24:x}`. */
   idPattern?: string | undefined;
@@ -143,7 +143,7 @@ export interface ConvertOptions {
   response?: boolean | undefined;
   /** With request: the model to write; the name in the input belongs to another provider. */
   model?: string | undefined;
-  /** Treat losses as errors: exit with status 1. */
+  /** Treat losses as errors. */
   strict?: boolean | undefined;
   /** To an agent's session: keep or drop system texts and context that an agent injected. */
   context?: 'keep' | 'drop' | undefined;
@@ -187,7 +187,7 @@ export interface ConvertOptions {
   ids?: 'keep' | 'omit' | undefined;
   /** How to handle thoughts. */
   thoughts?: 'keep' | 'none' | undefined;
-  /** Mend the output for this provider, as `msg repair profile` does; exit with status 1 if errors remain. */
+  /** Mend the output for this provider, as `msg repair profile` does. */
   profile?: 'strict' | 'doc' | 'shipped' | undefined;
   /** The prompt, if no system message is emitted. */
   systemPrompt?: string | undefined;
@@ -197,15 +197,15 @@ export interface ConvertOptions {
   agentDisplayName?: string | undefined;
   /** The name that the prompt was written with. */
   productName?: string | undefined;
-  /** Whether [`LowerRules::Doc`] sends failed tools. */
+  /** Whether the rules `doc` send failed tools. */
   failedTools?: 'filter' | 'include_error' | undefined;
   /** What represents an output that is empty. */
   emptyToolOutput?: 'by_profile' | 'placeholder' | 'literal' | undefined;
-  /** What [`LowerRules::Strict`] sends of argument text that is not JSON. */
+  /** What the rules `strict` send of argument text that is not JSON. */
   invalidArguments?: 'keep' | 'wrap' | undefined;
   /** How a tool's `input` is spelled. */
   arguments?: 'spaced' | 'compact' | undefined;
-  /** Whether text after a tool part begins another assistant message (OA-8). */
+  /** Whether text after a tool part begins another assistant message. */
   splitInterleaved?: boolean | undefined;
 }
 
