@@ -96,12 +96,39 @@ fn is_document(value: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(is_list()
         || is_mapping(value)
         || value.hasattr(intern!(value.py(), "model_dump"))?
+        || is_of_numpy(value)?
         || is_a(value, "Sequence"))
+}
+
+/// Whether a value is an array or a number of numpy, which is what a row of Parquet holds in pandas.
+fn is_of_numpy(value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    value.hasattr(intern!(value.py(), "__array_interface__"))
 }
 
 fn wrong_type(value: &Bound<'_, PyAny>) -> PyResult<PyErr> {
     let found = value.get_type().fully_qualified_name()?;
-    Ok(PyTypeError::new_err(format!("expected {DOCUMENT}, found {found}")))
+    let advice = advice(value)?;
+    Ok(PyTypeError::new_err(format!("expected {DOCUMENT}, found {found}{advice}")))
+}
+
+/// How to get a document, or a part of one, from what holds it and is none.
+fn advice(value: &Bound<'_, PyAny>) -> PyResult<&'static str> {
+    const ADVICE: [(&str, &str); 8] = [
+        ("decode", "; `it.decode()` is its text"),
+        ("__arrow_c_stream__", "; `msg.arrow` and `msg.polars` take columns"),
+        ("__arrow_c_array__", "; `msg.arrow` takes columns"),
+        ("__await__", "; await it first"),
+        ("__dataclass_fields__", "; `dataclasses.asdict(it)` is a dict"),
+        ("read_text", "; `it.read_text()` is its text"),
+        ("read", "; `it.read()` is its text"),
+        ("__iter__", "; `list(it)` is a list"),
+    ];
+    for (member, advice) in ADVICE {
+        if value.hasattr(member)? {
+            return Ok(advice);
+        }
+    }
+    Ok("")
 }
 
 /// Where a value is of which only what comes before it is written: `[0].content[1].image`.
@@ -342,8 +369,12 @@ impl<'py> Walked<'py> {
         if is_a(value, "Sequence") && Input::of_text(value)?.is_none() {
             return self.walk(&builtins.getattr("list")?.call1((value,))?, depth);
         }
+        if is_of_numpy(value)? {
+            return self.walk(&value.call_method0("tolist")?, depth + 1);
+        }
         let (at, found) = (place(&self.json), value.get_type().fully_qualified_name()?);
-        Err(PyTypeError::new_err(format!("{at} is {found}, which JSON cannot hold")))
+        let advice = advice(value)?;
+        Err(PyTypeError::new_err(format!("{at} is {found}, which JSON cannot hold{advice}")))
     }
 }
 

@@ -237,6 +237,7 @@ fn said(refusal: &Refusal) -> String {
 
 /// A sentence of the program in words of Python: `--max-tokens N` is `max_tokens=N`, `--repair` is `repair=True`.
 pub(crate) fn in_python(text: &str) -> String {
+    let text = text.replace("`msg convert --help`", "`msg.formats()`");
     let mut pieces = text.split("--");
     let mut res = pieces.next().unwrap_or_default().to_owned();
     for piece in pieces {
@@ -273,6 +274,7 @@ mod tests {
             "mend it (repair=True) or set budget=N"
         );
         assert_eq!(in_python("a -- b"), "a -- b");
+        assert_eq!(in_python("x (`msg convert --help` lists them)"), "x (`msg.formats()` lists them)");
     }
 
     #[test]

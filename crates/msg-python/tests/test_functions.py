@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
+import io
 import json
 import pickle
 import subprocess
 import sys
 from collections.abc import Callable
-from typing import Any
+from pathlib import Path
+from typing import Any, ClassVar
 
 import msg
 import pytest
@@ -225,6 +228,52 @@ def test_values_are_kept_or_refused() -> None:
     message["x"] = Turn(message)
     with pytest.raises(RuntimeError, match="changed"):
         msg.check([message])
+
+
+class Array:
+    """As an array or a number of numpy, which a row of Parquet holds in pandas."""
+
+    __array_interface__: ClassVar[dict[str, Any]] = {}
+
+    def __init__(self, items: object) -> None:
+        self.items = items
+
+    def tolist(self) -> object:
+        return self.items
+
+
+def test_arrays_are_lists() -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "read", "arguments": "{}"}}
+    messages: Any = Array([{"role": "user", "content": "hi"}, {"role": "assistant", "content": None, "tool_calls": Array([call])}])
+    assert [it.code for it in msg.check(messages).diagnostics] == ["chain::missing-tool-result"]
+    mended = msg.repair([*messages.items, {"role": "user", "content": "well?", "n": Array(3)}]).document
+    assert mended[1] is messages.items[1] and mended[2]["tool_call_id"] == "c1" and len(mended) == 4
+
+
+def test_what_holds_a_document_is_told_how_to_get_it() -> None:
+    @dataclasses.dataclass
+    class Own:
+        role: str
+
+    async def later() -> list[Any]:
+        return []
+
+    waiting = later()
+    found: list[tuple[Any, str]] = [
+        (iter(BROKEN), r"found list_iterator; `list\(it\)` is a list"),
+        (Path("a.json"), r"; `it.read_text\(\)` is its text"),
+        (io.StringIO("[]"), r"; `it.read\(\)` is its text"),
+        (Own("user"), r"; `dataclasses.asdict\(it\)` is a dict"),
+        ([Own("user")], r"^\[0\] is .*Own, which JSON cannot hold; `dataclasses.asdict"),
+        ([{"role": "user", "content": b"hi"}], r"^\[0\].content is bytes, which JSON cannot hold; `it.decode\(\)` is its text"),
+        (waiting, r"found coroutine; await it first"),
+    ]
+    for value, text in found:
+        with pytest.raises(TypeError, match=text):
+            msg.check(value)
+    waiting.close()
+    with pytest.raises(msg.ParseError, match=r"\(`msg.formats\(\)` lists them\)"):
+        msg.check({})
 
 
 def test_errors_speak_of_arguments() -> None:

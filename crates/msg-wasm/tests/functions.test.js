@@ -174,6 +174,20 @@ test('what JSON cannot hold is refused with its place, never lost', () => {
   assert.throws(() => msg.fit([USER], { budget: NaN }), { name: 'OptionError', message: 'budget: expected a number, found NaN' });
 });
 
+test('what holds a document is not one, and the error says how to get it', () => {
+  const refused = (value, message) => assert.throws(() => msg.check(value), { name: 'TypeError', message });
+  refused(Promise.resolve([USER]), /found an object of Promise: await it first$/);
+  refused(new Response('[]'), /found an object of Response: `await it.text\(\)` first$/);
+  refused(new Blob(['[]']), /found an object of Blob: `await it.text/);
+  refused(new ReadableStream(), /found an object of ReadableStream: collect its items first/);
+  refused((async function* all() { yield USER; })(), /collect its items first/);
+  refused((function* all() { yield USER; })(), /`Array.from\(it\)` is a list$/);
+  refused(new Set([USER]), /`Array.from\(it\)` is a list$/);
+  refused([{ ...USER, at: new Date(NaN) }], '[0].at is an invalid Date, which JSON cannot hold');
+  assert.throws(() => msg.fit([USER], { budget: 9n }), { name: 'OptionError', message: 'budget: expected a number, found 9n' });
+  assert.throws(() => msg.check({}), { name: 'ParseError', message: /\(`FORMATS` lists them\)$/ });
+});
+
 test('a value of a wrong type is refused with the name of its option', () => {
   const refused = (act, message) => assert.throws(act, { name: 'OptionError', message });
   refused(() => msg.fit([USER], { budget: 1.5 }), 'budget: expected a whole number, found 1.5');

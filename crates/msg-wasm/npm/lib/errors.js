@@ -9,8 +9,9 @@ export class MsgError extends Error {
 /** A document that cannot be read; `diagnostic` says where and why. */
 export class ParseError extends MsgError {
   constructor(diagnostic) {
-    super(diagnostic.message);
-    this.diagnostic = diagnostic;
+    const message = diagnostic.message.replace('`msg convert --help`', '`FORMATS`');
+    super(message);
+    this.diagnostic = { ...diagnostic, message };
   }
 }
 

@@ -47,6 +47,7 @@ function expectKept(root) {
     const [value, path] = at;
     if (typeof value === 'number' && !Number.isFinite(value)) throw new TypeError(`${path || 'it'} is ${value}, which JSON cannot hold`);
     if (typeof value === 'bigint') throw new TypeError(`${path || 'it'} is ${kindOf(value)}, which JSON cannot hold`);
+    if (value instanceof Date && Number.isNaN(value.getTime())) throw new TypeError(`${path || 'it'} is an invalid Date, which JSON cannot hold`);
     if (typeof value !== 'object' || value === null || typeof value.toJSON === 'function' || seen.has(value)) continue;
     seen.add(value);
     if (Array.isArray(value)) {
@@ -64,14 +65,24 @@ function expectKept(root) {
 
 const isLost = (value) => value instanceof ArrayBuffer || value instanceof Promise || value instanceof RegExp || value instanceof Error;
 
+/** Objects that hold a document and are none, and how to get it. */
+const ADVICE = [
+  [(it) => typeof it.then === 'function', ': await it first'],
+  [(it) => typeof it.text === 'function' && typeof it.arrayBuffer === 'function', ': `await it.text()` first'],
+  [(it) => Symbol.asyncIterator in it || typeof it.getReader === 'function', ': collect its items first, in a list'],
+  [(it) => Symbol.iterator in it && !Array.isArray(it) && typeof it.toJSON !== 'function', ': `Array.from(it)` is a list'],
+];
+
 /** A document as text or bytes, and which of the three it was. */
 export function documentOf(document) {
   if (typeof document === 'string') return { input: wellFormed(document), kind: 'text' };
   const bytes = bytesOf(document);
   if (bytes) return { input: bytes, kind: 'bytes' };
-  const json = typeof document === 'object' && document !== null ? jsonOf(document) : undefined;
+  const isObject = typeof document === 'object' && document !== null;
+  const advice = isObject ? ADVICE.find(([is]) => is(document))?.[1] : undefined;
+  const json = isObject && advice === undefined ? jsonOf(document) : undefined;
   if (json === undefined) {
-    throw new TypeError(`expected a string, bytes, a list of messages or a request, found ${kindOf(document)}`);
+    throw new TypeError(`expected a string, bytes, a list of messages or a request, found ${kindOf(document)}${advice ?? ''}`);
   }
   return { input: json, kind: 'objects' };
 }

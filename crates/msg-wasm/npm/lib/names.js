@@ -24,7 +24,13 @@ export function optionsOf(act, options) {
     isEmpty = false;
     members[snake(name)] = NESTED.has(name) ? nested(value) : value;
   }
-  return isEmpty ? undefined : JSON.stringify(members);
+  return isEmpty ? undefined : JSON.stringify(members, held);
+}
+
+/** Refuses a value of options that JSON has no place for. */
+function held(name, value) {
+  if (typeof value === 'bigint') throw new OptionError(`${camel(name)}: expected a number, found ${value}n`);
+  return value;
 }
 
 function nested(value) {
