@@ -258,7 +258,7 @@ fn event(text: &str, at: u64) -> SseEvent<'_> {
 /// Gives the values of a body that is not one document: one a line, or the elements of a list that is cut off. Other text goes
 /// on to the end of its line; one that is cut off is the last.
 fn deliver_values(text: &str, begin: u64, to: &mut Recognition, sink: &mut Sink<'_>) {
-    let mut at = 0;
+    let (mut at, mut room) = (0, text.len().saturating_mul(TRIES));
     while let Some(first) = text.as_bytes().get(at) {
         let (rest, offset) = (&text[at..], begin + at as u64);
         at += match first {
@@ -269,7 +269,7 @@ fn deliver_values(text: &str, begin: u64, to: &mut Recognition, sink: &mut Sink<
             // A stream whose first event lacks its field name looks like a document.
             b'd' if rest.starts_with("data:") => "data:".len(),
             _ => {
-                let len = value_len(rest);
+                let len = value_len(rest, &mut room);
                 to.take(event(rest[..len].trim_ascii_end(), offset), Form::Document, sink);
                 len
             }
@@ -277,14 +277,22 @@ fn deliver_values(text: &str, begin: u64, to: &mut Recognition, sink: &mut Sink<
     }
 }
 
+/// So many times as long as the text may what is read in vain be, before values over several lines are looked for no more.
+const TRIES: usize = 4;
+
 /// How long the value is that a text begins with; where there is none the rest of its line, and all of it where it is cut
-/// off.
-fn value_len(text: &str) -> usize {
+/// off. `room` is what may still be read in vain.
+fn value_len(text: &str, room: &mut usize) -> usize {
+    let line = || text.find('\n').unwrap_or(text.len());
+    let text = if *room == 0 { &text[..line()] } else { text };
     let mut reader = Reader::from_text(text);
     match reader.raw() {
         Ok(_) => reader.offset(),
         Err(JsonError { problem: Problem::End { .. }, .. }) => text.len(),
-        Err(_) => text.find('\n').unwrap_or(text.len()),
+        Err(error) => {
+            *room = room.saturating_sub(error.offset);
+            line().min(text.len())
+        }
     }
 }
 
