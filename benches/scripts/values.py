@@ -615,14 +615,15 @@ class Law:
                     case = (of[i], kind, command, (docs[i], "none"))
                     self.judge(case, answer, report, rows[i], checked.setdefault(i, {}))
 
-    def whole(self, doc, kinds):
-        """a file of several lines, given to each command by itself"""
+    def whole(self, docs, at, kinds):
+        """a document of several lines, given to each command by itself"""
+        doc = docs[at]
         path = self.program.put("whole.jsonl", doc)
         _, native, _ = self.program.run(["convert", "--to", "native", path])
         of = read_as(self.program.run(["check", "--json", path])[1])
         for kind in kinds:
-            for command in COMMANDS[kind]:
-                if command[0] in ("convert", "repair"):
+            for command, chosen in shared_out(kind, len(docs)):
+                if command[0] in ("convert", "repair") and at in chosen:
                     answer, report = self.program.reported(command, path)
                     self.judge((of, kind, command, (doc, "none")), answer, report, rows_of(native), {})
 
@@ -688,9 +689,9 @@ def shared_out(kind, count):
     others = [it for it in variants if not is_every(it)]
     for command in variants:
         if is_every(command):
-            yield command, list(range(count))
+            yield command, range(count)
         elif others.index(command) < count:
-            yield command, list(range(others.index(command), count, len(others)))
+            yield command, range(others.index(command), count, len(others))
 
 
 def read_as(checked):
@@ -748,8 +749,8 @@ def main():
     for at in range(0, len(one), BATCH):
         law.undamaged(one[at : at + BATCH], kinds)
         law.progress(min(at + BATCH, len(one)), "documents of one line", args.out)
-    for doc in several:
-        law.whole(doc, kinds)
+    for at in range(len(several)):
+        law.whole(several, at, kinds)
     law.progress(len(several), "documents of several lines", args.out)
     for at in range(0, 0 if args.data else args.runs, BATCH):
         for of in formats:

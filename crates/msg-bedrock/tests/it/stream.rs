@@ -7,6 +7,9 @@ mod suite;
 mod live_blocks;
 
 use msg_bedrock::{BEDROCK as FAMILY, ConverseEvents};
+use msg_codec::EventOptions;
+use msg_codec::stream::BlockWriter;
+use msg_core::StreamEvent;
 
 use crate::laws::frames;
 use crate::laws::stream::{How, Outcome};
@@ -62,3 +65,15 @@ const NOISE: &[&str] = &[
     "data: {\"contentBlockSneeze\":{}}",
     "data: {\"contentBlockDelta\":",
 ];
+
+#[test]
+fn what_events_cannot_hold_is_reported_once() {
+    let mut writer = BlockWriter::new(ConverseEvents::Frames, EventOptions::default());
+    let mut out = Vec::new();
+    for text in ["a", "b"] {
+        writer.feed(&StreamEvent::TextDelta { choice: 1, text: text.into() }, &mut out);
+    }
+    let report = writer.finish(&mut out);
+    let codes: Vec<_> = report.iter().map(|it| it.code.as_str()).collect();
+    assert_eq!(codes, ["convert::lost-part"]);
+}

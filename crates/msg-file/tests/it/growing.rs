@@ -3,9 +3,9 @@
 
 use crate::laws::nonces;
 use crate::store::{OLD, flush, read, sidecar, sidecar_path, start};
-use msg_core::Message;
+use msg_core::{Message, Part, Role, ToolCall, ToolResult};
 use msg_file::store::{Appender, GrowingMessage};
-use msg_file::{NewCell, ToCells};
+use msg_file::{HistoryOptions, NewCell, ToCells};
 use std::fs;
 use std::path::Path;
 
@@ -19,6 +19,23 @@ fn marked(finish: &str) -> ToCells {
 
 fn bodies(path: &Path) -> Vec<String> {
     read(path).cells().iter().map(|c| c.body_text().into_owned()).collect()
+}
+
+/// A result that is not one text has no form of its own, and is its JSON.
+#[test]
+fn a_result_of_several_parts_comes_back() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = start(dir.path(), OLD);
+    let mut log = Appender::open(&path, flush()).unwrap();
+    let call = Message::new(Role::Assistant).with_part(ToolCall::new("c1", "look", "{}"));
+    let parts = vec![Part::text("one"), Part::text("two")];
+    let result = Message::new(Role::Tool).with_part(ToolResult::new("c1", parts));
+    for message in [&call, &result] {
+        log.append_message(message, &ToCells::default(), &mut nonces()).unwrap();
+    }
+    let back = read(&path).messages(&HistoryOptions::default()).unwrap();
+    let found = back.iter().flat_map(Message::tool_results).next().unwrap();
+    assert_eq!(found.content.parts(), result.tool_results().next().unwrap().content.parts());
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use msg_core::FinishReason;
+use msg_core::{FinishReason, RawJson};
 use msg_xml::{
     Dialects, Error, Fenced, ParseOptions, ParsedCall, SchemaSet, ThinkingMode, ToolDefinition,
     ToolSet, instructions, parse, render,
@@ -278,4 +278,13 @@ fn only_blanks_of_a_description_are_folded() {
     let text = instructions(&[tool], ThinkingMode::Extract);
     let expected = "## f\n\u{a0}a\nParameters:\n- p (string): 10\u{a0}kB at most\u{2003}\n";
     assert!(text.ends_with(expected), "{text}");
+}
+
+#[test]
+fn a_call_keeps_its_server() {
+    let text = "<tool>\n<server_name>weather</server_name>\n<tool_name>look</tool_name>\n<arguments></arguments>\n</tool>";
+    let parsed = parse(text.as_bytes(), None, &ParseOptions::new());
+    let call = parsed.calls().next().expect("because it is a call").to_core("c1");
+    let server = call.extra.get(&msg_core::Origin::Xml, "server_name").map(RawJson::text);
+    assert_eq!(server, Some("\"weather\""));
 }
