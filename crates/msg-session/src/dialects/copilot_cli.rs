@@ -111,8 +111,8 @@ impl LineRules for CopilotCli {
     }
 
     /// All that is said is in `data`.
-    fn reads(&self, record: &Object<'_>) -> bool {
-        record.has("data")
+    fn reads(&self) -> Option<fn(&Object<'_>) -> bool> {
+        Some(|record| record.has("data"))
     }
 }
 

@@ -80,8 +80,8 @@ impl LineRules for ClaudeStream {
         Ok(check(lines, "session_id", "Claude Code"))
     }
 
-    fn reads(&self, record: &Object<'_>) -> bool {
-        record.text("type").is_some_and(|it| matches!(&*it, "user" | "assistant"))
+    fn reads(&self) -> Option<fn(&Object<'_>) -> bool> {
+        Some(|record| record.text("type").is_some_and(|it| matches!(&*it, "user" | "assistant")))
     }
 }
 
@@ -281,10 +281,12 @@ impl LineRules for PlainLines {
         Ok(Mends::new(count, count, lines.findings.clone(), Vec::new()))
     }
 
-    fn reads(&self, record: &Object<'_>) -> bool {
-        const KINDS: [&str; 6] =
-            ["context.append_message", "message", "system", "user", "assistant", "tool_result"];
-        record.text("type").is_some_and(|it| KINDS.contains(&&*it))
+    fn reads(&self) -> Option<fn(&Object<'_>) -> bool> {
+        Some(|record| {
+            const KINDS: [&str; 6] =
+                ["context.append_message", "message", "system", "user", "assistant", "tool_result"];
+            record.text("type").is_some_and(|it| KINDS.contains(&&*it))
+        })
     }
 }
 

@@ -96,10 +96,13 @@ impl LineRules for Pi {
         Ok(Mends::new(lines.records.len(), left, findings, edits))
     }
 
-    fn reads(&self, record: &Object<'_>) -> bool {
-        let role = record.inner("message").and_then(|it| it.text("role").map(Into::<String>::into));
-        let is_message = record.text("type").is_some_and(|it| it == "message");
-        is_message && role.is_some_and(|it| ROLES.contains(&&*it))
+    fn reads(&self) -> Option<fn(&Object<'_>) -> bool> {
+        Some(|record| {
+            let role =
+                record.inner("message").and_then(|it| it.text("role").map(Into::<String>::into));
+            let is_message = record.text("type").is_some_and(|it| it == "message");
+            is_message && role.is_some_and(|it| ROLES.contains(&&*it))
+        })
     }
 }
 

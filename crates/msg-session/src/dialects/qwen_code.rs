@@ -100,9 +100,11 @@ impl LineRules for QwenCode {
     }
 
     /// A record without an id is in no chain, and content that is not in `parts` is not read.
-    fn reads(&self, record: &Object<'_>) -> bool {
-        let has_id = record.text("uuid").is_some();
-        has_id && record.inner("message").is_some_and(|it| it.has("parts"))
+    fn reads(&self) -> Option<fn(&Object<'_>) -> bool> {
+        Some(|record| {
+            let has_id = record.text("uuid").is_some();
+            has_id && record.inner("message").is_some_and(|it| it.has("parts"))
+        })
     }
 }
 
