@@ -76,6 +76,20 @@ pub enum BlockKind {
     },
 }
 
+impl Block {
+    /// Whether it surely has nothing but what its deltas announced: most blocks, so that nothing is made of them to see.
+    fn is_said(&self) -> bool {
+        let is_plain = match &self.kind {
+            BlockKind::Text(_) => true,
+            BlockKind::Thought { signature, sealed, .. } => {
+                signature.is_empty() && sealed.is_empty()
+            }
+            _ => false,
+        };
+        is_plain && self.unknown.is_empty() && self.around.is_empty()
+    }
+}
+
 impl BlockKind {
     /// A text that begins.
     #[must_use]
@@ -294,7 +308,7 @@ impl<W: BlockWire> BlockAssembler<W> {
     fn announce(&mut self, place: usize, sink: &mut Sink<'_>) {
         let block = &mut self.blocks[place];
         let is_call = matches!(block.kind, BlockKind::Call { .. });
-        if std::mem::replace(&mut block.ended, true) || is_call {
+        if std::mem::replace(&mut block.ended, true) || is_call || block.is_said() {
             return;
         }
         for part in W::parts(block.clone()) {
