@@ -206,9 +206,7 @@ impl Diagnostic {
     pub fn message(&self) -> Cow<'_, str> {
         match &self.sentence {
             Sentence::Text(it) => Cow::Borrowed(it),
-            Sentence::OfCall(it) => {
-                Cow::Owned(it.replace(CALL_ID, self.at.tool_call_id.as_deref().unwrap_or_default()))
-            }
+            Sentence::OfCall(it) => Cow::Owned(with_id(it, self.at.tool_call_id.as_deref())),
         }
     }
 
@@ -216,6 +214,21 @@ impl Diagnostic {
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
     }
+}
+
+/// A sentence with the id of a call in the place of each [`CALL_ID`].
+fn with_id(sentence: &str, id: Option<&str>) -> String {
+    let id = id.unwrap_or_default();
+    let mut res = String::with_capacity(sentence.len() + id.len());
+    let mut rest = sentence;
+    while let Some(at) = rest.find('{') {
+        let is_place = rest[at..].starts_with(CALL_ID);
+        let end = at + if is_place { CALL_ID.len() } else { 1 };
+        res.push_str(if is_place { &rest[..at] } else { &rest[..end] });
+        res.push_str(if is_place { id } else { "" });
+        rest = &rest[end..];
+    }
+    res + rest
 }
 
 /// A role or a kind of part with its article, for the sentences of diagnostics.

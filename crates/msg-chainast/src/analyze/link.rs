@@ -307,6 +307,7 @@ impl<'m> Analyzer<'m, '_> {
                     below: None,
                     naming: Naming::Own,
                     fresh_id: false,
+                    has_object: false,
                 });
             }
         }
@@ -358,6 +359,7 @@ impl<'m> Analyzer<'m, '_> {
         let text = it.arguments.text();
         let state = msg_json::classify(text);
         if state == TextState::Object {
+            self.plan.calls[call].has_object = true;
             return;
         }
         let how = self.rules.options.arguments;

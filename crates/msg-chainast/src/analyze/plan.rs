@@ -86,6 +86,8 @@ pub(crate) struct Call {
     pub(crate) below: Option<Idx<Call>>,
     pub(crate) naming: Naming,
     pub(crate) fresh_id: bool,
+    /// Its arguments were looked at, and are an object in JSON.
+    pub(crate) has_object: bool,
 }
 
 /// Where the name of a call comes from.

@@ -97,6 +97,7 @@ impl Repairer<'_, '_> {
             let planned = &self.plan.calls[call];
             let (part, slot, naming, fresh) =
                 (planned.part as usize, planned.slot, planned.naming, planned.fresh_id);
+            let has_object = planned.has_object;
             if planned.is_removed() {
                 continue;
             }
@@ -108,7 +109,7 @@ impl Repairer<'_, '_> {
                 _ => Some(FALLBACK_TOOL_NAME.to_owned()),
             };
             let gets_kind = self.rules.completes_calls() && names_no_kind(it);
-            let arguments = mended_arguments(it, self.rules);
+            let arguments = if has_object { None } else { mended_arguments(it, self.rules) };
             // A message of which nothing is mended is not copied.
             if (name.is_some() || gets_kind || arguments.is_some() || fresh)
                 && let Some(Part::ToolCall(it)) = item.message.to_mut().parts.get_mut(part)

@@ -31,6 +31,15 @@ pub(super) struct Entry<'a> {
     pub(super) value: &'a str,
     /// White space between it and the comma after it.
     pub(super) tail: &'a str,
+    /// Whether it is known that there is no white space between its tokens.
+    pub(super) is_compact: bool,
+}
+
+impl<'a> Entry<'a> {
+    /// A value without a name, and without white space around it.
+    pub(super) fn of_value(value: &'a str) -> Self {
+        Entry { lead: "", key: None, value, tail: "", is_compact: false }
+    }
 }
 
 /// The name of a member.
@@ -65,7 +74,8 @@ impl<'a> Level<'a> {
             let key = if is_object { Some(cursor.key()?) } else { None };
             let (value, tail) = (cursor.value()?, cursor.blanks());
             let is_last = cursor.is_at_end();
-            level.entries.push(Entry { lead, key, value, tail: if is_last { "" } else { tail } });
+            let own_tail = if is_last { "" } else { tail };
+            level.entries.push(Entry { lead, key, tail: own_tail, ..Entry::of_value(value) });
             if is_last {
                 level.close = tail;
                 return Some(level);
@@ -78,7 +88,8 @@ impl<'a> Level<'a> {
     pub(super) fn of_list(list: &'a str, starts: impl Iterator<Item = usize>) -> Option<Self> {
         let blanks = [' ', '\n', '\r', '\t'];
         let inner = list.strip_suffix(']')?;
-        let (mut entries, mut at) = (Vec::<Entry<'_>>::new(), 1);
+        let n = starts.size_hint().0 + 1;
+        let (mut entries, mut at) = (Vec::<Entry<'_>>::with_capacity(n), 1);
         for start in starts.chain([inner.len()]) {
             // From one beginning to the next: a value, blanks, a comma, and blanks again.
             let all = inner.get(at..start)?;
@@ -89,17 +100,16 @@ impl<'a> Level<'a> {
                 last.value = before.trim_end_matches(blanks);
                 last.tail = &before[last.value.len()..];
             }
-            entries.push(Entry { lead, key: None, value: "", tail: "" });
+            entries.push(Entry { lead, ..Entry::of_value("") });
             at = start;
         }
         let close = entries.pop()?.lead;
         Some(Level { entries, close, of_lines: OnceCell::new() })
     }
 
-    /// The level of a list of these values.
-    pub(super) fn of_values(values: impl Iterator<Item = &'a str>) -> Self {
-        let entry = |value| Entry { lead: "", key: None, value, tail: "" };
-        Level { entries: values.map(entry).collect(), close: "", of_lines: OnceCell::new() }
+    /// The level of a list of these.
+    pub(super) fn of_entries(entries: Vec<Entry<'a>>) -> Self {
+        Level { entries, close: "", of_lines: OnceCell::new() }
     }
 
     /// White space before an entry that has none of its own: before the first one, or before others.
@@ -202,6 +212,11 @@ impl<'a> Style<'a> {
             colon,
             gap: if colon.ends_with(' ') { " " } else { "" },
         }
+    }
+
+    /// Whether a value with this indentation has no white space in it.
+    pub(super) fn is_compact(&self, indent: Option<&str>) -> bool {
+        self.colon == ":" && self.gap.is_empty() && indent.and(self.unit).is_none()
     }
 
     /// Writes a value whose first line is indented by `indent`; on one line without an indentation.

@@ -201,8 +201,11 @@ impl<'s> Merge<'s> {
             _ => {}
         }
         // A new list among lists of one line each is one line too.
-        let stays_on_line = old.is_none() && is_container(new.value) && from.is_of_lines();
-        let indent = from.indent().filter(|_| !stays_on_line);
+        let stays_on_line = || old.is_none() && is_container(new.value) && from.is_of_lines();
+        let indent = from.indent().filter(|_| !stays_on_line());
+        if old.is_none() && new.is_compact && self.style.is_compact(indent) {
+            return self.push(new.value);
+        }
         self.value(old.map(|it| it.value), new.value, Place { indent, depth: depth + 1 });
     }
 }
@@ -241,6 +244,8 @@ pub(crate) enum Piece<'s> {
     Changed(usize, String),
     /// Another one, as JSON.
     New(Cow<'s, str>),
+    /// Another one, as JSON without white space between its tokens.
+    Compact(String),
 }
 
 impl Piece<'_> {
@@ -248,7 +253,7 @@ impl Piece<'_> {
     fn len(&self) -> usize {
         match self {
             Piece::Kept(_) => 0,
-            Piece::Changed(_, text) => text.len(),
+            Piece::Changed(_, text) | Piece::Compact(text) => text.len(),
             Piece::New(text) => text.len(),
         }
     }
@@ -326,18 +331,19 @@ impl<'s> MessageList<'s> {
 
     /// The document with these elements in the place of those that it has. Linear.
     pub(crate) fn spliced(&self, pieces: &[Piece<'_>]) -> Vec<u8> {
-        let values = pieces.iter().map(|it| match it {
-            Piece::Kept(at) => self.element(*at).unwrap_or_default(),
-            Piece::Changed(_, text) => text,
-            Piece::New(text) => text,
+        let entries = pieces.iter().map(|it| match it {
+            Piece::Kept(at) => Entry::of_value(self.element(*at).unwrap_or_default()),
+            Piece::Changed(_, text) => Entry::of_value(text),
+            Piece::New(text) => Entry::of_value(text),
+            Piece::Compact(text) => Entry { is_compact: true, ..Entry::of_value(text) },
         });
-        let new = Level::of_values(values);
+        let new = Level::of_entries(entries.collect());
         let mut sources: Vec<_> = pieces
             .iter()
             .map(|it| match it {
                 Piece::Kept(at) => Some(Cursor { at: *at, known: Known::Same }),
                 Piece::Changed(at, _) => Some(Cursor { at: *at, known: Known::LaidOut }),
-                Piece::New(_) => None,
+                Piece::New(_) | Piece::Compact(_) => None,
             })
             .collect();
         fill_gaps(&self.level.entries, &new.entries, &mut sources);
@@ -486,6 +492,9 @@ fn fill_gaps(old: &[Entry<'_>], new: &[Entry<'_>], sources: &mut Sources) {
 
 /// Pairs what is in one gap: one by one where it is as many, else what has the same head.
 fn pair(old: &[Entry<'_>], new: &[Entry<'_>], first: usize, sources: &mut [Option<Cursor>]) {
+    if old.is_empty() {
+        return;
+    }
     if old.len() == new.len() {
         let all = (first..).map(|at| Some(Cursor::new(at)));
         return sources.iter_mut().zip(all).for_each(|(source, it)| *source = it);

@@ -15,7 +15,7 @@ use msg_core::{Diagnostic, Message, Part, Role, ToolCall, ToolResult};
 use msg_json::{Writer, to_text};
 
 use super::message::Names;
-use super::{MARK, needs_texts};
+use super::{MARK, has_mark, needs_texts};
 use crate::check::Repaired;
 use crate::codec::WriteOptions;
 use crate::document::Document;
@@ -214,7 +214,7 @@ fn texts(message: &Message) -> Option<Vec<(&'static str, String)>> {
     let members =
         [("role", Some(role)), ("tool_call_id", call_id), ("name", name), ("content", Some(text))];
     let texts = members.into_iter().filter_map(|(member, text)| Some((member, text?)));
-    let is_plain = |text: &str| !text.is_empty() && !text.contains(MARK);
+    let is_plain = |text: &str| !text.is_empty() && !has_mark(text);
     texts.map(|(member, text)| is_plain(text).then(|| (member, text.to_owned()))).collect()
 }
 
@@ -271,9 +271,11 @@ fn pieces<'s>(list: &MessageList<'s>, mended: &'s [MendedMessage]) -> Option<Vec
             MendedMessage::Changed(at, texts) => Piece::Changed(*at, list.changed(*at, texts)?),
             MendedMessage::Texts(texts) => {
                 let members = |it: &mut Writer<'_>| {
-                    it.object(|it| texts.iter().for_each(|(name, text)| it.key(name).str(text)));
+                    it.object(|it| {
+                        texts.iter().for_each(|(name, text)| it.plain_key(name).str(text));
+                    });
                 };
-                Piece::New(Cow::Owned(to_text(members)))
+                Piece::Compact(to_text(members))
             }
             MendedMessage::New(json) => {
                 let several = elements_of(std::str::from_utf8(json).ok()?);
@@ -312,7 +314,7 @@ fn lost(
     });
     let written = pieces.iter().filter_map(|it| match it {
         Piece::Kept(_) => None,
-        Piece::Changed(_, text) => Some(&**text),
+        Piece::Changed(_, text) | Piece::Compact(text) => Some(&**text),
         Piece::New(text) => Some(&**text),
     });
     let written = to_text(|it| it.array(written, |it, text| it.raw(text)));

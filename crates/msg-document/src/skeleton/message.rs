@@ -16,8 +16,10 @@ use crate::breakpoints::MARKERS;
 use crate::layout::ListPlace;
 use crate::skeleton::{Cursor, HEAD, kept};
 
-/// Room for so many messages is taken at once.
+/// Of more names than these, some of which may come twice, the reader of documents says more.
 const MANY: usize = 32;
+/// Room for so many messages is taken at once: growing step by step would move the first of them twice.
+const ROOM: usize = 8;
 
 /// What was found in a document.
 #[derive(Default)]
@@ -162,9 +164,8 @@ impl Conversation {
     }
 
     fn list(&mut self, source: &mut impl Cursor) -> Option<()> {
-        // Most conversations have fewer: growing step by step would move each message twice.
-        self.messages.reserve(MANY);
-        self.place.starts.reserve(MANY);
+        self.messages.reserve(ROOM);
+        self.place.starts.reserve(ROOM);
         self.place.list.start = source.offset();
         source.list(|source| {
             self.place.starts.push(source.offset());

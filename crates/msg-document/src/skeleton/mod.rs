@@ -154,11 +154,14 @@ fn is_plain(options: &ReadOptions) -> bool {
 
 /// Whether findings quote a long text, or name a byte of one.
 fn needs_texts(found: &[Diagnostic]) -> bool {
-    // The first byte of the mark is rarer than the search for all of it is quick.
-    let quotes = |text: &str| memchr(0xee, text.as_bytes()).is_some() && text.contains(MARK);
     found.iter().any(|it| {
-        it.at.start.is_some() || quotes(&it.message()) || it.fix.as_deref().is_some_and(quotes)
+        it.at.start.is_some() || has_mark(&it.message()) || it.fix.as_deref().is_some_and(has_mark)
     })
+}
+
+/// Whether a text has the mark in it. The first byte of the mark is rarer than the search for all of it is quick.
+fn has_mark(text: &str) -> bool {
+    memchr(0xee, text.as_bytes()).is_some() && text.contains(MARK)
 }
 
 /// What is kept of all that is around the messages: a skeleton is never written.
