@@ -1,10 +1,11 @@
 //! `cargo xtask bench`: times the rows of `benches` with criterion, ours beside the peers, and writes
-//! `docs/internals/benchmarks.md`; counts the instructions of our own part of each row.
+//! `docs/internals/benchmarks.md`; counts the instructions of our own part of each row; times builds.
 //!
 //! The Python peers live in an environment of their own under `target/`, those in Node too; where it cannot be made, the
 //! rows say so.
 
 use std::path::PathBuf;
+use std::time::Instant;
 
 use crate::workspace::Workspace;
 use crate::{Res, python, sh};
@@ -13,12 +14,23 @@ use crate::{Res, python, sh};
 const MORE_DATA: &str = "../shared/data";
 /// The peer in Node, pinned as those in Python are in `benches/scripts/requirements.txt`.
 const LINGUA: &str = "@braintrust/lingua@0.1.0";
+/// The page of what is measured.
+const PAGE: &str = "docs/internals/benchmarks.md";
+/// The builds that are timed: what the README begins with, and what is shipped.
+const BUILDS: [(&str, &[&str]); 2] = [
+    ("the first build of `msg`", &[]),
+    ("a release build of `msg` (\"fat\" link-time optimisation)", &["--release"]),
+];
 /// The page of the public benches.
 const PUBLIC: &str = "docs/internals/repair-bench.md";
 
 pub(crate) fn run(workspace: &Workspace, args: &[&str]) -> Res {
     match args {
-        ["all", rest @ ..] => measure(workspace, &[&["--write", "docs/internals"], rest].concat()),
+        ["all", rest @ ..] => {
+            measure(workspace, &[&["--write", "docs/internals"], rest].concat())?;
+            builds(workspace)
+        }
+        ["builds"] => builds(workspace),
         ["count", rest @ ..] => count(workspace, rest),
         ["public", rest @ ..] => public(workspace, rest),
         args => measure(workspace, args),
@@ -30,6 +42,27 @@ pub(crate) fn count(workspace: &Workspace, args: &[&str]) -> Res {
     let run =
         ["run", "--release", "--locked", "--package", "benches", "--bin", "rows", "--", "count"];
     sh::run(&workspace.root, &sh::cargo(), &[&run, args].concat(), &[])
+}
+
+/// Times builds in an empty folder, all downloads done, and writes them into the page.
+fn builds(workspace: &Workspace) -> Res {
+    sh::run(&workspace.root, &sh::cargo(), &["fetch", "--locked"], &[])?;
+    let folder = target(workspace).join("bench-builds");
+    let place = folder.display().to_string();
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut table = format!("| on {cores} cores | elapsed time |\n|---|---:|\n");
+    for (what, args) in BUILDS {
+        if folder.is_dir() {
+            std::fs::remove_dir_all(&folder)?;
+        }
+        let build = [&["build", "--quiet", "--locked", "--package", "msg-cli"], args].concat();
+        let start = Instant::now();
+        sh::run(&workspace.root, &sh::cargo(), &build, &[("CARGO_TARGET_DIR", &place)])?;
+        table += &format!("| {what} | {} s |\n", start.elapsed().as_secs());
+    }
+    std::fs::remove_dir_all(&folder)?;
+    println!("{table}");
+    workspace.write_between(PAGE, ["<!-- builds -->", "<!-- end of builds -->"], &table)
 }
 
 /// Times the rows with `cargo bench`, beside the peers, and prints the table of what criterion measured.

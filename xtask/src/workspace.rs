@@ -37,12 +37,17 @@ impl Workspace {
     /// Replaces the text between the marks of a page: `<!-- measured -->` and `<!-- end -->`. What people wrote
     /// around it stays.
     pub(crate) fn write_measured(&self, path: &str, measured: &str) -> Res {
+        self.write_between(path, ["<!-- measured -->", "<!-- end -->"], measured)
+    }
+
+    /// Puts a text between two marks of a page.
+    pub(crate) fn write_between(&self, path: &str, [begin, end]: [&str; 2], text: &str) -> Res {
         let page = self.read(path)?;
         let parts = page
-            .split_once("<!-- measured -->")
-            .and_then(|(head, rest)| rest.split_once("<!-- end -->").map(|(_, tail)| (head, tail)));
+            .split_once(begin)
+            .and_then(|(head, rest)| rest.split_once(end).map(|(_, tail)| (head, tail)));
         let (head, tail) = parts.ok_or_else(|| format!("{path} lacks its marks"))?;
-        let page = format!("{head}<!-- measured -->\n\n{measured}\n<!-- end -->{tail}");
+        let page = format!("{head}{begin}\n\n{text}\n{end}{tail}");
         fs::write(self.root.join(path), page)?;
         println!("{path} is written");
         Ok(())

@@ -48,7 +48,7 @@ pub(super) const ROWS: &[Row] = &[
     Row::new(
         "document/convert",
         "conversations rewritten for Anthropic",
-        &[Goal::Speed(300.0)],
+        &[Goal::Speed(300.0), Goal::Of(WITHOUT_ACCOUNT, 0.85)],
         convert,
     ),
     Row::new(
@@ -97,6 +97,9 @@ pub(super) const ROWS: &[Row] = &[
         },
     ),
 ];
+
+/// Ours, without the account of each value.
+const WITHOUT_ACCOUNT: &str = "msg, without the account";
 
 /// All conversations: lines and bytes, and the number of messages of each, as a generic parser sees it.
 fn lines(data: &Data) -> On<Vec<String>> {
@@ -222,9 +225,10 @@ fn repair_recorded(data: &Data) -> Contest {
 /// Recorded conversations in the form of Anthropic, each judged by what it says.
 fn convert(data: &Data) -> Contest {
     let options = ConvertOptions::default();
-    let on = converted(data, move |line, to| {
+    let on = converted(by_meaning(data), "msg", move |line, to| {
         msg_document::convert(line.as_bytes(), to, &options).map(|it| it.document)
     });
+    let on = converted(on, WITHOUT_ACCOUNT, converted_alone);
     script::judged(
         on,
         data,
@@ -236,22 +240,30 @@ fn convert(data: &Data) -> Contest {
 }
 
 fn convert_alone(data: &Data) -> Contest {
+    converted(by_meaning(data), "msg", converted_alone).done()
+}
+
+/// Converts without an account of the values.
+fn converted_alone(line: &str, to: Format) -> Result<Vec<u8>, Refusal> {
     let options = ConvertOptions::default();
-    converted(data, move |line, to| {
-        let mut document = Document::read_unlowered(line.as_bytes(), &options.read)?;
-        document.convert(to, &options).map(|it| it.document)
-    })
-    .done()
+    let mut document = Document::read_unlowered(line.as_bytes(), &options.read)?;
+    document.convert(to, &options).map(|it| it.document)
+}
+
+/// All conversations, each with what it says.
+fn by_meaning(data: &Data) -> On<Vec<String>> {
+    let on = lines(data);
+    let right = on.input().iter().map(|it| meaning::of_chat(it)).collect();
+    on.right(right)
 }
 
 fn converted(
-    data: &Data,
+    on: On<Vec<String>>,
+    name: &'static str,
     convert: impl Fn(&str, Format) -> Result<Vec<u8>, Refusal> + 'static,
 ) -> On<Vec<String>> {
     let to: Format = "anthropic".parse().expect("because it is a format");
-    let on = lines(data);
-    let right = on.input().iter().map(|it| meaning::of_chat(it)).collect();
-    on.right(right).entry("msg", move |lines, clock| {
+    on.entry(name, move |lines, clock| {
         let converted = clock.time(|| lines.iter().map(|it| convert(it, to)).collect::<Vec<_>>());
         converted.into_iter().map(|it| it.map_or(0, |it| meaning::of_anthropic(&it))).collect()
     })

@@ -44,7 +44,8 @@ pub(super) const ROWS: &[Row] = &[
     }),
     Row::new("file/append-sync", "the same, on the disk before it is acknowledged", &[], |_| {
         append(1, Durability::Sync)
-    }),
+    })
+    .note("elapsed time, not processor time: what is measured is the disk"),
     Row::new(
         "file/append-100MB",
         "as without sync, to a file of 100 MB",
@@ -75,7 +76,8 @@ fn append(cells: usize, durability: Durability) -> Contest {
             let mut log = log.expect("because no other process holds it");
             let cell = NewCell::message("hello\n\nthere");
             let mut append = || log.append(&cell, &mut || Nonce::from_random(1)).is_ok();
-            vec![clock.time(|| (0..APPENDS).filter(|_| append()).count()) as u64]
+            let all = || (0..APPENDS).filter(|_| append()).count() as u64;
+            vec![if durability == Durability::Sync { clock.elapsed(all) } else { clock.time(all) }]
         })
         .done()
 }

@@ -1,9 +1,13 @@
 //! What others make of the same streams. For the assembling ones the stream is cut into lines by hand, and nothing is
 //! done about what servers do wrong, so that what is measured is the least that they can cost.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
 use async_openai::types::chat::CreateChatCompletionStreamResponse;
 use serde::Deserialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::streams::TIMES;
 use crate::contest::On;
@@ -27,7 +31,7 @@ struct Choice<'a> {
 #[derive(Deserialize, Default)]
 struct Delta<'a> {
     #[serde(borrow)]
-    content: Option<std::borrow::Cow<'a, str>>,
+    content: Option<Cow<'a, str>>,
     #[serde(borrow)]
     tool_calls: Option<Vec<Call<'a>>>,
 }
@@ -41,7 +45,7 @@ struct Call<'a> {
 #[derive(Deserialize)]
 struct Function<'a> {
     #[serde(borrow)]
-    arguments: Option<std::borrow::Cow<'a, str>>,
+    arguments: Option<Cow<'a, str>>,
 }
 
 pub(super) fn assemble(on: Captures) -> Captures {
@@ -57,12 +61,21 @@ pub(super) fn assemble(on: Captures) -> Captures {
 
 /// Texts and arguments of each stream, as `append` finds them in the data of its events.
 fn each(captures: &[Capture], append: impl Fn(&str, &mut String)) -> Vec<u64> {
+    each_as(captures, append, |out| out.len())
+}
+
+/// How many bytes of text and arguments each stream has, as `take` keeps them of the data of its events.
+fn each_as<S: Default>(
+    captures: &[Capture],
+    take: impl Fn(&str, &mut S),
+    len: impl Fn(&S) -> usize,
+) -> Vec<u64> {
     let read = |it: &Capture| {
         let text = String::from_utf8_lossy(&it.bytes);
         let data = text.lines().filter_map(|it| it.strip_prefix("data:")).map(str::trim_start);
-        let mut out = String::new();
-        data.take_while(|it| *it != "[DONE]").for_each(|it| append(it, &mut out));
-        out.len() as u64
+        let mut out = S::default();
+        data.take_while(|it| *it != "[DONE]").for_each(|it| take(it, &mut out));
+        len(&out) as u64
     };
     (1..TIMES).for_each(|_| captures.iter().for_each(|it| _ = read(it)));
     captures.iter().map(read).collect()
@@ -95,6 +108,149 @@ fn value(data: &str, out: &mut String) {
         out.push_str(choice["delta"]["content"].as_str().unwrap_or_default());
         for call in choice["delta"]["tool_calls"].as_array().into_iter().flatten() {
             out.push_str(call["function"]["arguments"].as_str().unwrap_or_default());
+        }
+    }
+}
+
+/// The least of an event of Anthropic: which block it is of, and what that says.
+#[derive(Deserialize)]
+struct BlockEvent<'a> {
+    index: Option<u64>,
+    #[serde(borrow)]
+    content_block: Option<Begun<'a>>,
+    #[serde(borrow)]
+    delta: Option<Growth<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Begun<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Cow<'a, str>,
+}
+
+#[derive(Deserialize)]
+struct Growth<'a> {
+    #[serde(borrow)]
+    text: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    partial_json: Option<Cow<'a, str>>,
+}
+
+/// What a message of Anthropic says: its text, and the arguments of each call.
+#[derive(Default)]
+struct Blocks {
+    text: String,
+    calls: BTreeMap<u64, String>,
+}
+
+pub(super) fn assemble_anthropic(on: Captures) -> Captures {
+    on.timed("serde_json, typed", |it| each_as(it, block_event, Blocks::len))
+        .timed("serde_json, Value", |it| each_as(it, block_value, Blocks::len))
+}
+
+impl Blocks {
+    /// A call without arguments has none, which is an empty object.
+    fn len(&self) -> usize {
+        let arguments = self.calls.values().map(|it| if it.is_empty() { 2 } else { it.len() });
+        self.text.len() + arguments.sum::<usize>()
+    }
+
+    fn begin(&mut self, index: u64, kind: &str) {
+        if kind == "tool_use" {
+            self.calls.insert(index, String::new());
+        }
+    }
+
+    fn grow(&mut self, index: u64, text: &str, input: &str) {
+        self.text.push_str(text);
+        if let Some(call) = self.calls.get_mut(&index) {
+            call.push_str(input);
+        }
+    }
+}
+
+fn block_event(data: &str, out: &mut Blocks) {
+    let Ok(event) = serde_json::from_str::<BlockEvent<'_>>(data) else { return };
+    let Some(index) = event.index else { return };
+    if let Some(it) = event.content_block {
+        out.begin(index, &it.kind);
+    }
+    if let Some(it) = event.delta {
+        let of = |it: Option<Cow<'_, str>>| it.unwrap_or_default().into_owned();
+        out.grow(index, &of(it.text), &of(it.partial_json));
+    }
+}
+
+fn block_value(data: &str, out: &mut Blocks) {
+    let Ok(event) = serde_json::from_str::<Value>(data) else { return };
+    let Some(index) = event["index"].as_u64() else { return };
+    out.begin(index, event["content_block"]["type"].as_str().unwrap_or_default());
+    let of = |name| event["delta"][name].as_str().unwrap_or_default();
+    out.grow(index, of("text"), of("partial_json"));
+}
+
+/// The least of a chunk of Gemini.
+#[derive(Deserialize)]
+struct Candidates<'a> {
+    #[serde(borrow, default)]
+    candidates: Vec<Candidate<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Candidate<'a> {
+    #[serde(borrow)]
+    content: Option<Content<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Content<'a> {
+    #[serde(borrow, default)]
+    parts: Vec<PartOf<'a>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct PartOf<'a> {
+    #[serde(borrow)]
+    text: Option<Cow<'a, str>>,
+    #[serde(default)]
+    thought: bool,
+    #[serde(borrow)]
+    function_call: Option<CallOf<'a>>,
+}
+
+#[derive(Deserialize)]
+struct CallOf<'a> {
+    #[serde(borrow)]
+    args: Option<&'a RawValue>,
+}
+
+pub(super) fn assemble_gemini(on: Captures) -> Captures {
+    on.timed("serde_json, typed", |it| each(it, candidates))
+        .timed("serde_json, Value", |it| each(it, candidate_values))
+}
+
+fn candidates(data: &str, out: &mut String) {
+    let Ok(chunk) = serde_json::from_str::<Candidates<'_>>(data) else { return };
+    let contents = chunk.candidates.into_iter().filter_map(|it| it.content);
+    for part in contents.flat_map(|it| it.parts) {
+        out.push_str(part.text.as_deref().filter(|_| !part.thought).unwrap_or_default());
+        if let Some(call) = part.function_call {
+            out.push_str(call.args.map_or("{}", RawValue::get));
+        }
+    }
+}
+
+fn candidate_values(data: &str, out: &mut String) {
+    let Ok(chunk) = serde_json::from_str::<Value>(data) else { return };
+    for candidate in chunk["candidates"].as_array().into_iter().flatten() {
+        for part in candidate["content"]["parts"].as_array().into_iter().flatten() {
+            if part["thought"] != true {
+                out.push_str(part["text"].as_str().unwrap_or_default());
+            }
+            if let Some(call) = part.get("functionCall") {
+                out.push_str(&call.get("args").map_or("{}".to_owned(), Value::to_string));
+            }
         }
     }
 }

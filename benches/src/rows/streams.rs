@@ -32,14 +32,18 @@ pub(super) const ROWS: &[Row] = &[
         judged(data).timed("msg-openai", |it| assembled(&[RESPONSES, CHAT], it, 16)).done()
     }),
     Row::new("stream/anthropic", "recorded streams of Anthropic assembled", &[], |data| {
-        captures(data, "anthropic")
-            .timed("msg-anthropic", |it| assembled(&[ANTHROPIC], it, usize::MAX))
-            .done()
+        let on = captures(data, "anthropic")
+            .timed("msg-anthropic", |it| assembled(&[ANTHROPIC], it, usize::MAX));
+        #[cfg(feature = "peers")]
+        let on = peers::assemble_anthropic(on);
+        on.done()
     }),
     Row::new("stream/gemini", "recorded streams of Gemini assembled", &[], |data| {
-        captures(data, "gemini")
-            .timed("msg-gemini", |it| assembled(&[GEMINI], it, usize::MAX))
-            .done()
+        let on =
+            captures(data, "gemini").timed("msg-gemini", |it| assembled(&[GEMINI], it, usize::MAX));
+        #[cfg(feature = "peers")]
+        let on = peers::assemble_gemini(on);
+        on.done()
     }),
     Row::new("sse/whole", "event framing of recorded streams", &[Goal::Peers(1.0)], |data| {
         events(data, usize::MAX)
