@@ -61,7 +61,7 @@ pub(super) fn assemble(on: Captures) -> Captures {
 
 /// Texts and arguments of each stream, as `append` finds them in the data of its events.
 fn each(captures: &[Capture], append: impl Fn(&str, &mut String)) -> Vec<u64> {
-    each_as(captures, append, |out| out.len())
+    each_as(captures, append, String::len)
 }
 
 /// How many bytes of text and arguments each stream has, as `take` keeps them of the data of its events.
