@@ -1,5 +1,7 @@
 //! The laws over `test_data/documents.jsonl`: documents of every kind, sound, broken and torn.
 
+use arrow_array::StringArray;
+use arrow_array::cast::AsArray as _;
 use serde::Deserialize;
 
 use crate::laws;
@@ -52,4 +54,20 @@ fn rows_are_counted() {
 #[test]
 fn summaries_merge() {
     with_rows(|rows| [0, 1, 7, 19, 400].into_iter().for_each(|at| laws::summaries_merge(rows, at)));
+}
+
+#[test]
+fn a_change_names_its_tools() {
+    let body = |tool: &str| {
+        let tool = format!(r#"{{"type":"function","function":{{"name":"{tool}"}}}}"#);
+        let messages = r#"[{"role":"user","content":"hi"}]"#;
+        StringArray::from(vec![format!(
+            r#"{{"model":"gpt-5","messages":{messages},"tools":[{tool}]}}"#
+        )])
+    };
+    let said = msg_arrow::cache(&body("get_train"), &body("get_bus"), &Default::default()).unwrap();
+    let changes = said.column_by_name("changes").unwrap().as_list::<i32>().value(0);
+    let names = changes.as_struct().column_by_name("names").unwrap().as_list::<i32>().value(0);
+    let names: Vec<_> = names.as_string::<i32>().iter().flatten().collect();
+    assert_eq!(names, ["get_bus", "get_train"]);
 }

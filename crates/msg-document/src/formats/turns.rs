@@ -1,10 +1,11 @@
 //! Turns (MS-19): an array, or an object with `turns` and the `options` by which they become
 //! messages. Reading, writing and lowering are `msg_core`'s.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use msg_compact::Plan;
-use msg_core::{Diagnostic, Message, RawJson, Report};
+use msg_core::{Diagnostic, Message, Part, RawJson, Report};
 use msg_forms::{
     Turn,
     turns::{self, LowerOptions, lower},
@@ -106,6 +107,29 @@ fn said(turns: &[Turn]) -> Vec<Message> {
     lower(turns, &LowerOptions::strict()).messages
 }
 
+/// Whether messages say the same. Lowering numbers the calls of turns that use one id, so that an id alone may be another
+/// one where a turn is gone.
+fn are_alike(one: &[Message], other: &[Message]) -> bool {
+    one == other || one.len() == other.len() && with_numbers(one) == with_numbers(other)
+}
+
+/// The messages with a number for each id of a call, in their order.
+fn with_numbers(messages: &[Message]) -> Vec<Message> {
+    let mut numbers: HashMap<String, usize> = HashMap::new();
+    let mut res = messages.to_vec();
+    for part in res.iter_mut().flat_map(|it| &mut it.parts) {
+        let id = match part {
+            Part::ToolCall(it) => &mut it.id,
+            Part::ToolResult(it) => &mut it.call_id,
+            _ => continue,
+        };
+        let next = numbers.len();
+        let number = *numbers.entry(std::mem::take(id)).or_insert(next);
+        *id = number.to_string();
+    }
+    res
+}
+
 fn written(turns: &[Turn]) -> String {
     let mut out = Vec::new();
     turns::write(turns, &mut out);
@@ -118,7 +142,7 @@ impl Record {
         let source = std::str::from_utf8(&self.source[self.place.clone()]).ok()?;
         let text = carried(source, &written(before), &written(after), given);
         let (read, ..) = turns::read_document(text.as_bytes()).ok()?;
-        (said(&read) == said(after)).then_some(text)
+        are_alike(&said(&read), &said(after)).then_some(text)
     }
 
     /// The list without the turns whose messages are gone, if it then says what is left.
@@ -128,7 +152,7 @@ impl Record {
         let cut = list.cut(&self.elements, stays).filter(|_| list.len() == self.turns.len())?;
         let text = String::from_utf8(cut).ok()?;
         let (read, ..) = turns::read_document(text.as_bytes()).ok()?;
-        (said(&read) == kept).then_some(text)
+        are_alike(&said(&read), kept).then_some(text)
     }
 
     /// Writes the list where it was, if the object around it says more than the list and how it is lowered. The object
@@ -169,13 +193,13 @@ impl Around for Record {
         let (anew, old) = (made(messages), made(&before));
         // Turns say less than messages, so that two ways of making them are compared.
         let planned = plan.and_then(|it| it.apply_turns(self.turns.clone(), None).ok());
-        let planned = planned.filter(|it| said(it) == said(&anew));
+        let planned = planned.filter(|it| are_alike(&said(it), &said(&anew)));
         let text = match planned {
             Some(turns) => self.edited(&self.turns, &turns, &[]),
             None => self.edited(&old, &anew, &MADE).or_else(|| {
                 let plan = Plan::between(&before, messages);
                 let turns = plan.apply_turns(self.turns.clone(), None).ok();
-                let turns = turns.filter(|it| said(it) == said(&anew))?;
+                let turns = turns.filter(|it| are_alike(&said(it), &said(&anew)))?;
                 self.edited(&self.turns, &turns, &[])
             }),
         };

@@ -219,7 +219,7 @@ impl<'a> Accounts<'a> {
     /// equal ones; where the messages have as many, it is that of its rank.
     fn cover(&self, it: &Missing, (rank, n): (usize, usize), places: &Places) -> bool {
         match places.native.get(&it.key) {
-            Some(found) if found.len() == n => {
+            Some(found) if found.len() == n && !it.is_shared => {
                 let at = &found[rank];
                 self.covers(at.message, at.part, &at.steps)
             }
@@ -392,7 +392,8 @@ pub(crate) fn lost_in_place(
         has_bookkeeping: format.has_records() && is_anew,
         is_one: is_one(format, source),
         lacks_ids: false,
-        has_settings: true,
+        // They are in the same words in what was written.
+        has_settings: false,
         made_up: MadeUp::default(),
         kept: None,
         messages,
@@ -453,7 +454,7 @@ impl Cut<'_> {
             has_bookkeeping: format.has_records() || format.name() == "otel",
             is_one: is_one(format, &source),
             lacks_ids: false,
-            has_settings: true,
+            has_settings: !is_own,
             made_up: MadeUp::default(),
             kept,
             messages: &|| Some(before.clone()),

@@ -30,6 +30,8 @@ pub(super) struct Missing {
     /// Whether its name is data, too.
     is_free: bool,
     is_text: bool,
+    /// Whether it may be said once for several times.
+    pub(super) is_shared: bool,
     /// Whether any other value that is as empty would do: nothing is there that could be said elsewhere.
     is_empty: bool,
     /// What is said.
@@ -269,7 +271,7 @@ impl<'w> Written<'w> {
                 words.add_word("error");
             }
             // The digits of a time or an id are not words.
-            let has_words = !told.made_up.has(&leaf) && !is_stamp(leaf.text);
+            let has_words = !told.made_up.has(&leaf) && !is_stamp(leaf.text) && !is_flag(&leaf);
             if has_words && (self.take_left(&leaf) || told.has_records) {
                 words.add(&leaf);
             }
@@ -341,6 +343,11 @@ impl Visit for Pairing<'_, '_> {
         // Of records each value is counted, since it may be said again.
         !self.told.has_records && self.written.find_whole(leaf, object)
     }
+}
+
+/// Whether a value is a flag, which says nothing without its name.
+fn is_flag(leaf: &Leaf<'_>) -> bool {
+    !leaf.is_free && matches!(leaf.text, "true" | "false")
 }
 
 /// Whether a text is a time or an id of hexadecimal digits.
@@ -502,6 +509,7 @@ impl Missing {
             steps: steps(way, is_one),
             is_free: leaf.is_free,
             is_text: leaf.is_text(),
+            is_shared: rules::is_shared(leaf),
             is_empty: matches!(leaf.text, "null" | "[]" | "{}"),
             said: leaf.said().into_owned(),
             synonyms: rules::synonyms(leaf, way),

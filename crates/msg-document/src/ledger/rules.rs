@@ -323,8 +323,10 @@ pub(super) fn is_form(leaf: &Leaf<'_>, way: &[Frame<'_>]) -> bool {
         return true;
     }
     if matches!(leaf.text, "\"\"" | "null" | "[]" | "{}" | "false") {
-        // A setting of the body that is off or null is none.
-        let is_of_body = !way.iter().skip(1).any(|it| it.is_list);
+        // A setting of the body that is off or null is none; a conversation that is one object is not a setting.
+        let around = way.get(1..way.len().saturating_sub(1)).unwrap_or_default();
+        let is_of_body = !way.iter().skip(1).any(|it| it.is_list)
+            && !around.iter().any(|it| holds_conversation(it.name));
         return is_of_body || leaf.text == "\"\"" || may_be_empty(leaf.name);
     }
     match leaf.name {

@@ -219,3 +219,82 @@ fn a_seal_that_is_too_long_is_kept_or_reported() {
     let outcome = exchange.finish(&mut out);
     assert!(outcome.losses.iter().any(|it| it.code == "relay::lost-seal"));
 }
+
+/// What a client of this API gets of an upstream's stream, and the codes of what is lost on the way.
+fn streamed(relay: &Relay, from: Api, to: Api, body: &str) -> (String, Vec<String>) {
+    let asked = request(from, true);
+    let (_, mut exchange) =
+        relay.begin(client(from, true), asked.as_bytes(), &Route::new(to, "m")).unwrap();
+    exchange.status(200, &[]);
+    let mut out = Vec::new();
+    exchange.feed(body.as_bytes(), &mut out).unwrap();
+    let outcome = exchange.finish(&mut out);
+    let codes = outcome.losses.iter().map(|it| it.code.as_str().to_owned()).collect();
+    (String::from_utf8_lossy(&out).into_owned(), codes)
+}
+
+fn events(of: &[&str]) -> String {
+    let kind = |it: &str| it.split('"').nth(3).unwrap_or_default().to_owned();
+    of.iter().map(|it| format!("event: {}\ndata: {it}\n\n", kind(it))).collect()
+}
+
+#[test]
+fn a_signature_of_a_stream_travels_in_an_id() {
+    let limits = RelayLimits { id_bytes: 4096, ..RelayLimits::default() };
+    let relay = Relay::new().with_limits(limits);
+    let body = events(&[
+        r#"{"type":"message_start","message":{"id":"up_1","type":"message","role":"assistant","model":"big","content":[],"usage":{"input_tokens":1,"output_tokens":1}}}"#,
+        r#"{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":""}}"#,
+        r#"{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"Look it up."}}"#,
+        r#"{"type":"content_block_delta","index":0,"delta":{"type":"signature_delta","signature":"U0lHTkVE"}}"#,
+        r#"{"type":"content_block_stop","index":0}"#,
+        r#"{"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"toolu_1","name":"get_weather","input":{}}}"#,
+        r#"{"type":"content_block_stop","index":1}"#,
+        r#"{"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":7}}"#,
+        r#"{"type":"message_stop"}"#,
+    ]);
+    let (text, _) = streamed(&relay, Api::Chat, Api::Messages, &body);
+    let id = text.split(r#""id":""#).find(|it| it.starts_with("toolu_1")).unwrap();
+    let id = id.split('"').next().unwrap();
+    let route = Route::new(Api::Messages, "m");
+    let (upstream, _) = relay.begin(Client::new(Api::Chat), next(id).as_bytes(), &route).unwrap();
+    let sent = String::from_utf8_lossy(&upstream.body).into_owned();
+    assert!(sent.contains("U0lHTkVE") && sent.contains("Look it up."), "{text}\n{sent}");
+}
+
+#[test]
+fn a_thought_of_an_answer_is_given_back() {
+    let route = Route::new(Api::Messages, "m");
+    let asked = request(Api::Chat, false);
+    let (_, mut exchange) =
+        Relay::new().begin(client(Api::Chat, false), asked.as_bytes(), &route).unwrap();
+    exchange.status(200, &[]);
+    let mut out = Vec::new();
+    exchange.feed(THINKING.as_bytes(), &mut out).unwrap();
+    exchange.finish(&mut out);
+    assert!(String::from_utf8_lossy(&out).contains("Look it up."));
+}
+
+#[test]
+fn what_a_stream_cannot_hold_is_reported() {
+    let choices = r#"data: {"id":"up_1","model":"big","choices":[{"index":0,"delta":{"content":"one"},"finish_reason":"stop"},{"index":1,"delta":{"content":"two"},"finish_reason":"stop"}]}
+
+data: [DONE]
+
+"#;
+    let (text, codes) = streamed(&Relay::new(), Api::Messages, Api::Chat, choices);
+    assert!(text.contains("one") && !text.contains("two"), "{text}");
+    assert_eq!(codes, ["convert::lost-part"]);
+}
+
+#[test]
+fn usage_that_a_stream_begins_with_is_said_at_the_beginning() {
+    let chunks = r#"data: {"candidates":[{"content":{"role":"model","parts":[{"text":"a"}]},"index":0}],"usageMetadata":{"promptTokenCount":4711},"modelVersion":"big"}
+
+data: {"candidates":[{"content":{"role":"model","parts":[{"text":"b"}]},"finishReason":"STOP","index":0}],"modelVersion":"big"}
+
+"#;
+    let (text, _) = streamed(&Relay::new(), Api::Messages, Api::Gemini, chunks);
+    let start = text.lines().find(|it| it.contains("message_start") && it.starts_with("data"));
+    assert!(start.is_some_and(|it| it.contains("4711")), "{text}");
+}

@@ -2,7 +2,7 @@
 
 use msg_core::Message;
 use msg_openai::{ReadOptions, chat};
-use msg_view::{TokenPrice, ViewOptions};
+use msg_view::{Pages, Recorded, TokenPrice, ViewOptions};
 use serde_json::{Value, json};
 
 use super::laws;
@@ -49,6 +49,22 @@ fn one_page_holds_what_several_do() {
         options.page_size = None;
         assert_eq!(laws::pages(&messages, &options)[0].1.as_bytes(), whole);
     }
+}
+
+#[test]
+fn what_was_recorded_is_at_its_message() {
+    let (messages, options) = ([Message::user("hi"), Message::user("ho")], ViewOptions::default());
+    let model = |it: &str| Recorded { model: Some(it.to_owned()), ..Recorded::default() };
+    let recorded = vec![model("first-model"), model("second-model")];
+    let pages = Pages::new(&messages, &[], &options).with_recorded(recorded, Recorded::default());
+    let mut page = String::new();
+    let write = |it: &str| {
+        page.push_str(it);
+        Ok::<(), std::fmt::Error>(())
+    };
+    pages.write(0, write).unwrap();
+    let second = page.split_once("id=\"m1\"").unwrap();
+    assert!(second.0.contains("first-model") && second.1.contains("second-model"), "{page}");
 }
 
 #[test]

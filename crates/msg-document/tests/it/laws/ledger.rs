@@ -100,7 +100,7 @@ fn accounts_for_all(
             collect(&value, &mut Vec::new(), &mut inner);
         }
         let is_said = !inner.is_empty() && inner.iter().all(|it| told.is_about(&it.1, &rows));
-        !is_said && !told.is_about(&it.1, &rows)
+        !is_said && !told.is_about(&it.1, &rows) && !told.removes(&it.0, &it.1, &rows)
     });
     if texts.is_empty() {
         return Ok(());
@@ -133,6 +133,15 @@ impl Told<'_> {
         (is_kept_by_agents() && is_anew())
             || self.left_out.iter().any(|it| steps.contains(it))
             || self.edits.iter().any(|it| is_there(it) || counts(it) || is_named(it))
+    }
+
+    /// Whether something was removed from the message that this element was, which no message as it was read says: a value
+    /// of a wrong type goes with the part that it is of.
+    fn removes(&self, steps: &[String], text: &str, rows: &[String]) -> bool {
+        let element = steps.iter().find_map(|it| it.parse::<usize>().ok());
+        let is_gone = |it: &&Diagnostic| it.fix.as_deref() == Some("removed");
+        let mut gone = self.edits.iter().filter(is_gone).filter_map(|it| it.at.message);
+        !rows.iter().any(|row| row.contains(text)) && gone.any(|it| Some(it) == element)
     }
 
     /// Whether something was said of a message that has this text.
