@@ -92,7 +92,7 @@ mod tests {
                 state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
                 (state >> 16) as usize
             };
-            let pick = |it: usize| (it % 5 > 0).then_some(it % 7);
+            let pick = |it: usize| (!it.is_multiple_of(5)).then_some(it % 7);
             let mut items: Vec<_> = (0..len).map(|at| (pick(random()), random() % 3, at)).collect();
             let mut expected = items.clone();
             expected.sort_by_key(|it| (it.0, it.1));

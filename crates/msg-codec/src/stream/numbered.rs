@@ -77,7 +77,7 @@ pub enum BlockKind {
 }
 
 impl Block {
-    /// Whether it surely has nothing but what its deltas announced: most blocks, so that nothing is made of them to see.
+    /// Whether it surely has nothing but what its deltas announced: of most blocks no parts are made to see.
     fn is_said(&self) -> bool {
         let is_plain = match &self.kind {
             BlockKind::Text(_) => true,

@@ -31,7 +31,7 @@ pub(super) struct Entry<'a> {
     pub(super) value: &'a str,
     /// White space between it and the comma after it.
     pub(super) tail: &'a str,
-    /// Whether it is known that there is no white space between its tokens.
+    /// Whether its tokens are known to be without white space between them.
     pub(super) is_compact: bool,
 }
 
