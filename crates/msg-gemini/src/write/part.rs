@@ -134,11 +134,6 @@ impl<'a> Writer<'a, '_> {
     pub(super) fn media(&mut self, at: usize, it: &'a Part, out: &mut Vec<u8>) {
         let Some(source) = self.source(it) else { return };
         source.lose(at, it, &["filename"], &mut self.objects.losses);
-        // Read again, it is a file: nothing there says that it is an image.
-        if let (Part::Image(_), None, true) = (it, &source.media_type, self.is_converting()) {
-            let text = "the type of a linked image is unknown, so `mimeType` is left out";
-            self.objects.losses.warn("convert::lost-member", Some(at), text);
-        }
         let name = if let Part::File(it) = it { it.filename.as_deref() } else { None };
         let (kind, shape) = match source.data {
             Some(_) => (INLINE, &part::INLINE),
